@@ -1,0 +1,40 @@
+package numa
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrForbidden is in the chain of every error that says that the kernel has no
+// memory policies or does not let this process use them, as in containers with
+// a filter on system calls: then pages lie where they are first touched.
+var ErrForbidden = errors.New("the kernel does not let this process choose or look up where pages lie")
+
+// Verify asks the kernel for the node of every page of mem, which has been
+// touched, and returns an error that names the first page that lies elsewhere;
+// name says whose memory it is.
+func Verify(mem []byte, node int, name string) error {
+	nodes, err := PageNodes(mem)
+	if err != nil {
+		return fmt.Errorf("%s: where its pages lie is unknown: %w", name, err)
+	}
+	elsewhere, first := 0, 0
+	for page, at := range nodes {
+		if at != node {
+			if elsewhere == 0 {
+				first = page
+			}
+			elsewhere++
+		}
+	}
+	switch {
+	case elsewhere == 0:
+		return nil
+	case nodes[first] < 0:
+		return fmt.Errorf("%s: page %d of %d should lie on node %d, but lies on none: it was never touched or cannot be looked up (%d such or misplaced in all)",
+			name, first, len(nodes), node, elsewhere)
+	default:
+		return fmt.Errorf("%s: page %d of %d should lie on node %d, but lies on node %d (%d misplaced in all): is node %d full?",
+			name, first, len(nodes), node, nodes[first], elsewhere, node)
+	}
+}

@@ -1,0 +1,60 @@
+package numa
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bind has the pages of mem come from the node and from no other. It moves pages
+// that were touched before, where it can; Verify tells. mem begins on a page
+// boundary, as mapped memory does.
+func Bind(mem []byte, node int) error {
+	if len(mem) == 0 {
+		return nil
+	}
+	if node < 0 || node > maxCPU {
+		return fmt.Errorf("cannot bind memory to node %d: there is no such node", node)
+	}
+	mask := make([]uint64, node/64+1)
+	mask[node/64] = 1 << (node % 64)
+	err := mbind(mem, unix.MPOL_BIND, mask, unix.MPOL_MF_MOVE)
+	switch {
+	case err == nil:
+		return nil
+	case err == unix.EINVAL:
+		return fmt.Errorf("cannot bind memory to node %d: mbind: %w; does it have memory, and is it in this process's cpuset (Mems_allowed in /proc/self/status)?", node, err)
+	default:
+		return fmt.Errorf("cannot bind memory to node %d: mbind: %w", node, refusal(err))
+	}
+}
+
+// PageNodes asks the kernel on which node each page of mem lies; -1 for a page
+// that does not exist yet or that the kernel cannot look up.
+func PageNodes(mem []byte) ([]int, error) {
+	size := os.Getpagesize()
+	nodes := make([]int, 0, (len(mem)+size-1)/size)
+	const chunk = 4096 // pages a call, to keep the tables for the kernel small
+	for len(mem) > 0 {
+		part := mem[:min(len(mem), chunk*size)]
+		mem = mem[len(part):]
+		status, err := pageStatus(part, size)
+		if err != nil {
+			return nil, fmt.Errorf("move_pages: %w", refusal(err))
+		}
+		for _, s := range status {
+			nodes = append(nodes, max(-1, int(s)))
+		}
+	}
+	return nodes, nil
+}
+
+// refusal marks the kernel's ways of saying that it does not do this at all.
+func refusal(err error) error {
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOSYS) {
+		return fmt.Errorf("%w: %w", ErrForbidden, err)
+	}
+	return err
+}

@@ -1,0 +1,212 @@
+package numa
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FreeMemoryBytes is what the process may still allocate without swapping:
+// available memory, or what its control group's limit leaves where that is less.
+func FreeMemoryBytes(root string) (int64, error) {
+	files, err := os.OpenRoot(root)
+	if err != nil {
+		return 0, fmt.Errorf("free memory is unknown: %w", err)
+	}
+	defer files.Close()
+	t := tree{files.FS()}
+	_, free, known := t.memory()
+	if !known {
+		return 0, errors.New("free memory is unknown: proc/meminfo has neither MemAvailable nor MemFree; is proc mounted?")
+	}
+	return min(free, t.memoryLeft()), nil
+}
+
+// CPUQuota is how many CPUs' time the process's control groups allow it; 0 when
+// they set no limit.
+func CPUQuota(root string) float64 {
+	files, err := os.OpenRoot(root)
+	if err != nil {
+		return 0
+	}
+	defer files.Close()
+	return tree{files.FS()}.quota()
+}
+
+// unlimited is what a limit beyond all memory counts as: version 1 of control
+// groups has no word for none.
+const unlimited = int64(1) << 62
+
+// memory reads proc/meminfo; kernels before 3.14 have no MemAvailable.
+func (t tree) memory() (total, available int64, known bool) {
+	info := t.fields("proc/meminfo", ":")
+	total, _ = parseKiB(info["MemTotal"])
+	for _, name := range []string{"MemAvailable", "MemFree"} {
+		if available, known = parseKiB(info[name]); known {
+			return total, available, true
+		}
+	}
+	return total, 0, false
+}
+
+// nodeMemory reads a node's meminfo, whose lines begin with "Node 0 ".
+func (t tree) nodeMemory(dir string) (total, free int64, known bool) {
+	for line := range strings.Lines(t.text(dir + "/meminfo")) {
+		words := strings.Fields(line)
+		if len(words) < 4 {
+			continue
+		}
+		switch words[2] {
+		case "MemTotal:":
+			total, known = parseKiB(words[3])
+		case "MemFree:":
+			free, _ = parseKiB(words[3])
+		}
+	}
+	return total, free, known
+}
+
+func parseKiB(text string) (bytes int64, known bool) {
+	n, err := strconv.ParseInt(strings.TrimSuffix(text, " kB"), 10, 64)
+	if err != nil || n < 0 || n > unlimited>>10 {
+		return 0, false
+	}
+	return n << 10, true
+}
+
+// memoryLeft is the least that the limits of the process's group and of those
+// round it leave. File pages that are not in use count as left, for the kernel
+// drops them on demand.
+func (t tree) memoryLeft() int64 {
+	left := unlimited
+	for _, g := range []struct {
+		controller, limit, usage, dropped string
+	}{
+		{"", "memory.max", "memory.current", "inactive_file"},
+		{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
+	} {
+		for _, dir := range t.groups(g.controller) {
+			limit, limited := t.number(path.Join(dir, g.limit))
+			usage, known := t.number(path.Join(dir, g.usage))
+			if !limited || !known || int64(limit) >= unlimited {
+				continue
+			}
+			dropped, _ := strconv.ParseInt(t.fields(path.Join(dir, "memory.stat"), " ")[g.dropped], 10, 64)
+			left = min(left, max(0, int64(limit)-int64(usage)+dropped))
+		}
+	}
+	return left
+}
+
+func (t tree) quota() float64 {
+	quota := 0.0
+	limit := func(runtime, period string) {
+		r, err := strconv.ParseFloat(runtime, 64)
+		p, errPeriod := strconv.ParseFloat(period, 64)
+		if err != nil || errPeriod != nil || r <= 0 || p <= 0 {
+			return // "max" and -1 set none
+		}
+		if cpus := r / p; quota == 0 || cpus < quota {
+			quota = cpus
+		}
+	}
+	for _, dir := range t.groups("") {
+		if words := strings.Fields(t.text(path.Join(dir, "cpu.max"))); len(words) == 2 {
+			limit(words[0], words[1])
+		}
+	}
+	for _, dir := range t.groups("cpu") {
+		limit(t.text(path.Join(dir, "cpu.cfs_quota_us")), t.text(path.Join(dir, "cpu.cfs_period_us")))
+	}
+	return quota
+}
+
+// cpuset reads the "cpus" or "mems" that the process's group is confined to;
+// nil when nothing says so.
+func (t tree) cpuset(what string) CPUSet {
+	for _, g := range []struct {
+		controller string
+		files      []string
+	}{
+		{"", []string{"cpuset." + what + ".effective"}},
+		{"cpuset", []string{"cpuset.effective_" + what, "cpuset." + what}},
+	} {
+		for _, dir := range t.groups(g.controller) {
+			for _, file := range g.files {
+				if set := t.set(path.Join(dir, file), ""); len(set) > 0 {
+					return set
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// groups lists the directories of the process's control group and of those
+// round it, innermost first. The controller of the one hierarchy of version 2
+// is "".
+func (t tree) groups(controller string) []string {
+	mount, top := t.hierarchy(controller)
+	if mount == "" {
+		return nil
+	}
+	group := t.group(controller)
+	// In a container the mount shows only the part of the hierarchy below top.
+	inner, below := strings.CutPrefix(group, strings.TrimSuffix(top, "/"))
+	if !below {
+		inner = "/"
+	}
+	var dirs []string
+	for p := path.Clean("/" + inner); ; p = path.Dir(p) {
+		dirs = append(dirs, path.Join(mount, p))
+		if p == "/" {
+			return dirs
+		}
+	}
+}
+
+// hierarchy finds where the controller's groups are mounted, as a path in the
+// tree, and which group is at the top there.
+func (t tree) hierarchy(controller string) (mount, top string) {
+	for line := range strings.Lines(t.text("proc/self/mountinfo")) {
+		own, device, found := strings.Cut(line, " - ")
+		at, kind := strings.Fields(own), strings.Fields(device)
+		if found && len(at) >= 5 && len(kind) >= 3 && carries(kind[0], kind[2], controller) {
+			mount, top = strings.TrimPrefix(at[4], "/"), at[3]
+		}
+	}
+	if mount != "" {
+		return mount, top
+	}
+	for line := range strings.Lines(t.text("proc/mounts")) {
+		if at := strings.Fields(line); len(at) >= 4 && carries(at[2], at[3], controller) {
+			mount = strings.TrimPrefix(at[1], "/")
+		}
+	}
+	return mount, "/"
+}
+
+func carries(kind, options, controller string) bool {
+	if controller == "" {
+		return kind == "cgroup2"
+	}
+	return kind == "cgroup" && slices.Contains(strings.Split(options, ","), controller)
+}
+
+// group is the process's own in the controller's hierarchy.
+func (t tree) group(controller string) string {
+	for line := range strings.Lines(t.text("proc/self/cgroup")) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) == 3 && slices.Contains(strings.Split(parts[1], ","), controller) {
+			return parts[2]
+		}
+	}
+	if group := t.text("proc/self/cpuset"); controller == "cpuset" && group != "" {
+		return group
+	}
+	return "/"
+}

@@ -1,0 +1,149 @@
+package numa_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+)
+
+func TestParseList(t *testing.T) {
+	for _, test := range []struct{ list, want, err string }{
+		{"0-3,8\n", "0-3,8", ""},
+		{"", "", ""},
+		{" \n \x00", "", ""},
+		{"0-2,33-34,45,72-73", "0-2,33-34,45,72-73", ""}, // sparse nodes of a real machine
+		{"0,4 \n ", "0,4", ""},
+		{"8,0-3,2-4", "0-4,8", ""},
+		{"1048576", "1048576", ""},
+		{"0-1048577", "", "beyond 1048576"},
+		{"99999999999999999999", "", "no CPU number"},
+		{"3-1", "", "runs backwards: write 1-3"},
+		{"-1", "", "no CPU number"},
+		{"a", "", `"a" is no CPU number`},
+		{"1-2-3", "", "no CPU number"},
+		{strings.Repeat("0-1000000,", 1000), "0-1000000", ""},
+	} {
+		set, err := numa.ParseList(test.list)
+		if set.String() != test.want || !says(err, test.err) {
+			t.Errorf("%.40q: got %v, %v; want %s, %q", test.list, set, err, test.want, test.err)
+		}
+	}
+}
+
+func TestParseMask(t *testing.T) {
+	for _, test := range []struct{ mask, want, err string }{
+		{"ff,00000000\n", "32-39", ""},
+		{"00000000,00001111", "0,4,8,12", ""},
+		{"0000,0003f000", "12-17", ""},
+		{"fffff", "0-19", ""},
+		{"0", "", ""},
+		{"", "", ""},
+		{"xyz", "", `"xyz"`},
+		{"1ffffffff", "", "32 bits"},
+		{strings.Repeat("0,", 40000) + "1", "", "40001 words"},
+	} {
+		set, err := numa.ParseMask(test.mask)
+		if set.String() != test.want || !says(err, test.err) {
+			t.Errorf("%.40q: got %v, %v; want %s, %q", test.mask, set, err, test.want, test.err)
+		}
+	}
+}
+
+func TestParseOrder(t *testing.T) {
+	for _, test := range []struct {
+		list string
+		want []int
+		err  string
+	}{
+		{"2,0,4-6", []int{2, 0, 4, 5, 6}, ""},
+		{" 1 , 0 ", []int{1, 0}, ""},
+		{"", nil, "name at least one"},
+		{"0,,1", nil, "no CPU number"},
+		{"0,1,0", nil, "CPU 0 is twice"},
+		{"4,0-7", nil, "CPU 4 is twice"},
+		{"7-5", nil, "write 5-7"},
+		{"0-99999999", nil, "beyond 1048576"},
+		{"all", nil, `"all" is no CPU number`},
+	} {
+		cpus, err := numa.ParseOrder(test.list)
+		if !slices.Equal(cpus, test.want) || !says(err, test.err) {
+			t.Errorf("%q: got %v, %v; want %v, %q", test.list, cpus, err, test.want, test.err)
+		}
+	}
+}
+
+func TestCPUSetInJSON(t *testing.T) {
+	for _, want := range []string{`{"cpus":"0-3,8"}`, `{"cpus":""}`} {
+		var v struct {
+			CPUs numa.CPUSet `json:"cpus"`
+		}
+		if err := json.Unmarshal([]byte(want), &v); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(v); err != nil || string(got) != want {
+			t.Errorf("got %s (%v), want %s", got, err, want)
+		}
+	}
+}
+
+func FuzzParseList(f *testing.F) {
+	for _, seed := range []string{"0-3,8\n", "", "3-1", "0-1048576", ",,", "0-0", "1 - 2"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		set, err := numa.ParseList(list)
+		if err == nil {
+			checkSet(t, set)
+		}
+	})
+}
+
+func FuzzParseMask(f *testing.F) {
+	for _, seed := range []string{"ff,00000000", "", "0", "x", "00000001,"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, mask string) {
+		set, err := numa.ParseMask(mask)
+		if err == nil {
+			checkSet(t, set)
+		}
+	})
+}
+
+func FuzzParseOrder(f *testing.F) {
+	for _, seed := range []string{"2,0,4-6", "", "0,0", "5-", "-"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		cpus, err := numa.ParseOrder(list)
+		if err == nil && numa.SetOf(cpus...).Len() != len(cpus) {
+			t.Errorf("%q: duplicates in %v", list, cpus)
+		}
+		if err == nil && len(cpus) == 0 {
+			t.Errorf("%q: no CPUs and no error", list)
+		}
+	})
+}
+
+// checkSet: the set is ascending, bounded, and survives being written and read.
+func checkSet(t *testing.T, set numa.CPUSet) {
+	t.Helper()
+	if !slices.Equal(set, numa.SetOf(set...)) || set.Len() > 1<<20+1 {
+		t.Errorf("%v is not ascending or too large", set)
+	}
+	again, err := numa.ParseList(set.String())
+	if err != nil || !slices.Equal(again, set) {
+		t.Errorf("%v came back as %v, %v", set, again, err)
+	}
+}
+
+// says compares an error with a part of its text, where "" is none.
+func says(err error, want string) bool {
+	if want == "" {
+		return err == nil
+	}
+	return err != nil && strings.Contains(err.Error(), want)
+}

@@ -1,0 +1,364 @@
+package numa
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Discover reads the machine from the sys and proc directories below root: "/"
+// is the machine that the program runs on, any other directory holds a copy of
+// those two from another machine. What is missing there is assumed as little as
+// possible and listed in Machine.Unknown; an error means that not even the CPUs
+// could be found.
+func Discover(root string) (*Machine, error) {
+	files, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, fmt.Errorf("no machine to read in %s: %w", root, err)
+	}
+	defer files.Close()
+	t := tree{files.FS()}
+	if root == "/" {
+		affinity, err := affinity()
+		if err != nil {
+			return nil, err
+		}
+		return t.machine(affinity)
+	}
+	m, err := t.machine(nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", root, err)
+	}
+	return m, nil
+}
+
+// A tree is a file system with the kernel's sys and proc directories in it.
+type tree struct{ fs.FS }
+
+const (
+	cpuDir  = "sys/devices/system/cpu"
+	nodeDir = "sys/devices/system/node"
+)
+
+// machine reads all. affinity is what the scheduler allows the process when the
+// tree is that of the running machine, else nil.
+func (t tree) machine(affinity CPUSet) (*Machine, error) {
+	m := &Machine{}
+	online := t.online(affinity)
+	if len(online) == 0 {
+		return nil, errors.New("no online CPU found: " + cpuDir + " is missing or empty; name a directory that holds the sys and proc of a machine")
+	}
+	if !t.exists(cpuDir) {
+		m.unknown("cores, packages and caches are unknown because %s cannot be read: every CPU counts as a core of its own in one package", cpuDir)
+	}
+	t.cpus(m, online)
+	t.nodes(m)
+	t.caches(m, online)
+	return m, t.allow(m, online, affinity)
+}
+
+func (m *Machine) unknown(format string, args ...any) {
+	m.Unknown = append(m.Unknown, fmt.Sprintf(format, args...))
+}
+
+// online falls back from the kernel's list to the directories of the CPUs, from
+// those to the counters in proc/stat, and from those to the affinity.
+func (t tree) online(affinity CPUSet) CPUSet {
+	if set := t.set(cpuDir+"/online", ""); len(set) > 0 {
+		return set
+	}
+	var set CPUSet
+	for _, cpu := range t.numbered(cpuDir, "cpu") {
+		if t.text(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "online")) != "0" {
+			set = append(set, cpu)
+		}
+	}
+	if len(set) > 0 {
+		return set
+	}
+	for line := range strings.Lines(t.text("proc/stat")) {
+		name, _, _ := strings.Cut(line, " ")
+		if digits, found := strings.CutPrefix(name, "cpu"); found && digits != "" {
+			if cpu, err := parseCPU(digits); err == nil {
+				set = append(set, cpu)
+			}
+		}
+	}
+	if len(set) > 0 {
+		return SetOf(set...)
+	}
+	return affinity
+}
+
+// cpus groups by the kernel's sibling sets and not by core_id, which is unique
+// only within a package, and on some machines not even there.
+func (t tree) cpus(m *Machine, online CPUSet) {
+	core := make(map[int]int)   // by CPU
+	thread := make(map[int]int) // by CPU
+	socket := make(map[int]int) // by CPU, where the kernel does not number packages
+	cores, sockets := 0, 0
+	for _, cpu := range online {
+		topology := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology")
+		if _, found := core[cpu]; !found {
+			siblings := t.shared(topology, "core_cpus", "thread_siblings").And(online)
+			count := 0
+			for _, sibling := range union(siblings, cpu) {
+				if _, found := core[sibling]; !found {
+					core[sibling], thread[sibling] = cores, count
+					count++
+				}
+			}
+			cores++
+		}
+		id, known := t.number(path.Join(topology, "physical_package_id"))
+		if !known || id < 0 {
+			if _, found := socket[cpu]; !found {
+				for _, sibling := range union(t.shared(topology, "package_cpus", "core_siblings").And(online), cpu) {
+					socket[sibling] = sockets
+				}
+				// Without any sibling set all CPUs go into the first package.
+				if t.shared(topology, "package_cpus", "core_siblings") != nil {
+					sockets++
+				}
+			}
+			id = socket[cpu]
+		}
+		m.CPUs = append(m.CPUs, CPU{ID: cpu, Core: core[cpu], Thread: thread[cpu], Package: id})
+	}
+}
+
+// nodes reads the NUMA nodes and gives every CPU one.
+func (t tree) nodes(m *Machine) {
+	ids := t.numbered(nodeDir, "node")
+	if online := t.set(nodeDir+"/online", ""); len(online) > 0 {
+		ids = ids.And(online)
+	}
+	if len(ids) == 0 {
+		total, available, _ := t.memory()
+		m.Nodes = []Node{{CPUs: m.Online(), MemoryBytes: total, FreeBytes: available, Distances: map[int]int{0: 10}}}
+		m.unknown("NUMA nodes are unknown because %s has none: all CPUs and all memory count as node 0", nodeDir)
+		return
+	}
+	home := make(map[int]int) // node by CPU
+	var alone CPUSet          // nodes without distances
+	for _, id := range ids {
+		dir := path.Join(nodeDir, fmt.Sprint("node", id))
+		node := Node{ID: id, CPUs: t.set(dir+"/cpulist", dir+"/cpumap").And(m.Online())}
+		for _, cpu := range node.CPUs {
+			home[cpu] = id
+		}
+		var known bool
+		node.MemoryBytes, node.FreeBytes, known = t.nodeMemory(dir)
+		if !known {
+			m.unknown("memory of node %d is unknown because %s/meminfo cannot be read: no buffer is placed there while another node is known to have memory", id, dir)
+		}
+		node.Distances = t.distances(dir, ids)
+		if node.Distances == nil && len(ids) > 1 {
+			alone = append(alone, id)
+		}
+		m.Nodes = append(m.Nodes, node)
+	}
+	if len(alone) > 0 {
+		m.unknown("distances of node %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", alone, nodeDir, len(ids))
+	}
+	var homeless CPUSet
+	for i := range m.CPUs {
+		cpu := &m.CPUs[i]
+		var found bool
+		if cpu.Node, found = home[cpu.ID]; !found {
+			cpu.Node = ids[0]
+			homeless = append(homeless, cpu.ID)
+			m.Nodes[0].CPUs = SetOf(append(m.Nodes[0].CPUs, cpu.ID)...)
+		}
+	}
+	if len(homeless) > 0 {
+		m.unknown("CPUs %v belong to no NUMA node: they count as CPUs of node %d", homeless, ids[0])
+	}
+}
+
+// distances are in the order of the online nodes.
+func (t tree) distances(dir string, ids CPUSet) map[int]int {
+	fields := strings.Fields(t.text(dir + "/distance"))
+	if len(fields) != len(ids) {
+		return nil
+	}
+	distances := make(map[int]int)
+	for i, field := range fields {
+		distance, err := strconv.Atoi(field)
+		if err != nil || distance <= 0 {
+			return nil
+		}
+		distances[ids[i]] = distance
+	}
+	return distances
+}
+
+func (t tree) caches(m *Machine, online CPUSet) {
+	seen := make(map[string]bool)
+	for _, cpu := range online {
+		dir := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "cache")
+		for _, index := range t.numbered(dir, "index") {
+			dir := path.Join(dir, fmt.Sprint("index", index))
+			level, known := t.number(dir + "/level")
+			if !known {
+				continue
+			}
+			cache := Cache{
+				Level: level,
+				Type:  t.text(dir + "/type"),
+				Bytes: parseSize(t.text(dir + "/size")),
+				CPUs:  union(t.shared(dir, "shared_cpu").And(online), cpu),
+			}
+			cache.LineBytes, _ = t.number(dir + "/coherency_line_size")
+			if key := fmt.Sprint(level, cache.Type, cache.CPUs); !seen[key] {
+				seen[key] = true
+				m.Caches = append(m.Caches, cache)
+			}
+		}
+	}
+	slices.SortStableFunc(m.Caches, func(a, b Cache) int {
+		return cmp.Or(a.Level-b.Level, a.CPUs[0]-b.CPUs[0], strings.Compare(a.Type, b.Type))
+	})
+	if len(m.Caches) == 0 && t.exists(cpuDir) {
+		m.unknown("caches are unknown because the CPUs in %s have none", cpuDir)
+	}
+}
+
+// allow keeps to the affinity where there is one, and to what the cpuset says.
+func (t tree) allow(m *Machine, online, affinity CPUSet) error {
+	status := t.fields("proc/self/status", ":")
+	m.Allowed = online
+	if affinity != nil {
+		m.Allowed = m.Allowed.And(affinity)
+	} else if set, err := ParseList(status["Cpus_allowed_list"]); err == nil && len(set) > 0 {
+		m.Allowed = m.Allowed.And(set)
+	}
+	if len(m.Allowed) == 0 {
+		return fmt.Errorf("none of the online CPUs %v may be used: the affinity is %v; widen it with taskset", online, affinity)
+	}
+	// The scheduler keeps the affinity within the cpuset, so a cpuset that
+	// leaves nothing is one that is not ours.
+	if cpus := t.cpuset("cpus"); len(cpus.And(m.Allowed)) > 0 {
+		m.Allowed = cpus.And(m.Allowed)
+	}
+	mems, err := ParseList(status["Mems_allowed_list"])
+	if err != nil || len(mems) == 0 {
+		mems = t.cpuset("mems")
+	}
+	for i := range m.Nodes {
+		m.Nodes[i].Forbidden = len(mems) > 0 && !mems.Contains(m.Nodes[i].ID)
+	}
+	return nil
+}
+
+// maxFileBytes bounds what is read of a file; proc/cpuinfo takes about 2 KiB a
+// CPU.
+const maxFileBytes = 64 << 20
+
+// text is a file's content without the white space round it; empty when it
+// cannot be read, as files of the kernel's come and go with its version.
+func (t tree) text(name string) string {
+	f, err := t.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes))
+	if err != nil {
+		return ""
+	}
+	return trim(string(data))
+}
+
+func (t tree) exists(name string) bool {
+	_, err := fs.Stat(t, name)
+	return err == nil
+}
+
+func (t tree) number(name string) (n int, known bool) {
+	n, err := strconv.Atoi(t.text(name))
+	return n, err == nil
+}
+
+// set reads a CPU list, or where that is missing or empty a mask.
+func (t tree) set(list, mask string) CPUSet {
+	if set, err := ParseList(t.text(list)); err == nil && len(set) > 0 {
+		return set
+	}
+	set, _ := ParseMask(t.text(mask))
+	return set
+}
+
+// shared reads the first of several sets of which the kernel has some. All have
+// a mask and only newer kernels the list too, so the mask comes first.
+func (t tree) shared(dir string, names ...string) CPUSet {
+	for _, name := range names {
+		base := path.Join(dir, name)
+		for _, mask := range []string{base, base + "_map"} {
+			if set, err := ParseMask(t.text(mask)); err == nil && len(set) > 0 {
+				return set
+			}
+		}
+		if set := t.set(base+"_list", ""); len(set) > 0 {
+			return set
+		}
+	}
+	return nil
+}
+
+// numbered lists the numbers of the entries that are named so: cpu0, cpu1, …
+func (t tree) numbered(dir, name string) CPUSet {
+	entries, err := fs.ReadDir(t, dir)
+	if err != nil {
+		return nil
+	}
+	var set CPUSet
+	for _, entry := range entries {
+		if digits, found := strings.CutPrefix(entry.Name(), name); found {
+			if n, err := parseCPU(digits); err == nil {
+				set = append(set, n)
+			}
+		}
+	}
+	return SetOf(set...)
+}
+
+// fields reads lines of "name: value".
+func (t tree) fields(name, separator string) map[string]string {
+	fields := make(map[string]string)
+	for line := range strings.Lines(t.text(name)) {
+		if key, value, found := strings.Cut(line, separator); found {
+			fields[strings.TrimSpace(key)] = strings.TrimSpace(value)
+		}
+	}
+	return fields
+}
+
+func union(set CPUSet, cpu int) CPUSet {
+	if set.Contains(cpu) {
+		return set
+	}
+	return SetOf(append(slices.Clone(set), cpu)...)
+}
+
+// parseSize reads a cache's size, "512K"; 0 when it is none.
+func parseSize(text string) int {
+	shift := 0
+	if n := len(text); n > 0 {
+		if shift = 10 * (1 + strings.IndexByte("KMG", text[n-1])); shift > 0 {
+			text = text[:n-1]
+		}
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int(n) << shift
+}

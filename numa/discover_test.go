@@ -1,0 +1,196 @@
+package numa
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// files makes a tree of file names and contents.
+func files(pairs ...string) tree {
+	fs := fstest.MapFS{}
+	for i := 0; i < len(pairs); i += 2 {
+		fs[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1] + "\n")}
+	}
+	return tree{fs}
+}
+
+// plus adds the files of others.
+func (t tree) plus(others ...tree) tree {
+	fs := maps.Clone(t.FS.(fstest.MapFS))
+	for _, other := range others {
+		maps.Copy(fs, other.FS.(fstest.MapFS))
+	}
+	return tree{fs}
+}
+
+// pair: two cores, and nothing about nodes.
+var pair = files(
+	cpuDir+"/online", "0-1",
+	cpuDir+"/cpu0/topology/thread_siblings", "00000001",
+	cpuDir+"/cpu1/topology/thread_siblings", "00000002",
+	cpuDir+"/cpu0/topology/physical_package_id", "0",
+	cpuDir+"/cpu1/topology/physical_package_id", "0",
+	"proc/meminfo", "MemTotal:  1000 kB\nMemFree:  100 kB\nMemAvailable:  800 kB",
+)
+
+// twin: as pair, with a node each; node 1 has no memory and node 3 nothing else.
+var twin = pair.plus(files(
+	nodeDir+"/online", "0-1,3",
+	nodeDir+"/node0/cpulist", "0", nodeDir+"/node0/distance", "10 20 40",
+	nodeDir+"/node0/meminfo", "Node 0 MemTotal:  600 kB\nNode 0 MemFree:  50 kB",
+	nodeDir+"/node1/cpulist", "1", nodeDir+"/node1/distance", "20 10 17",
+	nodeDir+"/node1/meminfo", "Node 1 MemTotal:  0 kB",
+	nodeDir+"/node3/cpulist", "", nodeDir+"/node3/distance", "40 17 10",
+	nodeDir+"/node3/meminfo", "Node 3 MemTotal:  400 kB",
+))
+
+func TestFaultyTrees(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		tree     tree
+		affinity CPUSet
+		want     Census
+		allowed  string
+		unknown  string // part of what is said to be unknown; "" is nothing
+	}{
+		{"neither sys nor proc", files(), SetOf(3, 5), Census{2, 2, 1, 1, 0}, "3,5", "node 0"},
+		{"proc alone", files("proc/stat", "cpu  1 2\ncpu0 1 2\ncpu4 1 2\nintr 0"), nil, Census{2, 2, 1, 1, 0}, "0,4", "cores, packages and caches are unknown"},
+		{"no nodes", pair, nil, Census{2, 2, 1, 1, 0}, "0-1", "NUMA nodes are unknown"},
+		{"nodes without memory or CPUs", twin, nil, Census{2, 2, 1, 3, 0}, "0-1", "caches"},
+		{"a CPU without node", twin.plus(files(nodeDir+"/node1/cpulist", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "CPUs 1 belong to no NUMA node"},
+		{"no distances", twin.plus(files(nodeDir+"/node1/distance", "20 10")), nil, Census{2, 2, 1, 3, 0}, "0-1", "distances of node 1 are unknown"},
+		{"no memory of a node", twin.plus(files(nodeDir+"/node3/meminfo", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "memory of node 3"},
+		{"affinity", pair, SetOf(1, 2), Census{1, 1, 1, 1, 0}, "1", "caches"},
+		{"status of a snapshot", pair.plus(files("proc/self/status", "Name: x\nCpus_allowed_list:\t1\nMems_allowed_list:\t0")), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
+		{"memory that the cpuset forbids", twin.plus(files("proc/self/status", "Mems_allowed_list:\t0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "caches"},
+		{"cpuset of version 2", pair.plus(files(
+			"proc/self/cgroup", "0::/a/b",
+			"proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
+			"sys/fs/cgroup/a/cpuset.cpus.effective", "1",
+		)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
+		{"cpuset of version 1 in a container", pair.plus(files(
+			"proc/self/cgroup", "4:cpuset:/docker/7f",
+			"proc/self/mountinfo", "30 23 0:26 /docker/7f /sys/fs/cgroup/cpuset ro,nosuid - cgroup cgroup rw,cpuset",
+			"sys/fs/cgroup/cpuset/cpuset.cpus", "0",
+		)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
+		{"a cpuset that is not ours", pair.plus(files(
+			"proc/self/cpuset", "/",
+			"proc/mounts", "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0",
+			"sys/fs/cgroup/cpuset/cpuset.cpus", "8-9",
+		)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+		{"offline by its own file", files(cpuDir+"/cpu0/online", "1", cpuDir+"/cpu1/online", "0", cpuDir+"/cpu2/topology/core_id", "0"), nil, Census{2, 2, 1, 1, 0}, "0,2", "node 0"},
+		{"core numbers that repeat", pair.plus(files(cpuDir+"/cpu0/topology/core_id", "0", cpuDir+"/cpu1/topology/core_id", "0")), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+		{"packages without number", pair.plus(files(
+			cpuDir+"/cpu0/topology/physical_package_id", "-1", cpuDir+"/cpu0/topology/core_siblings", "1",
+			cpuDir+"/cpu1/topology/physical_package_id", "-1", cpuDir+"/cpu1/topology/core_siblings", "2",
+		)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
+		{"corrupt files", pair.plus(files(
+			cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
+			cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",
+		)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := test.tree.machine(test.affinity)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := m.Count(); got != test.want || m.Allowed.String() != test.allowed {
+				t.Errorf("got %+v, allowed %v; want %+v, %s", got, m.Allowed, test.want, test.allowed)
+			}
+			if said := strings.Join(m.Unknown, "\n"); !strings.Contains(said, test.unknown) {
+				t.Errorf("said to be unknown: %q, want %q in it", said, test.unknown)
+			}
+			for _, policy := range []Policy{Local, Spread, Remote} {
+				if _, err := m.Place(policy, 3); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func TestCaches(t *testing.T) {
+	cache := func(cpu, index, level, kind, size, shared string) tree {
+		dir := cpuDir + "/cpu" + cpu + "/cache/index" + index
+		return files(dir+"/level", level, dir+"/type", kind, dir+"/size", size, dir+"/shared_cpu_map", shared, dir+"/coherency_line_size", "64")
+	}
+	m, err := pair.plus(
+		cache("0", "0", "1", "Data", "48K", "1"), cache("1", "0", "1", "Data", "48K", "2"),
+		cache("0", "1", "1", "Instruction", "32K", "1"), cache("1", "1", "1", "Instruction", "32K", "2"),
+		cache("0", "2", "2", "Unified", "2M", "ff"), cache("1", "2", "2", "Unified", "2M", "ff"), // CPUs 2-7 are offline
+		cache("0", "3", "3", "Instruction", "1G", "3"),
+	).machine(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Caches) != 6 {
+		t.Errorf("got %d caches: %v", len(m.Caches), m.Caches)
+	}
+	if got := m.LastLevelCacheBytes(); got != 2<<20 {
+		t.Errorf("last-level cache: got %d bytes, want 2 MiB", got)
+	}
+	i := slices.IndexFunc(m.Caches, func(c Cache) bool { return c.Level == 2 })
+	if c := m.Caches[i]; c.CPUs.String() != "0-1" || c.LineBytes != 64 {
+		t.Errorf("got %+v, want it shared by 0-1 with lines of 64 B", c)
+	}
+}
+
+func TestNoMachine(t *testing.T) {
+	file := t.TempDir() + "/file"
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{"", t.TempDir(), t.TempDir() + "/missing", file} {
+		if m, err := Discover(root); err == nil || root != "" && !strings.Contains(err.Error(), root) {
+			t.Errorf("%q: got %v, %v; want an error that names it", root, m, err)
+		}
+	}
+	if _, err := pair.machine(SetOf(7)); err == nil || !strings.Contains(err.Error(), "taskset") {
+		t.Errorf("affinity to offline CPUs: got %v", err)
+	}
+}
+
+func TestMemoryLeft(t *testing.T) {
+	limited := pair.plus(files(
+		"proc/self/cgroup", "0::/a/b",
+		"proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
+		"sys/fs/cgroup/a/memory.max", "500000",
+		"sys/fs/cgroup/a/memory.current", "200000",
+		"sys/fs/cgroup/a/memory.stat", "anon 1000\ninactive_file 50000",
+		"sys/fs/cgroup/a/b/memory.max", "max",
+		"sys/fs/cgroup/a/b/memory.current", "100000",
+		"sys/fs/cgroup/a/cpu.max", "150000 100000",
+		"sys/fs/cgroup/a/b/cpu.max", "max 100000",
+	))
+	old := pair.plus(files(
+		"proc/self/cgroup", "3:cpu,cpuacct:/a\n2:memory:/a",
+		"proc/mounts", "cgroup /cg/memory cgroup rw,memory 0 0\ncgroup /cg/cpu cgroup rw,cpu,cpuacct 0 0",
+		"cg/memory/a/memory.limit_in_bytes", "9223372036854771712",
+		"cg/memory/a/memory.usage_in_bytes", "1000",
+		"cg/memory/memory.limit_in_bytes", "30000",
+		"cg/memory/memory.usage_in_bytes", "40000",
+		"cg/cpu/a/cpu.cfs_quota_us", "-1", "cg/cpu/a/cpu.cfs_period_us", "100000",
+		"cg/cpu/cpu.cfs_quota_us", "50000", "cg/cpu/cpu.cfs_period_us", "100000",
+	))
+	for _, test := range []struct {
+		name  string
+		tree  tree
+		left  int64
+		quota float64
+	}{
+		{"no groups", pair, unlimited, 0},
+		{"version 2", limited, 350000, 1.5},
+		{"version 1, more used than allowed", old, 0, 0.5},
+	} {
+		if left, quota := test.tree.memoryLeft(), test.tree.quota(); left != test.left || quota != test.quota {
+			t.Errorf("%s: got %d bytes and %g CPUs, want %d and %g", test.name, left, quota, test.left, test.quota)
+		}
+	}
+	if total, available, known := pair.memory(); total != 1000<<10 || available != 800<<10 || !known {
+		t.Errorf("memory: got %d, %d, %v", total, available, known)
+	}
+}

@@ -1,0 +1,127 @@
+// Package numa knows the machine: its logical CPUs, cores, caches and NUMA
+// nodes, how far the nodes are from each other, and which of it this process
+// may use. It places workers on CPUs, pins threads, binds memory to nodes and
+// asks the kernel where a page really is.
+//
+// Its opinion: what the kernel says in /sys is believed, what it leaves out is
+// said to be unknown, and nothing about placement is taken for granted that
+// can be asked back.
+package numa
+
+import "slices"
+
+// A Machine is what the kernel reports of one: only what is online.
+type Machine struct {
+	CPUs    []CPU   `json:"cpus"`    // online, ascending by ID
+	Nodes   []Node  `json:"nodes"`   // online, ascending by ID; never empty
+	Caches  []Cache `json:"caches"`  // distinct caches, by level and first CPU
+	Allowed CPUSet  `json:"allowed"` // online CPUs that this process may run on
+	// Unknown has a sentence for everything that the kernel did not say and
+	// what is assumed in its place.
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// A CPU is a logical processor, the thing a thread is pinned to.
+type CPU struct {
+	ID      int `json:"cpu"`
+	Core    int `json:"core"`    // index of the physical core in this machine, 0 …
+	Thread  int `json:"thread"`  // index among the core's SMT siblings, 0 …
+	Package int `json:"package"` // physical package (socket), as the kernel numbers it
+	Node    int `json:"node"`    // NUMA node whose memory is the CPU's own
+}
+
+// A Node is a NUMA node; one without CPUs is memory only.
+type Node struct {
+	ID          int         `json:"node"`
+	CPUs        CPUSet      `json:"cpus"`
+	MemoryBytes int64       `json:"memory_bytes"` // 0: no memory, or unknown
+	FreeBytes   int64       `json:"free_bytes"`   // when it was read
+	Distances   map[int]int `json:"distances"`    // by node ID, as the firmware's SLIT has them: 10 is local
+	// Forbidden: the process's cpuset keeps it from using the node's memory.
+	Forbidden bool `json:"forbidden,omitempty"`
+}
+
+// A Cache and the CPUs that share it.
+type Cache struct {
+	Level     int    `json:"level"`
+	Type      string `json:"type"`       // Data, Instruction or Unified
+	Bytes     int    `json:"bytes"`      // 0: unknown
+	LineBytes int    `json:"line_bytes"` // 0: unknown
+	CPUs      CPUSet `json:"cpus"`
+}
+
+// A Census counts what is online and may be used by this process.
+type Census struct {
+	PUs      int `json:"pus"` // logical CPUs
+	Cores    int `json:"cores"`
+	Packages int `json:"packages"`
+	Nodes    int `json:"numa_nodes"`
+	L3Caches int `json:"l3_caches"`
+}
+
+// Count takes the census.
+func (m *Machine) Count() Census {
+	cores, packages := make(map[int]bool), make(map[int]bool)
+	for _, cpu := range m.CPUs {
+		if m.Allowed.Contains(cpu.ID) {
+			cores[cpu.Core], packages[cpu.Package] = true, true
+		}
+	}
+	census := Census{PUs: m.Allowed.Len(), Cores: len(cores), Packages: len(packages)}
+	for _, node := range m.Nodes {
+		if !node.Forbidden {
+			census.Nodes++
+		}
+	}
+	for _, cache := range m.Caches {
+		if cache.Level == 3 && len(cache.CPUs.And(m.Allowed)) > 0 {
+			census.L3Caches++
+		}
+	}
+	return census
+}
+
+// CPU returns the online CPU of that number.
+func (m *Machine) CPU(id int) (CPU, bool) {
+	i, found := slices.BinarySearchFunc(m.CPUs, id, func(c CPU, id int) int { return c.ID - id })
+	if !found {
+		return CPU{}, false
+	}
+	return m.CPUs[i], true
+}
+
+// Online is the set of all CPUs of the machine.
+func (m *Machine) Online() CPUSet {
+	online := make(CPUSet, len(m.CPUs))
+	for i, cpu := range m.CPUs {
+		online[i] = cpu.ID
+	}
+	return online
+}
+
+// Distance is how far a node is from another in the firmware's units, where 10
+// is local; 0 when it does not say.
+func (m *Machine) Distance(from, to int) int {
+	for _, node := range m.Nodes {
+		if node.ID == from {
+			return node.Distances[to]
+		}
+	}
+	return 0
+}
+
+// LastLevelCacheBytes is the size of the largest data or unified cache of the
+// highest level; 0 when no size is known.
+func (m *Machine) LastLevelCacheBytes() int {
+	level, bytes := 0, 0
+	for _, cache := range m.Caches {
+		switch {
+		case cache.Type == "Instruction" || cache.Bytes == 0 || cache.Level < level:
+		case cache.Level > level:
+			level, bytes = cache.Level, cache.Bytes
+		default:
+			bytes = max(bytes, cache.Bytes)
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,24 @@
+//go:build !linux
+
+package numa
+
+import (
+	"errors"
+	"runtime"
+)
+
+var errLinux = errors.New("measuring needs Linux, and this is " + runtime.GOOS)
+
+// Pin needs Linux.
+func Pin(int) error { return errLinux }
+
+// Bind needs Linux.
+func Bind([]byte, int) error { return errLinux }
+
+// PageNodes needs Linux.
+func PageNodes([]byte) ([]int, error) { return nil, errLinux }
+
+func affinity() (CPUSet, error) {
+	return nil, errors.New("this machine cannot be read, for that needs Linux and this is " + runtime.GOOS +
+		": name a directory with the sys and proc of a Linux machine")
+}

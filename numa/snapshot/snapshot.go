@@ -1,0 +1,109 @@
+// Package snapshot gives tests the sys and proc directories of other machines,
+// from the archives in the directory topologies of $TAULOP_SHARED.
+package snapshot
+
+import (
+	"archive/tar"
+	"compress/bzip2"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Dir is where the archives are; the test is skipped when there are none.
+func Dir(t testing.TB) string {
+	t.Helper()
+	shared := os.Getenv("TAULOP_SHARED")
+	if shared == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	if !filepath.IsAbs(shared) {
+		t.Fatalf("TAULOP_SHARED is %s: tests run in their package's directory, so make it an absolute path", shared)
+	}
+	return filepath.Join(shared, "topologies")
+}
+
+// Names lists the machines.
+func Names(t testing.TB) []string {
+	t.Helper()
+	archives, err := filepath.Glob(filepath.Join(Dir(t), "*.tar.bz2"))
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives in %s (%v)", Dir(t), err)
+	}
+	for i, archive := range archives {
+		archives[i] = strings.TrimSuffix(filepath.Base(archive), ".tar.bz2")
+	}
+	return archives
+}
+
+// idle matches what no one here reads; leaving it packed saves most of the time.
+var idle = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|cpuidle|memory[0-9]|hugepages|device-tree|hwloc-nofile)|/(ways_of|number_of|physical_line|uevent|numastat|vmstat|.*throttle)`)
+
+// Unpack writes the machine's files to a directory of the test's and returns the
+// one that sys and proc are in.
+func Unpack(t testing.TB, name string) string {
+	t.Helper()
+	archive, err := os.Open(filepath.Join(Dir(t), name+".tar.bz2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	dir := t.TempDir()
+	// Whatever paths and links an archive has, a Root keeps them in dir.
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	made := make(map[string]bool)
+	entries := tar.NewReader(bzip2.NewReader(archive))
+	for {
+		entry, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && !idle.MatchString(entry.Name) {
+			err = write(root, made, entry, entries)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", archive.Name(), err)
+		}
+	}
+	tops, err := os.ReadDir(dir)
+	if err != nil || len(tops) != 1 {
+		t.Fatalf("%s: want one directory at the top, got %v (%v)", archive.Name(), tops, err)
+	}
+	return filepath.Join(dir, tops[0].Name())
+}
+
+func write(root *os.Root, made map[string]bool, entry *tar.Header, content io.Reader) error {
+	name := filepath.Clean(filepath.FromSlash(strings.TrimPrefix(entry.Name, "/")))
+	dir := name
+	if entry.Typeflag != tar.TypeDir {
+		dir = filepath.Dir(name)
+	}
+	if !made[dir] {
+		if err := root.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		made[dir] = true
+	}
+	switch entry.Typeflag {
+	case tar.TypeSymlink:
+		return root.Symlink(entry.Linkname, name)
+	case tar.TypeLink:
+		return root.Link(filepath.Clean(filepath.FromSlash(entry.Linkname)), name)
+	case tar.TypeReg:
+		file, err := root.Create(name)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(file, content)
+		return errors.Join(err, file.Close())
+	}
+	return nil
+}
