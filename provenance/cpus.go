@@ -1,0 +1,152 @@
+package provenance
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/numa"
+)
+
+const cpuDir = "sys/devices/system/cpu"
+
+func (p *Provenance) readCPUs(t tree, m *numa.Machine) {
+	p.readCPUInfo(t)
+	governors := make(map[string]bool)
+	for _, cpu := range p.Allowed {
+		if governor := t.text(path.Join(ofCPU(cpu), "cpufreq/scaling_governor")); governor != "" {
+			governors[governor] = true
+		}
+	}
+	p.Governors = slices.Sorted(maps.Keys(governors))
+	p.Turbo = t.turbo()
+	p.SMT = t.smt(m)
+	if kinds := t.coreKinds(m.Allowed); len(kinds) > 1 {
+		p.CoreKinds = kinds
+	}
+	if p.Microcode == "" && len(p.Online) > 0 {
+		p.Microcode = t.text(path.Join(ofCPU(p.Online[0]), "microcode/version"))
+	}
+}
+
+// readCPUInfo takes the names of the first CPU. Each architecture has keys of
+// its own in proc/cpuinfo; arm64 has numbers and no names.
+func (p *Provenance) readCPUInfo(t tree) {
+	info := make(map[string]string)
+	for key, value := range t.lines("proc/cpuinfo") {
+		if _, found := info[key]; !found {
+			info[key] = value
+		}
+	}
+	p.CPUModel = words(firstOf(info["model name"], info["cpu model"], info["cpu"]))
+	p.Vendor = info["vendor_id"]
+	p.Microcode = info["microcode"]
+	if part := info["CPU part"]; part != "" && p.CPUModel == "" {
+		p.CPUModel = fmt.Sprintf("CPU implementer %s, part %s", info["CPU implementer"], part)
+	}
+	p.Product = info["machine"] // PowerPC
+	if slices.Contains(strings.Fields(info["flags"]), "hypervisor") {
+		p.Hypervisor = "of unknown kind"
+	}
+	if kind := t.text("sys/hypervisor/type"); kind != "" {
+		p.Hypervisor = kind
+	}
+	if kind := t.text("proc/device-tree/hypervisor/compatible"); kind != "" {
+		p.Hypervisor = kind
+	}
+}
+
+func (t tree) turbo() string {
+	switch t.text(cpuDir + "/intel_pstate/no_turbo") {
+	case "0":
+		return "on"
+	case "1":
+		return "off"
+	}
+	// Other drivers have one switch for all, or one for each CPU.
+	for _, name := range []string{cpuDir + "/cpufreq/boost", cpuDir + "/cpu0/cpufreq/boost"} {
+		switch t.text(name) {
+		case "1":
+			return "on"
+		case "0":
+			return "off"
+		}
+	}
+	return ""
+}
+
+// smt asks the kernel, and where that is too old looks for cores of two threads.
+func (t tree) smt(m *numa.Machine) string {
+	control := t.text(cpuDir + "/smt/control")
+	switch t.text(cpuDir + "/smt/active") {
+	case "1":
+		return "on"
+	case "0":
+		return firstOf(map[string]string{"notsupported": "not supported", "notimplemented": "not implemented"}[control], "off")
+	}
+	if slices.ContainsFunc(m.CPUs, func(c numa.CPU) bool { return c.Thread > 0 }) {
+		return "on"
+	}
+	if len(m.CPUs) > 0 && t.text(path.Join(ofCPU(m.CPUs[0].ID), "topology/thread_siblings")) != "" {
+		return "off"
+	}
+	return ""
+}
+
+// coreKinds groups CPUs by what the kernel says of their kind, or else by how
+// fast they may become.
+func (t tree) coreKinds(cpus numa.CPUSet) []CoreKind {
+	var kinds []CoreKind
+	for _, kind := range []string{"core", "atom", "lowpower"} {
+		set, _ := numa.ParseList(t.text("sys/devices/cpu_" + kind + "/cpus"))
+		if set = set.And(cpus); len(set) > 0 {
+			kinds = append(kinds, CoreKind{kind, set})
+		}
+	}
+	if len(kinds) > 0 {
+		return kinds
+	}
+	for _, measure := range []struct {
+		file, kind string
+		unit       int
+	}{
+		{"cpu_capacity", "capacity %d of 1024", 1},
+		{"cpufreq/cpuinfo_max_freq", "up to %d MHz", 1000},
+	} {
+		values := make(map[int]numa.CPUSet)
+		for _, cpu := range cpus {
+			if value, err := strconv.Atoi(t.text(path.Join(ofCPU(cpu), measure.file))); err == nil {
+				values[value] = append(values[value], cpu)
+			}
+		}
+		// Cores of one kind also differ by a few percent, those that turbo
+		// favours from the rest.
+		var top int
+		for _, value := range slices.Backward(slices.Sorted(maps.Keys(values))) {
+			if top == 0 || float64(top) > 1.1*float64(value) {
+				kinds = append(kinds, CoreKind{Kind: fmt.Sprintf(measure.kind, value/measure.unit)})
+			}
+			top = value
+			last := &kinds[len(kinds)-1]
+			last.CPUs = numa.SetOf(append(last.CPUs, values[value]...)...)
+		}
+		if len(kinds) > 0 {
+			return kinds
+		}
+	}
+	return nil
+}
+
+func ofCPU(cpu int) string { return cpuDir + "/cpu" + strconv.Itoa(cpu) }
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

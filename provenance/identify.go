@@ -1,0 +1,77 @@
+package provenance
+
+import (
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/jaypipes/ghw"
+	"github.com/jaypipes/ghw/pkg/baseboard"
+	"github.com/jaypipes/ghw/pkg/bios"
+	"github.com/jaypipes/ghw/pkg/product"
+	"github.com/klauspost/cpuid/v2"
+)
+
+// identify names the hardware. What the CPU says of itself holds for this
+// machine alone; what the firmware says is in the tree.
+func (p *Provenance) identify(root string) {
+	if root == "/" {
+		p.OS, p.Arch = runtime.GOOS, runtime.GOARCH
+		p.Hostname = firstOf(p.Hostname, hostname())
+		p.CPUModel = firstOf(words(cpuid.CPU.BrandName), p.CPUModel)
+		p.Vendor = firstOf(strings.TrimSpace(cpuid.CPU.VendorString), p.Vendor)
+		if cpuid.CPU.VM() {
+			p.Hypervisor = firstOf(hypervisor(), p.Hypervisor, "of unknown kind")
+		}
+	}
+	if runtime.GOOS != "linux" {
+		return // there ghw asks this machine, whatever the root
+	}
+	below, quiet := ghw.WithChroot(root), ghw.WithDisableWarnings()
+	if info, err := product.New(below, quiet); err == nil {
+		p.Product = firstOf(named(info.Vendor, info.Name), p.Product)
+		if p.Hypervisor == "" && strings.EqualFold(info.Vendor, "QEMU") {
+			p.Hypervisor = "QEMU"
+		}
+	}
+	if info, err := baseboard.New(below, quiet); err == nil {
+		p.Board = named(info.Vendor, info.Product, info.Version)
+	}
+	if info, err := bios.New(below, quiet); err == nil {
+		p.BIOS = named(info.Vendor, info.Version, info.Date)
+	}
+}
+
+// named joins what ghw found; it writes unknown for what it did not. Many a name
+// begins with the vendor's.
+func named(vendor string, parts ...string) string {
+	var known []string
+	for _, part := range append([]string{vendor}, parts...) {
+		if part = words(part); part == "" || part == "unknown" {
+			continue
+		}
+		if len(known) == 1 && strings.HasPrefix(part, known[0]) {
+			known = nil
+		}
+		known = append(known, part)
+	}
+	return strings.Join(known, " ")
+}
+
+// words takes out the white space that firmware pads its names with.
+func words(name string) string { return strings.Join(strings.Fields(name), " ") }
+
+func hypervisor() string {
+	if id := cpuid.CPU.HypervisorVendorID; id != cpuid.VendorUnknown {
+		return id.String()
+	}
+	return strings.Trim(cpuid.CPU.HypervisorVendorString, " \x00")
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,216 @@
+package provenance
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/snapshot"
+)
+
+// machine writes files of names and contents and reads the machine in them.
+func machine(t *testing.T, pairs ...string) Provenance {
+	t.Helper()
+	root := t.TempDir()
+	for i := 0; i < len(pairs); i += 2 {
+		name := filepath.Join(root, filepath.FromSlash(pairs[i]))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(pairs[i+1]+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := numa.Discover(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Read(root, m)
+}
+
+// quiet is a machine with nothing to complain of.
+var quiet = []string{
+	cpuDir + "/online", "0-1",
+	cpuDir + "/cpu0/topology/thread_siblings", "1",
+	cpuDir + "/cpu1/topology/thread_siblings", "2",
+	cpuDir + "/cpu0/cpufreq/scaling_governor", "performance",
+	cpuDir + "/cpu1/cpufreq/scaling_governor", "performance",
+	cpuDir + "/cpu0/cache/index0/level", "1",
+	cpuDir + "/intel_pstate/no_turbo", "1",
+	"sys/devices/system/node/node0/cpulist", "0-1",
+	"sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1000 kB",
+	"sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc",
+	"sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never",
+	"proc/cpuinfo", "processor : 0\nvendor_id : GenuineIntel\nmodel name : Some  Xeon @ 2.6GHz \nmicrocode : 0x1\nflags : fpu sse",
+	"proc/stat", "cpu  100 0 100 800 0 0 0 1 0 0",
+	"proc/loadavg", "0.10 0.20 0.30 1/83 3504",
+	"proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 500 kB",
+	"proc/sys/kernel/hostname", "node7",
+	"proc/sys/kernel/osrelease", "6.1.0",
+	"proc/sys/kernel/numa_balancing", "1",
+	"proc/version", "Linux version 6.1.0 (gcc)",
+}
+
+func TestWarnings(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		file []string // replaces or adds to quiet's
+		want []string // a part of each warning
+	}{
+		{"quiet", nil, nil},
+		{"governor", []string{cpuDir + "/cpu1/cpufreq/scaling_governor", "schedutil"}, []string{"governor is schedutil"}},
+		{"turbo", []string{cpuDir + "/intel_pstate/no_turbo", "0"}, []string{"turbo is on"}},
+		{"boost", []string{cpuDir + "/intel_pstate/no_turbo", "", cpuDir + "/cpufreq/boost", "1"}, []string{"turbo is on"}},
+		{"load", []string{"proc/loadavg", "0.55 0.20 0.30 1/83 3504"}, []string{"load of the last minute is 0.55"}},
+		{"steal", []string{"proc/stat", "cpu  100 0 100 800 0 0 0 20 0 0"}, []string{"2 % of the CPUs' time"}},
+		{"guest", []string{"proc/cpuinfo", "model name : x\nflags : fpu hypervisor"}, []string{"virtual machine (hypervisor of unknown kind)"}},
+		{"Xen", []string{"sys/hypervisor/type", "xen"}, []string{"hypervisor xen"}},
+		{"SMT", []string{cpuDir + "/smt/active", "1"}, []string{"SMT is on"}},
+		{"siblings", []string{cpuDir + "/cpu0/topology/thread_siblings", "3"}, []string{"SMT is on"}},
+		{"clock source", []string{"sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet"}, []string{"clock source is hpet"}},
+		{"kinds of cores", []string{"sys/devices/cpu_core/cpus", "0", "sys/devices/cpu_atom/cpus", "1"}, []string{"CPUs 0 (core), CPUs 1 (atom)"}},
+		{"capacities", []string{cpuDir + "/cpu0/cpu_capacity", "1024", cpuDir + "/cpu1/cpu_capacity", "446"}, []string{"CPUs 0 (capacity 1024 of 1024), CPUs 1 (capacity 446 of 1024)"}},
+		{"favoured core", []string{cpuDir + "/cpu0/cpufreq/cpuinfo_max_freq", "5200000", cpuDir + "/cpu1/cpufreq/cpuinfo_max_freq", "5000000"}, nil},
+		{"quota", []string{
+			"proc/self/cgroup", "0::/", "proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sys/fs/cgroup/cpu.max", "150000 100000",
+		}, []string{"quota is 1.5 CPUs but 2 may be used"}},
+		{"unknown", []string{"proc/loadavg", "", "proc/stat", "", cpuDir + "/cpu0/cache/index0/level", ""}, []string{"caches are unknown", "does not say its steal time, load"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := machine(t, append(append([]string{}, quiet...), test.file...)...).Warnings()
+			if len(got) != len(test.want) {
+				t.Fatalf("got %d warnings: %v; want %d", len(got), got, len(test.want))
+			}
+			for i, want := range test.want {
+				if !strings.Contains(got[i].Error(), want) {
+					t.Errorf("got %q, want %q in it", got[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestReadsBelowRoot(t *testing.T) {
+	p := machine(t, quiet...)
+	if _, err := time.Parse(time.RFC3339, p.Time); err != nil || !strings.HasSuffix(p.Time, "Z") {
+		t.Errorf("time %q is not RFC 3339 in UTC", p.Time)
+	}
+	p.Time, p.Go, p.Taulop, p.Command = "", "", "", nil
+	if runtime.GOOS != "linux" && p.Product+p.Board+p.BIOS != "" {
+		t.Errorf("names this machine's hardware: %+v", p)
+	}
+	got, err := json.Marshal(p)
+	want := `{"time":"","hostname":"node7","cpu_model":"Some Xeon @ 2.6GHz","cpu_vendor":"GenuineIntel","microcode":"0x1",` +
+		`"kernel":"6.1.0","os":"linux","cpus_online":"0-1","cpus_allowed":"0-1","governors":["performance"],"turbo":"off","smt":"off",` +
+		`"clocksource":"tsc","memory_bytes":1024000,"transparent_huge_pages":"madvise","numa_balancing":"on",` +
+		`"steal_share":0.000999000999000999,"load":[0.1,0.2,0.3],"go":"","taulop":"","command":null}`
+	if err != nil || string(got) != want {
+		t.Errorf("got  %s (%v)\nwant %s", got, err, want)
+	}
+}
+
+// TestSnapshots reads real machines; the facts are in their own files.
+func TestSnapshots(t *testing.T) {
+	for _, test := range []struct{ name, model, vendor, kinds string }{
+		{"20em64t-hybrid-1p6c2t+2ca4co1t", "13th Gen Intel(R) Core(TM) i7-1370P", "GenuineIntel", "0-11 12-19"},
+		{"nvidia-dgx-gb10", "CPU implementer 0x41, part 0xd87", "", "5-9,15-19 0-4,10-14"},
+		{"16amd64-8n2c", "Dual Core AMD Opteron(tm) Processor 865", "AuthenticAMD", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			root := snapshot.Unpack(t, test.name)
+			m, err := numa.Discover(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := Read(root, m)
+			var kinds []string
+			for _, kind := range p.CoreKinds {
+				kinds = append(kinds, kind.CPUs.String())
+			}
+			if p.CPUModel != test.model || p.Vendor != test.vendor || strings.Join(kinds, " ") != test.kinds {
+				t.Errorf("got %q, %q, kinds of cores %v; want %q, %q, %s", p.CPUModel, p.Vendor, kinds, test.model, test.vendor, test.kinds)
+			}
+			if p.Hypervisor != "" || p.Hostname != "" {
+				t.Errorf("hypervisor %q and hostname %q are this machine's", p.Hypervisor, p.Hostname)
+			}
+		})
+	}
+}
+
+func TestThisMachine(t *testing.T) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skip(err)
+	}
+	p := Read("/", m)
+	if p.OS != runtime.GOOS || p.Arch != runtime.GOARCH || p.Go == "" || p.Taulop == "" || len(p.Command) == 0 {
+		t.Errorf("got %+v", p)
+	}
+	meter := StartSteal("/")
+	if share, known := meter.Share(); known && (share < 0 || share > 1) {
+		t.Errorf("steal share %g is none", share)
+	}
+}
+
+func TestSteal(t *testing.T) {
+	for _, test := range []struct {
+		stat          string
+		stolen, total uint64
+		fails         bool
+	}{
+		{"cpu  1062 0 1114 119886 117 0 30 14 0 0\ncpu0 1", 14, 122223, false},
+		{"cpu  1 2 3 4 5 6 7 8 900 900", 8, 36, false}, // guest time is in user time already
+		{"cpu  1 2 3 4", 0, 0, true},
+		{"cpu  1 2 3 4 x 6 7 8", 0, 0, true},
+		{"", 0, 0, true},
+	} {
+		root := t.TempDir()
+		stat := filepath.Join(root, "proc", "stat")
+		if err := os.MkdirAll(filepath.Dir(stat), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(stat, []byte(test.stat), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stolen, total, err := Steal(root)
+		if (err != nil) != test.fails || !test.fails && (stolen != test.stolen || total != test.total) {
+			t.Errorf("%q: got %d of %d, %v; want %d of %d", test.stat, stolen, total, err, test.stolen, test.total)
+		}
+		meter := StartSteal(root)
+		if test.fails {
+			if w := meter.Warnings(); w != nil {
+				t.Errorf("%q: got %v", test.stat, w)
+			}
+			continue
+		}
+		if err := os.WriteFile(stat, []byte("cpu  2062 0 1114 119886 117 0 30 19 0 0"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if test.stolen == 14 {
+			share, known := meter.Share()
+			if !known || share != 5.0/1005 || len(meter.Warnings()) != 1 {
+				t.Errorf("got %g, %v, %v; want 5 of 1005 and a warning", share, known, meter.Warnings())
+			}
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for _, test := range []struct {
+		parts []string
+		want  string
+	}{
+		{[]string{"HP", "HP EliteBook 840 14 inch"}, "HP EliteBook 840 14 inch"},
+		{[]string{"Dell Inc.", "PowerEdge  2950\n", "unknown"}, "Dell Inc. PowerEdge 2950"},
+		{[]string{"unknown", "unknown"}, ""},
+	} {
+		if got := named(test.parts[0], test.parts[1:]...); got != test.want {
+			t.Errorf("%q: got %q, want %q", test.parts, got, test.want)
+		}
+	}
+}
