@@ -1,0 +1,125 @@
+// Package fit turns samples of time into the parameters of τ-Lop.
+//
+// Its opinion: samples of time are not normally distributed, so that centres
+// are medians and intervals come from order statistics; arithmetic on measured
+// values carries their intervals along and treats their errors as fully
+// correlated, because drift of a machine hits all alike: the intervals err on
+// the wide side; and what the model demands of the parameters is checked and
+// reported, never repaired.
+package fit
+
+import (
+	"encoding/json"
+	"math"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// Confidence is the level of every interval, 95 %.
+const Confidence = 0.95
+
+// An Estimate is a value with the bounds of its confidence interval, in the
+// unit of what was measured (here: nanoseconds).
+type Estimate struct {
+	Center float64
+	Lo, Hi float64 // −Inf and +Inf: too few samples for an interval
+	N      int     // samples behind it, the fewest of all that went in
+}
+
+// Median estimates the median of samples and its distribution-free confidence
+// interval (order statistics, at least 6 samples; Hoefler & Belli, SC15,
+// section 3.1.3). The order of samples is left as it is.
+func Median(samples []float64) Estimate {
+	if len(samples) == 0 {
+		return Estimate{math.NaN(), math.Inf(-1), math.Inf(1), 0}
+	}
+	s := benchmath.AssumeNothing.Summary(
+		benchmath.NewSample(append([]float64(nil), samples...), &benchmath.DefaultThresholds), Confidence)
+	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+		s.Lo, s.Hi = math.Inf(-1), math.Inf(1)
+	}
+	return Estimate{s.Center, s.Lo, s.Hi, len(samples)}
+}
+
+// Known reports whether there were samples enough for an interval.
+func (e Estimate) Known() bool {
+	return !math.IsInf(e.Lo, 0) && !math.IsInf(e.Hi, 0) && !math.IsNaN(e.Center)
+}
+
+// Width is the half-width of the interval relative to the centre: 0.01 for
+// ±1 %. It is +Inf where the interval is unknown.
+func (e Estimate) Width() float64 {
+	if !e.Known() {
+		return math.Inf(1)
+	}
+	if e.Center == 0 {
+		return 0
+	}
+	return (e.Hi - e.Lo) / 2 / math.Abs(e.Center)
+}
+
+// Scale multiplies by f > 0.
+func (e Estimate) Scale(f float64) Estimate {
+	return Estimate{e.Center * f, e.Lo * f, e.Hi * f, e.N}
+}
+
+// Sub subtracts o. The bounds hold however the errors of both are correlated.
+func (e Estimate) Sub(o Estimate) Estimate {
+	return Estimate{e.Center - o.Center, e.Lo - o.Hi, e.Hi - o.Lo, min(e.N, o.N)}
+}
+
+// Differ reports whether the intervals of both are known and do not overlap.
+func (e Estimate) Differ(o Estimate) bool {
+	return e.Known() && o.Known() && (e.Hi < o.Lo || o.Hi < e.Lo)
+}
+
+// Mean is the mean of estimates; its bounds are the means of theirs.
+func Mean(es []Estimate) Estimate {
+	if len(es) == 0 {
+		return Median(nil)
+	}
+	m := Estimate{N: es[0].N}
+	for _, e := range es {
+		m.Center += e.Center
+		m.Lo += e.Lo
+		m.Hi += e.Hi
+		m.N = min(m.N, e.N)
+	}
+	n := float64(len(es))
+	m.Center, m.Lo, m.Hi = m.Center/n, m.Lo/n, m.Hi/n
+	return m
+}
+
+// MarshalJSON writes center, lo, hi and n; what is unknown is null.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	known := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	return json.Marshal(estimateJSON{known(e.Center), known(e.Lo), known(e.Hi), e.N})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Estimate) UnmarshalJSON(data []byte) error {
+	var j estimateJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	value := func(p *float64, unknown float64) float64 {
+		if p == nil {
+			return unknown
+		}
+		return *p
+	}
+	*e = Estimate{value(j.Center, math.NaN()), value(j.Lo, math.Inf(-1)), value(j.Hi, math.Inf(1)), j.N}
+	return nil
+}
+
+type estimateJSON struct {
+	Center *float64 `json:"center"`
+	Lo     *float64 `json:"lo"`
+	Hi     *float64 `json:"hi"`
+	N      int      `json:"n"`
+}

@@ -1,0 +1,154 @@
+package fit
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+)
+
+func close(a, b, rel float64) bool { return math.Abs(a-b) <= rel*math.Abs(b) }
+
+// The rows of taulop-2015, Fig. 18b: k, l(k,4) and L(8K,4) in ns, bcast.
+var fig18 = []struct {
+	k    int
+	l, L float64
+}{
+	{1, 3793, 3793},
+	{2, 7666, 3833},
+	{8192, 31205259, 3809},
+	{12288, 47056028, 3829},
+}
+
+func TestTransferFig18(t *testing.T) {
+	for _, r := range fig18 {
+		L := Transfer(Estimate{r.l, r.l * 0.99, r.l * 1.01, 9}, r.k, 1)
+		if math.Round(L.Center) != r.L && math.Floor(L.Center) != r.L {
+			t.Errorf("k=%d: L = %.2f, the paper prints %.0f", r.k, L.Center, r.L)
+		}
+		if !close(L.Hi, 1.01*r.L, 1e-3) || L.N != 9 {
+			t.Errorf("k=%d: interval not carried along: %+v", r.k, L)
+		}
+		// The same l in a ring is two transfers a segment.
+		if ring := Transfer(Estimate{Center: r.l}, r.k, 2); ring.Center*2 != L.Center {
+			t.Errorf("k=%d: ring L = %g, want half of %g", r.k, ring.Center, L.Center)
+		}
+	}
+}
+
+func TestSlopeFig18(t *testing.T) {
+	var k []int
+	var l []Estimate
+	for _, r := range fig18 {
+		k = append(k, r.k)
+		l = append(l, Estimate{r.l, r.l * 0.999, r.l * 1.001, 9})
+	}
+	if s := Slope(k, l); !close(s.Center, 3820, 0.01) || !(s.Lo < s.Center && s.Center < s.Hi) {
+		t.Errorf("slope = %+v, want about 3820 ns a segment", s)
+	}
+	// A line with a start-up cost: the slope is free of it, l/k is not.
+	k, l = nil, nil
+	for i := 1; i <= 4096; i *= 2 {
+		k = append(k, i)
+		v := 500 + 100*float64(i)
+		l = append(l, Estimate{v, v, v, 6})
+	}
+	if s := Slope(k, l); !close(s.Center, 100, 1e-9) || !close(s.Lo, 100, 1e-9) {
+		t.Errorf("slope of 500 + 100k = %+v", s)
+	}
+	for _, bad := range [][]int{{1}, {3, 3}} {
+		if s := Slope(bad, l[:len(bad)]); s.Known() {
+			t.Errorf("slope over k = %v is known: %+v", bad, s)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	tests := []struct {
+		samples []float64
+		center  float64
+		lo, hi  float64
+	}{
+		// Six samples: the interval is the range, 1 − 2·(1/2)⁶ = 96.9 %.
+		{[]float64{6, 1, 5, 2, 4, 3}, 3.5, 1, 6},
+		// Five are too few for 95 %.
+		{[]float64{1, 2, 3, 4, 5}, 3, math.Inf(-1), math.Inf(1)},
+		// Ten: second and ninth, 97.9 %.
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 5.5, 2, 9},
+	}
+	for _, tt := range tests {
+		e := Median(tt.samples)
+		if e.Center != tt.center || e.Lo != tt.lo || e.Hi != tt.hi || e.N != len(tt.samples) {
+			t.Errorf("Median(%v) = %+v", tt.samples, e)
+		}
+	}
+	if tests[0].samples[0] != 6 {
+		t.Error("Median sorted its argument")
+	}
+	if e := Median(nil); e.Known() || !math.IsInf(e.Width(), 1) {
+		t.Errorf("Median of nothing = %+v", e)
+	}
+}
+
+func TestArithmetic(t *testing.T) {
+	L := Estimate{3000, 2900, 3100, 20}
+	y := Estimate{200, 190, 230, 12}
+	if c := Copy(L, y); c != (Estimate{2800, 2670, 2910, 12}) {
+		t.Errorf("c = %+v", c)
+	}
+	if m := Mean([]Estimate{L, y}); m != (Estimate{1600, 1545, 1665, 12}) {
+		t.Errorf("mean = %+v", m)
+	}
+	if w := L.Width(); !close(w, 1.0/30, 1e-12) {
+		t.Errorf("width = %g", w)
+	}
+	if L.Differ(Estimate{3200, 3050, 3300, 6}) || !L.Differ(y) || L.Differ(Median([]float64{1})) {
+		t.Error("Differ is not about disjoint known intervals")
+	}
+	// Perfect, serial and in between, for τ = 4.
+	for _, tt := range []struct{ L4, A float64 }{{100, 4}, {400, 1}, {200, 2}} {
+		A := Concurrency(4, Estimate{100, 100, 100, 6}, Estimate{tt.L4, tt.L4, tt.L4, 6})
+		if A.Center != tt.A {
+			t.Errorf("A(4) with L = %g is %g, want %g", tt.L4, A.Center, tt.A)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	at := func(v float64) Estimate { return Estimate{v, v * 0.95, v * 1.05, 10} }
+	tests := []struct {
+		name         string
+		a            int
+		L1, La       float64
+		below, above bool
+	}{
+		{"perfect", 4, 100, 100, false, false},
+		{"serial", 4, 100, 400, false, false},
+		{"worse than serial", 4, 100, 500, false, true},
+		{"within the noise of serial", 4, 100, 420, false, false},
+		// params of Metropolis, m = 1: L(1,1) = 289.4 ns, L(1,2) = 147.7 ns.
+		{"metropolis m=1", 2, 289.4, 147.725, true, false},
+	}
+	for _, tt := range tests {
+		below, above := Bounds(tt.a, at(tt.L1), at(tt.La))
+		if below != tt.below || above != tt.above {
+			t.Errorf("%s: below %v above %v", tt.name, below, above)
+		}
+	}
+}
+
+func TestEstimateJSON(t *testing.T) {
+	for _, e := range []Estimate{{1.5, 1, 2, 7}, Median([]float64{3}), Median(nil)} {
+		data, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Estimate
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(back) != fmt.Sprint(e) {
+			t.Errorf("%v became %s, then %v", e, data, back)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package fit
+
+import "math"
+
+// Transfer is L(S,τ) from l(k,τ), the time of a message of k segments that
+// pass `transfers` transfers each one after the other: 1 in bcast and ping, 2
+// in ring (taulop-2015, section 5, Figs. 18–20: l = k·L and l = 2k·L).
+func Transfer(l Estimate, k, transfers int) Estimate {
+	return l.Scale(1 / (float64(k) * float64(transfers)))
+}
+
+// Slope is the time that one more segment adds: b of the line l = a + b·k,
+// fitted to the messages l[i] of k[i] segments by least squares of relative
+// errors (weights 1/l²), since times are uncertain in proportion to their
+// size. Divided by the transfers per segment it is L(S,τ) free of what a
+// message costs once. It needs two different k.
+func Slope(k []int, l []Estimate) Estimate {
+	if len(k) != len(l) || len(k) < 2 {
+		return Median(nil)
+	}
+	var w, wk, wkk float64
+	for i, e := range l {
+		v := 1 / (e.Center * e.Center)
+		w += v
+		wk += v * float64(k[i])
+		wkk += v * float64(k[i]) * float64(k[i])
+	}
+	det := w*wkk - wk*wk
+	if !(det > 0) {
+		return Median(nil)
+	}
+	// b is linear in l: b = Σ coef·l. Rows are measured one after the other,
+	// so that their errors are independent and add in squares.
+	s := Estimate{N: l[0].N}
+	var lo, hi float64
+	for i, e := range l {
+		coef := (w*float64(k[i]) - wk) / det / (e.Center * e.Center)
+		s.Center += coef * e.Center
+		down, up := e.Center-e.Lo, e.Hi-e.Center
+		if coef < 0 {
+			down, up = up, down
+		}
+		lo += coef * coef * down * down
+		hi += coef * coef * up * up
+		s.N = min(s.N, e.N)
+	}
+	s.Lo, s.Hi = s.Center-math.Sqrt(lo), s.Center+math.Sqrt(hi)
+	return s
+}
+
+// Copy is c(S,τ) = L(S,τ) − y(τ) (taulop-2015, section 3.1).
+func Copy(L, y Estimate) Estimate { return L.Sub(y) }
+
+// Concurrency is the memory concurrency A(τ) = τ·L(S,1)/L(S,τ): how many
+// transfers the memory really carries at once. 1 is a serial channel, τ a
+// perfect one.
+func Concurrency(tau int, L1, Ltau Estimate) Estimate {
+	t := float64(tau)
+	return Estimate{t * L1.Center / Ltau.Center, t * L1.Lo / Ltau.Hi, t * L1.Hi / Ltau.Lo, min(L1.N, Ltau.N)}
+}
+
+// Bounds says whether L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken beyond
+// the intervals: below when Aτ transfers cost less than τ, above when they
+// cost more than τ transfers A times in a row.
+func Bounds(a int, Ltau, LAtau Estimate) (below, above bool) {
+	return LAtau.Hi < Ltau.Lo, LAtau.Lo > float64(a)*Ltau.Hi
+}
