@@ -1,0 +1,149 @@
+package shm
+
+import "fmt"
+
+// A Channel is a segmented intermediate buffer: one worker writes segment
+// after segment into it, each reader copies each segment out, and a segment is
+// written again when all have (taulop-2015, Figs. 6 and 18–20).
+type Channel struct {
+	segments int     // nseg
+	stride   int     // bytes from segment to segment
+	filled   *Flag   // how many segments the writer has written
+	emptied  []*Flag // how many segments each reader has read
+	data     []byte
+}
+
+// stride keeps segments on lines of their own.
+func stride(segmentBytes int) int {
+	return (segmentBytes + lineBytes - 1) / lineBytes * lineBytes
+}
+
+// headBytes is the room for the flags, in whole pages: segments start on one.
+func headBytes(readers int) int {
+	const page = 4096
+	return ((1+readers)*lineBytes + page - 1) / page * page
+}
+
+// ChannelBytes is the memory that a channel of that many segments and readers
+// takes. It is an error if an int cannot hold it.
+func ChannelBytes(segments, segmentBytes, readers int) (int, error) {
+	const most = 1 << 62
+	if segments < 1 || segmentBytes < 0 || readers < 1 ||
+		readers > most/lineBytes || segmentBytes > most/2/segments {
+		return 0, fmt.Errorf("an intermediate buffer of %d segments of %d bytes for %d readers is not possible", segments, segmentBytes, readers)
+	}
+	return headBytes(readers) + segments*stride(segmentBytes), nil
+}
+
+// NewChannel lays a channel into mem: zeroed, page-aligned, ChannelBytes long.
+func NewChannel(mem []byte, segments, segmentBytes, readers int) *Channel {
+	c := &Channel{
+		segments: segments,
+		stride:   stride(segmentBytes),
+		filled:   flagAt(mem, 0),
+		data:     mem[headBytes(readers):],
+	}
+	for r := range readers {
+		c.emptied = append(c.emptied, flagAt(mem, (1+r)*lineBytes))
+	}
+	return c
+}
+
+// Segment is the memory of the i-th segment of the buffer, 0 ≤ i < nseg.
+func (c *Channel) Segment(i int) []byte { return c.data[i*c.stride : (i+1)*c.stride] }
+
+// A Sender is the writer's end of a channel, for its one worker alone.
+type Sender struct {
+	c      *Channel
+	w      *Waiter
+	sent   uint64 // segments written
+	free   uint64 // segments that may be written before asking the readers again
+	offset int    // of the next segment in c.data
+	_      [lineBytes]byte
+}
+
+// Sender returns the writer's end.
+func (c *Channel) Sender(w *Waiter) *Sender {
+	return &Sender{c: c, w: w, free: uint64(c.segments)}
+}
+
+// Send copies src, at most a segment, into the next segment once every reader
+// has emptied it. False: told to stop while waiting.
+//
+//go:nosplit
+func (s *Sender) Send(src []byte) bool {
+	c := s.c
+	if s.sent == s.free {
+		// The oldest segment is next: every reader must be past it.
+		least := ^uint64(0)
+		for _, f := range c.emptied {
+			v := f.Await(s.sent-uint64(c.segments)+1, s.w)
+			if v < least {
+				least = v
+			}
+		}
+		if least+uint64(c.segments) <= s.sent {
+			return false
+		}
+		s.free = least + uint64(c.segments)
+	}
+	Copy(c.data[s.offset:], src)
+	s.sent++
+	c.filled.Set(s.sent)
+	if s.offset += c.stride; s.offset == c.stride*c.segments {
+		s.offset = 0
+	}
+	return true
+}
+
+// Sent is how many segments were written.
+func (s *Sender) Sent() uint64 { return s.sent }
+
+// A Receiver is a reader's end of a channel, for its one worker alone.
+type Receiver struct {
+	c        *Channel
+	w        *Waiter
+	emptied  *Flag
+	received uint64 // segments read
+	ready    uint64 // segments known to be written
+	offset   int
+	_        [lineBytes]byte
+}
+
+// Receiver returns the end of the reader-th reader.
+func (c *Channel) Receiver(reader int, w *Waiter) *Receiver {
+	return &Receiver{c: c, w: w, emptied: c.emptied[reader]}
+}
+
+// Receive copies the next segment into dst, at most a segment, once it is
+// written. False: told to stop while waiting.
+//
+//go:nosplit
+func (r *Receiver) Receive(dst []byte) bool {
+	c := r.c
+	if r.received == r.ready {
+		r.ready = c.filled.Await(r.received+1, r.w)
+		if r.ready == r.received {
+			return false
+		}
+	}
+	Copy(dst, c.data[r.offset:])
+	r.received++
+	r.emptied.Set(r.received)
+	if r.offset += c.stride; r.offset == c.stride*c.segments {
+		r.offset = 0
+	}
+	return true
+}
+
+// Received is how many segments were read.
+func (r *Receiver) Received() uint64 { return r.received }
+
+// Progress grows with every segment that is written or read.
+func (c *Channel) Progress() uint64 {
+	n := c.filled.Load()
+	for _, f := range c.emptied {
+		n += f.Load()
+	}
+	return n
+}

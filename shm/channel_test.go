@@ -1,0 +1,207 @@
+package shm
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// Random bytes through one writer and 1–4 readers, 1–8 segments, sizes up to a
+// segment: every reader gets what was sent, in order.
+func TestChannel(t *testing.T) {
+	for readers := 1; readers <= 4; readers++ {
+		for segments := 1; segments <= 8; segments++ {
+			const segmentBytes = 300
+			n, err := ChannelBytes(segments, segmentBytes, readers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var (
+				c    = NewChannel(region(t, n), segments, segmentBytes, readers)
+				stop atomic.Bool
+				wg   sync.WaitGroup
+				sent [][]byte
+			)
+			r := rand.NewChaCha8([32]byte{byte(readers), byte(segments)})
+			for i := range 200 {
+				b := make([]byte, i%(segmentBytes+1))
+				r.Read(b)
+				sent = append(sent, b)
+			}
+			wg.Go(func() {
+				s := c.Sender(NewWaiter(&stop, true))
+				for _, b := range sent {
+					if !s.Send(b) {
+						t.Error("send stopped")
+					}
+				}
+			})
+			for reader := range readers {
+				wg.Go(func() {
+					in := c.Receiver(reader, NewWaiter(&stop, true))
+					for i, want := range sent {
+						got := make([]byte, len(want))
+						if !in.Receive(got) || !bytes.Equal(got, want) {
+							t.Errorf("%d readers, %d segments: reader %d got a wrong segment %d", readers, segments, reader, i)
+							stop.Store(true)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+		}
+	}
+}
+
+// A writer never overtakes its slowest reader, and whoever is told to stop
+// while waiting stops.
+func TestChannelBlocks(t *testing.T) {
+	n, _ := ChannelBytes(2, 8, 2)
+	var stop atomic.Bool
+	w := NewWaiter(&stop, true)
+	c := NewChannel(region(t, n), 2, 8, 2)
+	s, fast, slow := c.Sender(w), c.Receiver(0, w), c.Receiver(1, w)
+	buf := make([]byte, 8)
+	for range 2 {
+		s.Send(buf)
+		fast.Receive(buf)
+	}
+	time.AfterFunc(20*time.Millisecond, func() { stop.Store(true) })
+	if s.Send(buf) {
+		t.Error("the writer overwrote a segment that one reader had not read")
+	}
+	if fast.Receive(buf) {
+		t.Error("a reader got a segment that nobody had written")
+	}
+	stop.Store(false)
+	if !slow.Receive(buf) || !s.Send(buf) || !fast.Receive(buf) {
+		t.Error("the channel did not go on after the slow reader had read")
+	}
+	if c.Progress() != 3+3+1 {
+		t.Errorf("progress %d, want 3 written + 3 + 1 read", c.Progress())
+	}
+}
+
+// Flags must have lines of their own: a flag that shares one measures the
+// cache's quarrel, not the synchronisation.
+func TestFlagLayout(t *testing.T) {
+	if size := unsafe.Sizeof(Flag{}); size != lineBytes {
+		t.Errorf("a flag takes %d bytes, want %d", size, lineBytes)
+	}
+	n, _ := ChannelBytes(3, 100, 5)
+	mem := region(t, n)
+	c := NewChannel(mem, 3, 100, 5)
+	seen := map[uintptr]bool{uintptr(unsafe.Pointer(c.filled)) / lineBytes: true}
+	for _, f := range c.emptied {
+		seen[uintptr(unsafe.Pointer(f))/lineBytes] = true
+	}
+	for i := range 3 {
+		seen[uintptr(unsafe.Pointer(&c.Segment(i)[0]))/lineBytes] = true
+	}
+	if len(seen) != 1+5+3 {
+		t.Errorf("flags and segments lie on %d lines, want 9", len(seen))
+	}
+}
+
+// Around every limit of Copy, and never a byte too many.
+func TestCopy(t *testing.T) {
+	src := make([]byte, 3*4096)
+	rand.NewChaCha8([32]byte{1}).Read(src)
+	for _, n := range []int{0, 1, 7, 64, 2047, 2048, 2049, 4096, 8191, 8192} {
+		for _, offset := range []int{0, 1, 8, 64} {
+			dst := make([]byte, n+1)
+			Copy(dst[:n], src[offset:])
+			if !bytes.Equal(dst[:n], src[offset:offset+n]) || dst[n] != 0 {
+				t.Errorf("copy of %d bytes from offset %d is wrong", n, offset)
+			}
+			Copy(dst, src[offset:offset+n])
+			if dst[n] != 0 {
+				t.Errorf("copy of %d bytes into %d wrote too much", n, n+1)
+			}
+		}
+	}
+}
+
+func TestBarrier(t *testing.T) {
+	const workers, rounds = 5, 200
+	b := NewBarrier(region(t, BarrierBytes(workers)), workers)
+	var stop atomic.Bool
+	var inside [workers]atomic.Uint64
+	var wg sync.WaitGroup
+	for id := range workers {
+		wg.Go(func() {
+			w := NewWaiter(&stop, true)
+			for round := uint64(1); round <= rounds; round++ {
+				inside[id].Store(round)
+				if id == 0 {
+					b.Gather(round, w)
+					b.Release(round)
+				} else {
+					b.Meet(id, round, w)
+				}
+				for other := range inside {
+					if inside[other].Load() < round {
+						t.Errorf("worker %d left round %d before worker %d came", id, round, other)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestChannelBytesRefusesTheImpossible(t *testing.T) {
+	for _, tt := range []struct{ segments, bytes, readers int }{
+		{0, 8, 1}, {-1, 8, 1}, {1, -1, 1}, {1, 8, 0}, {1 << 40, 1 << 40, 1}, {1, 1<<63 - 1, 1}, {1<<63 - 1, 1, 1},
+	} {
+		if n, err := ChannelBytes(tt.segments, tt.bytes, tt.readers); err == nil {
+			t.Errorf("%+v takes %d bytes, want an error", tt, n)
+		}
+	}
+}
+
+func TestMapRefusesTheImpossible(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("mapping needs Linux")
+	}
+	for _, n := range []int{-1, 1 << 60} {
+		if r, err := Map(n); err == nil {
+			r.Close()
+			t.Errorf("mapped %d bytes", n)
+		}
+	}
+	r, err := Map(1)
+	if err != nil || len(r.Bytes()) < 1 {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := r.Close(); err != nil || r.Bytes() != nil {
+			t.Errorf("closing: %v, %d bytes left", err, len(r.Bytes()))
+		}
+	}
+}
+
+// Sending and receiving allocate nothing.
+func TestHotPathAllocatesNothing(t *testing.T) {
+	n, _ := ChannelBytes(2, 64, 1)
+	var stop atomic.Bool
+	w := NewWaiter(&stop, false)
+	c := NewChannel(region(t, n), 2, 64, 1)
+	s, r := c.Sender(w), c.Receiver(0, w)
+	buf := make([]byte, 64)
+	if a := testing.AllocsPerRun(100, func() { s.Send(buf); r.Receive(buf) }); a != 0 {
+		t.Errorf("%v allocations a segment", a)
+	}
+}
+
+// Spinning goroutines need a processor each.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(8)
+	m.Run()
+}

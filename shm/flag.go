@@ -1,0 +1,88 @@
+package shm
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// lineBytes keeps two flags apart: two 64-byte lines, because the adjacent-line
+// prefetcher fetches them in pairs.
+const lineBytes = 128
+
+// A Flag is a counter that one worker raises and others wait for.
+//
+// Set is Go's sequentially consistent store, XCHG on amd64. A plain release
+// store is no faster between two cores, see BenchmarkFlag.
+type Flag struct {
+	n atomic.Uint64
+	_ [lineBytes - 8]byte
+}
+
+// Load returns the count.
+//
+//go:nosplit
+func (f *Flag) Load() uint64 { return f.n.Load() }
+
+// Set raises the count to n. Only the flag's one writer calls it.
+//
+//go:nosplit
+func (f *Flag) Set(n uint64) { f.n.Store(n) }
+
+// Await spins until the count is at least n and returns it. It gives up when
+// w is told to stop; the count is below n then.
+//
+// It spins on a plain load: between workers that each have a core, PAUSE only
+// delays seeing the store.
+//
+//go:nosplit
+func (f *Flag) Await(n uint64, w *Waiter) uint64 {
+	for spins := 1; ; spins++ {
+		v := f.n.Load()
+		if v >= n {
+			return v
+		}
+		if spins&w.mask == 0 && !w.relax() {
+			return v
+		}
+	}
+}
+
+// flagAt is the flag at offset off of mapped memory. The only place where the
+// package leaves Go's memory safety: off is a multiple of lineBytes within mem,
+// and mem is page-aligned, so that the flag is aligned and inside.
+func flagAt(mem []byte, off int) *Flag {
+	return (*Flag)(unsafe.Pointer(&mem[off : off+lineBytes][0]))
+}
+
+// A Waiter is how a worker waits: spinning on its own core, or yielding after
+// a short spin where workers share CPUs. Each worker has its own.
+type Waiter struct {
+	stop  *atomic.Bool
+	yield bool
+	mask  int
+}
+
+// NewWaiter returns a Waiter that gives up waiting once stop is true, and
+// yields the CPU while it waits when workers outnumber CPUs.
+func NewWaiter(stop *atomic.Bool, yield bool) *Waiter {
+	if yield {
+		// Longer than a flag takes between two cores, short against a time slice.
+		return &Waiter{stop, true, 1<<6 - 1}
+	}
+	return &Waiter{stop, false, 1<<12 - 1}
+}
+
+// relax is called now and then while waiting; false means give up. Not inlined
+// and not nosplit: its prologue is where the runtime can stop a worker that
+// waits, for one that it has stopped already.
+//
+//go:noinline
+func (w *Waiter) relax() bool {
+	if w.stop.Load() {
+		return false
+	}
+	if w.yield {
+		yield()
+	}
+	return true
+}
