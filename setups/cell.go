@@ -1,0 +1,97 @@
+package setups
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// A Cell collects trials of one message. What a trial says is the median of
+// its batches; the interval is over trials, because batches of one trial share
+// their memory and what it happened to collide with in the caches.
+type Cell struct {
+	Trial   Trial
+	Samples []float64 // ns a message, one a trial, in the order they were taken
+	batches []float64 // ns a message, of all batches
+}
+
+// A timed batch is long against reading the clock and the skew of the barrier,
+// and short against the scheduler's time slice.
+const (
+	batchTime       = 1500 * time.Microsecond
+	batchesPerTrial = 4
+	longMessage     = 5 * time.Millisecond
+)
+
+// LeastTrials is how many samples a 95 % interval of the median needs.
+const LeastTrials = 6
+
+// Run adds a trial. The first call finds out how many messages make a batch.
+func (c *Cell) Run(ctx context.Context, t *Team) error {
+	if c.Trial.Messages == 0 {
+		if err := c.calibrate(ctx, t); err != nil {
+			return err
+		}
+	}
+	times, err := t.Run(ctx, c.Trial)
+	if err != nil {
+		return err
+	}
+	c.batches = append(c.batches, times...)
+	c.Samples = append(c.Samples, median(times))
+	return nil
+}
+
+func (c *Cell) calibrate(ctx context.Context, t *Team) error {
+	probe := c.Trial
+	probe.Messages, probe.Batches = 1, 1
+	for {
+		times, err := t.Run(ctx, probe)
+		if err != nil {
+			return err
+		}
+		took := times[0] * float64(probe.Messages)
+		if enough := float64(batchTime) / 10; took < enough {
+			probe.Messages *= 2 + int(min(100, enough/max(took, 1)))
+			continue
+		}
+		probe.Messages = max(1, int(math.Round(float64(batchTime)/times[0])))
+		probe.Batches = batchesPerTrial
+		if times[0] > float64(longMessage) {
+			probe.Batches = 2
+		}
+		c.Trial = probe
+		return nil
+	}
+}
+
+// Message is the time of a message, l(k,τ), in ns.
+func (c *Cell) Message() fit.Estimate { return fit.Median(c.Samples) }
+
+// Transfer is the time of one transfer of a segment, in ns.
+func (c *Cell) Transfer() fit.Estimate {
+	return fit.Transfer(c.Message(), c.Trial.K, c.Trial.Setup.Transfers)
+}
+
+// Slow counts the batches, and those of them that took more than 1.5 times the
+// median: something else ran on the workers' CPUs.
+func (c *Cell) Slow() (slow, batches int) {
+	limit := 1.5 * median(c.batches)
+	for _, b := range c.batches {
+		if b > limit {
+			slow++
+		}
+	}
+	return slow, len(c.batches)
+}
+
+func median(xs []float64) float64 {
+	if len(xs) == 0 {
+		return math.NaN()
+	}
+	s := slices.Sorted(slices.Values(xs))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}

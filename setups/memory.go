@@ -1,0 +1,156 @@
+package setups
+
+import (
+	"bytes"
+	"math/rand/v2"
+
+	"github.com/taulop/taulop/shm"
+)
+
+// A walk is the path of messages through the workers' user buffers, all in
+// step: message after message and round again. It counts, so that every byte's
+// origin can be told afterwards.
+type walk struct {
+	units  int      // of unitBytes, of a worker's user memory
+	next   int      // unit at which the next message begins
+	visits []uint32 // by unit: messages that brought something new since the buffers were filled
+	moved  Setup    // what brought it
+}
+
+// unitBytes is a cache line: no two messages share one.
+const unitBytes = 64
+
+// unitsOf is how many units n bytes take, 1 at the least.
+func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
+
+func newWalk(s Setup, room int, visits []uint32) *walk {
+	k := &walk{units: unitsOf(room), moved: s}
+	if k.visits = visits; cap(visits) < k.units {
+		k.visits = make([]uint32, k.units)
+	}
+	k.visits = k.visits[:k.units]
+	clear(k.visits)
+	return k
+}
+
+// takes reports whether messages of a setup may go on where the last ones
+// ended, the buffers being as those left them. Bare copies leave everything as
+// it is; after others only the same setup may.
+func (k *walk) takes(s Setup) bool {
+	if k == nil {
+		return false
+	}
+	if k.moved.alone {
+		k.moved = s
+	}
+	return s.alone || k.moved.Name == s.Name
+}
+
+// begin is where a message of that many units may begin, at the next place
+// that is a multiple of its size.
+func (k *walk) begin(units int) int {
+	at := (k.next + units - 1) / units * units
+	if at+units > k.units {
+		return 0
+	}
+	return at
+}
+
+// after is where the message after that at `at` begins.
+func (k *walk) after(at, units int) int {
+	if at += units; at+units > k.units {
+		return 0
+	}
+	return at
+}
+
+// advance counts n messages of a setup and moves on.
+func (k *walk) advance(s Setup, units, n int) {
+	at := k.begin(units)
+	if once := k.after(at, units) == at; once && !s.alone {
+		for u := range units {
+			k.visits[at+u] += uint32(n)
+		}
+		k.next = at
+		return
+	}
+	for range n {
+		if !s.alone {
+			for u := range units {
+				k.visits[at+u]++
+			}
+		}
+		at = k.after(at, units)
+	}
+	k.next = at
+}
+
+// An arena is user memory larger than the caches, one region a worker, through
+// which messages walk so that user data comes from memory. It is kept from
+// trial to trial: mapping and filling it takes longer than a trial.
+type arena struct {
+	bytes   int
+	regions []*shm.Region
+	walk    *walk
+	visits  []uint32 // memory for walks to come
+}
+
+func newArena(tau, bytes int) (*arena, error) {
+	a := &arena{bytes: bytes}
+	for range tau {
+		r, err := shm.MapPrivate(bytes)
+		if err != nil {
+			a.close()
+			return nil, err
+		}
+		a.regions = append(a.regions, r)
+	}
+	return a, nil
+}
+
+func (a *arena) close() {
+	if a == nil {
+		return
+	}
+	for _, r := range a.regions {
+		r.Close()
+	}
+}
+
+// patternBytes is prime, so that no two segments of a message look alike.
+const patternBytes = 65521
+
+// pattern is what worker w sends, over and over: random, and different for
+// each worker.
+func pattern(w int) []byte {
+	p := make([]byte, patternBytes)
+	r := rand.NewChaCha8([32]byte{byte(w), byte(w >> 8), byte(w >> 16)})
+	r.Read(p)
+	return p
+}
+
+// lay fills mem, which begins at byte `at` of user memory, with a pattern.
+func lay(mem, pattern []byte, at int) {
+	for len(mem) > 0 {
+		n := copy(mem, pattern[at%len(pattern):])
+		mem, at = mem[n:], at+n
+	}
+}
+
+// differ compares mem, which begins at byte `at` of user memory, with what lay
+// writes there and returns the offset of the first difference, or −1.
+func differ(mem, pattern []byte, at int) int {
+	for done := 0; len(mem) > 0; {
+		want := pattern[at%len(pattern):]
+		n := min(len(want), len(mem))
+		if !bytes.Equal(mem[:n], want[:n]) {
+			for i := range n {
+				if mem[i] != want[i] {
+					return done + i
+				}
+			}
+		}
+		mem, at, done = mem[n:], at+n, done+n
+	}
+	return -1
+}

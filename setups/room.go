@@ -1,0 +1,62 @@
+package setups
+
+import (
+	"fmt"
+
+	"github.com/taulop/taulop/shm"
+)
+
+// Fit is how a series is fitted into memory: user buffers together take at
+// most a quarter of what is free.
+type Fit struct {
+	Setup        Setup
+	Tau          int
+	Segments     int // nseg
+	SegmentBytes int
+	OffCache     bool
+	CacheBytes   int   // last-level cache, 0: unknown
+	FreeBytes    int64 // of memory
+}
+
+// unknownCache is assumed for the last-level cache where the kernel does not
+// say how large it is.
+const unknownCache = 64 << 20
+
+// WantedArena is more than twice the last-level cache, in bytes a worker.
+func (f Fit) WantedArena() int {
+	cache := f.CacheBytes
+	if cache <= 0 {
+		cache = unknownCache
+	}
+	return 2*cache + 1<<20
+}
+
+// Rows returns those of the ascending ks whose messages fit, and the bytes of
+// each worker's arena, 0 in cache. An error says that not even the first fits.
+func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
+	readers := max(1, f.Tau-1)
+	n, err := shm.ChannelBytes(f.Segments, f.SegmentBytes, readers)
+	if err != nil {
+		return nil, 0, err
+	}
+	if int64(n) > f.FreeBytes/int64(f.Tau) {
+		return nil, 0, fmt.Errorf("%d intermediate buffers of %d segments of %d bytes need more than the %d MB that are free: use fewer or smaller segments",
+			f.Tau, f.Segments, f.SegmentBytes, f.FreeBytes>>20)
+	}
+	most := f.FreeBytes / 4 / int64(f.Tau)
+	for _, k := range ks {
+		if f.SegmentBytes > 0 && int64(k) > most/int64(f.SegmentBytes) {
+			break
+		}
+		fitting = append(fitting, k)
+	}
+	if len(fitting) == 0 {
+		return nil, 0, fmt.Errorf("user buffers of %d workers for k = %d need more than a quarter of the %d MB that are free: use a smaller SIZE or TAU",
+			f.Tau, ks[0], f.FreeBytes>>20)
+	}
+	if f.OffCache && f.SegmentBytes > 0 {
+		arena = int(min(int64(f.WantedArena()), most))
+		arena = max(arena, fitting[len(fitting)-1]*f.SegmentBytes)
+	}
+	return fitting, arena, nil
+}

@@ -1,0 +1,147 @@
+// Package setups measures transfers on real memory: bcast, ping and ring of
+// the τ-Lop paper as worker programs over shared memory, and the team of
+// pinned workers that runs them, decides how often, and checks that the bytes
+// that arrived are those that were sent.
+//
+// Its opinion: a setup is nothing but who copies what to whom; every
+// repetition gets fresh memory; a run that moved the wrong bytes is an error,
+// not a measurement; and nothing waits for ever.
+package setups
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Setup says who copies what to whom. Every worker owns a user buffer, and
+// an intermediate buffer if somebody reads from it. Of each segment of a
+// message a worker first copies its own into its intermediate buffer, then
+// copies the one that it receives over it.
+type Setup struct {
+	Name  string
+	About string // one line for users
+	// Transfers that a segment takes one after the other, so that
+	// l(k,τ) = Transfers·k·L(S,τ).
+	Transfers int
+	// source is the worker from whose intermediate buffer worker w of tau
+	// reads, or nobody.
+	source func(w, tau int) int
+	// check refuses numbers of workers that the setup has no meaning for.
+	check func(tau int) error
+	// alone: no flags, nobody waits for anybody.
+	alone bool
+}
+
+const nobody = -1
+
+// Bcast is Fig. 18 of taulop-2015: worker 0 fills its intermediate buffer, all
+// others copy each segment out while the next is being filled. l = k·L.
+var Bcast = Setup{
+	Name: "bcast", About: "worker 0 copies in, all others copy out", Transfers: 1,
+	source: func(w, tau int) int {
+		if w == 0 {
+			return nobody
+		}
+		return 0
+	},
+	check: func(tau int) error {
+		if tau < 2 {
+			return fmt.Errorf("bcast needs at least 2 workers, got %d (one root and its receivers)", tau)
+		}
+		return nil
+	},
+}
+
+// Ping is Fig. 19: couples of a sender and a receiver, all at once, each with
+// an intermediate buffer of its own. l = k·L.
+var Ping = Setup{
+	Name: "ping", About: "couples of sender and receiver, each with a buffer of its own", Transfers: 1,
+	source: func(w, tau int) int {
+		if w%2 == 0 {
+			return nobody
+		}
+		return w - 1
+	},
+	check: func(tau int) error {
+		if tau < 2 || tau%2 != 0 {
+			return fmt.Errorf("ping needs an even number of workers, got %d (couples of sender and receiver)", tau)
+		}
+		return nil
+	},
+}
+
+// Ring is Fig. 20: every worker copies its segment into the buffer that its
+// right neighbour reads, then copies its left neighbour's segment over the one
+// just sent. l = 2k·L.
+var Ring = Setup{
+	Name: "ring", About: "every worker copies in for its right neighbour, then out from its left", Transfers: 2,
+	source: func(w, tau int) int { return (w + tau - 1) % tau },
+	check:  atLeastOne("ring"),
+}
+
+// Bare is the copy without company: every worker copies its user segment into
+// a buffer of its own and back, all at once and without flags, the c(m,τ) of
+// Fig. 4. Two copies a segment.
+var Bare = Setup{
+	Name: "copy", About: "every worker copies in and out of a buffer of its own, without flags", Transfers: 2,
+	source: func(w, tau int) int { return w },
+	check:  atLeastOne("copy"),
+	alone:  true,
+}
+
+func atLeastOne(name string) func(int) error {
+	return func(tau int) error {
+		if tau < 1 {
+			return fmt.Errorf("%s needs at least 1 worker, got %d", name, tau)
+		}
+		return nil
+	}
+}
+
+// All are the setups that measure L(S,τ), in the paper's order.
+var All = []Setup{Bcast, Ping, Ring}
+
+// Lookup finds a setup by name.
+func Lookup(name string) (Setup, error) {
+	var names []string
+	for _, s := range All {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Setup{}, fmt.Errorf("there is no setup %q: use one of %s", name, strings.Join(names, ", "))
+}
+
+// Check refuses numbers of workers that the setup has no meaning for.
+func (s Setup) Check(tau int) error { return s.check(tau) }
+
+// readers are the workers that read from w's intermediate buffer.
+func (s Setup) readers(w, tau int) []int {
+	var rs []int
+	for r := range tau {
+		if s.source(r, tau) == w {
+			rs = append(rs, r)
+		}
+	}
+	return rs
+}
+
+// origin is the worker whose bytes lie in w's user buffer after n messages:
+// each message brings what lay at the source before it.
+func (s Setup) origin(w, tau, n int) int {
+	for at, step := w, 1; step <= n; step++ {
+		src := s.source(at, tau)
+		if src == nobody {
+			return at
+		}
+		if src == w { // once round
+			return s.origin(w, tau, n%step)
+		}
+		at = src
+		if step == n {
+			return at
+		}
+	}
+	return w
+}

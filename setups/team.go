@@ -1,0 +1,193 @@
+package setups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/shm"
+)
+
+// A Team is a set of workers, each a goroutine on a thread of its own that is
+// pinned to one CPU. It runs one trial at a time; between trials its workers
+// sleep. While a team exists, the garbage collector is off and GOMAXPROCS
+// leaves every worker a processor and two to spare.
+type Team struct {
+	placement numa.Placement
+	workers   []*worker
+	stop      atomic.Bool
+	stall     time.Duration
+	broken    error // a worker never came back: nothing more can be trusted
+
+	arena    *arena
+	visits   []uint32 // memory for walks through fresh buffers
+	patterns [][]byte
+	restore  func()
+}
+
+// stallAfter is how long a run may stand still. A worker that lost its CPU is
+// back within the scheduler's time slices, far sooner.
+const stallAfter = 10 * time.Second
+
+type worker struct {
+	id     int
+	cpu    int
+	tasks  chan *trial
+	done   chan struct{}
+	wait   *shm.Waiter
+	finish []time.Duration // of each batch, since the trial's epoch
+	err    error
+}
+
+// NewTeam starts the workers of a placement and pins them. The error names the
+// CPU and the kernel's reason where pinning fails.
+func NewTeam(p numa.Placement) (*Team, error) {
+	t := &Team{placement: p, stall: stallAfter}
+	tau := len(p.Workers)
+	for w := range tau {
+		t.patterns = append(t.patterns, pattern(w))
+	}
+	t.restore = quiet(tau)
+	pinned := make(chan error, tau)
+	for id, place := range p.Workers {
+		w := &worker{
+			id: id, cpu: place.CPU.ID,
+			tasks: make(chan *trial), done: make(chan struct{}, 1),
+			wait: shm.NewWaiter(&t.stop, p.Oversubscribed),
+		}
+		t.workers = append(t.workers, w)
+		go w.work(pinned)
+	}
+	var failed error
+	for range tau {
+		if err := <-pinned; err != nil && failed == nil {
+			failed = err
+		}
+	}
+	if failed != nil {
+		t.Close()
+		return nil, failed
+	}
+	return t, nil
+}
+
+// quiet keeps the Go runtime out of the way: nothing is collected while
+// workers run, and every spinning worker has a processor (a spinning goroutine
+// without one would wait for another that waits for it).
+func quiet(tau int) (restore func()) {
+	runtime.GC()
+	percent := debug.SetGCPercent(-1)
+	procs := runtime.GOMAXPROCS(0)
+	if procs < tau+2 {
+		runtime.GOMAXPROCS(tau + 2)
+	}
+	return func() {
+		runtime.GOMAXPROCS(procs)
+		debug.SetGCPercent(percent)
+	}
+}
+
+// Tau is the number of workers.
+func (t *Team) Tau() int { return len(t.workers) }
+
+// Placement says where the workers are.
+func (t *Team) Placement() numa.Placement { return t.placement }
+
+// Close ends the workers and their threads and unmaps what the team holds.
+func (t *Team) Close() {
+	for _, w := range t.workers {
+		close(w.tasks)
+	}
+	t.restore()
+	if t.broken == nil { // else a worker may still be in there
+		t.arena.close()
+	}
+}
+
+func (w *worker) work(pinned chan<- error) {
+	// The thread stays pinned and dies with this goroutine.
+	if err := numa.Pin(w.cpu); err != nil {
+		pinned <- err
+		return
+	}
+	pinned <- nil
+	for tr := range w.tasks {
+		w.err = tr.work(w)
+		w.done <- struct{}{}
+	}
+}
+
+// gaveUp is the error of a worker that was told to stop while it waited.
+type gaveUp struct{ waitedFor string }
+
+func (e gaveUp) Error() string { return "gave up waiting for " + e.waitedFor }
+
+// run hands a trial to the workers and waits for them: until they are done, or
+// ctx is, or none of them gets anywhere any more.
+func (t *Team) run(ctx context.Context, tr *trial) error {
+	if t.broken != nil {
+		return t.broken
+	}
+	t.stop.Store(false)
+	for _, w := range t.workers {
+		w.tasks <- tr
+	}
+	watch := time.NewTicker(t.stall / 4)
+	defer watch.Stop()
+	var (
+		cancelled = ctx.Done()
+		stalled   bool
+		last      = tr.progress()
+		since     = time.Now()
+		patience  <-chan time.Time
+	)
+	for left := t.workers; len(left) > 0; {
+		select {
+		case <-left[0].done:
+			left = left[1:]
+		case <-cancelled:
+			cancelled = nil
+			t.stop.Store(true)
+			patience = time.After(t.stall)
+		case <-watch.C:
+			if now := tr.progress(); now != last {
+				last, since = now, time.Now()
+			} else if time.Since(since) >= t.stall && !stalled {
+				stalled = true
+				t.stop.Store(true)
+				patience = time.After(t.stall)
+			}
+		case <-patience:
+			w := left[0]
+			t.broken = fmt.Errorf("worker %d on CPU %d does not come back, though told to stop: is the CPU taken away from it?", w.id, w.cpu)
+			return t.broken
+		}
+	}
+	return t.verdict(ctx, stalled)
+}
+
+// verdict is what a finished trial amounts to: the first real error, the
+// watchdog's report, or the reason of the context.
+func (t *Team) verdict(ctx context.Context, stalled bool) error {
+	var waiting []string
+	for _, w := range t.workers {
+		var stopped gaveUp
+		switch {
+		case w.err == nil:
+		case errors.As(w.err, &stopped):
+			waiting = append(waiting, fmt.Sprintf("worker %d on CPU %d waited for %s", w.id, w.cpu, stopped.waitedFor))
+		default:
+			return w.err
+		}
+	}
+	if stalled {
+		return fmt.Errorf("no worker made progress for %v: %s", t.stall, strings.Join(waiting, "; "))
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,225 @@
+package setups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/shm"
+)
+
+// place deals workers round the CPUs that the test may use.
+func place(t testing.TB, tau int) numa.Placement {
+	t.Helper()
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skipf("no topology: %v", err)
+	}
+	p, err := m.Place(numa.Local, tau)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func team(t testing.TB, tau int) *Team {
+	t.Helper()
+	team, err := NewTeam(place(t, tau))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(team.Close)
+	return team
+}
+
+// Every setup, with 1–8 segments, whole and short last segments, in cache and
+// through an arena: Run fails unless the right bytes arrived.
+func TestEverySetupMovesItsBytes(t *testing.T) {
+	for tau := 1; tau <= 8; tau++ {
+		team := team(t, tau)
+		for _, s := range append([]Setup{Bare}, All...) {
+			if s.Check(tau) != nil {
+				continue
+			}
+			for nseg := 1; nseg <= 8; nseg++ {
+				for _, size := range []struct{ segment, k, bytes int }{
+					{0, 5, 0},
+					{1, 3, 3},
+					{64, 3, 192},
+					{1000, 7, 6500}, // short last segment
+					{4096, 1, 100},
+					{8192, 4, 8192*3 + 1},
+				} {
+					for _, arena := range []int{0, 256 << 10} {
+						for _, messages := range []int{1, 5} {
+							tr := Trial{Setup: s, Segments: nseg, SegmentBytes: size.segment,
+								K: size.k, Bytes: size.bytes, Messages: messages, Batches: 2, ArenaBytes: arena}
+							times, err := team.Run(context.Background(), tr)
+							if err != nil {
+								t.Fatalf("τ=%d %+v: %v", tau, tr, err)
+							}
+							if len(times) != 2 || !(times[0] > 0) {
+								t.Fatalf("τ=%d %+v: times %v", tau, tr, times)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The check of a trial must find every wrong byte, wherever it is.
+func TestWrongBytesAreFound(t *testing.T) {
+	for _, s := range append([]Setup{Bare}, All...) {
+		for _, arena := range []int{0, 64 << 10} {
+			team := team(t, 2)
+			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1000, K: 3, Bytes: 2500, Messages: 3, Batches: 1, ArenaBytes: arena}
+			run, err := team.prepare(tr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := team.run(context.Background(), run); err != nil {
+				t.Fatalf("%s: %v", s.Name, err)
+			}
+			for _, at := range []int{0, 999, 1000, 2499} {
+				run.users[1][at] ^= 1
+				err := run.check(1)
+				if err == nil || !strings.Contains(err.Error(), "worker 1") {
+					t.Errorf("%s: flipped byte %d of worker 1: %v", s.Name, at, err)
+				}
+				run.users[1][at] ^= 1
+			}
+			if s.Name == Bare.Name {
+				for _, own := range run.own(0) {
+					clear(own)
+				}
+				if run.check(0) == nil {
+					t.Errorf("%s: an empty intermediate buffer went unseen", s.Name)
+				}
+			}
+			run.unmap()
+		}
+	}
+}
+
+// Setups take turns in one arena, and every trial finds what it expects.
+func TestTurnsInAnArena(t *testing.T) {
+	for tau := 2; tau <= 4; tau += 2 {
+		team := team(t, tau)
+		for i, s := range []Setup{Bare, Ring, Bare, Ring, Ring, Bcast, Bare, Ping, Bare, Bare, Ring} {
+			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: 1 + i%3, Bytes: 1024*(i%3) + 1 + 512*(i%2),
+				Messages: 3 + i, Batches: 2, ArenaBytes: 40 << 10}
+			if _, err := team.Run(context.Background(), tr); err != nil {
+				t.Fatalf("τ=%d, trial %d, %s: %v", tau, i, s.Name, err)
+			}
+		}
+	}
+}
+
+// origin against a simulation of the copies, one message at a time.
+func TestOrigin(t *testing.T) {
+	for _, s := range append([]Setup{Bare}, All...) {
+		for tau := 1; tau <= 9; tau++ {
+			if s.Check(tau) != nil {
+				continue
+			}
+			holds := make([]int, tau)
+			for w := range holds {
+				holds[w] = w
+			}
+			for n := range 25 {
+				for w := range tau {
+					if got := s.origin(w, tau, n); got != holds[w] {
+						t.Fatalf("%s τ=%d: worker %d after %d messages: origin %d, want %d", s.Name, tau, w, n, got, holds[w])
+					}
+				}
+				next := make([]int, tau)
+				for w := range next {
+					next[w] = holds[w]
+					if src := s.source(w, tau); src != nobody {
+						next[w] = holds[src]
+					}
+				}
+				holds = next
+			}
+		}
+	}
+}
+
+// Messages of all sizes take turns: each walks on a grid of its own, and the
+// counts are those of a simulation unit by unit.
+func TestWalk(t *testing.T) {
+	for units := 1; units < 12; units++ {
+		k := newWalk(Ring, units*unitBytes, nil)
+		want := make([]uint32, units)
+		for i, n := range []int{1, 2, 3, 7, 11, 1, 4, 25} {
+			size := min(units, 1+i%4)
+			at := k.begin(size)
+			if at%size != 0 || at+size > units || at < k.next && at != 0 {
+				t.Fatalf("%d units: from %d a message of %d begins at %d", units, k.next, size, at)
+			}
+			for range n {
+				for u := range size {
+					want[at+u]++
+				}
+				at = (at + size) % (units / size * size)
+			}
+			k.advance(Ring, size, n)
+			if k.next != at || fmt.Sprint(k.visits) != fmt.Sprint(want) {
+				t.Fatalf("%d units, %d messages of %d: at %d visits %v, want %d %v", units, n, size, k.next, k.visits, at, want)
+			}
+		}
+	}
+}
+
+// A reader that never comes: the run ends, and says who waited for what.
+func TestStalledRunEnds(t *testing.T) {
+	team := team(t, 2)
+	team.stall = 200 * time.Millisecond
+	tr := Trial{Setup: Bcast, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256, Messages: 1, Batches: 1}
+	run, err := team.prepare(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.unmap()
+	mem, err := run.mapped(shm.Map, 8192)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.channels[0] = shm.NewChannel(mem, 1, 64, 2) // worker 1 is one reader, nobody the other
+	begin := time.Now()
+	err = team.run(context.Background(), run)
+	for _, want := range []string{"no worker made progress for 200ms", "worker 0 on CPU", "make room for segment 1",
+		"worker 1 on CPU", "segment 1 from worker 0"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("stalled run says %q, want %q in it", err, want)
+		}
+	}
+	if d := time.Since(begin); d > 20*time.Second {
+		t.Errorf("took %v to notice", d)
+	}
+	// The team is good for another run.
+	if _, err := team.Run(context.Background(), Trial{Setup: Ring, Segments: 1, SegmentBytes: 8, K: 1, Bytes: 8, Messages: 10, Batches: 1}); err != nil {
+		t.Errorf("after a stall: %v", err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	team := team(t, 2)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	for {
+		_, err := team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1000, Batches: 2})
+		if err != nil {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("cancelled run: %v", err)
+			}
+			return
+		}
+	}
+}

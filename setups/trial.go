@@ -1,0 +1,415 @@
+package setups
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/taulop/taulop/shm"
+)
+
+// A Trial is a message and how often it is sent: batches of messages back to
+// back, after one batch that warms up and is not counted.
+type Trial struct {
+	Setup        Setup
+	Segments     int // nseg, segments of the intermediate buffer
+	SegmentBytes int // S; 0 for null transfers
+	K            int // segments of the message
+	Bytes        int // m = k·S, or less: the last segment may be short
+	Messages     int // in a batch
+	Batches      int
+	// ArenaBytes > 0: user buffers walk through that much memory per worker,
+	// which stays mapped from trial to trial.
+	ArenaBytes int
+}
+
+// Run runs a trial and returns the time of one message in each batch, in ns:
+// from the release of the workers to the finish of the last one, divided by
+// the messages. Intermediate buffers, and user buffers below 4 MiB outside an
+// arena, are mapped afresh. It fails if mapping does, if bytes arrived that were not
+// sent, if ctx ends, or if the workers stop making progress.
+func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
+	run, err := t.prepare(tr)
+	defer func() {
+		if t.broken == nil { // else a worker may still be in there
+			run.unmap()
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.run(ctx, run); err != nil {
+		t.forget() // stopped half-way: who knows what lies where
+		return nil, err
+	}
+	times := make([]float64, tr.Batches)
+	for b := range times {
+		var last time.Duration
+		for _, w := range t.workers {
+			last = max(last, w.finish[b+1])
+		}
+		times[b] = float64(last-run.start[b+1]) / float64(tr.Messages)
+	}
+	return times, nil
+}
+
+// A trial is a Trial with its memory.
+type trial struct {
+	Trial
+	tau      int
+	warm     int // messages of the warm-up batch
+	epoch    time.Time
+	start    []time.Duration // of each batch, batch 0 being the warm-up
+	barrier  *shm.Barrier
+	channels []*shm.Channel // by writer; nil where nobody reads
+	regions  []*shm.Region  // to unmap after the trial
+	walk     *walk          // as it will be after the trial
+	begin    int            // unit of user memory at which the first message begins
+	units    int            // of a message
+	users    [][]byte       // by worker
+	patterns [][]byte       // by worker
+	fill     bool           // users hold nothing yet
+}
+
+func (t *Team) prepare(tr Trial) (*trial, error) {
+	run := &trial{
+		Trial: tr, tau: t.Tau(), patterns: t.patterns,
+		epoch: time.Now(), start: make([]time.Duration, tr.Batches+2),
+	}
+	for _, w := range t.workers {
+		w.finish = make([]time.Duration, tr.Batches+1)
+	}
+	// A ring that goes round a whole number of times ends as it began, whatever
+	// was copied: end one message beyond.
+	run.warm = tr.Messages
+	if run.tau > 1 && run.total()%run.tau == 0 {
+		run.warm++
+	}
+	mem, err := run.mapped(shm.Map, shm.BarrierBytes(run.tau))
+	if err != nil {
+		return run, err
+	}
+	run.barrier = shm.NewBarrier(mem, run.tau)
+	run.channels = make([]*shm.Channel, run.tau)
+	for w := range run.tau {
+		readers := len(tr.Setup.readers(w, run.tau))
+		if readers == 0 {
+			continue
+		}
+		n, err := shm.ChannelBytes(tr.Segments, tr.SegmentBytes, readers)
+		if err != nil {
+			return run, err
+		}
+		mem, err := run.mapped(shm.Map, n)
+		if err != nil {
+			return run, err
+		}
+		run.channels[w] = shm.NewChannel(mem, tr.Segments, tr.SegmentBytes, readers)
+	}
+	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes {
+		err = t.layArena(run, max(tr.ArenaBytes, tr.Bytes))
+	} else {
+		err = t.layFresh(run)
+	}
+	if err != nil {
+		return run, err
+	}
+	run.units = unitsOf(tr.Bytes)
+	run.begin = run.walk.begin(run.units)
+	run.walk.advance(tr.Setup, run.units, run.total())
+	return run, nil
+}
+
+// layFresh gives the trial user buffers of its own, each for one message.
+func (t *Team) layFresh(run *trial) error {
+	for range run.tau {
+		mem, err := run.mapped(shm.MapPrivate, run.Bytes)
+		if err != nil {
+			return err
+		}
+		run.users = append(run.users, mem)
+	}
+	run.walk, run.fill = newWalk(run.Setup, run.Bytes, t.visits), true
+	t.visits = run.walk.visits
+	return nil
+}
+
+// mapped maps n bytes until the end of the trial.
+func (tr *trial) mapped(how func(int) (*shm.Region, error), n int) ([]byte, error) {
+	r, err := how(n)
+	if err != nil {
+		return nil, err
+	}
+	tr.regions = append(tr.regions, r)
+	return r.Bytes(), nil
+}
+
+func (tr *trial) unmap() {
+	for _, r := range tr.regions {
+		r.Close()
+	}
+}
+
+// keptBytes is where user buffers stay mapped from trial to trial even in
+// cache: a thousand pages are a sample by themselves, and take longer to map
+// than to measure.
+const keptBytes = 4 << 20
+
+// layArena gives the trial the team's arena, where its messages go on from
+// where the last ones ended.
+func (t *Team) layArena(run *trial, bytes int) error {
+	if t.arena == nil || t.arena.bytes != bytes {
+		t.arena.close()
+		var err error
+		if t.arena, err = newArena(run.tau, bytes); err != nil {
+			return err
+		}
+	}
+	a := t.arena
+	if !a.walk.takes(run.Setup) {
+		a.walk, run.fill = newWalk(run.Setup, bytes, a.visits), true
+		a.visits = a.walk.visits
+	}
+	run.walk = a.walk
+	for _, r := range a.regions {
+		run.users = append(run.users, r.Bytes())
+	}
+	return nil
+}
+
+// forget has the arena filled again before its next use.
+func (t *Team) forget() {
+	if t.arena != nil {
+		t.arena.walk = nil
+	}
+}
+
+// total is how many messages the trial sends, warm-up included.
+func (tr *trial) total() int { return tr.warm + tr.Messages*tr.Batches }
+
+// progress grows as long as any worker gets anywhere.
+func (tr *trial) progress() (n uint64) {
+	for w, c := range tr.channels {
+		n += tr.barrier.Arrived(w)
+		if c != nil {
+			n += c.Progress()
+		}
+	}
+	return n
+}
+
+// work is one worker's part of the trial.
+func (tr *trial) work(w *worker) error {
+	tr.touch(w.id)
+	user, ends, own := tr.users[w.id], tr.ends(w), tr.own(w.id)
+	at, sent, ok := tr.begin*unitBytes, 0, true
+	for b := range tr.Batches + 1 {
+		n := tr.Messages
+		if b == 0 {
+			n = tr.warm
+		}
+		if !tr.meet(w, b) {
+			return tr.missing(b)
+		}
+		if tr.Setup.alone {
+			at = tr.copyAlone(user, own, at, sent, n)
+		} else if at, ok = tr.exchange(user, ends, at, n); !ok {
+			return ends.waiting(tr.Setup.source(w.id, tr.tau))
+		}
+		w.finish[b] = time.Since(tr.epoch)
+		sent += n
+	}
+	// Checking is traffic too: not while another still measures.
+	if !tr.meet(w, tr.Batches+1) {
+		return tr.missing(tr.Batches + 1)
+	}
+	return tr.check(w.id)
+}
+
+// meet waits for all workers to be ready for batch b, and notes when it began.
+func (tr *trial) meet(w *worker, b int) bool {
+	round := uint64(b + 1)
+	if w.id > 0 {
+		return tr.barrier.Meet(w.id, round, w.wait)
+	}
+	if !tr.barrier.Gather(round, w.wait) {
+		return false
+	}
+	tr.start[b] = time.Since(tr.epoch)
+	tr.barrier.Release(round)
+	return true
+}
+
+// touch is the first write to the worker's memory, from its own thread, so
+// that pages which are not bound lie where the worker is.
+func (tr *trial) touch(w int) {
+	if tr.fill {
+		lay(tr.users[w], tr.patterns[w], 0)
+	}
+	for _, s := range tr.own(w) {
+		clear(s)
+	}
+}
+
+// own are the segments of the worker's intermediate buffer.
+func (tr *trial) own(w int) (segments [][]byte) {
+	if c := tr.channels[w]; c != nil {
+		for i := range tr.Segments {
+			segments = append(segments, c.Segment(i))
+		}
+	}
+	return segments
+}
+
+// ends are a worker's ends of the channels that it writes and reads.
+type ends struct {
+	out *shm.Sender
+	in  *shm.Receiver
+}
+
+func (tr *trial) ends(w *worker) (e ends) {
+	if c := tr.channels[w.id]; c != nil {
+		e.out = c.Sender(w.wait)
+	}
+	if src := tr.Setup.source(w.id, tr.tau); src != nobody {
+		for i, r := range tr.Setup.readers(src, tr.tau) {
+			if r == w.id {
+				e.in = tr.channels[src].Receiver(i, w.wait)
+			}
+		}
+	}
+	return e
+}
+
+// waiting says what a worker that gave up had waited for. It sends before it
+// receives: if it has sent more, it waited to receive.
+func (e ends) waiting(source int) error {
+	if e.in != nil && (e.out == nil || e.out.Sent() > e.in.Received()) {
+		return gaveUp{fmt.Sprintf("segment %d from worker %d", e.in.Received(), source)}
+	}
+	return gaveUp{fmt.Sprintf("its readers to make room for segment %d", e.out.Sent())}
+}
+
+// missing says for whom a worker that gave up at the barrier had waited.
+func (tr *trial) missing(b int) error {
+	for w := range tr.tau {
+		if tr.barrier.Arrived(w) < uint64(b+1) {
+			return gaveUp{fmt.Sprintf("worker %d to come to the barrier", w)}
+		}
+	}
+	return gaveUp{"the barrier to open"}
+}
+
+// exchange sends n messages from and into the user buffer, beginning at byte
+// `at`, and returns where the next one begins: the timed loop of every setup
+// with flags.
+func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
+	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
+	last := tr.walk.units*unitBytes - stride
+	out, in := e.out, e.in
+	for range n {
+		rest := user[at : at+size]
+		for range k {
+			s := rest[:min(segment, len(rest))]
+			if out != nil && !out.Send(s) {
+				return at, false
+			}
+			if in != nil && !in.Receive(s) {
+				return at, false
+			}
+			rest = rest[len(s):]
+		}
+		if at += stride; at > last {
+			at = 0
+		}
+	}
+	return at, true
+}
+
+// copyAlone is the timed loop without flags: each segment into the worker's
+// own buffer and back, after `sent` messages before.
+func (tr *trial) copyAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
+	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
+	last := tr.walk.units*unitBytes - stride
+	i := sent * k % len(own)
+	for range n {
+		rest := user[at : at+size]
+		for range k {
+			s := rest[:min(segment, len(rest))]
+			shm.Copy(own[i], s)
+			shm.Copy(s, own[i])
+			rest = rest[len(s):]
+			if i++; i == len(own) {
+				i = 0
+			}
+		}
+		if at += stride; at > last {
+			at = 0
+		}
+	}
+	return at
+}
+
+// check proves that the bytes which arrived are those that were sent, wherever
+// the trial's messages went. It is not timed.
+func (tr *trial) check(w int) error {
+	at, laps := tr.begin, 0
+	for range tr.total() {
+		if err := tr.checkMessage(w, at); err != nil {
+			return err
+		}
+		next := tr.walk.after(at, tr.units)
+		if next <= at {
+			if laps++; laps == 2 { // been everywhere
+				break
+			}
+		}
+		at = next
+	}
+	if tr.Setup.source(w, tr.tau) == w {
+		return tr.checkOwn(w)
+	}
+	return nil
+}
+
+// checkMessage checks the message that begins at unit `at`, in stretches of
+// equal origin.
+func (tr *trial) checkMessage(w, at int) error {
+	begin, end := at*unitBytes, at*unitBytes+tr.Bytes
+	for u := at; u < at+tr.units; {
+		visits := tr.walk.visits[u]
+		stretch := u * unitBytes
+		for u < at+tr.units && tr.walk.visits[u] == visits {
+			u++
+		}
+		from := tr.walk.moved.origin(w, tr.tau, int(visits))
+		upto := u * unitBytes
+		if bad := differ(tr.users[w][stretch:min(upto, end)], tr.patterns[from], stretch); bad >= 0 {
+			return fmt.Errorf("%s: byte %d of a message that worker %d holds is not what worker %d sent: this machine's copies cannot be trusted",
+				tr.Setup.Name, stretch+bad-begin, w, from)
+		}
+		if upto > end && upto <= len(tr.users[w]) {
+			// The rest of the last unit was left behind: a longer message may come
+			// by, and units are counted as a whole.
+			lay(tr.users[w][end:upto], tr.patterns[from], end)
+		}
+	}
+	return nil
+}
+
+// checkOwn is for a worker that sends to itself, whose user buffer would look
+// right if nothing had been copied: the last segment must be in its
+// intermediate buffer too.
+func (tr *trial) checkOwn(w int) error {
+	at := tr.begin
+	for range (tr.total() - 1) % (tr.walk.units / tr.units) {
+		at = tr.walk.after(at, tr.units)
+	}
+	offset := (tr.K - 1) * tr.SegmentBytes
+	last := tr.users[w][at*unitBytes+offset : at*unitBytes+tr.Bytes]
+	own := tr.own(w)[(tr.total()*tr.K-1)%tr.Segments]
+	if string(own[:len(last)]) != string(last) {
+		return fmt.Errorf("%s: the last segment that worker %d sent is not in its buffer: this machine's copies cannot be trusted", tr.Setup.Name, w)
+	}
+	return nil
+}
