@@ -1,0 +1,98 @@
+// Taulop measures how a machine's memory carries concurrent transfers, the
+// parameters of the τ-Lop model, and says what they mean.
+//
+// Usage:
+//
+//	taulop [flags] SEGMENTS SIZE TAU
+//	taulop topo [flags]
+//
+// Run taulop -h for the flags and examples.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// A command is one subcommand; each has a file of its own.
+type command struct {
+	run      func(ctx context.Context, out, errOut io.Writer, args []string) error
+	measures bool // wants the process undisturbed by the Go runtime
+}
+
+var commands = map[string]command{
+	"":     {measure, true}, // the paper's: no subcommand
+	"topo": {topo, false},
+}
+
+// find returns the command that args ask for, and its own arguments.
+func find(args []string) (command, []string) {
+	if len(args) > 0 && args[0] != "" {
+		if c, ok := commands[args[0]]; ok {
+			return c, args[1:]
+		}
+	}
+	return commands[""], args
+}
+
+func main() {
+	cmd, args := find(os.Args[1:])
+	if cmd.measures {
+		rerunWithoutPreemption()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := cmd.run(ctx, os.Stdout, os.Stderr, args)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
+	}
+	os.Exit(exitStatus(err))
+}
+
+// A usageError is a mistake in what the user typed: nothing was done.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+func usagef(format string, args ...any) error {
+	return usageError(fmt.Sprintf(format, args...))
+}
+
+// exitStatus is 0 for success and help, 2 for bad input, 130 for an interrupt
+// as shells have it, 1 for what the machine refused.
+func exitStatus(err error) int {
+	var usage usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.As(err, &usage):
+		return 2
+	case errors.Is(err, context.Canceled):
+		return 130
+	}
+	return 1
+}
+
+// parse parses flags the way all commands do: help goes to out, a mistake is
+// one sentence.
+func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error {
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(out, help)
+		flags.SetOutput(out)
+		flags.PrintDefaults()
+		return err
+	}
+	if err != nil {
+		return usagef("%v: taulop -h shows what there is", err)
+	}
+	return nil
+}

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+	"golang.org/x/term"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/shm"
+)
+
+const measureHelp = `Taulop measures L(S,τ): the time of one transfer of S bytes through shared
+memory while τ of them run at once.
+
+  taulop [flags] SEGMENTS SIZE TAU
+
+SEGMENTS  segments of the intermediate buffer that two workers share
+SIZE      of a segment: in KB, or with a unit (64B, 8K, 1M); 0 for null transfers
+TAU       workers, and so transfers at once
+
+Examples:
+  taulop -ring -local 2 8 4             L(8KB,4) as collectives see it
+  taulop -bcast -off_cache -local 2 8 4 one writer, three readers, data from memory
+  taulop -ping -cpus 0,2 2 64K 2        between two chosen CPUs
+  taulop -ring -json -o host.json 2 8 2 one document with all samples
+  taulop topo                           what this machine is, and what would spoil a measurement
+
+Rows come in as they are measured: k segments, the message's bytes, its time
+l(k,τ), and L = l/(transfers·k) with the 95 % interval of the median. The last
+lines hold L(S,τ), its mean over k; y(τ), a transfer of nothing; c = L − y; and
+the bare copy, measured with no flags.
+
+Exit status: 0, 1 if the machine refused, 2 for bad input, 130 after Ctrl-C.
+
+Flags:
+`
+
+// defaultK are the rows of taulop-2015, Fig. 18b.
+var defaultK = []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288}
+
+// A request is what the user asked to measure.
+type request struct {
+	setup    setups.Setup
+	policy   numa.Policy
+	cpus     []int
+	offCache bool
+	segments int
+	size     int
+	label    string // the size as asked: 8KB
+	tau      int
+	k        []int
+	chosenK  bool
+	time     time.Duration
+	width    float64
+	json     bool
+	file     string
+	quiet    bool
+	version  bool
+}
+
+func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
+	began := time.Now()
+	req, err := parseRequest(out, args)
+	if err != nil {
+		return err
+	}
+	if req.version {
+		fmt.Fprintln(out, provenance.Version())
+		return nil
+	}
+	if !shm.Supported {
+		return errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
+	}
+	machine, err := numa.Discover("/")
+	if err != nil {
+		return err
+	}
+	placement, err := req.place(machine)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	arena, fewer, err := req.memory(machine)
+	if err != nil {
+		return err
+	}
+	if err := writable(req.file); err != nil {
+		return usagef("-o %s cannot be written: %v", req.file, err)
+	}
+	doc := report.Series{
+		Provenance: provenance.Read("/", machine),
+		Setup:      req.setup.Name, About: req.setup.About, Transfers: req.setup.Transfers,
+		Placement: placement,
+		Segments:  req.segments, SegmentBytes: req.size, Label: req.label, Tau: req.tau,
+		OffCache: req.offCache, ArenaBytes: arena,
+		Concurrent: !placement.Oversubscribed, Copy: shm.CopyName(),
+	}
+	doc.Warn(doc.Provenance.Warnings()...)
+	doc.Warn(fewer...)
+
+	var file bytes.Buffer
+	text := out
+	if req.file != "" {
+		text = &file
+	}
+	if req.json || req.quiet {
+		text = io.Discard
+	}
+	doc.WriteHeader(text)
+	if !req.quiet {
+		for _, w := range doc.Warnings {
+			fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
+		}
+	}
+	told := len(doc.Warnings)
+
+	team, err := setups.NewTeam(placement)
+	if err != nil {
+		return err
+	}
+	defer team.Close()
+	bar := progress(errOut, req.quiet)
+	bar(0, len(req.k))
+	steal := provenance.StartSteal("/")
+	series := setups.Series{
+		Setup: req.setup, Segments: req.segments, SegmentBytes: req.size, K: req.k,
+		ArenaBytes: arena, Time: req.time - time.Since(began), Width: req.width,
+	}
+	result, err := series.Measure(ctx, team, func(r setups.Row) {
+		bar(-1, 0)
+		doc.WriteRow(text, doc.Add(r))
+		bar(len(doc.Rows), len(req.k))
+	})
+	bar(-1, 0)
+	if err != nil && len(result.Rows) == 0 {
+		return err
+	}
+	doc.Finish(result)
+	doc.Warn(steal.Warnings()...)
+	if err != nil {
+		doc.Warn(fmt.Errorf("the run ended before it was complete (%v): the results are of the rows that are here", err))
+	}
+	if !req.quiet {
+		for _, w := range doc.Warnings[told:] {
+			fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
+		}
+	}
+	results := out
+	if req.file != "" {
+		results = &file
+	}
+	if req.json {
+		doc.WriteJSON(results)
+	} else {
+		doc.WriteResults(results)
+	}
+	if req.file != "" {
+		if failed := maybe.WriteFile(req.file, file.Bytes(), 0o644); failed != nil {
+			return failed
+		}
+	}
+	return err
+}
+
+func parseRequest(out io.Writer, args []string) (*request, error) {
+	var (
+		req    = &request{}
+		flags  = flag.NewFlagSet("taulop", flag.ContinueOnError)
+		chosen = map[string]*bool{}
+		kList  string
+		kMax   int
+		cpus   string
+	)
+	for _, s := range setups.All {
+		chosen[s.Name] = flags.Bool(s.Name, false, s.About)
+	}
+	for policy, about := range map[numa.Policy]string{
+		numa.Local:  "fill node 0's cores, then node 1's, … (default)",
+		numa.Spread: "deal workers round the NUMA nodes",
+		numa.Remote: "local, with every intermediate buffer on the node farthest from its writer",
+	} {
+		chosen[string(policy)] = flags.Bool(string(policy), false, about)
+	}
+	flags.Lookup(setups.Ring.Name).Usage += " (default)"
+	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
+	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through more than twice the last-level cache")
+	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
+	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
+	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
+	flags.Float64Var(&req.width, "ci", 0.01, "stop a row when the half-width of its interval, relative to its centre, is `w`")
+	flags.BoolVar(&req.json, "json", false, "write one JSON document")
+	flags.StringVar(&req.file, "o", "", "write to `file` instead of standard output")
+	flags.BoolVar(&req.quiet, "quiet", false, "results only: no header, rows, progress or warnings")
+	flags.BoolVar(&req.version, "version", false, "print the version")
+	if err := parse(flags, out, args, measureHelp); err != nil {
+		return nil, err
+	}
+	if req.version {
+		return req, nil
+	}
+
+	var err error
+	setup, err := oneOf(chosen, setups.Ring.Name, names(setups.All)...)
+	if err != nil {
+		return nil, err
+	}
+	req.setup, _ = setups.Lookup(setup)
+	if cpus != "" {
+		if req.cpus, err = numa.ParseOrder(cpus); err != nil {
+			return nil, usagef("-cpus: %v", err)
+		}
+	}
+	given := cpus != ""
+	chosen[string(numa.List)] = &given
+	policy, err := oneOf(chosen, string(numa.Local), string(numa.Local), string(numa.Spread), string(numa.Remote), string(numa.List))
+	if err != nil {
+		return nil, err
+	}
+	req.policy = numa.Policy(policy)
+
+	switch n := flags.NArg(); {
+	case n > 3 && strings.HasPrefix(flags.Arg(3), "-"):
+		return nil, usagef("flags go before SEGMENTS SIZE TAU: move %s to the front", flags.Arg(3))
+	case n != 3:
+		return nil, usagef("got %d arguments, want 3: SEGMENTS SIZE TAU, like taulop -ring -local 2 8 4 (-h for more)", n)
+	}
+	if req.segments, err = strconv.Atoi(flags.Arg(0)); err != nil || req.segments < 1 {
+		return nil, usagef("SEGMENTS is %q: give the intermediate buffer a whole number of segments, 1 or more", flags.Arg(0))
+	}
+	if req.size, req.label, err = parseSize(flags.Arg(1), 1<<10); err != nil {
+		return nil, usageError(err.Error())
+	}
+	if req.tau, err = strconv.Atoi(flags.Arg(2)); err != nil {
+		return nil, usagef("TAU is %q: give a whole number of workers", flags.Arg(2))
+	}
+	const mostWorkers = 1 << 14
+	if req.tau > mostWorkers {
+		return nil, usagef("TAU is %d: use at most %d workers", req.tau, mostWorkers)
+	}
+	if err := req.setup.Check(req.tau); err != nil {
+		return nil, usageError(err.Error())
+	}
+	if req.time <= 0 {
+		return nil, usagef("-time is %v: give a budget above zero, like 10s", req.time)
+	}
+	if !(req.width > 0 && req.width < 1) {
+		return nil, usagef("-ci is %v: give a relative half-width between 0 and 1, like 0.01", req.width)
+	}
+	return req, req.chooseK(kList, kMax)
+}
+
+// oneOf is the one of names whose flag was given, or the default.
+func oneOf(given map[string]*bool, otherwise string, names ...string) (string, error) {
+	var found []string
+	for _, n := range names {
+		if *given[n] {
+			found = append(found, n)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return otherwise, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", usagef("-%s cannot be used together: choose one", strings.Join(found, " and -"))
+}
+
+func names(all []setups.Setup) (ns []string) {
+	for _, s := range all {
+		ns = append(ns, s.Name)
+	}
+	return ns
+}
+
+func (req *request) chooseK(list string, most int) error {
+	req.k = defaultK
+	if list != "" {
+		req.k, req.chosenK = nil, true
+		for _, field := range strings.Split(list, ",") {
+			k, err := strconv.Atoi(strings.TrimSpace(field))
+			if err != nil || k < 1 {
+				return usagef("-k: %q is not a number of segments: give whole numbers from 1, like 1,2,4", field)
+			}
+			req.k = append(req.k, k)
+		}
+		slices.Sort(req.k)
+		req.k = slices.Compact(req.k)
+	}
+	if most < 0 {
+		return usagef("-kmax is %d: give a number of segments from 1", most)
+	}
+	if most > 0 {
+		req.k = slices.DeleteFunc(slices.Clone(req.k), func(k int) bool { return k > most })
+		if len(req.k) == 0 {
+			return usagef("-kmax %d leaves no row: the smallest k is above it", most)
+		}
+	}
+	return nil
+}
+
+func (req *request) place(m *numa.Machine) (numa.Placement, error) {
+	if req.policy == numa.List {
+		return m.PlaceOn(req.cpus, req.tau)
+	}
+	return m.Place(req.policy, req.tau)
+}
+
+// memory keeps user buffers within a quarter of what is free: fewer rows, or a
+// smaller arena, each with a warning. Rows that the user chose are not left
+// out but refused.
+func (req *request) memory(m *numa.Machine) (arena int, warnings []error, err error) {
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return 0, []error{fmt.Errorf("how much memory is free is unknown (%v): the run may need more than there is", err)}, nil
+	}
+	fit := setups.Fit{Setup: req.setup, Tau: req.tau, Segments: req.segments, SegmentBytes: req.size,
+		OffCache: req.offCache, CacheBytes: m.LastLevelCacheBytes(), FreeBytes: free}
+	k, arena, err := fit.Rows(req.k)
+	if err != nil {
+		return 0, nil, usageError(err.Error())
+	}
+	if len(k) < len(req.k) {
+		left := req.k[len(k)]
+		if req.chosenK {
+			return 0, nil, usagef("k = %d needs more than a quarter of the %d MB that are free: leave it out, or use a smaller SIZE or TAU", left, free>>20)
+		}
+		warnings = append(warnings, fmt.Errorf("rows from k = %d on are left out: their user buffers need more than a quarter of the %d MB that are free", left, free>>20))
+	}
+	if req.offCache && req.size > 0 && arena < fit.WantedArena() {
+		warnings = append(warnings, fmt.Errorf("off cache only in part: user buffers walk through %d MB a worker where twice the last-level cache would be %d MB, a quarter of free memory does not hold more", arena>>20, fit.WantedArena()>>20))
+	}
+	req.k = k
+	return arena, warnings, nil
+}
+
+// writable finds out before the measurement whether a result can be written.
+func writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return errors.New("it is a directory")
+	}
+	probe, err := os.CreateTemp(filepath.Dir(file), ".taulop-*")
+	if err != nil {
+		return err
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// progress draws a line on a terminal while rows are measured; a negative row
+// wipes it.
+func progress(w io.Writer, quiet bool) func(row, rows int) {
+	f, ok := w.(*os.File)
+	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(int, int) {}
+	}
+	return func(row, rows int) {
+		if row < 0 {
+			fmt.Fprint(f, "\r\x1b[K")
+		} else if row < rows {
+			fmt.Fprintf(f, "\r\x1b[Kmeasuring row %d of %d", row+1, rows)
+		}
+	}
+}

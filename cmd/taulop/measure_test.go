@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/shm"
+)
+
+// run runs a command line as main does.
+func run(t *testing.T, line ...string) (out, errOut string, err error) {
+	t.Helper()
+	cmd, args := find(line)
+	var o, e bytes.Buffer
+	err = cmd.run(context.Background(), &o, &e, args)
+	return o.String(), e.String(), err
+}
+
+// The three commands of taulop-2015, section 5, as printed there.
+func TestPapersCommands(t *testing.T) {
+	for _, setup := range []string{"bcast", "ping", "ring"} {
+		req, err := parseRequest(io.Discard, []string{"-" + setup, "-off_cache", "-local", "2", "8", "4"})
+		if err != nil {
+			t.Fatalf("%s: %v", setup, err)
+		}
+		if req.setup.Name != setup || req.policy != numa.Local || !req.offCache ||
+			req.segments != 2 || req.size != 8192 || req.label != "8KB" || req.tau != 4 {
+			t.Errorf("%s: %+v", setup, req)
+		}
+	}
+	req, err := parseRequest(io.Discard, []string{"2", "64B", "3"})
+	if err != nil || req.setup.Name != "ring" || req.policy != numa.Local || req.size != 64 || len(req.k) != 15 || req.k[14] != 12288 {
+		t.Errorf("defaults: %+v, %v", req, err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	tests := []struct {
+		line string
+		want string // in the sentence
+	}{
+		{"-ping 2 8 3", "ping needs an even number of workers, got 3"},
+		{"-bcast 2 8 1", "bcast needs at least 2 workers, got 1"},
+		{"-ring 2 8 0", "ring needs at least 1 worker, got 0"},
+		{"-ring 0 8 2", "SEGMENTS"},
+		{"-ring -- -1 8 2", "SEGMENTS"},
+		{"-ring two 8 2", "SEGMENTS"},
+		{"-ring 2 8X 2", "not a size"},
+		{"-ring 2 99999999999999999999 2", "too large"},
+		{"-ring 2 8 two", "TAU"},
+		{"-ring 2 8 999999", "at most"},
+		{"-ring -bcast 2 8 2", "choose one"},
+		{"-local -spread 2 8 2", "choose one"},
+		{"-local -cpus 0,1 2 8 2", "choose one"},
+		{"-cpus 0,99999 2 8 2", "99999"},
+		{"-cpus 0,x 2 8 2", "-cpus"},
+		{"2 8", "want 3"},
+		{"2 8 2 -json", "flags go before"},
+		{"-frob 2 8 2", "-frob"},
+		{"-k 1,0 2 8 2", "-k"},
+		{"-k 4 -kmax 2 2 8 2", "-kmax"},
+		{"-kmax -1 2 8 2", "-kmax"},
+		{"-time 0s 2 8 2", "-time"},
+		{"-ci 2 2 8 2", "-ci"},
+		{"-ci NaN 2 8 2", "-ci"},
+		{"2 1000G 2", "free"},
+		{"1000000000 1G 2", "fewer or smaller segments"},
+		{"-k 100000000000 2 8K 2", "free"},
+		{"-o /nonexistent/x.json 2 8 2", "-o"},
+		{"-o / 2 8 2", "directory"},
+	}
+	for _, tt := range tests {
+		out, _, err := run(t, strings.Fields(tt.line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.ContainsAny(err.Error(), "\n") {
+			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
+		}
+		if out != "" {
+			t.Errorf("taulop %s: printed %q, want nothing measured", tt.line, out)
+		}
+	}
+}
+
+func TestExitStatus(t *testing.T) {
+	for err, want := range map[error]int{
+		nil: 0, flag.ErrHelp: 0, usageError("x"): 2, context.Canceled: 130, errors.New("EPERM"): 1,
+	} {
+		if got := exitStatus(err); got != want {
+			t.Errorf("exit status of %v is %d, want %d", err, got, want)
+		}
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	out, _, err := run(t, "-h")
+	if exitStatus(err) != 0 || !strings.Contains(out, "taulop -ring -local 2 8 4") || !strings.Contains(out, "-off_cache") {
+		t.Errorf("-h: %v\n%s", err, out)
+	}
+	out, _, err = run(t, "-version")
+	if err != nil || strings.TrimSpace(out) == "" {
+		t.Errorf("-version: %q, %v", out, err)
+	}
+}
+
+func needLinux(t *testing.T) {
+	t.Helper()
+	if !shm.Supported {
+		t.Skip("measuring needs Linux")
+	}
+}
+
+func TestMeasuresText(t *testing.T) {
+	needLinux(t)
+	for _, line := range []string{
+		"-ring -local -k 1,2,4 -time 1s 2 8 2",
+		"-bcast -off_cache -k 1,3 -time 2s 2 1K 2",
+		"-ping -k 1,2 -time 1s 3 64B 2",
+		"-ring -k 2 -time 1s 2 0 1",
+	} {
+		out, _, err := run(t, strings.Fields(line)...)
+		if err != nil {
+			t.Fatalf("taulop %s: %v", line, err)
+		}
+		if !regexp.MustCompile(`(?m)^L\((8KB|1KB|64B|0B),[12]\) = [0-9.]+ ns  \[`).MatchString(out) {
+			t.Errorf("taulop %s: no line with L:\n%s", line, out)
+		}
+	}
+}
+
+// Too many workers for the CPUs: it runs, and says what it is not.
+func TestOversubscribed(t *testing.T) {
+	needLinux(t)
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Allowed.Len() > 8 {
+		t.Skip("would take too many workers here")
+	}
+	tau := string(rune('0' + m.Allowed.Len() + 1))
+	out, _, err := run(t, "-ring", "-k", "1", "-time", "1s", "2", "1K", tau)
+	if err != nil || !strings.Contains(out, "NOT A CONCURRENCY MEASUREMENT") {
+		t.Errorf("τ = %s: %v\n%s", tau, err, out)
+	}
+	out, _, err = run(t, "-json", "-ring", "-k", "1", "-time", "1s", "2", "1K", tau)
+	if err != nil || !strings.Contains(out, `"concurrent": false`) {
+		t.Errorf("τ = %s: %v\n%s", tau, err, out)
+	}
+}
+
+func TestMeasuresJSON(t *testing.T) {
+	needLinux(t)
+	file := filepath.Join(t.TempDir(), "host.json")
+	out, errOut, err := run(t, "-json", "-quiet", "-o", file, "-k", "1,2,4", "-time", "2s", "2", "8", "2")
+	if err != nil || out != "" || errOut != "" {
+		t.Fatalf("%v, stdout %q, stderr %q", err, out, errOut)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc report.Series
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Setup != "ring" || doc.Tau != 2 || doc.SegmentBytes != 8192 || len(doc.Placement.Workers) != 2 || len(doc.Rows) != 3 {
+		t.Errorf("document: %+v", doc)
+	}
+	for _, r := range doc.Rows {
+		// l = 2k·L, and the samples are what the centre was made of.
+		if want := r.Message.Center / float64(2*r.K); r.Transfer.Center < want*0.999 || r.Transfer.Center > want*1.001 {
+			t.Errorf("k=%d: L %g, l %g", r.K, r.Transfer.Center, r.Message.Center)
+		}
+		if len(r.Samples) != r.Message.N || r.Batches < r.Message.N {
+			t.Errorf("k=%d: %d samples, n %d, %d batches", r.K, len(r.Samples), r.Message.N, r.Batches)
+		}
+	}
+	res := doc.Results
+	if !(res.L.Center > 0 && res.Y.Center > 0 && res.Copy.Center > 0) || res.C.Center != res.L.Center-res.Y.Center {
+		t.Errorf("results: %+v", res)
+	}
+}
+
+// Ctrl-C: the rows that are complete are printed, and the status is 130.
+func TestInterrupt(t *testing.T) {
+	needLinux(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	var out bytes.Buffer
+	rows := writerFunc(func(p []byte) (int, error) {
+		if regexp.MustCompile(`(?m)^ +4 `).Match(p) {
+			cancel()
+		}
+		return out.Write(p)
+	})
+	begin := time.Now()
+	err := measure(ctx, rows, io.Discard, strings.Fields("-time 60s -ring 2 8 2"))
+	if exitStatus(err) != 130 {
+		t.Errorf("exit status %d (%v), want 130", exitStatus(err), err)
+	}
+	if !strings.Contains(out.String(), "\nL(8KB,2) = ") || strings.Contains(out.String(), "\n      64 ") {
+		t.Errorf("output:\n%s", &out)
+	}
+	if d := time.Since(begin); d > 50*time.Second {
+		t.Errorf("took %v to stop", d)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

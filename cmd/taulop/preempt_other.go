@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// rerunWithoutPreemption is for measuring, which needs Linux.
+func rerunWithoutPreemption() {}
