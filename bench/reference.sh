@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# What Go costs against C on this machine, in the same minutes: flag and copy
+# of the Go benchmarks in shm beside copy_ref, in turns, as ratios of medians.
+#
+#   TAULOP_SHARED=DIR bench/reference.sh [ROUNDS]     (9 rounds, about a minute)
+#
+# DIR/reference/copy_ref.c is the C program: "copy_ref flag" prints the one-way
+# time of a flag between CPUs 0 and 1, "copy_ref copy BYTES THREADS" that of a
+# memcpy. A ratio above 1 means that Go is slower.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+rounds=${1:-9}
+: "${TAULOP_SHARED:?set it to the folder that holds reference/copy_ref.c}"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cc -O2 -pthread -o "$tmp/ref" "$TAULOP_SHARED/reference/copy_ref.c"
+go test -c -o "$tmp/go" ./shm
+
+# bench PATTERN FIELD TIMES prints a figure of one Go benchmark.
+bench() {
+  "$tmp/go" -test.run '^$' -test.bench "$1" -test.benchtime "$3" |
+    awk -v unit="$2" '/^Benchmark/ { for (i = 2; i < NF; i++) if ($(i + 1) == unit) print $i }'
+}
+
+for _ in $(seq "$rounds"); do
+  echo "flag $("$tmp/ref" flag) $(bench '^BenchmarkFlag$' ns/one-way 1000000x)"
+  for size in 8 64; do
+    for workers in 1 2; do
+      echo "copy-${size}KiB-$workers $("$tmp/ref" copy $((size * 1024)) $workers) $(bench "^BenchmarkCopy\$/^${size}KiB\$/^$workers\$" ns/median 50ms)"
+    done
+  done
+done >"$tmp/rounds"
+
+awk '
+function median(list, n,   i, j, t) {
+  for (i = 2; i <= n; i++) for (j = i; j > 1 && list[j] < list[j-1]; j--) { t = list[j]; list[j] = list[j-1]; list[j-1] = t }
+  return n % 2 ? list[(n+1)/2] : (list[n/2] + list[n/2+1]) / 2
+}
+{ n[$1]++; c[$1, n[$1]] = $2; g[$1, n[$1]] = $3; if (n[$1] == 1) order[++kinds] = $1 }
+END {
+  printf "%-14s %10s %10s %8s   %s\n", "", "C (ns)", "Go (ns)", "Go/C", "pairs, least to most"
+  for (k = 1; k <= kinds; k++) {
+    kind = order[k]; m = n[kind]
+    for (i = 1; i <= m; i++) { x[i] = c[kind, i]; y[i] = g[kind, i]; r[i] = y[i] / x[i] }
+    mc = median(x, m); mg = median(y, m); median(r, m)
+    printf "%-14s %10.1f %10.1f %8.2f   %.2f – %.2f\n", kind, mc, mg, mg / mc, r[1], r[m]
+  }
+}' "$tmp/rounds"
