@@ -1,0 +1,110 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/setups"
+)
+
+// fig18 is the output of taulop-2015, Fig. 18b, with intervals of ±1 %.
+func fig18() *Series {
+	s := &Series{Setup: "bcast", About: "about", Transfers: 1, Segments: 2, SegmentBytes: 8192, Label: "8KB", Tau: 4,
+		Concurrent: true, OffCache: true, ArenaBytes: 32 << 20, Copy: "memcpy"}
+	res := setups.Result{}
+	var Ls []fit.Estimate
+	var ks []int
+	var ls []fit.Estimate
+	for _, r := range []struct {
+		k int
+		l float64
+	}{{1, 3793}, {2, 7666}, {8192, 31205259}, {12288, 47056028}} {
+		l := fit.Estimate{Center: r.l, Lo: 0.99 * r.l, Hi: 1.01 * r.l, N: 9}
+		row := setups.Row{K: r.k, Bytes: r.k * 8192, Message: l, Transfer: fit.Transfer(l, r.k, 1), Copy: fit.Median(nil)}
+		res.Rows = append(res.Rows, row)
+		s.Add(row)
+		Ls, ks, ls = append(Ls, row.Transfer), append(ks, r.k), append(ls, l)
+	}
+	res.L, res.Slope = fit.Mean(Ls), fit.Slope(ks, ls)
+	res.Y = fit.Estimate{Center: 200, Lo: 195, Hi: 205, N: 9}
+	res.C = fit.Copy(res.L, res.Y)
+	res.Copy = fit.Estimate{Center: 2000, Lo: 1990, Hi: 2010, N: 9}
+	s.Finish(res)
+	return s
+}
+
+func TestSeriesText(t *testing.T) {
+	s := fig18()
+	var b bytes.Buffer
+	s.WriteHeader(&b)
+	for _, r := range s.Rows {
+		s.WriteRow(&b, r)
+	}
+	s.WriteResults(&b)
+	text := b.String()
+	for _, want := range []string{
+		"l(k,τ) = k·L(S,τ)",
+		"user buffers walk through 32 MB a worker (off cache)",
+		"\n       1         8192           3793           3793  [3755, 3831]",
+		"\n   12288    100663296       47056028           3829  [3791, 3868]",
+		// The mean of the four rows that the paper prints: its table has more.
+		"\nL(8KB,4) = 3816 ns  [3778, 3854]",
+		"   y(4) = 200 ns  [195, 205]",
+		"c(8KB,4) = 3616 ns",
+		"In company of flags the copy costs 81 % more than alone",
+		"4 transfers at once move 8.59 GB/s together.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "NOT A CONCURRENCY") {
+		t.Error("says that it is no measurement of concurrency")
+	}
+}
+
+func TestSeriesJSON(t *testing.T) {
+	s := fig18()
+	var b bytes.Buffer
+	if err := s.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"provenance", "setup", "segments", "segment_bytes", "tau", "concurrent", "placement",
+		"off_cache", "copy", "confidence", "rows", "results", "warnings"} {
+		if _, ok := doc[key]; !ok {
+			t.Errorf("no key %q", key)
+		}
+	}
+	row := doc["rows"].([]any)[0].(map[string]any)
+	if row["L_ns"].(map[string]any)["center"] != 3793.0 || row["copy_ns"].(map[string]any)["center"] != nil {
+		t.Errorf("row: %v", row)
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for _, tt := range []struct {
+		v, uncertainty float64
+		want           string
+	}{
+		{1234.567, 30, "1235"},
+		{1234.567, 0.5, "1234.6"},
+		{147.32, 3, "147"},
+		{12.345, 0.04, "12.35"},
+		{0.012345, 0.0001, "0.012"},
+		{3793, 0, "3793"},
+		{12.3456, math.Inf(1), "12.3"},
+		{math.NaN(), 1, "?"},
+	} {
+		if got := Digits(tt.v, tt.uncertainty); got != tt.want {
+			t.Errorf("Digits(%v ± %v) = %s, want %s", tt.v, tt.uncertainty, got, tt.want)
+		}
+	}
+}
