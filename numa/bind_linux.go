@@ -8,9 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bind has the pages of mem come from the node and from no other. It moves pages
-// that were touched before, where it can; Verify tells. mem begins on a page
-// boundary, as mapped memory does.
+// Bind has the pages of mem come from the node and from no other. Pages that
+// were touched before stay where they are; moving them would stop all CPUs of
+// the machine for a moment. mem begins on a page boundary, as mapped memory
+// does.
 func Bind(mem []byte, node int) error {
 	if len(mem) == 0 {
 		return nil
@@ -20,7 +21,7 @@ func Bind(mem []byte, node int) error {
 	}
 	mask := make([]uint64, node/64+1)
 	mask[node/64] = 1 << (node % 64)
-	err := mbind(mem, unix.MPOL_BIND, mask, unix.MPOL_MF_MOVE)
+	err := mbind(mem, unix.MPOL_BIND, mask)
 	switch {
 	case err == nil:
 		return nil

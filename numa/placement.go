@@ -74,6 +74,20 @@ func (m *Machine) PlaceOn(cpus []int, tau int) (Placement, error) {
 	return m.place(List, chosen, tau)
 }
 
+// BindIntermediate returns the placement with every intermediate buffer on one
+// node; an error says which nodes have memory for this process.
+func (m *Machine) BindIntermediate(p Placement, node int) (Placement, error) {
+	if nodes := SetOf(m.memoryNodes()...); !nodes.Contains(node) {
+		return Placement{}, fmt.Errorf("node %d has no memory that this process may use: choose from %v", node, nodes)
+	}
+	p.Workers = slices.Clone(p.Workers)
+	for i := range p.Workers {
+		w := &p.Workers[i]
+		w.IntermediateNode, w.Distance = node, m.Distance(w.Node, node)
+	}
+	return p, nil
+}
+
 // String is the placement as a table.
 func (p Placement) String() string {
 	var b strings.Builder

@@ -50,6 +50,8 @@ type Row struct {
 	Batches  int          `json:"batches"`
 	Slow     int          `json:"slow_batches"` // above 1.5 times the median
 	Samples  []float64    `json:"samples_ns"`
+
+	Huge *setups.HugeShare `json:"huge_pages,omitempty"` // share of the buffers that lay in huge pages, if they were asked for
 }
 
 // Results are what follows from the rows.
@@ -90,12 +92,12 @@ func (s *Series) remarks() (said []string) {
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	r := s.Results
 	if r.L.Differ(r.Slope) {
-		how, why := "more", "messages that outgrow a cache cost more"
+		why := "messages that outgrow a cache cost more"
 		if r.Slope.Center < r.L.Center {
-			how, why = "less", "what a message costs once weighs on the short ones"
+			why = "what a message costs once weighs on the short ones"
 		}
-		say("along k one more transfer costs %.0f %% %s than the mean says: %s; look at the rows before you use one number.",
-			100*math.Abs(r.Slope.Center/r.L.Center-1), how, why)
+		say("along k one more transfer costs %s what the mean says: %s; look at the rows before you use one number.",
+			times(r.Slope.Center/r.L.Center), why)
 	}
 	if s.SegmentBytes == 0 {
 		say("these are null transfers: L(0,τ) is the synchronisation y(τ) alone.")
@@ -105,12 +107,11 @@ func (s *Series) remarks() (said []string) {
 		say("the copy is lost in the synchronisation: c is not distinguishable from 0 at this size.")
 	}
 	if r.C.Differ(r.Copy) {
-		how := "more"
+		why := "its segments come from another core's cache"
 		if r.C.Center < r.Copy.Center {
-			how = "less"
+			why = "copies that wait for each other get in each other's way less"
 		}
-		say("in company of flags the copy costs %.0f %% %s than alone: %s.", 100*math.Abs(r.C.Center/r.Copy.Center-1), how,
-			map[string]string{"more": "its segments come from another core's cache", "less": "copies that wait for each other get in each other's way less"}[how])
+		say("with flags and partners the copy costs %s what it costs alone: %s.", times(r.C.Center/r.Copy.Center), why)
 	}
 	if bytesPerNs := float64(s.Tau) * float64(s.SegmentBytes) / r.L.Center; s.Concurrent {
 		say("%d transfers at once move %s GB/s together.", s.Tau, Digits(bytesPerNs, bytesPerNs/100))
@@ -154,8 +155,12 @@ func machine(p provenance.Provenance) string {
 // WriteRow writes a row of the table.
 func (s *Series) WriteRow(w io.Writer, r Row) {
 	half := (r.Transfer.Hi - r.Transfer.Lo) / 2
-	fmt.Fprintf(w, "%8d %12d %14s %14s  %-21s %6d\n", r.K, r.Bytes,
+	fmt.Fprintf(w, "%8d %12d %14s %14s  %-21s %6d", r.K, r.Bytes,
 		Digits(r.Message.Center, (r.Message.Hi-r.Message.Lo)/2), Digits(r.Transfer.Center, half), Interval(r.Transfer), r.Message.N)
+	if r.Huge != nil {
+		fmt.Fprintf(w, "  huge pages: user %.0f %%, intermediate %.0f %%", 100*r.Huge.User, 100*r.Huge.Intermediate)
+	}
+	fmt.Fprintln(w)
 }
 
 // WriteResults writes the parameters, first the line that the paper's tool
@@ -227,6 +232,14 @@ func Interval(e fit.Estimate) string {
 	}
 	half := (e.Hi - e.Lo) / 2
 	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
+}
+
+// times says a ratio as people do: 97 % of, 6.3 times.
+func times(ratio float64) string {
+	if ratio > 2 {
+		return fmt.Sprintf("%.1f times", ratio)
+	}
+	return fmt.Sprintf("%.0f %% of", 100*ratio)
 }
 
 func indent(text string) string {

@@ -55,7 +55,7 @@ func TestSeriesText(t *testing.T) {
 		"\nL(8KB,4) = 3816 ns  [3778, 3854]",
 		"   y(4) = 200 ns  [195, 205]",
 		"c(8KB,4) = 3616 ns",
-		"In company of flags the copy costs 81 % more than alone",
+		"With flags and partners the copy costs 181 % of what it costs alone",
 		"4 transfers at once move 8.59 GB/s together.",
 	} {
 		if !strings.Contains(text, want) {

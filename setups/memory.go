@@ -95,10 +95,10 @@ type arena struct {
 	visits  []uint32 // memory for walks to come
 }
 
-func newArena(tau, bytes int) (*arena, error) {
+func (t *Team) newArena(bytes int) (*arena, error) {
 	a := &arena{bytes: bytes}
-	for range tau {
-		r, err := shm.MapPrivate(bytes)
+	for _, place := range t.placement.Workers {
+		r, err := t.mapOn(shm.MapPrivate, bytes, place.UserNode)
 		if err != nil {
 			a.close()
 			return nil, err

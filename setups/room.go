@@ -3,6 +3,7 @@ package setups
 import (
 	"fmt"
 
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -16,6 +17,8 @@ type Fit struct {
 	OffCache     bool
 	CacheBytes   int   // last-level cache, 0: unknown
 	FreeBytes    int64 // of memory
+	Placement    numa.Placement
+	Nodes        []numa.Node // with what is free on each
 }
 
 // unknownCache is assumed for the last-level cache where the kernel does not
@@ -58,5 +61,27 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 		arena = int(min(int64(f.WantedArena()), most))
 		arena = max(arena, fitting[len(fitting)-1]*f.SegmentBytes)
 	}
-	return fitting, arena, nil
+	return fitting, arena, f.onNodes(n, max(arena, fitting[len(fitting)-1]*f.SegmentBytes))
+}
+
+// onNodes refuses what a node does not hold: memory that is bound to a full
+// node does not fail, it gets the process killed. A machine of one node has been
+// looked at as a whole.
+func (f Fit) onNodes(channel, user int) error {
+	if len(f.Nodes) < 2 {
+		return nil
+	}
+	needs := make(map[int]int64)
+	for _, w := range f.Placement.Workers {
+		needs[w.UserNode] += int64(user)
+		needs[w.IntermediateNode] += int64(channel)
+	}
+	for _, node := range f.Nodes {
+		// The kernel keeps a reserve, and nothing here must come near it.
+		if room := node.FreeBytes * 3 / 4; needs[node.ID] > room {
+			return fmt.Errorf("node %d has room for %d MB and the buffers placed there need %d MB: use a smaller SIZE, TAU or -kmax, or another placement",
+				node.ID, room>>20, needs[node.ID]>>20)
+		}
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ type Row struct {
 	Batches  int          // timed
 	Slow     int          // batches that took more than 1.5 times the median
 	Samples  []float64    // ns a message, one a trial
+	Huge     *HugeShare   // of the buffers in huge pages, if the team asks for them
 }
 
 // A Result is a series' rows and what follows from them, in ns.
@@ -77,6 +78,7 @@ func (s Series) Measure(ctx context.Context, t *Team, each func(Row)) (Result, e
 		each(row)
 	}
 	res.conclude(s, y)
+	res.Warnings = append(res.Warnings, t.Warnings()...)
 	if share := float64(slow) / float64(batches); share > 0.05 {
 		res.warn("%.0f %% of the batches took more than 1.5 times their median: something else runs on these CPUs", 100*share)
 	}
@@ -143,12 +145,20 @@ func (s Series) row(ctx context.Context, t *Team, k int, y *Cell, deadline, over
 			return Row{}, err
 		}
 	}
+	if t.Huge { // ask about the message's buffers, whatever ran last
+		if err := l.Run(ctx, t); err != nil {
+			return Row{}, err
+		}
+	}
 	row := Row{
 		K: k, Bytes: message.Bytes,
 		Message: l.Message(), Transfer: l.Transfer(), Copy: alone.Transfer(),
 		Messages: l.Trial.Messages, Samples: l.Samples,
 	}
 	row.Slow, row.Batches = l.Slow()
+	if t.Huge {
+		row.Huge = t.share
+	}
 	return row, nil
 }
 

@@ -19,6 +19,9 @@ import (
 // sleep. While a team exists, the garbage collector is off and GOMAXPROCS
 // leaves every worker a processor and two to spare.
 type Team struct {
+	// Huge asks for huge pages in all buffers that are mapped from now on.
+	Huge bool
+
 	placement numa.Placement
 	workers   []*worker
 	stop      atomic.Bool
@@ -27,6 +30,8 @@ type Team struct {
 
 	arena    *arena
 	visits   []uint32 // memory for walks through fresh buffers
+	where    where
+	share    *HugeShare // of the last trial, if Huge
 	patterns [][]byte
 	restore  func()
 }

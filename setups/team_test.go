@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -187,7 +188,7 @@ func TestStalledRunEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer run.unmap()
-	mem, err := run.mapped(shm.Map, 8192)
+	mem, err := run.mapped(team, meeting, 8192, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,5 +222,106 @@ func TestCancel(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// The kernel is asked where every page of every setup and placement is. One
+// node says little; several are in the virtual machine.
+func TestPagesLieWherePlaced(t *testing.T) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skipf("no topology: %v", err)
+	}
+	for _, policy := range []numa.Policy{numa.Local, numa.Spread, numa.Remote} {
+		for _, tau := range []int{1, 2, 4, 8} {
+			place, err := m.Place(policy, tau)
+			if err != nil {
+				t.Fatal(err)
+			}
+			team, err := NewTeam(place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range append([]Setup{Bare}, All...) {
+				if s.Check(tau) != nil {
+					continue
+				}
+				for _, arena := range []int{0, 1 << 20} {
+					run, err := team.prepare(Trial{Setup: s, Segments: 2, SegmentBytes: 8192, K: 4, Bytes: 4 * 8192,
+						Messages: 3, Batches: 1, ArenaBytes: arena})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := team.run(context.Background(), run); err != nil {
+						t.Fatalf("%s %s τ=%d: %v", policy, s.Name, tau, err)
+					}
+					for w, worker := range place.Workers {
+						onNode(t, fmt.Sprintf("%s %s τ=%d: user buffer of worker %d", policy, s.Name, tau, w), run.users[w], worker.UserNode)
+						if c := run.channels[w]; c != nil {
+							onNode(t, fmt.Sprintf("%s %s τ=%d: intermediate buffer of worker %d", policy, s.Name, tau, w), c.Bytes(), worker.IntermediateNode)
+						}
+					}
+					run.unmap()
+				}
+			}
+			team.Close()
+		}
+	}
+}
+
+func onNode(t *testing.T, name string, mem []byte, want int) {
+	t.Helper()
+	nodes, err := numa.PageNodes(mem)
+	if err != nil {
+		t.Skip(err)
+	}
+	for page, node := range nodes {
+		if node != want {
+			t.Errorf("%s: page %d lies on node %d, want %d", name, page, node, want)
+			return
+		}
+	}
+}
+
+// A thousand teams in one process leave nothing behind: no mapping, no thread.
+func TestNoLeaks(t *testing.T) {
+	count := func(dir string) int {
+		entries, _ := os.ReadDir(dir)
+		return len(entries)
+	}
+	maps := func() int {
+		text, _ := os.ReadFile("/proc/self/maps")
+		return strings.Count(string(text), "\n")
+	}
+	if maps() == 0 {
+		t.Skip("needs /proc")
+	}
+	p := place(t, 2)
+	once := func() {
+		team, err := NewTeam(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer team.Close()
+		for _, arena := range []int{0, 64 << 10} {
+			tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 2, Bytes: 2048, Messages: 2, Batches: 1, ArenaBytes: arena}
+			if _, err := team.Run(context.Background(), tr); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 20 {
+		once()
+	}
+	threads, mappings := count("/proc/self/task"), maps()
+	for range 1000 {
+		once()
+	}
+	time.Sleep(50 * time.Millisecond) // threads die a little after their goroutines
+	if n := count("/proc/self/task"); n > threads+5 {
+		t.Errorf("%d threads after a thousand runs, %d before", n, threads)
+	}
+	if n := maps(); n > mappings+20 {
+		t.Errorf("%d mappings after a thousand runs, %d before", n, mappings)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -42,6 +43,9 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 		t.forget() // stopped half-way: who knows what lies where
 		return nil, err
 	}
+	if t.Huge {
+		t.share = t.hugeShare(run)
+	}
 	times := make([]float64, tr.Batches)
 	for b := range times {
 		var last time.Duration
@@ -56,25 +60,28 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 // A trial is a Trial with its memory.
 type trial struct {
 	Trial
-	tau      int
-	warm     int // messages of the warm-up batch
-	epoch    time.Time
-	start    []time.Duration // of each batch, batch 0 being the warm-up
-	barrier  *shm.Barrier
-	channels []*shm.Channel // by writer; nil where nobody reads
-	regions  []*shm.Region  // to unmap after the trial
-	walk     *walk          // as it will be after the trial
-	begin    int            // unit of user memory at which the first message begins
-	units    int            // of a message
-	users    [][]byte       // by worker
-	patterns [][]byte       // by worker
-	fill     bool           // users hold nothing yet
+	tau       int
+	placement numa.Placement
+	warm      int // messages of the warm-up batch
+	epoch     time.Time
+	start     []time.Duration // of each batch, batch 0 being the warm-up
+	barrier   *shm.Barrier
+	channels  []*shm.Channel        // by writer; nil where nobody reads
+	regions   map[use][]*shm.Region // to unmap after the trial
+	walk      *walk                 // as it will be after the trial
+	begin     int                   // unit of user memory at which the first message begins
+	units     int                   // of a message
+	users     [][]byte              // by worker
+	patterns  [][]byte              // by worker
+	where     *where
+	fill      bool // users hold nothing yet
 }
 
 func (t *Team) prepare(tr Trial) (*trial, error) {
 	run := &trial{
-		Trial: tr, tau: t.Tau(), patterns: t.patterns,
-		epoch: time.Now(), start: make([]time.Duration, tr.Batches+2),
+		Trial: tr, tau: t.Tau(), placement: t.placement, where: &t.where, patterns: t.patterns,
+		regions: make(map[use][]*shm.Region),
+		epoch:   time.Now(), start: make([]time.Duration, tr.Batches+2),
 	}
 	for _, w := range t.workers {
 		w.finish = make([]time.Duration, tr.Batches+1)
@@ -85,7 +92,8 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	if run.tau > 1 && run.total()%run.tau == 0 {
 		run.warm++
 	}
-	mem, err := run.mapped(shm.Map, shm.BarrierBytes(run.tau))
+	places := t.placement.Workers
+	mem, err := run.mapped(t, meeting, shm.BarrierBytes(run.tau), places[0].IntermediateNode)
 	if err != nil {
 		return run, err
 	}
@@ -100,7 +108,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 		if err != nil {
 			return run, err
 		}
-		mem, err := run.mapped(shm.Map, n)
+		mem, err := run.mapped(t, intermediate, n, places[w].IntermediateNode)
 		if err != nil {
 			return run, err
 		}
@@ -122,8 +130,8 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 
 // layFresh gives the trial user buffers of its own, each for one message.
 func (t *Team) layFresh(run *trial) error {
-	for range run.tau {
-		mem, err := run.mapped(shm.MapPrivate, run.Bytes)
+	for _, place := range t.placement.Workers {
+		mem, err := run.mapped(t, userBuffer, run.Bytes, place.UserNode)
 		if err != nil {
 			return err
 		}
@@ -134,19 +142,34 @@ func (t *Team) layFresh(run *trial) error {
 	return nil
 }
 
-// mapped maps n bytes until the end of the trial.
-func (tr *trial) mapped(how func(int) (*shm.Region, error), n int) ([]byte, error) {
-	r, err := how(n)
+// A use is what memory of a trial is for.
+type use int
+
+const (
+	meeting use = iota // the barrier
+	intermediate
+	userBuffer
+)
+
+// mapped maps n bytes on a node until the end of the trial.
+func (tr *trial) mapped(t *Team, purpose use, n, node int) ([]byte, error) {
+	how := shm.Map
+	if purpose == userBuffer {
+		how = shm.MapPrivate
+	}
+	r, err := t.mapOn(how, n, node)
 	if err != nil {
 		return nil, err
 	}
-	tr.regions = append(tr.regions, r)
+	tr.regions[purpose] = append(tr.regions[purpose], r)
 	return r.Bytes(), nil
 }
 
 func (tr *trial) unmap() {
-	for _, r := range tr.regions {
-		r.Close()
+	for _, regions := range tr.regions {
+		for _, r := range regions {
+			r.Close()
+		}
 	}
 }
 
@@ -161,7 +184,7 @@ func (t *Team) layArena(run *trial, bytes int) error {
 	if t.arena == nil || t.arena.bytes != bytes {
 		t.arena.close()
 		var err error
-		if t.arena, err = newArena(run.tau, bytes); err != nil {
+		if t.arena, err = t.newArena(bytes); err != nil {
 			return err
 		}
 	}
@@ -200,7 +223,9 @@ func (tr *trial) progress() (n uint64) {
 
 // work is one worker's part of the trial.
 func (tr *trial) work(w *worker) error {
-	tr.touch(w.id)
+	if err := tr.touch(w.id); err != nil {
+		return err
+	}
 	user, ends, own := tr.users[w.id], tr.ends(w), tr.own(w.id)
 	at, sent, ok := tr.begin*unitBytes, 0, true
 	for b := range tr.Batches + 1 {
@@ -241,14 +266,22 @@ func (tr *trial) meet(w *worker, b int) bool {
 }
 
 // touch is the first write to the worker's memory, from its own thread, so
-// that pages which are not bound lie where the worker is.
-func (tr *trial) touch(w int) {
+// that pages which are not bound lie where the worker is. Then the kernel is
+// asked where they are.
+func (tr *trial) touch(w int) error {
+	place := tr.placement.Workers[w]
 	if tr.fill {
 		lay(tr.users[w], tr.patterns[w], 0)
+		if err := tr.where.verify(tr.users[w], place.UserNode, fmt.Sprintf("user buffer of worker %d", w)); err != nil {
+			return err
+		}
 	}
-	for _, s := range tr.own(w) {
-		clear(s)
+	c := tr.channels[w]
+	if c == nil {
+		return nil
 	}
+	clear(c.Bytes())
+	return tr.where.verify(c.Bytes(), place.IntermediateNode, fmt.Sprintf("intermediate buffer of worker %d", w))
 }
 
 // own are the segments of the worker's intermediate buffer.

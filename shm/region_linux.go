@@ -1,7 +1,9 @@
 package shm
 
 import (
+	"fmt"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +19,28 @@ func mmap(n int, shared bool) ([]byte, error) {
 		kind = unix.MAP_SHARED
 	}
 	return unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, kind|unix.MAP_ANONYMOUS)
+}
+
+// AskHuge asks the kernel for huge pages (MADV_HUGEPAGE); HugeBytes tells what
+// came of it.
+func (r *Region) AskHuge() error {
+	if err := unix.Madvise(r.mem, unix.MADV_HUGEPAGE); err != nil {
+		return fmt.Errorf("asking for huge pages: %w", err)
+	}
+	return nil
+}
+
+// HugeBytes is how much of the region lies in huge pages, by /proc/self/smaps.
+// The kernel counts by mappings, and joins neighbours that are alike: of such
+// the region gets its share.
+func (r *Region) HugeBytes() (int, error) {
+	smaps, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		return 0, fmt.Errorf("how much memory is in huge pages is unknown: %w", err)
+	}
+	defer smaps.Close()
+	begin := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(r.mem))))
+	return hugeBytes(smaps, begin, begin+uint64(len(r.mem)))
 }
 
 func munmap(mem []byte) error { return unix.Munmap(mem) }

@@ -14,3 +14,9 @@ func mmap(int, bool) ([]byte, error) {
 func munmap([]byte) error { return nil }
 
 func yield() {}
+
+// AskHuge needs Linux.
+func (r *Region) AskHuge() error { return errors.New("huge pages need Linux") }
+
+// HugeBytes needs Linux.
+func (r *Region) HugeBytes() (int, error) { return 0, errors.New("huge pages need Linux") }

@@ -58,6 +58,9 @@ type request struct {
 	setup    setups.Setup
 	policy   numa.Policy
 	cpus     []int
+	bind     bool
+	membind  int // node of all intermediate buffers, if bind
+	huge     bool
 	offCache bool
 	segments int
 	size     int
@@ -94,7 +97,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return usageError(err.Error())
 	}
-	arena, fewer, err := req.memory(machine)
+	arena, fewer, err := req.memory(machine, placement)
 	if err != nil {
 		return err
 	}
@@ -133,6 +136,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return err
 	}
 	defer team.Close()
+	team.Huge = req.huge
 	bar := progress(errOut, req.quiet)
 	bar(0, len(req.k))
 	steal := provenance.StartSteal("/")
@@ -197,6 +201,8 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	}
 	flags.Lookup(setups.Ring.Name).Usage += " (default)"
 	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
+	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
+	flags.BoolVar(&req.huge, "huge", false, "ask for transparent huge pages, and say how much of the buffers got them")
 	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through more than twice the last-level cache")
 	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
@@ -213,7 +219,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		return req, nil
 	}
 
-	var err error
+	flags.Visit(func(f *flag.Flag) { req.bind = req.bind || f.Name == "membind" })
 	setup, err := oneOf(chosen, setups.Ring.Name, names(setups.All)...)
 	if err != nil {
 		return nil, err
@@ -314,22 +320,33 @@ func (req *request) chooseK(list string, most int) error {
 }
 
 func (req *request) place(m *numa.Machine) (numa.Placement, error) {
+	var p numa.Placement
+	var err error
 	if req.policy == numa.List {
-		return m.PlaceOn(req.cpus, req.tau)
+		p, err = m.PlaceOn(req.cpus, req.tau)
+	} else {
+		p, err = m.Place(req.policy, req.tau)
 	}
-	return m.Place(req.policy, req.tau)
+	if err != nil || !req.bind {
+		return p, err
+	}
+	if p, err = m.BindIntermediate(p, req.membind); err != nil {
+		return p, fmt.Errorf("-membind: %w", err)
+	}
+	return p, nil
 }
 
 // memory keeps user buffers within a quarter of what is free: fewer rows, or a
 // smaller arena, each with a warning. Rows that the user chose are not left
 // out but refused.
-func (req *request) memory(m *numa.Machine) (arena int, warnings []error, err error) {
+func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnings []error, err error) {
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
 		return 0, []error{fmt.Errorf("how much memory is free is unknown (%v): the run may need more than there is", err)}, nil
 	}
 	fit := setups.Fit{Setup: req.setup, Tau: req.tau, Segments: req.segments, SegmentBytes: req.size,
-		OffCache: req.offCache, CacheBytes: m.LastLevelCacheBytes(), FreeBytes: free}
+		OffCache: req.offCache, CacheBytes: m.LastLevelCacheBytes(), FreeBytes: free,
+		Placement: p, Nodes: m.Nodes}
 	k, arena, err := fit.Rows(req.k)
 	if err != nil {
 		return 0, nil, usageError(err.Error())

@@ -1,0 +1,75 @@
+package shm
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+const smaps = `7f0000000000-7f0000400000 rw-s 00000000 00:01 5 /dev/zero (deleted)
+Size:               4096 kB
+Rss:                4096 kB
+AnonHugePages:         0 kB
+ShmemPmdMapped:     2048 kB
+VmFlags: rd wr sh mr mw me ms
+7f0001000000-7f0001800000 rw-p 00000000 00:00 0
+Size:               8192 kB
+AnonHugePages:      8192 kB
+ShmemPmdMapped:        0 kB
+`
+
+func TestHugeBytes(t *testing.T) {
+	const MB = 1 << 20
+	for _, tt := range []struct {
+		begin, end uint64
+		want       int
+	}{
+		{0x7f0000000000, 0x7f0000400000, 2 * MB},
+		{0x7f0000000000, 0x7f0000200000, 1 * MB}, // half of a mapping: its share
+		{0x7f0001000000, 0x7f0001800000, 8 * MB},
+		{0x7f0001400000, 0x7f0001800000, 4 * MB},
+		{0x7f0000400000, 0x7f0001000000, 0},
+		{0x7e0000000000, 0x7fffffffffff, 10 * MB},
+	} {
+		got, err := hugeBytes(strings.NewReader(smaps), tt.begin, tt.end)
+		if err != nil || got != tt.want {
+			t.Errorf("%x-%x: %d bytes, %v; want %d", tt.begin, tt.end, got, err, tt.want)
+		}
+	}
+}
+
+func FuzzHugeBytes(f *testing.F) {
+	f.Add(smaps, uint64(0x7f0000000000), uint64(0x7f0001800000))
+	if own, err := os.ReadFile("/proc/self/smaps"); err == nil {
+		f.Add(string(own), uint64(0), ^uint64(0))
+	}
+	f.Fuzz(func(t *testing.T, text string, begin, end uint64) {
+		if end < begin {
+			return
+		}
+		if n, err := hugeBytes(strings.NewReader(text), begin, end); err == nil && n < 0 {
+			t.Errorf("%d bytes", n)
+		}
+	})
+}
+
+// What the kernel says of real memory stays within what there is.
+func TestRegionHugeBytes(t *testing.T) {
+	if !Supported {
+		t.Skip("needs Linux")
+	}
+	r, err := MapPrivate(16 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.AskHuge(); err != nil {
+		t.Skip(err)
+	}
+	clear(r.Bytes())
+	n, err := r.HugeBytes()
+	if err != nil || n < 0 || n > 16<<20 {
+		t.Errorf("%d of %d bytes in huge pages, %v", n, 16<<20, err)
+	}
+	t.Logf("%d of %d bytes in huge pages", n, 16<<20)
+}
