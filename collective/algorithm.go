@@ -1,0 +1,147 @@
+package collective
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Algorithm is one way to carry out a collective.
+type Algorithm struct {
+	Collective string // such as "bcast"
+	Name       string // such as "binomial"
+	Source     string // where it is described
+	PowerOfTwo bool   // P must be a power of two
+
+	plan func(*Schedule)
+}
+
+// String is the name that Lookup takes: collective:name.
+func (a *Algorithm) String() string { return a.Collective + ":" + a.Name }
+
+// Schedule lays the algorithm out for a call. Its size depends on neither P nor
+// M, logarithms aside. It fails where the call makes no sense or the algorithm
+// does not exist for that P.
+func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
+	c, err := c.check(a)
+	if err != nil {
+		return nil, err
+	}
+	s := &Schedule{Algorithm: a, Call: c, Unit: c.M}
+	a.plan(s)
+	return s, nil
+}
+
+func (a *Algorithm) rooted() bool {
+	switch a.Collective {
+	case "bcast", "scatter", "gather", "reduce":
+		return true
+	}
+	return false
+}
+
+// Reduces tells whether ranks combine what they receive, for which a model needs γ.
+func (a *Algorithm) Reduces() bool {
+	return a.Collective == "reduce" || a.Collective == "allreduce"
+}
+
+// known grows as the files of this package introduce their algorithms.
+var known []*Algorithm
+
+func register(a Algorithm) *Algorithm {
+	known = append(known, &a)
+	return &a
+}
+
+// All returns every algorithm, ordered by collective and name.
+func All() []*Algorithm {
+	all := slices.Clone(known)
+	slices.SortFunc(all, func(a, b *Algorithm) int { return strings.Compare(a.String(), b.String()) })
+	return all
+}
+
+// Collectives returns the names of the collectives in order.
+func Collectives() []string {
+	var names []string
+	for _, a := range All() {
+		names = append(names, a.Collective)
+	}
+	return slices.Compact(names)
+}
+
+// Of returns the algorithms of one collective in order. It fails for a
+// collective that is not known, and names the nearest one.
+func Of(collective string) ([]*Algorithm, error) {
+	var of []*Algorithm
+	for _, a := range All() {
+		if a.Collective == collective {
+			of = append(of, a)
+		}
+	}
+	if of == nil {
+		return nil, fmt.Errorf("unknown collective %q; did you mean %q? Known are %s",
+			collective, nearest(collective, Collectives()), strings.Join(Collectives(), ", "))
+	}
+	return of, nil
+}
+
+// Lookup finds an algorithm by collective and name, as in "bcast:binomial". It
+// fails for one that is not known, and names the nearest one.
+func Lookup(name string) (*Algorithm, error) {
+	if a := find(name); a != nil {
+		return a, nil
+	}
+	collective, _, full := strings.Cut(name, ":")
+	of, err := Of(collective)
+	if err != nil && !full {
+		return nil, err
+	}
+	if of == nil {
+		of = All()
+	}
+	names := make([]string, len(of))
+	for i, a := range of {
+		names[i] = a.String()
+	}
+	if !full {
+		return nil, fmt.Errorf("%q is a collective, not an algorithm; take one of %s", name, strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("unknown algorithm %q; did you mean %q?", name, nearest(name, names))
+}
+
+// find returns the algorithm of a name, or nil.
+func find(name string) *Algorithm {
+	for _, a := range known {
+		if a.String() == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// nearest is the candidate that takes the fewest edits to become name.
+func nearest(name string, candidates []string) string {
+	name = name[:min(len(name), 64)] // nobody mistypes more, and this takes time ∝ length
+	return slices.MinFunc(candidates, func(a, b string) int { return edits(name, a) - edits(name, b) })
+}
+
+// edits is the Levenshtein distance between two names.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

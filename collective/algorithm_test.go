@@ -1,0 +1,48 @@
+package collective
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestAllAreDistinctAndDocumented(t *testing.T) {
+	seen := map[string]bool{}
+	for _, a := range All() {
+		if seen[a.String()] {
+			t.Errorf("%s is there twice", a)
+		}
+		seen[a.String()] = true
+		if a.Source == "" {
+			t.Errorf("%s names no source", a)
+		}
+		if got, err := Lookup(a.String()); got != a || err != nil {
+			t.Errorf("Lookup(%q) = %v, %v", a, got, err)
+		}
+	}
+	want := []string{"allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce", "scatter"}
+	if got := Collectives(); !slices.Equal(got, want) {
+		t.Errorf("Collectives() = %v, want %v", got, want)
+	}
+}
+
+func TestUnknownNamesTheNearest(t *testing.T) {
+	for _, tt := range []struct{ name, says string }{
+		{"bcast:binomail", `did you mean "bcast:binomial"`},
+		{"bcsat:binomial", `did you mean "bcast:binomial"`},
+		{"allgather:recursive_doubling", `did you mean "allgather:recursive-doubling"`},
+		{"allreduce:rabenseiffner", `did you mean "allreduce:rabenseifner"`},
+		{"allgater", `did you mean "allgather"`},
+		{"barrier", "take one of barrier:dissemination"},
+		{"", "did you mean"},
+		{strings.Repeat("x", 1<<20) + ":", "did you mean"},
+	} {
+		a, err := Lookup(tt.name)
+		if a != nil || err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("Lookup(%.40q) = %v, %v; want an error that says %q", tt.name, a, err, tt.says)
+		}
+	}
+	if _, err := Of("brodcast"); err == nil || !strings.Contains(err.Error(), `did you mean "bcast"`) {
+		t.Errorf("Of(brodcast): %v", err)
+	}
+}

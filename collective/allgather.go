@@ -1,0 +1,127 @@
+package collective
+
+import "iter"
+
+func init() {
+	register(Algorithm{
+		Collective: "allgather", Name: "recursive-doubling",
+		Source:     "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005",
+		PowerOfTwo: true,
+		plan: func(s *Schedule) {
+			recursiveDoubling(s, ownBlock(s))
+		},
+	})
+	register(Algorithm{
+		Collective: "allgather", Name: "ring",
+		Source: "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005",
+		plan: func(s *Schedule) {
+			ring(s, "allgather", ownBlock(s), 0, false)
+		},
+	})
+	register(Algorithm{
+		Collective: "allgather", Name: "bruck",
+		Source: "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005",
+		plan:   allgatherBruck,
+	})
+}
+
+// ownBlock is how an allgather in Recv begins: every rank puts its block in place.
+func ownBlock(s *Schedule) blocks {
+	c := s.Call
+	b := blocks{c.P * c.M, c.M}
+	s.add(1, Stage{
+		Phase: "own block", Pattern: Local,
+		Shape: shape(Batch{c.P, c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(c.P, func(rank int) Message {
+				return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Recv, rank, rank+1)}
+			})
+		},
+	})
+	return b
+}
+
+// recursiveDoubling gathers blocks that lie in their place in Recv, block i at
+// the i-th rank from the root on. In stage i = 0 … log2 P−1 partners at distance
+// 2^i exchange the 2^i blocks that each has by then: log2 P stages of P messages.
+func recursiveDoubling(s *Schedule, b blocks) {
+	c := s.Call
+	for n := 1; n < c.P; n *= 2 {
+		s.add(1, Stage{
+			Phase: "allgather", Pattern: Exchange,
+			Shape: b.groups(n),
+			messages: func(int) iter.Seq[Message] {
+				return sent(each(c.P, func(i int) Message {
+					have := i &^ (n - 1)
+					part := b.span(Recv, have, have+n)
+					return Message{From: c.rank(i), To: c.rank(i ^ n), Src: part, Dst: part}
+				}))
+			},
+		})
+	}
+}
+
+// ring sends blocks round in Recv: in stage t = 0 … P−2 the i-th rank from the
+// root on passes block i−t−behind on to its right neighbour. P−1 identical
+// stages of P messages.
+func ring(s *Schedule, phase string, b blocks, behind int, reduce bool) {
+	c := s.Call
+	s.add(c.P-1, Stage{
+		Phase: phase, Pattern: Exchange, Reduce: reduce,
+		Shape: b.groups(1),
+		messages: func(t int) iter.Seq[Message] {
+			return sent(each(c.P, func(i int) Message {
+				block := (i - t - behind + 2*c.P) % c.P
+				part := b.span(Recv, block, block+1)
+				return Message{From: c.rank(i), To: c.rank(i + 1), Src: part, Dst: part}
+			}))
+		},
+	})
+}
+
+// allgatherBruck: every rank collects blocks in Temp, its own first and then
+// those of its right neighbours. In stage i = 0 … ⌈log2 P⌉−1 it sends what it
+// has, 2^i blocks, to the rank 2^i to its left; the last stage sends the P−2^i
+// that are still missing. At the end each turns its blocks into rank order.
+func allgatherBruck(s *Schedule) {
+	c := s.Call
+	b := blocks{c.P * c.M, c.M}
+	s.temp = func(int) int { return c.P * c.M }
+	s.add(1, Stage{
+		Phase: "own block", Pattern: Local,
+		Shape: shape(Batch{c.P, c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(c.P, func(rank int) Message {
+				return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Temp, 0, 1)}
+			})
+		},
+	})
+	for n := 1; n < c.P; n *= 2 {
+		count := min(n, c.P-n)
+		s.add(1, Stage{
+			Phase: "bruck", Pattern: Exchange,
+			Shape: shape(Batch{c.P, count * c.M}),
+			messages: func(int) iter.Seq[Message] {
+				return each(c.P, func(rank int) Message {
+					return Message{
+						From: rank, To: (rank - n + c.P) % c.P,
+						Src: b.span(Temp, 0, count), Dst: b.span(Temp, n, n+count),
+					}
+				})
+			},
+		})
+	}
+	s.add(1, Stage{
+		Phase: "turn", Pattern: Local,
+		Shape: shape(Batch{c.P, c.P * c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return sent(each(2*c.P, func(i int) Message {
+				rank := i / 2
+				if i%2 == 0 {
+					return Message{From: rank, To: rank, Src: b.span(Temp, 0, c.P-rank), Dst: b.span(Recv, rank, c.P)}
+				}
+				return Message{From: rank, To: rank, Src: b.span(Temp, c.P-rank, c.P), Dst: b.span(Recv, 0, rank)}
+			}))
+		},
+	})
+}

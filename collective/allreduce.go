@@ -1,0 +1,174 @@
+package collective
+
+import "iter"
+
+func init() {
+	register(Algorithm{
+		Collective: "allreduce", Name: "reduce-bcast",
+		Source: "Thakur, Rabenseifner and Gropp 2005",
+		plan:   allreduceReduceBcast,
+	})
+	register(Algorithm{
+		Collective: "allreduce", Name: "ring",
+		Source: "Patarasuk and Yuan 2009",
+		plan:   allreduceRing,
+	})
+	register(Algorithm{
+		Collective: "allreduce", Name: "recursive-doubling",
+		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
+		plan:   allreduceRecursiveDoubling,
+	})
+	register(Algorithm{
+		Collective: "allreduce", Name: "rabenseifner",
+		Source: "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages",
+		plan:   allreduceRabenseifner,
+	})
+}
+
+// allreduceReduceBcast: a binomial reduce to rank 0, then a binomial broadcast.
+// 2⌈log2 P⌉ stages.
+func allreduceReduceBcast(s *Schedule) {
+	reduceBinomial(s)
+	bcastBinomial(s)
+}
+
+// allreduceRing: blocks of ⌈M/P⌉ bytes go round, each rank adding its own
+// contribution, for P−1 stages; then the finished blocks go round for P−1 more.
+func allreduceRing(s *Schedule) {
+	b := ceilBlocks(s.Call.M, s.Call.P, s.Call.Element)
+	s.Unit = b.unit
+	ownVector(s)
+	ring(s, "reduce-scatter", b, 1, true)
+	ring(s, "allgather", b, 0, false)
+}
+
+// allreduceRecursiveDoubling: in stage i = 0 … log2 P−1 partners at distance 2^i
+// exchange their vectors and add them up. Where P is no power of two, the ranks
+// beyond fold in first and get the result last, see fold.
+func allreduceRecursiveDoubling(s *Schedule) {
+	c := s.Call
+	ownVector(s)
+	f := foldIn(s)
+	sum := Span{Recv, 0, c.M}
+	for n := 1; n < f.core; n *= 2 {
+		s.add(1, Stage{
+			Phase: "recursive doubling", Pattern: Exchange, Reduce: true,
+			Shape: shape(Batch{f.core, c.M}),
+			messages: func(int) iter.Seq[Message] {
+				return each(f.core, func(i int) Message {
+					return Message{From: f.rank(i), To: f.rank(i ^ n), Src: sum, Dst: sum}
+				})
+			},
+		})
+	}
+	f.out(s)
+}
+
+// allreduceRabenseifner: a reduce-scatter by recursive halving, in which partners
+// at distance 1, 2, 4 … exchange the halves that the other one keeps, then an
+// allgather by recursive doubling that goes the same way back. 2·log2 P stages.
+// Where P is no power of two, the ranks beyond fold in first and get the result
+// last, see fold. Blocks are of ⌈M/2^⌊log2 P⌋⌉ bytes, the last ones shorter or
+// empty; MPICH's differ from each other by at most one element.
+func allreduceRabenseifner(s *Schedule) {
+	c := s.Call
+	ownVector(s)
+	f := foldIn(s)
+	b := ceilBlocks(c.M, f.core, c.Element)
+	s.Unit = b.unit
+
+	// half is the stage in which partners at a distance own both halves of the
+	// same range, and send the partner's if it is still to be reduced or their
+	// own if it is done. The range of a rank is given by its bits below the
+	// distance: a bit that is set took the upper half.
+	half := func(distance int, done bool) Stage {
+		size := f.core / distance / 2
+		st := Stage{
+			Phase: "reduce-scatter", Pattern: Exchange, Reduce: true,
+			Shape: b.groups(size),
+			messages: func(int) iter.Seq[Message] {
+				return sent(each(f.core, func(i int) Message {
+					sender := i ^ distance
+					whose := i
+					if done {
+						whose = sender
+					}
+					first := 0
+					for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
+						if whose&bit != 0 {
+							first += upper
+						}
+					}
+					part := b.span(Recv, first, first+size)
+					return Message{From: f.rank(sender), To: f.rank(i), Src: part, Dst: part}
+				}))
+			},
+		}
+		if done {
+			st.Phase, st.Reduce = "allgather", false
+		}
+		return st
+	}
+	for distance := 1; distance < f.core; distance *= 2 {
+		s.add(1, half(distance, false))
+	}
+	for distance := f.core / 2; distance >= 1; distance /= 2 {
+		s.add(1, half(distance, true))
+	}
+	f.out(s)
+}
+
+// ownVector is how an allreduce in Recv begins: every rank puts its vector there.
+func ownVector(s *Schedule) {
+	c := s.Call
+	s.add(1, Stage{
+		Phase: "own vector", Pattern: Local,
+		Shape: shape(Batch{c.P, c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(c.P, func(rank int) Message {
+				return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
+			})
+		},
+	})
+}
+
+// fold reduces P ranks to core = 2^⌊log2 P⌋ of them, as MPICH does: of the first
+// 2(P−core) ranks the even ones give their vectors to their odd neighbours, stay
+// out, and get the result from them in the end.
+type fold struct {
+	call  Call
+	core  int
+	pairs int
+}
+
+func foldIn(s *Schedule) fold {
+	core := floorPowerOfTwo(s.Call.P)
+	f := fold{s.Call, core, s.Call.P - core}
+	st := f.stage("fold in", 0, 1)
+	st.Reduce = true
+	s.add(1, st)
+	return f
+}
+
+func (f fold) out(s *Schedule) { s.add(1, f.stage("fold out", 1, 0)) }
+
+func (f fold) stage(phase string, from, to int) Stage {
+	sum := Span{Recv, 0, f.call.M}
+	return Stage{
+		Phase: phase,
+		Shape: shape(Batch{f.pairs, f.call.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(f.pairs, func(i int) Message {
+				return Message{From: 2*i + from, To: 2*i + to, Src: sum, Dst: sum}
+			})
+		},
+	}
+}
+
+// rank is the rank of the i-th member of the core.
+func (f fold) rank(i int) int {
+	if i < f.pairs {
+		return 2*i + 1
+	}
+	return i + f.pairs
+}

@@ -1,0 +1,59 @@
+package collective
+
+import "iter"
+
+func init() {
+	register(Algorithm{
+		Collective: "alltoall", Name: "pairwise",
+		Source: "Thakur, Rabenseifner and Gropp 2005, long messages",
+		plan:   alltoallPairwise,
+	})
+	register(Algorithm{
+		Collective: "alltoall", Name: "linear",
+		Source: "Thakur, Rabenseifner and Gropp 2005, medium messages",
+		plan:   alltoallLinear,
+	})
+}
+
+// alltoallPairwise: in stage t = 1 … P−1 ranks exchange their blocks with the
+// partner whose number differs in the bits of t if P is a power of two, and
+// otherwise send to the t-th rank to the right and receive from the t-th to the
+// left. P−1 identical stages of P messages.
+func alltoallPairwise(s *Schedule) {
+	p := s.Call.P
+	if p != floorPowerOfTwo(p) {
+		alltoallLinear(s)
+		return
+	}
+	alltoall(s, "pairwise", func(rank, t int) int { return rank ^ t })
+}
+
+// alltoallLinear: every rank posts all its messages at once, to its right
+// neighbour first and then onwards, so that no two meet at one rank. P−1
+// identical stages of P messages.
+func alltoallLinear(s *Schedule) {
+	p := s.Call.P
+	alltoall(s, "linear", func(rank, t int) int { return (rank + t) % p })
+}
+
+func alltoall(s *Schedule, phase string, to func(rank, t int) int) {
+	c := s.Call
+	b := blocks{c.P * c.M, c.M}
+	block := func(from, to int) Message {
+		return Message{From: from, To: to, Src: b.span(Send, to, to+1), Dst: b.span(Recv, from, from+1)}
+	}
+	s.add(1, Stage{
+		Phase: "own block", Pattern: Local,
+		Shape: shape(Batch{c.P, c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(c.P, func(rank int) Message { return block(rank, rank) })
+		},
+	})
+	s.add(c.P-1, Stage{
+		Phase: phase, Pattern: Exchange,
+		Shape: shape(Batch{c.P, c.M}),
+		messages: func(repetition int) iter.Seq[Message] {
+			return each(c.P, func(rank int) Message { return block(rank, to(rank, repetition+1)) })
+		},
+	})
+}

@@ -1,0 +1,26 @@
+package collective
+
+import "iter"
+
+func init() {
+	register(Algorithm{
+		Collective: "barrier", Name: "dissemination",
+		Source: "Hensgen, Finkel and Manber 1988",
+		plan:   barrierDissemination,
+	})
+}
+
+// barrierDissemination: in stage i = 0 … ⌈log2 P⌉−1 every rank tells the rank 2^i
+// to its right that it has arrived. P empty messages a stage.
+func barrierDissemination(s *Schedule) {
+	p := s.Call.P
+	for n := 1; n < p; n *= 2 {
+		s.add(1, Stage{
+			Phase: "dissemination", Pattern: Exchange,
+			Shape: []Batch{{Count: p, Bytes: 0}},
+			messages: func(int) iter.Seq[Message] {
+				return each(p, func(rank int) Message { return Message{From: rank, To: (rank + n) % p} })
+			},
+		})
+	}
+}

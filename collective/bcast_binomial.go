@@ -1,0 +1,43 @@
+package collective
+
+import "iter"
+
+func init() {
+	register(Algorithm{
+		Collective: "bcast", Name: "binomial",
+		Source: "τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005",
+		plan:   bcastBinomial,
+	})
+}
+
+// bcastBinomial: whoever has the message serves a range of ranks and sends it to
+// the middle of that range, which serves the upper half from then on. Stage
+// i = 0 … ⌈log2 P⌉−1 has 2^i messages at once, and the last the P−2^i that are
+// still missing. For powers of two this is the tree of Fig. 1 and of MPICH;
+// for other P the halves are as even as can be, where MPICH fills subtrees of
+// powers of two and leaves the last one short.
+func bcastBinomial(s *Schedule) {
+	c := s.Call
+	whole := Span{Recv, 0, c.M}
+	for i := range ceilLog2(c.P) {
+		served := 1 << i
+		start := func(t, ranges int) int { return (t*c.P + ranges - 1) / ranges }
+		s.add(1, Stage{
+			Phase: "binomial",
+			Shape: shape(Batch{min(served, c.P-served), c.M}),
+			messages: func(int) iter.Seq[Message] {
+				return func(yield func(Message) bool) {
+					for t := range served {
+						from, middle := start(t, served), start(2*t+1, 2*served)
+						if middle == from || middle == start(t+1, served) {
+							continue // a range of one rank
+						}
+						if !yield(Message{From: c.rank(from), To: c.rank(middle), Src: whole, Dst: whole}) {
+							return
+						}
+					}
+				}
+			},
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package collective
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// blocks cuts total bytes into pieces of unit bytes, numbered from 0; the last
+// that is not empty may be shorter, as MPICH's broadcast and ring allreduce cut.
+type blocks struct {
+	total int
+	unit  int
+}
+
+// ceilBlocks cuts m bytes among n ranks, never inside an element.
+func ceilBlocks(m, n, element int) blocks {
+	unit := (m + n - 1) / n
+	unit = (unit + element - 1) / element * element
+	return blocks{m, unit}
+}
+
+// span is the bytes of the blocks from first up to, not including, end.
+func (b blocks) span(in Buffer, first, end int) Span {
+	from, to := min(first*b.unit, b.total), min(end*b.unit, b.total)
+	return Span{in, from, to - from}
+}
+
+// groups is the shape of a stage in which every group of n neighbouring blocks
+// is sent by n ranks.
+func (b blocks) groups(n int) []Batch {
+	return b.runs(n, 1, n)
+}
+
+// subtrees is the shape of the stage of a binomial tree in which every 2n-th
+// rank hands the blocks of the n ranks from its n-th neighbour on to it.
+func (b blocks) subtrees(n int) []Batch {
+	return b.runs(n, 2, 1)
+}
+
+// runs counts runs of n blocks, each sent by so many ranks: every run if every
+// is 1, and the second one of each two if it is 2.
+func (b blocks) runs(n, every, ranks int) []Batch {
+	if b.total == 0 {
+		return nil
+	}
+	period := every * n * b.unit
+	full := b.total / period
+	rest := b.total%period - (every-1)*n*b.unit
+	return shape(Batch{full * ranks, n * b.unit}, Batch{ranks, rest})
+}
+
+// shape keeps the batches that have messages with something in them.
+func shape(batches ...Batch) []Batch {
+	var kept []Batch
+	for _, b := range batches {
+		if b.Count > 0 && b.Bytes > 0 {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// sent leaves out empty messages.
+func sent(messages iter.Seq[Message]) iter.Seq[Message] {
+	return func(yield func(Message) bool) {
+		for m := range messages {
+			if m.Bytes() > 0 && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// each yields n messages, made from their numbers.
+func each(n int, message func(i int) Message) iter.Seq[Message] {
+	return func(yield func(Message) bool) {
+		for i := range n {
+			if !yield(message(i)) {
+				return
+			}
+		}
+	}
+}
+
+// ceilLog2 is ⌈log2 p⌉, the height of a binomial tree of p ranks.
+func ceilLog2(p int) int { return bits.Len(uint(p - 1)) }
+
+func floorPowerOfTwo(p int) int { return 1 << (bits.Len(uint(p)) - 1) }

@@ -1,0 +1,85 @@
+package collective
+
+import "iter"
+
+func init() {
+	register(Algorithm{
+		Collective: "reduce", Name: "binomial",
+		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
+		plan:   func(s *Schedule) { reduceBinomial(s) },
+	})
+	register(Algorithm{
+		Collective: "reduce", Name: "linear",
+		Source: "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree",
+		plan:   reduceLinear,
+	})
+}
+
+// reduceLinear: the root receives one vector after another and adds each to its
+// own. P−1 stages of one message and one reduction.
+func reduceLinear(s *Schedule) {
+	c := s.Call
+	given, sum := Span{Send, 0, c.M}, Span{Recv, 0, c.M}
+	s.add(1, Stage{
+		Phase: "own vector", Pattern: Local,
+		Shape: shape(Batch{1, c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(1, func(int) Message { return Message{From: c.Root, To: c.Root, Src: given, Dst: sum} })
+		},
+	})
+	s.add(c.P-1, Stage{
+		Phase: "linear", Reduce: true,
+		Shape: shape(Batch{1, c.M}),
+		messages: func(repetition int) iter.Seq[Message] {
+			return each(1, func(int) Message {
+				return Message{From: c.rank(repetition + 1), To: c.Root, Src: given, Dst: sum}
+			})
+		},
+	})
+}
+
+// reduceBinomial is MPICH's tree: for n = 1 … P/2, every 2n-th rank from the root
+// on receives the vector of its n-th neighbour and adds it to its own. ⌈log2 P⌉
+// stages with a reduction each. Ranks on the way add up in Temp, the root in Recv.
+func reduceBinomial(s *Schedule) {
+	c := s.Call
+	v := treeBuffers{call: c}
+	given := Span{Send, 0, c.M}
+	sum := func(relative int) Span {
+		switch {
+		case relative == 0:
+			return Span{Recv, 0, c.M}
+		case v.inner(relative):
+			return Span{Temp, 0, c.M}
+		}
+		return given
+	}
+	s.temp = func(rank int) int {
+		if sum((rank-c.Root+c.P)%c.P).Buffer == Temp {
+			return c.M
+		}
+		return 0
+	}
+	s.add(1, Stage{
+		Phase: "own vector", Pattern: Local,
+		Shape: shape(Batch{v.inners(), c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(v.inners(), func(i int) Message {
+				rank := c.rank(2 * i)
+				return Message{From: rank, To: rank, Src: given, Dst: sum(2 * i)}
+			})
+		},
+	})
+	for n := 1; n < c.P; n *= 2 {
+		s.add(1, Stage{
+			Phase: "reduce", Reduce: true,
+			Shape: shape(Batch{subtreesOf(c.P, n), c.M}),
+			messages: func(int) iter.Seq[Message] {
+				return each(subtreesOf(c.P, n), func(t int) Message {
+					from := (2*t + 1) * n
+					return Message{From: c.rank(from), To: c.rank(from - n), Src: sum(from), Dst: sum(from - n)}
+				})
+			},
+		})
+	}
+}

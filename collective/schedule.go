@@ -1,0 +1,275 @@
+// Package collective holds collective algorithms as schedules: stages of
+// messages between ranks, and nothing else. It knows neither costs nor memory.
+//
+// An algorithm is written once, in a file of its own, and everything else reads
+// it: a model costs its stages, a runner carries out its messages, a report
+// draws them. Two views of a stage make that possible. Its Shape says how many
+// messages of which size are on their way at once, and takes no more room for a
+// million ranks than for two; its Messages say who sends which bytes to whom,
+// one at a time. The tests prove for every algorithm that the two agree.
+//
+// The size M of a call means what it means in MPI: the whole message of a
+// broadcast, the vector of a reduction, and in scatter, gather, allgather and
+// alltoall the bytes of one rank's block. A message that P does not divide is
+// cut as MPICH cuts it: blocks of ⌈M/P⌉ bytes, then a shorter one, then empty
+// ones. An empty block is not sent; only a barrier sends empty messages.
+package collective
+
+import (
+	"fmt"
+	"iter"
+	"math"
+)
+
+// Schedule is an algorithm laid out for one call: blocks of stages, in order.
+// No stage begins before the one ahead of it is over.
+type Schedule struct {
+	Algorithm *Algorithm // for bcast:mpich the algorithm MPICH chooses
+	Call      Call
+	Blocks    []Block
+
+	// Unit is the natural piece of this schedule in bytes: what one rank owns
+	// where the message is spread over ranks, and the whole message otherwise.
+	// Formulas count their segments k in it.
+	Unit int
+
+	// Levels is the height of the tree where stages are made of transfers
+	// instead of messages, and 0 elsewhere.
+	Levels int
+
+	temp func(rank int) int
+}
+
+// Block is a run of stages that happens Repeat times in a row.
+type Block struct {
+	Repeat int
+	Stages []Stage
+}
+
+// Stage is a set of messages that are on their way at the same time.
+// Sources are read as they were when the stage began: where a rank reduces into
+// the very bytes it sends, it sends each byte before it touches it.
+type Stage struct {
+	Phase   string // the part of the algorithm it belongs to, such as "scatter"
+	Pattern Pattern
+	Reduce  bool    // what arrives is combined with what is there
+	Shape   []Batch // sizes falling, none twice; the same in every repetition
+
+	messages func(repetition int) iter.Seq[Message]
+}
+
+// Batch counts messages of one size.
+type Batch struct {
+	Count int
+	Bytes int
+}
+
+// Pattern says how the messages of a stage share the ranks.
+type Pattern int
+
+const (
+	// OneWay messages have a sender and a receiver that do nothing else.
+	OneWay Pattern = iota
+	// Exchange is MPI_Sendrecv, eq. (17): a rank sends one message and receives
+	// one, turn by turn, so no more transfers than ranks are active.
+	Exchange
+	// Transfer is a single copy between buffers, carried out by the message's
+	// To, the building block of Open MPI's shared memory collectives.
+	Transfer
+	// Local copies stay within a rank. A batch counts the ranks, and its bytes
+	// are all that one of them copies in this stage.
+	Local
+)
+
+func (p Pattern) String() string {
+	switch p {
+	case OneWay:
+		return "one-way"
+	case Exchange:
+		return "exchange"
+	case Transfer:
+		return "transfer"
+	case Local:
+		return "local"
+	}
+	return fmt.Sprintf("Pattern(%d)", int(p))
+}
+
+// Message moves Src of rank From to Dst of rank To.
+type Message struct {
+	From, To int
+	Src, Dst Span
+	Reduce   bool // Dst becomes Dst op Src
+}
+
+// Bytes is the size of the message.
+func (m Message) Bytes() int { return m.Src.Bytes }
+
+// Span is a run of bytes in one of a rank's buffers.
+type Span struct {
+	Buffer Buffer
+	Offset int
+	Bytes  int
+}
+
+// Buffer names a rank's buffer. A broadcast has Recv alone, and the root's holds
+// the message from the start. In the others Send is given and Recv is the
+// result, Send blocks of scatter and alltoall and Recv blocks of gather,
+// allgather and alltoall lie in rank order.
+type Buffer int
+
+const (
+	Send Buffer = iota
+	Recv
+	Temp // room of the algorithm's own
+)
+
+func (b Buffer) String() string {
+	switch b {
+	case Send:
+		return "send"
+	case Recv:
+		return "recv"
+	case Temp:
+		return "temp"
+	}
+	return fmt.Sprintf("Buffer(%d)", int(b))
+}
+
+// Call is what a collective is asked to do.
+type Call struct {
+	P    int // ranks
+	Root int // of bcast, scatter, gather and reduce; the others ignore it
+	M    int // bytes, see the package comment
+
+	Element int // bytes of an element, which no block of a reduction cuts; 0 means 1
+	Segment int // bytes of a segment of bcast:sm-tree; 0 means 8192
+	Degree  int // of bcast:sm-tree; 0 means 2
+}
+
+// maxBytes bounds what a call may add up to, so that no size overflows.
+const maxBytes = 1 << 60
+
+// check refuses a call that no schedule exists for, and fills in what it left open.
+func (c Call) check(a *Algorithm) (Call, error) {
+	if c.Element == 0 {
+		c.Element = 1
+	}
+	if c.Segment == 0 {
+		c.Segment = 8192
+	}
+	if c.Degree == 0 {
+		c.Degree = 2
+	}
+	if !a.rooted() {
+		c.Root = 0
+	}
+	switch {
+	case c.P < 1:
+		return c, fmt.Errorf("%s needs at least one rank, got P = %d", a, c.P)
+	case c.P > math.MaxInt32:
+		return c, fmt.Errorf("%s takes at most %d ranks, got P = %d", a, math.MaxInt32, c.P)
+	case c.M < 0:
+		return c, fmt.Errorf("%s needs a message of 0 bytes or more, got m = %d", a, c.M)
+	case c.M > maxBytes/c.P:
+		return c, fmt.Errorf("%s of m = %d bytes among P = %d ranks is more than %d bytes in all; take a smaller m or P", a, c.M, c.P, maxBytes)
+	case c.Root < 0 || c.Root >= c.P:
+		return c, fmt.Errorf("%s needs a root from 0 to %d, got %d", a, c.P-1, c.Root)
+	case a.PowerOfTwo && c.P&(c.P-1) != 0:
+		return c, fmt.Errorf("%s needs a power of two of ranks, got P = %d; the nearest are %d and %d", a, c.P, floorPowerOfTwo(c.P), 2*floorPowerOfTwo(c.P))
+	case c.Element < 1:
+		return c, fmt.Errorf("%s needs elements of at least one byte, got %d", a, c.Element)
+	case a.Reduces() && c.M%c.Element != 0:
+		return c, fmt.Errorf("%s of m = %d bytes is no whole number of elements of %d bytes", a, c.M, c.Element)
+	case c.Segment < 1:
+		return c, fmt.Errorf("%s needs segments of at least one byte, got %d", a, c.Segment)
+	case c.Degree < 2:
+		return c, fmt.Errorf("%s needs a tree of degree 2 or more, got %d", a, c.Degree)
+	}
+	return c, nil
+}
+
+// rank turns a rank relative to the root into a rank.
+func (c Call) rank(relative int) int { return (relative + c.Root) % c.P }
+
+// Step is one stage at one of its repetitions.
+type Step struct {
+	*Stage
+	Repetition int
+}
+
+// Messages yields the messages of the step, each once, none of them stored. A
+// stage that was made for its shape alone has none.
+func (s Step) Messages() iter.Seq[Message] {
+	return func(yield func(Message) bool) {
+		if s.messages == nil {
+			return
+		}
+		for m := range s.messages(s.Repetition) {
+			m.Reduce = s.Reduce
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// Steps yields every stage in the order of time, numbered from 0, repetitions
+// and all.
+func (s *Schedule) Steps() iter.Seq2[int, Step] {
+	return func(yield func(int, Step) bool) {
+		n := 0
+		for _, b := range s.Blocks {
+			for r := range b.Repeat {
+				for i := range b.Stages {
+					if !yield(n, Step{&b.Stages[i], r}) {
+						return
+					}
+					n++
+				}
+			}
+		}
+	}
+}
+
+// Len is the number of stages, repetitions counted.
+func (s *Schedule) Len() int {
+	n := 0
+	for _, b := range s.Blocks {
+		n += b.Repeat * len(b.Stages)
+	}
+	return n
+}
+
+// Size is the number of bytes that a rank's buffer must have.
+func (s *Schedule) Size(rank int, b Buffer) int {
+	c := s.Call
+	if b == Temp {
+		if s.temp == nil {
+			return 0
+		}
+		return s.temp(rank)
+	}
+	root := rank == c.Root
+	switch collective := s.Algorithm.Collective; {
+	case collective == "barrier", collective == "bcast" && b == Send:
+		return 0
+	case collective == "alltoall",
+		collective == "allgather" && b == Recv,
+		collective == "scatter" && b == Send && root,
+		collective == "gather" && b == Recv && root:
+		return c.P * c.M
+	case collective == "scatter" && b == Send,
+		collective == "gather" && b == Recv,
+		collective == "reduce" && b == Recv && !root:
+		return 0
+	}
+	return c.M
+}
+
+// add appends a stage that happens repeat times. One without messages is left out.
+func (s *Schedule) add(repeat int, st Stage) {
+	if repeat > 0 && len(st.Shape) > 0 {
+		s.Blocks = append(s.Blocks, Block{Repeat: repeat, Stages: []Stage{st}})
+	}
+}

@@ -1,0 +1,510 @@
+package collective
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sizes are those every algorithm is tried with: none, fewer bytes than ranks,
+// a number that few P divide, and one with several segments.
+var sizes = []int{0, 3, 17, 40}
+
+// calls yields every call of the property tests, P = 1 … 33 with every root.
+func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
+	t.Helper()
+	for p := 1; p <= 33; p++ {
+		if a.PowerOfTwo && bits.OnesCount(uint(p)) != 1 {
+			continue
+		}
+		roots := 1
+		if a.rooted() {
+			roots = p
+		}
+		for root := range roots {
+			for _, m := range sizes {
+				if a.Collective == "barrier" && m > 0 {
+					continue
+				}
+				c := Call{P: p, Root: root, M: m, Segment: 4, Degree: 2 + m%3}
+				if a.Reduces() && m%2 == 0 {
+					c.Element = 2
+				}
+				s, err := a.Schedule(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				try(s)
+				if t.Failed() {
+					t.Fatalf("with %+v", s.Call)
+				}
+			}
+		}
+	}
+}
+
+// cell is one byte of a buffer: which byte of the collective's data it is, and
+// which ranks have contributed to it. A byte that nobody wrote has no contributor.
+type cell struct {
+	id  int32
+	who uint64
+}
+
+// machine is the memory of all ranks, carrying out a schedule byte by byte.
+type machine struct {
+	*testing.T
+	schedule *Schedule
+	buffers  [][3][]cell
+	touched  [][3][]touch
+	seen     map[transmission]int
+}
+
+// touch notes in which stage, counted from 1, a byte was last read and written,
+// and by which of its messages.
+type touch struct {
+	readIn, reader   int
+	writtenIn, write int
+}
+
+// transmission tells messages apart by where they go and the data they begin with.
+type transmission struct {
+	Message
+	first cell
+}
+
+func newMachine(t *testing.T, s *Schedule) *machine {
+	m := &machine{
+		T: t, schedule: s,
+		buffers: make([][3][]cell, s.Call.P),
+		touched: make([][3][]touch, s.Call.P),
+		seen:    map[transmission]int{},
+	}
+	for rank := range m.buffers {
+		for b := Send; b <= Temp; b++ {
+			m.buffers[rank][b] = make([]cell, s.Size(rank, b))
+			m.touched[rank][b] = make([]touch, s.Size(rank, b))
+		}
+		from := Send
+		if s.Algorithm.Collective == "bcast" {
+			if from = Recv; rank != s.Call.Root {
+				continue
+			}
+		}
+		for i := range m.buffers[rank][from] {
+			m.buffers[rank][from][i] = cell{int32(i), 1 << rank}
+		}
+	}
+	return m
+}
+
+func (m *machine) run() {
+	for n, step := range m.schedule.Steps() {
+		messages := slices.Collect(step.Messages())
+		m.checkRanks(n, step, messages)
+		var held []cell // all that is on the way
+		for i, msg := range messages {
+			held = append(held, m.send(n, i, msg)...)
+		}
+		if m.Failed() {
+			return
+		}
+		for i, msg := range messages {
+			m.receive(n, i, messages, held[:msg.Bytes()])
+			held = held[msg.Bytes():]
+		}
+		if m.Failed() {
+			return
+		}
+	}
+}
+
+// checkRanks proves that the stage is what its pattern promises.
+func (m *machine) checkRanks(n int, step Step, messages []Message) {
+	sends, receives := make([]int, len(m.buffers)), make([]int, len(m.buffers))
+	for _, msg := range messages {
+		if msg.Reduce != step.Reduce {
+			m.Errorf("stage %d: %+v reduces, its stage says %v", n, msg, step.Reduce)
+		}
+		if step.Pattern == Local != (msg.From == msg.To) && step.Pattern != Transfer {
+			m.Errorf("stage %d, %v: message from %d to %d", n, step.Pattern, msg.From, msg.To)
+		}
+		sends[msg.From]++
+		receives[msg.To]++
+		switch {
+		case step.Pattern == OneWay && (sends[msg.From] > 1 || receives[msg.To] > 1 || sends[msg.To] > 0 || receives[msg.From] > 0):
+			m.Errorf("stage %d: a rank of the one-way message %+v has another one", n, msg)
+		case step.Pattern == Exchange && (sends[msg.From] > 1 || receives[msg.To] > 1):
+			m.Errorf("stage %d: a rank of %+v sends or receives twice", n, msg)
+		case step.Pattern == Transfer && receives[msg.To] > 1:
+			m.Errorf("stage %d: the rank that carries out %+v has another copy to make", n, msg)
+		}
+	}
+}
+
+// send reads a message, which its sender must have in full and not have sent before.
+func (m *machine) send(n, i int, msg Message) []cell {
+	if msg.Src.Bytes != msg.Dst.Bytes || msg.Bytes() == 0 && m.schedule.Algorithm.Collective != "barrier" {
+		m.Errorf("stage %d: %+v is empty or changes its size on the way", n, msg)
+		return nil
+	}
+	data, touched := m.at(n, msg.From, msg.Src)
+	key := transmission{Message: msg}
+	for at, c := range data {
+		if c.who == 0 {
+			m.Errorf("stage %d: %+v sends byte %d, which its sender does not have", n, msg, at)
+			return nil
+		}
+		touched[at].readIn, touched[at].reader = n+1, i
+		key.first = data[0]
+	}
+	if before, again := m.seen[key]; again {
+		m.Errorf("stage %d: %+v was sent in stage %d already", n, msg, before)
+	}
+	m.seen[key] = n
+	return data
+}
+
+// receive stores or adds what arrived. A byte may be read and written in one
+// stage only where a rank reduces into what it sends, byte for byte.
+func (m *machine) receive(n, i int, messages []Message, data []cell) {
+	msg := messages[i]
+	target, touched := m.at(n, msg.To, msg.Dst)
+	for at, c := range data {
+		if touch := touched[at]; touch.writtenIn == n+1 {
+			m.Errorf("stage %d: %+v and %+v write the same byte", n, msg, messages[touch.write])
+			return
+		} else if out := messages[min(touch.reader, len(messages)-1)]; touch.readIn == n+1 && !(msg.Reduce && msg.Dst == out.Src) {
+			m.Errorf("stage %d: %+v overwrites what %+v sends", n, msg, out)
+			return
+		}
+		touched[at].writtenIn, touched[at].write = n+1, i
+		if !msg.Reduce {
+			target[at] = c
+			continue
+		}
+		if target[at].id != c.id || target[at].who&c.who != 0 || target[at].who == 0 {
+			m.Errorf("stage %d: %+v adds byte %d of %b to byte %d of %b", n, msg, c.id, c.who, target[at].id, target[at].who)
+			return
+		}
+		target[at].who |= c.who
+	}
+}
+
+func (m *machine) at(n, rank int, s Span) ([]cell, []touch) {
+	buffer := m.buffers[rank][s.Buffer]
+	if s.Offset < 0 || s.Bytes < 0 || s.Offset+s.Bytes > len(buffer) {
+		m.Fatalf("stage %d: rank %d has no %+v; the buffer has %d bytes", n, rank, s, len(buffer))
+	}
+	return buffer[s.Offset : s.Offset+s.Bytes], m.touched[rank][s.Buffer][s.Offset : s.Offset+s.Bytes]
+}
+
+// promise is what byte i of a rank's Recv must be in the end.
+func promise(s *Schedule, rank, i int) cell {
+	c := s.Call
+	all := uint64(1)<<c.P - 1
+	switch s.Algorithm.Collective {
+	case "bcast":
+		return cell{int32(i), 1 << c.Root}
+	case "scatter":
+		return cell{int32(rank*c.M + i), 1 << c.Root}
+	case "gather", "allgather":
+		return cell{int32(i % c.M), 1 << (i / c.M)}
+	case "alltoall":
+		return cell{int32(rank*c.M + i%c.M), 1 << (i / c.M)}
+	case "reduce", "allreduce":
+		return cell{int32(i), all}
+	}
+	panic("no promise known for " + s.Algorithm.Collective)
+}
+
+func TestEveryRankEndsWithWhatTheCollectivePromises(t *testing.T) {
+	for _, a := range All() {
+		t.Run(a.String(), func(t *testing.T) {
+			t.Parallel()
+			calls(t, a, func(s *Schedule) {
+				m := newMachine(t, s)
+				m.run()
+				for rank := range m.buffers {
+					for i, got := range m.buffers[rank][Recv] {
+						if want := promise(s, rank, i); got != want {
+							t.Fatalf("%+v: rank %d has %+v in byte %d, want %+v", s.Call, rank, got, i, want)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// A barrier moves no bytes; what it moves is knowledge of who has arrived.
+func TestBarrierLetsNobodyPassBeforeAllArrived(t *testing.T) {
+	calls(t, find("barrier:dissemination"), func(s *Schedule) {
+		p := s.Call.P
+		knows := make([]uint64, p)
+		for rank := range knows {
+			knows[rank] = 1 << rank
+		}
+		for _, step := range s.Steps() {
+			before := slices.Clone(knows)
+			for m := range step.Messages() {
+				knows[m.To] |= before[m.From]
+			}
+		}
+		for rank, who := range knows {
+			if who != 1<<p-1 {
+				t.Errorf("P = %d: rank %d passes knowing %b", p, rank, who)
+			}
+		}
+	})
+}
+
+func TestShapeEqualsMessages(t *testing.T) {
+	for _, a := range All() {
+		t.Run(a.String(), func(t *testing.T) {
+			t.Parallel()
+			calls(t, a, func(s *Schedule) {
+				for n, step := range s.Steps() {
+					if got := enumerated(step); !slices.Equal(got, step.Shape) {
+						t.Fatalf("%+v, stage %d: shape %v, messages %v", s.Call, n, step.Shape, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// enumerated is the shape of a step counted message by message.
+func enumerated(step Step) []Batch {
+	var sizes []int
+	last := -1
+	for m := range step.Messages() {
+		if step.Pattern == Local && m.From == last {
+			sizes[len(sizes)-1] += m.Bytes()
+		} else {
+			sizes = append(sizes, m.Bytes())
+		}
+		last = m.From
+	}
+	slices.Sort(sizes)
+	var batches []Batch
+	for i, bytes := range slices.Backward(sizes) {
+		if i == len(sizes)-1 || bytes != sizes[i+1] {
+			batches = append(batches, Batch{Bytes: bytes})
+		}
+		batches[len(batches)-1].Count++
+	}
+	return batches
+}
+
+// The numbers of stages that the algorithms' sources state.
+func TestStages(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		p     int
+		local int // stages of copies within a rank
+		want  int // stages of messages
+	}{
+		{"bcast:linear", 13, 0, 12},
+		{"bcast:binomial", 13, 0, 4},
+		{"bcast:binomial", 16, 0, 4},
+		{"bcast:scatter-recursive-doubling", 16, 0, 4 + 4},
+		{"bcast:scatter-ring", 13, 0, 4 + 12},
+		{"scatter:binomial", 13, 1, 4},
+		{"gather:binomial", 13, 1, 4},
+		{"gather:linear", 13, 1, 12},
+		{"allgather:recursive-doubling", 16, 1, 4},
+		{"allgather:ring", 13, 1, 12},
+		{"allgather:bruck", 13, 2, 4},
+		{"alltoall:pairwise", 13, 1, 12},
+		{"alltoall:linear", 16, 1, 15},
+		{"reduce:linear", 13, 1, 12},
+		{"reduce:binomial", 13, 1, 4},
+		{"allreduce:recursive-doubling", 16, 1, 4},
+		{"allreduce:recursive-doubling", 13, 1, 3 + 2},
+		{"allreduce:ring", 13, 1, 24},
+		{"allreduce:rabenseifner", 16, 1, 8},
+		{"allreduce:rabenseifner", 13, 1, 6 + 2},
+		{"allreduce:reduce-bcast", 13, 1, 8},
+		{"barrier:dissemination", 13, 0, 4},
+	} {
+		s, err := find(tt.name).Schedule(Call{P: tt.p, M: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Len(); got != tt.local+tt.want {
+			t.Errorf("%s, P = %d: %d stages, want %d", tt.name, tt.p, got, tt.local+tt.want)
+		}
+	}
+}
+
+// τ-Lop, eq. (13), for any P: stage i has 2^i messages, and the last the P−2^i
+// that are still missing. For powers of two it is Fig. 1: 0 sends to 8 first, and
+// 14 to 15 in the last stage.
+func TestBinomialBroadcastStages(t *testing.T) {
+	for p := 1; p <= 130; p++ {
+		s, err := find("bcast:binomial").Schedule(Call{P: p, M: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, step := range s.Steps() {
+			want := min(1<<i, p-1<<i)
+			if got := len(slices.Collect(step.Messages())); got != want || step.Shape[0].Count != want {
+				t.Errorf("P = %d, stage %d: %d messages, shape %v, want %d", p, i, got, step.Shape, want)
+			}
+		}
+	}
+	s, _ := find("bcast:binomial").Schedule(Call{P: 16, M: 5})
+	if first := slices.Collect(Step{&s.Blocks[0].Stages[0], 0}.Messages())[0]; first.From != 0 || first.To != 8 {
+		t.Errorf("first message %+v", first)
+	}
+	last := slices.Collect(Step{&s.Blocks[3].Stages[0], 0}.Messages())
+	if m := last[len(last)-1]; m.From != 14 || m.To != 15 {
+		t.Errorf("last message %+v", m)
+	}
+}
+
+// τ-Lop, Fig. 14: P = 8, g = 2, k = 4.
+func TestTreeTransfersPerStage(t *testing.T) {
+	s, err := find("bcast:sm-tree").Schedule(Call{P: 8, M: 4 * 8192})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, step := range s.Steps() {
+		got = append(got, step.Shape[0].Count)
+	}
+	if want := []int{1, 2, 4, 7, 4, 7, 4, 7, 3, 5}; !slices.Equal(got, want) {
+		t.Errorf("transfers per stage %v, want %v", got, want)
+	}
+}
+
+// τ-Lop, Fig. 1: in the first stage the root reaches the rank half way round,
+// and in the last neighbours talk.
+func TestBinomialBroadcastGoesHalfWayFirst(t *testing.T) {
+	s, err := find("bcast:binomial").Schedule(Call{P: 16, M: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for n, step := range s.Steps() {
+		if n < 2 {
+			for m := range step.Messages() {
+				got = append(got, fmt.Sprint(m.From, "→", m.To))
+			}
+		}
+	}
+	if want := []string{"0→8", "0→4", "8→12"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// The choices of τ-Lop, section 4.1.
+func TestMPICHChooses(t *testing.T) {
+	for _, tt := range []struct {
+		p, m int
+		want string
+	}{
+		{64, 12<<10 - 1, "bcast:binomial"},
+		{7, 1 << 20, "bcast:binomial"},
+		{8, 12 << 10, "bcast:scatter-recursive-doubling"},
+		{8, 512<<10 - 1, "bcast:scatter-recursive-doubling"},
+		{8, 512 << 10, "bcast:scatter-ring"},
+		{9, 12 << 10, "bcast:scatter-ring"},
+	} {
+		s, err := find("bcast:mpich").Schedule(Call{P: tt.p, M: tt.m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Algorithm.String(); got != tt.want {
+			t.Errorf("P = %d, m = %d: %s, want %s", tt.p, tt.m, got, tt.want)
+		}
+	}
+}
+
+// A block of a reduction never ends inside an element.
+func TestReductionsCutBetweenElements(t *testing.T) {
+	for _, name := range []string{"allreduce:ring", "allreduce:rabenseifner"} {
+		for p := 1; p <= 33; p++ {
+			s, err := find(name).Schedule(Call{P: p, M: 8 * 21, Element: 8})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n, step := range s.Steps() {
+				for m := range step.Messages() {
+					if m.Src.Offset%8 != 0 || m.Bytes()%8 != 0 {
+						t.Fatalf("%s, P = %d, stage %d: %+v cuts an element", name, p, n, m)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCallsWithoutSchedule(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		call Call
+		says string
+	}{
+		{"bcast:binomial", Call{P: 0}, "at least one rank, got P = 0"},
+		{"bcast:binomial", Call{P: 1 << 40}, "at most"},
+		{"bcast:binomial", Call{P: 4, M: -1}, "0 bytes or more, got m = -1"},
+		{"allgather:ring", Call{P: 1 << 30, M: 1 << 40}, "take a smaller m or P"},
+		{"gather:linear", Call{P: 4, Root: 4}, "root from 0 to 3, got 4"},
+		{"reduce:binomial", Call{P: 4, Root: -1}, "root from 0 to 3, got -1"},
+		{"allgather:recursive-doubling", Call{P: 6}, "power of two of ranks, got P = 6; the nearest are 4 and 8"},
+		{"bcast:scatter-recursive-doubling", Call{P: 12}, "the nearest are 8 and 16"},
+		{"allreduce:ring", Call{P: 4, M: 10, Element: 4}, "no whole number of elements of 4 bytes"},
+		{"allreduce:ring", Call{P: 4, M: 10, Element: -4}, "elements of at least one byte, got -4"},
+		{"bcast:sm-tree", Call{P: 4, M: 10, Degree: 1}, "degree 2 or more, got 1"},
+		{"bcast:sm-tree", Call{P: 4, M: 10, Segment: -1}, "segments of at least one byte, got -1"},
+	} {
+		_, err := find(tt.name).Schedule(tt.call)
+		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.name) {
+			t.Errorf("%s %+v: error %v, want one that says %q", tt.name, tt.call, err, tt.says)
+		}
+	}
+}
+
+// A million ranks need no more blocks than a logarithm of them.
+func TestSchedulesStayCompact(t *testing.T) {
+	for _, a := range All() {
+		for _, c := range []Call{{P: 1 << 20, M: 1 << 30}, {P: 999_999, M: 1 << 30, Root: 77_777}, {P: 1 << 20, M: 1000}} {
+			if a.PowerOfTwo && c.P != 1<<20 {
+				continue
+			}
+			s, err := a.Schedule(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stages := 0
+			for _, b := range s.Blocks {
+				stages += len(b.Stages)
+				for _, st := range b.Stages {
+					if len(st.Shape) > 2 {
+						t.Errorf("%s, P = %d: a stage of %d sizes", a, c.P, len(st.Shape))
+					}
+				}
+			}
+			if stages > 70 {
+				t.Errorf("%s, P = %d: %d stages in memory", a, c.P, stages)
+			}
+		}
+	}
+}
+
+func BenchmarkSchedule(b *testing.B) {
+	for _, name := range []string{"bcast:binomial", "allgather:ring", "allreduce:rabenseifner"} {
+		a := find(name)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := a.Schedule(Call{P: 1_000_000, M: 8192}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
