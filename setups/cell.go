@@ -14,6 +14,7 @@ import (
 // their memory and what it happened to collide with in the caches.
 type Cell struct {
 	Trial   Trial
+	Quick   bool      // shorter batches, for what needs no partner
 	Samples []float64 // ns a message, one a trial, in the order they were taken
 	batches []float64 // ns a message, of all batches
 }
@@ -21,8 +22,10 @@ type Cell struct {
 // A timed batch is long against reading the clock and the skew of the barrier,
 // and short against the scheduler's time slice.
 const (
-	batchTime       = 1500 * time.Microsecond
-	batchesPerTrial = 4
+	batchTime       = 500 * time.Microsecond
+	quickBatchTime  = 100 * time.Microsecond
+	batchesPerTrial = 3
+	quickBatches    = 7
 	longMessage     = 5 * time.Millisecond
 )
 
@@ -48,18 +51,22 @@ func (c *Cell) Run(ctx context.Context, t *Team) error {
 func (c *Cell) calibrate(ctx context.Context, t *Team) error {
 	probe := c.Trial
 	probe.Messages, probe.Batches = 1, 1
+	batch, batches := float64(batchTime), batchesPerTrial
+	if c.Quick {
+		batch, batches = float64(quickBatchTime), quickBatches
+	}
 	for {
 		times, err := t.Run(ctx, probe)
 		if err != nil {
 			return err
 		}
 		took := times[0] * float64(probe.Messages)
-		if enough := float64(batchTime) / 10; took < enough {
+		if enough := batch / 10; took < enough {
 			probe.Messages *= 2 + int(min(100, enough/max(took, 1)))
 			continue
 		}
-		probe.Messages = max(1, int(math.Round(float64(batchTime)/times[0])))
-		probe.Batches = batchesPerTrial
+		probe.Messages = max(1, int(math.Round(batch/times[0])))
+		probe.Batches = batches
 		if times[0] > float64(longMessage) {
 			probe.Batches = 2
 		}

@@ -30,6 +30,11 @@ type Setup struct {
 	check func(tau int) error
 	// alone: no flags, nobody waits for anybody.
 	alone bool
+	// segments, if not 0, is the number of segments of the intermediate buffer
+	// whatever the trial asks for.
+	segments int
+	// operator, if any, takes the place of the two copies of a setup alone.
+	operator *Operator
 }
 
 const nobody = -1
@@ -79,6 +84,17 @@ var Ring = Setup{
 	check:  atLeastOne("ring"),
 }
 
+// Lone is a message whose transfers never run at once: one segment of
+// intermediate buffer, which the sender fills and the receiver empties in turn.
+// It is what L(S,1) means to a message between two processes, T = 2L(m,1), eq.
+// (11); a ring of one worker copies within its own cache. l = 2k·L(S,1).
+var Lone = Setup{
+	Name: "lone", About: "one worker copies in, then another out, never both at once", Transfers: 2,
+	source:   Ping.source,
+	check:    Ping.check,
+	segments: 1,
+}
+
 // Bare is the copy without company: every worker copies its user segment into
 // a buffer of its own and back, all at once and without flags, the c(m,τ) of
 // Fig. 4. Two copies a segment.
@@ -104,13 +120,22 @@ var All = []Setup{Bcast, Ping, Ring}
 // Lookup finds a setup by name.
 func Lookup(name string) (Setup, error) {
 	var names []string
-	for _, s := range All {
+	for _, s := range append([]Setup{Lone}, All...) {
 		if s.Name == name {
 			return s, nil
 		}
 		names = append(names, s.Name)
 	}
 	return Setup{}, fmt.Errorf("there is no setup %q: use one of %s", name, strings.Join(names, ", "))
+}
+
+// Workers is how many workers τ concurrent transfers take: τ, but for lone,
+// where two have one transfer between them.
+func (s Setup) Workers(tau int) int {
+	if s.Name == Lone.Name {
+		return 2 * tau
+	}
+	return tau
 }
 
 // Check refuses numbers of workers that the setup has no meaning for.

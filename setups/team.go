@@ -43,7 +43,7 @@ const stallAfter = 10 * time.Second
 type worker struct {
 	id     int
 	cpu    int
-	tasks  chan *trial
+	tasks  chan task
 	done   chan struct{}
 	wait   *shm.Waiter
 	finish []time.Duration // of each batch, since the trial's epoch
@@ -63,7 +63,7 @@ func NewTeam(p numa.Placement) (*Team, error) {
 	for id, place := range p.Workers {
 		w := &worker{
 			id: id, cpu: place.CPU.ID,
-			tasks: make(chan *trial), done: make(chan struct{}, 1),
+			tasks: make(chan task), done: make(chan struct{}, 1),
 			wait: shm.NewWaiter(&t.stop, p.Oversubscribed),
 		}
 		t.workers = append(t.workers, w)
@@ -104,6 +104,14 @@ func (t *Team) Tau() int { return len(t.workers) }
 // Placement says where the workers are.
 func (t *Team) Placement() numa.Placement { return t.placement }
 
+// Release unmaps the team's arena; the next trial that needs one maps it again.
+func (t *Team) Release() {
+	if t.broken == nil {
+		t.arena.close()
+		t.arena = nil
+	}
+}
+
 // Close ends the workers and their threads and unmaps what the team holds.
 func (t *Team) Close() {
 	for _, w := range t.workers {
@@ -122,8 +130,8 @@ func (w *worker) work(pinned chan<- error) {
 		return
 	}
 	pinned <- nil
-	for tr := range w.tasks {
-		w.err = tr.work(w)
+	for tk := range w.tasks {
+		w.err = tk.work(w)
 		w.done <- struct{}{}
 	}
 }
@@ -133,22 +141,28 @@ type gaveUp struct{ waitedFor string }
 
 func (e gaveUp) Error() string { return "gave up waiting for " + e.waitedFor }
 
-// run hands a trial to the workers and waits for them: until they are done, or
+// A task is what a team does at one time.
+type task interface {
+	work(w *worker) error // a worker's part
+	progress() uint64     // grows as long as any worker gets anywhere
+}
+
+// run hands a task to the workers and waits for them: until they are done, or
 // ctx is, or none of them gets anywhere any more.
-func (t *Team) run(ctx context.Context, tr *trial) error {
+func (t *Team) run(ctx context.Context, tk task) error {
 	if t.broken != nil {
 		return t.broken
 	}
 	t.stop.Store(false)
 	for _, w := range t.workers {
-		w.tasks <- tr
+		w.tasks <- tk
 	}
 	watch := time.NewTicker(t.stall / 4)
 	defer watch.Stop()
 	var (
 		cancelled = ctx.Done()
 		stalled   bool
-		last      = tr.progress()
+		last      = tk.progress()
 		since     = time.Now()
 		patience  <-chan time.Time
 	)
@@ -161,7 +175,7 @@ func (t *Team) run(ctx context.Context, tr *trial) error {
 			t.stop.Store(true)
 			patience = time.After(t.stall)
 		case <-watch.C:
-			if now := tr.progress(); now != last {
+			if now := tk.progress(); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) >= t.stall && !stalled {
 				stalled = true

@@ -3,6 +3,7 @@ package setups
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/taulop/taulop/numa"
@@ -26,7 +27,7 @@ type Trial struct {
 
 // Run runs a trial and returns the time of one message in each batch, in ns:
 // from the release of the workers to the finish of the last one, divided by
-// the messages. Intermediate buffers, and user buffers below 4 MiB outside an
+// the messages. Intermediate buffers, and user buffers below 8 MiB outside an
 // arena, are mapped afresh. It fails if mapping does, if bytes arrived that were not
 // sent, if ctx ends, or if the workers stop making progress.
 func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
@@ -78,10 +79,16 @@ type trial struct {
 }
 
 func (t *Team) prepare(tr Trial) (*trial, error) {
+	if tr.Setup.segments > 0 {
+		tr.Segments = tr.Setup.segments
+	}
 	run := &trial{
 		Trial: tr, tau: t.Tau(), placement: t.placement, where: &t.where, patterns: t.patterns,
 		regions: make(map[use][]*shm.Region),
 		epoch:   time.Now(), start: make([]time.Duration, tr.Batches+2),
+	}
+	if o := tr.Setup.operator; o != nil {
+		run.patterns = slices.Repeat([][]byte{ones(*o)}, run.tau)
 	}
 	for _, w := range t.workers {
 		w.finish = make([]time.Duration, tr.Batches+1)
@@ -176,7 +183,7 @@ func (tr *trial) unmap() {
 // keptBytes is where user buffers stay mapped from trial to trial even in
 // cache: a thousand pages are a sample by themselves, and take longer to map
 // than to measure.
-const keptBytes = 4 << 20
+const keptBytes = 8 << 20
 
 // layArena gives the trial the team's arena, where its messages go on from
 // where the last ones ended.
@@ -237,7 +244,7 @@ func (tr *trial) work(w *worker) error {
 			return tr.missing(b)
 		}
 		if tr.Setup.alone {
-			at = tr.copyAlone(user, own, at, sent, n)
+			at = tr.workAlone(user, own, at, sent, n)
 		} else if at, ok = tr.exchange(user, ends, at, n); !ok {
 			return ends.waiting(tr.Setup.source(w.id, tr.tau))
 		}
@@ -359,18 +366,23 @@ func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	return at, true
 }
 
-// copyAlone is the timed loop without flags: each segment into the worker's
-// own buffer and back, after `sent` messages before.
-func (tr *trial) copyAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
+// workAlone is the timed loop without flags: each segment into the worker's own
+// buffer and back, or reduced into it, after `sent` messages before.
+func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.units*unitBytes - stride
+	operator := tr.Setup.operator
 	i := sent * k % len(own)
 	for range n {
 		rest := user[at : at+size]
 		for range k {
 			s := rest[:min(segment, len(rest))]
-			shm.Copy(own[i], s)
-			shm.Copy(s, own[i])
+			if operator != nil {
+				operator.apply(own[i][:len(s)], s)
+			} else {
+				shm.Copy(own[i], s)
+				shm.Copy(s, own[i])
+			}
 			rest = rest[len(s):]
 			if i++; i == len(own) {
 				i = 0
@@ -399,7 +411,7 @@ func (tr *trial) check(w int) error {
 		}
 		at = next
 	}
-	if tr.Setup.source(w, tr.tau) == w {
+	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil {
 		return tr.checkOwn(w)
 	}
 	return nil

@@ -133,12 +133,34 @@ func (r *Receiver) Receive(dst []byte) bool {
 		}
 	}
 	Copy(dst, c.data[r.offset:])
+	r.next()
+	return true
+}
+
+// Reduce is Receive with an operator in the place of the copy: dst becomes the
+// next segment op dst.
+func (r *Receiver) Reduce(dst []byte, operator func(inout, in []byte)) bool {
+	c := r.c
+	if r.received == r.ready {
+		r.ready = c.filled.Await(r.received+1, r.w)
+		if r.ready == r.received {
+			return false
+		}
+	}
+	operator(dst, c.data[r.offset:r.offset+len(dst)])
+	r.next()
+	return true
+}
+
+// next hands the segment back.
+//
+//go:nosplit
+func (r *Receiver) next() {
 	r.received++
 	r.emptied.Set(r.received)
-	if r.offset += c.stride; r.offset == c.stride*c.segments {
+	if r.offset += r.c.stride; r.offset == r.c.stride*r.c.segments {
 		r.offset = 0
 	}
-	return true
 }
 
 // Received is how many segments were read.
