@@ -1,0 +1,107 @@
+package params
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// WriteBenchmarks writes the cells as results of Go benchmarks, which benchstat
+// compares between machines: a line for each sample, or for the value where there
+// are none, in ns/op. A transfer is L(m,τ), that of the whole message.
+//
+// Configuration lines hold what must be alike to compare, since benchstat puts
+// results under different ones into different tables. What is known of the machine
+// stands above them as comments.
+func (f *File) WriteBenchmarks(w io.Writer) error {
+	for _, line := range f.facts() {
+		if _, err := fmt.Fprintf(w, "# %s: %s\n", line[0], line[1]); err != nil {
+			return err
+		}
+	}
+	out := benchfmt.NewWriter(w)
+	var config []benchfmt.Config
+	for _, number := range []struct {
+		key   string
+		value int
+	}{{"segment-bytes", f.Plan.SegmentBytes}, {"segments", f.Plan.Segments}} {
+		if number.value > 0 {
+			config = append(config, benchfmt.Config{Key: number.key, Value: []byte(strconv.Itoa(number.value)), File: true})
+		}
+	}
+	for _, i := range f.sorted() {
+		c := &f.Cells[i]
+		result := benchfmt.Result{Config: config, Name: benchfmt.Name(c.benchmark()), Iters: 1}
+		samples := c.Samples
+		if len(samples) == 0 {
+			samples = []float64{c.Time.Center}
+		}
+		for _, ns := range samples {
+			ns /= float64(max(1, c.Transfers))
+			result.Values = []benchfmt.Value{{Value: round(ns, c.digits()), Unit: "ns/op"}}
+			if err := out.Write(&result); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// facts is what is known of the machine, names and values.
+func (f *File) facts() (all [][2]string) {
+	p := f.Provenance
+	for _, fact := range [][2]string{
+		{"host", p.Hostname}, {"cpu", p.CPUModel}, {"os", p.OS}, {"arch", p.Arch}, {"kernel", p.Kernel}, {"microcode", p.Microcode},
+		{"hypervisor", p.Hypervisor}, {"governor", strings.Join(p.Governors, ", ")}, {"turbo", p.Turbo}, {"smt", p.SMT},
+		{"cpus", p.Allowed.String()}, {"copy", f.Plan.Copy}, {"taulop", p.Taulop}, {"go", p.Go}, {"measured", p.Time},
+	} {
+		odd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+		if value := strings.Join(strings.FieldsFunc(fact[1], odd), " "); value != "" {
+			all = append(all, [2]string{fact[0], value})
+		}
+	}
+	return all
+}
+
+// benchmark is the cell's name without "Benchmark": parts of name=value, which
+// benchstat can filter and group by.
+func (c *Cell) benchmark() string {
+	var b strings.Builder
+	b.WriteString(strings.ToUpper(string(c.Kind[:1])) + string(c.Kind[1:]))
+	part := func(name string, value any) {
+		text := strings.Map(func(r rune) rune {
+			if r == '/' || unicode.IsSpace(r) {
+				return '_'
+			}
+			return r
+		}, fmt.Sprint(value))
+		fmt.Fprintf(&b, "/%s=%s", name, text)
+	}
+	if c.Setup != "" {
+		part("setup", c.Setup)
+	}
+	if c.Operator != "" {
+		part("operator", c.Operator)
+	}
+	part("placement", c.Placement)
+	if c.OffCache {
+		part("cache", "off")
+	} else {
+		part("cache", "in")
+	}
+	if c.Tau > 0 {
+		part("tau", c.Tau)
+	}
+	if c.Kind != NullCell {
+		part("bytes", c.Bytes)
+	}
+	if c.Kind == PRTTCell {
+		part("n", c.N)
+		part("delay", c.Delay)
+	}
+	return b.String()
+}

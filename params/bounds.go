@@ -1,0 +1,79 @@
+package params
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// A Violation is a place where measured times break eq. (8) of taulop-2015,
+// L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), beyond their intervals. Times are in ns.
+type Violation struct {
+	Setup     string
+	Placement numa.Policy
+	OffCache  bool
+	Bytes     int // m
+	Tau, A    int
+	Above     bool         // L(m,Aτ) > A·L(m,τ); else L(m,Aτ) < L(m,τ)
+	Few, Many fit.Estimate // L(m,τ) and L(m,Aτ)
+}
+
+// Error says it with the numbers.
+func (v Violation) Error() string {
+	many := fmt.Sprintf("L(%d,%d) = %s ns", v.Bytes, v.A*v.Tau, interval(v.Many))
+	few := fmt.Sprintf("L(%d,%d) = %s ns", v.Bytes, v.Tau, interval(v.Few))
+	how := fmt.Sprintf("%s is below %s, with fewer transfers at once", many, few)
+	if v.Above {
+		how = fmt.Sprintf("%s is above %d times %s: worse than one after the other", many, v.A, few)
+	}
+	return fmt.Sprintf("eq. (8) is broken (%s, %s): %s", v.Setup, where(v.Placement, v.OffCache), how)
+}
+
+func interval(e fit.Estimate) string {
+	if e.Lo == e.Hi {
+		return fmt.Sprintf("%.5g", e.Center)
+	}
+	return fmt.Sprintf("%.5g [%.5g, %.5g]", e.Center, e.Lo, e.Hi)
+}
+
+// Bounds checks eq. (8) over all tables of whole messages, as Table has them,
+// for every τ and Aτ that were measured. It needs no complete file. Values that
+// come without samples, from published files, count as exact; those with too few
+// samples for an interval break nothing.
+func (f *File) Bounds() []Violation {
+	var all []Violation
+	for _, k := range f.tables() {
+		g := f.transfers(TransferCell, k.Setup, k.Placement, k.OffCache)
+		for _, m := range g.sizes {
+			row := make([]*Cell, len(g.taus))
+			for i, tau := range g.taus {
+				row[i] = g.cells[[2]int{m, tau}]
+			}
+			for i, tau := range g.taus {
+				for j, many := range g.taus[i+1:] {
+					few, more := row[i], row[i+1+j]
+					if many%tau != 0 || few == nil || more == nil {
+						continue
+					}
+					v := Violation{Setup: k.Setup, Placement: k.Placement, OffCache: k.OffCache, Bytes: m, Tau: tau, A: many / tau,
+						Few: exact(few.Whole()), Many: exact(more.Whole())}
+					below, above := fit.Bounds(v.A, v.Few, v.Many)
+					if v.Above = above; below || above {
+						all = append(all, v)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// exact closes the interval of what came without samples.
+func exact(e fit.Estimate) fit.Estimate {
+	if e.N == 0 && math.IsInf(e.Lo, -1) && math.IsInf(e.Hi, 1) {
+		e.Lo, e.Hi = e.Center, e.Center
+	}
+	return e
+}

@@ -1,0 +1,143 @@
+// Package params holds the τ-Lop parameters of a machine and reads and writes
+// the files they are kept in. It does not know how they were measured, nor what
+// a model makes of them.
+package params
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Curve is a time measured over message sizes m and numbers τ of concurrent
+// actions. Between measured points it is interpolated linearly. Beyond them it
+// is extrapolated, and says so:
+//
+//   - m below the smallest size takes the smallest size's time, which is all
+//     overhead and synchronisation there;
+//   - m above the largest goes on along the line through the last two sizes,
+//     never below the last; with one size alone, in proportion to m;
+//   - τ below the smallest takes the smallest one's time;
+//   - τ above the largest, n, goes on along the line through the last two
+//     columns, never below the last, t(m,n), and never above (τ/n)·t(m,n), where
+//     the channel would be serial: the bounds of eq. (8). With one column alone
+//     it takes the upper bound.
+type Curve struct {
+	Sizes []int       // m in bytes, rising
+	Taus  []int       // τ, rising; nil for a single column that holds for any τ
+	Times [][]float64 // for each size and each τ, in seconds
+}
+
+// At returns the time in seconds at m bytes and tau, and whether that is beyond
+// what was measured.
+func (c *Curve) At(m, tau int) (seconds float64, extrapolated bool) {
+	n := len(c.Taus)
+	if n == 0 {
+		return c.column(0, m)
+	}
+	i, measured := slices.BinarySearch(c.Taus, tau)
+	switch {
+	case measured:
+		return c.column(i, m)
+	case i == 0:
+		seconds, _ = c.column(0, m)
+		return seconds, true
+	case i < n:
+		low, beyond := c.column(i-1, m)
+		high, _ := c.column(i, m)
+		return line(c.Taus[i-1], low, c.Taus[i], high, tau), beyond
+	}
+	last, _ := c.column(n-1, m)
+	serial := last * float64(tau) / float64(c.Taus[n-1])
+	if n == 1 {
+		return serial, true
+	}
+	before, _ := c.column(n-2, m)
+	return min(max(line(c.Taus[n-2], before, c.Taus[n-1], last, tau), last), serial), true
+}
+
+// column is the time at m bytes in the i-th column.
+func (c *Curve) column(i, m int) (seconds float64, extrapolated bool) {
+	n := len(c.Sizes)
+	row := sort.SearchInts(c.Sizes, m)
+	switch {
+	case row < n && c.Sizes[row] == m:
+		return c.Times[row][i], false
+	case row == 0:
+		return c.Times[0][i], true
+	case row < n:
+		return line(c.Sizes[row-1], c.Times[row-1][i], c.Sizes[row], c.Times[row][i], m), false
+	}
+	last := c.Times[n-1][i]
+	if n == 1 {
+		return last * float64(m) / float64(c.Sizes[0]), true
+	}
+	return max(line(c.Sizes[n-2], c.Times[n-2][i], c.Sizes[n-1], last, m), last), true
+}
+
+// line is the line through two points, at x.
+func line(x0 int, y0 float64, x1 int, y1 float64, x int) float64 {
+	return y0 + float64(x-x0)*(y1-y0)/float64(x1-x0)
+}
+
+// check refuses a curve that At could not read.
+func (c *Curve) check() error {
+	if len(c.Sizes) == 0 {
+		return fmt.Errorf("no message sizes")
+	}
+	if err := rising("size", c.Sizes); err != nil {
+		return err
+	}
+	if err := rising("τ", c.Taus); err != nil {
+		return err
+	}
+	if len(c.Times) != len(c.Sizes) {
+		return fmt.Errorf("%d rows of times for %d sizes", len(c.Times), len(c.Sizes))
+	}
+	for i, row := range c.Times {
+		if len(row) != max(1, len(c.Taus)) {
+			return fmt.Errorf("%d times for size %d, want %d", len(row), c.Sizes[i], max(1, len(c.Taus)))
+		}
+		for _, v := range row {
+			if err := checkTime(v); err != nil {
+				return fmt.Errorf("size %d: %w", c.Sizes[i], err)
+			}
+		}
+	}
+	return nil
+}
+
+func rising(what string, values []int) error {
+	before := 0
+	for _, v := range values {
+		if err := checkNext(what, before, v); err != nil {
+			return err
+		}
+		before = v
+	}
+	return nil
+}
+
+// checkNext refuses a size or τ that does not come after the one before it.
+func checkNext(what string, before, v int) error {
+	switch {
+	case v < 1:
+		return fmt.Errorf("%s %d; the smallest possible is 1", what, v)
+	case v == before:
+		return fmt.Errorf("%s %d is there twice", what, v)
+	case v < before:
+		return fmt.Errorf("%s %d comes after %d; they must rise", what, v, before)
+	}
+	return nil
+}
+
+// longest is more than any transfer takes, and keeps sums finite.
+const longest = 1e9
+
+func checkTime(seconds float64) error {
+	if math.IsNaN(seconds) || math.Signbit(seconds) || seconds > longest {
+		return fmt.Errorf("%g is no time in seconds; want 0 … %g", seconds, float64(longest))
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package params
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestCurve(t *testing.T) {
+	// Round numbers, so that each rule can be worked out by hand.
+	c := &Curve{
+		Sizes: []int{1, 101, 201},
+		Taus:  []int{1, 2, 4},
+		Times: [][]float64{
+			{10, 12, 20},
+			{30, 40, 60},
+			{50, 70, 120},
+		},
+	}
+	falling := &Curve{Sizes: []int{1, 2}, Taus: []int{1, 2}, Times: [][]float64{{10, 12}, {8, 6}}}
+	steep := &Curve{Sizes: []int{8}, Taus: []int{1, 2}, Times: [][]float64{{10, 40}}}
+	lone := &Curve{Sizes: []int{8}, Taus: []int{2}, Times: [][]float64{{10}}}
+	any := &Curve{Sizes: []int{8, 16}, Times: [][]float64{{10}, {20}}}
+	for _, tt := range []struct {
+		rule   string
+		c      *Curve
+		m, tau int
+		want   float64
+		beyond bool
+	}{
+		{"measured", c, 101, 2, 40, false},
+		{"between sizes", c, 51, 1, 20, false},
+		{"between τ", c, 101, 3, 50, false},
+		{"between both", c, 151, 3, (55. + 90) / 2, false},
+		{"below the smallest size", c, 0, 2, 12, true},
+		{"above the largest size", c, 301, 1, 70, true},
+		{"above the largest size, between τ", c, 301, 3, (100. + 180) / 2, true},
+		{"above the largest size, never below the last", falling, 3, 2, 6, true},
+		{"one size, in proportion", lone, 24, 2, 30, true},
+		{"above the largest τ", c, 101, 6, 80, true},
+		{"above the largest τ, never below the last", falling, 2, 4, 6, true},
+		{"above the largest τ, never above serial", steep, 8, 4, 80, true},
+		{"one τ, serial", lone, 8, 6, 30, true},
+		{"below the smallest τ", lone, 8, 1, 10, true},
+		{"above both", c, 301, 6, 260, true}, // 100 at 2, 180 at 4
+		{"any τ", any, 12, 1000, 15, false},
+	} {
+		got, beyond := tt.c.At(tt.m, tt.tau)
+		if math.Abs(got-tt.want) > 1e-9 || beyond != tt.beyond {
+			t.Errorf("%s: t(%d,%d) = %v, %v; want %v, %v", tt.rule, tt.m, tt.tau, got, beyond, tt.want, tt.beyond)
+		}
+	}
+}
+
+func TestOverhead(t *testing.T) {
+	table := &Table{
+		Transfers: Curve{Sizes: []int{1, 101}, Taus: []int{1}, Times: [][]float64{{1}, {2}}},
+		Overheads: []float64{10, 20},
+	}
+	for _, tt := range []struct {
+		m      int
+		want   float64
+		beyond bool
+	}{{0, 10, true}, {1, 10, false}, {51, 15, false}, {101, 20, false}, {1000, 20, true}} {
+		if got, beyond := table.O(tt.m); got != tt.want || beyond != tt.beyond {
+			t.Errorf("o(%d) = %v, %v; want %v, %v", tt.m, got, beyond, tt.want, tt.beyond)
+		}
+	}
+}
+
+func TestGammaByName(t *testing.T) {
+	curve := func(v float64) Curve { return Curve{Sizes: []int{1}, Times: [][]float64{{v}}} }
+	g := &Gamma{Operators: []Operator{{"SUM_R", curve(1)}, {"SUM_I", curve(2)}, {"max", curve(3)}}}
+	for _, tt := range []struct {
+		op   string
+		want float64
+	}{{"sum", 2}, {"SUM_R", 1}, {"sum_r", 1}, {"MAX", 3}} {
+		if got, _, err := g.Gamma(tt.op, 1, 4); got != tt.want || err != nil {
+			t.Errorf("γ of %s = %v, %v; want %v", tt.op, got, err, tt.want)
+		}
+	}
+	_, _, err := g.Gamma("land", 1, 1)
+	if err == nil || !strings.Contains(err.Error(), `"land"; measured are SUM_R, SUM_I, max`) {
+		t.Errorf("γ of land: %v", err)
+	}
+}

@@ -1,0 +1,428 @@
+package params
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/provenance"
+)
+
+// A File is what a sweep found out about a machine, or as much of it as there
+// is yet: the native parameter file, see docs/parameter-file.md.
+type File struct {
+	Format     string                `json:"format"`  // Format
+	Version    int                   `json:"version"` // of the format
+	Provenance provenance.Provenance `json:"provenance"`
+	Plan       Plan                  `json:"plan"`
+	Placements []numa.Placement      `json:"placements"` // of the largest τ, one of each policy
+	Complete   bool                  `json:"complete"`   // every cell of the plan has its samples
+	Seconds    float64               `json:"seconds"`    // spent measuring, over all resumptions
+	Warnings   []string              `json:"warnings"`
+	Cells      []Cell                `json:"cells"`
+}
+
+// Format and Version are what this program writes. It reads no newer version.
+// The version grows whenever a reader of the one before would misunderstand.
+const (
+	Format  = "taulop parameters"
+	Version = 1
+)
+
+// A Plan is what a sweep was asked for. A sweep goes on only under the same.
+type Plan struct {
+	Setups       []string      `json:"setups"` // Published in imported files
+	Policies     []numa.Policy `json:"placements"`
+	CPUs         []int         `json:"cpus,omitempty"`        // of policy "cpus", in order
+	Sizes        []int         `json:"sizes"`                 // m, bytes, rising
+	Taus         []int         `json:"taus"`                  // rising
+	Segments     int           `json:"segments"`              // nseg of the intermediate buffers
+	SegmentBytes int           `json:"segment_bytes"`         // S
+	Caches       []bool        `json:"off_cache"`             // false: in cache, true: off cache
+	CacheBytes   int           `json:"cache_bytes,omitempty"` // last-level cache; off cache, workers who share one walk through twice as much
+	Operators    []string      `json:"operators,omitempty"`   // in their published order, where that is not the customary one
+	Budget       float64       `json:"budget_s"`
+	Width        float64       `json:"width"`              // relative half-width at which a cell is done
+	Copy         string        `json:"copy"`               // what copies
+	NoGamma      bool          `json:"no_gamma,omitempty"` // reduction operators are left out
+}
+
+// A Kind is what a cell measures.
+type Kind string
+
+// The kinds of cells. Times are in ns throughout the file.
+const (
+	TransferCell Kind = "transfer" // Time is l(k,τ), a message of Bytes in K segments
+	NullCell     Kind = "null"     // Time is y(τ), a transfer of nothing
+	CopyCell     Kind = "copy"     // Time is c(m,τ), a copy of Bytes, no flags
+	OverheadCell Kind = "overhead" // Time is o(m), before the first byte moves
+	GammaCell    Kind = "gamma"    // Time is γ(m,τ), an Operator over two vectors of Bytes
+	PRTTCell     Kind = "prtt"     // Time is PRTT(n,d,m), parametrised round trips, for LogGP
+)
+
+// A Key says which cell it is; no two cells of a file have the same.
+type Key struct {
+	Kind      Kind        `json:"kind"`
+	Setup     string      `json:"setup,omitempty"` // of transfer and null: ring, bcast, ping, lone
+	Placement numa.Policy `json:"placement"`
+	OffCache  bool        `json:"off_cache,omitempty"`
+	Tau       int         `json:"tau"`                // 0, of gamma: any
+	Bytes     int         `json:"bytes"`              // m
+	Operator  string      `json:"operator,omitempty"` // of gamma, as in the published files: SUM_I
+	N         int         `json:"n,omitempty"`        // of prtt: messages that the client sends
+	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
+}
+
+// Lone is the setup whose transfers are L(m,1) of a message between two
+// processes: two workers, of whom only one copies at a time.
+const Lone = "lone"
+
+// Published is setup and placement of what comes from a published file, which
+// does not say how it was measured.
+const Published = "published"
+
+// String names the cell in a sentence.
+func (k Key) String() string {
+	var b strings.Builder
+	b.WriteString(string(k.Kind))
+	if k.Setup != "" {
+		b.WriteString(" of " + k.Setup)
+	}
+	if k.Operator != "" {
+		b.WriteString(" of " + k.Operator)
+	}
+	fmt.Fprintf(&b, ", %s, τ = %d, m = %d", where(k.Placement, k.OffCache), k.Tau, k.Bytes)
+	if k.Kind == PRTTCell {
+		fmt.Fprintf(&b, ", n = %d, d = %d ns", k.N, k.Delay)
+	}
+	return b.String()
+}
+
+// where names a table in a sentence.
+func where(placement numa.Policy, offCache bool) string {
+	if offCache {
+		return fmt.Sprintf("placement %s, off cache", placement)
+	}
+	return fmt.Sprintf("placement %s, in cache", placement)
+}
+
+// A Cell is a measured value of a Key.
+type Cell struct {
+	Key
+	K         int          `json:"k,omitempty"`         // of transfer: segments of the message
+	Transfers int          `json:"transfers,omitempty"` // of transfer: one after the other, a segment: l = Transfers·k·L
+	Time      fit.Estimate `json:"time_ns"`
+	Samples   []float64    `json:"samples_ns,omitempty"` // as they were taken; none in published files
+}
+
+// Segment is L(S,τ) of the segment that a transfer's message travels in (S =
+// Bytes where the message is smaller): l/(Transfers·k), ns.
+func (c Cell) Segment() fit.Estimate { return fit.Transfer(c.Time, max(1, c.K), max(1, c.Transfers)) }
+
+// Whole is the effective transfer time of the whole message, L(m,τ):
+// l/Transfers, ns. It is what models that ask for L(m,τ) beyond a segment use.
+func (c Cell) Whole() fit.Estimate { return fit.Transfer(c.Time, 1, max(1, c.Transfers)) }
+
+// Limits of a file, which may come from anywhere.
+const (
+	maxFile       = 64 << 20 // bytes of it
+	maxHeader     = 8 << 20  // bytes of any one field but cells
+	maxSamples    = 8 << 20  // of all cells
+	maxWorkers    = 1 << 14
+	maxCount      = 1 << 30 // of samples, transfers, segments …
+	maxCPUs       = 1 << 16
+	maxName       = 64 // bytes
+	maxNs         = longest * 1e9
+	maxListed     = 1 << 16 // sizes, τ or CPUs of a plan
+	maxPlacements = 16
+)
+
+// Validate says what is wrong with a file, the first thing found: what it
+// accepts can be written and read again.
+func (f *File) Validate() error {
+	if err := checkFormat(f.Format, f.Version); err != nil {
+		return err
+	}
+	if err := f.Plan.check(); err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	if err := f.checkState(); err != nil {
+		return err
+	}
+	if len(f.Cells) > maxCells {
+		return fmt.Errorf("%d cells; the most that a file holds is %d", len(f.Cells), maxCells)
+	}
+	samples := 0
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if err := c.check(); err != nil {
+			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
+		}
+		if samples += len(c.Samples); samples > maxSamples {
+			return fmt.Errorf("cell %d: more than %d samples in all", i+1, maxSamples)
+		}
+	}
+	if first, second := f.twice(); second > 0 {
+		return fmt.Errorf("cell %d (%v) is there twice, first as cell %d", second+1, f.Cells[second].Key, first+1)
+	}
+	return nil
+}
+
+// twice finds two cells of the same key; second is 0 if there are none.
+func (f *File) twice() (first, second int) {
+	order := f.sorted()
+	for i := 1; i < len(order); i++ {
+		a, b := order[i-1], order[i]
+		if f.Cells[a].Key == f.Cells[b].Key {
+			return int(a), int(b)
+		}
+	}
+	return 0, 0
+}
+
+// sorted is the indices of the cells in the file's order, equal ones as they are.
+func (f *File) sorted() []int32 {
+	order := make([]int32, len(f.Cells))
+	rising := true
+	for i := range order {
+		order[i] = int32(i)
+		rising = rising && (i == 0 || f.Cells[i-1].Key.order(&f.Cells[i].Key) < 0)
+	}
+	if !rising {
+		slices.SortFunc(order, func(a, b int32) int {
+			return cmp.Or(f.Cells[a].Key.order(&f.Cells[b].Key), int(a-b))
+		})
+	}
+	return order
+}
+
+func checkFormat(format string, version int) error {
+	switch {
+	case format != Format:
+		return fmt.Errorf("format is %.40q, want %q", format, Format)
+	case version < 1:
+		return fmt.Errorf("version is %d; the first is 1", version)
+	case version > Version:
+		return fmt.Errorf("version %d of the format is newer than %d, the newest that this taulop reads; use a newer taulop", version, Version)
+	}
+	return nil
+}
+
+// checkState is about what is neither plan nor cell.
+func (f *File) checkState() error {
+	if math.IsNaN(f.Seconds) || f.Seconds < 0 || f.Seconds > longest {
+		return fmt.Errorf("seconds: %g is no time", f.Seconds)
+	}
+	if len(f.Placements) > maxPlacements {
+		return fmt.Errorf("placements: %d of them; the most is %d", len(f.Placements), maxPlacements)
+	}
+	for _, p := range f.Placements {
+		if err := checkPolicy(p.Policy); err != nil {
+			return fmt.Errorf("placements: %w", err)
+		}
+		if len(p.Workers) > maxWorkers {
+			return fmt.Errorf("placements: %d workers; the most is %d", len(p.Workers), maxWorkers)
+		}
+	}
+	return nil
+}
+
+func (p *Plan) check() error {
+	for _, list := range []struct {
+		what   string
+		values []int
+		most   int
+	}{{"size", p.Sizes, maxSize}, {"τ", p.Taus, maxCount}} {
+		if err := rising(list.what, list.values); err != nil {
+			return err
+		}
+		if n := len(list.values); n > maxListed || n > 0 && list.values[n-1] > list.most {
+			return fmt.Errorf("%d of %s, the largest %d; the most is %d, up to %d", n, list.what, list.values[n-1], maxListed, list.most)
+		}
+	}
+	if len(p.CPUs) > maxListed {
+		return fmt.Errorf("%d CPUs; the most is %d", len(p.CPUs), maxListed)
+	}
+	for _, cpu := range p.CPUs {
+		if cpu < 0 || cpu > maxCount {
+			return fmt.Errorf("%d is no CPU", cpu)
+		}
+	}
+	for _, setup := range p.Setups {
+		if err := checkSetup(setup); err != nil {
+			return err
+		}
+	}
+	for _, policy := range p.Policies {
+		if err := checkPolicy(policy); err != nil {
+			return err
+		}
+	}
+	for _, operator := range p.Operators {
+		if err := checkOperator(operator); err != nil {
+			return err
+		}
+	}
+	if repeated(p.Setups) || repeated(p.Policies) || repeated(p.Caches) || repeated(p.Operators) {
+		return errors.New("a setup, placement, operator or state of the cache is there twice")
+	}
+	for _, number := range []struct {
+		what  string
+		value int
+	}{{"segments", p.Segments}, {"segment_bytes", p.SegmentBytes}, {"cache_bytes", p.CacheBytes}} {
+		if number.value < 0 || number.value > maxSize {
+			return fmt.Errorf("%s is %d; want 0 … %d", number.what, number.value, maxSize)
+		}
+	}
+	if !(p.Budget >= 0 && p.Budget <= longest) {
+		return fmt.Errorf("budget_s is %g; want 0 … %g", p.Budget, float64(longest))
+	}
+	if !(p.Width >= 0 && p.Width <= 1) {
+		return fmt.Errorf("width is %g; want 0 … 1", p.Width)
+	}
+	return nil
+}
+
+func repeated[T comparable](values []T) bool {
+	seen := make(map[T]bool, len(values))
+	for _, v := range values {
+		if seen[v] {
+			return true
+		}
+		seen[v] = true
+	}
+	return false
+}
+
+func (k *Key) check() error {
+	var err error
+	least, leastTau := 0, 1
+	switch k.Kind {
+	case TransferCell:
+		err, least = checkSetup(k.Setup), 1
+	case NullCell:
+		err = checkSetup(k.Setup)
+	case CopyCell:
+		least = 1
+	case OverheadCell:
+	case PRTTCell:
+		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
+			return fmt.Errorf("n is %d, the delay %d ns; want n from 1 and no delay below 0", k.N, k.Delay)
+		}
+	case GammaCell:
+		err, least, leastTau = checkOperator(k.Operator), 1, 0
+	default:
+		return fmt.Errorf("kind %.40q is unknown", k.Kind)
+	}
+	switch {
+	case err != nil:
+		return err
+	case k.Setup != "" && k.Kind != TransferCell && k.Kind != NullCell:
+		return fmt.Errorf("kind %s has no setup, got %q", k.Kind, k.Setup)
+	case k.Operator != "" && k.Kind != GammaCell:
+		return fmt.Errorf("kind %s has no operator, got %q", k.Kind, k.Operator)
+	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
+		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
+	case k.Tau < leastTau || k.Tau > maxCount:
+		return fmt.Errorf("τ is %d; want %d … %d", k.Tau, leastTau, maxCount)
+	case k.Bytes < least || k.Bytes > maxSize:
+		return fmt.Errorf("m is %d bytes; want %d … %d", k.Bytes, least, maxSize)
+	case k.Kind == NullCell && k.Bytes != 0:
+		return fmt.Errorf("m is %d bytes; a transfer of nothing has 0", k.Bytes)
+	}
+	return checkPolicy(k.Placement)
+}
+
+// checkSetup leaves open which setups there are: whoever measures knows.
+func checkSetup(name string) error {
+	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-' }
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, odd) {
+		return fmt.Errorf("%.40q is no setup; want a name in small letters like ring", name)
+	}
+	return nil
+}
+
+func checkPolicy(policy numa.Policy) error {
+	switch policy {
+	case numa.Local, numa.Spread, numa.Remote, numa.List, Published:
+		return nil
+	}
+	return fmt.Errorf("placement %.40q is unknown", policy)
+}
+
+func checkOperator(name string) error {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		return fmt.Errorf("%.40q is no operator; want a name like SUM_I", name)
+	}
+	return nil
+}
+
+func (c *Cell) check() error {
+	if err := c.Key.check(); err != nil {
+		return err
+	}
+	if c.Kind != TransferCell && (c.K != 0 || c.Transfers != 0) {
+		return fmt.Errorf("kind %s has neither k nor transfers", c.Kind)
+	}
+	if c.K < 0 || c.K > maxSize || c.Transfers < 0 || c.Transfers > maxCount {
+		return fmt.Errorf("k is %d, transfers %d; want none or whole numbers from 1", c.K, c.Transfers)
+	}
+	t := c.Time
+	if err := checkNs(t.Center); err != nil {
+		return err
+	}
+	if !(t.Lo <= t.Center && t.Center <= t.Hi) || t.Hi > maxNs && !math.IsInf(t.Hi, 1) || t.Lo < 0 && !math.IsInf(t.Lo, -1) {
+		return fmt.Errorf("%g … %g is no interval round %g", t.Lo, t.Hi, t.Center)
+	}
+	if t.N < 0 || t.N > maxCount {
+		return fmt.Errorf("%d samples", t.N)
+	}
+	for _, v := range c.Samples {
+		if err := checkNs(v); err != nil {
+			return fmt.Errorf("sample: %w", err)
+		}
+	}
+	return nil
+}
+
+func checkNs(ns float64) error {
+	if !(ns >= 0 && ns <= maxNs) || math.Signbit(ns) {
+		return fmt.Errorf("%g is no time in ns; want 0 … %g", ns, float64(maxNs))
+	}
+	return nil
+}
+
+// order is that of cells in a file: a curve's cells follow each other.
+func (k *Key) order(o *Key) int {
+	switch {
+	case k.Kind != o.Kind:
+		return slices.Index(kinds, k.Kind) - slices.Index(kinds, o.Kind)
+	case k.Setup != o.Setup:
+		return strings.Compare(k.Setup, o.Setup)
+	case k.Placement != o.Placement:
+		return strings.Compare(string(k.Placement), string(o.Placement))
+	case k.OffCache != o.OffCache:
+		if o.OffCache {
+			return -1
+		}
+		return 1
+	case k.Operator != o.Operator:
+		return strings.Compare(k.Operator, o.Operator)
+	case k.Tau != o.Tau:
+		return k.Tau - o.Tau
+	case k.Bytes != o.Bytes:
+		return k.Bytes - o.Bytes
+	case k.N != o.N:
+		return k.N - o.N
+	}
+	return k.Delay - o.Delay
+}
+
+var kinds = []Kind{TransferCell, NullCell, CopyCell, OverheadCell, GammaCell, PRTTCell}

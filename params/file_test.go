@@ -1,0 +1,581 @@
+package params
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/provenance"
+)
+
+// customarySizes are those of the published files.
+var customarySizes = []int{
+	1, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144, 7168, 8192, 16384, 32768, 49152, 65536, 98304,
+	131072, 196608, 262144, 393216, 524288, 786432, 1048576, 1572864, 2097152, 3145728, 4194304,
+}
+
+// machine is a file of a sweep over τ = 1 … cores, with invented times: what L
+// costs grows with m and slowly with τ.
+func machine(cores int, policies ...numa.Policy) *File {
+	const segment, samples = 8192, 10
+	f := &File{
+		Format: Format, Version: Version,
+		Provenance: provenance.Provenance{Time: "2026-01-02T03:04:05Z", Hostname: "tiny", CPUModel: "An <Invented> CPU", Governors: []string{"performance"},
+			Online: numa.SetOf(0, 1, 2, 5), Allowed: numa.SetOf(0, 1), Go: "go1.26", Taulop: "(devel)", Command: []string{"taulop", "sweep"}},
+		Plan: Plan{Setups: []string{"ring"}, Policies: policies, Sizes: customarySizes, Segments: 2, SegmentBytes: segment,
+			Caches: []bool{false}, Budget: 60, Width: 0.03, Copy: "memmove"},
+		Complete: true, Seconds: 59.5, Warnings: []string{"the load is 0.5 \"high\"", "this is a virtual machine"},
+	}
+	seed := uint64(1)
+	noise := func() float64 { // ±1 %
+		seed = seed*6364136223846793005 + 1442695040888963407
+		return 0.99 + 0.02*float64(seed>>40)/(1<<24)
+	}
+	add := func(k Key, kSegments, transfers int, ns float64) {
+		c := Cell{Key: k, K: kSegments, Transfers: transfers}
+		for range samples {
+			c.Samples = append(c.Samples, ns*noise())
+		}
+		c.Time = fit.Median(c.Samples)
+		f.Cells = append(f.Cells, c)
+	}
+	for tau := 1; tau <= cores; tau++ {
+		f.Plan.Taus = append(f.Plan.Taus, tau)
+	}
+	for _, p := range policies {
+		place := numa.Placement{Policy: p}
+		for cpu := range cores {
+			place.Workers = append(place.Workers, numa.Worker{CPU: numa.CPU{ID: cpu, Core: cpu}, Distance: 10})
+		}
+		f.Placements = append(f.Placements, place)
+		for i, m := range customarySizes {
+			k := (m + segment - 1) / segment
+			L := 90 + 0.11*float64(m)
+			for _, tau := range f.Plan.Taus {
+				slow := 1 + 0.1*float64(tau-1)
+				add(Key{Kind: TransferCell, Setup: "ring", Placement: p, Tau: tau, Bytes: m}, k, 2, 2*L*slow)
+				if i == 0 {
+					add(Key{Kind: NullCell, Setup: "ring", Placement: p, Tau: tau}, 0, 0, 70+float64(tau))
+				}
+			}
+			add(Key{Kind: TransferCell, Setup: Lone, Placement: p, Tau: 1, Bytes: m}, k, 2, 1.8*L)
+		}
+		add(Key{Kind: NullCell, Setup: Lone, Placement: p, Tau: 1}, 0, 0, 60)
+	}
+	add(Key{Kind: OverheadCell, Placement: policies[0], Tau: 1}, 0, 0, 12.5)
+	add(Key{Kind: PRTTCell, Placement: policies[0], Tau: 1, Bytes: 64, N: 10, Delay: 500}, 0, 0, 9e3)
+	add(Key{Kind: PRTTCell, Placement: policies[0], Tau: 1, Bytes: 64, N: 1}, 0, 0, 1e3)
+	for _, tau := range f.Plan.Taus {
+		for _, operator := range []string{"MAX_I", "SUM_I"} {
+			for _, m := range customarySizes {
+				add(Key{Kind: GammaCell, Placement: policies[0], Tau: tau, Bytes: max(m, 4), Operator: operator}, 0, 0, 2+0.3*float64(m))
+			}
+		}
+		if tau == 2 {
+			break
+		}
+	}
+	return f
+}
+
+func written(t testing.TB, f *File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func reread(t testing.TB, text []byte) *File {
+	t.Helper()
+	f, err := Read(bytes.NewReader(text), "host.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// All of a file comes back: numbers with the digits that are promised, the rest
+// as it was, and written again it is the same text.
+func TestFileRoundTrip(t *testing.T) {
+	was := machine(4, numa.Local, numa.Remote)
+	few := &was.Cells[7]
+	few.Samples = few.Samples[:3]
+	few.Time = fit.Median(few.Samples) // no interval yet
+	text := written(t, was)
+	is := reread(t, text)
+	if again := written(t, is); !bytes.Equal(text, again) {
+		t.Errorf("written again, it differs")
+	}
+	byKey := make(map[Key]Cell)
+	for _, c := range is.Cells {
+		byKey[c.Key] = c
+	}
+	near := func(got, want, rel float64) bool {
+		return got == want || math.Abs(got-want) <= rel*math.Abs(want)
+	}
+	if len(byKey) != len(was.Cells) {
+		t.Errorf("%d cells, want %d", len(byKey), len(was.Cells))
+	}
+	for _, want := range was.Cells {
+		got := byKey[want.Key]
+		good := got.K == want.K && got.Transfers == want.Transfers && got.Time.N == want.Time.N && len(got.Samples) == len(want.Samples) &&
+			near(got.Time.Center, want.Time.Center, 5e-6) && near(got.Time.Lo, want.Time.Lo, 5e-6) && near(got.Time.Hi, want.Time.Hi, 5e-6)
+		for i := range got.Samples {
+			good = good && near(got.Samples[i], want.Samples[i], 5e-5)
+		}
+		if !good {
+			t.Fatalf("%v: got %+v, want %+v", want.Key, got, want)
+		}
+	}
+	a, b := *was, *is
+	a.Cells, b.Cells = nil, nil
+	if !reflect.DeepEqual(a, b) {
+		t.Errorf("got %+v\nwant %+v", b, a)
+	}
+	for _, cell := range []string{`{"kind":"transfer","setup":"ring","placement":"local","tau":2,"bytes":8192,"k":1,"transfers":2,"time_ns":[`, `null,null,3],"samples_ns":[`} {
+		if !bytes.Contains(text, []byte("\n    {")) || !bytes.Contains(text, []byte(cell)) {
+			t.Errorf("no line with %s in\n%.3000s", cell, text)
+		}
+	}
+}
+
+// An empty file, before the first cell, is a file.
+func TestEmptyFile(t *testing.T) {
+	f := &File{}
+	is := reread(t, written(t, f))
+	if len(is.Cells) != 0 || is.Version != Version {
+		t.Errorf("got %+v", is)
+	}
+}
+
+const good = `{
+  "format": "taulop parameters",
+  "version": 1,
+  "provenance": {"time": "2026-01-02T03:04:05Z", "cpus_online": "0-1", "cpus_allowed": "0-1", "go": "", "taulop": "", "command": null, "since": "later"},
+  "plan": {"setups": ["ring"], "placements": ["local"], "sizes": [1, 64], "taus": [1, 2], "segments": 2, "segment_bytes": 8192, "off_cache": [false], "budget_s": 60, "width": 0.03, "copy": ""},
+  "placements": [],
+  "complete": false,
+  "seconds": 1.5,
+  "warnings": [],
+  "cells": [
+    {"kind":"transfer","setup":"ring","placement":"local","tau":1,"bytes":1,"k":1,"transfers":2,"time_ns":[100,99,101.5,6],"samples_ns":[99,99.5,100,100,101,101.5]},
+    {"kind":"transfer","setup":"ring","placement":"local","tau":2,"bytes":1,"k":1,"transfers":2,"time_ns":[120,null,null,1],"samples_ns":[1.2e2]}
+  ]
+}
+`
+
+// The document's example is a file, laid out as we write it, and it names every
+// field that there is.
+func TestDocument(t *testing.T) {
+	data, err := os.ReadFile("../docs/parameter-file.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "```json\n")
+	example, fields, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("no example")
+	}
+	f := reread(t, []byte(example))
+	if got := string(written(t, f)); got != example {
+		t.Errorf("written, the example is\n%s", got)
+	}
+	for _, typ := range []reflect.Type{reflect.TypeFor[File](), reflect.TypeFor[Plan](), reflect.TypeFor[Key](), reflect.TypeFor[Cell]()} {
+		for i := range typ.NumField() {
+			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if name != "" && !strings.Contains(fields, "| "+name) && !strings.Contains(fields, ", "+name+" |") {
+				t.Errorf("%s of %s is not explained", name, typ.Name())
+			}
+		}
+	}
+	for _, kind := range kinds {
+		if !strings.Contains(fields, "| "+string(kind)+" | ") {
+			t.Errorf("kind %s is not explained", kind)
+		}
+	}
+}
+
+// changed is good with one thing changed.
+func changed(t *testing.T, old, new string) string {
+	t.Helper()
+	if !strings.Contains(good, old) {
+		t.Fatalf("%q is not in the sample", old)
+	}
+	return strings.Replace(good, old, new, 1)
+}
+
+func TestRead(t *testing.T) {
+	for _, tt := range []struct{ name, text string }{
+		{"as written", good},
+		{"CRLF", strings.ReplaceAll(good, "\n", "\r\n")},
+		{"on one line", strings.ReplaceAll(good, "\n", "")},
+		{"byte order mark", "\xef\xbb\xbf" + good},
+		{"cells before the version", strings.Replace(changed(t, `"format": "taulop parameters",`, `"cells": [],"format": "taulop parameters",`), `"cells": [`+"\n", `"x": [`+"\n", 1)},
+		{"escapes", changed(t, `"kind":"transfer"`, `"\u006bind":"transf\u0065r"`)},
+	} {
+		f, err := Read(strings.NewReader(tt.text), "f")
+		if tt.name == "cells before the version" {
+			// What is unknown is said only once the version is known.
+			if err == nil || !strings.Contains(err.Error(), `f:10: there is no field "x"`) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		c := f.Cells[0]
+		if len(f.Cells) != 2 || c.Kind != TransferCell || c.Segment().Center != 50 || c.Time.Hi != 101.5 || len(c.Samples) != 6 || f.Cells[1].Time.Known() {
+			t.Errorf("%s: read as %+v", tt.name, f)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	with := func(old, new string) string { return changed(t, old, new) }
+	first := `{"kind":"transfer","setup":"ring","placement":"local","tau":1,"bytes":1,`
+	utf16 := "\xff\xfe"
+	for _, b := range []byte(good) {
+		utf16 += string([]byte{b, 0})
+	}
+	for _, tt := range []struct{ name, text, says string }{
+		{"empty", "", "f:1: the file is empty"},
+		{"published text", small, "f:1: this is a published text file; turn it into a native one with taulop import"},
+		{"other text", "MPI results\n", `f:1: "MPI results" where { belongs`},
+		{"other JSON", `{"setup": "ring"}`, `f:1: this is no parameter file: it has no "format" and "version"`},
+		{"other format", with("taulop parameters", "recipes"), `f:3: format is "recipes", want "taulop parameters"`},
+		{"newer version", with(`"version": 1`, `"version": 2`), "f:3: version 2 of the format is newer than 1, the newest that this taulop reads; use a newer taulop"},
+		{"newer version with new fields", strings.Replace(with(`"version": 1`, `"version": 7`), `"k":1`, `"j":1`, 1), "f:3: version 7"},
+		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 2}`, "f:1: version 2"},
+		{"version 0", with(`"version": 1`, `"version": 0`), "f:3: version is 0"},
+		{"version in words", with(`"version": 1`, `"version": "1"`), "f:3: version: string where a value like int belongs"},
+		{"no version", with(`"version": 1,`, ``), `f:1: this is no parameter file`},
+		{"no plan", with(`"plan": `, `"provenance": `), `f:5: "provenance" is there twice`},
+		{"unknown field", with(`"complete"`, `"compete"`), `f:7: there is no field "compete"`},
+		{"unknown field of the plan", with(`"sizes"`, `"seizes"`), `f:5: plan: unknown field "seizes"`},
+		{"unknown field of a cell", with(`"k":1`, `"j":1`), `f:11: there is no field "j" in a cell`},
+		{"twice in a cell", with(`"k":1`, `"tau":1`), `f:11: "tau" is there twice in a cell`},
+		{"twice in the plan", with(`"width": 0.03`, `"segments": 3`), `f:5: "segments" is there twice`},
+		{"a cell twice", with(`"tau":2,"bytes":1`, `"tau":1,"bytes":1`), "f:12: transfer of ring, placement local, in cache, τ = 1, m = 1 is there twice, first in line 11"},
+		{"unknown kind", with(`"kind":"transfer"`, `"kind":"transport"`), `f:11: transport of ring, placement local, in cache, τ = 1, m = 1: kind "transport" is unknown`},
+		{"unknown placement", with(`"placement":"local"`, `"placement":"loco"`), `f:11: transfer of ring, placement loco, in cache, τ = 1, m = 1: placement "loco" is unknown`},
+		{"no kind", with(`"kind":"transfer",`, ``), "f:11: a cell lacks one of kind"},
+		{"no setup", with(`"setup":"ring",`, ``), `f:11: transfer, placement local, in cache, τ = 1, m = 1: "" is no setup`},
+		{"setup of a copy", with(`"kind":"transfer"`, `"kind":"copy"`), `kind copy has no setup, got "ring"`},
+		{"operator of a transfer", with(first, first+`"operator":"SUM_I",`), `kind transfer has no operator`},
+		{"NaN", with("[100,", "[NaN,"), `f:11: "NaN,99,101.5`},
+		{"NaN sample", with("[99,99.5", "[99,NaN"), `f:11: "NaN,100`},
+		{"Infinity", with("[100,", "[Infinity,"), `f:11: "Infinity`},
+		{"overflow", with("[100,", "[1e999,"), `f:11: "1e999" is too large`},
+		{"absurd", with("[100,99,101.5", "[1e300,99,1e301"), `f:11: transfer of ring, placement local, in cache, τ = 1, m = 1: 1e+300 is no time in ns`},
+		{"negative time", with("[100,", "[-100,"), `m = 1: -100 is no time in ns; want 0 … 1e+18`},
+		{"negative zero", with("[100,", "[-0,"), `-0 is no time in ns`},
+		{"negative sample", with("[99,99.5", "[99,-99.5"), `sample: -99.5 is no time in ns`},
+		{"no centre", with("[100,", "[null,"), `f:11: "null,99`},
+		{"centre outside the interval", with("[100,99,", "[100,100.5,"), `100.5 … 101.5 is no interval round 100`},
+		{"three numbers for a time", with(`[100,99,101.5,6]`, `[100,99,101.5]`), `f:11: "],\"samples`},
+		{"five numbers for a time", with(`[100,99,101.5,6]`, `[100,99,101.5,6,7]`), `f:11: ",7]`},
+		{"absurd n", with("101.5,6]", "101.5,6000000000]"), `6000000000 samples`},
+		{"n with a fraction", with("101.5,6]", "101.5,6.5]"), `f:11: "6.5" is no whole number`},
+		{"τ zero", with(`"tau":1`, `"tau":0`), `τ is 0; want 1 …`},
+		{"absurd τ", with(`"tau":1`, `"tau":99999999999999999999`), `f:11: "99999999999999999999" is no whole number, or too large`},
+		{"large τ", with(`"tau":1`, `"tau":9999999999`), `τ is 9999999999`},
+		{"m negative", with(`"bytes":1`, `"bytes":-1`), `m is -1 bytes`},
+		{"m of nothing", with(`"kind":"transfer"`, `"kind":"null"`), `m is 1 bytes; a transfer of nothing has 0`},
+		{"n of a transfer", with(first, first+`"n":2,`), `kind transfer has neither n nor a delay`},
+		{"prtt without n", with(`"kind":"transfer","setup":"ring"`, `"kind":"prtt"`), `n is 0, the delay 0 ns`},
+		{"k negative", with(`"k":1`, `"k":-1`), `k is -1`},
+		{"number with a zero in front", with(`"k":1`, `"k":01`), `f:11: "01,`},
+		{"number that ends early", with(`"k":1`, `"k":1.`), `f:11: "1.,`},
+		{"sizes unsorted", with("[1, 64]", "[64, 1]"), "f:5: plan: size 1 comes after 64; they must rise"},
+		{"size twice", with("[1, 64]", "[1, 1]"), "f:5: plan: size 1 is there twice"},
+		{"taus unsorted", with("[1, 2]", "[2, 1]"), "f:5: plan: τ 1 comes after 2; they must rise"},
+		{"size zero", with("[1, 64]", "[0, 64]"), "f:5: plan: size 0"},
+		{"huge size", with("[1, 64]", "[1, 9999999999999999]"), "f:5: plan: 2 of size, the largest 9999999999999999"},
+		{"size in words", with("[1, 64]", `[1, "64"]`), "f:5: plan: string where a value like int belongs"},
+		{"plan's placement unknown", with(`["local"]`, `["loco"]`), `f:5: plan: placement "loco" is unknown`},
+		{"plan's setup a path", with(`["ring"]`, `["../ring"]`), `f:5: plan: "../ring" is no setup`},
+		{"setup twice", with(`["ring"]`, `["ring","ring"]`), `f:5: plan: a setup, placement, operator or state of the cache is there twice`},
+		{"negative segments", with(`"segments": 2`, `"segments": -2`), "f:5: plan: segments is -2"},
+		{"width", with(`0.03`, `3`), "f:5: plan: width is 3"},
+		{"budget", with(`"budget_s": 60`, `"budget_s": -60`), "f:5: plan: budget_s is -60"},
+		{"negative seconds", with(`1.5`, `-1.5`), "seconds: -1.5 is no time"},
+		{"placement of a file unknown", with(`"placements": []`, `"placements": [{"policy":"loco"}]`), `f:6: placements: placement "loco" is unknown`},
+		{"CPU list that unfolds", with(`"cpus_online": "0-1"`, `"cpus_online": "0-999999999"`), "f:4: provenance: CPU 999999999; the largest that makes sense is 65536"},
+		{"CPU list in words", with(`"cpus_online": "0-1"`, `"cpus_online": "all"`), "f:4: provenance: "},
+		{"cells an object", with("\"cells\": [\n", "\"cells\": {\n"), `f:10: "{" where [ belongs`},
+		{"a comma too many", with("[1.2e2]}\n", "[1.2e2]},\n"), `f:13: "]" where { belongs`},
+		{"text after the end", good + "x", `f:15: "x" where the end of the file belongs`},
+		{"two files", good + good, `f:15: "{" where the end of the file belongs`},
+		{"string without end", with(`"local","tau":1`, `"local`+"\n"+`","tau":1`), "f:11: a string has no end in its line"},
+		{"bad escape", with(`"local","tau":1`, `"\qlocal","tau":1`), `f:11: "\"\\qlocal\"" is no string`},
+		{"deep", with(`"warnings": []`, `"warnings": `+strings.Repeat("[", 100000)), "f:9: more than 16 brackets in each other"},
+		{"UTF-16", utf16, "f:1: the file is UTF-16"},
+		{"UTF-16 without mark", utf16[2:], "f:1: the file is UTF-16"},
+		{"zero bytes", with(`"k":1`, "\x00"), `f:11: "\x00,`},
+		{"megabyte of a name", with(`"k":1`, `"`+strings.Repeat("k", 1<<20)+`":1`), `f:11: there is no field "kkkk`},
+		{"many names", with(`"since": "later"`, many(`"n%d": 0`, 2000)), "f:4: more than 1000 names in an object"},
+		{"many fields", with(`"complete": false`, many(`"n%d": 0`, 2000)), "f:7: more than 1000 fields"},
+		{"header of many MB", with(`"warnings": []`, `"warnings": ["`+strings.Repeat("w", 9<<20)+`"]`), "f:9: warnings has more than 8 MiB"},
+		{"more than 64 MiB", strings.Repeat(" ", 64<<20) + good, "f:1: more than 64 MiB; this is no parameter file"},
+	} {
+		f, err := Read(strings.NewReader(tt.text), "f")
+		switch {
+		case f != nil || err == nil || !strings.Contains(err.Error(), tt.says):
+			t.Errorf("%s: error %q, want one with %q", tt.name, err, tt.says)
+		case len(err.Error()) > 400 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "f:"):
+			t.Errorf("%s: %q is no sentence with file and line", tt.name, err)
+		}
+	}
+}
+
+func many(format string, n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(format, i))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Wherever a file is cut off, the rest is refused.
+func TestReadRefusesEveryTruncation(t *testing.T) {
+	for i := range len(good) - 2 {
+		if _, err := Read(strings.NewReader(good[:i]), "f"); err == nil || !strings.HasPrefix(err.Error(), "f:") {
+			t.Errorf("%q: %v", good[:i], err)
+		}
+	}
+}
+
+// An input that does nothing but ask for memory gets a small multiple of its
+// size: all in all, so that at any moment it is less.
+func TestReadBoundsMemory(t *testing.T) {
+	const size, most = 8 << 20, 40
+	head := good[:strings.Index(good, "    {")]
+	for _, tt := range []struct{ name, begin, repeat string }{
+		{"cells", head, `{"kind":"overhead","placement":"local","tau":%d,"bytes":0,"time_ns":[0,0,0,0]},`},
+		{"samples", head + `{"kind":"overhead","placement":"local","tau":1,"bytes":0,"time_ns":[0,0,0,0],"samples_ns":[`, "0,"},
+		{"sizes", good[:strings.Index(good, "64]")], "1,"},
+		{"names", `{"format": `, `{"%d":`},
+		{"lines", head, "\n"},
+	} {
+		var b strings.Builder
+		b.WriteString(tt.begin)
+		for i := 1; b.Len() < size; i++ {
+			if strings.Contains(tt.repeat, "%d") {
+				fmt.Fprintf(&b, tt.repeat, i)
+			} else {
+				b.WriteString(tt.repeat)
+			}
+		}
+		text := b.String()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(strings.NewReader(text), "f")
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%s: no error", tt.name)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > most*size {
+			t.Errorf("%s: %d MiB for %d MiB of input (%v)", tt.name, took>>20, size>>20, err)
+		}
+	}
+}
+
+func TestValidateNamesTheCell(t *testing.T) {
+	for _, tt := range []struct {
+		spoil func(*File)
+		says  string
+	}{
+		{func(f *File) { f.Cells[2].Time.Center = math.NaN() }, "cell 3 (transfer of ring, placement local, in cache, τ = 2, m = 1): NaN is no time"},
+		{func(f *File) { f.Cells[2].Samples[1] = math.Inf(1) }, "cell 3 (transfer of ring, placement local, in cache, τ = 2, m = 1): sample: +Inf"},
+		{func(f *File) { f.Cells[2] = f.Cells[0] }, "cell 3 (transfer of ring, placement local, in cache, τ = 1, m = 1) is there twice"},
+		{func(f *File) { f.Plan.Taus[1] = 1 }, "plan: τ 1 is there twice"},
+		{func(f *File) { f.Seconds = math.NaN() }, "seconds"},
+		{func(f *File) { f.Plan.Budget = math.NaN() }, "budget_s"},
+	} {
+		f := machine(2, numa.Local)
+		tt.spoil(f)
+		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("error %v, want one with %q", err, tt.says)
+		}
+		if err := f.Write(&bytes.Buffer{}); err == nil {
+			t.Errorf("%s: written nevertheless", tt.says)
+		}
+	}
+}
+
+// Whatever goes wrong, the file that was there stays, and nothing else does.
+func TestWriteFileReplaces(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "host.json")
+	f := machine(2, numa.Local)
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	was, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Cells[0].Time.Center = -1
+	if err := f.WriteFile(path); err == nil {
+		t.Error("an invalid file was written")
+	}
+	if is, err := os.ReadFile(path); err != nil || !bytes.Equal(was, is) {
+		t.Errorf("the file changed (%v)", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	if _, err := ReadFile(path); err != nil {
+		t.Error(err)
+	}
+	if _, err := ReadFile(filepath.Join(dir, "missing.json")); !os.IsNotExist(err) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+func TestRound(t *testing.T) {
+	for _, tt := range []struct {
+		v      float64
+		digits int
+		want   string
+	}{
+		{2188.4567, 5, "2188.5"}, {33135268, 5, "33135000"}, {0.002, 5, "0.002"}, {99999.6, 5, "100000"}, {0, 5, "0"},
+		{425.762, 17, "425.762"}, {1e18, 6, "1e+18"}, {5e-324, 5, "5e-324"}, {123456.78, 6, "123457"}, {math.Inf(1), 6, "null"},
+	} {
+		got := string(appendNumber(nil, tt.v, tt.digits))
+		if got != tt.want {
+			t.Errorf("%g with %d digits is %s, want %s", tt.v, tt.digits, got, tt.want)
+		}
+	}
+}
+
+// Numbers come out as the standard library reads them.
+func TestNumbers(t *testing.T) {
+	for _, text := range []string{
+		"0", "0.5", "7", "10", "1.25", "425.762", "0.002", "100.0", "123456789012345", "1234567890123456", "0.123456789012345", "0.1234567890123456",
+		"12345678901234567890", "1e3", "1.5E-3", "9007199254740993", "00", "01", "0.", ".5", "1.2.3", "-1", "-", "", "1x", "1 2", "+1",
+	} {
+		var want float64
+		refused := json.Unmarshal([]byte("["+text+"]"), &[]*float64{&want}) != nil
+		s := scanner{text: text + "]"}
+		got := s.float()
+		s.expect(']')
+		if (s.err != nil) != (refused || text == "") || s.err == nil && got != want {
+			t.Errorf("%q: %v, %v; want %v", text, got, s.err, want)
+		}
+	}
+}
+
+// A machine of 256 cores, all τ, three placements: under 20 MB, and read in
+// 100 ms; the benchmark says how fast, the test only that it is no surprise.
+func TestLargeFile(t *testing.T) {
+	f := machine(256, numa.Local, numa.Spread, numa.Remote)
+	text := written(t, f)
+	if len(text) > 20e6 {
+		t.Errorf("%d cells take %d bytes", len(f.Cells), len(text))
+	}
+	began := time.Now()
+	reread(t, text)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("reading took %v", took)
+	}
+	t.Logf("%d cells, %d bytes", len(f.Cells), len(text))
+}
+
+func BenchmarkRead(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "host.json")
+	f := machine(256, numa.Local, numa.Spread, numa.Remote)
+	if err := f.WriteFile(path); err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(info.Size())
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ReadFile(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	f := machine(256, numa.Local, numa.Spread, numa.Remote)
+	b.SetBytes(int64(len(written(b, f))))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := f.Write(&bytes.Buffer{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(good))
+	few := machine(2, numa.Local)
+	few.Cells = append(few.Cells[:9:9], few.Cells[len(few.Cells)-2:]...)
+	f.Add(written(f, few))
+	for path, data := range published(f, "SHM.txt", "IB.txt", "TCP.txt") {
+		table, err := ReadText(bytes.NewReader(data), path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		gamma, err := ReadGammaText(bytes.NewReader(published(f, "gamma.txt")[filepath.Join(filepath.Dir(path), "gamma.txt")]), path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(written(f, FromText(table, gamma)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := Read(bytes.NewReader(data), "f")
+		if err != nil {
+			if file != nil || !strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error without file and line: %q", err)
+			}
+			return
+		}
+		first := written(t, file)
+		again, err := Read(bytes.NewReader(first), "again")
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+		if second := written(t, again); !bytes.Equal(first, second) {
+			t.Errorf("written twice, two results")
+		}
+		file.Bounds()
+		if table, err := file.Table("", "", false); err == nil {
+			if err := table.check(); err != nil {
+				t.Errorf("a table: %v", err)
+			}
+			if full, _, err := table.Fill(); err == nil {
+				if err := WriteText(&bytes.Buffer{}, full); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if gamma, err := file.Gamma(""); err == nil {
+			fitted, _ := gamma.Fit(customarySizes)
+			if err := WriteGammaText(&bytes.Buffer{}, fitted); err != nil {
+				t.Error(err)
+			}
+		}
+		file.Y("", "")
+		file.C("", false)
+	})
+}

@@ -1,0 +1,46 @@
+package params
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Gamma is what reductions cost: γ(m,τ) of each operator that was measured.
+type Gamma struct {
+	Operators []Operator
+}
+
+// Operator is the time of combining two vectors of m bytes while τ ranks do so.
+type Operator struct {
+	Name string // as its file names it, such as "sum" or "SUM_R"
+	Curve
+}
+
+// Gamma is γ(m,τ) of an operator in seconds, and whether it was extrapolated; see
+// Curve. It fails for an operator that was not measured; see Operator.
+func (g *Gamma) Gamma(operator string, m, tau int) (seconds float64, extrapolated bool, err error) {
+	o, err := g.Operator(operator)
+	if err != nil {
+		return 0, false, err
+	}
+	seconds, extrapolated = o.At(m, tau)
+	return seconds, extrapolated, nil
+}
+
+// Operator finds an operator by name. Case does not matter, and a plain name such
+// as "sum" stands for SUM_I, on integers, if there is no operator of that name.
+// It fails for an operator that was not measured and lists those that were.
+func (g *Gamma) Operator(name string) (*Operator, error) {
+	for _, full := range []string{name, name + "_I"} {
+		for i := range g.Operators {
+			if strings.EqualFold(g.Operators[i].Name, full) {
+				return &g.Operators[i], nil
+			}
+		}
+	}
+	var names []string
+	for _, o := range g.Operators {
+		names = append(names, o.Name)
+	}
+	return nil, fmt.Errorf("no γ of operator %q; measured are %s", name, strings.Join(names, ", "))
+}

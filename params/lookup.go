@@ -1,0 +1,306 @@
+package params
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// Table is L(m,τ) of whole messages and o(m), for models that ask for messages of
+// any size: beyond a segment L(m,τ) is the effective time of a message that
+// travels in segments. An empty setup or placement is the first of the plan.
+//
+// The column τ = 1 is the setup "lone", two processes of whom only one copies at
+// a time, where the file has it, else the setup's own.
+//
+// It fails where the file has no such transfers, or not all of them yet.
+func (f *File) Table(setup string, placement numa.Policy, offCache bool) (*Table, error) {
+	return f.table(setup, placement, offCache, Cell.Whole)
+}
+
+// SegmentTable is as Table, but a message that travels in segments counts as one
+// of them: beyond a segment its rows are what L(S,τ) becomes in longer messages.
+func (f *File) SegmentTable(setup string, placement numa.Policy, offCache bool) (*Table, error) {
+	return f.table(setup, placement, offCache, Cell.Segment)
+}
+
+func (f *File) table(setup string, placement numa.Policy, offCache bool, value func(Cell) fit.Estimate) (*Table, error) {
+	setup, placement = f.first(setup, placement)
+	g := f.transfers(TransferCell, setup, placement, offCache)
+	if len(g.taus) == 0 {
+		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(setup), where(placement, offCache), f.choices())
+	}
+	curve, err := g.curve(fmt.Sprintf("transfers of %s, %s", setup, where(placement, offCache)), value)
+	if err != nil {
+		return nil, err
+	}
+	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache)}, nil
+}
+
+// first fills in what the caller leaves open.
+func (f *File) first(setup string, placement numa.Policy) (string, numa.Policy) {
+	if setup == "" && len(f.Plan.Setups) > 0 {
+		setup = f.Plan.Setups[0]
+	}
+	if placement == "" && len(f.Plan.Policies) > 0 {
+		placement = f.Plan.Policies[0]
+	}
+	return setup, placement
+}
+
+// Y is the synchronisation y(τ) of a setup, the same for every m; defaults and
+// the column τ = 1 are as in Table.
+func (f *File) Y(setup string, placement numa.Policy) (*Curve, error) {
+	setup, placement = f.first(setup, placement)
+	what := fmt.Sprintf("y of %s, placement %s", orNone(setup), placement)
+	g := f.transfers(NullCell, setup, placement, false)
+	curve, err := g.curve(what, Cell.Whole)
+	if err != nil {
+		return nil, err
+	}
+	// Two equal rows, so that no m between them is extrapolated.
+	return &Curve{Sizes: []int{1, maxSize}, Taus: curve.Taus, Times: [][]float64{curve.Times[0], curve.Times[0]}}, nil
+}
+
+// C is the copy c(m,τ), measured without flags; defaults are as in Table.
+func (f *File) C(placement numa.Policy, offCache bool) (*Curve, error) {
+	_, placement = f.first("", placement)
+	g := f.grid(func(c *Cell) bool { return c.Kind == CopyCell && c.Placement == placement && c.OffCache == offCache })
+	curve, err := g.curve("copies, "+where(placement, offCache), Cell.Whole)
+	if err != nil {
+		return nil, err
+	}
+	return &curve, nil
+}
+
+// Gamma is γ(m,τ) of every operator that the file has. Where a placement has
+// none it is that of another, for ranks reduce without each other. Operators
+// come in the plan's order, else in that of the published files.
+func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
+	_, placement = f.first("", placement)
+	kind := func(c *Cell) bool { return c.Kind == GammaCell }
+	same := f.nearest(placement, false, kind)
+	byName := make(map[string]grid)
+	var names []string
+	for i := range f.Cells {
+		if c := &f.Cells[i]; kind(c) && same(c) {
+			g, known := byName[c.Operator]
+			if !known {
+				names = append(names, c.Operator)
+				g = grid{cells: make(map[[2]int]*Cell)}
+			}
+			g.add(c)
+			byName[c.Operator] = g
+		}
+	}
+	if len(names) == 0 {
+		return nil, errors.New("no γ: the file was measured or imported without reduction operators")
+	}
+	order := func(name string) int {
+		if i := slices.Index(f.Plan.Operators, name); i >= 0 {
+			return i - len(f.Plan.Operators)
+		}
+		if i := slices.Index(customary, name); i >= 0 {
+			return i
+		}
+		return len(customary)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(order(a)-order(b), strings.Compare(a, b)) })
+	gamma := &Gamma{}
+	for _, name := range names {
+		g := byName[name]
+		curve, err := g.curve("γ of "+name, Cell.Whole)
+		if err != nil {
+			return nil, err
+		}
+		gamma.Operators = append(gamma.Operators, Operator{name, curve})
+	}
+	return gamma, nil
+}
+
+// customary is the order of operators in the published files, which their readers
+// know by their columns.
+var customary = []string{
+	"MAX_I", "MIN_I", "SUM_I", "PROD_I", "LAND_I", "LOR_I", "LXOR_I", "BAND_I", "BOR_I", "BXOR_I", "MAXLOC_I", "MINLOC_I",
+	"MAX_R", "MIN_R", "SUM_R", "PROD_R", "MAXLOC_R", "MINLOC_R",
+}
+
+// overheads is o(m) in seconds at each size, 0 where there is none.
+func (f *File) overheads(sizes []int, placement numa.Policy, offCache bool) []float64 {
+	kind := func(c *Cell) bool { return c.Kind == OverheadCell }
+	same := f.nearest(placement, offCache, kind)
+	g := f.grid(func(c *Cell) bool { return kind(c) && same(c) })
+	o := make([]float64, len(sizes))
+	if len(g.taus) == 0 {
+		return o
+	}
+	var known []int
+	for _, m := range g.sizes {
+		if g.cells[[2]int{m, g.taus[0]}] != nil {
+			known = append(known, m)
+		}
+	}
+	at := func(i int) float64 { return seconds(g.cells[[2]int{known[i], g.taus[0]}].Time.Center) }
+	for row, m := range sizes {
+		i, measured := slices.BinarySearch(known, m)
+		switch {
+		case measured || i == 0:
+			o[row] = at(i)
+		case i == len(known):
+			o[row] = at(i - 1)
+		default:
+			o[row] = line(known[i-1], at(i-1), known[i], at(i), m)
+		}
+	}
+	return o
+}
+
+// nearest matches the cells of a kind that serve for a placement and state of
+// the cache: its own, else the placement's, else those of the first cell of the
+// kind. What a rank does by itself is the same wherever the others are.
+func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bool) func(*Cell) bool {
+	best, distance := -1, 4
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if !kind(c) {
+			continue
+		}
+		d := 0
+		if c.Placement != placement {
+			d += 2
+		}
+		if c.OffCache != offCache {
+			d++
+		}
+		if d < distance {
+			best, distance = i, d
+		}
+	}
+	return func(c *Cell) bool {
+		return best >= 0 && c.Placement == f.Cells[best].Placement && c.OffCache == f.Cells[best].OffCache
+	}
+}
+
+// transfers is the grid of a setup's cells of a kind, τ = 1 from Lone where it
+// is there.
+func (f *File) transfers(kind Kind, setup string, placement numa.Policy, offCache bool) grid {
+	same := func(c *Cell) bool { return c.Kind == kind && c.Placement == placement && c.OffCache == offCache }
+	lone := setup != Lone && slices.ContainsFunc(f.Cells, func(c Cell) bool { return same(&c) && c.Setup == Lone && c.Tau == 1 })
+	g := f.grid(func(c *Cell) bool { return same(c) && c.Setup == setup && !(lone && c.Tau == 1) })
+	if len(g.taus) == 0 || !lone {
+		return g
+	}
+	for i := range f.Cells {
+		if c := &f.Cells[i]; same(c) && c.Setup == Lone && c.Tau == 1 {
+			g.add(c)
+		}
+	}
+	return g
+}
+
+// tables are the setups, placements and states of the cache that there are
+// transfers of.
+func (f *File) tables() []Key {
+	seen := make(map[Key]bool)
+	var all []Key
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		key := Key{Kind: TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache}
+		if c.Kind == TransferCell && c.Setup != Lone && !seen[key] {
+			seen[key] = true
+			all = append(all, key)
+		}
+	}
+	slices.SortFunc(all, func(a, b Key) int { return a.order(&b) })
+	return all
+}
+
+// choices says which tables there are.
+func (f *File) choices() string {
+	const most = 16
+	var all []string
+	for _, k := range f.tables() {
+		if all = append(all, fmt.Sprintf("%s (%s)", k.Setup, where(k.Placement, k.OffCache))); len(all) == most {
+			break
+		}
+	}
+	if len(all) == 0 {
+		return "the file has none at all"
+	}
+	return "the file has " + strings.Join(all, ", ")
+}
+
+func orNone(setup string) string { return cmp.Or(setup, "any setup") }
+
+// A grid is cells over m and τ.
+type grid struct {
+	sizes, taus []int
+	cells       map[[2]int]*Cell // by m and τ
+}
+
+func (f *File) grid(match func(*Cell) bool) grid {
+	g := grid{cells: make(map[[2]int]*Cell)}
+	for i := range f.Cells {
+		if c := &f.Cells[i]; match(c) {
+			g.add(c)
+		}
+	}
+	return g
+}
+
+func (g *grid) add(c *Cell) {
+	insert := func(list []int, v int) []int {
+		i, found := slices.BinarySearch(list, v)
+		if found {
+			return list
+		}
+		return slices.Insert(list, i, v)
+	}
+	g.sizes, g.taus = insert(g.sizes, c.Bytes), insert(g.taus, c.Tau)
+	g.cells[[2]int{c.Bytes, c.Tau}] = c
+}
+
+// curve is the grid's values in seconds. It fails where the grid has holes.
+func (g *grid) curve(what string, value func(Cell) fit.Estimate) (Curve, error) {
+	if len(g.cells) == 0 {
+		return Curve{}, fmt.Errorf("the file has no %s", what)
+	}
+	// τ = 0 holds for any; where it was measured for some, those say more.
+	if len(g.taus) > 1 && g.taus[0] == 0 {
+		g.taus = g.taus[1:]
+	}
+	c := Curve{Sizes: g.sizes, Taus: g.taus}
+	missing, first := 0, [2]int{}
+	for _, m := range g.sizes {
+		row := make([]float64, len(g.taus))
+		for i, tau := range g.taus {
+			at := [2]int{m, tau}
+			cell := g.cells[at]
+			if cell == nil {
+				if missing == 0 {
+					first = at
+				}
+				missing++
+				continue
+			}
+			row[i] = seconds(value(*cell).Center)
+		}
+		c.Times = append(c.Times, row)
+	}
+	if missing > 0 {
+		return Curve{}, fmt.Errorf("the file lacks %d of %d %s, first m = %d, τ = %d: complete it with taulop sweep -resume",
+			missing, len(g.sizes)*len(g.taus), what, first[0], first[1])
+	}
+	if g.taus[0] == 0 {
+		c.Taus = nil
+	}
+	return c, nil
+}
+
+// seconds of ns. Division is exact to the last digit, a factor 1e-9 is not.
+func seconds(ns float64) float64 { return ns / 1e9 }

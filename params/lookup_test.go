@@ -1,0 +1,400 @@
+package params
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// exactly is a cell's time without samples.
+func exactly(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6} }
+
+// sparse is a file whose every number can be followed by hand: ring at τ = 1, 2
+// and 4, lone beside it, o at two sizes, y, c and γ.
+func sparse() *File {
+	f := &File{Format: Format, Version: Version, Plan: Plan{
+		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 16384}, Taus: []int{1, 2, 4}, SegmentBytes: 8192, Segments: 2, Caches: []bool{false},
+	}}
+	transfer := func(setup string, tau, m, k int, l float64) {
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}, K: k, Transfers: 2, Time: exactly(l)})
+	}
+	cell := func(k Key, ns float64) {
+		k.Placement = numa.Local
+		f.Cells = append(f.Cells, Cell{Key: k, Time: exactly(ns)})
+	}
+	// l = 2k·L.
+	transfer("ring", 1, 64, 1, 10)
+	transfer("ring", 1, 16384, 2, 1000)
+	transfer("ring", 2, 64, 1, 240)
+	transfer("ring", 2, 16384, 2, 8000)
+	transfer("ring", 4, 64, 1, 480)
+	transfer("ring", 4, 16384, 2, 12000)
+	transfer(Lone, 1, 64, 1, 200)
+	transfer(Lone, 1, 16384, 2, 6000)
+	cell(Key{Kind: NullCell, Setup: "ring", Tau: 1}, 5)
+	cell(Key{Kind: NullCell, Setup: "ring", Tau: 2}, 70)
+	cell(Key{Kind: NullCell, Setup: "ring", Tau: 4}, 80)
+	cell(Key{Kind: NullCell, Setup: Lone, Tau: 1}, 60)
+	cell(Key{Kind: CopyCell, Tau: 1, Bytes: 64}, 4)
+	cell(Key{Kind: CopyCell, Tau: 2, Bytes: 64}, 6)
+	cell(Key{Kind: OverheadCell, Tau: 1, Bytes: 0}, 10)
+	cell(Key{Kind: OverheadCell, Tau: 1, Bytes: 16384}, 110)
+	for _, tau := range []int{1, 2} {
+		cell(Key{Kind: GammaCell, Operator: "SUM_R", Tau: tau, Bytes: 8}, 3)
+		cell(Key{Kind: GammaCell, Operator: "SUM_R", Tau: tau, Bytes: 16384}, 1600)
+		cell(Key{Kind: GammaCell, Operator: "MAX_I", Tau: tau, Bytes: 4}, 2)
+		cell(Key{Kind: GammaCell, Operator: "MAX_I", Tau: tau, Bytes: 64}, 20)
+		cell(Key{Kind: GammaCell, Operator: "MAX_I", Tau: tau, Bytes: 16384}, 800)
+	}
+	return f
+}
+
+func sameTimes(t *testing.T, what string, got, wantNs [][]float64) {
+	t.Helper()
+	good := len(got) == len(wantNs)
+	for i := 0; good && i < len(got); i++ {
+		good = len(got[i]) == len(wantNs[i])
+		for j := 0; good && j < len(got[i]); j++ {
+			good = math.Abs(got[i][j]-wantNs[i][j]/1e9) <= 1e-12*math.Abs(got[i][j])
+		}
+	}
+	if !good {
+		t.Errorf("%s: got %v s, want %v ns", what, got, wantNs)
+	}
+}
+
+func TestTables(t *testing.T) {
+	f := sparse()
+	whole, err := f.Table("", "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// τ = 1 is that of two processes, not of one that copies within its cache.
+	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{100, 120, 240}, {3000, 4000, 6000}})
+	sameTimes(t, "o(m)", [][]float64{whole.Overheads}, [][]float64{{10 + 100*64./16384, 110}})
+	if !reflect.DeepEqual(whole.Transfers.Sizes, []int{64, 16384}) || !reflect.DeepEqual(whole.Transfers.Taus, []int{1, 2, 4}) {
+		t.Errorf("over %v and %v", whole.Transfers.Sizes, whole.Transfers.Taus)
+	}
+	segment, err := f.SegmentTable("ring", numa.Local, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{100, 120, 240}, {1500, 2000, 3000}})
+	alone, err := f.Table(Lone, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameTimes(t, "lone", alone.Transfers.Times, [][]float64{{100}, {3000}})
+	y, err := f.Y("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tau, want := range map[int]float64{1: 60e-9, 2: 70e-9, 3: 75e-9} {
+		for _, m := range []int{1, 5000} {
+			if got, beyond := y.At(m, tau); math.Abs(got-want) > 1e-15 || beyond {
+				t.Errorf("y(%d) = %v, %v; want %v", tau, got, beyond, want)
+			}
+		}
+	}
+	c, err := f.C("", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameTimes(t, "c", c.Times, [][]float64{{4, 6}})
+	gamma, err := f.Gamma("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The published files' order, whatever that of the cells.
+	if names := []string{gamma.Operators[0].Name, gamma.Operators[1].Name}; !reflect.DeepEqual(names, []string{"MAX_I", "SUM_R"}) {
+		t.Errorf("operators %v", names)
+	}
+	if v, _, err := gamma.Gamma("sum_r", 16384, 2); err != nil || math.Abs(v-1.6e-6) > 1e-15 {
+		t.Errorf("γ = %v, %v", v, err)
+	}
+}
+
+// Where a sweep has no lone transfers, τ = 1 is the setup's own.
+func TestTableWithoutLone(t *testing.T) {
+	f := sparse()
+	var kept []Cell
+	for _, c := range f.Cells {
+		if c.Setup != Lone && c.Kind != OverheadCell && c.Kind != GammaCell {
+			kept = append(kept, c)
+		}
+	}
+	f.Cells = kept
+	table, err := f.Table("", "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameTimes(t, "L(m,τ)", table.Transfers.Times, [][]float64{{5, 120, 240}, {500, 4000, 6000}})
+	sameTimes(t, "o(m), which nobody measured", [][]float64{table.Overheads}, [][]float64{{0, 0}})
+	if _, err := f.Gamma(""); err == nil || !strings.Contains(err.Error(), "no γ") {
+		t.Errorf("γ: %v", err)
+	}
+}
+
+// What a rank does by itself is taken from another placement, transfers are not.
+func TestOtherPlacements(t *testing.T) {
+	f := sparse()
+	for _, c := range f.Cells {
+		if c.Kind == TransferCell {
+			c.Placement, c.OffCache = numa.Remote, true
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	table, err := f.Table("", numa.Remote, true)
+	if err != nil || table.Overheads[1] != 110e-9 {
+		t.Errorf("%+v, %v", table, err)
+	}
+	if gamma, err := f.Gamma(numa.Remote); err != nil || len(gamma.Operators) != 2 {
+		t.Errorf("%+v, %v", gamma, err)
+	}
+	_, err = f.Table("", numa.Remote, false)
+	if want := "no transfers of ring, placement remote, in cache: the file has ring (placement local, in cache), ring (placement remote, off cache)"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if _, err := f.Y("", numa.Remote); err == nil || !strings.Contains(err.Error(), "the file has no y of ring, placement remote") {
+		t.Errorf("y: %v", err)
+	}
+	if _, err := f.Table("bcast", "", false); err == nil || !strings.Contains(err.Error(), "no transfers of bcast") {
+		t.Errorf("bcast: %v", err)
+	}
+	if _, err := (&File{}).Table("", "", false); err == nil || !strings.Contains(err.Error(), "the file has none at all") {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
+func TestTableOfAnUnfinishedSweep(t *testing.T) {
+	f := sparse()
+	f.Cells = append(f.Cells[:4:4], f.Cells[5:]...) // without m = 64, τ = 4
+	_, err := f.Table("", "", false)
+	if want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, first m = 64, τ = 4: complete it with taulop sweep -resume"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestFill(t *testing.T) {
+	table, err := sparse().Table("", "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, missing, err := table.Fill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameTimes(t, "filled", full.Transfers.Times, [][]float64{{100, 120, 180, 240}, {100, 120, 180, 240}, {3000, 4000, 5000, 6000}})
+	if !reflect.DeepEqual(full.Transfers.Sizes, []int{1, 64, 16384}) || !reflect.DeepEqual(full.Transfers.Taus, []int{1, 2, 3, 4}) {
+		t.Errorf("over %v and %v", full.Transfers.Sizes, full.Transfers.Taus)
+	}
+	if want := []string{
+		"m = 1 was not measured: its row is that of m = 64",
+		"not measured, but on the line between their neighbours, are τ = 3",
+	}; !reflect.DeepEqual(missing, want) {
+		t.Errorf("missing %q, want %q", missing, want)
+	}
+	pairs := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{2}, Times: [][]float64{{7e-9}}}, Overheads: []float64{0}}
+	full, missing, err = pairs.Fill()
+	if err != nil || len(missing) != 1 || missing[0] != "τ = 1 was not measured: its column is that of τ = 2" {
+		t.Errorf("missing %q, %v", missing, err)
+	}
+	sameTimes(t, "filled", full.Transfers.Times, [][]float64{{7, 7}})
+	pairs.Transfers.Taus[0] = maxCount
+	if _, _, err := pairs.Fill(); err == nil {
+		t.Error("a table of a billion columns")
+	}
+}
+
+func TestFitGamma(t *testing.T) {
+	gamma, err := sparse().Gamma("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, missing := gamma.Fit([]int{1, 64, 16384})
+	sameTimes(t, "MAX_I", fitted.Operators[0].Times, [][]float64{{2}, {20}, {800}})
+	sameTimes(t, "SUM_R", fitted.Operators[1].Times, [][]float64{{3}, {3 + 1597*56./16376}, {1600}})
+	if got := fitted.Operators[1].Sizes; !reflect.DeepEqual(got, []int{4, 64, 16384}) {
+		t.Errorf("sizes %v", got)
+	}
+	if len(missing) != 1 || missing[0] != "γ of some operators was not measured for m = 4, 64 and follows from its neighbours" {
+		t.Errorf("missing %q", missing)
+	}
+	if err := WriteGammaText(&bytes.Buffer{}, fitted); err != nil {
+		t.Error(err)
+	}
+}
+
+// The first two times are those of metropolis. Without intervals every
+// difference counts.
+func TestBoundsOfPublishedFile(t *testing.T) {
+	table := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
+	all := FromText(table, nil).Bounds()
+	var got []string
+	for _, v := range all {
+		got = append(got, v.Error())
+	}
+	if want := []string{
+		"eq. (8) is broken (published, placement published, in cache): L(1,2) = 147.72 ns is below L(1,1) = 289.4 ns, with fewer transfers at once",
+		"eq. (8) is broken (published, placement published, in cache): L(1,3) = 900 ns is above 3 times L(1,1) = 289.4 ns: worse than one after the other",
+	}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// Beyond the intervals only, and nothing is known of too few samples.
+func TestBoundsWithinIntervals(t *testing.T) {
+	f := sparse()
+	if got := f.Bounds(); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+	four := &f.Cells[4] // ring, m = 64, τ = 4: l = 480, L = 240, twice L(64,2)
+	four.Time = fit.Estimate{Center: 500, Lo: 470, Hi: 520, N: 6}
+	if got := f.Bounds(); len(got) != 0 {
+		t.Errorf("within its interval: got %v", got)
+	}
+	four.Time = fit.Estimate{Center: 500, Lo: 490, Hi: 520, N: 6}
+	got := f.Bounds()
+	if len(got) != 1 || got[0].Tau != 2 || got[0].A != 2 || !got[0].Above || got[0].Many.Center != 250 ||
+		!strings.Contains(got[0].Error(), "L(64,4) = 250 [245, 260] ns is above 2 times L(64,2) = 120 ns") {
+		t.Errorf("got %v", got)
+	}
+	four.Time = fit.Median([]float64{900, 901})
+	if got := f.Bounds(); len(got) != 0 {
+		t.Errorf("of two samples: got %v", got)
+	}
+}
+
+// Imported, written, read and made text again, published numbers are the same.
+func TestImportRoundTrip(t *testing.T) {
+	if os.Getenv("TAULOP_SHARED") == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	gammas := published(t, "gamma.txt")
+	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt") {
+		gammaPath := filepath.Join(filepath.Dir(path), "gamma.txt")
+		table, err := ReadText(bytes.NewReader(data), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gamma, err := ReadGammaText(bytes.NewReader(gammas[gammaPath]), gammaPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := reread(t, written(t, FromText(table, gamma)))
+		if table, err = f.Table("", "", false); err != nil {
+			t.Fatal(err)
+		}
+		full, missing, err := table.Fill()
+		if err != nil || len(missing) > 0 {
+			t.Errorf("%s: %q, %v", path, missing, err)
+		}
+		if gamma, err = f.Gamma(""); err != nil {
+			t.Fatal(err)
+		}
+		fitted, missing := gamma.Fit(full.Transfers.Sizes)
+		if len(missing) > 0 {
+			t.Errorf("%s: %q", gammaPath, missing)
+		}
+		var shm, reductions bytes.Buffer
+		if err := WriteText(&shm, full); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteGammaText(&reductions, fitted); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := numbers(shm.String()), numbers(string(data)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: other numbers", path)
+		}
+		if got, want := numbers(reductions.String()), numbers(string(gammas[gammaPath])); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: other numbers", gammaPath)
+		}
+		names := func(text string) string { return strings.Join(strings.Fields(strings.Split(text, "\n")[2])[1:], " ") }
+		if got, want := names(reductions.String()), names(string(gammas[gammaPath])); got != want {
+			t.Errorf("%s: operators %s, were %s", gammaPath, got, want)
+		}
+	}
+}
+
+func TestWriteCSV(t *testing.T) {
+	f := sparse()
+	f.Cells[0].Time = fit.Median([]float64{10}) // no interval
+	var b bytes.Buffer
+	if err := f.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll() // as many fields in each
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 1+len(f.Cells) {
+		t.Fatalf("%d rows for %d cells", len(rows), len(f.Cells))
+	}
+	find := func(kind, setup, tau, m string) string {
+		for _, row := range rows {
+			if row[0] == kind && row[1] == setup && row[4] == tau && row[5] == m {
+				return strings.Join(row, ",")
+			}
+		}
+		return "no such row"
+	}
+	for _, tt := range []struct{ got, want string }{
+		{strings.Join(rows[0], ","), "kind,setup,placement,off_cache,tau,m_bytes,operator,n,delay_ns,k,transfers,samples,time_ns,time_lo_ns,time_hi_ns,L_m_ns,L_m_lo_ns,L_m_hi_ns,L_S_ns,L_S_lo_ns,L_S_hi_ns"},
+		{find("transfer", "ring", "2", "16384"), "transfer,ring,local,false,2,16384,,,,2,2,0,8000,8000,8000,4000,4000,4000,2000,2000,2000"},
+		{find("transfer", "ring", "1", "64"), "transfer,ring,local,false,1,64,,,,1,2,0,10,,,5,,,5,,"},
+		{find("null", "ring", "4", "0"), "null,ring,local,false,4,0,,,,,,0,80,80,80,,,,,,"},
+		{find("gamma", "", "1", "8"), "gamma,,local,false,1,8,SUM_R,,,,,0,3,3,3,,,,,,"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got  %s\nwant %s", tt.got, tt.want)
+		}
+	}
+}
+
+func TestWriteBenchmarks(t *testing.T) {
+	f := machine(2, numa.Local)
+	f.Provenance.CPUModel = "Two\nlines"
+	var b bytes.Buffer
+	if err := f.WriteBenchmarks(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := "# host: tiny\n# cpu: Two lines\n"; !strings.HasPrefix(b.String(), want) {
+		t.Errorf("begins %.100q", b.String())
+	}
+	samples := make(map[string][]float64)
+	for r := benchfmt.NewReader(&b, "b"); r.Scan(); {
+		result, ok := r.Result().(*benchfmt.Result)
+		if !ok {
+			t.Fatalf("%v", r.Result())
+		}
+		if s := result.GetConfig("segment-bytes"); s != "8192" {
+			t.Fatalf("segment-bytes %q", s)
+		}
+		sec, _ := result.Value("sec/op")
+		samples[result.Name.String()] = append(samples[result.Name.String()], sec)
+	}
+	if len(samples) != len(f.Cells) {
+		t.Errorf("%d benchmarks for %d cells", len(samples), len(f.Cells))
+	}
+	c := f.Cells[0]
+	got := samples["Transfer/setup=ring/placement=local/cache=in/tau=1/bytes=1"]
+	if len(got) != len(c.Samples) || math.Abs(got[3]-c.Samples[3]/2e9) > 1e-5*got[3] {
+		t.Errorf("samples %v s of %v ns", got, c.Samples)
+	}
+	for _, name := range []string{"Null/setup=lone/placement=local/cache=in/tau=1", "Gamma/operator=SUM_I/placement=local/cache=in/tau=2/bytes=64",
+		"Prtt/placement=local/cache=in/tau=1/bytes=64/n=10/delay=500"} {
+		if len(samples[name]) != 10 {
+			t.Errorf("%d samples of %s", len(samples[name]), name)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package params
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// FromText makes a native file of published tables, gamma nil where there is
+// none. Setup and placement of its cells are Published, in cache; there are no
+// samples and no intervals. Table and Gamma give the same numbers back.
+func FromText(t *Table, gamma *Gamma) *File {
+	f := &File{Format: Format, Version: Version, Complete: true, Plan: Plan{
+		Setups: []string{Published}, Policies: []numa.Policy{Published}, Caches: []bool{false},
+		Sizes: slices.Clone(t.Transfers.Sizes), Taus: slices.Clone(t.Transfers.Taus),
+	}}
+	cell := func(k Key, seconds float64) {
+		k.Placement = Published
+		f.Cells = append(f.Cells, Cell{Key: k, Time: fit.Estimate{Center: nanoseconds(seconds), Lo: math.Inf(-1), Hi: math.Inf(1)}})
+	}
+	for row, m := range t.Transfers.Sizes {
+		for i, tau := range t.Transfers.Taus {
+			cell(Key{Kind: TransferCell, Setup: Published, Tau: tau, Bytes: m}, t.Transfers.Times[row][i])
+		}
+		cell(Key{Kind: OverheadCell, Tau: 1, Bytes: m}, t.Overheads[row])
+	}
+	if gamma == nil {
+		return f
+	}
+	for _, o := range gamma.Operators {
+		f.Plan.Operators = append(f.Plan.Operators, o.Name)
+		for row, m := range o.Sizes {
+			for i := range max(1, len(o.Taus)) {
+				tau := 0 // the published format knows none
+				if len(o.Taus) > 0 {
+					tau = o.Taus[i]
+				}
+				cell(Key{Kind: GammaCell, Operator: o.Name, Tau: tau, Bytes: m}, o.Times[row][i])
+			}
+		}
+	}
+	return f
+}
+
+// nanoseconds moves the decimal point, so that 0.000000425762 s becomes 425.762
+// and not 425.76199999999994.
+func nanoseconds(seconds float64) float64 {
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(seconds, 'e', -1, 64), "e")
+	e, _ := strconv.Atoi(exponent)
+	ns, _ := strconv.ParseFloat(mantissa+"e"+strconv.Itoa(e+9), 64) // a number, and far from overflow
+	return ns
+}
+
+// Fill makes of a table one that WriteText has room for: every τ from 1 to the
+// largest, and 1 byte as its first size. Values that were not measured come from
+// L and O; missing says which, a sentence each. It fails for a τ so large that
+// WriteText's readers would not take the file.
+func (t *Table) Fill() (full *Table, missing []string, err error) {
+	sizes, taus := t.Transfers.Sizes, t.Transfers.Taus
+	if most := taus[len(taus)-1]; most > maxCells/(len(sizes)+1) {
+		return nil, nil, fmt.Errorf("text format: every τ from 1 to %d for %d sizes is more than %d times", most, len(sizes), maxCells)
+	}
+	full = &Table{}
+	if sizes[0] > 1 {
+		full.Transfers.Sizes = []int{1}
+		missing = append(missing, fmt.Sprintf("m = 1 was not measured: its row is that of m = %d", sizes[0]))
+	}
+	full.Transfers.Sizes = append(full.Transfers.Sizes, sizes...)
+	var between []string
+	for tau := 1; tau <= taus[len(taus)-1]; tau++ {
+		full.Transfers.Taus = append(full.Transfers.Taus, tau)
+		if _, measured := slices.BinarySearch(taus, tau); measured {
+			continue
+		}
+		if tau < taus[0] {
+			missing = append(missing, fmt.Sprintf("τ = %d was not measured: its column is that of τ = %d", tau, taus[0]))
+		} else {
+			between = append(between, strconv.Itoa(tau))
+		}
+	}
+	if len(between) > 0 {
+		missing = append(missing, "not measured, but on the line between their neighbours, are τ = "+abridged(between))
+	}
+	for _, m := range full.Transfers.Sizes {
+		o, _ := t.O(m)
+		full.Overheads = append(full.Overheads, o)
+		row := make([]float64, len(full.Transfers.Taus))
+		for i, tau := range full.Transfers.Taus {
+			row[i], _ = t.L(m, tau)
+		}
+		full.Transfers.Times = append(full.Transfers.Times, row)
+	}
+	return full, missing, nil
+}
+
+func abridged(texts []string) string {
+	if len(texts) > 12 {
+		texts = append(append(slices.Clone(texts[:8]), "…"), texts[len(texts)-1])
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Fit makes of γ what WriteGammaText has room for and the readers of its files
+// want: γ(m,1) of all operators at the sizes of the table that goes with it. The
+// first row may be of a larger size than the table's, since no element has one
+// byte. Values that were not measured come from the operators' curves; missing
+// says which, a sentence each.
+func (g *Gamma) Fit(sizes []int) (fitted *Gamma, missing []string) {
+	sizes = slices.Clone(sizes)
+	if len(g.Operators) == 0 || len(sizes) == 0 {
+		return g, nil
+	}
+	least := g.Operators[0].Sizes[0]
+	for _, o := range g.Operators {
+		least = min(least, o.Sizes[0])
+	}
+	if least > sizes[0] && (len(sizes) == 1 || least < sizes[1]) {
+		sizes[0] = least
+	}
+	fitted = &Gamma{}
+	lacking := make(map[int]bool)
+	for _, o := range g.Operators {
+		curve := Curve{Sizes: sizes}
+		for _, m := range sizes {
+			v, _ := o.At(m, 1)
+			curve.Times = append(curve.Times, []float64{v})
+			if _, measured := slices.BinarySearch(o.Sizes, m); !measured {
+				lacking[m] = true
+			}
+		}
+		fitted.Operators = append(fitted.Operators, Operator{o.Name, curve})
+	}
+	var list []string
+	for _, m := range sizes {
+		if lacking[m] {
+			list = append(list, strconv.Itoa(m))
+		}
+	}
+	if len(list) > 0 {
+		missing = append(missing, "γ of some operators was not measured for m = "+abridged(list)+" and follows from its neighbours")
+	}
+	return fitted, missing
+}

@@ -1,0 +1,327 @@
+package params
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Limits of a text file, which may come from anywhere.
+const (
+	maxLine  = 1 << 20 // bytes
+	maxCells = 1 << 20 // rows times columns
+	maxSize  = 1 << 50 // bytes of a message
+)
+
+// ReadText reads L(m,τ) and o(m) in the text format of the authors' tools: two
+// lines with the numbers of sizes and of τ, "#m<TAB>30" and "#tau<TAB>8", further
+// comments that begin with #, and a line for each size with m in bytes, o(m),
+// L(m,1), L(m,2) … in seconds, all separated by tabs. Lines may end in CRLF.
+// An error says in which line of name it is.
+func ReadText(r io.Reader, name string) (*Table, error) {
+	t := &Table{}
+	err := readText(r, name, []string{"tau"}, 1, func(columns int, row textRow) error {
+		if t.Transfers.Taus == nil {
+			if err := checkTauNames(row.names); err != nil {
+				return err
+			}
+			for tau := range columns {
+				t.Transfers.Taus = append(t.Transfers.Taus, tau+1)
+			}
+		}
+		t.Transfers.Sizes = append(t.Transfers.Sizes, row.size)
+		t.Overheads = append(t.Overheads, row.times[0])
+		t.Transfers.Times = append(t.Transfers.Times, row.times[1:])
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// ReadGammaText reads γ(m) in the text format of the authors' tools, which is
+// that of ReadText with the number of operators in line 2 ("#max_ops" or
+// "#tau_op"), their names in line 3, and γ of each in the columns. The format
+// knows no τ, so what it says holds for any.
+func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
+	g := &Gamma{}
+	err := readText(r, name, []string{"max_ops", "tau_op"}, 0, func(columns int, row textRow) error {
+		if g.Operators == nil {
+			if len(row.names) != columns {
+				return fmt.Errorf("line 3 names %d operators, line 2 declares %d", len(row.names), columns)
+			}
+			seen := map[string]bool{}
+			for _, name := range row.names {
+				if key := strings.ToLower(name); name == "" || seen[key] {
+					return fmt.Errorf("operator %.40q of line 3 is empty or there twice", name)
+				} else {
+					seen[key] = true
+				}
+				g.Operators = append(g.Operators, Operator{Name: name})
+			}
+		}
+		for i := range g.Operators {
+			o := &g.Operators[i]
+			o.Sizes = append(o.Sizes, row.size)
+			o.Times = append(o.Times, row.times[i:i+1:i+1])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// WriteText writes a table as ReadText reads it, times with 12 decimals. The
+// format has room for tables with every τ from 1 whose first size is 1 byte.
+func WriteText(w io.Writer, t *Table) error {
+	if err := t.check(); err != nil {
+		return fmt.Errorf("text format: %w", err)
+	}
+	if t.Transfers.Sizes[0] != 1 {
+		return fmt.Errorf("text format: the first size is %d bytes, its readers want 1; measure it too", t.Transfers.Sizes[0])
+	}
+	names := []string{"o(m)"}
+	for i, tau := range t.Transfers.Taus {
+		if tau != i+1 {
+			return fmt.Errorf("text format: τ = %d is missing, its readers want every τ from 1; measure it too", i+1)
+		}
+		names = append(names, fmt.Sprintf("L(m, %d)", tau))
+	}
+	if len(t.Transfers.Taus) == 0 {
+		return errors.New("text format: a table without τ")
+	}
+	return writeText(w, "#tau", len(t.Transfers.Taus), names, t.Transfers.Sizes, 12, func(i, column int) float64 {
+		if column == 0 {
+			return t.Overheads[i]
+		}
+		return t.Transfers.Times[i][column-1]
+	})
+}
+
+// WriteGammaText writes the operators' γ(m,1) as ReadGammaText reads them, with
+// 15 decimals, for they can be as short as picoseconds. All operators must have
+// been measured with the same sizes.
+func WriteGammaText(w io.Writer, g *Gamma) error {
+	if len(g.Operators) == 0 {
+		return errors.New("text format: no operators")
+	}
+	var names []string
+	sizes := g.Operators[0].Sizes
+	for i := range g.Operators {
+		o := &g.Operators[i]
+		if err := o.check(); err != nil {
+			return fmt.Errorf("text format: operator %s: %w", o.Name, err)
+		}
+		if o.Name == "" || strings.ContainsAny(o.Name, "\t\r\n") {
+			return fmt.Errorf("text format: operator name %q", o.Name)
+		}
+		if fmt.Sprint(o.Sizes) != fmt.Sprint(sizes) {
+			return fmt.Errorf("text format: operators %s and %s have different sizes", names[0], o.Name)
+		}
+		if len(o.Taus) > 0 && o.Taus[0] != 1 {
+			return fmt.Errorf("text format: operator %s has no γ for τ = 1; measure it too", o.Name)
+		}
+		names = append(names, o.Name)
+	}
+	return writeText(w, "#max_ops", len(names), names, sizes, 15, func(i, column int) float64 {
+		return g.Operators[column].Times[i][0]
+	})
+}
+
+func writeText(w io.Writer, counted string, count int, names []string, sizes []int, decimals int, at func(row, column int) float64) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "#m\t%d\n%s\t%d\n#m\t%s\n", len(sizes), counted, count, strings.Join(names, "\t"))
+	for i, m := range sizes {
+		b.WriteString(strconv.Itoa(m))
+		for column := range names {
+			b.WriteByte('\t')
+			b.WriteString(strconv.FormatFloat(at(i, column), 'f', decimals, 64))
+		}
+		b.WriteByte('\n')
+	}
+	return b.Flush() // keeps the first error of all writes
+}
+
+// textRow is a line of a text file.
+type textRow struct {
+	names []string // of the columns, as the last comment line in front gives them
+	size  int
+	times []float64
+}
+
+// readText reads what both formats share. Rows have extra columns besides those
+// that line 2 declares under one of the names given.
+func readText(r io.Reader, name string, counted []string, extra int, take func(columns int, row textRow) error) error {
+	lines := &lineReader{r: bufio.NewReader(r), name: name}
+	rows, err := lines.count("m")
+	if err != nil {
+		return err
+	}
+	columns, err := lines.count(counted...)
+	if err != nil {
+		return err
+	}
+	if rows > maxCells/columns {
+		return lines.errorf("%d sizes by %d columns declared; the most that is read is %d times in all", rows, columns, maxCells)
+	}
+
+	var row textRow
+	read, before := 0, 0
+	for {
+		line, err := lines.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if names, comment := strings.CutPrefix(line, "#"); comment {
+			row.names = cells(names)[1:]
+			continue
+		}
+		if read == rows {
+			return lines.errorf("more sizes than the %d that line 1 declares", rows)
+		}
+		row.size, row.times, err = parseRow(line, columns+extra)
+		if err == nil {
+			err = checkNext("size", before, row.size)
+		}
+		if err == nil {
+			err = take(columns, row)
+		}
+		if err != nil {
+			return lines.errorf("%w", err)
+		}
+		before = row.size
+		read++
+	}
+	if read < rows {
+		return lines.errorf("ends after %d of the %d sizes that line 1 declares", read, rows)
+	}
+	return nil
+}
+
+func parseRow(line string, columns int) (size int, times []float64, err error) {
+	row := cells(line)
+	if len(row) != columns+1 {
+		return 0, nil, fmt.Errorf("%d columns, want %d: m and %d times, separated by tabs", len(row), columns+1, columns)
+	}
+	size64, err := strconv.ParseInt(row[0], 10, 64)
+	if err != nil || size64 > maxSize {
+		return 0, nil, fmt.Errorf("%.40q is no message size in bytes", row[0])
+	}
+	times = make([]float64, columns)
+	for i, cell := range row[1:] {
+		v, err := strconv.ParseFloat(cell, 64)
+		if err == nil {
+			err = checkTime(v)
+		}
+		if err != nil {
+			return 0, nil, fmt.Errorf("column %d: %.40q is no time in seconds", i+2, cell)
+		}
+		times[i] = v
+	}
+	return int(size64), times, nil
+}
+
+// cells splits a line at tabs; one tab at the end is customary.
+func cells(line string) []string {
+	return strings.Split(strings.TrimSuffix(line, "\t"), "\t")
+}
+
+var tauName = regexp.MustCompile(`^L\d*\(m, *(\d+)\)$`)
+
+// checkTauNames refuses column names that leave a τ out. Other names are free.
+func checkTauNames(names []string) error {
+	want := 1
+	for _, name := range names {
+		if match := tauName.FindStringSubmatch(name); match != nil {
+			if match[1] != strconv.Itoa(want) {
+				return fmt.Errorf("column %.40q where τ = %d is due; every τ from 1 must be there", name, want)
+			}
+			want++
+		}
+	}
+	return nil
+}
+
+// lineReader hands out lines and knows their numbers.
+type lineReader struct {
+	r      *bufio.Reader
+	name   string
+	number int
+}
+
+// errorf is an error in the line that was read last.
+func (l *lineReader) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", l.name, l.number, fmt.Errorf(format, args...))
+}
+
+// next returns the next line without its end, and io.EOF after the last.
+func (l *lineReader) next() (string, error) {
+	l.number++
+	var line []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(line)+len(part) > maxLine {
+			return "", l.errorf("a line of more than %d bytes; this is no parameter file", maxLine)
+		}
+		line = append(line, part...)
+		if err == nil {
+			break
+		}
+		if err == io.EOF && len(line) > 0 {
+			return "", l.errorf("the file ends in the middle of this line; if it is whole nevertheless, add a line end")
+		}
+		if err == io.EOF {
+			l.number = max(1, l.number-1)
+			return "", err
+		}
+		if err != bufio.ErrBufferFull {
+			return "", l.errorf("%w", err)
+		}
+	}
+	if l.number == 1 {
+		if bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")) {
+			return "", l.errorf("the file is UTF-16; save it as plain text, UTF-8 or ASCII")
+		}
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	if bytes.IndexByte(line, 0) >= 0 {
+		return "", l.errorf("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
+	}
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r"))), nil
+}
+
+// count reads a line such as "#m<TAB>30" under one of the names given.
+func (l *lineReader) count(names ...string) (int, error) {
+	line, err := l.next()
+	if err == io.EOF {
+		return 0, l.errorf("the file ends here; a line \"#%s<TAB>number\" is missing", names[0])
+	}
+	if err != nil {
+		return 0, err
+	}
+	row := cells(line)
+	if len(row) == 2 {
+		for _, name := range names {
+			n, err := strconv.Atoi(row[1])
+			if strings.TrimSuffix(row[0], ":") == "#"+name && err == nil && n >= 1 && n <= maxCells {
+				return n, nil
+			}
+		}
+	}
+	return 0, l.errorf("%.60q, want \"#%s<TAB>number\" with a number from 1 to %d", line, names[0], maxCells)
+}

@@ -1,0 +1,348 @@
+package params
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const small = "#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n1\t0.1\t0.2\t0.3\n64\t0.4\t0.5\t0.6\n"
+const smallGamma = "#m:\t2\n#tau_op:\t2\n#m\tmax\tsum\n4\t0.1\t0.2\n64\t0.3\t0.4\t\n"
+
+// published returns the parameter files of the machines in $TAULOP_SHARED whose
+// base name is one of those given, by path.
+func published(t testing.TB, names ...string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	shared := os.Getenv("TAULOP_SHARED")
+	if shared == "" {
+		return files
+	}
+	for _, name := range names {
+		paths, err := filepath.Glob(filepath.Join(shared, "params", "*", name))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no %s in TAULOP_SHARED: %v", name, err)
+		}
+		for _, path := range paths {
+			if files[path], err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return files
+}
+
+func TestReadText(t *testing.T) {
+	for _, form := range []struct{ name, text string }{
+		{"as written", small},
+		{"CRLF", strings.ReplaceAll(small, "\n", "\r\n")},
+		{"byte order mark", "\xef\xbb\xbf" + small},
+		{"blank lines and comments", strings.Replace(small, "64", "\n# by hand\n64", 1) + "\n"},
+		{"tab at the end", strings.ReplaceAll(small, "\n", "\t\n")},
+	} {
+		table, err := ReadText(strings.NewReader(form.text), "SHM.txt")
+		if err != nil {
+			t.Errorf("%s: %v", form.name, err)
+			continue
+		}
+		l, _ := table.L(64, 2)
+		o, _ := table.O(64)
+		if l != 0.6 || o != 0.4 || len(table.Transfers.Sizes) != 2 || len(table.Transfers.Taus) != 2 {
+			t.Errorf("%s: read as %+v", form.name, table)
+		}
+	}
+}
+
+func TestReadTextRefuses(t *testing.T) {
+	with := func(old, new string) string {
+		if !strings.Contains(small, old) {
+			t.Fatalf("%q is not in the sample", old)
+		}
+		return strings.Replace(small, old, new, 1)
+	}
+	utf16 := "\xff\xfe"
+	for _, b := range []byte(small) {
+		utf16 += string([]byte{b, 0})
+	}
+	for _, tt := range []struct{ name, text, says string }{
+		{"empty", "", `f:1: the file ends here; a line "#m<TAB>number" is missing`},
+		{"first line alone", "#m\t2\n", `f:1: the file ends here; a line "#tau<TAB>number" is missing`},
+		{"another file", "MPI benchmark results\n", `f:1: "MPI benchmark results", want "#m<TAB>number"`},
+		{"gamma file", smallGamma, `f:2: "#tau_op:\t2", want "#tau<TAB>number"`},
+		{"truncated between lines", small[:strings.Index(small, "64")], "f:4: ends after 1 of the 2 sizes"},
+		{"truncated in a line", small[:len(small)-5], "f:5: the file ends in the middle"},
+		{"too many sizes", small + "65\t1\t1\t1\n", "f:6: more sizes than the 2"},
+		{"a τ missing in a row", with("0.5\t0.6", "0.5"), "f:5: 3 columns, want 4"},
+		{"a τ missing in all", with("L(m, 2)", "L(m, 3)"), `f:4: column "L(m, 3)" where τ = 2 is due`},
+		{"negative time", with("0.5", "-0.5"), `f:5: column 3: "-0.5" is no time`},
+		{"negative zero", with("0.5", "-0"), `f:5: column 3`},
+		{"NaN", with("0.5", "NaN"), `f:5: column 3: "NaN" is no time`},
+		{"Inf", with("0.5", "Inf"), `f:5: column 3: "Inf" is no time`},
+		{"overflow", with("0.5", "1e999"), `f:5: column 3`},
+		{"absurd", with("0.5", "1e300"), `f:5: column 3`},
+		{"empty cell", with("0.5", ""), `f:5: column 3: "" is no time`},
+		{"decimal comma", with("0.5", "0,5"), `f:5: column 3: "0,5" is no time`},
+		{"duplicate size", with("64", "1"), "f:5: size 1 is there twice"},
+		{"unsorted sizes", strings.Replace(with("\n1\t", "\n128\t"), "#m\t2", "#m\t2", 1), "f:5: size 64 comes after 128; they must rise"},
+		{"size zero", with("\n1\t", "\n0\t"), "f:4: size 0"},
+		{"negative size", with("64", "-64"), "f:5: size -64"},
+		{"size with a fraction", with("64", "64.5"), `f:5: "64.5" is no message size`},
+		{"huge size", with("64", "99999999999999999"), `is no message size`},
+		{"huge count of sizes", with("#m\t2", "#m\t999999999999"), `f:1: "#m\t999999999999", want`},
+		{"count beyond integers", with("#m\t2", "#m\t99999999999999999999999"), `f:1: `},
+		{"huge table", strings.Replace(with("#m\t2", "#m\t1000000"), "#tau\t2", "#tau\t1000000", 1), "f:2: 1000000 sizes by 1000000 columns declared"},
+		{"no sizes", with("#m\t2", "#m\t0"), "f:1: "},
+		{"negative count", with("#tau\t2", "#tau\t-2"), "f:2: "},
+		{"spaces for tabs", strings.ReplaceAll(small, "\t", " "), `f:1: "#m 2", want`},
+		{"UTF-16", utf16, "f:1: the file is UTF-16"},
+		{"UTF-16 big endian", "\xfe\xff\x00#\x00\n", "f:1: the file is UTF-16"},
+		{"UTF-16 without mark", utf16[2:], "f:1: a zero byte"},
+		{"megabyte line", with("64", strings.Repeat("6", 3<<20)), "f:5: a line of more than 1048576 bytes"},
+		{"megabyte of tabs", with("64", "64"+strings.Repeat("\t", 1<<20-100)), "f:5: 1048"},
+	} {
+		table, err := ReadText(strings.NewReader(tt.text), "f")
+		if table != nil || err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: error %q, want one with %q", tt.name, err, tt.says)
+		} else if len(err.Error()) > 300 {
+			t.Errorf("%s: an error of %d bytes", tt.name, len(err.Error()))
+		}
+	}
+}
+
+func TestReadGammaText(t *testing.T) {
+	for _, text := range []string{
+		smallGamma,
+		strings.ReplaceAll(smallGamma, "\n", "\r\n"),
+		strings.NewReplacer("#m:", "#m", "#tau_op:", "#max_ops", "#m\tmax", "#size\tmax").Replace(smallGamma),
+	} {
+		g, err := ReadGammaText(strings.NewReader(text), "gamma.txt")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got, beyond, err := g.Gamma("sum", 34, 7); beyond || err != nil || got < 0.2999 || got > 0.3001 {
+			t.Errorf("γ(34) of sum = %v, %v, %v; want 0.3, half way between 4 and 64", got, beyond, err)
+		}
+	}
+	for _, tt := range []struct{ old, new, says string }{
+		{"#tau_op:", "#tau", `g:2: "#tau\t2", want "#max_ops<TAB>number"`},
+		{"max\tsum", "max", "g:4: line 3 names 1 operators, line 2 declares 2"},
+		{"max\tsum", "max\tMAX", `g:4: operator "MAX" of line 3 is empty or there twice`},
+		{"max\tsum", "\tmax", `g:4: operator "" of line 3`},
+		{"0.4", "1e400", "g:5: column 3"},
+	} {
+		g, err := ReadGammaText(strings.NewReader(strings.Replace(smallGamma, tt.old, tt.new, 1)), "g")
+		if g != nil || err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%q for %q: error %v, want one with %q", tt.new, tt.old, err, tt.says)
+		}
+	}
+}
+
+// Wherever a file is cut off, the rest is refused: half a number is a number too.
+func TestReadTextRefusesEveryTruncation(t *testing.T) {
+	for i := range len(small) - 1 {
+		if _, err := ReadText(strings.NewReader(small[:i]), "f"); err == nil {
+			t.Errorf("%q was read", small[:i])
+		}
+	}
+	for i := range len(smallGamma) - 1 {
+		if _, err := ReadGammaText(strings.NewReader(smallGamma[:i]), "f"); err == nil {
+			t.Errorf("%q was read", smallGamma[:i])
+		}
+	}
+}
+
+// A read error is not taken for the end of the file.
+func TestReadTextReportsReadErrors(t *testing.T) {
+	r := io.MultiReader(strings.NewReader(small), failing{})
+	if _, err := ReadText(r, "f"); err == nil || !strings.Contains(err.Error(), "f:6: disk on fire") {
+		t.Errorf("error %v", err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, os.NewSyscallError("disk on fire", os.ErrInvalid) }
+
+// What was published, read and written again, is the same number in every place.
+func TestPublishedFilesRoundTrip(t *testing.T) {
+	if os.Getenv("TAULOP_SHARED") == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt", "gamma.txt") {
+		var out bytes.Buffer
+		var err error
+		if filepath.Base(path) == "gamma.txt" {
+			var g *Gamma
+			if g, err = ReadGammaText(bytes.NewReader(data), path); err == nil {
+				err = WriteGammaText(&out, g)
+			}
+		} else {
+			var table *Table
+			if table, err = ReadText(bytes.NewReader(data), path); err == nil {
+				err = WriteText(&out, table)
+			}
+		}
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		want, got := numbers(string(data)), numbers(out.String())
+		if len(got) != len(want) {
+			t.Errorf("%s: %d numbers written, %d read", path, len(got), len(want))
+			continue
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("%s: number %d is %s, was %s", path, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+// numbers is every number outside comments, without zeros at its end.
+func numbers(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for _, cell := range strings.Fields(line) {
+			if strings.Contains(cell, ".") {
+				cell = strings.TrimRight(cell, "0")
+			}
+			all = append(all, cell)
+		}
+	}
+	return all
+}
+
+func TestWriteTextRefuses(t *testing.T) {
+	good := func() *Table {
+		return &Table{
+			Transfers: Curve{Sizes: []int{1, 2}, Taus: []int{1, 2}, Times: [][]float64{{1, 2}, {3, 4}}},
+			Overheads: []float64{0, 0},
+		}
+	}
+	for _, tt := range []struct {
+		spoil func(*Table)
+		says  string
+	}{
+		{func(t *Table) { t.Transfers.Taus[1] = 4 }, "τ = 2 is missing"},
+		{func(t *Table) { t.Transfers.Sizes[0] = 2; t.Transfers.Sizes[1] = 4 }, "the first size is 2 bytes"},
+		{func(t *Table) { t.Transfers.Sizes[1] = 1 }, "size 1 is there twice"},
+		{func(t *Table) { t.Transfers.Times[1] = nil }, "0 times for size 2"},
+		{func(t *Table) { t.Transfers.Times[1][0] = -1 }, "size 2: -1 is no time"},
+		{func(t *Table) { t.Overheads[1] = -1 }, "overhead of size 2: -1 is no time"},
+		{func(t *Table) { t.Overheads = nil }, "0 overheads for 2 sizes"},
+		{func(t *Table) { t.Transfers = Curve{} }, "no message sizes"},
+	} {
+		table := good()
+		tt.spoil(table)
+		if err := WriteText(io.Discard, table); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("error %v, want one with %q", err, tt.says)
+		}
+	}
+	if err := WriteText(io.Discard, good()); err != nil {
+		t.Error(err)
+	}
+	a := Operator{"a", Curve{Sizes: []int{1}, Times: [][]float64{{1}}}}
+	b := Operator{"b", Curve{Sizes: []int{2}, Times: [][]float64{{1}}}}
+	c := Operator{"c", Curve{Sizes: []int{1}, Taus: []int{2}, Times: [][]float64{{1}}}}
+	for _, tt := range []struct {
+		g    *Gamma
+		says string
+	}{
+		{&Gamma{}, "no operators"},
+		{&Gamma{[]Operator{a, b}}, "operators a and b have different sizes"},
+		{&Gamma{[]Operator{c}}, "no γ for τ = 1"},
+		{&Gamma{[]Operator{{"a\tb", a.Curve}}}, "operator name"},
+	} {
+		if err := WriteGammaText(io.Discard, tt.g); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("error %v, want one with %q", err, tt.says)
+		}
+	}
+}
+
+func FuzzReadText(f *testing.F) {
+	f.Add([]byte(small))
+	for _, data := range published(f, "SHM.txt", "TCP.txt") {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		table, err := ReadText(bytes.NewReader(data), "f")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("error without file and line: %v", err)
+			}
+			return
+		}
+		if err := table.check(); err != nil {
+			t.Errorf("read, though %v", err)
+		}
+		if table.Transfers.Sizes[0] != 1 {
+			return
+		}
+		var first, second bytes.Buffer
+		if err := WriteText(&first, table); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadText(bytes.NewReader(first.Bytes()), "again")
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+		if err := WriteText(&second, again); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
+			t.Errorf("written twice, two results (%v)", err)
+		}
+	})
+}
+
+func FuzzReadGammaText(f *testing.F) {
+	f.Add([]byte(smallGamma))
+	for _, data := range published(f, "gamma.txt") {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := ReadGammaText(bytes.NewReader(data), "f")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("error without file and line: %v", err)
+			}
+			return
+		}
+		var first bytes.Buffer
+		if err := WriteGammaText(&first, g); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadGammaText(&first, "again"); err != nil {
+			t.Errorf("what was written cannot be read: %v", err)
+		}
+	})
+}
+
+// The file of a machine with 256 cores is read in much less than 100 ms.
+func BenchmarkReadText(b *testing.B) {
+	table := &Table{}
+	for tau := range 256 {
+		table.Transfers.Taus = append(table.Transfers.Taus, tau+1)
+	}
+	for size := range 30 {
+		table.Transfers.Sizes = append(table.Transfers.Sizes, 1+size*1000)
+		table.Transfers.Times = append(table.Transfers.Times, make([]float64, 256))
+		table.Overheads = append(table.Overheads, 1e-6)
+	}
+	var text bytes.Buffer
+	if err := WriteText(&text, table); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ReadText(bytes.NewReader(text.Bytes()), "b"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

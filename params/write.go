@@ -1,0 +1,220 @@
+package params
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/provenance"
+)
+
+// WriteFile writes the file as Write does, by way of a temporary one in the same
+// directory: whatever happens, path holds either what it held or all of f.
+func (f *File) WriteFile(path string) error {
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		return err
+	}
+	return replace(path, b.Bytes())
+}
+
+// Write writes the file in version Version of the format: a line a cell, in the
+// order of kind, setup, placement, cache, operator, τ and m, samples with five
+// digits and what follows from them with six. It refuses what Read would.
+func (f *File) Write(w io.Writer) error {
+	whole := *f
+	whole.Format, whole.Version = Format, Version
+	if err := whole.Validate(); err != nil {
+		return err
+	}
+	head, err := whole.head()
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	b.Write(head)
+	b.WriteString(",\n  \"cells\": [")
+	var line []byte
+	before := "\n    "
+	for _, i := range f.sorted() {
+		line = f.Cells[i].append(append(line[:0], before...))
+		b.Write(line)
+		before = ",\n    "
+	}
+	b.WriteString("\n  ]\n}\n")
+	return b.Flush() // keeps the first error of all writes
+}
+
+// head is the file up to its cells.
+func (f *File) head() ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
+		Format     string                `json:"format"`
+		Version    int                   `json:"version"`
+		Provenance provenance.Provenance `json:"provenance"`
+		Plan       Plan                  `json:"plan"`
+		Placements []numa.Placement      `json:"placements"`
+		Complete   bool                  `json:"complete"`
+		Seconds    float64               `json:"seconds"`
+		Warnings   []string              `json:"warnings"`
+	}{f.Format, f.Version, f.Provenance, f.Plan, append([]numa.Placement{}, f.Placements...),
+		f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...)})
+	if err != nil {
+		return nil, err
+	}
+	l := layout{scanner: scanner{text: b.String()}}
+	l.value(0)
+	return bytes.TrimSuffix(l.out.Bytes(), []byte("\n}")), l.err
+}
+
+// A layout writes JSON for people: what has brackets in it, or long texts, has
+// a line for each of its parts.
+type layout struct {
+	scanner
+	out bytes.Buffer
+}
+
+func (l *layout) value(depth int) {
+	first := l.peek()
+	begin := l.pos
+	text := l.scanner.value(depth)
+	short := len(text) < 100 || first == '{' || len(text) < 20*strings.Count(text, ",")
+	inline := len(text) < 2 || !strings.ContainsAny(text[1:], "[{") && short
+	if l.err != nil || depth > 0 && inline || first != '{' && first != '[' {
+		l.out.WriteString(text)
+		return
+	}
+	l.pos = begin
+	indent := "\n" + strings.Repeat("  ", depth)
+	l.out.WriteByte(first)
+	before := indent + "  "
+	item := func() {
+		l.out.WriteString(before)
+		before = "," + indent + "  "
+		if first == '{' {
+			l.peek()
+			begin := l.pos
+			l.string()
+			l.out.WriteString(l.text[begin:l.pos])
+			l.expect(':')
+			l.out.WriteString(": ")
+		}
+		l.value(depth + 1)
+	}
+	last := byte('}')
+	if first == '[' {
+		last = ']'
+	}
+	l.list(first, last, item)
+	l.out.WriteString(indent)
+	l.out.WriteByte(last)
+}
+
+// append writes the cell as one line of JSON.
+func (c *Cell) append(b []byte) []byte {
+	text := func(name, value string) {
+		b = append(b, `,"`...)
+		b = append(b, name...)
+		b = append(b, `":"`...)
+		b = append(b, value...)
+		b = append(b, '"')
+	}
+	number := func(name string, value int) {
+		b = append(b, `,"`...)
+		b = append(b, name...)
+		b = append(b, `":`...)
+		b = strconv.AppendInt(b, int64(value), 10)
+	}
+	b = append(b, `{"kind":"`...)
+	b = append(b, c.Kind...)
+	b = append(b, '"')
+	if c.Setup != "" {
+		text("setup", c.Setup)
+	}
+	text("placement", string(c.Placement))
+	if c.OffCache {
+		b = append(b, `,"off_cache":true`...)
+	}
+	number("tau", c.Tau)
+	number("bytes", c.Bytes)
+	if c.Operator != "" {
+		quoted, _ := json.Marshal(c.Operator) // a valid string has no error
+		b = append(b, `,"operator":`...)
+		b = append(b, quoted...)
+	}
+	if c.N != 0 {
+		number("n", c.N)
+	}
+	if c.Delay != 0 {
+		number("delay_ns", c.Delay)
+	}
+	if c.K != 0 {
+		number("k", c.K)
+	}
+	if c.Transfers != 0 {
+		number("transfers", c.Transfers)
+	}
+	digits := c.digits()
+	b = append(b, `,"time_ns":[`...)
+	for _, v := range []float64{c.Time.Center, c.Time.Lo, c.Time.Hi} {
+		b = append(appendNumber(b, v, digits), ',')
+	}
+	b = append(strconv.AppendInt(b, int64(c.Time.N), 10), ']')
+	for i, v := range c.Samples {
+		if i == 0 {
+			b = append(b, `,"samples_ns":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = appendNumber(b, v, 5)
+	}
+	if len(c.Samples) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// digits is how many of a cell's time are worth writing: more than its samples
+// have where there are any, else all that there are.
+func (c *Cell) digits() int {
+	if len(c.Samples) > 0 {
+		return 6
+	}
+	return 17
+}
+
+// appendNumber writes a number with so many digits at most; null for infinity.
+func appendNumber(b []byte, v float64, digits int) []byte {
+	if math.IsInf(v, 0) {
+		return append(b, "null"...)
+	}
+	v = round(v, digits)
+	if v == math.Trunc(v) && v < 1<<53 {
+		return strconv.AppendInt(b, int64(v), 10)
+	}
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
+}
+
+// round keeps so many significant digits.
+func round(v float64, digits int) float64 {
+	if v == 0 || digits > 15 {
+		return v
+	}
+	decimals := digits - 1 - int(math.Floor(math.Log10(math.Abs(v))))
+	switch {
+	case decimals > 22: // beyond the powers of ten that are exact
+		return v
+	case decimals >= 0:
+		unit := math.Pow10(decimals)
+		return math.Round(v*unit) / unit
+	}
+	unit := math.Pow10(-decimals)
+	return math.Round(v/unit) * unit
+}
