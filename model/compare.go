@@ -1,0 +1,119 @@
+package model
+
+import (
+	"math"
+	"slices"
+)
+
+// An Interval is a run of message sizes where the same of several algorithms
+// are the ones to take.
+type Interval struct {
+	From, To     int     // bytes, both within
+	Cheapest     []int   // which, several where their costs began equal
+	Advantage    float64 // at most, what the best of the others costs in multiples of them; 1 if there are none
+	Extrapolated bool    // somewhere, the cost of one of them
+}
+
+// perOctave is how many sizes are tried between a size and its double.
+const perOctave = 64
+
+// Cheapest finds where which of several costs is the least, for all message
+// sizes between two. Who is the cheapest stays it until another one is cheaper
+// by more than the margin, a fraction: costs rise in steps of segments, and
+// without a margin algorithms that cost nearly the same alternate at each. It
+// looks at sizes 1/64 of an octave apart and bisects between neighbours that
+// differ, so a change of less width can escape it.
+func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) ([]Interval, error) {
+	var intervals []Interval
+	var now Interval // the last one
+	for _, m := range sizesBetween(from, to) {
+		cs, err := costs(m)
+		if err != nil {
+			return nil, err
+		}
+		for now.Cheapest != nil && !now.holds(cs, margin) {
+			// The first size where it no longer holds.
+			low, high, at := now.To, m, cs
+			for high-low > 1 {
+				middle := low + (high-low)/2
+				if cs, err = costs(middle); err != nil {
+					return nil, err
+				}
+				if now.holds(cs, margin) {
+					low = middle
+				} else {
+					high, at = middle, cs
+				}
+			}
+			now.To = high - 1
+			intervals = append(intervals, now)
+			now = newInterval(high, at)
+			if cs, err = costs(m); err != nil {
+				return nil, err
+			}
+		}
+		if now.Cheapest == nil {
+			now = newInterval(m, cs)
+		}
+		now.include(m, cs)
+	}
+	return append(intervals, now), nil
+}
+
+// newInterval begins with those that cost the least.
+func newInterval(m int, costs []Cost) Interval {
+	in := Interval{From: m, Advantage: 1}
+	least := leastOf(costs)
+	for i, c := range costs {
+		if c.Seconds <= least*(1+1e-9) {
+			in.Cheapest = append(in.Cheapest, i)
+		}
+	}
+	in.include(m, costs)
+	return in
+}
+
+// holds tells whether nothing is cheaper by more than the margin.
+func (in *Interval) holds(costs []Cost, margin float64) bool {
+	least := leastOf(costs)
+	for _, i := range in.Cheapest {
+		if costs[i].Seconds > least*(1+max(margin, 1e-9)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (in *Interval) include(m int, costs []Cost) {
+	in.To = m
+	worst, next := 0.0, math.Inf(1)
+	for i, c := range costs {
+		if slices.Contains(in.Cheapest, i) {
+			worst = max(worst, c.Seconds)
+			in.Extrapolated = in.Extrapolated || c.Extrapolated
+		} else {
+			next = min(next, c.Seconds)
+		}
+	}
+	if worst > 0 && !math.IsInf(next, 1) {
+		in.Advantage = max(in.Advantage, next/worst)
+	}
+}
+
+func leastOf(costs []Cost) float64 {
+	least := math.Inf(1)
+	for _, c := range costs {
+		least = min(least, c.Seconds)
+	}
+	return least
+}
+
+// sizesBetween is every size at first, then so many an octave, both ends included.
+func sizesBetween(from, to int) []int {
+	var sizes []int
+	for m := float64(from); m < float64(to); {
+		sizes = append(sizes, int(m))
+		m = max(math.Floor(m)+1, m*math.Exp2(1./perOctave))
+	}
+	return append(sizes, to)
+}

@@ -1,0 +1,59 @@
+package model
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+)
+
+func TestCheapest(t *testing.T) {
+	costs := func(fs ...func(m float64) float64) func(int) ([]Cost, error) {
+		return func(m int) (cs []Cost, err error) {
+			for _, f := range fs {
+				cs = append(cs, Cost{Seconds: f(float64(m)), Extrapolated: m > 4<<20})
+			}
+			return cs, nil
+		}
+	}
+	constant := func(v float64) func(float64) float64 { return func(float64) float64 { return v } }
+	linear := func(m float64) float64 { return m }
+	step := func(m float64) float64 { // from 12288 on
+		if m < 12288 {
+			return 1e9
+		}
+		return 0.5
+	}
+	for _, tt := range []struct {
+		what     string
+		from, to int
+		margin   float64
+		costs    func(int) ([]Cost, error)
+		want     []Interval
+	}{
+		{"a crossing", 1, 1 << 20, 0, costs(linear, constant(1000.5)), []Interval{
+			{1, 1000, []int{0}, 1000.5, false},
+			{1001, 1 << 20, []int{1}, (1 << 20) / 1000.5, false}}},
+		{"always equal", 1, 100, 0, costs(linear, linear), []Interval{{1, 100, []int{0, 1}, 1, false}}},
+		{"equal at one size", 1, 100, 0, costs(linear, constant(50)), []Interval{
+			{1, 50, []int{0}, 50, false}, {51, 100, []int{1}, 2, false}}},
+		{"equal at first", 50, 100, 0, costs(linear, constant(50)), []Interval{
+			{50, 50, []int{0, 1}, 1, false}, {51, 100, []int{1}, 2, false}}},
+		{"a margin", 1, 1 << 20, 0.1, costs(linear, constant(1000)), []Interval{
+			{1, 1100, []int{0}, 1000, false}, {1101, 1 << 20, []int{1}, (1 << 20) / 1000., false}}},
+		{"within the margin all the way", 1, 1 << 20, 0.1, costs(linear, func(m float64) float64 { return m * 0.96875 }), []Interval{
+			{1, 1 << 20, []int{1}, 1 / 0.96875, false}}},
+		{"a threshold within a step of the grid", 8000, 32768, 0, costs(constant(1), step), []Interval{
+			{8000, 12287, []int{0}, 1e9, false}, {12288, 32768, []int{1}, 2, false}}},
+		{"beyond the tables", 4 << 20, 8 << 20, 0, costs(constant(1)), []Interval{{4 << 20, 8 << 20, []int{0}, 1, true}}},
+		{"a single size", 7, 7, 0, costs(linear, constant(1)), []Interval{{7, 7, []int{1}, 7, false}}},
+	} {
+		got, err := Cheapest(tt.from, tt.to, tt.margin, tt.costs)
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %+v, %v\n\twant %+v", tt.what, got, err, tt.want)
+		}
+	}
+	failure := errors.New("no γ")
+	if _, err := Cheapest(1, 10, 0, func(int) ([]Cost, error) { return nil, failure }); err != failure {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,174 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// Cost is what a schedule costs, as a number and as the formula it comes from.
+type Cost struct {
+	Seconds      float64
+	Extrapolated bool // some term lies beyond what was measured
+	Terms        []Term
+	Stages       []StageCost
+	Symbols      Symbols
+}
+
+// StageCost is the part of one stage, which happens Repeat times: as stage
+// First, First+Every … of those that cost anything, counted from 1.
+type StageCost struct {
+	Stage        *collective.Stage
+	Repeat       int
+	First, Every int
+	Terms        []Term // of one repetition
+}
+
+// Seconds is what one repetition of the stage costs.
+func (s StageCost) Seconds() float64 { return total(s.Terms) }
+
+// Term is a multiple of one parameter, such as (k−1)L(S,2).
+type Term struct {
+	Count        Count
+	Times        float64 // Count as a number
+	Parameter    string  // "L", "o", "γ" … as the model's paper calls it
+	Bytes        int     // its message size, unless Size is empty
+	Size         string  // that size in symbols: "S", "m", "4m", "100 B"
+	Tau          int     // concurrent transfers, 0 where the parameter has no τ
+	Seconds      float64 // the parameter's value
+	Extrapolated bool
+}
+
+// Count is a number of times, Fixed + PerK·k.
+type Count struct {
+	Fixed int
+	PerK  int
+}
+
+func (c Count) plus(d Count) Count      { return Count{c.Fixed + d.Fixed, c.PerK + d.PerK} }
+func (c Count) times(n int) Count       { return Count{c.Fixed * n, c.PerK * n} }
+func (c Count) minus(d Count) Count     { return c.plus(d.times(-1)) }
+func (c Count) value(k float64) float64 { return float64(c.Fixed) + float64(c.PerK)*k }
+
+// String writes the count as a factor: nothing for 1, and parentheses round sums.
+func (c Count) String() string {
+	switch {
+	case c.PerK == 0 && c.Fixed == 1:
+		return ""
+	case c.PerK == 0:
+		return fmt.Sprint(c.Fixed)
+	}
+	k := "k"
+	if c.PerK != 1 {
+		k = fmt.Sprintf("%dk", c.PerK)
+	}
+	switch {
+	case c.Fixed == 0:
+		return k
+	case c.Fixed < 0:
+		return fmt.Sprintf("(%s−%d)", k, -c.Fixed)
+	}
+	return fmt.Sprintf("(%s+%d)", k, c.Fixed)
+}
+
+// String is the term in the paper's notation.
+func (t Term) String() string { return t.Count.String() + t.Name() }
+
+// Name is the parameter with its arguments: L(S,2).
+func (t Term) Name() string {
+	switch {
+	case t.Size == "":
+		return t.Parameter
+	case t.Tau == 0:
+		return fmt.Sprintf("%s(%s)", t.Parameter, t.Size)
+	}
+	return fmt.Sprintf("%s(%s,%d)", t.Parameter, t.Size, t.Tau)
+}
+
+// Formula is the cost in the paper's notation: "2L(S,1) + (k−1)L(S,2)".
+func (c Cost) Formula() string { return Formula(c.Terms) }
+
+// Formula writes terms as a sum.
+func Formula(terms []Term) string {
+	if len(terms) == 0 {
+		return "0"
+	}
+	words := make([]string, len(terms))
+	for i, t := range terms {
+		words[i] = t.String()
+	}
+	return strings.Join(words, " + ")
+}
+
+// Symbols says what the letters of a formula stand for.
+type Symbols struct {
+	M    int    // message size of the call in bytes
+	P    int    // ranks
+	S    int    // segment size in bytes, 0 where messages are not segmented
+	K    int    // segments of a unit, 0 where the formula has no k
+	Unit string // what k counts the segments of: "m", "m/P" or "⌈m/P⌉"
+	unit int    // in bytes
+}
+
+// String lists the symbols that a formula may use.
+func (s Symbols) String() string {
+	text := fmt.Sprintf("P = %d, m = %d B", s.P, s.M)
+	if s.S > 0 {
+		text += fmt.Sprintf(", S = %d B", s.S)
+	}
+	if s.K > 0 {
+		text += fmt.Sprintf(", k = %s/S = %d", s.Unit, s.K)
+	}
+	return text
+}
+
+// size names a number of bytes as a multiple of the schedule's unit, if it is one.
+func (s Symbols) size(bytes int) string {
+	switch {
+	case bytes == s.M && s.M > 0:
+		return "m"
+	case s.unit == 0 || bytes == 0 || bytes%s.unit != 0:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes == s.unit:
+		return s.Unit
+	case s.Unit == "m":
+		return fmt.Sprintf("%dm", bytes/s.unit)
+	}
+	return fmt.Sprintf("%d·%s", bytes/s.unit, s.Unit)
+}
+
+// sum collects terms, one for each parameter and its arguments.
+type sum struct {
+	terms []Term
+	at    map[sumKey]int
+}
+
+type sumKey struct {
+	parameter  string
+	bytes, tau int
+}
+
+func (s *sum) add(t Term) {
+	if t.Count == (Count{}) {
+		return
+	}
+	key := sumKey{t.Parameter, t.Bytes, t.Tau}
+	if i, there := s.at[key]; there {
+		s.terms[i].Count = s.terms[i].Count.plus(t.Count)
+		return
+	}
+	if s.at == nil {
+		s.at = map[sumKey]int{}
+	}
+	s.at[key] = len(s.terms)
+	s.terms = append(s.terms, t)
+}
+
+func total(terms []Term) float64 {
+	var seconds float64
+	for _, t := range terms {
+		seconds += t.Times * t.Seconds
+	}
+	return seconds
+}

@@ -1,0 +1,61 @@
+package model
+
+import "github.com/taulop/taulop/collective"
+
+// LogNP is the model log_nP of Cameron, Ge and Sun for contiguous messages that
+// take two transfers, eq. (5): a message costs 2o(m). It knows no concurrency: a
+// stage costs what its largest message costs alone, eqs. (6) and (20). The tree
+// of transfers of Open MPI, which it cannot represent, counts as one message for
+// each level (section 4.2).
+type LogNP struct {
+	// Overhead is o(m) in seconds, half of the time a message of m bytes was
+	// measured to take, and whether it was extrapolated.
+	Overhead   func(m int) (seconds float64, extrapolated bool)
+	Reductions Reductions
+	Operator   string // of reductions; "" means "sum"
+}
+
+// LogNPOf is log_nP for a machine that τ-Lop describes. Its o(m) is half of a
+// lone message, as the paper measures it, and the message is T(m) of eq. (9): so
+// the two models agree on one message, and differ in what happens at once.
+// It fails for a transport that τ-Lop does not know.
+func LogNPOf(m TauLop) (LogNP, error) {
+	if _, err := m.Message(0); err != nil {
+		return LogNP{}, err
+	}
+	return LogNP{
+		Overhead: func(bytes int) (seconds float64, extrapolated bool) {
+			c, _ := m.Message(bytes) // no size makes it fail
+			return c.Seconds / 2, c.Extrapolated
+		},
+		Reductions: m.Reductions,
+		Operator:   m.Operator,
+	}, nil
+}
+
+// Cost is the cost of a schedule. It fails where a reduction has no γ.
+func (m LogNP) Cost(s *collective.Schedule) (Cost, error) {
+	y := symbolsOf(s, 0)
+	if s.Levels > 0 {
+		s = levels(s)
+	}
+	return evaluate(s, y, func(stage *collective.Stage, add func(Term)) error {
+		if stage.Pattern == collective.Local {
+			return nil
+		}
+		bytes := stage.Shape[0].Bytes
+		add(Term{Count: Count{Fixed: 2}, Parameter: "o", Bytes: bytes, Size: y.size(bytes)})
+		if stage.Reduce {
+			add(reduction(stage, y, 1))
+		}
+		return nil
+	}, m.value)
+}
+
+func (m LogNP) value(t Term) (seconds float64, extrapolated bool, err error) {
+	if t.Parameter == "o" {
+		seconds, extrapolated = m.Overhead(t.Bytes)
+		return seconds, extrapolated, nil
+	}
+	return gamma(m.Reductions, m.Operator, t)
+}

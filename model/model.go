@@ -1,0 +1,150 @@
+// Package model says what a schedule costs: under τ-Lop, and under its rivals
+// LogGP and log_nP. It works on the shapes of stages alone, so a million ranks
+// cost as little work as two.
+//
+// Equation numbers are those of Rico-Gallego and Díaz-Martín, "τ-Lop: Modeling
+// performance of shared memory MPI", Parallel Computing 46 (2015).
+package model
+
+import (
+	"fmt"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// Parameters is what τ-Lop needs to know of a channel, in seconds. Both methods
+// say whether their answer is beyond what was measured.
+type Parameters interface {
+	L(m, tau int) (seconds float64, extrapolated bool) // one transfer of m bytes among tau
+	O(m int) (seconds float64, extrapolated bool)      // before the first byte moves
+}
+
+// Synchronised is parameters where a transfer of nothing was measured: it costs
+// the synchronisation y(τ) alone, for c(0,τ) = 0.
+type Synchronised struct {
+	Parameters
+	Y func(tau int) (seconds float64, extrapolated bool)
+}
+
+// L is that of Parameters, and Y for m = 0.
+func (s Synchronised) L(m, tau int) (seconds float64, extrapolated bool) {
+	if m == 0 {
+		return s.Y(tau)
+	}
+	return s.Parameters.L(m, tau)
+}
+
+// Reductions knows γ: the time of combining two vectors of m bytes while tau
+// ranks do so. It fails for an operator it does not know.
+type Reductions interface {
+	Gamma(operator string, m, tau int) (seconds float64, extrapolated bool, err error)
+}
+
+// ExtrapolationRule says in words what a time is taken for that was not
+// measured, as params.Table and params.Gamma do it.
+const ExtrapolationRule = "beyond the largest m, and beyond the largest τ = n, the line through the last two measured goes on, " +
+	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time stands, " +
+	"and o(m) stays what it was at the largest"
+
+// terms is how a model sees one stage.
+type terms func(stage *collective.Stage, add func(Term)) error
+
+// values looks a term's parameter up.
+type values func(t Term) (seconds float64, extrapolated bool, err error)
+
+// evaluate adds up the stages of a schedule. Equal terms are looked up once.
+func evaluate(s *collective.Schedule, symbols Symbols, terms terms, value values) (Cost, error) {
+	c := Cost{Symbols: symbols}
+	var all sum
+	next := 1
+	for _, block := range s.Blocks {
+		before := len(c.Stages)
+		for i := range block.Stages {
+			var stage sum
+			if err := terms(&block.Stages[i], stage.add); err != nil {
+				return Cost{}, err
+			}
+			for _, t := range stage.terms {
+				t.Count = t.Count.times(block.Repeat)
+				all.add(t)
+			}
+			if len(stage.terms) > 0 {
+				c.Stages = append(c.Stages, StageCost{Stage: &block.Stages[i], Repeat: block.Repeat, Terms: stage.terms})
+			}
+		}
+		every := len(c.Stages) - before
+		for i := range c.Stages[before:] {
+			c.Stages[before+i].First, c.Stages[before+i].Every = next+i, every
+		}
+		next += block.Repeat * every
+	}
+	for i := range all.terms {
+		t := &all.terms[i]
+		var err error
+		if t.Seconds, t.Extrapolated, err = value(*t); err != nil {
+			return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
+		}
+		c.Extrapolated = c.Extrapolated || t.Extrapolated
+	}
+	c.Terms = c.fill(all.terms, all)
+	for i := range c.Stages {
+		c.Stages[i].Terms = c.fill(c.Stages[i].Terms, all)
+	}
+	c.Seconds = total(c.Terms)
+	return c, nil
+}
+
+// fill puts numbers into terms, the values being those of all.
+func (c *Cost) fill(terms []Term, all sum) []Term {
+	for i := range terms {
+		t := &terms[i]
+		from := all.terms[all.at[sumKey{t.Parameter, t.Bytes, t.Tau}]]
+		t.Seconds, t.Extrapolated = from.Seconds, from.Extrapolated
+		t.Times = t.Count.value(float64(c.Symbols.K))
+	}
+	return terms
+}
+
+// symbolsOf names what the formulas of a schedule use, segments of S bytes
+// unless that is 0.
+func symbolsOf(s *collective.Schedule, segment int) Symbols {
+	y := Symbols{M: s.Call.M, P: s.Call.P, S: segment, Unit: "m", unit: s.Unit}
+	switch {
+	case s.Unit == s.Call.M:
+	case s.Unit*s.Call.P == s.Call.M:
+		y.Unit = "m/P"
+	default:
+		y.Unit = "⌈m/P⌉"
+	}
+	if segment > 0 && s.Unit > segment && s.Unit%segment == 0 {
+		y.K = s.Unit / segment
+	}
+	return y
+}
+
+// reduction is the γ of a stage that reduces: all its messages at once, the
+// largest of them taking longest.
+func reduction(stage *collective.Stage, y Symbols, tau int) Term {
+	bytes := stage.Shape[0].Bytes
+	return Term{Count: Count{Fixed: 1}, Parameter: "γ", Bytes: bytes, Size: y.size(bytes), Tau: tau}
+}
+
+// gamma looks γ up for a term.
+func gamma(r Reductions, operator string, t Term) (seconds float64, extrapolated bool, err error) {
+	if operator == "" {
+		operator = "sum"
+	}
+	if r == nil {
+		return 0, false, fmt.Errorf("it reduces, and the parameters have no γ of operator %q", operator)
+	}
+	return r.Gamma(operator, t.Bytes, t.Tau)
+}
+
+// active is the number of messages of a stage.
+func active(stage *collective.Stage) int {
+	n := 0
+	for _, b := range stage.Shape {
+		n += b.Count
+	}
+	return n
+}

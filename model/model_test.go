@@ -1,0 +1,444 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// plain is a channel in which every term has a value of its own, so that no two
+// can be taken for each other: L(m,τ) = m·τ^0.7, o(m) = 1000+m/7. Beyond 16
+// transfers it extrapolates.
+type plain struct{}
+
+func (plain) L(m, tau int) (float64, bool) {
+	return float64(m+1) * math.Pow(float64(tau), 0.7), tau > 16
+}
+func (plain) O(m int) (float64, bool) { return 1000 + float64(m)/7, false }
+
+func (plain) Gamma(operator string, m, tau int) (float64, bool, error) {
+	if operator != "sum" {
+		return 0, false, errors.New("unknown operator " + operator)
+	}
+	return float64(m) / 3 * math.Sqrt(float64(tau)), false, nil
+}
+
+func l(m, tau int) float64 { v, _ := plain{}.L(m, tau); return v }
+func o(m int) float64      { v, _ := plain{}.O(m); return v }
+func g(m, tau int) float64 { v, _, _ := plain{}.Gamma("sum", m, tau); return v }
+
+const segment = 8192
+
+// The paper's equations, in its notation and as numbers.
+func TestEquations(t *testing.T) {
+	const m = 4 * segment
+	for _, tt := range []struct {
+		equation  string
+		algorithm string
+		call      collective.Call
+		transport Transport
+		formula   string
+		want      float64
+	}{
+		{"(10)", "bcast:linear", collective.Call{P: 2, M: m}, Segmented,
+			"o(m) + 2L(S,1) + (k−1)L(S,2)", o(m) + 2*l(segment, 1) + 3*l(segment, 2)},
+		{"(10), last segment short", "bcast:linear", collective.Call{P: 2, M: 2*segment + 100}, Segmented,
+			"o(m) + L(S,1) + 2L(S,2) + L(100 B,1)", o(2*segment+100) + l(segment, 1) + 2*l(segment, 2) + l(100, 1)},
+		{"(11)", "bcast:linear", collective.Call{P: 2, M: 100}, Segmented,
+			"o(m) + 2L(m,1)", o(100) + 2*l(100, 1)},
+		{"(11), whole", "bcast:linear", collective.Call{P: 2, M: m}, Whole,
+			"o(m) + 2L(m,1)", o(m) + 2*l(m, 1)},
+		{"(11), n = 1", "bcast:linear", collective.Call{P: 2, M: m}, SingleCopy,
+			"o(m) + L(m,1)", o(m) + l(m, 1)},
+		{"(22)", "bcast:linear", collective.Call{P: 2, M: m}, Steady,
+			"o(m) + kL(S,2)", o(m) + 4*l(segment, 2)},
+		{"(14)", "bcast:binomial", collective.Call{P: 8, M: m}, Segmented,
+			"3o(m) + 2L(S,1) + (k+1)L(S,2) + (k+1)L(S,4) + (k−1)L(S,8)",
+			3*o(m) + 2*l(segment, 1) + 5*l(segment, 2) + 5*l(segment, 4) + 3*l(segment, 8)},
+		{"(15), P no power of two", "bcast:binomial", collective.Call{P: 7, M: m}, Whole,
+			"3o(m) + 2L(m,1) + 2L(m,2) + 2L(m,3)", 3*o(m) + 2*(l(m, 1)+l(m, 2)+l(m, 3))},
+		{"(17)", "allgather:ring", collective.Call{P: 2, M: m}, Segmented,
+			"o(m) + 2kL(S,2)", o(m) + 8*l(segment, 2)},
+		{"(17), k = 1", "allgather:ring", collective.Call{P: 2, M: 100}, Segmented,
+			"o(m) + 2L(m,2)", o(100) + 2*l(100, 2)},
+		{"(21)", "allgather:ring", collective.Call{P: 5, M: m}, Segmented,
+			"4o(m) + 8kL(S,5)", 4*o(m) + 32*l(segment, 5)},
+		{"(23)", "scatter:binomial", collective.Call{P: 8, M: m}, Steady,
+			"o(4m) + 4kL(S,2) + o(2m) + 2kL(S,4) + o(m) + kL(S,8)",
+			o(4*m) + o(2*m) + o(m) + 16*l(segment, 2) + 8*l(segment, 4) + 4*l(segment, 8)},
+		{"(24)", "allgather:recursive-doubling", collective.Call{P: 8, M: m}, Steady,
+			"o(m) + 14kL(S,8) + o(2m) + o(4m)", o(m) + o(2*m) + o(4*m) + 56*l(segment, 8)},
+		{"(16) and (21) of m/P", "bcast:scatter-ring", collective.Call{P: 4, M: 4 * m}, Steady,
+			"o(2·m/P) + 2kL(S,2) + 4o(m/P) + 7kL(S,4)", o(2*m) + 4*o(m) + 8*l(segment, 2) + 28*l(segment, 4)},
+		{"reductions", "allreduce:recursive-doubling", collective.Call{P: 4, M: m}, Whole,
+			"2o(m) + 4L(m,4) + 2γ(m,4)", 2*o(m) + 4*l(m, 4) + 2*g(m, 4)},
+		{"no data", "barrier:dissemination", collective.Call{P: 8}, Segmented,
+			"3o(0 B) + 6L(0 B,8)", 3*o(0) + 6*l(0, 8)},
+		{"nobody to talk to", "allreduce:ring", collective.Call{P: 1, M: m}, Segmented, "0", 0},
+	} {
+		c, err := TauLop{Parameters: plain{}, Reductions: plain{}, Transport: tt.transport, Segment: segment}.
+			Cost(schedule(t, tt.algorithm, tt.call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Formula(); got != tt.formula {
+			t.Errorf("%s: %s\n\twant %s", tt.equation, got, tt.formula)
+		}
+		if math.Abs(c.Seconds-tt.want) > 1e-9*tt.want {
+			t.Errorf("%s: %v, want %v", tt.equation, c.Seconds, tt.want)
+		}
+	}
+}
+
+// The rivals' equations. With L = 1, o = 10, g = 100, G = 1000 every digit of a
+// cost names a parameter; where o(m) = m+1, log_nP counts bytes.
+func TestRivals(t *testing.T) {
+	const S, k = 10, 3
+	rival := LogGP{Latency: 1, Overhead: 10, Gap: 100, GapPerByte: 1000, Segment: S}
+	whole := rival
+	whole.Segment = 0
+	overhead := func(m int) (float64, bool) { return float64(m) + 1, m > 100 }
+	p2p := 2.*10 + 1 + (S-1)*1000 + (k-1)*(100+(S-1)*1000)
+	for _, tt := range []struct {
+		equation  string
+		algorithm string
+		call      collective.Call
+		model     interface {
+			Cost(*collective.Schedule) (Cost, error)
+		}
+		want    float64
+		formula string
+	}{
+		{"(1)", "bcast:linear", collective.Call{P: 2, M: 30}, whole, 2*10 + 1 + 29*1000, "2o + L + 29G"},
+		{"(2)", "bcast:linear", collective.Call{P: 2, M: k * S}, rival, p2p, "2o + L + 2g + 27G"},
+		{"(2), last segment short", "bcast:linear", collective.Call{P: 2, M: 24}, rival, 20 + 1 + 200 + (9+9+3)*1000, "2o + L + 2g + 21G"},
+		{"(3)", "bcast:binomial", collective.Call{P: 9, M: k * S}, rival, 4 * p2p, "8o + 4L + 8g + 108G"},
+		{"(7)", "scatter:binomial", collective.Call{P: 8, M: k * S}, rival,
+			3*(1+2*10-100) + 7*k*(100+(S-1)*1000), "6o + 3L + 18g + 189G"},
+		{"(19)", "allgather:recursive-doubling", collective.Call{P: 8, M: k * S}, rival,
+			7 * k * (10 + (S-1)*1000 + 100), "21o + 21max{L+o,g} + 189G"},
+		{"section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: k * S, Segment: S}, rival, 4 * p2p, "8o + 4L + 8g + 108G"},
+		{"no data", "barrier:dissemination", collective.Call{P: 2}, whole, 10 + 100, "o + max{L+o,g}"},
+		{"(5)", "bcast:linear", collective.Call{P: 2, M: 30}, LogNP{Overhead: overhead}, 2 * 31, "2o(m)"},
+		{"(6)", "bcast:binomial", collective.Call{P: 9, M: 30}, LogNP{Overhead: overhead}, 4 * 2 * 31, "8o(m)"},
+		{"(20)", "allgather:recursive-doubling", collective.Call{P: 8, M: 30}, LogNP{Overhead: overhead},
+			2*31 + 2*61 + 2*121, "2o(m) + 2o(2m) + 2o(4m)"},
+		{"section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: 30, Segment: S}, LogNP{Overhead: overhead}, 4 * 2 * 31, "8o(m)"},
+		{"reductions", "reduce:binomial", collective.Call{P: 4, M: 30}, LogNP{Overhead: overhead, Reductions: plain{}},
+			2 * (2*31 + g(30, 1)), "4o(m) + 2γ(m,1)"},
+		{"reductions", "reduce:linear", collective.Call{P: 3, M: 9}, LogGP{Overhead: 1, Reductions: plain{}},
+			2 * (2 + g(9, 1)), "4o + 2L + 16G + 2γ(m,1)"},
+	} {
+		c, err := tt.model.Cost(schedule(t, tt.algorithm, tt.call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(c.Seconds-tt.want) > 1e-9*tt.want || c.Formula() != tt.formula {
+			t.Errorf("%s of %T: %v = %s, want %v = %s", tt.equation, tt.model, c.Seconds, c.Formula(), tt.want, tt.formula)
+		}
+	}
+}
+
+// log_nP of a machine that τ-Lop describes: right for one message by
+// construction, and blind to what else is on its way.
+func TestLogNPOf(t *testing.T) {
+	const m = 4 * segment
+	taulop := TauLop{Parameters: plain{}, Segment: segment}
+	rival, err := LogNPOf(taulop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := o(m) + 2*l(segment, 1) + 3*l(segment, 2)
+	for _, tt := range []struct {
+		p    int
+		want float64
+	}{{2, message}, {8, 3 * message}} {
+		c, err := rival.Cost(schedule(t, "bcast:binomial", collective.Call{P: tt.p, M: m}))
+		if err != nil || math.Abs(c.Seconds-tt.want) > 1e-9*tt.want {
+			t.Errorf("P = %d: %v, %v, want %v", tt.p, c.Seconds, err, tt.want)
+		}
+	}
+	if _, err := LogNPOf(TauLop{Parameters: plain{}}); err == nil {
+		t.Error("a segment of 0 bytes was accepted")
+	}
+}
+
+// A barrier moves nothing, so all it costs is synchronisation (and o).
+func TestSynchronised(t *testing.T) {
+	y := func(tau int) (float64, bool) { return 7 * float64(tau), false }
+	m := TauLop{Parameters: Synchronised{plain{}, y}, Segment: segment}
+	c, err := m.Cost(schedule(t, "barrier:dissemination", collective.Call{P: 4}))
+	if want := 2*o(0) + 4*28; err != nil || math.Abs(c.Seconds-want) > 1e-9*want {
+		t.Errorf("%v = %s, %v, want %v", c.Seconds, c.Formula(), err, want)
+	}
+	if got, _ := m.Parameters.L(100, 4); got != l(100, 4) {
+		t.Errorf("L(100,4) = %v, want %v", got, l(100, 4))
+	}
+}
+
+// Stages are numbered as they happen, those that cost nothing left out.
+func TestStageNumbers(t *testing.T) {
+	type stage struct{ first, every, repeat int }
+	for _, tt := range []struct {
+		name string
+		call collective.Call
+		want []stage
+	}{
+		{"bcast:scatter-ring", collective.Call{P: 4, M: 4096}, []stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 3}}},
+		{"allgather:ring", collective.Call{P: 4, M: 4096}, []stage{{1, 1, 3}}},
+		{"bcast:sm-tree", collective.Call{P: 8, M: 8 * segment}, // Fig. 14 with k = 8
+			[]stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {4, 2, 5}, {5, 2, 5}, {14, 1, 1}, {15, 1, 1}, {16, 1, 1}, {17, 1, 1}, {18, 1, 1}}},
+	} {
+		c, err := TauLop{Parameters: plain{}, Segment: segment}.Cost(schedule(t, tt.name, tt.call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []stage
+		for _, s := range c.Stages {
+			got = append(got, stage{s.First, s.Every, s.Repeat})
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// pipeline, against a walk through every step with every message on its own.
+func TestPipelineEqualsStepByStep(t *testing.T) {
+	const S = 10
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var stage collective.Stage
+		stage.Pattern = []collective.Pattern{collective.OneWay, collective.Exchange}[random.IntN(2)]
+		for bytes := 1 + random.IntN(70); bytes > 0; bytes -= 1 + random.IntN(40) {
+			stage.Shape = append(stage.Shape, collective.Batch{Count: 1 + random.IntN(3), Bytes: bytes})
+		}
+		m := TauLop{Transport: []Transport{Segmented, Steady}[random.IntN(2)], Segment: S}
+
+		type transfer struct{ bytes, tau int }
+		got, want := map[transfer]int{}, map[transfer]int{}
+		m.pipeline(&stage, Symbols{S: S}, func(n Count, bytes, tau int) { got[transfer{bytes, tau}] += n.Fixed })
+		for step := range 10 {
+			var now transfer
+			for _, b := range stage.Shape {
+				for range b.Count {
+					fills := []int{step}
+					if stage.Pattern == collective.OneWay {
+						empties := step - 1
+						if m.Transport == Steady {
+							empties = step
+						}
+						fills = append(fills, empties)
+					}
+					for _, i := range fills {
+						if i >= 0 && i*S < b.Bytes {
+							now.tau++
+							now.bytes = max(now.bytes, min(S, b.Bytes-i*S))
+						}
+					}
+				}
+			}
+			if now.tau == 0 {
+				continue
+			}
+			want[now]++
+			if stage.Pattern == collective.Exchange {
+				want[now]++
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("%v %v %v: %v, want %v", m.Transport, stage.Pattern, stage.Shape, got, want)
+		}
+	}
+}
+
+// What the formula says and what the cost is are one thing, for every algorithm
+// and every model, and so are the stages and their sum.
+func TestTermsAddUp(t *testing.T) {
+	models := map[string]interface {
+		Cost(*collective.Schedule) (Cost, error)
+	}{
+		"LogGP":  LogGP{Latency: 1, Overhead: 2, Gap: 3, GapPerByte: 4, Segment: 64, Reductions: plain{}},
+		"log_nP": LogNP{Overhead: plain{}.O, Reductions: plain{}},
+	}
+	for transport := Segmented; transport <= SingleCopy; transport++ {
+		models[transport.String()] = TauLop{Parameters: plain{}, Reductions: plain{}, Transport: transport, Segment: 64, LocalCopies: true}
+	}
+	for name, model := range models {
+		for _, a := range collective.All() {
+			for _, p := range []int{1, 2, 3, 8, 16, 33} {
+				for _, m := range []int{0, 1, 64, 1000, 64 * 32} {
+					if a.PowerOfTwo && p&(p-1) != 0 {
+						continue
+					}
+					s := schedule(t, a.String(), collective.Call{P: p, M: m, Segment: 64})
+					c, err := model.Cost(s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var terms, stages float64
+					for _, term := range c.Terms {
+						if term.Times <= 0 || term.Times != term.Count.value(float64(c.Symbols.K)) {
+							t.Errorf("%s %s P = %d m = %d: term %+v", name, a, p, m, term)
+						}
+						terms += term.Times * term.Seconds
+					}
+					for _, st := range c.Stages {
+						stages += float64(st.Repeat) * st.Seconds()
+					}
+					if math.Abs(terms-c.Seconds) > 1e-9*terms || math.Abs(stages-c.Seconds) > 1e-9*terms {
+						t.Errorf("%s %s P = %d m = %d: cost %v, terms %v, stages %v", name, a, p, m, c.Seconds, terms, stages)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Copies within ranks count only where asked for.
+func TestLocalCopies(t *testing.T) {
+	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
+	m := TauLop{Parameters: plain{}, Transport: Whole, NoOverhead: true}
+	without, err := m.Cost(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.LocalCopies = true
+	with, err := m.Cost(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := with.Seconds-without.Seconds, l(100, 4)+l(400, 4); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("local copies cost %v, want %v", got, want)
+	}
+}
+
+func TestExtrapolatedIsMarked(t *testing.T) {
+	// In a gather the first stages are the crowded ones.
+	c, err := TauLop{Parameters: plain{}, Transport: Whole}.Cost(schedule(t, "gather:binomial", collective.Call{P: 64, M: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, last := c.Terms[1], c.Terms[len(c.Terms)-1]; !c.Extrapolated || !first.Extrapolated || last.Extrapolated {
+		t.Errorf("gather among 64: %+v", c)
+	}
+	for _, tt := range []struct {
+		p    int
+		want bool
+	}{{16, false}, {17, true}} {
+		c, err := TauLop{Parameters: plain{}, Transport: Whole}.Cost(schedule(t, "allgather:ring", collective.Call{P: tt.p, M: 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Extrapolated != tt.want || c.Terms[1].Extrapolated != tt.want || c.Stages[0].Terms[1].Extrapolated != tt.want || c.Terms[0].Extrapolated {
+			t.Errorf("P = %d: %+v", tt.p, c)
+		}
+	}
+}
+
+func TestSymbols(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		call collective.Call
+		want string
+	}{
+		{"bcast:binomial", collective.Call{P: 4, M: 4 * segment}, "P = 4, m = 32768 B, S = 8192 B, k = m/S = 4"},
+		{"bcast:binomial", collective.Call{P: 4, M: 4*segment + 1}, "P = 4, m = 32769 B, S = 8192 B"},
+		{"bcast:scatter-ring", collective.Call{P: 4, M: 8 * segment}, "P = 4, m = 65536 B, S = 8192 B, k = m/P/S = 2"},
+		{"bcast:scatter-ring", collective.Call{P: 3, M: 6*segment - 1}, "P = 3, m = 49151 B, S = 8192 B, k = ⌈m/P⌉/S = 2"},
+	} {
+		c, err := TauLop{Parameters: plain{}, Segment: segment}.Cost(schedule(t, tt.name, tt.call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Symbols.String(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestCostRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		model interface {
+			Cost(*collective.Schedule) (Cost, error)
+		}
+		says string
+	}{
+		{TauLop{Parameters: plain{}, Transport: Whole}, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`},
+		{TauLop{Parameters: plain{}, Reductions: plain{}, Operator: "xor", Transport: Whole}, "unknown operator xor"},
+		{TauLop{Parameters: plain{}, Reductions: plain{}}, "segment of at least one byte, got 0"},
+		{TauLop{Parameters: plain{}, Reductions: plain{}, Transport: 7}, "unknown transport Transport(7)"},
+		{LogGP{}, `no γ of operator "sum"`},
+		{LogGP{Segment: -1}, "segment of at least one byte"},
+		{LogNP{Overhead: plain{}.O, Operator: "max"}, `no γ of operator "max"`},
+	} {
+		_, err := tt.model.Cost(schedule(t, "reduce:binomial", collective.Call{P: 4, M: 8}))
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%T: error %v, want one with %q", tt.model, err, tt.says)
+		}
+	}
+	for _, name := range transportNames {
+		if transport, err := ParseTransport(name); err != nil || transport.String() != name {
+			t.Errorf("ParseTransport(%q) = %v, %v", name, transport, err)
+		}
+	}
+	if _, err := ParseTransport("pigeon"); err == nil || !strings.Contains(err.Error(), "steady") {
+		t.Errorf("ParseTransport(pigeon): %v", err)
+	}
+}
+
+// A million ranks cost next to no memory, whatever the algorithm.
+func TestMillionRanks(t *testing.T) {
+	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: segment}
+	for _, a := range collective.All() {
+		p := 1_000_000
+		if a.PowerOfTwo {
+			p = 1 << 20
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c, err := m.Cost(schedule(t, a.String(), collective.Call{P: p, M: 1 << 20}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+			t.Errorf("%s: %d bytes allocated", a, got)
+		}
+		if !(c.Seconds > 0) || math.IsInf(c.Seconds, 0) {
+			t.Errorf("%s: cost %v", a, c.Seconds)
+		}
+	}
+}
+
+func BenchmarkPredict(b *testing.B) {
+	m := TauLop{Parameters: plain{}, Segment: segment}
+	for _, name := range []string{"bcast:binomial", "allgather:ring"} {
+		a, err := collective.Lookup(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for log := 4; log <= 20; log += 4 {
+			b.Run(fmt.Sprintf("%s/P=2^%d", name, log), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					s, err := a.Schedule(collective.Call{P: 1 << log, M: 1 << 20})
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := m.Cost(s); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

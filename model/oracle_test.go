@@ -1,0 +1,194 @@
+package model
+
+import (
+	"bufio"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/params"
+)
+
+// tolerance is how close predictions come to the oracles, relative to them.
+const tolerance = 1e-6
+
+// shared is a file of the folder that TAULOP_SHARED names.
+func shared(t testing.TB, parts ...string) string {
+	t.Helper()
+	folder := os.Getenv("TAULOP_SHARED")
+	if folder == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	return filepath.Join(append([]string{folder}, parts...)...)
+}
+
+// published reads the parameters of a machine.
+func published(t testing.TB, machine string) (*params.Table, *params.Gamma) {
+	t.Helper()
+	open := func(name string) *os.File {
+		f, err := os.Open(shared(t, "params", machine, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	table, err := params.ReadText(open("SHM.txt"), "SHM.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gamma, err := params.ReadGammaText(open("gamma.txt"), "gamma.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table, gamma
+}
+
+// oracle calls try with every row of a table of results, by column name.
+func oracle(t *testing.T, kind, machine string, try func(row map[string]string)) {
+	t.Helper()
+	f, err := os.Open(shared(t, "oracle", kind+"-"+machine+".tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Scan()
+	header := strings.Split(lines.Text(), "\t")
+	rows := 0
+	for lines.Scan() {
+		cells := strings.Split(lines.Text(), "\t")
+		row := map[string]string{}
+		for i, name := range header {
+			row[name] = cells[i]
+		}
+		try(row)
+		rows++
+	}
+	if rows == 0 || lines.Err() != nil {
+		t.Fatalf("%d rows, %v", rows, lines.Err())
+	}
+	t.Logf("%s-%s: %d rows", kind, machine, rows)
+}
+
+func number(t *testing.T, row map[string]string, column string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(row[column], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func schedule(t testing.TB, name string, c collective.Call) *collective.Schedule {
+	t.Helper()
+	a, err := collective.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.Schedule(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func agree(t *testing.T, row map[string]string, c Cost) {
+	t.Helper()
+	want := number(t, row, "cost_us")
+	if got := c.Seconds * 1e6; math.Abs(got-want) > tolerance*want {
+		t.Errorf("%v: %.6f µs = %s", row, got, c.Formula())
+	}
+}
+
+// The equations of the paper, o left out.
+func TestFormulasOracle(t *testing.T) {
+	formulas := map[string]struct {
+		algorithm string
+		transport Transport
+	}{
+		"p2p segmented":            {"bcast:linear", Segmented},
+		"p2p steady":               {"bcast:linear", Steady},
+		"bcast binomial segmented": {"bcast:binomial", Segmented},
+		"scatter binomial steady (k segments per rank)":      {"scatter:binomial", Steady},
+		"allgather recursive doubling (k segments per rank)": {"allgather:recursive-doubling", Steady},
+		"allgather ring (k segments per rank)":               {"allgather:ring", Steady},
+		"bcast Open MPI SM tree g=2":                         {"bcast:sm-tree", Segmented},
+		"bcast Open MPI SM tree g=3":                         {"bcast:sm-tree", Segmented},
+	}
+	for _, machine := range []string{"metropolis", "lusitania"} {
+		table, _ := published(t, machine)
+		oracle(t, "formulas", machine, func(row map[string]string) {
+			f, known := formulas[row["formula"]]
+			if !known {
+				t.Fatalf("no algorithm for %q", row["formula"])
+			}
+			s := int(number(t, row, "S_bytes"))
+			call := collective.Call{P: int(number(t, row, "P")), M: int(number(t, row, "k")) * s, Segment: s}
+			if strings.HasSuffix(row["formula"], "g=3") {
+				call.Degree = 3
+			}
+			m := TauLop{Parameters: table, Transport: f.transport, Segment: s, NoOverhead: true}
+			c, err := m.Cost(schedule(t, f.algorithm, call))
+			if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, row, c)
+		})
+	}
+}
+
+// The authors' library.
+func TestLibraryOracle(t *testing.T) {
+	for _, machine := range []string{"metropolis", "lusitania"} {
+		table, gamma := published(t, machine)
+		oracle(t, "libtaulop", machine, func(row map[string]string) {
+			s := schedule(t, row["collective"]+":"+row["algorithm"], collective.Call{
+				P: int(number(t, row, "P")),
+				M: int(number(t, row, "m_bytes")),
+			})
+			c, err := Library{Table: table, Gamma: gamma}.Cost(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, row, c)
+		})
+	}
+}
+
+// Where neither τ nor m is beyond the tables, the library's rules are no other
+// than those of the paper, but for the ranks that fall out of step.
+func TestLibraryDiffersBeyondTheTablesOnly(t *testing.T) {
+	table, gamma := published(t, "metropolis")
+	model := TauLop{Parameters: table, Reductions: gamma, Transport: Whole}
+	for _, tt := range []struct {
+		name string
+		p, m int
+		same bool
+	}{
+		{"bcast:binomial", 16, 100000, true},
+		{"allgather:ring", 8, 4194304, true},
+		{"allgather:ring", 16, 4096, false},        // τ = 16 of 8
+		{"bcast:linear", 2, 4194304*2 + 64, false}, // m beyond 4 MiB
+		{"allreduce:ring", 4, 4096, true},
+		{"allreduce:ring", 4, 64, false}, // γ falls towards 64 B
+		{"allreduce:recursive-doubling", 4, 64, false},
+	} {
+		s := schedule(t, tt.name, collective.Call{P: tt.p, M: tt.m})
+		ours, err := model.Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := Library{Table: table, Gamma: gamma}.Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same := math.Abs(ours.Seconds-theirs.Seconds) < 1e-12*ours.Seconds; same != tt.same {
+			t.Errorf("%s, P = %d, m = %d: ours %v, the library's %v", tt.name, tt.p, tt.m, ours.Seconds, theirs.Seconds)
+		}
+	}
+}

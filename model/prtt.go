@@ -1,0 +1,106 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A RoundTrip is PRTT(n,d,m), a parametrised round trip: a client sends N
+// messages of Bytes with Delay between them, and the server answers the last
+// one with one of the same size. Hoefler, Lichei and Rehm, "Low-overhead LogGP
+// parameter assessment for modern interconnection networks", IPDPS 2007.
+type RoundTrip struct {
+	N       int
+	Delay   float64 // seconds
+	Bytes   int
+	Seconds float64 // PRTT(N,Delay,Bytes)
+}
+
+// AssessLogGP finds the parameters of LogGP in round trips. Between n messages
+// that follow each other at once lies the gap of each,
+//
+//	(PRTT(n,0,m) − PRTT(1,0,m))/(n−1) = g + (m−1)G,
+//
+// a line over m that gives g and G, fitted so that every size counts with its
+// relative error. A delay longer than that gap leaves the processor's own time,
+//
+//	o = (PRTT(n,d,m) − PRTT(1,0,m))/(n−1) − d,
+//
+// taken at the smallest m. A single round trip is two messages of eq. (1), so
+//
+//	L = PRTT(1,0,m)/2 − 2o − (m−1)G,
+//
+// taken at the smallest m too. Where both sides of a message are busy at the
+// same time, as in shared memory, 4o can exceed the round trip; L is then below
+// zero, which eq. (1) needs to give the round trip back. That and other doubts
+// are warnings. It fails where round trips are missing.
+func AssessLogGP(trips []RoundTrip) (m LogGP, warnings []error, err error) {
+	singles := make(map[int]float64)
+	for _, t := range trips {
+		if t.N == 1 && t.Delay == 0 {
+			singles[t.Bytes] = t.Seconds
+		}
+	}
+	trips = slices.Clone(trips)
+	slices.SortStableFunc(trips, func(a, b RoundTrip) int { return a.Bytes - b.Bytes })
+
+	var sizes, gaps []float64
+	var delayed *RoundTrip // of the smallest size
+	for i, t := range trips {
+		single, there := singles[t.Bytes]
+		switch {
+		case t.N < 2 || !there:
+		case t.Delay == 0:
+			sizes = append(sizes, float64(t.Bytes-1))
+			gaps = append(gaps, (t.Seconds-single)/float64(t.N-1))
+		case delayed == nil:
+			delayed = &trips[i]
+		}
+	}
+	if delayed == nil {
+		return LogGP{}, nil, errors.New("LogGP needs PRTT(1,0,m) and PRTT(n,d,m) of the same m with n ≥ 2 and a delay d > 0, for o and L")
+	}
+	m.Gap, m.GapPerByte, err = fitLine(sizes, gaps)
+	if err != nil {
+		return LogGP{}, nil, fmt.Errorf("LogGP needs PRTT(1,0,m) and PRTT(n,0,m) with n ≥ 2 for two sizes m or more, for g and G: %w", err)
+	}
+	single, bytes := singles[delayed.Bytes], delayed.Bytes
+	m.Overhead = (delayed.Seconds-single)/float64(delayed.N-1) - delayed.Delay
+	m.Latency = single/2 - 2*m.Overhead - float64(bytes-1)*m.GapPerByte
+
+	for _, p := range []struct {
+		name  string
+		value float64
+	}{{"L", m.Latency}, {"o", m.Overhead}, {"g", m.Gap}, {"G", m.GapPerByte}} {
+		if p.value < 0 {
+			warnings = append(warnings, fmt.Errorf("LogGP's %s comes out as %.3g s, below zero: its assumptions do not hold for this channel", p.name, p.value))
+		}
+	}
+	if gap := m.Gap + float64(bytes-1)*m.GapPerByte; delayed.Delay < gap {
+		warnings = append(warnings, fmt.Errorf("the delay of %.3g s is shorter than the gap of %.3g s that it must exceed: LogGP's o and L are doubtful", delayed.Delay, gap))
+	}
+	return m, warnings, nil
+}
+
+// fitLine finds a and b of y = a + bx with the least squares of relative errors.
+func fitLine(xs, ys []float64) (a, b float64, err error) {
+	var w, wx, wy, wxx, wxy float64
+	for i, x := range xs {
+		y := ys[i]
+		if y <= 0 {
+			return 0, 0, fmt.Errorf("n messages take no longer than one at m = %.0f", x+1)
+		}
+		weight := 1 / (y * y)
+		w += weight
+		wx += weight * x
+		wy += weight * y
+		wxx += weight * x * x
+		wxy += weight * x * y
+	}
+	det := w*wxx - wx*wx
+	if len(xs) < 2 || det <= 1e-12*w*wxx {
+		return 0, 0, fmt.Errorf("there are %d", len(xs))
+	}
+	return (wxx*wy - wx*wxy) / det, (w*wxy - wx*wy) / det, nil
+}

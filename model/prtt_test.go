@@ -1,0 +1,90 @@
+package model
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// trips are the round trips of a channel that LogGP describes in full: a
+// single one is two messages of eq. (1), and n messages follow each other by
+// the gap or by what sender and delay take, if that is more.
+func trips(m LogGP, sizes ...int) (all []RoundTrip) {
+	const n = 16
+	for _, bytes := range sizes {
+		rest := float64(bytes-1) * m.GapPerByte
+		single := 2 * (m.Latency + 2*m.Overhead + rest)
+		for _, t := range []RoundTrip{{N: 1}, {N: n}, {N: n, Delay: single}} {
+			t.Bytes = bytes
+			t.Seconds = single + float64(t.N-1)*max(m.Overhead+t.Delay, m.Gap+rest)
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func TestAssessLogGP(t *testing.T) {
+	for _, want := range []LogGP{
+		{Latency: 5e-6, Overhead: 1e-6, Gap: 2e-6, GapPerByte: 1e-9},
+		{Latency: 1e-7, Overhead: 3e-8, Gap: 9e-8, GapPerByte: 2e-10},
+	} {
+		got, warnings, err := AssessLogGP(trips(want, 65536, 1, 1024, 8192))
+		if err != nil || len(warnings) > 0 {
+			t.Fatal(warnings, err)
+		}
+		for _, p := range [][2]float64{
+			{got.Latency, want.Latency}, {got.Overhead, want.Overhead},
+			{got.Gap, want.Gap}, {got.GapPerByte, want.GapPerByte},
+		} {
+			if math.Abs(p[0]-p[1]) > 1e-6*p[1] {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		}
+	}
+}
+
+// What is measured comes back: with any parameters, eq. (1) twice is PRTT(1,0,m).
+func TestAssessLogGPGivesRoundTripBack(t *testing.T) {
+	all := trips(LogGP{Latency: 1e-6, Overhead: 2e-6, Gap: 5e-6, GapPerByte: 1e-9}, 1, 4096)
+	for i := range all {
+		if all[i].Delay > 0 {
+			all[i].Seconds *= 1.2 // as if the sender were busy while the receiver is
+		}
+	}
+	m, warnings, err := AssessLogGP(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Latency >= 0 || len(warnings) == 0 || !strings.Contains(warnings[0].Error(), "L comes out as") {
+		t.Errorf("%+v, %v", m, warnings)
+	}
+	if got := 2 * (2*m.Overhead + m.Latency); math.Abs(got-all[0].Seconds) > 1e-12 {
+		t.Errorf("two messages of a byte take %g s, the round trip took %g", got, all[0].Seconds)
+	}
+}
+
+func TestAssessLogGPDoubtsAndRefuses(t *testing.T) {
+	channel := LogGP{Latency: 5e-6, Overhead: 1e-6, Gap: 2e-6, GapPerByte: 1e-9}
+	short := trips(channel, 1, 8192)
+	for i := range short {
+		if short[i].Delay > 0 {
+			short[i].Delay = 1e-7
+		}
+	}
+	if _, warnings, err := AssessLogGP(short); err != nil || len(warnings) == 0 {
+		t.Errorf("a short delay: %v, %v", warnings, err)
+	}
+	for _, tt := range []struct {
+		trips []RoundTrip
+		says  string
+	}{
+		{nil, "a delay d > 0"},
+		{trips(channel, 1), "there are 1"},
+		{trips(channel, 1, 8192)[:2], "a delay d > 0"},
+		{append(trips(channel, 1), RoundTrip{N: 16, Bytes: 8192}, RoundTrip{N: 1, Bytes: 8192}), "no longer than one at m = 8192"},
+	} {
+		if _, _, err := AssessLogGP(tt.trips); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("error %v, want one with %q", err, tt.says)
+		}
+	}
+}

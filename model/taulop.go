@@ -1,0 +1,215 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// TauLop is the model τ-Lop. A message through an intermediate buffer costs
+// o(m) and its transfers, eq. (9), and what happens at once shares the channel,
+// eq. (12). The zero value of each option is the paper's choice.
+type TauLop struct {
+	Parameters Parameters
+	Reductions Reductions // may be nil where nothing is reduced
+	Operator   string     // of reductions; "" means "sum"
+	Transport  Transport
+	Segment    int // S in bytes; Whole and SingleCopy ignore it
+
+	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
+	NoOverhead bool
+	// LocalCopies counts what ranks copy within themselves, which the paper leaves
+	// out: c(m,τ) of Copies, or where there are none a transfer.
+	LocalCopies bool
+	// Copies is c(m,τ), a copy with no flags and no partner, in seconds.
+	Copies func(m, tau int) (seconds float64, extrapolated bool)
+}
+
+// Transport is the way a message takes through memory.
+type Transport int
+
+const (
+	// Segmented messages go through a buffer segment by segment, and the next
+	// is filled while one is emptied: eq. (10), T = 2L(S,1) + (k−1)L(S,2).
+	Segmented Transport = iota
+	// Steady messages are Segmented ones that follow each other closely:
+	// eq. (22), T = kL(S,2).
+	Steady
+	// Whole messages go through a buffer in one piece: eq. (11), T = 2L(m,1).
+	Whole
+	// SingleCopy messages go straight to their place: T = L(m,1).
+	SingleCopy
+)
+
+var transportNames = []string{"segmented", "steady", "whole", "single-copy"}
+
+func (t Transport) String() string {
+	if t < 0 || int(t) >= len(transportNames) {
+		return fmt.Sprintf("Transport(%d)", int(t))
+	}
+	return transportNames[t]
+}
+
+// ParseTransport finds a transport by its name.
+func ParseTransport(name string) (Transport, error) {
+	if i := slices.Index(transportNames, name); i >= 0 {
+		return Transport(i), nil
+	}
+	return 0, fmt.Errorf("unknown transport %q; take one of %v", name, transportNames)
+}
+
+// Cost is the cost of a schedule. It fails where a reduction has no γ, and for
+// segments of less than a byte.
+func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
+	symbols := symbolsOf(s, 0)
+	switch m.Transport {
+	case Segmented, Steady:
+		if m.Segment < 1 {
+			return Cost{}, fmt.Errorf("transport %v needs a segment of at least one byte, got %d", m.Transport, m.Segment)
+		}
+		symbols = symbolsOf(s, m.Segment)
+	case Whole, SingleCopy:
+	default:
+		return Cost{}, fmt.Errorf("unknown transport %v", m.Transport)
+	}
+	return evaluate(s, symbols, m.terms(symbols), m.value)
+}
+
+// Message is the cost of one message of so many bytes with the channel to
+// itself, T(m) of eqs. (9)–(11) and (22).
+func (m TauLop) Message(bytes int) (Cost, error) {
+	return m.Cost(&collective.Schedule{
+		Call: collective.Call{P: 2, M: bytes},
+		Unit: bytes,
+		Blocks: []collective.Block{{
+			Repeat: 1,
+			Stages: []collective.Stage{{Phase: "message", Shape: []collective.Batch{{Count: 1, Bytes: bytes}}}},
+		}},
+	})
+}
+
+func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
+	switch t.Parameter {
+	case "L":
+		seconds, extrapolated = m.Parameters.L(t.Bytes, t.Tau)
+	case "o":
+		seconds, extrapolated = m.Parameters.O(t.Bytes)
+	case "c":
+		seconds, extrapolated = m.Copies(t.Bytes, t.Tau)
+	default:
+		return gamma(m.Reductions, m.Operator, t)
+	}
+	return seconds, extrapolated, nil
+}
+
+func (m TauLop) terms(y Symbols) terms {
+	return func(stage *collective.Stage, add func(Term)) error {
+		largest, tau := stage.Shape[0].Bytes, active(stage)
+		transfers := func(n Count, bytes, tau int) {
+			size := y.size(bytes)
+			if bytes == y.S {
+				size = "S"
+			}
+			add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau})
+		}
+		switch {
+		case stage.Pattern == collective.Local:
+			switch {
+			case m.LocalCopies && m.Copies != nil:
+				add(Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau})
+			case m.LocalCopies:
+				transfers(Count{Fixed: 1}, largest, tau)
+			}
+			return nil
+		case stage.Pattern == collective.Transfer:
+			transfers(Count{Fixed: 1}, largest, tau)
+			return nil
+		}
+		if !m.NoOverhead {
+			add(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest)})
+		}
+		switch m.Transport {
+		case Whole: // eqs. (11) and (15); with as many transfers at once, eq. (17) for k = 1
+			transfers(Count{Fixed: 2}, largest, tau)
+		case SingleCopy:
+			transfers(Count{Fixed: 1}, largest, tau)
+		default:
+			m.pipeline(stage, y, transfers)
+		}
+		if stage.Reduce {
+			add(reduction(stage, y, tau))
+		}
+		return nil
+	}
+}
+
+// pipeline is eq. (9) for all messages of a stage at once: it walks through the
+// steps in which segments are copied, and adds the transfers that are active in
+// each. Steps that are alike are taken together, so the work depends on the
+// number of sizes and not on that of segments.
+//
+// A Segmented message of n segments takes n+1 steps: it fills the buffer with
+// segment i in step i and empties it in step i+1, eq. (10). A Steady one fills
+// and empties in each of n steps, eq. (22). In an exchange each rank copies in
+// and out by turns: n times two steps with one transfer a message, eq. (17).
+func (m TauLop) pipeline(stage *collective.Stage, y Symbols, transfers func(n Count, bytes, tau int)) {
+	type message struct {
+		collective.Batch
+		segments int
+		last     int // bytes of the last segment
+	}
+	type cut struct {
+		step   int
+		symbol Count
+	}
+	var messages []message
+	cuts := []cut{{0, Count{}}, {1, Count{Fixed: 1}}}
+	for _, b := range stage.Shape {
+		n := max(1, (b.Bytes+y.S-1)/y.S)
+		messages = append(messages, message{b, n, b.Bytes - (n-1)*y.S})
+		symbol := Count{Fixed: n}
+		if y.K > 0 && b.Bytes%y.unit == 0 {
+			symbol = Count{PerK: b.Bytes / y.unit}
+		}
+		for d := -1; d <= 1; d++ {
+			cuts = append(cuts, cut{n + d, symbol.plus(Count{Fixed: d})})
+		}
+	}
+	slices.SortStableFunc(cuts, func(a, b cut) int { return a.step - b.step })
+	cuts = slices.CompactFunc(cuts, func(a, b cut) bool { return a.step == b.step })
+
+	for i := range len(cuts) - 1 {
+		step := cuts[i].step
+		tau, bytes := 0, 0
+		copies := func(msg message, segment int) {
+			if segment < 0 || segment >= msg.segments {
+				return
+			}
+			tau += msg.Count
+			if segment == msg.segments-1 {
+				bytes = max(bytes, msg.last)
+			} else {
+				bytes = max(bytes, y.S)
+			}
+		}
+		for _, msg := range messages {
+			copies(msg, step)
+			switch {
+			case stage.Pattern == collective.Exchange:
+			case m.Transport == Steady:
+				copies(msg, step)
+			default:
+				copies(msg, step-1)
+			}
+		}
+		if tau == 0 {
+			continue
+		}
+		n := cuts[i+1].symbol.minus(cuts[i].symbol)
+		if stage.Pattern == collective.Exchange {
+			n = n.times(2)
+		}
+		transfers(n, bytes, tau)
+	}
+}
