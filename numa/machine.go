@@ -110,6 +110,33 @@ func (m *Machine) Distance(from, to int) int {
 	return 0
 }
 
+// Sharers is the least number of a placement's workers that one last-level cache
+// serves, 1 where caches are unknown: together they fill it.
+func (m *Machine) Sharers(p Placement) int {
+	level := 0
+	for _, cache := range m.Caches {
+		if cache.Type != "Instruction" && cache.Bytes > 0 {
+			level = max(level, cache.Level)
+		}
+	}
+	least := 0
+	for _, cache := range m.Caches {
+		if cache.Type == "Instruction" || cache.Level != level {
+			continue
+		}
+		workers := 0
+		for _, w := range p.Workers {
+			if cache.CPUs.Contains(w.ID) {
+				workers++
+			}
+		}
+		if workers > 0 && (least == 0 || workers < least) {
+			least = workers
+		}
+	}
+	return max(least, 1)
+}
+
 // LastLevelCacheBytes is the size of the largest data or unified cache of the
 // highest level; 0 when no size is known.
 func (m *Machine) LastLevelCacheBytes() int {

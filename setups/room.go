@@ -16,6 +16,7 @@ type Fit struct {
 	SegmentBytes int
 	OffCache     bool
 	CacheBytes   int   // last-level cache, 0: unknown
+	Sharers      int   // workers that fill one together, see numa.Machine.Sharers
 	FreeBytes    int64 // of memory
 	Placement    numa.Placement
 	Nodes        []numa.Node // with what is free on each
@@ -25,13 +26,14 @@ type Fit struct {
 // say how large it is.
 const unknownCache = 64 << 20
 
-// WantedArena is more than twice the last-level cache, in bytes a worker.
+// WantedArena is in bytes a worker: those who share a last-level cache walk
+// through more than twice its size together.
 func (f Fit) WantedArena() int {
 	cache := f.CacheBytes
 	if cache <= 0 {
 		cache = unknownCache
 	}
-	return 2*cache + 1<<20
+	return (2*cache + 1<<20) / max(1, f.Sharers)
 }
 
 // Rows returns those of the ascending ks whose messages fit, and the bytes of

@@ -1,0 +1,221 @@
+package setups
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/taulop/taulop/shm"
+)
+
+// A RoundTrip is a parametrised round trip, PRTT(n,d,m): a client sends n
+// messages of m bytes with a delay between them, and the server answers the
+// last with one of the same size (Hoefler, Lichei, Rehm, IPDPS 2007). LogGP's
+// parameters follow from several of them.
+type RoundTrip struct {
+	N            int
+	Delay        time.Duration
+	Bytes        int
+	Segments     int // nseg of both channels
+	SegmentBytes int // S
+	Runs         int // timed, after one that warms up
+	ArenaBytes   int // > 0: off cache, messages walk through at least that much
+}
+
+// RoundTrips runs a round trip between the first two workers of the team and
+// returns the time of each run in ns. The others sleep through it.
+func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) {
+	if t.Tau() < 2 {
+		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
+	}
+	run := &roundTrip{RoundTrip: rt, times: make([]float64, rt.Runs+1), patterns: t.patterns, where: &t.where}
+	for w := range run.nodes {
+		run.nodes[w] = t.placement.Workers[w].UserNode
+	}
+	defer func() {
+		if t.broken == nil {
+			for _, r := range run.regions {
+				r.Close()
+			}
+		}
+	}()
+	mem, err := run.mapped(t, shm.Map, shm.BarrierBytes(2), t.placement.Workers[0].IntermediateNode)
+	if err != nil {
+		return nil, err
+	}
+	run.barrier = shm.NewBarrier(mem, 2)
+	n, err := shm.ChannelBytes(rt.Segments, rt.SegmentBytes, 1)
+	if err != nil {
+		return nil, err
+	}
+	for w := range run.users {
+		place := t.placement.Workers[w]
+		mem, err := run.mapped(t, shm.Map, n, place.IntermediateNode)
+		if err != nil {
+			return nil, err
+		}
+		run.channels[w] = shm.NewChannel(mem, rt.Segments, rt.SegmentBytes, 1)
+		for side := range run.users[w] {
+			if rt.ArenaBytes > 0 {
+				run.arena = t.exchangeOf(max(rt.ArenaBytes, 2*rt.Bytes))
+				mem, err = run.arena.memory(t, side, w)
+			} else {
+				mem, err = run.mapped(t, shm.MapPrivate, max(1, rt.Bytes), place.UserNode)
+			}
+			if err != nil {
+				return nil, err
+			}
+			run.users[w][side] = walked{mem: mem, size: rt.Bytes}
+		}
+		run.users[w][sending].at = run.begin(sending)
+		run.users[w][receiving].at = run.begin(receiving)
+	}
+	if err := t.run(ctx, run); err != nil {
+		return nil, err
+	}
+	for w := range run.users {
+		if run.arena != nil { // the client sends more, so it went further
+			run.arena.next = [2]int{run.users[0][sending].at, run.users[1][receiving].at}
+		}
+		from, to := &run.users[1-w][sending], &run.users[w][receiving]
+		if differ(to.mem[to.last:to.last+rt.Bytes], t.patterns[1-w], from.last) >= 0 {
+			return nil, fmt.Errorf("round trip: worker %d does not hold what worker %d sent: this machine's copies cannot be trusted", w, 1-w)
+		}
+	}
+	return run.times[1:], nil
+}
+
+type roundTrip struct {
+	RoundTrip
+	regions  []*shm.Region
+	barrier  *shm.Barrier
+	channels [2]*shm.Channel // by writer
+	users    [2][2]walked    // by worker, sending and receiving
+	patterns [][]byte
+	arena    *exchange
+	where    *where
+	nodes    [2]int
+	times    []float64
+}
+
+// walked is memory through which messages walk, if there is room for two.
+type walked struct {
+	mem      []byte
+	size     int
+	at, last int // where the next message begins, and where the last did
+}
+
+func (u *walked) next() []byte {
+	if u.at+u.size > len(u.mem) {
+		u.at = 0
+	}
+	m := u.mem[u.at : u.at+u.size]
+	u.last = u.at
+	if len(u.mem) >= 2*u.size {
+		u.at += unitsOf(u.size) * unitBytes
+	}
+	return m
+}
+
+func (p *roundTrip) begin(side int) int {
+	if p.arena == nil {
+		return 0
+	}
+	return p.arena.next[side]
+}
+
+func (p *roundTrip) mapped(t *Team, how func(int) (*shm.Region, error), n, node int) ([]byte, error) {
+	r, err := t.mapOn(how, n, node)
+	if err != nil {
+		return nil, err
+	}
+	p.regions = append(p.regions, r)
+	return r.Bytes(), nil
+}
+
+// touch lays what a worker sends and has the pages of what it receives into.
+func (p *roundTrip) touch(w int) error {
+	clear(p.channels[w].Bytes())
+	if p.arena != nil {
+		return p.arena.touch(w, p.patterns[w], p.where, p.nodes[w])
+	}
+	lay(p.users[w][sending].mem, p.patterns[w], 0)
+	clear(p.users[w][receiving].mem)
+	return nil
+}
+
+func (p *roundTrip) progress() uint64 { return p.channels[0].Progress() + p.channels[1].Progress() }
+
+func (p *roundTrip) work(w *worker) error {
+	if w.id > 1 {
+		return nil
+	}
+	out, in := p.channels[w.id].Sender(w.wait), p.channels[1-w.id].Receiver(0, w.wait)
+	outgoing, incoming := &p.users[w.id][sending], &p.users[w.id][receiving]
+	if err := p.touch(w.id); err != nil {
+		return err
+	}
+	met := p.barrier.Gather
+	if w.id == 1 {
+		met = func(round uint64, wait *shm.Waiter) bool { return p.barrier.Meet(1, round, wait) }
+	}
+	if !met(1, w.wait) {
+		return gaveUp{"the other end"}
+	}
+	if w.id == 0 {
+		p.barrier.Release(1)
+	}
+	for i := range p.times {
+		begin := time.Now()
+		for j := range p.N {
+			if w.id == 1 {
+				if !p.receive(in, incoming.next()) {
+					return gaveUp{"the client's message"}
+				}
+				continue
+			}
+			if j > 0 {
+				for next := time.Now(); time.Since(next) < p.Delay; {
+				}
+			}
+			if !p.send(out, outgoing.next()) {
+				return gaveUp{"room for the client's message"}
+			}
+		}
+		if w.id == 1 {
+			if !p.send(out, outgoing.next()) {
+				return gaveUp{"room for the answer"}
+			}
+		} else if !p.receive(in, incoming.next()) {
+			return gaveUp{"the server's answer"}
+		}
+		if w.id == 0 {
+			p.times[i] = float64(time.Since(begin))
+		}
+	}
+	return nil
+}
+
+func (p *roundTrip) send(out *shm.Sender, m []byte) bool {
+	for {
+		n := min(len(m), p.SegmentBytes)
+		if !out.Send(m[:n]) {
+			return false
+		}
+		if m = m[n:]; len(m) == 0 {
+			return true
+		}
+	}
+}
+
+func (p *roundTrip) receive(in *shm.Receiver, m []byte) bool {
+	for {
+		n := min(len(m), p.SegmentBytes)
+		if !in.Receive(m[:n]) {
+			return false
+		}
+		if m = m[n:]; len(m) == 0 {
+			return true
+		}
+	}
+}
