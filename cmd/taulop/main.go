@@ -5,6 +5,11 @@
 //
 //	taulop [flags] SEGMENTS SIZE TAU
 //	taulop topo [flags]
+//	taulop sweep [flags] -o host.json
+//	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
+//	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
+//	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
+//	taulop import [flags] SHM.txt [gamma.txt]
 //
 // Run taulop -h for the flags and examples.
 package main
@@ -15,8 +20,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -27,8 +35,13 @@ type command struct {
 }
 
 var commands = map[string]command{
-	"":     {measure, true}, // the paper's: no subcommand
-	"topo": {topo, false},
+	"":        {measure, true}, // the paper's: no subcommand
+	"topo":    {topo, false},
+	"sweep":   {sweepCommand, true},
+	"predict": {predict, false},
+	"explain": {explain, false},
+	"export":  {export, false},
+	"import":  {importCommand, false},
 }
 
 // find returns the command that args ask for, and its own arguments.
@@ -37,8 +50,19 @@ func find(args []string) (command, []string) {
 		if c, ok := commands[args[0]]; ok {
 			return c, args[1:]
 		}
+		if first := args[0][0]; 'a' <= first && first <= 'z' {
+			return command{run: unknown(args[0])}, nil
+		}
 	}
 	return commands[""], args
+}
+
+// unknown is for a word that is no command.
+func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) error {
+	return func(context.Context, io.Writer, io.Writer, []string) error {
+		known := slices.Sorted(maps.Keys(commands))[1:] // without the paper's, which has no word
+		return usagef("there is no command %q: use one of %s, or taulop -h", word, strings.Join(known, ", "))
+	}
 }
 
 func main() {

@@ -38,7 +38,14 @@ Examples:
   taulop -bcast -off_cache -local 2 8 4 one writer, three readers, data from memory
   taulop -ping -cpus 0,2 2 64K 2        between two chosen CPUs
   taulop -ring -json -o host.json 2 8 2 one document with all samples
-  taulop topo                           what this machine is, and what would spoil a measurement
+
+Other commands, each with its own -h:
+  taulop topo      what this machine is, and what would spoil a measurement
+  taulop sweep     every parameter of this machine into one file
+  taulop predict   what collectives cost, from such a file
+  taulop explain   the formula behind a prediction, and where one algorithm overtakes another
+  taulop export    a file in the format of other tools
+  taulop import    published parameters into such a file
 
 Rows come in as they are measured: k segments, the message's bytes, its time
 l(k,τ), and L = l/(transfers·k) with the 95 % interval of the median. The last
@@ -203,7 +210,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
 	flags.BoolVar(&req.huge, "huge", false, "ask for transparent huge pages, and say how much of the buffers got them")
-	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through more than twice the last-level cache")
+	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through memory: more than twice the last-level cache for those who share it")
 	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
@@ -345,7 +352,7 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 		return 0, []error{fmt.Errorf("how much memory is free is unknown (%v): the run may need more than there is", err)}, nil
 	}
 	fit := setups.Fit{Setup: req.setup, Tau: req.tau, Segments: req.segments, SegmentBytes: req.size,
-		OffCache: req.offCache, CacheBytes: m.LastLevelCacheBytes(), FreeBytes: free,
+		OffCache: req.offCache, CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(p), FreeBytes: free,
 		Placement: p, Nodes: m.Nodes}
 	k, arena, err := fit.Rows(req.k)
 	if err != nil {
@@ -359,7 +366,7 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 		warnings = append(warnings, fmt.Errorf("rows from k = %d on are left out: their user buffers need more than a quarter of the %d MB that are free", left, free>>20))
 	}
 	if req.offCache && req.size > 0 && arena < fit.WantedArena() {
-		warnings = append(warnings, fmt.Errorf("off cache only in part: user buffers walk through %d MB a worker where twice the last-level cache would be %d MB, a quarter of free memory does not hold more", arena>>20, fit.WantedArena()>>20))
+		warnings = append(warnings, fmt.Errorf("off cache only in part: user buffers walk through %d MB a worker where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", arena>>20, fit.WantedArena()>>20))
 	}
 	req.k = k
 	return arena, warnings, nil

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+const exportHelp = `Export writes a parameter file in the format of other tools.
+
+  taulop export [flags] -format taulop DIR host.json
+  taulop export [flags] -format csv host.json
+  taulop export [flags] -format benchfmt host.json
+
+taulop    DIR/SHM.txt with o(m) and L(m,τ), DIR/gamma.txt with γ(m), as the
+          authors' τ-Lop library reads them: one setup, placement and state of
+          the cache. It wants every τ; those not measured lie between their
+          neighbours.
+csv       a row for each cell, with units in the header
+benchfmt  all samples as results of Go benchmarks, for benchstat
+
+Nothing that exists is overwritten.
+
+Examples:
+  taulop export -format taulop params/here host.json
+  taulop export -format csv -o host.csv host.json
+  taulop export -format benchfmt -o a.txt a.json
+  taulop export -format benchfmt -o b.txt b.json
+  benchstat a.txt b.txt                 two machines side by side
+
+Flags:
+`
+
+// exportRequest is what the user asked to export.
+type exportRequest struct {
+	format    string
+	output    string
+	setup     string
+	placement string
+	offCache  bool
+	given     map[string]bool // flags that were given
+	dir       string
+	file      string
+}
+
+// export is the subcommand.
+func export(_ context.Context, out, errOut io.Writer, args []string) error {
+	req, err := parseExport(out, args)
+	if err != nil {
+		return err
+	}
+	f, err := params.ReadFile(req.file)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	switch req.format {
+	case "csv":
+		return put(out, req.output, f.WriteCSV)
+	case "benchfmt":
+		return put(out, req.output, f.WriteBenchmarks)
+	}
+	return req.text(errOut, f)
+}
+
+func parseExport(out io.Writer, args []string) (*exportRequest, error) {
+	req := &exportRequest{given: make(map[string]bool)}
+	flags := flag.NewFlagSet("taulop export", flag.ContinueOnError)
+	flags.StringVar(&req.format, "format", "", "`format`: taulop, csv or benchfmt")
+	flags.StringVar(&req.output, "o", "", "of csv and benchfmt: write to a new `file` instead of standard output")
+	flags.StringVar(&req.setup, "setup", "", "of taulop: the transfers of a `setup` (default the first that was measured)")
+	flags.StringVar(&req.placement, "placement", "", "of taulop: under this `placement` (default the first that was measured)")
+	flags.BoolVar(&req.offCache, "off_cache", false, "of taulop: user buffers off cache (default where nothing else was measured)")
+	if err := parse(flags, out, args, exportHelp); err != nil {
+		return nil, err
+	}
+	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
+	want, example := 1, "taulop export -format csv host.json"
+	switch req.format {
+	case "taulop":
+		want, example = 2, "taulop export -format taulop DIR host.json"
+		if req.given["o"] {
+			return nil, usageError("-o is for one file, format taulop writes two: name their directory, taulop export -format taulop DIR host.json")
+		}
+	case "csv", "benchfmt":
+		for _, name := range []string{"setup", "placement", "off_cache"} {
+			if req.given[name] {
+				return nil, usagef("-%s chooses a table of format taulop: %s has all of them, so leave it out", name, req.format)
+			}
+		}
+	case "":
+		return nil, usageError("-format is missing: use taulop, csv or benchfmt")
+	default:
+		return nil, usagef("-format is %q: use taulop, csv or benchfmt", req.format)
+	}
+	if err := noFlags("export", flags.Args()); err != nil {
+		return nil, err
+	}
+	if flags.NArg() != want {
+		return nil, usagef("got %d arguments, want %d, like %s", flags.NArg(), want, example)
+	}
+	req.file = flags.Arg(want - 1)
+	if want == 2 {
+		req.dir = flags.Arg(0)
+	}
+	return req, fresh(req.output)
+}
+
+// text writes the published text format. Everything is made before anything is
+// written.
+func (req *exportRequest) text(errOut io.Writer, f *params.File) error {
+	if !req.given["off_cache"] && len(f.Plan.Caches) > 0 && !slices.Contains(f.Plan.Caches, false) {
+		req.offCache = true
+	}
+	table, err := f.Table(req.setup, numa.Policy(req.placement), req.offCache)
+	if err != nil {
+		return usagef("%s: %v", req.file, err)
+	}
+	table, notes, err := table.Fill()
+	if err != nil {
+		return usagef("%s: %v", req.file, err)
+	}
+	var shm, reductions bytes.Buffer
+	if err := params.WriteText(&shm, table); err != nil {
+		return usagef("%s: %v", req.file, err)
+	}
+	if gamma, err := f.Gamma(numa.Policy(req.placement)); err != nil {
+		notes = append(notes, fmt.Sprintf("gamma.txt is not written: %v", err))
+	} else {
+		gamma, missing := gamma.Fit(table.Transfers.Sizes)
+		notes = append(notes, missing...)
+		if err := params.WriteGammaText(&reductions, gamma); err != nil {
+			return usagef("%s: %v", req.file, err)
+		}
+	}
+	if err := os.MkdirAll(req.dir, 0o755); err != nil {
+		return usagef("directory %s cannot be made: %v", req.dir, err)
+	}
+	type file struct {
+		path string
+		text []byte
+	}
+	files := []file{{filepath.Join(req.dir, "SHM.txt"), shm.Bytes()}}
+	if reductions.Len() > 0 {
+		files = append(files, file{filepath.Join(req.dir, "gamma.txt"), reductions.Bytes()})
+	}
+	for _, file := range files {
+		if err := fresh(file.path); err != nil {
+			return err
+		}
+	}
+	for _, file := range files {
+		if err := maybe.WriteFile(file.path, file.text, 0o644); err != nil {
+			return err
+		}
+	}
+	for _, note := range notes {
+		fmt.Fprintf(errOut, "taulop: %s\n", note)
+	}
+	return nil
+}
+
+// noFlags refuses flags after arguments, which would pass for arguments.
+func noFlags(command string, args []string) error {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") {
+			return usagef("flags go before the files: taulop %s %s …", command, arg)
+		}
+	}
+	return nil
+}
+
+// fresh refuses a file that is there; "" is standard output.
+func fresh(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return usagef("%s is there already: choose another name, or remove it first", path)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s cannot be written: %v", path, err)
+	}
+	return nil
+}
+
+// put writes to a new file, or to out when there is no path.
+func put(out io.Writer, path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if path == "" {
+		_, err := out.Write(b.Bytes())
+		return err
+	}
+	if err := writable(path); err != nil {
+		return usagef("-o %s cannot be written: %v", path, err)
+	}
+	return maybe.WriteFile(path, b.Bytes(), 0o644)
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+const (
+	tinySHM   = "#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n1\t0.000000559250\t0.000000289400\t0.000000147725\n64\t0.000000543200\t0.000000499550\t0.000000335500\n"
+	tinyGamma = "#m\t2\n#max_ops\t2\n#m\tSUM_I\tMAX_I\n4\t0.000000240000000\t0.000000187300000\n64\t0.000000163500000\t0.000000267400000\n"
+)
+
+func save(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func load(t *testing.T, path ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// What was imported is exported as it was.
+func TestImportThenExport(t *testing.T) {
+	dir := t.TempDir()
+	shm, gamma := save(t, dir, "SHM.txt", tinySHM), save(t, dir, "gamma.txt", tinyGamma)
+	native := filepath.Join(dir, "tiny.json")
+	out, errOut, err := run(t, "import", "-o", native, "-host", "tiny", shm, gamma)
+	if err != nil || out != "" || !strings.Contains(errOut, "tiny.json has 10 cells; L(m,τ) breaks eq. (8) in 2 places") {
+		t.Fatalf("%q, %q, %v", out, errOut, err)
+	}
+	out, errOut, err = run(t, "export", "-format", "taulop", filepath.Join(dir, "out", "here"), native)
+	if err != nil || out != "" || errOut != "" {
+		t.Fatalf("%q, %q, %v", out, errOut, err)
+	}
+	if got := load(t, dir, "out", "here", "SHM.txt"); got != tinySHM {
+		t.Errorf("SHM.txt is\n%swant\n%s", got, tinySHM)
+	}
+	if got := load(t, dir, "out", "here", "gamma.txt"); got != tinyGamma {
+		t.Errorf("gamma.txt is\n%swant\n%s", got, tinyGamma)
+	}
+	f, err := params.ReadFile(native)
+	if err != nil || f.Provenance.Hostname != "tiny" || len(f.Warnings) != 2 {
+		t.Errorf("%v, %v", f, err)
+	}
+	// To standard output, without γ, named after its directory.
+	out, errOut, err = run(t, "import", shm)
+	if err != nil || errOut != "" {
+		t.Fatalf("%q, %v", errOut, err)
+	}
+	f, err = params.Read(strings.NewReader(out), "out")
+	if err != nil || f.Provenance.Hostname != filepath.Base(dir) || len(f.Cells) != 6 {
+		t.Errorf("%v, %v", f, err)
+	}
+	native = save(t, dir, "nogamma.json", out)
+	_, errOut, err = run(t, "export", "-format", "taulop", filepath.Join(dir, "nogamma"), native)
+	if err != nil || !strings.Contains(errOut, "gamma.txt is not written: no γ") {
+		t.Errorf("%q, %v", errOut, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "nogamma", "gamma.txt")); !os.IsNotExist(err) {
+		t.Errorf("gamma.txt: %v", err)
+	}
+}
+
+// swept is a file with two placements, some τ, and messages from 64 bytes.
+func swept(t *testing.T, dir string) string {
+	t.Helper()
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{
+		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local, numa.Remote}, Sizes: []int{64, 8192}, Taus: []int{1, 4}, Caches: []bool{true}, SegmentBytes: 8192}}
+	for i, policy := range f.Plan.Policies {
+		for _, tau := range f.Plan.Taus {
+			for _, m := range f.Plan.Sizes {
+				ns := 2 * float64(m*tau*(i+1)) // l = 2L, L = m·τ, on remote memory twice as long
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: policy, OffCache: true, Tau: tau, Bytes: m},
+					K: 1, Transfers: 2, Time: fit.Median([]float64{ns}), Samples: []float64{ns, ns, ns}})
+			}
+		}
+	}
+	path := filepath.Join(dir, "swept.json")
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What the format wants and was not measured is made up, and it says so.
+func TestExportFillsIn(t *testing.T) {
+	dir := t.TempDir()
+	_, errOut, err := run(t, "export", "-format", "taulop", "-placement", "remote", dir, swept(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"m = 1 was not measured: its row is that of m = 64", "τ = 2, 3\n", "gamma.txt is not written"} {
+		if !strings.Contains(errOut, want) {
+			t.Errorf("no %q in %q", want, errOut)
+		}
+	}
+	table, err := params.ReadText(strings.NewReader(load(t, dir, "SHM.txt")), "SHM.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if L, beyond := table.L(8192, 3); beyond || L < 49.151e-6 || L > 49.153e-6 {
+		t.Errorf("L(8192,3) = %g, want 2·3·8192 ns", L)
+	}
+}
+
+func TestExportFormats(t *testing.T) {
+	dir := t.TempDir()
+	native := swept(t, dir)
+	for _, tt := range []struct {
+		format, begins, has string
+		lines               int
+	}{
+		{"csv", "kind,setup,placement,", "\ntransfer,ring,remote,true,4,64,,,,1,2,3,1024,,,512,,,512,,\n", 1 + 8},
+		{"benchfmt", "segment-bytes: 8192\n", "\nBenchmarkTransfer/setup=ring/placement=local/cache=off/tau=4/bytes=64 1 256 ns/op\n", 2 + 8*3},
+	} {
+		out, errOut, err := run(t, "export", "-format", tt.format, native)
+		if err != nil || errOut != "" || !strings.HasPrefix(out, tt.begins) || !strings.Contains(out, tt.has) || strings.Count(out, "\n") != tt.lines {
+			t.Errorf("%s: %v, %q\n%s", tt.format, err, errOut, out)
+		}
+		file := filepath.Join(dir, tt.format)
+		if same, _, err := run(t, "export", "-o", file, "-format", tt.format, native); err != nil || same != "" || load(t, file) != out {
+			t.Errorf("%s -o: %v", tt.format, err)
+		}
+	}
+}
+
+// The wrong word costs nothing: a sentence, exit 2, and all files as they were.
+func TestExportAndImportRefuse(t *testing.T) {
+	dir := t.TempDir()
+	native, shm := swept(t, dir), save(t, dir, "SHM.txt", tinySHM)
+	text, broken := save(t, dir, "notes.txt", "by hand\n"), save(t, dir, "broken.json", `{"format": "taulop parameters", "version": 9}`)
+	was, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ line, want string }{
+		{"export " + native, "-format is missing: use taulop, csv or benchfmt"},
+		{"export -format xml " + native, `-format is "xml"`},
+		{"export -format csv", "got 0 arguments, want 1, like taulop export -format csv host.json"},
+		{"export -format csv " + native + " " + native, "got 2 arguments, want 1"},
+		{"export -format taulop " + native, "got 1 arguments, want 2, like taulop export -format taulop DIR host.json"},
+		{"export -format csv " + native + " -o x", "flags go before the files"},
+		{"export -format taulop -o x " + dir + " " + native, "-o is for one file"},
+		{"export -format csv -setup ring " + native, "-setup chooses a table of format taulop"},
+		{"export -format csv -o " + shm + " " + native, "SHM.txt is there already"},
+		{"export -format csv -o " + dir + "/no/such/x.csv " + native, "cannot be written"},
+		{"export -format taulop " + dir + " " + native, "SHM.txt is there already"},
+		{"export -format taulop " + shm + " " + native, "cannot be made"},
+		{"export -format taulop " + dir + "/d " + dir + "/missing.json", "missing.json: no such file"},
+		{"export -format taulop " + dir + "/d " + shm, "SHM.txt:1: this is a published text file; turn it into a native one with taulop import"},
+		{"export -format csv " + text, `notes.txt:1: "by hand" where { belongs`},
+		{"export -format csv " + broken, "broken.json:1: version 9 of the format is newer"},
+		{"export -format csv " + dir, "is a directory"},
+		{"export -format taulop -setup bcast " + dir + "/d " + native, "no transfers of bcast, placement local, off cache: the file has ring"},
+		{"export -format taulop -placement spread " + dir + "/d " + native, "no transfers of ring, placement spread"},
+		{"export -format taulop -off_cache=false " + dir + "/d " + native, "no transfers of ring, placement local, in cache"},
+		{"export -frob", "-frob"},
+		{"import", "got 0 arguments, want 1 or 2"},
+		{"import a b c", "got 3 arguments"},
+		{"import " + shm + " -o x", "flags go before the files"},
+		{"import " + dir + "/missing.txt", "missing.txt: no such file"},
+		{"import " + native, `swept.json:1: "{", want "#m<TAB>number"`},
+		{"import " + shm + " " + shm, `SHM.txt:2: "#tau\t2", want "#max_ops<TAB>number"`},
+		{"import -o " + native + " " + shm, "swept.json is there already"},
+		{"import -o " + dir + "/no/such/x.json " + shm, "cannot be written"},
+	} {
+		out, errOut, err := run(t, strings.Fields(tt.line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" || errOut != "" {
+			t.Errorf("taulop %s: exit %d, %v, output %q%q; want exit 2 and one line with %q", tt.line, exitStatus(err), err, out, errOut, tt.want)
+		}
+	}
+	is, err := os.ReadDir(dir)
+	if err != nil || len(is) != len(was) || load(t, shm) != tinySHM || !bytes.Contains([]byte(load(t, native)), []byte("ring")) {
+		t.Errorf("the directory has %v, had %v (%v)", is, was, err)
+	}
+}
+
+func TestExportAndImportHelp(t *testing.T) {
+	for _, command := range []string{"export", "import"} {
+		out, _, err := run(t, command, "-h")
+		if exitStatus(err) != 0 || !strings.Contains(out, "  taulop "+command) || !strings.Contains(out, "-o file") {
+			t.Errorf("%s -h: %v\n%s", command, err, out)
+		}
+	}
+}

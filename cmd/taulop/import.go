@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/provenance"
+)
+
+const importHelp = `Import makes a parameter file of tables in the published text format.
+
+  taulop import [flags] SHM.txt [gamma.txt]
+
+SHM.txt    o(m) and L(m,τ); a network's table will do as well
+gamma.txt  γ(m) of reduction operators
+
+The format does not say how it was measured, so setup and placement are called
+"published", and there are neither samples nor intervals.
+
+Example:
+  taulop import -o metropolis.json -host metropolis SHM.txt gamma.txt
+
+Flags:
+`
+
+// importCommand is the subcommand.
+func importCommand(_ context.Context, out, errOut io.Writer, args []string) error {
+	var (
+		flags  = flag.NewFlagSet("taulop import", flag.ContinueOnError)
+		output = flags.String("o", "", "write to a new `file` instead of standard output")
+		host   = flags.String("host", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
+	)
+	if err := parse(flags, out, args, importHelp); err != nil {
+		return err
+	}
+	if err := noFlags("import", flags.Args()); err != nil {
+		return err
+	}
+	if n := flags.NArg(); n != 1 && n != 2 {
+		return usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
+	}
+	if err := fresh(*output); err != nil {
+		return err
+	}
+	table, err := readText(flags.Arg(0), params.ReadText)
+	if err != nil {
+		return err
+	}
+	var gamma *params.Gamma
+	if flags.NArg() == 2 {
+		if gamma, err = readText(flags.Arg(1), params.ReadGammaText); err != nil {
+			return err
+		}
+	}
+	f := params.FromText(table, gamma)
+	f.Provenance = provenance.Provenance{
+		Time: time.Now().UTC().Format(time.RFC3339), Hostname: *host,
+		Go: runtime.Version(), Taulop: provenance.Version(), Command: os.Args,
+		Unknown: []string{"the published text format does not say what machine this was measured on, nor how: look for that where the file comes from"},
+	}
+	if *host == "" {
+		if path, err := filepath.Abs(flags.Arg(0)); err == nil {
+			f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
+		}
+	}
+	broken := f.Bounds()
+	for _, v := range broken {
+		f.Warnings = append(f.Warnings, v.Error())
+	}
+	if err := f.Validate(); err != nil {
+		return usagef("%s: %v", flags.Arg(0), err)
+	}
+	if *output == "" {
+		return f.Write(out)
+	}
+	if err := writable(*output); err != nil {
+		return usagef("-o %s cannot be written: %v", *output, err)
+	}
+	if err := f.WriteFile(*output); err != nil {
+		return err
+	}
+	fmt.Fprintf(errOut, "taulop: %s has %s; L(m,τ) breaks eq. (8) in %s, which its warnings list\n", *output, count(len(f.Cells), "cell"), count(len(broken), "place"))
+	return nil
+}
+
+// readText reads a file in the published format.
+func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
+	var none T
+	in, err := os.Open(path)
+	if err != nil {
+		return none, usageError(err.Error())
+	}
+	defer in.Close()
+	t, err := read(in, path)
+	if err != nil {
+		return none, usageError(err.Error())
+	}
+	return t, nil
+}

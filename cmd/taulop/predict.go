@@ -1,0 +1,530 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/setups"
+)
+
+const predictHelp = `Predict says what collectives cost on the machine of a parameter file.
+
+  taulop predict -params FILE -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
+
+Without an algorithm it predicts all of that collective. FILE is what taulop
+sweep writes, or a table in the published text format.
+
+Examples:
+  taulop predict -params host.json -P 2,4,8 -m 1K:1M bcast
+  taulop predict -params SHM.txt -gamma gamma.txt -P 2-16 -m 64K allreduce
+  taulop predict -params SHM.txt -P 8 -m 8K,1M -model lognp -tsv bcast:binomial allgather:ring
+
+Models: taulop; libtaulop, τ-Lop as the authors' library computes it; lognp,
+whose o(m) is half of what a lone message costs under τ-Lop; loggp, if the file
+has its parameters.
+
+Flags:
+`
+
+// A costRequest is what the user asked predict or explain to cost.
+type costRequest struct {
+	file, gamma, operator, machine string
+	setup, placement               string
+	offCache                       bool
+	model, transport, segmentText  string
+	psText, msText                 string
+	root, degree                   int
+	given                          map[string]bool // flags
+
+	ps, ms     []int
+	segment    int
+	algorithms []*collective.Algorithm
+	asked      map[*collective.Algorithm]bool // by name, not as one of all
+	source     report.Source
+	coster     coster
+	warnings   []error // about the parameters
+}
+
+// A coster is a model.
+type coster interface {
+	Cost(*collective.Schedule) (model.Cost, error)
+}
+
+var costModels = []string{"taulop", "libtaulop", "lognp", "loggp"}
+
+func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
+	var (
+		req    costRequest
+		flags  = req.flags("taulop predict", "1K:4M")
+		tsv    = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
+		asJSON = flags.Bool("json", false, "one JSON document")
+	)
+	if err := req.parse(flags, out, args, predictHelp); err != nil {
+		return err
+	}
+	req.warn(errOut)
+	if *tsv && *asJSON {
+		return usagef("-tsv and -json cannot be used together: choose one")
+	}
+	doc := report.Predictions{Source: req.source}
+	err := req.each(ctx, &doc.LeftOut, func(p report.Prediction, _ *collective.Schedule, _ model.Cost) {
+		doc.Rows = append(doc.Rows, p)
+	})
+	if err != nil {
+		return err
+	}
+	doc.MarkCheapest()
+	switch {
+	case *asJSON:
+		return doc.WriteJSON(out)
+	case *tsv:
+		for _, why := range doc.LeftOut {
+			fmt.Fprintf(errOut, "taulop: left out: %s\n", why)
+		}
+		doc.WriteTSV(out)
+	default:
+		doc.WriteText(out)
+	}
+	return nil
+}
+
+// flags are those that predict and explain share.
+func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
+	flags := flag.NewFlagSet(command, flag.ContinueOnError)
+	flags.StringVar(&req.file, "params", "", "parameters of a machine, a `file`")
+	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
+	flags.StringVar(&req.operator, "op", "sum", "`operator` of reductions")
+	flags.StringVar(&req.machine, "machine", "", "`name` of the machine in the output (default from the file)")
+	flags.StringVar(&req.setup, "setup", "", "`setup` that measured L: ring, bcast, ping (default ring, or the file's first)")
+	flags.StringVar(&req.placement, "placement", "", "`placement` that L was measured with: local, spread, remote (default the file's first)")
+	flags.BoolVar(&req.offCache, "off_cache", false, "user data in memory, not in cache")
+	flags.StringVar(&req.model, "model", "taulop", "`model`: "+strings.Join(costModels, ", "))
+	flags.StringVar(&req.transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
+	flags.StringVar(&req.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
+	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
+	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	flags.IntVar(&req.root, "root", 0, "`rank` of the root of bcast, scatter, gather and reduce")
+	flags.IntVar(&req.degree, "degree", 2, "`children` of a rank in bcast:sm-tree")
+	return flags
+}
+
+// parse reads flags and collectives, in any order, and the files they name.
+func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error {
+	var names []string
+	for {
+		if err := parse(flags, out, args, help); err != nil {
+			return err
+		}
+		if args = flags.Args(); len(args) == 0 {
+			break
+		}
+		names, args = append(names, args[0]), args[1:]
+	}
+	req.given = make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
+	if err := req.choose(names); err != nil {
+		return err
+	}
+	if err := req.lists(); err != nil {
+		return err
+	}
+	return req.load()
+}
+
+func (req *costRequest) warn(w io.Writer) {
+	for _, warning := range req.warnings {
+		fmt.Fprintf(w, "taulop: warning: %v\n", warning)
+	}
+}
+
+// choose finds the algorithms.
+func (req *costRequest) choose(names []string) error {
+	if len(names) == 0 {
+		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Collectives(), ", "))
+	}
+	req.asked = make(map[*collective.Algorithm]bool)
+	for _, name := range names {
+		var found []*collective.Algorithm
+		var err error
+		if strings.Contains(name, ":") {
+			var a *collective.Algorithm
+			a, err = collective.Lookup(name)
+			req.asked[a] = true
+			found = append(found, a)
+		} else {
+			found, err = collective.Of(name)
+		}
+		if err != nil {
+			return usageError(err.Error())
+		}
+		for _, a := range found {
+			if !slices.Contains(req.algorithms, a) {
+				req.algorithms = append(req.algorithms, a)
+			}
+		}
+	}
+	return nil
+}
+
+func (req *costRequest) lists() (err error) {
+	if req.psText == "" {
+		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
+	}
+	req.ps, err = parseList(req.psText, true, func(text string) (int, error) {
+		p, err := strconv.Atoi(text)
+		switch {
+		case err != nil:
+			return 0, fmt.Errorf("%q is not a number of ranks: give whole numbers from 1, like 2,4,8 or 2-16", text)
+		case p < 1:
+			return 0, fmt.Errorf("a collective needs at least one rank, got P = %d", p)
+		}
+		return p, nil
+	})
+	if err != nil {
+		return usagef("-P: %v", err)
+	}
+	req.ms, err = parseList(req.msText, false, func(text string) (int, error) {
+		if strings.HasPrefix(text, "-") {
+			return 0, fmt.Errorf("a message has 0 bytes or more, got m = %s", text)
+		}
+		m, _, err := parseSize(text, 1)
+		return m, err
+	})
+	if err != nil {
+		return usagef("-m: %v", err)
+	}
+	req.segment = 8 << 10
+	if req.given["segment"] {
+		req.segment, _, err = parseSize(req.segmentText, 1)
+	}
+	switch {
+	case err != nil:
+		return usagef("-segment: %v", err)
+	case req.segment < 1:
+		return usagef("-segment is %s: give a segment of at least one byte", req.segmentText)
+	case req.degree < 2:
+		return usagef("-degree is %d: a tree needs 2 or more", req.degree)
+	}
+	return nil
+}
+
+// parseList reads a list of numbers with commas and ranges: low:high doubles,
+// and low-high, where it means anything, takes every number. Both ends belong
+// to a range. No number comes twice.
+func parseList(text string, every bool, parse func(string) (int, error)) (list []int, err error) {
+	const most = 1 << 14
+	for _, field := range strings.Split(text, ",") {
+		field = strings.TrimSpace(field)
+		low, high, doubling := strings.Cut(field, ":")
+		ranged := doubling
+		if !doubling && every && !strings.HasPrefix(field, "-") {
+			low, high, ranged = strings.Cut(field, "-")
+		}
+		first, err := parse(low)
+		if err != nil {
+			return nil, err
+		}
+		last := first
+		if ranged {
+			if last, err = parse(high); err != nil {
+				return nil, err
+			}
+			if last < first {
+				return nil, fmt.Errorf("range %s runs backwards: give the smaller number first", field)
+			}
+		}
+		for v := first; ; {
+			if !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+			if len(list) > most {
+				return nil, fmt.Errorf("%q has more than %d values: take fewer, or a range that doubles, like 2:1024", text, most)
+			}
+			if v == last {
+				break
+			}
+			if doubling {
+				v = max(1, v+min(v, last-v))
+			} else {
+				v++
+			}
+		}
+	}
+	return list, nil
+}
+
+// load reads the files and makes the model.
+func (req *costRequest) load() error {
+	if !slices.Contains(costModels, req.model) {
+		return usagef("unknown model %q: take one of %s", req.model, strings.Join(costModels, ", "))
+	}
+	transport, err := model.ParseTransport(req.transport)
+	if err != nil {
+		return usagef("-transport: %v", err)
+	}
+	if req.file == "" {
+		return usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
+	}
+	parameters, err := req.readParameters()
+	if err != nil {
+		return err
+	}
+	for _, a := range req.algorithms {
+		if a.Reduces() && parameters.gamma == nil {
+			return usagef("%s needs γ; %s; name a file that has it with -gamma", a, parameters.noGamma)
+		}
+	}
+	pipelined := transport == model.Segmented || transport == model.Steady
+	taulop := model.TauLop{Parameters: parameters.whole, Operator: req.operator, Transport: transport, Segment: req.segment}
+	if pipelined {
+		taulop.Parameters = parameters.segment
+	}
+	if y := parameters.y; y != nil {
+		taulop.Parameters = model.Synchronised{
+			Parameters: taulop.Parameters,
+			Y:          func(tau int) (float64, bool) { return y.At(1, tau) },
+		}
+	}
+	if parameters.gamma != nil {
+		taulop.Reductions = parameters.gamma
+	}
+	curve := &parameters.whole.Transfers
+	req.source = report.Source{
+		Machine: parameters.machine, File: req.file, Channel: parameters.channel, Transport: transport.String(),
+		Measured: fmt.Sprintf("m from %s to %s and τ from %d to %d",
+			report.Bytes(curve.Sizes[0]), report.Bytes(curve.Sizes[len(curve.Sizes)-1]), curve.Taus[0], curve.Taus[len(curve.Taus)-1]),
+		Rule: model.ExtrapolationRule,
+	}
+	if req.machine != "" {
+		req.source.Machine = req.machine
+	}
+	if pipelined {
+		req.source.Segment = req.segment
+	}
+	switch req.model {
+	case "taulop":
+		req.source.Model, req.coster = "τ-Lop", taulop
+	case "libtaulop":
+		if req.given["transport"] && transport != model.Whole {
+			return usagef("-model libtaulop knows whole messages only: leave -transport out, or take -model taulop")
+		}
+		req.source.Transport, req.source.Segment = model.Whole.String(), 0
+		req.source.Model, req.source.Rule = "τ-Lop as the authors' library computes it", model.LibraryRule
+		req.coster = model.Library{Table: parameters.whole, Gamma: parameters.gamma, Operator: req.operator}
+	case "lognp":
+		rival, err := model.LogNPOf(taulop)
+		if err != nil {
+			return usageError(err.Error())
+		}
+		req.source.Model, req.coster = "log_nP", rival
+	case "loggp":
+		return req.loggp(parameters)
+	}
+	return nil
+}
+
+func (req *costRequest) loggp(p *parameters) error {
+	if len(p.trips) == 0 {
+		return usagef("%s has no LogGP parameters: they come from round trips, PRTT(n,d,m), which only a file of taulop sweep can hold", req.file)
+	}
+	rival, warnings, err := model.AssessLogGP(p.trips)
+	if err != nil {
+		return usagef("%s: %v", req.file, err)
+	}
+	req.warnings = append(req.warnings, warnings...)
+	rival.Operator, rival.Segment = req.operator, req.source.Segment
+	if p.gamma != nil {
+		rival.Reductions = p.gamma
+	}
+	req.source.Model, req.coster = "LogGP", rival
+	return nil
+}
+
+// parameters are what a file holds of one channel.
+type parameters struct {
+	machine        string
+	channel        string        // in words, if the file has several
+	whole, segment *params.Table // L(m,τ) of messages in one piece, and of segments
+	y              *params.Curve // y(τ), nil where it was not measured
+	gamma          *params.Gamma // nil where there is none
+	noGamma        error         // why, if that needs saying
+	trips          []model.RoundTrip
+}
+
+func (req *costRequest) readParameters() (*parameters, error) {
+	f, err := os.Open(req.file)
+	if err != nil {
+		return nil, usagef("-params: %v", err)
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	var p *parameters
+	if isJSON(r) {
+		p, err = req.readNative(r)
+	} else {
+		p, err = req.readText(r)
+	}
+	if err != nil || req.gamma == "" {
+		return p, err
+	}
+	g, err := os.Open(req.gamma)
+	if err != nil {
+		return nil, usagef("-gamma: %v", err)
+	}
+	defer g.Close()
+	if p.gamma, err = params.ReadGammaText(g, req.gamma); err != nil {
+		return nil, usagef("-gamma: %v", err)
+	}
+	return p, nil
+}
+
+// isJSON looks at the beginning of a file.
+func isJSON(r *bufio.Reader) bool {
+	start, _ := r.Peek(256)
+	text := strings.TrimLeftFunc(strings.TrimPrefix(string(start), "\ufeff"), unicode.IsSpace)
+	return strings.HasPrefix(text, "{")
+}
+
+// readText reads a published table, named after the folder it lies in.
+func (req *costRequest) readText(r io.Reader) (*parameters, error) {
+	for _, name := range []string{"setup", "placement", "off_cache"} {
+		if req.given[name] {
+			return nil, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, req.file)
+		}
+	}
+	table, err := params.ReadText(r, req.file)
+	if err != nil {
+		return nil, usagef("-params: %v", err)
+	}
+	p := &parameters{
+		machine: strings.TrimSuffix(filepath.Base(req.file), filepath.Ext(req.file)),
+		whole:   table, segment: table,
+		noGamma: fmt.Errorf("%s holds L and o alone", req.file),
+	}
+	if path, err := filepath.Abs(req.file); err == nil {
+		p.machine = filepath.Base(filepath.Dir(path))
+	}
+	return p, nil
+}
+
+func (req *costRequest) readNative(r io.Reader) (*parameters, error) {
+	f, err := params.Read(r, req.file)
+	if err != nil {
+		return nil, usagef("-params: %v", err)
+	}
+	setup := req.setup
+	switch {
+	case setup != "":
+	case slices.Contains(f.Plan.Setups, setups.Ring.Name) || len(f.Plan.Setups) == 0:
+		setup = setups.Ring.Name // the one to trust for collectives
+	default:
+		setup = f.Plan.Setups[0]
+	}
+	placement := numa.Policy(req.placement)
+	if placement == "" && len(f.Plan.Policies) > 0 {
+		placement = f.Plan.Policies[0]
+	}
+	offCache := req.offCache
+	if !req.given["off_cache"] && !slices.Contains(f.Plan.Caches, false) {
+		offCache = true
+	}
+	if !req.given["segment"] && f.Plan.SegmentBytes > 0 {
+		req.segment = f.Plan.SegmentBytes
+	}
+	p := &parameters{machine: f.Provenance.Hostname, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement)}
+	if offCache {
+		p.channel = strings.TrimSuffix(p.channel, "in cache") + "off cache"
+	}
+	if p.whole, err = f.Table(setup, placement, offCache); err != nil {
+		return nil, usagef("%s: %v", req.file, err)
+	}
+	if p.segment, err = f.SegmentTable(setup, placement, offCache); err != nil {
+		return nil, usagef("%s: %v", req.file, err)
+	}
+	if y, err := f.Y(setup, placement); err == nil {
+		p.y = y
+	}
+	if p.gamma, err = f.Gamma(placement); err != nil {
+		p.noGamma = fmt.Errorf("%s: %w", req.file, err)
+	}
+	return p, nil
+}
+
+// each costs every call, in the order of P, m and algorithm. Algorithms that
+// the user did not name are left out where they do not exist, and it says why.
+func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, take func(report.Prediction, *collective.Schedule, model.Cost)) error {
+	for _, p := range req.ps {
+		algorithms := req.existing(p, leftOut)
+		for i, bytes := range req.ms {
+			for _, a := range algorithms {
+				m := bytes
+				if a.Collective == "barrier" { // whose messages are empty
+					if m = 0; i > 0 {
+						continue
+					}
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				s, c, err := req.cost(a, p, m)
+				if err != nil {
+					return err
+				}
+				row := report.Prediction{
+					Collective: a.Collective, Algorithm: a.Name, P: p, Bytes: m,
+					Microseconds: c.Seconds * 1e6, Extrapolated: c.Extrapolated,
+				}
+				if s.Algorithm != a {
+					row.Chosen = s.Algorithm.Name
+				}
+				take(row, s, c)
+			}
+		}
+	}
+	return nil
+}
+
+// existing are the algorithms that exist for so many ranks. The others are left
+// out, unless the user named them: then their refusal is the answer.
+func (req *costRequest) existing(p int, leftOut *[]report.Omission) (algorithms []*collective.Algorithm) {
+	for _, a := range req.algorithms {
+		if !a.PowerOfTwo || req.asked[a] || p&(p-1) == 0 {
+			algorithms = append(algorithms, a)
+			continue
+		}
+		i := slices.IndexFunc(*leftOut, func(o report.Omission) bool { return o.Algorithm == a.String() })
+		if i < 0 {
+			i = len(*leftOut)
+			*leftOut = append(*leftOut, report.Omission{Algorithm: a.String(), Why: "needs a power of two of ranks"})
+		}
+		(*leftOut)[i].P = append((*leftOut)[i].P, p)
+	}
+	return algorithms
+}
+
+// cost costs one call.
+func (req *costRequest) cost(a *collective.Algorithm, p, m int) (*collective.Schedule, model.Cost, error) {
+	s, err := a.Schedule(collective.Call{P: p, Root: req.root, M: m, Segment: req.segment, Degree: req.degree})
+	if err != nil {
+		return nil, model.Cost{}, usageError(err.Error())
+	}
+	c, err := req.coster.Cost(s)
+	if err != nil {
+		return nil, model.Cost{}, usageError(err.Error())
+	}
+	return s, c, nil
+}

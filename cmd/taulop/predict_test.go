@@ -1,0 +1,354 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report"
+)
+
+// A machine that carries two transfers at once and no more: L(m,τ) = m/1000 µs
+// for τ ≤ 2, and o(m) = 0.5 µs.
+const smallTable = "#m\t2\n#tau\t3\n#m\to(m)\tL(m, 1)\tL(m, 2)\tL(m, 3)\n" +
+	"1\t0.0000005\t0.000000001\t0.000000001\t0.0000000015\n" +
+	"65536\t0.0000005\t0.000065536\t0.000065536\t0.000098304\n"
+
+const smallGamma = "#m\t2\n#max_ops\t1\n#m\tSUM_I\n" +
+	"1\t0.0000000005\n" +
+	"65536\t0.000032768\n"
+
+// smallMachine writes both into a folder "small" and returns flags for them.
+func smallMachine(t testing.TB) (flags []string, folder string) {
+	t.Helper()
+	folder = filepath.Join(t.TempDir(), "small")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"SHM.txt": smallTable, "gamma.txt": smallGamma} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"-params", filepath.Join(folder, "SHM.txt"), "-gamma", filepath.Join(folder, "gamma.txt")}, folder
+}
+
+func on(machine []string, command, line string) []string {
+	return slices.Concat([]string{command}, machine, strings.Fields(line))
+}
+
+// Tables as users see them.
+func TestPredictText(t *testing.T) {
+	machine, _ := smallMachine(t)
+	for _, tt := range []struct {
+		line string
+		want string // lines within the output
+	}{
+		// 0.5 + 2·8.192, and 0.5 + 2·8.192 + 8.192; the tree has no o(m).
+		{"-P 2 -m 8K,16K bcast:linear bcast:sm-tree", `
+bcast, P = 2; times in µs
+    m  linear   sm-tree 
+   8K   16.88     16.38*
+  16K   25.08*    32.77 
+
+* the cheapest of its row
+`},
+		{"-P 4 -m 8K -transport whole bcast:binomial bcast:linear", `
+   m  binomial   linear 
+  8K     33.77*   50.65 
+`},
+		// Four at once: three cost 12.288, one more at most a third of that.
+		{"-P 4 -m 8K allgather:ring", `
+allgather, P = 4; times in µs
+   m    ring 
+  8K  ~99.80 
+
+~ extrapolated: measured are m from 1 to 64K and τ from 1 to 3.
+  Beyond the largest m, and beyond the largest τ = n, the line through`},
+		{"-P 3,4 -m 1 allgather", `
+allgather, P = 4; times in µs
+  m   bruck   recursive-doubling     ring 
+  1  ~1.012*              ~1.012*  ~1.512 
+`},
+		{"-P 3,4,6 -m 1 allgather", "\nLeft out: allgather:recursive-doubling for P = 3, 6: it needs a power of two of ranks.\n"},
+		{"-P 2 -m 1K,8K barrier:dissemination", `
+barrier, P = 2; times in µs
+  m  dissemination 
+  0        ~0.5020 
+`},
+		{"-P 1 -m 8K bcast", `
+   m  binomial   linear   mpich   scatter-recursive-doubling   scatter-ring   sm-tree 
+  8K         0        0       0                            0              0         0 
+`},
+		{"-model lognp -P 4 -m 8K bcast:binomial", "log_nP, segmented messages, segments of 8K\n"},
+		{"-P 2 -m 8K -transport single-copy allreduce:recursive-doubling", "\n  8K               12.79 \n"},
+	} {
+		out, errOut, err := run(t, on(machine, "predict", tt.line)...)
+		if err != nil || errOut != "" || !strings.Contains(out, tt.want) {
+			t.Errorf("predict %s: %v %s\n%s\nwant%s", tt.line, err, errOut, out, tt.want)
+		}
+		if !strings.HasPrefix(out, "small, from ") {
+			t.Errorf("predict %s does not begin with the machine:\n%s", tt.line, out)
+		}
+	}
+}
+
+func TestPredictBadInput(t *testing.T) {
+	machine, folder := smallMachine(t)
+	table := "-params " + filepath.Join(folder, "SHM.txt")
+	empty := filepath.Join(folder, "empty")
+	if err := os.WriteFile(empty, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"predict", "explain"} {
+		for _, tt := range []struct {
+			line string
+			want string // in the sentence
+		}{
+			{"-P 0 bcast", "at least one rank, got P = 0"},
+			{"-P -4 bcast", "at least one rank, got P = -4"},
+			{"-P two bcast", "not a number of ranks"},
+			{"-P 8-4 bcast", "runs backwards"},
+			{"-P 1-99999999 bcast", "more than 16384 values"},
+			{"-P 99999999999 bcast", "at most"},
+			{"bcast", "-P is missing"},
+			{"-P 4 -m -1 bcast", "0 bytes or more, got m = -1"},
+			{"-P 4 -m 8X bcast", "not a size"},
+			{"-P 4 -m 1M:1K bcast", "runs backwards"},
+			{"-P 6 bcast:scatter-recursive-doubling", "power of two of ranks, got P = 6; the nearest are 4 and 8"},
+			{"-P 4 brodcast", `did you mean "bcast"`},
+			{"-P 4 bcast:binomal", `did you mean "bcast:binomial"`},
+			{"-P 4", "name a collective"},
+			{"-P 4 -root 4 bcast", "root from 0 to 3, got 4"},
+			{"-P 4 -degree 1 bcast:sm-tree", "2 or more"},
+			{"-P 4 -segment 0 bcast", "at least one byte"},
+			{"-P 4 -transport pigeon bcast", `unknown transport "pigeon"`},
+			{"-P 4 -model hockney bcast", "take one of taulop, libtaulop, lognp, loggp"},
+			{"-P 4 -model loggp bcast", "has no LogGP parameters"},
+			{"-P 4 -model libtaulop -transport steady bcast", "whole messages only"},
+			{"-P 4 -op xor reduce", `no γ of operator "xor"; measured are SUM_I`},
+			{"-P 4 -setup bcast bcast", "published text format and has one table"},
+			{"-P 4 -frob bcast", "-frob"},
+			{"-P 4 -gamma /nonexistent reduce", "-gamma: open /nonexistent"},
+			{"-P 4 -params /nonexistent bcast", "-params: open /nonexistent"},
+			{"-P 4 -params " + empty + " bcast", "#m<TAB>number"},
+			{"-P 4 -params " + filepath.Join(folder, "gamma.txt") + " bcast", "gamma.txt:2:"},
+			{"-P 4 -params " + folder + " bcast", "is a directory"},
+		} {
+			_, _, err := run(t, on(machine, command, tt.line)...)
+			if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s %s: exit %d, %v; want exit 2 and one line with %q", command, tt.line, exitStatus(err), err, tt.want)
+			}
+		}
+		_, _, err := run(t, on(nil, command, table+" -P 4 allreduce")...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), "holds L and o alone; name a file that has it with -gamma") {
+			t.Errorf("%s without γ: %v", command, err)
+		}
+		_, _, err = run(t, command, "-P", "4", "bcast")
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), "-params is missing") {
+			t.Errorf("%s without parameters: %v", command, err)
+		}
+	}
+	if _, _, err := run(t, on(machine, "predict", "-P 4 -tsv -json bcast")...); exitStatus(err) != 2 {
+		t.Errorf("-tsv -json: %v", err)
+	}
+}
+
+// A reader that is not needed is no reason to refuse.
+func TestPredictWithoutGamma(t *testing.T) {
+	_, folder := smallMachine(t)
+	if out, _, err := run(t, "predict", "-params", filepath.Join(folder, "SHM.txt"), "-P", "4", "-m", "8K", "bcast"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestPredictJSON(t *testing.T) {
+	machine, _ := smallMachine(t)
+	out, _, err := run(t, on(machine, "predict", "-json -P 2,3 -m 8K,64K -machine here bcast")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc report.Predictions
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Machine != "here" || doc.Model != "τ-Lop" || doc.Transport != "segmented" || doc.Segment != 8192 || doc.Rule == "" {
+		t.Errorf("%+v", doc.Source)
+	}
+	if want := 2*2*6 - 2; len(doc.Rows) != want {
+		t.Errorf("%d rows, want %d", len(doc.Rows), want)
+	}
+	for _, r := range doc.Rows {
+		if !(r.Microseconds > 0) || (r.Algorithm == "mpich") != (r.Chosen == "binomial") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(doc.LeftOut) != 1 || doc.LeftOut[0].Algorithm != "bcast:scatter-recursive-doubling" || !slices.Equal(doc.LeftOut[0].P, []int{3}) {
+		t.Errorf("left out: %+v", doc.LeftOut)
+	}
+}
+
+// A native file gives what the published one gives that it was made of.
+func TestPredictNative(t *testing.T) {
+	machine, folder := smallMachine(t)
+	table, err := params.ReadText(strings.NewReader(smallTable), "SHM.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gamma, err := params.ReadGammaText(strings.NewReader(smallGamma), "gamma.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, bare := filepath.Join(folder, "full.json"), filepath.Join(folder, "bare.json")
+	for path, f := range map[string]*params.File{full: params.FromText(table, gamma), bare: params.FromText(table, nil)} {
+		if err := f.WriteFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{"-P 2,4 -m 1,8K,1M -tsv -machine x bcast allreduce", "-P 2,4 -m 8K -tsv -machine x -transport whole alltoall"} {
+		want, _, err := run(t, on(machine, "predict", line)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := run(t, on([]string{"-params", full}, "predict", line)...)
+		if err != nil || got != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", line, err, got, want)
+		}
+	}
+	for _, tt := range []struct{ line, want string }{
+		{"-params " + full + " -setup ping -P 2 bcast", "no transfers of ping"},
+		{"-params " + full + " -placement local -P 2 bcast", "placement local"},
+		{"-params " + full + " -off_cache -P 2 bcast", "off cache"},
+		{"-params " + full + " -model loggp -P 2 bcast", "no LogGP parameters"},
+		{"-params " + bare + " -P 2 reduce", "no γ"},
+	} {
+		_, _, err := run(t, on(nil, "predict", tt.line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: exit %d, %v; want exit 2 and %q", tt.line, exitStatus(err), err, tt.want)
+		}
+	}
+}
+
+// -tsv prints the rows that the authors' library printed, as close as its own
+// numbers allow.
+func TestPredictTSVAgainstLibrary(t *testing.T) {
+	shared := os.Getenv("TAULOP_SHARED")
+	if shared == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	for _, machine := range []string{"metropolis", "lusitania"} {
+		text, err := os.ReadFile(filepath.Join(shared, "oracle", "libtaulop-"+machine+".tsv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		want := tsvRows(t, lines)
+		var ps, ms, algorithms []string
+		for _, line := range lines[1:] {
+			row := strings.Split(line, "\t")
+			for _, list := range []struct {
+				to   *[]string
+				cell string
+			}{{&ps, row[3]}, {&ms, row[4]}, {&algorithms, row[1] + ":" + row[2]}} {
+				if !slices.Contains(*list.to, list.cell) {
+					*list.to = append(*list.to, list.cell)
+				}
+			}
+		}
+		folder := filepath.Join(shared, "params", machine)
+		out, _, err := run(t, slices.Concat([]string{"predict", "-tsv", "-model", "libtaulop",
+			"-params", filepath.Join(folder, "SHM.txt"), "-gamma", filepath.Join(folder, "gamma.txt"),
+			"-P", strings.Join(ps, ","), "-m", strings.Join(ms, ",")}, algorithms)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Split(strings.TrimSpace(out), "\n")
+		if got[0] != lines[0] {
+			t.Errorf("columns %q, want %q", got[0], lines[0])
+		}
+		costs := tsvRows(t, got)
+		for key, cost := range want {
+			if c, there := costs[key]; !there || math.Abs(c-cost) > 1e-6*cost {
+				t.Errorf("%s: %v, want %v", key, c, cost)
+			}
+		}
+	}
+}
+
+// tsvRows are costs by the cells before them.
+func tsvRows(t *testing.T, lines []string) map[string]float64 {
+	t.Helper()
+	rows := make(map[string]float64)
+	for _, line := range lines[1:] {
+		i := strings.LastIndexByte(line, '\t')
+		cost, err := strconv.ParseFloat(line[i+1:], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows[line[:i]] = cost
+	}
+	return rows
+}
+
+func TestParseList(t *testing.T) {
+	number := func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return 0, fmt.Errorf("%q", text)
+		}
+		return n, nil
+	}
+	for _, tt := range []struct {
+		text  string
+		every bool
+		want  []int // nil: refused
+	}{
+		{"4", true, []int{4}},
+		{"2, 4,8,4", true, []int{2, 4, 8}},
+		{"2-5,3-6", true, []int{2, 3, 4, 5, 6}},
+		{"7-7", true, []int{7}},
+		{"2:16", true, []int{2, 4, 8, 16}},
+		{"3:20", true, []int{3, 6, 12, 20}},
+		{"0:5", false, []int{0, 1, 2, 4, 5}},
+		{"5:5", false, []int{5}},
+		{"9223372036854775806:9223372036854775807", false, []int{9223372036854775806, 9223372036854775807}},
+		{"2-5", false, nil},
+		{"5-2", true, nil},
+		{"8:4", true, nil},
+		{"2-", true, nil},
+		{":4", true, nil},
+		{"", true, nil},
+		{"1,,2", true, nil},
+		{"1-20000", true, nil},
+	} {
+		got, err := parseList(tt.text, tt.every, number)
+		if !slices.Equal(got, tt.want) || (err == nil) != (tt.want != nil) {
+			t.Errorf("%q: %v, %v, want %v", tt.text, got, err, tt.want)
+		}
+	}
+}
+
+// Among a million ranks, through the whole command.
+func BenchmarkPredictCommand(b *testing.B) {
+	machine, _ := smallMachine(b)
+	for log := 4; log <= 20; log += 4 {
+		b.Run(fmt.Sprintf("P=2^%d", log), func(b *testing.B) {
+			b.ReportAllocs()
+			line := on(machine, "predict", fmt.Sprintf("-P %d -m 1M bcast:binomial allgather:ring", 1<<log))
+			for b.Loop() {
+				cmd, args := find(line)
+				if err := cmd.run(b.Context(), io.Discard, io.Discard, args); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/taulop/taulop/params"
+)
+
+func TestBadSweeps(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.json")
+	if err := os.WriteFile(there, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ line, want string }{
+		{"sweep", "-o host.json"},
+		{"sweep -o a -resume b", "-o host.json"},
+		{"sweep -o a b", "no arguments"},
+		{"sweep -budget 0s -o " + dir + "/x", "-budget"},
+		{"sweep -ci 1 -o " + dir + "/x", "-ci"},
+		{"sweep -setups rung -o " + dir + "/x", "rung"},
+		{"sweep -placements far -o " + dir + "/x", "far"},
+		{"sweep -cpus 0 -placements local -o " + dir + "/x", "choose one"},
+		{"sweep -tau 0 -o " + dir + "/x", "-tau"},
+		{"sweep -sizes 8Q -o " + dir + "/x", "-sizes"},
+		{"sweep -cache both -o " + dir + "/x", "-cache"},
+		{"sweep -segment 0 -o " + dir + "/x", "-segment"},
+		{"sweep -segments 0 -o " + dir + "/x", "-segments"},
+		{"sweep -sizes 100G -o " + dir + "/x", "free"},
+		{"sweep -o " + dir + "/no/x", "cannot be"},
+		{"sweep -o " + there, "there already"},
+		{"sweep -resume " + there, "there.json"},
+		{"sweep -resume " + dir + "/none.json", "none.json"},
+		{"swep -o x", "swep"},
+	} {
+		_, _, err := run(t, strings.Fields(tt.line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
+		}
+	}
+	if text, _ := os.ReadFile(there); string(text) != "{}" {
+		t.Error("a refused sweep touched the file that was there")
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Two sweeps into one file: the second is told.
+func TestTwoSweepsIntoOneFile(t *testing.T) {
+	needLinux(t)
+	file := filepath.Join(t.TempDir(), "host.json")
+	lock := flock.New(file + ".lock")
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer lock.Unlock()
+	_, _, err := run(t, "sweep", "-o", file)
+	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "another sweep") {
+		t.Errorf("second sweep: %v", err)
+	}
+}
+
+// A sweep that is killed at fifty random moments and resumed each time: the file
+// is always valid, and no cell ever loses a sample.
+func TestSweepSurvivesKilling(t *testing.T) {
+	needLinux(t)
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	dir := t.TempDir()
+	program, file := filepath.Join(dir, "taulop"), filepath.Join(dir, "host.json")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	plan := []string{"sweep", "-quiet", "-cache", "in", "-gamma=false", "-ci", "0.9", "-tau", "1,2", "-budget", "60s", "-o", file}
+	resume := []string{"sweep", "-quiet", "-resume", file}
+	var before *params.File
+	for kill := range 50 {
+		args := resume
+		if before == nil {
+			args = plan
+		}
+		cmd := exec.Command(program, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(20+rand.IntN(200)) * time.Millisecond)
+		cmd.Process.Kill()
+		cmd.Wait()
+		after, err := params.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) && before == nil {
+			continue // killed before the first cell
+		}
+		if err != nil {
+			t.Fatalf("kill %d: %v", kill, err)
+		}
+		keepsAll(t, before, after)
+		before = after
+	}
+	if before == nil {
+		t.Fatal("no file after fifty kills")
+	}
+	if out, err := exec.Command(program, resume...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	after, err := params.ReadFile(file)
+	if err != nil || !after.Complete {
+		t.Fatalf("resumed to the end: %v, complete %v", err, after.Complete)
+	}
+	keepsAll(t, before, after)
+	for _, c := range after.Cells {
+		if !c.Time.Known() {
+			t.Errorf("no interval: %+v", c.Key)
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if want := []string{file, program}; !slices.Equal(left, want) {
+		t.Logf("files left: %v", left) // temporary files of killed writes
+	}
+}
+
+func keepsAll(t *testing.T, before, after *params.File) {
+	t.Helper()
+	if before == nil {
+		return
+	}
+	cells := make(map[params.Key]params.Cell)
+	for _, c := range after.Cells {
+		cells[c.Key] = c
+	}
+	for _, c := range before.Cells {
+		now := cells[c.Key].Samples
+		if len(now) < len(c.Samples) || !slices.Equal(now[:len(c.Samples)], c.Samples) {
+			t.Fatalf("%+v had %v, now %v", c.Key, c.Samples, now)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/model"
+)
+
+// An Explanation says what the cost of one call is made of.
+type Explanation struct {
+	Prediction
+	Described string         `json:"described"` // where the algorithm is
+	Symbols   string         `json:"symbols"`   // of the formula
+	Formula   string         `json:"formula"`
+	Terms     []ExplainTerm  `json:"terms"`
+	Stages    []ExplainStage `json:"stages"`
+}
+
+// An ExplainTerm is a term of the formula with the numbers in.
+type ExplainTerm struct {
+	Parameter    string  `json:"parameter"` // such as L(S,2)
+	Times        float64 `json:"times"`
+	Value        float64 `json:"value_us"`
+	Microseconds float64 `json:"cost_us"` // Times · Value
+	Share        float64 `json:"share"`   // of the total
+	Extrapolated bool    `json:"extrapolated"`
+}
+
+// An ExplainStage is what happens at once, and may happen again.
+type ExplainStage struct {
+	First        int      `json:"first"` // number of the stage, from 1
+	Every        int      `json:"every"`
+	Repeat       int      `json:"repeat"`
+	Phase        string   `json:"phase"`
+	Pattern      string   `json:"pattern"`
+	Batches      []Batch  `json:"messages"`
+	Messages     []string `json:"who,omitempty"` // from→to, in the first repetition
+	Formula      string   `json:"formula"`       // of one repetition
+	Microseconds float64  `json:"cost_us"`       // of one repetition
+}
+
+// A Batch counts messages of a size that are on their way at once.
+type Batch struct {
+	Count int `json:"count"`
+	Bytes int `json:"bytes"`
+}
+
+// drawn is how many ranks a schedule has at most whose messages are listed.
+const drawn = 16
+
+// Explain takes a cost apart.
+func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
+	e := Explanation{
+		Prediction: p, Described: s.Algorithm.Source,
+		Symbols: c.Symbols.String(), Formula: c.Formula(),
+		Terms: []ExplainTerm{}, Stages: []ExplainStage{},
+	}
+	for _, t := range c.Terms {
+		us := t.Times * t.Seconds * 1e6
+		share := 0.0
+		if c.Seconds > 0 {
+			share = us / (c.Seconds * 1e6)
+		}
+		e.Terms = append(e.Terms, ExplainTerm{
+			Parameter: t.Name(), Times: t.Times, Value: t.Seconds * 1e6,
+			Microseconds: us, Share: share, Extrapolated: t.Extrapolated,
+		})
+	}
+	for _, st := range c.Stages {
+		stage := ExplainStage{
+			First: st.First, Every: st.Every, Repeat: st.Repeat,
+			Phase: st.Stage.Phase, Pattern: st.Stage.Pattern.String(),
+			Formula: model.Formula(st.Terms), Microseconds: st.Seconds() * 1e6,
+		}
+		for _, b := range st.Stage.Shape {
+			stage.Batches = append(stage.Batches, Batch(b))
+		}
+		if s.Call.P <= drawn {
+			for m := range (collective.Step{Stage: st.Stage}).Messages() {
+				stage.Messages = append(stage.Messages, fmt.Sprintf("%d→%d", m.From, m.To))
+			}
+		}
+		e.Stages = append(e.Stages, stage)
+	}
+	return e
+}
+
+// WriteText writes the formula, its terms with the numbers in, and its stages.
+func (e *Explanation) WriteText(w io.Writer) {
+	name := e.Collective + ":" + e.Algorithm
+	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs\n", name, e.P, size(e.Bytes), Microseconds(e.Microseconds, e.Extrapolated))
+	if e.Chosen != "" {
+		fmt.Fprintf(w, "It chooses %s:%s here.\n", e.Collective, e.Chosen)
+	}
+	fmt.Fprintf(w, "Source: %s.\n\n", e.Described)
+	if len(e.Terms) == 0 {
+		fmt.Fprintln(w, "  Nobody has anything to send.")
+		return
+	}
+	fmt.Fprintf(w, "  Θ = %s\n  %s\n\n", e.Formula, e.Symbols)
+
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\tcount\t\tparameter\tvalue\t\tcost\tshare\t")
+	fmt.Fprintln(t, "\t\t\t\tµs\t\tµs\t\t")
+	for _, term := range e.Terms {
+		fmt.Fprintf(t, "\t%s\t×\t%s\t%s\t=\t%s\t%.1f %%\t\n", strconv.FormatFloat(term.Times, 'f', -1, 64), term.Parameter,
+			Microseconds(term.Value, term.Extrapolated), Microseconds(term.Microseconds, false), 100*term.Share)
+	}
+	fmt.Fprintf(t, "\t\t\t\t\tΘ =\t%s\t100.0 %%\t\n", Microseconds(e.Microseconds, false))
+	t.Flush()
+	e.writeStages(w)
+}
+
+func (e *Explanation) writeStages(w io.Writer) {
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  stage\tpart\tat once\tµs each\tcost of each")
+	for _, s := range e.Stages {
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", s.numbers(), s.Phase, s.atOnce(), Microseconds(s.Microseconds, false), s.Formula)
+	}
+	t.Flush()
+	for _, s := range e.Stages {
+		if len(s.Messages) > 0 {
+			fmt.Fprintf(w, "  stage %d: %s\n", s.First, strings.Join(s.Messages, " "))
+		}
+	}
+}
+
+// numbers says which stages these are: 4, 4–10, or 4,6…12.
+func (s ExplainStage) numbers() string {
+	last := s.First + (s.Repeat-1)*s.Every
+	switch {
+	case s.Repeat == 1:
+		return strconv.Itoa(s.First)
+	case s.Every == 1:
+		return fmt.Sprintf("%d–%d", s.First, last)
+	case s.Repeat == 2:
+		return fmt.Sprintf("%d, %d", s.First, last)
+	}
+	return fmt.Sprintf("%d, %d … %d", s.First, s.First+s.Every, last)
+}
+
+// atOnce counts what is on its way at once: 4 messages of 8K.
+func (s ExplainStage) atOnce() string {
+	var parts []string
+	for _, b := range s.Batches {
+		one, many := "message of", "messages of"
+		switch s.Pattern {
+		case collective.Exchange.String():
+			one, many = "rank exchanges", "ranks exchange"
+		case collective.Transfer.String(), collective.Local.String():
+			one, many = "copy of", "copies of"
+		}
+		if b.Count != 1 {
+			one = many
+		}
+		parts = append(parts, fmt.Sprintf("%d %s %s", b.Count, one, size(b.Bytes)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// size writes a size in a sentence.
+func size(bytes int) string {
+	text := Bytes(bytes)
+	if strings.Trim(text, "0123456789") == "" {
+		text += " B"
+	}
+	return text
+}
+
+// A Comparison says where which algorithm of several is the cheapest.
+type Comparison struct {
+	P          int      `json:"P"`
+	Margin     float64  `json:"margin"` // another one must be cheaper by this fraction to win
+	Algorithms []string `json:"algorithms"`
+	Intervals  []Win    `json:"intervals"`
+}
+
+// A Win is a run of message sizes with one answer.
+type Win struct {
+	From         int      `json:"from_bytes"`
+	To           int      `json:"to_bytes"`
+	Cheapest     []string `json:"cheapest"`  // several where their costs are equal, within the margin
+	Advantage    float64  `json:"advantage"` // the best of the others costs so many times as much, at most
+	Extrapolated bool     `json:"extrapolated"`
+}
+
+// Compare names the algorithms of intervals.
+func Compare(p int, margin float64, algorithms []string, intervals []model.Interval) Comparison {
+	c := Comparison{P: p, Margin: margin, Algorithms: algorithms}
+	for _, in := range intervals {
+		var names []string
+		for _, i := range in.Cheapest {
+			names = append(names, algorithms[i])
+		}
+		c.Intervals = append(c.Intervals, Win{in.From, in.To, names, in.Advantage, in.Extrapolated})
+	}
+	return c
+}
+
+// WriteText writes a line for each interval.
+func (c *Comparison) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "\nP = %d: %s\n", c.P, strings.Join(c.Algorithms, ", "))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "from m\tto m\tothers cost\t  cheapest")
+	for _, in := range c.Intervals {
+		advantage := fmt.Sprintf("up to %s times", Digits(in.Advantage, 0.05))
+		if len(in.Cheapest) == len(c.Algorithms) {
+			advantage = "the same"
+		}
+		if in.Extrapolated {
+			advantage = "~ " + advantage
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t  %s\n", Bytes(in.From), Bytes(in.To), advantage, strings.Join(in.Cheapest, " = "))
+	}
+	t.Flush()
+}

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Source says where costs come from: a machine's parameters and a model.
+type Source struct {
+	Machine   string `json:"machine"`
+	File      string `json:"params"`
+	Channel   string `json:"channel,omitempty"` // which of the file's, in words
+	Model     string `json:"model"`
+	Transport string `json:"transport,omitempty"`
+	Segment   int    `json:"segment_bytes,omitempty"`
+	Measured  string `json:"measured"`           // as far as m and τ were measured, in words
+	Rule      string `json:"extrapolation_rule"` // beyond it
+}
+
+// WriteText writes it in a line.
+func (s Source) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s, from %s", s.Machine, s.File)
+	if s.Channel != "" {
+		fmt.Fprintf(w, " (%s)", s.Channel)
+	}
+	fmt.Fprintf(w, "; %s", s.Model)
+	switch {
+	case s.Segment > 0:
+		fmt.Fprintf(w, ", %s messages, segments of %s", s.Transport, Bytes(s.Segment))
+	case s.Transport != "":
+		fmt.Fprintf(w, ", %s messages", s.Transport)
+	}
+	fmt.Fprintln(w)
+}
+
+// Predictions are what collectives cost. Rows stand in the order of P, then m,
+// then algorithms.
+type Predictions struct {
+	Source
+	Rows    []Prediction `json:"rows"`
+	LeftOut []Omission   `json:"left_out"`
+}
+
+// An Omission says for which P an algorithm is left out, and why.
+type Omission struct {
+	Algorithm string `json:"algorithm"`
+	Why       string `json:"why"` // it needs a power of two of ranks
+	P         []int  `json:"P"`
+}
+
+func (o Omission) String() string {
+	var ps []string
+	for _, p := range o.P {
+		ps = append(ps, strconv.Itoa(p))
+	}
+	return fmt.Sprintf("%s for P = %s: it %s", o.Algorithm, strings.Join(ps, ", "), o.Why)
+}
+
+// WriteNotes explains the mark of extrapolated values, and says what was left out.
+func (s Source) WriteNotes(w io.Writer, extrapolated bool, leftOut []Omission) {
+	if extrapolated {
+		fmt.Fprintf(w, "~ extrapolated: measured are %s.\n  %s.\n", s.Measured, strings.ToUpper(s.Rule[:1])+s.Rule[1:])
+	}
+	for _, o := range leftOut {
+		fmt.Fprintf(w, "Left out: %s.\n", o)
+	}
+}
+
+// A Prediction is the cost of one call.
+type Prediction struct {
+	Collective   string  `json:"collective"`
+	Algorithm    string  `json:"algorithm"`
+	Chosen       string  `json:"chosen,omitempty"` // what an algorithm that only chooses has chosen
+	P            int     `json:"P"`
+	Bytes        int     `json:"m_bytes"`
+	Microseconds float64 `json:"cost_us"`
+	Extrapolated bool    `json:"extrapolated"`
+	Cheapest     bool    `json:"cheapest"` // of this collective, P and m; see MarkCheapest
+}
+
+type predictionKey struct {
+	collective string
+	p, bytes   int
+}
+
+// MarkCheapest marks the cheapest rows of each collective, P and m: several
+// where they are equal, none where all are.
+func (p *Predictions) MarkCheapest() {
+	calls := make(map[predictionKey][]*Prediction)
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		key := predictionKey{r.Collective, r.P, r.Bytes}
+		calls[key] = append(calls[key], r)
+	}
+	for _, rows := range calls {
+		least, most := math.Inf(1), 0.0
+		for _, r := range rows {
+			least, most = min(least, r.Microseconds), max(most, r.Microseconds)
+		}
+		for _, r := range rows {
+			r.Cheapest = same(r.Microseconds, least) && !same(most, least)
+		}
+	}
+}
+
+// same tells whether two costs differ by no more than rounding.
+func same(a, b float64) bool { return a <= b*(1+1e-9) && b <= a*(1+1e-9) }
+
+// WriteText writes a table for each collective and P, and what its marks mean.
+func (p *Predictions) WriteText(w io.Writer) {
+	p.Source.WriteText(w)
+	var extrapolated, cheapest bool
+	for rows := p.Rows; len(rows) > 0; {
+		first, n := rows[0], 0
+		for n < len(rows) && rows[n].P == first.P {
+			n++
+		}
+		var collectives []string
+		for _, r := range rows[:n] {
+			if !slices.Contains(collectives, r.Collective) {
+				collectives = append(collectives, r.Collective)
+			}
+			extrapolated = extrapolated || r.Extrapolated
+			cheapest = cheapest || r.Cheapest
+		}
+		for _, c := range collectives {
+			writePredictions(w, c, first.P, rows[:n])
+		}
+		rows = rows[n:]
+	}
+	if cheapest || extrapolated || len(p.LeftOut) > 0 {
+		fmt.Fprintln(w)
+	}
+	if cheapest {
+		fmt.Fprintln(w, "* the cheapest of its row")
+	}
+	p.WriteNotes(w, extrapolated, p.LeftOut)
+}
+
+// writePredictions writes the table of one collective: sizes down, algorithms across.
+func writePredictions(w io.Writer, collective string, p int, rows []Prediction) {
+	var algorithms []string
+	var sizes []int
+	cells := make(map[string]string)
+	key := func(algorithm string, bytes int) string { return algorithm + " " + strconv.Itoa(bytes) }
+	for _, r := range rows {
+		if r.Collective != collective {
+			continue
+		}
+		if !slices.Contains(algorithms, r.Algorithm) {
+			algorithms = append(algorithms, r.Algorithm)
+		}
+		if len(sizes) == 0 || sizes[len(sizes)-1] != r.Bytes {
+			sizes = append(sizes, r.Bytes)
+		}
+		mark := " "
+		if r.Cheapest {
+			mark = "*"
+		}
+		cells[key(r.Algorithm, r.Bytes)] = Microseconds(r.Microseconds, r.Extrapolated) + mark
+	}
+	fmt.Fprintf(w, "\n%s, P = %d; times in µs\n", collective, p)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "m\t")
+	for _, a := range algorithms {
+		fmt.Fprintf(t, "%s \t", a)
+	}
+	fmt.Fprintln(t)
+	for _, m := range sizes {
+		fmt.Fprintf(t, "%s\t", Bytes(m))
+		for _, a := range algorithms {
+			fmt.Fprintf(t, "%s\t", cells[key(a, m)])
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+// Microseconds writes a cost with four digits, six decimals at most, and a mark
+// in front if it is extrapolated.
+func Microseconds(us float64, extrapolated bool) string {
+	decimals := 0
+	if us > 0 {
+		decimals = min(max(3-int(math.Floor(math.Log10(us))), 0), 6)
+	}
+	text := strconv.FormatFloat(us, 'f', decimals, 64)
+	if extrapolated {
+		return "~" + text
+	}
+	return text
+}
+
+// WriteTSV writes a line for each row: machine, collective, algorithm, P, m in
+// bytes and the cost in µs.
+func (p *Predictions) WriteTSV(w io.Writer) {
+	fmt.Fprintln(w, "machine\tcollective\talgorithm\tP\tm_bytes\tcost_us")
+	for _, r := range p.Rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.6f\n", p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, r.Microseconds)
+	}
+}
+
+// WriteJSON writes the document.
+func (p *Predictions) WriteJSON(w io.Writer) error {
+	if p.LeftOut == nil {
+		p.LeftOut = []Omission{}
+	}
+	return writeJSON(w, p)
+}
+
+func writeJSON(w io.Writer, document any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(document)
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestMarkCheapest(t *testing.T) {
+	p := Predictions{Rows: []Prediction{
+		{Collective: "bcast", Algorithm: "a", P: 2, Bytes: 8, Microseconds: 3},
+		{Collective: "bcast", Algorithm: "b", P: 2, Bytes: 8, Microseconds: 2},
+		{Collective: "bcast", Algorithm: "c", P: 2, Bytes: 8, Microseconds: math.Nextafter(2, 3)},
+		{Collective: "reduce", Algorithm: "a", P: 2, Bytes: 8, Microseconds: 1}, // the only one
+		{Collective: "bcast", Algorithm: "a", P: 4, Bytes: 8, Microseconds: 5},
+		{Collective: "bcast", Algorithm: "b", P: 4, Bytes: 8, Microseconds: 5}, // all are equal
+		{Collective: "bcast", Algorithm: "a", P: 4, Bytes: 9, Microseconds: 0},
+		{Collective: "bcast", Algorithm: "b", P: 4, Bytes: 9, Microseconds: 1},
+	}}
+	p.MarkCheapest()
+	for i, want := range []bool{false, true, true, false, false, false, true, false} {
+		if p.Rows[i].Cheapest != want {
+			t.Errorf("row %d: cheapest %v, want %v: %+v", i, p.Rows[i].Cheapest, want, p.Rows[i])
+		}
+	}
+}
+
+func TestMicroseconds(t *testing.T) {
+	for _, tt := range []struct {
+		us   float64
+		want string
+	}{
+		{0, "0"}, {0.00000125, "0.000001"}, {0.00125, "0.001250"}, {0.65432, "0.6543"}, {6.5432, "6.543"}, {65.432, "65.43"},
+		{654.32, "654.3"}, {6543.2, "6543"}, {6543210, "6543210"},
+	} {
+		if got := Microseconds(tt.us, false); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.us, got, tt.want)
+		}
+	}
+	if got := Microseconds(1, true); got != "~1.000" {
+		t.Errorf("extrapolated: %q", got)
+	}
+}
+
+func TestPredictionsTSV(t *testing.T) {
+	var out strings.Builder
+	p := Predictions{Source: Source{Machine: "here"}, Rows: []Prediction{
+		{Collective: "bcast", Algorithm: "linear", P: 2, Bytes: 8192, Microseconds: 1.5, Extrapolated: true, Cheapest: true},
+	}}
+	p.WriteTSV(&out)
+	want := "machine\tcollective\talgorithm\tP\tm_bytes\tcost_us\nhere\tbcast\tlinear\t2\t8192\t1.500000\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+func TestStageNumbers(t *testing.T) {
+	for _, tt := range []struct {
+		stage ExplainStage
+		want  string
+	}{
+		{ExplainStage{First: 4, Every: 2, Repeat: 1}, "4"},
+		{ExplainStage{First: 4, Every: 1, Repeat: 7}, "4–10"},
+		{ExplainStage{First: 4, Every: 2, Repeat: 2}, "4, 6"},
+		{ExplainStage{First: 4, Every: 2, Repeat: 5}, "4, 6 … 12"},
+	} {
+		if got := tt.stage.numbers(); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.stage, got, tt.want)
+		}
+	}
+}

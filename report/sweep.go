@@ -1,0 +1,97 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/sweep"
+)
+
+// WriteSweep writes a file's transfers, a table for each setup, placement and
+// state of the cache, the memory concurrency, and how well all is known.
+func WriteSweep(w io.Writer, f *params.File) {
+	at := make(map[params.Key]params.Cell)
+	for _, c := range f.Cells {
+		at[c.Key] = c
+	}
+	for _, setup := range f.Plan.Setups {
+		for _, policy := range f.Plan.Policies {
+			for _, off := range f.Plan.Caches {
+				writeTransfers(w, f.Plan, at, setup, policy, off)
+			}
+		}
+	}
+	widths := sweep.Widths(f)
+	fmt.Fprintf(w, "%d cells in %.0f s; 95 %% intervals within ±%s %% for half of them, ±%s %% for 9 of 10\n", len(f.Cells), f.Seconds,
+		Digits(100*sweep.Quantile(widths, 0.5), 1), Digits(100*sweep.Quantile(widths, 0.9), 1))
+}
+
+// writeTransfers writes L(m,τ) of messages down and τ across: first the lone
+// transfer between two workers, then the setup's.
+func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) {
+	cache := "in cache"
+	if off {
+		cache = "off cache"
+	}
+	fmt.Fprintf(w, "L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole\n", setup, policy, cache, Bytes(plan.SegmentBytes))
+	columns := []params.Key{{Kind: params.TransferCell, Setup: setups.Lone.Name, Placement: policy, OffCache: off, Tau: 1}}
+	for _, tau := range plan.Taus {
+		columns = append(columns, params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
+	}
+	columns = slices.DeleteFunc(columns, func(k params.Key) bool {
+		return !slices.ContainsFunc(plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })
+	})
+	fmt.Fprintf(w, "%10s", "m")
+	for _, k := range columns {
+		name := "τ=" + strconv.Itoa(k.Tau)
+		if k.Setup == setups.Lone.Name {
+			name = "lone"
+		}
+		fmt.Fprintf(w, " %11s", name)
+	}
+	fmt.Fprintf(w, " %8s\n", "A(τ)")
+	for _, m := range plan.Sizes {
+		var row strings.Builder
+		fmt.Fprintf(&row, "%10s", Bytes(m))
+		var one, last fit.Estimate
+		tau := 0
+		for _, k := range columns {
+			k.Bytes = m
+			c, ok := at[k]
+			if !ok {
+				fmt.Fprintf(&row, " %11s", "")
+				continue
+			}
+			L := c.Whole()
+			fmt.Fprintf(&row, " %11s", Digits(L.Center, (L.Hi-L.Lo)/2))
+			if tau == 0 {
+				one = L
+			}
+			last, tau = L, k.Tau
+		}
+		if tau > 1 {
+			A := fit.Concurrency(tau, one, last)
+			fmt.Fprintf(&row, " %8s", Digits(A.Center, max(0.01, (A.Hi-A.Lo)/2)))
+		}
+		fmt.Fprintln(w, strings.TrimRight(row.String(), " "))
+	}
+	fmt.Fprintln(w)
+}
+
+// Bytes writes a size as the field does: 8K, 1536, 4M.
+func Bytes(n int) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return strconv.Itoa(n>>20) + "M"
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return strconv.Itoa(n>>10) + "K"
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,135 @@
+// Package sweep measures every τ-Lop parameter of a machine: it knows which
+// cells to measure, in which order, within which time, and writes what it has
+// so that nothing is ever lost.
+//
+// Its opinion: cells are measured in several passes in random order, so that
+// what drifts spreads over all of them; time that is left belongs to the cell
+// that is known worst; and a file is a valid file at any moment.
+package sweep
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// Sizes are the 30 customary message sizes of τ-Lop parameter files, in bytes.
+var Sizes = []int{
+	1, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144, 7168, 8192, 16384,
+	32768, 49152, 65536, 98304, 131072, 196608, 262144, 393216, 524288, 786432,
+	1048576, 1572864, 2097152, 3145728, 4194304,
+}
+
+// Taus are the numbers of concurrent transfers worth measuring on n cores:
+// every one to 8, then a geometric series, n included.
+func Taus(n int) []int {
+	var taus []int
+	for tau := 1; tau < n; {
+		taus = append(taus, tau)
+		if tau < 8 {
+			tau++
+		} else {
+			tau += tau / 2
+		}
+	}
+	return append(taus, max(n, 1))
+}
+
+// Policies are the placements that make a difference on a machine: with one
+// node of memory and cores there is only one.
+func Policies(m *numa.Machine) []numa.Policy {
+	if m.Count().Nodes > 1 {
+		return []numa.Policy{numa.Local, numa.Spread, numa.Remote}
+	}
+	return []numa.Policy{numa.Local}
+}
+
+// keys lists every cell of a plan on a machine where that many CPUs may be used.
+func keys(p params.Plan, cpus int) []params.Key {
+	var ks []params.Key
+	for _, policy := range p.Policies {
+		for _, tau := range p.Taus {
+			for _, name := range p.Setups {
+				if s, err := setups.Lookup(name); err == nil && s.Check(tau) == nil {
+					ks = append(ks, params.Key{Kind: params.NullCell, Setup: name, Placement: policy, Tau: tau})
+					ks = append(ks, sized(p, params.Key{Kind: params.TransferCell, Setup: name, Placement: policy, Tau: tau})...)
+				}
+			}
+			ks = append(ks, sized(p, params.Key{Kind: params.CopyCell, Placement: policy, Tau: tau})...)
+		}
+		if slices.Contains(p.Taus, 1) && cpus >= setups.Lone.Workers(1) {
+			lone := params.Key{Kind: params.TransferCell, Setup: setups.Lone.Name, Placement: policy, Tau: 1}
+			ks = append(ks, sized(p, lone)...)
+			lone.Kind = params.NullCell
+			ks = append(ks, lone)
+		}
+	}
+	// What a worker does alone is the same wherever the others are.
+	first := p.Policies[0]
+	ks = append(ks, params.Key{Kind: params.OverheadCell, Placement: first, Tau: 1})
+	if p.NoGamma {
+		return ks
+	}
+	for _, tau := range p.Taus {
+		for _, o := range setups.Operators {
+			for i, m := range p.Sizes {
+				if m < o.Element { // the smallest vector that there is
+					if i+1 < len(p.Sizes) && p.Sizes[i+1] <= o.Element {
+						continue
+					}
+					m = o.Element
+				}
+				ks = append(ks, params.Key{Kind: params.GammaCell, Placement: first, Tau: tau, Bytes: m, Operator: o.Name})
+			}
+		}
+	}
+	return ks
+}
+
+// sized is a key for each size and state of the cache.
+func sized(p params.Plan, k params.Key) (ks []params.Key) {
+	for _, off := range p.Caches {
+		for _, m := range p.Sizes {
+			k.Bytes, k.OffCache = m, off
+			ks = append(ks, k)
+		}
+	}
+	return ks
+}
+
+// trial is what measures a cell, and what its time is to be multiplied with to
+// become the cell's.
+func trial(p params.Plan, k params.Key) (tr setups.Trial, factor float64, err error) {
+	tr = setups.Trial{Segments: p.Segments, K: 1, Bytes: k.Bytes, SegmentBytes: k.Bytes}
+	factor = 1
+	switch k.Kind {
+	case params.TransferCell, params.NullCell:
+		if tr.Setup, err = setups.Lookup(k.Setup); err != nil {
+			return tr, 0, err
+		}
+	case params.CopyCell, params.OverheadCell:
+		tr.Setup, tr.Segments = setups.Bare, 1
+	case params.GammaCell:
+		o, err := setups.LookupOperator(k.Operator)
+		if err != nil {
+			return tr, 0, err
+		}
+		tr.Setup, tr.Segments = setups.Reducing(o), 1
+	default:
+		return tr, 0, fmt.Errorf("cells of kind %q are not measured here", k.Kind)
+	}
+	switch k.Kind {
+	case params.TransferCell:
+		tr.SegmentBytes = min(k.Bytes, p.SegmentBytes)
+		tr.K = (k.Bytes + tr.SegmentBytes - 1) / tr.SegmentBytes
+	case params.NullCell:
+		tr.K = 64 // so that the message's own loop does not count
+		factor = 1 / float64(tr.K*tr.Setup.Transfers)
+	case params.CopyCell:
+		factor = 1 / float64(tr.Setup.Transfers)
+	}
+	return tr, factor, nil
+}

@@ -1,0 +1,101 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/setups"
+)
+
+// Fit places a new file's workers and fits its plan into memory. The error says
+// what does not fit or cannot be placed.
+func Fit(f *params.File, m *numa.Machine) error {
+	p := &f.Plan
+	if len(keys(*p, m.Allowed.Len())) > mostCells {
+		return fmt.Errorf("the plan has more than %d cells: choose fewer τ, sizes or placements", mostCells)
+	}
+	places, err := placements(*p, m)
+	if err != nil {
+		return err
+	}
+	f.Placements = places
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return err
+	}
+	largest := p.Sizes[len(p.Sizes)-1]
+	p.CacheBytes = m.LastLevelCacheBytes()
+	for _, place := range places {
+		fit := room(*p, place, m)
+		fit.FreeBytes = free
+		_, arena, err := fit.Rows([]int{(largest + p.SegmentBytes - 1) / p.SegmentBytes})
+		if err != nil {
+			return err
+		}
+		if arena > 0 && arena < fit.WantedArena() {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("off cache only in part: user buffers walk through %d MB a worker where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more",
+				arena>>20, fit.WantedArena()>>20))
+			p.CacheBytes = int(int64(p.CacheBytes) * int64(arena) / int64(fit.WantedArena()))
+		}
+	}
+	return nil
+}
+
+// room says how a placement's buffers fit into the machine.
+func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
+	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: p.Segments, SegmentBytes: p.SegmentBytes,
+		CacheBytes: p.CacheBytes, Sharers: m.Sharers(place), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
+}
+
+// mostCells keeps a plan within what a file holds.
+const mostCells = 1 << 20
+
+// placements are those of the largest τ.
+func placements(p params.Plan, m *numa.Machine) (places []numa.Placement, err error) {
+	for _, policy := range p.Policies {
+		var place numa.Placement
+		tau := p.Taus[len(p.Taus)-1]
+		if policy == numa.List {
+			place, err = m.PlaceOn(p.CPUs, tau)
+		} else {
+			place, err = m.Place(policy, tau)
+		}
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, place)
+	}
+	return places, nil
+}
+
+// SameMachine refuses to go on with a file on another machine, or where workers
+// would be placed otherwise.
+func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) error {
+	was := f.Provenance
+	for _, same := range []struct{ what, was, is string }{
+		{"host", was.Hostname, here.Hostname},
+		{"processor", was.CPUModel, here.CPUModel},
+		{"architecture", was.Arch, here.Arch},
+		{"CPUs that may be used", was.Allowed.String(), here.Allowed.String()},
+	} {
+		if same.was != same.is {
+			return fmt.Errorf("its %s was %q, here it is %q", same.what, same.was, same.is)
+		}
+	}
+	if len(f.Plan.Taus) == 0 || len(f.Plan.Sizes) == 0 || len(f.Plan.Policies) == 0 {
+		return fmt.Errorf("it has no plan to go on with: it was not measured by a sweep")
+	}
+	places, err := placements(f.Plan, m)
+	if err != nil {
+		return err
+	}
+	for i, place := range places {
+		if i >= len(f.Placements) || place.String() != f.Placements[i].String() {
+			return fmt.Errorf("placement %s puts workers elsewhere than then", place.Policy)
+		}
+	}
+	return nil
+}
