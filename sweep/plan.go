@@ -75,6 +75,9 @@ func keys(p params.Plan, cpus int) []params.Key {
 	}
 	for _, tau := range p.Taus {
 		for _, o := range setups.Operators {
+			if len(p.Operators) > 0 && !slices.Contains(p.Operators, o.Name) {
+				continue
+			}
 			for i, m := range p.Sizes {
 				if m < o.Element { // the smallest vector that there is
 					if i+1 < len(p.Sizes) && p.Sizes[i+1] <= o.Element {

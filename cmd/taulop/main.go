@@ -8,6 +8,7 @@
 //	taulop sweep [flags] -o host.json
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
+//	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
 //
@@ -40,6 +41,7 @@ var commands = map[string]command{
 	"sweep":   {sweepCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
+	"verify":  {verifyCommand, true},
 	"export":  {export, false},
 	"import":  {importCommand, false},
 }
@@ -87,6 +89,12 @@ func (e usageError) Error() string { return string(e) }
 func usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, args...))
 }
+
+// interrupted is what a command says that Ctrl-C ended.
+type interrupted string
+
+func (e interrupted) Error() string { return string(e) }
+func (e interrupted) Unwrap() error { return context.Canceled }
 
 // exitStatus is 0 for success and help, 2 for bad input, 130 for an interrupt
 // as shells have it, 1 for what the machine refused.

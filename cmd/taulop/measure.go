@@ -157,13 +157,16 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		bar(len(doc.Rows), len(req.k))
 	})
 	bar(-1, 0)
+	if errors.Is(err, context.Canceled) {
+		err = interrupted(fmt.Sprintf("stopped after %d of %d rows", len(result.Rows), len(req.k)))
+	}
 	if err != nil && len(result.Rows) == 0 {
 		return err
 	}
 	doc.Finish(result)
 	doc.Warn(steal.Warnings()...)
 	if err != nil {
-		doc.Warn(fmt.Errorf("the run ended before it was complete (%v): the results are of the rows that are here", err))
+		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
 	if !req.quiet {
 		for _, w := range doc.Warnings[told:] {

@@ -111,9 +111,12 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if failed := file.WriteFile(req.file); err == nil {
 		err = failed
 	}
+	if errors.Is(err, context.Canceled) {
+		err = interrupted("stopped: taulop sweep -resume " + req.file + " measures what is missing")
+	}
 	report.WriteSweep(out, file)
 	if !req.quiet {
-		writeWarnings(errOut, file.Warnings[told:rest], file.Warnings[rest:])
+		writeWarnings(errOut, file.Warnings[told:rest], file.Warnings[rest:]...)
 		fmt.Fprintf(errOut, "taulop: %s has %d cells\n", req.file, len(file.Cells))
 	}
 	return err
@@ -124,7 +127,7 @@ const mostViolations = 200
 
 // writeWarnings writes warnings, and of the places where eq. (8) is broken the
 // first: the file has all of them.
-func writeWarnings(w io.Writer, warnings, bounds []string) {
+func writeWarnings(w io.Writer, warnings []string, bounds ...string) {
 	for _, text := range warnings {
 		fmt.Fprintf(w, "taulop: warning: %s\n", text)
 	}
