@@ -11,7 +11,8 @@ import (
 )
 
 // FreeMemoryBytes is what the process may still allocate without swapping:
-// available memory, or what its control group's limit leaves where that is less.
+// available memory, or what its control group's limit or its limit of address
+// space (RLIMIT_AS) leaves where that is less.
 func FreeMemoryBytes(root string) (int64, error) {
 	files, err := os.OpenRoot(root)
 	if err != nil {
@@ -22,6 +23,9 @@ func FreeMemoryBytes(root string) (int64, error) {
 	_, free, known := t.memory()
 	if !known {
 		return 0, errors.New("free memory is unknown: proc/meminfo has neither MemAvailable nor MemFree; is proc mounted?")
+	}
+	if root == "/" {
+		free = min(free, addressSpaceLeft())
 	}
 	return min(free, t.memoryLeft()), nil
 }

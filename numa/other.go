@@ -22,3 +22,11 @@ func affinity() (CPUSet, error) {
 	return nil, errors.New("this machine cannot be read, for that needs Linux and this is " + runtime.GOOS +
 		": name a directory with the sys and proc of a Linux machine")
 }
+
+// ThreadID needs Linux.
+func ThreadID() int { return 0 }
+
+// Pinned needs Linux.
+func Pinned(thread, cpu int) error { return nil }
+
+func addressSpaceLeft() int64 { return unlimited }

@@ -2,7 +2,10 @@ package numa
 
 import (
 	"fmt"
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,7 +26,7 @@ func Pin(cpu int) error {
 	if err := unix.SchedSetaffinityDynamic(0, want); err != nil {
 		return fmt.Errorf("cannot pin to CPU %d: sched_setaffinity: %w; is it online and in this process's cpuset?", cpu, err)
 	}
-	got, err := affinity()
+	got, err := affinityOf(0)
 	if err != nil {
 		return fmt.Errorf("cannot tell whether the thread is on CPU %d: %w", cpu, err)
 	}
@@ -34,12 +37,15 @@ func Pin(cpu int) error {
 }
 
 // affinity is the set of CPUs that the calling thread may run on.
-func affinity() (CPUSet, error) {
+func affinity() (CPUSet, error) { return affinityOf(0) }
+
+// affinityOf is that of any thread, 0 being the calling one.
+func affinityOf(thread int) (CPUSet, error) {
 	// The kernel refuses a mask shorter than its own, which is as long as it
 	// was built for and not as the machine is large.
 	for size := 1024; ; size *= 2 {
 		mask := unix.NewCPUSet(size)
-		err := unix.SchedGetaffinityDynamic(0, mask)
+		err := unix.SchedGetaffinityDynamic(thread, mask)
 		if err == unix.EINVAL && size < maxCPU {
 			continue
 		}
@@ -54,4 +60,38 @@ func affinity() (CPUSet, error) {
 		}
 		return set, nil
 	}
+}
+
+// ThreadID is the kernel's number of the calling thread.
+func ThreadID() int { return unix.Gettid() }
+
+// Pinned fails if a thread may no longer run on the CPU that it was pinned to
+// and on no other: a cpuset that shrinks moves threads, and says nothing.
+func Pinned(thread, cpu int) error {
+	set, err := affinityOf(thread)
+	if err != nil || set.Len() == 1 && set[0] == cpu {
+		return nil // what cannot be known is no reason to stop
+	}
+	return fmt.Errorf("a worker was moved away from CPU %d, its CPUs are now %v: its cpuset or affinity was changed during the run, so begin again on the CPUs that are left", cpu, set)
+}
+
+// runtimeBytes of address space are left to the Go runtime, which dies without.
+const runtimeBytes = 256 << 20
+
+// addressSpaceLeft is what RLIMIT_AS leaves to mappings.
+func addressSpaceLeft() int64 {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil || limit.Cur > uint64(unlimited) {
+		return unlimited
+	}
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return unlimited
+	}
+	pages, _, _ := strings.Cut(string(statm), " ")
+	n, err := strconv.ParseInt(pages, 10, 64)
+	if err != nil {
+		return unlimited
+	}
+	return max(0, int64(limit.Cur)-n*int64(os.Getpagesize())-runtimeBytes)
 }

@@ -3,6 +3,7 @@ package setups
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/taulop/taulop/collective"
@@ -17,12 +18,16 @@ type Collective struct {
 	SegmentBytes int       // S
 	Operator     *Operator // of a reduction
 	Runs         int       // timed, after one that warms up
-	ArenaBytes   int       // > 0: off cache, ranks' buffers walk through that much each
+	ArenaBytes   int       // > 0: off cache, ranks' buffers walk through at least that much each
 }
 
 // RunCollective carries a schedule out and returns the time of each run in ns,
-// from the release of a barrier to the finish of the last rank. It fails if any
-// rank does not hold afterwards what the collective promises.
+// from the moment at which all ranks were to begin to the finish of the last
+// one, less what a run of nothing takes. It fails if any rank does not hold
+// afterwards what the collective promises.
+//
+// Off cache, ranks send from one arena and receive into another, which the team
+// keeps from call to call.
 func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, error) {
 	if p := c.Schedule.Call.P; p != t.Tau() {
 		return nil, fmt.Errorf("a schedule for %d ranks needs as many workers, there are %d", p, t.Tau())
@@ -30,9 +35,7 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 	run, err := t.lay(c)
 	defer func() {
 		if t.broken == nil {
-			for _, r := range run.regions {
-				r.Close()
-			}
+			run.unmap()
 		}
 	}()
 	if err != nil {
@@ -41,38 +44,58 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
+	nothing := make([]float64, c.Runs)
+	for i := range nothing {
+		nothing[i] = run.took(2*i + 2)
+	}
+	clock := median(nothing)
+	if t.placement.Oversubscribed { // then it is the scheduler's
+		clock = 0
+	}
 	times := make([]float64, c.Runs)
 	for i := range times {
-		var last time.Duration
-		for _, rank := range run.ranks {
-			last = max(last, rank.finish[i+1])
-		}
-		times[i] = float64(last - run.start[i+1])
+		times[i] = max(0, run.took(2*i+3)-clock)
 	}
 	return times, nil
 }
 
 // A performance is a Collective with its memory and a program for each rank.
+//
+// Its rounds alternate: even ones do nothing, odd ones are runs, the first of
+// which warms up. What a round of nothing takes is the clock's.
 type performance struct {
 	Collective
 	epoch    time.Time
-	start    []time.Duration // of each run, the warm-up first
+	begin    []atomic.Int64 // of each round, ns since epoch
 	barrier  *shm.Barrier
 	channels []*shm.Channel
 	regions  []*shm.Region
 	ranks    []*rank
-	slots    int
 	patterns [][]byte
+	arena    *exchange
+	where    *where
+	nodes    []int // of user buffers, by rank
 }
 
 type rank struct {
-	memory []byte // slots of Send, Recv and Temp
-	at     [3]int // of each buffer in a slot
-	size   [3]int
-	stride int // of a slot
-	steps  []step
-	finish []time.Duration
+	buffers  [3]buffer // by collective.Buffer
+	steps    []step
+	finish   []time.Duration // of each round
+	channels []*shm.Channel  // that it writes
+	arrived  []byte          // what is to be reduced
 }
+
+// A buffer is a rank's, at a place of its own in each run if it walks.
+type buffer struct {
+	mem    []byte
+	size   int
+	stride int // from place to place
+	places int
+	first  int // place of the warm-up
+}
+
+// at is where the buffer of a run begins.
+func (b *buffer) at(run int) int { return (b.first + run) % b.places * b.stride }
 
 // A step is a rank's part of a stage: it sends a segment and receives one in
 // turn, or copies.
@@ -92,36 +115,179 @@ type spanCopy struct {
 	src, dst collective.Span
 }
 
+// An exchange is the memory of collectives off cache: of each worker an arena
+// that it sends from, laid once and never changed, and one that it receives
+// into. Both are mapped when they are first needed.
+type exchange struct {
+	bytes   int
+	regions [2][]*shm.Region // sending, receiving; by worker
+	laid    [2][]bool
+	next    [2]int        // where the next run begins
+	touched atomic.Uint64 // pieces, of all arenas: that is progress, too
+}
+
+// pieceBytes is what is touched at a time.
+const pieceBytes = 4 << 20
+
+const (
+	sending = iota
+	receiving
+)
+
+func (e *exchange) close() {
+	if e == nil {
+		return
+	}
+	for _, side := range e.regions {
+		for _, r := range side {
+			if r != nil {
+				r.Close()
+			}
+		}
+	}
+}
+
+// exchangeOf is the team's, with arenas of at least so many bytes.
+func (t *Team) exchangeOf(bytes int) *exchange {
+	if e := t.exchange; e != nil && e.bytes >= bytes {
+		return e
+	}
+	t.exchange.close()
+	e := &exchange{bytes: bytes}
+	for side := range e.regions {
+		e.regions[side] = make([]*shm.Region, t.Tau())
+		e.laid[side] = make([]bool, t.Tau())
+	}
+	t.exchange = e
+	return e
+}
+
+// memory is a worker's arena.
+func (e *exchange) memory(t *Team, side, w int) ([]byte, error) {
+	if e.regions[side][w] == nil {
+		r, err := t.mapOn(shm.MapPrivate, e.bytes, t.placement.Workers[w].UserNode)
+		if err != nil {
+			return nil, err
+		}
+		e.regions[side][w] = r
+	}
+	return e.regions[side][w].Bytes(), nil
+}
+
+// touch lays what worker w sends, and has the pages of what it receives into,
+// from its own thread.
+func (e *exchange) touch(w int, pattern []byte, where *where, node int) error {
+	for side, regions := range e.regions {
+		if regions[w] == nil || e.laid[side][w] {
+			continue
+		}
+		mem := regions[w].Bytes()
+		for at := 0; at < len(mem); at += pieceBytes {
+			piece := mem[at:min(at+pieceBytes, len(mem))]
+			if side == sending {
+				lay(piece, pattern, at)
+			} else {
+				clear(piece)
+			}
+			if err := where.verify(piece, node, fmt.Sprintf("user buffer of worker %d", w)); err != nil {
+				return err
+			}
+			e.touched.Add(1)
+		}
+		e.laid[side][w] = true
+	}
+	return nil
+}
+
 func (t *Team) lay(c Collective) (*performance, error) {
-	s := c.Schedule
-	run := &performance{Collective: c, epoch: time.Now(), start: make([]time.Duration, c.Runs+1), patterns: t.patterns, slots: 1}
+	run := &performance{Collective: c, epoch: time.Now(), begin: make([]atomic.Int64, 2*c.Runs+2), patterns: t.patterns, where: &t.where}
 	mem, err := run.mapped(t, shm.Map, shm.BarrierBytes(t.Tau()), t.placement.Workers[0].IntermediateNode)
 	if err != nil {
 		return run, err
 	}
 	run.barrier = shm.NewBarrier(mem, t.Tau())
-	for i := range t.Tau() {
-		r := &rank{finish: make([]time.Duration, c.Runs+1)}
-		for _, b := range []collective.Buffer{collective.Send, collective.Recv, collective.Temp} {
-			r.at[b], r.size[b] = r.stride, s.Size(i, b)
-			r.stride += unitsOf(r.size[b]) * unitBytes
-		}
-		run.ranks = append(run.ranks, r)
+	for _, place := range t.placement.Workers {
+		run.nodes = append(run.nodes, place.UserNode)
+		run.ranks = append(run.ranks, &rank{finish: make([]time.Duration, 2*c.Runs+2)})
 	}
-	if c.ArenaBytes > 0 {
-		// All ranks walk in step: the one with the most memory sets the pace.
-		most := 0
-		for _, r := range run.ranks {
-			most = max(most, r.stride)
-		}
-		run.slots = max(1, c.ArenaBytes/most)
+	if err := run.program(t); err != nil {
+		return run, err
 	}
-	for i, r := range run.ranks {
-		if r.memory, err = run.mapped(t, shm.MapPrivate, r.stride*run.slots, t.placement.Workers[i].UserNode); err != nil {
-			return run, err
+	return run, run.place(t)
+}
+
+// brings tells whether a buffer holds something before the collective begins.
+func (p *performance) brings(id int, b collective.Buffer) bool {
+	call := p.Schedule.Call
+	return b == collective.Send || b == collective.Recv && p.Schedule.Algorithm.Collective == "bcast" && id == call.Root
+}
+
+// place gives every buffer its memory.
+func (p *performance) place(t *Team) error {
+	var stride [2]int
+	for id, r := range p.ranks {
+		for b := range r.buffers {
+			size, side := p.Schedule.Size(id, collective.Buffer(b)), p.side(id, collective.Buffer(b))
+			r.buffers[b] = buffer{size: size, places: 1}
+			if p.ArenaBytes == 0 || size == 0 || side < 0 {
+				mem, err := p.mapped(t, shm.MapPrivate, max(1, size), t.placement.Workers[id].UserNode)
+				if err != nil {
+					return err
+				}
+				r.buffers[b].mem = mem
+				continue
+			}
+			stride[side] = max(stride[side], unitsOf(size)*unitBytes)
 		}
 	}
-	return run, run.program(t)
+	if stride == [2]int{} {
+		return nil
+	}
+	e := t.exchangeOf(max(p.ArenaBytes, 2*stride[sending], 2*stride[receiving]))
+	p.arena = e
+	var places, first [2]int
+	for side, n := range stride {
+		if n > 0 {
+			places[side] = e.bytes / n
+		}
+	}
+	// Each time that runs come by a place where they received, what they send
+	// comes from another one: bytes left there from before are wrong.
+	if places[sending] > 0 && places[receiving]%places[sending] == 0 {
+		places[receiving]--
+	}
+	for side, n := range stride {
+		if places[side] > 0 {
+			first[side] = (e.next[side] + n - 1) / n % places[side]
+			e.next[side] = (first[side] + p.Runs + 1) % places[side] * n
+		}
+	}
+	for id, r := range p.ranks {
+		for b := range r.buffers {
+			buf := &r.buffers[b]
+			if buf.mem != nil {
+				continue
+			}
+			side := p.side(id, collective.Buffer(b))
+			mem, err := e.memory(t, side, id)
+			if err != nil {
+				return err
+			}
+			buf.mem, buf.stride, buf.places, buf.first = mem, stride[side], places[side], first[side]
+		}
+	}
+	return nil
+}
+
+// side says which arena a buffer lies in off cache, −1 if in none.
+func (p *performance) side(id int, b collective.Buffer) int {
+	switch {
+	case p.brings(id, b):
+		return sending
+	case b == collective.Recv:
+		return receiving
+	}
+	return -1
 }
 
 func (p *performance) mapped(t *Team, how func(int) (*shm.Region, error), n, node int) ([]byte, error) {
@@ -133,15 +299,21 @@ func (p *performance) mapped(t *Team, how func(int) (*shm.Region, error), n, nod
 	return r.Bytes(), nil
 }
 
+func (p *performance) unmap() {
+	for _, r := range p.regions {
+		r.Close()
+	}
+}
+
 // program writes each rank's steps, with a channel for each pair that talks.
 func (p *performance) program(t *Team) error {
 	type pair struct{ from, to int }
-	channels := make(map[pair]*shm.Channel)
 	n, err := shm.ChannelBytes(p.Segments, p.SegmentBytes, 1)
 	if err != nil {
 		return err
 	}
 	outs, ins := make(map[pair]*shm.Sender), make(map[pair]*shm.Receiver)
+	reduced := make([]int, t.Tau()) // bytes, of the largest that arrive
 	for _, stage := range p.Schedule.Steps() {
 		parts := make(map[int]*step)
 		part := func(rank int) *step {
@@ -157,20 +329,23 @@ func (p *performance) program(t *Team) error {
 				continue
 			}
 			between := pair{m.From, m.To}
-			if channels[between] == nil {
+			if outs[between] == nil {
 				mem, err := p.mapped(t, shm.Map, n, t.placement.Workers[m.From].IntermediateNode)
 				if err != nil {
 					return err
 				}
 				c := shm.NewChannel(mem, p.Segments, p.SegmentBytes, 1)
-				channels[between] = c
 				p.channels = append(p.channels, c)
+				p.ranks[m.From].channels = append(p.ranks[m.From].channels, c)
 				outs[between] = c.Sender(t.workers[m.From].wait)
 				ins[between] = c.Receiver(0, t.workers[m.To].wait)
 			}
 			from, to := part(m.From), part(m.To)
 			from.out, from.send = outs[between], m.Src
 			to.in, to.recv, to.peer = ins[between], m.Dst, m.From
+			if stage.Reduce {
+				reduced[m.To] = max(reduced[m.To], m.Bytes())
+			}
 		}
 		for r := range p.ranks {
 			if stage.Pattern == collective.Transfer {
@@ -178,6 +353,13 @@ func (p *performance) program(t *Team) error {
 			}
 			if s := parts[r]; s != nil {
 				p.ranks[r].steps = append(p.ranks[r].steps, *s)
+			}
+		}
+	}
+	for id, bytes := range reduced {
+		if bytes > 0 {
+			if p.ranks[id].arrived, err = p.mapped(t, shm.MapPrivate, bytes, t.placement.Workers[id].UserNode); err != nil {
+				return err
 			}
 		}
 	}
@@ -191,130 +373,194 @@ func (p *performance) progress() (n uint64) {
 	for w := range p.ranks {
 		n += p.barrier.Arrived(w)
 	}
+	if p.arena != nil {
+		n += p.arena.touched.Load()
+	}
 	return n
 }
 
 // work is one rank's part: lay the data, carry the steps out, check.
 func (p *performance) work(w *worker) error {
 	me := p.ranks[w.id]
-	for slot := range p.slots {
-		p.fill(w.id, slot)
+	if err := p.touch(w.id); err != nil {
+		return err
 	}
-	round := uint64(0)
-	for i := range p.Runs + 1 {
-		round++
-		if !p.meet(w, round, i) {
+	met := uint64(0)
+	meet := func() bool { met++; return p.meet(w, met) }
+	for round := range p.begin {
+		if met++; !p.start(w, met, round) {
 			return gaveUp{"the others to begin"}
 		}
-		slot := i % p.slots
-		for s := range me.steps {
-			st := &me.steps[s]
-			if st.meet {
-				round++
-				if !p.meet(w, round, -1) {
-					return gaveUp{fmt.Sprintf("the others to begin stage %d", s)}
+		if round%2 == 1 {
+			for s := range me.steps {
+				if err := p.step(w.id, round/2, s, meet); err != nil {
+					return err
 				}
 			}
-			for _, c := range st.copies {
-				shm.Copy(p.span(w.id, slot, c.dst), p.span(c.from, slot, c.src))
-			}
-			if !p.exchange(w.id, slot, st) {
-				return gaveUp{fmt.Sprintf("rank %d in stage %d", st.peer, s)}
-			}
 		}
-		me.finish[i] = time.Since(p.epoch)
+		me.finish[round] = time.Since(p.epoch)
 	}
-	if round++; !p.meet(w, round, -1) {
+	if !meet() {
 		return gaveUp{"the others to finish"}
 	}
-	for slot := range min(p.slots, p.Runs+1) {
-		if err := p.check(w.id, slot); err != nil {
+	return p.brought(w.id)
+}
+
+// brought checks a rank's runs. Those that came by the same place left it to the
+// last of them.
+func (p *performance) brought(id int) error {
+	for run := max(0, p.Runs+1-p.ranks[id].buffers[collective.Recv].places); run <= p.Runs; run++ {
+		if err := p.check(id, run); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// meet waits for all ranks, and notes when run i began.
-func (p *performance) meet(w *worker, round uint64, i int) bool {
-	if w.id > 0 {
-		return p.barrier.Meet(w.id, round, w.wait)
+// took is the time of a round in ns.
+func (p *performance) took(round int) float64 {
+	var last time.Duration
+	for _, rank := range p.ranks {
+		last = max(last, rank.finish[round])
 	}
-	if !p.barrier.Gather(round, w.wait) {
+	return float64(last) - float64(p.begin[round].Load())
+}
+
+func (p *performance) meet(w *worker, met uint64) bool {
+	if w.id > 0 {
+		return p.barrier.Meet(w.id, met, w.wait)
+	}
+	if !p.barrier.Gather(met, w.wait) {
 		return false
 	}
-	if i >= 0 {
-		p.start[i] = time.Since(p.epoch)
-	}
-	p.barrier.Release(round)
+	p.barrier.Release(met)
 	return true
 }
 
-// exchange sends a message and receives one, a segment each in turn.
-func (p *performance) exchange(id, slot int, st *step) bool {
+// start has all ranks begin a round at one moment. A barrier alone lets the
+// one who opens it go first, and a short message is over before the others know.
+func (p *performance) start(w *worker, met uint64, round int) bool {
+	begin := &p.begin[round]
+	if w.id > 0 {
+		if !p.barrier.Meet(w.id, met, w.wait) {
+			return false
+		}
+	} else {
+		if !p.barrier.Gather(met, w.wait) {
+			return false
+		}
+		// Long enough for everybody to hear of it.
+		notice := time.Microsecond + time.Duration(len(p.ranks))*100*time.Nanosecond
+		begin.Store(int64(time.Since(p.epoch) + notice))
+		p.barrier.Release(met)
+	}
+	for at := time.Duration(begin.Load()); time.Since(p.epoch) < at; {
+	}
+	return true
+}
+
+// step carries one of a rank's steps out.
+func (p *performance) step(id, run, s int, meet func() bool) error {
+	me := p.ranks[id]
+	st := &me.steps[s]
+	if st.meet && !meet() {
+		return gaveUp{fmt.Sprintf("the others to begin stage %d", s)}
+	}
+	for _, c := range st.copies {
+		shm.Copy(p.span(id, run, c.dst), p.span(c.from, run, c.src))
+	}
+	if !p.exchange(id, run, st) {
+		return gaveUp{fmt.Sprintf("rank %d in stage %d", st.peer, s)}
+	}
+	return nil
+}
+
+// exchange sends a message and receives one, a segment each in turn, and then
+// reduces what arrived.
+func (p *performance) exchange(id, run int, st *step) bool {
 	var out, in []byte
-	sending, receiving := st.out != nil, st.in != nil
-	if sending {
-		out = p.span(id, slot, st.send)
+	sends, receives := st.out != nil, st.in != nil
+	if sends {
+		out = p.span(id, run, st.send)
 	}
-	if receiving {
-		in = p.span(id, slot, st.recv)
+	if receives {
+		if in = p.span(id, run, st.recv); st.reduce {
+			in = p.ranks[id].arrived[:len(in)]
+		}
 	}
-	for sending || receiving {
-		if sending {
+	arriving := receives && st.reduce
+	for sends || receives {
+		if sends {
 			n := min(len(out), p.SegmentBytes)
 			if !st.out.Send(out[:n]) {
 				return false
 			}
 			out = out[n:]
-			sending = len(out) > 0
+			sends = len(out) > 0
 		}
-		if receiving {
+		if receives {
 			n := min(len(in), p.SegmentBytes)
-			if st.reduce {
-				if !st.in.Reduce(in[:n], p.Operator.apply) {
-					return false
-				}
-			} else if !st.in.Receive(in[:n]) {
+			if !st.in.Receive(in[:n]) {
 				return false
 			}
 			in = in[n:]
-			receiving = len(in) > 0
+			receives = len(in) > 0
 		}
+	}
+	if arriving {
+		inout := p.span(id, run, st.recv)
+		p.Operator.apply(inout, p.ranks[id].arrived[:len(inout)])
 	}
 	return true
 }
 
-func (p *performance) span(rank, slot int, s collective.Span) []byte {
-	r := p.ranks[rank]
-	at := slot*r.stride + r.at[s.Buffer] + s.Offset
-	return r.memory[at : at+s.Bytes]
+func (p *performance) span(rank, run int, s collective.Span) []byte {
+	b := &p.ranks[rank].buffers[s.Buffer]
+	at := b.at(run) + s.Offset
+	return b.mem[at : at+s.Bytes]
 }
 
-func (p *performance) whole(rank, slot int, b collective.Buffer) []byte {
-	return p.span(rank, slot, collective.Span{Buffer: b, Bytes: p.ranks[rank].size[b]})
+func (p *performance) whole(rank, run int, b collective.Buffer) []byte {
+	return p.span(rank, run, collective.Span{Buffer: b, Bytes: p.ranks[rank].buffers[b].size})
 }
 
-// fill lays what a rank brings: its Send, and the root's Recv of a broadcast.
-func (p *performance) fill(id, slot int) {
-	clear(p.whole(id, slot, collective.Recv))
-	clear(p.whole(id, slot, collective.Temp))
-	lay(p.whole(id, slot, collective.Send), p.patterns[id], 0)
-	if call := p.Schedule.Call; p.Schedule.Algorithm.Collective == "bcast" && id == call.Root {
-		lay(p.whole(id, slot, collective.Recv), p.patterns[id], 0)
+// touch lays what a rank brings, and has the pages of all that it writes.
+func (p *performance) touch(id int) error {
+	me := p.ranks[id]
+	if p.arena != nil {
+		if err := p.arena.touch(id, p.patterns[id], p.where, p.nodes[id]); err != nil {
+			return err
+		}
 	}
+	for b := range me.buffers {
+		buf := &me.buffers[b]
+		switch {
+		case buf.stride > 0: // in an arena
+		case p.brings(id, collective.Buffer(b)):
+			lay(buf.mem, p.patterns[id], 0)
+		default:
+			clear(buf.mem)
+		}
+	}
+	clear(me.arrived)
+	for _, c := range me.channels {
+		clear(c.Bytes())
+	}
+	return nil
 }
 
-// check compares what a rank holds with what the collective promises (MPI-3.1,
-// chapter 5).
-func (p *performance) check(id, slot int) error {
+// check compares what a rank holds after a run with what the collective promises
+// (MPI-3.1, chapter 5).
+func (p *performance) check(id, run int) error {
 	call := p.Schedule.Call
-	recv := p.whole(id, slot, collective.Recv)
+	recv := p.whole(id, run, collective.Recv)
 	bad := func(from int) error {
 		return fmt.Errorf("%s: rank %d does not hold what rank %d sent: this machine's copies cannot be trusted", p.Schedule.Algorithm, id, from)
 	}
+	// sent is where in its pattern a rank's Send of the run begins.
+	sent := func(from int) int { return p.ranks[from].buffers[collective.Send].at(run) }
 	block := func(from, in, out int) error { // block `in` of from's Send is block `out` of Recv
-		if differ(recv[out*call.M:(out+1)*call.M], p.patterns[from], in*call.M) >= 0 {
+		if differ(recv[out*call.M:(out+1)*call.M], p.patterns[from], sent(from)+in*call.M) >= 0 {
 			return bad(from)
 		}
 		return nil
@@ -323,7 +569,10 @@ func (p *performance) check(id, slot int) error {
 	case "barrier":
 		return nil
 	case "bcast":
-		return block(call.Root, 0, 0)
+		if differ(recv, p.patterns[call.Root], p.ranks[call.Root].buffers[collective.Recv].at(run)) >= 0 {
+			return bad(call.Root)
+		}
+		return nil
 	case "scatter":
 		return block(call.Root, id, 0)
 	case "gather", "allgather":
@@ -348,10 +597,10 @@ func (p *performance) check(id, slot int) error {
 			return nil
 		}
 		want := make([]byte, call.M)
-		lay(want, p.patterns[0], 0)
+		lay(want, p.patterns[0], sent(0))
 		in := make([]byte, call.M)
 		for from := 1; from < call.P; from++ {
-			lay(in, p.patterns[from], 0)
+			lay(in, p.patterns[from], sent(from))
 			p.Operator.apply(want, in)
 		}
 		if string(want) != string(recv[:call.M]) {

@@ -33,7 +33,7 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 						if err != nil {
 							t.Fatalf("%s P=%d m=%d root=%d arena=%d: %v", a, p, m, root, arena, err)
 						}
-						if len(times) != 2 || p > 1 && !(times[0] > 0) {
+						if len(times) != 2 || !(times[0] >= 0) || p > 1 && m > 1000 && times[0] == 0 {
 							t.Fatalf("%s P=%d m=%d: times %v", a, p, m, times)
 						}
 					}
@@ -72,8 +72,86 @@ func TestWrongCollectiveIsFound(t *testing.T) {
 				recv[at] ^= 1
 			}
 		}
-		for _, r := range run.regions {
-			r.Close()
+		run.unmap()
+	}
+}
+
+// Off cache, each run is checked where it went: a byte that is wrong there is
+// found, and so is one that a run did not bring but an earlier one had left.
+func TestWrongCollectiveIsFoundOffCache(t *testing.T) {
+	sum, _ := LookupOperator("SUM_I")
+	team := team(t, 4)
+	for _, a := range collective.All() {
+		s, err := a.Schedule(collective.Call{P: 4, M: 1000, Element: 4})
+		if err != nil || a.Collective == "barrier" {
+			continue
 		}
+		c := Collective{Schedule: s, Segments: 2, SegmentBytes: 128, Operator: &sum, Runs: 30, ArenaBytes: 1 << 14}
+		if _, err := team.RunCollective(context.Background(), c); err != nil { // round and round
+			t.Fatal(err)
+		}
+		run, err := team.lay(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := range run.ranks {
+			if promised(run, id) && run.brought(id) == nil && !run.brings(id, collective.Recv) {
+				t.Errorf("%s: rank %d received nothing, and it was not found", a, id)
+			}
+		}
+		if err := team.run(context.Background(), run); err != nil {
+			t.Fatalf("%s: %v", a, err)
+		}
+		for id, r := range run.ranks {
+			places := r.buffers[collective.Recv].places
+			if !promised(run, id) {
+				continue
+			}
+			for _, of := range []int{c.Runs, max(0, c.Runs+1-places)} {
+				recv := run.whole(id, of, collective.Recv)
+				for _, at := range []int{0, len(recv) - 1} {
+					recv[at] ^= 1
+					if run.brought(id) == nil {
+						t.Errorf("%s: byte %d of rank %d in run %d is wrong and was not found", a, at, id, of)
+					}
+					recv[at] ^= 1
+				}
+			}
+			if err := run.brought(id); err != nil {
+				t.Error(err)
+			}
+		}
+		run.unmap()
+	}
+}
+
+func promised(run *performance, id int) bool {
+	return len(run.whole(id, 0, collective.Recv)) > 0 && (run.Schedule.Algorithm.Collective != "reduce" || id == 0)
+}
+
+// The arenas stay where they are from call to call, and grow with the message.
+func TestExchangeIsKept(t *testing.T) {
+	team := team(t, 2)
+	a, _ := collective.Lookup("allgather:ring")
+	kept := func(m, arena int) *exchange {
+		s, err := a.Schedule(collective.Call{P: 2, M: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Collective{Schedule: s, Segments: 2, SegmentBytes: 4096, Runs: 3, ArenaBytes: arena}
+		if _, err := team.RunCollective(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
+		return team.exchange
+	}
+	first := kept(1000, 1<<20)
+	if e := kept(50000, 1<<20); e != first {
+		t.Error("the arenas were mapped again")
+	}
+	if e := kept(1<<20, 1<<20); e.bytes < 4<<20 {
+		t.Errorf("arenas of %d bytes hold two results of %d", e.bytes, 2<<20)
+	}
+	if team.Release(); team.exchange != nil {
+		t.Error("Release kept the arenas")
 	}
 }

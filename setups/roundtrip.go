@@ -144,7 +144,13 @@ func (p *roundTrip) touch(w int) error {
 	return nil
 }
 
-func (p *roundTrip) progress() uint64 { return p.channels[0].Progress() + p.channels[1].Progress() }
+func (p *roundTrip) progress() uint64 {
+	n := p.channels[0].Progress() + p.channels[1].Progress()
+	if p.arena != nil {
+		n += p.arena.touched.Load()
+	}
+	return n
+}
 
 func (p *roundTrip) work(w *worker) error {
 	if w.id > 1 {

@@ -29,7 +29,8 @@ type Team struct {
 	broken    error // a worker never came back: nothing more can be trusted
 
 	arena    *arena
-	visits   []uint32 // memory for walks through fresh buffers
+	exchange *exchange // of collectives
+	visits   []uint32  // memory for walks through fresh buffers
 	where    where
 	share    *HugeShare // of the last trial, if Huge
 	patterns [][]byte
@@ -43,6 +44,7 @@ const stallAfter = 10 * time.Second
 type worker struct {
 	id     int
 	cpu    int
+	thread int
 	tasks  chan task
 	done   chan struct{}
 	wait   *shm.Waiter
@@ -104,11 +106,12 @@ func (t *Team) Tau() int { return len(t.workers) }
 // Placement says where the workers are.
 func (t *Team) Placement() numa.Placement { return t.placement }
 
-// Release unmaps the team's arena; the next trial that needs one maps it again.
+// Release unmaps the team's arenas; what needs one next maps it again.
 func (t *Team) Release() {
 	if t.broken == nil {
 		t.arena.close()
-		t.arena = nil
+		t.exchange.close()
+		t.arena, t.exchange = nil, nil
 	}
 }
 
@@ -118,9 +121,7 @@ func (t *Team) Close() {
 		close(w.tasks)
 	}
 	t.restore()
-	if t.broken == nil { // else a worker may still be in there
-		t.arena.close()
-	}
+	t.Release()
 }
 
 func (w *worker) work(pinned chan<- error) {
@@ -129,6 +130,7 @@ func (w *worker) work(pinned chan<- error) {
 		pinned <- err
 		return
 	}
+	w.thread = numa.ThreadID()
 	pinned <- nil
 	for tk := range w.tasks {
 		w.err = tk.work(w)
@@ -157,11 +159,12 @@ func (t *Team) run(ctx context.Context, tk task) error {
 	for _, w := range t.workers {
 		w.tasks <- tk
 	}
-	watch := time.NewTicker(t.stall / 4)
+	watch := time.NewTicker(min(t.stall/4, time.Second))
 	defer watch.Stop()
 	var (
 		cancelled = ctx.Done()
 		stalled   bool
+		moved     error
 		last      = tk.progress()
 		since     = time.Now()
 		patience  <-chan time.Time
@@ -175,6 +178,12 @@ func (t *Team) run(ctx context.Context, tk task) error {
 			t.stop.Store(true)
 			patience = time.After(t.stall)
 		case <-watch.C:
+			if moved == nil {
+				if moved = t.moved(); moved != nil {
+					t.stop.Store(true)
+					patience = time.After(t.stall)
+				}
+			}
 			if now := tk.progress(); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) >= t.stall && !stalled {
@@ -188,7 +197,23 @@ func (t *Team) run(ctx context.Context, tk task) error {
 			return t.broken
 		}
 	}
+	if moved == nil {
+		moved = t.moved()
+	}
+	if moved != nil {
+		return moved
+	}
 	return t.verdict(ctx, stalled)
+}
+
+// moved fails if a worker is no longer where it was pinned.
+func (t *Team) moved() error {
+	for _, w := range t.workers {
+		if err := numa.Pinned(w.thread, w.cpu); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // verdict is what a finished trial amounts to: the first real error, the

@@ -137,21 +137,6 @@ func (r *Receiver) Receive(dst []byte) bool {
 	return true
 }
 
-// Reduce is Receive with an operator in the place of the copy: dst becomes the
-// next segment op dst.
-func (r *Receiver) Reduce(dst []byte, operator func(inout, in []byte)) bool {
-	c := r.c
-	if r.received == r.ready {
-		r.ready = c.filled.Await(r.received+1, r.w)
-		if r.ready == r.received {
-			return false
-		}
-	}
-	operator(dst, c.data[r.offset:r.offset+len(dst)])
-	r.next()
-	return true
-}
-
 // next hands the segment back.
 //
 //go:nosplit
