@@ -38,6 +38,7 @@ type Term struct {
 	Tau          int     // concurrent transfers, 0 where the parameter has no τ
 	Seconds      float64 // the parameter's value
 	Extrapolated bool
+	oneWay       bool // among transfers whose ranks only send or only receive
 }
 
 // Count is a number of times, Fixed + PerK·k.
@@ -147,13 +148,16 @@ type sum struct {
 type sumKey struct {
 	parameter  string
 	bytes, tau int
+	oneWay     bool
 }
+
+func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.oneWay} }
 
 func (s *sum) add(t Term) {
 	if t.Count == (Count{}) {
 		return
 	}
-	key := sumKey{t.Parameter, t.Bytes, t.Tau}
+	key := t.key()
 	if i, there := s.at[key]; there {
 		s.terms[i].Count = s.terms[i].Count.plus(t.Count)
 		return

@@ -98,7 +98,7 @@ func evaluate(s *collective.Schedule, symbols Symbols, terms terms, value values
 func (c *Cost) fill(terms []Term, all sum) []Term {
 	for i := range terms {
 		t := &terms[i]
-		from := all.terms[all.at[sumKey{t.Parameter, t.Bytes, t.Tau}]]
+		from := all.terms[all.at[t.key()]]
 		t.Seconds, t.Extrapolated = from.Seconds, from.Extrapolated
 		t.Times = t.Count.value(float64(c.Symbols.K))
 	}

@@ -17,6 +17,11 @@ type TauLop struct {
 	Transport  Transport
 	Segment    int // S in bytes; Whole and SingleCopy ignore it
 
+	// OneWay, if not nil, is L of transfers among ranks that only send or only
+	// receive, instead of that of Parameters, where every rank does both by turns
+	// and overwrites what it has just sent, which is then at hand in its cache.
+	OneWay Parameters
+
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
 	// LocalCopies counts what ranks copy within themselves, which the paper leaves
@@ -92,6 +97,10 @@ func (m TauLop) Message(bytes int) (Cost, error) {
 func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	switch t.Parameter {
 	case "L":
+		if t.oneWay {
+			seconds, extrapolated = m.OneWay.L(t.Bytes, t.Tau)
+			break
+		}
 		seconds, extrapolated = m.Parameters.L(t.Bytes, t.Tau)
 	case "o":
 		seconds, extrapolated = m.Parameters.O(t.Bytes)
@@ -111,7 +120,8 @@ func (m TauLop) terms(y Symbols) terms {
 			if bytes == y.S {
 				size = "S"
 			}
-			add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau})
+			add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau,
+				oneWay: m.OneWay != nil && stage.Pattern == collective.OneWay})
 		}
 		switch {
 		case stage.Pattern == collective.Local:

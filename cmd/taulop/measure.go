@@ -44,6 +44,7 @@ Other commands, each with its own -h:
   taulop sweep     every parameter of this machine into one file
   taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
+  taulop verify    predicted beside measured, on this machine's memory
   taulop export    a file in the format of other tools
   taulop import    published parameters into such a file
 
@@ -364,9 +365,9 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 	if len(k) < len(req.k) {
 		left := req.k[len(k)]
 		if req.chosenK {
-			return 0, nil, usagef("k = %d needs more than a quarter of the %d MB that are free: leave it out, or use a smaller SIZE or TAU", left, free>>20)
+			return 0, nil, usagef("k = %d needs more than a quarter of the %d MB of memory that are free: leave it out, or use a smaller SIZE or TAU", left, free>>20)
 		}
-		warnings = append(warnings, fmt.Errorf("rows from k = %d on are left out: their user buffers need more than a quarter of the %d MB that are free", left, free>>20))
+		warnings = append(warnings, fmt.Errorf("rows from k = %d on are left out: their user buffers need more than a quarter of the %d MB of memory that are free", left, free>>20))
 	}
 	if req.offCache && req.size > 0 && arena < fit.WantedArena() {
 		warnings = append(warnings, fmt.Errorf("off cache only in part: user buffers walk through %d MB a worker where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", arena>>20, fit.WantedArena()>>20))

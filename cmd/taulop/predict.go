@@ -56,7 +56,8 @@ type costRequest struct {
 	asked      map[*collective.Algorithm]bool // by name, not as one of all
 	source     report.Source
 	coster     coster
-	warnings   []error // about the parameters
+	inContext  func(m int) coster // the model for calls of m bytes, nil if it is coster whatever m is
+	warnings   []error            // about the parameters
 }
 
 // A coster is a model.
@@ -293,6 +294,9 @@ func (req *costRequest) load() error {
 	if pipelined {
 		taulop.Parameters = parameters.segment
 	}
+	if parameters.native && pipelined {
+		req.inContext = func(m int) coster { return parameters.inContext(taulop, m) }
+	}
 	if y := parameters.y; y != nil {
 		taulop.Parameters = model.Synchronised{
 			Parameters: taulop.Parameters,
@@ -324,17 +328,39 @@ func (req *costRequest) load() error {
 		}
 		req.source.Transport, req.source.Segment = model.Whole.String(), 0
 		req.source.Model, req.source.Rule = "τ-Lop as the authors' library computes it", model.LibraryRule
-		req.coster = model.Library{Table: parameters.whole, Gamma: parameters.gamma, Operator: req.operator}
+		req.inContext, req.coster = nil, model.Library{Table: parameters.whole, Gamma: parameters.gamma, Operator: req.operator}
 	case "lognp":
 		rival, err := model.LogNPOf(taulop)
 		if err != nil {
 			return usageError(err.Error())
 		}
 		req.source.Model, req.coster = "log_nP", rival
+		if inContext := req.inContext; inContext != nil {
+			req.inContext = func(m int) coster {
+				rival, _ := model.LogNPOf(inContext(m).(model.TauLop)) // the transport is known
+				return rival
+			}
+		}
 	case "loggp":
+		req.inContext = nil
 		return req.loggp(parameters)
 	}
 	return nil
+}
+
+// inContext is τ-Lop for the messages of a call of m bytes.
+func (p *parameters) inContext(t model.TauLop, m int) model.TauLop {
+	context := model.InContext{Parameters: p.segment, Segment: t.Segment, Message: m}
+	if p.y == nil {
+		t.Parameters = context
+		return t
+	}
+	waits := func(tau int) (float64, bool) { return p.y.At(1, tau) }
+	if p.lone {
+		context.Alone = waits
+	}
+	t.Parameters = model.Synchronised{Parameters: context, Y: waits}
+	return t
 }
 
 func (req *costRequest) loggp(p *parameters) error {
@@ -363,6 +389,8 @@ type parameters struct {
 	gamma          *params.Gamma // nil where there is none
 	noGamma        error         // why, if that needs saying
 	trips          []model.RoundTrip
+	native         bool // segments are known in the messages that they are part of
+	lone           bool // the transfer alone was measured between two processes
 }
 
 func (req *costRequest) readParameters() (*parameters, error) {
@@ -445,7 +473,7 @@ func (req *costRequest) readNative(r io.Reader) (*parameters, error) {
 	if !req.given["segment"] && f.Plan.SegmentBytes > 0 {
 		req.segment = f.Plan.SegmentBytes
 	}
-	p := &parameters{machine: f.Provenance.Hostname, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement)}
+	p := &parameters{native: f.Plan.SegmentBytes > 0 && !slices.Contains(f.Plan.Setups, params.Published), lone: slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Lone }), machine: f.Provenance.Hostname, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement)}
 	if offCache {
 		p.channel = strings.TrimSuffix(p.channel, "in cache") + "off cache"
 	}
@@ -522,7 +550,11 @@ func (req *costRequest) cost(a *collective.Algorithm, p, m int) (*collective.Sch
 	if err != nil {
 		return nil, model.Cost{}, usageError(err.Error())
 	}
-	c, err := req.coster.Cost(s)
+	coster := req.coster
+	if req.inContext != nil {
+		coster = req.inContext(m)
+	}
+	c, err := coster.Cost(s)
 	if err != nil {
 		return nil, model.Cost{}, usageError(err.Error())
 	}

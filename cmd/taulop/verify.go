@@ -1,0 +1,496 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/shm"
+	"github.com/taulop/taulop/sweep"
+	"github.com/taulop/taulop/verify"
+)
+
+const verifyHelp = `Verify holds the models to what they say: it carries collectives out on this
+machine's memory, every rank's data checked, and prints what was measured beside
+what τ-Lop, log_nP and LogGP predict from transfers alone.
+
+  taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
+
+Without a collective it takes one-way messages ("message") and one algorithm of
+each collective. Without -params it sweeps what it needs, by turns with the
+collectives, so that both see the same machine.
+
+Examples:
+  taulop verify                                   messages and 8 collectives, in a minute
+  taulop verify -cache in -m 64K bcast            all broadcasts of 64 KB
+  taulop verify -params host.json -P 4,8 message allgather:ring
+
+Flags:
+`
+
+// verifiedByDefault is one algorithm of each collective.
+var verifiedByDefault = []string{
+	verify.Message, "bcast:binomial", "scatter:binomial", "gather:binomial", "allgather:ring",
+	"alltoall:pairwise", "reduce:binomial", "allreduce:recursive-doubling", "barrier:dissemination",
+}
+
+// verifyOperator is what reductions compute.
+const verifyOperator = "SUM_I"
+
+// A verifyRequest is what the user asked to verify.
+type verifyRequest struct {
+	ps, ms   []int
+	caches   []bool
+	names    []string // of algorithms, or verify.Message
+	params   string
+	time     time.Duration
+	force    bool
+	json     bool
+	file     string
+	quiet    bool
+	machine  *numa.Machine
+	warnings []string
+}
+
+func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
+	machine, discovery := numa.Discover("/")
+	req := &verifyRequest{machine: machine}
+	if err := req.parse(out, args); err != nil {
+		return err
+	}
+	if !shm.Supported {
+		return errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
+	}
+	if discovery != nil {
+		return discovery
+	}
+	steal := provenance.StartSteal("/")
+	runner, teams, err := req.runner()
+	defer func() {
+		for _, t := range teams {
+			t.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	doc, err := req.verify(ctx, runner, errOut)
+	if err != nil {
+		return err
+	}
+	for _, w := range steal.Warnings() {
+		doc.Warnings = append(doc.Warnings, w.Error())
+	}
+	var text bytes.Buffer
+	if req.json {
+		err = doc.WriteJSON(&text)
+	} else {
+		doc.WriteText(&text)
+	}
+	if err != nil {
+		return err
+	}
+	if !req.quiet {
+		for _, w := range doc.Warnings {
+			fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
+		}
+	}
+	if req.file != "" {
+		return maybe.WriteFile(req.file, text.Bytes(), 0o644)
+	}
+	_, err = out.Write(text.Bytes())
+	return err
+}
+
+func (req *verifyRequest) parse(out io.Writer, args []string) error {
+	flags := flag.NewFlagSet("taulop verify", flag.ContinueOnError)
+	var ps, ms, caches string
+	flags.StringVar(&ps, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)")
+	flags.StringVar(&ms, "m", "1K,8K,64K,512K,4M", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	flags.StringVar(&req.params, "params", "", "predict from a `file` of taulop sweep (default a sweep of what is needed)")
+	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
+	flags.DurationVar(&req.time, "time", time.Minute, "time for everything")
+	flags.BoolVar(&req.force, "force", false, "let ranks share CPUs: what is measured is then the scheduler")
+	flags.BoolVar(&req.json, "json", false, "one JSON document")
+	flags.StringVar(&req.file, "o", "", "write to a `file`")
+	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
+	for {
+		if err := parse(flags, out, args, verifyHelp); err != nil {
+			return err
+		}
+		if args = flags.Args(); len(args) == 0 {
+			break
+		}
+		req.names, args = append(req.names, args[0]), args[1:]
+	}
+	if ps == "" {
+		ps = "2"
+		if req.machine != nil {
+			ps = strconv.Itoa(max(2, min(req.machine.Count().Cores, req.machine.Allowed.Len())))
+		}
+	}
+	if err := req.choose(); err != nil {
+		return err
+	}
+	if err := req.lists(ps, ms, caches); err != nil {
+		return err
+	}
+	if req.time <= 0 {
+		return usagef("-time is %v: give a time above zero, like 60s", req.time)
+	}
+	if err := writable(req.file); err != nil {
+		return usagef("-o %s cannot be written: %v", req.file, err)
+	}
+	return nil
+}
+
+// choose finds the algorithms; a collective is all of its own.
+func (req *verifyRequest) choose() error {
+	if len(req.names) == 0 {
+		req.names = verifiedByDefault
+		return nil
+	}
+	var names []string
+	for _, name := range req.names {
+		found := []string{name}
+		switch {
+		case name == verify.Message:
+		case strings.Contains(name, ":"):
+			if _, err := collective.Lookup(name); err != nil {
+				return usageError(err.Error())
+			}
+		default:
+			of, err := collective.Of(name)
+			if err != nil {
+				return usageError(err.Error())
+			}
+			found = nil
+			for _, a := range of {
+				found = append(found, a.String())
+			}
+		}
+		for _, f := range found {
+			if !slices.Contains(names, f) {
+				names = append(names, f)
+			}
+		}
+	}
+	req.names = names
+	return nil
+}
+
+func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
+	req.ps, err = parseList(ps, true, func(text string) (int, error) {
+		p, err := strconv.Atoi(text)
+		if err != nil || p < 2 {
+			return 0, fmt.Errorf("%q is not a number of ranks from 2 up", text)
+		}
+		return p, nil
+	})
+	if err != nil {
+		return usagef("-P: %v", err)
+	}
+	req.ms, err = parseList(ms, false, func(text string) (int, error) {
+		m, _, err := parseSize(text, 1)
+		if err == nil && m < 1 {
+			err = fmt.Errorf("a message has 1 byte or more, got m = %s", text)
+		}
+		return m, err
+	})
+	if err != nil {
+		return usagef("-m: %v", err)
+	}
+	for _, c := range strings.Split(caches, ",") {
+		switch strings.TrimSpace(c) {
+		case "in":
+			req.caches = append(req.caches, false)
+		case "off":
+			req.caches = append(req.caches, true)
+		default:
+			return usagef("-cache: %q is neither in nor off", c)
+		}
+	}
+	req.caches = slices.Compact(slices.SortedFunc(slices.Values(req.caches), func(a, b bool) int {
+		switch {
+		case a == b:
+			return 0
+		case b:
+			return -1
+		}
+		return 1
+	}))
+	for _, p := range req.ps {
+		if req.machine == nil || req.force || p <= req.machine.Allowed.Len() {
+			continue
+		}
+		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -force, and then it is the scheduler that is measured", p, req.machine.Allowed.Len())
+	}
+	return nil
+}
+
+// cases are the calls to carry out, in the order of the report: messages have two
+// ranks, whatever P is.
+func (req *verifyRequest) cases() (cases []verify.Case, err error) {
+	ps, messages := req.ps, slices.Contains(req.names, verify.Message)
+	if messages && !slices.Contains(ps, 2) {
+		ps = append([]int{2}, ps...)
+	}
+	for _, p := range ps {
+		for _, off := range req.caches {
+			if messages && p == 2 {
+				for _, m := range req.ms {
+					c, err := verify.MessageCase(m, off)
+					if err != nil {
+						return nil, usageError(err.Error())
+					}
+					cases = append(cases, c)
+				}
+			}
+			for _, name := range req.names {
+				if name == verify.Message || !slices.Contains(req.ps, p) {
+					continue
+				}
+				of, err := req.casesOf(name, p, off)
+				if err != nil {
+					return nil, usageError(err.Error())
+				}
+				cases = append(cases, of...)
+			}
+		}
+	}
+	return cases, nil
+}
+
+func (req *verifyRequest) casesOf(name string, p int, off bool) (cases []verify.Case, err error) {
+	a, err := collective.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	ms := req.ms
+	if a.Collective == "barrier" { // whose messages are empty
+		if ms = []int{0}; off && len(req.caches) > 1 {
+			return nil, nil
+		}
+	}
+	for _, m := range ms {
+		s, err := a.Schedule(collective.Call{P: p, M: m, Element: element(a)})
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, verify.Case{Name: name, OffCache: off, Schedule: s})
+	}
+	return cases, nil
+}
+
+func element(a *collective.Algorithm) int {
+	if o, err := setups.LookupOperator(verifyOperator); err == nil && a.Reduces() {
+		return o.Element
+	}
+	return 1
+}
+
+const (
+	verifySegments     = 2
+	verifySegmentBytes = 8 << 10
+)
+
+// runner lays everything out and starts the teams, which the caller closes.
+func (req *verifyRequest) runner() (*verify.Runner, []*setups.Team, error) {
+	cases, err := req.cases()
+	if err != nil {
+		return nil, nil, err
+	}
+	copies, err := verify.LocalCopies(cases)
+	if err != nil {
+		return nil, nil, err
+	}
+	cases = append(cases, copies...)
+	operator, err := setups.LookupOperator(verifyOperator)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &verify.Runner{Cases: cases, Operator: operator, Segments: verifySegments, SegmentBytes: verifySegmentBytes,
+		Teams: make(map[int]*setups.Team), ArenaBytes: make(map[int]int)}
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range cases {
+		if need := c.Bytes(); need > free/4 {
+			return nil, nil, usagef("%s among P = %d with m = %d needs %d MB and a quarter of the %d MB that are free does not hold that: take a smaller m or P",
+				c.Name, c.Schedule.Call.P, c.Schedule.Call.M, need>>20, free>>20)
+		}
+	}
+	var teams []*setups.Team
+	ps := make(map[int]bool)
+	for _, c := range cases {
+		ps[c.Schedule.Call.P] = true
+	}
+	for p := range ps {
+		place, err := req.machine.Place(numa.Local, p)
+		if err != nil {
+			return nil, teams, err
+		}
+		fit := setups.Fit{CacheBytes: req.machine.LastLevelCacheBytes(), Sharers: req.machine.Sharers(place)}
+		// An arena to send from and one to receive into, for each rank.
+		wanted, most := fit.WantedArena(), int(free/4/int64(2*p*len(ps)))
+		if r.ArenaBytes[p] = min(wanted, most); wanted > most && slices.Contains(req.caches, true) {
+			req.warnings = append(req.warnings, fmt.Sprintf("P = %d: off cache only in part: buffers walk through %d MB where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", p, most>>20, wanted>>20))
+		}
+		t, err := setups.NewTeam(place)
+		if err != nil {
+			return nil, teams, err
+		}
+		teams = append(teams, t)
+		r.Teams[p] = t
+	}
+	return r, teams, nil
+}
+
+// turns is how often sweep and collectives take turns.
+const turns = 3
+
+// verify measures both sides and puts them beside each other.
+func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut io.Writer) (*report.Verification, error) {
+	here := provenance.Read("/", req.machine)
+	doc := &report.Verification{Provenance: here, Parameters: "swept by turns with the collectives"}
+	for _, w := range here.Warnings() {
+		doc.Warnings = append(doc.Warnings, w.Error())
+	}
+	doc.Warnings = append(doc.Warnings, req.warnings...)
+	var file *params.File
+	var err error
+	share := req.time / turns
+	if req.params != "" {
+		doc.Parameters = req.params
+		file, err = req.read(here)
+		if err == nil {
+			r.Segments, r.SegmentBytes = file.Plan.Segments, file.Plan.SegmentBytes
+		}
+	} else {
+		file, err = req.plan(r, here)
+		share /= 2
+	}
+	if err != nil {
+		return nil, err
+	}
+	pair := slices.Min(slices.DeleteFunc(slices.Collect(maps.Keys(r.Teams)), func(p int) bool { return p < 2 }))
+	trips := make(map[bool]*verify.RoundTrips)
+	for _, off := range req.caches {
+		trips[off] = &verify.RoundTrips{Segments: r.Segments, SegmentBytes: r.SegmentBytes}
+		if off {
+			trips[off].ArenaBytes = r.ArenaBytes[pair]
+		}
+	}
+	for turn := range turns {
+		if req.params == "" {
+			file.Plan.Budget, file.Warnings = share.Seconds(), nil
+			s := sweep.Sweep{File: file, Machine: req.machine, Save: func(*params.File) error { return nil }}
+			if err := s.Run(ctx); err != nil {
+				return nil, err
+			}
+			runtime.GC() // nothing is collected while teams exist
+		}
+		for _, off := range req.caches {
+			for range 3 {
+				if err := trips[off].Measure(ctx, r.Teams[pair]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := r.Run(ctx, share); err != nil {
+			return nil, err
+		}
+		if !req.quiet {
+			fmt.Fprintf(errOut, "taulop: turn %d of %d, %d samples of each collective\n", turn+1, turns, r.Rounds())
+		}
+	}
+	doc.Warnings = append(doc.Warnings, file.Warnings...)
+	predictor := verify.FromFile(file, verifyOperator)
+	predictor.LogGP = make(map[bool]model.LogGP)
+	for _, off := range req.caches {
+		m, warnings, err := trips[off].LogGP()
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range warnings {
+			doc.Warnings = append(doc.Warnings, w.Error())
+		}
+		predictor.LogGP[off] = m
+		doc.LogGP = append(doc.LogGP, report.NewLogGP(off, m))
+	}
+	if doc.Rows, err = r.Rows(predictor); err != nil {
+		if req.params == "" {
+			return nil, fmt.Errorf("-time %v is too short for a sweep of what is needed (%w): allow more, or name a file with -params", req.time, err)
+		}
+		return nil, usagef("%s: %v", req.params, err)
+	}
+	doc.Segments, doc.SegmentBytes, doc.Rounds = r.Segments, r.SegmentBytes, r.Rounds()
+	if slices.Contains(req.caches, true) {
+		doc.ArenaBytes = r.ArenaBytes[pair]
+	}
+	doc.Means = verify.Means(doc.Rows)
+	return doc, nil
+}
+
+// read reads -params.
+func (req *verifyRequest) read(here provenance.Provenance) (*params.File, error) {
+	f, err := params.ReadFile(req.params)
+	if err != nil {
+		return nil, usagef("-params: %v", err)
+	}
+	if f.Plan.SegmentBytes < 1 || f.Plan.Segments < 1 {
+		return nil, usagef("-params: %s does not say how it was measured: take a file of taulop sweep", req.params)
+	}
+	if was := f.Provenance; was.CPUModel != here.CPUModel || was.Hostname != here.Hostname {
+		req.warnings = append(req.warnings, fmt.Sprintf("%s was measured on %s (%s), not here", req.params, was.Hostname, was.CPUModel))
+	}
+	return f, nil
+}
+
+// plan is a sweep of the transfers that occur in the cases, and no others.
+func (req *verifyRequest) plan(r *verify.Runner, here provenance.Provenance) (*params.File, error) {
+	p := params.Plan{Setups: []string{setups.Ring.Name, setups.Ping.Name}, Policies: []numa.Policy{numa.Local}, Caches: req.caches,
+		Segments: r.Segments, SegmentBytes: r.SegmentBytes, Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{r.Operator.Name}}
+	sizes := map[int]bool{r.SegmentBytes: true}
+	for _, m := range req.ms {
+		sizes[m] = true
+	}
+	for _, c := range r.Cases {
+		p.NoGamma = p.NoGamma && !c.Schedule.Algorithm.Reduces()
+		for _, b := range c.Schedule.Blocks {
+			for _, s := range b.Stages {
+				for _, batch := range s.Shape {
+					sizes[batch.Bytes] = true
+				}
+			}
+		}
+	}
+	delete(sizes, 0)
+	p.Sizes = slices.Sorted(maps.Keys(sizes))
+	p.Taus = sweep.Taus(min(slices.Max(req.ps), req.machine.Allowed.Len()))
+	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: p}
+	if err := sweep.Fit(f, req.machine); err != nil {
+		return nil, usageError(err.Error())
+	}
+	req.warnings = append(req.warnings, f.Warnings...)
+	return f, nil
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/verify"
+)
+
+func TestBadVerify(t *testing.T) {
+	dir := t.TempDir()
+	published := filepath.Join(dir, "SHM.txt")
+	if err := os.WriteFile(published, []byte("#m\t1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ line, want string }{
+		{"-P 1", "-P"},
+		{"-P two", "two"},
+		{"-P 1000000", "-force"},
+		{"-P 4-2", "backwards"},
+		{"-m 8Q", "-m"},
+		{"-m 0", "1 byte"},
+		{"-m -8", "-8"},
+		{"-cache both", "-cache"},
+		{"-cache", "-cache"},
+		{"-time 0s", "-time"},
+		{"-time", "-time"},
+		{"-o " + dir, "directory"},
+		{"-o " + dir + "/no/x", "cannot be"},
+		{"-params " + dir + "/none.json", "none.json"},
+		{"-params " + published, "SHM.txt"},
+		{"bcst", "bcast"},
+		{"bcast:binomal", "bcast:binomial"},
+		{"mesage", "unknown"},
+		{"-m 1001 reduce:binomial", "elements"},
+		{"-m 1000G", "free"},
+	} {
+		if strings.Contains(tt.line, "-params") || strings.Contains(tt.line, "1000G") {
+			needLinux(t)
+		}
+		out, _, err := run(t, append([]string{"verify"}, strings.Fields(tt.line)...)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("taulop verify %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
+		}
+		if out != "" {
+			t.Errorf("taulop verify %s: printed %q", tt.line, out)
+		}
+	}
+}
+
+// It measures, checks and predicts; how well is not for a test to say.
+func TestVerifies(t *testing.T) {
+	needLinux(t)
+	file := filepath.Join(t.TempDir(), "v.json")
+	_, errOut, err := run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", "2s", "-force", "-P", "2", "-json", "-o", file,
+		"message", "allgather:ring", "barrier")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(errOut, "samples of each") {
+		t.Errorf("no progress: %q", errOut)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc report.Verification
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Rows) != 5 || doc.Rounds < 3 || len(doc.LogGP) != 1 || len(doc.Means) != 4 {
+		t.Fatalf("%d rows of %d rounds, %d LogGP, %d means", len(doc.Rows), doc.Rounds, len(doc.LogGP), len(doc.Means))
+	}
+	for _, r := range doc.Rows {
+		if !(r.Measured.Center >= 0) || len(r.Predicted) != len(verify.Models) {
+			t.Errorf("%+v", r)
+		}
+		for _, p := range r.Predicted {
+			if math.IsNaN(p.Ns) || math.IsInf(p.Ns, 0) {
+				t.Errorf("%s, m = %d: %s predicts %g", r.Name, r.Bytes, p.Model, p.Ns)
+			}
+		}
+	}
+	var text strings.Builder
+	doc.WriteText(&text)
+	for _, want := range []string{"P = 2, user data in cache", "allgather:ring", "τ-Lop", "Mean relative errors"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
+	}
+}

@@ -1,0 +1,321 @@
+// Package verify holds a model to what it says: it carries schedules out on
+// this machine's memory and puts beside each time what τ-Lop, log_nP and LogGP
+// predict from parameters that were measured without them.
+//
+// Its opinion: a prediction is one that was made from transfers alone; a
+// collective is timed from a barrier to its last rank; and runs of all cases
+// alternate, so that drift hits all alike.
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/setups"
+)
+
+// A Case is a schedule to be predicted and carried out.
+type Case struct {
+	Name     string // the algorithm, or Message
+	OffCache bool
+	Schedule *collective.Schedule
+}
+
+// Message is the name of a case that is one message between two ranks.
+const Message = "message"
+
+// MessageCase is a message of m bytes between two ranks.
+func MessageCase(m int, off bool) (Case, error) {
+	a, err := collective.Lookup("bcast:linear")
+	if err != nil {
+		return Case{}, err
+	}
+	s, err := a.Schedule(collective.Call{P: 2, M: m})
+	return Case{Message, off, s}, err
+}
+
+// LocalCopy is the name of a case that is measured for what the others cost: a
+// rank copies m bytes within itself, from what it sends to what it receives. Bare
+// copies of a sweep do not say that, for they write where they have just read.
+const LocalCopy = "local copy"
+
+// LocalCopies are the local copies that occur in cases: gathers of one rank.
+func LocalCopies(cases []Case) (copies []Case, err error) {
+	a, err := collective.Lookup("allgather:ring")
+	if err != nil {
+		return nil, err
+	}
+	type copied struct {
+		m   int
+		off bool
+	}
+	seen := make(map[copied]bool)
+	for _, c := range cases {
+		for _, b := range c.Schedule.Blocks {
+			for _, stage := range b.Stages {
+				k := copied{stage.Shape[0].Bytes, c.OffCache}
+				if stage.Pattern != collective.Local || seen[k] {
+					continue
+				}
+				seen[k] = true
+				s, err := a.Schedule(collective.Call{P: 1, M: k.m})
+				if err != nil {
+					return nil, err
+				}
+				copies = append(copies, Case{LocalCopy, k.off, s})
+			}
+		}
+	}
+	return copies, nil
+}
+
+// Bytes is what all ranks' buffers take.
+func (c Case) Bytes() (n int64) {
+	for rank := range c.Schedule.Call.P {
+		for _, b := range []collective.Buffer{collective.Send, collective.Recv, collective.Temp} {
+			n += int64(c.Schedule.Size(rank, b))
+		}
+	}
+	return n
+}
+
+// A Row is a case with its time and what the models say, in ns.
+type Row struct {
+	Name     string       `json:"algorithm"`
+	P        int          `json:"P"`
+	Bytes    int          `json:"m"`
+	OffCache bool         `json:"off_cache"`
+	Measured fit.Estimate `json:"measured_ns"`
+	// Predicted is by model, in the order of Models.
+	Predicted []Prediction `json:"predicted"`
+	// Forced: ranks share CPUs, the time is no measurement of the algorithm.
+	Forced bool `json:"forced,omitempty"`
+}
+
+// A Prediction is what a model says, and how wrong that is.
+type Prediction struct {
+	Model string  `json:"model"`
+	Ns    float64 `json:"ns"`
+	Error float64 `json:"relative_error"` // |predicted − measured| / measured
+
+	Extrapolated bool `json:"extrapolated,omitempty"` // m or τ is beyond what was measured
+}
+
+// Models are the names of the predictions of a row.
+var Models = []string{"τ-Lop", "log_nP", "LogGP"}
+
+// Predictor is the models of a machine.
+type Predictor struct {
+	// TauLop is the model for the messages of a call of m bytes, in context.
+	TauLop func(m int, off bool) (model.TauLop, error)
+	LogGP  map[bool]model.LogGP // by off cache
+
+	local map[bool]map[int]float64 // ns of a local copy, by off cache and bytes
+}
+
+// copies is c(m,τ) of local copies: that of one as measured, and of several at
+// once as much more as it is of bare copies.
+func (p Predictor) copies(off bool, bare func(m, tau int) (float64, bool)) func(m, tau int) (float64, bool) {
+	return func(m, tau int) (float64, bool) {
+		several, beyond := bare(m, tau)
+		ns, measured := p.local[off][m]
+		one, _ := bare(m, 1)
+		if !measured || one <= 0 {
+			return several, beyond
+		}
+		return ns / 1e9 * several / one, beyond
+	}
+}
+
+// Predict is what the models say of a case, without errors, in ns.
+func (p Predictor) Predict(c Case) ([]Prediction, error) {
+	tau, err := p.TauLop(c.Schedule.Call.M, c.OffCache)
+	if err != nil {
+		return nil, err
+	}
+	if tau.Copies != nil {
+		tau.Copies = p.copies(c.OffCache, tau.Copies)
+	}
+	lognp, err := model.LogNPOf(tau)
+	if err != nil {
+		return nil, err
+	}
+	loggp := p.LogGP[c.OffCache]
+	loggp.Reductions, loggp.Operator = tau.Reductions, tau.Operator
+	var ps []Prediction
+	for i, m := range []interface {
+		Cost(*collective.Schedule) (model.Cost, error)
+	}{tau, lognp, loggp} {
+		cost, err := m.Cost(c.Schedule)
+		if err != nil {
+			return nil, fmt.Errorf("%s of %s: %w", Models[i], c.Name, err)
+		}
+		ps = append(ps, Prediction{Model: Models[i], Ns: cost.Seconds * 1e9, Extrapolated: cost.Extrapolated})
+	}
+	return ps, nil
+}
+
+// A Runner carries cases out. What it has measured stays with it: it may run
+// several times, with a sweep in between.
+type Runner struct {
+	Teams        map[int]*setups.Team // by P
+	Segments     int
+	SegmentBytes int
+	ArenaBytes   map[int]int // by P, of off-cache cases
+	Operator     setups.Operator
+	Cases        []Case
+
+	runs    []int       // a sample, by case
+	samples [][]float64 // ns, by case
+}
+
+// runTime is how long the runs of a sample last, and fewestRuns how many there
+// are of those that last longer.
+const (
+	runTime    = 3 * time.Millisecond
+	fewestRuns = 5
+	mostRuns   = 1000
+)
+
+// Run adds samples of all cases, in rounds of random order, until the budget is
+// used up. A round is completed.
+func (r *Runner) Run(ctx context.Context, budget time.Duration) error {
+	if r.samples == nil {
+		r.samples, r.runs = make([][]float64, len(r.Cases)), make([]int, len(r.Cases))
+	}
+	for end := time.Now().Add(budget); ; {
+		for _, i := range rand.Perm(len(r.Cases)) {
+			if err := r.sample(ctx, i); err != nil {
+				return fmt.Errorf("%s, P = %d, m = %d: %w", r.Cases[i].Name, r.Cases[i].Schedule.Call.P, r.Cases[i].Schedule.Call.M, err)
+			}
+		}
+		if !time.Now().Before(end) {
+			return nil
+		}
+	}
+}
+
+// Rounds is how many samples each case has.
+func (r *Runner) Rounds() int {
+	if len(r.samples) == 0 {
+		return 0
+	}
+	return len(r.samples[0])
+}
+
+func (r *Runner) sample(ctx context.Context, i int) error {
+	if r.runs[i] == 0 { // find out how long one takes
+		times, err := r.once(ctx, r.Cases[i], fewestRuns)
+		if err != nil {
+			return err
+		}
+		r.runs[i] = min(mostRuns, max(fewestRuns, int(float64(runTime)/max(1, fit.Median(times).Center))))
+	}
+	times, err := r.once(ctx, r.Cases[i], r.runs[i])
+	if err != nil {
+		return err
+	}
+	r.samples[i] = append(r.samples[i], fit.Median(times).Center)
+	return nil
+}
+
+func (r *Runner) once(ctx context.Context, c Case, runs int) ([]float64, error) {
+	p, arena := c.Schedule.Call.P, 0
+	if c.OffCache {
+		arena = r.ArenaBytes[p]
+	}
+	return r.Teams[p].RunCollective(ctx, setups.Collective{Schedule: c.Schedule, Segments: r.Segments,
+		SegmentBytes: r.SegmentBytes, Operator: &r.Operator, Runs: runs, ArenaBytes: arena})
+}
+
+// Rows puts beside each case what the models say of it.
+func (r *Runner) Rows(p Predictor) ([]Row, error) {
+	p.local = map[bool]map[int]float64{false: {}, true: {}}
+	for i, c := range r.Cases {
+		if c.Name == LocalCopy {
+			p.local[c.OffCache][c.Schedule.Call.M] = fit.Median(r.samples[i]).Center
+		}
+	}
+	var rows []Row
+	for i, c := range r.Cases {
+		if c.Name == LocalCopy {
+			continue
+		}
+		predicted, err := p.Predict(c)
+		if err != nil {
+			return nil, err
+		}
+		call := c.Schedule.Call
+		row := Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
+			Predicted: predicted, Forced: r.Teams[call.P].Placement().Oversubscribed}
+		for i := range row.Predicted {
+			q := &row.Predicted[i]
+			q.Error = math.Abs(q.Ns-row.Measured.Center) / row.Measured.Center
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// A Mean is the mean relative errors of the models over some rows.
+type Mean struct {
+	Of       string    `json:"of"` // message, a collective, or all
+	P        int       `json:"P"`
+	OffCache bool      `json:"off_cache"`
+	Errors   []float64 `json:"mean_relative_errors"` // in the order of Models
+}
+
+// Means are those of messages, of each collective and of all rows, for each P and
+// state of the cache, in the order of the rows.
+func Means(rows []Row) []Mean {
+	type group struct {
+		p   int
+		off bool
+	}
+	var groups []group
+	for _, r := range rows {
+		if g := (group{r.P, r.OffCache}); !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	var means []Mean
+	for _, g := range groups {
+		var names []string
+		of := make(map[string][]Row)
+		for _, r := range rows {
+			if r.P != g.p || r.OffCache != g.off {
+				continue
+			}
+			name, _, _ := strings.Cut(r.Name, ":")
+			if of[name] == nil {
+				names = append(names, name)
+			}
+			of[name] = append(of[name], r)
+			of["all"] = append(of["all"], r)
+		}
+		for _, name := range append(names, "all") {
+			m := Mean{Of: name, P: g.p, OffCache: g.off}
+			for i := range Models {
+				m.Errors = append(m.Errors, meanError(of[name], i))
+			}
+			means = append(means, m)
+		}
+	}
+	return means
+}
+
+func meanError(rows []Row, model int) float64 {
+	var sum float64
+	for _, r := range rows {
+		sum += r.Predicted[model].Error
+	}
+	return sum / float64(len(rows))
+}
