@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// An initramfs is a file system for the kernel to unpack into memory, an
+// archive in the "newc" format (Documentation/driver-api/early-userspace/buffer-format.rst
+// of the kernel).
+type initramfs struct {
+	archive bytes.Buffer
+	inode   int
+}
+
+// The kernel knows file types by these bits of the mode.
+const (
+	directory = 0o040000
+	device    = 0o020000 // a character device
+	regular   = 0o100000
+)
+
+// add appends a file. The device's numbers are 0 for all other types.
+func (a *initramfs) add(name string, mode int, data []byte, major, minor int) {
+	a.inode++
+	fmt.Fprintf(&a.archive, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00",
+		a.inode, mode, 0, 0, 1, 0, len(data), 0, 0, major, minor, len(name)+1, 0, name)
+	a.pad()
+	a.archive.Write(data)
+	a.pad()
+}
+
+func (a *initramfs) pad() {
+	a.archive.Write(make([]byte, -a.archive.Len()&3))
+}
+
+// newInitramfs packs the files of a directory, all of them programs, with what
+// /init needs before it has mounted anything.
+func newInitramfs(dir string) ([]byte, error) {
+	var a initramfs
+	for _, name := range []string{"dev", "proc", "sys", "bin"} {
+		a.add(name, directory|0o755, nil, 0, 0)
+	}
+	a.add("tmp", directory|0o1777, nil, 0, 0)
+	a.add("dev/console", device|0o600, nil, 5, 1)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		name := "bin/" + entry.Name()
+		if entry.Name() == "init" {
+			name = "init"
+		}
+		a.add(name, regular|0o755, data, 0, 0)
+	}
+	a.add("TRAILER!!!", 0, nil, 0, 0)
+	return a.archive.Bytes(), nil
+}
