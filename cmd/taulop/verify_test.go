@@ -57,7 +57,7 @@ func TestBadVerify(t *testing.T) {
 func TestVerifies(t *testing.T) {
 	needLinux(t)
 	file := filepath.Join(t.TempDir(), "v.json")
-	_, errOut, err := run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", "2s", "-force", "-P", "2", "-json", "-o", file,
+	_, errOut, err := run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", "15s", "-force", "-P", "2", "-json", "-o", file,
 		"message", "allgather:ring", "barrier")
 	if err != nil {
 		t.Fatal(err)
