@@ -234,6 +234,9 @@ func TestPagesLieWherePlaced(t *testing.T) {
 	}
 	for _, policy := range []numa.Policy{numa.Local, numa.Spread, numa.Remote} {
 		for _, tau := range []int{1, 2, 4, 8} {
+			if tau > max(2, m.Allowed.Len()) {
+				continue // more only come round again
+			}
 			place, err := m.Place(policy, tau)
 			if err != nil {
 				t.Fatal(err)

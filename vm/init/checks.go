@@ -31,7 +31,7 @@ func only(names ...string) func(machine.Machine) bool {
 var checks = []check{
 	{name: "tests of numa", run: tests("numa")},
 	{name: "tests of shm", run: tests("shm")},
-	{name: "tests of setups", run: tests("setups", "-test.skip="+large)},
+	{name: "tests of setups", run: tests("setups", "-test.skip="+large+"|TestPagesLieWherePlaced")},
 	{name: "large tests of setups", large: true, limit: 4 * time.Minute, run: tests("setups", "-test.run="+large)},
 	{name: "pages lie where placed", run: guest.pages},
 	{name: "topo counts right", run: guest.topo},

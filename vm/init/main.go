@@ -27,9 +27,10 @@ func main() {
 	if err := runChecks(); err != nil {
 		fmt.Printf("vm: %v\n", err)
 	}
-	unix.Sync()
-	unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
+	powerOff()
 }
+
+func powerOff() { unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF) }
 
 // helper is a process that a check starts of this program.
 func helper(args []string) error {
@@ -56,6 +57,13 @@ func runChecks() error {
 	if err := unix.Sethostname([]byte(m.Name)); err != nil {
 		return err
 	}
+	fmt.Println("vm: up")
+	limit, err := time.ParseDuration(options["vm.limit"])
+	if err != nil {
+		return err
+	}
+	// Should the host's side of this be gone, nobody else ends the machine.
+	time.AfterFunc(limit, powerOff)
 	g := guest{machine: m, verbose: options["vm.verbose"] != ""}
 	passed, failed := 0, 0
 	for _, c := range checks {
