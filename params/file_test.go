@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
@@ -481,18 +480,14 @@ func TestNumbers(t *testing.T) {
 }
 
 // A machine of 256 cores, all τ, three placements: under 20 MB, and read in
-// 100 ms; the benchmark says how fast, the test only that it is no surprise.
+// 100 ms, which BenchmarkRead shows.
 func TestLargeFile(t *testing.T) {
 	f := machine(256, numa.Local, numa.Spread, numa.Remote)
 	text := written(t, f)
 	if len(text) > 20e6 {
 		t.Errorf("%d cells take %d bytes", len(f.Cells), len(text))
 	}
-	began := time.Now()
 	reread(t, text)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("reading took %v", took)
-	}
 	t.Logf("%d cells, %d bytes", len(f.Cells), len(text))
 }
 

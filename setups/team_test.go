@@ -193,16 +193,12 @@ func TestStalledRunEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.channels[0] = shm.NewChannel(mem, 1, 64, 2) // worker 1 is one reader, nobody the other
-	begin := time.Now()
 	err = team.run(context.Background(), run)
 	for _, want := range []string{"no worker made progress for 200ms", "worker 0 on CPU", "make room for segment 1",
 		"worker 1 on CPU", "segment 1 from worker 0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("stalled run says %q, want %q in it", err, want)
 		}
-	}
-	if d := time.Since(begin); d > 20*time.Second {
-		t.Errorf("took %v to notice", d)
 	}
 	// The team is good for another run.
 	if _, err := team.Run(context.Background(), Trial{Setup: Ring, Segments: 1, SegmentBytes: 8, K: 1, Bytes: 8, Messages: 10, Batches: 1}); err != nil {

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/report"
@@ -203,16 +202,12 @@ func TestInterrupt(t *testing.T) {
 		}
 		return out.Write(p)
 	})
-	begin := time.Now()
 	err := measure(ctx, rows, io.Discard, strings.Fields("-time 60s -ring 2 8 2"))
 	if exitStatus(err) != 130 {
 		t.Errorf("exit status %d (%v), want 130", exitStatus(err), err)
 	}
 	if !strings.Contains(out.String(), "\nL(8KB,2) = ") || strings.Contains(out.String(), "\n      64 ") {
 		t.Errorf("output:\n%s", &out)
-	}
-	if d := time.Since(begin); d > 50*time.Second {
-		t.Errorf("took %v to stop", d)
 	}
 }
 
