@@ -3,6 +3,8 @@ package numa
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 )
 
 // ErrForbidden is in the chain of every error that says that the kernel has no
@@ -15,6 +17,11 @@ var ErrForbidden = errors.New("the kernel does not let this process choose or lo
 // name says whose memory it is.
 func Verify(mem []byte, node int, name string) error {
 	nodes, err := PageNodes(mem)
+	// A page that the kernel is moving lies on no node for a moment.
+	for wait := time.Millisecond; err == nil && slices.Contains(nodes, -1) && wait < 100*time.Millisecond; wait *= 2 {
+		time.Sleep(wait)
+		nodes, err = PageNodes(mem)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: where its pages lie is unknown: %w", name, err)
 	}

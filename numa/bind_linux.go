@@ -8,11 +8,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bind has the pages of mem come from the node and from no other. Pages that
-// were touched before stay where they are; moving them would stop all CPUs of
-// the machine for a moment. mem begins on a page boundary, as mapped memory
-// does.
-func Bind(mem []byte, node int) error {
+// Bind has the pages of mem come from the node and from no other (MPOL_BIND).
+// Pages that were touched before stay where they are. Where the node has no
+// memory left, the kernel kills the process that touches a page bound to it:
+// Prefer is for memory not touched yet. mem begins on a page boundary, as
+// mapped memory does.
+func Bind(mem []byte, node int) error { return place(mem, unix.MPOL_BIND, node, 0) }
+
+// Prefer has the pages of mem come from the node while it has any
+// (MPOL_PREFERRED), else from another one, which Verify finds.
+func Prefer(mem []byte, node int) error { return place(mem, unix.MPOL_PREFERRED, node, 0) }
+
+// Move is Bind, and moves pages that lie elsewhere, which stops all CPUs of the
+// machine for a moment. The node's page cache makes room for them. Pages that it
+// has no room for stay where they are, for Verify to find.
+func Move(mem []byte, node int) error {
+	err := place(mem, unix.MPOL_BIND, node, unix.MPOL_MF_MOVE)
+	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ENOMEM) {
+		return nil
+	}
+	return err
+}
+
+func place(mem []byte, policy, node, flags int) error {
 	if len(mem) == 0 {
 		return nil
 	}
@@ -21,7 +39,7 @@ func Bind(mem []byte, node int) error {
 	}
 	mask := make([]uint64, node/64+1)
 	mask[node/64] = 1 << (node % 64)
-	err := mbind(mem, unix.MPOL_BIND, mask)
+	err := mbind(mem, policy, mask, flags)
 	switch {
 	case err == nil:
 		return nil

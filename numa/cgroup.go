@@ -57,7 +57,8 @@ func (t tree) memory() (total, available int64, known bool) {
 	return total, 0, false
 }
 
-// nodeMemory reads a node's meminfo, whose lines begin with "Node 0 ".
+// nodeMemory reads a node's meminfo, whose lines begin with "Node 0 ". What the
+// kernel only keeps of files counts as free, for it gives that up.
 func (t tree) nodeMemory(dir string) (total, free int64, known bool) {
 	for line := range strings.Lines(t.text(dir + "/meminfo")) {
 		words := strings.Fields(line)
@@ -67,8 +68,9 @@ func (t tree) nodeMemory(dir string) (total, free int64, known bool) {
 		switch words[2] {
 		case "MemTotal:":
 			total, known = parseKiB(words[3])
-		case "MemFree:":
-			free, _ = parseKiB(words[3])
+		case "MemFree:", "Inactive(file):":
+			n, _ := parseKiB(words[3])
+			free += n
 		}
 	}
 	return total, free, known

@@ -120,10 +120,11 @@ func TestBind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, node := range m.Nodes {
-		if node.Forbidden || node.MemoryBytes == 0 {
+		const pages = 5000 // more than one call of move_pages
+		if node.Forbidden || node.FreeBytes < 4*pages*int64(os.Getpagesize()) {
 			continue
 		}
-		mem := mapped(t, 5000) // more than one call of move_pages
+		mem := mapped(t, pages)
 		err := numa.Bind(mem, node.ID)
 		if errors.Is(err, numa.ErrForbidden) {
 			t.Skip(err)
@@ -158,5 +159,43 @@ func TestBind(t *testing.T) {
 	}
 	if err := numa.Bind(nil, 0); err != nil {
 		t.Errorf("no memory: %v", err)
+	}
+}
+
+// Pages come from the node that is preferred, and move to another.
+func TestPreferAndMove(t *testing.T) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pages = 100
+	mem := mapped(t, pages)
+	for i, node := range m.Nodes {
+		if node.Forbidden || node.FreeBytes < 4*pages*int64(os.Getpagesize()) {
+			continue
+		}
+		own := mapped(t, pages)
+		err := numa.Prefer(own, node.ID)
+		if errors.Is(err, numa.ErrForbidden) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at < len(own); at += os.Getpagesize() {
+			own[at], mem[at] = byte(i), byte(i)
+		}
+		if err := numa.Verify(own, node.ID, "preferred"); err != nil {
+			t.Error(err)
+		}
+		if err := numa.Move(mem, node.ID); err != nil {
+			t.Error(err)
+		}
+		if err := numa.Verify(mem, node.ID, "moved"); err != nil {
+			t.Error(err)
+		}
+		if mem[0] != byte(i) {
+			t.Errorf("moving to node %d changed what was there", node.ID)
+		}
 	}
 }

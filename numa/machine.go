@@ -35,7 +35,7 @@ type Node struct {
 	ID          int         `json:"node"`
 	CPUs        CPUSet      `json:"cpus"`
 	MemoryBytes int64       `json:"memory_bytes"` // 0: no memory, or unknown
-	FreeBytes   int64       `json:"free_bytes"`   // when it was read
+	FreeBytes   int64       `json:"free_bytes"`   // or kept of files only, when it was read
 	Distances   map[int]int `json:"distances"`    // by node ID, as the firmware's SLIT has them: 10 is local
 	// Forbidden: the process's cpuset keeps it from using the node's memory.
 	Forbidden bool `json:"forbidden,omitempty"`

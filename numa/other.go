@@ -15,6 +15,12 @@ func Pin(int) error { return errLinux }
 // Bind needs Linux.
 func Bind([]byte, int) error { return errLinux }
 
+// Prefer needs Linux.
+func Prefer([]byte, int) error { return errLinux }
+
+// Move needs Linux.
+func Move([]byte, int) error { return errLinux }
+
 // PageNodes needs Linux.
 func PageNodes([]byte) ([]int, error) { return nil, errLinux }
 

@@ -11,12 +11,12 @@ import (
 // but no functions for them.
 
 // mbind sets the policy of the pages of mem, which is not empty.
-func mbind(mem []byte, mode int, nodes []uint64) error {
+func mbind(mem []byte, mode int, nodes []uint64, flags int) error {
 	// The kernel reads one bit less than it is told.
 	bits := len(nodes)*64 + 1
 	_, _, errno := unix.Syscall6(unix.SYS_MBIND,
 		uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem)), uintptr(mode),
-		uintptr(unsafe.Pointer(unsafe.SliceData(nodes))), uintptr(bits), 0)
+		uintptr(unsafe.Pointer(unsafe.SliceData(nodes))), uintptr(bits), uintptr(flags))
 	runtime.KeepAlive(mem)
 	if errno != 0 {
 		return errno

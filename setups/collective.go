@@ -74,7 +74,6 @@ type performance struct {
 	patterns [][]byte
 	arena    *exchange
 	where    *where
-	nodes    []int // of user buffers, by rank
 }
 
 type rank struct {
@@ -176,7 +175,7 @@ func (e *exchange) memory(t *Team, side, w int) ([]byte, error) {
 
 // touch lays what worker w sends, and has the pages of what it receives into,
 // from its own thread.
-func (e *exchange) touch(w int, pattern []byte, where *where, node int) error {
+func (e *exchange) touch(w int, pattern []byte, where *where) error {
 	for side, regions := range e.regions {
 		if regions[w] == nil || e.laid[side][w] {
 			continue
@@ -189,7 +188,7 @@ func (e *exchange) touch(w int, pattern []byte, where *where, node int) error {
 			} else {
 				clear(piece)
 			}
-			if err := where.verify(piece, node, fmt.Sprintf("user buffer of worker %d", w)); err != nil {
+			if err := where.settle(piece, userBuffer, w); err != nil {
 				return err
 			}
 			e.touched.Add(1)
@@ -206,8 +205,7 @@ func (t *Team) lay(c Collective) (*performance, error) {
 		return run, err
 	}
 	run.barrier = shm.NewBarrier(mem, t.Tau())
-	for _, place := range t.placement.Workers {
-		run.nodes = append(run.nodes, place.UserNode)
+	for range t.placement.Workers {
 		run.ranks = append(run.ranks, &rank{finish: make([]time.Duration, 2*c.Runs+2)})
 	}
 	if err := run.program(t); err != nil {
@@ -528,7 +526,7 @@ func (p *performance) whole(rank, run int, b collective.Buffer) []byte {
 func (p *performance) touch(id int) error {
 	me := p.ranks[id]
 	if p.arena != nil {
-		if err := p.arena.touch(id, p.patterns[id], p.where, p.nodes[id]); err != nil {
+		if err := p.arena.touch(id, p.patterns[id], p.where); err != nil {
 			return err
 		}
 	}
@@ -536,15 +534,25 @@ func (p *performance) touch(id int) error {
 		buf := &me.buffers[b]
 		switch {
 		case buf.stride > 0: // in an arena
+			continue
 		case p.brings(id, collective.Buffer(b)):
 			lay(buf.mem, p.patterns[id], 0)
 		default:
 			clear(buf.mem)
 		}
+		if err := p.where.settle(buf.mem, userBuffer, id); err != nil {
+			return err
+		}
 	}
 	clear(me.arrived)
+	if err := p.where.settle(me.arrived, userBuffer, id); err != nil {
+		return err
+	}
 	for _, c := range me.channels {
 		clear(c.Bytes())
+		if err := p.where.settle(c.Bytes(), intermediate, id); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 		return nil, 0, err
 	}
 	if int64(n) > f.FreeBytes/int64(f.Tau) {
-		return nil, 0, fmt.Errorf("%d intermediate buffers of %d segments of %d bytes need more than the %d MB of memory that are free: use fewer or smaller segments",
+		return nil, 0, fmt.Errorf("%d intermediate buffers of %d segments of %d bytes need more than the %d MB of memory that this process may take: use fewer or smaller segments",
 			f.Tau, f.Segments, f.SegmentBytes, f.FreeBytes>>20)
 	}
 	most := f.FreeBytes / 4 / int64(f.Tau)
@@ -56,7 +56,7 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 		fitting = append(fitting, k)
 	}
 	if len(fitting) == 0 {
-		return nil, 0, fmt.Errorf("user buffers of %d workers for k = %d need more than a quarter of the %d MB of memory that are free: use a smaller SIZE or TAU",
+		return nil, 0, fmt.Errorf("user buffers of %d workers for k = %d need more than a quarter of the %d MB of memory that this process may take: use a smaller SIZE or TAU",
 			f.Tau, ks[0], f.FreeBytes>>20)
 	}
 	if f.OffCache && f.SegmentBytes > 0 {

@@ -29,9 +29,6 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
 	}
 	run := &roundTrip{RoundTrip: rt, times: make([]float64, rt.Runs+1), patterns: t.patterns, where: &t.where}
-	for w := range run.nodes {
-		run.nodes[w] = t.placement.Workers[w].UserNode
-	}
 	defer func() {
 		if t.broken == nil {
 			for _, r := range run.regions {
@@ -94,7 +91,6 @@ type roundTrip struct {
 	patterns [][]byte
 	arena    *exchange
 	where    *where
-	nodes    [2]int
 	times    []float64
 }
 
@@ -136,11 +132,19 @@ func (p *roundTrip) mapped(t *Team, how func(int) (*shm.Region, error), n, node 
 // touch lays what a worker sends and has the pages of what it receives into.
 func (p *roundTrip) touch(w int) error {
 	clear(p.channels[w].Bytes())
+	if err := p.where.settle(p.channels[w].Bytes(), intermediate, w); err != nil {
+		return err
+	}
 	if p.arena != nil {
-		return p.arena.touch(w, p.patterns[w], p.where, p.nodes[w])
+		return p.arena.touch(w, p.patterns[w], p.where)
 	}
 	lay(p.users[w][sending].mem, p.patterns[w], 0)
 	clear(p.users[w][receiving].mem)
+	for _, user := range p.users[w] {
+		if err := p.where.settle(user.mem, userBuffer, w); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

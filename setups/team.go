@@ -55,7 +55,7 @@ type worker struct {
 // NewTeam starts the workers of a placement and pins them. The error names the
 // CPU and the kernel's reason where pinning fails.
 func NewTeam(p numa.Placement) (*Team, error) {
-	t := &Team{placement: p, stall: stallAfter}
+	t := &Team{placement: p, stall: stallAfter, where: where{workers: p.Workers}}
 	tau := len(p.Workers)
 	for w := range tau {
 		t.patterns = append(t.patterns, pattern(w))

@@ -255,7 +255,25 @@ func (tr *trial) work(w *worker) error {
 	if !tr.meet(w, tr.Batches+1) {
 		return tr.missing(tr.Batches + 1)
 	}
-	return tr.check(w.id)
+	if err := tr.check(w.id); err != nil {
+		return err
+	}
+	return tr.stays(w.id)
+}
+
+// stays fails if the kernel has moved the buffers during the trial, as it does
+// when a cpuset loses nodes. Arenas, which are large, are left out: the
+// intermediate buffer moves with them.
+func (tr *trial) stays(w int) error {
+	if tr.fill && len(tr.regions[userBuffer]) > 0 {
+		if err := tr.where.stays(tr.users[w], userBuffer, w); err != nil {
+			return err
+		}
+	}
+	if c := tr.channels[w]; c != nil {
+		return tr.where.stays(c.Bytes(), intermediate, w)
+	}
+	return nil
 }
 
 // meet waits for all workers to be ready for batch b, and notes when it began.
@@ -274,12 +292,11 @@ func (tr *trial) meet(w *worker, b int) bool {
 
 // touch is the first write to the worker's memory, from its own thread, so
 // that pages which are not bound lie where the worker is. Then the kernel is
-// asked where they are.
+// asked where they are, and holds them there.
 func (tr *trial) touch(w int) error {
-	place := tr.placement.Workers[w]
 	if tr.fill {
 		lay(tr.users[w], tr.patterns[w], 0)
-		if err := tr.where.verify(tr.users[w], place.UserNode, fmt.Sprintf("user buffer of worker %d", w)); err != nil {
+		if err := tr.where.settle(tr.users[w], userBuffer, w); err != nil {
 			return err
 		}
 	}
@@ -288,7 +305,7 @@ func (tr *trial) touch(w int) error {
 		return nil
 	}
 	clear(c.Bytes())
-	return tr.where.verify(c.Bytes(), place.IntermediateNode, fmt.Sprintf("intermediate buffer of worker %d", w))
+	return tr.where.settle(c.Bytes(), intermediate, w)
 }
 
 // own are the segments of the worker's intermediate buffer.

@@ -12,11 +12,12 @@ import (
 // where knows what the kernel allows about the place of memory. What it forbids
 // is tried once, and said.
 type where struct {
+	workers                      []numa.Worker
 	unbound, unverified, notHuge atomic.Pointer[error]
 }
 
-// mapOn maps n bytes and binds them to a node. Where the kernel forbids that,
-// they will lie where their owner touches them first.
+// mapOn maps n bytes that prefer a node until settle binds them. Where the
+// kernel forbids that, they will lie where their owner touches them first.
 func (t *Team) mapOn(how func(int) (*shm.Region, error), n, node int) (*shm.Region, error) {
 	r, err := how(n)
 	if err != nil {
@@ -30,7 +31,7 @@ func (t *Team) mapOn(how func(int) (*shm.Region, error), n, node int) (*shm.Regi
 	if t.where.unbound.Load() != nil {
 		return r, nil
 	}
-	err = numa.Bind(r.Bytes(), node)
+	err = numa.Prefer(r.Bytes(), node)
 	switch {
 	case errors.Is(err, numa.ErrForbidden):
 		t.where.unbound.Store(&err)
@@ -39,6 +40,38 @@ func (t *Team) mapOn(how func(int) (*shm.Region, error), n, node int) (*shm.Regi
 		return nil, err
 	}
 	return r, nil
+}
+
+// place is the node that a worker's buffer belongs on, and its name.
+func (w *where) place(of use, worker int) (node int, name string) {
+	if of == userBuffer {
+		return w.workers[worker].UserNode, fmt.Sprintf("user buffer of worker %d", worker)
+	}
+	return w.workers[worker].IntermediateNode, fmt.Sprintf("intermediate buffer of worker %d", worker)
+}
+
+// settle binds a buffer from mapOn to its node after its worker has touched it,
+// and fails if a page of it lies elsewhere and cannot be moved. On a full node
+// the kernel kills those who touch memory that was bound before.
+func (w *where) settle(mem []byte, of use, worker int) error {
+	node, name := w.place(of, worker)
+	err := w.verify(mem, node, name)
+	if w.unbound.Load() != nil {
+		return err
+	}
+	if err == nil {
+		return numa.Bind(mem, node)
+	}
+	if err := numa.Move(mem, node); err != nil {
+		return err
+	}
+	return w.verify(mem, node, name)
+}
+
+// stays fails if a buffer lies no longer where it was settled.
+func (w *where) stays(mem []byte, of use, worker int) error {
+	node, name := w.place(of, worker)
+	return w.verify(mem, node, name)
 }
 
 // verify fails if a page of touched memory lies elsewhere than on the node.
@@ -87,9 +120,9 @@ func (t *Team) hugeShare(run *trial) *HugeShare {
 		}
 		return float64(huge) / float64(max(1, all))
 	}
-	users := run.regions[userBuffer]
-	if len(users) == 0 {
-		users = t.arena.regions
+	user := run.regions[userBuffer]
+	if len(user) == 0 {
+		user = t.arena.regions
 	}
-	return &HugeShare{share(users), share(run.regions[intermediate])}
+	return &HugeShare{share(user), share(run.regions[intermediate])}
 }

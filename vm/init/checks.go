@@ -40,6 +40,7 @@ var checks = []check{
 	{name: "no such node", run: guest.noSuchNode},
 	{name: "node without memory", on: only("nomemory"), run: guest.emptyNode},
 	{name: "node with too little memory", on: only("small"), run: guest.fullNode},
+	{name: "node that another process fills", on: only("small"), run: guest.fillingNode},
 
 	{name: "huge pages", on: only("1node"), run: guest.huge},
 

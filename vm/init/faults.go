@@ -3,10 +3,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -66,6 +68,31 @@ func (g guest) fullNode(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fillingNode has another process fill the node while taulop measures there.
+func (g guest) fillingNode(ctx context.Context) error {
+	hog := exec.CommandContext(ctx, "/init", "hog", "1")
+	var said bytes.Buffer
+	hog.Stderr = &said
+	during := func() {
+		time.Sleep(2 * time.Second)
+		if err := hog.Start(); err != nil {
+			fmt.Fprint(&said, err)
+		}
+	}
+	o, err := g.execute(ctx, during, taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-time", "6s", "-k", "1", "16", "1M", "2")
+	if hog.Process != nil {
+		hog.Process.Kill()
+		hog.Wait()
+	}
+	if err != nil || said.Len() > 0 {
+		return fmt.Errorf("%w %v", err, &said)
+	}
+	if err := o.clean(); err != nil || o.status == 0 {
+		return err
+	}
+	return o.refused("node 1")
 }
 
 // huge wants anonymous memory in huge pages, as the kernel gives them on demand.
@@ -260,7 +287,18 @@ func shrinking(v cpusets) func(guest, context.Context) error {
 		}
 		defer remove()
 		command := []string{"/init", "confined", "-group", dir}
-		return g.disturbed(ctx, command, func() error { return write(dir, "cpuset.cpus", "0") }, "cpuset")
+		cpus := g.disturbed(ctx, command, func() error { return write(dir, "cpuset.cpus", "0") }, "cpuset")
+		if cpus != nil {
+			cpus = fmt.Errorf("CPUs: %w", cpus)
+		}
+		if err := write(dir, "cpuset.cpus", fmt.Sprintf("0-%d", g.machine.CPUs()-1)); err != nil {
+			return err
+		}
+		nodes := g.disturbed(ctx, command, func() error { return write(dir, "cpuset.mems", "0") }, "node 1")
+		if nodes != nil {
+			nodes = fmt.Errorf("nodes: %w", nodes)
+		}
+		return errors.Join(cpus, nodes)
 	}
 }
 

@@ -37,6 +37,8 @@ func helper(args []string) error {
 	switch {
 	case len(args) > 1 && args[0] == "confined":
 		return confined(args[1:])
+	case len(args) == 2 && args[0] == "hog":
+		return hog(args[1])
 	}
 	return errors.New("this is the first process of a virtual machine: start that with go run ./vm")
 }
