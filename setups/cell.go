@@ -14,8 +14,8 @@ import (
 // their memory and what it happened to collide with in the caches.
 type Cell struct {
 	Trial Trial
-	// Quick is for computing, which hangs less on where memory lies: batches are
-	// shorter, and each is a sample.
+	// Quick is for computing, which hangs less on where memory lies: buffers are
+	// kept from trial to trial, batches are shorter, and each is a sample.
 	Quick   bool
 	Samples []float64 // ns a message, in the order they were taken
 	batches []float64 // ns a message, of all batches
@@ -56,7 +56,7 @@ func (c *Cell) Run(ctx context.Context, t *Team) error {
 
 func (c *Cell) calibrate(ctx context.Context, t *Team) error {
 	probe := c.Trial
-	probe.Messages, probe.Batches = 1, 1
+	probe.Messages, probe.Batches, probe.Kept = 1, 1, c.Quick
 	batch, batches := float64(batchTime), batchesPerTrial
 	if c.Quick {
 		batch, batches = float64(quickBatchTime), quickBatches

@@ -30,7 +30,8 @@ type Team struct {
 
 	arena    *arena
 	exchange *exchange // of collectives
-	visits   []uint32  // memory for walks through fresh buffers
+	kept     map[piece]*shm.Region
+	visits   []uint32 // memory for walks through fresh buffers
 	where    where
 	share    *HugeShare // of the last trial, if Huge
 	patterns [][]byte
@@ -106,12 +107,16 @@ func (t *Team) Tau() int { return len(t.workers) }
 // Placement says where the workers are.
 func (t *Team) Placement() numa.Placement { return t.placement }
 
-// Release unmaps the team's arenas; what needs one next maps it again.
+// Release unmaps what the team keeps from trial to trial; what needs it next
+// maps it again.
 func (t *Team) Release() {
 	if t.broken == nil {
 		t.arena.close()
 		t.exchange.close()
-		t.arena, t.exchange = nil, nil
+		for _, r := range t.kept {
+			r.Close()
+		}
+		t.arena, t.exchange, t.kept = nil, nil, nil
 	}
 }
 

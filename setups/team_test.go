@@ -188,7 +188,7 @@ func TestStalledRunEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer run.unmap()
-	mem, err := run.mapped(team, meeting, 8192, 0)
+	mem, err := run.mapped(team, meeting, 0, 8192)
 	if err != nil {
 		t.Fatal(err)
 	}

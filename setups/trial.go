@@ -23,12 +23,14 @@ type Trial struct {
 	// ArenaBytes > 0: user buffers walk through that much memory per worker,
 	// which stays mapped from trial to trial.
 	ArenaBytes int
+	// Kept buffers stay mapped for the team's next trial that keeps them.
+	Kept bool
 }
 
 // Run runs a trial and returns the time of one message in each batch, in ns:
 // from the release of the workers to the finish of the last one, divided by
 // the messages. Intermediate buffers, and user buffers below 8 MiB outside an
-// arena, are mapped afresh. It fails if mapping does, if bytes arrived that were not
+// arena, are mapped afresh unless they are kept. It fails if mapping does, if bytes arrived that were not
 // sent, if ctx ends, or if the workers stop making progress.
 func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	run, err := t.prepare(tr)
@@ -44,7 +46,7 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 		t.forget() // stopped half-way: who knows what lies where
 		return nil, err
 	}
-	if t.Huge {
+	if t.Huge && !tr.Kept {
 		t.share = t.hugeShare(run)
 	}
 	times := make([]float64, tr.Batches)
@@ -57,6 +59,11 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	}
 	return times, nil
 }
+
+// leastWarm is how many messages it takes until memory that was just laid has
+// found its place in the caches. The first two reductions of 4 MiB take half as
+// long again as the others.
+const leastWarm = 3
 
 // A trial is a Trial with its memory.
 type trial struct {
@@ -95,12 +102,14 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	}
 	// A ring that goes round a whole number of times ends as it began, whatever
 	// was copied: end one message beyond.
-	run.warm = tr.Messages
+	run.warm = max(tr.Messages, leastWarm)
+	if tr.Bytes >= keptBytes {
+		run.warm = tr.Messages // its memory is warm, and it takes its time
+	}
 	if run.tau > 1 && run.total()%run.tau == 0 {
 		run.warm++
 	}
-	places := t.placement.Workers
-	mem, err := run.mapped(t, meeting, shm.BarrierBytes(run.tau), places[0].IntermediateNode)
+	mem, err := run.mapped(t, meeting, 0, shm.BarrierBytes(run.tau))
 	if err != nil {
 		return run, err
 	}
@@ -115,7 +124,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 		if err != nil {
 			return run, err
 		}
-		mem, err := run.mapped(t, intermediate, n, places[w].IntermediateNode)
+		mem, err := run.mapped(t, intermediate, w, n)
 		if err != nil {
 			return run, err
 		}
@@ -137,8 +146,8 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 
 // layFresh gives the trial user buffers of its own, each for one message.
 func (t *Team) layFresh(run *trial) error {
-	for _, place := range t.placement.Workers {
-		mem, err := run.mapped(t, userBuffer, run.Bytes, place.UserNode)
+	for w := range run.tau {
+		mem, err := run.mapped(t, userBuffer, w, run.Bytes)
 		if err != nil {
 			return err
 		}
@@ -158,17 +167,40 @@ const (
 	userBuffer
 )
 
-// mapped maps n bytes on a node until the end of the trial.
-func (tr *trial) mapped(t *Team, purpose use, n, node int) ([]byte, error) {
+// A piece is memory of one worker.
+type piece struct {
+	of     use
+	worker int
+}
+
+// mapped maps n bytes of a worker until the end of the trial, or has them from
+// a trial before.
+func (tr *trial) mapped(t *Team, of use, worker, n int) ([]byte, error) {
+	key, keep := piece{of, worker}, tr.Kept && of != meeting // where rounds are counted
+	if r := t.kept[key]; keep && r != nil {
+		if mem := r.Bytes(); len(mem) >= n {
+			return mem[:max(n, 1)], nil
+		}
+		delete(t.kept, key)
+		r.Close()
+	}
 	how := shm.Map
-	if purpose == userBuffer {
+	if of == userBuffer {
 		how = shm.MapPrivate
 	}
+	node, _ := tr.where.place(of, worker)
 	r, err := t.mapOn(how, n, node)
 	if err != nil {
 		return nil, err
 	}
-	tr.regions[purpose] = append(tr.regions[purpose], r)
+	if keep {
+		if t.kept == nil {
+			t.kept = make(map[piece]*shm.Region)
+		}
+		t.kept[key] = r
+		return r.Bytes()[:max(n, 1)], nil
+	}
+	tr.regions[of] = append(tr.regions[of], r)
 	return r.Bytes(), nil
 }
 
