@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -21,6 +23,19 @@ func (f *File) WriteFile(path string) error {
 		return err
 	}
 	return replace(path, b.Bytes())
+}
+
+// RemoveLeftovers removes what writes of path have left beside it that were
+// killed half-way. Nobody else may be writing.
+func RemoveLeftovers(path string) {
+	dir, name := filepath.Split(path)
+	entries, _ := os.ReadDir(filepath.Clean(dir))
+	for _, e := range entries {
+		digits, found := strings.CutPrefix(e.Name(), "."+name)
+		if found && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // Write writes the file in version Version of the format: a line a cell, in the

@@ -74,9 +74,9 @@ func TestBadInput(t *testing.T) {
 		{"-time 0s 2 8 2", "-time"},
 		{"-ci 2 2 8 2", "-ci"},
 		{"-ci NaN 2 8 2", "-ci"},
-		{"2 1000G 2", "free"},
+		{"2 1000G 2", "may take"},
 		{"1000000000 1G 2", "fewer or smaller segments"},
-		{"-k 100000000000 2 8K 2", "free"},
+		{"-k 100000000000 2 8K 2", "may take"},
 		{"-o /nonexistent/x.json 2 8 2", "-o"},
 		{"-o / 2 8 2", "directory"},
 	}

@@ -75,6 +75,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		os.Remove(lock.Path())
 		lock.Unlock()
 	}()
+	params.RemoveLeftovers(req.file)
 	file, err := req.open(machine)
 	if err != nil {
 		return err
@@ -232,18 +233,29 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 	if p.SegmentBytes, err = bytes(segment); err != nil || p.SegmentBytes < 1 {
 		return usagef("-segment is %q: give the size of a segment, like 8K", segment)
 	}
-	for _, c := range strings.Split(caches, ",") {
-		switch strings.TrimSpace(c) {
-		case "in":
-			p.Caches = append(p.Caches, false)
-		case "off":
-			p.Caches = append(p.Caches, true)
-		default:
-			return usagef("-cache: %q is neither in nor off", c)
-		}
-	}
 	p.NoGamma = !req.gamma
-	return nil
+	p.Caches, err = parseCaches(caches)
+	return err
+}
+
+// parseCaches parses a list of where user buffers are: false in cache, true off
+// cache, in this order.
+func parseCaches(list string) (offCache []bool, err error) {
+	found := make(map[string]bool)
+	for _, c := range strings.Split(list, ",") {
+		c = strings.TrimSpace(c)
+		if c != "in" && c != "off" {
+			return nil, usagef("-cache: %q is neither in nor off", c)
+		}
+		found[c] = true
+	}
+	if found["in"] {
+		offCache = append(offCache, false)
+	}
+	if found["off"] {
+		offCache = append(offCache, true)
+	}
+	return offCache, nil
 }
 
 // numbers parses a list of numbers from 1, and sorts it.

@@ -218,25 +218,9 @@ func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
 	if err != nil {
 		return usagef("-m: %v", err)
 	}
-	for _, c := range strings.Split(caches, ",") {
-		switch strings.TrimSpace(c) {
-		case "in":
-			req.caches = append(req.caches, false)
-		case "off":
-			req.caches = append(req.caches, true)
-		default:
-			return usagef("-cache: %q is neither in nor off", c)
-		}
+	if req.caches, err = parseCaches(caches); err != nil {
+		return err
 	}
-	req.caches = slices.Compact(slices.SortedFunc(slices.Values(req.caches), func(a, b bool) int {
-		switch {
-		case a == b:
-			return 0
-		case b:
-			return -1
-		}
-		return 1
-	}))
 	for _, p := range req.ps {
 		if req.machine == nil || req.force || p <= req.machine.Allowed.Len() {
 			continue
