@@ -50,7 +50,7 @@ func alltoall(s *Schedule, phase string, to func(rank, t int) int) {
 		},
 	})
 	s.add(c.P-1, Stage{
-		Phase: phase, Pattern: Exchange,
+		Phase: phase, Pattern: Exchange, Fresh: true,
 		Shape: shape(Batch{c.P, c.M}),
 		messages: func(repetition int) iter.Seq[Message] {
 			return each(c.P, func(rank int) Message { return block(rank, to(rank, repetition+1)) })

@@ -23,7 +23,7 @@ func gatherLinear(s *Schedule) {
 	mine := Span{Send, 0, c.M}
 	s.add(1, Stage{
 		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{1, c.M}),
+		Shape: shape(Batch{1, c.M}), Beside: shape(Batch{min(1, c.P-1), c.M}),
 		messages: func(int) iter.Seq[Message] {
 			return each(1, func(int) Message {
 				return Message{From: c.Root, To: c.Root, Src: mine, Dst: b.span(Recv, c.Root, c.Root+1)}
@@ -53,7 +53,7 @@ func gatherBinomial(s *Schedule) {
 	s.temp = v.temp
 	s.add(1, Stage{
 		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{v.inners(), c.M}),
+		Shape: shape(Batch{v.inners(), c.M}), Beside: b.subtrees(1),
 		messages: func(int) iter.Seq[Message] {
 			return each(v.inners(), func(i int) Message {
 				relative := 2 * i

@@ -22,7 +22,7 @@ func reduceLinear(s *Schedule) {
 	given, sum := Span{Send, 0, c.M}, Span{Recv, 0, c.M}
 	s.add(1, Stage{
 		Phase: "own vector", Pattern: Local,
-		Shape: shape(Batch{1, c.M}),
+		Shape: shape(Batch{1, c.M}), Beside: shape(Batch{min(1, c.P-1), c.M}),
 		messages: func(int) iter.Seq[Message] {
 			return each(1, func(int) Message { return Message{From: c.Root, To: c.Root, Src: given, Dst: sum} })
 		},
@@ -62,7 +62,7 @@ func reduceBinomial(s *Schedule) {
 	}
 	s.add(1, Stage{
 		Phase: "own vector", Pattern: Local,
-		Shape: shape(Batch{v.inners(), c.M}),
+		Shape: shape(Batch{v.inners(), c.M}), Beside: shape(Batch{subtreesOf(c.P, 1), c.M}),
 		messages: func(int) iter.Seq[Message] {
 			return each(v.inners(), func(i int) Message {
 				rank := c.rank(2 * i)

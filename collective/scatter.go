@@ -81,7 +81,7 @@ func scatterBinomial(s *Schedule) {
 	}
 	s.add(1, Stage{
 		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{v.inners(), c.M}),
+		Shape: shape(Batch{v.inners(), c.M}), Beside: b.subtrees(1),
 		messages: func(int) iter.Seq[Message] {
 			return each(v.inners(), func(i int) Message {
 				relative := 2 * i

@@ -298,6 +298,82 @@ func enumerated(step Step) []Batch {
 	return batches
 }
 
+// Fresh and Beside say what the messages say.
+func TestFreshAndBeside(t *testing.T) {
+	for _, a := range All() {
+		if a.Collective != "barrier" { // which sends nothing
+			t.Run(a.String(), func(t *testing.T) {
+				t.Parallel()
+				calls(t, a, func(s *Schedule) { checkFreshAndBeside(t, s) })
+			})
+		}
+	}
+}
+
+func checkFreshAndBeside(t *testing.T, s *Schedule) {
+	if s.Call.P > 12 {
+		return
+	}
+	steps := make([]Step, 0, s.Len())
+	for _, step := range s.Steps() {
+		steps = append(steps, step)
+	}
+	ranks := func(at int, of func(Message) int) map[int]bool {
+		found := make(map[int]bool)
+		if at >= 0 && at < len(steps) && (steps[at].Pattern == OneWay || steps[at].Pattern == Local) {
+			for m := range steps[at].Messages() {
+				found[of(m)] = true
+			}
+		}
+		return found
+	}
+	from, to := func(m Message) int { return m.From }, func(m Message) int { return m.To }
+	touched := make(map[int][]Span) // by rank
+	for i, step := range steps {
+		overlap := func(rank int, s Span) bool {
+			return slices.ContainsFunc(touched[rank], func(o Span) bool {
+				return o.Buffer == s.Buffer && o.Offset < s.Offset+s.Bytes && s.Offset < o.Offset+o.Bytes
+			})
+		}
+		fresh := true
+		for m := range step.Messages() {
+			fresh = fresh && !overlap(m.From, m.Src)
+		}
+		if step.Pattern == Exchange && fresh != step.Fresh {
+			t.Fatalf("%s P=%d: stage %d is fresh: %v, and says %v", s.Algorithm, s.Call.P, i, fresh, step.Fresh)
+		}
+		for m := range step.Messages() {
+			touched[m.From], touched[m.To] = append(touched[m.From], m.Src), append(touched[m.To], m.Dst)
+		}
+		if step.Pattern != Local {
+			if step.Beside != nil {
+				t.Fatalf("%s P=%d: stage %d is not local and beside another", s.Algorithm, s.Call.P, i)
+			}
+			continue
+		}
+		copy := ranks(i, from)
+		var beside []Batch
+		if i > 0 && steps[i-1].Pattern == OneWay && subset(copy, ranks(i-1, from)) {
+			beside = steps[i-1].Shape
+		}
+		if i+1 < len(steps) && steps[i+1].Pattern == OneWay && subset(copy, ranks(i+1, to)) {
+			beside = steps[i+1].Shape
+		}
+		if !slices.Equal(beside, step.Beside) {
+			t.Fatalf("%s P=%d root=%d m=%d: stage %d goes on beside %v, and says %v", s.Algorithm, s.Call.P, s.Call.Root, s.Call.M, i, beside, step.Beside)
+		}
+	}
+}
+
+func subset(a, b map[int]bool) bool {
+	for k := range a {
+		if !b[k] {
+			return false
+		}
+	}
+	return true
+}
+
 // The numbers of stages that the algorithms' sources state.
 func TestStages(t *testing.T) {
 	for _, tt := range []struct {

@@ -38,7 +38,8 @@ type Term struct {
 	Tau          int     // concurrent transfers, 0 where the parameter has no τ
 	Seconds      float64 // the parameter's value
 	Extrapolated bool
-	oneWay       bool // among transfers whose ranks only send or only receive
+	channel      channel
+	beside       transfer // of "c": goes on meanwhile, and only what takes longer counts
 }
 
 // Count is a number of times, Fixed + PerK·k.
@@ -148,10 +149,14 @@ type sum struct {
 type sumKey struct {
 	parameter  string
 	bytes, tau int
-	oneWay     bool
+	channel    channel
+	beside     transfer
 }
 
-func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.oneWay} }
+// A transfer is one of so many bytes among tau.
+type transfer struct{ bytes, tau int }
+
+func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.channel, t.beside} }
 
 func (s *sum) add(t Term) {
 	if t.Count == (Count{}) {

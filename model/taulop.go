@@ -22,10 +22,15 @@ type TauLop struct {
 	// and overwrites what it has just sent, which is then at hand in its cache.
 	OneWay Parameters
 
+	// Fresh, if not nil, is L of transfers in exchanges of what nobody has touched
+	// before, into memory apart from it, such as those of an alltoall.
+	Fresh Parameters
+
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
 	// LocalCopies counts what ranks copy within themselves, which the paper leaves
-	// out: c(m,τ) of Copies, or where there are none a transfer.
+	// out: c(m,τ) of Copies, or where there are none a transfer. Of a copy beside
+	// which a transfer goes on only what takes longer than that counts.
 	LocalCopies bool
 	// Copies is c(m,τ), a copy with no flags and no partner, in seconds.
 	Copies func(m, tau int) (seconds float64, extrapolated bool)
@@ -97,19 +102,64 @@ func (m TauLop) Message(bytes int) (Cost, error) {
 func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	switch t.Parameter {
 	case "L":
-		if t.oneWay {
-			seconds, extrapolated = m.OneWay.L(t.Bytes, t.Tau)
-			break
-		}
-		seconds, extrapolated = m.Parameters.L(t.Bytes, t.Tau)
+		seconds, extrapolated = m.channel(t.channel).L(t.Bytes, t.Tau)
 	case "o":
 		seconds, extrapolated = m.Parameters.O(t.Bytes)
 	case "c":
 		seconds, extrapolated = m.Copies(t.Bytes, t.Tau)
+		if t.beside != (transfer{}) {
+			hidden, beyond := m.channel(t.channel).L(t.beside.bytes, t.beside.tau)
+			seconds, extrapolated = max(0, seconds-hidden), extrapolated || beyond
+		}
 	default:
 		return gamma(m.Reductions, m.Operator, t)
 	}
 	return seconds, extrapolated, nil
+}
+
+// A channel is which of a model's parameters a transfer has.
+type channel int
+
+const (
+	common channel = iota
+	oneWay
+	fresh
+)
+
+func (m TauLop) channel(c channel) Parameters {
+	switch {
+	case c == oneWay && m.OneWay != nil:
+		return m.OneWay
+	case c == fresh && m.Fresh != nil:
+		return m.Fresh
+	}
+	return m.Parameters
+}
+
+// channelOf is that of a stage's messages, common where a model does not tell.
+func (m TauLop) channelOf(s *collective.Stage) channel {
+	switch {
+	case s.Pattern == collective.OneWay && m.OneWay != nil:
+		return oneWay
+	case s.Pattern == collective.Exchange && s.Fresh && m.Fresh != nil:
+		return fresh
+	}
+	return common
+}
+
+// besides is the transfer beside which a local stage goes on, if any.
+func (m TauLop) besides(s *collective.Stage) (t transfer) {
+	if len(s.Beside) == 0 {
+		return transfer{}
+	}
+	for _, b := range s.Beside {
+		t.tau += b.Count
+		t.bytes = max(t.bytes, b.Bytes)
+	}
+	if m.Segment > 0 && (m.Transport == Segmented || m.Transport == Steady) {
+		t.bytes = min(t.bytes, m.Segment)
+	}
+	return t
 }
 
 func (m TauLop) terms(y Symbols) terms {
@@ -120,14 +170,14 @@ func (m TauLop) terms(y Symbols) terms {
 			if bytes == y.S {
 				size = "S"
 			}
-			add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau,
-				oneWay: m.OneWay != nil && stage.Pattern == collective.OneWay})
+			add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, channel: m.channelOf(stage)})
 		}
 		switch {
 		case stage.Pattern == collective.Local:
 			switch {
 			case m.LocalCopies && m.Copies != nil:
-				add(Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau})
+				add(Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau,
+					beside: m.besides(stage), channel: m.channelOf(&collective.Stage{Pattern: collective.OneWay})})
 			case m.LocalCopies:
 				transfers(Count{Fixed: 1}, largest, tau)
 			}

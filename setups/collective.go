@@ -82,6 +82,7 @@ type rank struct {
 	finish   []time.Duration // of each round
 	channels []*shm.Channel  // that it writes
 	arrived  []byte          // what is to be reduced
+	done     atomic.Int64    // rounds
 }
 
 // A buffer is a rank's, at a place of its own in each run if it walks.
@@ -396,6 +397,9 @@ func (p *performance) work(w *worker) error {
 				}
 			}
 		}
+		// A round is over when all that it wrote is in place, not when that waits
+		// in the CPU's buffers; an atomic store takes its turn after it.
+		me.done.Store(int64(round))
 		me.finish[round] = time.Since(p.epoch)
 	}
 	if !meet() {
@@ -581,6 +585,11 @@ func (p *performance) check(id, run int) error {
 			return bad(call.Root)
 		}
 		return nil
+	case collective.LocalCopy:
+		if id >= p.Schedule.Blocks[0].Stages[0].Shape[0].Count {
+			return nil
+		}
+		return block(id, 0, 0)
 	case "scatter":
 		return block(call.Root, id, 0)
 	case "gather", "allgather":

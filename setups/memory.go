@@ -23,6 +23,27 @@ const unitBytes = 64
 // unitsOf is how many units n bytes take, 1 at the least.
 func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 
+// overwrites tells whether what a worker receives takes the place of what it
+// sent.
+func (s Setup) overwrites() bool { return !s.alone && !s.apart }
+
+// room is how much of n bytes of user memory messages walk through: half of it if
+// they are received apart.
+func (s Setup) room(n int) int {
+	if s.apart {
+		return n / 2 / unitBytes * unitBytes
+	}
+	return n
+}
+
+// userBytes is what user memory takes for messages of n bytes.
+func (s Setup) userBytes(n int) int {
+	if s.apart {
+		return 2 * unitsOf(n) * unitBytes
+	}
+	return n
+}
+
 func newWalk(s Setup, room int, visits []uint32) *walk {
 	k := &walk{units: unitsOf(room), moved: s}
 	if k.visits = visits; cap(visits) < k.units {
@@ -40,7 +61,7 @@ func (k *walk) takes(s Setup) bool {
 	if k == nil {
 		return false
 	}
-	if k.moved.alone {
+	if k.moved.alone && !s.apart {
 		k.moved = s
 	}
 	return s.alone || k.moved.Name == s.Name
@@ -67,7 +88,7 @@ func (k *walk) after(at, units int) int {
 // advance counts n messages of a setup and moves on.
 func (k *walk) advance(s Setup, units, n int) {
 	at := k.begin(units)
-	if once := k.after(at, units) == at; once && !s.alone {
+	if once := k.after(at, units) == at; once && s.overwrites() {
 		for u := range units {
 			k.visits[at+u] += uint32(n)
 		}
@@ -75,7 +96,7 @@ func (k *walk) advance(s Setup, units, n int) {
 		return
 	}
 	for range n {
-		if !s.alone {
+		if s.overwrites() {
 			for u := range units {
 				k.visits[at+u]++
 			}

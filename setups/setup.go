@@ -30,6 +30,9 @@ type Setup struct {
 	check func(tau int) error
 	// alone: no flags, nobody waits for anybody.
 	alone bool
+	// apart: messages are received into memory of their own, not over what was
+	// sent.
+	apart bool
 	// segments, if not 0, is the number of segments of the intermediate buffer
 	// whatever the trial asks for.
 	segments int
@@ -95,6 +98,15 @@ var Lone = Setup{
 	segments: 1,
 }
 
+// Sendrecv is a ring whose workers receive beside what they send, as those of
+// MPI_Sendrecv do; a ring is an MPI_Sendrecv_replace. l = 2k·L.
+var Sendrecv = Setup{
+	Name: "sendrecv", About: "a ring whose workers receive beside what they send", Transfers: 2,
+	source: Ring.source,
+	check:  atLeastOne("sendrecv"),
+	apart:  true,
+}
+
 // Bare is the copy without company: every worker copies its user segment into
 // a buffer of its own and back, all at once and without flags, the c(m,τ) of
 // Fig. 4. Two copies a segment.
@@ -120,7 +132,7 @@ var All = []Setup{Bcast, Ping, Ring}
 // Lookup finds a setup by name.
 func Lookup(name string) (Setup, error) {
 	var names []string
-	for _, s := range append([]Setup{Lone}, All...) {
+	for _, s := range append([]Setup{Lone, Sendrecv}, All...) {
 		if s.Name == name {
 			return s, nil
 		}

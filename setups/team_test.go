@@ -42,7 +42,7 @@ func team(t testing.TB, tau int) *Team {
 func TestEverySetupMovesItsBytes(t *testing.T) {
 	for tau := 1; tau <= 8; tau++ {
 		team := team(t, tau)
-		for _, s := range append([]Setup{Bare}, All...) {
+		for _, s := range append([]Setup{Bare, Sendrecv}, All...) {
 			if s.Check(tau) != nil {
 				continue
 			}
@@ -76,7 +76,7 @@ func TestEverySetupMovesItsBytes(t *testing.T) {
 
 // The check of a trial must find every wrong byte, wherever it is.
 func TestWrongBytesAreFound(t *testing.T) {
-	for _, s := range append([]Setup{Bare}, All...) {
+	for _, s := range append([]Setup{Bare, Sendrecv}, All...) {
 		for _, arena := range []int{0, 64 << 10} {
 			team := team(t, 2)
 			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1000, K: 3, Bytes: 2500, Messages: 3, Batches: 1, ArenaBytes: arena}
@@ -88,12 +88,13 @@ func TestWrongBytesAreFound(t *testing.T) {
 				t.Fatalf("%s: %v", s.Name, err)
 			}
 			for _, at := range []int{0, 999, 1000, 2499} {
-				run.users[1][at] ^= 1
+				held := &run.users[1][run.apart()+at]
+				*held ^= 1
 				err := run.check(1)
 				if err == nil || !strings.Contains(err.Error(), "worker 1") {
 					t.Errorf("%s: flipped byte %d of worker 1: %v", s.Name, at, err)
 				}
-				run.users[1][at] ^= 1
+				*held ^= 1
 			}
 			if s.Name == Bare.Name {
 				for _, own := range run.own(0) {
@@ -112,7 +113,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 func TestTurnsInAnArena(t *testing.T) {
 	for tau := 2; tau <= 4; tau += 2 {
 		team := team(t, tau)
-		for i, s := range []Setup{Bare, Ring, Bare, Ring, Ring, Bcast, Bare, Ping, Bare, Bare, Ring} {
+		for i, s := range []Setup{Bare, Ring, Bare, Sendrecv, Bare, Sendrecv, Ring, Ring, Bcast, Bare, Sendrecv, Ping, Bare, Bare, Ring} {
 			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: 1 + i%3, Bytes: 1024*(i%3) + 1 + 512*(i%2),
 				Messages: 3 + i, Batches: 2, ArenaBytes: 40 << 10}
 			if _, err := team.Run(context.Background(), tr); err != nil {
@@ -124,7 +125,7 @@ func TestTurnsInAnArena(t *testing.T) {
 
 // origin against a simulation of the copies, one message at a time.
 func TestOrigin(t *testing.T) {
-	for _, s := range append([]Setup{Bare}, All...) {
+	for _, s := range append([]Setup{Bare, Sendrecv}, All...) {
 		for tau := 1; tau <= 9; tau++ {
 			if s.Check(tau) != nil {
 				continue
@@ -241,7 +242,7 @@ func TestPagesLieWherePlaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range append([]Setup{Bare}, All...) {
+			for _, s := range append([]Setup{Bare, Sendrecv}, All...) {
 				if s.Check(tau) != nil {
 					continue
 				}

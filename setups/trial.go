@@ -131,7 +131,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 		run.channels[w] = shm.NewChannel(mem, tr.Segments, tr.SegmentBytes, readers)
 	}
 	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes {
-		err = t.layArena(run, max(tr.ArenaBytes, tr.Bytes))
+		err = t.layArena(run, max(tr.ArenaBytes, tr.Setup.userBytes(tr.Bytes)))
 	} else {
 		err = t.layFresh(run)
 	}
@@ -147,7 +147,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 // layFresh gives the trial user buffers of its own, each for one message.
 func (t *Team) layFresh(run *trial) error {
 	for w := range run.tau {
-		mem, err := run.mapped(t, userBuffer, w, run.Bytes)
+		mem, err := run.mapped(t, userBuffer, w, run.Setup.userBytes(run.Bytes))
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (t *Team) layArena(run *trial, bytes int) error {
 	}
 	a := t.arena
 	if !a.walk.takes(run.Setup) {
-		a.walk, run.fill = newWalk(run.Setup, bytes, a.visits), true
+		a.walk, run.fill = newWalk(run.Setup, run.Setup.room(bytes), a.visits), true
 		a.visits = a.walk.visits
 	}
 	run.walk = a.walk
@@ -395,24 +395,32 @@ func (tr *trial) missing(b int) error {
 func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.units*unitBytes - stride
-	out, in := e.out, e.in
+	out, in, apart := e.out, e.in, tr.apart()
 	for range n {
-		rest := user[at : at+size]
+		rest, room := user[at:at+size], user[apart+at:apart+at+size]
 		for range k {
-			s := rest[:min(segment, len(rest))]
-			if out != nil && !out.Send(s) {
+			s := min(segment, len(rest))
+			if out != nil && !out.Send(rest[:s]) {
 				return at, false
 			}
-			if in != nil && !in.Receive(s) {
+			if in != nil && !in.Receive(room[:s]) {
 				return at, false
 			}
-			rest = rest[len(s):]
+			rest, room = rest[s:], room[s:]
 		}
 		if at += stride; at > last {
 			at = 0
 		}
 	}
 	return at, true
+}
+
+// apart is how far beyond what it sends a worker receives.
+func (tr *trial) apart() int {
+	if tr.Setup.apart {
+		return tr.walk.units * unitBytes
+	}
+	return 0
 }
 
 // workAlone is the timed loop without flags: each segment into the worker's own
@@ -466,10 +474,22 @@ func (tr *trial) check(w int) error {
 	return nil
 }
 
+func (tr *trial) wrong(w, from, at int) error {
+	return fmt.Errorf("%s: byte %d of a message that worker %d holds is not what worker %d sent: this machine's copies cannot be trusted",
+		tr.Setup.Name, at, w, from)
+}
+
 // checkMessage checks the message that begins at unit `at`, in stretches of
 // equal origin.
 func (tr *trial) checkMessage(w, at int) error {
 	begin, end := at*unitBytes, at*unitBytes+tr.Bytes
+	if tr.Setup.apart {
+		from, room := tr.Setup.source(w, tr.tau), tr.users[w][tr.apart():]
+		if bad := differ(room[begin:end], tr.patterns[from], begin); bad >= 0 {
+			return tr.wrong(w, from, bad)
+		}
+		return nil
+	}
 	for u := at; u < at+tr.units; {
 		visits := tr.walk.visits[u]
 		stretch := u * unitBytes
@@ -479,8 +499,7 @@ func (tr *trial) checkMessage(w, at int) error {
 		from := tr.walk.moved.origin(w, tr.tau, int(visits))
 		upto := u * unitBytes
 		if bad := differ(tr.users[w][stretch:min(upto, end)], tr.patterns[from], stretch); bad >= 0 {
-			return fmt.Errorf("%s: byte %d of a message that worker %d holds is not what worker %d sent: this machine's copies cannot be trusted",
-				tr.Setup.Name, stretch+bad-begin, w, from)
+			return tr.wrong(w, from, stretch+bad-begin)
 		}
 		if upto > end && upto <= len(tr.users[w]) {
 			// The rest of the last unit was left behind: a longer message may come

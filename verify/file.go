@@ -14,7 +14,8 @@ import (
 
 // FromFile makes τ-Lop, and log_nP from it, of what a sweep has measured: segments
 // in the context of their message, one-way messages as ping has them if it was
-// measured and exchanges as ring does, the synchronisation of empty messages, the
+// measured, exchanges of what was not touched before as sendrecv has them and
+// others as ring does, the synchronisation of empty messages, the
 // bare copy for what a rank copies within itself, and γ if the file has it.
 func FromFile(f *params.File, operator string) Predictor {
 	return Predictor{TauLop: func(m int, off bool) (model.TauLop, error) {
@@ -27,9 +28,11 @@ func FromFile(f *params.File, operator string) Predictor {
 			return model.TauLop{}, err
 		}
 		tau := model.TauLop{Parameters: exchanges, Operator: operator, Segment: f.Plan.SegmentBytes, LocalCopies: true, Copies: c.At}
-		if slices.Contains(f.Plan.Setups, setups.Ping.Name) {
-			if tau.OneWay, err = channel(f, setups.Ping.Name, m, off); err != nil {
-				return model.TauLop{}, err
+		for setup, special := range map[string]*model.Parameters{setups.Ping.Name: &tau.OneWay, setups.Sendrecv.Name: &tau.Fresh} {
+			if slices.Contains(f.Plan.Setups, setup) {
+				if *special, err = channel(f, setup, m, off); err != nil {
+					return model.TauLop{}, err
+				}
 			}
 		}
 		if gamma, err := f.Gamma(""); err == nil {

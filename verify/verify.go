@@ -42,39 +42,32 @@ func MessageCase(m int, off bool) (Case, error) {
 	return Case{Message, off, s}, err
 }
 
-// LocalCopy is the name of a case that is measured for what the others cost: a
-// rank copies m bytes within itself, from what it sends to what it receives. Bare
-// copies of a sweep do not say that, for they write where they have just read.
-const LocalCopy = "local copy"
-
-// LocalCopies are the local copies that occur in cases: gathers of one rank.
-func LocalCopies(cases []Case) (copies []Case, err error) {
-	a, err := collective.Lookup("allgather:ring")
-	if err != nil {
-		return nil, err
-	}
-	type copied struct {
-		m   int
-		off bool
-	}
-	seen := make(map[copied]bool)
+// LocalCopies are the local copies that occur in cases, to be measured for what
+// the cases cost. Bare copies of a sweep do not say that, for they write where
+// they have just read.
+func LocalCopies(cases []Case) (copies []Case) {
+	seen := make(map[localCopy]bool)
 	for _, c := range cases {
 		for _, b := range c.Schedule.Blocks {
 			for _, stage := range b.Stages {
-				k := copied{stage.Shape[0].Bytes, c.OffCache}
-				if stage.Pattern != collective.Local || seen[k] {
+				if stage.Pattern != collective.Local {
 					continue
 				}
-				seen[k] = true
-				s, err := a.Schedule(collective.Call{P: 1, M: k.m})
-				if err != nil {
-					return nil, err
+				k := localCopy{c.Schedule.Call.P, stage.Shape[0].Count, stage.Shape[0].Bytes, c.OffCache}
+				if !seen[k] {
+					seen[k] = true
+					copies = append(copies, Case{collective.LocalCopy, k.offCache, collective.LocalCopies(k.p, k.ranks, k.bytes)})
 				}
-				copies = append(copies, Case{LocalCopy, k.off, s})
 			}
 		}
 	}
-	return copies, nil
+	return copies
+}
+
+// A localCopy is one by some of p ranks at once.
+type localCopy struct {
+	p, ranks, bytes int
+	offCache        bool
 }
 
 // Bytes is what all ranks' buffers take.
@@ -118,20 +111,17 @@ type Predictor struct {
 	TauLop func(m int, off bool) (model.TauLop, error)
 	LogGP  map[bool]model.LogGP // by off cache
 
-	local map[bool]map[int]float64 // ns of a local copy, by off cache and bytes
+	local map[localCopy]float64 // ns
 }
 
-// copies is c(m,τ) of local copies: that of one as measured, and of several at
-// once as much more as it is of bare copies.
-func (p Predictor) copies(off bool, bare func(m, tau int) (float64, bool)) func(m, tau int) (float64, bool) {
+// copies is c(m,τ) of local copies among p ranks, as measured; of those that were
+// not, that of bare copies.
+func (p Predictor) copies(ranks int, off bool, bare func(m, tau int) (float64, bool)) func(m, tau int) (float64, bool) {
 	return func(m, tau int) (float64, bool) {
-		several, beyond := bare(m, tau)
-		ns, measured := p.local[off][m]
-		one, _ := bare(m, 1)
-		if !measured || one <= 0 {
-			return several, beyond
+		if ns, measured := p.local[localCopy{ranks, tau, m, off}]; measured {
+			return ns / 1e9, false
 		}
-		return ns / 1e9 * several / one, beyond
+		return bare(m, tau)
 	}
 }
 
@@ -142,7 +132,7 @@ func (p Predictor) Predict(c Case) ([]Prediction, error) {
 		return nil, err
 	}
 	if tau.Copies != nil {
-		tau.Copies = p.copies(c.OffCache, tau.Copies)
+		tau.Copies = p.copies(c.Schedule.Call.P, c.OffCache, tau.Copies)
 	}
 	lognp, err := model.LogNPOf(tau)
 	if err != nil {
@@ -238,15 +228,16 @@ func (r *Runner) once(ctx context.Context, c Case, runs int) ([]float64, error) 
 
 // Rows puts beside each case what the models say of it.
 func (r *Runner) Rows(p Predictor) ([]Row, error) {
-	p.local = map[bool]map[int]float64{false: {}, true: {}}
+	p.local = make(map[localCopy]float64)
 	for i, c := range r.Cases {
-		if c.Name == LocalCopy {
-			p.local[c.OffCache][c.Schedule.Call.M] = fit.Median(r.samples[i]).Center
+		if c.Name == collective.LocalCopy {
+			of := c.Schedule.Blocks[0].Stages[0].Shape[0]
+			p.local[localCopy{c.Schedule.Call.P, of.Count, of.Bytes, c.OffCache}] = fit.Median(r.samples[i]).Center
 		}
 	}
 	var rows []Row
 	for i, c := range r.Cases {
-		if c.Name == LocalCopy {
+		if c.Name == collective.LocalCopy {
 			continue
 		}
 		predicted, err := p.Predict(c)

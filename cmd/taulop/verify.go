@@ -302,11 +302,7 @@ func (req *verifyRequest) runner() (*verify.Runner, []*setups.Team, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	copies, err := verify.LocalCopies(cases)
-	if err != nil {
-		return nil, nil, err
-	}
-	cases = append(cases, copies...)
+	cases = append(cases, verify.LocalCopies(cases)...)
 	operator, err := setups.LookupOperator(verifyOperator)
 	if err != nil {
 		return nil, nil, err
@@ -452,7 +448,7 @@ func (req *verifyRequest) read(here provenance.Provenance) (*params.File, error)
 
 // plan is a sweep of the transfers that occur in the cases, and no others.
 func (req *verifyRequest) plan(r *verify.Runner, here provenance.Provenance) (*params.File, error) {
-	p := params.Plan{Setups: []string{setups.Ring.Name, setups.Ping.Name}, Policies: []numa.Policy{numa.Local}, Caches: req.caches,
+	p := params.Plan{Setups: []string{setups.Ring.Name, setups.Ping.Name, setups.Sendrecv.Name}, Policies: []numa.Policy{numa.Local}, Caches: req.caches,
 		Segments: r.Segments, SegmentBytes: r.SegmentBytes, Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{r.Operator.Name}}
 	sizes := map[int]bool{r.SegmentBytes: true}
 	for _, m := range req.ms {

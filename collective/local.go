@@ -1,0 +1,23 @@
+package collective
+
+import "iter"
+
+// LocalCopy is the name of a schedule that is no collective: ranks copy within
+// themselves. It is what their own blocks and vectors cost in others.
+const LocalCopy = "local copy"
+
+// LocalCopies has the first n of p ranks copy m bytes from Send to Recv, all at
+// once. There must be something to copy.
+func LocalCopies(p, n, m int) *Schedule {
+	s := &Schedule{Algorithm: &Algorithm{Collective: LocalCopy}, Call: Call{P: p, M: m, Element: 1}, Unit: m}
+	s.add(1, Stage{
+		Phase: LocalCopy, Pattern: Local,
+		Shape: shape(Batch{n, m}),
+		messages: func(int) iter.Seq[Message] {
+			return each(n, func(rank int) Message {
+				return Message{From: rank, To: rank, Src: Span{Send, 0, m}, Dst: Span{Recv, 0, m}}
+			})
+		},
+	})
+	return s
+}
