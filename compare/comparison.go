@@ -315,7 +315,7 @@ func (c *Comparison) warn(machines []Machine) {
 		}
 	}
 	if len(without) > 0 {
-		say("%s: no samples, so that its differences cannot be told from noise", abridged(without))
+		say("%s: no samples: differences cannot be told from noise", abridged(without))
 	}
 	c.Warnings = append(c.Warnings, differences(machines)...)
 	for _, m := range machines {
