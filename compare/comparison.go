@@ -51,6 +51,7 @@ type Table struct {
 // A Row is a machine's curve and what sums it up.
 type Row struct {
 	Machine     string           `json:"machine"`
+	Lone        bool             `json:"lone"` // as in Curve
 	Points      []Beside         `json:"points"`
 	Saturation  Saturation       `json:"saturation"`
 	Scalability *fit.Scalability `json:"scalability,omitempty"`
@@ -61,7 +62,7 @@ type Row struct {
 // A Beside is a point beside that of the first machine.
 type Beside struct {
 	Point
-	Ratio *Ratio `json:"to_first,omitempty"` // nil for the first itself, and where that has no such τ
+	Ratio *Ratio `json:"to_first,omitempty"` // nil for the first itself, and where that has no such τ or another kind of L(m,1)
 }
 
 // A Ratio is L(m,τ) over that of the first machine: 2 is twice as slow.
@@ -247,13 +248,13 @@ func newTable(channel Channel, all [][]Curve) Table {
 }
 
 func newRow(curve, first *Curve) Row {
-	r := Row{Machine: curve.Machine, Saturation: saturation(curve.Points)}
+	r := Row{Machine: curve.Machine, Lone: curve.Lone, Saturation: saturation(curve.Points)}
 	var taus []int
 	var L []float64
 	for _, p := range curve.Points {
 		b := Beside{Point: p}
 		if first != nil {
-			if one, measured := first.At(p.Tau); measured {
+			if one, measured := first.At(p.Tau); measured && (p.Tau > 1 || curve.Lone == first.Lone) {
 				b.Ratio = ratio(one, p)
 			}
 		}
@@ -285,6 +286,23 @@ func ratio(first, p Point) *Ratio {
 	r.Tested, r.P, r.N1, r.N2 = true, test.P, test.N1, test.N2
 	r.Differs = test.P < test.Alpha
 	return r
+}
+
+// own are the machines whose L(m,1) is the setup's own while that of others is
+// not.
+func (t *Table) own() (names []string) {
+	lone := false
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Lone {
+			lone = true
+		} else if _, measured := r.At(1); measured {
+			names = append(names, r.Machine)
+		}
+	}
+	if !lone {
+		return nil
+	}
+	return names
 }
 
 // At is the row's point of a τ.
@@ -321,6 +339,12 @@ func (c *Comparison) warn(machines []Machine) {
 	for _, m := range machines {
 		if !m.File.Complete {
 			say("%s is incomplete: taulop sweep -resume measures what is missing", m.Path)
+		}
+	}
+	for i := range c.Tables {
+		if own := c.Tables[i].own(); len(own) > 0 {
+			say("%s, m = %d: L(m,1) of %s is of %s itself, not between two processes as on the others: it is not compared, nor is A(τ)",
+				c.Tables[i].Channel, c.Tables[i].Bytes, abridged(own), c.Tables[i].Setup)
 		}
 	}
 	c.warnUnits(say)
@@ -382,7 +406,7 @@ func abridged(names []string) string {
 func (t *Table) Curves() []Curve {
 	curves := make([]Curve, len(t.Rows))
 	for i, r := range t.Rows {
-		curves[i] = Curve{Machine: r.Machine, Channel: t.Channel, Segment: t.Segment}
+		curves[i] = Curve{Machine: r.Machine, Channel: t.Channel, Segment: t.Segment, Lone: r.Lone}
 		for _, b := range r.Points {
 			curves[i].Points = append(curves[i].Points, b.Point)
 		}

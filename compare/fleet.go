@@ -129,6 +129,12 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if err != nil {
 		return nil, err
 	}
+	lone := make(map[Channel]bool)
+	for _, curves := range all {
+		for _, c := range curves {
+			lone[c.Channel] = lone[c.Channel] || c.Lone
+		}
+	}
 	at := make(map[Channel]int)
 	for i, c := range channels {
 		at[c] = i
@@ -137,7 +143,7 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	for _, curves := range all {
 		for _, c := range curves {
 			if i, chosen := at[c.Channel]; chosen {
-				o.Tables[i].add(&c)
+				o.Tables[i].add(&c, lone[c.Channel] && !c.Lone)
 			}
 		}
 	}
@@ -149,9 +155,16 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	return o, nil
 }
 
-func (t *FleetTable) add(c *Curve) {
+// add adds a curve, without L(m,1) and what follows from it where that is the
+// setup's own, while that of others is between two processes.
+func (t *FleetTable) add(c *Curve, own bool) {
 	t.Segment = t.Segment || c.Segment
 	for _, p := range c.Points {
+		if own && p.Tau == 1 {
+			continue
+		} else if own {
+			p.A = fit.Median(nil)
+		}
 		at, found := slices.BinarySearchFunc(t.Rows, p.Tau, func(r FleetRow, tau int) int { return r.Tau - tau })
 		if !found {
 			t.Rows = slices.Insert(t.Rows, at, FleetRow{Tau: p.Tau})
