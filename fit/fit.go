@@ -68,6 +68,16 @@ func (e Estimate) Sub(o Estimate) Estimate {
 	return Estimate{e.Center - o.Center, e.Lo - o.Hi, e.Hi - o.Lo, min(e.N, o.N)}
 }
 
+// Div divides by o > 0. The bounds hold however the errors of both are
+// correlated; they are unknown where one of theirs is.
+func (e Estimate) Div(o Estimate) Estimate {
+	q := Estimate{e.Center / o.Center, math.Inf(-1), math.Inf(1), min(e.N, o.N)}
+	if e.Known() && o.Known() && o.Lo > 0 {
+		q.Lo, q.Hi = e.Lo/o.Hi, e.Hi/o.Lo
+	}
+	return q
+}
+
 // Differ reports whether the intervals of both are known and do not overlap.
 func (e Estimate) Differ(o Estimate) bool {
 	return e.Known() && o.Known() && (e.Hi < o.Lo || o.Hi < e.Lo)

@@ -53,10 +53,9 @@ func Copy(L, y Estimate) Estimate { return L.Sub(y) }
 
 // Concurrency is the memory concurrency A(τ) = τ·L(S,1)/L(S,τ): how many
 // transfers the memory really carries at once. 1 is a serial channel, τ a
-// perfect one.
+// perfect one. Its interval is unknown where one of theirs is.
 func Concurrency(tau int, L1, Ltau Estimate) Estimate {
-	t := float64(tau)
-	return Estimate{t * L1.Center / Ltau.Center, t * L1.Lo / Ltau.Hi, t * L1.Hi / Ltau.Lo, min(L1.N, Ltau.N)}
+	return L1.Div(Ltau).Scale(float64(tau))
 }
 
 // Bounds says whether L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken beyond

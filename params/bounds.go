@@ -44,25 +44,17 @@ func interval(e fit.Estimate) string {
 // samples for an interval break nothing.
 func (f *File) Bounds() []Violation {
 	var all []Violation
-	for _, k := range f.tables() {
-		g := f.transfers(TransferCell, k.Setup, k.Placement, k.OffCache)
-		for _, m := range g.sizes {
-			row := make([]*Cell, len(g.taus))
-			for i, tau := range g.taus {
-				row[i] = g.cells[[2]int{m, tau}]
-			}
-			for i, tau := range g.taus {
-				for j, many := range g.taus[i+1:] {
-					few, more := row[i], row[i+1+j]
-					if many%tau != 0 || few == nil || more == nil {
-						continue
-					}
-					v := Violation{Setup: k.Setup, Placement: k.Placement, OffCache: k.OffCache, Bytes: m, Tau: tau, A: many / tau,
-						Few: exact(few.Whole()), Many: exact(more.Whole())}
-					below, above := fit.Bounds(v.A, v.Few, v.Many)
-					if v.Above = above; below || above {
-						all = append(all, v)
-					}
+	for _, t := range f.Transfers() {
+		for i, few := range t.Cells {
+			for _, many := range t.Cells[i+1:] {
+				if many.Tau%few.Tau != 0 {
+					continue
+				}
+				v := Violation{Setup: t.Setup, Placement: t.Placement, OffCache: t.OffCache, Bytes: t.Bytes, Tau: few.Tau, A: many.Tau / few.Tau,
+					Few: exact(few.Whole()), Many: exact(many.Whole())}
+				below, above := fit.Bounds(v.A, v.Few, v.Many)
+				if v.Above = above; below || above {
+					all = append(all, v)
 				}
 			}
 		}

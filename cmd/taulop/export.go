@@ -62,10 +62,11 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := params.ReadFile(req.file)
+	read, err := readParameterFile(req.file)
 	if err != nil {
-		return usageError(err.Error())
+		return err
 	}
+	f := read.file
 	switch req.format {
 	case "csv":
 		return put(out, req.output, f.WriteCSV)

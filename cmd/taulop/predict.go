@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/model"
@@ -394,17 +391,15 @@ type parameters struct {
 }
 
 func (req *costRequest) readParameters() (*parameters, error) {
-	f, err := os.Open(req.file)
+	f, err := readParameterFile(req.file)
 	if err != nil {
 		return nil, usagef("-params: %v", err)
 	}
-	defer f.Close()
-	r := bufio.NewReader(f)
 	var p *parameters
-	if isJSON(r) {
-		p, err = req.readNative(r)
+	if f.text {
+		p, err = req.published(f)
 	} else {
-		p, err = req.readText(r)
+		p, err = req.native(f)
 	}
 	if err != nil || req.gamma == "" {
 		return p, err
@@ -420,40 +415,22 @@ func (req *costRequest) readParameters() (*parameters, error) {
 	return p, nil
 }
 
-// isJSON looks at the beginning of a file.
-func isJSON(r *bufio.Reader) bool {
-	start, _ := r.Peek(256)
-	text := strings.TrimLeftFunc(strings.TrimPrefix(string(start), "\ufeff"), unicode.IsSpace)
-	return strings.HasPrefix(text, "{")
-}
-
-// readText reads a published table, named after the folder it lies in.
-func (req *costRequest) readText(r io.Reader) (*parameters, error) {
+// published is a file with one table.
+func (req *costRequest) published(f *parameterFile) (*parameters, error) {
 	for _, name := range []string{"setup", "placement", "off_cache"} {
 		if req.given[name] {
 			return nil, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, req.file)
 		}
 	}
-	table, err := params.ReadText(r, req.file)
+	table, err := f.file.Table(params.Published, params.Published, false)
 	if err != nil {
-		return nil, usagef("-params: %v", err)
+		return nil, usagef("%s: %v", req.file, err)
 	}
-	p := &parameters{
-		machine: strings.TrimSuffix(filepath.Base(req.file), filepath.Ext(req.file)),
-		whole:   table, segment: table,
-		noGamma: fmt.Errorf("%s holds L and o alone", req.file),
-	}
-	if path, err := filepath.Abs(req.file); err == nil {
-		p.machine = filepath.Base(filepath.Dir(path))
-	}
-	return p, nil
+	return &parameters{machine: f.machine, whole: table, segment: table, noGamma: fmt.Errorf("%s holds L and o alone", req.file)}, nil
 }
 
-func (req *costRequest) readNative(r io.Reader) (*parameters, error) {
-	f, err := params.Read(r, req.file)
-	if err != nil {
-		return nil, usagef("-params: %v", err)
-	}
+func (req *costRequest) native(read *parameterFile) (*parameters, error) {
+	f := read.file
 	setup := req.setup
 	switch {
 	case setup != "":
@@ -473,10 +450,15 @@ func (req *costRequest) readNative(r io.Reader) (*parameters, error) {
 	if !req.given["segment"] && f.Plan.SegmentBytes > 0 {
 		req.segment = f.Plan.SegmentBytes
 	}
-	p := &parameters{native: f.Plan.SegmentBytes > 0 && !slices.Contains(f.Plan.Setups, params.Published), lone: slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Lone }), machine: f.Provenance.Hostname, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement)}
+	p := &parameters{
+		native:  f.Plan.SegmentBytes > 0 && !slices.Contains(f.Plan.Setups, params.Published),
+		lone:    slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Lone }),
+		machine: read.machine, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement),
+	}
 	if offCache {
 		p.channel = strings.TrimSuffix(p.channel, "in cache") + "off cache"
 	}
+	var err error
 	if p.whole, err = f.Table(setup, placement, offCache); err != nil {
 		return nil, usagef("%s: %v", req.file, err)
 	}

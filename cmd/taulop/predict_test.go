@@ -139,9 +139,9 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -frob bcast", "-frob"},
 			{"-P 4 -gamma /nonexistent reduce", "-gamma: open /nonexistent"},
 			{"-P 4 -params /nonexistent bcast", "-params: open /nonexistent"},
-			{"-P 4 -params " + empty + " bcast", "#m<TAB>number"},
+			{"-P 4 -params " + empty + " bcast", "empty is empty: measure again"},
 			{"-P 4 -params " + filepath.Join(folder, "gamma.txt") + " bcast", "gamma.txt:2:"},
-			{"-P 4 -params " + folder + " bcast", "is a directory"},
+			{"-P 4 -params " + folder + " bcast", "is a folder"},
 		} {
 			_, _, err := run(t, on(machine, command, tt.line)...)
 			if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {

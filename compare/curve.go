@@ -1,0 +1,110 @@
+// Package compare puts machines side by side: what concurrent transfers cost on
+// each, how many of them each really carries, and whether the difference is
+// real.
+//
+// Its opinion: what is compared was measured alike, so that curves meet only
+// under the same setup, placement, state of the cache and message size; a
+// difference that the samples do not bear out is none; and values without
+// samples are compared, but never called significant.
+package compare
+
+import (
+	"fmt"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Machine is the parameters of a machine under a name.
+type Machine struct {
+	Name string // as shown, of one machine only
+	Path string // of the file
+	File *params.File
+}
+
+// A Channel is what curves must have in common to be compared.
+type Channel struct {
+	Setup     string      `json:"setup"`
+	Placement numa.Policy `json:"placement"`
+	OffCache  bool        `json:"off_cache"`
+	Bytes     int         `json:"m_bytes"` // of a message
+}
+
+// String names the channel in a sentence, without its size.
+func (c Channel) String() string {
+	cache := "in cache"
+	if c.OffCache {
+		cache = "off cache"
+	}
+	return fmt.Sprintf("%s, placement %s, %s", c.Setup, c.Placement, cache)
+}
+
+// A Curve is what one machine's transfers of m bytes cost, τ of them at once. A
+// message of more than a segment counts as a whole, as in params.File.Table.
+type Curve struct {
+	Machine string `json:"machine"`
+	Channel
+	Segment bool    `json:"segment"` // m is the size S of the segments that messages travel in
+	Lone    bool    `json:"lone"`    // L(m,1) is that between two processes, not the setup's own
+	Points  []Point `json:"points"`  // τ rising
+}
+
+// A Point is a curve at one τ.
+type Point struct {
+	Tau       int          `json:"tau"`
+	L         fit.Estimate `json:"L_ns"`          // L(m,τ)
+	Bandwidth fit.Estimate `json:"bandwidth_GBs"` // of all together, τ·m/L(m,τ): bytes a ns, 10⁹ bytes a second
+	A         fit.Estimate `json:"A"`             // memory concurrency τ·L(m,1)/L(m,τ); Center is NaN where L(m,1) was not measured
+	Samples   []float64    `json:"-"`             // of L, in ns; nil where the file has none
+}
+
+// Curves are all transfers of a machine, setup by setup, placement by placement,
+// in cache before off cache, m rising. L(m,1) is the transfer between two
+// processes (setup "lone") where the file has it. It fails where there are none.
+func Curves(name string, f *params.File) ([]Curve, error) {
+	var curves []Curve
+	for _, t := range f.Transfers() {
+		c := Curve{
+			Machine: name, Segment: t.Bytes == f.Plan.SegmentBytes,
+			Channel: Channel{t.Setup, t.Placement, t.OffCache, t.Bytes},
+		}
+		first := t.Cells[0]
+		c.Lone = first.Setup == params.Lone || first.Setup == params.Published && first.Tau == 1
+		for _, cell := range t.Cells {
+			p := Point{Tau: cell.Tau, L: cell.Whole(), A: fit.Median(nil)}
+			p.Bandwidth = bandwidth(p.Tau, t.Bytes, p.L)
+			if first.Tau == 1 {
+				p.A = fit.Concurrency(p.Tau, first.Whole(), p.L)
+				if p.Tau == 1 { // by definition
+					p.A.Lo, p.A.Hi = 1, 1
+				}
+			}
+			for _, l := range cell.Samples {
+				p.Samples = append(p.Samples, l/float64(max(1, cell.Transfers)))
+			}
+			c.Points = append(c.Points, p)
+		}
+		curves = append(curves, c)
+	}
+	if len(curves) == 0 {
+		return nil, fmt.Errorf("%s has no transfers, L(m,τ): measure them with taulop sweep", name)
+	}
+	return curves, nil
+}
+
+// bandwidth of tau transfers of m bytes at once, in bytes a ns.
+func bandwidth(tau, m int, L fit.Estimate) fit.Estimate {
+	moved := float64(tau) * float64(m)
+	return fit.Estimate{Center: moved, Lo: moved, Hi: moved, N: L.N}.Div(L)
+}
+
+// At is the point of a τ.
+func (c *Curve) At(tau int) (p Point, measured bool) {
+	for _, p := range c.Points {
+		if p.Tau == tau {
+			return p, true
+		}
+	}
+	return Point{}, false
+}
