@@ -22,6 +22,7 @@ type StageCost struct {
 	Stage        *collective.Stage
 	Repeat       int
 	First, Every int
+	Repetition   int    // of its block, that First is
 	Terms        []Term // of one repetition
 }
 
@@ -85,7 +86,7 @@ func (t Term) Name() string {
 	case t.Tau == 0:
 		return fmt.Sprintf("%s(%s)", t.Parameter, t.Size)
 	}
-	return fmt.Sprintf("%s(%s,%d)", t.Parameter, t.Size, t.Tau)
+	return fmt.Sprintf("%s%v(%s,%d)", t.Parameter, t.channel, t.Size, t.Tau)
 }
 
 // Formula is the cost in the paper's notation: "2L(S,1) + (k−1)L(S,2)".

@@ -30,7 +30,7 @@ func (m LogGP) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Levels > 0 {
 		s = levels(s)
 	}
-	return evaluate(s, y, func(stage *collective.Stage, add func(Term)) error {
+	return evaluate(s, y, nowhere, func(stage *collective.Stage, _ bool, add func(Term)) error {
 		if stage.Pattern == collective.Local {
 			return nil
 		}

@@ -46,35 +46,56 @@ const ExtrapolationRule = "beyond the largest m, and beyond the largest τ = n, 
 	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time stands, " +
 	"and o(m) stays what it was at the largest"
 
-// terms is how a model sees one stage.
-type terms func(stage *collective.Stage, add func(Term)) error
+// terms is how a model sees one stage, in repetitions with messages across NUMA
+// nodes or in those without.
+type terms func(stage *collective.Stage, across bool, add func(Term)) error
+
+// crossings finds in which repetitions of a stage messages go across NUMA nodes, as
+// runs of repetitions that are alike.
+type crossings func(s *collective.Schedule, stage *collective.Stage, repeat int) []run
+
+type run struct {
+	from, repeat int
+	across       bool
+}
+
+// nowhere is for models that do not tell nodes apart.
+func nowhere(_ *collective.Schedule, _ *collective.Stage, repeat int) []run {
+	return []run{{0, repeat, false}}
+}
 
 // values looks a term's parameter up.
 type values func(t Term) (seconds float64, extrapolated bool, err error)
 
 // evaluate adds up the stages of a schedule. Equal terms are looked up once.
-func evaluate(s *collective.Schedule, symbols Symbols, terms terms, value values) (Cost, error) {
+func evaluate(s *collective.Schedule, symbols Symbols, crossings crossings, see terms, value values) (Cost, error) {
 	c := Cost{Symbols: symbols}
 	var all sum
 	next := 1
 	for _, block := range s.Blocks {
-		before := len(c.Stages)
+		before, every := len(c.Stages), 0
 		for i := range block.Stages {
-			var stage sum
-			if err := terms(&block.Stages[i], stage.add); err != nil {
-				return Cost{}, err
+			stage, costs := &block.Stages[i], 0
+			for _, part := range crossings(s, stage, block.Repeat) {
+				var terms sum
+				if err := see(stage, part.across, terms.add); err != nil {
+					return Cost{}, err
+				}
+				for _, t := range terms.terms {
+					t.Count = t.Count.times(part.repeat)
+					all.add(t)
+				}
+				if len(terms.terms) > 0 {
+					costs = 1
+					c.Stages = append(c.Stages, StageCost{Stage: stage, Repeat: part.repeat, Terms: terms.terms,
+						First: every, Repetition: part.from})
+				}
 			}
-			for _, t := range stage.terms {
-				t.Count = t.Count.times(block.Repeat)
-				all.add(t)
-			}
-			if len(stage.terms) > 0 {
-				c.Stages = append(c.Stages, StageCost{Stage: &block.Stages[i], Repeat: block.Repeat, Terms: stage.terms})
-			}
+			every += costs
 		}
-		every := len(c.Stages) - before
 		for i := range c.Stages[before:] {
-			c.Stages[before+i].First, c.Stages[before+i].Every = next+i, every
+			st := &c.Stages[before+i]
+			st.First, st.Every = next+st.First+st.Repetition*every, every
 		}
 		next += block.Repeat * every
 	}

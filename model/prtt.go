@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // A RoundTrip is PRTT(n,d,m), a parametrised round trip: a client sends N
@@ -15,6 +19,20 @@ type RoundTrip struct {
 	Delay   float64 // seconds
 	Bytes   int
 	Seconds float64 // PRTT(N,Delay,Bytes)
+}
+
+// RoundTrips are those that a file has of a placement, the plan's first if that is
+// empty.
+func RoundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip) {
+	if placement == "" && len(f.Plan.Policies) > 0 {
+		placement = f.Plan.Policies[0]
+	}
+	for _, c := range f.Cells {
+		if c.Kind == params.PRTTCell && c.Placement == placement && c.OffCache == offCache {
+			trips = append(trips, RoundTrip{N: c.N, Delay: time.Duration(c.Delay).Seconds(), Bytes: c.Bytes, Seconds: c.Time.Center / 1e9})
+		}
+	}
+	return trips
 }
 
 // AssessLogGP finds the parameters of LogGP in round trips. Between n messages

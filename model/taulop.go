@@ -26,6 +26,12 @@ type TauLop struct {
 	// before, into memory apart from it, such as those of an alltoall.
 	Fresh Parameters
 
+	// Nodes are the NUMA nodes of the ranks; a stage in which a message goes from one
+	// to another has the parameters of Across. Both are nil where nodes make no
+	// difference, and ranks beyond those known make none.
+	Nodes  []int
+	Across *TauLop
+
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
 	// LocalCopies counts what ranks copy within themselves, which the paper leaves
@@ -83,7 +89,7 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 	default:
 		return Cost{}, fmt.Errorf("unknown transport %v", m.Transport)
 	}
-	return evaluate(s, symbols, m.terms(symbols), m.value)
+	return evaluate(s, symbols, m.crossings, m.terms(symbols), m.value)
 }
 
 // Message is the cost of one message of so many bytes with the channel to
@@ -118,33 +124,79 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 }
 
 // A channel is which of a model's parameters a transfer has.
-type channel int
+type channel struct {
+	pattern pattern
+	across  bool // between NUMA nodes
+}
+
+type pattern int
 
 const (
-	common channel = iota
+	common pattern = iota
 	oneWay
 	fresh
 )
 
+// String marks the letter of the parameters in formulas, see Marks.
+func (c channel) String() string {
+	if c.across {
+		return c.pattern.String() + "*"
+	}
+	return c.pattern.String()
+}
+
+func (p pattern) String() string { return [...]string{"", "→", "⇄"}[p] }
+
+// Marks says what stands behind the letter L in formulas where a machine's file tells
+// transfers apart, and what it means.
+var Marks = [][2]string{
+	{oneWay.String(), "one-way messages, as ping has them"},
+	{fresh.String(), "exchanges of what nobody touched before, as sendrecv has them"},
+	{"*", "stages in which one goes between NUMA nodes"},
+}
+
 func (m TauLop) channel(c channel) Parameters {
+	if c.across {
+		m = *m.Across
+	}
 	switch {
-	case c == oneWay && m.OneWay != nil:
+	case c.pattern == oneWay && m.OneWay != nil:
 		return m.OneWay
-	case c == fresh && m.Fresh != nil:
+	case c.pattern == fresh && m.Fresh != nil:
 		return m.Fresh
 	}
 	return m.Parameters
 }
 
 // channelOf is that of a stage's messages, common where a model does not tell.
-func (m TauLop) channelOf(s *collective.Stage) channel {
+func (m TauLop) channelOf(s *collective.Stage, across bool) channel {
 	switch {
 	case s.Pattern == collective.OneWay && m.OneWay != nil:
-		return oneWay
+		return channel{oneWay, across}
 	case s.Pattern == collective.Exchange && s.Fresh && m.Fresh != nil:
-		return fresh
+		return channel{fresh, across}
 	}
-	return common
+	return channel{common, across}
+}
+
+func (m TauLop) crossings(s *collective.Schedule, stage *collective.Stage, repeat int) (runs []run) {
+	if m.Across == nil || s.Call.P > len(m.Nodes) {
+		return nowhere(s, stage, repeat)
+	}
+	for r := range repeat {
+		across := false
+		for msg := range (collective.Step{Stage: stage, Repetition: r}).Messages() {
+			if across = m.Nodes[msg.From] != m.Nodes[msg.To]; across {
+				break
+			}
+		}
+		if n := len(runs); n > 0 && runs[n-1].across == across {
+			runs[n-1].repeat++
+		} else {
+			runs = append(runs, run{r, 1, across})
+		}
+	}
+	return runs
 }
 
 // besides is the transfer beside which a local stage goes on, if any.
@@ -163,21 +215,21 @@ func (m TauLop) besides(s *collective.Stage) (t transfer) {
 }
 
 func (m TauLop) terms(y Symbols) terms {
-	return func(stage *collective.Stage, add func(Term)) error {
+	return func(stage *collective.Stage, across bool, add func(Term)) error {
 		largest, tau := stage.Shape[0].Bytes, active(stage)
 		transfers := func(n Count, bytes, tau int) {
 			size := y.size(bytes)
 			if bytes == y.S {
 				size = "S"
 			}
-			add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, channel: m.channelOf(stage)})
+			add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, channel: m.channelOf(stage, across)})
 		}
 		switch {
 		case stage.Pattern == collective.Local:
 			switch {
 			case m.LocalCopies && m.Copies != nil:
 				add(Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau,
-					beside: m.besides(stage), channel: m.channelOf(&collective.Stage{Pattern: collective.OneWay})})
+					beside: m.besides(stage), channel: m.channelOf(&collective.Stage{Pattern: collective.OneWay}, across)})
 			case m.LocalCopies:
 				transfers(Count{Fixed: 1}, largest, tau)
 			}

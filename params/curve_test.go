@@ -61,7 +61,7 @@ func TestOverhead(t *testing.T) {
 		m      int
 		want   float64
 		beyond bool
-	}{{0, 10, true}, {1, 10, false}, {51, 15, false}, {101, 20, false}, {1000, 20, true}} {
+	}{{0, 10, false}, {1, 10, false}, {51, 15, false}, {101, 20, false}, {1000, 20, true}} {
 		if got, beyond := table.O(tt.m); got != tt.want || beyond != tt.beyond {
 			t.Errorf("o(%d) = %v, %v; want %v, %v", tt.m, got, beyond, tt.want, tt.beyond)
 		}

@@ -84,6 +84,14 @@ type Key struct {
 // processes: two workers, of whom only one copies at a time.
 const Lone = "lone"
 
+// Setups that models tell apart: exchanges, one-way messages, and exchanges of
+// what was not touched before.
+const (
+	Ring     = "ring"
+	Ping     = "ping"
+	Sendrecv = "sendrecv"
+)
+
 // Published is setup and placement of what comes from a published file, which
 // does not say how it was measured.
 const Published = "published"

@@ -81,7 +81,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 			stage.Batches = append(stage.Batches, Batch(b))
 		}
 		if s.Call.P <= drawn {
-			for m := range (collective.Step{Stage: st.Stage}).Messages() {
+			for m := range (collective.Step{Stage: st.Stage, Repetition: st.Repetition}).Messages() {
 				stage.Messages = append(stage.Messages, fmt.Sprintf("%d→%d", m.From, m.To))
 			}
 		}
@@ -102,7 +102,13 @@ func (e *Explanation) WriteText(w io.Writer) {
 		fmt.Fprintln(w, "  Nobody has anything to send.")
 		return
 	}
-	fmt.Fprintf(w, "  Θ = %s\n  %s\n\n", e.Formula, e.Symbols)
+	fmt.Fprintf(w, "  Θ = %s\n  %s\n", e.Formula, e.Symbols)
+	for _, mark := range model.Marks {
+		if strings.Contains(e.Formula, mark[0]) {
+			fmt.Fprintf(w, "  L%s: transfers of %s\n", mark[0], mark[1])
+		}
+	}
+	fmt.Fprintln(w)
 
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tcount\t\tparameter\tvalue\t\tcost\tshare\t")

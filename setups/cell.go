@@ -14,6 +14,9 @@ import (
 // their memory and what it happened to collide with in the caches.
 type Cell struct {
 	Trial Trial
+	// Trips, if not nil, are measured instead of the trial: a sample is their
+	// median.
+	Trips *RoundTrip
 	// Quick is for computing, which hangs less on where memory lies: buffers are
 	// kept from trial to trial, batches are shorter, and each is a sample.
 	Quick   bool
@@ -36,6 +39,14 @@ const LeastTrials = 6
 
 // Run adds a trial. The first call finds out how many messages make a batch.
 func (c *Cell) Run(ctx context.Context, t *Team) error {
+	if c.Trips != nil {
+		times, err := t.RoundTrips(ctx, *c.Trips)
+		if err == nil {
+			c.Samples = append(c.Samples, median(times))
+			c.batches = append(c.batches, times...)
+		}
+		return err
+	}
 	if c.Trial.Messages == 0 {
 		if err := c.calibrate(ctx, t); err != nil {
 			return err

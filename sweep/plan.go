@@ -10,6 +10,7 @@ package sweep
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -67,6 +68,9 @@ func keys(p params.Plan, cpus int) []params.Key {
 			ks = append(ks, lone)
 		}
 	}
+	for _, policy := range p.Policies {
+		ks = append(ks, trips(p, policy)...)
+	}
 	// What a worker does alone is the same wherever the others are.
 	first := p.Policies[0]
 	ks = append(ks, params.Key{Kind: params.OverheadCell, Placement: first, Tau: 1})
@@ -90,6 +94,53 @@ func keys(p params.Plan, cpus int) []params.Key {
 		}
 	}
 	return ks
+}
+
+// Round trips for LogGP: single ones and some of several messages, of sizes up to
+// a segment, for longer messages are several to LogGP, eq. (3). A delay longer
+// than any gap between messages goes with the smallest.
+const (
+	tripMessages = 16
+	tripSizes    = 6
+	tripDelay    = 5 * time.Microsecond
+	tripRuns     = 64
+)
+
+func trips(p params.Plan, policy numa.Policy) (ks []params.Key) {
+	for _, off := range p.Caches {
+		k := params.Key{Kind: params.PRTTCell, Placement: policy, OffCache: off, Tau: 1}
+		add := func(n, bytes int, delay time.Duration) {
+			k.N, k.Bytes, k.Delay = n, bytes, int(delay)
+			ks = append(ks, k)
+		}
+		sizes := []int{1}
+		for m := p.SegmentBytes; m > 1 && len(sizes) <= tripSizes; m /= 2 {
+			sizes = append(sizes, m)
+		}
+		for _, m := range sizes {
+			add(1, m, 0)
+			add(tripMessages, m, 0)
+		}
+		add(tripMessages, 1, tripDelay)
+	}
+	return ks
+}
+
+// trip is the round trip that a cell of them is measured by.
+func trip(p params.Plan, k params.Key) *setups.RoundTrip {
+	if k.Kind != params.PRTTCell {
+		return nil
+	}
+	return &setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
+		Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns}
+}
+
+// workers is how many measure a cell.
+func workers(k params.Key, s setups.Setup) int {
+	if k.Kind == params.PRTTCell {
+		return 2
+	}
+	return s.Workers(k.Tau)
 }
 
 // sized is a key for each size and state of the cache.
@@ -121,6 +172,8 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, factor float64, err er
 			return tr, 0, err
 		}
 		tr.Setup, tr.Segments = setups.Reducing(o), 1
+	case params.PRTTCell:
+		return tr, 1, nil // see trip
 	default:
 		return tr, 0, fmt.Errorf("cells of kind %q are not measured here", k.Kind)
 	}

@@ -28,8 +28,8 @@ type Sweep struct {
 
 	jobs    []*job
 	teams   map[site]*setups.Team
-	arenas  map[*setups.Team]int64 // bytes of those that are mapped
-	room    int64                  // for all of them
+	arenas  map[arenas]int64 // bytes, of those that are mapped
+	room    int64            // for all of them
 	started time.Time
 	spent   float64 // seconds of earlier runs
 	saved   time.Time
@@ -59,6 +59,12 @@ type site struct {
 	workers int
 }
 
+// arenas are what a team keeps mapped for transfers, or for round trips.
+type arenas struct {
+	team  *setups.Team
+	trips bool
+}
+
 // Trials a visit: the first two passes make up an interval.
 const (
 	trialsPerVisit = setups.LeastTrials / 2
@@ -70,7 +76,7 @@ const (
 // error, and the first error of measuring or saving.
 func (s *Sweep) Run(ctx context.Context) (err error) {
 	s.started, s.spent = time.Now(), s.File.Seconds
-	s.teams, s.arenas = make(map[site]*setups.Team), make(map[*setups.Team]int64)
+	s.teams, s.arenas = make(map[site]*setups.Team), make(map[arenas]int64)
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
 		s.room = free / 4
 	}
@@ -120,16 +126,19 @@ func (s *Sweep) prepare() error {
 		if err != nil {
 			return err
 		}
-		where := site{k.Placement, tr.Setup.Workers(k.Tau)}
+		where, trip := site{k.Placement, workers(k, tr.Setup)}, trip(s.File.Plan, k)
 		if k.OffCache {
 			place, err := s.place(where.policy, where.workers)
 			if err != nil {
 				return err
 			}
 			tr.ArenaBytes = max(room(s.File.Plan, place, s.Machine).WantedArena(), k.Bytes)
+			if trip != nil { // one to send from, and one to receive into
+				trip.ArenaBytes = tr.ArenaBytes / 2
+			}
 		}
 		j := &job{key: k, factor: factor, at: -1, site: where,
-			cell: &setups.Cell{Trial: tr, Quick: k.Kind == params.GammaCell || k.Kind == params.OverheadCell}}
+			cell: &setups.Cell{Trial: tr, Trips: trip, Quick: k.Kind == params.GammaCell || k.Kind == params.OverheadCell}}
 		if i, ok := at[k]; ok {
 			j.at = i
 			for _, sample := range s.File.Cells[i].Samples {
@@ -199,7 +208,8 @@ func (s *Sweep) widest(of func(*job) bool) []*job {
 	return wide[:(len(wide)+1)/2]
 }
 
-// arena says which cells share one, filled alike: those of a team and a setup.
+// arena says which cells share one, filled alike: those of a team and a setup,
+// or of round trips.
 func (j *job) arena() site {
 	if !j.key.OffCache {
 		return site{}
@@ -253,7 +263,8 @@ func (s *Sweep) team(j *job) (*setups.Team, error) {
 		}
 		s.teams[j.site] = t
 	}
-	if _, mapped := s.arenas[t]; j.key.OffCache && !mapped {
+	its := arenas{t, j.cell.Trips != nil}
+	if _, mapped := s.arenas[its]; j.key.OffCache && !mapped {
 		need := int64(j.cell.Trial.ArenaBytes) * int64(j.workers)
 		total := need
 		for _, n := range s.arenas {
@@ -261,11 +272,11 @@ func (s *Sweep) team(j *job) (*setups.Team, error) {
 		}
 		if total > s.room {
 			for other := range s.arenas {
-				other.Release()
+				other.team.Release()
 			}
 			clear(s.arenas)
 		}
-		s.arenas[t] = need
+		s.arenas[its] = need
 	}
 	return t, nil
 }

@@ -131,27 +131,3 @@ func TestRunner(t *testing.T) {
 		}
 	}
 }
-
-func TestRoundTripsGiveLogGP(t *testing.T) {
-	if !shm.Supported {
-		t.Skip("measuring needs Linux")
-	}
-	r := RoundTrips{SegmentBytes: 8192, samples: map[trip][]float64{}}
-	// L = 1 µs, o = 200 ns, g = 300 ns, G = 0.5 ns.
-	gap := func(m int) float64 { return 300 + 0.5*float64(m-1) }
-	for _, m := range []int{1, 1024, 8192} {
-		single := 2 * (1000 + 400 + 0.5*float64(m-1))
-		r.samples[trip{1, m, 0}] = []float64{single}
-		r.samples[trip{16, m, 0}] = []float64{single + 15*gap(m)}
-	}
-	r.samples[trip{16, 1, 9000}] = []float64{2800 + 15*9200}
-	m, warnings, err := r.LogGP()
-	if err != nil || len(warnings) > 0 || m.Segment != 8192 {
-		t.Fatalf("%+v, %v, %v", m, warnings, err)
-	}
-	for _, v := range []struct{ got, want float64 }{{m.Latency, 1e-6}, {m.Overhead, 2e-7}, {m.Gap, 3e-7}, {m.GapPerByte, 5e-10}} {
-		if math.Abs(v.got-v.want) > 1e-12 {
-			t.Errorf("%+v: %g, want %g", m, v.got, v.want)
-		}
-	}
-}

@@ -15,7 +15,6 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
-	"github.com/taulop/taulop/setups"
 )
 
 const predictHelp = `Predict says what collectives cost on the machine of a parameter file.
@@ -287,23 +286,23 @@ func (req *costRequest) load() error {
 		}
 	}
 	pipelined := transport == model.Segmented || transport == model.Steady
-	taulop := model.TauLop{Parameters: parameters.whole, Operator: req.operator, Transport: transport, Segment: req.segment}
-	if pipelined {
-		taulop.Parameters = parameters.segment
+	taulop := model.TauLop{Parameters: parameters.table, Segment: req.segment}
+	complete := func(t model.TauLop) model.TauLop {
+		t.Transport, t.Operator, t.Reductions = transport, req.operator, nil
+		if parameters.gamma != nil {
+			t.Reductions = parameters.gamma
+		}
+		return t
 	}
-	if parameters.native && pipelined {
-		req.inContext = func(m int) coster { return parameters.inContext(taulop, m) }
-	}
-	if y := parameters.y; y != nil {
-		taulop.Parameters = model.Synchronised{
-			Parameters: taulop.Parameters,
-			Y:          func(tau int) (float64, bool) { return y.At(1, tau) },
+	if machine := parameters.native; machine != nil {
+		taulop = machine.Whole()
+		if pipelined {
+			req.inContext = func(m int) coster { return complete(machine.Call(m, req.segment)) }
+			taulop = machine.Call(0, req.segment)
 		}
 	}
-	if parameters.gamma != nil {
-		taulop.Reductions = parameters.gamma
-	}
-	curve := &parameters.whole.Transfers
+	taulop = complete(taulop)
+	curve := &parameters.table.Transfers
 	req.source = report.Source{
 		Machine: parameters.machine, File: req.file, Channel: parameters.channel, Transport: transport.String(),
 		Measured: fmt.Sprintf("m from %s to %s and τ from %d to %d",
@@ -325,7 +324,7 @@ func (req *costRequest) load() error {
 		}
 		req.source.Transport, req.source.Segment = model.Whole.String(), 0
 		req.source.Model, req.source.Rule = "τ-Lop as the authors' library computes it", model.LibraryRule
-		req.inContext, req.coster = nil, model.Library{Table: parameters.whole, Gamma: parameters.gamma, Operator: req.operator}
+		req.inContext, req.coster = nil, model.Library{Table: parameters.table, Gamma: parameters.gamma, Operator: req.operator}
 	case "lognp":
 		rival, err := model.LogNPOf(taulop)
 		if err != nil {
@@ -343,21 +342,6 @@ func (req *costRequest) load() error {
 		return req.loggp(parameters)
 	}
 	return nil
-}
-
-// inContext is τ-Lop for the messages of a call of m bytes.
-func (p *parameters) inContext(t model.TauLop, m int) model.TauLop {
-	context := model.InContext{Parameters: p.segment, Segment: t.Segment, Message: m}
-	if p.y == nil {
-		t.Parameters = context
-		return t
-	}
-	waits := func(tau int) (float64, bool) { return p.y.At(1, tau) }
-	if p.lone {
-		context.Alone = waits
-	}
-	t.Parameters = model.Synchronised{Parameters: context, Y: waits}
-	return t
 }
 
 func (req *costRequest) loggp(p *parameters) error {
@@ -379,15 +363,13 @@ func (req *costRequest) loggp(p *parameters) error {
 
 // parameters are what a file holds of one channel.
 type parameters struct {
-	machine        string
-	channel        string        // in words, if the file has several
-	whole, segment *params.Table // L(m,τ) of messages in one piece, and of segments
-	y              *params.Curve // y(τ), nil where it was not measured
-	gamma          *params.Gamma // nil where there is none
-	noGamma        error         // why, if that needs saying
-	trips          []model.RoundTrip
-	native         bool // segments are known in the messages that they are part of
-	lone           bool // the transfer alone was measured between two processes
+	machine string
+	channel string        // in words, if the file has several
+	table   *params.Table // L(m,τ) of messages in one piece
+	gamma   *params.Gamma // nil where there is none
+	noGamma error         // why, if that needs saying
+	trips   []model.RoundTrip
+	native  *model.Machine // nil for published tables
 }
 
 func (req *costRequest) readParameters() (*parameters, error) {
@@ -426,19 +408,12 @@ func (req *costRequest) published(f *parameterFile) (*parameters, error) {
 	if err != nil {
 		return nil, usagef("%s: %v", req.file, err)
 	}
-	return &parameters{machine: f.machine, whole: table, segment: table, noGamma: fmt.Errorf("%s holds L and o alone", req.file)}, nil
+	return &parameters{machine: f.machine, table: table, noGamma: fmt.Errorf("%s holds L and o alone", req.file)}, nil
 }
 
 func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 	f := read.file
-	setup := req.setup
-	switch {
-	case setup != "":
-	case slices.Contains(f.Plan.Setups, setups.Ring.Name) || len(f.Plan.Setups) == 0:
-		setup = setups.Ring.Name // the one to trust for collectives
-	default:
-		setup = f.Plan.Setups[0]
-	}
+	setup := model.SetupOf(f, req.setup)
 	placement := numa.Policy(req.placement)
 	if placement == "" && len(f.Plan.Policies) > 0 {
 		placement = f.Plan.Policies[0]
@@ -450,24 +425,22 @@ func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 	if !req.given["segment"] && f.Plan.SegmentBytes > 0 {
 		req.segment = f.Plan.SegmentBytes
 	}
-	p := &parameters{
-		native:  f.Plan.SegmentBytes > 0 && !slices.Contains(f.Plan.Setups, params.Published),
-		lone:    slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Lone }),
-		machine: read.machine, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement),
-	}
+	p := &parameters{machine: read.machine, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement)}
 	if offCache {
 		p.channel = strings.TrimSuffix(p.channel, "in cache") + "off cache"
 	}
 	var err error
-	if p.whole, err = f.Table(setup, placement, offCache); err != nil {
+	if p.table, err = f.Table(setup, placement, offCache); err != nil {
 		return nil, usagef("%s: %v", req.file, err)
 	}
-	if p.segment, err = f.SegmentTable(setup, placement, offCache); err != nil {
-		return nil, usagef("%s: %v", req.file, err)
+	if f.Plan.SegmentBytes > 0 && !slices.Contains(f.Plan.Setups, params.Published) {
+		m, err := model.MachineOf(f, req.setup, placement, offCache)
+		if err != nil {
+			return nil, usagef("%s: %v", req.file, err)
+		}
+		p.native = &m
 	}
-	if y, err := f.Y(setup, placement); err == nil {
-		p.y = y
-	}
+	p.trips = model.RoundTrips(f, placement, offCache)
 	if p.gamma, err = f.Gamma(placement); err != nil {
 		p.noGamma = fmt.Errorf("%s: %w", req.file, err)
 	}

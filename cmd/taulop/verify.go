@@ -372,14 +372,6 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 	if err != nil {
 		return nil, err
 	}
-	pair := slices.Min(slices.DeleteFunc(slices.Collect(maps.Keys(r.Teams)), func(p int) bool { return p < 2 }))
-	trips := make(map[bool]*verify.RoundTrips)
-	for _, off := range req.caches {
-		trips[off] = &verify.RoundTrips{Segments: r.Segments, SegmentBytes: r.SegmentBytes}
-		if off {
-			trips[off].ArenaBytes = r.ArenaBytes[pair]
-		}
-	}
 	for turn := range turns {
 		if req.params == "" {
 			file.Plan.Budget, file.Warnings = share.Seconds(), nil
@@ -388,13 +380,6 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 				return nil, err
 			}
 			runtime.GC() // nothing is collected while teams exist
-		}
-		for _, off := range req.caches {
-			for range 3 {
-				if err := trips[off].Measure(ctx, r.Teams[pair]); err != nil {
-					return nil, err
-				}
-			}
 		}
 		if err := r.Run(ctx, share); err != nil {
 			return nil, err
@@ -407,10 +392,11 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 	predictor := verify.FromFile(file, verifyOperator)
 	predictor.LogGP = make(map[bool]model.LogGP)
 	for _, off := range req.caches {
-		m, warnings, err := trips[off].LogGP()
+		m, warnings, err := model.AssessLogGP(model.RoundTrips(file, "", off))
 		if err != nil {
-			return nil, err
+			return nil, usagef("%s: %v", doc.Parameters, err)
 		}
+		m.Segment = r.SegmentBytes
 		for _, w := range warnings {
 			doc.Warnings = append(doc.Warnings, w.Error())
 		}
@@ -425,7 +411,7 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 	}
 	doc.Segments, doc.SegmentBytes, doc.Rounds = r.Segments, r.SegmentBytes, r.Rounds()
 	if slices.Contains(req.caches, true) {
-		doc.ArenaBytes = r.ArenaBytes[pair]
+		doc.ArenaBytes = r.ArenaBytes[slices.Min(slices.Collect(maps.Keys(r.Teams)))]
 	}
 	doc.Means = verify.Means(doc.Rows)
 	return doc, nil

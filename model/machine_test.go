@@ -1,0 +1,125 @@
+package model
+
+import (
+	"math"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// twoNodes is a file of four CPUs on two nodes: a transfer takes 1000 ns within a
+// node and 3000 ns across, whatever its size and τ; one-way ones take 10 ns more.
+func twoNodes() *params.File {
+	f := &params.File{Plan: params.Plan{
+		Setups: []string{"ring", "ping"}, Policies: []numa.Policy{numa.Local, numa.Spread},
+		Sizes: []int{1024, 8192}, Taus: []int{2, 4}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true,
+	}}
+	for policy, nodes := range map[numa.Policy][]int{numa.Local: {0, 0, 1, 1}, numa.Spread: {0, 1, 0, 1}} {
+		place := numa.Placement{Policy: policy}
+		for _, n := range nodes {
+			place.Workers = append(place.Workers, numa.Worker{UserNode: n})
+		}
+		f.Placements = append(f.Placements, place)
+		for setup, ns := range map[string]float64{"ring": 1000, "ping": 1010} {
+			if policy == numa.Spread {
+				ns += 2000
+			}
+			for _, tau := range f.Plan.Taus {
+				for _, m := range f.Plan.Sizes {
+					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, Tau: tau, Bytes: m},
+						K: 1, Transfers: 1, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
+				}
+			}
+		}
+	}
+	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}})
+	return f
+}
+
+// The stages of an allgather among four ranks, two a node: with recursive doubling
+// the first exchange stays within the nodes if the ranks fill them, and crosses if
+// they are dealt round; a ring crosses in each of its three stages.
+func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
+	f := twoNodes()
+	for _, tt := range []struct {
+		placement numa.Policy
+		algorithm string
+		want      float64 // ns, 2 transfers a stage of one segment
+	}{
+		{numa.Local, "allgather:recursive-doubling", 2*1000 + 4*3000},
+		{numa.Spread, "allgather:recursive-doubling", 2*3000 + 4*1000},
+		{numa.Local, "allgather:ring", 3 * 2 * 3000},
+		{numa.Local, "alltoall:pairwise", 2*1000 + 2*2*3000},
+		{numa.Local, "bcast:binomial", 2*3010 + 2*1010},
+	} {
+		m, err := MachineOf(f, "", tt.placement, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := collective.Lookup(tt.algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := a.Schedule(collective.Call{P: 4, M: 8192})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := m.Call(8192, 8192).Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
+			t.Errorf("%s, %s: %g ns, want %g: %s", tt.algorithm, tt.placement, c.Seconds*1e9, tt.want, c.Formula())
+		}
+		n := 0
+		for _, stage := range c.Stages {
+			n += stage.Repeat
+		}
+		last := c.Stages[len(c.Stages)-1]
+		if end := last.First + (last.Repeat-1)*last.Every; end != n {
+			t.Errorf("%s: the last of %d stages has number %d", tt.algorithm, n, end)
+		}
+	}
+}
+
+// With a setup named, every message is as that has it.
+func TestNamedSetup(t *testing.T) {
+	m, err := MachineOf(twoNodes(), "ring", numa.Local, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := m.Call(1024, 8192).Message(1024); err != nil || math.Abs(c.Seconds-2e-6) > 1e-15 {
+		t.Errorf("a message costs %g s, %v; want 2 µs", c.Seconds, err)
+	}
+}
+
+func TestRoundTripsOfAFile(t *testing.T) {
+	// L = 1 µs, o = 200 ns, g = 300 ns, G = 0.5 ns.
+	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
+	add := func(n, m, delay int, off bool, ns float64) {
+		f.Cells = append(f.Cells, params.Cell{
+			Key:  params.Key{Kind: params.PRTTCell, Placement: numa.Local, OffCache: off, Tau: 1, N: n, Bytes: m, Delay: delay},
+			Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6},
+		})
+	}
+	gap := func(m int) float64 { return 300 + 0.5*float64(m-1) }
+	for _, m := range []int{1, 1024, 8192} {
+		single := 2 * (1000 + 400 + 0.5*float64(m-1))
+		add(1, m, 0, false, single)
+		add(16, m, 0, false, single+15*gap(m))
+		add(16, m, 0, true, 1e9)
+	}
+	add(16, 1, 9000, false, 2800+15*9200)
+	m, warnings, err := AssessLogGP(RoundTrips(f, "", false))
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%+v, %v, %v", m, warnings, err)
+	}
+	for _, v := range []struct{ got, want float64 }{{m.Latency, 1e-6}, {m.Overhead, 2e-7}, {m.Gap, 3e-7}, {m.GapPerByte, 5e-10}} {
+		if math.Abs(v.got-v.want) > 1e-12 {
+			t.Errorf("%+v: %g, want %g", m, v.got, v.want)
+		}
+	}
+}
