@@ -179,7 +179,7 @@ func TestTransfersOverSizeAreLogarithmic(t *testing.T) {
 func TestTransfersOverTau(t *testing.T) {
 	two := []compare.Machine{swept("a", []string{"ring", "bcast"}, []numa.Policy{numa.Local, numa.Remote}, 1, 2, 4), published("metropolis", []int{8192}, metropolis8K...)}
 	d := svg(t, made(t)(TransfersOverTau(two, Choice{})))
-	for _, want := range []string{"a, ring, placement local, in cache, S = 8K", "a, bcast, placement local, in cache, S = 8K", "metropolis, published parameters, m = 8K",
+	for _, want := range []string{"a, ring, placement local, in cache", "a, bcast, placement local, in cache", "metropolis, published parameters", "m = 8K",
 		"L(8K,τ), µs", "lower is better", "95 % intervals, where there are samples enough"} {
 		if !d.has(want) {
 			t.Errorf("no %q in %q", want, d.texts)
@@ -200,7 +200,7 @@ func TestTransfersOverTau(t *testing.T) {
 	if bars == 0 {
 		t.Error("intervals are not drawn")
 	}
-	d = svg(t, made(t)(TransfersOverTau(two[:1], Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, OffCache: []bool{true}, Taus: []int{1, 4}})))
+	d = svg(t, made(t)(TransfersOverTau(two[:1], Choice{Choice: compare.Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, Caches: []bool{true}}, Taus: []int{1, 4}})))
 	if !d.has("a · ring · placement remote · off cache · S = 8K") || len(d.lines(blue)) != 1 || len(d.lines(blue)[0].points) != 2 || d.lines(vermillion) != nil {
 		t.Errorf("chosen: %q, %v", d.texts, d.lines(blue))
 	}
@@ -249,7 +249,7 @@ func TestPredictions(t *testing.T) {
 	if math.Abs((high-zero)-2*(zero-low)) > 0.1 || low >= zero {
 		t.Errorf("errors of −50, 0 and 100 %% are at %g, %g, %g", low, zero, high)
 	}
-	if d = svg(t, made(t)(Predictions(v, Choice{Algorithms: []string{"message"}, OffCache: []bool{true}}))); !d.has("measured: message") || !d.has("off cache") {
+	if d = svg(t, made(t)(Predictions(v, Choice{Choice: compare.Choice{Caches: []bool{true}}, Algorithms: []string{"message"}}))); !d.has("measured: message") || !d.has("off cache") {
 		t.Errorf("%q", d.texts)
 	}
 }
@@ -281,7 +281,7 @@ func charts(t *testing.T) map[string]*Chart {
 	for i := range many {
 		many[i] = 1e6 * math.Sqrt(float64(i+1))
 	}
-	every := Choice{OffCache: []bool{false, true}, Placements: []numa.Policy{numa.Local, numa.Spread}}
+	every := Choice{Choice: compare.Choice{Caches: []bool{false, true}, Placements: []numa.Policy{numa.Local, numa.Spread}}}
 	superdome := published("lusitania", []int{1, 100, 8192}, many...)
 	return map[string]*Chart{
 		"l-tau":               must(TransfersOverTau(here, Choice{})),
@@ -434,11 +434,11 @@ func TestRefused(t *testing.T) {
 		{"one τ", TransfersOverTau, []compare.Machine{one}, Choice{}, "needs two τ"},
 		{"one τ", Concurrency, []compare.Machine{one}, Choice{}, "needs two τ"},
 		{"one τ chosen", Concurrency, []compare.Machine{vm}, Choice{Taus: []int{2}}, "needs two τ"},
-		{"one size", TransfersOverSize, []compare.Machine{vm}, Choice{Bytes: []int{64}}, "needs two sizes"},
+		{"one size", TransfersOverSize, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{64}}}, "needs two sizes"},
 		{"no such τ", TransfersOverSize, []compare.Machine{vm}, Choice{Taus: []int{9}}, "needs two sizes"},
-		{"no such setup", TransfersOverTau, []compare.Machine{vm}, Choice{Setups: []string{"ping"}}, "vm has no transfers of setup ping: it has ring, placement local, in cache; ring"},
-		{"no such placement", Copies, []compare.Machine{vm}, Choice{Placements: []numa.Policy{numa.Remote}}, "it has copies, placement local, in cache"},
-		{"no such size", TransfersOverTau, []compare.Machine{vm}, Choice{Bytes: []int{9000}}, "vm has no L(m,τ) of m = 9000"},
+		{"no such setup", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Setups: []string{"ping"}}}, "vm has no transfers of setup ping: it has ring, placement local, in cache; ring"},
+		{"no such placement", Copies, []compare.Machine{vm}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "it has copies, placement local, in cache"},
+		{"no such size", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{9000}}}, "vm has no L(m,τ) of m = 9000"},
 		{"published has no c", Copies, []compare.Machine{metropolis}, Choice{}, "metropolis has no copies"},
 		{"a ratio of one", Ratios, []compare.Machine{vm}, Choice{}, "two machines"},
 		{"a ratio of different caches", Ratios, []compare.Machine{vm, metropolis}, Choice{}, "metropolis has nothing in common with vm"},
@@ -456,8 +456,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{Choice{Algorithms: []string{"gather"}}, "gather was not verified: there are message, bcast:binomial, bcast:linear"},
 		{Choice{P: 3}, "like -P 4"},
-		{Choice{Bytes: []int{1024}}, "two sizes"},
-		{Choice{OffCache: []bool{false, true}}, "-cache"},
+		{Choice{Choice: compare.Choice{Sizes: []int{1024}}}, "two sizes"},
+		{Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "-cache"},
 		{Choice{Algorithms: []string{"message", "bcast:linear"}}, "one algorithm"},
 	} {
 		if _, err := Predictions(v, tt.ch); err == nil || !strings.Contains(err.Error(), tt.want) {

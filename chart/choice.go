@@ -9,23 +9,16 @@ import (
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 // A Choice says what of the files to draw. What is left empty is what each kind of
 // chart takes by itself.
 type Choice struct {
-	Setups     []string
-	Placements []numa.Policy
-	OffCache   []bool
-	Bytes      []int // m
+	compare.Choice
 	Taus       []int
 	Algorithms []string // of verifications
 	P          int      // of verifications
 }
-
-// customarySegment is S where a file does not say it.
-const customarySegment = 8 << 10
 
 // MaxLines is how many lines a chart holds that can be told apart.
 const MaxLines = 16
@@ -94,8 +87,8 @@ func (ch Choice) taken(of []compare.Channel) []compare.Channel {
 	}
 	inCache := func(c compare.Channel) bool { return !c.OffCache }
 	switch {
-	case len(ch.OffCache) > 0:
-		keep(func(c compare.Channel) bool { return slices.Contains(ch.OffCache, c.OffCache) })
+	case len(ch.Caches) > 0:
+		keep(func(c compare.Channel) bool { return slices.Contains(ch.Caches, c.OffCache) })
 	case slices.ContainsFunc(of, inCache):
 		keep(inCache)
 	}
@@ -110,7 +103,7 @@ func (ch Choice) described() string {
 	for _, p := range ch.Placements {
 		parts = append(parts, "placement "+string(p))
 	}
-	for _, off := range ch.OffCache {
+	for _, off := range ch.Caches {
 		parts = append(parts, cacheText(off))
 	}
 	return strings.Join(parts, ", ")
@@ -134,28 +127,14 @@ func channelsText(channels []compare.Channel) string {
 	return strings.Join(names, "; ")
 }
 
-// traitsOf are what distinguishes curves of one machine, but for τ.
-func traitsOf(c *compare.Curve, size bool) []string {
-	traits := channelTraits(c.Setup, c.Placement, c.OffCache)
-	if size {
-		traits = append(traits, sizeTrait(c.Bytes, c.Segment))
-	}
-	return traits
-}
+// traitsOf are what distinguishes curves of one machine, but for m and τ.
+func traitsOf(c *compare.Curve) []string { return channelTraits(c.Setup, c.Placement, c.OffCache) }
 
 func channelTraits(setup string, placement numa.Policy, off bool) []string {
 	if setup == params.Published {
 		return []string{"published parameters", "", ""}
 	}
 	return []string{setup, "placement " + string(placement), cacheText(off)}
-}
-
-func sizeTrait(m int, segment bool) string {
-	name := "m"
-	if segment {
-		name = "S"
-	}
-	return name + " = " + report.Bytes(m)
 }
 
 func cacheText(off bool) string {

@@ -145,16 +145,16 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	rows = ofP
 	off := !slices.ContainsFunc(rows, func(r verify.Row) bool { return !r.OffCache })
 	switch {
-	case len(ch.OffCache) > 1:
+	case len(ch.Caches) > 1:
 		return nil, nil, fmt.Errorf("-cache: this chart shows one state of the cache, name in or off")
-	case len(ch.OffCache) == 1:
-		off = ch.OffCache[0]
+	case len(ch.Caches) == 1:
+		off = ch.Caches[0]
 	}
 	if rows = keep(rows, func(r verify.Row) bool { return r.OffCache == off }); len(rows) == 0 {
 		return nil, nil, fmt.Errorf("nothing was verified %s: leave -cache out", cacheText(off))
 	}
-	if len(ch.Bytes) > 0 {
-		rows = keep(rows, func(r verify.Row) bool { return slices.Contains(ch.Bytes, r.Bytes) })
+	if len(ch.Sizes) > 0 {
+		rows = keep(rows, func(r verify.Row) bool { return slices.Contains(ch.Sizes, r.Bytes) })
 	}
 	if len(sizesOf(rows)) < 2 {
 		return nil, nil, fmt.Errorf("a line over m needs two sizes: choose others with -m, or verify more, like taulop verify -json -m 1K:4M")

@@ -65,23 +65,31 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 // overTau are lines over τ, and the size that they have in common, m where it is
 // none.
 func (ch Choice) overTau(machines []compare.Machine, y func(compare.Point) fit.Estimate) (series []Series, caption []string, size string, err error) {
-	wanted := "m = " + report.Bytes(customarySegment)
-	if len(ch.Bytes) > 0 {
-		wanted = fmt.Sprintf("m = %s", sizesText(ch.Bytes))
+	wanted := "m = " + report.Bytes(compare.Customary)
+	if len(ch.Sizes) > 0 {
+		wanted = fmt.Sprintf("m = %s", sizesText(ch.Sizes))
+	}
+	segment := make(map[string]int) // by machine
+	for _, m := range machines {
+		segment[m.Name] = cmp.Or(m.File.Plan.SegmentBytes, compare.Customary)
 	}
 	curves, err := ch.curves(machines, func(c *compare.Curve) bool {
-		if len(ch.Bytes) > 0 {
-			return slices.Contains(ch.Bytes, c.Bytes)
+		if len(ch.Sizes) > 0 {
+			return slices.Contains(ch.Sizes, c.Bytes)
 		}
-		return c.Segment || c.Setup == params.Published && c.Bytes == customarySegment
+		return c.Bytes == segment[c.Machine]
 	}, wanted)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	var lines []line
 	longest := 0
+	name := "S"
+	if slices.ContainsFunc(curves, func(c compare.Curve) bool { return !c.Segment }) {
+		name = "m"
+	}
 	for _, c := range curves {
-		l := line{machine: c.Machine, traits: traitsOf(&c, true)}
+		l := line{machine: c.Machine, traits: append(traitsOf(&c), name+" = "+report.Bytes(c.Bytes))}
 		for _, p := range c.Points {
 			if v := y(p); (len(ch.Taus) == 0 || slices.Contains(ch.Taus, p.Tau)) && !math.IsNaN(v.Center) {
 				l.points = append(l.points, Point{float64(p.Tau), v})
@@ -128,7 +136,7 @@ func TransfersOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
 	var measured []measuredPoint
 	for _, c := range curves {
 		for _, p := range c.Points {
-			measured = append(measured, measuredPoint{c.Machine, traitsOf(&c, false), p.Tau, c.Bytes, p.L})
+			measured = append(measured, measuredPoint{c.Machine, traitsOf(&c), p.Tau, c.Bytes, p.L})
 		}
 	}
 	return overSize(measured, ch, len(machines),
@@ -147,13 +155,13 @@ func (ch Choice) overSize(machines []compare.Machine) func(c *compare.Curve) boo
 		if len(ch.Setups) == 0 && hasRing[c.Machine] && c.Setup != setups.Ring.Name {
 			return false
 		}
-		return len(ch.Bytes) == 0 || slices.Contains(ch.Bytes, c.Bytes)
+		return len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes)
 	}
 }
 
 func (ch Choice) sizesWanted() string {
-	if len(ch.Bytes) > 0 {
-		return "m = " + sizesText(ch.Bytes)
+	if len(ch.Sizes) > 0 {
+		return "m = " + sizesText(ch.Sizes)
 	}
 	return "any m"
 }
@@ -173,8 +181,8 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 		of := ch
 		of.Setups = nil // copies have none
 		taken := of.taken(channels)
-		if len(ch.Bytes) > 0 {
-			taken = slices.DeleteFunc(taken, func(c compare.Channel) bool { return !slices.Contains(ch.Bytes, c.Bytes) })
+		if len(ch.Sizes) > 0 {
+			taken = slices.DeleteFunc(taken, func(c compare.Channel) bool { return !slices.Contains(ch.Sizes, c.Bytes) })
 		}
 		if len(taken) == 0 {
 			return nil, fmt.Errorf("%s has no copies of %s%s: it has %s", m.Name, ch.sizesWanted(), and(of.described()), channelsText(channels))
@@ -307,7 +315,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 		for _, p := range c.Points {
 			if b, common := base.At(p.Tau); common && b.L.Center > 0 {
 				shared[c.Machine] = true
-				measured = append(measured, measuredPoint{c.Machine, traitsOf(&c, false), p.Tau, c.Bytes, p.L.Div(b.L)})
+				measured = append(measured, measuredPoint{c.Machine, traitsOf(&c), p.Tau, c.Bytes, p.L.Div(b.L)})
 			}
 		}
 	}

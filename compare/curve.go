@@ -10,7 +10,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
@@ -47,6 +46,7 @@ type Curve struct {
 	Machine string `json:"machine"`
 	Channel
 	Segment bool    `json:"segment"` // m is the size S of the segments that messages travel in
+	Lone    bool    `json:"lone"`    // L(m,1) is that between two processes, not the setup's own
 	Points  []Point `json:"points"`  // τ rising
 }
 
@@ -69,10 +69,12 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 			Machine: name, Segment: t.Bytes == f.Plan.SegmentBytes,
 			Channel: Channel{t.Setup, t.Placement, t.OffCache, t.Bytes},
 		}
+		first := t.Cells[0]
+		c.Lone = first.Setup == params.Lone || first.Setup == params.Published && first.Tau == 1
 		for _, cell := range t.Cells {
 			p := Point{Tau: cell.Tau, L: cell.Whole(), A: fit.Median(nil)}
 			p.Bandwidth = bandwidth(p.Tau, t.Bytes, p.L)
-			if first := t.Cells[0]; first.Tau == 1 {
+			if first.Tau == 1 {
 				p.A = fit.Concurrency(p.Tau, first.Whole(), p.L)
 				if p.Tau == 1 { // by definition
 					p.A.Lo, p.A.Hi = 1, 1
@@ -94,7 +96,7 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 // bandwidth of tau transfers of m bytes at once, in bytes a ns.
 func bandwidth(tau, m int, L fit.Estimate) fit.Estimate {
 	moved := float64(tau) * float64(m)
-	return fit.Estimate{Center: moved, Lo: moved, Hi: moved, N: math.MaxInt}.Div(L)
+	return fit.Estimate{Center: moved, Lo: moved, Hi: moved, N: L.N}.Div(L)
 }
 
 // At is the point of a τ.
@@ -106,7 +108,3 @@ func (c *Curve) At(tau int) (p Point, measured bool) {
 	}
 	return Point{}, false
 }
-
-// Fleet is the number of files from which on machines are compared with their
-// median, not with the first.
-const Fleet = 10

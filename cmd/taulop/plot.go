@@ -19,7 +19,6 @@ import (
 	"github.com/taulop/taulop/chart"
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/compare"
-	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/report"
 )
 
@@ -78,6 +77,7 @@ type plotRequest struct {
 	output string
 	format string
 	width  float64
+	as     string // what published tables are taken for
 	files  []string
 }
 
@@ -113,6 +113,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&lists.caches, "cache", "", "`list` of where user data are: in, off")
 	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
 	flags.StringVar(&lists.taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16")
+	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files: `list` of algorithms like bcast:binomial, or message")
 	flags.IntVar(&req.choice.P, "P", 0, "of verify's files: `ranks` (default the most)")
 	var words []string
@@ -134,11 +135,15 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if req.files = words[1:]; len(req.files) == 0 {
 		return usagef("name the file to draw, like %s", req.kind.example)
 	}
-	req.choice.Setups, req.choice.Algorithms = fields(lists.setups), fields(lists.algorithms)
-	for _, p := range fields(lists.placements) {
-		req.choice.Placements = append(req.choice.Placements, numa.Policy(p))
+	if err := checkAs(req.as); err != nil {
+		return err
 	}
-	if err := req.sizes(lists.caches, lists.bytes, lists.taus); err != nil {
+	req.choice.Algorithms = fields(lists.algorithms)
+	var err error
+	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
+		return err
+	}
+	if err := req.taus(lists.taus); err != nil {
 		return err
 	}
 	if req.choice.P < 0 {
@@ -173,36 +178,19 @@ func fields(list string) (parts []string) {
 	return parts
 }
 
-func (req *plotRequest) sizes(caches, bytes, taus string) (err error) {
-	for _, c := range fields(caches) {
-		if c != "in" && c != "off" {
-			return usagef("-cache: %q is neither in nor off", c)
-		}
-		req.choice.OffCache = append(req.choice.OffCache, c == "off")
+func (req *plotRequest) taus(list string) (err error) {
+	if list == "" {
+		return nil
 	}
-	if bytes != "" {
-		req.choice.Bytes, err = parseList(bytes, false, func(text string) (int, error) {
-			m, _, err := parseSize(text, 1)
-			if err == nil && m < 1 {
-				err = fmt.Errorf("a message has 1 byte or more, got m = %s", text)
-			}
-			return m, err
-		})
-		if err != nil {
-			return usagef("-m: %v", err)
+	req.choice.Taus, err = parseList(list, true, func(text string) (int, error) {
+		tau, err := strconv.Atoi(text)
+		if err != nil || tau < 1 {
+			return 0, fmt.Errorf("%q is not a τ: give whole numbers from 1, like 1,2,4", text)
 		}
-	}
-	if taus != "" {
-		req.choice.Taus, err = parseList(taus, true, func(text string) (int, error) {
-			tau, err := strconv.Atoi(text)
-			if err != nil || tau < 1 {
-				return 0, fmt.Errorf("%q is not a τ: give whole numbers from 1, like 1,2,4", text)
-			}
-			return tau, nil
-		})
-		if err != nil {
-			return usagef("-tau: %v", err)
-		}
+		return tau, nil
+	})
+	if err != nil {
+		return usagef("-tau: %v", err)
 	}
 	return nil
 }
@@ -248,15 +236,17 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	notes := takePublished(machines, req.as)
 	if c, err = req.kind.ofMachines(machines, req.choice); err != nil {
 		return nil, nil, usageError(err.Error())
 	}
+	c.Caption = append(c.Caption, notes...)
 	return c, skipped, nil
 }
 
 func (req *plotRequest) verification() (*report.Verification, error) {
-	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus) > 0 {
-		return nil, fmt.Errorf("-setup, -placement and -tau choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
+	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus) > 0 || req.as != "" {
+		return nil, fmt.Errorf("-setup, -placement, -tau and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
 	}
 	if len(req.files) > 1 {
 		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))

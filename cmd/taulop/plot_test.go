@@ -88,6 +88,14 @@ func TestPlotsAreWritten(t *testing.T) {
 			}
 		}
 	}
+	// A published table beside one's own, as the user says.
+	picture := filepath.Join(dir, "as.svg")
+	if _, _, err := run(t, "plot", "ratio", "-as", "ring", "-m", "1:1M", "-o", picture, native, published); exitStatus(err) != 2 {
+		t.Errorf("8192 alone is in both, and drawn: %v", err)
+	}
+	if _, _, err := run(t, "plot", "l-tau", "-as", "ring", "-o", picture, native, published); err != nil || !strings.Contains(load(t, picture), "is taken for ring") {
+		t.Errorf("%v: the picture does not say what the table is taken for", err)
+	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
@@ -122,7 +130,7 @@ func TestBadPlots(t *testing.T) {
 		{"l-tau -tau 0 -o x.svg NATIVE", "-tau"},
 		{"l-tau -tau 1 -o x.svg NATIVE", "two τ"},
 		{"l-tau -m 8Q -o x.svg NATIVE", "-m"},
-		{"l-tau -m 0 -o x.svg NATIVE", "1 byte"},
+		{"l-tau -m 0 -o x.svg NATIVE", "no L(m,τ) of m = 0"},
 		{"l-tau -cache both -o x.svg NATIVE", "-cache"},
 		{"l-tau -setup ping -o x.svg NATIVE", "it has ring"},
 		{"l-tau -P 2 -o x.svg NATIVE", "-P choose"},
@@ -130,6 +138,8 @@ func TestBadPlots(t *testing.T) {
 		{"copy -o x.svg PUBLISHED", "no copies"},
 		{"ratio -o x.svg NATIVE", "two machines"},
 		{"ratio -o x.svg NATIVE PUBLISHED", "nothing in common"},
+		{"ratio -as rnig -o x.svg NATIVE PUBLISHED", "-as"},
+		{"accuracy -as ring -o x.svg VERIFY", "-as"},
 		{"predicted -o x.svg none.json", "none.json is not there"},
 		{"predicted -o x.svg NATIVE", "taulop verify -json"},
 		{"predicted -o x.svg PUBLISHED", "SHM.txt:1: "},

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/setups"
+)
+
+const compareHelp = `Compare puts machines side by side: what concurrent transfers cost on each, how
+many of them each really carries, and whether the difference is real.
+
+  taulop compare [flags] A.json B.json [C.json …]
+
+Files are what taulop sweep writes, or tables in the published text format.
+Ratios are to the first. From ten files on it is a fleet: medians and spread of
+all, and the machines that are off.
+
+Examples:
+  taulop compare old.json new.json
+  taulop compare -m 8K,1M -cache off a.json b.json
+  taulop compare -as ring host.json metropolis/SHM.txt
+  taulop compare -csv -o fleet.csv nodes/*.json
+
+Flags:
+`
+
+// compareRequest is what the user asked to compare.
+type compareRequest struct {
+	choice    compare.Choice
+	as        string
+	json, csv bool
+	output    string
+	paths     []string
+}
+
+// compareCommand is the subcommand.
+func compareCommand(_ context.Context, out, errOut io.Writer, args []string) error {
+	req, err := parseCompare(out, args)
+	if err != nil {
+		return err
+	}
+	machines, skipped, err := readMachines(req.paths)
+	if err != nil {
+		return err
+	}
+	for _, s := range skipped {
+		fmt.Fprintf(errOut, "taulop: skipped: %v\n", s)
+	}
+	for _, warning := range takePublished(machines, req.as) {
+		fmt.Fprintf(errOut, "taulop: warning: %s\n", warning)
+	}
+	compared, err := req.compare(machines)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	err = put(out, req.output, func(w io.Writer) error {
+		switch {
+		case req.json:
+			return compared.WriteJSON(w)
+		case req.csv:
+			return compared.WriteCSV(w)
+		}
+		compared.WriteText(w, req.output == "" && isTerminal(out))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range compared.Warned() {
+		fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
+	}
+	return skippedFiles(skipped, len(req.paths))
+}
+
+// compare puts a few machines beside the first, and many beside their median.
+func (req *compareRequest) compare(machines []compare.Machine) (report.Compared, error) {
+	if len(req.paths) < compare.Fleet {
+		c, err := compare.New(machines, req.choice)
+		return (*report.SideBySide)(c), err
+	}
+	o, err := compare.NewOverview(machines, req.choice)
+	return (*report.Overview)(o), err
+}
+
+func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
+	req := &compareRequest{}
+	flags := flag.NewFlagSet("taulop compare", flag.ContinueOnError)
+	var names, placements, caches, sizes string
+	flags.StringVar(&sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)")
+	flags.StringVar(&names, "setup", "", "`list` of setups: ring, bcast, ping (default all)")
+	flags.StringVar(&placements, "placement", "", "`list` of placements: local, spread, remote (default all)")
+	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
+	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
+	flags.BoolVar(&req.json, "json", false, "one JSON document")
+	flags.BoolVar(&req.csv, "csv", false, "a row for each machine and τ")
+	flags.StringVar(&req.output, "o", "", "write to a new `file` instead of standard output")
+	if err := parse(flags, out, args, compareHelp); err != nil {
+		return nil, err
+	}
+	if err := noFlags("compare", flags.Args()); err != nil {
+		return nil, err
+	}
+	req.paths = flags.Args()
+	switch {
+	case len(req.paths) < 2:
+		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", count(len(req.paths), "file"))
+	case req.json && req.csv:
+		return nil, usagef("-json and -csv cannot be used together: choose one")
+	}
+	var err error
+	if req.choice, err = parseChoice(names, placements, caches, sizes); err != nil {
+		return nil, err
+	}
+	if err := checkAs(req.as); err != nil {
+		return nil, err
+	}
+	return req, fresh(req.output)
+}
+
+func checkAs(setup string) error {
+	if setup == "" {
+		return nil
+	}
+	if _, err := setups.Lookup(setup); err != nil {
+		return usagef("-as: %v", err)
+	}
+	return nil
+}
+
+// takePublished takes published tables for transfers of a setup, if one is asked
+// for, and says of which machines.
+func takePublished(machines []compare.Machine, as string) (warnings []string) {
+	for i := range machines {
+		if m := &machines[i]; as != "" && m.Published() {
+			m.Take(as, numa.Local)
+			warnings = append(warnings, fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", m.Name, as))
+		}
+	}
+	return warnings
+}
+
+// parseChoice reads the flags that choose among a file's curves.
+func parseChoice(names, placements, caches, sizes string) (choice compare.Choice, err error) {
+	list := func(text string, take func(string) error) error {
+		if text == "" {
+			return nil
+		}
+		for _, name := range strings.Split(text, ",") {
+			if err := take(strings.TrimSpace(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := list(names, func(name string) error { choice.Setups = append(choice.Setups, name); return nil }); err != nil {
+		return choice, err
+	}
+	if err := list(placements, func(name string) error { choice.Placements = append(choice.Placements, numa.Policy(name)); return nil }); err != nil {
+		return choice, err
+	}
+	err = list(caches, func(name string) error {
+		if name != "in" && name != "off" {
+			return usagef("-cache: %q is neither in nor off", name)
+		}
+		choice.Caches = append(choice.Caches, name == "off")
+		return nil
+	})
+	if err != nil || sizes == "" {
+		return choice, err
+	}
+	choice.Sizes, err = parseList(sizes, false, func(text string) (int, error) { m, _, err := parseSize(text, 1); return m, err })
+	if err != nil {
+		return choice, usagef("-m: %v", err)
+	}
+	slices.Sort(choice.Sizes)
+	return choice, nil
+}
