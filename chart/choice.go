@@ -28,7 +28,7 @@ func tooMany(lines int, choose string) error {
 	if lines <= MaxLines {
 		return nil
 	}
-	return fmt.Errorf("%d lines in a chart cannot be told apart, %d can: choose with %s, or name fewer files", lines, MaxLines, choose)
+	return fmt.Errorf("%d lines in a chart cannot be told apart, %d can: take %s; taulop compare sums up many files", lines, MaxLines, choose)
 }
 
 // A line is a series that does not have its name yet: that says only in what it
@@ -46,6 +46,9 @@ type line struct {
 func (ch Choice) curves(machines []compare.Machine, take func(c *compare.Curve) bool, wanted string) (all []compare.Curve, err error) {
 	if len(machines) == 0 {
 		return nil, fmt.Errorf("there is no file to draw")
+	}
+	if n := len(machines); n > MaxLines+1 { // of ratios the first has no line
+		return nil, tooMany(n, "fewer files")
 	}
 	for _, m := range machines {
 		curves, err := compare.Curves(m.Name, m.File)

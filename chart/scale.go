@@ -269,7 +269,12 @@ func (s *scale) ratios(length vg.Length, need func(string) vg.Length) {
 			return
 		}
 	}
-	s.powers(2, length, need, func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }, 2, 4, 16, 256, 65536)
+	s.powers(2, length, need, func(v float64) string {
+		if v < 1 {
+			return "1/" + strconv.FormatFloat(1/v, 'g', 6, 64)
+		}
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	}, 2, 4, 16, 256, 65536)
 }
 
 // widen makes room above and below.

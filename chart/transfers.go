@@ -65,7 +65,7 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 // overTau are lines over τ, and the size that they have in common, m where it is
 // none.
 func (ch Choice) overTau(machines []compare.Machine, y func(compare.Point) fit.Estimate) (series []Series, caption []string, size string, err error) {
-	wanted := "m = " + report.Bytes(compare.Customary)
+	wanted := "messages of one segment"
 	if len(ch.Sizes) > 0 {
 		wanted = fmt.Sprintf("m = %s", sizesText(ch.Sizes))
 	}
@@ -102,7 +102,7 @@ func (ch Choice) overTau(machines []compare.Machine, y func(compare.Point) fit.E
 	if longest < 2 {
 		return nil, nil, "", fmt.Errorf("a line over τ needs two τ that were measured, and L(m,1) for A(τ), and there is none: choose others with -setup and -tau, or sweep more")
 	}
-	if err := tooMany(len(lines), "-setup, -placement, -cache or -m"); err != nil {
+	if err := tooMany(len(lines), "fewer with -setup, -placement, -cache or -m"); err != nil {
 		return nil, nil, "", err
 	}
 	size = report.Bytes(curves[0].Bytes)
@@ -169,31 +169,39 @@ func (ch Choice) sizesWanted() string {
 // Copies is the cost of a copy c(m,τ) against m, a line for each τ: Fig. 4.
 func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	var measured []measuredPoint
+	if err := tooMany(len(machines), "fewer files"); err != nil {
+		return nil, err
+	}
 	for _, m := range machines {
 		copies := slices.DeleteFunc(slices.Clone(m.File.Cells), func(c params.Cell) bool { return c.Kind != params.CopyCell })
 		if len(copies) == 0 {
 			return nil, fmt.Errorf("%s has no copies, c(m,τ): published files never have; measure them with taulop sweep", m.Name)
 		}
-		var channels []compare.Channel
+		var channels []compare.Channel // each once
 		for _, c := range copies {
-			channels = append(channels, compare.Channel{Setup: "copies", Placement: c.Placement, OffCache: c.OffCache, Bytes: c.Bytes})
+			if channel := copyChannel(c); !slices.Contains(channels, channel) {
+				channels = append(channels, channel)
+			}
 		}
 		of := ch
 		of.Setups = nil // copies have none
-		taken := of.taken(channels)
-		if len(ch.Sizes) > 0 {
-			taken = slices.DeleteFunc(taken, func(c compare.Channel) bool { return !slices.Contains(ch.Sizes, c.Bytes) })
-		}
-		if len(taken) == 0 {
-			return nil, fmt.Errorf("%s has no copies of %s%s: it has %s", m.Name, ch.sizesWanted(), and(of.described()), channelsText(channels))
-		}
-		for i, c := range copies {
-			if slices.Contains(taken, channels[i]) {
+		taken, found := of.taken(channels), false
+		for _, c := range copies {
+			if slices.Contains(taken, copyChannel(c)) && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes)) {
+				found = true
 				measured = append(measured, measuredPoint{m.Name, channelTraits("", c.Placement, c.OffCache), c.Tau, c.Bytes, c.Time})
 			}
 		}
+		if !found {
+			return nil, fmt.Errorf("%s has no copies of %s%s: it has %s", m.Name, ch.sizesWanted(), and(of.described()), channelsText(channels))
+		}
 	}
 	return overSize(measured, ch, len(machines), "Cost of a copy while τ processes copy at once", "c(m,τ)", "without flags and partners", "lower is better")
+}
+
+// copyChannel is where a copy was measured, of any size.
+func copyChannel(c params.Cell) compare.Channel {
+	return compare.Channel{Setup: "copies", Placement: c.Placement, OffCache: c.OffCache}
 }
 
 func and(text string) string {
@@ -235,7 +243,7 @@ func overSize(measured []measuredPoint, ch Choice, machines int, title, label st
 	if longest < 2 {
 		return nil, fmt.Errorf("a line over m needs two sizes that were measured with the same τ, and there is none: choose others with -m and -tau")
 	}
-	if err := tooMany(len(lines), "-tau, -placement or -cache"); err != nil {
+	if err := tooMany(len(lines), "fewer with -tau, -placement or -cache"); err != nil {
 		return nil, err
 	}
 	byTau(lines)
