@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/params"
 )
 
 // Fleet is the number of files from which on machines are compared with their
@@ -304,26 +303,4 @@ func (o *Overview) warn(machines []Machine) {
 		}
 		o.Warnings = append(o.Warnings, who+": "+k.text)
 	}
-}
-
-// differences are in how machines were measured.
-func differences(machines []Machine) (all []string) {
-	for _, like := range []struct {
-		what string
-		of   func(*params.File) string
-	}{
-		{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
-		{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
-		{"intermediate buffers", func(f *params.File) string {
-			if f.Plan.SegmentBytes == 0 {
-				return ""
-			}
-			return fmt.Sprintf("%d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
-		}},
-	} {
-		if kinds := mixed(machines, like.of); len(kinds) > 1 {
-			all = append(all, fmt.Sprintf("the machines were measured with different %s: %s", like.what, strings.Join(kinds, "; ")))
-		}
-	}
-	return all
 }
