@@ -80,7 +80,7 @@ func Of(collective string) ([]*Algorithm, error) {
 	}
 	if of == nil {
 		return nil, fmt.Errorf("unknown collective %q; did you mean %q? Known are %s",
-			collective, nearest(collective, Collectives()), strings.Join(Collectives(), ", "))
+			collective, Nearest(collective, Collectives()), strings.Join(Collectives(), ", "))
 	}
 	return of, nil
 }
@@ -106,7 +106,7 @@ func Lookup(name string) (*Algorithm, error) {
 	if !full {
 		return nil, fmt.Errorf("%q is a collective, not an algorithm; take one of %s", name, strings.Join(names, ", "))
 	}
-	return nil, fmt.Errorf("unknown algorithm %q; did you mean %q?", name, nearest(name, names))
+	return nil, fmt.Errorf("unknown algorithm %q; did you mean %q?", name, Nearest(name, names))
 }
 
 // find returns the algorithm of a name, or nil.
@@ -119,8 +119,8 @@ func find(name string) *Algorithm {
 	return nil
 }
 
-// nearest is the candidate that takes the fewest edits to become name.
-func nearest(name string, candidates []string) string {
+// Nearest is the candidate that takes the fewest edits to become name.
+func Nearest(name string, candidates []string) string {
 	name = name[:min(len(name), 64)] // nobody mistypes more, and this takes time ∝ length
 	return slices.MinFunc(candidates, func(a, b string) int { return edits(name, a) - edits(name, b) })
 }

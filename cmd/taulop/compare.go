@@ -54,13 +54,8 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	for _, s := range skipped {
 		fmt.Fprintf(errOut, "taulop: skipped: %v\n", s)
 	}
-	if req.as != "" {
-		for i := range machines {
-			if m := &machines[i]; m.Published() {
-				m.Take(req.as, numa.Local)
-				fmt.Fprintf(errOut, "taulop: warning: %s is taken for %s, placement local, which its file does not say\n", m.Name, req.as)
-			}
-		}
+	for _, warning := range takePublished(machines, req.as) {
+		fmt.Fprintf(errOut, "taulop: warning: %s\n", warning)
 	}
 	compared, err := req.compare(machines)
 	if err != nil {
@@ -124,12 +119,32 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	if req.choice, err = parseChoice(names, placements, caches, sizes); err != nil {
 		return nil, err
 	}
-	if req.as != "" {
-		if _, err := setups.Lookup(req.as); err != nil {
-			return nil, usagef("-as: %v", err)
-		}
+	if err := checkAs(req.as); err != nil {
+		return nil, err
 	}
 	return req, fresh(req.output)
+}
+
+func checkAs(setup string) error {
+	if setup == "" {
+		return nil
+	}
+	if _, err := setups.Lookup(setup); err != nil {
+		return usagef("-as: %v", err)
+	}
+	return nil
+}
+
+// takePublished takes published tables for transfers of a setup, if one is asked
+// for, and says of which machines.
+func takePublished(machines []compare.Machine, as string) (warnings []string) {
+	for i := range machines {
+		if m := &machines[i]; as != "" && m.Published() {
+			m.Take(as, numa.Local)
+			warnings = append(warnings, fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", m.Name, as))
+		}
+	}
+	return warnings
 }
 
 // parseChoice reads the flags that choose among a file's curves.

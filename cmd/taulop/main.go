@@ -9,6 +9,7 @@
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
+//	taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
 //	taulop compare [flags] A.json B.json ...
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
@@ -43,6 +44,7 @@ var commands = map[string]command{
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},
+	"plot":    {plotCommand, false},
 	"compare": {compareCommand, false},
 	"export":  {export, false},
 	"import":  {importCommand, false},

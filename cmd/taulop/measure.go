@@ -45,6 +45,7 @@ Other commands, each with its own -h:
   taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory
+  taulop plot      charts of such files, and of what verify found
   taulop export    a file in the format of other tools
   taulop import    published parameters into such a file
 

@@ -1,0 +1,395 @@
+package chart
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A layout is a chart with a place for everything: title and caption on top, the
+// panels, then the legend, which so never covers data.
+type layout struct {
+	width, height  vg.Length
+	title, caption []string
+	panels         []panel
+	legend         []entry
+	columns        []vg.Length // of the legend, their widths
+}
+
+// A panel's labels are not left to its axes, which would make room for them as
+// though they stood elsewhere on a logarithmic one.
+type panel struct {
+	*plot.Plot
+	height vg.Length
+	x, y   []string // labels
+}
+
+// labels is the room that they take.
+func (p panel) labels() (left, bottom vg.Length) {
+	room := func(lines []string) vg.Length {
+		if len(lines) == 0 {
+			return 0
+		}
+		return lineSpacing*labelSize*vg.Length(len(lines)) + 1
+	}
+	return room(p.y), room(p.x)
+}
+
+// An entry explains a line in the legend.
+type entry struct {
+	name   string
+	thumbs []plot.Thumbnailer
+}
+
+var (
+	titleStyle   = textStyle(titleSize, ink, true)
+	captionStyle = textStyle(smallSize, quiet, false)
+	legendStyle  = textStyle(smallSize, ink, false)
+	labelStyle   = textStyle(labelSize, ink, false)
+	tickStyle    = textStyle(smallSize, ink, false)
+)
+
+const (
+	lineSpacing = 1.3
+	thumbWidth  = vg.Length(20)
+	thumbGap    = vg.Length(3)
+	entryGap    = vg.Length(10)
+	panelGap    = vg.Length(6)
+	axisRoom    = vg.Length(40) // what axis label and ticks take, about
+)
+
+func (c *Chart) layout(width vg.Length) *layout {
+	l := &layout{width: width}
+	inner := width - 2*margin
+	l.title = wrap([]string{c.Title}, titleStyle, inner)
+	l.caption = wrap(c.Caption, captionStyle, inner)
+	l.height = 2*margin + l.header() + panelGap
+	high := min(max(0.58*width, 130), 380)
+	for i, p := range c.Panels {
+		share := p.Height
+		if share == 0 {
+			share = 1
+		}
+		if i < len(c.Panels)-1 && c.Panels[i+1].X == p.X {
+			p.X.Label = "" // the panel below has it
+		}
+		made := l.panel(p, inner, vg.Length(share)*high)
+		l.panels = append(l.panels, made)
+		l.height += made.height
+	}
+	l.height += panelGap * vg.Length(len(c.Panels)-1)
+	l.arrange(inner)
+	l.height += l.legendHeight()
+	return l
+}
+
+func (l *layout) header() vg.Length {
+	return lineSpacing * (titleSize*vg.Length(len(l.title)) + smallSize*vg.Length(len(l.caption)))
+}
+
+// panel makes a panel and its entries of the legend.
+func (l *layout) panel(c Panel, width, height vg.Length) panel {
+	p := plot.New()
+	p.BackgroundColor = nil
+	var xs, ys, at, ats []float64
+	var top float64 // of the centres
+	for _, s := range c.Series {
+		for _, pt := range s.Points {
+			top = max(top, pt.Y.Center)
+		}
+	}
+	for _, s := range c.Series {
+		for _, pt := range s.Points {
+			xs, at = append(xs, pt.X), append(at, pt.X)
+			ys, ats = append(ys, pt.Y.Center), append(ats, pt.Y.Center)
+			if pt.Y.Known() { // one bar that is far too long must not squeeze the rest
+				ys = append(ys, max(pt.Y.Lo, pt.Y.Center/3), min(pt.Y.Hi, max(2*top, pt.Y.Center)))
+			}
+		}
+	}
+	for _, b := range c.Bands {
+		xs, ys = append(xs, b.X...), append(append(ys, b.Lo...), b.Hi...)
+	}
+	for _, v := range c.Levels {
+		ys = append(ys, v.Y)
+	}
+	x := c.X.scaleOf(xs, at, width-axisRoom, true, tickStyle)
+	y := c.Y.scaleOf(ys, ats, height-axisRoom, false, tickStyle)
+	style(&p.X, x, draw.XCenter, draw.YTop)
+	style(&p.Y, y, draw.XRight, yTickAlign)
+	for _, s := range c.Series {
+		if !s.Faint {
+			l.explain(s.Name, s.thumbs()...)
+		}
+	}
+	for _, b := range c.Bands {
+		l.band(p, b)
+	}
+	lines := plotter.NewGrid()
+	lines.Vertical, lines.Horizontal = hair(grid), hair(grid)
+	p.Add(lines)
+	for _, v := range c.Levels {
+		p.Add(straight(x.lo, x.hi, v.Y, v.Y, draw.LineStyle{Color: quiet, Width: 0.6}))
+	}
+	for _, layer := range []func(s Series) bool{
+		func(s Series) bool { return s.Faint },
+		func(s Series) bool { return !s.Faint && !s.Loose },
+		func(s Series) bool { return !s.Faint && s.Loose },
+	} {
+		for _, s := range c.Series {
+			if layer(s) {
+				p.Add(s.plotters(x, y, width-axisRoom, height-axisRoom)...)
+			}
+		}
+	}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.lo, x.hi, y.lo, y.hi
+	return panel{p, height, wrap([]string{x.label}, labelStyle, width-axisRoom), wrap([]string{y.label}, labelStyle, height-axisRoom)}
+}
+
+// yTickAlign puts the middle of a digit beside its tick.
+const yTickAlign = draw.YAlignment(-0.6)
+
+func style(a *plot.Axis, s scale, x draw.XAlignment, y draw.YAlignment) {
+	a.Scale, a.Tick.Marker = s, s
+	a.Padding = 3
+	a.LineStyle = draw.LineStyle{Color: ink, Width: 0.5}
+	a.Tick.LineStyle, a.Tick.Length = a.LineStyle, 3
+	a.Tick.Label.Font, a.Tick.Label.Color = tickStyle.Font, ink
+	a.Tick.Label.XAlign, a.Tick.Label.YAlign = x, y
+}
+
+func hair(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: 0.4} }
+
+func straight(x0, x1, y0, y1 float64, sty draw.LineStyle) *plotter.Line {
+	return &plotter.Line{XYs: plotter.XYs{{X: x0, Y: y0}, {X: x1, Y: y1}}, LineStyle: sty}
+}
+
+// band adds a region and its edges.
+func (l *layout) band(p *plot.Plot, b Band) {
+	var region, lo, hi plotter.XYs
+	for i, x := range b.X {
+		lo, hi = append(lo, plotter.XY{X: x, Y: b.Lo[i]}), append(hi, plotter.XY{X: x, Y: b.Hi[i]})
+	}
+	region = slices.Clone(hi)
+	slices.Reverse(region)
+	region = append(slices.Clone(lo), region...)
+	area := &plotter.Polygon{XYs: []plotter.XYs{region}, Color: shade}
+	p.Add(area)
+	l.explain(b.Name, area)
+	for _, edge := range []struct {
+		name string
+		xys  plotter.XYs
+		dash []vg.Length
+	}{{b.HiLabel, hi, []vg.Length{3, 2}}, {b.LoLabel, lo, []vg.Length{1, 1.5}}} {
+		if edge.name == "" {
+			continue
+		}
+		line := &plotter.Line{XYs: edge.xys, LineStyle: draw.LineStyle{Color: quiet, Width: 0.8, Dashes: edge.dash}}
+		p.Add(line)
+		l.explain(edge.name, line)
+	}
+}
+
+// explain adds to the legend what it does not have yet.
+func (l *layout) explain(name string, thumbs ...plot.Thumbnailer) {
+	name = plain(name)
+	if name != "" && !slices.ContainsFunc(l.legend, func(e entry) bool { return e.name == name }) {
+		l.legend = append(l.legend, entry{name, thumbs})
+	}
+}
+
+func (s Series) colour() color.Color {
+	c := palette[s.Colour%len(palette)]
+	if s.Faint {
+		n := c.(color.NRGBA)
+		n.A = 0x60
+		return n
+	}
+	return c
+}
+
+func (s Series) line() draw.LineStyle {
+	sty := draw.LineStyle{Color: s.colour(), Width: lineWidth, Dashes: dashes[s.Style%len(dashes)]}
+	if s.Faint {
+		sty.Width /= 2
+	}
+	return sty
+}
+
+func (s Series) mark() draw.GlyphStyle {
+	sty := draw.GlyphStyle{Color: s.colour(), Radius: markRadius, Shape: marks[s.Style%len(marks)]}
+	if s.Faint {
+		sty.Radius /= 2
+	} else if len(s.Points) > manyPoints {
+		sty.Radius *= 0.75
+	}
+	return sty
+}
+
+// manyPoints are so many that marks would touch in a column of print,
+// tooManyPoints so many that they would hide the line.
+const (
+	manyPoints    = 20
+	tooManyPoints = 40
+)
+
+// plotters draw the line, the intervals where they are longer than the mark, and
+// the marks, where those of many points have room, between axes of about that
+// length. On a logarithmic one a value that is not above zero has no place.
+func (s Series) plotters(across, axis scale, width, height vg.Length) (ps []plot.Plotter) {
+	var xys, marked plotter.XYs
+	last := -width
+	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: s.colour(), Width: 0.6}, CapWidth: capWidth}
+	for _, p := range s.Points {
+		y := p.Y.Center
+		if !drawable(y) || axis.logarithmic && y <= 0 {
+			continue
+		}
+		xys = append(xys, plotter.XY{X: p.X, Y: y})
+		at := width * vg.Length(across.Normalize(across.lo, across.hi, p.X))
+		if len(s.Points) > tooManyPoints && at-last < 3*markRadius {
+			continue
+		}
+		last = at
+		marked = append(marked, plotter.XY{X: p.X, Y: y})
+		if p.Y.Known() && vg.Length(axis.Normalize(axis.lo, axis.hi, p.Y.Hi)-axis.Normalize(axis.lo, axis.hi, p.Y.Lo))*height > 2*s.mark().Radius {
+			bars.XYs = append(bars.XYs, plotter.XY{X: p.X, Y: y})
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{y - p.Y.Lo, p.Y.Hi - y})
+		}
+	}
+	if !s.Loose && len(xys) > 1 {
+		ps = append(ps, &plotter.Line{XYs: xys, LineStyle: s.line()})
+	}
+	if len(bars.XYs) > 0 && !s.Faint {
+		ps = append(ps, bars)
+	}
+	if len(marked) > 0 {
+		ps = append(ps, &plotter.Scatter{XYs: marked, GlyphStyle: s.mark()})
+	}
+	return ps
+}
+
+func (s Series) thumbs() (ts []plot.Thumbnailer) {
+	if !s.Loose {
+		ts = append(ts, &plotter.Line{LineStyle: s.line()})
+	}
+	return append(ts, &plotter.Scatter{GlyphStyle: s.mark()})
+}
+
+// arrange puts the legend into as many columns as have room.
+func (l *layout) arrange(width vg.Length) {
+	for n := len(l.legend); n > 0; n-- {
+		rows := (len(l.legend) + n - 1) / n
+		l.columns = nil
+		total := -entryGap
+		for column := range slices.Chunk(l.legend, rows) {
+			var w vg.Length
+			for _, e := range column {
+				w = max(w, thumbWidth+thumbGap+legendStyle.Width(e.name))
+			}
+			l.columns = append(l.columns, w)
+			total += w + entryGap
+		}
+		if total <= width {
+			return
+		}
+	}
+	l.columns = []vg.Length{width}
+}
+
+// rows of the legend; one line alone needs none.
+func (l *layout) rows() int {
+	if len(l.legend) < 2 {
+		return 0
+	}
+	return (len(l.legend) + len(l.columns) - 1) / len(l.columns)
+}
+
+func (l *layout) legendHeight() vg.Length {
+	if l.rows() == 0 {
+		return 0
+	}
+	return panelGap + vg.Length(l.rows())*lineSpacing*smallSize
+}
+
+// draw draws everything.
+func (l *layout) draw(c draw.Canvas) {
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	y := c.Max.Y - margin
+	for _, line := range l.title {
+		c.FillText(titleStyle, vg.Point{X: margin, Y: y}, line)
+		y -= lineSpacing * titleSize
+	}
+	for _, line := range l.caption {
+		c.FillText(captionStyle, vg.Point{X: margin, Y: y}, line)
+		y -= lineSpacing * smallSize
+	}
+	y -= panelGap
+	places := make([]draw.Canvas, len(l.panels))
+	begin := c.Min.X
+	for i, p := range l.panels {
+		left, bottom := p.labels()
+		places[i] = draw.Crop(c, margin+left, -margin, y-p.height-c.Min.Y+bottom, y-c.Max.Y)
+		begin = max(begin, p.DataCanvas(places[i]).Min.X)
+		y -= p.height + panelGap
+	}
+	for i, p := range l.panels {
+		places[i].Min.X += begin - p.DataCanvas(places[i]).Min.X // all begin at the same x
+		p.Draw(places[i])
+		p.drawLabels(c, places[i])
+	}
+	if l.rows() > 0 {
+		l.drawLegend(c, y)
+	}
+}
+
+// drawLabels draws the labels of the axes left of and below where the panel is,
+// each in the middle of its axis.
+func (p panel) drawLabels(c, place draw.Canvas) {
+	data := p.DataCanvas(place)
+	_, bottom := p.labels()
+	sty := labelStyle
+	sty.XAlign = draw.XCenter
+	for i, line := range p.x {
+		c.FillText(sty, vg.Point{X: data.Center().X, Y: place.Min.Y - 1 - lineSpacing*labelSize*vg.Length(i)}, line)
+	}
+	sty.Rotation = math.Pi / 2
+	middle := data.Center().Y
+	if half := sty.Width(longest(p.y)) / 2; middle-half < place.Min.Y-bottom {
+		middle = place.Min.Y - bottom + half
+	}
+	for i, line := range p.y {
+		c.FillText(sty, vg.Point{X: margin + lineSpacing*labelSize*vg.Length(i), Y: middle}, line)
+	}
+}
+
+func longest(lines []string) string {
+	return slices.MaxFunc(append([]string{""}, lines...), func(a, b string) int { return len(a) - len(b) })
+}
+
+// drawLegend draws it from y down, column by column.
+func (l *layout) drawLegend(c draw.Canvas, y vg.Length) {
+	x := margin
+	column := 0
+	for i, e := range l.legend {
+		if i > 0 && i%l.rows() == 0 {
+			x += l.columns[column] + entryGap
+			column++
+		}
+		at := y - vg.Length(i%l.rows())*lineSpacing*smallSize
+		icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: x, Y: at - smallSize - 1}, Max: vg.Point{X: x + thumbWidth, Y: at - 1},
+		}}
+		for _, t := range e.thumbs {
+			t.Thumbnail(&icon)
+		}
+		room := l.columns[column] - thumbWidth - thumbGap
+		c.FillText(legendStyle, vg.Point{X: x + thumbWidth + thumbGap, Y: at}, shorten(e.name, "…", legendStyle, room))
+	}
+}

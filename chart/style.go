@@ -1,0 +1,123 @@
+package chart
+
+import (
+	"image/color"
+	"strings"
+	"unicode"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// The palette of Okabe and Ito without its yellow, which is lost on white.
+var palette = []color.Color{
+	color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, // blue
+	color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
+	color.NRGBA{0x00, 0x9E, 0x73, 0xFF}, // bluish green
+	color.NRGBA{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
+	color.NRGBA{0xE6, 0x9F, 0x00, 0xFF}, // orange
+	color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
+	color.NRGBA{0x00, 0x00, 0x00, 0xFF}, // black
+}
+
+// What was measured is black rings where models stand beside it as lines.
+const (
+	black = 6
+	ring  = 3
+)
+
+var (
+	ink   = color.NRGBA{0x22, 0x22, 0x22, 0xFF}
+	quiet = color.NRGBA{0x55, 0x55, 0x55, 0xFF} // 7 : 1 on white
+	grid  = color.NRGBA{0xDD, 0xDD, 0xDD, 0xFF}
+	shade = color.NRGBA{0xEC, 0xEC, 0xEC, 0xFF}
+)
+
+// Seven colours, five marks and four dashes are out of step, so that no line looks
+// like another: with a colour of its own for each machine 20 of them can differ.
+var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}}
+
+var dashes = [][]vg.Length{nil, {4, 1.5}, {1.2, 1.2}, {5, 1.5, 1.2, 1.5}}
+
+// Sizes in points, on paper.
+const (
+	titleSize  = 8.5
+	labelSize  = 7.5
+	smallSize  = 7 // ticks, legend, caption
+	lineWidth  = vg.Length(1)
+	markRadius = vg.Length(2.1)
+	capWidth   = vg.Length(3)
+	margin     = vg.Length(4)
+)
+
+func textStyle(points float64, c color.Color, bold bool) text.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(points)}
+	if bold {
+		f.Weight = xfont.WeightBold
+	}
+	return text.Style{Color: c, Font: f, XAlign: draw.XLeft, YAlign: draw.YTop, Handler: plot.DefaultTextHandler}
+}
+
+// plain makes one line of a text from a file: what cannot be printed would spoil
+// the document.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// wrap breaks facts into lines: between them, then between words, then anywhere.
+func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
+	line := ""
+	add := func(separator, part string) {
+		if line != "" && sty.Width(line+separator+part) <= width {
+			line += separator + part
+			return
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for line = part; sty.Width(line) > width; {
+			head := shorten(line, "", sty, width)
+			lines, line = append(lines, head), strings.TrimPrefix(line, head)
+		}
+	}
+	for _, fact := range facts {
+		fact = strings.Join(strings.Fields(plain(fact)), " ")
+		if sty.Width(fact) <= width {
+			add(" · ", fact)
+			continue
+		}
+		separator := " · "
+		for _, word := range strings.Fields(fact) {
+			add(separator, word)
+			separator = " "
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// shorten cuts s so that it fits with the ending that says so.
+func shorten(s, ending string, sty text.Style, width vg.Length) string {
+	if sty.Width(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	for len(runes) > 1 && sty.Width(string(runes)+ending) > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + ending
+}

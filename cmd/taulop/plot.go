@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"github.com/taulop/taulop/chart"
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/report"
+)
+
+// A plotKind is a kind of chart: of parameter files, or of what taulop verify
+// wrote.
+type plotKind struct {
+	name, about, example string
+	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
+	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
+}
+
+var plotKinds = []plotKind{
+	{name: "l-tau", about: "L(S,τ) against τ, a line for each setup and machine",
+		example: "taulop plot l-tau -o l.svg host.json", ofMachines: chart.TransfersOverTau},
+	{name: "concurrency", about: "A(τ), how many transfers are carried at once, between both bounds",
+		example: "taulop plot concurrency -o a.svg a.json b.json", ofMachines: chart.Concurrency},
+	{name: "l-m", about: "L(m,τ) against m, a line for each τ",
+		example: "taulop plot l-m -tau 1,2,4 -o l.pdf host.json", ofMachines: chart.TransfersOverSize},
+	{name: "copy", about: "c(m,τ) against m, a line for each τ",
+		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
+	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
+		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
+	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
+		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
+	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
+		example: "taulop plot accuracy -o e.svg verify.json", ofVerification: chart.Accuracy},
+}
+
+// plotHelp is made of the kinds.
+func plotHelp() string {
+	var b strings.Builder
+	b.WriteString(`Plot draws what parameter files, or what taulop verify -json wrote, say.
+
+  taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
+
+Kinds:
+`)
+	for _, k := range plotKinds {
+		fmt.Fprintf(&b, "  %-12s %s\n  %-12s   %s\n", k.name, k.about, "", k.example)
+	}
+	b.WriteString(`
+Parameter files are those of taulop sweep and import, and tables in the published
+text format. Bars are 95 % intervals. Where a flag does not say otherwise, charts
+show all setups (over m: the ring), the first placement, user data in cache, and
+over τ the segment's size. An existing file is replaced.
+
+Flags:
+`)
+	return b.String()
+}
+
+// plotRequest is what the user asked to draw.
+type plotRequest struct {
+	kind   plotKind
+	choice chart.Choice
+	output string
+	format string
+	width  float64
+	as     string // what published tables are taken for
+	files  []string
+}
+
+func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error {
+	req := &plotRequest{}
+	if err := req.parse(out, args); err != nil {
+		return err
+	}
+	c, skipped, err := req.chart()
+	if err != nil {
+		return err
+	}
+	for _, err := range skipped {
+		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
+	}
+	var picture bytes.Buffer
+	if err := c.Write(&picture, req.format, req.width); err != nil {
+		return err
+	}
+	if err := maybe.WriteFile(req.output, picture.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return skippedFiles(skipped, len(req.files))
+}
+
+func (req *plotRequest) parse(out io.Writer, args []string) error {
+	flags := flag.NewFlagSet("taulop plot", flag.ContinueOnError)
+	var lists struct{ setups, placements, caches, bytes, taus, algorithms string }
+	flags.StringVar(&req.output, "o", "", "write to a `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
+	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
+	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, lone")
+	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: local, spread, remote, cpus")
+	flags.StringVar(&lists.caches, "cache", "", "`list` of where user data are: in, off")
+	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	flags.StringVar(&lists.taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16")
+	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
+	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files: `list` of algorithms like bcast:binomial, or message")
+	flags.IntVar(&req.choice.P, "P", 0, "of verify's files: `ranks` (default the most)")
+	var words []string
+	for {
+		if err := parse(flags, out, args, plotHelp()); err != nil {
+			return err
+		}
+		if args = flags.Args(); len(args) == 0 {
+			break
+		}
+		words, args = append(words, args[0]), args[1:]
+	}
+	if len(words) == 0 {
+		return usagef("say which chart: taulop plot %s", plotKinds[0].example[len("taulop plot "):])
+	}
+	if err := req.choose(words[0]); err != nil {
+		return err
+	}
+	if req.files = words[1:]; len(req.files) == 0 {
+		return usagef("name the file to draw, like %s", req.kind.example)
+	}
+	if err := checkAs(req.as); err != nil {
+		return err
+	}
+	req.choice.Algorithms = fields(lists.algorithms)
+	var err error
+	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
+		return err
+	}
+	if err := req.taus(lists.taus); err != nil {
+		return err
+	}
+	if req.choice.P < 0 {
+		return usagef("-P is %d: give the number of ranks", req.choice.P)
+	}
+	if !(req.width >= chart.MinWidth && req.width <= chart.MaxWidth) {
+		return usagef("-width is %g: give %d to %d cm, a column of print has %g", req.width, chart.MinWidth, chart.MaxWidth, chart.ColumnWidth)
+	}
+	return req.checkOutput()
+}
+
+// choose finds the kind.
+func (req *plotRequest) choose(word string) error {
+	var names []string
+	for _, k := range plotKinds {
+		if k.name == word {
+			req.kind = k
+			return nil
+		}
+		names = append(names, k.name)
+	}
+	return usagef("there is no chart %q; did you mean %q? There are %s", word, collective.Nearest(word, names), strings.Join(names, ", "))
+}
+
+// fields are the parts of a list between commas.
+func fields(list string) (parts []string) {
+	for _, part := range strings.Split(list, ",") {
+		if part = strings.TrimSpace(part); part != "" && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+func (req *plotRequest) taus(list string) (err error) {
+	if list == "" {
+		return nil
+	}
+	req.choice.Taus, err = parseList(list, true, func(text string) (int, error) {
+		tau, err := strconv.Atoi(text)
+		if err != nil || tau < 1 {
+			return 0, fmt.Errorf("%q is not a τ: give whole numbers from 1, like 1,2,4", text)
+		}
+		return tau, nil
+	})
+	if err != nil {
+		return usagef("-tau: %v", err)
+	}
+	return nil
+}
+
+// checkOutput finds the format, and refuses to draw over what is drawn.
+func (req *plotRequest) checkOutput() error {
+	if req.output == "" {
+		return usagef("-o is missing: say where the picture goes, like %s", req.kind.example)
+	}
+	req.format = strings.ToLower(strings.TrimPrefix(filepath.Ext(req.output), "."))
+	if !slices.Contains(chart.Formats, req.format) {
+		return usagef("-o %s has no extension that says a format: take .%s", req.output, strings.Join(chart.Formats, ", ."))
+	}
+	if to, err := os.Stat(req.output); err == nil {
+		for _, file := range req.files {
+			if from, err := os.Stat(file); err == nil && os.SameFile(from, to) {
+				return usagef("-o %s is a file to draw: choose another name", req.output)
+			}
+		}
+	}
+	if err := writable(req.output); err != nil {
+		return usagef("-o %s cannot be written: %v", req.output, err)
+	}
+	return nil
+}
+
+// chart reads the files and lays the chart out.
+func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
+	if req.kind.ofVerification != nil {
+		v, err := req.verification()
+		if err == nil {
+			c, err = req.kind.ofVerification(v, req.choice)
+		}
+		if err != nil {
+			return nil, nil, usageError(err.Error())
+		}
+		return c, nil, nil
+	}
+	if len(req.choice.Algorithms) > 0 || req.choice.P > 0 {
+		return nil, nil, usagef("-algorithm and -P choose from what taulop verify wrote: leave them out of %s, or take the chart predicted", req.kind.name)
+	}
+	machines, skipped, err := readMachines(req.files)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes := takePublished(machines, req.as)
+	if c, err = req.kind.ofMachines(machines, req.choice); err != nil {
+		return nil, nil, usageError(err.Error())
+	}
+	c.Caption = append(c.Caption, notes...)
+	return c, skipped, nil
+}
+
+func (req *plotRequest) verification() (*report.Verification, error) {
+	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus) > 0 || req.as != "" {
+		return nil, fmt.Errorf("-setup, -placement, -tau and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
+	}
+	if len(req.files) > 1 {
+		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
+	}
+	f, err := os.Open(req.files[0])
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not there: write it with taulop verify -json -o %[1]s", req.files[0])
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return report.ReadVerification(f, req.files[0])
+}

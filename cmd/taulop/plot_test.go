@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/verify"
+)
+
+// plottable are files that each kind of chart can draw: a native one with copies,
+// a published one, and one of taulop verify.
+func plottable(t *testing.T, dir string) (native, published, verification string) {
+	t.Helper()
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{
+		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: []int{1, 2}, Caches: []bool{false}, SegmentBytes: 8192}}
+	f.Provenance.Hostname = "<script>alert(1)</script>"
+	for _, tau := range f.Plan.Taus {
+		for _, m := range f.Plan.Sizes {
+			key := params.Key{Placement: numa.Local, Tau: tau, Bytes: m, Kind: params.CopyCell}
+			samples := []float64{float64(m), float64(m) + 1, float64(m) + 2}
+			f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Median(samples), Samples: samples})
+			key.Kind, key.Setup = params.TransferCell, "ring"
+			f.Cells = append(f.Cells, params.Cell{Key: key, K: 1, Transfers: 2, Time: fit.Median(samples), Samples: samples})
+		}
+	}
+	native = filepath.Join(dir, "native.json")
+	if err := f.WriteFile(native); err != nil {
+		t.Fatal(err)
+	}
+	published = save(t, dir, "SHM.txt", strings.Replace(tinySHM, "\n64\t", "\n8192\t", 1))
+	v := report.Verification{SegmentBytes: 8192}
+	for _, m := range []int{1024, 8192} {
+		r := verify.Row{Name: "bcast:binomial", P: 2, Bytes: m, Measured: fit.Estimate{Center: 600, Lo: 590, Hi: 610, N: 9}}
+		for _, model := range verify.Models {
+			r.Predicted = append(r.Predicted, verify.Prediction{Model: model, Ns: 500})
+		}
+		v.Rows = append(v.Rows, r)
+	}
+	var b bytes.Buffer
+	if err := v.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	return native, published, save(t, dir, "verify.json", b.String())
+}
+
+// Every kind is written in every format, over what was there, and nothing else.
+func TestPlotsAreWritten(t *testing.T) {
+	dir := t.TempDir()
+	native, published, verification := plottable(t, dir)
+	for _, kind := range plotKinds {
+		files := []string{native}
+		switch {
+		case kind.ofVerification != nil:
+			files = []string{verification}
+		case kind.name == "ratio":
+			second := save(t, dir, "second.txt", load(t, published))
+			files = []string{published, second}
+		}
+		for _, format := range []string{"svg", "PNG", "pdf"} {
+			picture := save(t, dir, kind.name+"."+format, "what was there")
+			out, errOut, err := run(t, append([]string{"plot", kind.name, "-o", picture}, files...)...)
+			if err != nil || out != "" || errOut != "" {
+				t.Errorf("%s: %q, %q, %v", kind.name, out, errOut, err)
+				continue
+			}
+			text := load(t, picture)
+			switch format {
+			case "svg":
+				if !strings.HasPrefix(text, "<?xml") || !strings.HasSuffix(text, "</svg>\n") || strings.Contains(text, "<script") {
+					t.Errorf("%s: %.80q", picture, text)
+				}
+			case "PNG":
+				if _, err := png.Decode(strings.NewReader(text)); err != nil {
+					t.Errorf("%s: %v", picture, err)
+				}
+			case "pdf":
+				if !strings.HasPrefix(text, "%PDF-") {
+					t.Errorf("%s: %.20q", picture, text)
+				}
+			}
+		}
+	}
+	// A published table beside one's own, as the user says.
+	picture := filepath.Join(dir, "as.svg")
+	if _, _, err := run(t, "plot", "ratio", "-as", "ring", "-m", "1:1M", "-o", picture, native, published); exitStatus(err) != 2 {
+		t.Errorf("8192 alone is in both, and drawn: %v", err)
+	}
+	if _, _, err := run(t, "plot", "l-tau", "-as", "ring", "-o", picture, native, published); err != nil || !strings.Contains(load(t, picture), "is taken for ring") {
+		t.Errorf("%v: the picture does not say what the table is taken for", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+	if help, _, _ := run(t, "plot", "-h"); strings.Count(help, "taulop plot ") != len(plotKinds)+1 {
+		t.Errorf("the help has no example of each kind:\n%s", help)
+	}
+}
+
+func TestBadPlots(t *testing.T) {
+	dir := t.TempDir()
+	native, published, verification := plottable(t, dir)
+	cut := save(t, dir, "cut.json", load(t, verification)[:100])
+	empty := save(t, dir, "empty.json", "")
+	for _, tt := range []struct{ line, want string }{
+		{"", "which chart"},
+		{"l-taw -o x.svg NATIVE", `did you mean "l-tau"`},
+		{"concurency -o x.svg NATIVE", `did you mean "concurrency"`},
+		{"l-tau -o x.svg", "name the file"},
+		{"l-tau NATIVE", "-o is missing"},
+		{"l-tau -o x NATIVE", "extension"},
+		{"l-tau -o x.gif NATIVE", ".svg, .png, .pdf"},
+		{"l-tau -o DIR/no/x.svg NATIVE", "cannot be written"},
+		{"l-tau -o DIR NATIVE", "extension"},
+		{"l-tau -o x.svg none.json", "none.json"},
+		{"l-tau -o x.svg DIR", "folder"},
+		{"l-tau -o x.svg EMPTY", "is empty"},
+		{"l-tau -o x.svg NATIVE NATIVE", "twice"},
+		{"l-tau -o x.svg VERIFY", "no parameter file"},
+		{"l-tau -width 1 -o x.svg NATIVE", "-width"},
+		{"l-tau -width NaN -o x.svg NATIVE", "-width"},
+		{"l-tau -tau 0 -o x.svg NATIVE", "-tau"},
+		{"l-tau -tau 1 -o x.svg NATIVE", "two τ"},
+		{"l-tau -m 8Q -o x.svg NATIVE", "-m"},
+		{"l-tau -m 0 -o x.svg NATIVE", "no L(m,τ) of m = 0"},
+		{"l-tau -cache both -o x.svg NATIVE", "-cache"},
+		{"l-tau -setup ping -o x.svg NATIVE", "it has ring"},
+		{"l-tau -P 2 -o x.svg NATIVE", "-P choose"},
+		{"l-tau -algorithm bcast -o x.svg NATIVE", "-algorithm"},
+		{"copy -o x.svg PUBLISHED", "no copies"},
+		{"ratio -o x.svg NATIVE", "two machines"},
+		{"ratio -o x.svg NATIVE PUBLISHED", "nothing in common"},
+		{"ratio -as rnig -o x.svg NATIVE PUBLISHED", "-as"},
+		{"accuracy -as ring -o x.svg VERIFY", "-as"},
+		{"predicted -o x.svg none.json", "none.json is not there"},
+		{"predicted -o x.svg NATIVE", "taulop verify -json"},
+		{"predicted -o x.svg PUBLISHED", "SHM.txt:1: "},
+		{"predicted -o x.svg CUT", "cut.json:"},
+		{"predicted -o x.svg EMPTY", "is empty"},
+		{"predicted -o x.svg VERIFY VERIFY", "one file"},
+		{"predicted -P 3 -o x.svg VERIFY", "-P 2"},
+		{"predicted -P -3 -o x.svg VERIFY", "-P is -3"},
+		{"accuracy -algorithm bcst -o x.svg VERIFY", "bcast:binomial"},
+		{"accuracy -setup ring -o x.svg VERIFY", "-setup"},
+		{"accuracy -cache off -o x.svg VERIFY", "off cache"},
+	} {
+		line := strings.NewReplacer("NATIVE", native, "PUBLISHED", published, "VERIFY", verification, "CUT", cut, "EMPTY", empty, "x.", dir+"/x.", "DIR", dir).Replace(tt.line)
+		out, _, err := run(t, append([]string{"plot"}, strings.Fields(line)...)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("taulop plot %s: exit %d, %v; want exit 2 and one line with %q", line, exitStatus(err), err, tt.want)
+		}
+		if out != "" {
+			t.Errorf("taulop plot %s: printed %q", line, out)
+		}
+	}
+	if pictures, err := filepath.Glob(filepath.Join(dir, "x*")); err != nil || len(pictures) > 0 {
+		t.Errorf("bad input left %q, %v", pictures, err)
+	}
+	before := load(t, native)
+	shot := filepath.Join(dir, "native.svg")
+	if err := os.Link(native, shot); err != nil {
+		t.Skipf("no hard links here: %v", err)
+	}
+	if _, _, err := run(t, "plot", "l-tau", "-o", shot, native); exitStatus(err) != 2 || load(t, native) != before {
+		t.Errorf("drawing over the file that is drawn: %v", err)
+	}
+}

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/verify"
+)
+
+// maxVerification is far more than a document of taulop verify needs, in bytes.
+const maxVerification = 64 << 20
+
+// ReadVerification reads what WriteJSON of a Verification wrote. An error is a
+// sentence that begins with the name of the file.
+func ReadVerification(r io.Reader, name string) (*Verification, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxVerification+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(text) > maxVerification:
+		return nil, fmt.Errorf("%s has more than %d MiB; this is not what taulop verify -json writes", name, maxVerification>>20)
+	case strings.TrimSpace(string(text)) == "":
+		return nil, fmt.Errorf("%s is empty: write it anew with taulop verify -json", name)
+	}
+	var doc struct {
+		Format string `json:"format"` // of a parameter file
+		Verification
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		line := 1
+		var syntax *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		switch {
+		case errors.As(err, &syntax):
+			line += strings.Count(string(text[:syntax.Offset]), "\n")
+		case errors.As(err, &kind):
+			line += strings.Count(string(text[:kind.Offset]), "\n")
+		}
+		return nil, fmt.Errorf("%s:%d: %w; this is not what taulop verify -json writes", name, line, err)
+	}
+	if doc.Format == params.Format {
+		return nil, fmt.Errorf("%s holds the parameters of a machine: what models predict beside what was measured is written by taulop verify -json", name)
+	}
+	if len(doc.Rows) == 0 {
+		return nil, fmt.Errorf("%s has no rows of measured collectives; this is not what taulop verify -json writes", name)
+	}
+	for i, row := range doc.Rows {
+		if err := checkRow(row); err != nil {
+			return nil, fmt.Errorf("%s: row %d: %w; write it anew with taulop verify -json", name, i+1, err)
+		}
+	}
+	return &doc.Verification, nil
+}
+
+// checkRow accepts what taulop verify writes.
+func checkRow(r verify.Row) error {
+	m := r.Measured
+	switch {
+	case r.Name == "":
+		return errors.New("the algorithm has no name")
+	case r.P < 1 || r.Bytes < 0:
+		return fmt.Errorf("%s has P = %d and m = %d", r.Name, r.P, r.Bytes)
+	case !(m.Center >= 0) || math.IsInf(m.Center, 0):
+		return fmt.Errorf("%s of m = %d has no time that was measured", r.Name, r.Bytes)
+	case m.Known() && (m.Lo > m.Center || m.Center > m.Hi):
+		return fmt.Errorf("%s of m = %d took %g ns, which is not within [%g, %g]", r.Name, r.Bytes, m.Center, m.Lo, m.Hi)
+	case len(r.Predicted) != len(verify.Models):
+		return fmt.Errorf("%s of m = %d has predictions of %d models, want %s", r.Name, r.Bytes, len(r.Predicted), strings.Join(verify.Models, ", "))
+	}
+	for i, p := range r.Predicted {
+		if p.Model != verify.Models[i] {
+			return fmt.Errorf("%s of m = %d has a prediction of %q where that of %s belongs", r.Name, r.Bytes, p.Model, verify.Models[i])
+		}
+	}
+	return nil
+}
