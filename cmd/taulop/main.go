@@ -9,6 +9,7 @@
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
+//	taulop report -o report.html FILE ...
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
 //
@@ -42,6 +43,7 @@ var commands = map[string]command{
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},
+	"report":  {reportCommand, false},
 	"export":  {export, false},
 	"import":  {importCommand, false},
 }
