@@ -10,7 +10,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
@@ -94,7 +93,7 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 // bandwidth of tau transfers of m bytes at once, in bytes a ns.
 func bandwidth(tau, m int, L fit.Estimate) fit.Estimate {
 	moved := float64(tau) * float64(m)
-	return fit.Estimate{Center: moved, Lo: moved, Hi: moved, N: math.MaxInt}.Div(L)
+	return fit.Estimate{Center: moved, Lo: moved, Hi: moved, N: L.N}.Div(L)
 }
 
 // At is the point of a τ.

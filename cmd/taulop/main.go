@@ -10,6 +10,7 @@
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop report -o report.html FILE ...
+//	taulop compare [flags] A.json B.json ...
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
 //
@@ -44,6 +45,7 @@ var commands = map[string]command{
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},
 	"report":  {reportCommand, false},
+	"compare": {compareCommand, false},
 	"export":  {export, false},
 	"import":  {importCommand, false},
 }

@@ -115,6 +115,9 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		err = interrupted("stopped: taulop sweep -resume " + req.file + " measures what is missing")
 	}
 	report.WriteSweep(out, file)
+	if isTerminal(out) {
+		report.WriteSweepCharts(out, file)
+	}
 	if !req.quiet {
 		writeWarnings(errOut, file.Warnings[told:rest], file.Warnings[rest:]...)
 		fmt.Fprintf(errOut, "taulop: %s has %d cells\n", req.file, len(file.Cells))
@@ -295,8 +298,7 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 
 // sweepProgress shows a bar on a terminal, and a line a minute elsewhere.
 func sweepProgress(w io.Writer, budget time.Duration) (show func(sweep.Progress), done func()) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(w) {
 		last := time.Now()
 		return func(p sweep.Progress) {
 			if time.Since(last) >= time.Minute {
@@ -305,7 +307,7 @@ func sweepProgress(w io.Writer, budget time.Duration) (show func(sweep.Progress)
 			}
 		}, func() {}
 	}
-	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(f), progressbar.OptionClearOnFinish(),
+	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(w), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
 	return func(p sweep.Progress) {
 		what := string(p.Cell.Kind)
@@ -315,4 +317,10 @@ func sweepProgress(w io.Writer, budget time.Duration) (show func(sweep.Progress)
 		bar.Describe(fmt.Sprintf("%d of %d cells, %v left, %s %s τ=%d", p.Done, p.Cells, p.Left.Round(time.Second), what, report.Bytes(p.Cell.Bytes), p.Cell.Tau))
 		bar.Set(int((budget - p.Left).Milliseconds()))
 	}, func() { bar.Finish() }
+}
+
+// isTerminal reports whether somebody is looking.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/setups"
+)
+
+const compareHelp = `Compare puts machines side by side: what concurrent transfers cost on each, how
+many of them each really carries, and whether the difference is real.
+
+  taulop compare [flags] A.json B.json [C.json …]
+
+Files are what taulop sweep writes, or tables in the published text format.
+Ratios are to the first. From ten files on it is a fleet: medians and spread of
+all, and the machines that are off.
+
+Examples:
+  taulop compare old.json new.json
+  taulop compare -m 8K,1M -cache off a.json b.json
+  taulop compare -as ring host.json metropolis/SHM.txt
+  taulop compare -csv -o fleet.csv nodes/*.json
+
+Flags:
+`
+
+// compareRequest is what the user asked to compare.
+type compareRequest struct {
+	choice    compare.Choice
+	as        string
+	json, csv bool
+	output    string
+	paths     []string
+}
+
+// compareCommand is the subcommand.
+func compareCommand(_ context.Context, out, errOut io.Writer, args []string) error {
+	req, err := parseCompare(out, args)
+	if err != nil {
+		return err
+	}
+	machines, skipped, err := readMachines(req.paths)
+	if err != nil {
+		return err
+	}
+	for _, s := range skipped {
+		fmt.Fprintf(errOut, "taulop: skipped: %v\n", s)
+	}
+	if req.as != "" {
+		for i := range machines {
+			if m := &machines[i]; m.Published() {
+				m.Take(req.as, numa.Local)
+				fmt.Fprintf(errOut, "taulop: warning: %s is taken for %s, placement local, which its file does not say\n", m.Name, req.as)
+			}
+		}
+	}
+	c, err := compare.New(machines, req.choice)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	err = put(out, req.output, func(w io.Writer) error {
+		switch {
+		case req.json:
+			return report.WriteComparisonJSON(w, c)
+		case req.csv:
+			return report.WriteComparisonCSV(w, c)
+		}
+		report.WriteComparison(w, c)
+		if req.output == "" && isTerminal(out) {
+			report.WriteComparisonCharts(w, c)
+		}
+		report.WriteConclusions(w, c)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range c.Warnings {
+		fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
+	}
+	return skippedFiles(skipped, len(req.paths))
+}
+
+func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
+	req := &compareRequest{}
+	flags := flag.NewFlagSet("taulop compare", flag.ContinueOnError)
+	var names, placements, caches, sizes string
+	flags.StringVar(&sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)")
+	flags.StringVar(&names, "setup", "", "`list` of setups: ring, bcast, ping (default all)")
+	flags.StringVar(&placements, "placement", "", "`list` of placements: local, spread, remote (default all)")
+	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
+	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
+	flags.BoolVar(&req.json, "json", false, "one JSON document")
+	flags.BoolVar(&req.csv, "csv", false, "a row for each machine and τ")
+	flags.StringVar(&req.output, "o", "", "write to a new `file` instead of standard output")
+	if err := parse(flags, out, args, compareHelp); err != nil {
+		return nil, err
+	}
+	if err := noFlags("compare", flags.Args()); err != nil {
+		return nil, err
+	}
+	req.paths = flags.Args()
+	switch {
+	case len(req.paths) < 2:
+		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", count(len(req.paths), "file"))
+	case req.json && req.csv:
+		return nil, usagef("-json and -csv cannot be used together: choose one")
+	}
+	var err error
+	if req.choice, err = parseChoice(names, placements, caches, sizes); err != nil {
+		return nil, err
+	}
+	if req.as != "" {
+		if _, err := setups.Lookup(req.as); err != nil {
+			return nil, usagef("-as: %v", err)
+		}
+	}
+	return req, fresh(req.output)
+}
+
+// parseChoice reads the flags that choose among a file's curves.
+func parseChoice(names, placements, caches, sizes string) (choice compare.Choice, err error) {
+	list := func(text string, take func(string) error) error {
+		if text == "" {
+			return nil
+		}
+		for _, name := range strings.Split(text, ",") {
+			if err := take(strings.TrimSpace(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := list(names, func(name string) error { choice.Setups = append(choice.Setups, name); return nil }); err != nil {
+		return choice, err
+	}
+	if err := list(placements, func(name string) error { choice.Placements = append(choice.Placements, numa.Policy(name)); return nil }); err != nil {
+		return choice, err
+	}
+	err = list(caches, func(name string) error {
+		if name != "in" && name != "off" {
+			return usagef("-cache: %q is neither in nor off", name)
+		}
+		choice.Caches = append(choice.Caches, name == "off")
+		return nil
+	})
+	if err != nil || sizes == "" {
+		return choice, err
+	}
+	choice.Sizes, err = parseList(sizes, false, func(text string) (int, error) { m, _, err := parseSize(text, 1); return m, err })
+	if err != nil {
+		return choice, usagef("-m: %v", err)
+	}
+	slices.Sort(choice.Sizes)
+	return choice, nil
+}

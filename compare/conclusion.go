@@ -1,0 +1,122 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// conclude says which machine carries more transfers, from which τ on, and which
+// moves more bytes. A machine leads at a τ when its value is above all others',
+// beyond the intervals where they are known.
+func (t *Table) conclude() string {
+	var common []int // τ that all rows have
+	for _, tau := range t.Taus {
+		if !slices.ContainsFunc(t.Rows, func(r Row) bool { _, measured := r.At(tau); return !measured }) {
+			common = append(common, tau)
+		}
+	}
+	concurrent := slices.DeleteFunc(slices.Clone(common), func(tau int) bool { return tau < 2 })
+	if len(concurrent) == 0 {
+		return "No τ above 1 was measured on all machines: nothing is said about concurrent transfers."
+	}
+	return t.carries(concurrent) + " " + t.moves(common)
+}
+
+// carries is about A(τ).
+func (t *Table) carries(taus []int) string {
+	last := taus[len(taus)-1]
+	A := func(r *Row, tau int) fit.Estimate { b, _ := r.At(tau); return b.A }
+	for i := range t.Rows {
+		if math.IsNaN(A(&t.Rows[i], last).Center) {
+			return fmt.Sprintf("A(τ) of %s is unknown, since L(m,1) was not measured.", t.Rows[i].Machine)
+		}
+	}
+	ranking := t.ranking(last, A)
+	from := t.leadsFrom(ranking[0], taus, A)
+	if from == 0 {
+		return fmt.Sprintf("No machine carries more transfers at once than the others, beyond the intervals (A(%d): %s).", last, t.list(ranking, last, A, "%.2f"))
+	}
+	return fmt.Sprintf("%s carries more transfers at once %s (A(%d): %s).", t.Rows[ranking[0]].Machine, since(from, taus), last, t.list(ranking, last, A, "%.2f"))
+}
+
+// moves is about bandwidth.
+func (t *Table) moves(taus []int) string {
+	last := taus[len(taus)-1]
+	B := func(r *Row, tau int) fit.Estimate { b, _ := r.At(tau); return b.Bandwidth }
+	ranking := t.ranking(last, B)
+	from := t.leadsFrom(ranking[0], taus, B)
+	if from == 0 {
+		return fmt.Sprintf("None moves more bytes a second, beyond the intervals (τ = %d: %s GB/s).", last, t.list(ranking, last, B, "%#.3g"))
+	}
+	return fmt.Sprintf("%s moves more bytes a second %s (τ = %d: %s GB/s).", t.Rows[ranking[0]].Machine, since(from, taus), last, t.list(ranking, last, B, "%#.3g"))
+}
+
+// above reports whether e is larger than o, beyond the intervals. What comes
+// without samples counts as exact; with too few of them nothing is above.
+func above(e, o fit.Estimate) bool {
+	lo, hi := e.Lo, o.Hi
+	if e.N == 0 {
+		lo = e.Center
+	}
+	if o.N == 0 {
+		hi = o.Center
+	}
+	return lo > hi
+}
+
+// ranking is the rows by their value at tau, largest first.
+func (t *Table) ranking(tau int, of func(*Row, int) fit.Estimate) []int {
+	order := make([]int, len(t.Rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(of(&t.Rows[b], tau).Center, of(&t.Rows[a], tau).Center)
+	})
+	return order
+}
+
+// leadsFrom is the smallest τ from which on a row leads at every larger one, 0
+// if it does not lead at the last.
+func (t *Table) leadsFrom(leader int, taus []int, of func(*Row, int) fit.Estimate) (from int) {
+	for _, tau := range slices.Backward(taus) {
+		for i := range t.Rows {
+			if i != leader && !above(of(&t.Rows[leader], tau), of(&t.Rows[i], tau)) {
+				return from
+			}
+		}
+		from = tau
+	}
+	return from
+}
+
+// since says from which τ on.
+func since(from int, taus []int) string {
+	switch last := taus[len(taus)-1]; {
+	case from == last && len(taus) > 1:
+		return fmt.Sprintf("only at τ = %d", from)
+	case from == taus[0] && len(taus) > 1:
+		return fmt.Sprintf("at every τ from %d to %d", from, last)
+	case from == last:
+		return fmt.Sprintf("at τ = %d", from)
+	}
+	return fmt.Sprintf("from τ = %d on", from)
+}
+
+// list is the leading values with their machines.
+func (t *Table) list(ranking []int, tau int, of func(*Row, int) fit.Estimate, format string) string {
+	const most = 4
+	var parts []string
+	for _, i := range ranking[:min(len(ranking), most)] {
+		parts = append(parts, fmt.Sprintf("%s "+format, t.Rows[i].Machine, of(&t.Rows[i], tau).Center))
+	}
+	if len(ranking) > most {
+		parts = append(parts, "…")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,30 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// Published reports whether the machine's file comes from a published one, which
+// does not say how it was measured.
+func (m *Machine) Published() bool { return slices.Contains(m.File.Plan.Setups, params.Published) }
+
+// Take takes a published file's transfers for those of a setup and placement.
+// The machine's File becomes a copy.
+func (m *Machine) Take(setup string, placement numa.Policy) {
+	f := *m.File
+	f.Plan.Setups, f.Plan.Policies = []string{setup}, []numa.Policy{placement}
+	f.Cells = slices.Clone(f.Cells)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if c.Setup == params.Published {
+			c.Setup = setup
+		}
+		if c.Placement == params.Published {
+			c.Placement = placement
+		}
+	}
+	m.File = &f
+}

@@ -1,0 +1,30 @@
+package compare
+
+// WorthwhileGain is what more transfers must add to the bandwidth to count,
+// however sure it is.
+const WorthwhileGain = 0.05
+
+// A Saturation is where a channel is full.
+type Saturation struct {
+	Tau     int  `json:"tau"`     // the smallest that no larger one outdoes
+	Reached bool `json:"reached"` // false: the largest τ that was measured still adds
+}
+
+// saturation is the smallest τ for which no larger one moves more bytes a
+// second: more by WorthwhileGain, and beyond the intervals.
+func saturation(points []Point) Saturation {
+	for i, p := range points {
+		outdone := false
+		for _, more := range points[i+1:] {
+			outdone = outdone || more.outdoes(p)
+		}
+		if !outdone {
+			return Saturation{Tau: p.Tau, Reached: i < len(points)-1}
+		}
+	}
+	return Saturation{}
+}
+
+func (p Point) outdoes(o Point) bool {
+	return p.Bandwidth.Center > (1+WorthwhileGain)*o.Bandwidth.Center && above(p.Bandwidth, o.Bandwidth)
+}

@@ -1,0 +1,106 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// law is L(τ) of exact coefficients.
+func law(taus []int, L1, sigma, kappa float64) (L []float64) {
+	for _, tau := range taus {
+		t := float64(tau)
+		L = append(L, L1*(1+sigma*(t-1)+kappa*t*(t-1)))
+	}
+	return L
+}
+
+func TestScalabilityExact(t *testing.T) {
+	for _, tt := range []struct {
+		taus             []int
+		L1, sigma, kappa float64
+	}{
+		{[]int{1, 2, 3, 4}, 1000, 0.1, 0.01},
+		{[]int{1, 2, 3, 4, 5, 6, 7, 8}, 1892, 0.05, 0.001},
+		{[]int{1, 2, 4, 8, 16, 32, 64}, 3046, 0.02, 0.0003},
+		{[]int{2, 4, 8, 16, 64, 1024}, 5, 0.5, 0.2},
+		{[]int{1, 2, 3, 4, 5}, 100, 1, 0}, // a serial channel
+		{[]int{1, 2, 3, 4, 5}, 100, 0, 0}, // a perfect one
+	} {
+		s, err := ScalabilityOf(tt.taus, law(tt.taus, tt.L1, tt.sigma, tt.kappa))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(1/s.Lambda.Value-tt.L1) > 1e-6*tt.L1 || math.Abs(s.Sigma.Value-tt.sigma) > 1e-6 || math.Abs(s.Kappa.Value-tt.kappa) > 1e-7 {
+			t.Errorf("%+v: got %+v", tt, s)
+		}
+		if s.Residual > 1e-6 || s.Poor() || s.N != len(tt.taus) {
+			t.Errorf("%+v: residual %g of %d", tt, s.Residual, s.N)
+		}
+	}
+	// σ = 0.1, κ = 0.01: throughput is largest at √(0.9/0.01) = 9.49.
+	s, _ := ScalabilityOf([]int{1, 2, 3, 4}, law([]int{1, 2, 3, 4}, 1000, 0.1, 0.01))
+	if math.Abs(s.Peak()-9.4868) > 1e-3 || math.Abs(s.L(10)-1000*(1+0.9+0.9)) > 1e-6 {
+		t.Errorf("peak %g, L(10) = %g", s.Peak(), s.L(10))
+	}
+}
+
+// Intervals of one and of 2.78 standard errors hold the truth as often as those
+// of Student's t with 4 degrees of freedom should: 62.6 % and 95 %.
+func TestScalabilityErrors(t *testing.T) {
+	const trials, sigma, kappa, noise = 2000, 0.2, 0.02, 0.02
+	taus := []int{1, 2, 3, 4, 5, 6, 8}
+	r := rand.New(rand.NewPCG(1, 2))
+	var one, wide [2]int
+	var residual float64
+	for range trials {
+		L := law(taus, 1000, sigma, kappa)
+		for i := range L {
+			L[i] *= 1 + noise*r.NormFloat64()
+		}
+		s, err := ScalabilityOf(taus, L)
+		if err != nil || s.Sigma.Held || s.Kappa.Held {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		residual += s.Residual * s.Residual / trials
+		for i, off := range []float64{(s.Sigma.Value - sigma) / s.Sigma.Error, (s.Kappa.Value - kappa) / s.Kappa.Error} {
+			if math.Abs(off) < 1 {
+				one[i]++
+			}
+			if math.Abs(off) < 2.776 {
+				wide[i]++
+			}
+		}
+	}
+	for i, name := range []string{"σ", "κ"} {
+		if one, wide := float64(one[i])/trials, float64(wide[i])/trials; math.Abs(one-0.626) > 0.04 || math.Abs(wide-0.95) > 0.02 {
+			t.Errorf("%s: %.3f within one standard error, want 0.626; %.3f within 2.776, want 0.95", name, one, wide)
+		}
+	}
+	if got := math.Sqrt(residual); math.Abs(got-noise) > 0.001 {
+		t.Errorf("residual %.4f, want %g", got, noise)
+	}
+}
+
+func TestScalabilityBounds(t *testing.T) {
+	// L grows ever more slowly: coherence would be negative.
+	s, err := ScalabilityOf([]int{1, 2, 4, 8}, []float64{100, 150, 200, 230})
+	if err != nil || !s.Kappa.Held || s.Kappa.Value != 0 || s.Sigma.Held || !(s.Sigma.Value > 0) || !s.Poor() {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if !math.IsInf(s.Peak(), 1) {
+		t.Errorf("peak %g", s.Peak())
+	}
+	// L falls: both would be.
+	if s, err := ScalabilityOf([]int{1, 2, 3, 4}, []float64{100, 99, 98, 97}); err != nil || !s.Sigma.Held || !s.Kappa.Held {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, L := range [][]float64{{1, 2, 3}, {0, 1, 2, 3}, {1, 2, 3, math.NaN()}, {1, 2, 3, math.Inf(1)}} {
+		if s, err := ScalabilityOf([]int{1, 2, 3, 4}[:len(L)], L); err == nil {
+			t.Errorf("%v: %+v", L, s)
+		}
+	}
+	if s, err := ScalabilityOf([]int{7, 7, 7, 7}, []float64{1, 2, 3, 4}); err != nil || !s.Sigma.Held { // one τ says nothing of σ and κ
+		t.Errorf("%+v, %v", s, err)
+	}
+}

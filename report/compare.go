@@ -1,0 +1,255 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/fit"
+)
+
+// WriteComparisonJSON writes the document.
+func WriteComparisonJSON(w io.Writer, c *compare.Comparison) error { return writeJSON(w, c) }
+
+// WriteComparison writes, for each table, L(m,τ), bandwidth and A(τ) with τ down
+// and machines across, then what sums up each machine.
+func WriteComparison(w io.Writer, c *compare.Comparison) {
+	var tested, untested bool
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		fmt.Fprintf(w, "%s\n", tableTitle(t))
+		for _, rows := range across(t.Rows) {
+			writeQuantity(w, t, rows, fmt.Sprintf("L(%s,τ) in ns, × that of %s", Bytes(t.Bytes), t.Rows[0].Machine), true, timeCell)
+		}
+		for _, rows := range across(t.Rows) {
+			writeQuantity(w, t, rows, "bandwidth of all τ together in GB/s", false, func(b compare.Beside) string { return significant(b.Bandwidth.Center) })
+		}
+		for _, rows := range across(t.Rows) {
+			writeQuantity(w, t, rows, fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", Bytes(t.Bytes)), false, concurrencyCell)
+		}
+		writeSums(w, t)
+		fmt.Fprintln(w)
+		for _, r := range t.Rows {
+			for _, b := range r.Points {
+				if b.Ratio != nil {
+					tested, untested = tested || b.Ratio.Tested, untested || !b.Ratio.Tested
+				}
+			}
+		}
+	}
+	if tested {
+		fmt.Fprintln(w, "~ no difference beyond noise: Mann–Whitney, p ≥ 0.05")
+	}
+	if untested {
+		fmt.Fprintln(w, "? not tested: one of the two has no samples")
+	}
+}
+
+// WriteConclusions writes the sentences that a comparison ends with.
+func WriteConclusions(w io.Writer, c *compare.Comparison) {
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		if len(c.Tables) > 1 {
+			fmt.Fprintf(w, "%s: ", tableTitle(t))
+		}
+		fmt.Fprintln(w, t.Conclusion)
+	}
+}
+
+func tableTitle(t *compare.Table) string {
+	letter := "m"
+	if t.Segment {
+		letter = "S"
+	}
+	return fmt.Sprintf("%s, %s = %s", t.Channel, letter, Bytes(t.Bytes))
+}
+
+// across cuts rows into those that stand beside each other in a line.
+func across(rows []compare.Row) (parts [][]compare.Row) {
+	const width = 96
+	used := 0
+	for i, r := range rows {
+		need := max(14, utf8.RuneCountInString(r.Machine)+2) + 10
+		if i == 0 || used+need > width {
+			parts, used = append(parts, nil), 6
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], r)
+		used += need
+	}
+	return parts
+}
+
+func writeQuantity(w io.Writer, t *compare.Table, rows []compare.Row, title string, ratios bool, cell func(compare.Beside) string) {
+	fmt.Fprintf(w, "\n  %s\n", title)
+	tw := newTable(w)
+	defer tw.Flush()
+	fmt.Fprint(tw, "τ\t")
+	for i := range rows {
+		fmt.Fprintf(tw, "%s\t", rows[i].Machine)
+		if ratios && rows[i].Machine != t.Rows[0].Machine {
+			fmt.Fprint(tw, "×  \t")
+		}
+	}
+	fmt.Fprintln(tw)
+	for _, tau := range t.Taus {
+		fmt.Fprintf(tw, "%d\t", tau)
+		for i := range rows {
+			b, measured := rows[i].At(tau)
+			if measured {
+				fmt.Fprint(tw, cell(b))
+			}
+			fmt.Fprint(tw, "\t")
+			if ratios && rows[i].Machine != t.Rows[0].Machine {
+				fmt.Fprintf(tw, "%s\t", ratioCell(b.Ratio))
+			}
+		}
+		fmt.Fprintln(tw)
+	}
+}
+
+// newTable aligns to the right, and leaves no spaces at the ends of lines.
+func newTable(w io.Writer) *table {
+	t := &table{out: w}
+	t.Writer = tabwriter.NewWriter(&t.text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	return t
+}
+
+type table struct {
+	*tabwriter.Writer
+	text bytes.Buffer
+	out  io.Writer
+}
+
+// Flush writes the table.
+func (t *table) Flush() {
+	t.Writer.Flush()
+	for line := range strings.Lines(t.text.String()) {
+		fmt.Fprintln(t.out, strings.TrimRight(line, " \n"))
+	}
+}
+
+func timeCell(b compare.Beside) string {
+	text := Digits(b.L.Center, (b.L.Hi-b.L.Lo)/2)
+	if b.L.Known() {
+		text += fmt.Sprintf(" ±%2.0f %%", 100*b.L.Width())
+	}
+	return text
+}
+
+func concurrencyCell(b compare.Beside) string {
+	switch {
+	case math.IsNaN(b.A.Center):
+		return "?"
+	case !b.A.Known() || b.A.Lo == b.A.Hi:
+		return fmt.Sprintf("%.2f", b.A.Center)
+	}
+	return fmt.Sprintf("%.2f ±%.2f", b.A.Center, (b.A.Hi-b.A.Lo)/2)
+}
+
+// ratioCell leaves room for the mark, so that digits stand below each other.
+func ratioCell(r *compare.Ratio) string {
+	switch {
+	case r == nil:
+		return ""
+	case !r.Tested:
+		return significant(r.Value) + " ?"
+	case !r.Differs:
+		return "~  "
+	}
+	return significant(r.Value) + "  "
+}
+
+// significant writes three digits.
+func significant(v float64) string { return Digits(v, 0) }
+
+// writeSums writes what sums up each machine's curve.
+func writeSums(w io.Writer, t *compare.Table) {
+	fmt.Fprintf(w, "\n  summed up; contention σ and coherence κ of X(τ) = λτ/(1 + σ(τ−1) + κτ(τ−1))\n")
+	tw := newTable(w)
+	fmt.Fprintf(tw, "machine\tL(%s,1)\tA(τ)\tsaturates\tσ\tκ\tresidual\t\n", Bytes(t.Bytes))
+	var notes []string
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		end := r.Points[len(r.Points)-1]
+		full := fmt.Sprintf("not up to τ = %d", end.Tau)
+		if r.Saturation.Reached {
+			full = fmt.Sprintf("at τ = %d", r.Saturation.Tau)
+		}
+		alone := r.Alone()
+		fmt.Fprintf(tw, "%s\t%s ns\t%s of %d\t%s\t", r.Machine, Digits(alone.Center, (alone.Hi-alone.Lo)/2), Digits(end.A.Center, 0.01), end.Tau, full)
+		s := r.Scalability
+		if s == nil {
+			fmt.Fprint(tw, "-\t-\t-\t\n")
+			notes = append(notes, fmt.Sprintf("%s: no σ and κ, %s", r.Machine, r.Unfitted))
+			continue
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%.1f %%\t\n", coefficient(s.Sigma), coefficient(s.Kappa), 100*s.Residual)
+		if r.Poor {
+			notes = append(notes, fmt.Sprintf("%s: a poor fit, its times are off by %.0f %%: σ and κ do not describe it", r.Machine, 100*s.Residual))
+		}
+	}
+	tw.Flush()
+	for _, note := range notes {
+		fmt.Fprintf(w, "  %s\n", note)
+	}
+}
+
+func coefficient(c fit.Coefficient) string {
+	if c.Held {
+		return "0"
+	}
+	return fmt.Sprintf("%s ±%s", significant(c.Value), Digits(c.Error, c.Error))
+}
+
+// WriteComparisonCSV writes a row for each machine and τ, with what sums up the
+// machine's curve repeated in each. Fields without a value are empty.
+func WriteComparisonCSV(w io.Writer, c *compare.Comparison) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"setup", "placement", "off_cache", "m_bytes", "machine", "tau", "samples", "L_ns", "L_lo_ns", "L_hi_ns",
+		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
+		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit"})
+	for _, t := range c.Tables {
+		for _, r := range t.Rows {
+			for _, b := range r.Points {
+				row := []string{t.Setup, string(t.Placement), strconv.FormatBool(t.OffCache), strconv.Itoa(t.Bytes), r.Machine,
+					strconv.Itoa(b.Tau), strconv.Itoa(len(b.Samples))}
+				for _, e := range []fit.Estimate{b.L, b.Bandwidth, b.A} {
+					row = append(row, csvNumber(e.Center), csvNumber(e.Lo), csvNumber(e.Hi))
+				}
+				switch {
+				case b.Ratio == nil:
+					row = append(row, "", "", "")
+				case !b.Ratio.Tested:
+					row = append(row, csvNumber(b.Ratio.Value), "", "")
+				default:
+					row = append(row, csvNumber(b.Ratio.Value), csvNumber(b.Ratio.P), strconv.FormatBool(b.Ratio.Differs))
+				}
+				row = append(row, strconv.Itoa(r.Saturation.Tau), strconv.FormatBool(r.Saturation.Reached))
+				if s := r.Scalability; s != nil {
+					row = append(row, csvNumber(s.Sigma.Value), csvNumber(s.Sigma.Error), csvNumber(s.Kappa.Value), csvNumber(s.Kappa.Error),
+						csvNumber(s.Residual), strconv.FormatBool(r.Poor))
+				} else {
+					row = append(row, "", "", "", "", "", "")
+				}
+				out.Write(row)
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// csvNumber writes six digits, nothing for what is unknown.
+func csvNumber(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
