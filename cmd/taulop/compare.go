@@ -54,14 +54,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	for _, s := range skipped {
 		fmt.Fprintf(errOut, "taulop: skipped: %v\n", s)
 	}
-	if req.as != "" {
-		for i := range machines {
-			if m := &machines[i]; m.Published() {
-				m.Take(req.as, numa.Local)
-				fmt.Fprintf(errOut, "taulop: warning: %s is taken for %s, placement local, which its file does not say\n", m.Name, req.as)
-			}
-		}
-	}
+	takePublished(machines, req.as, errOut)
 	c, err := compare.New(machines, req.choice)
 	if err != nil {
 		return usageError(err.Error())
@@ -87,6 +80,17 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 		fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
 	}
 	return skippedFiles(skipped, len(req.paths))
+}
+
+// takePublished takes published tables for a setup, "" for none, on the first
+// node.
+func takePublished(machines []compare.Machine, setup string, errOut io.Writer) {
+	for i := range machines {
+		if m := &machines[i]; setup != "" && m.Published() {
+			m.Take(setup, numa.Local)
+			fmt.Fprintf(errOut, "taulop: warning: %s is taken for %s, placement local, which its file does not say\n", m.Name, setup)
+		}
+	}
 }
 
 func parseCompare(out io.Writer, args []string) (*compareRequest, error) {

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 
+	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/report/page"
+	"github.com/taulop/taulop/setups"
 )
 
 const reportHelp = `Report makes one HTML page of machines: warnings, charts, tables, and the files
@@ -33,6 +35,7 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	var (
 		flags  = flag.NewFlagSet("taulop report", flag.ContinueOnError)
 		output = flags.String("o", "", "the page, a `file`; an older report is overwritten, nothing else")
+		as     = flags.String("as", "", "take published tables for this `setup`, placement local")
 		bare   = flags.Bool("bare", false, "leave out the files for download, which make most of the page's size")
 	)
 	if err := parse(flags, out, args, reportHelp); err != nil {
@@ -47,12 +50,23 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	case flags.NArg() == 0:
 		return usagef("name the parameter files: taulop report -o %s host.json", *output)
 	}
+	if *as != "" {
+		if _, err := setups.Lookup(*as); err != nil {
+			return usagef("-as: %v", err)
+		}
+	}
 	if err := onlyReport(*output); err != nil {
 		return err
 	}
 	machines, skipped, err := readMachines(flags.Args())
 	if err != nil {
 		return err
+	}
+	takePublished(machines, *as, errOut)
+	machines, without := withTransfers(machines)
+	skipped = append(skipped, without...)
+	if len(machines) == 0 || len(without) > 0 && flags.NArg() < compare.Fleet {
+		return usageError(without[0].Error())
 	}
 	for _, err := range skipped {
 		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
@@ -65,6 +79,18 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return err
 	}
 	return skippedFiles(skipped, flags.NArg())
+}
+
+// withTransfers takes out machines of whom there is nothing to show.
+func withTransfers(machines []compare.Machine) (with []compare.Machine, without []error) {
+	for _, m := range machines {
+		if len(m.File.Transfers()) > 0 {
+			with = append(with, m)
+		} else {
+			without = append(without, fmt.Errorf("%s has no transfers, L(m,τ): measure them with taulop sweep", m.Path))
+		}
+	}
+	return with, without
 }
 
 // onlyReport refuses to overwrite what is no report: with a name forgotten after

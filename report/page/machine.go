@@ -19,7 +19,6 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/report"
 )
 
 // A machine is what the page has of one.
@@ -50,21 +49,12 @@ type index struct {
 	Bytes    int     `json:"S"`   // message size that charts begin with
 	Tau      int     `json:"tau"` // likewise
 	Fleet    bool    `json:"fleet"`
-	summary  []summary
+	overview *overview
 }
 
 type entry struct {
 	Name string `json:"name"`
 	File string `json:"file"`
-}
-
-// A summary is what a machine carries at most τ, of messages of the index's size.
-type summary struct {
-	Machine, Group string
-	Bytes          string
-	Tau            int
-	Alone, Many    string // L(S,1), L(S,τ)
-	A, Bandwidth   string
 }
 
 // describe makes what the page has of all machines, several at a time.
@@ -133,9 +123,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 		}
 	}
 	if !x.Fleet {
-		for _, of := range curves {
-			x.summary = append(x.summary, summarise(of, x.Bytes)...)
-		}
+		x.overview = newOverview(p.Machines, curves, x.Bytes)
 	}
 	return machines, x, nil
 }
@@ -299,36 +287,6 @@ func seconds(s float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f s", s)
-}
-
-// summarise takes the largest τ of each group at size m.
-func summarise(curves []compare.Curve, m int) (rows []summary) {
-	for _, c := range curves {
-		if c.Bytes != m || len(c.Points) == 0 {
-			continue
-		}
-		last := c.Points[len(c.Points)-1]
-		row := summary{
-			Machine: c.Machine, Group: c.Channel.String(), Bytes: report.Bytes(m), Tau: last.Tau,
-			Many: value(last.L), Bandwidth: value(last.Bandwidth), A: value(last.A),
-		}
-		if first, ok := c.At(1); ok {
-			row.Alone = value(first.L)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// value is a centre and its interval, where it is known.
-func value(e fit.Estimate) string {
-	switch {
-	case math.IsNaN(e.Center):
-		return ""
-	case !e.Known() || e.Lo == e.Hi:
-		return report.Digits(e.Center, 0)
-	}
-	return report.Digits(e.Center, (e.Hi-e.Lo)/2) + " " + report.Interval(e)
 }
 
 // A table is the curves of a group: m down, τ across, values row by row, of each

@@ -73,7 +73,7 @@ type view struct {
 	Warnings []warning
 	Breaches []warning // of eq. (8)
 	Groups   []group
-	Summary  []summary
+	Overview *overview // of a few machines
 	Index    template.JS
 }
 
@@ -94,7 +94,12 @@ func (p *Page) view() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Machines, v.Groups, v.Summary = machines, index.Groups, index.summary
+	v.Machines, v.Groups, v.Overview = machines, index.Groups, index.overview
+	if index.overview != nil {
+		for _, text := range index.overview.warnings {
+			v.Warnings = append([]warning{{Text: text}}, v.Warnings...)
+		}
+	}
 	text, err := json.Marshal(index)
 	if err != nil {
 		return nil, err
