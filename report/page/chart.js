@@ -88,7 +88,7 @@ function ticks(kind, low, high, n, whole) {
 }
 
 // A Chart shows a spec:
-//   x, y     {name, kind: linear|log2|log10, tick(v), say(v), whole}
+//   x, y     {name, kind: linear|log2|log10, tick(v), say(v), plain(v), whole}
 //   series   [{name, look, points: [{x, y, lo, hi}]}], x rising
 //   bounds   what lies between serial and perfect: [{x, low, high}]
 //   band     the machines' middle half: [{x, low, high}]
@@ -238,7 +238,7 @@ class Chart {
     this.at = p;
     const { x, y, series } = this.spec;
     const lines = [[series[p.row].name, "who"], [`${x.say(p.x)}: ${y.say(p.y)}`, "value"]];
-    if (p.lo !== null && p.hi !== null && p.lo !== p.hi) lines.push([`95 % interval ${y.say(p.lo)} to ${y.say(p.hi)}`, "interval"]);
+    if (p.lo !== null && p.hi !== null && p.lo !== p.hi) lines.push([`95 % interval ${y.plain(p.lo)} to ${y.plain(p.hi)}`, "interval"]);
     this.tip.replaceChildren(...lines.map(([text, name]) => {
       const d = document.createElement("div");
       d.className = name;

@@ -320,7 +320,7 @@ func (v *values) trim() {
 	}
 }
 
-// A column is numbers with five digits; those that are none are null.
+// A column is numbers with six digits; those that are none are null.
 type column []float64
 
 // MarshalJSON is what makes a thousand machines quick to write and small.
@@ -333,11 +333,11 @@ func (c column) MarshalJSON() ([]byte, error) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			b = append(b, "null"...)
 		} else if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e15) {
-			b = strconv.AppendFloat(b, v, 'e', 4, 64)
-		} else if a >= 1e4 {
+			b = strconv.AppendFloat(b, v, 'e', 5, 64)
+		} else if a >= 1e5 {
 			b = strconv.AppendFloat(b, v, 'f', 0, 64)
 		} else {
-			b = strconv.AppendFloat(b, v, 'g', 5, 64)
+			b = strconv.AppendFloat(b, v, 'g', 6, 64)
 		}
 	}
 	return append(b, ']'), nil
