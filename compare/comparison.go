@@ -272,7 +272,7 @@ func newRow(curve, first *Curve) Row {
 // ratio compares two times as benchstat does.
 func ratio(first, p Point) *Ratio {
 	r := &Ratio{Value: p.L.Center / first.L.Center}
-	if !(first.L.Center > 0) {
+	if !(first.L.Center > 0) || math.IsInf(r.Value, 0) {
 		return nil
 	}
 	if len(first.Samples) == 0 || len(p.Samples) == 0 {
@@ -317,23 +317,7 @@ func (c *Comparison) warn(machines []Machine) {
 	if len(without) > 0 {
 		say("%s: no samples, so that its differences cannot be told from noise", abridged(without))
 	}
-	for _, like := range []struct {
-		what string
-		of   func(*params.File) string
-	}{
-		{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
-		{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
-		{"intermediate buffers", func(f *params.File) string {
-			if f.Plan.SegmentBytes == 0 {
-				return ""
-			}
-			return fmt.Sprintf("%d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
-		}},
-	} {
-		if kinds := mixed(machines, like.of); len(kinds) > 1 {
-			say("the machines were measured with different %s: %s", like.what, strings.Join(kinds, "; "))
-		}
-	}
+	c.Warnings = append(c.Warnings, differences(machines)...)
 	for _, m := range machines {
 		if !m.File.Complete {
 			say("%s is incomplete: taulop sweep -resume measures what is missing", m.Path)
@@ -357,7 +341,7 @@ func (c *Comparison) warn(machines []Machine) {
 
 // warnUnits warns of times that no two machines are apart.
 func (c *Comparison) warnUnits(say func(string, ...any)) {
-	const absurd = 1000
+	const absurd = 500
 	for _, t := range c.Tables {
 		for _, r := range t.Rows[1:] {
 			for _, b := range r.Points {

@@ -105,7 +105,3 @@ func (c *Curve) At(tau int) (p Point, measured bool) {
 	}
 	return Point{}, false
 }
-
-// Fleet is the number of files from which on machines are compared with their
-// median, not with the first.
-const Fleet = 10

@@ -114,7 +114,7 @@ func regress(taus []int, L []float64, terms []int) (s Scalability, squares float
 		variance = squares / float64(len(L)-p)
 	}
 	a := beta[0]
-	if !(a > 0) {
+	if !(a > 0) || math.IsInf(1/a, 0) {
 		return s, 0, false
 	}
 	s = Scalability{
@@ -128,7 +128,7 @@ func regress(taus []int, L []float64, terms []int) (s Scalability, squares float
 			continue
 		}
 		q := beta[j] / a
-		if q < 0 {
+		if !(q >= 0) || math.IsInf(q, 0) {
 			return s, 0, false
 		}
 		// Error of the quotient b/a, to first order.

@@ -15,8 +15,8 @@ import (
 
 // WriteConcurrencyChart draws A(τ) of curves of one channel for a terminal of 80
 // columns: bars for a few points, marks on a plane for more. It draws nothing
-// where there is no τ above 1.
-func WriteConcurrencyChart(w io.Writer, title string, curves []compare.Curve) {
+// where there is no τ above 1, and says so by false.
+func WriteConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bool {
 	taus, rows := []int{}, 0
 	for _, c := range curves {
 		for _, p := range c.Points {
@@ -34,6 +34,7 @@ func WriteConcurrencyChart(w io.Writer, title string, curves []compare.Curve) {
 	const mostBars = 8
 	switch {
 	case rows == 0:
+		return false
 	case rows <= mostBars:
 		fmt.Fprintf(w, "A(τ), %s; dots: up to τ, all at once\n", title)
 		writeBars(w, curves, taus)
@@ -41,6 +42,7 @@ func WriteConcurrencyChart(w io.Writer, title string, curves []compare.Curve) {
 		fmt.Fprintf(w, "A(τ), %s\n", title)
 		writePlane(w, curves, taus)
 	}
+	return true
 }
 
 // marks of machines, told apart by shape.
@@ -213,8 +215,8 @@ func ticks(low, top float64, doubling bool) (values []float64) {
 		return values
 	}
 	step := 1.0
-	for top/step > 6 {
-		step++
+	for factors := []float64{2, 2.5, 2}; top/step > 6; factors = append(factors[1:], factors[0]) { // 1, 2, 5, 10 …
+		step *= factors[0]
 	}
 	for v := low; v <= top; v += step {
 		values = append(values, v)
@@ -244,15 +246,6 @@ func writeWrapped(w io.Writer, words []string, indent, width int) {
 	fmt.Fprintln(w)
 }
 
-// WriteComparisonCharts draws A(τ) of each table.
-func WriteComparisonCharts(w io.Writer, c *compare.Comparison) {
-	for i := range c.Tables {
-		t := &c.Tables[i]
-		WriteConcurrencyChart(w, tableTitle(t), t.Curves())
-		fmt.Fprintln(w)
-	}
-}
-
 // WriteSweepCharts draws A(τ) of a file's segments.
 func WriteSweepCharts(w io.Writer, f *params.File) {
 	curves, err := compare.Curves("", f)
@@ -262,7 +255,7 @@ func WriteSweepCharts(w io.Writer, f *params.File) {
 	for _, c := range curves {
 		if c.Segment {
 			fmt.Fprintln(w)
-			WriteConcurrencyChart(w, fmt.Sprintf("%s, S = %s", c.Channel, Bytes(c.Bytes)), []compare.Curve{c})
+			WriteConcurrencyChart(w, channelTitle(c.Channel, true), []compare.Curve{c})
 		}
 	}
 }

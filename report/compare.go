@@ -15,12 +15,26 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// WriteComparisonJSON writes the document.
-func WriteComparisonJSON(w io.Writer, c *compare.Comparison) error { return writeJSON(w, c) }
+// Compared is machines side by side, few or many.
+type Compared interface {
+	WriteText(w io.Writer, charts bool) // charts where somebody is looking
+	WriteCSV(io.Writer) error
+	WriteJSON(io.Writer) error
+	Warned() []string
+}
 
-// WriteComparison writes, for each table, L(m,τ), bandwidth and A(τ) with τ down
-// and machines across, then what sums up each machine.
-func WriteComparison(w io.Writer, c *compare.Comparison) {
+// A SideBySide is a few machines, each in full.
+type SideBySide compare.Comparison
+
+// Warned are the warnings, a sentence each.
+func (c *SideBySide) Warned() []string { return c.Warnings }
+
+// WriteJSON writes the document.
+func (c *SideBySide) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+
+// WriteText writes, for each table, L(m,τ), bandwidth and A(τ) with τ down and
+// machines across and what sums up each machine; in the end a conclusion.
+func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 	var tested, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
@@ -50,10 +64,14 @@ func WriteComparison(w io.Writer, c *compare.Comparison) {
 	if untested {
 		fmt.Fprintln(w, "? not tested: one of the two has no samples")
 	}
-}
-
-// WriteConclusions writes the sentences that a comparison ends with.
-func WriteConclusions(w io.Writer, c *compare.Comparison) {
+	if tested || untested {
+		fmt.Fprintln(w)
+	}
+	for i := range c.Tables {
+		if t := &c.Tables[i]; charts && WriteConcurrencyChart(w, tableTitle(t), t.Curves()) {
+			fmt.Fprintln(w)
+		}
+	}
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		if len(c.Tables) > 1 {
@@ -63,12 +81,14 @@ func WriteConclusions(w io.Writer, c *compare.Comparison) {
 	}
 }
 
-func tableTitle(t *compare.Table) string {
+func tableTitle(t *compare.Table) string { return channelTitle(t.Channel, t.Segment) }
+
+func channelTitle(c compare.Channel, segment bool) string {
 	letter := "m"
-	if t.Segment {
+	if segment {
 		letter = "S"
 	}
-	return fmt.Sprintf("%s, %s = %s", t.Channel, letter, Bytes(t.Bytes))
+	return fmt.Sprintf("%s, %s = %s", c, letter, Bytes(c.Bytes))
 }
 
 // across cuts rows into those that stand beside each other in a line.
@@ -201,16 +221,21 @@ func writeSums(w io.Writer, t *compare.Table) {
 	}
 }
 
+// coefficient writes as many digits as the standard error leaves, at most six.
 func coefficient(c fit.Coefficient) string {
 	if c.Held {
 		return "0"
 	}
-	return fmt.Sprintf("%s ±%s", significant(c.Value), Digits(c.Error, c.Error))
+	places := 6
+	if c.Error > 0 {
+		places = min(max(int(math.Ceil(-math.Log10(c.Error))), 0), 6)
+	}
+	return fmt.Sprintf("%.*f ±%.*f", places, c.Value, places, c.Error)
 }
 
-// WriteComparisonCSV writes a row for each machine and τ, with what sums up the
+// WriteCSV writes a row for each machine and τ, with what sums up the
 // machine's curve repeated in each. Fields without a value are empty.
-func WriteComparisonCSV(w io.Writer, c *compare.Comparison) error {
+func (c *SideBySide) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"setup", "placement", "off_cache", "m_bytes", "machine", "tau", "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",

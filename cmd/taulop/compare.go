@@ -55,28 +55,24 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 		fmt.Fprintf(errOut, "taulop: skipped: %v\n", s)
 	}
 	takePublished(machines, req.as, errOut)
-	c, err := compare.New(machines, req.choice)
+	compared, err := req.compare(machines)
 	if err != nil {
 		return usageError(err.Error())
 	}
 	err = put(out, req.output, func(w io.Writer) error {
 		switch {
 		case req.json:
-			return report.WriteComparisonJSON(w, c)
+			return compared.WriteJSON(w)
 		case req.csv:
-			return report.WriteComparisonCSV(w, c)
+			return compared.WriteCSV(w)
 		}
-		report.WriteComparison(w, c)
-		if req.output == "" && isTerminal(out) {
-			report.WriteComparisonCharts(w, c)
-		}
-		report.WriteConclusions(w, c)
+		compared.WriteText(w, req.output == "" && isTerminal(out))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, w := range c.Warnings {
+	for _, w := range compared.Warned() {
 		fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
 	}
 	return skippedFiles(skipped, len(req.paths))
@@ -91,6 +87,16 @@ func takePublished(machines []compare.Machine, setup string, errOut io.Writer) {
 			fmt.Fprintf(errOut, "taulop: warning: %s is taken for %s, placement local, which its file does not say\n", m.Name, setup)
 		}
 	}
+}
+
+// compare puts a few machines beside the first, and many beside their median.
+func (req *compareRequest) compare(machines []compare.Machine) (report.Compared, error) {
+	if len(req.paths) < compare.Fleet {
+		c, err := compare.New(machines, req.choice)
+		return (*report.SideBySide)(c), err
+	}
+	o, err := compare.NewOverview(machines, req.choice)
+	return (*report.Overview)(o), err
 }
 
 func parseCompare(out io.Writer, args []string) (*compareRequest, error) {

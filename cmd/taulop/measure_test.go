@@ -19,7 +19,7 @@ import (
 )
 
 // run runs a command line as main does.
-func run(t *testing.T, line ...string) (out, errOut string, err error) {
+func run(t testing.TB, line ...string) (out, errOut string, err error) {
 	t.Helper()
 	cmd, args := find(line)
 	var o, e bytes.Buffer

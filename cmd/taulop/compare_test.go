@@ -1,0 +1,204 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+var update = flag.Bool("update", false, "write what is there into testdata")
+
+// node writes the file of a machine with rings of segments of 8K. L(8K,τ) is the
+// law's but for 0.8 %, and 15 samples lie within ±1 %; m = 64 takes a hundredth.
+func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int) (path string) {
+	t.Helper()
+	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
+		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: taus,
+		Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, Copy: "AVX"}}
+	f.Provenance.Hostname, f.Provenance.Taulop = host, "v1.0.0"
+	for _, m := range f.Plan.Sizes {
+		for _, tau := range taus {
+			x := float64(tau)
+			l := 2 * L1 * (1 + sigma*(x-1) + kappa*x*(x-1)) * (1 + 0.004*float64(tau*7%5-2))
+			if m == 64 {
+				l /= 100
+			}
+			var samples []float64
+			for i := range 15 {
+				samples = append(samples, l*(1+0.01*float64(i*4%15-7)/7))
+			}
+			f.Cells = append(f.Cells, params.Cell{
+				Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: numa.Local, Tau: tau, Bytes: m}, K: 1, Transfers: 2,
+				Time: fit.Median(samples), Samples: samples,
+			})
+		}
+	}
+	path = filepath.Join(dir, host+".json")
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// fraction is a number whose last digits depend on whether a machine multiplies
+// and adds in one step.
+var fraction = regexp.MustCompile(`[0-9]+\.[0-9]+(e[-+][0-9]+)?`)
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := load(t, path); got != want {
+		t.Errorf("%s: go test -update writes what is there\ngot\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+// Two machines of known laws: the second is as fast alone and carries more.
+func TestCompareGolden(t *testing.T) {
+	dir := t.TempDir()
+	old, modern := node(t, dir, "old", 1000, 0.3, 0.02, 1, 2, 3, 4, 6, 8), node(t, dir, "modern", 1001, 0.05, 0.001, 1, 2, 3, 4, 6, 8)
+	bare := save(t, dir, "bare.txt", "#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n"+
+		"1\t0.000000500000\t0.000000100000\t0.000000110000\n8192\t0.000000500000\t0.000001000000\t0.000001250000\n")
+	for _, tt := range []struct {
+		name, flags string
+		files       []string
+		warnings    string
+	}{
+		{"compare.txt", "", []string{old, modern}, ""},
+		{"compare.csv", "-csv", []string{old, modern}, ""},
+		{"compare.json", "-json", []string{old, modern}, ""},
+		{"compare-published.txt", "-as ring -m 8K", []string{old, bare}, "bare: no samples"},
+	} {
+		out, errOut, err := run(t, slices.Concat([]string{"compare"}, strings.Fields(tt.flags), tt.files)...)
+		if err != nil || !strings.Contains(errOut, tt.warnings) || tt.warnings == "" && errOut != "" {
+			t.Errorf("%s: %v, %q", tt.name, err, errOut)
+		}
+		if out = strings.ReplaceAll(out, dir+string(filepath.Separator), ""); strings.HasSuffix(tt.name, ".json") {
+			out = fraction.ReplaceAllStringFunc(out, func(text string) string {
+				v, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					t.Error(err)
+				}
+				return strconv.FormatFloat(v, 'g', 6, 64)
+			})
+		}
+		golden(t, tt.name, out)
+	}
+
+	// What was read has the law that the files were made by.
+	out, _, _ := run(t, "compare", "-json", old, modern)
+	var doc struct {
+		Tables []struct {
+			Rows []struct {
+				Machine     string
+				Scalability struct{ Sigma, Kappa struct{ Value float64 } }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][2]float64{{0.3, 0.02}, {0.05, 0.001}} {
+		s := doc.Tables[0].Rows[i].Scalability
+		if math.Abs(s.Sigma.Value-want[0]) > 0.02 || math.Abs(s.Kappa.Value-want[1]) > 0.003 {
+			t.Errorf("%s: %+v, want %v", doc.Tables[0].Rows[i].Machine, s, want)
+		}
+	}
+}
+
+func TestCompareFleet(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"compare"}
+	for i := range 12 {
+		L1 := 1000 + float64(i)
+		if i == 7 {
+			L1 = 1500
+		}
+		args = append(args, node(t, dir, fmt.Sprintf("node%02d", i), L1, 0.1, 0.01, 1, 2, 4))
+	}
+	out, errOut, err := run(t, args...)
+	if err != nil || errOut != "" {
+		t.Errorf("%v, %q", err, errOut)
+	}
+	golden(t, "compare-fleet.txt", out)
+	out, _, err = run(t, append([]string{"compare", "-csv"}, args[1:]...)...)
+	if lines := strings.Count(out, "\n"); err != nil || lines != 1+12*3 || !strings.HasPrefix(out, "setup,") {
+		t.Errorf("%d lines of CSV, %v", lines, err)
+	}
+	// A bad file is named, the others are compared, and the exit status says so.
+	if err := os.WriteFile(args[3], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errOut, err = run(t, args...)
+	if exitStatus(err) != 1 || err.Error() != "1 of 12 files skipped" || !strings.HasPrefix(out, "11 machines\n") || !strings.HasPrefix(errOut, "taulop: skipped: "+args[3]+":1:") {
+		t.Errorf("exit %d, %v, %q\n%s", exitStatus(err), err, errOut, out)
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	dir := t.TempDir()
+	a, b := node(t, dir, "a", 1000, 0.1, 0.01, 1, 2), swept(t, dir)
+	newer := save(t, dir, "newer.json", strings.Replace(load(t, a), `"version": 1`, `"version": 2`, 1))
+	gamma := save(t, dir, "gamma.txt", tinyGamma)
+	empty := save(t, dir, "empty.json", "")
+	for _, tt := range []struct{ line, want string }{
+		{"compare", "got 0 files, a comparison takes two or more"},
+		{"compare " + a, "got 1 file, a comparison takes two or more"},
+		{"compare " + a + " " + a, "is there twice"},
+		{"compare " + a + " " + dir, "is a folder"},
+		{"compare " + a + " " + empty, "is empty"},
+		{"compare " + a + " " + gamma, "gamma.txt:2:"},
+		{"compare " + a + " " + newer, "version 2 of the format is newer than 1"},
+		{"compare " + a + " " + dir + "/none", "no such file"},
+		{"compare " + a + " " + b, "no two machines have a setup, placement, cache and message size in common"}, // in cache, off cache
+		{"compare -m 3 " + a + " " + b, "in common"},
+		{"compare -m 8X " + a + " " + b, "-m: size"},
+		{"compare -cache on " + a + " " + b, `"on" is neither in nor off`},
+		{"compare -as pigeon " + a + " " + b, "-as: "},
+		{"compare -json -csv " + a + " " + b, "cannot be used together"},
+		{"compare -o " + a + " " + a + " " + b, "is there already"},
+		{"compare " + a + " " + b + " -json", "flags go before the files"},
+		{"compare -frob", "-frob"},
+	} {
+		out, errOut, err := run(t, strings.Fields(tt.line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" || errOut != "" {
+			t.Errorf("taulop %s: exit %d, %v, output %q%q; want exit 2 and one line with %q", tt.line, exitStatus(err), err, out, errOut, tt.want)
+		}
+	}
+}
+
+// A thousand machines of a hundred cells each.
+func BenchmarkCompareFleet(b *testing.B) {
+	dir := b.TempDir()
+	taus := make([]int, 50) // and two sizes
+	for i := range taus {
+		taus[i] = i + 1
+	}
+	args := []string{"compare", "-m", "64,8K"}
+	for i := range 1000 {
+		args = append(args, node(b, dir, fmt.Sprintf("node%03d", i), 1000+float64(i%17), 0.1, 0.01, taus...))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := run(b, args...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

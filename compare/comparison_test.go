@@ -1,0 +1,258 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// machine has rings of segments of 8K whose L(8K,τ), in ns, are medians of nine
+// samples, spread by ±1 % and not in order.
+func machine(name string, times map[int]float64, change ...func(*params.File)) Machine {
+	f := &params.File{Complete: true, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
+		Segments: 2, SegmentBytes: 8192, Sizes: []int{8192}, Caches: []bool{false}}}
+	for tau, L := range times {
+		var samples []float64
+		for i := range 9 {
+			samples = append(samples, 2*L*(1+0.01*float64(i*5%9-4)/4))
+		}
+		f.Cells = append(f.Cells, params.Cell{
+			Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: numa.Local, Tau: tau, Bytes: 8192}, K: 1, Transfers: 2,
+			Time: fit.Median(samples), Samples: samples,
+		})
+	}
+	for _, c := range change {
+		c(f)
+	}
+	return Machine{name, name + ".json", f}
+}
+
+func TestSignificance(t *testing.T) {
+	a := machine("a", map[int]float64{1: 1000, 2: 1100, 4: 2000})
+	b := machine("b", map[int]float64{1: 1001, 2: 1300, 8: 1500})
+	c, err := New([]Machine{a, b}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := &c.Tables[0].Rows[1]
+	if !c.Tables[0].Segment || !slices.Equal(c.Tables[0].Taus, []int{1, 2, 4, 8}) || len(c.Warnings) > 0 {
+		t.Errorf("%+v, warnings %v", c.Tables[0], c.Warnings)
+	}
+	// Samples of 1000 ± 1 % and of 1001 ± 1 % are mixed; those of 1100 and 1300
+	// are apart, which by chance 2 of (18 over 9) = 48620 orders are.
+	one, _ := row.At(1)
+	if r := one.Ratio; !r.Tested || r.Differs || r.P < 0.3 || r.N1 != 9 || r.N2 != 9 || math.Abs(r.Value-1.001) > 1e-6 {
+		t.Errorf("τ = 1: %+v", r)
+	}
+	two, _ := row.At(2)
+	if r := two.Ratio; !r.Tested || !r.Differs || math.Abs(r.P-2./48620) > 1e-9 {
+		t.Errorf("τ = 2: %+v", r)
+	}
+	if eight, _ := row.At(8); eight.Ratio != nil {
+		t.Errorf("τ = 8 of b alone: %+v", eight.Ratio)
+	}
+	if row.Scalability != nil || !strings.Contains(row.Unfitted, "3 τ are too few") {
+		t.Errorf("fit of 3 τ: %+v, %q", row.Scalability, row.Unfitted)
+	}
+}
+
+func TestSaturation(t *testing.T) {
+	exact := func(bandwidths ...float64) (points []Point) {
+		for i, b := range bandwidths {
+			points = append(points, Point{Tau: 1 << i, Bandwidth: fit.Estimate{Center: b, Lo: math.Inf(-1), Hi: math.Inf(1)}})
+		}
+		return points
+	}
+	sampled := func(half float64, bandwidths ...float64) []Point {
+		points := exact(bandwidths...)
+		for i := range points {
+			b := &points[i].Bandwidth
+			b.Lo, b.Hi, b.N = b.Center-half, b.Center+half, 9
+		}
+		return points
+	}
+	for _, tt := range []struct {
+		points []Point
+		want   Saturation
+	}{
+		{exact(10, 20, 40), Saturation{4, false}},
+		{exact(10, 20, 20.9), Saturation{2, true}},    // 4.5 % more
+		{exact(10, 20, 19, 30), Saturation{8, false}}, // a dip is no end
+		{exact(10, 9, 8), Saturation{1, true}},
+		{exact(10), Saturation{1, false}},
+		{sampled(1, 10, 20, 21.5), Saturation{2, true}},    // [20.5, 22.5] is not above [19, 21]
+		{sampled(0.2, 10, 20, 21.5), Saturation{4, false}}, // [21.3, 21.7] is above [19.8, 20.2]
+	} {
+		if got := saturation(tt.points); got != tt.want {
+			t.Errorf("%v: %+v, want %+v", tt.points, got, tt.want)
+		}
+	}
+}
+
+func TestConclusion(t *testing.T) {
+	times := func(L ...float64) map[int]float64 {
+		all := make(map[int]float64)
+		for i, v := range L {
+			all[i+1] = v
+		}
+		return all
+	}
+	few := func(f *params.File) {
+		for i := range f.Cells {
+			c := &f.Cells[i]
+			c.Time.Lo, c.Time.Hi, c.Time.N = math.Inf(-1), math.Inf(1), 2
+		}
+	}
+	for _, tt := range []struct {
+		machines []Machine
+		want     []string
+	}{
+		{[]Machine{machine("a", times(1000, 1000, 1000, 1000)), machine("b", times(500, 600, 900, 1000))}, []string{
+			"a carries more transfers at once at every τ from 2 to 4 (A(4): a 4.00, b 2.00).",
+			"None moves more bytes a second, beyond the intervals (τ = 4: a 32.8, b 32.8 GB/s).",
+		}},
+		{[]Machine{machine("a", times(1000, 1100, 1800, 2400)), machine("b", times(1000, 1100, 1500, 1600)), machine("c", times(1000, 1900))}, []string{
+			"No machine carries more transfers at once than the others, beyond the intervals (A(2): a 1.82, b 1.82, c 1.05).", // τ = 2 is all that c has
+		}},
+		{[]Machine{machine("a", times(1000, 1100, 1800, 2400)), machine("b", times(1000, 1100, 1500, 1600))}, []string{
+			"b carries more transfers at once from τ = 3 on (A(4): b 2.50, a 1.67).",
+			"b moves more bytes a second from τ = 3 on (τ = 4: b 20.5, a 13.7 GB/s).",
+		}},
+		{[]Machine{machine("a", times(1000, 1100, 1110, 2400)), machine("b", times(1000, 1100, 1100, 1600))}, []string{
+			"b carries more transfers at once only at τ = 4",
+		}},
+		{[]Machine{machine("a", times(1000, 1100)), machine("b", times(1000, 1900), few)}, []string{"No machine carries more"}},
+		{[]Machine{machine("a", times(1000, 1100)), machine("b", map[int]float64{2: 1000, 4: 2000})}, []string{"A(τ) of b is unknown, since L(m,1) was not measured."}},
+		{[]Machine{machine("a", times(1000)), machine("b", times(1000, 2000))}, []string{"No τ above 1 was measured on all machines"}},
+	} {
+		c, err := New(tt.machines, Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if got := c.Tables[0].Conclusion; !strings.Contains(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	}
+}
+
+func TestNothingInCommon(t *testing.T) {
+	times := map[int]float64{1: 1000, 2: 1100}
+	a := machine("a", times)
+	bcast := machine("b", times, func(f *params.File) {
+		for i := range f.Cells {
+			f.Cells[i].Setup = "bcast"
+		}
+	})
+	large := machine("c", times, func(f *params.File) {
+		for i := range f.Cells {
+			f.Cells[i].Bytes = 65536
+		}
+	})
+	old := machine("d", times, func(f *params.File) {
+		for i := range f.Cells {
+			f.Cells[i].Setup, f.Cells[i].Placement = params.Published, params.Published
+		}
+	})
+	for _, tt := range []struct {
+		machines []Machine
+		choice   Choice
+		want     string
+	}{
+		{[]Machine{a}, Choice{}, "name another file"},
+		{[]Machine{a, bcast}, Choice{}, "a has ring, placement local, in cache for m = 8192; b has bcast, placement local, in cache for m = 8192; choose others"},
+		{[]Machine{a, large}, Choice{}, "for m = 65536; choose others with -setup"},
+		{[]Machine{a, old}, Choice{}, "-as ring takes them for that"},
+		{[]Machine{a, a}, Choice{Sizes: []int{64}}, "in common"},
+		{[]Machine{a, a}, Choice{Caches: []bool{true}}, "in common"},
+		{[]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers"},
+	} {
+		if c, err := New(tt.machines, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v, %v; want one line with %q", c, err, tt.want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	times := map[int]float64{1: 1000, 2: 1100}
+	a := machine("a", times, func(f *params.File) { f.Provenance.Taulop, f.Plan.Copy = "v1", "AVX" })
+	b := machine("b", map[int]float64{1: 1000e3, 2: 1100e3}, func(f *params.File) {
+		f.Provenance.Taulop, f.Plan.Copy, f.Plan.Segments, f.Complete = "v2", "REP MOVSB", 4, false
+		f.Warnings = []string{"this is a virtual machine", "eq. (8) is broken here", "eq. (8) is broken there"}
+	})
+	c, err := New([]Machine{a, b}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(c.Warnings, "\n")
+	for _, want := range []string{
+		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "2 segments of 8192 bytes (a); 4 segments",
+		"b.json is incomplete", "b takes 1e+03 times as long as a for m = 8192, τ = 1: look whether its times are in the unit",
+		"b: this is a virtual machine", "b: eq. (8) is broken in 2 places",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}
+
+func TestOverview(t *testing.T) {
+	var machines []Machine
+	for i := range 20 {
+		f := 1 + 0.002*float64(i-10) // 0.98 … 1.018
+		times := map[int]float64{1: 1000 * f, 2: 1200 * f}
+		if i == 7 {
+			times[2] = 1800
+		}
+		machines = append(machines, machine(fmt.Sprintf("node%02d", i), times, func(f *params.File) {
+			f.Warnings = []string{fmt.Sprintf("the load of the last minute is %d.5: stop what else runs here", i)}
+			if i == 3 {
+				f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Tau == 2 })
+			}
+		}))
+	}
+	o, err := NewOverview(machines, Choice{})
+	if err != nil || len(o.Tables) != 1 || len(o.Tables[0].Rows) != 2 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	two := o.Tables[0].Rows[1]
+	// Without node 3 and with node 7 on top, the middle of 19 is node 11, 1.002·1200.
+	if two.Tau != 2 || two.Machines != 19 || math.Abs(two.L.Median-1202.4) > 1e-6 || two.L.Most != 1800 || math.Abs(two.L.Least-1176) > 1e-6 {
+		t.Errorf("%+v", two.L)
+	}
+	// Neighbours are 2.4 ns apart, so that the tenth of the 19 deviations is 12 ns:
+	// 1.4826·12 = 17.79, z = 597.6/17.79 = 33.59.
+	if len(o.Outliers) != 1 || o.Outliers[0].Machine != "node07" || o.Outliers[0].Tau != 2 || math.Abs(o.Outliers[0].Score-33.59) > 0.01 ||
+		o.Outliers[0].Off != 1 || o.Outliers[0].Cells != 2 {
+		t.Errorf("outliers %+v", o.Outliers)
+	}
+	if got := o.Conclusion(); !strings.HasPrefix(got, "1 of 20 machines are off, 1 slow and 0 fast; farthest node07: L(8192,2) is 1800 ns where the median is 1202 ns") {
+		t.Error(got)
+	}
+	all := strings.Join(o.Warnings, "\n")
+	for _, want := range []string{"20 machines, such as node00: the load of the last minute is 0.5", "node03: 1 of 2 cells are there"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+
+	// All but alike: no outliers by a hair.
+	alike := slices.Repeat([]Machine{machine("", map[int]float64{1: 1000, 2: 1000})}, 12)
+	alike[3] = machine("", map[int]float64{1: 1020, 2: 1000})
+	for i := range alike {
+		alike[i].Name = fmt.Sprint(i)
+	}
+	if o, err := NewOverview(alike, Choice{}); err != nil || len(o.Outliers) > 0 || !strings.HasPrefix(o.Conclusion(), "No machine of 12 is off") {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if _, err := NewOverview(alike[:2], Choice{}); err == nil {
+		t.Error("a fleet of two")
+	}
+}

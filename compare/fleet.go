@@ -1,0 +1,316 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
+)
+
+// Fleet is the number of files from which on machines are compared with their
+// median, not with the first.
+const Fleet = 10
+
+// OutlierScore is the robust z-score from which on a machine is an outlier: 3.5,
+// as in B. Iglewicz, D. Hoaglin, "How to Detect and Handle Outliers" (1993).
+const OutlierScore = 3.5
+
+// LeastSpread keeps machines that are all but alike from being outliers by a
+// hair: a spread of less than this share of the median counts as this much.
+const LeastSpread = 0.01
+
+// An Overview is many machines that should be alike.
+type Overview struct {
+	Machines []Described  `json:"machines"`
+	Outliers []Outlier    `json:"outliers"` // farthest off first
+	Tables   []FleetTable `json:"tables"`
+	Warnings []string     `json:"warnings"`
+}
+
+// An Outlier is a machine that is off, with the cell that gave it away.
+type Outlier struct {
+	Machine string `json:"machine"`
+	Path    string `json:"file"`
+	Channel
+	Tau    int          `json:"tau"`
+	L      fit.Estimate `json:"L_ns"`
+	Median float64      `json:"median_ns"` // of all machines
+	Score  float64      `json:"score"`     // robust z: above 0 it is slow
+	Off    int          `json:"cells_off"` // of its cells, this one included
+	Cells  int          `json:"cells"`
+}
+
+// A FleetTable is what machines have in common of a channel.
+type FleetTable struct {
+	Channel
+	Segment bool       `json:"segment"` // m is the segment's size S
+	Rows    []FleetRow `json:"rows"`    // τ rising
+}
+
+// A FleetRow is all machines at one τ.
+type FleetRow struct {
+	Tau       int     `json:"tau"`
+	Machines  int     `json:"machines"` // that have it
+	L         Spread  `json:"L_ns"`
+	Bandwidth Spread  `json:"bandwidth_GBs"`
+	A         Spread  `json:"A"`
+	Scores    []Score `json:"-"` // in the order of machines
+}
+
+// A Score is how far a machine is off at one point.
+type Score struct {
+	Machine string
+	Point
+	Z float64
+}
+
+// A Spread is a value over machines; nothing but zeros where none has it.
+type Spread struct {
+	Median float64 `json:"median"`
+	Least  float64 `json:"least"`
+	Most   float64 `json:"most"`
+	// Deviation is 1.4826 times the median absolute deviation from the median:
+	// the standard deviation, were they normally distributed.
+	Deviation float64 `json:"deviation"`
+}
+
+// spread of values, which it sorts.
+func spread(values []float64) Spread {
+	if len(values) == 0 {
+		return Spread{}
+	}
+	slices.Sort(values)
+	s := Spread{Median: middle(values), Least: values[0], Most: values[len(values)-1]}
+	away := make([]float64, len(values))
+	for i, v := range values {
+		away[i] = math.Abs(v - s.Median)
+	}
+	slices.Sort(away)
+	s.Deviation = 1.4826 * middle(away)
+	return s
+}
+
+// middle is the median of ascending values.
+func middle(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
+
+// z is the robust z-score of a value.
+func (s Spread) z(v float64) float64 {
+	d := max(s.Deviation, LeastSpread*s.Median)
+	if d == 0 {
+		return 0
+	}
+	const most = 1e6 // of what is absurd anyway
+	return min(max((v-s.Median)/d, -most), most)
+}
+
+// NewOverview compares machines with the median of all. It fails where they have
+// nothing in common.
+func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
+	if len(machines) < 3 {
+		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
+	}
+	o := &Overview{Outliers: []Outlier{}, Warnings: []string{}}
+	all := make([][]Curve, len(machines))
+	for i, m := range machines {
+		curves, err := Curves(m.Name, m.File)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = curves
+		o.Machines = append(o.Machines, describe(m, curves))
+	}
+	channels, err := choice.channels(all)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[Channel]int)
+	for i, c := range channels {
+		at[c] = i
+		o.Tables = append(o.Tables, FleetTable{Channel: c})
+	}
+	for _, curves := range all {
+		for _, c := range curves {
+			if i, chosen := at[c.Channel]; chosen {
+				o.Tables[i].add(&c)
+			}
+		}
+	}
+	for i := range o.Tables {
+		o.Tables[i].score()
+	}
+	o.findOutliers(machines)
+	o.warn(machines)
+	return o, nil
+}
+
+func (t *FleetTable) add(c *Curve) {
+	t.Segment = t.Segment || c.Segment
+	for _, p := range c.Points {
+		at, found := slices.BinarySearchFunc(t.Rows, p.Tau, func(r FleetRow, tau int) int { return r.Tau - tau })
+		if !found {
+			t.Rows = slices.Insert(t.Rows, at, FleetRow{Tau: p.Tau})
+		}
+		p.Samples = nil
+		t.Rows[at].Scores = append(t.Rows[at].Scores, Score{Machine: c.Machine, Point: p})
+	}
+}
+
+func (t *FleetTable) score() {
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		r.Machines = len(r.Scores)
+		of := func(value func(Point) float64) Spread {
+			values := make([]float64, 0, len(r.Scores))
+			for _, s := range r.Scores {
+				if v := value(s.Point); !math.IsNaN(v) && !math.IsInf(v, 0) {
+					values = append(values, v)
+				}
+			}
+			return spread(values)
+		}
+		r.L = of(func(p Point) float64 { return p.L.Center })
+		r.Bandwidth = of(func(p Point) float64 { return p.Bandwidth.Center })
+		r.A = of(func(p Point) float64 { return p.A.Center })
+		for j := range r.Scores {
+			r.Scores[j].Z = r.L.z(r.Scores[j].L.Center)
+		}
+	}
+}
+
+// findOutliers takes each machine's worst cell.
+func (o *Overview) findOutliers(machines []Machine) {
+	worst := make(map[string]*Outlier)
+	for _, t := range o.Tables {
+		for _, r := range t.Rows {
+			for _, s := range r.Scores {
+				w := worst[s.Machine]
+				if w == nil {
+					w = &Outlier{Machine: s.Machine}
+					worst[s.Machine] = w
+				}
+				w.Cells++
+				if math.Abs(s.Z) > OutlierScore {
+					w.Off++
+				}
+				if math.Abs(s.Z) > math.Abs(w.Score) {
+					w.Channel, w.Tau, w.L, w.Median, w.Score = t.Channel, s.Tau, s.L, r.L.Median, s.Z
+				}
+			}
+		}
+	}
+	for _, m := range machines {
+		if w := worst[m.Name]; w != nil && w.Off > 0 {
+			w.Path = m.Path
+			o.Outliers = append(o.Outliers, *w)
+		}
+	}
+	slices.SortStableFunc(o.Outliers, func(a, b Outlier) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
+}
+
+// Conclusion says in a sentence how alike the machines are.
+func (o *Overview) Conclusion() string {
+	if len(o.Outliers) == 0 {
+		return fmt.Sprintf("No machine of %d is off: robust z-scores are all within ±%g.", len(o.Machines), OutlierScore)
+	}
+	slow := 0
+	for _, out := range o.Outliers {
+		if out.Score > 0 {
+			slow++
+		}
+	}
+	first := o.Outliers[0]
+	return fmt.Sprintf("%d of %d machines are off, %d slow and %d fast; farthest %s: L(%d,%d) is %.0f ns where the median is %.0f ns (%s).",
+		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Bytes, first.Tau, first.L.Center, first.Median, first.Channel)
+}
+
+var number = regexp.MustCompile(`[0-9]+([.,][0-9]+)*`)
+
+// warn has a sentence for each kind of warning, with the number of machines.
+func (o *Overview) warn(machines []Machine) {
+	o.Warnings = append(o.Warnings, differences(machines)...)
+	type kind struct {
+		text     string
+		machines int
+		one      string
+	}
+	var kinds []*kind
+	known := make(map[string]*kind)
+	tell := func(machine, key, text string) {
+		k := known[key]
+		if k == nil {
+			k = &kind{text: text, one: machine}
+			known[key] = k
+			kinds = append(kinds, k)
+		}
+		k.machines++
+	}
+	for i, m := range machines {
+		seen := make(map[string]bool)
+		for _, w := range m.File.Warnings {
+			key := number.ReplaceAllString(w, "0")
+			if strings.HasPrefix(w, "eq. (8)") {
+				key, w = "eq. (8)", "eq. (8) is broken in places that the file lists"
+			}
+			if !seen[key] {
+				seen[key] = true
+				tell(m.Name, key, w)
+			}
+		}
+		if !m.File.Complete {
+			tell(m.Name, "incomplete", "the file is incomplete: taulop sweep -resume measures what is missing")
+		}
+		if !o.Machines[i].Samples {
+			tell(m.Name, "samples", "the file has no samples")
+		}
+	}
+	cells := make(map[string]int)
+	most := 0
+	for _, t := range o.Tables {
+		for _, r := range t.Rows {
+			for _, s := range r.Scores {
+				cells[s.Machine]++
+				most = max(most, cells[s.Machine])
+			}
+		}
+	}
+	for _, m := range machines {
+		if cells[m.Name] < most {
+			tell(m.Name, "cells", fmt.Sprintf("%d of %d cells are there: it was swept with another plan or has fewer CPUs", cells[m.Name], most))
+		}
+	}
+	for _, k := range kinds {
+		who := k.one
+		if k.machines > 1 {
+			who = fmt.Sprintf("%d machines, such as %s", k.machines, k.one)
+		}
+		o.Warnings = append(o.Warnings, who+": "+k.text)
+	}
+}
+
+// differences are in how machines were measured.
+func differences(machines []Machine) (all []string) {
+	for _, like := range []struct {
+		what string
+		of   func(*params.File) string
+	}{
+		{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
+		{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
+		{"intermediate buffers", func(f *params.File) string {
+			if f.Plan.SegmentBytes == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
+		}},
+	} {
+		if kinds := mixed(machines, like.of); len(kinds) > 1 {
+			all = append(all, fmt.Sprintf("the machines were measured with different %s: %s", like.what, strings.Join(kinds, "; ")))
+		}
+	}
+	return all
+}

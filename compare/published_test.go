@@ -1,0 +1,108 @@
+package compare
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// publishedMachine is one of those in TAULOP_SHARED.
+func publishedMachine(t *testing.T, name string) Machine {
+	t.Helper()
+	folder := os.Getenv("TAULOP_SHARED")
+	if folder == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	path := filepath.Join(folder, "params", name, "SHM.txt")
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	table, err := params.ReadText(in, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Machine{Name: name, Path: path, File: params.FromText(table, nil)}
+}
+
+// By hand, from the rows of m = 8192 in params/metropolis/SHM.txt and
+// params/lusitania/SHM.txt, in ns:
+//
+//	            L(8K,1)   L(8K,3)   L(8K,4)   L(8K,8)   L(8K,16)  L(8K,17)  L(8K,19)
+//	metropolis  3046.600  5012.675  5278.775  6548.225
+//	lusitania   1892.055  3157.704  2701.787  3025.264  3905.017  3929.212  4221.770
+func TestPublishedMachines(t *testing.T) {
+	c, err := New([]Machine{publishedMachine(t, "metropolis"), publishedMachine(t, "lusitania")}, Choice{})
+	if err != nil || len(c.Tables) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	table := c.Tables[0]
+	if want := (Channel{params.Published, params.Published, false, 8192}); table.Channel != want || len(table.Taus) != 20 {
+		t.Errorf("%+v, τ %v", table.Channel, table.Taus)
+	}
+	metropolis, lusitania := &table.Rows[0], &table.Rows[1]
+	at := func(r *Row, tau int) Beside { b, _ := r.At(tau); return b }
+	for _, tt := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"L(8K,1) of metropolis", metropolis.Alone().Center, 3046.600},
+		{"L(8K,1) of lusitania", lusitania.Alone().Center, 1892.055},
+		{"A(8) of metropolis", at(metropolis, 8).A.Center, 3.7220},               // 8·3046.600/6548.225
+		{"A(8) of lusitania", at(lusitania, 8).A.Center, 5.0034},                 // 8·1892.055/3025.264
+		{"A(3) of metropolis", at(metropolis, 3).A.Center, 1.8233},               // 3·3046.600/5012.675
+		{"A(3) of lusitania", at(lusitania, 3).A.Center, 1.7976},                 // 3·1892.055/3157.704: less than metropolis
+		{"A(4) of metropolis", at(metropolis, 4).A.Center, 2.3086},               // 4·3046.600/5278.775
+		{"A(4) of lusitania", at(lusitania, 4).A.Center, 2.8012},                 // 4·1892.055/2701.787: more
+		{"bandwidth of metropolis", at(metropolis, 8).Bandwidth.Center, 10.0082}, // 8·8192/6548.225
+		{"bandwidth of lusitania", at(lusitania, 8).Bandwidth.Center, 21.6629},   // 8·8192/3025.264
+		{"ratio of L(8K,1)", at(lusitania, 1).Ratio.Value, 0.62104},              // 1892.055/3046.600
+		{"ratio of L(8K,8)", at(lusitania, 8).Ratio.Value, 0.46200},              // 3025.264/6548.225
+	} {
+		if math.Abs(tt.got-tt.want) > 1e-4*tt.want {
+			t.Errorf("%s: %.5f, want %.5f", tt.what, tt.got, tt.want)
+		}
+	}
+	if r := at(lusitania, 8).Ratio; r.Tested || r.Differs || at(metropolis, 8).Ratio != nil || at(lusitania, 9).Ratio != nil {
+		t.Errorf("ratios: %+v", r)
+	}
+	// From 7 to 8 metropolis still gains: 7·8192/6593.125 = 8.70 to 10.01 GB/s.
+	if s := metropolis.Saturation; s.Reached || s.Tau != 8 {
+		t.Errorf("metropolis saturates at %+v", s)
+	}
+	// lusitania moves most at 19, 36.9 GB/s: 4 % more than at 17, 35.4 GB/s, but
+	// 10 % more than at 16, 33.6 GB/s.
+	if s := lusitania.Saturation; !s.Reached || s.Tau != 17 {
+		t.Errorf("lusitania saturates at %+v", s)
+	}
+	for _, want := range []string{
+		"lusitania carries more transfers at once from τ = 4 on (A(8): lusitania 5.00, metropolis 3.72).",
+		"lusitania moves more bytes a second at every τ from 1 to 8 (τ = 8: lusitania 21.7, metropolis 10.0 GB/s).",
+	} {
+		if !strings.Contains(table.Conclusion, want) {
+			t.Errorf("no %q in %q", want, table.Conclusion)
+		}
+	}
+	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "metropolis, lusitania: no samples") {
+		t.Errorf("warnings %q", c.Warnings)
+	}
+}
+
+func TestTake(t *testing.T) {
+	m := publishedMachine(t, "metropolis")
+	was := m.File
+	m.Take("ring", numa.Local)
+	curves, err := Curves("", m.File)
+	if err != nil || curves[0].Setup != "ring" || curves[0].Placement != numa.Local || was.Cells[0].Setup != params.Published || m.Published() {
+		t.Errorf("%+v, %v; the file had %+v", curves[0].Channel, err, was.Cells[0].Key)
+	}
+	if err := m.File.Validate(); err != nil {
+		t.Error(err)
+	}
+}
