@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/report/page"
-	"github.com/taulop/taulop/report/page/fleet"
+	"github.com/taulop/taulop/report/page/nodes"
 )
 
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
-	files := fleet.Write(t, dir, 10)
+	files := nodes.Write(t, dir, 10)
 	bad := save(t, dir, "bad.json", "{")
 	output := filepath.Join(dir, "report.html")
 	run := func(args ...string) (string, error) {
@@ -52,7 +52,7 @@ func TestReport(t *testing.T) {
 
 func TestReportRefuses(t *testing.T) {
 	dir := t.TempDir()
-	files := fleet.Write(t, dir, 2)
+	files := nodes.Write(t, dir, 2)
 	output := filepath.Join(dir, "report.html")
 	bad := save(t, dir, "bad.json", "{")
 	var allBad []string
@@ -90,7 +90,7 @@ func TestReportRefuses(t *testing.T) {
 // A thousand machines should take 5 s and 500 MB at most.
 func BenchmarkReportThousand(b *testing.B) {
 	dir := b.TempDir()
-	files := fleet.Write(b, dir, 1000)
+	files := nodes.Write(b, dir, 1000)
 	output := filepath.Join(dir, "report.html")
 	for b.Loop() {
 		if err := reportCommand(context.Background(), io.Discard, io.Discard, append([]string{"-o", output}, files...)); err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report/page/fleet"
+	"github.com/taulop/taulop/report/page/nodes"
 )
 
 // skip skips a test that lacks something, unless TAULOP_BROWSER demands all.
@@ -187,7 +187,7 @@ func (b *tab) middle(element string) (x, y float64) {
 
 // exact is a machine whose transfers of 8 KB take the times given, ±2 %.
 func exact(name string, taus []int, L ...float64) compare.Machine {
-	f := fleet.Machine(0)
+	f := nodes.Machine(0)
 	f.Warnings, f.Cells, f.Plan.Taus, f.Plan.Sizes = []string{"the clock of " + name + " varies"}, nil, taus, []int{4096, 8192}
 	f.Provenance.Hostname = name
 	for _, m := range f.Plan.Sizes {
@@ -367,6 +367,68 @@ func TestTwoTausInBrowser(t *testing.T) {
 	}
 }
 
+// many is a fleet, with its files.
+func many(n int) *Page {
+	p := &Page{}
+	files := make(map[string]*params.File)
+	for i := range n {
+		f := nodes.Machine(i)
+		path := f.Provenance.Hostname + ".json"
+		p.Machines, files[path] = append(p.Machines, compare.Machine{Name: f.Provenance.Hostname, Path: path, File: f}), f
+	}
+	p.Raw = func(path string) ([]byte, error) {
+		var text bytes.Buffer
+		err := files[path].Write(&text)
+		return text.Bytes(), err
+	}
+	return p
+}
+
+func TestFleetInBrowser(t *testing.T) {
+	b := open(t, many(120)) // of whom 3 and 100 are slow
+	defer b.clean()
+	text := func(elements string) string {
+		return eval[string](b, `[...document.querySelectorAll('%s')].map(e => e.textContent).join()`, elements)
+	}
+	order := eval[[]string](b, `[...document.querySelectorAll("main > section")].map(s => s.id)`)
+	if want := []string{"warnings", "fleet", "charts", "machines"}; !slices.Equal(order, want) {
+		t.Errorf("sections are %v, want %v", order, want)
+	}
+	slow := strings.Split(text("#outliers tbody th"), ",")
+	if slices.Sort(slow); !slices.Equal(slow, []string{"node0003", "node0100"}) {
+		t.Errorf("off are %v", slow)
+	}
+	series := func() string {
+		return eval[string](b, `[...document.querySelectorAll('figure[data-chart="A"] g.series')].map(g => g.dataset.name).sort().join()`)
+	}
+	if got := series(); got != "median of 120,node0003,node0100" {
+		t.Errorf("charts begin with %s", got)
+	}
+	for _, parsed := range []int{3, 4} {
+		if got := eval[int](b, `parsed.size`); got != parsed {
+			t.Errorf("the page has read %d machines, not %d", got, parsed)
+		}
+		if parsed == 3 {
+			eval[bool](b, `(f => { f.value = "node0077"; return f.dispatchEvent(new Event("input")); })(document.getElementById("filter"))`)
+			if got := text("#machines tbody tr:not([hidden]) th"); got != "node0077" {
+				t.Errorf("the filter leaves %q", got)
+			}
+			b.click(`document.querySelector('#machines [data-show="77"]')`)
+		}
+	}
+	if got := series(); got != "median of 120,node0003,node0077,node0100" {
+		t.Errorf("charts have %s", got)
+	}
+	// The law of the invented machines: A(8) = 8/(1 + 0.08·7 + 0.002·8·7).
+	got := eval[float64](b, `Number([...document.querySelectorAll("#medians tbody tr")].find(r => r.cells[1].textContent === "8").cells[9].textContent)`)
+	if want := 8 / 1.672; got < 0.99*want || got > 1.01*want {
+		t.Errorf("A(8) = %v, want %.3f", got, want)
+	}
+	if looks := eval[int](b, `new Set([...document.querySelectorAll('figure[data-chart="A"] g.series')].map(g => g.querySelector(".line").getAttribute("stroke-dasharray") + g.querySelector(".mark").getAttribute("d"))).size`); looks != 4 {
+		t.Errorf("4 series have %d looks without their colours", looks)
+	}
+}
+
 // Accessibility, as far as a machine can judge it: axe-core, in light and dark,
 // all opened.
 func TestAccessibleInBrowser(t *testing.T) {
@@ -378,12 +440,7 @@ func TestAccessibleInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many := &Page{}
-	for i := range compare.Fleet + 2 {
-		f := fleet.Machine(i)
-		many.Machines = append(many.Machines, compare.Machine{Name: f.Provenance.Hostname, Path: "f.json", File: f})
-	}
-	for name, p := range map[string]*Page{"few": few(), "fleet": many} {
+	for name, p := range map[string]*Page{"few": few(), "fleet": many(compare.Fleet + 2)} {
 		b := open(t, p)
 		eval[bool](b, `(document.querySelectorAll("details").forEach(d => { d.open = true; }), true)`)
 		ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
@@ -401,11 +458,7 @@ func TestAccessibleInBrowser(t *testing.T) {
 			}
 			b.must(json.Unmarshal([]byte(found), &violations))
 			for _, v := range violations {
-				say := t.Logf
-				if v.Impact == "serious" || v.Impact == "critical" {
-					say = t.Errorf
-				}
-				say("%s, %s: %s %s: %s\n%s", name, scheme, v.Impact, v.ID, v.Help, strings.Join(v.Nodes, "\n"))
+				t.Errorf("%s, %s: %s %s: %s\n%s", name, scheme, v.Impact, v.ID, v.Help, strings.Join(v.Nodes, "\n"))
 			}
 		}
 		b.clean()
@@ -414,18 +467,7 @@ func TestAccessibleInBrowser(t *testing.T) {
 
 // From the page's request to its first chart.
 func BenchmarkFirstChart(b *testing.B) {
-	p := &Page{}
-	for i := range 1000 {
-		f := fleet.Machine(i)
-		p.Machines = append(p.Machines, compare.Machine{Name: f.Provenance.Hostname, Path: f.Provenance.Hostname, File: f})
-	}
-	p.Raw = func(path string) ([]byte, error) {
-		var text bytes.Buffer
-		i := slices.IndexFunc(p.Machines, func(m compare.Machine) bool { return m.Path == path })
-		err := p.Machines[i].File.Write(&text)
-		return text.Bytes(), err
-	}
-	shown := open(b, p)
+	shown := open(b, many(1000))
 	var ms float64
 	for b.Loop() {
 		shown.do(chromedp.Reload())

@@ -27,8 +27,8 @@ function look(i) {
   return { colour: `var(--c${i % colours})`, dash: dashes[i % dashes.length], mark: marks[i % marks.length] };
 }
 
-function swatch(i) {
-  const s = svg("svg", { width: 34, height: 14, viewBox: "0 0 34 14", "aria-hidden": "true", class: "swatch" }), l = look(i);
+function swatch(l) {
+  const s = svg("svg", { width: 34, height: 14, viewBox: "0 0 34 14", "aria-hidden": "true", class: "swatch" });
   s.append(svg("path", { d: "M0,7H34", class: "line", stroke: l.colour, "stroke-dasharray": l.dash }));
   s.append(svg("path", { d: l.mark(4), class: "mark", fill: l.colour, transform: "translate(17,7)" }));
   return s;
@@ -89,9 +89,9 @@ function ticks(kind, low, high, n, whole) {
 
 // A Chart shows a spec:
 //   x, y     {name, kind: linear|log2|log10, tick(v), say(v), plain(v), whole}
-//   series   [{name, look, points: [{x, y, lo, hi}]}], x rising
+//   series   [{name, look, points: [{x, y, lo, hi}], between, band}], x rising;
+//            between says what lo and hi are, and band shades what lies there
 //   bounds   what lies between serial and perfect: [{x, low, high}]
-//   band     the machines' middle half: [{x, low, high}]
 class Chart {
   constructor(figure) {
     this.plot = figure.querySelector(".plot");
@@ -124,12 +124,11 @@ class Chart {
 
   draw(width) {
     this.width = width;
-    const { x, y, series, bounds, band } = this.spec;
+    const { x, y, series, bounds } = this.spec;
     this.plot.replaceChildren();
     this.flat = [];
     const height = Math.round(Math.min(300, Math.max(220, width * 0.6)));
     const xs = series.flatMap(s => s.points.map(p => p.x));
-    if (!xs.length && band) xs.push(...band.map(b => b.x));
     if (!xs.length || width < 80) {
       const p = document.createElement("p");
       p.className = "empty";
@@ -143,7 +142,7 @@ class Chart {
         ys.push(p.y);
         if (p.lo !== null) ys.push(Math.max(p.lo, p.y / 2), Math.min(p.hi, p.y * 2));
       }
-    for (const b of [...(bounds || []), ...(band || [])]) ys.push(b.low, b.high);
+    for (const b of bounds || []) ys.push(b.low, b.high);
     let low = Math.min(...ys), high = Math.max(...ys);
     if (y.kind === "linear") [low, high] = [0, high * 1.06];
     else [low, high] = [low / 1.15, high * 1.15];
@@ -178,8 +177,6 @@ class Chart {
         root.append(svg("text", { x: X(last.x) + 5, y: Y(last[side]) + 4, class: "note" }, name));
       }
     }
-    if (band && band.length) root.append(svg("path", { d: area(band), class: "band" }));
-
     const id = "clip" + Chart.count++;
     const clip = svg("clipPath", { id });
     clip.append(svg("rect", { x: left, y: 0, width: width - left, height: height - bottom + 6 }));
@@ -190,8 +187,10 @@ class Chart {
       const g = svg("g", { class: "series", "data-name": s.name });
       const at = s.points.map(p => ({ ...p, row, X: X(p.x), Y: Y(p.y) }));
       g.append(svg("path", { d: at.length ? "M" + at.map(p => `${p.X},${p.Y}`).join("L") : "", class: "line", stroke: s.look.colour, "stroke-dasharray": s.look.dash }));
+      const sure = s.points.filter(p => p.lo !== null && p.lo > 0);
+      if (s.band && sure.length) g.append(svg("path", { d: area(sure.map(p => ({ x: p.x, low: p.lo, high: p.hi }))), class: "band" }));
       for (const p of at) {
-        if (p.lo !== null && p.hi !== null && p.lo > 0)
+        if (!s.band && p.lo !== null && p.hi !== null && p.lo > 0)
           g.append(svg("path", { d: `M${p.X},${Y(p.lo)}V${Y(p.hi)}`, class: "interval", stroke: s.look.colour }));
         g.append(svg("path", { d: s.look.mark(at.length > 40 ? 2.5 : 4), class: "mark", fill: s.look.colour, transform: `translate(${p.X},${p.Y})` }));
         this.flat.push(p);
@@ -238,7 +237,7 @@ class Chart {
     this.at = p;
     const { x, y, series } = this.spec;
     const lines = [[series[p.row].name, "who"], [`${x.say(p.x)}: ${y.say(p.y)}`, "value"]];
-    if (p.lo !== null && p.hi !== null && p.lo !== p.hi) lines.push([`95 % interval ${y.plain(p.lo)} to ${y.plain(p.hi)}`, "interval"]);
+    if (p.lo !== null && p.hi !== null && p.lo !== p.hi) lines.push([`${series[p.row].between} ${y.plain(p.lo)} to ${y.plain(p.hi)}`, "interval"]);
     this.tip.replaceChildren(...lines.map(([text, name]) => {
       const d = document.createElement("div");
       d.className = name;

@@ -49,7 +49,9 @@ type index struct {
 	Bytes    int     `json:"S"`   // message size that charts begin with
 	Tau      int     `json:"tau"` // likewise
 	Fleet    bool    `json:"fleet"`
+	First    []int   `json:"first"` // machines that charts begin with, all if nil
 	overview *overview
+	fleet    *fleet
 }
 
 type entry struct {
@@ -124,8 +126,11 @@ func (p *Page) describe() ([]machine, *index, error) {
 	}
 	if !x.Fleet {
 		x.overview = newOverview(p.Machines, curves, x.Bytes)
+		return machines, x, nil
 	}
-	return machines, x, nil
+	var err error
+	x.fleet, err = newFleet(p.Machines, x, numbers)
+	return machines, x, err
 }
 
 // grouped is a channel but for the size of its messages.

@@ -68,7 +68,7 @@ type view struct {
 	Scripts  []template.JS
 	Title    string
 	Machines []machine
-	Fleet    bool
+	Fleet    *fleet // of many machines
 	Skipped  []string
 	Warnings []warning
 	Breaches []warning // of eq. (8)
@@ -80,7 +80,6 @@ type view struct {
 func (p *Page) view() (*view, error) {
 	v := &view{
 		Style: template.CSS(style), Scripts: []template.JS{template.JS(chartScript), template.JS(pageScript)},
-		Fleet: len(p.Machines) >= compare.Fleet,
 	}
 	// Scripts and styles are known by their hash: what got in otherwise is dead.
 	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s %s; base-uri 'none'; form-action 'none'",
@@ -94,11 +93,12 @@ func (p *Page) view() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Machines, v.Groups, v.Overview = machines, index.Groups, index.overview
-	if index.overview != nil {
-		for _, text := range index.overview.warnings {
-			v.Warnings = append([]warning{{Text: text}}, v.Warnings...)
-		}
+	v.Machines, v.Groups, v.Overview, v.Fleet = machines, index.Groups, index.overview, index.fleet
+	switch {
+	case v.Fleet != nil && v.Fleet.Why == "": // which has them gathered already
+		v.Warnings, v.Breaches = sentences(v.Fleet.warnings), nil
+	case v.Overview != nil:
+		v.Warnings = append(sentences(v.Overview.warnings), v.Warnings...)
 	}
 	text, err := json.Marshal(index)
 	if err != nil {

@@ -12,6 +12,11 @@ function make(name, attributes = {}, ...children) {
   return e;
 }
 
+// The median machine of a fleet is one among the others, but a band about it.
+const median = "median";
+const nameOf = i => i === median ? `median of ${index.machines.length}` : index.machines[i].name;
+const lookOf = (i, slot) => i === median ? { colour: "var(--c6)", dash: "", mark: marks[0] } : look(slot);
+
 const parsed = new Map();
 // table is what a machine has of a group, read when it is first drawn.
 function table(machine, group) {
@@ -63,7 +68,7 @@ function chartSpec(kind, g) {
   const series = [];
   for (const [i, slot] of state.shown) {
     const points = over(what, i, g, along);
-    if (points.length) series.push({ name: index.machines[i].name, look: look(slot), points });
+    if (points.length) series.push({ name: nameOf(i), look: lookOf(i, slot), points, between: i === median ? "robust deviation" : "95 % interval", band: i === median });
   }
   const spec = { x, y, series, along, what };
   const xs = [...new Set(series.flatMap(s => s.points.map(p => p.x)))].sort((a, b) => a - b);
@@ -86,7 +91,7 @@ for (const group of document.querySelectorAll("details.group")) {
   group.querySelector(".figures").classList.toggle("three", few(g));
   for (const figure of group.querySelectorAll("figure")) {
     if (few(g) && figure.dataset.chart === "L") { figure.remove(); continue; }
-    figures.push({ g, figure, group, chart: null, stale: true, near: false });
+    figures.push({ g, figure, group, chart: null, stale: true, near: g === 0 });
   }
 }
 
@@ -138,7 +143,7 @@ function fill(details) {
     t.m.forEach((m, row) => t.t.forEach((tau, k) => {
       const at = row * t.t.length + k, L = value(t.L, at), A = value(t.A, at), B = value(t.B, at);
       if (!L) return;
-      body.append(make("tr", {}, make("th", { scope: "row" }, index.machines[i].name), cell(bytes(m), m), cell(String(tau)),
+      body.append(make("tr", {}, make("th", { scope: "row" }, nameOf(i)), cell(bytes(m), m), cell(String(tau)),
         cell(digits(L.y)), cell(span(L)), cell(A ? digits(A.y) : ""), cell(span(A)), cell(B ? digits(B.y) : "")));
     }));
   }
@@ -183,7 +188,7 @@ for (const t of document.querySelectorAll("table.sortable")) sortable(t);
 const most = 12; // machines in a chart
 function freeSlot() {
   const taken = new Set(state.shown.values());
-  let slot = 0;
+  let slot = 1; // the median has the first look's dash and mark
   while (taken.has(slot)) slot++;
   return slot;
 }
@@ -198,21 +203,23 @@ function addSwitch(i, slot) {
   box.checked = true;
   box.addEventListener("change", () => {
     toggle(i, box.checked, slot);
-    if (index.fleet && !box.checked) box.parentElement.remove();
-    const row = document.querySelector(`[data-show="${i}"]`);
-    if (row) row.checked = box.checked;
+    if (index.fleet && i !== median && !box.checked) box.parentElement.remove();
+    tick(i, box.checked);
     redraw();
   });
-  $("series").append(make("label", { title: index.machines[i].name }, box, swatch(slot), make("span", { class: "name" }, index.machines[i].name)));
+  $("series").append(make("label", { title: nameOf(i) }, box, swatch(lookOf(i, slot)), make("span", { class: "name" }, nameOf(i))));
+}
+function tick(i, on) {
+  for (const row of document.querySelectorAll(`[data-show="${i}"]`)) row.checked = on;
 }
 function show(i) {
   if (state.shown.has(i)) return;
-  const slot = index.fleet ? freeSlot() : i;
+  const slot = i === median ? -1 : index.fleet ? freeSlot() : i;
   toggle(i, true, slot);
   addSwitch(i, slot);
-  const row = document.querySelector(`[data-show="${i}"]`);
-  if (row) row.checked = true;
+  tick(i, true);
 }
+if ($("curvesmedian")) show(median);
 (index.first || index.machines.map((_, i) => i)).forEach(show);
 for (const box of document.querySelectorAll("[data-show]"))
   box.addEventListener("change", () => {
@@ -220,6 +227,7 @@ for (const box of document.querySelectorAll("[data-show]"))
     if (!box.checked) {
       const s = document.querySelector(`[data-series="${i}"]`);
       toggle(i, false);
+      tick(i, false);
       if (s) s.parentElement.remove();
     } else if (state.shown.size >= most) {
       box.checked = false;

@@ -70,6 +70,14 @@ func warnings(machines []compare.Machine) (all, breaches []warning) {
 	return all, breaches
 }
 
+// sentences are warnings that say themselves whose they are.
+func sentences(texts []string) (all []warning) {
+	for _, text := range texts {
+		all = append(all, warning{Text: text})
+	}
+	return all
+}
+
 func (w warning) count() int { return len(w.Machines) + w.More }
 
 // isBreach knows what params.Violation says.

@@ -1,5 +1,5 @@
-// Package fleet invents parameter files, for tests of what shows many machines.
-package fleet
+// Package nodes invents parameter files, for tests of what shows many machines.
+package nodes
 
 import (
 	"fmt"
