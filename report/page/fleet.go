@@ -96,7 +96,7 @@ func newSpread(s compare.Spread) spread {
 		return spread{}
 	}
 	return spread{
-		report.Digits(s.Median, 0), report.Digits(s.Least, 0) + " to " + report.Digits(s.Most, 0),
+		report.Digits(s.Median, 0), report.Digits(s.Least, 0) + " … " + report.Digits(s.Most, 0),
 		fmt.Sprintf("± %.1f %%", 100*s.Deviation/s.Median),
 	}
 }
