@@ -57,7 +57,7 @@ func TestSignificance(t *testing.T) {
 	if eight, _ := row.At(8); eight.Ratio != nil {
 		t.Errorf("τ = 8 of b alone: %+v", eight.Ratio)
 	}
-	if row.Scalability != nil || !strings.Contains(row.Unfitted, "3 τ are too few") {
+	if row.Scalability != nil || !strings.Contains(row.Unfitted, "too few τ for a fit: 3 of at least 4") {
 		t.Errorf("fit of 3 τ: %+v, %q", row.Scalability, row.Unfitted)
 	}
 }
@@ -140,6 +140,32 @@ func TestConclusion(t *testing.T) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
+	}
+}
+
+// L(m,1) of a ring of one and L(m,1) between two processes are two things.
+func TestAlone(t *testing.T) {
+	times := map[int]float64{1: 1000, 2: 1100}
+	lone := machine("b", times, func(f *params.File) {
+		for i := range f.Cells {
+			if f.Cells[i].Tau == 1 {
+				f.Cells[i].Setup = params.Lone
+			}
+		}
+	})
+	c, err := New([]Machine{machine("a", times), lone}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := c.Tables[0]
+	if one, _ := table.Rows[1].At(1); one.Ratio != nil {
+		t.Errorf("τ = 1: %+v", one.Ratio)
+	}
+	if two, _ := table.Rows[1].At(2); two.Ratio == nil {
+		t.Error("τ = 2: no ratio")
+	}
+	if !strings.HasPrefix(table.Conclusion, "A(τ) is not compared") || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "L(m,1) of a is of ring itself") {
+		t.Errorf("%q, %q", table.Conclusion, c.Warnings)
 	}
 }
 

@@ -36,6 +36,9 @@ func (t *Table) carries(taus []int) string {
 			return fmt.Sprintf("A(τ) of %s is unknown, since L(m,1) was not measured.", t.Rows[i].Machine)
 		}
 	}
+	if len(t.own()) > 0 {
+		return "A(τ) is not compared, since L(m,1) is not the same on all machines."
+	}
 	ranking := t.ranking(last, A)
 	from := t.leadsFrom(ranking[0], taus, A)
 	if from == 0 {
@@ -100,7 +103,9 @@ func since(from int, taus []int) string {
 	switch last := taus[len(taus)-1]; {
 	case from == last && len(taus) > 1:
 		return fmt.Sprintf("only at τ = %d", from)
-	case from == taus[0] && len(taus) > 1:
+	case from == taus[0] && len(taus) == 2:
+		return fmt.Sprintf("at τ = %d and %d", from, last)
+	case from == taus[0] && len(taus) > 2:
 		return fmt.Sprintf("at every τ from %d to %d", from, last)
 	case from == last:
 		return fmt.Sprintf("at τ = %d", from)

@@ -46,6 +46,7 @@ type Curve struct {
 	Machine string `json:"machine"`
 	Channel
 	Segment bool    `json:"segment"` // m is the size S of the segments that messages travel in
+	Lone    bool    `json:"lone"`    // L(m,1) is that between two processes, not the setup's own
 	Points  []Point `json:"points"`  // τ rising
 }
 
@@ -68,10 +69,12 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 			Machine: name, Segment: t.Bytes == f.Plan.SegmentBytes,
 			Channel: Channel{t.Setup, t.Placement, t.OffCache, t.Bytes},
 		}
+		first := t.Cells[0]
+		c.Lone = first.Setup == params.Lone || first.Setup == params.Published && first.Tau == 1
 		for _, cell := range t.Cells {
 			p := Point{Tau: cell.Tau, L: cell.Whole(), A: fit.Median(nil)}
 			p.Bandwidth = bandwidth(p.Tau, t.Bytes, p.L)
-			if first := t.Cells[0]; first.Tau == 1 {
+			if first.Tau == 1 {
 				p.A = fit.Concurrency(p.Tau, first.Whole(), p.L)
 				if p.Tau == 1 { // by definition
 					p.A.Lo, p.A.Hi = 1, 1

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/params"
 )
 
 // Fleet is the number of files from which on machines are compared with their
@@ -129,6 +128,12 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if err != nil {
 		return nil, err
 	}
+	lone := make(map[Channel]bool)
+	for _, curves := range all {
+		for _, c := range curves {
+			lone[c.Channel] = lone[c.Channel] || c.Lone
+		}
+	}
 	at := make(map[Channel]int)
 	for i, c := range channels {
 		at[c] = i
@@ -137,7 +142,7 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	for _, curves := range all {
 		for _, c := range curves {
 			if i, chosen := at[c.Channel]; chosen {
-				o.Tables[i].add(&c)
+				o.Tables[i].add(&c, lone[c.Channel] && !c.Lone)
 			}
 		}
 	}
@@ -149,9 +154,16 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	return o, nil
 }
 
-func (t *FleetTable) add(c *Curve) {
+// add adds a curve, without L(m,1) and what follows from it where that is the
+// setup's own, while that of others is between two processes.
+func (t *FleetTable) add(c *Curve, own bool) {
 	t.Segment = t.Segment || c.Segment
 	for _, p := range c.Points {
+		if own && p.Tau == 1 {
+			continue
+		} else if own {
+			p.A = fit.Median(nil)
+		}
 		at, found := slices.BinarySearchFunc(t.Rows, p.Tau, func(r FleetRow, tau int) int { return r.Tau - tau })
 		if !found {
 			t.Rows = slices.Insert(t.Rows, at, FleetRow{Tau: p.Tau})
@@ -291,26 +303,4 @@ func (o *Overview) warn(machines []Machine) {
 		}
 		o.Warnings = append(o.Warnings, who+": "+k.text)
 	}
-}
-
-// differences are in how machines were measured.
-func differences(machines []Machine) (all []string) {
-	for _, like := range []struct {
-		what string
-		of   func(*params.File) string
-	}{
-		{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
-		{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
-		{"intermediate buffers", func(f *params.File) string {
-			if f.Plan.SegmentBytes == 0 {
-				return ""
-			}
-			return fmt.Sprintf("%d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
-		}},
-	} {
-		if kinds := mixed(machines, like.of); len(kinds) > 1 {
-			all = append(all, fmt.Sprintf("the machines were measured with different %s: %s", like.what, strings.Join(kinds, "; ")))
-		}
-	}
-	return all
 }

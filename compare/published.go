@@ -19,7 +19,11 @@ func (m *Machine) Take(setup string, placement numa.Policy) {
 	f.Cells = slices.Clone(f.Cells)
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		if c.Setup == params.Published {
+		switch {
+		case c.Setup != params.Published:
+		case c.Kind == params.TransferCell && c.Tau == 1:
+			c.Setup = params.Lone // what L(m,1) is, taulop-2015, section 3.1
+		default:
 			c.Setup = setup
 		}
 		if c.Placement == params.Published {

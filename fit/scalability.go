@@ -45,7 +45,7 @@ func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 		return Scalability{}, fmt.Errorf("%d τ for %d times", len(taus), len(L))
 	}
 	if len(L) < LeastTaus {
-		return Scalability{}, fmt.Errorf("%d τ are too few for a fit, it takes %d", len(L), LeastTaus)
+		return Scalability{}, fmt.Errorf("too few τ for a fit: %d of at least %d", len(L), LeastTaus)
 	}
 	for _, t := range L {
 		if !(t > 0) || math.IsInf(t, 0) {

@@ -5,7 +5,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -35,7 +37,7 @@ func (c *SideBySide) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
 // WriteText writes, for each table, L(m,τ), bandwidth and A(τ) with τ down and
 // machines across and what sums up each machine; in the end a conclusion.
 func (c *SideBySide) WriteText(w io.Writer, charts bool) {
-	var tested, untested bool
+	var noise, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		fmt.Fprintf(w, "%s\n", tableTitle(t))
@@ -53,18 +55,18 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 		for _, r := range t.Rows {
 			for _, b := range r.Points {
 				if b.Ratio != nil {
-					tested, untested = tested || b.Ratio.Tested, untested || !b.Ratio.Tested
+					noise, untested = noise || b.Ratio.Tested && !b.Ratio.Differs, untested || !b.Ratio.Tested
 				}
 			}
 		}
 	}
-	if tested {
+	if noise {
 		fmt.Fprintln(w, "~ no difference beyond noise: Mann–Whitney, p ≥ 0.05")
 	}
 	if untested {
 		fmt.Fprintln(w, "? not tested: one of the two has no samples")
 	}
-	if tested || untested {
+	if noise || untested {
 		fmt.Fprintln(w)
 	}
 	for i := range c.Tables {
@@ -195,25 +197,37 @@ func writeSums(w io.Writer, t *compare.Table) {
 	tw := newTable(w)
 	fmt.Fprintf(tw, "machine\tL(%s,1)\tA(τ)\tsaturates\tσ\tκ\tresidual\t\n", Bytes(t.Bytes))
 	var notes []string
+	unfitted := make(map[string][]string) // machines by reason
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		end := r.Points[len(r.Points)-1]
-		full := fmt.Sprintf("not up to τ = %d", end.Tau)
-		if r.Saturation.Reached {
-			full = fmt.Sprintf("at τ = %d", r.Saturation.Tau)
-		}
 		alone := r.Alone()
-		fmt.Fprintf(tw, "%s\t%s ns\t%s of %d\t%s\t", r.Machine, Digits(alone.Center, (alone.Hi-alone.Lo)/2), Digits(end.A.Center, 0.01), end.Tau, full)
+		fmt.Fprintf(tw, "%s\t%s ns\t", r.Machine, Digits(alone.Center, (alone.Hi-alone.Lo)/2))
+		switch {
+		case len(r.Points) < 2:
+			fmt.Fprint(tw, "-\t-\t")
+		case r.Saturation.Reached:
+			fmt.Fprintf(tw, "%s of %d\tat τ = %d\t", Digits(end.A.Center, 0.01), end.Tau, r.Saturation.Tau)
+		default:
+			fmt.Fprintf(tw, "%s of %d\tnot up to τ = %d\t", Digits(end.A.Center, 0.01), end.Tau, end.Tau)
+		}
 		s := r.Scalability
 		if s == nil {
 			fmt.Fprint(tw, "-\t-\t-\t\n")
-			notes = append(notes, fmt.Sprintf("%s: no σ and κ, %s", r.Machine, r.Unfitted))
+			unfitted[r.Unfitted] = append(unfitted[r.Unfitted], r.Machine)
 			continue
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%.1f %%\t\n", coefficient(s.Sigma), coefficient(s.Kappa), 100*s.Residual)
 		if r.Poor {
 			notes = append(notes, fmt.Sprintf("%s: a poor fit, its times are off by %.0f %%: σ and κ do not describe it", r.Machine, 100*s.Residual))
 		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(unfitted)) {
+		note := "no σ and κ, " + why
+		if machines := unfitted[why]; len(machines) < len(t.Rows) {
+			note = strings.Join(machines, ", ") + ": " + note
+		}
+		notes = append(notes, note)
 	}
 	tw.Flush()
 	for _, note := range notes {

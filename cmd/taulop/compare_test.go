@@ -39,8 +39,12 @@ func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int)
 			for i := range 15 {
 				samples = append(samples, l*(1+0.01*float64(i*4%15-7)/7))
 			}
+			setup := "ring"
+			if tau == 1 {
+				setup = params.Lone
+			}
 			f.Cells = append(f.Cells, params.Cell{
-				Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: numa.Local, Tau: tau, Bytes: m}, K: 1, Transfers: 2,
+				Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}, K: 1, Transfers: 2,
 				Time: fit.Median(samples), Samples: samples,
 			})
 		}

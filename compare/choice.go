@@ -1,0 +1,132 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Choice is which curves are compared. What is empty is not restricted, but
+// without Sizes it is the segment's size S alone.
+type Choice struct {
+	Setups     []string
+	Placements []numa.Policy
+	Caches     []bool // off cache
+	Sizes      []int
+}
+
+// channels are those chosen that at least two machines have.
+func (choice Choice) channels(all [][]Curve) ([]Channel, error) {
+	owners := make(map[Channel]int)
+	segments := make(map[int]bool)
+	var order, chosen []Channel
+	for _, curves := range all {
+		for _, c := range curves {
+			if !choice.admits(c.Channel) {
+				continue
+			}
+			if owners[c.Channel]++; owners[c.Channel] == 1 {
+				order = append(order, c.Channel)
+			}
+			segments[c.Bytes] = segments[c.Bytes] || c.Segment
+		}
+	}
+	slices.SortStableFunc(order, func(a, b Channel) int { return a.order(b) })
+	for _, c := range order {
+		if owners[c] > 1 {
+			chosen = append(chosen, c)
+		}
+	}
+	if len(chosen) > 0 && len(choice.Sizes) == 0 {
+		sizes := choice.segmentSizes(chosen, segments)
+		chosen = slices.DeleteFunc(chosen, func(c Channel) bool { return !slices.Contains(sizes, c.Bytes) })
+	}
+	if len(chosen) == 0 {
+		return nil, choice.nothing(all)
+	}
+	return chosen, nil
+}
+
+func (choice Choice) admits(c Channel) bool {
+	return (len(choice.Setups) == 0 || slices.Contains(choice.Setups, c.Setup)) &&
+		(len(choice.Placements) == 0 || slices.Contains(choice.Placements, c.Placement)) &&
+		(len(choice.Caches) == 0 || slices.Contains(choice.Caches, c.OffCache)) &&
+		(len(choice.Sizes) == 0 || slices.Contains(choice.Sizes, c.Bytes))
+}
+
+// Customary is the segment's size of published files, which do not say it.
+const Customary = 8192
+
+// segmentSizes are the sizes S of segments, or what comes nearest to one.
+func (choice Choice) segmentSizes(common []Channel, segments map[int]bool) (sizes []int) {
+	largest := 0
+	for _, c := range common {
+		if segments[c.Bytes] && !slices.Contains(sizes, c.Bytes) {
+			sizes = append(sizes, c.Bytes)
+		}
+		if c.Bytes == Customary {
+			largest = Customary
+		} else if largest != Customary {
+			largest = max(largest, c.Bytes)
+		}
+	}
+	if len(sizes) == 0 {
+		sizes = append(sizes, largest)
+	}
+	return sizes
+}
+
+// order is that of Curves.
+func (c Channel) order(o Channel) int {
+	switch {
+	case c.Setup != o.Setup:
+		return strings.Compare(c.Setup, o.Setup)
+	case c.Placement != o.Placement:
+		return strings.Compare(string(c.Placement), string(o.Placement))
+	case c.OffCache != o.OffCache:
+		if o.OffCache {
+			return -1
+		}
+		return 1
+	}
+	return c.Bytes - o.Bytes
+}
+
+// nothing says what machines have that nothing could be compared of.
+func (choice Choice) nothing(all [][]Curve) error {
+	const most = 3
+	var has []string
+	published, measured := false, false
+	for _, curves := range all[:min(len(all), most)] {
+		var names []string
+		for _, c := range curves {
+			published = published || c.Setup == params.Published
+			measured = measured || c.Setup != params.Published
+			if name := c.Channel.String(); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		sizes := make([]string, 0, len(curves))
+		for _, c := range curves {
+			if c.Channel.String() == names[0] {
+				sizes = append(sizes, strconv.Itoa(c.Bytes))
+			}
+		}
+		if len(sizes) > 8 {
+			sizes = append(append(sizes[:6:6], "…"), sizes[len(sizes)-1])
+		}
+		has = append(has, fmt.Sprintf("%s has %s for m = %s", curves[0].Machine, strings.Join(names, "; "), strings.Join(sizes, ", ")))
+	}
+	if len(all) > most {
+		has = append(has, "…")
+	}
+	advice := "choose others with -setup, -placement, -cache and -m, or sweep both alike"
+	if published && measured {
+		advice = "published files do not say how they were measured: -as ring takes them for that"
+	}
+	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %s", strings.Join(has, "; "), advice)
+}
