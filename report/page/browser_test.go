@@ -367,6 +367,31 @@ func TestTwoTausInBrowser(t *testing.T) {
 	}
 }
 
+// What is folded is drawn when it is opened, as things are then.
+func TestFoldedInBrowser(t *testing.T) {
+	m := exact("server", []int{1, 2, 4}, 1000, 1600, 2500)
+	for _, setup := range []string{"bcast", "ping"} {
+		for _, c := range m.File.Cells {
+			if c.Setup == "ring" {
+				c.Setup, c.Time = setup, c.Time.Scale(2)
+				m.File.Cells = append(m.File.Cells, c)
+			}
+		}
+	}
+	b := open(t, &Page{Machines: []compare.Machine{m}})
+	defer b.clean()
+	last := `document.querySelectorAll("details.group")[2]`
+	if eval[bool](b, `%s.open || %s.querySelector("svg") !== null`, last, last) {
+		t.Error("the third channel is not folded, or drawn all the same")
+	}
+	eval[bool](b, `(s => { s.value = "4096"; return s.dispatchEvent(new Event("change")); })(document.getElementById("size"))`)
+	b.click(last + `.querySelector("summary")`)
+	b.until(`%s.querySelector("g.series") !== null`, last)
+	if got := eval[string](b, `%s.querySelector("summary").textContent + %s.querySelector("figcaption span").textContent`, last, last); got != "ring, placement local, in cacheA(τ) against τ, m = 4K" {
+		t.Error(got)
+	}
+}
+
 // many is a fleet, with its files.
 func many(n int) *Page {
 	p := &Page{}

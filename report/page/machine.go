@@ -166,6 +166,12 @@ func (p *Page) each(do func(i int)) {
 	workers.Wait()
 }
 
+// packers are kept, for each takes a megabyte.
+var packers = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // which is a level that there is
+	return w
+}}
+
 // raw is a file as the page holds it. Base64 is that of URLs, none of whose
 // letters HTML escapes.
 func (p *Page) raw(path string) (string, error) {
@@ -174,10 +180,9 @@ func (p *Page) raw(path string) (string, error) {
 		return "", err
 	}
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err != nil {
-		return "", err
-	}
+	w := packers.Get().(*gzip.Writer)
+	defer packers.Put(w)
+	w.Reset(&packed)
 	if _, err := w.Write(text); err != nil {
 		return "", err
 	}

@@ -129,7 +129,7 @@ addEventListener("afterprint", () => { for (const f of figures) if (f.chart) f.c
 // The numbers behind the charts, of the machines that are switched on.
 function fill(details) {
   const g = Number(details.closest(".group").dataset.group);
-  const columns = ["machine", "m", "τ", "L(m,τ), ns", "95 % interval", "A(τ)", "95 % interval", "GB/s together"];
+  const columns = ["machine", "m", "τ", "L(m,τ), ns", "95 % interval", "A(τ)", "95 % interval", "GB/s"];
   const body = make("tbody");
   const cell = (text, sort) => {
     const td = make("td", { class: "n" }, text);
@@ -203,7 +203,11 @@ function addSwitch(i, slot) {
   box.checked = true;
   box.addEventListener("change", () => {
     toggle(i, box.checked, slot);
-    if (index.fleet && i !== median && !box.checked) box.parentElement.remove();
+    if (index.fleet && i !== median && !box.checked) {
+      const label = box.parentElement, next = label.nextElementSibling || label.previousElementSibling;
+      label.remove();
+      if (next && next.querySelector("input")) next.querySelector("input").focus();
+    }
     tick(i, box.checked);
     redraw();
   });

@@ -17,6 +17,9 @@ type warning struct {
 	All      bool     // every machine has it
 }
 
+// incomplete is what the page warns of beside what files do.
+const incomplete = "the file is not complete: cells without samples enough for an interval are in it, or missing; complete it with taulop sweep -resume"
+
 // named is how many machines a warning names.
 const named = 6
 
@@ -32,7 +35,7 @@ func warnings(machines []compare.Machine) (all, breaches []warning) {
 	for _, m := range machines {
 		texts := m.File.Warnings
 		if !m.File.Complete {
-			texts = append(slices.Clone(texts), "the file is not complete: cells without samples enough for an interval are in it, or missing; complete it with taulop sweep -resume")
+			texts = append(slices.Clone(texts), incomplete)
 		}
 		for _, text := range texts {
 			key := digitless(text)
