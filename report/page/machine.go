@@ -68,7 +68,13 @@ func (p *Page) describe() ([]machine, *index, error) {
 		m := p.Machines[i]
 		machines[i] = facts(m)
 		machines[i].Number = i
-		if curves[i], errs[i] = compare.Curves(m.Name, m.File); errs[i] == nil && p.Raw != nil {
+		curves[i], errs[i] = compare.Curves(m.Name, m.File)
+		for _, c := range curves[i] {
+			for n := range c.Points {
+				c.Points[n].Samples = nil // the page shows none, and they are most of the memory
+			}
+		}
+		if errs[i] == nil && p.Raw != nil {
 			machines[i].Raw, errs[i] = p.raw(m.Path)
 		}
 	})
