@@ -185,7 +185,7 @@ func namesOf(rows []verify.Row) (names []string) {
 
 // collectives are the names without that of one-way messages, if others are there.
 func collectives(names []string) []string {
-	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Message || n == verify.LocalCopy })
+	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Message })
 	if len(others) == 0 {
 		return names
 	}

@@ -10,6 +10,7 @@
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
+//	taulop report -o report.html FILE ...
 //	taulop compare [flags] A.json B.json ...
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
@@ -45,6 +46,7 @@ var commands = map[string]command{
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},
 	"plot":    {plotCommand, false},
+	"report":  {reportCommand, false},
 	"compare": {compareCommand, false},
 	"export":  {export, false},
 	"import":  {importCommand, false},

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/report/page"
+	"github.com/taulop/taulop/setups"
+)
+
+const reportHelp = `Report makes one HTML page of machines: warnings, charts, tables, and the files
+themselves for download. It needs no network and no server.
+
+  taulop report -o report.html FILES...
+
+FILES are what taulop sweep or import writes, or tables in the published text
+format. Ten and more are a fleet: an overview comes first, and a file that
+cannot be read is skipped.
+
+Examples:
+  taulop report -o report.html host.json
+  taulop report -o report.html a.json b.json metropolis/SHM.txt
+  taulop report -o cluster.html nodes/*.json
+
+Flags:
+`
+
+// reportCommand is the subcommand.
+func reportCommand(_ context.Context, out, errOut io.Writer, args []string) error {
+	var (
+		flags  = flag.NewFlagSet("taulop report", flag.ContinueOnError)
+		output = flags.String("o", "", "the page, a `file`; an older report is overwritten, nothing else")
+		as     = flags.String("as", "", "take published tables for this `setup`, placement local")
+		bare   = flags.Bool("bare", false, "leave out the files for download, which make most of the page's size")
+	)
+	if err := parse(flags, out, args, reportHelp); err != nil {
+		return err
+	}
+	if err := noFlags("report", flags.Args()); err != nil {
+		return err
+	}
+	switch {
+	case *output == "":
+		return usagef("-o is missing: name the page, like taulop report -o report.html host.json")
+	case flags.NArg() == 0:
+		return usagef("name the parameter files: taulop report -o %s host.json", *output)
+	}
+	if *as != "" {
+		if _, err := setups.Lookup(*as); err != nil {
+			return usagef("-as: %v", err)
+		}
+	}
+	if err := onlyReport(*output); err != nil {
+		return err
+	}
+	machines, skipped, err := readMachines(flags.Args())
+	if err != nil {
+		return err
+	}
+	for _, warning := range takePublished(machines, *as) {
+		fmt.Fprintf(errOut, "taulop: warning: %s\n", warning)
+	}
+	machines, without := withTransfers(machines)
+	skipped = append(skipped, without...)
+	if len(machines) == 0 || len(without) > 0 && flags.NArg() < compare.Fleet {
+		return usageError(without[0].Error())
+	}
+	for _, err := range skipped {
+		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
+	}
+	p := page.Page{Machines: machines, Skipped: skipped}
+	if !*bare {
+		p.Raw = os.ReadFile
+	}
+	if err := put(nil, *output, p.Write); err != nil {
+		return err
+	}
+	return skippedFiles(skipped, flags.NArg())
+}
+
+// withTransfers takes out machines of whom there is nothing to show.
+func withTransfers(machines []compare.Machine) (with []compare.Machine, without []error) {
+	for _, m := range machines {
+		if len(m.File.Transfers()) > 0 {
+			with = append(with, m)
+		} else {
+			without = append(without, fmt.Errorf("%s has no transfers, L(m,τ): measure them with taulop sweep", m.Path))
+		}
+	}
+	return with, without
+}
+
+// onlyReport refuses to overwrite what is no report: with a name forgotten after
+// -o it would be the first of the files.
+func onlyReport(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // put says what is wrong, if anything is
+	}
+	defer f.Close()
+	start, err := io.ReadAll(io.LimitReader(f, 1<<10))
+	if err == nil && len(start) > 0 && !bytes.Contains(start, []byte(page.Mark)) {
+		return usagef("-o %s is there already and is no report: choose another name, or remove it first", path)
+	}
+	return nil
+}

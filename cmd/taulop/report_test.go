@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/report/page"
+	"github.com/taulop/taulop/report/page/nodes"
+)
+
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	files := nodes.Write(t, dir, 10)
+	bad := save(t, dir, "bad.json", "{")
+	output := filepath.Join(dir, "report.html")
+	run := func(args ...string) (string, error) {
+		var errOut bytes.Buffer
+		err := reportCommand(context.Background(), io.Discard, &errOut, args)
+		return errOut.String(), err
+	}
+
+	// A report is overwritten by the next.
+	for _, files := range [][]string{files[:1], files} {
+		if text, err := run(append([]string{"-o", output}, files...)...); err != nil || text != "" {
+			t.Fatalf("%q, %v", text, err)
+		}
+	}
+	text := load(t, output)
+	for _, want := range []string{page.Mark, "node0009", "10 machines"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if _, err := run("-bare", "-o", output, files[0]); err != nil || strings.Contains(load(t, output), "application/gzip") {
+		t.Errorf("-bare: %v, or the file is in the page", err)
+	}
+
+	// A bad file among many is named, the others are in the page.
+	said, err := run(append([]string{"-o", output, bad}, files...)...)
+	if exitStatus(err) != 1 || !strings.Contains(said, "bad.json") || strings.Count(said, "\n") != 1 {
+		t.Errorf("exit %d, %v, said %q", exitStatus(err), err, said)
+	}
+	if text := load(t, output); !strings.Contains(text, "A file was skipped") || !strings.Contains(text, "node0009") {
+		t.Error("the page does not say what was skipped, or skips more")
+	}
+}
+
+func TestReportRefuses(t *testing.T) {
+	dir := t.TempDir()
+	files := nodes.Write(t, dir, 2)
+	output := filepath.Join(dir, "report.html")
+	bad := save(t, dir, "bad.json", "{")
+	var allBad []string
+	for _, name := range strings.Split("abcdefghijkl", "") {
+		allBad = append(allBad, save(t, dir, name+".json", "{"))
+	}
+	older := load(t, files[0])
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{files[0]}, "-o is missing"},
+		{[]string{"-o", output}, "name the parameter files"},
+		{[]string{"-o", files[0], files[1]}, "is there already and is no report"},
+		{[]string{"-o", dir, files[1]}, "it is a directory"},
+		{[]string{"-o", filepath.Join(dir, "no", "r.html"), files[1]}, "cannot be written"},
+		{[]string{"-o", output, bad}, "bad.json:1"},
+		{append([]string{"-o", output}, allBad...), "none of 12 files can be read"},
+		{[]string{"-o", output, files[0], files[0]}, "twice"},
+		{[]string{"-o", output, files[0], "-bare"}, "flags go before"},
+	} {
+		err := reportCommand(context.Background(), io.Discard, io.Discard, tt.args)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: exit %d, %v; want one line with %q", tt.args, exitStatus(err), err, tt.want)
+		}
+	}
+	if load(t, files[0]) != older {
+		t.Error("a parameter file was overwritten")
+	}
+	if _, err := os.Stat(output); err == nil {
+		t.Error("there is a page though nothing was read")
+	}
+}
+
+// A thousand machines should take 5 s and 500 MB at most.
+func BenchmarkReportThousand(b *testing.B) {
+	dir := b.TempDir()
+	files := nodes.Write(b, dir, 1000)
+	output := filepath.Join(dir, "report.html")
+	for b.Loop() {
+		if err := reportCommand(context.Background(), io.Discard, io.Discard, append([]string{"-o", output}, files...)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	info, err := os.Stat(output)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(info.Size())/1e6, "MB/page")
+}

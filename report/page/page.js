@@ -1,0 +1,280 @@
+"use strict";
+// Draws what is in sight, from the tables that the page holds for each machine.
+
+const index = JSON.parse(document.getElementById("index").textContent);
+const $ = id => document.getElementById(id);
+const state = { m: index.S, tau: index.tau, shown: new Map() }; // machine → look
+
+function make(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  e.append(...children);
+  return e;
+}
+
+// The median machine of a fleet is one among the others, but a band about it.
+const median = "median";
+const nameOf = i => i === median ? `median of ${index.machines.length}` : index.machines[i].name;
+const lookOf = (i, slot) => i === median ? { colour: "var(--c6)", dash: "", mark: marks[0] } : look(slot);
+
+const parsed = new Map();
+// table is what a machine has of a group, read when it is first drawn.
+function table(machine, group) {
+  if (!parsed.has(machine)) parsed.set(machine, JSON.parse($("curves" + machine).textContent));
+  return parsed.get(machine).find(t => t.g === group);
+}
+
+// value is a centre with its bounds, null where nothing was measured.
+function value(values, i) {
+  const y = values.c[i];
+  if (y === null || y === undefined) return null;
+  return { y, lo: values.l ? values.l[i] : null, hi: values.h ? values.h[i] : null };
+}
+
+function over(what, machine, group, along) {
+  const t = table(machine, group), points = [];
+  if (!t) return points;
+  const n = t.t.length;
+  if (along === "τ") {
+    const row = t.m.indexOf(state.m);
+    if (row >= 0) t.t.forEach((tau, i) => { const v = value(t[what], row * n + i); if (v) points.push({ x: tau, ...v }); });
+  } else {
+    const i = t.t.indexOf(state.tau);
+    if (i >= 0) t.m.forEach((m, row) => { const v = value(t[what], row * n + i); if (v) points.push({ x: m, ...v }); });
+  }
+  return points;
+}
+
+// few says that a group has too few τ for charts over τ.
+const few = g => index.groups[g].t.length < 3;
+
+// spread says that τ double, so that their axis is logarithmic.
+const spread = taus => taus[taus.length - 1] >= 8 && taus.length <= 0.6 * taus[taus.length - 1];
+
+const short = v => String(parseFloat(v.toPrecision(3)));
+const shortTime = v => v < 1e3 ? short(v) + " ns" : v < 1e6 ? short(v / 1e3) + " µs" : short(v / 1e6) + " ms";
+
+function chartSpec(kind, g) {
+  const along = kind === "Lm" || few(g) ? "m" : "τ", what = kind === "Lm" ? "L" : kind;
+  const taus = index.groups[g].t;
+  const x = along === "τ"
+    ? { name: "τ, transfers at once", kind: spread(taus) ? "log2" : "linear", whole: true, tick: String, say: v => "τ = " + v }
+    : { name: "m, bytes", kind: "log2", tick: bytes, say: v => "m = " + bytes(v) };
+  const y = {
+    A: { kind: along === "τ" && spread(taus) ? "log2" : "linear", tick: short, say: v => "A = " + digits(v), plain: digits },
+    B: { kind: "linear", tick: short, say: v => digits(v) + " GB/s", plain: digits },
+    L: { kind: along === "m" ? "log10" : "linear", tick: shortTime, say: v => "L = " + time(v), plain: time },
+  }[what];
+  const series = [];
+  for (const [i, slot] of state.shown) {
+    const points = over(what, i, g, along);
+    if (points.length) series.push({ name: nameOf(i), look: lookOf(i, slot), points, between: i === median ? "robust deviation" : "95 % interval", band: i === median });
+  }
+  const spec = { x, y, series, along, what };
+  const xs = [...new Set(series.flatMap(s => s.points.map(p => p.x)))].sort((a, b) => a - b);
+  if (what === "A" && xs.length > 1) spec.bounds = xs.map(v => ({ x: v, low: 1, high: along === "τ" ? v : state.tau }));
+  return spec;
+}
+
+function caption(spec) {
+  const [name, unit] = {
+    A: ["A(τ)", "memory concurrency: transfers really carried at once"],
+    B: ["Bandwidth", "GB/s of all transfers together"],
+    L: ["L(m,τ)", "time of one transfer while τ are active"],
+  }[spec.what];
+  return [`${name} against ${spec.along}, ${spec.along === "τ" ? "m = " + bytes(state.m) : "τ = " + state.tau}`, unit];
+}
+
+const figures = [];
+for (const group of document.querySelectorAll("details.group")) {
+  const g = Number(group.dataset.group);
+  group.querySelector(".figures").classList.toggle("three", few(g));
+  for (const figure of group.querySelectorAll("figure")) {
+    if (few(g) && figure.dataset.chart === "L") { figure.remove(); continue; }
+    figures.push({ g, figure, group, chart: null, stale: true, near: g === 0 });
+  }
+}
+
+function drawFigure(f) {
+  if (!f.stale || !f.group.open) return;
+  f.stale = false;
+  f.chart ??= new Chart(f.figure);
+  const spec = chartSpec(f.figure.dataset.chart, f.g), [name, unit] = caption(spec);
+  f.figure.querySelector("figcaption").replaceChildren(make("span", {}, name), make("span", { class: "unit" }, unit));
+  f.chart.plot.setAttribute("aria-label", `${name}, ${unit}; ${index.groups[f.g].label}. Arrow keys read its values.`);
+  f.chart.show(spec);
+  if (!performance.getEntriesByName("first chart").length) performance.mark("first chart");
+}
+
+// Figures are drawn when they come near, and before printing.
+const nearby = new IntersectionObserver(entries => {
+  for (const e of entries) {
+    const f = figures.find(f => f.figure === e.target);
+    if (f.near = e.isIntersecting) drawFigure(f);
+  }
+}, { rootMargin: "300px" });
+figures.forEach(f => nearby.observe(f.figure));
+
+function redraw() {
+  for (const f of figures) {
+    f.stale = true;
+    if (f.near) drawFigure(f);
+  }
+  for (const d of document.querySelectorAll("details.numbers")) if (d.open) fill(d);
+}
+
+addEventListener("beforeprint", () => { for (const f of figures) { drawFigure(f); if (f.chart) f.chart.print(true); } });
+addEventListener("afterprint", () => { for (const f of figures) if (f.chart) f.chart.print(false); });
+
+// The numbers behind the charts, of the machines that are switched on.
+function fill(details) {
+  const g = Number(details.closest(".group").dataset.group);
+  const columns = ["machine", "m", "τ", "L(m,τ), ns", "95 % interval", "A(τ)", "95 % interval", "GB/s"];
+  const body = make("tbody");
+  const cell = (text, sort) => {
+    const td = make("td", { class: "n" }, text);
+    if (sort !== undefined) td.dataset.value = sort;
+    return td;
+  };
+  const span = v => v && v.lo !== null && v.lo !== v.hi ? `${digits(v.lo)} to ${digits(v.hi)}` : "";
+  for (const i of state.shown.keys()) {
+    const t = table(i, g);
+    if (!t) continue;
+    t.m.forEach((m, row) => t.t.forEach((tau, k) => {
+      const at = row * t.t.length + k, L = value(t.L, at), A = value(t.A, at), B = value(t.B, at);
+      if (!L) return;
+      body.append(make("tr", {}, make("th", { scope: "row" }, nameOf(i)), cell(bytes(m), m), cell(String(tau)),
+        cell(digits(L.y)), cell(span(L)), cell(A ? digits(A.y) : ""), cell(span(A)), cell(B ? digits(B.y) : "")));
+    }));
+  }
+  const head = make("tr", {}, ...columns.map(c => make("th", { scope: "col", "data-sort": "" }, c)));
+  const t = make("table", { class: "sortable" }, make("thead", {}, head), body);
+  sortable(t);
+  details.querySelector(".scroll").replaceChildren(t);
+}
+for (const d of document.querySelectorAll("details.numbers")) d.addEventListener("toggle", () => { if (d.open) fill(d); });
+
+// sortable gives a table's header buttons that sort by their column.
+function sortable(t) {
+  const heads = [...t.tHead.rows[0].cells], unit = { K: 1 << 10, M: 1 << 20 };
+  const key = cell => {
+    if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
+    const text = cell.textContent.trim(), number = /^-?\d[\d.]*(?=([KM]?)([ ,%]|$))/.exec(text);
+    if (text === "") return null;
+    return number ? parseFloat(text) * (unit[number[1]] || 1) : text;
+  };
+  heads.forEach((th, column) => {
+    if (th.dataset.sort === undefined) return;
+    const button = make("button", { type: "button" }, ...th.childNodes);
+    th.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const down = th.getAttribute("aria-sort") === "ascending";
+      heads.forEach(h => h.removeAttribute("aria-sort"));
+      th.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const body = t.tBodies[0], rows = [...body.rows].map(row => ({ row, key: key(row.cells[column]) }));
+      const words = new Intl.Collator("en", { numeric: true });
+      rows.sort((a, b) => {
+        if (a.key === null || b.key === null) return (a.key === null) - (b.key === null); // what is missing comes last
+        const d = typeof a.key === "number" && typeof b.key === "number" ? a.key - b.key : words.compare(a.key, b.key);
+        return down ? -d : d;
+      });
+      body.append(...rows.map(r => r.row));
+    });
+  });
+}
+for (const t of document.querySelectorAll("table.sortable")) sortable(t);
+
+// The switches. A fleet's are made as machines are chosen.
+const most = 12; // machines in a chart
+function freeSlot() {
+  const taken = new Set(state.shown.values());
+  let slot = 1; // the median has the first look's dash and mark
+  while (taken.has(slot)) slot++;
+  return slot;
+}
+function toggle(i, on, slot = index.fleet ? freeSlot() : i) {
+  if (on) state.shown.set(i, slot);
+  else state.shown.delete(i);
+  // In the order of machines, so that a series that comes back is where it was.
+  if (!index.fleet) state.shown = new Map([...state.shown].sort((a, b) => a[0] - b[0]));
+}
+function addSwitch(i, slot) {
+  const box = make("input", { type: "checkbox", "data-series": i });
+  box.checked = true;
+  box.addEventListener("change", () => {
+    toggle(i, box.checked, slot);
+    if (index.fleet && i !== median && !box.checked) {
+      const label = box.parentElement, next = label.nextElementSibling || label.previousElementSibling;
+      label.remove();
+      if (next && next.querySelector("input")) next.querySelector("input").focus();
+    }
+    tick(i, box.checked);
+    redraw();
+  });
+  $("series").append(make("label", { title: nameOf(i) }, box, swatch(lookOf(i, slot)), make("span", { class: "name" }, nameOf(i))));
+}
+function tick(i, on) {
+  for (const row of document.querySelectorAll(`[data-show="${i}"]`)) row.checked = on;
+}
+function show(i) {
+  if (state.shown.has(i)) return;
+  const slot = i === median ? -1 : index.fleet ? freeSlot() : i;
+  toggle(i, true, slot);
+  addSwitch(i, slot);
+  tick(i, true);
+}
+if ($("curvesmedian")) show(median);
+(index.first || index.machines.map((_, i) => i)).forEach(show);
+for (const box of document.querySelectorAll("[data-show]"))
+  box.addEventListener("change", () => {
+    const i = Number(box.dataset.show);
+    if (!box.checked) {
+      const s = document.querySelector(`[data-series="${i}"]`);
+      toggle(i, false);
+      tick(i, false);
+      if (s) s.parentElement.remove();
+    } else if (state.shown.size >= most) {
+      box.checked = false;
+      alert(`A chart shows ${most} machines: switch one off first.`);
+      return;
+    } else show(i);
+    redraw();
+  });
+
+function choices(select, values, say, chosen, choose) {
+  for (const v of values) {
+    const o = make("option", { value: v }, say(v));
+    o.selected = v === chosen;
+    select.append(o);
+  }
+  select.addEventListener("change", () => { choose(Number(select.value)); redraw(); });
+}
+const union = of => [...new Set(index.groups.flatMap(of))].sort((a, b) => a - b);
+choices($("size"), union(g => g.m), bytes, state.m, v => { state.m = v; });
+choices($("tau"), union(g => g.t), String, state.tau, v => { state.tau = v; });
+const allFew = index.groups.every((_, g) => few(g));
+$("size-label").hidden = allFew;
+$("few").hidden = !allFew;
+$("toolbar").addEventListener("submit", e => e.preventDefault());
+
+const filter = $("filter");
+if (filter) {
+  const rows = [...document.querySelectorAll("#machines tbody tr")].map(row => ({ row, text: row.textContent.toLowerCase() }));
+  filter.addEventListener("input", () => {
+    const want = filter.value.toLowerCase();
+    let n = 0;
+    for (const r of rows) if (!(r.row.hidden = !r.text.includes(want))) n++;
+    $("matching").textContent = `${n} of ${rows.length}`;
+  });
+}
+
+// Downloads: the files as they were, unpacked here.
+async function download(i) {
+  const packed = atob($("raw" + i).textContent.trim().replace(/-/g, "+").replace(/_/g, "/"));
+  const stream = new Blob([Uint8Array.from(packed, c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const url = URL.createObjectURL(await new Response(stream).blob());
+  make("a", { href: url, download: index.machines[i].file }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60000);
+}
+for (const b of document.querySelectorAll("button.download")) b.addEventListener("click", () => download(Number(b.dataset.raw)));
+redraw();

@@ -1,0 +1,170 @@
+package page
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report/page/nodes"
+)
+
+// written is a page's text.
+func written(t *testing.T, p *Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestNamesAreEscaped(t *testing.T) {
+	p := few()
+	p.Skipped = []error{errors.New(evil)}
+	text := written(t, p)
+	for _, markup := range []string{"<script>alert", "<img", "</script>\",", "&</script>"} {
+		if strings.Contains(text, markup) {
+			t.Errorf("%q is in the page", markup)
+		}
+	}
+	// As text in HTML, and in the JSON of the charts.
+	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", `"name":"\u003cscript\u003ealert(1)\u003c/script\u003e"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if !strings.Contains(text[:1<<10], Mark) {
+		t.Error("the mark is not in the first KB")
+	}
+}
+
+// The published machines by hand. Transfers of 8192 bytes take metropolis 3046.600
+// ns alone and 6548.225 ns with 8 at once, lusitania 1892.055 ns and, of 20,
+// 4529.994 ns: A(8) = 8·3046.600/6548.225 = 3.722 and A(20) = 20·1892.055/4529.994
+// = 8.353; 8·8192/6548.225 = 10.01 and 20·8192/4529.994 = 36.17 GB/s.
+func TestPublishedMachines(t *testing.T) {
+	shared := os.Getenv("TAULOP_SHARED")
+	if shared == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	p := &Page{}
+	for _, name := range []string{"metropolis", "lusitania"} {
+		path := filepath.Join(shared, "params", name, "SHM.txt")
+		in, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		table, err := params.ReadText(in, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Machines = append(p.Machines, compare.Machine{Name: name, Path: path, File: params.FromText(table, nil)})
+	}
+	v, err := p.view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct{ machine, alone, many, a, bandwidth, full string }
+	var got []row
+	for _, s := range v.Overview.Rows {
+		got = append(got, row{s.Machine, s.Alone, s.Many, s.A, s.Bandwidth, s.Full})
+	}
+	want := []row{
+		{"metropolis", "3047", "6548", "3.72", "10.0", "> 8"},
+		{"lusitania", "1892", "4530", "8.35", "36.2", "17"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if ratio := v.Overview.Rows[1].Ratio; !strings.HasPrefix(ratio, "0.462 at τ = 8") { // 3025.264/6548.225
+		t.Errorf("ratio %q", ratio)
+	}
+}
+
+func TestNothingInCommon(t *testing.T) {
+	a, b := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600)
+	for i := range b.File.Cells {
+		b.File.Cells[i].Setup = "ping"
+	}
+	text := written(t, &Page{Machines: []compare.Machine{a, b}})
+	for _, want := range []string{"Nothing is compared: no two machines", "ping, placement local, in cache", "ring, placement local, in cache"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	machine := func(name string, complete bool, texts ...string) compare.Machine {
+		return compare.Machine{Name: name, File: &params.File{Complete: complete, Warnings: texts}}
+	}
+	all, breaches := warnings([]compare.Machine{
+		machine("a", true, "turbo is on", "the load is 1.36", "eq. (8) is broken (ring): L(1,2) = 3", "eq. (8) is broken (ring): L(64,2) = 4"),
+		machine("b", false, "the load is 2.1", "the load is 3"),
+	})
+	wantAll := []warning{
+		{Text: "the load is 1.36", Machines: []string{"a", "b"}, Times: 3, All: true},
+		{Text: "turbo is on", Machines: []string{"a"}, Times: 1},
+		{Text: incomplete, Machines: []string{"b"}, Times: 1},
+	}
+	wantBreaches := []warning{{Text: "eq. (8) is broken (ring): L(1,2) = 3", Machines: []string{"a"}, Times: 2}}
+	if !reflect.DeepEqual(all, wantAll) {
+		t.Errorf("%+v, want %+v", all, wantAll)
+	}
+	if !reflect.DeepEqual(breaches, wantBreaches) {
+		t.Errorf("%+v, want %+v", breaches, wantBreaches)
+	}
+}
+
+func TestColumn(t *testing.T) {
+	got, err := column{0, 1, 1.6, 289.4, 4529.75, 123456.7, 1.23456789e9, 0.000123456789, 1e-9, math.NaN(), math.Inf(-1)}.MarshalJSON()
+	if want := "[0,1,1.6,289.4,4529.75,123457,1234567890,0.000123457,1.00000e-09,null,null]"; string(got) != want || err != nil {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+}
+
+// Files of different segments, and of none.
+func TestSize(t *testing.T) {
+	curve := func(m int, segment bool) compare.Curve {
+		return compare.Curve{Channel: compare.Channel{Bytes: m}, Segment: segment}
+	}
+	for _, tt := range []struct {
+		curves []compare.Curve
+		want   int
+	}{
+		{[]compare.Curve{curve(1024, false), curve(16384, true), curve(8192, false)}, 16384},
+		{[]compare.Curve{curve(1024, false), curve(8192, false), curve(65536, false)}, 8192},
+		{[]compare.Curve{curve(64, false), curve(1024, false), curve(65536, false)}, 1024},
+		{[]compare.Curve{curve(65536, false)}, 65536},
+	} {
+		if got := size([][]compare.Curve{tt.curves}); got != tt.want {
+			t.Errorf("%v: %d, want %d", tt.curves, got, tt.want)
+		}
+	}
+}
+
+// What is known of no machine has no column.
+func TestFacts(t *testing.T) {
+	v, err := many(compare.Fleet).view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range v.Machines[0].Facts {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, ", "); got != "processor, memory, measured, cells" {
+		t.Error(got)
+	}
+	if f := nodes.Machine(3); len(f.Cells) != 100 {
+		t.Errorf("%d cells", len(f.Cells))
+	}
+}
