@@ -58,6 +58,8 @@ type costRequest struct {
 	coster     coster
 	inContext  func(m int) coster // the model for calls of m bytes, nil if it is coster whatever m is
 	warnings   []error            // about the parameters
+	setups     []string           // that a native file has
+	noGamma    error              // why there is no γ, nil if there is
 }
 
 // A coster is a model.
@@ -106,6 +108,16 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 // flags are those that predict and explain share.
 func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags := flag.NewFlagSet(command, flag.ContinueOnError)
+	req.parameterFlags(flags)
+	flags.StringVar(&req.model, "model", "taulop", "`model`: "+strings.Join(costModels, ", "))
+	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
+	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	flags.IntVar(&req.root, "root", 0, "`rank` of the root of bcast, scatter, gather and reduce")
+	return flags
+}
+
+// parameterFlags choose parameters and the way of a message.
+func (req *costRequest) parameterFlags(flags *flag.FlagSet) {
 	flags.StringVar(&req.file, "params", "", "parameters of a machine, a `file`")
 	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&req.operator, "op", "sum", "`operator` of reductions")
@@ -113,14 +125,9 @@ func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags.StringVar(&req.setup, "setup", "", "`setup` that measured L: ring, bcast, ping (default ring, or the file's first)")
 	flags.StringVar(&req.placement, "placement", "", "`placement` that L was measured with: local, spread, remote (default the file's first)")
 	flags.BoolVar(&req.offCache, "off_cache", false, "user data in memory, not in cache")
-	flags.StringVar(&req.model, "model", "taulop", "`model`: "+strings.Join(costModels, ", "))
 	flags.StringVar(&req.transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
 	flags.StringVar(&req.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
-	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
-	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
-	flags.IntVar(&req.root, "root", 0, "`rank` of the root of bcast, scatter, gather and reduce")
 	flags.IntVar(&req.degree, "degree", 2, "`children` of a rank in bcast:sm-tree")
-	return flags
 }
 
 // parse reads flags and collectives, in any order, and the files they name.
@@ -208,6 +215,11 @@ func (req *costRequest) lists() (err error) {
 	if err != nil {
 		return usagef("-m: %v", err)
 	}
+	return req.tree()
+}
+
+// tree reads what lays segments and trees out.
+func (req *costRequest) tree() (err error) {
 	req.segment = 8 << 10
 	if req.given["segment"] {
 		req.segment, _, err = parseSize(req.segmentText, 1)
@@ -284,6 +296,9 @@ func (req *costRequest) load() error {
 	if err != nil {
 		return err
 	}
+	if req.setups = parameters.setups; parameters.gamma == nil {
+		req.noGamma = parameters.noGamma
+	}
 	for _, a := range req.algorithms {
 		if a.Reduces() && parameters.gamma == nil {
 			return usagef("%s needs γ; %s; name a file that has it with -gamma", a, parameters.noGamma)
@@ -291,6 +306,9 @@ func (req *costRequest) load() error {
 	}
 	pipelined := transport == model.Segmented || transport == model.Steady
 	taulop := model.TauLop{Parameters: parameters.whole, Operator: req.operator, Transport: transport, Segment: req.segment}
+	if parameters.copies != nil {
+		taulop.Copies = parameters.copies.At
+	}
 	if pipelined {
 		taulop.Parameters = parameters.segment
 	}
@@ -386,9 +404,11 @@ type parameters struct {
 	channel        string        // in words, if the file has several
 	whole, segment *params.Table // L(m,τ) of messages in one piece, and of segments
 	y              *params.Curve // y(τ), nil where it was not measured
+	copies         *params.Curve // c(m,τ), nil where it was not measured
 	gamma          *params.Gamma // nil where there is none
 	noGamma        error         // why, if that needs saying
 	trips          []model.RoundTrip
+	setups         []string
 	native         bool // segments are known in the messages that they are part of
 	lone           bool // the transfer alone was measured between two processes
 }
@@ -473,7 +493,7 @@ func (req *costRequest) readNative(r io.Reader) (*parameters, error) {
 	if !req.given["segment"] && f.Plan.SegmentBytes > 0 {
 		req.segment = f.Plan.SegmentBytes
 	}
-	p := &parameters{native: f.Plan.SegmentBytes > 0 && !slices.Contains(f.Plan.Setups, params.Published), lone: slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Lone }), machine: f.Provenance.Hostname, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement)}
+	p := &parameters{setups: f.Plan.Setups, native: f.Plan.SegmentBytes > 0 && !slices.Contains(f.Plan.Setups, params.Published), lone: slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Lone }), machine: f.Provenance.Hostname, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement)}
 	if offCache {
 		p.channel = strings.TrimSuffix(p.channel, "in cache") + "off cache"
 	}
@@ -485,6 +505,9 @@ func (req *costRequest) readNative(r io.Reader) (*parameters, error) {
 	}
 	if y, err := f.Y(setup, placement); err == nil {
 		p.y = y
+	}
+	if c, err := f.C(placement, offCache); err == nil {
+		p.copies = c
 	}
 	if p.gamma, err = f.Gamma(placement); err != nil {
 		p.noGamma = fmt.Errorf("%s: %w", req.file, err)
