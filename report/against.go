@@ -62,8 +62,21 @@ func (a *Against) WriteText(w io.Writer) {
 		fmt.Fprintln(w, "nearest: each time has chosen the algorithm that suits it best, so this bounds the error from below and tests no model")
 	}
 	a.WriteNotes(w, extrapolated, nil)
+	a.writeLeftOut(w)
+}
+
+// writeLeftOut writes a line for each reason.
+func (a *Against) writeLeftOut(w io.Writer) {
+	var whys []string
+	what := make(map[string][]string)
 	for _, o := range a.LeftOut {
-		fmt.Fprintf(w, "Left out: %s (line %d): %s.\n", o.Benchmark, o.Line, o.Why)
+		if what[o.Why] == nil {
+			whys = append(whys, o.Why)
+		}
+		what[o.Why] = append(what[o.Why], fmt.Sprintf("%s (line %d)", o.Benchmark, o.Line))
+	}
+	for _, why := range whys {
+		fmt.Fprintf(w, "Left out: %s: %s.\n", strings.Join(what[why], ", "), why)
 	}
 }
 

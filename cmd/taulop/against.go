@@ -221,7 +221,7 @@ func (req *againstRequest) take(all []mpibench.Time, kinds []mpibench.Kind, left
 			continue
 		}
 		if req.noGamma != nil && reduces(t.Kind) {
-			o := mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: fmt.Sprintf("it needs γ; %v; name a file that has it with -gamma", req.noGamma)}
+			o := mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: fmt.Sprintf("it needs γ, which %s does not have: name a file that has it with -gamma", req.costRequest.file)}
 			if !slices.ContainsFunc(*leftOut, func(other mpibench.Omission) bool { return other.Benchmark == o.Benchmark && other.Why == o.Why }) {
 				*leftOut = append(*leftOut, o)
 			}
