@@ -32,13 +32,17 @@ collective is predicted as one usual algorithm, and as the one that comes neares
 to each time. COLLECTIVE:ALGORITHM says it. With names only those are compared:
 of a collective, or message, sendrecv, exchange.
 
-A segment is what the library copies at once through shared memory: sweep with
--segment 32K -setups ring,ping for Open MPI's vader without a single-copy mechanism.
+A segment is what the library copies at once through shared memory: for Open MPI's
+vader without a single-copy mechanism sweep with -segment 32K -segments 4 -setups
+ring,ping. From such a file come one-way messages as ping has them and exchanges as
+ring does. MPI receives into another buffer than it sends, ring into the same: where
+user data is off cache, -setup ping is nearer for both.
 
 Examples:
   mpirun -n 2 osu_latency >osu.txt; taulop verify -against osu.txt -params host.json
   taulop verify -against bcast.txt -params host.json -P 4 bcast:binomial
   taulop verify -against imb.txt -params host.json -m 64K:4M message sendrecv
+  taulop verify -against imb.txt -params host.json -off_cache -setup ping
 
 Flags:
 `

@@ -9,6 +9,7 @@
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
+//	taulop verify -against OUTPUT -params host.json [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
 //
