@@ -24,8 +24,12 @@ var Defaults = map[string]string{
 
 // An Against puts predictions beside times that an MPI benchmark printed.
 type Against struct {
-	// TauLop is the model for the messages of a call of m bytes.
+	// TauLop is the model for messages in the context of m bytes of buffers, see
+	// model.InContext.
 	TauLop func(m int) (model.TauLop, error)
+	// Largest is the largest m that was measured. No context is taken beyond it but
+	// of a larger message.
+	Largest int
 	// Algorithm is the one that each collective is taken for instead of the one
 	// of Defaults; the nearest is then not sought.
 	Algorithm map[string]*collective.Algorithm
@@ -84,11 +88,11 @@ func (a Against) Compare(times []mpibench.Time) ([]Compared, error) {
 func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 	switch kind {
 	case mpibench.Message:
-		return a.candidate(row, &row.Predicted, neighbours(row, 1, collective.OneWay, 1))
+		return a.neighbours(row, 1, collective.OneWay, 1)
 	case mpibench.Sendrecv:
-		return a.candidate(row, &row.Predicted, neighbours(row, row.P, collective.Exchange, 1))
+		return a.neighbours(row, row.P, collective.Exchange, 1)
 	case mpibench.Exchange: // with one neighbour, then with the other
-		return a.candidate(row, &row.Predicted, neighbours(row, row.P, collective.Exchange, 2))
+		return a.neighbours(row, row.P, collective.Exchange, 2)
 	}
 	taken, chosen := a.Algorithm[string(kind)]
 	if !chosen {
@@ -119,16 +123,19 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 	return nil
 }
 
-// neighbours is count messages at once, times over.
-func neighbours(row *Compared, count int, pattern collective.Pattern, times int) *collective.Schedule {
-	return &collective.Schedule{
+// neighbours predicts count messages at once, times over. Both suites send from
+// one buffer and receive into another, of m bytes each, and either takes its room
+// in the cache, in a ping-pong too.
+func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern, times int) error {
+	context := min(2*row.Bytes, max(row.Bytes, a.Largest))
+	return a.candidate(row, &row.Predicted, context, &collective.Schedule{
 		Call: collective.Call{P: row.P, M: row.Bytes},
 		Unit: row.Bytes,
 		Blocks: []collective.Block{{
 			Repeat: times,
 			Stages: []collective.Stage{{Phase: row.Benchmark, Pattern: pattern, Shape: []collective.Batch{{Count: count, Bytes: row.Bytes}}}},
 		}},
-	}
+	})
 }
 
 func (a Against) algorithm(row *Compared, c *Candidate, algorithm *collective.Algorithm) error {
@@ -137,11 +144,11 @@ func (a Against) algorithm(row *Compared, c *Candidate, algorithm *collective.Al
 		return err
 	}
 	c.Algorithm = algorithm.String()
-	return a.candidate(row, c, s)
+	return a.candidate(row, c, row.Bytes, s)
 }
 
-func (a Against) candidate(row *Compared, c *Candidate, s *collective.Schedule) error {
-	tau, err := a.TauLop(row.Bytes)
+func (a Against) candidate(row *Compared, c *Candidate, context int, s *collective.Schedule) error {
+	tau, err := a.TauLop(context)
 	if err != nil {
 		return err
 	}

@@ -121,3 +121,28 @@ func TestAgainstMeans(t *testing.T) {
 		}
 	}
 }
+
+// Messages have two buffers in each rank, and a broadcast one.
+func TestAgainstContext(t *testing.T) {
+	for _, tt := range []struct {
+		kind       mpibench.Kind
+		m, largest int
+		want       int
+	}{
+		{mpibench.Message, 1024, 4096, 2048}, {mpibench.Sendrecv, 1024, 4096, 2048}, {mpibench.Exchange, 2048, 4096, 4096},
+		{mpibench.Message, 3000, 4096, 4096}, // not beyond what was measured
+		{mpibench.Message, 8192, 4096, 8192}, // but of a message that is
+		{"bcast", 1024, 4096, 1024},
+	} {
+		a, got := against(), 0
+		of := a.TauLop
+		a.Largest = tt.largest
+		a.TauLop = func(m int) (model.TauLop, error) {
+			got = m
+			return of(m)
+		}
+		if _, err := a.Compare([]mpibench.Time{{Kind: tt.kind, P: 2, Bytes: tt.m, Microseconds: 1}}); err != nil || got != tt.want {
+			t.Errorf("%s of %d: in the context of %d, %v; want %d", tt.kind, tt.m, got, err, tt.want)
+		}
+	}
+}

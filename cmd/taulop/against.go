@@ -203,7 +203,7 @@ func (req *againstRequest) compare() (*report.Against, error) {
 		}
 		return nil, usagef("-against: nothing in %s is among what -P, -m and the names ask for: leave some of them out", req.output)
 	}
-	a := verify.Against{TauLop: tauLop, Algorithm: algorithms, Segment: req.segment, Degree: req.degree}
+	a := verify.Against{TauLop: tauLop, Largest: req.largest, Algorithm: algorithms, Segment: req.segment, Degree: req.degree}
 	if doc.Rows, err = a.Compare(times); err != nil {
 		return nil, usagef("-against %s: %v", req.output, err)
 	}
@@ -267,7 +267,7 @@ func (req *againstRequest) tauLop() (func(m int) (model.TauLop, error), error) {
 	}, nil
 }
 
-// tauLop is the model for calls of m bytes, after load with model taulop.
+// tauLop is the model in the context of m bytes, after load with model taulop.
 func (req *costRequest) tauLop(m int) model.TauLop {
 	if req.inContext != nil {
 		return req.inContext(m).(model.TauLop)

@@ -59,6 +59,7 @@ type costRequest struct {
 	inContext  func(m int) coster // the model for calls of m bytes, nil if it is coster whatever m is
 	warnings   []error            // about the parameters
 	setups     []string           // that a native file has
+	largest    int                // m measured
 	noGamma    error              // why there is no γ, nil if there is
 }
 
@@ -325,6 +326,7 @@ func (req *costRequest) load() error {
 		taulop.Reductions = parameters.gamma
 	}
 	curve := &parameters.whole.Transfers
+	req.largest = curve.Sizes[len(curve.Sizes)-1]
 	req.source = report.Source{
 		Machine: parameters.machine, File: req.file, Channel: parameters.channel, Transport: transport.String(),
 		Measured: fmt.Sprintf("m from %s to %s and τ from %d to %d",
