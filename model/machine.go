@@ -19,7 +19,8 @@ type Machine struct {
 	within, across channels
 	nodes          []int // by rank, nil where they make no difference
 	gamma          *params.Gamma
-	segment        int // S that was measured
+	copies         *params.Curve // c(m,τ), nil where it was not measured
+	segment        int           // S that was measured
 }
 
 type channels struct {
@@ -43,6 +44,7 @@ func MachineOf(f *params.File, setup string, placement numa.Policy, offCache boo
 	}
 	m.segment = f.Plan.SegmentBytes
 	m.gamma, _ = f.Gamma(placement) // who reduces without it hears of it then
+	m.copies, _ = f.C(placement, offCache)
 	within := placement
 	if has := f.Plan.Policies; placement != numa.Remote && slices.Contains(has, numa.Local) && slices.Contains(has, numa.Spread) {
 		if m.nodes = nodesOf(f, placement); m.nodes != nil {
@@ -147,6 +149,9 @@ func (m Machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 	t := of(m.within)
 	if m.gamma != nil {
 		t.Reductions = m.gamma
+	}
+	if m.copies != nil {
+		t.Copies = m.copies.At
 	}
 	if m.nodes != nil {
 		across := of(m.across)

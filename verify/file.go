@@ -13,12 +13,8 @@ func FromFile(f *params.File, operator string) Predictor {
 		if err != nil {
 			return model.TauLop{}, err
 		}
-		c, err := f.C("", off)
-		if err != nil {
-			return model.TauLop{}, err
-		}
 		tau := machine.Call(m, f.Plan.SegmentBytes)
-		tau.Operator, tau.LocalCopies, tau.Copies = operator, true, c.At
+		tau.Operator, tau.LocalCopies = operator, true
 		return tau, nil
 	}}
 }

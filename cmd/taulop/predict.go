@@ -54,6 +54,8 @@ type costRequest struct {
 	coster     coster
 	inContext  func(m int) coster // the model for calls of m bytes, nil if it is coster whatever m is
 	warnings   []error            // about the parameters
+	largest    int                // m measured
+	noGamma    error              // why there is no γ, nil if there is
 }
 
 // A coster is a model.
@@ -102,6 +104,16 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 // flags are those that predict and explain share.
 func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags := flag.NewFlagSet(command, flag.ContinueOnError)
+	req.parameterFlags(flags)
+	flags.StringVar(&req.model, "model", "taulop", "`model`: "+strings.Join(costModels, ", "))
+	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
+	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	flags.IntVar(&req.root, "root", 0, "`rank` of the root of bcast, scatter, gather and reduce")
+	return flags
+}
+
+// parameterFlags choose parameters and the way of a message.
+func (req *costRequest) parameterFlags(flags *flag.FlagSet) {
 	flags.StringVar(&req.file, "params", "", "parameters of a machine, a `file`")
 	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&req.operator, "op", "sum", "`operator` of reductions")
@@ -109,14 +121,9 @@ func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags.StringVar(&req.setup, "setup", "", "`setup` that measured L: ring, bcast, ping (default ring, or the file's first)")
 	flags.StringVar(&req.placement, "placement", "", "`placement` that L was measured with: local, spread, remote (default the file's first)")
 	flags.BoolVar(&req.offCache, "off_cache", false, "user data in memory, not in cache")
-	flags.StringVar(&req.model, "model", "taulop", "`model`: "+strings.Join(costModels, ", "))
 	flags.StringVar(&req.transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
 	flags.StringVar(&req.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
-	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
-	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
-	flags.IntVar(&req.root, "root", 0, "`rank` of the root of bcast, scatter, gather and reduce")
 	flags.IntVar(&req.degree, "degree", 2, "`children` of a rank in bcast:sm-tree")
-	return flags
 }
 
 // parse reads flags and collectives, in any order, and the files they name.
@@ -204,6 +211,11 @@ func (req *costRequest) lists() (err error) {
 	if err != nil {
 		return usagef("-m: %v", err)
 	}
+	return req.tree()
+}
+
+// tree reads what lays segments and trees out.
+func (req *costRequest) tree() (err error) {
 	req.segment = 8 << 10
 	if req.given["segment"] {
 		req.segment, _, err = parseSize(req.segmentText, 1)
@@ -280,6 +292,9 @@ func (req *costRequest) load() error {
 	if err != nil {
 		return err
 	}
+	if parameters.gamma == nil {
+		req.noGamma = parameters.noGamma
+	}
 	for _, a := range req.algorithms {
 		if a.Reduces() && parameters.gamma == nil {
 			return usagef("%s needs γ; %s; name a file that has it with -gamma", a, parameters.noGamma)
@@ -288,7 +303,7 @@ func (req *costRequest) load() error {
 	pipelined := transport == model.Segmented || transport == model.Steady
 	taulop := model.TauLop{Parameters: parameters.table, Segment: req.segment}
 	complete := func(t model.TauLop) model.TauLop {
-		t.Transport, t.Operator, t.Reductions = transport, req.operator, nil
+		t.Transport, t.Operator, t.Reductions = transport, req.operator, nil // -gamma goes before the file's
 		if parameters.gamma != nil {
 			t.Reductions = parameters.gamma
 		}
@@ -303,6 +318,7 @@ func (req *costRequest) load() error {
 	}
 	taulop = complete(taulop)
 	curve := &parameters.table.Transfers
+	req.largest = curve.Sizes[len(curve.Sizes)-1]
 	req.source = report.Source{
 		Machine: parameters.machine, File: req.file, Channel: parameters.channel, Transport: transport.String(),
 		Measured: fmt.Sprintf("m from %s to %s and τ from %d to %d",

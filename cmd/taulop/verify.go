@@ -33,6 +33,10 @@ machine's memory, every rank's data checked, and prints what was measured beside
 what τ-Lop, log_nP and LogGP predict from transfers alone.
 
   taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
+  taulop verify -against OUTPUT -params FILE [flags] [COLLECTIVE[:ALGORITHM] ...]
+
+With -against nothing is measured: what IMB-MPI1 or OSU micro-benchmarks printed
+stands beside predictions; taulop verify -against OUTPUT -h says more.
 
 Without a collective it takes one-way messages ("message") and one algorithm of
 each collective. Without -params it sweeps what it needs, by turns with the
@@ -71,6 +75,9 @@ type verifyRequest struct {
 }
 
 func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
+	if asksAgainst(args) {
+		return against(out, errOut, args)
+	}
 	machine, discovery := numa.Discover("/")
 	req := &verifyRequest{machine: machine}
 	if err := req.parse(out, args); err != nil {

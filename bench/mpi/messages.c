@@ -1,0 +1,187 @@
+// What MPI's messages and collectives take, for comparing with predictions:
+//
+//   mpirun -n P messages BATCHES ARENA_MB LEAST MOST
+//
+// PingPong between ranks 0 and 1 (half of a round trip), Sendrecv round the ring
+// of all ranks, Bcast and Allgather, for doubling sizes from LEAST to MOST bytes.
+// It prints tables laid out as those of IMB-MPI1. A time is the median over
+// BATCHES. With ARENA_MB above 0 each rank's messages walk through two arenas of
+// that size, one to send from and one to receive into, so that user data comes
+// from memory; with 0 the same buffers serve every message.
+//
+// A collective is timed from a moment that all ranks wait for on the clock to the
+// last rank's finish, what nothing takes in the same way subtracted. The clock is
+// that of one machine: all ranks must run on it.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define AHEAD 20e-6 // s from the announcement of a start to the start
+#define ROUNDS 50   // of a batch of collectives, fewer of large messages
+
+static int P, rank, batches;
+static char *from, *to; // arenas
+static size_t arena;
+static int fixed; // the same buffers for every message
+static long late; // starts that a rank heard of too late, taken again
+
+enum { NOTHING, SENDRECV, BCAST, ALLGATHER };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static int less(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *xs, int n) {
+  qsort(xs, n, sizeof *xs, less);
+  return n % 2 ? xs[n / 2] : (xs[n / 2 - 1] + xs[n / 2]) / 2;
+}
+
+// map maps n bytes of the rank's own, and touches them.
+static char *map(size_t n) {
+  char *p = mmap(0, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) {
+    fprintf(stderr, "messages: no memory for %zu bytes\n", n);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  memset(p, rank + 1, n);
+  return p;
+}
+
+// place is where the i-th buffer of m bytes lies in an arena.
+static char *place(char *a, size_t m, long i) {
+  size_t step = (m + 4095) / 4096 * 4096;
+  return fixed ? a : a + (size_t)i % (arena / step) * step;
+}
+
+static void carry(int what, size_t m, long i) {
+  int right = (rank + 1) % P, left = (rank + P - 1) % P;
+  switch (what) {
+  case SENDRECV:
+    MPI_Sendrecv(place(from, m, i), m, MPI_BYTE, right, 0, place(to, m, i), m, MPI_BYTE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    break;
+  case BCAST:
+    MPI_Bcast(place(rank ? to : from, m, i), m, MPI_BYTE, 0, MPI_COMM_WORLD);
+    break;
+  case ALLGATHER:
+    MPI_Allgather(place(from, m, i), m, MPI_BYTE, place(to, m * P, i), m, MPI_BYTE, MPI_COMM_WORLD);
+    break;
+  }
+}
+
+// once is the time of a collective among all ranks, in s, known to rank 0.
+static double once(int what, size_t m, long i) {
+  for (;;) {
+    double start = 0, mine[2], all[2];
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!rank) start = now() + AHEAD;
+    MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    mine[1] = now() > start;
+    while (now() < start) {
+    }
+    carry(what, m, i);
+    mine[0] = now() - start;
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (!all[1]) return all[0];
+    late++;
+  }
+}
+
+static int rounds(size_t m) {
+  int n = ROUNDS >> (m >> 20 ? 4 : m >> 17 ? 2 : 0);
+  return n < 4 ? 4 : n;
+}
+
+// collective is the median time of one of those, in s.
+static double collective(int what, size_t m) {
+  double *batch = malloc(batches * sizeof *batch), t[ROUNDS];
+  long i = 0;
+  for (int b = -1; b < batches; b++) {
+    int n = rounds(m);
+    for (int j = 0; j < n; j++) t[j] = once(what, m, i++);
+    if (b >= 0) batch[b] = median(t, n);
+  }
+  double all = median(batch, batches);
+  free(batch);
+  return all;
+}
+
+// oneway is the median of half of a round trip between ranks 0 and 1, in s, known
+// to rank 0. The others wait.
+static double oneway(size_t m) {
+  double *batch = malloc(batches * sizeof *batch), t[ROUNDS];
+  long i = 0;
+  for (int b = -1; b < batches; b++) {
+    int n = rounds(m);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int j = 0; j < n && rank < 2; j++, i++) {
+      double start = now();
+      for (int turn = 0; turn < 2; turn++)
+        if (turn == rank)
+          MPI_Send(place(from, m, i), m, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+        else
+          MPI_Recv(place(to, m, i), m, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      t[j] = (now() - start) / 2;
+    }
+    if (b >= 0 && !rank) batch[b] = median(t, n);
+  }
+  double all = rank ? 0 : median(batch, batches);
+  free(batch);
+  return all;
+}
+
+static void head(const char *name, int processes, const char *time) {
+  if (rank) return;
+  const char *line = "#---------------------------------------------------";
+  printf("\n%s\n# Benchmarking %s\n# #processes = %d\n", line, name, processes);
+  if (processes < P) printf("# ( %d additional processes waiting in MPI_Barrier )\n", P - processes);
+  printf("%s\n%13s %12s %12s\n", line, "#bytes", "#repetitions", time);
+}
+
+static void row(size_t m, int n, double seconds) {
+  if (!rank) {
+    printf("%13zu %12d %12.3f\n", m, n * batches, seconds * 1e6);
+    fflush(stdout);
+  }
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &P);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  size_t mb = argc == 5 ? strtoul(argv[2], 0, 10) : 0;
+  size_t least = argc == 5 ? strtoul(argv[3], 0, 10) : 0, most = argc == 5 ? strtoul(argv[4], 0, 10) : 0;
+  batches = argc == 5 ? atoi(argv[1]) : 0;
+  if (batches < 1 || least < 1 || most < least || P < 2) {
+    if (!rank) fprintf(stderr, "usage: mpirun -n P messages BATCHES ARENA_MB LEAST MOST, with two ranks or more\n");
+    MPI_Finalize();
+    return 2;
+  }
+  size_t one = (most + 4095) / 4096 * 4096 * P; // an allgather's result
+  arena = mb << 20 > one ? mb << 20 : one;
+  from = map(arena);
+  to = map(arena);
+  fixed = !mb;
+  if (!rank) printf("# taulop bench/mpi/messages, user data %s\n# median over %d batches\n", mb ? "off cache" : "in cache", batches);
+
+  head("PingPong", 2, "t[usec]");
+  for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), oneway(m));
+  static const char *names[] = {"", "Sendrecv", "Bcast", "Allgather"};
+  double nothing = collective(NOTHING, 1);
+  for (int what = SENDRECV; what <= ALLGATHER; what++) {
+    head(names[what], P, "t_max[usec]");
+    for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), collective(what, m) - nothing);
+  }
+  if (!rank) printf("\n# the clock's own %.3f usec are subtracted from collectives; %ld starts were late and taken again\n", nothing * 1e6, late);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,285 @@
+package mpibench
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Limits of an output, which may come from anywhere.
+const (
+	maxLine      = 1 << 16 // bytes
+	maxTimes     = 1 << 16 // rows
+	maxOmissions = 1 << 8
+	maxBytes     = 1 << 50 // of a message
+	maxRanks     = 1 << 30
+	maxTime      = 1e15 // µs, thirty years
+)
+
+// ReadFile reads the output that path holds.
+func ReadFile(path string) (*Results, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// Read reads the output of IMB-MPI1 or of OSU micro-benchmarks, or several one
+// after the other. Errors say in which line of name they are. It fails where it
+// finds no table of either, and where a row of a table is not what the heading
+// says.
+func Read(r io.Reader, name string) (*Results, error) {
+	p := parser{name: name, seen: make(map[Omission]bool)}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	for lines.Scan() {
+		p.line++
+		text := lines.Text()
+		if p.line == 1 {
+			if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+				return nil, p.errorf("the file is UTF-16: save it as plain text, UTF-8 or ASCII")
+			}
+			text = strings.TrimPrefix(text, "\xef\xbb\xbf")
+		}
+		if err := p.read(strings.TrimSpace(text)); err != nil {
+			return nil, err
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		p.line++
+		return nil, p.errorf("the line is longer than %d bytes: give a file as IMB-MPI1 or an OSU benchmark prints it", maxLine)
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !p.tables {
+		return nil, fmt.Errorf("%s holds no table of IMB-MPI1 (\"# Benchmarking …\") or of OSU micro-benchmarks (\"# OSU MPI … Latency Test\"): give a file with what one of them printed", name)
+	}
+	return &p.results, nil
+}
+
+// A parser knows the table that it is in.
+type parser struct {
+	name    string
+	line    int
+	tables  bool // there was one
+	results Results
+	seen    map[Omission]bool
+
+	suite, benchmark string
+	kind             Kind
+	ranks            int
+	why              string // the table is left out
+	columns          columns
+}
+
+// columns are places in a row, -1 where there is none.
+type columns struct {
+	count, bytes, time, bad int
+	good                    string // in column bad, of a row whose data were right
+}
+
+var (
+	imbTitle  = regexp.MustCompile(`^# Benchmarking\s+(\S+)$`)
+	imbRanks  = regexp.MustCompile(`^# #processes\s*=\s*(\d+)`)
+	imbGroups = regexp.MustCompile(`^# \(\s*\d+ groups of \d+ processes`)
+	osuTitle  = regexp.MustCompile(`^# (OSU .*?)(?:\s+v[0-9][^\s]*)?$`)
+	osuTest   = regexp.MustCompile(`^OSU MPI(-\S+)?\s*(.*?)\s*Latency Test$`)
+	gaps      = regexp.MustCompile(`\t+| {2,}`)
+)
+
+func (p *parser) read(text string) error {
+	if m := imbTitle.FindStringSubmatch(text); m != nil {
+		p.begin("IMB", m[1], imb[strings.ToLower(m[1])])
+		if p.kind == "" {
+			p.why = "taulop predicts nothing like it"
+		}
+		return nil
+	}
+	if m := osuTitle.FindStringSubmatch(text); m != nil {
+		p.beginOSU(m[1])
+		return nil
+	}
+	switch {
+	case p.suite == "" || text == "":
+		return nil
+	case p.suite == "IMB" && imbGroups.MatchString(text):
+		p.why = "several groups of ranks run at once"
+		return nil
+	}
+	if m := imbRanks.FindStringSubmatch(text); m != nil && p.suite == "IMB" {
+		n, err := strconv.Atoi(m[1])
+		if err != nil || n < 1 || n > maxRanks {
+			return p.errorf("%q is no number of processes", m[1])
+		}
+		p.ranks = n
+		return nil
+	}
+	if heading, err := p.heading(text); heading || err != nil {
+		return err
+	}
+	if text[0] == '#' {
+		return nil
+	}
+	return p.row(text)
+}
+
+func (p *parser) begin(suite, benchmark string, kind Kind) {
+	p.tables = true
+	p.suite, p.benchmark, p.kind, p.ranks, p.why, p.columns = suite, benchmark, kind, 0, "", columns{}
+}
+
+// beginOSU takes a title such as "OSU MPI-CUDA Broadcast Latency Test".
+func (p *parser) beginOSU(title string) {
+	p.begin("OSU", title, "")
+	m := osuTest.FindStringSubmatch(title)
+	if m == nil {
+		p.why = "it measures no latency of an MPI operation"
+		return
+	}
+	kind, known := osu[strings.ToLower(m[2])]
+	switch {
+	case !known:
+		p.why = "taulop predicts nothing like it"
+	case m[1] != "":
+		p.why = "its data is in the memory of an accelerator"
+	default:
+		p.kind = kind
+		p.benchmark = "osu_" + string(kind)
+		if kind == Message {
+			p.benchmark, p.ranks = "osu_latency", 2
+		}
+	}
+}
+
+// heading takes a line with the names of columns, if this is one.
+func (p *parser) heading(text string) (bool, error) {
+	var names []string
+	switch {
+	case p.suite == "IMB":
+		if names = strings.Fields(text); names[0] == "Group" && len(names) > 1 {
+			p.why = "several groups of ranks run at once"
+			names = names[1:]
+		}
+		if names[0] != "#bytes" && names[0] != "#repetitions" {
+			return false, nil
+		}
+	case strings.HasPrefix(text, "# "):
+		names = gaps.Split(strings.TrimSpace(text[2:]), -1)
+		if !strings.HasPrefix(names[0], "Size") && !strings.Contains(names[0], "(us)") {
+			return false, nil
+		}
+	default:
+		return false, nil
+	}
+	c := columns{count: len(names), bytes: -1, time: -1, bad: -1}
+	rank := 0
+	for i, name := range names {
+		switch name {
+		case "#bytes", "Size":
+			c.bytes = i
+		case "defects":
+			c.bad, c.good = i, "0.00"
+		case "Validation":
+			c.bad, c.good = i, "Pass"
+		}
+		if r := times[name]; r > rank {
+			c.time, rank = i, r
+		}
+	}
+	p.columns = c
+	if p.why != "" {
+		return true, p.omit(p.why)
+	}
+	if c.time < 0 {
+		p.why = "it has no column with a time"
+		return true, p.omit(p.why)
+	}
+	if c.bytes < 0 && p.kind != "barrier" {
+		return true, p.errorf("the heading of %s has no column of sizes: give the output as the benchmark prints it", p.benchmark)
+	}
+	if p.suite == "IMB" && p.ranks == 0 {
+		return true, p.errorf("%s does not say among how many ranks it ran: the line \"# #processes = …\" is missing above", p.benchmark)
+	}
+	return true, nil
+}
+
+// times are the columns with a time, the one to take with the highest number.
+var times = map[string]int{
+	"t[usec]": 1, "t_avg[usec]": 1, "t_max[usec]": 2,
+	"Latency (us)": 1, "Latency(us)": 1, "Avg Latency(us)": 1, "Max Latency(us)": 2,
+}
+
+// row takes a line below a heading. One that does not begin with a number is
+// what some other program printed in between.
+func (p *parser) row(text string) error {
+	fields := strings.Fields(text)
+	if p.columns.count == 0 || p.why != "" {
+		return nil
+	}
+	if _, err := strconv.ParseFloat(fields[0], 64); err != nil {
+		return nil
+	}
+	for _, refusal := range []string{"out-of-mem.", "time-out."} {
+		if len(fields) > 1 && strings.HasPrefix(fields[1], refusal) {
+			return p.omit(fmt.Sprintf("IMB did not measure %s bytes: %s", fields[0], strings.TrimSuffix(refusal, ".")))
+		}
+	}
+	c := p.columns
+	if len(fields) != c.count {
+		return p.errorf("%s: %d values, and the heading has %d columns", p.benchmark, len(fields), c.count)
+	}
+	t := Time{Suite: p.suite, Benchmark: p.benchmark, Kind: p.kind, P: p.ranks, Line: p.line}
+	if c.bytes >= 0 {
+		m, err := strconv.Atoi(fields[c.bytes])
+		if err != nil || m < 0 || m > maxBytes {
+			return p.errorf("%s: %q is no size of a message in bytes", p.benchmark, fields[c.bytes])
+		}
+		t.Bytes = m
+	}
+	us, err := strconv.ParseFloat(fields[c.time], 64)
+	if err != nil || math.IsNaN(us) || us < 0 || us > maxTime {
+		return p.errorf("%s: %q is no time in µs", p.benchmark, fields[c.time])
+	}
+	t.Microseconds = us
+	switch {
+	case c.bad >= 0 && fields[c.bad] != c.good:
+		return p.omit(fmt.Sprintf("with %d bytes wrong data arrived", t.Bytes))
+	case us == 0:
+		return p.omit("a time of 0 was too short for the suite")
+	case p.ranks == 1:
+		return p.omit("one rank alone moves nothing")
+	case t.Bytes == 0 && p.suite == "IMB" && p.kind != "barrier" && p.kind != Message && p.kind != Sendrecv && p.kind != Exchange:
+		return p.omit("a collective of 0 bytes moves nothing")
+	case len(p.results.Times) == maxTimes:
+		return p.errorf("more than %d rows: give fewer runs at once", maxTimes)
+	}
+	p.results.Times = append(p.results.Times, t)
+	return nil
+}
+
+// omit notes that something is left out, once for each reason.
+func (p *parser) omit(why string) error {
+	o := Omission{Benchmark: p.benchmark, Why: why}
+	if p.seen[o] {
+		return nil
+	}
+	if len(p.seen) == maxOmissions {
+		return p.errorf("more than %d tables and rows that cannot be compared: is this what IMB-MPI1 or an OSU benchmark printed?", maxOmissions)
+	}
+	p.seen[o] = true
+	o.Line = p.line
+	p.results.LeftOut = append(p.results.LeftOut, o)
+	return nil
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %s", p.name, p.line, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,274 @@
+package mpibench
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// text is times as a table's rows, for comparing.
+func text(times []Time) (rows []string) {
+	for _, t := range times {
+		rows = append(rows, fmt.Sprintf("%s %s %s P=%d m=%d %gus line %d", t.Suite, t.Benchmark, t.Kind, t.P, t.Bytes, t.Microseconds, t.Line))
+	}
+	return rows
+}
+
+func omitted(os []Omission) (all []string) {
+	for _, o := range os {
+		all = append(all, fmt.Sprintf("%s line %d: %s", o.Benchmark, o.Line, o.Why))
+	}
+	return all
+}
+
+// What the suites printed on a machine with two cores: IMB 2021.11 over Open MPI,
+// where one benchmark ran out of time, and nine of OSU 5.3, of which two with -f.
+func TestReadRuns(t *testing.T) {
+	for _, tt := range []struct {
+		file    string
+		times   int
+		has     []string
+		leftOut []string // some
+	}{
+		{"imb-2021.11.txt", 36, []string{
+			"IMB PingPong message P=2 m=0 0.22us line 47",
+			"IMB PingPong message P=2 m=262144 24.86us line 50",
+			"IMB PingPing sendrecv P=2 m=65536 16.13us line 58",
+			"IMB Exchange exchange P=2 m=131072 49.26us line 78",
+			"IMB Bcast bcast P=2 m=65536 10.17us line 87",
+			"IMB Barrier barrier P=2 m=0 0.36us line 96",
+		}, []string{
+			"Sendrecv line 69: IMB did not measure 131072 bytes: time-out",
+			"Bcast line 86: a collective of 0 bytes moves nothing",
+			"Reduce_scatter line 122: taulop predicts nothing like it",
+		}},
+		{"osu-5.3.txt", 106, []string{
+			"OSU osu_bcast bcast P=0 m=1 0.88us line 4",      // Max Latency
+			"OSU osu_barrier barrier P=0 m=0 1.05us line 19", // Max Latency
+		}, nil},
+	} {
+		got, err := ReadFile(filepath.Join("testdata", tt.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, left := text(got.Times), omitted(got.LeftOut)
+		if len(rows) != tt.times {
+			t.Errorf("%s: %d times, want %d", tt.file, len(rows), tt.times)
+		}
+		for _, want := range tt.has {
+			if !slices.Contains(rows, want) {
+				t.Errorf("%s lacks %s; it has\n%s", tt.file, want, strings.Join(rows, "\n"))
+			}
+		}
+		for _, want := range tt.leftOut {
+			if !slices.Contains(left, want) {
+				t.Errorf("%s: not left out: %s; but\n%s", tt.file, want, strings.Join(left, "\n"))
+			}
+		}
+	}
+}
+
+// outputs are laid out as their suites do it, with numbers made up.
+var outputs = []struct {
+	name, text string
+	times      []string
+	leftOut    []string
+}{
+	{"IMB 2.3, lines ending in CRLF, its name in front", "#---------------------------------------------------\r\n" +
+		"#    Intel (R) MPI Benchmark Suite V2.3, MPI-1 part    \r\n#\r\n" +
+		"# Benchmarking Sendrecv \r\n# #processes = 4 \r\n#------\r\n" +
+		"       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec\r\n" +
+		"            0         1000         4.06         4.08         4.07         0.00\r\n" +
+		"            1         1000         4.22         4.25         4.22         0.45\r\n",
+		[]string{"IMB Sendrecv sendrecv P=4 m=0 4.08us line 8", "IMB Sendrecv sendrecv P=4 m=1 4.25us line 9"}, nil},
+	{"IMB with idle ranks, ranks in rows, defects and what cannot be compared", `
+# Benchmarking PingPong
+# #processes = 2
+# ( 2 additional processes waiting in MPI_Barrier)
+#------
+       #bytes #repetitions      t[usec]   Mbytes/sec    defects
+           64         1000         0.50       128.00       0.00
+          128         1000         0.60       213.33       0.50
+ out of step: a line of some library
+
+# Benchmarking Alltoall
+# #processes = 4; rank order (rowwise):
+      0     1
+      2     3
+#------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           64         1000         2.50         3.50         3.00
+      4194304 out-of-mem.; needed X=   0.125 GB; use flag "-mem X" or MAX_MEM_USAGE>=X (IMB_mem_info.h)
+
+# Benchmarking Uniband
+# #processes = 2
+       #bytes #repetitions   Mbytes/sec      Msg/sec
+            2            5        15.28      7641882
+
+# Benchmarking Bcast
+# #processes = 1
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           64         1000         0.02         0.02         0.02
+
+# Benchmarking Multi-Bcast
+# ( 2 groups of 2 processes each running simultaneous )
+# Group  0:     0    1
+# Group  1:     2    3
+ Group       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+     0           64         1000         1.02         1.02         1.02
+
+# Benchmarking Ibcast
+# #processes = 2
+       #bytes #repetitions  t_ovrl[usec]  t_pure[usec]  t_CPU[usec]   overlap[%]
+           64         1000         3.02         2.02         1.02   50.0
+`,
+		[]string{"IMB PingPong message P=2 m=64 0.5us line 7", "IMB Alltoall alltoall P=4 m=64 3.5us line 17"},
+		[]string{
+			"PingPong line 8: with 128 bytes wrong data arrived",
+			"Alltoall line 18: IMB did not measure 4194304 bytes: out-of-mem",
+			"Uniband line 22: taulop predicts nothing like it",
+			"Bcast line 28: one rank alone moves nothing",
+			"Multi-Bcast line 34: several groups of ranks run at once",
+			"Ibcast line 39: taulop predicts nothing like it",
+		}},
+	{"OSU 3.1", "# OSU MPI Latency Test v3.1.1\n# Size            Latency (us)\n0                        19.23\n1024                     31.54\n",
+		[]string{"OSU osu_latency message P=2 m=0 19.23us line 3", "OSU osu_latency message P=2 m=1024 31.54us line 4"}, nil},
+	{"OSU 5.6, after a launcher's lines, indented", "    Rank 1 - About to run: osu_latency\n    2 ranks\n\n    # OSU MPI Latency Test v5.6.3\n    # Size          Latency (us)\n    8                       0.31\n",
+		[]string{"OSU osu_latency message P=2 m=8 0.31us line 6"}, nil},
+	{"OSU 7 with a datatype, full and validated", `[host:263038] SET UCX_NET_DEVICES=mlx5_2:1
+
+# OSU MPI All-to-All Personalized Exchange Latency Test v7.5
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation
+1                       4.34              4.10              4.60        1000              Pass
+ coll.c:30 - some module says something
+2                       4.40              4.20              4.70        1000              Fail
+# OSU MPI Allreduce Latency Test v7.5
+# Datatype: MPI_INT.
+# Size       Avg Latency(us)
+4                      11.69
+# OSU MPI Barrier Latency Test v7.5
+# Avg Latency(us)
+165.70
+`,
+		[]string{"OSU osu_alltoall alltoall P=0 m=1 4.6us line 6", "OSU osu_allreduce allreduce P=0 m=4 11.69us line 12", "OSU osu_barrier barrier P=0 m=0 165.7us line 15"},
+		[]string{"osu_alltoall line 8: with 2 bytes wrong data arrived"}},
+	{"OSU that cannot be compared", `# OSU MPI Bandwidth Test v7.5
+# Size      Bandwidth (MB/s)
+1                       2.32
+# OSU MPI-CUDA Broadcast Latency Test v5.9
+# Size       Avg Latency(us)
+1                      12.46
+# OSU MPI Multi Latency Test v7.4
+# Size       Avg Latency(us)
+1                      12.46
+# OSU MPI Non-blocking Broadcast Latency Test v7.4
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+1                       1.50              0.50              0.90             88.00
+`, nil,
+		[]string{
+			"OSU MPI Bandwidth Test line 2: it measures no latency of an MPI operation",
+			"OSU MPI-CUDA Broadcast Latency Test line 5: its data is in the memory of an accelerator",
+			"OSU MPI Multi Latency Test line 8: taulop predicts nothing like it",
+			"OSU MPI Non-blocking Broadcast Latency Test line 13: taulop predicts nothing like it",
+		}},
+}
+
+func TestRead(t *testing.T) {
+	for _, tt := range outputs {
+		got, err := Read(strings.NewReader(tt.text), "out.txt")
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if rows := text(got.Times); !slices.Equal(rows, tt.times) {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, strings.Join(rows, "\n"), strings.Join(tt.times, "\n"))
+		}
+		if left := omitted(got.LeftOut); !slices.Equal(left, tt.leftOut) {
+			t.Errorf("%s: left out\n%s\nwant\n%s", tt.name, strings.Join(left, "\n"), strings.Join(tt.leftOut, "\n"))
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	const head = "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t_max[usec]\n"
+	const osuHead = "# OSU MPI Latency Test v7.5\n# Size       Avg Latency(us)\n"
+	for _, tt := range []struct{ text, want string }{
+		{"", "out.txt holds no table of IMB-MPI1"},
+		{"1 2 3\nhello\n", "out.txt holds no table"},
+		{head + "64 1000\n", "out.txt:4: Bcast: 2 values, and the heading has 3 columns"},
+		{head + "64 1000 fast\n", `out.txt:4: Bcast: "fast" is no time in µs`},
+		{head + "64 1000 -3\n", `"-3" is no time`},
+		{head + "64 1000 NaN\n", `"NaN" is no time`},
+		{head + "64 1000 1e300\n", `"1e300" is no time`},
+		{head + "6.4 1000 3\n", `out.txt:4: Bcast: "6.4" is no size`},
+		{head + "-64 1000 3\n", `"-64" is no size`},
+		{head + "99999999999999999999 1000 3\n", "is no size"},
+		{"# Benchmarking Bcast\n#bytes #repetitions t_max[usec]\n", `out.txt:2: Bcast does not say among how many ranks it ran: the line "# #processes`},
+		{"# Benchmarking Bcast\n# #processes = 0\n", `out.txt:2: "0" is no number of processes`},
+		{"# Benchmarking Bcast\n# #processes = 99999999999\n", "is no number of processes"},
+		{"# Benchmarking Bcast\n# #processes = 2\n#repetitions t_max[usec]\n", "out.txt:3: the heading of Bcast has no column of sizes"},
+		{osuHead + "1 2 3\n", "out.txt:3: osu_latency: 3 values, and the heading has 2 columns"},
+		{osuHead + "1\t" + strings.Repeat("1", maxLine) + "\n", "out.txt:3: the line is longer than"},
+		{osuHead + strings.Repeat("1 1\n", maxTimes+1), fmt.Sprintf("out.txt:%d: more than %d rows", maxTimes+3, maxTimes)},
+		{"\xff\xfe#\x00", "out.txt:1: the file is UTF-16"},
+	} {
+		got, err := Read(strings.NewReader(tt.text), "out.txt")
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.60q: %v, %v; want one line with %q", tt.text, got, err, tt.want)
+		}
+	}
+	if _, err := ReadFile(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// A byte order mark in front is no reason to miss the first table.
+func TestReadByteOrderMark(t *testing.T) {
+	got, err := Read(strings.NewReader("\ufeff# OSU MPI Latency Test\n# Size  Latency (us)\n1  2\n"), "out.txt")
+	if err != nil || len(got.Times) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		f.Fatal(files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	for _, o := range outputs {
+		f.Add(o.text)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		got, err := Read(strings.NewReader(data), "out.txt")
+		if err != nil {
+			if got != nil || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%v, %q", got, err)
+			}
+			return
+		}
+		lines := strings.Count(data, "\n") + 1
+		if len(got.Times) > lines || len(got.LeftOut) > lines || len(got.LeftOut) > maxOmissions {
+			t.Fatalf("%d times and %d omissions of %d lines", len(got.Times), len(got.LeftOut), lines)
+		}
+		for _, row := range got.Times {
+			unsaid := row.Suite == "OSU" && row.P == 0
+			if row.Kind == "" || row.Benchmark == "" || !(row.Microseconds > 0 && row.Microseconds <= maxTime) ||
+				row.Bytes < 0 || row.Bytes > maxBytes || row.P < 2 && !unsaid || row.P > maxRanks || row.Line < 1 || row.Line > lines {
+				t.Fatalf("%+v", row)
+			}
+		}
+	})
+}
