@@ -41,7 +41,8 @@ type median struct {
 
 type spread struct{ Median, Range, Deviation string }
 
-// drawn is how many outliers charts begin with, beside the median.
+// drawn is how many machines charts begin with, beside the median: outliers, if
+// anything was compared.
 const drawn = 3
 
 // newFleet compares segments as taulop compare does, and takes medians of all
@@ -51,6 +52,9 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 	o, err := compare.NewOverview(machines, compare.Choice{})
 	if err != nil {
 		v.Why = err.Error()
+		for n := range drawn {
+			x.First = append(x.First, n)
+		}
 		return v, nil
 	}
 	v.Conclusion, v.warnings = o.Conclusion(), o.Warnings

@@ -276,5 +276,6 @@ async function download(i) {
   make("a", { href: url, download: index.machines[i].file }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60000);
 }
-for (const b of document.querySelectorAll("button.download")) b.addEventListener("click", () => download(Number(b.dataset.raw)));
+for (const b of document.querySelectorAll("button.download")) b.addEventListener("click", () =>
+  download(Number(b.dataset.raw)).catch(e => alert(`This browser cannot unpack the file (${e.message}): open the page in one since 2024.`)));
 redraw();

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -99,6 +100,23 @@ func TestNothingInCommon(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the page", want)
 		}
+	}
+}
+
+// A fleet of which every machine was measured in another way still has a page.
+func TestFleetWithNothingInCommon(t *testing.T) {
+	p := many(compare.Fleet)
+	for n, m := range p.Machines {
+		for i := range m.File.Cells {
+			m.File.Cells[i].Setup = fmt.Sprintf("setup%d", n)
+		}
+	}
+	v, err := p.view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(v.Fleet.Why, "no two machines") || !strings.Contains(string(v.Index), `"first":[0,1,2]`) {
+		t.Errorf("%q, %.200s", v.Fleet.Why, v.Index)
 	}
 }
 
