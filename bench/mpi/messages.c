@@ -28,7 +28,7 @@ static size_t arena;
 static int fixed; // the same buffers for every message
 static long late; // starts that a rank heard of too late, taken again
 
-enum { NOTHING, SENDRECV, BCAST, ALLGATHER };
+enum { NOTHING, PINGPONG, SENDRECV, BCAST, ALLGATHER };
 
 static double now(void) {
   struct timespec t;
@@ -66,6 +66,13 @@ static char *place(char *a, size_t m, long i) {
 static void carry(int what, size_t m, long i) {
   int right = (rank + 1) % P, left = (rank + P - 1) % P;
   switch (what) {
+  case PINGPONG:
+    for (int turn = 0; turn < 2 && rank < 2; turn++)
+      if (turn == rank)
+        MPI_Send(place(from, m, i), m, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+      else
+        MPI_Recv(place(to, m, i), m, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    break;
   case SENDRECV:
     MPI_Sendrecv(place(from, m, i), m, MPI_BYTE, right, 0, place(to, m, i), m, MPI_BYTE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     break;
@@ -78,9 +85,24 @@ static void carry(int what, size_t m, long i) {
   }
 }
 
+// check ends the program if a rank receives what nobody sent: rank r sends bytes
+// of r+1.
+static void check(int what, size_t m) {
+  size_t n = what == NOTHING || (what == BCAST && !rank) || (what == PINGPONG && rank > 1) ? 0 : what == ALLGATHER ? m * P : m;
+  memset(to, 0, n);
+  carry(what, m, 0);
+  for (size_t i = 0; i < n; i++) {
+    int sender = what == PINGPONG ? 1 - rank : what == SENDRECV ? (rank + P - 1) % P : what == ALLGATHER ? (int)(i / m) : 0;
+    if (to[i] != (char)(sender + 1)) {
+      fprintf(stderr, "messages: rank %d: byte %zu of %zu is not what rank %d sent\n", rank, i, n, sender);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  }
+}
+
 // once is the time of a collective among all ranks, in s, known to rank 0.
 static double once(int what, size_t m, long i) {
-  for (;;) {
+  for (int tries = 0; tries < 1000; tries++) {
     double start = 0, mine[2], all[2];
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank) start = now() + AHEAD;
@@ -94,6 +116,9 @@ static double once(int what, size_t m, long i) {
     if (!all[1]) return all[0];
     late++;
   }
+  if (!rank) fprintf(stderr, "messages: ranks do not run at the same time: give each a core of its own\n");
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  return 0;
 }
 
 static int rounds(size_t m) {
@@ -110,6 +135,7 @@ static double collective(int what, size_t m) {
     for (int j = 0; j < n; j++) t[j] = once(what, m, i++);
     if (b >= 0) batch[b] = median(t, n);
   }
+  check(what, m);
   double all = median(batch, batches);
   free(batch);
   return all;
@@ -125,15 +151,12 @@ static double oneway(size_t m) {
     MPI_Barrier(MPI_COMM_WORLD);
     for (int j = 0; j < n && rank < 2; j++, i++) {
       double start = now();
-      for (int turn = 0; turn < 2; turn++)
-        if (turn == rank)
-          MPI_Send(place(from, m, i), m, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
-        else
-          MPI_Recv(place(to, m, i), m, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      carry(PINGPONG, m, i);
       t[j] = (now() - start) / 2;
     }
     if (b >= 0 && !rank) batch[b] = median(t, n);
   }
+  check(PINGPONG, m);
   double all = rank ? 0 : median(batch, batches);
   free(batch);
   return all;
@@ -175,7 +198,7 @@ int main(int argc, char **argv) {
 
   head("PingPong", 2, "t[usec]");
   for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), oneway(m));
-  static const char *names[] = {"", "Sendrecv", "Bcast", "Allgather"};
+  static const char *names[] = {"", "", "Sendrecv", "Bcast", "Allgather"};
   double nothing = collective(NOTHING, 1);
   for (int what = SENDRECV; what <= ALLGATHER; what++) {
     head(names[what], P, "t_max[usec]");

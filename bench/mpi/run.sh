@@ -25,12 +25,16 @@ if [ -n "$(ls -A "$out")" ]; then
   exit 2
 fi
 
-for package in mpich:mpicc.mpich libopenmpi-dev:mpicc.openmpi openmpi-bin:mpirun.openmpi; do
-  if ! command -v "${package#*:}" >"$tmp/found"; then
-    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${package%:*}" >"$tmp/apt" 2>&1 ||
-      { cat "$tmp/apt" >&2; exit 1; }
-  fi
+missing=()
+for package in mpich libmpich-dev openmpi-bin libopenmpi-dev gcc; do
+  dpkg -s "$package" >"$tmp/found" 2>&1 || missing+=("$package")
 done
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  (apt-get update && apt-get install -y --no-install-recommends "${missing[@]}") >"$tmp/apt" 2>&1 ||
+    { cat "$tmp/apt" >&2; exit 1; }
+fi
 for library in openmpi mpich; do
   "mpicc.$library" -O2 -o "$tmp/$library" bench/mpi/messages.c
 done
