@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/renameio/v2/maybe"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/model"
@@ -74,22 +71,9 @@ func against(out, errOut io.Writer, args []string) error {
 		return err
 	}
 	if !req.quiet {
-		req.warn(errOut)
+		warn(errOut, req.warnings)
 	}
-	var text bytes.Buffer
-	if req.json {
-		err = doc.WriteJSON(&text)
-	} else {
-		doc.WriteText(&text)
-	}
-	if err != nil {
-		return err
-	}
-	if req.file != "" {
-		return maybe.WriteFile(req.file, text.Bytes(), 0o644)
-	}
-	_, err = out.Write(text.Bytes())
-	return err
+	return putDocument(out, req.file, doc, req.json)
 }
 
 func (req *againstRequest) parse(out io.Writer, args []string) error {
@@ -101,14 +85,9 @@ func (req *againstRequest) parse(out io.Writer, args []string) error {
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`")
 	flags.BoolVar(&req.quiet, "quiet", false, "no warnings")
-	for {
-		if err := parse(flags, out, args, againstHelp); err != nil {
-			return err
-		}
-		if args = flags.Args(); len(args) == 0 {
-			break
-		}
-		req.names, args = append(req.names, args[0]), args[1:]
+	var err error
+	if req.names, err = parseWords(flags, out, args, againstHelp); err != nil {
+		return err
 	}
 	req.given = make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })

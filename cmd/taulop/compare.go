@@ -54,9 +54,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	for _, s := range skipped {
 		fmt.Fprintf(errOut, "taulop: skipped: %v\n", s)
 	}
-	for _, warning := range takePublished(machines, req.as) {
-		fmt.Fprintf(errOut, "taulop: warning: %s\n", warning)
-	}
+	warn(errOut, takePublished(machines, req.as))
 	compared, err := req.compare(machines)
 	if err != nil {
 		return usageError(err.Error())
@@ -74,9 +72,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
-	for _, w := range compared.Warned() {
-		fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
-	}
+	warn(errOut, compared.Warned())
 	return skippedFiles(skipped, len(req.paths))
 }
 

@@ -50,7 +50,7 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err := req.parse(flags, out, args, explainHelp); err != nil {
 		return err
 	}
-	req.warn(errOut)
+	warn(errOut, req.warnings)
 	if !(*margin >= 0 && *margin < 1000) {
 		return usagef("-margin is %v: give a percentage from 0", *margin)
 	}

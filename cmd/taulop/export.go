@@ -195,19 +195,3 @@ func fresh(path string) error {
 	}
 	return nil
 }
-
-// put writes to a new file, or to out when there is no path.
-func put(out io.Writer, path string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	if path == "" {
-		_, err := out.Write(b.Bytes())
-		return err
-	}
-	if err := writable(path); err != nil {
-		return usagef("-o %s cannot be written: %v", path, err)
-	}
-	return maybe.WriteFile(path, b.Bytes(), 0o644)
-}

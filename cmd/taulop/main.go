@@ -135,3 +135,16 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 	}
 	return nil
 }
+
+// parseWords parses flags and words in any order, and returns the words.
+func parseWords(flags *flag.FlagSet, out io.Writer, args []string, help string) (words []string, err error) {
+	for {
+		if err := parse(flags, out, args, help); err != nil {
+			return nil, err
+		}
+		if args = flags.Args(); len(args) == 0 {
+			return words, nil
+		}
+		words, args = append(words, args[0]), args[1:]
+	}
+}

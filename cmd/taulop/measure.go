@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2/maybe"
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/numa"
@@ -113,15 +111,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err := writable(req.file); err != nil {
 		return usagef("-o %s cannot be written: %v", req.file, err)
 	}
-	doc := report.Series{
-		Provenance: provenance.Read("/", machine),
-		Setup:      req.setup.Name, About: req.setup.About, Transfers: req.setup.Transfers,
-		Placement: placement,
-		Segments:  req.segments, SegmentBytes: req.size, Label: req.label, Tau: req.tau,
-		OffCache: req.offCache, ArenaBytes: arena,
-		Concurrent: !placement.Oversubscribed, Copy: shm.CopyName(),
-	}
-	doc.Warn(doc.Provenance.Warnings()...)
+	doc := req.document(machine, placement, arena)
 	doc.Warn(fewer...)
 
 	var file bytes.Buffer
@@ -134,9 +124,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	doc.WriteHeader(text)
 	if !req.quiet {
-		for _, w := range doc.Warnings {
-			fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
-		}
+		warn(errOut, doc.Warnings)
 	}
 	told := len(doc.Warnings)
 
@@ -171,9 +159,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
 	if !req.quiet {
-		for _, w := range doc.Warnings[told:] {
-			fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
-		}
+		warn(errOut, doc.Warnings[told:])
 	}
 	results := out
 	if req.file != "" {
@@ -185,11 +171,26 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		doc.WriteResults(results)
 	}
 	if req.file != "" {
-		if failed := maybe.WriteFile(req.file, file.Bytes(), 0o644); failed != nil {
+		whole := func(w io.Writer) error { _, err := file.WriteTo(w); return err }
+		if failed := put(nil, req.file, whole); failed != nil {
 			return failed
 		}
 	}
 	return err
+}
+
+// document is what there is to say before anything is measured.
+func (req *request) document(m *numa.Machine, placement numa.Placement, arena int) report.Series {
+	doc := report.Series{
+		Provenance: provenance.Read("/", m),
+		Setup:      req.setup.Name, About: req.setup.About, Transfers: req.setup.Transfers,
+		Placement: placement,
+		Segments:  req.segments, SegmentBytes: req.size, Label: req.label, Tau: req.tau,
+		OffCache: req.offCache, ArenaBytes: arena,
+		Concurrent: !placement.Oversubscribed, Copy: shm.CopyName(),
+	}
+	doc.Warn(doc.Provenance.Warnings()...)
+	return doc
 }
 
 func parseRequest(out io.Writer, args []string) (*request, error) {
@@ -375,22 +376,6 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 	}
 	req.k = k
 	return arena, warnings, nil
-}
-
-// writable finds out before the measurement whether a result can be written.
-func writable(file string) error {
-	if file == "" {
-		return nil
-	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return errors.New("it is a directory")
-	}
-	probe, err := os.CreateTemp(filepath.Dir(file), ".taulop-*")
-	if err != nil {
-		return err
-	}
-	probe.Close()
-	return os.Remove(probe.Name())
 }
 
 // progress draws a line on a terminal while rows are measured; a negative row

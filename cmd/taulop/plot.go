@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -13,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/renameio/v2/maybe"
 
 	"github.com/taulop/taulop/chart"
 	"github.com/taulop/taulop/collective"
@@ -93,11 +90,8 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 	for _, err := range skipped {
 		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
 	}
-	var picture bytes.Buffer
-	if err := c.Write(&picture, req.format, req.width); err != nil {
-		return err
-	}
-	if err := maybe.WriteFile(req.output, picture.Bytes(), 0o644); err != nil {
+	picture := func(w io.Writer) error { return c.Write(w, req.format, req.width) }
+	if err := put(nil, req.output, picture); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, len(req.files))
@@ -116,15 +110,9 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files: `list` of algorithms like bcast:binomial, or message")
 	flags.IntVar(&req.choice.P, "P", 0, "of verify's files: `ranks` (default the most)")
-	var words []string
-	for {
-		if err := parse(flags, out, args, plotHelp()); err != nil {
-			return err
-		}
-		if args = flags.Args(); len(args) == 0 {
-			break
-		}
-		words, args = append(words, args[0]), args[1:]
+	words, err := parseWords(flags, out, args, plotHelp())
+	if err != nil {
+		return err
 	}
 	if len(words) == 0 {
 		return usagef("say which chart: taulop plot %s", plotKinds[0].example[len("taulop plot "):])
@@ -139,7 +127,6 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 		return err
 	}
 	req.choice.Algorithms = fields(lists.algorithms)
-	var err error
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err := req.parse(flags, out, args, predictHelp); err != nil {
 		return err
 	}
-	req.warn(errOut)
+	warn(errOut, req.warnings)
 	if *tsv && *asJSON {
 		return usagef("-tsv and -json cannot be used together: choose one")
 	}
@@ -128,15 +128,9 @@ func (req *costRequest) parameterFlags(flags *flag.FlagSet) {
 
 // parse reads flags and collectives, in any order, and the files they name.
 func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error {
-	var names []string
-	for {
-		if err := parse(flags, out, args, help); err != nil {
-			return err
-		}
-		if args = flags.Args(); len(args) == 0 {
-			break
-		}
-		names, args = append(names, args[0]), args[1:]
+	names, err := parseWords(flags, out, args, help)
+	if err != nil {
+		return err
 	}
 	req.given = make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
@@ -147,12 +141,6 @@ func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string,
 		return err
 	}
 	return req.load()
-}
-
-func (req *costRequest) warn(w io.Writer) {
-	for _, warning := range req.warnings {
-		fmt.Fprintf(w, "taulop: warning: %v\n", warning)
-	}
 }
 
 // choose finds the algorithms.
@@ -441,7 +429,13 @@ func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 	if !req.given["segment"] && f.Plan.SegmentBytes > 0 {
 		req.segment = f.Plan.SegmentBytes
 	}
-	p := &parameters{machine: read.machine, channel: fmt.Sprintf("%s, placement %s, in cache", setup, placement)}
+	p := &parameters{machine: read.machine, channel: setup}
+	for _, special := range [][2]string{{params.Ping, "one way"}, {params.Sendrecv, "fresh exchanges"}} {
+		if req.setup == "" && special[0] != setup && slices.Contains(f.Plan.Setups, special[0]) {
+			p.channel += ", " + special[1] + " " + special[0]
+		}
+	}
+	p.channel += fmt.Sprintf(", placement %s, in cache", placement)
 	if offCache {
 		p.channel = strings.TrimSuffix(p.channel, "in cache") + "off cache"
 	}
@@ -449,7 +443,7 @@ func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 	if p.table, err = f.Table(setup, placement, offCache); err != nil {
 		return nil, usagef("%s: %v", req.file, err)
 	}
-	if f.Plan.SegmentBytes > 0 && !slices.Contains(f.Plan.Setups, params.Published) {
+	if !slices.Contains(f.Plan.Setups, params.Published) {
 		m, err := model.MachineOf(f, req.setup, placement, offCache)
 		if err != nil {
 			return nil, usagef("%s: %v", req.file, err)

@@ -62,9 +62,7 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err != nil {
 		return err
 	}
-	for _, warning := range takePublished(machines, *as) {
-		fmt.Fprintf(errOut, "taulop: warning: %s\n", warning)
-	}
+	warn(errOut, takePublished(machines, *as))
 	machines, without := withTransfers(machines)
 	skipped = append(skipped, without...)
 	if len(machines) == 0 || len(without) > 0 && flags.NArg() < compare.Fleet {

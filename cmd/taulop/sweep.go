@@ -82,9 +82,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	}
 	steal := provenance.StartSteal("/")
 	if !req.quiet {
-		for _, w := range file.Warnings {
-			fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
-		}
+		warn(errOut, file.Warnings)
 	}
 	file.Warnings = slices.DeleteFunc(file.Warnings, func(w string) bool { return strings.HasPrefix(w, "eq. (8)") }) // of an earlier run
 	told := len(file.Warnings)
@@ -132,9 +130,7 @@ const mostViolations = 200
 // writeWarnings writes warnings, and of the places where eq. (8) is broken the
 // first: the file has all of them.
 func writeWarnings(w io.Writer, warnings []string, bounds ...string) {
-	for _, text := range warnings {
-		fmt.Fprintf(w, "taulop: warning: %s\n", text)
-	}
+	warn(w, warnings)
 	if len(bounds) > 0 {
 		fmt.Fprintf(w, "taulop: warning: %s\n", bounds[0])
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -13,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2/maybe"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/model"
@@ -106,25 +103,10 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	for _, w := range steal.Warnings() {
 		doc.Warnings = append(doc.Warnings, w.Error())
 	}
-	var text bytes.Buffer
-	if req.json {
-		err = doc.WriteJSON(&text)
-	} else {
-		doc.WriteText(&text)
-	}
-	if err != nil {
-		return err
-	}
 	if !req.quiet {
-		for _, w := range doc.Warnings {
-			fmt.Fprintf(errOut, "taulop: warning: %s\n", w)
-		}
+		warn(errOut, doc.Warnings)
 	}
-	if req.file != "" {
-		return maybe.WriteFile(req.file, text.Bytes(), 0o644)
-	}
-	_, err = out.Write(text.Bytes())
-	return err
+	return putDocument(out, req.file, doc, req.json)
 }
 
 func (req *verifyRequest) parse(out io.Writer, args []string) error {
@@ -139,14 +121,9 @@ func (req *verifyRequest) parse(out io.Writer, args []string) error {
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`")
 	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
-	for {
-		if err := parse(flags, out, args, verifyHelp); err != nil {
-			return err
-		}
-		if args = flags.Args(); len(args) == 0 {
-			break
-		}
-		req.names, args = append(req.names, args[0]), args[1:]
+	var err error
+	if req.names, err = parseWords(flags, out, args, verifyHelp); err != nil {
+		return err
 	}
 	if ps == "" {
 		ps = "2"

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+// put writes to a new file, or to out when there is no path.
+func put(out io.Writer, path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if path == "" {
+		_, err := out.Write(b.Bytes())
+		return err
+	}
+	if err := writable(path); err != nil {
+		return usagef("-o %s cannot be written: %v", path, err)
+	}
+	return maybe.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// writable finds out before the measurement whether a result can be written.
+func writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return errors.New("it is a directory")
+	}
+	probe, err := os.CreateTemp(filepath.Dir(file), ".taulop-*")
+	if err != nil {
+		return err
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// A document is what a command found, in the form that the user asked for.
+type document interface {
+	WriteText(io.Writer)
+	WriteJSON(io.Writer) error
+}
+
+// putDocument writes a document as put does.
+func putDocument(out io.Writer, path string, d document, asJSON bool) error {
+	return put(out, path, func(w io.Writer) error {
+		if asJSON {
+			return d.WriteJSON(w)
+		}
+		d.WriteText(w)
+		return nil
+	})
+}
+
+// warn writes warnings, a line each.
+func warn[W any](w io.Writer, warnings []W) {
+	for _, text := range warnings {
+		fmt.Fprintf(w, "taulop: warning: %v\n", text)
+	}
+}
