@@ -182,7 +182,7 @@ func TestWalk(t *testing.T) {
 // A reader that never comes: the run ends, and says who waited for what.
 func TestStalledRunEnds(t *testing.T) {
 	team := team(t, 2)
-	team.stall = 200 * time.Millisecond
+	team.stall = time.Second
 	tr := Trial{Setup: Bcast, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256, Messages: 1, Batches: 1}
 	run, err := team.prepare(tr)
 	if err != nil {
@@ -195,13 +195,14 @@ func TestStalledRunEnds(t *testing.T) {
 	}
 	run.channels[0] = shm.NewChannel(mem, 1, 64, 2) // worker 1 is one reader, nobody the other
 	err = team.run(context.Background(), run)
-	for _, want := range []string{"no worker made progress for 200ms", "worker 0 on CPU", "make room for segment 1",
+	for _, want := range []string{"no worker made progress for 1s", "worker 0 on CPU", "make room for segment 1",
 		"worker 1 on CPU", "segment 1 from worker 0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("stalled run says %q, want %q in it", err, want)
 		}
 	}
 	// The team is good for another run.
+	team.stall = stallAfter
 	if _, err := team.Run(context.Background(), Trial{Setup: Ring, Segments: 1, SegmentBytes: 8, K: 1, Bytes: 8, Messages: 10, Batches: 1}); err != nil {
 		t.Errorf("after a stall: %v", err)
 	}
