@@ -48,6 +48,11 @@ func (choice Choice) channels(all [][]Curve) ([]Channel, error) {
 	if len(chosen) == 0 {
 		return nil, choice.nothing(all)
 	}
+	for _, m := range choice.Sizes {
+		if !slices.ContainsFunc(chosen, func(c Channel) bool { return c.Bytes == m }) {
+			return nil, fmt.Errorf("no two machines have m = %d in common: leave it out, or sweep it with -sizes", m)
+		}
+	}
 	return chosen, nil
 }
 

@@ -54,7 +54,7 @@ type Beside struct {
 // A Ratio is L(m,τ) over that of the first machine: 2 is twice as slow.
 type Ratio struct {
 	Value  float64 `json:"ratio"`
-	Tested bool    `json:"tested"` // both have samples
+	Tested bool    `json:"tested"` // both have samples enough
 	P      float64 `json:"p,omitempty"`
 	N1     int     `json:"n_first,omitempty"`
 	N2     int     `json:"n,omitempty"`
@@ -144,13 +144,16 @@ func newRow(curve, first *Curve) Row {
 	return r
 }
 
+// fewest samples are what an interval takes, and with it a test.
+const fewest = 6
+
 // ratio compares two times as benchstat does.
 func ratio(first, p Point) *Ratio {
 	r := &Ratio{Value: p.L.Center / first.L.Center}
 	if !(first.L.Center > 0) || math.IsInf(r.Value, 0) {
 		return nil
 	}
-	if len(first.Samples) == 0 || len(p.Samples) == 0 {
+	if len(first.Samples) < fewest || len(p.Samples) < fewest {
 		return r
 	}
 	sample := func(values []float64) *benchmath.Sample {

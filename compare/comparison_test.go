@@ -81,13 +81,14 @@ func TestSaturation(t *testing.T) {
 		points []Point
 		want   Saturation
 	}{
-		{exact(10, 20, 40), Saturation{4, false}},
-		{exact(10, 20, 20.9), Saturation{2, true}},    // 4.5 % more
-		{exact(10, 20, 19, 30), Saturation{8, false}}, // a dip is no end
-		{exact(10, 9, 8), Saturation{1, true}},
-		{exact(10), Saturation{1, false}},
-		{sampled(1, 10, 20, 21.5), Saturation{2, true}},    // [20.5, 22.5] is not above [19, 21]
-		{sampled(0.2, 10, 20, 21.5), Saturation{4, false}}, // [21.3, 21.7] is above [19.8, 20.2]
+		{exact(10, 20, 40), Saturation{Tau: 4, Reached: false}},
+		{exact(10, 20, 20.9), Saturation{Tau: 2, Reached: true}},    // 4.5 % more
+		{exact(10, 20, 19, 30), Saturation{Tau: 8, Reached: false}}, // a dip is no end
+		{exact(10, 9, 8), Saturation{Tau: 1, Reached: true}},
+		{exact(10), Saturation{Tau: 1, Reached: false}},
+		{[]Point{{Tau: 1, L: fit.Estimate{Center: 9, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}}}, Saturation{Unknown: true}},
+		{sampled(1, 10, 20, 21.5), Saturation{Tau: 2, Reached: true}},    // [20.5, 22.5] is not above [19, 21]
+		{sampled(0.2, 10, 20, 21.5), Saturation{Tau: 4, Reached: false}}, // [21.3, 21.7] is above [19.8, 20.2]
 	} {
 		if got := saturation(tt.points); got != tt.want {
 			t.Errorf("%v: %+v, want %+v", tt.points, got, tt.want)

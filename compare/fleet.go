@@ -159,7 +159,7 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 func (t *FleetTable) add(c *Curve, own bool) {
 	t.Segment = t.Segment || c.Segment
 	for _, p := range c.Points {
-		if own && p.Tau == 1 {
+		if own && p.Tau == 1 || p.L.N > 0 && !p.L.Known() { // too few samples give nobody away
 			continue
 		} else if own {
 			p.A = fit.Median(nil)

@@ -6,13 +6,19 @@ const WorthwhileGain = 0.05
 
 // A Saturation is where a channel is full.
 type Saturation struct {
-	Tau     int  `json:"tau"`     // the smallest that no larger one outdoes
-	Reached bool `json:"reached"` // false: the largest τ that was measured still adds
+	Tau     int  `json:"tau"`               // the smallest that no larger one outdoes
+	Reached bool `json:"reached"`           // false: the largest τ that was measured still adds
+	Unknown bool `json:"unknown,omitempty"` // samples are too few to tell
 }
 
 // saturation is the smallest τ for which no larger one moves more bytes a
 // second: more by WorthwhileGain, and beyond the intervals.
 func saturation(points []Point) Saturation {
+	for _, p := range points {
+		if p.L.N > 0 && !p.L.Known() {
+			return Saturation{Unknown: true}
+		}
+	}
 	for i, p := range points {
 		outdone := false
 		for _, more := range points[i+1:] {

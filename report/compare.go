@@ -64,7 +64,7 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 		fmt.Fprintln(w, "~ no difference beyond noise: Mann–Whitney, p ≥ 0.05")
 	}
 	if untested {
-		fmt.Fprintln(w, "? not tested: one of the two has no samples")
+		fmt.Fprintln(w, "? not tested: one of the two has too few samples, or none")
 	}
 	if noise || untested {
 		fmt.Fprintln(w)
@@ -206,6 +206,8 @@ func writeSums(w io.Writer, t *compare.Table) {
 		switch {
 		case len(r.Points) < 2:
 			fmt.Fprint(tw, "-\t-\t")
+		case r.Saturation.Unknown:
+			fmt.Fprintf(tw, "%s of %d\tunknown\t", Digits(end.A.Center, 0.01), end.Tau)
 		case r.Saturation.Reached:
 			fmt.Fprintf(tw, "%s of %d\tat τ = %d\t", Digits(end.A.Center, 0.01), end.Tau, r.Saturation.Tau)
 		default:

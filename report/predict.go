@@ -187,7 +187,12 @@ func writePredictions(w io.Writer, collective string, p int, rows []Prediction) 
 func Microseconds(us float64, extrapolated bool) string {
 	decimals := 0
 	if us > 0 {
-		decimals = min(max(3-int(math.Floor(math.Log10(us))), 0), 6)
+		magnitude := int(math.Floor(math.Log10(us)))
+		decimals = min(max(3-magnitude, 0), 6)
+		if magnitude > 3 { // four digits are what measured parameters are good for
+			unit := math.Pow10(magnitude - 3)
+			us = math.Round(us/unit) * unit
+		}
 	}
 	text := strconv.FormatFloat(us, 'f', decimals, 64)
 	if extrapolated {

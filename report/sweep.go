@@ -88,6 +88,8 @@ func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell
 // Bytes writes a size as the field does: 8K, 1536, 4M.
 func Bytes(n int) string {
 	switch {
+	case n >= 1<<30 && n%(1<<30) == 0:
+		return strconv.Itoa(n>>30) + "G"
 	case n >= 1<<20 && n%(1<<20) == 0:
 		return strconv.Itoa(n>>20) + "M"
 	case n >= 1<<10 && n%(1<<10) == 0:

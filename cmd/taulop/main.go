@@ -31,6 +31,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/collective"
 )
 
 // A command is one subcommand; each has a file of its own.
@@ -59,7 +63,10 @@ func find(args []string) (command, []string) {
 		if c, ok := commands[args[0]]; ok {
 			return c, args[1:]
 		}
-		if first := args[0][0]; 'a' <= first && first <= 'z' {
+		if args[0] == "help" {
+			return commands[""], []string{"-h"}
+		}
+		if first, _ := utf8.DecodeRuneInString(args[0]); unicode.IsLetter(first) {
 			return command{run: unknown(args[0])}, nil
 		}
 	}
@@ -70,7 +77,7 @@ func find(args []string) (command, []string) {
 func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) error {
 	return func(context.Context, io.Writer, io.Writer, []string) error {
 		known := slices.Sorted(maps.Keys(commands))[1:] // without the paper's, which has no word
-		return usagef("there is no command %q: use one of %s, or taulop -h", word, strings.Join(known, ", "))
+		return usagef("there is no command %q; did you mean %q? There are %s; taulop -h says more", word, collective.Nearest(word, known), strings.Join(known, ", "))
 	}
 }
 
@@ -81,7 +88,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := cmd.run(ctx, os.Stdout, os.Stderr, args)
+	out := &printer{File: os.Stdout}
+	err := cmd.run(ctx, out, os.Stderr, args)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		err = out.err
+	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
 	}
@@ -131,7 +142,11 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 		return err
 	}
 	if err != nil {
-		return usagef("%v: taulop -h shows what there is", err)
+		hint := ""
+		if strings.Contains(err.Error(), "parse error") {
+			hint = "; a time has a unit, like 60s or 5m"
+		}
+		return usagef("%v%s: %s -h shows what there is", err, hint, flags.Name())
 	}
 	return nil
 }

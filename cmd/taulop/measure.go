@@ -35,7 +35,7 @@ Examples:
   taulop -ring -local 2 8 4             L(8KB,4) as collectives see it
   taulop -bcast -off_cache -local 2 8 4 one writer, three readers, data from memory
   taulop -ping -cpus 0,2 2 64K 2        between two chosen CPUs
-  taulop -ring -json -o host.json 2 8 2 one document with all samples
+  taulop -ring -json -o ring.json 2 8 2 one document with all samples
 
 Other commands, each with its own -h:
   taulop topo      what this machine is, and what would spoil a measurement
@@ -43,6 +43,8 @@ Other commands, each with its own -h:
   taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory
+  taulop compare   two machines side by side, or the nodes of a cluster
+  taulop report    one HTML page of such files
   taulop plot      charts of such files, and of what verify found
   taulop export    a file in the format of other tools
   taulop import    published parameters into such a file

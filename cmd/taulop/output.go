@@ -7,8 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"github.com/taulop/taulop/params"
 )
 
 // put writes to a new file, or to out when there is no path.
@@ -35,12 +38,27 @@ func writable(file string) error {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return errors.New("it is a directory")
 	}
+	if holdsParameters(file) {
+		return errors.New("it holds the parameters of a machine, which would be lost: choose another name")
+	}
 	probe, err := os.CreateTemp(filepath.Dir(file), ".taulop-*")
 	if err != nil {
 		return err
 	}
 	probe.Close()
 	return os.Remove(probe.Name())
+}
+
+// holdsParameters looks at the beginning of a file.
+func holdsParameters(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, 512)
+	n, _ := io.ReadFull(f, start)
+	return bytes.Contains(start[:n], []byte(strconv.Quote(params.Format)))
 }
 
 // A document is what a command found, in the form that the user asked for.
@@ -65,4 +83,19 @@ func warn[W any](w io.Writer, warnings []W) {
 	for _, text := range warnings {
 		fmt.Fprintf(w, "taulop: warning: %v\n", text)
 	}
+}
+
+// A printer is standard output that remembers what went wrong: few look at the
+// errors of each line.
+type printer struct {
+	*os.File
+	err error
+}
+
+func (p *printer) Write(text []byte) (int, error) {
+	n, err := p.File.Write(text)
+	if err != nil && p.err == nil {
+		p.err = fmt.Errorf("what is printed is not complete: %w", err)
+	}
+	return n, err
 }

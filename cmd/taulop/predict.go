@@ -439,6 +439,12 @@ func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 	if offCache {
 		p.channel = strings.TrimSuffix(p.channel, "in cache") + "off cache"
 	}
+	for _, place := range f.Placements {
+		if place.Oversubscribed {
+			req.warnings = append(req.warnings, fmt.Errorf("%s was measured with more workers than CPUs: what it says of large τ is no measurement of concurrency", req.file))
+			break
+		}
+	}
 	var err error
 	if p.table, err = f.Table(setup, placement, offCache); err != nil {
 		return nil, usagef("%s: %v", req.file, err)

@@ -32,7 +32,7 @@ l(k,τ) for all message sizes and τ, y(τ), c(m,τ), o(m) and γ(m,τ).
   taulop sweep [flags] -resume host.json
 
 The file is a valid file at any moment. If the sweep ends early, by Ctrl-C or a
-power cut, -resume measures what is missing.
+power cut, -resume measures what is missing, and narrows what is wide.
 
 Examples:
   taulop sweep -o host.json                        all, in a minute
@@ -135,7 +135,7 @@ func writeWarnings(w io.Writer, warnings []string, bounds ...string) {
 		fmt.Fprintf(w, "taulop: warning: %s\n", bounds[0])
 	}
 	if more := len(bounds) - 1; more > 0 {
-		fmt.Fprintf(w, "taulop: warning: and so in %d more places, which the file lists\n", more)
+		fmt.Fprintf(w, "taulop: warning: and so in %d more places, which the file lists. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); a lone transfer, which waits for each flag, can take longer than one of many, and predictions take both as measured\n", more)
 	}
 }
 
@@ -151,7 +151,7 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 	flags.StringVar(&resume, "resume", "", "go on with `file`, under its own plan")
 	flags.DurationVar(&req.budget, "budget", time.Minute, "time for the whole sweep")
 	flags.Float64Var(&req.plan.Width, "ci", 0.03, "a cell is done when the half-width of its interval, relative to its centre, is `w`")
-	flags.StringVar(&names, "setups", "ring", "`list` of setups: ring, bcast, ping")
+	flags.StringVar(&names, "setups", "ring", "`list` of setups: ring, bcast, ping, sendrecv")
 	flags.StringVar(&placements, "placements", "", "`list` of placements: local, spread, remote (default those that differ here)")
 	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.StringVar(&taus, "tau", "", "`list` of τ (default every one to 8, then a geometric series, to the number of cores)")
@@ -329,6 +329,6 @@ func sweepProgress(w io.Writer, budget time.Duration) (show func(sweep.Progress)
 
 // isTerminal reports whether somebody is looking.
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }

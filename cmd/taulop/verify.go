@@ -97,6 +97,9 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	doc, err := req.verify(ctx, runner, errOut)
+	if errors.Is(err, context.Canceled) {
+		return interrupted("stopped before all was measured: there is nothing to show")
+	}
 	if err != nil {
 		return err
 	}
@@ -378,7 +381,7 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 	for _, off := range req.caches {
 		m, warnings, err := model.AssessLogGP(model.RoundTrips(file, "", off))
 		if err != nil {
-			return nil, usagef("%s: %v", doc.Parameters, err)
+			return nil, req.lacking(err)
 		}
 		m.Segment = r.SegmentBytes
 		for _, w := range warnings {
@@ -388,10 +391,7 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 		doc.LogGP = append(doc.LogGP, report.NewLogGP(off, m))
 	}
 	if doc.Rows, err = r.Rows(predictor); err != nil {
-		if req.params == "" {
-			return nil, fmt.Errorf("-time %v is too short for a sweep of what is needed (%w): allow more, or name a file with -params", req.time, err)
-		}
-		return nil, usagef("%s: %v", req.params, err)
+		return nil, req.lacking(err)
 	}
 	doc.Segments, doc.SegmentBytes, doc.Rounds = r.Segments, r.SegmentBytes, r.Rounds()
 	if slices.Contains(req.caches, true) {
@@ -399,6 +399,14 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 	}
 	doc.Means = verify.Means(doc.Rows)
 	return doc, nil
+}
+
+// lacking is what to do where parameters are missing.
+func (req *verifyRequest) lacking(err error) error {
+	if req.params == "" {
+		return usagef("-time %v is too short for a sweep of what is needed: allow more, ask for fewer -m or -cache, or name a file of taulop sweep with -params", req.time)
+	}
+	return usagef("%s: %v", req.params, err)
 }
 
 // read reads -params.

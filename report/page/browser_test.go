@@ -166,7 +166,9 @@ func (b *tab) until(condition string, args ...any) {
 	b.Helper()
 	for deadline := time.Now().Add(time.Minute); !eval[bool](b, condition, args...); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			b.Fatalf("in a minute it did not become true that "+condition, args...)
+			const state = `JSON.stringify([scrollY, ...[...document.querySelectorAll("details.group, figure")].map(e =>
+				[e.open ?? e.querySelectorAll("svg").length, e.getBoundingClientRect().y, e.getBoundingClientRect().height])])`
+			b.Fatalf("in a minute it did not become true that %s; the page is %s", fmt.Sprintf(condition, args...), eval[string](b, state))
 		}
 	}
 }
@@ -178,10 +180,21 @@ func (b *tab) click(element string) {
 	b.do(chromedp.MouseClickXY(x, y))
 }
 
-// middle brings an element into sight.
+// middle brings an element into sight, and waits until it stays where it is: what
+// comes near on the way is drawn, and moves what is below.
 func (b *tab) middle(element string) (x, y float64) {
 	b.Helper()
-	at := eval[[]float64](b, `(e => { e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return [r.x + r.width/2, r.y + r.height/2]; })(%s)`, element)
+	at := eval[[]float64](b, `(async e => {
+		for (let last = null, still = 0; still < 5;) {
+			e.scrollIntoView({block: "center"});
+			await new Promise(done => setTimeout(done, 20));
+			const r = e.getBoundingClientRect(), at = [r.x + r.width/2, r.y + r.height/2];
+			still = last && at[0] === last[0] && at[1] === last[1] ? still + 1 : 0;
+			last = at;
+		}
+		const r = e.getBoundingClientRect();
+		return [r.x + r.width/2, r.y + r.height/2];
+	})(%s)`, element)
 	return at[0], at[1]
 }
 

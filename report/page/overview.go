@@ -123,7 +123,9 @@ func (s *summary) compare(row *compare.Row) (notes []string) {
 		s.Ratio = fmt.Sprintf("%s at τ = %d, %s", report.Digits(b.Ratio.Value, 0), b.Tau, s.Ratio)
 	}
 	s.Full = fmt.Sprintf("> %d", last.Tau)
-	if row.Saturation.Reached {
+	if row.Saturation.Unknown {
+		s.Full = "unknown"
+	} else if row.Saturation.Reached {
 		s.Full = fmt.Sprint(row.Saturation.Tau)
 	}
 	if law := row.Scalability; law != nil {

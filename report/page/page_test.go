@@ -124,12 +124,20 @@ func TestWarnings(t *testing.T) {
 	machine := func(name string, complete bool, texts ...string) compare.Machine {
 		return compare.Machine{Name: name, File: &params.File{Complete: complete, Warnings: texts}}
 	}
-	all, breaches := warnings([]compare.Machine{
+	two := []compare.Machine{
 		machine("a", true, "turbo is on", "the load is 1.36", "eq. (8) is broken (ring): L(1,2) = 3", "eq. (8) is broken (ring): L(64,2) = 4"),
 		machine("b", false, "the load is 2.1", "the load is 3"),
-	})
+	}
+	if all, _ := warnings(two); len(all) != 5 || all[1].Text != "the load is 1.36" || len(all[1].Machines) != 1 {
+		t.Errorf("of a few machines each has its own numbers, not %+v", all)
+	}
+	many := two
+	for range compare.Fleet - 2 {
+		many = append(many, machine("c", true))
+	}
+	all, breaches := warnings(many)
 	wantAll := []warning{
-		{Text: "the load is 1.36", Machines: []string{"a", "b"}, Times: 3, All: true},
+		{Text: "the load is 1.36", Machines: []string{"a", "b"}, Times: 3},
 		{Text: "turbo is on", Machines: []string{"a"}, Times: 1},
 		{Text: incomplete, Machines: []string{"b"}, Times: 1},
 	}

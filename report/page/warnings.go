@@ -38,7 +38,10 @@ func warnings(machines []compare.Machine) (all, breaches []warning) {
 			texts = append(slices.Clone(texts), incomplete)
 		}
 		for _, text := range texts {
-			key := digitless(text)
+			key := text
+			if len(machines) >= compare.Fleet {
+				key = digitless(text) // the numbers are those of the first
+			}
 			if isBreach(text) {
 				key = "eq. (8)" + m.Name
 			}
