@@ -87,6 +87,9 @@ func (c *Cell) benchmark() string {
 	if c.Operator != "" {
 		part("operator", c.Operator)
 	}
+	if c.Variant != "" {
+		part("variant", c.Variant)
+	}
 	part("placement", c.Placement)
 	if c.OffCache {
 		part("cache", "off")

@@ -14,7 +14,7 @@ import (
 // message and L(S,τ) of its segment. Fields without a value are empty.
 func (f *File) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	header := []string{"kind", "setup", "placement", "off_cache", "tau", "m_bytes", "operator", "n", "delay_ns", "k", "transfers", "samples"}
+	header := []string{"kind", "setup", "placement", "off_cache", "tau", "m_bytes", "operator", "variant", "n", "delay_ns", "k", "transfers", "samples"}
 	for _, name := range []string{"time", "L_m", "L_S"} {
 		header = append(header, name+"_ns", name+"_lo_ns", name+"_hi_ns")
 	}
@@ -30,7 +30,7 @@ func (f *File) WriteCSV(w io.Writer) error {
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
 		row := []string{string(c.Kind), c.Setup, string(c.Placement), strconv.FormatBool(c.OffCache), count(c.Tau), strconv.Itoa(c.Bytes),
-			c.Operator, count(c.N), count(c.Delay), count(c.K), count(c.Transfers), strconv.Itoa(len(c.Samples))}
+			c.Operator, c.Variant, count(c.N), count(c.Delay), count(c.K), count(c.Transfers), strconv.Itoa(len(c.Samples))}
 		estimates := []fit.Estimate{c.Time}
 		if c.Kind == TransferCell {
 			estimates = append(estimates, c.Whole(), c.Segment())

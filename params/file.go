@@ -52,6 +52,7 @@ type Plan struct {
 	Width        float64       `json:"width"`              // relative half-width at which a cell is done
 	Copy         string        `json:"copy"`               // what copies
 	NoGamma      bool          `json:"no_gamma,omitempty"` // reduction operators are left out
+	With         []string      `json:"with,omitempty"`     // measured beside: pairs, pack, copy, access
 }
 
 // A Kind is what a cell measures.
@@ -65,6 +66,12 @@ const (
 	OverheadCell Kind = "overhead" // Time is o(m), before the first byte moves
 	GammaCell    Kind = "gamma"    // Time is γ(m,τ), an Operator over two vectors of Bytes
 	PRTTCell     Kind = "prtt"     // Time is PRTT(n,d,m), parametrised round trips, for LogGP
+	PairCell     Kind = "pair"     // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
+	LevelCell    Kind = "level"    // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
+	AccessCell   Kind = "access"   // Time is a pass over Bytes of an array, Variant "read-int32-16"
+	PackCell     Kind = "pack"     // Time is of a message that lies in pieces, Variant "4K8S"
+	PatternCell  Kind = "pattern"  // Time is a message of Bytes while all ranks follow a pattern, Variant "permutation-1"
+	DiskCell     Kind = "disk"     // Time is a transfer of Bytes from or to a file, Variant "read-direct"
 )
 
 // A Key says which cell it is; no two cells of a file have the same.
@@ -76,6 +83,7 @@ type Key struct {
 	Tau       int         `json:"tau"`                // 0, of gamma: any
 	Bytes     int         `json:"bytes"`              // m
 	Operator  string      `json:"operator,omitempty"` // of gamma, as in the published files: SUM_I
+	Variant   string      `json:"variant,omitempty"`  // of pair, level, access, pack, pattern and disk: which
 	N         int         `json:"n,omitempty"`        // of prtt: messages that the client sends
 	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
 }
@@ -105,6 +113,9 @@ func (k Key) String() string {
 	}
 	if k.Operator != "" {
 		b.WriteString(" of " + k.Operator)
+	}
+	if k.Variant != "" {
+		b.WriteString(" " + k.Variant)
 	}
 	fmt.Fprintf(&b, ", %s, τ = %d, m = %d", where(k.Placement, k.OffCache), k.Tau, k.Bytes)
 	if k.Kind == PRTTCell {
@@ -326,6 +337,8 @@ func (k *Key) check() error {
 		}
 	case GammaCell:
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
+	case PairCell, LevelCell, AccessCell, PackCell, PatternCell, DiskCell:
+		err = checkVariant(k.Variant)
 	default:
 		return fmt.Errorf("kind %.40q is unknown", k.Kind)
 	}
@@ -336,6 +349,8 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %s has no setup, got %q", k.Kind, k.Setup)
 	case k.Operator != "" && k.Kind != GammaCell:
 		return fmt.Errorf("kind %s has no operator, got %q", k.Kind, k.Operator)
+	case k.Variant != "" && !k.Kind.varies():
+		return fmt.Errorf("kind %s has no variant, got %.40q", k.Kind, k.Variant)
 	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
 		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
 	case k.Tau < leastTau || k.Tau > maxCount:
@@ -363,6 +378,24 @@ func checkPolicy(policy numa.Policy) error {
 		return nil
 	}
 	return fmt.Errorf("placement %.40q is unknown", policy)
+}
+
+// varies tells whether cells of a kind have a variant.
+func (k Kind) varies() bool {
+	switch k {
+	case PairCell, LevelCell, AccessCell, PackCell, PatternCell, DiskCell:
+		return true
+	}
+	return false
+}
+
+// checkVariant leaves open which variants there are: whoever measures knows.
+func checkVariant(name string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+	if name == "" || len(name) > maxName || strings.Trim(name, letters) != "" {
+		return fmt.Errorf("%.40q is no variant; want a word of letters, digits and - such as 0-2 or 4K8S", name)
+	}
+	return nil
 }
 
 func checkOperator(name string) error {
@@ -427,10 +460,12 @@ func (k *Key) order(o *Key) int {
 		return k.Tau - o.Tau
 	case k.Bytes != o.Bytes:
 		return k.Bytes - o.Bytes
+	case k.Variant != o.Variant:
+		return strings.Compare(k.Variant, o.Variant)
 	case k.N != o.N:
 		return k.N - o.N
 	}
 	return k.Delay - o.Delay
 }
 
-var kinds = []Kind{TransferCell, NullCell, CopyCell, OverheadCell, GammaCell, PRTTCell}
+var kinds = []Kind{TransferCell, NullCell, CopyCell, OverheadCell, GammaCell, PRTTCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, DiskCell}

@@ -243,6 +243,7 @@ const (
 	hasTau
 	hasBytes
 	hasOperator
+	hasVariant
 	hasN
 	hasDelay
 	hasK
@@ -275,6 +276,8 @@ func (d *decoder) cell() {
 			bit, c.Bytes = hasBytes, d.int()
 		case "operator":
 			bit, c.Operator = hasOperator, d.shared()
+		case "variant":
+			bit, c.Variant = hasVariant, d.shared()
 		case "n":
 			bit, c.N = hasN, d.int()
 		case "delay_ns":

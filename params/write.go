@@ -164,6 +164,9 @@ func (c *Cell) append(b []byte) []byte {
 		b = append(b, `,"operator":`...)
 		b = append(b, quoted...)
 	}
+	if c.Variant != "" {
+		text("variant", c.Variant)
+	}
 	if c.N != 0 {
 		number("n", c.N)
 	}
