@@ -95,7 +95,7 @@ func LookupPattern(name string) (Pattern, error) {
 // patternOf is the pattern of a variant's name.
 func patternOf(name string) string {
 	for _, p := range Patterns() {
-		if strings.HasPrefix(name, p.Name+"-") {
+		if name == p.Name || strings.HasPrefix(name, p.Name+"-") {
 			return p.Name
 		}
 	}
@@ -169,82 +169,78 @@ type patternKey struct {
 	off  bool
 }
 
-// PatternRows fits a line to each variant and to all permutations, and puts beside
-// each case what they say of it, and what τ-Lop says. It fails where a case was
-// measured to take no time.
-func (r *Runner) PatternRows(p Predictor) (rows []PatternRow, fits []PatternFit, err error) {
-	ms := make(map[patternKey][]int)
-	times := make(map[patternKey][]float64)
-	var sizes []int
-	for _, c := range r.Cases {
-		if m := c.Schedule.Call.M; !slices.Contains(sizes, m) {
-			sizes = append(sizes, m)
-		}
-	}
-	slices.Sort(sizes)
-	fitted := FittedSizes(sizes)
+// PatternFits fits a line to each variant and to all permutations together. It fails
+// where a case was measured to take no time.
+func (r *Runner) PatternFits() (fits []PatternFit, err error) {
+	fitted := r.fittedSizes()
+	ms, times := make(map[patternKey][]int), make(map[patternKey][]float64)
+	var keys []patternKey
 	for i, c := range r.Cases {
-		call := c.Schedule.Call
-		row := PatternRow{Pattern: patternOf(c.Name), Fitted: slices.Contains(fitted, call.M),
-			Row: Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
-				Forced: r.Teams[call.P].Placement().Oversubscribed}}
-		rows = append(rows, row)
-		if !row.Fitted {
+		if !slices.Contains(fitted, c.Schedule.Call.M) {
 			continue
 		}
-		for _, name := range []string{c.Name, row.Pattern} {
-			key := patternKey{name, call.P, c.OffCache}
-			ms[key], times[key] = append(ms[key], call.M), append(times[key], row.Measured.Center)
+		names := []string{c.Name}
+		if patternOf(c.Name) == Permutation {
+			names = append(names, Permutation)
+		}
+		for _, name := range names {
+			key := patternKey{name, c.Schedule.Call.P, c.OffCache}
+			if ms[key] == nil {
+				keys = append(keys, key)
+			}
+			ms[key], times[key] = append(ms[key], c.Schedule.Call.M), append(times[key], fit.Median(r.samples[i]).Center)
 		}
 	}
-	lines := make(map[patternKey]fit.Line)
-	add := func(name string, row PatternRow) error {
-		key := patternKey{name, row.P, row.OffCache}
-		if _, done := lines[key]; done {
-			return nil
-		}
+	for _, key := range keys {
 		line, err := fit.LineOf(ms[key], times[key])
 		if err != nil {
-			return fmt.Errorf("%s, P = %d: %w; take longer messages with -m", name, row.P, err)
+			return nil, fmt.Errorf("%s, P = %d: %w; take longer messages with -m", key.name, key.p, err)
 		}
-		lines[key] = line
-		fits = append(fits, PatternFit{name, row.Pattern, row.P, row.OffCache, line})
-		return nil
+		fits = append(fits, PatternFit{key.name, patternOf(key.name), key.p, key.off, line})
 	}
-	for i := range rows {
-		if err := add(rows[i].Name, rows[i]); err != nil {
-			return nil, nil, err
-		}
+	return fits, nil
+}
+
+func (r *Runner) fittedSizes() []int {
+	var sizes []int
+	for _, c := range r.Cases {
+		sizes = append(sizes, c.Schedule.Call.M)
 	}
-	for i := range rows {
-		if rows[i].Pattern == Permutation {
-			if err := add(Permutation, rows[i]); err != nil {
-				return nil, nil, err
-			}
-		}
+	slices.Sort(sizes)
+	return FittedSizes(slices.Compact(sizes))
+}
+
+// PatternRows puts beside each case what the lines and τ-Lop say of it.
+func (r *Runner) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow, err error) {
+	lines := make(map[patternKey]fit.Line)
+	for _, f := range fits {
+		lines[patternKey{f.Name, f.P, f.OffCache}] = f.Line
 	}
-	for i := range rows {
-		row, c := &rows[i], r.Cases[i]
+	fitted := r.fittedSizes()
+	for i, c := range r.Cases {
+		call := c.Schedule.Call
 		tau, err := p.tauLop(c)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		cost, err := tau.Cost(c.Schedule)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		own := lines[patternKey{row.Name, row.P, row.OffCache}]
-		row.Predicted = []Prediction{
-			{Model: PatternModels[0], Ns: 1e9 * cost.Seconds, Extrapolated: cost.Extrapolated},
-			{Model: PatternModels[1], Ns: own.At(row.Bytes)},
-		}
-		if l, there := lines[patternKey{Permutation, row.P, row.OffCache}]; there {
-			linear := model.Linear{Startup: l.Startup.Value / 1e9, PerByte: l.PerByte.Value / 1e9}
-			row.Predicted = append(row.Predicted, Prediction{Model: PatternModels[2], Ns: 1e9 * linear.Seconds(c.Schedule)})
-		}
+		own, of := lines[patternKey{c.Name, call.P, c.OffCache}], lines[patternKey{Permutation, call.P, c.OffCache}]
+		linear := model.Linear{Startup: of.Startup.Value / 1e9, PerByte: of.PerByte.Value / 1e9}
+		row := PatternRow{Pattern: patternOf(c.Name), Fitted: slices.Contains(fitted, call.M),
+			Row: Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
+				Predicted: []Prediction{
+					{Model: PatternModels[0], Ns: 1e9 * cost.Seconds, Extrapolated: cost.Extrapolated},
+					{Model: PatternModels[1], Ns: own.At(call.M)},
+					{Model: PatternModels[2], Ns: 1e9 * linear.Seconds(c.Schedule)},
+				},
+				Forced: r.Teams[call.P].Placement().Oversubscribed}}
 		row.compare()
+		rows = append(rows, row)
 	}
-	return rows, fits, nil
+	return rows, nil
 }
 
 // Tested are the rows that no line was fitted to, as the table of predicted against
@@ -304,14 +300,19 @@ func PatternMeans(rows []PatternRow) []Mean {
 	return meansOf(tested, func(r Row) string { return patternOf(r.Name) })
 }
 
-// PatternCells are the times of patterns for a parameter file.
-func (r *Runner) PatternCells(placement numa.Policy) (cells []params.Cell) {
+// AddPatterns adds the times of patterns to a parameter file, in place of such that
+// it had.
+func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) {
+	measured := make(map[params.Key]bool)
+	var cells []params.Cell
 	for i, c := range r.Cases {
-		cells = append(cells, params.Cell{
+		cell := params.Cell{
 			Key: params.Key{Kind: params.PatternCell, Placement: placement, OffCache: c.OffCache,
 				Tau: c.Schedule.Call.P, Bytes: c.Schedule.Call.M, Variant: c.Name},
 			Time: fit.Median(r.samples[i]), Samples: r.samples[i],
-		})
+		}
+		measured[cell.Key] = true
+		cells = append(cells, cell)
 	}
-	return cells
+	f.Cells = append(slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return measured[c.Key] }), cells...)
 }
