@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/verify"
 )
@@ -72,51 +73,45 @@ func (d *Patterns) writeFits(w io.Writer, p int, off bool) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "pattern\tT_s, ns\t±\tτ_d, ns/KB\t±\tGB/s\tresidual, %\t\n")
 	for _, pattern := range d.Patterns {
-		var fits []verify.PatternFit
-		pooled := -1
+		var fits, together []verify.PatternFit
 		for _, f := range d.Fits {
-			if f.Pattern != pattern.Name || f.P != p || f.OffCache != off {
-				continue
+			switch {
+			case f.Pattern != pattern.Name || f.P != p || f.OffCache != off:
+			case f.Name == verify.Permutation:
+				f.Name = "all permutations"
+				together = append(together, f)
+			default:
+				fits = append(fits, f)
 			}
-			if f.Name == verify.Permutation {
-				pooled = len(fits)
-			}
-			fits = append(fits, f)
 		}
-		if pooled >= 0 && len(fits) == 2 { // all permutations are one
-			fits = slices.Delete(fits, pooled, pooled+1)
-		}
-		names := make(map[string]string)
-		if len(fits) > mostLines {
-			slowest := func(a, b verify.PatternFit) int { return cmp.Compare(a.Line.PerByte.Value, b.Line.PerByte.Value) }
-			quick, slow := slices.MinFunc(fits, slowest), slices.MaxFunc(fits, slowest)
-			names[quick.Name], names[slow.Name] = quick.Name+", quickest", slow.Name+", slowest"
-			fits = []verify.PatternFit{quick, slow}
+		switch n := len(fits); {
+		case n > mostLines:
+			perByte := func(a, b verify.PatternFit) int { return cmp.Compare(a.Line.PerByte.Value, b.Line.PerByte.Value) }
+			quick, slow := slices.MinFunc(fits, perByte), slices.MaxFunc(fits, perByte)
+			quick.Name, slow.Name = fmt.Sprintf("%s, quickest of %d", quick.Name, n), slow.Name+", slowest"
+			fits = append([]verify.PatternFit{quick, slow}, together...)
+		case n > 1:
+			fits = append(fits, together...)
 		}
 		for _, f := range fits {
-			l := f.Line
-			held := ""
-			if l.Startup.Held {
-				held = "at 0"
+			bandwidth := "–"
+			if f.Line.PerByte.Value > 0 {
+				bandwidth = fmt.Sprintf("%.2f", 1/f.Line.PerByte.Value)
 			}
-			gbs := "–"
-			if l.PerByte.Value > 0 {
-				gbs = fmt.Sprintf("%.2f", 1/l.PerByte.Value)
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t\n", cmp.Or(names[f.Name], all(f.Name)),
-				Digits(l.Startup.Value, l.Startup.Error), cmp.Or(held, Digits(l.Startup.Error, l.Startup.Error)),
-				Digits(1024*l.PerByte.Value, 1024*l.PerByte.Error), Digits(1024*l.PerByte.Error, 1024*l.PerByte.Error), gbs, 100*l.Residual)
+			startup, startupError := inUnits(f.Line.Startup, 1)
+			perKB, perKBError := inUnits(f.Line.PerByte, 1024)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t\n", f.Name, startup, startupError, perKB, perKBError, bandwidth, 100*f.Line.Residual)
 		}
 	}
 	t.Flush()
 }
 
-// all names the line of all permutations.
-func all(name string) string {
-	if name == verify.Permutation {
-		return "all permutations"
+// inUnits is a fitted number in units, and its error.
+func inUnits(c fit.Coefficient, units float64) (value, err string) {
+	if c.Held {
+		return "0", "held"
 	}
-	return name
+	return Digits(units*c.Value, units*c.Error), Digits(units*c.Error, units*c.Error)
 }
 
 func (d *Patterns) writeTested(w io.Writer, rows []verify.PatternRow, variants []int) {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -274,9 +275,11 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		t := PatternRow{Pattern: g.name, Row: Row{Name: g.name, P: g.p, Bytes: g.bytes, OffCache: g.off, Forced: of[0].Forced}}
 		t.Measured = fit.Estimate{
 			Center: median(of, func(r PatternRow) float64 { return r.Measured.Center }),
-			Lo:     median(of, func(r PatternRow) float64 { return r.Measured.Lo }),
-			Hi:     median(of, func(r PatternRow) float64 { return r.Measured.Hi }),
-			N:      of[0].Measured.N,
+			Lo:     math.Inf(-1), Hi: math.Inf(1), N: of[0].Measured.N,
+		}
+		if !slices.ContainsFunc(of, func(r PatternRow) bool { return !r.Measured.Known() }) {
+			t.Measured.Lo = median(of, func(r PatternRow) float64 { return r.Measured.Lo })
+			t.Measured.Hi = median(of, func(r PatternRow) float64 { return r.Measured.Hi })
 		}
 		for i, p := range of[0].Predicted {
 			p.Ns = median(of, func(r PatternRow) float64 { return r.Predicted[i].Ns })
