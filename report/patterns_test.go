@@ -103,3 +103,22 @@ func TestPatternsJSON(t *testing.T) {
 		t.Errorf("%+v became %+v", d, back)
 	}
 }
+
+// Charts read the rows as those of collectives.
+func TestPatternsAreAVerification(t *testing.T) {
+	var b strings.Builder
+	if err := patterns(t).WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	v, err := ReadVerification(strings.NewReader(b.String()), "p.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Rows) != 4 || v.Rows[0].Name != "permutation-1" || v.Rows[0].Predicted[1].Model != "own line" {
+		t.Errorf("%+v", v.Rows)
+	}
+	mixed := strings.Replace(b.String(), `"permutation's"`, `"LogGP"`, 1)
+	if _, err := ReadVerification(strings.NewReader(mixed), "p.json"); err == nil || !strings.Contains(err.Error(), "LogGP") {
+		t.Errorf("a prediction of another model: %v", err)
+	}
+}

@@ -474,6 +474,9 @@ func (req *verifyRequest) source() string {
 	if req.params != "" {
 		return req.params
 	}
+	if req.patterns {
+		return "swept by turns with the patterns"
+	}
 	return "swept by turns with the collectives"
 }
 
