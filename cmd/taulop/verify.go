@@ -529,12 +529,12 @@ func (req *verifyRequest) plan(r *verify.Runner, here provenance.Provenance) (*p
 			}
 		}
 	}
-	if req.patterns { // predicted where lines are tested, and none takes turns as a ring does
+	if req.patterns { // none is as a ring, and what lies between is predicted where lines are tested
 		p.Setups = []string{setups.Ping.Name, setups.Sendrecv.Name}
 		for _, m := range verify.FittedSizes(req.ms) {
 			delete(sizes, m)
 		}
-		sizes[r.SegmentBytes] = true
+		sizes[r.SegmentBytes], sizes[req.ms[0]], sizes[req.ms[len(req.ms)-1]] = true, true, true
 	}
 	delete(sizes, 0)
 	p.Sizes = slices.Sorted(maps.Keys(sizes))
