@@ -24,7 +24,7 @@ func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
 	}
 	names := collectives(namesOf(rows))
 	measured := Series{Name: "measured", Colour: black, Style: ring, Loose: true}
-	times, errors := models(), models()
+	times, errors := models(rows), models(rows)
 	for _, r := range rows {
 		if r.Name != names[0] {
 			continue
@@ -59,11 +59,11 @@ func Accuracy(v *report.Verification, ch Choice) (*Chart, error) {
 	if len(ch.Algorithms) == 0 {
 		names = collectives(names)
 	}
-	title, summary := "Predicted over measured time", models()
+	title, summary := "Predicted over measured time", models(rows)
 	var each []Series
 	ratios := make(map[[2]int][]float64) // by model and m
 	for _, name := range names {
-		lines := models()
+		lines := models(rows)
 		for _, r := range rows {
 			if r.Name != name {
 				continue
@@ -103,10 +103,10 @@ func Accuracy(v *report.Verification, ch Choice) (*Chart, error) {
 	}, nil
 }
 
-// models are empty series, one a model.
-func models() (series []Series) {
-	for i, name := range verify.Models {
-		series = append(series, Series{Name: name, Colour: i, Style: i})
+// models are empty series, one a model that predicts the rows.
+func models(rows []verify.Row) (series []Series) {
+	for i, p := range rows[0].Predicted {
+		series = append(series, Series{Name: p.Model, Colour: i, Style: i})
 	}
 	return series
 }

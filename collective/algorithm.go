@@ -34,7 +34,7 @@ func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
 
 func (a *Algorithm) rooted() bool {
 	switch a.Collective {
-	case "bcast", "scatter", "gather", "reduce":
+	case "bcast", "scatter", "gather", "reduce", PingPong.Collective, Dealing.Collective:
 		return true
 	}
 	return false

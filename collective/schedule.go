@@ -38,6 +38,7 @@ type Schedule struct {
 	Levels int
 
 	temp func(rank int) int
+	user func(rank int, b Buffer) int // of Send and Recv, where no collective says it
 }
 
 // Block is a run of stages that happens Repeat times in a row.
@@ -145,12 +146,14 @@ func (b Buffer) String() string {
 // Call is what a collective is asked to do.
 type Call struct {
 	P    int // ranks
-	Root int // of bcast, scatter, gather and reduce; the others ignore it
+	Root int // of bcast, scatter, gather, reduce, PingPong and Dealing; the others ignore it
 	M    int // bytes, see the package comment
 
 	Element int // bytes of an element, which no block of a reduction cuts; 0 means 1
 	Segment int // bytes of a segment of bcast:sm-tree; 0 means 8192
 	Degree  int // of bcast:sm-tree; 0 means 2
+
+	Distance int // of Permutation and PingPong, 1 … P−1; the others ignore it
 }
 
 // maxBytes bounds what a call may add up to, so that no size overflows.
@@ -170,6 +173,9 @@ func (c Call) check(a *Algorithm) (Call, error) {
 	if !a.rooted() {
 		c.Root = 0
 	}
+	if !a.shifts() {
+		c.Distance = 0
+	}
 	switch {
 	case c.P < 1:
 		return c, fmt.Errorf("%s needs at least one rank, got P = %d", a, c.P)
@@ -181,6 +187,10 @@ func (c Call) check(a *Algorithm) (Call, error) {
 		return c, fmt.Errorf("%s of m = %d bytes among P = %d ranks is more than %d bytes in all; take a smaller m or P", a, c.M, c.P, maxBytes)
 	case c.Root < 0 || c.Root >= c.P:
 		return c, fmt.Errorf("%s needs a root from 0 to %d, got %d", a, c.P-1, c.Root)
+	case a.shifts() && c.P < 2:
+		return c, fmt.Errorf("%s needs at least two ranks, got P = %d", a, c.P)
+	case a.shifts() && (c.Distance < 1 || c.Distance >= c.P):
+		return c, fmt.Errorf("%s needs a distance from 1 to %d, got %d", a, c.P-1, c.Distance)
 	case a.PowerOfTwo && c.P&(c.P-1) != 0:
 		return c, fmt.Errorf("%s needs a power of two of ranks, got P = %d; the nearest are %d and %d", a, c.P, floorPowerOfTwo(c.P), 2*floorPowerOfTwo(c.P))
 	case c.Element < 1:
@@ -255,6 +265,9 @@ func (s *Schedule) Size(rank int, b Buffer) int {
 			return 0
 		}
 		return s.temp(rank)
+	}
+	if s.user != nil {
+		return s.user(rank, b)
 	}
 	root := rank == c.Root
 	switch collective := s.Algorithm.Collective; {

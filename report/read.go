@@ -15,7 +15,8 @@ import (
 // maxVerification is far more than a document of taulop verify needs, in bytes.
 const maxVerification = 64 << 20
 
-// ReadVerification reads what WriteJSON of a Verification wrote. An error is a
+// ReadVerification reads what WriteJSON of a Verification wrote, and of Patterns the
+// rows, which are no collectives but have times and predictions as well. An error is a
 // sentence that begins with the name of the file.
 func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxVerification+1))
@@ -49,16 +50,20 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	if len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has no rows of measured collectives; this is not what taulop verify -json writes", name)
 	}
+	models := verify.Models
+	if first := doc.Rows[0].Predicted; len(first) > 1 && first[1].Model == verify.PatternModels[1] {
+		models = verify.PatternModels
+	}
 	for i, row := range doc.Rows {
-		if err := checkRow(row); err != nil {
+		if err := checkRow(row, models); err != nil {
 			return nil, fmt.Errorf("%s: row %d: %w; write it anew with taulop verify -json", name, i+1, err)
 		}
 	}
 	return &doc.Verification, nil
 }
 
-// checkRow accepts what taulop verify writes.
-func checkRow(r verify.Row) error {
+// checkRow accepts what taulop verify writes, with predictions of the models.
+func checkRow(r verify.Row, models []string) error {
 	m := r.Measured
 	switch {
 	case r.Name == "":
@@ -69,12 +74,12 @@ func checkRow(r verify.Row) error {
 		return fmt.Errorf("%s of m = %d has no time that was measured", r.Name, r.Bytes)
 	case m.Known() && (m.Lo > m.Center || m.Center > m.Hi):
 		return fmt.Errorf("%s of m = %d took %g ns, which is not within [%g, %g]", r.Name, r.Bytes, m.Center, m.Lo, m.Hi)
-	case len(r.Predicted) != len(verify.Models):
-		return fmt.Errorf("%s of m = %d has predictions of %d models, want %s", r.Name, r.Bytes, len(r.Predicted), strings.Join(verify.Models, ", "))
+	case len(r.Predicted) != len(models):
+		return fmt.Errorf("%s of m = %d has predictions of %d models, want %s", r.Name, r.Bytes, len(r.Predicted), strings.Join(models, ", "))
 	}
 	for i, p := range r.Predicted {
-		if p.Model != verify.Models[i] {
-			return fmt.Errorf("%s of m = %d has a prediction of %q where that of %s belongs", r.Name, r.Bytes, p.Model, verify.Models[i])
+		if p.Model != models[i] {
+			return fmt.Errorf("%s of m = %d has a prediction of %q where that of %s belongs", r.Name, r.Bytes, p.Model, models[i])
 		}
 	}
 	return nil

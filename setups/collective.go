@@ -590,6 +590,18 @@ func (p *performance) check(id, run int) error {
 			return nil
 		}
 		return block(id, 0, 0)
+	case collective.Permutation.Collective:
+		return block((id-call.Distance+call.P)%call.P, 0, 0)
+	case collective.PingPong.Collective:
+		if id != call.Root && id != (call.Root+call.Distance)%call.P {
+			return nil
+		}
+		return block(call.Root, 0, 0)
+	case collective.Dealing.Collective:
+		if id == call.Root {
+			return nil
+		}
+		return block(call.Root, id, 0)
 	case "scatter":
 		return block(call.Root, id, 0)
 	case "gather", "allgather":

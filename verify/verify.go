@@ -125,14 +125,20 @@ func (p Predictor) copies(ranks int, off bool, bare func(m, tau int) (float64, b
 	}
 }
 
+// tauLop is the model for the messages of a case.
+func (p Predictor) tauLop(c Case) (model.TauLop, error) {
+	tau, err := p.TauLop(c.Schedule.Call.M, c.OffCache)
+	if err == nil && tau.Copies != nil {
+		tau.Copies = p.copies(c.Schedule.Call.P, c.OffCache, tau.Copies)
+	}
+	return tau, err
+}
+
 // Predict is what the models say of a case, without errors, in ns.
 func (p Predictor) Predict(c Case) ([]Prediction, error) {
-	tau, err := p.TauLop(c.Schedule.Call.M, c.OffCache)
+	tau, err := p.tauLop(c)
 	if err != nil {
 		return nil, err
-	}
-	if tau.Copies != nil {
-		tau.Copies = p.copies(c.Schedule.Call.P, c.OffCache, tau.Copies)
 	}
 	lognp, err := model.LogNPOf(tau)
 	if err != nil {
@@ -247,13 +253,18 @@ func (r *Runner) Rows(p Predictor) ([]Row, error) {
 		call := c.Schedule.Call
 		row := Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
 			Predicted: predicted, Forced: r.Teams[call.P].Placement().Oversubscribed}
-		for i := range row.Predicted {
-			q := &row.Predicted[i]
-			q.Error = math.Abs(q.Ns-row.Measured.Center) / row.Measured.Center
-		}
+		row.compare()
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// compare says how wrong predictions are.
+func (r *Row) compare() {
+	for i := range r.Predicted {
+		q := &r.Predicted[i]
+		q.Error = math.Abs(q.Ns-r.Measured.Center) / r.Measured.Center
+	}
 }
 
 // A Mean is the mean relative errors of the models over some rows.
@@ -267,6 +278,14 @@ type Mean struct {
 // Means are those of messages, of each collective and of all rows, for each P and
 // state of the cache, in the order of the rows.
 func Means(rows []Row) []Mean {
+	return meansOf(rows, func(r Row) string {
+		name, _, _ := strings.Cut(r.Name, ":")
+		return name
+	})
+}
+
+// meansOf groups rows by a name, too.
+func meansOf(rows []Row, nameOf func(Row) string) []Mean {
 	type group struct {
 		p   int
 		off bool
@@ -285,7 +304,7 @@ func Means(rows []Row) []Mean {
 			if r.P != g.p || r.OffCache != g.off {
 				continue
 			}
-			name, _, _ := strings.Cut(r.Name, ":")
+			name := nameOf(r)
 			if of[name] == nil {
 				names = append(names, name)
 			}
@@ -294,7 +313,7 @@ func Means(rows []Row) []Mean {
 		}
 		for _, name := range append(names, "all") {
 			m := Mean{Of: name, P: g.p, OffCache: g.off}
-			for i := range Models {
+			for i := range of[name][0].Predicted {
 				m.Errors = append(m.Errors, meanError(of[name], i))
 			}
 			means = append(means, m)

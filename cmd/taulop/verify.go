@@ -30,7 +30,13 @@ machine's memory, every rank's data checked, and prints what was measured beside
 what τ-Lop, log_nP and LogGP predict from transfers alone.
 
   taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
+  taulop verify -patterns [flags] [PATTERN ...]
   taulop verify -against OUTPUT -params FILE [flags] [COLLECTIVE[:ALGORITHM] ...]
+
+With -patterns all ranks follow a message pattern instead: permutation, at every
+distance; ping-pong, of every pair; scatter and broadcast, from every rank. Times of
+each are fitted by T_s + m·τ_d at every other size, and at the sizes between they
+stand beside what that, the same line of permutations and τ-Lop predict.
 
 With -against nothing is measured: what IMB-MPI1 or OSU micro-benchmarks printed
 stands beside predictions; taulop verify -against OUTPUT -h says more.
@@ -43,6 +49,8 @@ Examples:
   taulop verify                                   messages and 8 collectives, in a minute
   taulop verify -cache in -m 64K bcast            all broadcasts of 64 KB
   taulop verify -params host.json -P 4,8 message allgather:ring
+  taulop verify -patterns                         four patterns, 1 KB to 4 MB
+  taulop verify -patterns -P 8 -save host.json ping-pong
 
 Flags:
 `
@@ -60,7 +68,10 @@ const verifyOperator = "SUM_I"
 type verifyRequest struct {
 	ps, ms   []int
 	caches   []bool
-	names    []string // of algorithms, or verify.Message
+	names    []string // of algorithms, or verify.Message; with patterns, of those
+	patterns bool
+	variants int    // of a pattern, the most; 0 for all
+	save     string // parameter file to write
 	params   string
 	time     time.Duration
 	force    bool
@@ -96,7 +107,8 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	if err != nil {
 		return err
 	}
-	doc, err := req.verify(ctx, runner, errOut)
+	here := provenance.Read("/", machine)
+	file, err := req.measure(ctx, runner, here, errOut)
 	if errors.Is(err, context.Canceled) {
 		return interrupted("stopped before all was measured: there is nothing to show")
 	}
@@ -104,10 +116,20 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	for _, w := range steal.Warnings() {
-		doc.Warnings = append(doc.Warnings, w.Error())
+		req.warnings = append(req.warnings, w.Error())
+	}
+	if req.save != "" {
+		runner.AddPatterns(file, numa.Local)
+		if err := file.WriteFile(req.save); err != nil {
+			return err
+		}
+	}
+	doc, err := req.document(runner, file, here)
+	if err != nil {
+		return err
 	}
 	if !req.quiet {
-		warn(errOut, doc.Warnings)
+		warn(errOut, req.warnings)
 	}
 	return putDocument(out, req.file, doc, req.json)
 }
@@ -117,6 +139,9 @@ func (req *verifyRequest) parse(out io.Writer, args []string) error {
 	var ps, ms, caches string
 	flags.StringVar(&ps, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)")
 	flags.StringVar(&ms, "m", "1K,8K,64K,512K,4M", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	flags.BoolVar(&req.patterns, "patterns", false, "carry out message patterns; -m is then 1K:4M by default")
+	flags.IntVar(&req.variants, "variants", 32, "of a pattern, the most distances, pairs or roots, evenly spread; 0 for all")
+	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
 	flags.StringVar(&req.params, "params", "", "predict from a `file` of taulop sweep (default a sweep of what is needed)")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
 	flags.DurationVar(&req.time, "time", time.Minute, "time for everything")
@@ -127,6 +152,16 @@ func (req *verifyRequest) parse(out io.Writer, args []string) error {
 	var err error
 	if req.names, err = parseWords(flags, out, args, verifyHelp); err != nil {
 		return err
+	}
+	given := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for _, name := range []string{"variants", "save"} {
+		if given[name] && !req.patterns {
+			return usagef("-%s is of message patterns: add -patterns", name)
+		}
+	}
+	if req.patterns && !given["m"] {
+		ms = "1K:4M"
 	}
 	if ps == "" {
 		ps = "2"
@@ -146,11 +181,14 @@ func (req *verifyRequest) parse(out io.Writer, args []string) error {
 	if err := writable(req.file); err != nil {
 		return usagef("-o %s cannot be written: %v", req.file, err)
 	}
-	return nil
+	return req.checkPatterns()
 }
 
 // choose finds the algorithms; a collective is all of its own.
 func (req *verifyRequest) choose() error {
+	if req.patterns {
+		return req.choosePatterns()
+	}
 	if len(req.names) == 0 {
 		req.names = verifiedByDefault
 		return nil
@@ -286,6 +324,9 @@ const (
 // runner lays everything out and starts the teams, which the caller closes.
 func (req *verifyRequest) runner() (*verify.Runner, []*setups.Team, error) {
 	cases, err := req.cases()
+	if req.patterns {
+		cases, err = req.patternCases()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -335,19 +376,16 @@ func (req *verifyRequest) runner() (*verify.Runner, []*setups.Team, error) {
 // turns is how often sweep and collectives take turns.
 const turns = 3
 
-// verify measures both sides and puts them beside each other.
-func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut io.Writer) (*report.Verification, error) {
-	here := provenance.Read("/", req.machine)
-	doc := &report.Verification{Provenance: here, Parameters: "swept by turns with the collectives"}
-	for _, w := range here.Warnings() {
-		doc.Warnings = append(doc.Warnings, w.Error())
-	}
-	doc.Warnings = append(doc.Warnings, req.warnings...)
-	var file *params.File
-	var err error
+// verified is a document, as text or as JSON.
+type verified interface {
+	WriteText(io.Writer)
+	WriteJSON(io.Writer) error
+}
+
+// measure measures both sides. It returns the parameters to predict from.
+func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here provenance.Provenance, errOut io.Writer) (file *params.File, err error) {
 	share := req.time / turns
 	if req.params != "" {
-		doc.Parameters = req.params
 		file, err = req.read(here)
 		if err == nil {
 			r.Segments, r.SegmentBytes = file.Plan.Segments, file.Plan.SegmentBytes
@@ -372,11 +410,24 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 			return nil, err
 		}
 		if !req.quiet {
-			fmt.Fprintf(errOut, "taulop: turn %d of %d, %d samples of each collective\n", turn+1, turns, r.Rounds())
+			fmt.Fprintf(errOut, "taulop: turn %d of %d, %d samples of each case\n", turn+1, turns, r.Rounds())
 		}
 	}
-	doc.Warnings = append(doc.Warnings, file.Warnings...)
+	var warnings []string
+	for _, w := range here.Warnings() {
+		warnings = append(warnings, w.Error())
+	}
+	req.warnings = append(append(warnings, req.warnings...), file.Warnings...)
+	return file, nil
+}
+
+// document puts beside what was measured what the models say of it.
+func (req *verifyRequest) document(r *verify.Runner, file *params.File, here provenance.Provenance) (verified, error) {
 	predictor := verify.FromFile(file, verifyOperator)
+	if req.patterns {
+		return req.patternDocument(r, predictor, here)
+	}
+	doc := &report.Verification{Provenance: here, Parameters: req.source()}
 	predictor.LogGP = make(map[bool]model.LogGP)
 	for _, off := range req.caches {
 		m, warnings, err := model.AssessLogGP(model.RoundTrips(file, "", off))
@@ -385,20 +436,30 @@ func (req *verifyRequest) verify(ctx context.Context, r *verify.Runner, errOut i
 		}
 		m.Segment = r.SegmentBytes
 		for _, w := range warnings {
-			doc.Warnings = append(doc.Warnings, w.Error())
+			req.warnings = append(req.warnings, w.Error())
 		}
 		predictor.LogGP[off] = m
 		doc.LogGP = append(doc.LogGP, report.NewLogGP(off, m))
 	}
+	var err error
 	if doc.Rows, err = r.Rows(predictor); err != nil {
 		return nil, req.lacking(err)
 	}
 	doc.Segments, doc.SegmentBytes, doc.Rounds = r.Segments, r.SegmentBytes, r.Rounds()
-	if slices.Contains(req.caches, true) {
-		doc.ArenaBytes = r.ArenaBytes[slices.Min(slices.Collect(maps.Keys(r.Teams)))]
-	}
-	doc.Means = verify.Means(doc.Rows)
+	doc.ArenaBytes = req.arena(r)
+	doc.Means, doc.Warnings = verify.Means(doc.Rows), req.warnings
 	return doc, nil
+}
+
+// source says where the parameters come from.
+func (req *verifyRequest) source() string {
+	if req.params != "" {
+		return req.params
+	}
+	if req.patterns {
+		return "swept by turns with the patterns"
+	}
+	return "swept by turns with the collectives"
 }
 
 // lacking is what to do where parameters are missing.
@@ -407,6 +468,14 @@ func (req *verifyRequest) lacking(err error) error {
 		return usagef("-time %v is too short for a sweep of what is needed: allow more, ask for fewer -m or -cache, or name a file of taulop sweep with -params", req.time)
 	}
 	return usagef("%s: %v", req.params, err)
+}
+
+// arena is what a rank of the fewest has off cache, for each direction.
+func (req *verifyRequest) arena(r *verify.Runner) int {
+	if !slices.Contains(req.caches, true) {
+		return 0
+	}
+	return r.ArenaBytes[slices.Min(slices.Collect(maps.Keys(r.Teams)))]
 }
 
 // read reads -params.
@@ -441,6 +510,13 @@ func (req *verifyRequest) plan(r *verify.Runner, here provenance.Provenance) (*p
 				}
 			}
 		}
+	}
+	if req.patterns { // none is as a ring, and what lies between is predicted where lines are tested
+		p.Setups = []string{setups.Ping.Name, setups.Sendrecv.Name}
+		for _, m := range verify.FittedSizes(req.ms) {
+			delete(sizes, m)
+		}
+		sizes[r.SegmentBytes], sizes[req.ms[0]], sizes[req.ms[len(req.ms)-1]] = true, true, true
 	}
 	delete(sizes, 0)
 	p.Sizes = slices.Sorted(maps.Keys(sizes))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/verify"
 )
@@ -39,6 +40,16 @@ func TestBadVerify(t *testing.T) {
 		{"mesage", "unknown"},
 		{"-m 1001 reduce:binomial", "elements"},
 		{"-m 1000G", "free"},
+		{"-patterns permutaton", "permutation"},
+		{"-patterns bcast:binomial", "broadcast"},
+		{"-patterns -m 1K,64K,1M", "5 or more"},
+		{"-patterns -variants -1", "-variants"},
+		{"-patterns -variants", "-variants"},
+		{"-patterns -P 1000000", "-force"},
+		{"-patterns -save " + published, "already"},
+		{"-patterns -save " + dir + "/no/x", "cannot be"},
+		{"-save x", "-patterns"},
+		{"-variants 3", "-patterns"},
 	} {
 		if strings.Contains(tt.line, "-params") || strings.Contains(tt.line, "1000G") {
 			needLinux(t)
@@ -92,5 +103,49 @@ func TestVerifies(t *testing.T) {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}
+	}
+}
+
+// Patterns run, are fitted and predicted, and their times are in the file.
+func TestVerifiesPatterns(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	file, save := filepath.Join(dir, "v.json"), filepath.Join(dir, "host.json")
+	_, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", "15s", "-force", "-P", "2", "-json", "-o", file, "-save", save, "ping-pong")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc report.Patterns
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Rows) != 2*5 || doc.Rounds < 3 || len(doc.Fits) != 3 || len(doc.Means) != 3 || len(doc.FittedSizes) != 3 || len(doc.Patterns) != 2 {
+		t.Fatalf("%d rows of %d rounds, %d fits, %d means", len(doc.Rows), doc.Rounds, len(doc.Fits), len(doc.Means))
+	}
+	for _, f := range doc.Fits {
+		if !(f.Line.Startup.Value+f.Line.PerByte.Value > 0) || f.Line.N != 3 {
+			t.Errorf("%s: %+v", f.Name, f.Line)
+		}
+	}
+	host, err := params.ReadFile(save)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := make(map[string]int)
+	for _, c := range host.Cells {
+		if c.Kind == params.PatternCell && c.Time.Center > 0 && len(c.Samples) == doc.Rounds {
+			times[c.Variant]++
+		}
+	}
+	if len(times) != 2 || times["permutation-1"] != 5 || times["ping-pong-0-1"] != 5 {
+		t.Errorf("cells by variant: %v", times)
+	}
+	out, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", "3s", "-force", "-P", "2", "-quiet", "-params", save)
+	if err != nil || !strings.Contains(out, "permutation-d") || !strings.Contains(out, "parameters: "+save) {
+		t.Errorf("from the file: %v, %s", err, out)
 	}
 }

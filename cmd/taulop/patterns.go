@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/verify"
+)
+
+// choosePatterns finds the patterns of verify -patterns. The permutation is always
+// one of them: the others are predicted from it.
+func (req *verifyRequest) choosePatterns() error {
+	if len(req.names) == 0 {
+		for _, p := range verify.Patterns() {
+			req.names = append(req.names, p.Name)
+		}
+		return nil
+	}
+	names := []string{verify.Permutation}
+	for _, name := range req.names {
+		if _, err := verify.LookupPattern(name); err != nil {
+			return usageError(err.Error())
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	req.names = names
+	return nil
+}
+
+func (req *verifyRequest) checkPatterns() error {
+	if !req.patterns {
+		return nil
+	}
+	slices.Sort(req.ms)
+	if n := len(req.ms); n < verify.LeastPatternSizes {
+		return usagef("-m has %s: a line is fitted to some and tested on others, so give %d or more, like 1K:4M", count(n, "size"), verify.LeastPatternSizes)
+	}
+	if req.variants < 0 {
+		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.variants)
+	}
+	if req.save != "" {
+		if _, err := os.Stat(req.save); err == nil {
+			return usagef("-save %s is there already: choose another file", req.save)
+		}
+	}
+	if err := writable(req.save); err != nil {
+		return usagef("-save %s cannot be written: %v", req.save, err)
+	}
+	return nil
+}
+
+// patternCases are the variants to carry out, in the order of the report.
+func (req *verifyRequest) patternCases() (cases []verify.Case, err error) {
+	for _, p := range req.ps {
+		for _, off := range req.caches {
+			for _, name := range req.names {
+				pattern, err := verify.LookupPattern(name)
+				if err != nil {
+					return nil, usageError(err.Error())
+				}
+				of, leftOut, err := pattern.Cases(p, req.ms, off, req.variants)
+				if err != nil {
+					return nil, usageError(err.Error())
+				}
+				if leftOut > 0 && off == req.caches[0] {
+					req.warnings = append(req.warnings, fmt.Sprintf("P = %d: %d variants of %s were left out, -variants 0 measures all", p, leftOut, name))
+				}
+				cases = append(cases, of...)
+			}
+		}
+	}
+	return cases, nil
+}
+
+// patternDocument puts beside each pattern what is predicted.
+func (req *verifyRequest) patternDocument(r *verify.Runner, predictor verify.Predictor, here provenance.Provenance) (verified, error) {
+	doc := &report.Patterns{Provenance: here, Parameters: req.source(), Segments: r.Segments, SegmentBytes: r.SegmentBytes,
+		ArenaBytes: req.arena(r), Rounds: r.Rounds(), FittedSizes: verify.FittedSizes(req.ms), Warnings: req.warnings}
+	for _, name := range req.names {
+		pattern, err := verify.LookupPattern(name)
+		if err != nil {
+			return nil, err
+		}
+		doc.Patterns = append(doc.Patterns, pattern)
+	}
+	var err error
+	if doc.Fits, err = r.PatternFits(); err != nil {
+		return nil, usageError(err.Error())
+	}
+	if doc.Rows, err = r.PatternRows(predictor, doc.Fits); err != nil {
+		return nil, req.lacking(err)
+	}
+	doc.Means = verify.PatternMeans(doc.Rows)
+	return doc, nil
+}

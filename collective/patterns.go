@@ -1,0 +1,100 @@
+package collective
+
+import "iter"
+
+// The message patterns that all ranks follow in D. Kang, H. W. Park, J. Suh, V. K.
+// Prasanna, S. N. Gavali, "Benchmarking of HPC Systems", University of Southern
+// California, CENG 99-07, 1999, section 4.2.2. They are algorithms as collectives
+// are, so that whoever costs or carries out schedules knows them, but All has none
+// of them: no call of a program chooses between them.
+//
+// Its fourth pattern, the broadcast, is bcast:binomial.
+var (
+	// Permutation: each rank sends to the one Distance to its right and receives
+	// from the one as far to its left, all at once.
+	Permutation = &Algorithm{
+		Collective: "permutation", Name: "shift",
+		Source: "Kang et al. 1999, section 4.2.2.1",
+		plan:   permutation,
+	}
+	// PingPong: the root sends to the rank Distance to its right, which then sends
+	// back what it received. The other ranks wait.
+	PingPong = &Algorithm{
+		Collective: "ping-pong", Name: "pair",
+		Source: "Kang et al. 1999, section 4.2.2.2",
+		plan:   pingPong,
+	}
+	// Dealing: the root sends every other rank a block of its own, one after
+	// another. It is scatter:linear without the root's copy of its own block.
+	Dealing = &Algorithm{
+		Collective: "dealing", Name: "linear",
+		Source: "Kang et al. 1999, section 4.2.2.3",
+		plan:   dealing,
+	}
+)
+
+func permutation(s *Schedule) {
+	c := s.Call
+	s.add(1, Stage{
+		Phase: "permutation", Pattern: Exchange, Fresh: true,
+		Shape: shape(Batch{c.P, c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(c.P, func(rank int) Message {
+				return Message{From: rank, To: c.shifted(rank), Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
+			})
+		},
+	})
+}
+
+func pingPong(s *Schedule) {
+	c := s.Call
+	other := c.shifted(c.Root)
+	s.user = func(rank int, b Buffer) int {
+		if rank == c.Root || rank == other && b == Recv {
+			return c.M
+		}
+		return 0
+	}
+	message := func(phase string, from, to int, src Buffer) {
+		s.add(1, Stage{
+			Phase: phase, Shape: shape(Batch{1, c.M}),
+			messages: func(int) iter.Seq[Message] {
+				return each(1, func(int) Message {
+					return Message{From: from, To: to, Src: Span{src, 0, c.M}, Dst: Span{Recv, 0, c.M}}
+				})
+			},
+		})
+	}
+	message("ping", c.Root, other, Send)
+	message("pong", other, c.Root, Recv)
+}
+
+func dealing(s *Schedule) {
+	c := s.Call
+	b := blocks{c.P * c.M, c.M}
+	s.user = func(rank int, b Buffer) int {
+		switch {
+		case rank == c.Root && b == Send:
+			return c.P * c.M // its own block stays there
+		case rank != c.Root && b == Recv:
+			return c.M
+		}
+		return 0
+	}
+	s.add(c.P-1, Stage{
+		Phase: "linear",
+		Shape: shape(Batch{1, c.M}),
+		messages: func(repetition int) iter.Seq[Message] {
+			return each(1, func(int) Message {
+				to := c.rank(repetition + 1)
+				return Message{From: c.Root, To: to, Src: b.span(Send, to, to+1), Dst: Span{Recv, 0, c.M}}
+			})
+		},
+	})
+}
+
+// shifted is the rank Distance to the right.
+func (c Call) shifted(rank int) int { return (rank + c.Distance) % c.P }
+
+// shifts tells whether an algorithm depends on Distance.
+func (a *Algorithm) shifts() bool { return a == Permutation || a == PingPong }

@@ -1,0 +1,136 @@
+package collective
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// patternCalls yields every call of the patterns among P = 1 … 17 ranks, with each
+// distance, pair and root.
+func patternCalls(t *testing.T, try func(*Schedule)) {
+	t.Helper()
+	for p := 1; p <= 17; p++ {
+		for _, m := range []int{0, 3, 17} {
+			for _, a := range []*Algorithm{Permutation, PingPong, Dealing} {
+				for root := range p {
+					for d := range p {
+						if a.shifts() == (d == 0) || !a.rooted() && root > 0 {
+							continue
+						}
+						s, err := a.Schedule(Call{P: p, M: m, Root: root, Distance: d})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if try(s); t.Failed() {
+							t.Fatalf("with %s %+v", a, s.Call)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// patternPromise is who sent what a rank's Recv must hold in the end, and which of
+// its bytes is the first.
+func patternPromise(s *Schedule, rank int) (from, first int) {
+	c := s.Call
+	switch s.Algorithm {
+	case Permutation:
+		return (rank + c.P - c.Distance) % c.P, 0
+	case PingPong:
+		return c.Root, 0
+	}
+	return c.Root, rank * c.M
+}
+
+// receives tells whether a pattern gives a rank something.
+func receives(s *Schedule, rank int) bool {
+	c := s.Call
+	switch s.Algorithm {
+	case Permutation:
+		return true
+	case PingPong:
+		return rank == c.Root || rank == (c.Root+c.Distance)%c.P
+	}
+	return rank != c.Root
+}
+
+func TestEveryRankEndsWithWhatThePatternPromises(t *testing.T) {
+	patternCalls(t, func(s *Schedule) {
+		m := newMachine(t, s)
+		m.run() // fails if a message is sent twice
+		for rank := range m.buffers {
+			recv, want := m.buffers[rank][Recv], 0
+			if receives(s, rank) {
+				want = s.Call.M
+			}
+			if len(recv) != want {
+				t.Fatalf("rank %d receives %d bytes, want %d", rank, len(recv), want)
+			}
+			from, first := patternPromise(s, rank)
+			for i, got := range recv {
+				if want := (cell{int32(first + i), 1 << from}); got != want {
+					t.Fatalf("rank %d has %+v in byte %d, want %+v", rank, got, i, want)
+				}
+			}
+		}
+	})
+}
+
+// Each message that the pattern means is sent, once, in as many stages as it has.
+func TestPatternsSendEachMessageOnce(t *testing.T) {
+	patternCalls(t, func(s *Schedule) {
+		p := s.Call.P
+		stages, sends := 1, p // of Permutation
+		switch s.Algorithm {
+		case PingPong:
+			stages, sends = 2, 2
+		case Dealing:
+			stages, sends = p-1, p-1
+		}
+		if s.Call.M == 0 { // an empty message is not sent
+			stages, sends = 0, 0
+			if s.Algorithm == Dealing {
+				return
+			}
+		}
+		seen := make(map[[2]int]bool)
+		for n, step := range s.Steps() {
+			if got := enumerated(step); !slices.Equal(got, step.Shape) {
+				t.Fatalf("stage %d: shape %v, messages %v", n, step.Shape, got)
+			}
+			for m := range step.Messages() {
+				if way := [2]int{m.From, m.To}; seen[way] || m.From == m.To || m.Bytes() != s.Call.M {
+					t.Fatalf("stage %d: %+v", n, m)
+				} else {
+					seen[way] = true
+				}
+			}
+		}
+		if s.Len() != stages || len(seen) != sends {
+			t.Fatalf("%d messages in %d stages, want %d in %d", len(seen), s.Len(), sends, stages)
+		}
+		checkFreshAndBeside(t, s)
+	})
+}
+
+func TestBadPatterns(t *testing.T) {
+	for _, tt := range []struct {
+		a    *Algorithm
+		call Call
+		want string
+	}{
+		{Permutation, Call{P: 1, Distance: 1}, "two ranks"},
+		{Permutation, Call{P: 4}, "distance from 1 to 3"},
+		{Permutation, Call{P: 4, Distance: 4}, "distance from 1 to 3"},
+		{PingPong, Call{P: 4, Distance: -1}, "distance from 1 to 3"},
+		{PingPong, Call{P: 4, Distance: 1, Root: 4}, "root"},
+		{Dealing, Call{P: 4, Root: -1}, "root"},
+	} {
+		if _, err := tt.a.Schedule(tt.call); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %+v: %v, want %q", tt.a, tt.call, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package model
+
+import "github.com/taulop/taulop/collective"
+
+// Linear is the model of D. Kang et al., "Benchmarking of HPC Systems", CENG 99-07,
+// 1999, section 5.2.2: one startup, and for each byte that a rank sends and receives
+// at once τ_d, as fitted to a permutation, eq. (5). A step of one-way messages, in
+// which a rank only sends or only receives, counts half.
+//
+// Of schedules that makes their formulas: T_s + m·τ_d for a permutation and for
+// there and back of a ping-pong, T_s + (P−1)m·τ_d/2 for a scatter, T_s +
+// ⌈log2 P⌉m·τ_d/2 for a broadcast.
+type Linear struct {
+	Startup float64 // T_s in seconds
+	PerByte float64 // τ_d in seconds a byte
+}
+
+// Seconds is what a schedule costs. Reductions and what ranks copy within
+// themselves are left out.
+func (l Linear) Seconds(s *collective.Schedule) float64 {
+	halves := 0 // bytes of the longest message of each step, in one direction
+	for _, block := range s.Blocks {
+		for i := range block.Stages {
+			switch stage := &block.Stages[i]; stage.Pattern {
+			case collective.Exchange:
+				halves += 2 * block.Repeat * stage.Shape[0].Bytes
+			case collective.OneWay, collective.Transfer:
+				halves += block.Repeat * stage.Shape[0].Bytes
+			}
+		}
+	}
+	return l.Startup + float64(halves)/2*l.PerByte
+}

@@ -1,0 +1,101 @@
+package model
+
+import (
+	"math"
+	"math/bits"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+)
+
+func patternSchedule(t *testing.T, a *collective.Algorithm, p, m int) *collective.Schedule {
+	t.Helper()
+	s, err := a.Schedule(collective.Call{P: p, M: m, Distance: p - 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The formulas of Kang et al. 1999, section 5.2.2, and those of τ-Lop, for P = 2 … 17.
+func TestPatternFormulas(t *testing.T) {
+	broadcast, err := collective.Lookup("bcast:binomial")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scatter, err := collective.Lookup("scatter:binomial")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// L(S,τ) = 1 µs · τ, so that what happens at once shows.
+	const segment, k = 1024, 5
+	serial := TauLop{Parameters: serialChannel{}, Segment: segment}
+	linear := Linear{Startup: 1e-6, PerByte: 1e-9}
+	const m = k * segment
+	for p := 2; p <= 17; p++ {
+		log := bits.Len(uint(p - 1))
+		message := func(a int) float64 { return float64(a) * (2*1 + (k-1)*2) } // eqs. (10) and (12), µs
+		tree := 0.                                                             // eq. (13)
+		for i := range log {
+			tree += message(min(1<<i, p-1<<i))
+		}
+		for _, tt := range []struct {
+			a      *collective.Algorithm
+			steps  float64 // of m·τ_d
+			taulop float64 // µs
+		}{
+			{collective.Permutation, 1, 2 * k * float64(p)},
+			{collective.PingPong, 1, 2 * message(1)},
+			{collective.Dealing, float64(p-1) / 2, float64(p-1) * message(1)},
+			{broadcast, float64(log) / 2, tree},
+		} {
+			s := patternSchedule(t, tt.a, p, m)
+			if got, want := linear.Seconds(s), 1e-6+tt.steps*m*1e-9; math.Abs(got-want) > 1e-15 {
+				t.Errorf("%s, P = %d: linear says %g, want %g", tt.a, p, got, want)
+			}
+			cost, err := serial.Cost(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(cost.Seconds*1e6-tt.taulop) > 1e-9 {
+				t.Errorf("%s, P = %d: τ-Lop says %g µs, want %g", tt.a, p, cost.Seconds*1e6, tt.taulop)
+			}
+		}
+		if p&(p-1) == 0 { // however blocks reach their ranks, the root sends P−1 of them
+			if got, want := linear.Seconds(patternSchedule(t, scatter, p, m)), 1e-6+float64(p-1)/2*m*1e-9; math.Abs(got-want) > 1e-15 {
+				t.Errorf("scatter:binomial, P = %d: linear says %g, want %g", p, got, want)
+			}
+		}
+	}
+}
+
+// serialChannel carries one transfer of 1 µs at a time.
+type serialChannel struct{}
+
+func (serialChannel) L(m, tau int) (float64, bool) { return 1e-6 * float64(tau), false }
+func (serialChannel) O(m int) (float64, bool)      { return 0, false }
+
+// Table 5 of Kang et al. 1999: 50 MB a second and 54 µs of the SP, in msec.
+func TestLinearReproducesTable5(t *testing.T) {
+	sp := Linear{Startup: 54e-6, PerByte: 1 / 50e6}
+	broadcast, err := collective.Lookup("bcast:binomial")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		a    *collective.Algorithm
+		p, m int
+		want float64
+	}{
+		{collective.Permutation, 8, 16e6, 320},
+		{collective.PingPong, 8, 16e6, 320},
+		{collective.Dealing, 8, 2e6, 140},
+		{collective.Dealing, 16, 1e6, 150},
+		{broadcast, 8, 2e6, 60},
+		{broadcast, 16, 1e6, 40},
+	} {
+		if got := 1e3 * sp.Seconds(patternSchedule(t, tt.a, tt.p, tt.m)); math.Abs(got-tt.want) > 0.1 {
+			t.Errorf("%s on %d: %.2f ms, the paper has %g", tt.a, tt.p, got, tt.want)
+		}
+	}
+}

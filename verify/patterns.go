@@ -1,0 +1,321 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Pattern is a way in which all ranks send messages of m bytes to each other
+// (Kang et al. 1999, section 4.2.2), in variants that differ in who is whose partner.
+type Pattern struct {
+	Name     string `json:"pattern"`
+	Variant  string `json:"variant"` // how their names are made
+	Means    string `json:"means"`
+	Relation string `json:"relation"` // of l, the time of the pattern, and L, but for o(m)
+
+	algorithm *collective.Algorithm
+	variants  func(p int) []variant
+}
+
+// A variant of a pattern is what it adds to a call.
+type variant struct {
+	name           string
+	root, distance int
+}
+
+// Permutation is the pattern whose line the others are predicted from, too.
+const Permutation = "permutation"
+
+// Patterns are those of Kang et al., in their order.
+func Patterns() []Pattern {
+	broadcast, _ := collective.Lookup("bcast:binomial") // a test has it
+	return []Pattern{
+		{
+			Permutation, "permutation-d", "rank i sends to rank i+d mod P and receives from rank i−d mod P, all at once", "l(k,P) = 2k·L(S,P)",
+			collective.Permutation, func(p int) (all []variant) {
+				for d := 1; d < p; d++ {
+					all = append(all, variant{fmt.Sprint("permutation-", d), 0, d})
+				}
+				return all
+			},
+		},
+		{
+			"ping-pong", "ping-pong-i-j", "rank i sends to rank j, which sends it back; the others wait", "l(k) = 2(2L(S,1) + (k−1)L(S,2))",
+			collective.PingPong, func(p int) (all []variant) {
+				for i := range p {
+					for j := i + 1; j < p; j++ {
+						all = append(all, variant{fmt.Sprintf("ping-pong-%d-%d", i, j), i, j - i})
+					}
+				}
+				return all
+			},
+		},
+		{
+			"scatter", "scatter-r", "rank r sends each other rank m bytes of its own, one after another", "l(k,P) = (P−1)(2L(S,1) + (k−1)L(S,2))",
+			collective.Dealing, rooted("scatter"),
+		},
+		{
+			"broadcast", "broadcast-r", "the m bytes of rank r reach all ranks along a binomial tree",
+			"l(k,P) = Σ 2L(S,a) + (k−1)L(S,2a) over the messages at once, a = 1, 2, 4 … min(2^i, P−2^i)",
+			broadcast, rooted("broadcast"),
+		},
+	}
+}
+
+func rooted(name string) func(p int) []variant {
+	return func(p int) (all []variant) {
+		for r := range p {
+			all = append(all, variant{fmt.Sprint(name, "-", r), r, 0})
+		}
+		return all
+	}
+}
+
+// LookupPattern finds a pattern by its name. It fails for one that is not known, and
+// names the nearest one.
+func LookupPattern(name string) (Pattern, error) {
+	var names []string
+	for _, p := range Patterns() {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Pattern{}, fmt.Errorf("unknown pattern %q; did you mean %q? Known are %s",
+		name, collective.Nearest(name, names), strings.Join(names, ", "))
+}
+
+// patternOf is the pattern of a variant's name.
+func patternOf(name string) string {
+	for _, p := range Patterns() {
+		if name == p.Name || strings.HasPrefix(name, p.Name+"-") {
+			return p.Name
+		}
+	}
+	return name
+}
+
+// Cases are the variants of a pattern among p ranks, at each of the sizes. Of more
+// than most variants, unless that is 0, it takes so many, evenly spread; leftOut is
+// the number of the others.
+func (pt Pattern) Cases(p int, ms []int, off bool, most int) (cases []Case, leftOut int, err error) {
+	all := pt.variants(p)
+	taken := all
+	if most > 0 && len(all) > most {
+		taken = nil
+		for i := range most {
+			taken = append(taken, all[i*len(all)/most])
+		}
+	}
+	for _, v := range taken {
+		for _, m := range ms {
+			s, err := pt.algorithm.Schedule(collective.Call{P: p, M: m, Root: v.root, Distance: v.distance})
+			if err != nil {
+				return nil, 0, err
+			}
+			cases = append(cases, Case{v.name, off, s})
+		}
+	}
+	return cases, len(all) - len(taken), nil
+}
+
+// PatternModels are the names of what patterns are predicted from: transfers; the
+// line T_s + m·τ_d through other sizes of the same variant; and the line of the
+// permutations, as model.Linear has it.
+var PatternModels = []string{"τ-Lop", "own line", "permutation's"}
+
+// LeastPatternSizes is how many sizes it takes for a line to be fitted to some and
+// tested on others.
+const LeastPatternSizes = 2*fit.LeastSizes - 1
+
+// FittedSizes are those of the sizes, rising, that lines are fitted to: every other
+// one from the first, and the last. They are tested on the others between them.
+func FittedSizes(ms []int) (fitted []int) {
+	for i, m := range ms {
+		if i%2 == 0 || i == len(ms)-1 {
+			fitted = append(fitted, m)
+		}
+	}
+	return fitted
+}
+
+// A PatternFit is the line of a variant, or of all permutations together.
+type PatternFit struct {
+	Name     string   `json:"variant"` // Permutation for all of them
+	Pattern  string   `json:"pattern"`
+	P        int      `json:"P"`
+	OffCache bool     `json:"off_cache"`
+	Line     fit.Line `json:"line"`
+}
+
+// A PatternRow is a variant at one size. The errors of lines count only where they
+// were not fitted.
+type PatternRow struct {
+	Row
+	Pattern string `json:"pattern"`
+	Fitted  bool   `json:"fitted,omitempty"` // lines go through this size
+}
+
+type patternKey struct {
+	name string
+	p    int
+	off  bool
+}
+
+// PatternFits fits a line to each variant and to all permutations together. It fails
+// where a case was measured to take no time.
+func (r *Runner) PatternFits() (fits []PatternFit, err error) {
+	fitted := r.fittedSizes()
+	ms, times := make(map[patternKey][]int), make(map[patternKey][]float64)
+	var keys []patternKey
+	for i, c := range r.Cases {
+		if !slices.Contains(fitted, c.Schedule.Call.M) {
+			continue
+		}
+		names := []string{c.Name}
+		if patternOf(c.Name) == Permutation {
+			names = append(names, Permutation)
+		}
+		for _, name := range names {
+			key := patternKey{name, c.Schedule.Call.P, c.OffCache}
+			if ms[key] == nil {
+				keys = append(keys, key)
+			}
+			ms[key], times[key] = append(ms[key], c.Schedule.Call.M), append(times[key], fit.Median(r.samples[i]).Center)
+		}
+	}
+	for _, key := range keys {
+		line, err := fit.LineOf(ms[key], times[key])
+		if err != nil {
+			return nil, fmt.Errorf("%s, P = %d: %w; take longer messages with -m", key.name, key.p, err)
+		}
+		fits = append(fits, PatternFit{key.name, patternOf(key.name), key.p, key.off, line})
+	}
+	return fits, nil
+}
+
+func (r *Runner) fittedSizes() []int {
+	var sizes []int
+	for _, c := range r.Cases {
+		sizes = append(sizes, c.Schedule.Call.M)
+	}
+	slices.Sort(sizes)
+	return FittedSizes(slices.Compact(sizes))
+}
+
+// PatternRows puts beside each case what the lines and τ-Lop say of it.
+func (r *Runner) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow, err error) {
+	lines := make(map[patternKey]fit.Line)
+	for _, f := range fits {
+		lines[patternKey{f.Name, f.P, f.OffCache}] = f.Line
+	}
+	fitted := r.fittedSizes()
+	for i, c := range r.Cases {
+		call := c.Schedule.Call
+		tau, err := p.tauLop(c)
+		if err != nil {
+			return nil, err
+		}
+		cost, err := tau.Cost(c.Schedule)
+		if err != nil {
+			return nil, err
+		}
+		own, of := lines[patternKey{c.Name, call.P, c.OffCache}], lines[patternKey{Permutation, call.P, c.OffCache}]
+		linear := model.Linear{Startup: of.Startup.Value / 1e9, PerByte: of.PerByte.Value / 1e9}
+		row := PatternRow{Pattern: patternOf(c.Name), Fitted: slices.Contains(fitted, call.M),
+			Row: Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
+				Predicted: []Prediction{
+					{Model: PatternModels[0], Ns: 1e9 * cost.Seconds, Extrapolated: cost.Extrapolated},
+					{Model: PatternModels[1], Ns: own.At(call.M)},
+					{Model: PatternModels[2], Ns: 1e9 * linear.Seconds(c.Schedule)},
+				},
+				Forced: r.Teams[call.P].Placement().Oversubscribed}}
+		row.compare()
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// Tested are the rows that no line was fitted to, as the table of predicted against
+// measured times has them: of all variants of a pattern at one size, the medians.
+func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
+	type group struct {
+		patternKey
+		bytes int
+	}
+	members := make(map[group][]PatternRow)
+	var groups []group
+	for _, r := range rows {
+		if r.Fitted {
+			continue
+		}
+		g := group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes}
+		if members[g] == nil {
+			groups = append(groups, g)
+		}
+		members[g] = append(members[g], r)
+	}
+	median := func(of []PatternRow, value func(PatternRow) float64) float64 {
+		var values []float64
+		for _, r := range of {
+			values = append(values, value(r))
+		}
+		return fit.Median(values).Center
+	}
+	for _, g := range groups {
+		of := members[g]
+		t := PatternRow{Pattern: g.name, Row: Row{Name: g.name, P: g.p, Bytes: g.bytes, OffCache: g.off, Forced: of[0].Forced}}
+		t.Measured = fit.Estimate{
+			Center: median(of, func(r PatternRow) float64 { return r.Measured.Center }),
+			Lo:     math.Inf(-1), Hi: math.Inf(1), N: of[0].Measured.N,
+		}
+		if !slices.ContainsFunc(of, func(r PatternRow) bool { return !r.Measured.Known() }) {
+			t.Measured.Lo = median(of, func(r PatternRow) float64 { return r.Measured.Lo })
+			t.Measured.Hi = median(of, func(r PatternRow) float64 { return r.Measured.Hi })
+		}
+		for i, p := range of[0].Predicted {
+			p.Ns = median(of, func(r PatternRow) float64 { return r.Predicted[i].Ns })
+			t.Predicted = append(t.Predicted, p)
+		}
+		t.compare()
+		tested, variants = append(tested, t), append(variants, len(of))
+	}
+	return tested, variants
+}
+
+// PatternMeans are the mean relative errors of each pattern and of all, over all
+// variants at the sizes that no line was fitted to.
+func PatternMeans(rows []PatternRow) []Mean {
+	var tested []Row
+	for _, r := range rows {
+		if !r.Fitted {
+			tested = append(tested, r.Row)
+		}
+	}
+	return meansOf(tested, func(r Row) string { return patternOf(r.Name) })
+}
+
+// AddPatterns adds the times of patterns to a parameter file, in place of such that
+// it had.
+func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) {
+	measured := make(map[params.Key]bool)
+	var cells []params.Cell
+	for i, c := range r.Cases {
+		cell := params.Cell{
+			Key: params.Key{Kind: params.PatternCell, Placement: placement, OffCache: c.OffCache,
+				Tau: c.Schedule.Call.P, Bytes: c.Schedule.Call.M, Variant: c.Name},
+			Time: fit.Median(r.samples[i]), Samples: r.samples[i],
+		}
+		measured[cell.Key] = true
+		cells = append(cells, cell)
+	}
+	f.Cells = append(slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return measured[c.Key] }), cells...)
+}

@@ -1,0 +1,190 @@
+package verify
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/shm"
+)
+
+// Among P = 1 … 17 ranks a permutation has every distance, a ping-pong every pair
+// once, and the others every root, all with names of their own.
+func TestPatternVariants(t *testing.T) {
+	for p := 1; p <= 17; p++ {
+		want := map[string]int{Permutation: p - 1, "ping-pong": p * (p - 1) / 2, "scatter": p, "broadcast": p}
+		for _, pattern := range Patterns() {
+			cases, leftOut, err := pattern.Cases(p, []int{100}, false, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names, partners := make(map[string]bool), make(map[[3]int]bool)
+			for _, c := range cases {
+				if patternOf(c.Name) != pattern.Name {
+					t.Errorf("%s is of %s, want %s", c.Name, patternOf(c.Name), pattern.Name)
+				}
+				call := c.Schedule.Call
+				names[c.Name] = true
+				other := (call.Root + call.Distance) % p
+				if pattern.Name == Permutation {
+					other = 0
+				}
+				partners[[3]int{min(call.Root, other), max(call.Root, other), call.Distance}] = true
+			}
+			if len(cases) != want[pattern.Name] || len(names) != len(cases) || len(partners) != len(cases) || leftOut != 0 {
+				t.Errorf("%s, P = %d: %d cases, %d names, %d different, want %d", pattern.Name, p, len(cases), len(names), len(partners), want[pattern.Name])
+			}
+			few, leftOut, err := pattern.Cases(p, []int{100, 200}, false, 5)
+			if err != nil || len(few) != 2*min(5, len(cases)) || leftOut != max(0, len(cases)-5) {
+				t.Errorf("%s, P = %d: %d of at most 5 variants, %d left out, %v", pattern.Name, p, len(few)/2, leftOut, err)
+			}
+		}
+	}
+}
+
+func TestLookupPattern(t *testing.T) {
+	if _, err := LookupPattern("pingpong"); err == nil || !strings.Contains(err.Error(), `"ping-pong"`) {
+		t.Errorf("%v: want the nearest one", err)
+	}
+}
+
+func TestFittedSizes(t *testing.T) {
+	for _, tt := range []struct{ ms, want []int }{
+		{[]int{1, 2, 4, 8, 16}, []int{1, 4, 16}},
+		{[]int{1, 2, 4, 8, 16, 32}, []int{1, 4, 16, 32}},
+		{[]int{1, 2, 3, 4, 5, 6, 7}, []int{1, 3, 5, 7}},
+	} {
+		got := FittedSizes(tt.ms)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %v, want %v", tt.ms, got, tt.want)
+		}
+		if len(got) < fit.LeastSizes || len(got) == len(tt.ms) {
+			t.Errorf("%v: nothing to test a line on", tt.ms)
+		}
+	}
+}
+
+// A machine on which every pattern takes what Kang et al. say: both lines are exact
+// where they were not fitted, and τ-Lop says what transfers of 1 ns a byte make.
+func TestPatternRows(t *testing.T) {
+	const startup, perByte = 500, 2
+	team, close := teamOf(t, 2)
+	defer close()
+	r := &Runner{Teams: map[int]*setups.Team{2: team}}
+	for _, pattern := range Patterns() {
+		cases, _, err := pattern.Cases(2, []int{1024, 2048, 4096, 8192, 16384}, false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Cases = append(r.Cases, cases...)
+	}
+	for _, c := range r.Cases {
+		halves := 2. // a permutation, and there and back
+		if p := patternOf(c.Name); p == "scatter" || p == "broadcast" {
+			halves = 1
+		}
+		r.samples = append(r.samples, slices.Repeat([]float64{startup + halves/2*perByte*float64(c.Schedule.Call.M)}, 6))
+	}
+	fits, err := r.PatternFits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(fits) != 1+1+1+2+2 { // and one of all permutations
+		t.Errorf("%d fits", len(fits))
+	}
+	rows, err := r.PatternRows(predictor(), fits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		if len(row.Predicted) != len(PatternModels) || row.Predicted[1].Error > 1e-6 || row.Predicted[2].Error > 1e-6 {
+			t.Errorf("%s, m = %d: %+v", row.Name, row.Bytes, row.Predicted)
+		}
+		if row.Fitted != slices.Contains([]int{1024, 4096, 16384}, row.Bytes) {
+			t.Errorf("m = %d: fitted %v", row.Bytes, row.Fitted)
+		}
+		k := float64(row.Bytes) / 1024
+		want := map[string]float64{Permutation: 2 * k, "ping-pong": 2 * (k + 1), "scatter": k + 1, "broadcast": k + 1}[row.Pattern] * 1024
+		if got := row.Predicted[0].Ns; math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s, m = %d: τ-Lop says %g, want %g", row.Name, row.Bytes, got, want)
+		}
+	}
+	tested, variants := Tested(rows)
+	if len(tested) != 4*2 || variants[0] != 1 || variants[7] != 2 {
+		t.Errorf("%d rows of %v variants", len(tested), variants)
+	}
+	means := PatternMeans(rows)
+	if len(means) != 5 || means[0].Of != Permutation || means[4].Of != "all" || means[4].Errors[1] > 1e-6 || !(means[4].Errors[0] > 0.01) {
+		t.Errorf("%+v", means)
+	}
+	file := &params.File{Format: params.Format, Version: params.Version}
+	r.AddPatterns(file, numa.Local)
+	r.AddPatterns(file, numa.Local) // in place of the first
+	if len(file.Cells) != len(r.Cases) {
+		t.Errorf("%d cells of %d cases", len(file.Cells), len(r.Cases))
+	}
+	if err := file.Validate(); err != nil {
+		t.Error(err)
+	}
+	r.samples[0] = make([]float64, 6)
+	if _, err := r.PatternFits(); err == nil || !strings.Contains(err.Error(), "-m") {
+		t.Errorf("a time of 0: %v", err)
+	}
+}
+
+// Patterns run, three ranks on what CPUs there are, and are checked.
+func TestPatternsRun(t *testing.T) {
+	team, close := teamOf(t, 3)
+	defer close()
+	r := &Runner{Teams: map[int]*setups.Team{3: team}, Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{3: 1 << 20}}
+	for _, pattern := range Patterns() {
+		for _, off := range []bool{false, true} {
+			cases, _, err := pattern.Cases(3, []int{3000}, off, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Cases = append(r.Cases, cases...)
+		}
+	}
+	if err := r.Run(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if r.Rounds() != 1 || len(r.Cases) != 2*(2+3+3+3) {
+		t.Errorf("%d rounds of %d cases", r.Rounds(), len(r.Cases))
+	}
+}
+
+// The broadcast among the patterns is an algorithm that there is.
+func TestBroadcastIsKnown(t *testing.T) {
+	for _, p := range Patterns() {
+		if p.algorithm == nil {
+			t.Errorf("%s has no algorithm; known are %v", p.Name, collective.All())
+		}
+	}
+}
+
+func teamOf(t *testing.T, p int) (team *setups.Team, close func()) {
+	t.Helper()
+	if !shm.Supported {
+		t.Skip("measuring needs Linux")
+	}
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := m.Place(numa.Local, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if team, err = setups.NewTeam(place); err != nil {
+		t.Fatal(err)
+	}
+	return team, func() { team.Close() }
+}
