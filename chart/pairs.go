@@ -61,7 +61,7 @@ func Pairs(machine string, p *params.Pairs, ch Choice) (*Chart, error) {
 		c.Panels = append(c.Panels, Panel{X: Axis{Label: "CPU"}, Y: Axis{Label: heat.Name}, Heat: heat})
 	}
 	for _, l := range p.Levels {
-		text := fmt.Sprintf("%s: %d of pairs, median", l.Name, l.Pairs)
+		text := fmt.Sprintf("%s: %d pairs, median", l.Name, l.Pairs)
 		for i, row := range rows {
 			if i > 0 {
 				text += ","
@@ -117,14 +117,14 @@ func (h *Heat) span() (least, most float64) {
 	return least, most
 }
 
-// shade is a value's, on a logarithmic scale that is at least half as wide as the
-// values, so that noise does not look like structure.
+// narrow is the ratio of the slowest to the fastest below which shades do not span
+// their whole range, so that noise does not look like structure.
+const narrow = 1.5
+
+// shade is a value's, on a logarithmic scale.
 func (h *Heat) shade(v float64) color.Color {
 	least, most := h.span()
-	const least2 = 1.5
-	if most < least2*least {
-		most = least2 * least
-	}
+	most = max(most, narrow*least)
 	shades.SetMin(0)
 	shades.SetMax(1)
 	c, err := shades.At(min(max(1-math.Log(v/least)/math.Log(most/least), 0), 1))
@@ -157,7 +157,9 @@ func (h *Heat) Plot(c draw.Canvas, p *plot.Plot) {
 			cell := vg.Rectangle{Min: vg.Point{X: x(float64(j) - 0.5), Y: y(row - 0.5)}, Max: vg.Point{X: x(float64(j) + 0.5), Y: y(row + 0.5)}}
 			shade := h.shade(v)
 			c.SetColor(shade)
-			c.Fill(cell.Path())
+			under := cell // without seams between neighbours
+			under.Max.X, under.Max.Y = under.Max.X+seam, under.Max.Y+seam
+			c.Fill(under.Path())
 			text := report.Digits(v/unit.ns, 0)
 			if size := cell.Size(); sty.Width(text)+2 < size.X && 1.2*smallSize < size.Y {
 				if sty.Color = ink; dark(shade) {
@@ -168,6 +170,8 @@ func (h *Heat) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 }
+
+const seam = vg.Length(0.2)
 
 // scaleOf is an axis of things, the first on top where it is vertical.
 func (h *Heat) scaleOf(label string, length vg.Length, horizontal bool) scale {

@@ -142,7 +142,8 @@ func (p *Pairs) level(known numa.Levels) {
 	}
 }
 
-// Curve is L(m,1) of a level's pairs in seconds, their median.
+// Curve is L(m,1) of a level's pairs in seconds, their median. Where null transfers
+// are all that there is, it is theirs for any m.
 func (p *Pairs) Curve(level int) *Curve {
 	c := &Curve{}
 	for row, m := range p.Sizes {
@@ -150,6 +151,9 @@ func (p *Pairs) Curve(level int) *Curve {
 			c.Sizes = append(c.Sizes, m)
 			c.Times = append(c.Times, []float64{seconds(ns)})
 		}
+	}
+	if len(c.Sizes) == 1 && c.Sizes[0] == 0 {
+		c.Sizes, c.Times = append(c.Sizes, 1), append(c.Times, c.Times[0])
 	}
 	return c
 }
