@@ -24,7 +24,8 @@ import (
 // binomial one costs the sum of o_mw over the messages on the way to the last leaf.
 // The paper's log_3P counts the last half of the linear broadcast and its
 // 2log_{2,3}P leaves it out; here it counts, so that P = 2 is eq. (4) and that one
-// level alone, m = 1, is log_3P without a network: P·o_mw/2 and ⌈log2 P⌉·o_mw.
+// level alone, m = 1, is log_3P without a network: P·o_mw/2, and log2 P·o_mw where P is
+// a power of two.
 //
 // Like log_nP it knows no concurrency.
 type MLogNP struct {
