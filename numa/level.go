@@ -34,11 +34,11 @@ func (ls Levels) Of(a, b int) int {
 // Instruction caches do not count.
 func (m *Machine) Levels(of CPUSet) Levels {
 	var found Levels
-	apart := make(map[[2]int]bool) // pairs that have no level yet
-	for i, a := range of {
-		for _, b := range of[i+1:] {
-			apart[[2]int{a, b}] = true
-		}
+	apart := len(of) * (len(of) - 1) / 2 // pairs that have no level yet
+	index := make(map[int]int)
+	together := make([]bool, len(of)*len(of)) // the others
+	for i, cpu := range of {
+		index[cpu] = i
 	}
 	add := func(name string, groups []CPUSet) {
 		level := Level{Name: name}
@@ -50,8 +50,10 @@ func (m *Machine) Levels(of CPUSet) Levels {
 			level.Groups = append(level.Groups, g)
 			for i, a := range g {
 				for _, b := range g[i+1:] {
-					more = more || apart[[2]int{a, b}]
-					delete(apart, [2]int{a, b})
+					if at := index[a]*len(of) + index[b]; !together[at] {
+						together[at], more = true, true
+						apart--
+					}
 				}
 			}
 		}
@@ -94,7 +96,7 @@ func (m *Machine) Levels(of CPUSet) Levels {
 		}
 		add(name, distances[d])
 	}
-	if len(apart) > 0 {
+	if apart > 0 {
 		add("same machine", []CPUSet{of})
 	}
 	return found
