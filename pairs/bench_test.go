@@ -2,6 +2,8 @@ package pairs
 
 import (
 	"context"
+	"runtime"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -20,6 +22,18 @@ func survey(tb testing.TB) *Survey {
 	return s
 }
 
+// collectRarely is what Run does for its visits.
+func collectRarely(b *testing.B) func() {
+	percent := debug.SetGCPercent(-1)
+	b.Cleanup(func() { debug.SetGCPercent(percent) })
+	n := 0
+	return func() {
+		if n++; n%visitsPerGC == 0 {
+			runtime.GC()
+		}
+	}
+}
+
 // What a pair costs beside the measurement: a team of its own, made and ended.
 func BenchmarkTeam(b *testing.B) {
 	s := survey(b)
@@ -27,7 +41,9 @@ func BenchmarkTeam(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	collect := collectRarely(b)
 	for b.Loop() {
+		collect()
 		team, err := setups.NewTeam(place)
 		if err != nil {
 			b.Fatal(err)
@@ -43,7 +59,9 @@ func BenchmarkVisit(b *testing.B) {
 		b.Run(given.String(), func(b *testing.B) {
 			s := survey(b)
 			n := 0
+			collect := collectRarely(b)
 			for b.Loop() {
+				collect()
 				j := &job{a: s.CPUs[0], b: s.CPUs[1], samples: make([][]float64, len(s.Sizes))}
 				if err := s.visit(context.Background(), j, given); err != nil {
 					b.Fatal(err)

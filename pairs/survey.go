@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -37,7 +39,8 @@ type Survey struct {
 	started  time.Time
 	overhead float64         // ns of a visit that nothing was measured in, as it was lately
 	typical  map[kin]float64 // ns a message
-	slow     int             // batches
+	visits   int
+	slow     int // batches
 	batches  int
 	told     []error
 }
@@ -58,6 +61,8 @@ type job struct {
 	samples     [][]float64
 	node        int // of the two that the next mapping lies on, 0 or 1
 }
+
+const visitsPerGC = 64
 
 const (
 	// mappings of a visit: what an interval needs.
@@ -93,6 +98,7 @@ func (s *Survey) Run(ctx context.Context) (cells []params.Cell, warnings []error
 			jobs = append(jobs, &job{a: a, b: b, level: s.levels.Of(a, b), samples: make([][]float64, len(s.Sizes))})
 		}
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // see pass
 	done := 0
 	for todo := jobs; len(todo) > 0 && err == nil; todo = s.wide(jobs) {
 		rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
@@ -122,6 +128,10 @@ func (s *Survey) pass(ctx context.Context, todo []*job, all int, done *int) ([]*
 			*done++
 		}
 		todo = todo[1:]
+		// A collection takes longer than a team's start and is for all of many.
+		if s.visits++; s.visits%visitsPerGC == 0 {
+			runtime.GC()
+		}
 	}
 	return nil, nil
 }

@@ -89,8 +89,10 @@ func NewTeam(p numa.Placement) (*Team, error) {
 // workers run, and every spinning worker has a processor (a spinning goroutine
 // without one would wait for another that waits for it).
 func quiet(tau int) (restore func()) {
-	runtime.GC()
 	percent := debug.SetGCPercent(-1)
+	if percent >= 0 { // else somebody who makes many teams collects between them
+		runtime.GC()
+	}
 	procs := runtime.GOMAXPROCS(0)
 	if procs < tau+2 {
 		runtime.GOMAXPROCS(tau + 2)
