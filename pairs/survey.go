@@ -197,7 +197,7 @@ func (s *Survey) visit(ctx context.Context, j *job, given time.Duration) error {
 	if s.overhead == 0 {
 		s.overhead = lost
 	}
-	s.overhead += (lost - s.overhead) / 8
+	s.overhead += (min(lost, 2*s.overhead) - s.overhead) / 8 // one that was held up is not how it is
 	return nil
 }
 

@@ -153,8 +153,8 @@ func (p *Pairs) writeLevels(w io.Writer) {
 	for i, near := range p.Levels {
 		for _, far := range p.Levels[i+1:] {
 			if near.Median[0] > far.Median[0] && far.Median[0] > 0 {
-				fmt.Fprintf(w, "The level %q should be closer than %q, but a transfer of %s takes %s ns there and %s ns here.\n",
-					near.Name, far.Name, Bytes(p.Sizes[0]), Digits(near.Median[0], 0), Digits(far.Median[0], 0))
+				fmt.Fprintf(w, "Pairs of %q should be closer than those of %q, but %s takes them %s ns against %s ns.\n",
+					near.Name, far.Name, transferText(p.Sizes[0]), Digits(near.Median[0], 0), Digits(far.Median[0], 0))
 			}
 		}
 	}
@@ -179,12 +179,15 @@ func (p *Pairs) writeSlow(w io.Writer) {
 	}
 }
 
-func slowText(s pairs.Slow) string {
-	what := "a null transfer"
-	if s.Bytes > 0 {
-		what = "a transfer of " + Bytes(s.Bytes)
+func transferText(m int) string {
+	if m == 0 {
+		return "a null transfer"
 	}
-	text := fmt.Sprintf("CPUs %d and %d are slower than their level (%s) says: %s takes %s ns", s.From, s.To, s.Level, what, Digits(s.Time, 0))
+	return "a transfer of " + Bytes(m)
+}
+
+func slowText(s pairs.Slow) string {
+	text := fmt.Sprintf("CPUs %d and %d are slower than their level (%s) says: %s takes %s ns", s.From, s.To, s.Level, transferText(s.Bytes), Digits(s.Time, 0))
 	if s.Score > 0 {
 		text += fmt.Sprintf(" where the median is %s ns (z = %.1f)", Digits(s.Median, 0), s.Score)
 	}
