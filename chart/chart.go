@@ -38,6 +38,7 @@ type Panel struct {
 	Bands  []Band  // behind the series
 	Levels []Level
 	Series []Series
+	Heat   *Heat // if not nil, all that is drawn, in a square
 }
 
 // An Axis is a quantity with the range that its values need.

@@ -75,7 +75,7 @@ func (c *Chart) layout(width vg.Length) *layout {
 		if share == 0 {
 			share = 1
 		}
-		if i < len(c.Panels)-1 && c.Panels[i+1].X == p.X {
+		if p.Heat == nil && i < len(c.Panels)-1 && c.Panels[i+1].X == p.X {
 			p.X.Label = "" // the panel below has it
 		}
 		made := l.panel(p, inner, vg.Length(share)*high)
@@ -94,6 +94,9 @@ func (l *layout) header() vg.Length {
 
 // panel makes a panel and its entries of the legend.
 func (l *layout) panel(c Panel, width, height vg.Length) panel {
+	if c.Heat != nil {
+		return l.heat(c, width)
+	}
 	p := plot.New()
 	p.BackgroundColor = nil
 	var xs, ys, at, ats []float64

@@ -79,8 +79,8 @@ type Spread struct {
 	Deviation float64 `json:"deviation"`
 }
 
-// spread of values, which it sorts.
-func spread(values []float64) Spread {
+// NewSpread is the spread of values, which it sorts.
+func NewSpread(values []float64) Spread {
 	if len(values) == 0 {
 		return Spread{}
 	}
@@ -98,8 +98,8 @@ func spread(values []float64) Spread {
 // middle is the median of ascending values.
 func middle(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
 
-// z is the robust z-score of a value.
-func (s Spread) z(v float64) float64 {
+// Z is the robust z-score of a value.
+func (s Spread) Z(v float64) float64 {
 	d := max(s.Deviation, LeastSpread*s.Median)
 	if d == 0 {
 		return 0
@@ -184,13 +184,13 @@ func (t *FleetTable) score() {
 					values = append(values, v)
 				}
 			}
-			return spread(values)
+			return NewSpread(values)
 		}
 		r.L = of(func(p Point) float64 { return p.L.Center })
 		r.Bandwidth = of(func(p Point) float64 { return p.Bandwidth.Center })
 		r.A = of(func(p Point) float64 { return p.A.Center })
 		for j := range r.Scores {
-			r.Scores[j].Z = r.L.z(r.Scores[j].L.Center)
+			r.Scores[j].Z = r.L.Z(r.Scores[j].L.Center)
 		}
 	}
 }

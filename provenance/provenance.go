@@ -47,6 +47,7 @@ type Provenance struct {
 	Turbo       string      `json:"turbo,omitempty"`      // on or off
 	SMT         string      `json:"smt,omitempty"`        // on, off, or why it cannot be
 	Clocksource string      `json:"clocksource,omitempty"`
+	Levels      numa.Levels `json:"levels,omitempty"` // what any two allowed CPUs share at the closest
 
 	MemoryBytes   int64  `json:"memory_bytes,omitempty"`
 	HugePages     string `json:"transparent_huge_pages,omitempty"` // always, madvise or never
@@ -78,6 +79,7 @@ func Read(root string, m *numa.Machine) Provenance {
 		Online:   m.Online(),
 		Allowed:  m.Allowed,
 		CPUQuota: numa.CPUQuota(root),
+		Levels:   m.Levels(m.Allowed),
 		Go:       runtime.Version(),
 		Taulop:   Version(),
 		Command:  os.Args,

@@ -123,6 +123,9 @@ func (e *Explanation) WriteText(w io.Writer) {
 }
 
 func (e *Explanation) writeStages(w io.Writer) {
+	if len(e.Stages) == 0 { // a model that adds up chains of messages
+		return
+	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  stage\tpart\tat once\tµs each\tcost of each")

@@ -82,6 +82,8 @@ type Prediction struct {
 	Microseconds float64 `json:"cost_us"`
 	Extrapolated bool    `json:"extrapolated"`
 	Cheapest     bool    `json:"cheapest"` // of this collective, P and m; see MarkCheapest
+	// TauLop is what τ-Lop says in µs, where it stands beside another model.
+	TauLop *float64 `json:"taulop_us,omitempty"`
 }
 
 type predictionKey struct {
@@ -148,6 +150,7 @@ func writePredictions(w io.Writer, collective string, p int, rows []Prediction) 
 	var algorithms []string
 	var sizes []int
 	cells := make(map[string]string)
+	beside := false
 	key := func(algorithm string, bytes int) string { return algorithm + " " + strconv.Itoa(bytes) }
 	for _, r := range rows {
 		if r.Collective != collective {
@@ -164,12 +167,19 @@ func writePredictions(w io.Writer, collective string, p int, rows []Prediction) 
 			mark = "*"
 		}
 		cells[key(r.Algorithm, r.Bytes)] = Microseconds(r.Microseconds, r.Extrapolated) + mark
+		if r.TauLop != nil {
+			beside = true
+			cells[key(r.Algorithm, r.Bytes)] += "\t" + Microseconds(*r.TauLop, false) + " "
+		}
 	}
 	fmt.Fprintf(w, "\n%s, P = %d; times in µs\n", collective, p)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "m\t")
 	for _, a := range algorithms {
 		fmt.Fprintf(t, "%s \t", a)
+		if beside {
+			fmt.Fprint(t, "τ-Lop \t")
+		}
 	}
 	fmt.Fprintln(t)
 	for _, m := range sizes {
@@ -202,11 +212,19 @@ func Microseconds(us float64, extrapolated bool) string {
 }
 
 // WriteTSV writes a line for each row: machine, collective, algorithm, P, m in
-// bytes and the cost in µs.
+// bytes and the cost in µs, and that of τ-Lop where it stands beside.
 func (p *Predictions) WriteTSV(w io.Writer) {
-	fmt.Fprintln(w, "machine\tcollective\talgorithm\tP\tm_bytes\tcost_us")
+	fmt.Fprint(w, "machine\tcollective\talgorithm\tP\tm_bytes\tcost_us")
+	if len(p.Rows) > 0 && p.Rows[0].TauLop != nil {
+		fmt.Fprint(w, "\ttaulop_us")
+	}
+	fmt.Fprintln(w)
 	for _, r := range p.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.6f\n", p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, r.Microseconds)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.6f", p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, r.Microseconds)
+		if r.TauLop != nil {
+			fmt.Fprintf(w, "\t%.6f", *r.TauLop)
+		}
+		fmt.Fprintln(w)
 	}
 }
 

@@ -89,8 +89,10 @@ func NewTeam(p numa.Placement) (*Team, error) {
 // workers run, and every spinning worker has a processor (a spinning goroutine
 // without one would wait for another that waits for it).
 func quiet(tau int) (restore func()) {
-	runtime.GC()
 	percent := debug.SetGCPercent(-1)
+	if percent >= 0 { // else somebody who makes many teams collects between them
+		runtime.GC()
+	}
 	procs := runtime.GOMAXPROCS(0)
 	if procs < tau+2 {
 		runtime.GOMAXPROCS(tau + 2)
@@ -239,4 +241,20 @@ func (t *Team) verdict(ctx context.Context, stalled bool) error {
 		return fmt.Errorf("no worker made progress for %v: %s", t.stall, strings.Join(waiting, "; "))
 	}
 	return ctx.Err()
+}
+
+// Rebind has buffers that are mapped from now on lie where another placement has
+// them. It fails if that puts a worker on another CPU.
+func (t *Team) Rebind(p numa.Placement) error {
+	if len(p.Workers) != t.Tau() {
+		return fmt.Errorf("a placement of %d workers is not for a team of %d", len(p.Workers), t.Tau())
+	}
+	for i, w := range p.Workers {
+		if w.CPU.ID != t.workers[i].cpu {
+			return fmt.Errorf("worker %d is on CPU %d and cannot move to CPU %d", i, t.workers[i].cpu, w.CPU.ID)
+		}
+	}
+	t.Release()
+	t.placement, t.where.workers = p, p.Workers
+	return nil
 }

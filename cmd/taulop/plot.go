@@ -16,15 +16,17 @@ import (
 	"github.com/taulop/taulop/chart"
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 )
 
-// A plotKind is a kind of chart: of parameter files, or of what taulop verify
-// wrote.
+// A plotKind is a kind of chart: of parameter files, of one that has pairs of CPUs, or
+// of what taulop verify wrote.
 type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
+	ofPairs              func(string, *params.Pairs, chart.Choice) (*chart.Chart, error)
 }
 
 var plotKinds = []plotKind{
@@ -38,6 +40,8 @@ var plotKinds = []plotKind{
 		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
+	{name: "pairs", about: "transfers between every two CPUs, a heat map",
+		example: "taulop plot pairs -o pairs.svg pairs.json", ofPairs: chart.Pairs},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
 		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
@@ -219,6 +223,10 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	if len(req.choice.Algorithms) > 0 || req.choice.P > 0 {
 		return nil, nil, usagef("-algorithm and -P choose from what taulop verify wrote: leave them out of %s, or take the chart predicted", req.kind.name)
 	}
+	if req.kind.ofPairs != nil {
+		c, err := req.pairs()
+		return c, nil, err
+	}
 	machines, skipped, err := readMachines(req.files)
 	if err != nil {
 		return nil, nil, err
@@ -229,6 +237,27 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	}
 	c.Caption = append(c.Caption, notes...)
 	return c, skipped, nil
+}
+
+func (req *plotRequest) pairs() (*chart.Chart, error) {
+	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus)+len(req.choice.Caches) > 0 || req.as != "" {
+		return nil, usagef("-setup, -placement, -cache, -tau and -as choose from other charts: leave them out of %s, or choose sizes with -m", req.kind.name)
+	}
+	if len(req.files) > 1 {
+		return nil, usagef("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
+	}
+	f, err := readParameterFile(req.files[0])
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.file.Pairs()
+	if err == nil {
+		var c *chart.Chart
+		if c, err = req.kind.ofPairs(f.machine, p, req.choice); err == nil {
+			return c, nil
+		}
+	}
+	return nil, usagef("%s: %v", req.files[0], err)
 }
 
 func (req *plotRequest) verification() (*report.Verification, error) {

@@ -31,6 +31,10 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 			f.Cells = append(f.Cells, params.Cell{Key: key, K: 1, Transfers: 2, Time: fit.Median(samples), Samples: samples})
 		}
 	}
+	for _, m := range []int{0, 8192} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: "0-1"},
+			Time: fit.Median([]float64{float64(m + 50)})})
+	}
 	native = filepath.Join(dir, "native.json")
 	if err := f.WriteFile(native); err != nil {
 		t.Fatal(err)

@@ -30,8 +30,9 @@ Examples:
   taulop predict -params SHM.txt -P 8 -m 8K,1M -model lognp -tsv bcast:binomial allgather:ring
 
 Models: taulop; libtaulop, τ-Lop as the authors' library computes it; lognp,
-whose o(m) is half of what a lone message costs under τ-Lop; loggp, if the file
-has its parameters.
+whose o(m) is half of what a lone message costs under τ-Lop; mlognp, with an o(m)
+for each level of the machine, if taulop pairs measured it; loggp, if the file has
+its parameters.
 
 Flags:
 `
@@ -53,6 +54,7 @@ type costRequest struct {
 	source     report.Source
 	coster     coster
 	inContext  func(m int) coster // the model for calls of m bytes, nil if it is coster whatever m is
+	beside     func(m int) coster // τ-Lop, where its cost is shown beside the model's
 	warnings   []error            // about the parameters
 	largest    int                // m measured
 	noGamma    error              // why there is no γ, nil if there is
@@ -63,7 +65,7 @@ type coster interface {
 	Cost(*collective.Schedule) (model.Cost, error)
 }
 
-var costModels = []string{"taulop", "libtaulop", "lognp", "loggp"}
+var costModels = []string{"taulop", "libtaulop", "lognp", "mlognp", "loggp"}
 
 func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	var (
@@ -288,6 +290,9 @@ func (req *costRequest) load() error {
 			return usagef("%s needs γ; %s; name a file that has it with -gamma", a, parameters.noGamma)
 		}
 	}
+	if parameters.table == nil {
+		return req.mlognp(parameters)
+	}
 	pipelined := transport == model.Segmented || transport == model.Steady
 	taulop := model.TauLop{Parameters: parameters.table, Segment: req.segment}
 	complete := func(t model.TauLop) model.TauLop {
@@ -305,6 +310,13 @@ func (req *costRequest) load() error {
 		}
 	}
 	taulop = complete(taulop)
+	if req.model == "mlognp" {
+		req.beside = func(int) coster { return taulop }
+		if req.inContext != nil {
+			req.beside = req.inContext
+		}
+		return req.mlognp(parameters)
+	}
 	curve := &parameters.table.Transfers
 	req.largest = curve.Sizes[len(curve.Sizes)-1]
 	req.source = report.Source{
@@ -348,6 +360,37 @@ func (req *costRequest) load() error {
 	return nil
 }
 
+// mlognp makes the model of pairs of CPUs, whose file need not have any transfers.
+func (req *costRequest) mlognp(p *parameters) error {
+	if p.file == nil {
+		return usagef("%s has no pairs of CPUs: mlog_nP takes a file of taulop pairs", req.file)
+	}
+	m, err := model.MLogNPOf(p.file, p.placement)
+	if err != nil {
+		return usagef("%s: %v", req.file, err)
+	}
+	if m.Operator = req.operator; p.gamma != nil {
+		m.Reductions = p.gamma
+	}
+	var levels []string
+	for _, l := range m.Levels {
+		levels = append(levels, l.Name)
+		if sizes := l.Transfer.Sizes; len(sizes) > 0 {
+			req.largest = max(req.largest, sizes[len(sizes)-1])
+		}
+	}
+	name := req.machine
+	if name == "" {
+		name = p.machine
+	}
+	req.source = report.Source{
+		Machine: name, File: req.file, Channel: fmt.Sprintf("placement %s, levels: %s", p.placement, strings.Join(levels, ", ")),
+		Model: "mlog_nP", Measured: "m up to " + report.Bytes(req.largest), Rule: model.ExtrapolationRule,
+	}
+	req.inContext, req.coster = nil, m
+	return nil
+}
+
 func (req *costRequest) loggp(p *parameters) error {
 	if len(p.trips) == 0 {
 		return usagef("%s has no LogGP parameters: they come from round trips, PRTT(n,d,m), which only a file of taulop sweep can hold", req.file)
@@ -374,6 +417,9 @@ type parameters struct {
 	noGamma error         // why, if that needs saying
 	trips   []model.RoundTrip
 	native  *model.Machine // nil for published tables
+
+	file      *params.File // nil for published tables
+	placement numa.Policy
 }
 
 func (req *costRequest) readParameters() (*parameters, error) {
@@ -429,7 +475,7 @@ func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 	if !req.given["segment"] && f.Plan.SegmentBytes > 0 {
 		req.segment = f.Plan.SegmentBytes
 	}
-	p := &parameters{machine: read.machine, channel: setup}
+	p := &parameters{machine: read.machine, file: f, placement: placement, channel: setup}
 	for _, special := range [][2]string{{params.Ping, "one way"}, {params.Sendrecv, "fresh exchanges"}} {
 		if req.setup == "" && special[0] != setup && slices.Contains(f.Plan.Setups, special[0]) {
 			p.channel += ", " + special[1] + " " + special[0]
@@ -446,7 +492,13 @@ func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 		}
 	}
 	var err error
+	if p.gamma, err = f.Gamma(placement); err != nil {
+		p.noGamma = fmt.Errorf("%s: %w", req.file, err)
+	}
 	if p.table, err = f.Table(setup, placement, offCache); err != nil {
+		if req.model == "mlognp" {
+			return p, nil
+		}
 		return nil, usagef("%s: %v", req.file, err)
 	}
 	if !slices.Contains(f.Plan.Setups, params.Published) {
@@ -457,9 +509,6 @@ func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 		p.native = &m
 	}
 	p.trips = model.RoundTrips(f, placement, offCache)
-	if p.gamma, err = f.Gamma(placement); err != nil {
-		p.noGamma = fmt.Errorf("%s: %w", req.file, err)
-	}
 	return p, nil
 }
 
@@ -489,6 +538,14 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 				}
 				if s.Algorithm != a {
 					row.Chosen = s.Algorithm.Name
+				}
+				if req.beside != nil {
+					other, err := req.beside(m).Cost(s)
+					if err != nil {
+						return usageError(err.Error())
+					}
+					us := other.Seconds * 1e6
+					row.TauLop = &us
 				}
 				take(row, s, c)
 			}

@@ -131,7 +131,7 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -degree 1 bcast:sm-tree", "2 or more"},
 			{"-P 4 -segment 0 bcast", "at least one byte"},
 			{"-P 4 -transport pigeon bcast", `unknown transport "pigeon"`},
-			{"-P 4 -model hockney bcast", "take one of taulop, libtaulop, lognp, loggp"},
+			{"-P 4 -model hockney bcast", "take one of taulop, libtaulop, lognp, mlognp, loggp"},
 			{"-P 4 -model loggp bcast", "has no LogGP parameters"},
 			{"-P 4 -model libtaulop -transport steady bcast", "whole messages only"},
 			{"-P 4 -op xor reduce", `no γ of operator "xor"; measured are SUM_I`},

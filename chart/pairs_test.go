@@ -1,0 +1,101 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
+)
+
+// grouped are pairs of n CPUs, four of which share a cache.
+func grouped(n int) *params.Pairs {
+	p := &params.Pairs{Sizes: []int{0, 8192}, Levels: []params.PairLevel{
+		{Name: "shared L3", Median: []float64{60, 600}}, {Name: "nodes 21 apart", Median: []float64{240, 1300}},
+	}}
+	for a := range n {
+		p.CPUs = append(p.CPUs, a)
+		for b := a + 1; b < n; b++ {
+			level := 0
+			if a/4 != b/4 {
+				level = 1
+			}
+			p.Levels[level].Pairs++
+			pair := params.Pair{From: a, To: b, Level: level}
+			for _, t := range p.Levels[level].Median {
+				pair.Times = append(pair.Times, fit.Estimate{Center: t * (1 + 0.02*float64((a*7+b)%5)), Lo: t, Hi: t, N: 6})
+			}
+			p.Pairs = append(p.Pairs, pair)
+		}
+	}
+	return p
+}
+
+// Slower is darker, all the way.
+func TestSlowerIsDarker(t *testing.T) {
+	h := &Heat{Labels: []string{"0", "1"}, Values: [][]float64{{math.NaN(), 50}, {400, math.NaN()}}}
+	last := math.Inf(1)
+	for v := 50.0; v <= 400; v += 10 {
+		r, g, b, _ := h.shade(v).RGBA()
+		light := 0.2126*float64(r) + 0.7152*float64(g) + 0.0722*float64(b)
+		if light >= last {
+			t.Errorf("%g ns is no darker than %g ns", v, v-10)
+		}
+		last = light
+	}
+}
+
+// Few CPUs have their numbers in the cells, many have fewer labels than CPUs.
+func TestHeatMaps(t *testing.T) {
+	for _, tt := range []struct {
+		cpus    int
+		numbers bool
+	}{{2, true}, {8, true}, {16, false}, {128, false}} {
+		c, err := Pairs("host", grouped(tt.cpus), Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var svg, picture bytes.Buffer
+		if err := c.Write(&svg, "svg", ColumnWidth); err != nil {
+			t.Fatal(err)
+		}
+		text := svg.String()
+		for _, want := range []string{"shared L3", "null transfer, one way", "transfer of 8K", ">CPU<"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d CPUs: no %q", tt.cpus, want)
+			}
+		}
+		if got := strings.Count(text, ">61.2<") > 0 || strings.Count(text, ">60.0<") > 0; got != tt.numbers {
+			t.Errorf("%d CPUs: numbers in cells: %v", tt.cpus, got)
+		}
+		labels := 0
+		for cpu := range tt.cpus {
+			labels += strings.Count(text, fmt.Sprintf(">%d<", cpu))
+		}
+		if labels < 4 || labels > 4*30+4 {
+			t.Errorf("%d CPUs: %d labels", tt.cpus, labels)
+		}
+		if err := c.Write(&picture, "png", ColumnWidth); err != nil {
+			t.Fatal(err)
+		}
+		if dir := os.Getenv("TAULOP_PICTURES"); dir != "" { // to look at
+			os.WriteFile(fmt.Sprintf("%s/pairs-%d.png", dir, tt.cpus), picture.Bytes(), 0o644)
+		}
+		if _, err := png.Decode(&picture); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Pairs("host", grouped(MaxHeatCPUs+1), Choice{}); err == nil {
+		t.Error("a heat map of too many CPUs was drawn")
+	}
+	ch := Choice{}
+	ch.Sizes = []int{64}
+	if _, err := Pairs("host", grouped(2), ch); err == nil || !strings.Contains(err.Error(), "8K") {
+		t.Errorf("a size that was not measured: %v", err)
+	}
+}

@@ -1,0 +1,215 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// MLogNP is the model mlog_nP of Tu, Fan, Zhan and Zhao, "Accurate Analytical Models
+// for Message Passing on Multi-core Clusters" (2009): log_nP with m levels of
+// communication, each with an overhead of its own. Equation numbers here are theirs.
+//
+// Within a node a contiguous message takes n = 2 transfers and has no latency l, so
+// that eqs. (1), (4) and (5) leave T = o_mw = 2f(s,1), where f(s,1) is one transfer
+// of s bytes between two CPUs of the level. The sender is busy with the first of
+// them, the receiver with the second.
+//
+// A schedule costs what its longest chain of such halves takes. That is section
+// IV.B: a linear broadcast occupies the root for the sum of o_mw/2 over its P−1
+// messages, each of its own level, and the last receiver takes another half; a
+// binomial one costs the sum of o_mw over the messages on the way to the last leaf.
+// The paper's log_3P counts the last half of the linear broadcast and its
+// 2log_{2,3}P leaves it out; here it counts, so that P = 2 is eq. (4) and that one
+// level alone, m = 1, is log_3P without a network: P·o_mw/2, and log2 P·o_mw where P is
+// a power of two.
+//
+// Like log_nP it knows no concurrency.
+type MLogNP struct {
+	Levels     []Level
+	Ranks      int // that were placed
+	Reductions Reductions
+	Operator   string // of reductions; "" means "sum"
+
+	level func(a, b int) int // of two ranks, −1: nobody knows
+}
+
+// A Level is what mlog_nP knows of one of its m levels.
+type Level struct {
+	Name     string
+	Transfer *params.Curve // f(s,1), in seconds
+}
+
+// MLogNPOf is mlog_nP of a file that has pairs of CPUs, for ranks where a placement of
+// it has its workers; an empty one is the plan's first. It fails where it has none.
+func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
+	pairs, err := f.Pairs()
+	if err != nil {
+		return MLogNP{}, err
+	}
+	if placement == "" && len(f.Plan.Policies) > 0 {
+		placement = f.Plan.Policies[0]
+	}
+	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
+	if at < 0 {
+		return MLogNP{}, fmt.Errorf("the file does not say which CPUs ranks of placement %s are on: choose another with -placement", placement)
+	}
+	m := MLogNP{Ranks: len(f.Placements[at].Workers)}
+	byName := make(map[string]int)
+	for i, l := range pairs.Levels {
+		byName[l.Name] = i
+		m.Levels = append(m.Levels, Level{l.Name, pairs.Curve(i)})
+	}
+	cpus := make([]int, m.Ranks)
+	for i, w := range f.Placements[at].Workers {
+		cpus[i] = w.ID
+	}
+	known := f.Provenance.Levels
+	m.level = func(a, b int) int {
+		i := known.Of(cpus[a], cpus[b])
+		if i < 0 {
+			if len(known) == 0 { // then all pairs are of one
+				return 0
+			}
+			return -1
+		}
+		if level, measured := byName[known[i].Name]; measured {
+			return level
+		}
+		return -1
+	}
+	if gamma, err := f.Gamma(placement); err == nil {
+		m.Reductions = gamma
+	}
+	return m, nil
+}
+
+// half is one transfer of a message, f(s,1), or a γ, on a chain.
+type half struct {
+	before *half
+	term   Term
+	end    float64 // seconds
+}
+
+func (h *half) done() float64 {
+	if h == nil {
+		return 0
+	}
+	return h.end
+}
+
+// later is the half that ends later.
+func later(a, b *half) *half {
+	if b.done() > a.done() {
+		return b
+	}
+	return a
+}
+
+// Cost is the cost of a schedule. It fails where a reduction has no γ, for more ranks
+// than were placed, and for two ranks between whose CPUs nothing was measured.
+func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
+	if s.Call.P > m.Ranks {
+		return Cost{}, fmt.Errorf("%s: the file says where %d ranks are, and P = %d: take fewer, for nobody knows the levels of the others", s.Algorithm, m.Ranks, s.Call.P)
+	}
+	y := symbolsOf(s, 0)
+	last := make([]*half, s.Call.P) // of each rank's chain
+	if s.Levels > 0 {
+		if err := m.tree(s, y, last); err != nil {
+			return Cost{}, err
+		}
+	} else {
+		for _, step := range s.Steps() {
+			if err := m.step(s, y, step, last); err != nil {
+				return Cost{}, err
+			}
+		}
+	}
+	var end *half
+	for _, h := range last {
+		end = later(end, h)
+	}
+	c := Cost{Symbols: y}
+	var all sum
+	for h := end; h != nil; h = h.before {
+		all.add(h.term)
+	}
+	slices.Reverse(all.terms) // the first of the chain in front
+	for i, t := range all.terms {
+		all.at[t.key()] = i
+	}
+	for _, t := range all.terms {
+		c.Extrapolated = c.Extrapolated || t.Extrapolated
+	}
+	c.Terms = c.fill(all.terms, all)
+	c.Seconds = total(c.Terms)
+	return c, nil
+}
+
+// step has all senders of a stage send, in the order of their messages, then all
+// receivers receive.
+func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*half) error {
+	if step.Pattern == collective.Local {
+		return nil
+	}
+	type message struct {
+		to    int
+		level int
+		bytes int
+		sent  *half
+	}
+	var messages []message
+	for msg := range step.Messages() {
+		level := m.level(msg.From, msg.To)
+		if level < 0 {
+			return m.unmeasured(s, msg.From, msg.To)
+		}
+		last[msg.From] = m.transfer(last[msg.From], level, msg.Bytes(), y)
+		messages = append(messages, message{msg.To, level, msg.Bytes(), last[msg.From]})
+	}
+	for _, msg := range messages {
+		last[msg.to] = m.transfer(later(last[msg.to], msg.sent), msg.level, msg.bytes, y)
+		if step.Reduce {
+			t := Term{Count: Count{Fixed: 1}, Parameter: "γ", Bytes: msg.bytes, Size: y.size(msg.bytes), Tau: 1}
+			var err error
+			if t.Seconds, t.Extrapolated, err = gamma(m.Reductions, m.Operator, t); err != nil {
+				return fmt.Errorf("%s: %w", s.Algorithm, err)
+			}
+			last[msg.to] = &half{last[msg.to], t, last[msg.to].done() + t.Seconds}
+		}
+	}
+	return nil
+}
+
+func (m MLogNP) unmeasured(s *collective.Schedule, from, to int) error {
+	return fmt.Errorf("%s: ranks %d and %d are at a level of which no pair of CPUs was measured: measure all with taulop pairs -smt, or take fewer ranks", s.Algorithm, from, to)
+}
+
+// transfer is one after another.
+func (m MLogNP) transfer(before *half, level, bytes int, y Symbols) *half {
+	t := Term{Count: Count{Fixed: 1}, Parameter: "f[" + m.Levels[level].Name + "]", Bytes: bytes, Size: y.size(bytes)}
+	t.Seconds, t.Extrapolated = m.Levels[level].Transfer.At(bytes, 1)
+	return &half{before, t, before.done() + t.Seconds}
+}
+
+// tree counts a tree of transfers, which the model cannot represent, as one message
+// for each of its levels, as log_nP does, between the two ranks farthest apart.
+func (m MLogNP) tree(s *collective.Schedule, y Symbols, last []*half) error {
+	var worst *half
+	for to := 1; to < s.Call.P; to++ {
+		level := m.level(0, to)
+		if level < 0 {
+			return m.unmeasured(s, 0, to)
+		}
+		worst = later(worst, m.transfer(nil, level, s.Call.M, y))
+	}
+	for range 2 * s.Levels {
+		if worst != nil {
+			last[0] = &half{last[0], worst.term, last[0].done() + worst.end}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package numa
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A Level is what two CPUs share at the closest: the horizontal memory hierarchy of
+// mlog_nP (Tu et al., 2009, section II.B), as far as the kernel describes it.
+type Level struct {
+	Name string `json:"level"`
+	// Groups are sets of CPUs that share it. Two CPUs are at the first level that has
+	// both in one group; groups of nodes a distance apart overlap.
+	Groups []CPUSet `json:"cpus"`
+}
+
+// Levels are a machine's, from the closest on.
+type Levels []Level
+
+// Of is the level of two CPUs, −1 if they have none.
+func (ls Levels) Of(a, b int) int {
+	for i, l := range ls {
+		if slices.ContainsFunc(l.Groups, func(g CPUSet) bool { return g.Contains(a) && g.Contains(b) }) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Levels are those at which any two of the given CPUs are: SMT siblings, a shared
+// cache, a package and a node in the order of their size, then nodes by distance.
+// Instruction caches do not count.
+func (m *Machine) Levels(of CPUSet) Levels {
+	var found Levels
+	apart := len(of) * (len(of) - 1) / 2 // pairs that have no level yet
+	index := make(map[int]int)
+	together := make([]bool, len(of)*len(of)) // the others
+	for i, cpu := range of {
+		index[cpu] = i
+	}
+	add := func(name string, groups []CPUSet) {
+		level := Level{Name: name}
+		more := false
+		for _, g := range groups {
+			if g = g.And(of); g.Len() < 2 {
+				continue
+			}
+			level.Groups = append(level.Groups, g)
+			for i, a := range g {
+				for _, b := range g[i+1:] {
+					if at := index[a]*len(of) + index[b]; !together[at] {
+						together[at], more = true, true
+						apart--
+					}
+				}
+			}
+		}
+		if more {
+			found = append(found, level)
+		}
+	}
+	add("SMT siblings", m.group(func(c CPU) int { return c.Core }))
+	caches := make(map[int][]CPUSet)
+	for _, c := range m.Caches {
+		if c.Type != "Instruction" {
+			caches[c.Level] = append(caches[c.Level], c.CPUs)
+		}
+	}
+	for _, level := range slices.Sorted(maps.Keys(caches)) {
+		add(fmt.Sprintf("shared L%d", level), caches[level])
+	}
+	packages, nodes := m.group(func(c CPU) int { return c.Package }), m.group(func(c CPU) int { return c.Node })
+	if len(packages) < len(nodes) { // several nodes in a package
+		add("same node", nodes)
+		add("same package", packages)
+	} else {
+		add("same package", packages)
+		add("same node", nodes)
+	}
+	distances := make(map[int][]CPUSet)
+	for i, a := range m.Nodes {
+		for _, b := range m.Nodes[i+1:] {
+			// Firmware may say another distance there than back.
+			d := max(m.Distance(a.ID, b.ID), m.Distance(b.ID, a.ID))
+			distances[d] = append(distances[d], SetOf(append(slices.Clone(a.CPUs), b.CPUs...)...))
+		}
+	}
+	for _, d := range slices.SortedFunc(maps.Keys(distances), func(a, b int) int {
+		return cmp.Compare(cmp.Or(a, unknownDistance), cmp.Or(b, unknownDistance))
+	}) {
+		name := fmt.Sprintf("nodes %d apart", d)
+		if d == 0 {
+			name = "other node"
+		}
+		add(name, distances[d])
+	}
+	if apart > 0 {
+		add("same machine", []CPUSet{of})
+	}
+	return found
+}
+
+// unknownDistance is beyond all others.
+const unknownDistance = 1 << 30
+
+// group collects CPUs that are alike in something.
+func (m *Machine) group(by func(CPU) int) []CPUSet {
+	groups := make(map[int]CPUSet)
+	for _, c := range m.CPUs {
+		groups[by(c)] = append(groups[by(c)], c.ID)
+	}
+	var all []CPUSet
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		all = append(all, groups[key])
+	}
+	return all
+}
+
+// CoreCPUs are the CPUs that this process may use, of each core the first.
+func (m *Machine) CoreCPUs() CPUSet {
+	var first CPUSet
+	seen := make(map[int]bool)
+	for _, c := range m.CPUs {
+		if m.Allowed.Contains(c.ID) && !seen[c.Core] {
+			seen[c.Core] = true
+			first = append(first, c.ID)
+		}
+	}
+	return first
+}

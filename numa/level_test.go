@@ -1,0 +1,96 @@
+package numa_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/snapshot"
+)
+
+// levelsOf counts the pairs of each level.
+func levelsOf(ls numa.Levels, cpus numa.CPUSet) string {
+	counts := make([]int, len(ls)+1)
+	for i, a := range cpus {
+		for _, b := range cpus[i+1:] {
+			if l := ls.Of(a, b); l >= 0 {
+				counts[l]++
+			} else {
+				counts[len(ls)]++
+			}
+		}
+	}
+	var parts []string
+	for i, l := range ls {
+		parts = append(parts, fmt.Sprintf("%s %d", l.Name, counts[i]))
+	}
+	if lost := counts[len(ls)]; lost > 0 {
+		parts = append(parts, fmt.Sprintf("lost %d", lost))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// The numbers follow from what the snapshots' names and expected.tsv say: 4 nodes of
+// 32 CPUs with an L3 each have 4·(32·31/2) = 1984 pairs within one, 64 cores of four
+// threads 64·6 = 384 siblings; distances
+// are those of the snapshots' nodes.
+func TestLevelsOfSnapshots(t *testing.T) {
+	for name, want := range map[string]string{
+		"128arm-2pa2n8cluster4co":         "shared L3 1984, same package 2048, nodes 25 apart 1024, nodes 32 apart 2048, nodes 33 apart 1024",
+		"16amd64-8n2c":                    "same package 8, nodes 20 apart 112",
+		"16em64t-4s2c2t-offlines":         "SMT siblings 5, shared L3 9, same node 52",
+		"20em64t-hybrid-1p6c2t+2ca4co1t":  "SMT siblings 6, shared L2 12, shared L3 172",
+		"256ppc-8n8s4t":                   "SMT siblings 384, same node 3584, nodes 20 apart 4096, nodes 40 apart 24576",
+		"32em64t-2n8c+dax+nvme+mic+dimms": "shared L3 56, nodes 21 apart 64",
+		"48amd64-4pa2n6c-sparse":          "shared L3 120, same package 144, nodes 16 apart 504, nodes 22 apart 360",
+		"64fake-4n2s2ca2c2t":              "SMT siblings 32, shared L2 64, shared L3 128, same node 256, other node 1536",
+		"8em64t-2s2ca2c":                  "shared L2 4, same package 8, same node 16",
+		"nvidia-dgx-gb10":                 "shared L3 90, same package 100",
+	} {
+		m := machine(t, name)
+		if got := levelsOf(m.Levels(m.Allowed), m.Allowed); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+// Every pair has a level, whoever is asked first; siblings and nobody else are at
+// that of siblings; and fewer CPUs change nothing for those that are left.
+func TestLevelsAreALadder(t *testing.T) {
+	for _, name := range snapshot.Names(t) {
+		m := machine(t, name)
+		all, cores := m.Levels(m.Allowed), m.CoreCPUs()
+		few := m.Levels(cores)
+		for i, a := range m.Allowed {
+			for _, b := range m.Allowed[i+1:] {
+				l := all.Of(a, b)
+				if l < 0 || l != all.Of(b, a) {
+					t.Fatalf("%s: CPUs %d and %d are at level %d, or %d", name, a, b, l, all.Of(b, a))
+				}
+				ca, _ := m.CPU(a)
+				cb, _ := m.CPU(b)
+				if (ca.Core == cb.Core) != (all[l].Name == "SMT siblings") {
+					t.Errorf("%s: CPUs %d and %d of cores %d and %d: %s", name, a, b, ca.Core, cb.Core, all[l].Name)
+				}
+				if cores.Contains(a) && cores.Contains(b) && few[few.Of(a, b)].Name != all[l].Name {
+					t.Errorf("%s: CPUs %d and %d: %s among all, %s among cores", name, a, b, all[l].Name, few[few.Of(a, b)].Name)
+				}
+			}
+		}
+		if cores.Len() != m.Count().Cores {
+			t.Errorf("%s: %d first CPUs of %d cores", name, cores.Len(), m.Count().Cores)
+		}
+	}
+}
+
+// Where the kernel says nothing, all are on the same machine.
+func TestLevelsOfNothing(t *testing.T) {
+	m := &numa.Machine{CPUs: []numa.CPU{{ID: 3, Core: 0, Package: 0, Node: 0}, {ID: 5, Core: 1, Package: 1, Node: 1}}}
+	if got := levelsOf(m.Levels(numa.SetOf(3, 5)), numa.SetOf(3, 5)); got != "same machine 1" {
+		t.Errorf("got %s", got)
+	}
+	if got := m.Levels(numa.SetOf(3)); len(got) != 0 {
+		t.Errorf("one CPU has levels: %v", got)
+	}
+}

@@ -1,0 +1,103 @@
+package params
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+func TestParsePair(t *testing.T) {
+	for _, tt := range []struct {
+		variant  string
+		from, to int
+		ok       bool
+	}{
+		{"0-2", 0, 2, true}, {"7-128", 7, 128, true}, {PairVariant(9, 3), 3, 9, true},
+		{"2-0", 0, 0, false}, {"1-1", 0, 0, false}, {"", 0, 0, false}, {"0", 0, 0, false}, {"00-2", 0, 0, false},
+		{"0-+2", 0, 0, false}, {"-1-2", 0, 0, false}, {"0-2-4", 0, 0, false}, {"0-99999999999999999999", 0, 0, false}, {"4K8S", 0, 0, false},
+	} {
+		from, to, err := ParsePair(tt.variant)
+		if (err == nil) != tt.ok || from != tt.from || to != tt.to {
+			t.Errorf("%q: %d, %d, %v", tt.variant, from, to, err)
+		}
+	}
+}
+
+// What is read as a pair is written as it was.
+func FuzzParsePair(f *testing.F) {
+	for _, seed := range []string{"0-1", "0-2", "12-127", "0-65536", "5-3", "0--1", "4K8S"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, variant string) {
+		from, to, err := ParsePair(variant)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than a sentence: %v", err)
+			}
+			return
+		}
+		if PairVariant(from, to) != variant || from >= to {
+			t.Errorf("%q is CPUs %d and %d", variant, from, to)
+		}
+	})
+}
+
+func pairFile(cells ...Cell) *File {
+	f := &File{Format: Format, Version: Version, Cells: cells}
+	f.Provenance.Levels = numa.Levels{{Name: "shared L3", Groups: []numa.CPUSet{{0, 1, 2}}}, {Name: "nodes 21 apart", Groups: []numa.CPUSet{{0, 1, 2, 8}}}}
+	return f
+}
+
+func pairCell(a, b, bytes int, ns float64) Cell {
+	return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: PairVariant(a, b)}, Time: fit.Median([]float64{ns})}
+}
+
+// Pairs come with their levels and these with their medians; what is missing is
+// unknown, not zero. All of it survives writing and reading.
+func TestPairs(t *testing.T) {
+	f := pairFile(pairCell(8, 0, 0, 200), pairCell(0, 1, 0, 50), pairCell(1, 2, 0, 54), pairCell(0, 2, 0, 52), pairCell(0, 1, 8192, 600))
+	var b strings.Builder
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Read(strings.NewReader(b.String()), "pairs.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Pairs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.CPUs.String() != "0-2,8" || len(p.Pairs) != 4 || len(p.Levels) != 2 {
+		t.Fatalf("%+v", p)
+	}
+	if l := p.Levels[0]; l.Name != "shared L3" || l.Pairs != 3 || l.Median[0] != 52 || l.Median[1] != 600 {
+		t.Errorf("%+v", l)
+	}
+	if l := p.Levels[1]; l.Pairs != 1 || l.Median[0] != 200 || l.Median[1] != 0 {
+		t.Errorf("%+v", l)
+	}
+	if last := p.Pairs[2]; last.From != 0 || last.To != 8 || !math.IsNaN(last.Times[1].Center) {
+		t.Errorf("%+v", last)
+	}
+	near, far := p.Curve(0), p.Curve(1)
+	if at, beyond := near.At(4096, 1); beyond || math.Abs(at-326e-9) > 1e-15 { // half way from 52 to 600 ns
+		t.Errorf("f(4K) = %g s", at)
+	}
+	if at, _ := far.At(4096, 1); !(at >= 200e-9) || math.IsInf(at, 0) {
+		t.Errorf("a level with null transfers alone: %g s", at)
+	}
+	f.Provenance.Levels = nil
+	if p, err = f.Pairs(); err != nil || len(p.Levels) != 1 || p.Levels[0].Pairs != 4 {
+		t.Errorf("without levels: %+v, %v", p, err)
+	}
+	if _, err := pairFile().Pairs(); err == nil || !strings.Contains(err.Error(), "taulop pairs") {
+		t.Errorf("no pairs: %v", err)
+	}
+	if _, err := pairFile(Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: "2-0"}}).Pairs(); err == nil {
+		t.Error("a pair that is none")
+	}
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// pairsOf is a file of n CPUs, four of which share a cache; CPUs 0 and 2 are slow.
+func pairsOf(n int) *params.File {
+	f := &params.File{Format: params.Format, Version: params.Version}
+	f.Plan.Copy = "memcpy"
+	all := make(numa.CPUSet, n)
+	for i := range all {
+		all[i] = i
+	}
+	var groups []numa.CPUSet
+	for i := 0; i < n; i += 4 {
+		groups = append(groups, all[i:min(i+4, n)])
+	}
+	f.Provenance.Levels = numa.Levels{{Name: "shared L3", Groups: groups}, {Name: "nodes 21 apart", Groups: []numa.CPUSet{all}}}
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			times := map[int]float64{0: 50, 8192: 500}
+			if a/4 != b/4 {
+				times = map[int]float64{0: 200, 8192: 1600}
+			}
+			for m, ns := range times {
+				if a == 0 && b == 2 && m == 0 {
+					ns = 120
+				}
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(a, b)},
+					Time: fit.Estimate{Center: ns, Lo: ns - 1, Hi: ns + 1, N: 6}})
+			}
+		}
+	}
+	return f
+}
+
+// Columns are aligned, bandwidths are 8192/500 = 16.4 and 8192/1600 = 5.12 GB/s, and
+// the slow pair is told with its score, (120 − 50)/(1 % of 50) = 140.
+func TestPairsText(t *testing.T) {
+	doc, err := NewPairs(pairsOf(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	doc.WriteText(&b)
+	for _, want := range []string{
+		"null transfer, one way, ns\n  CPU   1   2   3   4   5   6   7\n    0  50 120  50 200 200 200 200\n    1      50  50 200",
+		"bandwidth of transfers of 8K, GB/s\n  CPU    1    2    3    4",
+		"\n    0 16.4 16.4 16.4 5.12",
+		"CPUs 0 and 2 are slower than their level (shared L3) says: a null transfer takes 120 ns where the median is 50.0 ns (z = 140.0).",
+		"shared L3     12",
+		"nodes 21 apart     16",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	if err := doc.WriteJSON(&b); err != nil || !strings.Contains(b.String(), `"closer_than"`) && !strings.Contains(b.String(), `"z": 140`) {
+		t.Errorf("%v: %.200s", err, b.String())
+	}
+}
+
+// A matrix has up to 16 CPUs and no line that a terminal breaks; beyond that there is
+// the summary alone.
+func TestPairsOfMany(t *testing.T) {
+	for _, n := range []int{MatrixCPUs, MatrixCPUs + 1, 64} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			doc, err := NewPairs(pairsOf(n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			doc.WriteText(&b)
+			if matrix := strings.Contains(b.String(), "bandwidth of"); matrix != (n <= MatrixCPUs) {
+				t.Errorf("a matrix: %v", matrix)
+			}
+			lines := strings.Split(b.String(), "\n")
+			if n > MatrixCPUs && len(lines) > 20 {
+				t.Errorf("%d lines", len(lines))
+			}
+			for _, line := range lines[2:] {
+				if len([]rune(line)) > 150 || n <= MatrixCPUs && strings.HasPrefix(line, "  ") && len(line) > 90 {
+					t.Errorf("%d columns: %s", len(line), line)
+				}
+			}
+		})
+	}
+}
