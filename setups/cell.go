@@ -17,6 +17,8 @@ type Cell struct {
 	// Trips, if not nil, are measured instead of the trial: a sample is their
 	// median.
 	Trips *RoundTrip
+	// Between, if not nil, is likewise measured instead.
+	Between *Between
 	// Quick is for computing, which hangs less on where memory lies: buffers are
 	// kept from trial to trial, batches are shorter, and each is a sample.
 	Quick   bool
@@ -46,6 +48,9 @@ func (c *Cell) Run(ctx context.Context, t *Team) error {
 			c.batches = append(c.batches, times...)
 		}
 		return err
+	}
+	if c.Between != nil {
+		return c.runBetween(ctx, t)
 	}
 	if c.Trial.Messages == 0 {
 		if err := c.calibrate(ctx, t); err != nil {
@@ -90,6 +95,33 @@ func (c *Cell) calibrate(ctx context.Context, t *Team) error {
 		c.Trial = probe
 		return nil
 	}
+}
+
+// runBetween adds a trial of copies between levels, a few to a batch at first.
+func (c *Cell) runBetween(ctx context.Context, t *Team) error {
+	b := c.Between
+	if b.Copies == 0 {
+		b.Batches = 1
+		for b.Copies = 1; ; {
+			times, err := t.CopyBetween(ctx, *b)
+			if err != nil {
+				b.Copies = 0
+				return err
+			}
+			if took := times[0] * float64(b.Copies); took >= float64(batchTime)/10 {
+				b.Copies = max(1, int(math.Round(float64(batchTime)/times[0])))
+				break
+			}
+			b.Copies *= 32
+		}
+		b.Batches = batchesPerTrial
+	}
+	times, err := t.CopyBetween(ctx, *b)
+	if err == nil {
+		c.Samples = append(c.Samples, median(times))
+		c.batches = append(c.batches, times...)
+	}
+	return err
 }
 
 // Message is the time of a message, l(k,τ), in ns.

@@ -42,6 +42,7 @@ Examples:
 Other commands, each with its own -h:
   taulop topo      what this machine is, and what would spoil a measurement
   taulop sweep     every parameter of this machine into one file
+  taulop copy      a copy between every two levels of the memory
   taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory
