@@ -118,6 +118,8 @@ func parseTau(text string) (int, error) {
 // A cellsRequest is what commands have in common that measure cells of a kind.
 type cellsRequest struct {
 	name  string
+	takes bool     // arguments,
+	words []string // which are these
 	time  time.Duration
 	width float64
 	json  bool
@@ -142,13 +144,14 @@ func (req *cellsRequest) parse(flags *flag.FlagSet, out io.Writer, args []string
 		return nil, err
 	}
 	switch {
-	case flags.NArg() > 0:
+	case flags.NArg() > 0 && !req.takes:
 		return nil, usagef("%s takes no arguments, got %q: all is said by flags", req.name, flags.Arg(0))
 	case req.time <= 0:
 		return nil, usagef("-time is %v: give a budget above zero, like 20s", req.time)
 	case !(req.width > 0 && req.width < 1):
 		return nil, usagef("-ci is %v: give a relative half-width between 0 and 1, like 0.02", req.width)
 	}
+	req.words = flags.Args()
 	if err := writable(req.file); err != nil {
 		return nil, usagef("-o %s cannot be written: %v", req.file, err)
 	}

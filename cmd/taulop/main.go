@@ -7,6 +7,7 @@
 //	taulop topo [flags]
 //	taulop sweep [flags] -o host.json
 //	taulop copy [flags]
+//	taulop pack [flags] [MESSAGE ...]
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
@@ -45,6 +46,7 @@ var commands = map[string]command{
 	"topo":    {topo, false},
 	"sweep":   {sweepCommand, true},
 	"copy":    {copyCommand, true},
+	"pack":    {packCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},
