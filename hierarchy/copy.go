@@ -144,8 +144,8 @@ func Ends(c params.Cell) (from, to string) {
 	return from, to
 }
 
-// A Step is what it costs that one end of a copy lies one level farther out, the
-// other end at the same.
+// A Step is what it costs that one end of a copy lies one level farther out, while
+// the other stays no farther than the nearer of them: it would hide the difference.
 type Step struct {
 	Tau      int          `json:"tau"`
 	End      string       `json:"end"` // from or to
@@ -186,11 +186,12 @@ func Steps(cells []params.Cell) (steps []Step) {
 				var ratios []float64
 				for key, near := range at {
 					from, to := Ends(near)
-					if key.Tau != tau || (end == "from" && from != s.Near) || (end == "to" && to != s.Near) {
-						continue
-					}
+					this, other := from, to
 					if key.Variant = s.Far + "-" + to; end == "to" {
-						key.Variant = from + "-" + s.Far
+						this, other, key.Variant = to, from, from+"-"+s.Far
+					}
+					if key.Tau != tau || this != s.Near || slices.Index(levels, other) >= i {
+						continue
 					}
 					far, ok := at[key]
 					if !ok || !near.Time.Known() || !far.Time.Known() {

@@ -81,7 +81,7 @@ func writeSteps(w io.Writer, steps []hierarchy.Step) {
 	if len(steps) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "What a level adds: times a copy with that end at the level before takes, median of sizes and other ends")
+	fmt.Fprintln(w, "What a level adds: times what a copy takes with that end at the level before, median of sizes and of other ends as near")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "τ\tend\tlevel\t× that of\t\tslower\t")
 	for _, s := range steps {

@@ -25,7 +25,8 @@ type Between struct {
 type Room struct {
 	Bytes []int // by worker
 	// Memory: more than any cache holds. It stays mapped, and trials go on where
-	// the last ended; other rooms are mapped afresh and walked through once before.
+	// the last ended. Other rooms are walked through before, and mapped afresh unless
+	// they are large: a thousand pages are a sample by themselves.
 	Memory bool
 	Remote bool // on the node of intermediate buffers, not of user buffers
 }
@@ -57,7 +58,7 @@ func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 				return nil, err
 			}
 		}
-		if from := pair[sending]; b.From.Memory { // see check
+		if from := pair[sending]; from.region != nil { // see check
 			from.next += unitsOf(b.Bytes) * unitBytes
 		} else {
 			from.phase = t.copied * unitBytes
@@ -104,7 +105,11 @@ type stretch struct {
 type stretchKey struct {
 	worker, side int
 	remote       bool
+	bytes        int // 0: memory, as much as was asked for at most
 }
+
+// keptRoom is where rooms stay mapped from trial to trial.
+const keptRoom = 4 << 20
 
 // room is a worker's end: one that stays, or a fresh one.
 func (b *between) room(t *Team, r Room, side, w int) (*stretch, error) {
@@ -114,12 +119,16 @@ func (b *between) room(t *Team, r Room, side, w int) (*stretch, error) {
 		s.of, node = intermediate, t.placement.Workers[w].IntermediateNode
 	}
 	bytes := max(r.Bytes[w], unitsOf(b.Bytes)*unitBytes)
-	if !r.Memory {
+	stays := r.Memory || bytes >= keptRoom && bytes >= 2*unitsOf(b.Bytes)*unitBytes
+	if !stays {
 		mem, err := b.mapped(t, bytes, node, shm.MapPrivate)
 		s.mem = mem[:bytes:bytes]
 		return s, err
 	}
-	key := stretchKey{w, side, r.Remote}
+	key := stretchKey{w, side, r.Remote, bytes}
+	if r.Memory {
+		key.bytes = 0
+	}
 	if old := t.stretches[key]; old != nil {
 		if len(old.mem) >= bytes {
 			return old, nil
@@ -131,7 +140,7 @@ func (b *between) room(t *Team, r Room, side, w int) (*stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.region, s.mem = region, region.Bytes()
+	s.region, s.mem = region, region.Bytes()[:bytes:bytes]
 	if t.stretches == nil {
 		t.stretches = make(map[stretchKey]*stretch)
 	}

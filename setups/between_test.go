@@ -13,8 +13,8 @@ import (
 func TestCopyBetween(t *testing.T) {
 	team := team(t, 2)
 	small, large := []int{128, 4096}, []int{5 << 20, 1 << 20}
-	for _, from := range []Room{{Bytes: small}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
-		for _, to := range []Room{{Bytes: small}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
+	for _, from := range []Room{{Bytes: small}, {Bytes: large}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
+		for _, to := range []Room{{Bytes: small}, {Bytes: large}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
 			for _, m := range []int{1, 64, 1000, 4096} {
 				for range 3 {
 					b := Between{Tau: 2, Bytes: m, From: from, To: to, Copies: 700, Batches: 2}
@@ -40,7 +40,7 @@ func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := &between{Between: b, patterns: team.patterns, ends: [][2]*stretch{{
-		team.stretches[stretchKey{0, sending, false}], team.stretches[stretchKey{0, receiving, false}]}}}
+		team.stretches[stretchKey{0, sending, false, 0}], team.stretches[stretchKey{0, receiving, false, 0}]}}}
 	if err := run.check(0, [2]int{4096, 0}, 16, 4096); err != nil {
 		t.Errorf("what was copied is refused: %v", err)
 	}

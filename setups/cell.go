@@ -97,31 +97,22 @@ func (c *Cell) calibrate(ctx context.Context, t *Team) error {
 	}
 }
 
-// runBetween adds a trial of copies between levels, a few to a batch at first.
+// runBetween adds a trial of copies between levels. How many make a batch is a guess
+// at first, for every trial takes a walk through what is to be in a cache.
 func (c *Cell) runBetween(ctx context.Context, t *Team) error {
 	b := c.Between
 	if b.Copies == 0 {
-		b.Batches = 1
-		for b.Copies = 1; ; {
-			times, err := t.CopyBetween(ctx, *b)
-			if err != nil {
-				b.Copies = 0
-				return err
-			}
-			if took := times[0] * float64(b.Copies); took >= float64(batchTime)/10 {
-				b.Copies = max(1, int(math.Round(float64(batchTime)/times[0])))
-				break
-			}
-			b.Copies *= 32
-		}
-		b.Batches = batchesPerTrial
+		const each, perByte = 10, 0.1 // ns
+		b.Copies, b.Batches = max(1, int(float64(batchTime)/(each+perByte*float64(b.Bytes)))), batchesPerTrial
 	}
 	times, err := t.CopyBetween(ctx, *b)
-	if err == nil {
-		c.Samples = append(c.Samples, median(times))
-		c.batches = append(c.batches, times...)
+	if err != nil {
+		return err
 	}
-	return err
+	c.Samples = append(c.Samples, median(times))
+	c.batches = append(c.batches, times...)
+	b.Copies = max(1, int(math.Round(float64(batchTime)/median(times))))
+	return nil
 }
 
 // Message is the time of a message, l(k,τ), in ns.
