@@ -16,6 +16,7 @@ import (
 type Choice struct {
 	compare.Choice
 	Taus       []int
+	Levels     []string // of copies between levels of the memory: L2-memory
 	Algorithms []string // of verifications
 	P          int      // of verifications
 }

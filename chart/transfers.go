@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/hierarchy"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
@@ -166,13 +168,23 @@ func (ch Choice) sizesWanted() string {
 	return "any m"
 }
 
-// Copies is the cost of a copy c(m,τ) against m, a line for each τ: Fig. 4.
+// Copies is the cost of a copy c(m,τ) against m, a line for each τ: Fig. 4. Between
+// levels of the memory, where those are chosen or all that a file has, there is a line
+// for each two levels too.
 func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	var measured []measuredPoint
 	if err := tooMany(len(machines), "fewer files"); err != nil {
 		return nil, err
 	}
 	for _, m := range machines {
+		levels, err := ch.betweenLevels(m)
+		if err != nil {
+			return nil, err
+		}
+		if len(levels) > 0 {
+			measured = append(measured, levels...)
+			continue
+		}
 		copies := slices.DeleteFunc(slices.Clone(m.File.Cells), func(c params.Cell) bool { return c.Kind != params.CopyCell })
 		if len(copies) == 0 {
 			return nil, fmt.Errorf("%s has no copies, c(m,τ): published files never have; measure them with taulop sweep", m.Name)
@@ -197,6 +209,56 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 		}
 	}
 	return overSize(measured, ch, len(machines), "Cost of a copy while τ processes copy at once", "c(m,τ)", "without flags and partners", "lower is better")
+}
+
+// betweenLevels are a machine's copies between levels, if they are chosen, or if it
+// has no others: then those within one level.
+func (ch Choice) betweenLevels(m compare.Machine) (measured []measuredPoint, err error) {
+	var levels []string
+	others := false
+	for _, c := range m.File.Cells {
+		others = others || c.Kind == params.CopyCell
+		if c.Kind == params.LevelCell && !slices.Contains(levels, c.Variant) {
+			levels = append(levels, c.Variant)
+		}
+	}
+	wanted := ch.Levels
+	if len(wanted) == 0 && others || len(wanted) == 0 && len(levels) == 0 {
+		return nil, nil
+	}
+	if len(levels) == 0 {
+		return nil, fmt.Errorf("%s has no copies between levels of the memory: measure them with taulop copy, or taulop sweep -with copy", m.Name)
+	}
+	if len(wanted) == 0 {
+		for _, l := range levels {
+			if from, to, _ := strings.Cut(l, "-"); from == to {
+				wanted = append(wanted, l)
+			}
+		}
+	}
+	slices.SortStableFunc(levels, func(a, b string) int { return cmp.Compare(farness(a), farness(b)) })
+	for _, l := range wanted {
+		if !slices.Contains(levels, l) {
+			return nil, fmt.Errorf("%s has no copies between %s: it has %s", m.Name, l, strings.Join(levels, ", "))
+		}
+	}
+	for _, l := range levels {
+		for _, c := range m.File.Cells {
+			if c.Kind == params.LevelCell && c.Variant == l && slices.Contains(wanted, l) && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes)) {
+				measured = append(measured, measuredPoint{m.Name, []string{strings.Replace(l, "-", "→", 1), "", ""}, c.Tau, c.Bytes, c.Time})
+			}
+		}
+	}
+	if len(measured) == 0 {
+		return nil, fmt.Errorf("%s has no copies between levels of %s: choose others with -m", m.Name, ch.sizesWanted())
+	}
+	return measured, nil
+}
+
+// farness orders copies between levels from the core outwards.
+func farness(variant string) (n int) {
+	from, to, _ := strings.Cut(variant, "-")
+	return 8*slices.Index(hierarchy.Order, from) + slices.Index(hierarchy.Order, to)
 }
 
 // copyChannel is where a copy was measured, of any size.

@@ -442,3 +442,43 @@ func BenchmarkPredict(b *testing.B) {
 		}
 	}
 }
+
+// Each message at a stride is packed before its first transfer and unpacked after its
+// last, under log_nP too: o_mw + l_mw.
+func TestPacking(t *testing.T) {
+	m := TauLop{Parameters: plain{}, Segment: 64}
+	packing := func(m int) (float64, bool) { return 10 * float64(m), false }
+	strided := m
+	strided.Packing, strided.Stride = packing, 512
+	cost := func(m interface {
+		Cost(*collective.Schedule) (Cost, error)
+	}, s *collective.Schedule) Cost {
+		t.Helper()
+		c, err := m.Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	// Three stages, each with messages of m.
+	s := schedule(t, "bcast:binomial", collective.Call{P: 8, M: 640})
+	if got := cost(strided, s).Seconds - cost(m, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 {
+		t.Errorf("three stages cost %v more at a stride, want %v", got, 3*2*6400)
+	}
+	if text := cost(strided, s).Formula(); !strings.Contains(text, "6p(m,512)") {
+		t.Errorf("formula %s", text)
+	}
+	one, _ := LogNPOf(m)
+	other, _ := LogNPOf(strided)
+	if got := cost(other, s).Seconds - cost(one, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 {
+		t.Errorf("log_nP: %v more at a stride", got)
+	}
+	empty := schedule(t, "barrier:dissemination", collective.Call{P: 8})
+	if cost(strided, empty).Seconds != cost(m, empty).Seconds {
+		t.Error("what is empty is packed")
+	}
+	tree := schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 640, Segment: 64, Degree: 2})
+	if _, err := strided.Cost(tree); !errors.Is(err, ErrInOnePiece) {
+		t.Errorf("a tree of transfers: %v", err)
+	}
+}

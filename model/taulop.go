@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -32,6 +33,11 @@ type TauLop struct {
 	Nodes  []int
 	Across *TauLop
 
+	// Packing, if not nil, is p(m,d), in seconds: messages whose elements lie Stride
+	// bytes apart are packed before their first transfer and unpacked after their last.
+	Packing func(m int) (seconds float64, extrapolated bool)
+	Stride  int
+
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
 	// LocalCopies counts what ranks copy within themselves, which the paper leaves
@@ -41,6 +47,9 @@ type TauLop struct {
 	// Copies is c(m,τ), a copy with no flags and no partner, in seconds.
 	Copies func(m, tau int) (seconds float64, extrapolated bool)
 }
+
+// ErrInOnePiece is why messages at a stride cannot be costed.
+var ErrInOnePiece = errors.New("its ranks copy from each other's buffers, in which messages lie in one piece: leave the stride out, or take another algorithm")
 
 // Transport is the way a message takes through memory.
 type Transport int
@@ -111,6 +120,8 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 		seconds, extrapolated = m.channel(t.channel).L(t.Bytes, t.Tau)
 	case "o":
 		seconds, extrapolated = m.Parameters.O(t.Bytes)
+	case "p":
+		seconds, extrapolated = m.Packing(t.Bytes)
 	case "c":
 		seconds, extrapolated = m.Copies(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
@@ -234,12 +245,17 @@ func (m TauLop) terms(y Symbols) terms {
 				transfers(Count{Fixed: 1}, largest, tau)
 			}
 			return nil
+		case stage.Pattern == collective.Transfer && m.Packing != nil:
+			return ErrInOnePiece
 		case stage.Pattern == collective.Transfer:
 			transfers(Count{Fixed: 1}, largest, tau)
 			return nil
 		}
 		if !m.NoOverhead {
 			add(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest)})
+		}
+		if m.Packing != nil && largest > 0 {
+			add(Term{Count: Count{Fixed: 2}, Parameter: "p", Bytes: largest, Size: fmt.Sprintf("%s,%d", y.size(largest), m.Stride)})
 		}
 		switch m.Transport {
 		case Whole: // eqs. (11) and (15); with as many transfers at once, eq. (17) for k = 1

@@ -398,3 +398,38 @@ func TestWriteBenchmarks(t *testing.T) {
 		}
 	}
 }
+
+// p(m,d) of each stride, in and off cache apart; what lies in one piece and what went
+// between CPUs is none.
+func TestP(t *testing.T) {
+	f := sparse()
+	add := func(variant string, bytes int, ns float64, off bool) {
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes, Variant: variant},
+			Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
+	}
+	add("4K4S", 4096, 50, false)
+	add("4K8S", 4096, 300, false)
+	add("1K8S", 1024, 80, false)
+	add("4K8S-L3", 4096, 1800, false)
+	add("4K8S", 4096, 900, true)
+	add("4K64S", 4096, 920, false)
+	for _, tt := range []struct {
+		stride, m int
+		off       bool
+		want      float64
+	}{{8, 1024, false, 80e-9}, {8, 4096, false, 300e-9}, {8, 2560, false, 190e-9}, {8, 4096, true, 900e-9}, {64, 4096, false, 920e-9}} {
+		curve, err := f.P(tt.stride, tt.off)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, beyond := curve.At(tt.m, 7); math.Abs(got-tt.want) > 1e-15 || beyond {
+			t.Errorf("p(%d,%d) = %v, %v; want %v", tt.m, tt.stride, got, beyond, tt.want)
+		}
+	}
+	if _, err := f.P(16, false); err == nil || !strings.Contains(err.Error(), "there are those of 8, 64") {
+		t.Errorf("a stride that was not measured: %v", err)
+	}
+	if _, err := sparse().P(8, false); err == nil || !strings.Contains(err.Error(), "taulop pack") {
+		t.Errorf("nothing packed: %v", err)
+	}
+}

@@ -28,6 +28,8 @@ func WriteSweep(w io.Writer, f *params.File) {
 			}
 		}
 	}
+	WriteLevels(w, f)
+	WritePacks(w, f)
 	widths := sweep.Widths(f)
 	fmt.Fprintf(w, "%d cells in %.0f s; 95 %% intervals within ±%s %% for half of them, ±%s %% for 9 of 10\n", len(f.Cells), f.Seconds,
 		Digits(100*sweep.Quantile(widths, 0.5), 1), Digits(100*sweep.Quantile(widths, 0.9), 1))

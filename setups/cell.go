@@ -17,6 +17,8 @@ type Cell struct {
 	// Trips, if not nil, are measured instead of the trial: a sample is their
 	// median.
 	Trips *RoundTrip
+	// Between, if not nil, is likewise measured instead.
+	Between *Between
 	// Quick is for computing, which hangs less on where memory lies: buffers are
 	// kept from trial to trial, batches are shorter, and each is a sample.
 	Quick   bool
@@ -46,6 +48,9 @@ func (c *Cell) Run(ctx context.Context, t *Team) error {
 			c.batches = append(c.batches, times...)
 		}
 		return err
+	}
+	if c.Between != nil {
+		return c.runBetween(ctx, t)
 	}
 	if c.Trial.Messages == 0 {
 		if err := c.calibrate(ctx, t); err != nil {
@@ -90,6 +95,24 @@ func (c *Cell) calibrate(ctx context.Context, t *Team) error {
 		c.Trial = probe
 		return nil
 	}
+}
+
+// runBetween adds a trial of copies between levels. How many make a batch is a guess
+// at first, for every trial takes a walk through what is to be in a cache.
+func (c *Cell) runBetween(ctx context.Context, t *Team) error {
+	b := c.Between
+	if b.Copies == 0 {
+		const each, perByte = 10, 0.1 // ns
+		b.Copies, b.Batches = max(1, int(float64(batchTime)/(each+perByte*float64(b.Bytes)))), batchesPerTrial
+	}
+	times, err := t.CopyBetween(ctx, *b)
+	if err != nil {
+		return err
+	}
+	c.Samples = append(c.Samples, median(times))
+	c.batches = append(c.batches, times...)
+	b.Copies = max(1, int(math.Round(float64(batchTime)/median(times))))
+	return nil
 }
 
 // Message is the time of a message, l(k,τ), in ns.

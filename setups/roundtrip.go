@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/shm"
+	"github.com/taulop/taulop/strided"
 )
 
 // A RoundTrip is a parametrised round trip, PRTT(n,d,m): a client sends n
@@ -20,6 +21,18 @@ type RoundTrip struct {
 	SegmentBytes int // S
 	Runs         int // timed, after one that warms up
 	ArenaBytes   int // > 0: off cache, messages walk through at least that much
+	// Layout, if not nil, is how messages lie in memory: they are packed before they
+	// are sent, and unpacked when they have come (mlognp-2009, section IV). Bytes is
+	// that of the layout then.
+	Layout *strided.Message
+}
+
+// span is how much memory a message lies in.
+func (rt RoundTrip) span() int {
+	if rt.Layout != nil {
+		return rt.Layout.Span()
+	}
+	return rt.Bytes
 }
 
 // RoundTrips runs a round trip between the first two workers of the team and
@@ -54,15 +67,22 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 		run.channels[w] = shm.NewChannel(mem, rt.Segments, rt.SegmentBytes, 1)
 		for side := range run.users[w] {
 			if rt.ArenaBytes > 0 {
-				run.arena = t.exchangeOf(max(rt.ArenaBytes, 2*rt.Bytes))
+				run.arena = t.exchangeOf(max(rt.ArenaBytes, 2*rt.span()))
 				mem, err = run.arena.memory(t, side, w)
 			} else {
-				mem, err = run.mapped(t, shm.MapPrivate, max(1, rt.Bytes), place.UserNode)
+				mem, err = run.mapped(t, shm.MapPrivate, max(1, rt.span()), place.UserNode)
 			}
 			if err != nil {
 				return nil, err
 			}
-			run.users[w][side] = walked{mem: mem, size: rt.Bytes}
+			run.users[w][side] = walked{mem: mem, size: rt.span()}
+		}
+		if rt.Layout != nil {
+			for side := range run.packed[w] {
+				if run.packed[w][side], err = run.mapped(t, shm.MapPrivate, rt.Bytes, place.UserNode); err != nil {
+					return nil, err
+				}
+			}
 		}
 		run.users[w][sending].at = run.begin(sending)
 		run.users[w][receiving].at = run.begin(receiving)
@@ -75,7 +95,9 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 			run.arena.next = [2]int{run.users[0][sending].at, run.users[1][receiving].at}
 		}
 		from, to := &run.users[1-w][sending], &run.users[w][receiving]
-		if differ(to.mem[to.last:to.last+rt.Bytes], t.patterns[1-w], from.last) >= 0 {
+		arrived := to.mem[to.last : to.last+rt.span()]
+		if rt.Layout != nil && !elements(*rt.Layout, arrived, t.patterns[1-w], from.last) ||
+			rt.Layout == nil && differ(arrived, t.patterns[1-w], from.last) >= 0 {
 			return nil, fmt.Errorf("round trip: worker %d does not hold what worker %d sent: this machine's copies cannot be trusted", w, 1-w)
 		}
 	}
@@ -88,6 +110,7 @@ type roundTrip struct {
 	barrier  *shm.Barrier
 	channels [2]*shm.Channel // by writer
 	users    [2][2]walked    // by worker, sending and receiving
+	packed   [2][2][]byte    // of messages with a layout, likewise
 	patterns [][]byte
 	arena    *exchange
 	where    *where
@@ -179,7 +202,7 @@ func (p *roundTrip) work(w *worker) error {
 		begin := time.Now()
 		for j := range p.N {
 			if w.id == 1 {
-				if !p.receive(in, incoming.next()) {
+				if !p.unpack(w.id, in, incoming.next()) {
 					return gaveUp{"the client's message"}
 				}
 				continue
@@ -188,15 +211,15 @@ func (p *roundTrip) work(w *worker) error {
 				for next := time.Now(); time.Since(next) < p.Delay; {
 				}
 			}
-			if !p.send(out, outgoing.next()) {
+			if !p.pack(w.id, out, outgoing.next()) {
 				return gaveUp{"room for the client's message"}
 			}
 		}
 		if w.id == 1 {
-			if !p.send(out, outgoing.next()) {
+			if !p.pack(w.id, out, outgoing.next()) {
 				return gaveUp{"room for the answer"}
 			}
-		} else if !p.receive(in, incoming.next()) {
+		} else if !p.unpack(w.id, in, incoming.next()) {
 			return gaveUp{"the server's answer"}
 		}
 		if w.id == 0 {
@@ -204,6 +227,29 @@ func (p *roundTrip) work(w *worker) error {
 		}
 	}
 	return nil
+}
+
+// pack sends a message, packed first if it has a layout.
+func (p *roundTrip) pack(id int, out *shm.Sender, m []byte) bool {
+	if p.Layout != nil {
+		packed := p.packed[id][sending][:p.Bytes]
+		p.Layout.Pack(packed, m)
+		m = packed
+	}
+	return p.send(out, m)
+}
+
+// unpack receives a message, and unpacks it to where it lies.
+func (p *roundTrip) unpack(id int, in *shm.Receiver, m []byte) bool {
+	if p.Layout == nil {
+		return p.receive(in, m)
+	}
+	packed := p.packed[id][receiving][:p.Bytes]
+	if !p.receive(in, packed) {
+		return false
+	}
+	p.Layout.Unpack(m, packed)
+	return true
 }
 
 func (p *roundTrip) send(out *shm.Sender, m []byte) bool {

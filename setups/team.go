@@ -32,10 +32,13 @@ type Team struct {
 	exchange *exchange // of collectives
 	kept     map[piece]*shm.Region
 	visits   []uint32 // memory for walks through fresh buffers
-	where    where
-	share    *HugeShare // of the last trial, if Huge
-	patterns [][]byte
-	restore  func()
+	// of copies between levels
+	stretches map[stretchKey]*stretch
+	copied    int // trials
+	where     where
+	share     *HugeShare // of the last trial, if Huge
+	patterns  [][]byte
+	restore   func()
 }
 
 // stallAfter is how long a run may stand still. A worker that lost its CPU is
@@ -118,7 +121,10 @@ func (t *Team) Release() {
 		for _, r := range t.kept {
 			r.Close()
 		}
-		t.arena, t.exchange, t.kept = nil, nil, nil
+		for _, s := range t.stretches {
+			s.region.Close()
+		}
+		t.arena, t.exchange, t.kept, t.stretches = nil, nil, nil, nil
 	}
 }
 

@@ -27,6 +27,7 @@ type Sweep struct {
 	Report func(Progress)
 
 	jobs    []*job
+	missing map[string]int // of what is measured beside: cells without an interval
 	teams   map[site]*setups.Team
 	arenas  map[arenas]int64 // bytes, of those that are mapped
 	room    int64            // for all of them
@@ -83,15 +84,30 @@ func (s *Sweep) Run(ctx context.Context) (err error) {
 	if err := s.prepare(); err != nil {
 		return err
 	}
+	s.missing = make(map[string]int)
+	for _, name := range s.File.Plan.With {
+		s.missing[name] = 1 // until it is known
+	}
 	defer func() {
-		for _, t := range s.teams {
-			t.Close()
-		}
 		s.note()
 		if failed := s.save(); err == nil {
 			err = failed
 		}
 	}()
+	if err := s.transfers(ctx); err != nil {
+		return err
+	}
+	return s.beside(ctx)
+}
+
+// transfers measures all that is not beside.
+func (s *Sweep) transfers(ctx context.Context) error {
+	defer func() {
+		for _, t := range s.teams {
+			t.Close()
+		}
+	}()
+	reserved := share(s.File.Plan) * time.Duration(len(s.File.Plan.With))
 	for pass := 0; ; pass++ {
 		todo := s.pass(pass)
 		if len(todo) == 0 {
@@ -99,7 +115,7 @@ func (s *Sweep) Run(ctx context.Context) (err error) {
 		}
 		runtime.GC() // nothing is collected while teams exist
 		for _, j := range todo {
-			if s.over() {
+			if s.left() <= reserved {
 				return nil
 			}
 			if s.Report != nil {
@@ -154,8 +170,6 @@ func (s *Sweep) left() time.Duration {
 	budget := time.Duration(s.File.Plan.Budget * float64(time.Second))
 	return budget - time.Since(s.started)
 }
-
-func (s *Sweep) over() bool { return s.left() <= 0 }
 
 // pass chooses what to visit: at first everything that has no interval yet,
 // then what is not narrow enough, the wider half of it. Cells of one arena
@@ -309,6 +323,9 @@ func (s *Sweep) keep() error {
 func (s *Sweep) save() error {
 	began := time.Now()
 	s.File.Complete = s.done() == len(s.jobs)
+	for _, missing := range s.missing {
+		s.File.Complete = s.File.Complete && missing == 0
+	}
 	s.File.Seconds = s.spent + time.Since(s.started).Seconds()
 	if err := s.Save(s.File); err != nil {
 		return err

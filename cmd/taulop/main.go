@@ -7,6 +7,8 @@
 //	taulop topo [flags]
 //	taulop sweep [flags] -o host.json
 //	taulop pairs [flags]
+//	taulop copy [flags]
+//	taulop pack [flags] [MESSAGE ...]
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
@@ -50,6 +52,8 @@ var commands = map[string]command{
 	"topo":    {topo, false},
 	"sweep":   {sweepCommand, true},
 	"pairs":   {pairsCommand, true},
+	"copy":    {copyCommand, true},
+	"pack":    {packCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},

@@ -36,7 +36,7 @@ var plotKinds = []plotKind{
 		example: "taulop plot concurrency -o a.svg a.json b.json", ofMachines: chart.Concurrency},
 	{name: "l-m", about: "L(m,τ) against m, a line for each τ",
 		example: "taulop plot l-m -tau 1,2,4 -o l.pdf host.json", ofMachines: chart.TransfersOverSize},
-	{name: "copy", about: "c(m,τ) against m, a line for each τ",
+	{name: "copy", about: "c(m,τ) against m, a line for each τ, or each two levels of the memory",
 		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
@@ -103,7 +103,7 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 
 func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("taulop plot", flag.ContinueOnError)
-	var lists struct{ setups, placements, caches, bytes, taus, algorithms string }
+	var lists struct{ setups, placements, caches, bytes, taus, levels, algorithms string }
 	flags.StringVar(&req.output, "o", "", "write to a `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
 	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv")
@@ -111,6 +111,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&lists.caches, "cache", "", "`list` of where user data are: in, off")
 	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
 	flags.StringVar(&lists.taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16")
+	flags.StringVar(&lists.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files: `list` of algorithms like bcast:binomial, or message")
 	flags.IntVar(&req.choice.P, "P", 0, "of verify's files: `ranks` (default the most)")
@@ -129,6 +130,9 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	}
 	if err := checkAs(req.as); err != nil {
 		return err
+	}
+	if req.choice.Levels = fields(lists.levels); len(req.choice.Levels) > 0 && req.kind.name != "copy" {
+		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
 	}
 	req.choice.Algorithms = fields(lists.algorithms)
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {

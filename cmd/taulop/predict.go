@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ sweep writes, or a table in the published text format.
 Examples:
   taulop predict -params host.json -P 2,4,8 -m 1K:1M bcast
   taulop predict -params SHM.txt -gamma gamma.txt -P 2-16 -m 64K allreduce
+  taulop predict -params host.json -P 8 -m 16K -stride 64 bcast:binomial
   taulop predict -params SHM.txt -P 8 -m 8K,1M -model lognp -tsv bcast:binomial allgather:ring
 
 Models: taulop; libtaulop, τ-Lop as the authors' library computes it; lognp,
@@ -43,6 +45,8 @@ type costRequest struct {
 	setup, placement               string
 	offCache                       bool
 	model, transport, segmentText  string
+	strideText                     string
+	stride                         int // bytes from element to element, 0: messages in one piece
 	psText, msText                 string
 	root, degree                   int
 	given                          map[string]bool // flags
@@ -110,6 +114,7 @@ func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags.StringVar(&req.model, "model", "taulop", "`model`: "+strings.Join(costModels, ", "))
 	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
 	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	flags.StringVar(&req.strideText, "stride", "", "`bytes` from element to element of messages that are not in one piece: they are packed before the first transfer and unpacked after the last")
 	flags.IntVar(&req.root, "root", 0, "`rank` of the root of bcast, scatter, gather and reduce")
 	return flags
 }
@@ -200,6 +205,11 @@ func (req *costRequest) lists() (err error) {
 	})
 	if err != nil {
 		return usagef("-m: %v", err)
+	}
+	if req.given["stride"] {
+		if req.stride, _, err = parseSize(req.strideText, 1); err != nil || req.stride < 1 {
+			return usagef("-stride is %q: give the bytes from element to element, like 64", req.strideText)
+		}
 	}
 	return req.tree()
 }
@@ -300,6 +310,9 @@ func (req *costRequest) load() error {
 		if parameters.gamma != nil {
 			t.Reductions = parameters.gamma
 		}
+		if parameters.packing != nil {
+			t.Packing, t.Stride = func(m int) (float64, bool) { return parameters.packing.At(m, 1) }, req.stride
+		}
 		return t
 	}
 	if machine := parameters.native; machine != nil {
@@ -335,6 +348,9 @@ func (req *costRequest) load() error {
 	case "taulop":
 		req.source.Model, req.coster = "τ-Lop", taulop
 	case "libtaulop":
+		if req.stride > 0 {
+			return usagef("-model libtaulop knows messages in one piece only: leave -stride out, or take -model taulop or lognp")
+		}
 		if req.given["transport"] && transport != model.Whole {
 			return usagef("-model libtaulop knows whole messages only: leave -transport out, or take -model taulop")
 		}
@@ -354,6 +370,9 @@ func (req *costRequest) load() error {
 			}
 		}
 	case "loggp":
+		if req.stride > 0 {
+			return usagef("-model loggp knows messages in one piece only: leave -stride out, or take -model taulop or lognp")
+		}
 		req.inContext = nil
 		return req.loggp(parameters)
 	}
@@ -420,6 +439,7 @@ type parameters struct {
 
 	file      *params.File // nil for published tables
 	placement numa.Policy
+	packing   *params.Curve // p(m,d) of -stride, nil without
 }
 
 func (req *costRequest) readParameters() (*parameters, error) {
@@ -453,6 +473,9 @@ func (req *costRequest) published(f *parameterFile) (*parameters, error) {
 		if req.given[name] {
 			return nil, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, req.file)
 		}
+	}
+	if req.stride > 0 {
+		return nil, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
 	}
 	table, err := f.file.Table(params.Published, params.Published, false)
 	if err != nil {
@@ -508,6 +531,12 @@ func (req *costRequest) native(read *parameterFile) (*parameters, error) {
 		}
 		p.native = &m
 	}
+	if req.stride > 0 {
+		if p.packing, err = f.P(req.stride, offCache); err != nil {
+			return nil, usagef("%s: -stride: %v", req.file, err)
+		}
+		p.channel += fmt.Sprintf(", a stride of %d bytes", req.stride)
+	}
 	p.trips = model.RoundTrips(f, placement, offCache)
 	return p, nil
 }
@@ -529,6 +558,10 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 					return err
 				}
 				s, c, err := req.cost(a, p, m)
+				if errors.Is(err, model.ErrInOnePiece) && !req.asked[a] {
+					leaveOut(leftOut, a, "copies messages in one piece alone", p)
+					continue
+				}
 				if err != nil {
 					return err
 				}
@@ -562,14 +595,20 @@ func (req *costRequest) existing(p int, leftOut *[]report.Omission) (algorithms 
 			algorithms = append(algorithms, a)
 			continue
 		}
-		i := slices.IndexFunc(*leftOut, func(o report.Omission) bool { return o.Algorithm == a.String() })
-		if i < 0 {
-			i = len(*leftOut)
-			*leftOut = append(*leftOut, report.Omission{Algorithm: a.String(), Why: "needs a power of two of ranks"})
-		}
-		(*leftOut)[i].P = append((*leftOut)[i].P, p)
+		leaveOut(leftOut, a, "needs a power of two of ranks", p)
 	}
 	return algorithms
+}
+
+func leaveOut(leftOut *[]report.Omission, a *collective.Algorithm, why string, p int) {
+	i := slices.IndexFunc(*leftOut, func(o report.Omission) bool { return o.Algorithm == a.String() && o.Why == why })
+	if i < 0 {
+		i = len(*leftOut)
+		*leftOut = append(*leftOut, report.Omission{Algorithm: a.String(), Why: why})
+	}
+	if o := &(*leftOut)[i]; !slices.Contains(o.P, p) {
+		o.P = append(o.P, p)
+	}
 }
 
 // cost costs one call.
@@ -583,6 +622,9 @@ func (req *costRequest) cost(a *collective.Algorithm, p, m int) (*collective.Sch
 		coster = req.inContext(m)
 	}
 	c, err := coster.Cost(s)
+	if errors.Is(err, model.ErrInOnePiece) && !req.asked[a] {
+		return nil, model.Cost{}, err
+	}
 	if err != nil {
 		return nil, model.Cost{}, usageError(err.Error())
 	}

@@ -97,7 +97,10 @@ func readMachines(paths []string) (machines []compare.Machine, skipped []error, 
 	}
 	for _, path := range paths {
 		p, err := readParameterFile(path)
-		if err == nil && !slices.ContainsFunc(p.file.Cells, func(c params.Cell) bool { return c.Kind == params.TransferCell && c.Setup != params.Lone }) {
+		if err == nil && !slices.ContainsFunc(p.file.Cells, func(c params.Cell) bool {
+			// What is measured beside transfers has a variant, and a chart of its own.
+			return c.Kind == params.TransferCell && c.Setup != params.Lone || c.Variant != ""
+		}) {
 			err = usagef("%s has no transfers, L(m,τ): complete it with taulop sweep -resume", path)
 		}
 		if err != nil && len(paths) < compare.Fleet {

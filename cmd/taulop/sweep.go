@@ -37,10 +37,14 @@ power cut, -resume measures what is missing, and narrows what is wide.
 Examples:
   taulop sweep -o host.json                        all, in a minute
   taulop sweep -budget 1h -ci 0.005 -o host.json   a large machine, over lunch
+  taulop sweep -with copy,pack -o host.json        levels of the memory and strides too
   taulop sweep -tau 1,2 -sizes 8K,64K,1M -gamma=false -o quick.json
 
 Flags:
 `
+
+// besideTime is how much longer a sweep takes for each of what is measured beside.
+const besideTime = 15 * time.Second
 
 // sweepRequest is what the user asked to sweep.
 type sweepRequest struct {
@@ -145,7 +149,7 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 		flags                                        = flag.NewFlagSet("taulop sweep", flag.ContinueOnError)
 		output, resume                               string
 		names, placements, taus, sizes, cpus, caches string
-		segment                                      string
+		segment, with                                string
 	)
 	flags.StringVar(&output, "o", "", "write a new `file`")
 	flags.StringVar(&resume, "resume", "", "go on with `file`, under its own plan")
@@ -159,6 +163,7 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 	flags.IntVar(&req.plan.Segments, "segments", 2, "`segments` of the intermediate buffers")
 	flags.StringVar(&segment, "segment", "8K", "`size` of a segment")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
+	flags.StringVar(&with, "with", "", "`list` of what to measure beside: "+strings.Join(sweep.Besides(), ", ")+"; without -budget the sweep takes 15 s longer for each")
 	flags.BoolVar(&req.gamma, "gamma", true, "measure reduction operators too")
 	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
@@ -176,6 +181,13 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 		return nil, usagef("-ci is %v: give a relative half-width between 0 and 1, like 0.01", req.plan.Width)
 	case req.plan.Segments < 1:
 		return nil, usagef("-segments is %d: give intermediate buffers at least one", req.plan.Segments)
+	}
+	var err error
+	if req.plan.With, err = sweep.ParseWith(with); err != nil {
+		return nil, usagef("-with: %v", err)
+	}
+	if !req.changed {
+		req.budget += time.Duration(len(req.plan.With)) * besideTime
 	}
 	req.file, req.resume = output, resume != ""
 	if req.resume {
@@ -321,6 +333,11 @@ func sweepProgress(w io.Writer, budget time.Duration) (show func(sweep.Progress)
 		what := string(p.Cell.Kind)
 		if p.Cell.Operator != "" {
 			what = p.Cell.Operator
+		}
+		if p.Cell.Tau == 0 && p.Cell.Operator == "" { // beside
+			bar.Describe(fmt.Sprintf("%d of %d cells, %v left, %s", p.Done, p.Cells, p.Left.Round(time.Second), what))
+			bar.Set(int((budget - p.Left).Milliseconds()))
+			return
 		}
 		bar.Describe(fmt.Sprintf("%d of %d cells, %v left, %s %s τ=%d", p.Done, p.Cells, p.Left.Round(time.Second), what, report.Bytes(p.Cell.Bytes), p.Cell.Tau))
 		bar.Set(int((budget - p.Left).Milliseconds()))

@@ -1,0 +1,270 @@
+package hierarchy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// Copies are c(m,τ) between every two levels of the memory.
+type Copies struct {
+	Sizes  []int    // m, bytes, rising
+	Taus   []int    // rising
+	Levels []string // only between these; empty: between all
+}
+
+// CopySizes are what is measured if nobody chooses.
+var CopySizes = []int{64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
+
+// Taus are the τ that are measured if nobody chooses: doubling to the number of cores.
+func Taus(m *numa.Machine) (taus []int) {
+	cores := max(1, m.Count().Cores)
+	for tau := 1; tau < cores; tau *= 2 {
+		taus = append(taus, tau)
+	}
+	return append(taus, cores)
+}
+
+// Fits refuses sizes that no memory has room for.
+func (c Copies) Fits(m *numa.Machine) error {
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return err
+	}
+	largest, tau := c.Sizes[len(c.Sizes)-1], c.Taus[len(c.Taus)-1]
+	if int64(largest) > free/64/int64(tau) {
+		return fmt.Errorf("copies of %d bytes by %d workers need more room than the %d MB of memory that this process may take allow: choose smaller sizes or fewer τ", largest, tau, free>>20)
+	}
+	return nil
+}
+
+// Place is where copies are measured: workers as under local, and the intermediate
+// buffers of placement remote as the memory far away.
+func (c Copies) Place(m *numa.Machine) (numa.Placement, error) {
+	return m.Place(numa.Remote, c.Taus[len(c.Taus)-1])
+}
+
+// Measure measures the copies. Warnings say what was left out, and where times do
+// not tell a level from the one nearer to the core.
+func (c Copies) Measure(ctx context.Context, m *numa.Machine, r Rounds) (missing int, warnings []error, err error) {
+	place, err := c.Place(m)
+	if err != nil {
+		return 0, nil, err
+	}
+	team, err := setups.NewTeam(place)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer team.Close()
+	jobs, warnings, err := c.jobs(m, team)
+	if err != nil {
+		return 0, warnings, err
+	}
+	all := slices.Clone(r.Have)
+	collect, add := Collect(&all), r.Add
+	r.Add = func(cell params.Cell) error {
+		collect(cell)
+		return add(cell)
+	}
+	missing, err = r.measure(ctx, jobs)
+	warnings = append(warnings, team.Warnings()...)
+	for _, s := range Steps(all) {
+		if !s.Slower {
+			warnings = append(warnings, s.doubt())
+		}
+	}
+	return missing, warnings, err
+}
+
+// jobs are a cell for each size, τ and two levels that it fits.
+func (c Copies) jobs(m *numa.Machine, team *setups.Team) (jobs []*job, warnings []error, err error) {
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return nil, nil, err
+	}
+	place := team.Placement()
+	ends := 2 * len(place.Workers) // of what stays mapped
+	if slices.ContainsFunc(place.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode }) {
+		ends *= 2
+	}
+	most := int(free/4) / ends
+	short := false
+	for _, tau := range c.Taus {
+		levels, left := Levels(m, place, tau)
+		warnings = append(warnings, left...)
+		for _, from := range levels {
+			for _, to := range levels {
+				if len(c.Levels) > 0 && (!slices.Contains(c.Levels, from.Name) || !slices.Contains(c.Levels, to.Name)) {
+					continue
+				}
+				for _, bytes := range c.Sizes {
+					b := setups.Between{Tau: tau, Bytes: bytes}
+					fits := true
+					for room, l := range map[*setups.Room]Level{&b.From: from, &b.To: to} {
+						n := l.walk(bytes)
+						if !l.cache() && n > most {
+							short, n = true, max(most, 4*bytes)
+						}
+						fits = fits && n > 0
+						*room = setups.Room{Bytes: slices.Repeat([]int{n}, tau), Memory: !l.cache(), Remote: l.Name == Remote}
+					}
+					if !fits {
+						continue
+					}
+					key := params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: from.Name + "-" + to.Name}
+					jobs = append(jobs, &job{key: key, team: team, factor: 1, cell: &setups.Cell{Between: &b}})
+				}
+			}
+		}
+	}
+	if short {
+		warnings = append(warnings, fmt.Errorf("memory only in part: copies walk through %d MB a worker and end, where it takes twice the last-level cache: free some memory, or choose fewer τ", most>>20))
+	}
+	if len(jobs) == 0 {
+		return nil, warnings, fmt.Errorf("no level holds any of these sizes: choose smaller ones")
+	}
+	return jobs, warnings, nil
+}
+
+// Order is levels from the core outwards.
+var Order = []string{"L1", "L2", "L3", "L4", Memory, Remote}
+
+// Ends are the levels of a cell, from and to; empty for other cells.
+func Ends(c params.Cell) (from, to string) {
+	if c.Kind != params.LevelCell {
+		return "", ""
+	}
+	from, to, _ = strings.Cut(c.Variant, "-")
+	return from, to
+}
+
+// A Step is what it costs that one end of a copy lies one level farther out, while
+// the other stays no farther than the nearer of them: it would hide the difference.
+type Step struct {
+	Tau      int          `json:"tau"`
+	End      string       `json:"end"` // from or to
+	Near     string       `json:"near"`
+	Far      string       `json:"far"`
+	Ratio    fit.Estimate `json:"ratio"` // of times: the median over sizes and the other end
+	Compared int          `json:"compared"`
+	SlowerOf int          `json:"slower"` // of those compared, beyond both intervals
+	Slower   bool         `json:"told_apart"`
+}
+
+// Steps compare each level with the next. A level is told apart where copies from
+// or to it are slower in most of what was compared, beyond both intervals.
+func Steps(cells []params.Cell) (steps []Step) {
+	at := make(map[params.Key]params.Cell)
+	var taus []int
+	found := make(map[string]bool)
+	for _, c := range cells {
+		if from, to := Ends(c); from != "" {
+			at[c.Key] = c
+			found[from], found[to] = true, true
+			if !slices.Contains(taus, c.Tau) {
+				taus = append(taus, c.Tau)
+			}
+		}
+	}
+	slices.Sort(taus)
+	var levels []string
+	for _, l := range Order {
+		if found[l] {
+			levels = append(levels, l)
+		}
+	}
+	for _, tau := range taus {
+		for _, end := range []string{"from", "to"} {
+			for i := 1; i < len(levels); i++ {
+				s := Step{Tau: tau, End: end, Near: levels[i-1], Far: levels[i]}
+				var ratios []float64
+				for key, near := range at {
+					from, to := Ends(near)
+					this, other := from, to
+					if key.Variant = s.Far + "-" + to; end == "to" {
+						this, other, key.Variant = to, from, from+"-"+s.Far
+					}
+					if key.Tau != tau || this != s.Near || slices.Index(levels, other) >= i {
+						continue
+					}
+					far, ok := at[key]
+					if !ok || !near.Time.Known() || !far.Time.Known() {
+						continue
+					}
+					ratios = append(ratios, far.Time.Center/near.Time.Center)
+					if near.Time.Differ(far.Time) && far.Time.Center > near.Time.Center {
+						s.SlowerOf++
+					}
+				}
+				if s.Compared = len(ratios); s.Compared == 0 {
+					continue
+				}
+				s.Ratio = fit.Median(ratios)
+				s.Slower = 2*s.SlowerOf > s.Compared
+				steps = append(steps, s)
+			}
+		}
+	}
+	return steps
+}
+
+// doubt says that a level is not told apart.
+func (s Step) doubt() error {
+	return fmt.Errorf("τ = %d, copies %s %s are not told apart from those %s %s (slower in %d of %d): the caches may be other than the system says, or prefetching hides it",
+		s.Tau, s.End, s.Far, s.End, s.Near, s.SlowerOf, s.Compared)
+}
+
+// Tam's parameters: the cost of a copy from cache to cache, cache to memory and
+// memory to memory (Tam, section 2.2.3), by the smallest cache that holds the message.
+func Tam(cells []params.Cell) (rows []TamRow) {
+	at := make(map[params.Key]params.Cell)
+	var keys []params.Key
+	for _, c := range cells {
+		if from, _ := Ends(c); from != "" {
+			at[c.Key] = c
+			if c.Variant == Memory+"-"+Memory {
+				keys = append(keys, c.Key)
+			}
+		}
+	}
+	slices.SortFunc(keys, func(a, b params.Key) int {
+		if a.Tau != b.Tau {
+			return a.Tau - b.Tau
+		}
+		return a.Bytes - b.Bytes
+	})
+	for _, k := range keys {
+		row := TamRow{Tau: k.Tau, Bytes: k.Bytes, MTM: at[k].Time}
+		for _, l := range Order[:4] {
+			k.Variant = l + "-" + l
+			ctc, ok := at[k]
+			if !ok {
+				continue
+			}
+			k.Variant = l + "-" + Memory
+			row.Cache, row.CTC = l, &ctc.Time
+			if ctm, ok := at[k]; ok {
+				row.CTM = &ctm.Time
+			}
+			break
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// A TamRow has Tam's three parameters for one size, in ns.
+type TamRow struct {
+	Tau   int           `json:"tau"`
+	Bytes int           `json:"m_bytes"`
+	Cache string        `json:"cache,omitempty"` // the smallest that holds the message
+	CTC   *fit.Estimate `json:"M_ctc_ns,omitempty"`
+	CTM   *fit.Estimate `json:"M_ctm_ns,omitempty"`
+	MTM   fit.Estimate  `json:"M_mtm_ns"`
+}

@@ -1,0 +1,180 @@
+package hierarchy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// machine has two cores with caches as the kernel of a Xeon of 2023 reports them:
+// 48 KB and 2 MB a core, 60 MB for both.
+func machine() *numa.Machine {
+	m := &numa.Machine{Allowed: numa.SetOf(0, 1), Nodes: []numa.Node{{ID: 0, CPUs: numa.SetOf(0, 1), MemoryBytes: 1 << 34}}}
+	for cpu := range 2 {
+		m.CPUs = append(m.CPUs, numa.CPU{ID: cpu, Core: cpu})
+		for _, c := range []numa.Cache{{Level: 1, Type: "Data", Bytes: 48 << 10}, {Level: 1, Type: "Instruction", Bytes: 32 << 10}, {Level: 2, Type: "Unified", Bytes: 2 << 20}} {
+			c.CPUs = numa.SetOf(cpu)
+			m.Caches = append(m.Caches, c)
+		}
+	}
+	m.Caches = append(m.Caches, numa.Cache{Level: 3, Type: "Unified", Bytes: 60 << 20, CPUs: numa.SetOf(0, 1)})
+	return m
+}
+
+// What copies walk through does not fit the level before, and both ends fit the
+// level; two workers have half of a cache that they share each.
+func TestLevels(t *testing.T) {
+	m := machine()
+	p, err := m.Place(numa.Remote, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tau, l3 := range map[int]int{1: 15 << 20, 2: 15 << 19} {
+		levels, left := Levels(m, p, tau)
+		want := []Level{
+			{"L1", 0, 12 << 10, 48 << 10},
+			{"L2", 96 << 10, 512 << 10, 2 << 20},
+			{"L3", 4 << 20, l3, 60 << 20},
+			{"memory", (120<<20 + 1<<20) / tau, 0, 0},
+		}
+		if len(levels) != len(want) || len(left) > 0 {
+			t.Fatalf("τ = %d: %+v, %v", tau, levels, left)
+		}
+		for i, l := range levels {
+			if l != want[i] {
+				t.Errorf("τ = %d: %+v, want %+v", tau, l, want[i])
+			}
+			for _, size := range []int{1, 64, 100, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20} {
+				n := l.walk(size)
+				if n == 0 && l.cache() && size*2 <= l.Most && size >= 64 && l.Least <= l.Most {
+					t.Errorf("%s does not take messages of %d bytes", l.Name, size)
+				}
+				if n > 0 && (n < size || n%64 != 0 || n < l.Least || l.cache() && n > l.Most) {
+					t.Errorf("%s: messages of %d bytes walk through %d", l.Name, size, n)
+				}
+			}
+		}
+	}
+	// An L2 of 64 KB over an L1 of 48 is no level of its own.
+	for i := range m.Caches {
+		if m.Caches[i].Level == 2 {
+			m.Caches[i].Bytes = 64 << 10
+		}
+	}
+	if levels, left := Levels(m, p, 1); len(left) != 1 || len(levels) != 3 || levels[1].Name != "L3" {
+		t.Errorf("%+v, %v", levels, left)
+	}
+	m.Caches = nil
+	if levels, left := Levels(m, p, 1); len(left) != 1 || len(levels) != 1 || levels[0].Name != Memory {
+		t.Errorf("without caches: %+v, %v", levels, left)
+	}
+}
+
+func cell(variant string, bytes int, ns, half float64) params.Cell {
+	return params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: 1, Bytes: bytes, Variant: variant},
+		Time: fit.Estimate{Center: ns, Lo: ns - half, Hi: ns + half, N: 6}}
+}
+
+// A level that is not slower than the one before it is not told apart.
+func TestSteps(t *testing.T) {
+	cells := []params.Cell{
+		cell("L1-L1", 1024, 20, 1), cell("L2-L1", 1024, 30, 1), cell("L3-L1", 1024, 31, 2),
+		cell("L1-L1", 8192, 100, 2), cell("L2-L1", 8192, 200, 2), cell("L3-L1", 8192, 201, 2),
+	}
+	steps := Steps(cells)
+	if len(steps) != 2 {
+		t.Fatalf("%+v", steps)
+	}
+	if s := steps[0]; s.Far != "L2" || !s.Slower || s.SlowerOf != 2 || s.Compared != 2 || s.Ratio.Center != 1.75 {
+		t.Errorf("L2 after L1: %+v", s)
+	}
+	if s := steps[1]; s.Far != "L3" || s.Slower || s.SlowerOf != 0 || s.Compared != 2 {
+		t.Errorf("L3 after L2: %+v", s)
+	}
+}
+
+// Tam's three are those of the smallest cache that holds the message.
+func TestTam(t *testing.T) {
+	rows := Tam([]params.Cell{
+		cell("L1-L1", 1024, 20, 1), cell("L1-memory", 1024, 70, 1), cell("memory-memory", 1024, 100, 1),
+		cell("L2-L2", 1024, 30, 1), cell("L2-memory", 1024, 71, 1),
+		cell("L2-L2", 65536, 2000, 1), cell("L2-memory", 65536, 4000, 1), cell("memory-memory", 65536, 6000, 1),
+		cell("memory-memory", 1<<22, 9e5, 1),
+	})
+	if len(rows) != 3 || rows[0].Cache != "L1" || rows[0].CTC.Center != 20 || rows[0].CTM.Center != 70 || rows[0].MTM.Center != 100 ||
+		rows[1].Cache != "L2" || rows[1].CTM.Center != 4000 || rows[2].Cache != "" || rows[2].CTC != nil {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// o_mw is that of the same size in one piece, at the same level and state of the
+// cache; l_mw what the stride adds. Numbers in the proportions of mlognp-2009, Fig. 2.
+func TestPackRows(t *testing.T) {
+	packed := func(variant string, bytes int, off bool, ns float64) params.Cell {
+		return params.Cell{Key: params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes, Variant: variant},
+			Time: fit.Estimate{Center: ns, Lo: ns - 1, Hi: ns + 1, N: 6}}
+	}
+	rows := PackRows([]params.Cell{
+		packed("4K8S-L3", 4096, false, 1778), packed("4K4S-L3", 4096, false, 1039), packed("4K4S", 4096, false, 25), packed("4K8S", 4096, false, 300),
+		packed("4K8S", 4096, true, 900), packed("16K8S-L3", 16384, false, 5174), packed("9Q-L3", 9, false, 1),
+	})
+	if len(rows) != 6 {
+		t.Fatalf("%d rows: %+v", len(rows), rows)
+	}
+	for i, want := range []struct {
+		notation, level string
+		off             bool
+		contiguous, l   float64 // 0: unknown
+	}{
+		{"4K4S", "", false, 25, 0}, {"4K8S", "", false, 25, 0},
+		{"4K4S", "L3", false, 1039, 0}, {"4K8S", "L3", false, 1039, 739}, {"16K8S", "L3", false, 0, 0},
+		{"4K8S", "", true, 0, 0},
+	} {
+		r := rows[i]
+		value := func(e *fit.Estimate) float64 {
+			if e == nil {
+				return 0
+			}
+			return e.Center
+		}
+		if r.Notation != want.notation || r.Level != want.level || r.OffCache != want.off || value(r.Contiguous) != want.contiguous || value(r.Latency) != want.l {
+			t.Errorf("row %d: %+v, want %+v", i, r, want)
+		}
+	}
+}
+
+// The messages of mlognp-2009, each size in one piece too; what cannot be is refused.
+func TestMessages(t *testing.T) {
+	messages, err := Messages([]int{1 << 10, 4 << 10, 16 << 10}, []int{8, 64, 512}, 4, 16<<20)
+	if err != nil || len(messages) != 12 || messages[0].String() != "1K4S" || messages[11].String() != "16K512S" {
+		t.Errorf("%v, %v", messages, err)
+	}
+	for _, tt := range []struct {
+		size, stride, element, array int
+		want                         string
+	}{{1 << 10, 64, 4, 1 << 10, "beyond the array"}, {2, 8, 4, 1 << 20, "smaller than an element"}, {1 << 10, 2, 4, 1 << 20, "overlap"}} {
+		if _, err := Messages([]int{tt.size}, []int{tt.stride}, tt.element, tt.array); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
+// A pair is as near as what its CPUs share first.
+func TestPairs(t *testing.T) {
+	m := machine()
+	if pairs := Pairs(m); len(pairs) != 1 || pairs[0] != (Pair{"L3", [2]int{0, 1}}) {
+		t.Errorf("%+v", pairs)
+	}
+	// A sibling, a core beside, one in another package, and one on another node.
+	m.CPUs = []numa.CPU{{ID: 0}, {ID: 1, Core: 0, Thread: 1}, {ID: 2, Core: 1}, {ID: 3, Core: 2, Package: 1}, {ID: 4, Core: 3, Package: 2, Node: 1}}
+	m.Caches = []numa.Cache{{Level: 2, Type: "Unified", Bytes: 1 << 20, CPUs: numa.SetOf(0, 1, 2)}}
+	m.Allowed = numa.SetOf(0, 1, 2, 3, 4)
+	want := []Pair{{"smt", [2]int{0, 1}}, {"L2", [2]int{0, 2}}, {"node", [2]int{0, 3}}, {"machine", [2]int{0, 4}}}
+	if pairs := Pairs(m); !slices.Equal(pairs, want) {
+		t.Errorf("%+v, want %+v", pairs, want)
+	}
+}

@@ -1,0 +1,60 @@
+package params
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/strided"
+)
+
+// P is p(m,d), what packing or unpacking a message takes whose elements lie d bytes
+// apart, for any τ. It fails where the file does not have that stride.
+func (f *File) P(stride int, offCache bool) (*Curve, error) {
+	g := grid{cells: make(map[[2]int]*Cell)}
+	var strides []string
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		m, ok := c.packed()
+		if !ok || c.OffCache != offCache || m.Contiguous() {
+			continue
+		}
+		if d := fmt.Sprint(m.Stride); !slices.Contains(strides, d) {
+			strides = append(strides, d)
+		}
+		if m.Stride == stride {
+			g.cells[[2]int{m.Bytes, 0}] = c
+			g.sizes = append(g.sizes, m.Bytes)
+		}
+	}
+	slices.Sort(g.sizes)
+	g.sizes, g.taus = slices.Compact(g.sizes), []int{0}
+	if len(g.cells) == 0 {
+		if len(strides) == 0 {
+			return nil, fmt.Errorf("no packed messages, %s: measure them with taulop pack, or taulop sweep -with pack", cacheText(offCache))
+		}
+		return nil, fmt.Errorf("no messages at a stride of %d bytes: there are those of %s", stride, strings.Join(strides, ", "))
+	}
+	curve, err := g.curve("packed messages", func(c Cell) fit.Estimate { return c.Time })
+	if err != nil {
+		return nil, err
+	}
+	return &curve, nil
+}
+
+// packed is the message that a cell says the packing of.
+func (c *Cell) packed() (strided.Message, bool) {
+	if c.Kind != PackCell {
+		return strided.Message{}, false
+	}
+	m, err := strided.Parse(c.Variant)
+	return m, err == nil && m.Bytes == c.Bytes
+}
+
+func cacheText(offCache bool) string {
+	if offCache {
+		return "off cache"
+	}
+	return "in cache"
+}

@@ -1,0 +1,72 @@
+package setups
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/strided"
+)
+
+// Copies between rooms of all kinds, trial after trial: CopyBetween fails unless
+// what each trial copied has arrived.
+func TestCopyBetween(t *testing.T) {
+	team := team(t, 2)
+	small, large := []int{128, 4096}, []int{5 << 20, 1 << 20}
+	for _, from := range []Room{{Bytes: small}, {Bytes: large}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
+		for _, to := range []Room{{Bytes: small}, {Bytes: large}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
+			for _, m := range []int{1, 64, 1000, 4096} {
+				for range 3 {
+					b := Between{Tau: 2, Bytes: m, From: from, To: to, Copies: 700, Batches: 2}
+					if times, err := team.CopyBetween(context.Background(), b); err != nil || len(times) != 2 || !(times[0] > 0) {
+						t.Fatalf("%+v: %v, %v", b, times, err)
+					}
+				}
+			}
+		}
+	}
+	if _, err := team.CopyBetween(context.Background(), Between{Tau: 3}); err == nil {
+		t.Error("two workers made three copies at once")
+	}
+}
+
+// A copy that does not arrive is found: between trials the source moves on, so that
+// what the last one left is not what this one brings.
+func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
+	team := team(t, 1)
+	room := Room{Bytes: []int{1 << 16}, Memory: true}
+	b := Between{Tau: 1, Bytes: 4096, From: room, To: room, Copies: 64, Batches: 1}
+	if _, err := team.CopyBetween(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	run := &between{Between: b, patterns: team.patterns, ends: [][2]*stretch{{
+		team.stretches[stretchKey{0, sending, false, 0}], team.stretches[stretchKey{0, receiving, false, 0}]}}}
+	if err := run.check(0, [2]int{4096, 0}, 16, 4096); err != nil {
+		t.Errorf("what was copied is refused: %v", err)
+	}
+	if err := run.check(0, [2]int{8192, 0}, 16, 4096); err == nil || !strings.Contains(err.Error(), "cannot be trusted") {
+		t.Errorf("what the trial before copied passes for this one's: %v", err)
+	}
+}
+
+// Packed messages go there and back, in cache and off cache; Run and RoundTrips
+// fail unless their elements arrived.
+func TestStridedMessages(t *testing.T) {
+	team := team(t, 2)
+	for _, text := range []string{"64B4S", "64B64S", "4K8S", "4K512S", "1000B24S8E"} {
+		m, err := strided.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, arena := range []int{0, 8 << 20} {
+			tr := Trial{Setup: Packing(m), Segments: 1, K: 1, SegmentBytes: m.Span(), Bytes: m.Span(), Messages: 3, Batches: 2, ArenaBytes: arena}
+			if times, err := team.Run(context.Background(), tr); err != nil || !(times[0] > 0) {
+				t.Errorf("%s: %v, %v", text, times, err)
+			}
+			rt := RoundTrip{N: 1, Bytes: m.Bytes, Segments: 2, SegmentBytes: 1024, Runs: 3, ArenaBytes: arena, Layout: &m}
+			if times, err := team.RoundTrips(context.Background(), rt); err != nil || !(times[0] > 0) {
+				t.Errorf("%s: %v, %v", text, times, err)
+			}
+		}
+	}
+}

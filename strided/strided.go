@@ -1,0 +1,165 @@
+// Package strided is about messages that do not lie in one piece: how they are
+// written down, and how they are packed and unpacked.
+//
+// Its opinion: a message is elements at a constant stride, in the notation of
+// mlognp-2009, section IV; other layouts are measured as what they cost at the
+// stride that comes nearest.
+package strided
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// A Message is so many bytes of data in elements that lie Stride bytes apart. Its
+// notation is that of mlognp-2009: 4K8S are 4 KB of data at a stride of 8 bytes.
+type Message struct {
+	Bytes   int // s, of data
+	Stride  int // d, from element to element; Element: contiguous
+	Element int // bytes
+}
+
+// Element is the size where the notation has none: an int32.
+const Element = 4
+
+// Largest size and stride that the notation takes.
+const most = 1 << 30
+
+// Parse reads 4K8S, or with a size of elements other than 4 bytes 4K64S8E. Sizes
+// are in bytes, with K or M in units of 1024 and 1024².
+func Parse(text string) (Message, error) {
+	m := Message{Element: Element}
+	wrong := fmt.Errorf("%.40q is no message at a stride: write 4K8S for 4 KB at a stride of 8 bytes, 4K64S8E for elements of 8 bytes", text)
+	body := strings.ToUpper(text)
+	var err error
+	if rest, found := strings.CutSuffix(body, "E"); found {
+		at := strings.LastIndexByte(rest, 'S') + 1
+		if m.Element, err = number(rest[at:]); err != nil {
+			return Message{}, wrong
+		}
+		body = rest[:at]
+	}
+	body, found := strings.CutSuffix(body, "S")
+	if !found {
+		return Message{}, wrong
+	}
+	digits := strings.TrimRight(body, "0123456789") // up to the unit of the size
+	if digits == "" {
+		return Message{}, fmt.Errorf("%.40q has no unit between size and stride: write 64B8S, 4K8S or 1M8S", text)
+	}
+	if m.Bytes, err = size(digits); err != nil {
+		return Message{}, wrong
+	}
+	if m.Stride, err = number(body[len(digits):]); err != nil {
+		return Message{}, wrong
+	}
+	return m, m.Check()
+}
+
+func number(text string) (int, error) {
+	if strings.Trim(text, "0123456789") != "" {
+		return 0, strconv.ErrSyntax
+	}
+	n, err := strconv.Atoi(text)
+	if err == nil && (n < 1 || n > most) {
+		err = strconv.ErrRange
+	}
+	return n, err
+}
+
+func size(text string) (int, error) {
+	shift, found := map[byte]int{'B': 0, 'K': 10, 'M': 20}[text[len(text)-1]]
+	n, err := number(text[:len(text)-1])
+	if err == nil && (!found || n > most>>shift) {
+		err = strconv.ErrRange
+	}
+	return n << shift, err
+}
+
+// Check refuses what cannot be: elements that overlap, data that is no whole
+// number of elements.
+func (m Message) Check() error {
+	switch {
+	case m.Element < 1:
+		return fmt.Errorf("elements of %d bytes: give them one or more", m.Element)
+	case m.Bytes < m.Element:
+		return fmt.Errorf("a message of %d bytes is smaller than an element of %d: choose a larger size, or a smaller element", m.Bytes, m.Element)
+	case m.Bytes%m.Element != 0:
+		return fmt.Errorf("a message of %d bytes is no whole number of elements of %d bytes: choose a multiple", m.Bytes, m.Element)
+	case m.Stride < m.Element:
+		return fmt.Errorf("elements of %d bytes overlap at a stride of %d: choose a stride of %[1]d or more", m.Element, m.Stride)
+	case m.Stride%m.Element != 0:
+		return fmt.Errorf("a stride of %d bytes is no multiple of elements of %d bytes: choose one", m.Stride, m.Element)
+	}
+	return nil
+}
+
+// String is the message in the notation.
+func (m Message) String() string {
+	var size string
+	switch {
+	case m.Bytes >= 1<<20 && m.Bytes%(1<<20) == 0:
+		size = strconv.Itoa(m.Bytes>>20) + "M"
+	case m.Bytes >= 1<<10 && m.Bytes%(1<<10) == 0:
+		size = strconv.Itoa(m.Bytes>>10) + "K"
+	default:
+		size = strconv.Itoa(m.Bytes) + "B"
+	}
+	text := size + strconv.Itoa(m.Stride) + "S"
+	if m.Element != Element {
+		text += strconv.Itoa(m.Element) + "E"
+	}
+	return text
+}
+
+// Contiguous tells whether the message lies in one piece.
+func (m Message) Contiguous() bool { return m.Stride == m.Element }
+
+// Span is how many bytes of memory the message lies in, gaps included.
+func (m Message) Span() int { return (m.Bytes/m.Element-1)*m.Stride + m.Element }
+
+// Pack copies the message out of the memory that it lies in, Span bytes, into
+// dst, Bytes long.
+func (m Message) Pack(dst, src []byte) {
+	dst, src = dst[:m.Bytes], src[:m.Span()]
+	switch m.Element {
+	case 1:
+		move[uint8](dst, src, 1, m.Stride, m.Bytes)
+	case 4:
+		move[uint32](dst, src, 4, m.Stride, m.Bytes/4)
+	case 8:
+		move[uint64](dst, src, 8, m.Stride, m.Bytes/8)
+	default:
+		for at, from := 0, 0; at < m.Bytes; at, from = at+m.Element, from+m.Stride {
+			copy(dst[at:at+m.Element], src[from:from+m.Element])
+		}
+	}
+}
+
+// Unpack copies the message, Bytes long, to where it lies, Span bytes.
+func (m Message) Unpack(dst, src []byte) {
+	dst, src = dst[:m.Span()], src[:m.Bytes]
+	switch m.Element {
+	case 1:
+		move[uint8](dst, src, m.Stride, 1, m.Bytes)
+	case 4:
+		move[uint32](dst, src, m.Stride, 4, m.Bytes/4)
+	case 8:
+		move[uint64](dst, src, m.Stride, 8, m.Bytes/8)
+	default:
+		for at, to := 0, 0; at < m.Bytes; at, to = at+m.Element, to+m.Stride {
+			copy(dst[to:to+m.Element], src[at:at+m.Element])
+		}
+	}
+}
+
+// move copies n elements that lie so many bytes apart. The caller has checked that
+// both ends hold them; memory begins on a line, strides are multiples of elements.
+func move[T uint8 | uint32 | uint64](dst, src []byte, dstStride, srcStride, n int) {
+	d, s := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
+	for i := range n {
+		*(*T)(unsafe.Add(d, i*dstStride)) = *(*T)(unsafe.Add(s, i*srcStride))
+	}
+}

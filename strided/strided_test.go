@@ -1,0 +1,103 @@
+package strided
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// The messages of mlognp-2009, section IV, and what extends the notation.
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want Message
+		back string
+	}{
+		{"1K8S", Message{1 << 10, 8, 4}, "1K8S"},
+		{"4K8S", Message{4 << 10, 8, 4}, "4K8S"},
+		{"16K512S", Message{16 << 10, 512, 4}, "16K512S"},
+		{"4k64s", Message{4 << 10, 64, 4}, "4K64S"},
+		{"1024K8S", Message{1 << 20, 8, 4}, "1M8S"},
+		{"96B8S", Message{96, 8, 4}, "96B8S"},
+		{"4K4S", Message{4 << 10, 4, 4}, "4K4S"},
+		{"4K64S8E", Message{4 << 10, 64, 8}, "4K64S8E"},
+		{"4K64S4E", Message{4 << 10, 64, 4}, "4K64S"},
+	} {
+		got, err := Parse(tt.text)
+		if err != nil || got != tt.want || got.String() != tt.back {
+			t.Errorf("%s: %+v, %v, written %s; want %+v, %s", tt.text, got, err, got, tt.want, tt.back)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                        "4K8S",
+		"S":                       "unit",
+		"4K":                      "4K8S",
+		"K8S":                     "4K8S",
+		"4K8":                     "4K8S",
+		"48S":                     "no unit",
+		"4K-8S":                   "4K8S",
+		"4K8S8":                   "4K8S",
+		"4K+8S":                   "4K8S",
+		"4K8S0E":                  "4K8S",
+		"4K2S":                    "overlap",
+		"2B8S":                    "smaller than an element",
+		"6B8S":                    "whole number",
+		"4K6S":                    "multiple",
+		"99999999999999999999K8S": "4K8S",
+		"4K99999999999999999999S": "4K8S",
+		"2000000M8S":              "4K8S",
+	} {
+		if m, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %+v, %v; want an error with %q", text, m, err, want)
+		}
+	}
+}
+
+// What was packed and unpacked is where it was, and nothing else was touched.
+func TestPackUnpack(t *testing.T) {
+	for _, text := range []string{"1K4S", "1K8S", "96B12S", "64B64S1E", "96B96S16E", "256B16S8E", "96B12S12E"} {
+		m, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, packed, dst := make([]byte, m.Span()), make([]byte, m.Bytes), make([]byte, m.Span())
+		for i := range src {
+			src[i] = byte(i*7 + i>>8 + 1)
+		}
+		m.Pack(packed, src)
+		m.Unpack(dst, packed)
+		var want []byte
+		for i := range src {
+			if i%m.Stride < m.Element {
+				want = append(want, src[i])
+				if dst[i] != src[i] {
+					t.Fatalf("%s: byte %d is %d, was %d", text, i, dst[i], src[i])
+				}
+			} else if dst[i] != 0 {
+				t.Fatalf("%s: byte %d between elements was written", text, i)
+			}
+		}
+		if !bytes.Equal(packed, want) {
+			t.Errorf("%s: packed otherwise than element after element", text)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"1K8S", "4K64S", "16K512S", "4K64S8E", "64B4S", "1M8S", "4K8", "K8S", "0B0S"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := Parse(m.String())
+		if err != nil || again != m {
+			t.Errorf("%q is %+v, written %s and read %+v, %v", text, m, m, again, err)
+		}
+		if m.Check() != nil || m.Span() < m.Bytes {
+			t.Errorf("%q: %+v, %v", text, m, m.Check())
+		}
+	})
+}

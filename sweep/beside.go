@@ -1,0 +1,104 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/strided"
+)
+
+// A Beside measures what a plan asks for beside transfers. It takes the samples that
+// have holds of its cells, calls add with every cell that has changed, as often as
+// it likes, and returns when its budget is used up, its cells are as narrow as the
+// plan asks for, or ctx ends. Missing counts the cells that have no interval then:
+// a sweep that is resumed calls it again until there are none.
+type Beside func(ctx context.Context, p params.Plan, m *numa.Machine, budget time.Duration,
+	have []params.Cell, add func(params.Cell) error) (missing int, warnings []error, err error)
+
+// besides are those that a plan's With names.
+var besides = map[string]Beside{
+	"copy": copies,
+	"pack": packs,
+}
+
+// Besides are the names, in order.
+func Besides() []string { return slices.Sorted(maps.Keys(besides)) }
+
+// ParseWith reads a list of them; an empty one is none.
+func ParseWith(list string) (names []string, err error) {
+	for _, name := range strings.Split(list, ",") {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == "" && list == "":
+		case besides[name] == nil:
+			return nil, fmt.Errorf("%q is nothing to measure beside: choose from %s", name, strings.Join(Besides(), ", "))
+		case !slices.Contains(names, name):
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// share is the part of a sweep's time that each of them gets: transfers have four
+// times as much.
+func share(p params.Plan) time.Duration {
+	budget := time.Duration(p.Budget * float64(time.Second))
+	return budget / time.Duration(4+len(p.With))
+}
+
+// beside measures what the plan asks for beside transfers.
+func (s *Sweep) beside(ctx context.Context) error {
+	for i, name := range s.File.Plan.With {
+		measure := besides[name]
+		if measure == nil {
+			s.warn("%s was not measured: this taulop cannot", name)
+			continue
+		}
+		if s.Report != nil {
+			s.Report(Progress{Done: s.done(), Cells: len(s.jobs), Left: s.left(), Cell: params.Key{Kind: params.Kind(name)}})
+		}
+		runtime.GC() // nothing is collected while teams exist
+		have := slices.Clone(s.File.Cells)
+		put := hierarchy.Collect(&s.File.Cells)
+		missing, warnings, err := measure(ctx, s.File.Plan, s.Machine, s.left()/time.Duration(len(s.File.Plan.With)-i), have, func(c params.Cell) error {
+			put(c)
+			return s.keep()
+		})
+		s.missing[name] = missing
+		for _, w := range warnings {
+			s.warn("%v", w)
+		}
+		if err != nil {
+			return err
+		}
+		if missing > 0 {
+			s.warn("%d cells of %s have too few samples for an interval: go on with -resume, or allow more with -budget", missing, name)
+		}
+	}
+	return nil
+}
+
+func copies(ctx context.Context, p params.Plan, m *numa.Machine, budget time.Duration, have []params.Cell, add func(params.Cell) error) (int, []error, error) {
+	c := hierarchy.Copies{Sizes: hierarchy.CopySizes, Taus: hierarchy.Taus(m)}
+	return c.Measure(ctx, m, hierarchy.Rounds{Width: p.Width, Budget: budget, Have: have, Add: add})
+}
+
+// packArray is what messages of a sweep lie in at the most.
+const packArray = 16 << 20
+
+func packs(ctx context.Context, p params.Plan, m *numa.Machine, budget time.Duration, have []params.Cell, add func(params.Cell) error) (int, []error, error) {
+	messages, err := hierarchy.Messages(hierarchy.PackSizes, hierarchy.PackStrides, strided.Element, packArray)
+	if err != nil {
+		return 0, nil, err
+	}
+	packs := hierarchy.Packs{Messages: messages, Pairs: hierarchy.Pairs(m), Caches: p.Caches, Segments: p.Segments, SegmentBytes: p.SegmentBytes}
+	return packs.Measure(ctx, m, hierarchy.Rounds{Width: p.Width, Budget: budget, Have: have, Add: add})
+}
