@@ -30,6 +30,7 @@ type Team struct {
 
 	arena    *arena
 	exchange *exchange // of collectives
+	laid     *laid     // of passes
 	kept     map[piece]*shm.Region
 	visits   []uint32 // memory for walks through fresh buffers
 	where    where
@@ -113,10 +114,11 @@ func (t *Team) Release() {
 	if t.broken == nil {
 		t.arena.close()
 		t.exchange.close()
+		t.laid.close()
 		for _, r := range t.kept {
 			r.Close()
 		}
-		t.arena, t.exchange, t.kept = nil, nil, nil
+		t.arena, t.exchange, t.laid, t.kept = nil, nil, nil, nil
 	}
 }
 

@@ -6,6 +6,7 @@
 //	taulop [flags] SEGMENTS SIZE TAU
 //	taulop topo [flags]
 //	taulop sweep [flags] -o host.json
+//	taulop access [flags]
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
@@ -43,6 +44,7 @@ var commands = map[string]command{
 	"":        {measure, true}, // the paper's: no subcommand
 	"topo":    {topo, false},
 	"sweep":   {sweepCommand, true},
+	"access":  {accessCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},
