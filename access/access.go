@@ -115,16 +115,21 @@ const (
 // after some passes differs from what lay there, and from what one pass more or
 // less would leave.
 func workOf[E element](p Pass) setups.Passes {
-	loop, operand, want := read[E], E(0), 0.
+	run, operand, want := loopOf[E](p.Operation, p.Stride), E(0), 0.
 	after := func(passes int) E { return v }
 	switch p.Operation {
 	case "read":
 		want = sum[E](p.N)
 	case "write":
-		loop, operand = write[E], w
-		after = func(int) E { return w }
+		operand = w
+		after = func(passes int) E {
+			if passes == 0 {
+				return v
+			}
+			return w
+		}
 	case "multiply":
-		loop, operand = multiply[E], -1
+		operand = -1
 		after = func(passes int) E {
 			if passes%2 == 1 {
 				return -v
@@ -132,7 +137,7 @@ func workOf[E element](p Pass) setups.Passes {
 			return v
 		}
 	case "divide":
-		loop, operand = divide[E], x
+		operand = x
 		after = func(passes int) E {
 			if passes%2 == 1 {
 				return w
@@ -147,7 +152,7 @@ func workOf[E element](p Pass) setups.Passes {
 				a[i] = v
 			}
 		},
-		Pass: func(mem []byte) float64 { return loop(elements[E](mem), p.N, p.Stride, operand) },
+		Pass: func(mem []byte) float64 { return run(elements[E](mem), p.N, p.Stride, operand) },
 		Want: want,
 		Check: func(mem []byte, passes int) error {
 			a, touched := elements[E](mem), after(passes)

@@ -118,6 +118,9 @@ func (a *Accesses) WriteText(w io.Writer) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f %%\n", f.Operation, f.Type, cache(f.OffCache), cost(f.Tn), cost(f.Tc), cost(f.Te), 100*f.Residual)
 	}
 	t.Flush()
+	if n := len(slices.DeleteFunc(slices.Clone(a.Fits), func(f AccessFit) bool { return f.Residual <= fit.PoorResidual })); n > 0 {
+		fmt.Fprintf(w, "%d of %d fits are off by more than %.0f %%: lines do not all cost the same, since they come from several levels, ahead of time or not\n", n, len(a.Fits), 100*fit.PoorResidual)
+	}
 }
 
 // cost is a coefficient with its error; - for one that is held at 0.
@@ -155,10 +158,10 @@ func writeAccesses(w io.Writer, rows []Access) {
 				continue
 			}
 			e := rows[0].Element
-			fmt.Fprintf(t, "%s\t", Digits(e.Center, (e.Hi-e.Lo)/2))
+			fmt.Fprintf(t, "%s\t", Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2)))
 			if s == strides[0] {
 				g := rows[0].GBs
-				speed = Digits(g.Center, max(0.01, (g.Hi-g.Lo)/2))
+				speed = Digits(g.Center, min(g.Center/10, (g.Hi-g.Lo)/2))
 			}
 			rows = rows[1:]
 		}
