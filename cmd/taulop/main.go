@@ -7,6 +7,7 @@
 //	taulop topo [flags]
 //	taulop sweep [flags] -o host.json
 //	taulop access [flags]
+//	taulop disk [flags] DIR
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
@@ -45,6 +46,7 @@ var commands = map[string]command{
 	"topo":    {topo, false},
 	"sweep":   {sweepCommand, true},
 	"access":  {accessCommand, true},
+	"disk":    {diskCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},

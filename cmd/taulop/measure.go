@@ -42,6 +42,8 @@ Examples:
 Other commands, each with its own -h:
   taulop topo      what this machine is, and what would spoil a measurement
   taulop sweep     every parameter of this machine into one file
+  taulop access    what touching memory costs, by operation, type and stride
+  taulop disk      what reading and writing a disk costs
   taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory
