@@ -115,11 +115,11 @@ const (
 // after some passes differs from what lay there, and from what one pass more or
 // less would leave.
 func workOf[E element](p Pass) setups.Passes {
-	run, operand, want := loopOf[E](p.Operation, p.Stride), E(0), 0.
+	run, operand, want := loopOf[E](p.Operation, p.Type, p.Stride), E(0), 0.
 	after := func(passes int) E { return v }
 	switch p.Operation {
 	case "read":
-		want = sum[E](p.N)
+		want = sum[E](p)
 	case "write":
 		operand = w
 		after = func(passes int) E {
@@ -178,16 +178,20 @@ func elements[E element](mem []byte) []E {
 	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(e)))
 }
 
-// sum is what read finds in n elements v, rounded as there: one of its sums has
-// what is left over.
-func sum[E element](n int) float64 {
-	var s E
-	for range n / lanes {
+// sum is what read finds in elements v, rounded as there: each of its sums for
+// itself, one of which has what is left over.
+func sum[E element](p Pass) (all float64) {
+	n, side := p.N, roundBytes/ElementBytes(p.Type)
+	if p.Stride == 1 && vectors["read-"+p.Type] != nil {
+		all, n = float64(side/lanes)*float64(lanes*repeated[E](n/side)), n%side
+	}
+	return all + (lanes-1)*float64(repeated[E](n/lanes)) + float64(repeated[E](n/lanes+n%lanes))
+}
+
+// repeated is v added n times.
+func repeated[E element](n int) (s E) {
+	for range n {
 		s += v
 	}
-	all := (lanes - 1) * float64(s)
-	for range n % lanes {
-		s += v
-	}
-	return all + float64(s)
+	return s
 }

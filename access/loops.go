@@ -16,16 +16,14 @@ type element interface{ int32 | float32 | float64 }
 type loop[E element] func(a []E, n, stride int, x E) float64
 
 // loopOf is the loop of an operation.
-func loopOf[E element](operation string, stride int) loop[E] {
-	switch operation {
-	case "read":
-		return read[E]
-	case "write":
-		return write[E]
-	case "multiply":
-		return multiply[E]
+func loopOf[E element](operation, typ string, stride int) loop[E] {
+	plain := map[string]loop[E]{"read": read[E], "write": write[E], "multiply": multiply[E], "divide": divide[E]}[operation]
+	if stride == 1 {
+		if l := inVectors(operation, typ, plain); l != nil {
+			return l
+		}
 	}
-	return divide[E]
+	return plain
 }
 
 // lanes is how often loops are unrolled.

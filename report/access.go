@@ -21,6 +21,7 @@ type Accesses struct {
 	Placement  numa.Placement        `json:"placement"`
 	ArenaBytes int                   `json:"arena_bytes,omitempty"` // off cache, what passes walk through
 	LineBytes  int                   `json:"line_bytes"`
+	Loops      string                `json:"loops"` // which take elements side by side
 	Confidence float64               `json:"confidence"`
 	Rows       []Access              `json:"rows"`
 	Fits       []AccessFit           `json:"fits"`
@@ -56,7 +57,7 @@ type AccessFit struct {
 
 // NewAccesses takes the passes from a file's cells.
 func NewAccesses(f *params.File, lineBytes int) *Accesses {
-	a := &Accesses{Provenance: f.Provenance, LineBytes: lineBytes, Confidence: fit.Confidence, Rows: []Access{}, Fits: []AccessFit{},
+	a := &Accesses{Provenance: f.Provenance, LineBytes: lineBytes, Loops: access.LoopsName(), Confidence: fit.Confidence, Rows: []Access{}, Fits: []AccessFit{},
 		Warnings: append([]string{}, f.Warnings...)}
 	if len(f.Placements) > 0 {
 		a.Placement = f.Placements[0]
@@ -99,7 +100,7 @@ func (a *Accesses) WriteText(w io.Writer) {
 	if a.ArenaBytes > 0 {
 		fmt.Fprintf(w, "; off cache each pass takes the next array of %d MB", a.ArenaBytes>>20)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\n%s\n", a.Loops)
 	for rows := a.Rows; len(rows) > 0; {
 		n := 0
 		for n < len(rows) && rows[n].N == rows[0].N && rows[n].OffCache == rows[0].OffCache {
