@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -39,70 +38,15 @@ func LineOf(ms []int, times []float64) (Line, error) {
 	if len(sizes) < LeastSizes {
 		return Line{}, fmt.Errorf("too few sizes for a fit: %d of at least %d", len(sizes), LeastSizes)
 	}
-	l, allowed := line(ms, times, []int{0, 1})
-	if allowed {
-		return l, nil
+	terms := make([][]float64, len(ms))
+	for i, m := range ms {
+		terms[i] = []float64{1, float64(m)}
 	}
-	// One coefficient would fit best below 0, so the better of the fits without it.
-	var best *Line
-	for _, terms := range [][]int{{0}, {1}} {
-		if l, allowed := line(ms, times, terms); allowed && (best == nil || l.Residual < best.Residual) {
-			best = &l
-		}
+	sum, err := SumOf(terms, times)
+	if err != nil {
+		return Line{}, err
 	}
-	if best == nil {
-		return Line{}, errors.New("the times fit no line")
-	}
-	return *best, nil
-}
-
-// line fits those of the terms T_s (0) and m·τ_d (1) that are free, and tells whether
-// none is negative.
-func line(ms []int, times []float64, terms []int) (l Line, allowed bool) {
-	p := len(terms)
-	row := func(i int) (x [2]float64) {
-		all := [2]float64{1, float64(ms[i])}
-		for j, term := range terms {
-			x[j] = all[term] / times[i]
-		}
-		return x
-	}
-	var normal, inverse [3][3]float64
-	var right, beta [2]float64
-	for i := range times {
-		x := row(i)
-		for j := range p {
-			right[j] += x[j] // times T/T
-			for k := range p {
-				normal[j][k] += x[j] * x[k]
-			}
-		}
-	}
-	if !invert(&normal, &inverse, p) {
-		return l, false
-	}
-	for j := range p {
-		for k := range p {
-			beta[j] += inverse[j][k] * right[k]
-		}
-	}
-	var squares float64
-	for i := range times {
-		x, r := row(i), 1.
-		for j := range p {
-			r -= x[j] * beta[j]
-		}
-		squares += r * r
-	}
-	variance := squares / float64(len(times)-p)
-	l = Line{Startup: Coefficient{Held: true}, PerByte: Coefficient{Held: true}, Residual: math.Sqrt(variance), N: len(times)}
-	for j, term := range terms {
-		if !(beta[j] >= 0) || math.IsInf(beta[j], 0) {
-			return l, false
-		}
-		*[]*Coefficient{&l.Startup, &l.PerByte}[term] = Coefficient{Value: beta[j], Error: math.Sqrt(variance * inverse[j][j])}
-	}
-	return l, true
+	return Line{Startup: sum.Costs[0], PerByte: sum.Costs[1], Residual: sum.Residual, N: sum.N}, nil
 }
 
 // At is what the line says of a message of m bytes, in ns.

@@ -8,7 +8,10 @@
 // can be asked back.
 package numa
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A Machine is what the kernel reports of one: only what is online.
 type Machine struct {
@@ -151,4 +154,15 @@ func (m *Machine) LastLevelCacheBytes() int {
 		}
 	}
 	return bytes
+}
+
+// LineBytes is the size of a line of the data caches, 64 where it is unknown.
+func (m *Machine) LineBytes() int {
+	bytes := 0
+	for _, cache := range m.Caches {
+		if cache.Type != "Instruction" {
+			bytes = max(bytes, cache.LineBytes)
+		}
+	}
+	return cmp.Or(bytes, 64)
 }

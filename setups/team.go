@@ -30,6 +30,7 @@ type Team struct {
 
 	arena    *arena
 	exchange *exchange // of collectives
+	laid     *laid     // of passes
 	kept     map[piece]*shm.Region
 	visits   []uint32 // memory for walks through fresh buffers
 	// of copies between levels
@@ -118,13 +119,14 @@ func (t *Team) Release() {
 	if t.broken == nil {
 		t.arena.close()
 		t.exchange.close()
+		t.laid.close()
 		for _, r := range t.kept {
 			r.Close()
 		}
 		for _, s := range t.stretches {
 			s.region.Close()
 		}
-		t.arena, t.exchange, t.kept, t.stretches = nil, nil, nil, nil
+		t.arena, t.exchange, t.laid, t.kept, t.stretches = nil, nil, nil, nil, nil
 	}
 }
 

@@ -9,6 +9,8 @@
 //	taulop pairs [flags]
 //	taulop copy [flags]
 //	taulop pack [flags] [MESSAGE ...]
+//	taulop access [flags]
+//	taulop disk [flags] DIR
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
@@ -54,6 +56,8 @@ var commands = map[string]command{
 	"pairs":   {pairsCommand, true},
 	"copy":    {copyCommand, true},
 	"pack":    {packCommand, true},
+	"access":  {accessCommand, true},
+	"disk":    {diskCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},

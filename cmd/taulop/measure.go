@@ -43,6 +43,8 @@ Other commands, each with its own -h:
   taulop pairs     transfers between every two cores, and the levels they differ by
   taulop copy      a copy between every two levels of the memory
   taulop pack      messages that do not lie in one piece
+  taulop access    what touching memory costs, by operation, type and stride
+  taulop disk      what reading and writing a disk costs
   taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory

@@ -1,0 +1,197 @@
+// Package access measures what a processor pays to touch memory: passes that
+// read, write, multiply or divide N elements of an array at a stride, with the
+// array in cache and out of it (usc-hpc-benchmarks-1999, section 4.2.1).
+//
+// Its opinion: an array of N elements at stride S is N·S elements large; out of
+// cache means memory that was last used before everything that the caches hold;
+// and a loop counts only if what it left behind was looked at.
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// Operations are what is done to each element, in the paper's order.
+var Operations = []string{"read", "write", "multiply", "divide"}
+
+// Types are those of elements.
+var Types = []string{"int32", "float32", "float64"}
+
+// ElementBytes is the size of an element of a type, 0 if there is none such.
+func ElementBytes(typ string) int {
+	switch typ {
+	case "int32", "float32":
+		return 4
+	case "float64":
+		return 8
+	}
+	return 0
+}
+
+// A Pass is N elements, Stride apart, of an array of N·Stride.
+type Pass struct {
+	Operation string
+	Type      string
+	N         int
+	Stride    int // in elements
+}
+
+// Bytes is the size of the array.
+func (p Pass) Bytes() int { return p.N * p.Stride * ElementBytes(p.Type) }
+
+// Lines is N_c of eq. (2), the cache lines that a pass touches of an array which
+// begins with one.
+func (p Pass) Lines(lineBytes int) int {
+	size := ElementBytes(p.Type)
+	if p.Stride*size >= lineBytes {
+		return p.N
+	}
+	return ((p.N-1)*p.Stride*size+size-1)/lineBytes + 1
+}
+
+// Variant is the pass in a parameter file: read-int32-16.
+func (p Pass) Variant() string { return fmt.Sprintf("%s-%s-%d", p.Operation, p.Type, p.Stride) }
+
+// PassOf is the pass of a cell of a parameter file, and false where it is none.
+func PassOf(k params.Key) (p Pass, ok bool) {
+	part := strings.Split(k.Variant, "-")
+	if k.Kind != params.AccessCell || len(part) != 3 || !slices.Contains(Operations, part[0]) || !slices.Contains(Types, part[1]) {
+		return p, false
+	}
+	stride, err := strconv.Atoi(part[2])
+	if err != nil || stride < 1 || stride > maxElements || strconv.Itoa(stride) != part[2] {
+		return p, false
+	}
+	p = Pass{part[0], part[1], k.Bytes / (stride * ElementBytes(part[1])), stride}
+	return p, p.N > 0 && p.Bytes() == k.Bytes
+}
+
+// maxElements of an array.
+const maxElements = 1 << 32
+
+// Check says what is wrong with a pass.
+func (p Pass) Check() error {
+	switch {
+	case !slices.Contains(Operations, p.Operation):
+		return fmt.Errorf("there is no operation %q: use one of %s", p.Operation, strings.Join(Operations, ", "))
+	case !slices.Contains(Types, p.Type):
+		return fmt.Errorf("there are no elements of type %q: use one of %s", p.Type, strings.Join(Types, ", "))
+	case p.N < 1 || p.Stride < 1:
+		return fmt.Errorf("%d elements at stride %d: want 1 or more of both", p.N, p.Stride)
+	case p.N > maxElements/p.Stride:
+		return fmt.Errorf("%d elements at stride %d: an array has at most %d", p.N, p.Stride, maxElements)
+	}
+	return nil
+}
+
+// work is the pass for a team's worker.
+func (p Pass) work() setups.Passes {
+	switch p.Type {
+	case "int32":
+		return workOf[int32](p)
+	case "float32":
+		return workOf[float32](p)
+	}
+	return workOf[float64](p)
+}
+
+// Values that arrays hold: v, with x/v = w and x/w = v exactly in every type, so
+// that a division is undone by the next. None is a power of two, by which some
+// processors divide sooner.
+const (
+	v = 4087
+	w = 4093
+	x = v * w
+)
+
+// workOf is the pass over elements of a type. What a check expects of an element
+// after some passes differs from what lay there, and from what one pass more or
+// less would leave.
+func workOf[E element](p Pass) setups.Passes {
+	run, operand, want := loopOf[E](p.Operation, p.Type, p.Stride), E(0), 0.
+	after := func(passes int) E { return v }
+	switch p.Operation {
+	case "read":
+		want = sum[E](p)
+	case "write":
+		operand = w
+		after = func(passes int) E {
+			if passes == 0 {
+				return v
+			}
+			return w
+		}
+	case "multiply":
+		operand = -1
+		after = func(passes int) E {
+			if passes%2 == 1 {
+				return -v
+			}
+			return v
+		}
+	case "divide":
+		operand = x
+		after = func(passes int) E {
+			if passes%2 == 1 {
+				return w
+			}
+			return v
+		}
+	}
+	return setups.Passes{
+		Bytes: p.Bytes(), Laid: p.Type,
+		Lay: func(mem []byte) {
+			for i, a := 0, elements[E](mem); i < len(a); i++ {
+				a[i] = v
+			}
+		},
+		Pass: func(mem []byte) float64 { return run(elements[E](mem), p.N, p.Stride, operand) },
+		Want: want,
+		Check: func(mem []byte, passes int) error {
+			a, touched := elements[E](mem), after(passes)
+			for i := 0; i < len(a); i += p.Stride {
+				if a[i] != touched {
+					return fmt.Errorf("%s: element %d is %v after %d passes, want %v: this machine's arithmetic cannot be trusted", p.Variant(), i, a[i], passes, touched)
+				}
+				a[i] = v
+				for _, between := range a[i+1 : i+p.Stride] {
+					if between != v {
+						return fmt.Errorf("%s: an element between those at the stride became %v: this machine's memory cannot be trusted", p.Variant(), between)
+					}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// elements is memory as an array. Mapped memory begins with a page.
+func elements[E element](mem []byte) []E {
+	var e E
+	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(e)))
+}
+
+// sum is what read finds in elements v, rounded as there: each of its sums for
+// itself, one of which has what is left over.
+func sum[E element](p Pass) (all float64) {
+	n, side := p.N, roundBytes/ElementBytes(p.Type)
+	if p.Stride == 1 && vectors["read-"+p.Type] != nil {
+		all, n = float64(side/lanes)*float64(lanes*repeated[E](n/side)), n%side
+	}
+	return all + (lanes-1)*float64(repeated[E](n/lanes)) + float64(repeated[E](n/lanes+n%lanes))
+}
+
+// repeated is v added n times.
+func repeated[E element](n int) (s E) {
+	for range n {
+		s += v
+	}
+	return s
+}

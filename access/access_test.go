@@ -1,0 +1,270 @@
+package access
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/shm"
+)
+
+// naive is a pass as Fig. 7 has it, element after element.
+func naive[E element](operation string, a []E, n, stride int, x E) (sum float64) {
+	for k := range n {
+		e := &a[k*stride]
+		switch operation {
+		case "read":
+			sum += float64(*e)
+		case "write":
+			*e = x
+		case "multiply":
+			*e *= x
+		case "divide":
+			*e = x / *e
+		}
+	}
+	return sum
+}
+
+func testLoops[E element](t *testing.T, typ string) {
+	for _, operation := range Operations {
+		for _, stride := range []int{1, 2, 3, 7, 64} {
+			for n := 1; n < 200; n++ {
+				got, want := make([]E, n*stride), make([]E, n*stride)
+				for i := range got {
+					got[i] = E(i%1000) + 1
+				}
+				copy(want, got)
+				loop := loopOf[E](operation, typ, stride)
+				sum, wanted := loop(got, n, stride, 840), naive(operation, want, n, stride, 840)
+				if sum != wanted {
+					t.Fatalf("%s %s, n = %d, stride %d: found %g, want %g", operation, typ, n, stride, sum, wanted)
+				}
+				for i := range got {
+					if got[i] != want[i] {
+						t.Fatalf("%s %s, n = %d, stride %d: element %d is %v, want %v", operation, typ, n, stride, i, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestLoops(t *testing.T) {
+	t.Log(LoopsName())
+	testLoops[int32](t, "int32")
+	testLoops[float32](t, "float32")
+	testLoops[float64](t, "float64")
+}
+
+// A loop that did not do its passes, or not to these elements, is found out.
+func TestChecksCatch(t *testing.T) {
+	for _, operation := range Operations[1:] {
+		for _, typ := range Types {
+			p := Pass{operation, typ, 100, 3}
+			w := p.work()
+			mem := make([]byte, p.Bytes())
+			w.Lay(mem)
+			if err := w.Check(mem, 1); err == nil {
+				t.Errorf("%s: a pass that never was is not missed", p.Variant())
+			}
+			w.Lay(mem)
+			w.Pass(mem)
+			if err := w.Check(mem, 1); err != nil {
+				t.Errorf("%s: %v", p.Variant(), err)
+			}
+			if err := w.Check(mem, 0); err != nil {
+				t.Errorf("%s: a check does not lay again what was there: %v", p.Variant(), err)
+			}
+			w.Pass(mem)
+			*(*byte)(unsafe.Pointer(&mem[ElementBytes(typ)])) ^= 1
+			if err := w.Check(mem, 1); err == nil {
+				t.Errorf("%s: a change between the elements goes unseen", p.Variant())
+			}
+		}
+	}
+	for _, typ := range Types {
+		p := Pass{"read", typ, 100_003, 1} // float32 rounds
+		w := p.work()
+		mem := make([]byte, p.Bytes())
+		w.Lay(mem)
+		if got := w.Pass(mem); got != w.Want || got == 0 {
+			t.Errorf("%s: found %g, want %g", p.Variant(), got, w.Want)
+		}
+		p.N-- // one element less is another sum
+		if less := p.work(); less.Want == w.Want {
+			t.Errorf("%s: a sum of one element less is the same", p.Variant())
+		}
+	}
+}
+
+// Fig. 6: N·S elements; a line of 64 bytes holds 16 int32.
+func TestLines(t *testing.T) {
+	for _, tt := range []struct {
+		pass         Pass
+		bytes, lines int
+	}{
+		{Pass{"read", "int32", 512, 1}, 2048, 32},
+		{Pass{"read", "int32", 512, 8}, 16384, 256},
+		{Pass{"read", "int32", 512, 16}, 32768, 512},
+		{Pass{"read", "int32", 512, 32}, 65536, 512},
+		{Pass{"read", "float64", 512, 1}, 4096, 64},
+		{Pass{"read", "float64", 1, 1}, 8, 1},
+		{Pass{"read", "float64", 9, 1}, 72, 2},
+	} {
+		if b, l := tt.pass.Bytes(), tt.pass.Lines(64); b != tt.bytes || l != tt.lines {
+			t.Errorf("%+v: %d bytes, %d lines; want %d, %d", tt.pass, b, l, tt.bytes, tt.lines)
+		}
+	}
+}
+
+func FuzzPassOf(f *testing.F) {
+	f.Add("read-int32-16", 32768)
+	f.Add("divide-float64-1", 8)
+	f.Add("read-int32-016", 32768)
+	f.Add("read-int32--1", 4)
+	f.Add("multiply-float32-99999999999999999999", 4)
+	f.Fuzz(func(t *testing.T, variant string, bytes int) {
+		p, ok := PassOf(params.Key{Kind: params.AccessCell, Bytes: bytes, Variant: variant})
+		if ok && (p.Check() != nil || p.Variant() != variant || p.Bytes() != bytes) {
+			t.Errorf("%q of %d bytes is %+v", variant, bytes, p)
+		}
+	})
+}
+
+func TestSized(t *testing.T) {
+	for _, tt := range []struct {
+		size, stride int
+		want         string
+	}{{7, 1, "smaller than one float64"}, {64, 9, "stride 9 is beyond"}, {64, 8, ""}} {
+		passes, err := Sized([]string{"read"}, []string{"float64"}, []int{tt.size}, []int{tt.stride})
+		if tt.want == "" && (err != nil || len(passes) != 1 || passes[0].N != 1) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%+v: %v, %v", tt, passes, err)
+		}
+	}
+}
+
+// The arena of a machine of the snapshot's kind: 32 MB of cache, and little memory.
+func TestArena(t *testing.T) {
+	m := &numa.Machine{Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 32 << 20, CPUs: numa.CPUSet{0}}}}
+	place := numa.Placement{Workers: []numa.Worker{{CPU: numa.CPU{ID: 0}}}}
+	passes := Grid(Operations, Types, []int{1 << 20}, []int{1, 2}) // 16 MB at the most
+	for _, tt := range []struct {
+		free, arena int64
+		warnings    int
+		want        string
+	}{
+		{1 << 30, 65 << 20, 0, ""},
+		{128 << 20, 32 << 20, 1, ""},
+		{60 << 20, 0, 0, "may take 15 MB"},
+	} {
+		arena, warnings, err := Arena(m, place, passes, []bool{false, true}, tt.free)
+		if tt.want == "" && (err != nil || int64(arena) != tt.arena || len(warnings) != tt.warnings) ||
+			tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%+v: %d, %v, %v", tt, arena, warnings, err)
+		}
+	}
+}
+
+// All of it on this machine, for relations that hold on any.
+func TestMeasure(t *testing.T) {
+	if !shm.Supported {
+		t.Skip("measuring needs Linux")
+	}
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := m.Place(numa.Local, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	team, err := setups.NewTeam(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer team.Close()
+	plan := Plan{Passes: Grid(Operations, Types, []int{64, 4096}, []int{1, 16}), Caches: []bool{false, true}, Width: 10, Time: 60 * time.Second, ArenaBytes: 8 << 20}
+	cells, _, err := Measure(context.Background(), team, plan, nil)
+	if err != nil || len(cells) != 96 {
+		t.Fatalf("%d cells, %v; want 96", len(cells), err)
+	}
+	file := params.File{Format: params.Format, Version: params.Version, Cells: cells}
+	if err := file.Validate(); err != nil {
+		t.Error(err)
+	}
+	times := make(map[params.Key]float64)
+	for _, c := range cells {
+		times[c.Key] = c.Time.Center
+	}
+	for k, few := range times {
+		if p, _ := PassOf(k); p.N == 64 {
+			p.N = 4096
+			k.Bytes = p.Bytes()
+			if many := times[k]; many < 2*few {
+				t.Errorf("%v: 4096 elements take %g ns and 64 of them %g: the loop is not there", k, many, few)
+			}
+		}
+	}
+	if fits := Fits(cells, 64); len(fits) != 24 {
+		t.Errorf("%d fits, want 24", len(fits))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Measure(ctx, team, plan, nil); err == nil {
+		t.Error("a cancelled measurement goes on")
+	}
+}
+
+// The compiled loops hold what they are named after, at least eight times: once
+// for each element of an unrolled round.
+func TestLoopsAreThere(t *testing.T) {
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no Go toolchain: ", err)
+	}
+	if testing.Short() {
+		t.Skip("builds the program twice")
+	}
+	for arch, instructions := range map[string]map[string]string{
+		"amd64": {
+			"read int32": `ADDL \S*\(`, "read float32": `ADDSS`, "read float64": `ADDSD`,
+			"write int32": `MOVL \w+, \S*\(`, "write float32": `MOVSS X\d+, \S*\(`, "write float64": `MOVSD(_XMM)? X\d+, \S*\(`,
+			"multiply int32": `IMULL`, "multiply float32": `MULSS`, "multiply float64": `MULSD`,
+			"divide int32": `IDIVL`, "divide float32": `DIVSS`, "divide float64": `DIVSD`,
+		},
+		"arm64": {
+			"read int32": `MOVW \S*\(R\S+, R\d+`, "read float32": `FADDS`, "read float64": `FADDD`,
+			"write int32": `MOVW R\d+, \(`, "write float32": `FMOVS F\d+, \(`, "write float64": `FMOVD F\d+, \(`,
+			"multiply int32": `MULW`, "multiply float32": `FMULS`, "multiply float64": `FMULD`,
+			"divide int32": `SDIVW`, "divide float32": `FDIVS`, "divide float64": `FDIVD`,
+		},
+	} {
+		program := filepath.Join(t.TempDir(), "taulop")
+		build := exec.Command(goTool, "build", "-o", program, "../cmd/taulop")
+		build.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for what, instruction := range instructions {
+			operation, typ, _ := strings.Cut(what, " ")
+			symbol := regexp.QuoteMeta("access." + operation + "[go.shape." + typ + "]")
+			code, err := exec.Command(goTool, "tool", "objdump", "-s", symbol+"$", program).Output()
+			if err != nil {
+				t.Fatalf("objdump: %v", err)
+			}
+			if n := len(regexp.MustCompile(instruction).FindAll(code, -1)); n < lanes {
+				t.Errorf("%s, %s: %s %d times in\n%s", arch, what, instruction, n, code)
+			}
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package access
+
+import "unsafe"
+
+// An element is what arrays are of.
+type element interface{ int32 | float32 | float64 }
+
+// A loop takes n elements of an array, `stride` elements apart. What it computes is
+// used, see workOf, and TestLoopsAreThere looks at its instructions.
+//
+// Loops are unrolled eight times, so that a sum, whose additions wait for each
+// other, keeps up with memory: a processor has two adders of four cycles each.
+// Their addresses are plain sums: a bounds check and an index of its own for every
+// element would fill the window in which the processor looks ahead for misses, and
+// reading int32 from memory would take three times as long.
+type loop[E element] func(a []E, n, stride int, x E) float64
+
+// loopOf is the loop of an operation.
+func loopOf[E element](operation, typ string, stride int) loop[E] {
+	plain := map[string]loop[E]{"read": read[E], "write": write[E], "multiply": multiply[E], "divide": divide[E]}[operation]
+	if stride == 1 {
+		if l := inVectors(operation, typ, plain); l != nil {
+			return l
+		}
+	}
+	return plain
+}
+
+// lanes is how often loops are unrolled.
+const lanes = 8
+
+// steps are the distances in bytes of the next elements, and where the first is.
+// It panics if the last of n elements is beyond the array.
+func steps[E element](a []E, n, stride int) (base unsafe.Pointer, s int) {
+	_ = a[(n-1)*stride]
+	return unsafe.Pointer(unsafe.SliceData(a)), stride * int(unsafe.Sizeof(a[0]))
+}
+
+// at is the element `bytes` after p.
+func at[E element](p unsafe.Pointer, bytes int) *E { return (*E)(unsafe.Add(p, bytes)) }
+
+// read returns the sum of the elements.
+func read[E element](a []E, n, stride int, _ E) float64 {
+	base, s := steps(a, n, stride)
+	var sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7 E
+	i, s2, s3, s4, s8 := 0, 2*s, 3*s, 4*s, 8*s
+	for ; n >= lanes; n -= lanes {
+		p := unsafe.Add(base, i)
+		sum0 += *at[E](p, 0)
+		sum1 += *at[E](p, s)
+		sum2 += *at[E](p, s2)
+		sum3 += *at[E](p, s3)
+		p = unsafe.Add(p, s4)
+		sum4 += *at[E](p, 0)
+		sum5 += *at[E](p, s)
+		sum6 += *at[E](p, s2)
+		sum7 += *at[E](p, s3)
+		i += s8
+	}
+	for ; n > 0; n-- {
+		sum0 += *at[E](base, i)
+		i += s
+	}
+	return float64(sum0) + float64(sum1) + float64(sum2) + float64(sum3) + float64(sum4) + float64(sum5) + float64(sum6) + float64(sum7)
+}
+
+// write sets the elements to x.
+func write[E element](a []E, n, stride int, x E) float64 {
+	base, s := steps(a, n, stride)
+	i, s2, s3, s4, s8 := 0, 2*s, 3*s, 4*s, 8*s
+	for ; n >= lanes; n -= lanes {
+		p := unsafe.Add(base, i)
+		*at[E](p, 0) = x
+		*at[E](p, s) = x
+		*at[E](p, s2) = x
+		*at[E](p, s3) = x
+		p = unsafe.Add(p, s4)
+		*at[E](p, 0) = x
+		*at[E](p, s) = x
+		*at[E](p, s2) = x
+		*at[E](p, s3) = x
+		i += s8
+	}
+	for ; n > 0; n-- {
+		*at[E](base, i) = x
+		i += s
+	}
+	return 0
+}
+
+// multiply multiplies the elements by x.
+func multiply[E element](a []E, n, stride int, x E) float64 {
+	base, s := steps(a, n, stride)
+	i, s2, s3, s4, s8 := 0, 2*s, 3*s, 4*s, 8*s
+	for ; n >= lanes; n -= lanes {
+		p := unsafe.Add(base, i)
+		*at[E](p, 0) *= x
+		*at[E](p, s) *= x
+		*at[E](p, s2) *= x
+		*at[E](p, s3) *= x
+		p = unsafe.Add(p, s4)
+		*at[E](p, 0) *= x
+		*at[E](p, s) *= x
+		*at[E](p, s2) *= x
+		*at[E](p, s3) *= x
+		i += s8
+	}
+	for ; n > 0; n-- {
+		*at[E](base, i) *= x
+		i += s
+	}
+	return 0
+}
+
+// divide divides x by the elements.
+func divide[E element](a []E, n, stride int, x E) float64 {
+	base, s := steps(a, n, stride)
+	i, s2, s3, s4, s8 := 0, 2*s, 3*s, 4*s, 8*s
+	for ; n >= lanes; n -= lanes {
+		p := unsafe.Add(base, i)
+		*at[E](p, 0) = x / *at[E](p, 0)
+		*at[E](p, s) = x / *at[E](p, s)
+		*at[E](p, s2) = x / *at[E](p, s2)
+		*at[E](p, s3) = x / *at[E](p, s3)
+		p = unsafe.Add(p, s4)
+		*at[E](p, 0) = x / *at[E](p, 0)
+		*at[E](p, s) = x / *at[E](p, s)
+		*at[E](p, s2) = x / *at[E](p, s2)
+		*at[E](p, s3) = x / *at[E](p, s3)
+		i += s8
+	}
+	for ; n > 0; n-- {
+		*at[E](base, i) = x / *at[E](base, i)
+		i += s
+	}
+	return 0
+}

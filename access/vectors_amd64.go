@@ -1,0 +1,64 @@
+package access
+
+import (
+	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+// vectors are loops at stride 1 over rounds of 256 bytes, as C compilers make them
+// of the plain ones. x points to the operand, or for reading to where the sums go,
+// a vector of them. Dividing int32 has no such instruction.
+var vectors map[string]vector
+
+func init() {
+	if cpuid.CPU.Supports(cpuid.AVX2) {
+		vectorName = "AVX2"
+		vectors = map[string]vector{
+			"read-int32":       readInt32,
+			"write-int32":      writeInt32,
+			"multiply-int32":   multiplyInt32,
+			"read-float32":     readFloat32,
+			"write-float32":    writeFloat32,
+			"multiply-float32": multiplyFloat32,
+			"divide-float32":   divideFloat32,
+			"read-float64":     readFloat64,
+			"write-float64":    writeFloat64,
+			"multiply-float64": multiplyFloat64,
+			"divide-float64":   divideFloat64,
+		}
+	}
+}
+
+//go:noescape
+func readInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func writeInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func multiplyInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func readFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func writeFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func multiplyFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func divideFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func readFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func writeFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func multiplyFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func divideFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)

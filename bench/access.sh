@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# What passes over arrays take beside STREAM-like C loops, on the same CPU in the
+# same minutes, in turns, as ratios of medians: taulop access beside access_ref.c.
+#
+#   bench/access.sh [ROUNDS] [CPU]     (5 rounds, some two minutes)
+#
+# A ratio above 1 means that taulop found a higher bandwidth. C is compiled as
+# STREAM is, for this processor, so that its loops run in vectors.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+rounds=${1:-5} cpu=${2:-0}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+gcc -O3 -march=native -ffast-math -o "$tmp/ref" bench/access_ref.c
+go build -o "$tmp/taulop" ./cmd/taulop
+arena=$(($(cat /sys/devices/system/cpu/cpu"$cpu"/cache/index*/size | sed 's/K$//' | sort -n | tail -1) * 2048 + 1048576))
+
+# pass OPERATION TYPE BYTES CACHE prints the ns of a pass by taulop.
+pass() {
+  "$tmp/taulop" access -quiet -json -cpu "$cpu" -ops "$1" -types "$2" -size "$3" -stride 1 -cache "$4" -time 2s -ci 0.01 |
+    awk '/"pass_ns"/ { getline; gsub(/[^0-9.e+]/, "", $2); print $2 }'
+}
+
+for _ in $(seq "$rounds"); do
+  for where in "in 16384" "in 1048576" "off 16777216"; do
+    read -r cache bytes <<<"$where"
+    a=0
+    [ "$cache" = off ] && a=$arena
+    for operation in read write multiply; do
+      for type in int32 float32 float64; do
+        # shellcheck disable=SC2046 # two words
+        echo "$operation-$type-$cache-$bytes $bytes" $("$tmp/ref" "$operation" "$type" "$bytes" 1 "$cpu" "$a") $(pass "$operation" "$type" "$bytes" "$cache")
+      done
+    done
+  done
+done >"$tmp/rounds"
+
+awk '
+function median(list, n,   i, j, t) {
+  for (i = 2; i <= n; i++) for (j = i; j > 1 && list[j] < list[j-1]; j--) { t = list[j]; list[j] = list[j-1]; list[j-1] = t }
+  return n % 2 ? list[(n+1)/2] : (list[n/2] + list[n/2+1]) / 2
+}
+{ n[$1]++; c[$1, n[$1]] = $2 / $3; g[$1, n[$1]] = $2 / $4; if (n[$1] == 1) order[++kinds] = $1 }
+END {
+  printf "%-32s %10s %14s %8s   %s\n", "", "C (GB/s)", "taulop (GB/s)", "ratio", "rounds, least to most"
+  for (k = 1; k <= kinds; k++) {
+    kind = order[k]; m = n[kind]
+    for (i = 1; i <= m; i++) { x[i] = c[kind, i]; y[i] = g[kind, i]; r[i] = y[i] / x[i] }
+    mc = median(x, m); mg = median(y, m); median(r, m)
+    printf "%-32s %10.2f %14.2f %8.2f   %.2f – %.2f\n", kind, mc, mg, mg / mc, r[1], r[m]
+  }
+}' "$tmp/rounds"

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report"
+)
+
+func TestBadAccesses(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.json")
+	if err := os.WriteFile(there, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ line, want string }{
+		{"access 4K", "no arguments"},
+		{"access -size 3 -types int32", "smaller than one int32"},
+		{"access -size 4 -types float64", "smaller than one float64"},
+		{"access -size 64 -types int32 -stride 1,17", "stride 17 is beyond"},
+		{"access -size 64 -n 64", "choose one"},
+		{"access -n 0", "-n"},
+		{"access -n -1", "-n"},
+		{"access -stride 0", "-stride"},
+		{"access -stride 1,x", "-stride"},
+		{"access -n 4G -stride 4G", "at most"},
+		{"access -n 99999999999999999999", "-n"},
+		{"access -ops read,add", "add"},
+		{"access -types int16", "int16"},
+		{"access -cache both", "-cache"},
+		{"access -time 0s", "-time"},
+		{"access -ci 1", "-ci"},
+		{"access -cpu 99999", "99999"},
+		{"access -o " + dir + "/no/x", "cannot be written"},
+		{"access -o " + there, "there already"},
+	} {
+		_, _, err := run(t, strings.Fields(tt.line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
+		}
+	}
+	if text, _ := os.ReadFile(there); string(text) != "{}" {
+		t.Error("a refused measurement touched the file that was there")
+	}
+}
+
+func TestAccess(t *testing.T) {
+	needLinux(t)
+	file := filepath.Join(t.TempDir(), "access.json")
+	few := []string{"access", "-quiet", "-ci", "0.9", "-n", "64,1K", "-stride", "1,16", "-time", "5s", "-ops", "divide,read", "-types", "float64", "-cache", "in"}
+	out, errOut, err := run(t, append(few, "-o", file)...)
+	if err != nil || errOut != "" {
+		t.Fatal(err, errOut)
+	}
+	for _, want := range []string{"64 elements, in cache", "read  float64", "divide  float64", "T_n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	f, err := params.ReadFile(file)
+	if err != nil || len(f.Cells) != 8 || !f.Complete {
+		t.Fatalf("%v: %d cells; want 8, complete", err, len(f.Cells))
+	}
+	out, _, err = run(t, append(few, "-json")...)
+	var doc report.Accesses
+	if err != nil || json.Unmarshal([]byte(out), &doc) != nil || len(doc.Rows) != 8 || len(doc.Fits) != 2 {
+		t.Fatalf("%v, %d rows, %d fits in %s", err, len(doc.Rows), len(doc.Fits), out)
+	}
+	// Reading comes before dividing, few elements before many.
+	if r := doc.Rows[0]; r.Operation != "read" || r.N != 64 || r.Stride != 1 || r.Lines != 8 || len(r.Samples) < 6 {
+		t.Errorf("first row: %+v", r)
+	}
+}

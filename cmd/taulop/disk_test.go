@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report"
+)
+
+func TestBadDisks(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lines := []struct{ line, want string }{
+		{"disk", "want 1"},
+		{"disk " + dir + " -quiet", "flags go before"},
+		{"disk " + dir + " " + dir, "want 1"},
+		{"disk -sizes 0 " + dir, "-sizes"},
+		{"disk -sizes 100 " + dir, "multiple of 4096"},
+		{"disk -sizes 4K,8191 " + dir, "multiple of 4096"},
+		{"disk -sizes 1M -file 512K " + dir, "does not fit"},
+		{"disk -file 5000 -sizes 4K " + dir, "multiple of 4096"},
+		{"disk -file x " + dir, "-file"},
+		{"disk -file 100000G " + dir, "-file"},
+		{"disk -cache off " + dir, "-cache"},
+		{"disk -time 0s " + dir, "-time"},
+		{"disk -ci 0 " + dir, "-ci"},
+		{"disk -cpu 99999 " + dir, "99999"},
+		{"disk -o " + dir + " " + dir, "cannot be written"},
+		{"disk " + dir + "/none", "no folder"},
+		{"disk " + text, "no folder"},
+	}
+	for _, tt := range lines {
+		if strings.Contains(tt.want, "folder") {
+			needLinux(t)
+		}
+		_, _, err := run(t, strings.Fields(tt.line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestDisk(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	file := filepath.Join(t.TempDir(), "disk.json")
+	few := []string{"disk", "-quiet", "-time", "2s", "-ci", "0.9", "-file", "1M", "-sizes", "4K,64K,1M", "-cache", "in"}
+	out, _, err := run(t, append(few, "-o", file, dir)...)
+	if err != nil || !strings.Contains(out, "read, page cache in") || !strings.Contains(out, "write, page cache in") || !strings.Contains(out, "T_s") {
+		t.Fatalf("%v in\n%s", err, out)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	f, err := params.ReadFile(file)
+	if err != nil || len(f.Cells) != 6 {
+		t.Fatalf("%v: %d cells; want 6", err, len(f.Cells))
+	}
+	out, _, err = run(t, append(few, "-json", dir)...)
+	var doc report.Transfers
+	if err != nil || json.Unmarshal([]byte(out), &doc) != nil || len(doc.Rows) != 6 || len(doc.Fits) != 2 || !doc.Rows[0].PageCache {
+		t.Fatalf("%v in %s", err, out)
+	}
+}

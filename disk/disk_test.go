@@ -1,0 +1,108 @@
+package disk
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/params"
+)
+
+func filled(t *testing.T, content []byte) *file {
+	t.Helper()
+	f, err := open(context.Background(), Plan{Dir: t.TempDir()}, Cached, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	f.buffer = make([]byte, len(content))
+	return f
+}
+
+// What is read is what was written last, wherever that came from; one bit that
+// changed on the way is found.
+func TestTransfersAreChecked(t *testing.T) {
+	content := make([]byte, 16*BlockBytes)
+	for i := range content {
+		content[i] = byte(i / BlockBytes * (i%251 + 1))
+	}
+	f := filled(t, content)
+	for range 20 {
+		for _, operation := range []string{"read", "write", "read"} {
+			for _, blocks := range []int{16, 3, 1} {
+				if _, err := f.transfer(operation, blocks*BlockBytes); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if slices.IsSorted(f.holds) {
+		t.Error("writing left every block as it was")
+	}
+	held := make([]byte, 1)
+	if _, err := f.ReadAt(held, 5*BlockBytes+7); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{held[0] ^ 1}, 5*BlockBytes+7); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.transfer("read", len(content)); err == nil || !strings.Contains(err.Error(), "block 5") {
+		t.Errorf("a changed bit in block 5: %v", err)
+	}
+}
+
+// A file system without files that never had a name.
+func TestAnonymous(t *testing.T) {
+	dir := t.TempDir()
+	f, err := anonymous(dir)
+	if err != nil {
+		t.Skip("files in use cannot be removed here: ", err)
+	}
+	defer f.Close()
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("it has a name: %v", left)
+	}
+	if _, err := f.WriteAt([]byte("τ"), 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := anonymous(filepath.Join(dir, "none")); err == nil {
+		t.Error("a file in a folder that is not there")
+	}
+}
+
+// Table 6 of usc-hpc-benchmarks-1999, the IBM SP: 1.0 ms to begin, reading 255 MB/s
+// and writing 155.
+func TestFitsTable6(t *testing.T) {
+	var cells []params.Cell
+	for m := BlockBytes; m <= 16<<20; m *= 4 {
+		for operation, mbs := range map[string]float64{"read": 255, "write": 155} {
+			c := params.Cell{Key: params.Key{Kind: params.DiskCell, Tau: 1, Bytes: m, Variant: operation + "-direct"}}
+			c.Time.Center = 1e6 + 1e3*float64(m)/mbs
+			cells = append(cells, c)
+		}
+	}
+	fits := Fits(cells)
+	if len(fits) != 2 {
+		t.Fatalf("%d fits, want 2", len(fits))
+	}
+	for i, mbs := range []float64{255, 155} {
+		start, speed := fits[i].Costs[0].Value, 1e3/fits[i].Costs[1].Value
+		if start < 0.999e6 || start > 1.001e6 || speed < 0.999*mbs || speed > 1.001*mbs {
+			t.Errorf("%s: %g ns, %g MB/s; want 1 ms and %g", fits[i].Operation, start, speed, mbs)
+		}
+	}
+}
+
+func FuzzVariantOf(f *testing.F) {
+	for _, seed := range []string{"read-direct", "write-cached", "read-", "-direct", "read-direct-1", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, variant string) {
+		if operation, mode, ok := VariantOf(params.Key{Kind: params.DiskCell, Variant: variant}); ok && operation+"-"+string(mode) != variant {
+			t.Errorf("%q is %s %s", variant, operation, mode)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// A file has no name, or none any more.
+type file struct {
+	*os.File
+	dir     string
+	mode    Mode
+	content []byte // what blocks of the file are taken from
+	holds   []int  // by block of the file: which block of content
+	buffer  []byte // to read into
+	next    int
+}
+
+var errNotDirect = errors.New("the page cache cannot be kept out")
+
+// fillBytes is how much is written between two looks at ctx.
+const fillBytes = 1 << 20
+
+// open makes a file of a plan and fills it: what was never written is not read
+// from a disk.
+func open(ctx context.Context, plan Plan, mode Mode, content []byte) (*file, error) {
+	f := &file{dir: plan.Dir, mode: mode, content: content, holds: make([]int, len(content)/BlockBytes)}
+	var err error
+	if f.File, err = nameless(plan.Dir); err != nil {
+		return nil, f.refused(err)
+	}
+	if err := f.fill(ctx); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *file) fill(ctx context.Context) error {
+	if f.mode == Direct {
+		if err := direct(f.File); err != nil {
+			return errNotDirect
+		}
+	}
+	if err := reserve(f.File, int64(len(f.content))); err != nil {
+		return f.refused(err)
+	}
+	for at := 0; at < len(f.content); at += fillBytes {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if _, err := f.WriteAt(f.content[at:min(len(f.content), at+fillBytes)], int64(at)); err != nil {
+			if f.mode == Direct && errors.Is(err, syscall.EINVAL) {
+				return errNotDirect
+			}
+			return f.refused(err)
+		}
+	}
+	for i := range f.holds {
+		f.holds[i] = i
+	}
+	return f.refused(f.Sync())
+}
+
+// anonymous makes a file with a name for a moment, where the file system knows
+// none without.
+func anonymous(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".taulop-disk-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// refused says in a sentence what a folder does not allow.
+func (f *file) refused(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		err = fmt.Errorf("there is no room for a file of %d MB (%w): make room, or use a smaller one with -file", len(f.content)>>20, err)
+	case errors.Is(err, syscall.EFBIG):
+		err = fmt.Errorf("a file of %d MB is larger than this process may write (%w): use a smaller one with -file", len(f.content)>>20, err)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		err = fmt.Errorf("no file can be written there (%w): choose another folder", err)
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
+		err = fmt.Errorf("this is no folder (%w): name one on the disk to measure", err)
+	default:
+		return fmt.Errorf("%s: %w", f.dir, err)
+	}
+	return RefusedError{f.dir, err}
+}
