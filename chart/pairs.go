@@ -62,6 +62,9 @@ func Pairs(machine string, p *params.Pairs, ch Choice) (*Chart, error) {
 	}
 	for _, l := range p.Levels {
 		text := fmt.Sprintf("%s: %d pairs, median", l.Name, l.Pairs)
+		if l.Pairs == 1 {
+			text = l.Name + ": 1 pair,"
+		}
 		for i, row := range rows {
 			if i > 0 {
 				text += ","
