@@ -83,7 +83,7 @@ func TestCopyAndPack(t *testing.T) {
 			tt.line = strings.Replace(tt.line, "FIRST", m.Allowed[:2].String(), 1)
 		}
 		file := filepath.Join(dir, tt.line[:4]+".json")
-		out, _, err := run(t, append(strings.Fields(tt.line)[:1], append([]string{"-quiet", "-time", "2s", "-ci", "0.9", "-o", file}, strings.Fields(tt.line)[1:]...)...)...)
+		out, _, err := run(t, append(strings.Fields(tt.line)[:1], append([]string{"-quiet", "-time", "60s", "-ci", "0.99", "-o", file}, strings.Fields(tt.line)[1:]...)...)...)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.line, err)
 		}
