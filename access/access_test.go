@@ -78,14 +78,14 @@ func TestChecksCatch(t *testing.T) {
 				t.Errorf("%s: a pass that never was is not missed", p.Variant())
 			}
 			w.Lay(mem)
-			w.Pass(mem)
+			w.Pass(mem, 1)
 			if err := w.Check(mem, 1); err != nil {
 				t.Errorf("%s: %v", p.Variant(), err)
 			}
 			if err := w.Check(mem, 0); err != nil {
 				t.Errorf("%s: a check does not lay again what was there: %v", p.Variant(), err)
 			}
-			w.Pass(mem)
+			w.Pass(mem, 1)
 			*(*byte)(unsafe.Pointer(&mem[ElementBytes(typ)])) ^= 1
 			if err := w.Check(mem, 1); err == nil {
 				t.Errorf("%s: a change between the elements goes unseen", p.Variant())
@@ -97,7 +97,7 @@ func TestChecksCatch(t *testing.T) {
 		w := p.work()
 		mem := make([]byte, p.Bytes())
 		w.Lay(mem)
-		if got := w.Pass(mem); got != w.Want || got == 0 {
+		if got := w.Pass(mem, 1); got != w.Want || got == 0 {
 			t.Errorf("%s: found %g, want %g", p.Variant(), got, w.Want)
 		}
 		p.N-- // one element less is another sum
