@@ -78,14 +78,14 @@ func TestChecksCatch(t *testing.T) {
 				t.Errorf("%s: a pass that never was is not missed", p.Variant())
 			}
 			w.Lay(mem)
-			w.Pass(mem)
+			w.Pass(mem, 1)
 			if err := w.Check(mem, 1); err != nil {
 				t.Errorf("%s: %v", p.Variant(), err)
 			}
 			if err := w.Check(mem, 0); err != nil {
 				t.Errorf("%s: a check does not lay again what was there: %v", p.Variant(), err)
 			}
-			w.Pass(mem)
+			w.Pass(mem, 1)
 			*(*byte)(unsafe.Pointer(&mem[ElementBytes(typ)])) ^= 1
 			if err := w.Check(mem, 1); err == nil {
 				t.Errorf("%s: a change between the elements goes unseen", p.Variant())
@@ -97,7 +97,7 @@ func TestChecksCatch(t *testing.T) {
 		w := p.work()
 		mem := make([]byte, p.Bytes())
 		w.Lay(mem)
-		if got := w.Pass(mem); got != w.Want || got == 0 {
+		if got := w.Pass(mem, 1); got != w.Want || got == 0 {
 			t.Errorf("%s: found %g, want %g", p.Variant(), got, w.Want)
 		}
 		p.N-- // one element less is another sum
@@ -193,7 +193,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer team.Close()
-	plan := Plan{Passes: Grid(Operations, Types, []int{64, 4096}, []int{1, 16}), Caches: []bool{false, true}, Width: 10, Time: 60 * time.Second, ArenaBytes: 8 << 20}
+	plan := Plan{Passes: Grid(Operations, Types, []int{64, 1 << 14}, []int{1, 16}), Caches: []bool{false, true}, Width: 10, Time: 5 * time.Minute, ArenaBytes: 4 << 20}
 	cells, _, err := Measure(context.Background(), team, plan, nil)
 	if err != nil || len(cells) != 96 {
 		t.Fatalf("%d cells, %v; want 96", len(cells), err)
@@ -208,10 +208,10 @@ func TestMeasure(t *testing.T) {
 	}
 	for k, few := range times {
 		if p, _ := PassOf(k); p.N == 64 {
-			p.N = 4096
+			p.N = 1 << 14
 			k.Bytes = p.Bytes()
 			if many := times[k]; many < 2*few {
-				t.Errorf("%v: 4096 elements take %g ns and 64 of them %g: the loop is not there", k, many, few)
+				t.Errorf("%v: 16384 elements take %g ns and 64 of them %g: the loop is not there", k, many, few)
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package access
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // A vector is a loop over rounds of roundBytes, see vectors_amd64.go.
 type vector func(p unsafe.Pointer, rounds int, x unsafe.Pointer)
@@ -25,19 +28,21 @@ func inVectors[E element](operation, typ string, rest loop[E]) loop[E] {
 	if v == nil {
 		return nil
 	}
+	reads := operation == "read"
 	x := make([]E, roundBytes/int(unsafe.Sizeof(*new(E))))
+	shift := bits.TrailingZeros(uint(len(x)))
 	return func(a []E, n, stride int, operand E) (found float64) {
-		rounds := n / len(x)
+		rounds := n >> shift // a division would take as long as 1 KB
 		if rounds > 0 {
 			x[0] = operand
-			v(unsafe.Pointer(unsafe.SliceData(a[:rounds*len(x)])), rounds, unsafe.Pointer(&x[0]))
-			if operation == "read" {
+			v(unsafe.Pointer(unsafe.SliceData(a[:rounds<<shift])), rounds, unsafe.Pointer(&x[0]))
+			if reads {
 				for _, sum := range x[:len(x)/lanes] {
 					found += float64(sum)
 				}
 			}
 		}
-		if done := rounds * len(x); done < n {
+		if done := rounds << shift; done < n {
 			found += rest(a[done:], n-done, 1, operand)
 		}
 		return found

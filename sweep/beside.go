@@ -25,8 +25,10 @@ type Beside func(ctx context.Context, p params.Plan, m *numa.Machine, budget tim
 
 // besides are those that a plan's With names.
 var besides = map[string]Beside{
-	"copy": copies,
-	"pack": packs,
+	"access": accesses,
+	"copy":   copies,
+	"pack":   packs,
+	"pairs":  pairsOf,
 }
 
 // Besides are the names, in order.

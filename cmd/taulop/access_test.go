@@ -51,7 +51,7 @@ func TestBadAccesses(t *testing.T) {
 func TestAccess(t *testing.T) {
 	needLinux(t)
 	file := filepath.Join(t.TempDir(), "access.json")
-	few := []string{"access", "-quiet", "-ci", "0.9", "-n", "64,1K", "-stride", "1,16", "-time", "5s", "-ops", "divide,read", "-types", "float64", "-cache", "in"}
+	few := []string{"access", "-quiet", "-ci", "0.9", "-n", "64,1K", "-stride", "1,16", "-time", "20s", "-ops", "divide,read", "-types", "float64", "-cache", "in"}
 	out, errOut, err := run(t, append(few, "-o", file)...)
 	if err != nil || errOut != "" {
 		t.Fatal(err, errOut)

@@ -54,7 +54,7 @@ func TestDisk(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()
 	file := filepath.Join(t.TempDir(), "disk.json")
-	few := []string{"disk", "-quiet", "-time", "2s", "-ci", "0.9", "-file", "1M", "-sizes", "4K,64K,1M", "-cache", "in"}
+	few := []string{"disk", "-quiet", "-time", "20s", "-ci", "0.9", "-file", "1M", "-sizes", "4K,64K,1M", "-cache", "in"}
 	out, _, err := run(t, append(few, "-o", file, dir)...)
 	if err != nil || !strings.Contains(out, "read, page cache in") || !strings.Contains(out, "write, page cache in") || !strings.Contains(out, "T_s") {
 		t.Fatalf("%v in\n%s", err, out)
