@@ -101,8 +101,8 @@ func (g guest) huge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if share := doc.Rows[0].Huge; share == nil || share.User < 0.9 || share.User > 1 || share.Intermediate < 0 || share.Intermediate > 1 {
-		return fmt.Errorf("share of huge pages: %+v, want nearly 1 of the user buffers", share)
+	if share := doc.Rows[0].Huge; share == nil || share.User < 0.7 || share.User > 1 || share.Intermediate < 0 || share.Intermediate > 1 {
+		return fmt.Errorf("share of huge pages: %+v, want most of the user buffers, which begin anywhere in a huge page", share)
 	}
 	return nil
 }
