@@ -14,6 +14,7 @@ import (
 type Comparison struct {
 	Machines []Described `json:"machines"`
 	Tables   []Table     `json:"tables"`
+	Beside   []Kindred   `json:"beside,omitempty"`
 	Warnings []string    `json:"warnings"`
 }
 
@@ -86,6 +87,7 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	for _, channel := range channels {
 		c.Tables = append(c.Tables, newTable(channel, all))
 	}
+	c.Beside = beside(machines)
 	c.warn(machines)
 	return c, nil
 }

@@ -60,6 +60,7 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 			}
 		}
 	}
+	c.writeBeside(w)
 	if noise {
 		fmt.Fprintln(w, "~ no difference beyond noise: Mann–Whitney, p ≥ 0.05")
 	}
@@ -235,6 +236,25 @@ func writeSums(w io.Writer, t *compare.Table) {
 	for _, note := range notes {
 		fmt.Fprintf(w, "  %s\n", note)
 	}
+}
+
+// writeBeside writes what was measured beside transfers, a line for each kind and
+// machine.
+func (c *SideBySide) writeBeside(w io.Writer) {
+	if len(c.Beside) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "beside transfers, × the times of %s; beyond the intervals are so many slower and faster\n", c.Machines[0].Name)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "kind\tmachine\tcells\t× on average\tslower\tfaster\tfarthest\t")
+	for _, k := range c.Beside {
+		for _, r := range k.Rows {
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\t%s × for %s\t\n", k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster,
+				significant(r.Farthest.Ratio), r.Farthest.Key)
+		}
+	}
+	t.Flush()
+	fmt.Fprintln(w)
 }
 
 // coefficient writes as many digits as the standard error leaves, at most six.

@@ -28,6 +28,7 @@ type machine struct {
 	File    string // its name
 	Facts   []fact // what the table shows, the same of all machines
 	Details []fact
+	Beside  []besideRow // of a few machines
 	Curves  template.JS // for the charts, JSON
 	Raw     string      // the file, gzip in base64
 }
@@ -68,6 +69,9 @@ func (p *Page) describe() ([]machine, *index, error) {
 		m := p.Machines[i]
 		machines[i] = facts(m)
 		machines[i].Number = i
+		if len(p.Machines) < compare.Fleet {
+			machines[i].Beside = besides(m)
+		}
 		curves[i], errs[i] = compare.Curves(m.Name, m.File)
 		for _, c := range curves[i] {
 			for n := range c.Points {

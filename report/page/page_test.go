@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report/page/nodes"
 )
@@ -117,6 +119,23 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	}
 	if !strings.HasPrefix(v.Fleet.Why, "no two machines") || !strings.Contains(string(v.Index), `"first":[0,1,2]`) {
 		t.Errorf("%q, %.200s", v.Fleet.Why, v.Index)
+	}
+}
+
+// What was measured beside transfers has a table, its names taken for text.
+func TestBeside(t *testing.T) {
+	m := exact("node", []int{1, 2}, 1000, 1600)
+	m.File.Cells = append(m.File.Cells, params.Cell{
+		Key:  params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: 2, Bytes: 4096, Variant: "L1-<b>L2"},
+		Time: fit.Estimate{Center: 123, Lo: 120, Hi: 126, N: 9},
+	})
+	var page bytes.Buffer
+	if err := (&Page{Machines: []compare.Machine{m}}).Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	const want = `<td>level</td><th scope="row">L1-&lt;b&gt;L2</th><td>local</td><td>in</td><td class="n">2</td><td class="n">4096</td><td class="n">123</td><td class="n">120 … 126</td>`
+	if !strings.Contains(page.String(), want) {
+		t.Errorf("no row %s", want)
 	}
 }
 
