@@ -246,10 +246,10 @@ func (c *SideBySide) writeBeside(w io.Writer) {
 	}
 	fmt.Fprintf(w, "beside transfers, × the times of %s; beyond the intervals are so many slower and faster\n", c.Machines[0].Name)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "kind\tmachine\tcells\t× on average\tslower\tfaster\tfarthest\t")
+	fmt.Fprintln(t, "kind\tmachine\tcells\t× on average\tslower\tfaster\t  farthest")
 	for _, k := range c.Beside {
 		for _, r := range k.Rows {
-			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\t%s × for %s\t\n", k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster,
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\t  %s × for %s\n", k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster,
 				significant(r.Farthest.Ratio), r.Farthest.Key)
 		}
 	}
