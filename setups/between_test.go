@@ -58,7 +58,7 @@ func TestStridedMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, arena := range []int{0, 8 << 20} {
+		for _, arena := range []int{0, 1 << 20} {
 			tr := Trial{Setup: Packing(m), Segments: 1, K: 1, SegmentBytes: m.Span(), Bytes: m.Span(), Messages: 3, Batches: 2, ArenaBytes: arena}
 			if times, err := team.Run(context.Background(), tr); err != nil || !(times[0] > 0) {
 				t.Errorf("%s: %v, %v", text, times, err)
