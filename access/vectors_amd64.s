@@ -1,353 +1,135 @@
 #include "textflag.h"
 
-// Rounds of 256 bytes; a pass of each loop takes eight vectors. In Go's order of
-// operands the last is what is written, and the first what divides.
+// Rounds of 256 bytes; a round takes eight vectors. In Go's order of operands the
+// last is what is written, and the first what divides.
+
+#define ENTER \
+	MOVQ p+0(FP), SI; \
+	MOVQ rounds+8(FP), CX; \
+	MOVQ x+16(FP), DX
+
+// AGAIN is the end of a round.
+#define AGAIN \
+	ADDQ $256, SI; \
+	DECQ CX; \
+	JNZ  loop
+
+// READ adds up in eight sums, and those to one vector of them.
+#define READ(ADD, MOVE) \
+	ENTER; \
+	VXORPS Y0, Y0, Y0; \
+	VXORPS Y1, Y1, Y1; \
+	VXORPS Y2, Y2, Y2; \
+	VXORPS Y3, Y3, Y3; \
+	VXORPS Y4, Y4, Y4; \
+	VXORPS Y5, Y5, Y5; \
+	VXORPS Y6, Y6, Y6; \
+	VXORPS Y7, Y7, Y7; \
+	PCALIGN $32; \
+	loop: \
+	ADD (SI), Y0, Y0; \
+	ADD 32(SI), Y1, Y1; \
+	ADD 64(SI), Y2, Y2; \
+	ADD 96(SI), Y3, Y3; \
+	ADD 128(SI), Y4, Y4; \
+	ADD 160(SI), Y5, Y5; \
+	ADD 192(SI), Y6, Y6; \
+	ADD 224(SI), Y7, Y7; \
+	AGAIN; \
+	ADD Y1, Y0, Y0; \
+	ADD Y3, Y2, Y2; \
+	ADD Y5, Y4, Y4; \
+	ADD Y7, Y6, Y6; \
+	ADD Y2, Y0, Y0; \
+	ADD Y6, Y4, Y4; \
+	ADD Y4, Y0, Y0; \
+	MOVE Y0, (DX); \
+	VZEROUPPER; \
+	RET
+
+#define WRITE(BROADCAST, MOVE) \
+	ENTER; \
+	BROADCAST (DX), Y0; \
+	PCALIGN $32; \
+	loop: \
+	MOVE Y0, (SI); \
+	MOVE Y0, 32(SI); \
+	MOVE Y0, 64(SI); \
+	MOVE Y0, 96(SI); \
+	MOVE Y0, 128(SI); \
+	MOVE Y0, 160(SI); \
+	MOVE Y0, 192(SI); \
+	MOVE Y0, 224(SI); \
+	AGAIN; \
+	VZEROUPPER; \
+	RET
+
+// CHANGE writes what OP makes of each vector and x.
+#define CHANGE(BROADCAST, OP, MOVE) \
+	ENTER; \
+	BROADCAST (DX), Y0; \
+	PCALIGN $32; \
+	loop: \
+	OP (SI), Y0, Y1; \
+	OP 32(SI), Y0, Y2; \
+	OP 64(SI), Y0, Y3; \
+	OP 96(SI), Y0, Y4; \
+	OP 128(SI), Y0, Y5; \
+	OP 160(SI), Y0, Y6; \
+	OP 192(SI), Y0, Y7; \
+	OP 224(SI), Y0, Y8; \
+	MOVE Y1, (SI); \
+	MOVE Y2, 32(SI); \
+	MOVE Y3, 64(SI); \
+	MOVE Y4, 96(SI); \
+	MOVE Y5, 128(SI); \
+	MOVE Y6, 160(SI); \
+	MOVE Y7, 192(SI); \
+	MOVE Y8, 224(SI); \
+	AGAIN; \
+	VZEROUPPER; \
+	RET
 
 // func readInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·readInt32(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-
-	PCALIGN $32
-
-loop:
-	VPADDD (SI), Y0, Y0
-	VPADDD 32(SI), Y1, Y1
-	VPADDD 64(SI), Y2, Y2
-	VPADDD 96(SI), Y3, Y3
-	VPADDD 128(SI), Y4, Y4
-	VPADDD 160(SI), Y5, Y5
-	VPADDD 192(SI), Y6, Y6
-	VPADDD 224(SI), Y7, Y7
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VPADDD Y1, Y0, Y0
-	VPADDD Y3, Y2, Y2
-	VPADDD Y5, Y4, Y4
-	VPADDD Y7, Y6, Y6
-	VPADDD Y2, Y0, Y0
-	VPADDD Y6, Y4, Y4
-	VPADDD Y4, Y0, Y0
-	VMOVDQU Y0, (DX)
-	VZEROUPPER
-	RET
+	READ(VPADDD, VMOVDQU)
 
 // func writeInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·writeInt32(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VPBROADCASTD (DX), Y0
-
-	PCALIGN $32
-
-loop:
-	VMOVDQU Y0, (SI)
-	VMOVDQU Y0, 32(SI)
-	VMOVDQU Y0, 64(SI)
-	VMOVDQU Y0, 96(SI)
-	VMOVDQU Y0, 128(SI)
-	VMOVDQU Y0, 160(SI)
-	VMOVDQU Y0, 192(SI)
-	VMOVDQU Y0, 224(SI)
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VZEROUPPER
-	RET
+	WRITE(VPBROADCASTD, VMOVDQU)
 
 // func multiplyInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·multiplyInt32(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VPBROADCASTD (DX), Y0
-
-	PCALIGN $32
-
-loop:
-	VPMULLD (SI), Y0, Y1
-	VPMULLD 32(SI), Y0, Y2
-	VPMULLD 64(SI), Y0, Y3
-	VPMULLD 96(SI), Y0, Y4
-	VPMULLD 128(SI), Y0, Y5
-	VPMULLD 160(SI), Y0, Y6
-	VPMULLD 192(SI), Y0, Y7
-	VPMULLD 224(SI), Y0, Y8
-	VMOVDQU Y1, (SI)
-	VMOVDQU Y2, 32(SI)
-	VMOVDQU Y3, 64(SI)
-	VMOVDQU Y4, 96(SI)
-	VMOVDQU Y5, 128(SI)
-	VMOVDQU Y6, 160(SI)
-	VMOVDQU Y7, 192(SI)
-	VMOVDQU Y8, 224(SI)
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VZEROUPPER
-	RET
+	CHANGE(VPBROADCASTD, VPMULLD, VMOVDQU)
 
 // func readFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·readFloat32(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-
-	PCALIGN $32
-
-loop:
-	VADDPS (SI), Y0, Y0
-	VADDPS 32(SI), Y1, Y1
-	VADDPS 64(SI), Y2, Y2
-	VADDPS 96(SI), Y3, Y3
-	VADDPS 128(SI), Y4, Y4
-	VADDPS 160(SI), Y5, Y5
-	VADDPS 192(SI), Y6, Y6
-	VADDPS 224(SI), Y7, Y7
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VADDPS Y1, Y0, Y0
-	VADDPS Y3, Y2, Y2
-	VADDPS Y5, Y4, Y4
-	VADDPS Y7, Y6, Y6
-	VADDPS Y2, Y0, Y0
-	VADDPS Y6, Y4, Y4
-	VADDPS Y4, Y0, Y0
-	VMOVUPS Y0, (DX)
-	VZEROUPPER
-	RET
+	READ(VADDPS, VMOVUPS)
 
 // func writeFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·writeFloat32(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VBROADCASTSS (DX), Y0
-
-	PCALIGN $32
-
-loop:
-	VMOVUPS Y0, (SI)
-	VMOVUPS Y0, 32(SI)
-	VMOVUPS Y0, 64(SI)
-	VMOVUPS Y0, 96(SI)
-	VMOVUPS Y0, 128(SI)
-	VMOVUPS Y0, 160(SI)
-	VMOVUPS Y0, 192(SI)
-	VMOVUPS Y0, 224(SI)
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VZEROUPPER
-	RET
+	WRITE(VBROADCASTSS, VMOVUPS)
 
 // func multiplyFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·multiplyFloat32(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VBROADCASTSS (DX), Y0
-
-	PCALIGN $32
-
-loop:
-	VMULPS (SI), Y0, Y1
-	VMULPS 32(SI), Y0, Y2
-	VMULPS 64(SI), Y0, Y3
-	VMULPS 96(SI), Y0, Y4
-	VMULPS 128(SI), Y0, Y5
-	VMULPS 160(SI), Y0, Y6
-	VMULPS 192(SI), Y0, Y7
-	VMULPS 224(SI), Y0, Y8
-	VMOVUPS Y1, (SI)
-	VMOVUPS Y2, 32(SI)
-	VMOVUPS Y3, 64(SI)
-	VMOVUPS Y4, 96(SI)
-	VMOVUPS Y5, 128(SI)
-	VMOVUPS Y6, 160(SI)
-	VMOVUPS Y7, 192(SI)
-	VMOVUPS Y8, 224(SI)
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VZEROUPPER
-	RET
+	CHANGE(VBROADCASTSS, VMULPS, VMOVUPS)
 
 // func divideFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·divideFloat32(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VBROADCASTSS (DX), Y0
-
-	PCALIGN $32
-
-loop:
-	VDIVPS (SI), Y0, Y1
-	VDIVPS 32(SI), Y0, Y2
-	VDIVPS 64(SI), Y0, Y3
-	VDIVPS 96(SI), Y0, Y4
-	VDIVPS 128(SI), Y0, Y5
-	VDIVPS 160(SI), Y0, Y6
-	VDIVPS 192(SI), Y0, Y7
-	VDIVPS 224(SI), Y0, Y8
-	VMOVUPS Y1, (SI)
-	VMOVUPS Y2, 32(SI)
-	VMOVUPS Y3, 64(SI)
-	VMOVUPS Y4, 96(SI)
-	VMOVUPS Y5, 128(SI)
-	VMOVUPS Y6, 160(SI)
-	VMOVUPS Y7, 192(SI)
-	VMOVUPS Y8, 224(SI)
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VZEROUPPER
-	RET
+	CHANGE(VBROADCASTSS, VDIVPS, VMOVUPS)
 
 // func readFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·readFloat64(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-
-	PCALIGN $32
-
-loop:
-	VADDPD (SI), Y0, Y0
-	VADDPD 32(SI), Y1, Y1
-	VADDPD 64(SI), Y2, Y2
-	VADDPD 96(SI), Y3, Y3
-	VADDPD 128(SI), Y4, Y4
-	VADDPD 160(SI), Y5, Y5
-	VADDPD 192(SI), Y6, Y6
-	VADDPD 224(SI), Y7, Y7
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VADDPD Y1, Y0, Y0
-	VADDPD Y3, Y2, Y2
-	VADDPD Y5, Y4, Y4
-	VADDPD Y7, Y6, Y6
-	VADDPD Y2, Y0, Y0
-	VADDPD Y6, Y4, Y4
-	VADDPD Y4, Y0, Y0
-	VMOVUPD Y0, (DX)
-	VZEROUPPER
-	RET
+	READ(VADDPD, VMOVUPD)
 
 // func writeFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·writeFloat64(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VBROADCASTSD (DX), Y0
-
-	PCALIGN $32
-
-loop:
-	VMOVUPD Y0, (SI)
-	VMOVUPD Y0, 32(SI)
-	VMOVUPD Y0, 64(SI)
-	VMOVUPD Y0, 96(SI)
-	VMOVUPD Y0, 128(SI)
-	VMOVUPD Y0, 160(SI)
-	VMOVUPD Y0, 192(SI)
-	VMOVUPD Y0, 224(SI)
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VZEROUPPER
-	RET
+	WRITE(VBROADCASTSD, VMOVUPD)
 
 // func multiplyFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·multiplyFloat64(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VBROADCASTSD (DX), Y0
-
-	PCALIGN $32
-
-loop:
-	VMULPD (SI), Y0, Y1
-	VMULPD 32(SI), Y0, Y2
-	VMULPD 64(SI), Y0, Y3
-	VMULPD 96(SI), Y0, Y4
-	VMULPD 128(SI), Y0, Y5
-	VMULPD 160(SI), Y0, Y6
-	VMULPD 192(SI), Y0, Y7
-	VMULPD 224(SI), Y0, Y8
-	VMOVUPD Y1, (SI)
-	VMOVUPD Y2, 32(SI)
-	VMOVUPD Y3, 64(SI)
-	VMOVUPD Y4, 96(SI)
-	VMOVUPD Y5, 128(SI)
-	VMOVUPD Y6, 160(SI)
-	VMOVUPD Y7, 192(SI)
-	VMOVUPD Y8, 224(SI)
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VZEROUPPER
-	RET
+	CHANGE(VBROADCASTSD, VMULPD, VMOVUPD)
 
 // func divideFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·divideFloat64(SB), NOSPLIT, $0-24
-	MOVQ p+0(FP), SI
-	MOVQ rounds+8(FP), CX
-	MOVQ x+16(FP), DX
-	VBROADCASTSD (DX), Y0
-
-	PCALIGN $32
-
-loop:
-	VDIVPD (SI), Y0, Y1
-	VDIVPD 32(SI), Y0, Y2
-	VDIVPD 64(SI), Y0, Y3
-	VDIVPD 96(SI), Y0, Y4
-	VDIVPD 128(SI), Y0, Y5
-	VDIVPD 160(SI), Y0, Y6
-	VDIVPD 192(SI), Y0, Y7
-	VDIVPD 224(SI), Y0, Y8
-	VMOVUPD Y1, (SI)
-	VMOVUPD Y2, 32(SI)
-	VMOVUPD Y3, 64(SI)
-	VMOVUPD Y4, 96(SI)
-	VMOVUPD Y5, 128(SI)
-	VMOVUPD Y6, 160(SI)
-	VMOVUPD Y7, 192(SI)
-	VMOVUPD Y8, 224(SI)
-	ADDQ $256, SI
-	DECQ CX
-	JNZ  loop
-	VZEROUPPER
-	RET
+	CHANGE(VBROADCASTSD, VDIVPD, VMOVUPD)

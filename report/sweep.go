@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,9 +31,26 @@ func WriteSweep(w io.Writer, f *params.File) {
 	}
 	WriteLevels(w, f)
 	WritePacks(w, f)
+	WriteReach(w, f)
+}
+
+// WriteReach says how well a file's cells are known.
+func WriteReach(w io.Writer, f *params.File) {
+	seconds := strconv.FormatFloat(f.Seconds, 'f', 0, 64)
+	if f.Seconds < 10 {
+		seconds = strconv.FormatFloat(f.Seconds, 'f', 1, 64)
+	}
+	fmt.Fprintf(w, "%d cells in %s s; ", len(f.Cells), seconds)
 	widths := sweep.Widths(f)
-	fmt.Fprintf(w, "%d cells in %.0f s; 95 %% intervals within ±%s %% for half of them, ±%s %% for 9 of 10\n", len(f.Cells), f.Seconds,
-		Digits(100*sweep.Quantile(widths, 0.5), 1), Digits(100*sweep.Quantile(widths, 0.9), 1))
+	half, most := sweep.Quantile(widths, 0.5), sweep.Quantile(widths, 0.9)
+	switch {
+	case !(half <= math.MaxFloat64):
+		fmt.Fprintln(w, "samples are too few for intervals of half of them")
+	case !(most <= math.MaxFloat64):
+		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, too few samples for 9 of 10\n", Digits(100*half, 1))
+	default:
+		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, ±%s %% for 9 of 10\n", Digits(100*half, 1), Digits(100*most, 1))
+	}
 }
 
 // writeTransfers writes L(m,τ) of messages down and τ across: first the lone

@@ -21,7 +21,6 @@ import (
 	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/shm"
-	"github.com/taulop/taulop/sweep"
 )
 
 const copyHelp = `Copy measures c(m,τ), a copy of m bytes while τ run at once, between every two
@@ -205,8 +204,7 @@ func (req *cellsRequest) write(out io.Writer, f *params.File, write func(io.Writ
 	text := func() []byte {
 		var b strings.Builder
 		write(&b, f)
-		fmt.Fprintf(&b, "%d cells in %.0f s; 95 %% intervals within ±%s %% for half of them, ±%s %% for 9 of 10\n", len(f.Cells), f.Seconds,
-			report.Digits(100*sweep.Quantile(sweep.Widths(f), 0.5), 1), report.Digits(100*sweep.Quantile(sweep.Widths(f), 0.9), 1))
+		report.WriteReach(&b, f)
 		return []byte(b.String())
 	}
 	switch {
