@@ -96,7 +96,7 @@ func (f *file) refused(err error) error {
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		err = fmt.Errorf("no file can be written there (%w): choose another folder", err)
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
-		err = fmt.Errorf("this is no folder (%w): name one on the disk to measure", err)
+		err = fmt.Errorf("this is no folder that holds files (%w): name one on the disk to measure", err)
 	default:
 		return fmt.Errorf("%s: %w", f.dir, err)
 	}

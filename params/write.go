@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,7 +25,17 @@ func (f *File) WriteFile(path string) error {
 	if err := f.Write(&b); err != nil {
 		return err
 	}
-	return replace(path, b.Bytes())
+	return Replace(path, b.Bytes())
+}
+
+// Replace writes a file as WriteFile does. An error names path, not the temporary
+// file.
+func Replace(path string, data []byte) error {
+	err := replace(path, data)
+	if hidden := (*fs.PathError)(nil); errors.As(err, &hidden) {
+		return fmt.Errorf("%s was not written: %w", path, hidden.Err)
+	}
+	return err
 }
 
 // RemoveLeftovers removes what writes of path have left beside it that were

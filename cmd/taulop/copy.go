@@ -6,14 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2/maybe"
 
 	"github.com/taulop/taulop/hierarchy"
 	"github.com/taulop/taulop/numa"
@@ -220,5 +217,5 @@ func (req *cellsRequest) write(out io.Writer, f *params.File, write func(io.Writ
 		_, err := out.Write(text())
 		return err
 	}
-	return maybe.WriteFile(req.file, text(), os.FileMode(0o644))
+	return params.Replace(req.file, text())
 }

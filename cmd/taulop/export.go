@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -163,7 +161,7 @@ func (req *exportRequest) text(errOut io.Writer, f *params.File) error {
 		}
 	}
 	for _, file := range files {
-		if err := maybe.WriteFile(file.path, file.text, 0o644); err != nil {
+		if err := params.Replace(file.path, file.text); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"github.com/taulop/taulop/params"
 )
 
@@ -27,7 +25,7 @@ func put(out io.Writer, path string, write func(io.Writer) error) error {
 	if err := writable(path); err != nil {
 		return usagef("-o %s cannot be written: %v", path, err)
 	}
-	return maybe.WriteFile(path, b.Bytes(), 0o644)
+	return params.Replace(path, b.Bytes())
 }
 
 // writable finds out before the measurement whether a result can be written.
