@@ -93,8 +93,8 @@ func LookupPattern(name string) (Pattern, error) {
 		name, collective.Nearest(name, names), strings.Join(names, ", "))
 }
 
-// patternOf is the pattern of a variant's name.
-func patternOf(name string) string {
+// PatternOf is the pattern of a variant's name.
+func PatternOf(name string) string {
 	for _, p := range Patterns() {
 		if name == p.Name || strings.HasPrefix(name, p.Name+"-") {
 			return p.Name
@@ -181,7 +181,7 @@ func (r *Runner) PatternFits() (fits []PatternFit, err error) {
 			continue
 		}
 		names := []string{c.Name}
-		if patternOf(c.Name) == Permutation {
+		if PatternOf(c.Name) == Permutation {
 			names = append(names, Permutation)
 		}
 		for _, name := range names {
@@ -197,7 +197,7 @@ func (r *Runner) PatternFits() (fits []PatternFit, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s, P = %d: %w; take longer messages with -m", key.name, key.p, err)
 		}
-		fits = append(fits, PatternFit{key.name, patternOf(key.name), key.p, key.off, line})
+		fits = append(fits, PatternFit{key.name, PatternOf(key.name), key.p, key.off, line})
 	}
 	return fits, nil
 }
@@ -230,7 +230,7 @@ func (r *Runner) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow,
 		}
 		own, of := lines[patternKey{c.Name, call.P, c.OffCache}], lines[patternKey{Permutation, call.P, c.OffCache}]
 		linear := model.Linear{Startup: of.Startup.Value / 1e9, PerByte: of.PerByte.Value / 1e9}
-		row := PatternRow{Pattern: patternOf(c.Name), Fitted: slices.Contains(fitted, call.M),
+		row := PatternRow{Pattern: PatternOf(c.Name), Fitted: slices.Contains(fitted, call.M),
 			Row: Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
 				Predicted: []Prediction{
 					{Model: PatternModels[0], Ns: 1e9 * cost.Seconds, Extrapolated: cost.Extrapolated},
@@ -300,7 +300,7 @@ func PatternMeans(rows []PatternRow) []Mean {
 			tested = append(tested, r.Row)
 		}
 	}
-	return meansOf(tested, func(r Row) string { return patternOf(r.Name) })
+	return meansOf(tested, func(r Row) string { return PatternOf(r.Name) })
 }
 
 // AddPatterns adds the times of patterns to a parameter file, in place of such that

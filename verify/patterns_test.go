@@ -27,8 +27,8 @@ func TestPatternVariants(t *testing.T) {
 			}
 			names, partners := make(map[string]bool), make(map[[3]int]bool)
 			for _, c := range cases {
-				if patternOf(c.Name) != pattern.Name {
-					t.Errorf("%s is of %s, want %s", c.Name, patternOf(c.Name), pattern.Name)
+				if PatternOf(c.Name) != pattern.Name {
+					t.Errorf("%s is of %s, want %s", c.Name, PatternOf(c.Name), pattern.Name)
 				}
 				call := c.Schedule.Call
 				names[c.Name] = true
@@ -87,7 +87,7 @@ func TestPatternRows(t *testing.T) {
 	}
 	for _, c := range r.Cases {
 		halves := 2. // a permutation, and there and back
-		if p := patternOf(c.Name); p == "scatter" || p == "broadcast" {
+		if p := PatternOf(c.Name); p == "scatter" || p == "broadcast" {
 			halves = 1
 		}
 		r.samples = append(r.samples, slices.Repeat([]float64{startup + halves/2*perByte*float64(c.Schedule.Call.M)}, 6))

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/access"
+	"github.com/taulop/taulop/disk"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/strided"
+	"github.com/taulop/taulop/verify"
+)
+
+// A Profile is how a time of what was measured beside transfers grows with a size or
+// a stride: a line of a chart.
+type Profile struct {
+	Kind      params.Kind    `json:"kind"`
+	Panel     string         `json:"panel"` // lines of one chart have the same: "float64, N = 4K"
+	Line      string         `json:"line"`  // "read"
+	Placement numa.Policy    `json:"placement"`
+	OffCache  bool           `json:"off_cache"`
+	Tau       int            `json:"tau"`
+	Over      Quantity       `json:"over"` // what X is
+	Time      Quantity       `json:"time"` // what Y is
+	Points    []ProfilePoint `json:"points"`
+}
+
+// A Quantity is what an axis shows.
+type Quantity string
+
+// The quantities of profiles; times are in ns.
+const (
+	MessageSize   Quantity = "m, bytes"
+	ElementStride Quantity = "stride, elements"
+	ByteStride    Quantity = "stride d, bytes"
+	Time          Quantity = "time"
+	TimeOfElement Quantity = "time of an element"
+)
+
+// A ProfilePoint is a time at a size or stride.
+type ProfilePoint struct {
+	X int          `json:"x"`
+	Y fit.Estimate `json:"ns"`
+}
+
+// Profiles are those of a file, kind by kind and panel by panel, in cache before off
+// cache. Pairs of CPUs have none: they are drawn as a map. Cells of newer versions,
+// whose variants this one cannot read, are left out.
+func Profiles(f *params.File) (profiles []*Profile) {
+	type name struct {
+		kind        params.Kind
+		panel, line string
+		placement   numa.Policy
+		off         bool
+		tau         int
+	}
+	found := make(map[name]*Profile)
+	for _, c := range f.Cells {
+		at, x, y, ok := profiled(c)
+		if !ok || !(y.Center > 0) {
+			continue
+		}
+		n := name{at.Kind, at.Panel, at.Line, at.Placement, at.OffCache, at.Tau}
+		if found[n] == nil {
+			found[n] = &at
+			profiles = append(profiles, &at)
+		}
+		found[n].Points = append(found[n].Points, ProfilePoint{x, y})
+	}
+	for _, p := range profiles {
+		slices.SortFunc(p.Points, func(a, b ProfilePoint) int { return a.X - b.X })
+	}
+	slices.SortStableFunc(profiles, func(a, b *Profile) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b2i(a.OffCache), b2i(b.OffCache)), a.Tau-b.Tau)
+	})
+	return profiles
+}
+
+// profiled is where a cell belongs.
+func profiled(c params.Cell) (at Profile, x int, y fit.Estimate, ok bool) {
+	at = Profile{Kind: c.Kind, Placement: c.Placement, OffCache: c.OffCache, Tau: c.Tau, Over: MessageSize, Time: Time}
+	x, y = c.Bytes, c.Time
+	switch c.Kind {
+	case params.LevelCell:
+		from, to := hierarchy.Ends(c)
+		at.Panel, at.Line = fmt.Sprintf("τ = %d", c.Tau), from+" → "+to
+		return at, x, y, to != ""
+	case params.AccessCell:
+		p, ok := access.PassOf(c.Key)
+		if !ok {
+			return at, 0, y, false
+		}
+		at.Panel, at.Line = fmt.Sprintf("%s, N = %s", p.Type, Bytes(p.N)), p.Operation
+		at.Over, at.Time = ElementStride, TimeOfElement
+		return at, p.Stride, y.Scale(1 / float64(p.N)), true
+	case params.PackCell:
+		text, level, way := strings.Cut(c.Variant, "-")
+		m, err := strided.Parse(text)
+		at.Panel, at.Line, at.Over = "packing", Bytes(m.Bytes), ByteStride
+		if way {
+			at.Panel = "one way, " + level
+		}
+		if m.Element != strided.Element {
+			at.Panel += fmt.Sprintf(", elements of %d bytes", m.Element)
+		}
+		return at, m.Stride, y, err == nil
+	case params.PatternCell:
+		at.Panel, at.Line = fmt.Sprintf("%s, P = %d", verify.PatternOf(c.Variant), c.Tau), c.Variant
+		return at, x, y, true
+	case params.DiskCell:
+		operation, mode, ok := disk.VariantOf(c.Key)
+		at.Panel, at.Line = "page cache "+pageCache(mode == disk.Cached), operation
+		return at, x, y, ok
+	}
+	return at, 0, y, false
+}
