@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -218,8 +219,21 @@ func TestMeasure(t *testing.T) {
 	if fits := Fits(cells, 64); len(fits) != 24 {
 		t.Errorf("%d fits, want 24", len(fits))
 	}
+	// A resumed measurement keeps samples: it visits only what lacks them.
+	plan.Passes, plan.Have = plan.Passes[:2], slices.Clone(cells)
+	for i, c := range plan.Have {
+		if p, _ := PassOf(c.Key); p == plan.Passes[0] && !c.OffCache {
+			plan.Have[i].Samples = c.Samples[:setups.LeastTrials-1]
+		}
+	}
+	var visited []Pass
+	again, _, err := Measure(context.Background(), team, plan, func(p Progress) { visited = append(visited, p.Pass) })
+	if err != nil || len(again) != 4 || !slices.Equal(visited, plan.Passes[:1]) {
+		t.Errorf("resumed: %d cells, visited %v, %v; want 4, and the pass that lacks a sample", len(again), visited, err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	plan.Have = nil
 	if _, _, err := Measure(ctx, team, plan, nil); err == nil {
 		t.Error("a cancelled measurement goes on")
 	}

@@ -24,6 +24,8 @@ type Plan struct {
 	Time   time.Duration
 	// ArenaBytes, off cache, is the memory that passes walk through.
 	ArenaBytes int
+	// Have are cells of an earlier measurement: their samples count.
+	Have []params.Cell
 }
 
 // Grid is all operations on all types for all n and strides.
@@ -109,25 +111,15 @@ const trialsPerVisit = setups.LeastTrials / 2
 
 // Measure measures a plan on the first worker of a team. Cells are visited in
 // random order, off cache those of one type after each other, because laying the
-// arena takes longer than a visit: first all twice, then those whose interval is
-// not narrow enough, the wider half of them, until the time is up. It calls
+// arena takes longer than a visit: first until all have an interval, then those whose
+// interval is not narrow enough, the wider half of them, until the time is up. It calls
 // report, if not nil, before each visit. When ctx ends it returns what there is,
 // and ctx's error. Cells that were not reached are left out.
 func Measure(ctx context.Context, t *setups.Team, plan Plan, report func(Progress)) (cells []params.Cell, warnings []error, err error) {
-	end := time.Now().Add(plan.Time)
-	var all []*cell
-	for _, off := range plan.Caches {
-		for _, p := range plan.Passes {
-			c := &cell{pass: p, off: off, passes: p.work()}
-			if off {
-				c.passes.ArenaBytes = plan.ArenaBytes
-			}
-			all = append(all, c)
-		}
-	}
+	end, all := time.Now().Add(plan.Time), plan.cells(t.Placement().Policy)
 measuring:
-	for visit := 0; ; visit++ {
-		todo := order(all, visit, plan.Width)
+	for {
+		todo := order(all, plan.Width)
 		if len(todo) == 0 {
 			break
 		}
@@ -151,11 +143,7 @@ measuring:
 		if len(c.samples) == 0 {
 			continue
 		}
-		cells = append(cells, params.Cell{
-			Key: params.Key{Kind: params.AccessCell, Placement: t.Placement().Policy, OffCache: c.off, Tau: 1,
-				Bytes: c.pass.Bytes(), Variant: c.pass.Variant()},
-			Time: c.time(), Samples: c.samples,
-		})
+		cells = append(cells, params.Cell{Key: c.key, Time: c.time(), Samples: c.samples})
 		slow, batches = slow+c.slow, batches+c.batches
 	}
 	if missing := len(all) - done(all); missing > 0 {
@@ -167,27 +155,53 @@ measuring:
 	return cells, append(warnings, t.Warnings()...), err
 }
 
-// order is what to visit.
-func order(all []*cell, visit int, width float64) (todo []*cell) {
+// cells are those of the plan, with the samples that there are.
+func (plan Plan) cells(placement numa.Policy) (all []*cell) {
+	had := make(map[params.Key][]float64)
+	for _, c := range plan.Have {
+		had[c.Key] = c.Samples
+	}
+	for _, off := range plan.Caches {
+		for _, p := range plan.Passes {
+			c := &cell{pass: p, passes: p.work(), key: params.Key{Kind: params.AccessCell, Placement: placement, OffCache: off, Tau: 1,
+				Bytes: p.Bytes(), Variant: p.Variant()}}
+			if off {
+				c.passes.ArenaBytes = plan.ArenaBytes
+			}
+			c.samples = slices.Clone(had[c.key])
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// order is what to visit: cells that have no interval, or else those whose interval
+// is not narrow enough, the wider half.
+func order(all []*cell, width float64) (todo []*cell) {
 	for _, c := range all {
-		if len(c.samples) < setups.LeastTrials || visit >= 2 && c.time().Width() > width {
+		if len(c.samples) < setups.LeastTrials {
 			todo = append(todo, c)
 		}
 	}
-	if visit >= 2 {
+	if len(todo) == 0 {
+		for _, c := range all {
+			if c.time().Width() > width {
+				todo = append(todo, c)
+			}
+		}
 		slices.SortFunc(todo, func(a, b *cell) int { return cmp.Compare(b.time().Width(), a.time().Width()) })
 		todo = todo[:(len(todo)+1)/2]
 	}
 	rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
 	first := make(map[string]int) // of each type off cache
 	for i, c := range todo {
-		if _, ok := first[c.pass.Type]; c.off && !ok {
+		if _, ok := first[c.pass.Type]; c.key.OffCache && !ok {
 			first[c.pass.Type] = i
 		}
 	}
 	turn := make(map[*cell]int)
 	for i, c := range todo {
-		if turn[c] = i; c.off {
+		if turn[c] = i; c.key.OffCache {
 			turn[c] = first[c.pass.Type]
 		}
 	}
@@ -207,7 +221,7 @@ func done(all []*cell) (n int) {
 // A cell collects samples of a pass, each the median of a trial's batches.
 type cell struct {
 	pass          Pass
-	off           bool
+	key           params.Key
 	passes        setups.Passes
 	samples       []float64
 	slow, batches int

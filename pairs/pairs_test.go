@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +106,17 @@ func TestSurvey(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version, Cells: cells}
 	if err := f.Validate(); err != nil {
 		t.Error(err)
+	}
+	// Another survey goes on with these samples, and has nothing to do where they will do.
+	visits, s.Have, s.Time, s.Width = 0, cells, time.Minute, 1e9
+	again, _, err := s.Run(context.Background())
+	if err != nil || visits != 0 || !reflect.DeepEqual(again, cells) {
+		t.Errorf("resumed with all samples: %d visits, %v, %v", visits, again, err)
+	}
+	s.Have = slices.Clone(cells)
+	s.Have[1].Samples = s.Have[1].Samples[:1]
+	if again, _, err = s.Run(context.Background()); err != nil || visits == 0 || len(again[0].Samples) <= len(cells[0].Samples) || again[1].Samples[0] != cells[1].Samples[0] {
+		t.Errorf("resumed with too few samples: %d visits, %v, %v", visits, again, err)
 	}
 }
 

@@ -32,6 +32,8 @@ type Survey struct {
 	Sizes   []int // m in bytes, rising; 0 is a null transfer, y
 	Time    time.Duration
 	Width   float64 // relative half-width of an interval that is narrow enough
+	// Have are cells of an earlier survey: their samples count.
+	Have []params.Cell
 	// Report, if not nil, is called before each visit to a pair.
 	Report func(Progress)
 
@@ -98,15 +100,51 @@ func (s *Survey) Run(ctx context.Context) (cells []params.Cell, warnings []error
 			jobs = append(jobs, &job{a: a, b: b, level: s.levels.Of(a, b), samples: make([][]float64, len(s.Sizes))})
 		}
 	}
+	s.resume(jobs)
+	lacking := fresh(jobs)
+	done, todo := len(jobs)-len(lacking), lacking
+	if len(todo) == 0 {
+		todo = s.wide(jobs)
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // see pass
-	done := 0
-	for todo := jobs; len(todo) > 0 && err == nil; todo = s.wide(jobs) {
+	for ; len(todo) > 0 && err == nil; todo = s.wide(jobs) {
 		rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
 		if todo, err = s.pass(ctx, slices.Clone(todo), len(jobs), &done); len(todo) > 0 {
 			break // the time is up
 		}
 	}
 	return s.cells(jobs), s.warnings(jobs), err
+}
+
+// resume hands the jobs the samples of an earlier survey.
+func (s *Survey) resume(jobs []*job) {
+	had := make(map[params.Key][]float64)
+	for _, c := range s.Have {
+		had[c.Key] = c.Samples
+	}
+	for _, j := range jobs {
+		for row, m := range s.Sizes {
+			j.samples[row] = slices.Clone(had[j.key(m)])
+		}
+	}
+}
+
+// fresh are the jobs with a size that has too few samples.
+func fresh(jobs []*job) (todo []*job) {
+	for _, j := range jobs {
+		if j.fresh() {
+			todo = append(todo, j)
+		}
+	}
+	return todo
+}
+
+func (j *job) fresh() bool {
+	return slices.ContainsFunc(j.samples, func(of []float64) bool { return len(of) < setups.LeastTrials })
+}
+
+func (j *job) key(m int) params.Key {
+	return params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(j.a, j.b)}
 }
 
 // pass visits jobs and returns those that it has not come to.
@@ -120,11 +158,11 @@ func (s *Survey) pass(ctx context.Context, todo []*job, all int, done *int) ([]*
 		if s.Report != nil {
 			s.Report(Progress{*done, all, left, j.a, j.b})
 		}
-		fresh := len(j.samples[0]) == 0
+		fresh := j.fresh()
 		if err := s.visit(ctx, j, left/time.Duration(len(todo))); err != nil {
 			return todo, fmt.Errorf("CPUs %d and %d: %w", j.a, j.b, err)
 		}
-		if fresh {
+		if fresh && !j.fresh() {
 			*done++
 		}
 		todo = todo[1:]
@@ -240,10 +278,7 @@ func (s *Survey) cells(jobs []*job) (cells []params.Cell) {
 	for _, j := range jobs {
 		for row, m := range s.Sizes {
 			if of := j.samples[row]; len(of) > 0 {
-				cells = append(cells, params.Cell{
-					Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(j.a, j.b)},
-					Time: fit.Median(of), Samples: of,
-				})
+				cells = append(cells, params.Cell{Key: j.key(m), Time: fit.Median(of), Samples: of})
 			}
 		}
 	}

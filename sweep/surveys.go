@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,31 +13,22 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// pairsOf measures transfers between every two cores. They begin anew each time, so
-// what is there with its intervals is not measured again.
+// pairsOf measures transfers between every two cores.
 func pairsOf(ctx context.Context, p params.Plan, m *numa.Machine, budget time.Duration, have []params.Cell, add func(params.Cell) error) (int, []error, error) {
-	survey := pairs.Survey{Machine: m, CPUs: m.CoreCPUs(), Sizes: []int{0, pairs.SegmentBytes}, Time: budget, Width: p.Width}
+	survey := pairs.Survey{Machine: m, CPUs: m.CoreCPUs(), Sizes: []int{0, pairs.SegmentBytes}, Time: budget, Width: p.Width, Have: have}
 	all := pairs.Count(len(survey.CPUs)) * len(survey.Sizes)
 	if all == 0 {
 		return 0, []error{fmt.Errorf("there are no pairs to measure: this process may use one core")}, nil
 	}
-	before := known(have, params.PairCell)
-	if len(before) == all {
-		return 0, nil, nil
-	}
 	cells, warnings, err := survey.Run(ctx)
-	return all - intervals(before, cells), warnings, first(err, give(before, cells, add))
+	return all - intervals(cells), warnings, cmp.Or(err, give(cells, add))
 }
 
 // accesses measures passes over arrays, on the first worker of the placement local.
 func accesses(ctx context.Context, p params.Plan, m *numa.Machine, budget time.Duration, have []params.Cell, add func(params.Cell) error) (int, []error, error) {
 	plan := access.Plan{Passes: access.Grid(access.Operations, access.Types, access.DefaultN, access.DefaultStrides),
-		Caches: p.Caches, Width: p.Width, Time: budget}
+		Caches: p.Caches, Width: p.Width, Time: budget, Have: have}
 	all := len(plan.Passes) * len(plan.Caches)
-	before := known(have, params.AccessCell)
-	if len(before) == all {
-		return 0, nil, nil
-	}
 	place, err := m.Place(numa.Local, 1)
 	if err != nil {
 		return all, nil, err
@@ -55,47 +47,22 @@ func accesses(ctx context.Context, p params.Plan, m *numa.Machine, budget time.D
 	}
 	defer team.Close()
 	cells, more, err := access.Measure(ctx, team, plan, nil)
-	return all - intervals(before, cells), append(warnings, more...), first(err, give(before, cells, add))
+	return all - intervals(cells), append(warnings, more...), cmp.Or(err, give(cells, add))
 }
 
-// known are the cells of a kind that have an interval.
-func known(cells []params.Cell, kind params.Kind) map[params.Key]bool {
-	found := make(map[params.Key]bool)
+// intervals counts the cells that have one.
+func intervals(cells []params.Cell) (n int) {
 	for _, c := range cells {
-		if c.Kind == kind && c.Time.Known() {
-			found[c.Key] = true
-		}
-	}
-	return found
-}
-
-// intervals counts the cells that have an interval now, before or among the new ones.
-func intervals(before map[params.Key]bool, cells []params.Cell) (n int) {
-	n = len(before)
-	for _, c := range cells {
-		if c.Time.Known() && !before[c.Key] {
+		if c.Time.Known() {
 			n++
 		}
 	}
 	return n
 }
 
-// give adds the cells that were not there before.
-func give(before map[params.Key]bool, cells []params.Cell, add func(params.Cell) error) error {
+func give(cells []params.Cell, add func(params.Cell) error) error {
 	for _, c := range cells {
-		if before[c.Key] {
-			continue
-		}
 		if err := add(c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
 			return err
 		}
 	}
