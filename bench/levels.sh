@@ -22,21 +22,7 @@ for _ in $(seq "$rounds"); do
     seconds=2s && [ "$level" = memory ] && seconds=6s
     go=$("$tmp/taulop" copy -quiet -json -tau 1 -levels "$level" -m "$m" -time $seconds -ci 0.01 |
       sed -nE 's/.*"kind":"level".*"time_ns":\[([^,]*),.*/\1/p')
-    echo "$level $m $c $go"
+    echo "$level,m=$m $c $go"
   done
 done >"$tmp/rounds"
-awk '
-function median(list, n,   i, j, t) {
-  for (i = 2; i <= n; i++) for (j = i; j > 1 && list[j] < list[j-1]; j--) { t = list[j]; list[j] = list[j-1]; list[j-1] = t }
-  return n % 2 ? list[(n+1)/2] : (list[n/2] + list[n/2+1]) / 2
-}
-{ k = $1 " " $2; n[k]++; c[k, n[k]] = $3; g[k, n[k]] = $4; if (n[k] == 1) order[++kinds] = k }
-END {
-  printf "%-16s %10s %10s %7s   %s\n", "level, m", "C (ns)", "taulop", "ratio", "rounds, least to most"
-  for (i = 1; i <= kinds; i++) {
-    k = order[i]
-    for (j = 1; j <= n[k]; j++) { x[j] = c[k, j]; y[j] = g[k, j]; r[j] = y[j] / x[j] }
-    mc = median(x, n[k]); mg = median(y, n[k]); median(r, n[k])
-    printf "%-16s %10.1f %10.1f %7.2f   %.2f – %.2f\n", k, mc, mg, mg / mc, r[1], r[n[k]]
-  }
-}' "$tmp/rounds"
+awk -v theirs='C (ns)' -v ours='taulop (ns)' -f bench/ratios.awk "$tmp/rounds"

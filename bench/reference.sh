@@ -31,18 +31,4 @@ for _ in $(seq "$rounds"); do
   done
 done >"$tmp/rounds"
 
-awk '
-function median(list, n,   i, j, t) {
-  for (i = 2; i <= n; i++) for (j = i; j > 1 && list[j] < list[j-1]; j--) { t = list[j]; list[j] = list[j-1]; list[j-1] = t }
-  return n % 2 ? list[(n+1)/2] : (list[n/2] + list[n/2+1]) / 2
-}
-{ n[$1]++; c[$1, n[$1]] = $2; g[$1, n[$1]] = $3; if (n[$1] == 1) order[++kinds] = $1 }
-END {
-  printf "%-14s %10s %10s %8s   %s\n", "", "C (ns)", "Go (ns)", "Go/C", "pairs, least to most"
-  for (k = 1; k <= kinds; k++) {
-    kind = order[k]; m = n[kind]
-    for (i = 1; i <= m; i++) { x[i] = c[kind, i]; y[i] = g[kind, i]; r[i] = y[i] / x[i] }
-    mc = median(x, m); mg = median(y, m); median(r, m)
-    printf "%-14s %10.1f %10.1f %8.2f   %.2f – %.2f\n", kind, mc, mg, mg / mc, r[1], r[m]
-  }
-}' "$tmp/rounds"
+awk -v theirs='C (ns)' -v ours='Go (ns)' -f bench/ratios.awk "$tmp/rounds"
