@@ -33,6 +33,7 @@ type Chart struct {
 
 // A Panel is a pair of axes and what is drawn between them.
 type Panel struct {
+	Name   string // above it; "": what the chart's title says
 	X, Y   Axis
 	Height float64 // relative to the first panel's; 0: 1
 	Bands  []Band  // behind the series
@@ -53,6 +54,7 @@ type Quantity int
 // The quantities of axes.
 const (
 	Sizes       Quantity = iota // bytes: each tick some powers of two above the last
+	Strides                     // as sizes, with a tick at each that was measured if they have room
 	Counts                      // τ, A(τ): as they are, or doubling where they become many
 	Times                       // given in ns
 	Proportions                 // twice as much is as far from 1 as half
@@ -67,6 +69,7 @@ type Series struct {
 	Style  int  // of mark and dash
 	Loose  bool // marks without a line between them
 	Faint  bool // thin and pale, behind the others, not in the legend
+	Bare   bool // dashes without marks: a formula, not measured
 }
 
 // A Point is a value at X. An interval that is not known is not drawn.
@@ -132,8 +135,11 @@ func (c *Chart) Write(w io.Writer, format string, cm float64) error {
 
 // describe says the chart in words, for those who do not see it.
 func (c *Chart) describe() string {
-	var names []string
+	var panels, names []string
 	for _, p := range c.Panels {
+		if p.Name != "" {
+			panels = append(panels, p.Name)
+		}
 		for _, s := range p.Series {
 			if !s.Faint && s.Name != "" && !slices.Contains(names, s.Name) {
 				names = append(names, s.Name)
@@ -141,6 +147,9 @@ func (c *Chart) describe() string {
 		}
 	}
 	text := c.Title + ". " + strings.Join(c.Caption, " · ")
+	if len(panels) > 0 {
+		text += ". Panels: " + strings.Join(panels, "; ")
+	}
 	if len(names) > 0 {
 		text += ". Lines: " + strings.Join(names, "; ")
 	}

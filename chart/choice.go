@@ -16,9 +16,10 @@ import (
 type Choice struct {
 	compare.Choice
 	Taus       []int
+	Variants   []string // parts of names of what is measured beside transfers: float64, read
 	Levels     []string // of copies between levels of the memory: L2-memory
 	Algorithms []string // of verifications
-	P          int      // of verifications
+	P          int      // of verifications and patterns
 }
 
 // MaxLines is how many lines a chart holds that can be told apart.
@@ -124,11 +125,19 @@ func channelsOf(curves []compare.Curve) (channels []compare.Channel) {
 func channelsText(channels []compare.Channel) string {
 	var names []string
 	for _, c := range channels {
-		if name := c.String(); !slices.Contains(names, name) {
-			names = append(names, name)
+		names = append(names, c.String())
+	}
+	return strings.Join(once(names), "; ")
+}
+
+// once are the values without those that were there before.
+func once[T comparable](values []T) (first []T) {
+	for _, v := range values {
+		if !slices.Contains(first, v) {
+			first = append(first, v)
 		}
 	}
-	return strings.Join(names, "; ")
+	return first
 }
 
 // traitsOf are what distinguishes curves of one machine, but for m and τ.

@@ -26,18 +26,19 @@ type layout struct {
 type panel struct {
 	*plot.Plot
 	height vg.Length
+	name   []string // in lines
 	x, y   []string // labels
 }
 
-// labels is the room that they take.
-func (p panel) labels() (left, bottom vg.Length) {
+// labels is the room that they and the name take.
+func (p panel) labels() (left, bottom, top vg.Length) {
 	room := func(lines []string) vg.Length {
 		if len(lines) == 0 {
 			return 0
 		}
 		return lineSpacing*labelSize*vg.Length(len(lines)) + 1
 	}
-	return room(p.y), room(p.x)
+	return room(p.y), room(p.x), room(p.name)
 }
 
 // An entry explains a line in the legend.
@@ -51,6 +52,7 @@ var (
 	captionStyle = textStyle(smallSize, quiet, false)
 	legendStyle  = textStyle(smallSize, ink, false)
 	labelStyle   = textStyle(labelSize, ink, false)
+	nameStyle    = textStyle(labelSize, ink, true)
 	tickStyle    = textStyle(smallSize, ink, false)
 )
 
@@ -60,7 +62,8 @@ const (
 	thumbGap    = vg.Length(3)
 	entryGap    = vg.Length(10)
 	panelGap    = vg.Length(6)
-	axisRoom    = vg.Length(40) // what axis label and ticks take, about
+	axisRoom    = vg.Length(40)  // what axis label and ticks take, about
+	pageRoom    = vg.Length(640) // what panels take together at most: a column of print
 )
 
 func (c *Chart) layout(width vg.Length) *layout {
@@ -70,15 +73,21 @@ func (c *Chart) layout(width vg.Length) *layout {
 	l.caption = wrap(c.Caption, captionStyle, inner)
 	l.height = 2*margin + l.header() + panelGap
 	high := min(max(0.58*width, 130), 380)
+	var shares vg.Length
+	for _, p := range c.Panels {
+		shares += p.share()
+	}
+	high = min(high, pageRoom/shares)
 	for i, p := range c.Panels {
-		share := p.Height
-		if share == 0 {
-			share = 1
-		}
+		made := l.panel(p, c.Panels, inner, p.share()*high)
 		if p.Heat == nil && i < len(c.Panels)-1 && c.Panels[i+1].X == p.X {
-			p.X.Label = "" // the panel below has it
+			made.x = nil // the panel below has the label
 		}
-		made := l.panel(p, inner, vg.Length(share)*high)
+		made.name = wrap([]string{p.Name}, nameStyle, inner-axisRoom)
+		if p.Name != "" { // panels that are compared are as high without their labels
+			_, bottom, top := made.labels()
+			made.height += top + bottom
+		}
 		l.panels = append(l.panels, made)
 		l.height += made.height
 	}
@@ -88,38 +97,35 @@ func (c *Chart) layout(width vg.Length) *layout {
 	return l
 }
 
+// share is the panel's height, relative to the first one's.
+func (c Panel) share() vg.Length {
+	if c.Height == 0 {
+		return 1
+	}
+	return vg.Length(c.Height)
+}
+
 func (l *layout) header() vg.Length {
 	return lineSpacing * (titleSize*vg.Length(len(l.title)) + smallSize*vg.Length(len(l.caption)))
 }
 
-// panel makes a panel and its entries of the legend.
-func (l *layout) panel(c Panel, width, height vg.Length) panel {
+// panel makes a panel and its entries of the legend. Axes of one quantity have one
+// range in all panels, so that those compare.
+func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	if c.Heat != nil {
 		return l.heat(c, width)
 	}
 	p := plot.New()
 	p.BackgroundColor = nil
 	var xs, ys, at, ats []float64
-	var top float64 // of the centres
-	for _, s := range c.Series {
-		for _, pt := range s.Points {
-			top = max(top, pt.Y.Center)
+	for _, of := range all {
+		x, y, measured, centres := of.values()
+		if of.X == c.X {
+			xs, at = append(xs, x...), append(at, measured...)
 		}
-	}
-	for _, s := range c.Series {
-		for _, pt := range s.Points {
-			xs, at = append(xs, pt.X), append(at, pt.X)
-			ys, ats = append(ys, pt.Y.Center), append(ats, pt.Y.Center)
-			if pt.Y.Known() { // one bar that is far too long must not squeeze the rest
-				ys = append(ys, max(pt.Y.Lo, pt.Y.Center/3), min(pt.Y.Hi, max(2*top, pt.Y.Center)))
-			}
+		if of.Y == c.Y {
+			ys, ats = append(ys, y...), append(ats, centres...)
 		}
-	}
-	for _, b := range c.Bands {
-		xs, ys = append(xs, b.X...), append(append(ys, b.Lo...), b.Hi...)
-	}
-	for _, v := range c.Levels {
-		ys = append(ys, v.Y)
 	}
 	x := c.X.scaleOf(xs, at, width-axisRoom, true, tickStyle)
 	y := c.Y.scaleOf(ys, ats, height-axisRoom, false, tickStyle)
@@ -151,7 +157,34 @@ func (l *layout) panel(c Panel, width, height vg.Length) panel {
 		}
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.lo, x.hi, y.lo, y.hi
-	return panel{p, height, wrap([]string{x.label}, labelStyle, width-axisRoom), wrap([]string{y.label}, labelStyle, height-axisRoom)}
+	return panel{Plot: p, height: height, x: wrap([]string{x.label}, labelStyle, width-axisRoom), y: wrap([]string{y.label}, labelStyle, height-axisRoom)}
+}
+
+// values are what has to be within the axes of the panel, and of that what was
+// measured.
+func (c Panel) values() (xs, ys, at, ats []float64) {
+	var top float64 // of the centres
+	for _, s := range c.Series {
+		for _, pt := range s.Points {
+			top = max(top, pt.Y.Center)
+		}
+	}
+	for _, s := range c.Series {
+		for _, pt := range s.Points {
+			xs, at = append(xs, pt.X), append(at, pt.X)
+			ys, ats = append(ys, pt.Y.Center), append(ats, pt.Y.Center)
+			if pt.Y.Known() { // one bar that is far too long must not squeeze the rest
+				ys = append(ys, max(pt.Y.Lo, pt.Y.Center/3), min(pt.Y.Hi, max(2*top, pt.Y.Center)))
+			}
+		}
+	}
+	for _, b := range c.Bands {
+		xs, ys = append(xs, b.X...), append(append(ys, b.Lo...), b.Hi...)
+	}
+	for _, v := range c.Levels {
+		ys = append(ys, v.Y)
+	}
+	return xs, ys, at, ats
 }
 
 // yTickAlign puts the middle of a digit beside its tick.
@@ -218,6 +251,9 @@ func (s Series) colour() color.Color {
 
 func (s Series) line() draw.LineStyle {
 	sty := draw.LineStyle{Color: s.colour(), Width: lineWidth, Dashes: dashes[s.Style%len(dashes)]}
+	if s.Bare {
+		sty.Dashes = []vg.Length{2, 2}
+	}
 	if s.Faint {
 		sty.Width /= 2
 	}
@@ -271,7 +307,7 @@ func (s Series) plotters(across, axis scale, width, height vg.Length) (ps []plot
 	if len(bars.XYs) > 0 && !s.Faint {
 		ps = append(ps, bars)
 	}
-	if len(marked) > 0 {
+	if len(marked) > 0 && !s.Bare {
 		ps = append(ps, &plotter.Scatter{XYs: marked, GlyphStyle: s.mark()})
 	}
 	return ps
@@ -337,8 +373,8 @@ func (l *layout) draw(c draw.Canvas) {
 	places := make([]draw.Canvas, len(l.panels))
 	begin := c.Min.X
 	for i, p := range l.panels {
-		left, bottom := p.labels()
-		places[i] = draw.Crop(c, margin+left, -margin, y-p.height-c.Min.Y+bottom, y-c.Max.Y)
+		left, bottom, top := p.labels()
+		places[i] = draw.Crop(c, margin+left, -margin, y-p.height-c.Min.Y+bottom, y-top-c.Max.Y)
 		begin = max(begin, p.DataCanvas(places[i]).Min.X)
 		y -= p.height + panelGap
 	}
@@ -353,10 +389,13 @@ func (l *layout) draw(c draw.Canvas) {
 }
 
 // drawLabels draws the labels of the axes left of and below where the panel is,
-// each in the middle of its axis.
+// each in the middle of its axis, and its name above it.
 func (p panel) drawLabels(c, place draw.Canvas) {
 	data := p.DataCanvas(place)
-	_, bottom := p.labels()
+	_, bottom, top := p.labels()
+	for i, line := range p.name {
+		c.FillText(nameStyle, vg.Point{X: data.Min.X, Y: place.Max.Y + top - lineSpacing*labelSize*vg.Length(i)}, line)
+	}
 	sty := labelStyle
 	sty.XAlign = draw.XCenter
 	for i, line := range p.x {

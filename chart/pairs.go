@@ -230,5 +230,5 @@ func (l *layout) heat(c Panel, width vg.Length) panel {
 	p.X.Padding, p.Y.Padding = 0, 0
 	p.Add(c.Heat)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.lo, x.hi, y.lo, y.hi
-	return panel{p, width, wrap([]string{x.label}, labelStyle, width-axisRoom), wrap([]string{y.label}, labelStyle, width-axisRoom)}
+	return panel{Plot: p, height: width, x: wrap([]string{x.label}, labelStyle, width-axisRoom), y: wrap([]string{y.label}, labelStyle, width-axisRoom)}
 }

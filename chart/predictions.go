@@ -170,8 +170,8 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	return rows, caption, nil
 }
 
-func keep(rows []verify.Row, take func(verify.Row) bool) []verify.Row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r verify.Row) bool { return !take(r) })
+func keep[T any](all []T, take func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !take(t) })
 }
 
 func namesOf(rows []verify.Row) (names []string) {

@@ -74,6 +74,9 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool, s
 	switch a.Quantity {
 	case Sizes:
 		s.sizes(length, need)
+	case Strides:
+		s.sizes(length, need)
+		s.measured(at, length, need, func(v float64) string { return report.Bytes(int(v)) })
 	case Counts:
 		s.counts(at, length, need, horizontal)
 	case Times:
@@ -167,14 +170,9 @@ func (s *scale) counts(at []float64, length vg.Length, need func(string) vg.Leng
 		if s.lo == s.hi {
 			s.lo, s.hi = s.lo-1, s.hi+1
 		}
-		slices.Sort(at)
-		for _, v := range slices.Compact(at) {
-			s.ticks = append(s.ticks, plot.Tick{Value: v, Label: label(v)})
+		if !s.measured(at, length, need, label) {
+			s.even(length, need)
 		}
-		if s.room(length, need) {
-			return
-		}
-		s.even(length, need)
 		return
 	}
 	// A(τ) begins at 1, where the channel is serial.
@@ -189,6 +187,21 @@ func (s *scale) counts(at []float64, length vg.Length, need func(string) vg.Leng
 			s.ticks = without
 		}
 	}
+}
+
+// measured puts ticks at the values that were measured if they have room.
+func (s *scale) measured(at []float64, length vg.Length, need func(string) vg.Length, label func(float64) string) bool {
+	other := s.ticks
+	s.ticks = nil
+	slices.Sort(at)
+	for _, v := range slices.Compact(at) {
+		s.ticks = append(s.ticks, plot.Tick{Value: v, Label: label(v)})
+	}
+	if s.room(length, need) {
+		return true
+	}
+	s.ticks = other
+	return false
 }
 
 // times: from zero, in one unit, or by decades where they span many.

@@ -21,6 +21,8 @@ func TestTicks(t *testing.T) {
 		{"customary sizes, narrow", Sizes, []float64{1, 4 << 20}, 100, true, "", "1 16 256 4K 64K 1M"},
 		{"few sizes", Sizes, []float64{1024, 8192}, 190, true, "", "1K 2K 4K 8K"},
 		{"one size", Sizes, []float64{8192}, 190, true, "", "4K 8K 16K"},
+		{"strides", Strides, []float64{1, 3, 4, 16, 1024}, 190, true, "", "1 3 4 16 1K"},
+		{"strides, too narrow", Strides, []float64{4, 5, 6, 7, 8, 512}, 100, true, "", "4 16 64 256"},
 		{"τ of two CPUs", Counts, []float64{1, 2}, 190, true, "", "1 2"},
 		{"all τ of eight", Counts, []float64{1, 2, 3, 4, 5, 6, 7, 8}, 190, true, "", "1 2 3 4 5 6 7 8"},
 		{"τ of many CPUs", Counts, []float64{1, 2, 4, 128}, 190, true, "", "1 2 4 8 16 32 64 128"},

@@ -20,8 +20,9 @@ import (
 // a stride: a line of a chart.
 type Profile struct {
 	Kind      params.Kind    `json:"kind"`
-	Panel     string         `json:"panel"` // lines of one chart have the same: "float64, N = 4K"
-	Line      string         `json:"line"`  // "read"
+	Panel     string         `json:"panel"`          // lines of one chart have the same: "float64, N = 4K"
+	Line      string         `json:"line"`           // "read"
+	Size      int            `json:"size,omitempty"` // of all its points: N of accesses, bytes of packed messages
 	Placement numa.Policy    `json:"placement"`
 	OffCache  bool           `json:"off_cache"`
 	Tau       int            `json:"tau"`
@@ -96,12 +97,12 @@ func profiled(c params.Cell) (at Profile, x int, y fit.Estimate, ok bool) {
 			return at, 0, y, false
 		}
 		at.Panel, at.Line = fmt.Sprintf("%s, N = %s", p.Type, Bytes(p.N)), p.Operation
-		at.Over, at.Time = ElementStride, TimeOfElement
+		at.Size, at.Over, at.Time = p.N, ElementStride, TimeOfElement
 		return at, p.Stride, y.Scale(1 / float64(p.N)), true
 	case params.PackCell:
 		text, level, way := strings.Cut(c.Variant, "-")
 		m, err := strided.Parse(text)
-		at.Panel, at.Line, at.Over = "packing", Bytes(m.Bytes), ByteStride
+		at.Panel, at.Line, at.Size, at.Over = "packing", Bytes(m.Bytes), m.Bytes, ByteStride
 		if way {
 			at.Panel = "one way, " + level
 		}

@@ -33,22 +33,22 @@ func TestProfiles(t *testing.T) {
 	}}
 	var got []string
 	for _, p := range Profiles(file) {
-		text := fmt.Sprintf("%s: %s: %s over %s:", p.Kind, p.Panel, p.Line, p.Over)
+		text := fmt.Sprintf("%s: %s: %s (%d) over %s:", p.Kind, p.Panel, p.Line, p.Size, p.Over)
 		for _, q := range p.Points {
 			text += fmt.Sprintf(" %d %g", q.X, q.Y.Center)
 		}
 		got = append(got, text)
 	}
 	want := []string{
-		"access: float64, N = 1K: read over stride, elements: 1 1 4 2",
-		"access: float64, N = 1K: write over stride, elements: 1 1",
-		"access: float64, N = 2K: read over stride, elements: 1 0.5",
-		"disk: page cache out: read over m, bytes: 4096 90000",
-		"level: τ = 1: L2 → memory over m, bytes: 64 10 8192 200",
-		"pack: packing: 4K over stride d, bytes: 8 900 16 950",
-		"pack: one way, L3: 4K over stride d, bytes: 16 2000",
-		"pack: packing, elements of 8 bytes: 4K over stride d, bytes: 64 700",
-		"pattern: permutation, P = 1: permutation-1 over m, bytes: 1024 300",
+		"access: float64, N = 1K: read (1024) over stride, elements: 1 1 4 2",
+		"access: float64, N = 1K: write (1024) over stride, elements: 1 1",
+		"access: float64, N = 2K: read (2048) over stride, elements: 1 0.5",
+		"disk: page cache out: read (0) over m, bytes: 4096 90000",
+		"level: τ = 1: L2 → memory (0) over m, bytes: 64 10 8192 200",
+		"pack: packing: 4K (4096) over stride d, bytes: 8 900 16 950",
+		"pack: one way, L3: 4K (4096) over stride d, bytes: 16 2000",
+		"pack: packing, elements of 8 bytes: 4K (4096) over stride d, bytes: 64 700",
+		"pattern: permutation, P = 1: permutation-1 (0) over m, bytes: 1024 300",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%v\nwant\n%v", got, want)

@@ -20,11 +20,12 @@ import (
 	"github.com/taulop/taulop/report"
 )
 
-// A plotKind is a kind of chart: of parameter files, of one that has pairs of CPUs, or
-// of what taulop verify wrote.
+// A plotKind is a kind of chart: of the transfers of parameter files, of what else was
+// measured in them, of one that has pairs of CPUs, or of what taulop verify wrote.
 type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
+	ofProfiles           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
 	ofPairs              func(string, *params.Pairs, chart.Choice) (*chart.Chart, error)
 }
@@ -40,6 +41,14 @@ var plotKinds = []plotKind{
 		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
+	{name: "access", about: "an element of an array against the stride, a line for each operation",
+		example: "taulop plot access -cache off -o a.svg access.json", ofProfiles: chart.Accesses},
+	{name: "pack", about: "messages at a stride, packed and one way, a line for each size",
+		example: "taulop plot pack -m 4K,64K -o p.svg pack.json", ofProfiles: chart.Packs},
+	{name: "patterns", about: "message patterns against m, with T_s + m·τ_d of each",
+		example: "taulop plot patterns -variant scatter -o p.svg host.json", ofProfiles: chart.Patterns},
+	{name: "disk", about: "reading and writing a file against m, past the page cache and through it",
+		example: "taulop plot disk -o d.svg disk.json", ofProfiles: chart.Disks},
 	{name: "pairs", about: "transfers between every two CPUs, a heat map",
 		example: "taulop plot pairs -o pairs.svg pairs.json", ofPairs: chart.Pairs},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
@@ -64,7 +73,10 @@ Kinds:
 Parameter files are those of taulop sweep and import, and tables in the published
 text format. Bars are 95 % intervals. Where a flag does not say otherwise, charts
 show all setups (over m: the ring), the first placement, user data in cache, and
-over τ the segment's size. An existing file is replaced.
+over τ the segment's size; of accesses the largest N, of patterns the largest P.
+-variant takes parts of what panels and lines are called, whatever their case and
+spaces: float64,read,write are reads and writes of float64. An existing file is
+replaced.
 
 Flags:
 `)
@@ -103,7 +115,7 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 
 func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("taulop plot", flag.ContinueOnError)
-	var lists struct{ setups, placements, caches, bytes, taus, levels, algorithms string }
+	var lists struct{ setups, placements, caches, bytes, taus, levels, variants, algorithms string }
 	flags.StringVar(&req.output, "o", "", "write to a `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
 	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv")
@@ -112,9 +124,10 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
 	flags.StringVar(&lists.taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16")
 	flags.StringVar(&lists.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory")
+	flags.StringVar(&lists.variants, "variant", "", "of access, pack, patterns and disk: `list` of parts of names, like float64,read")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files: `list` of algorithms like bcast:binomial, or message")
-	flags.IntVar(&req.choice.P, "P", 0, "of verify's files: `ranks` (default the most)")
+	flags.IntVar(&req.choice.P, "P", 0, "of verify's files and patterns: `ranks` (default the most)")
 	words, err := parseWords(flags, out, args, plotHelp())
 	if err != nil {
 		return err
@@ -133,6 +146,9 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	}
 	if req.choice.Levels = fields(lists.levels); len(req.choice.Levels) > 0 && req.kind.name != "copy" {
 		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
+	}
+	if req.choice.Variants = fields(lists.variants); len(req.choice.Variants) > 0 && req.kind.ofProfiles == nil {
+		return usagef("-variant chooses what is measured beside transfers: leave it out of %s, or take the chart access, pack, patterns or disk", req.kind.name)
 	}
 	req.choice.Algorithms = fields(lists.algorithms)
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
@@ -224,19 +240,26 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 		}
 		return c, nil, nil
 	}
-	if len(req.choice.Algorithms) > 0 || req.choice.P > 0 {
+	if len(req.choice.Algorithms) > 0 || req.choice.P > 0 && req.kind.name != "patterns" {
 		return nil, nil, usagef("-algorithm and -P choose from what taulop verify wrote: leave them out of %s, or take the chart predicted", req.kind.name)
 	}
 	if req.kind.ofPairs != nil {
 		c, err := req.pairs()
 		return c, nil, err
 	}
+	draw := req.kind.ofMachines
+	if req.kind.ofProfiles != nil {
+		if len(req.choice.Setups) > 0 || req.as != "" {
+			return nil, nil, usagef("-setup and -as choose transfers: leave them out of %s, or choose with -variant", req.kind.name)
+		}
+		draw = req.kind.ofProfiles
+	}
 	machines, skipped, err := readMachines(req.files)
 	if err != nil {
 		return nil, nil, err
 	}
 	notes := takePublished(machines, req.as)
-	if c, err = req.kind.ofMachines(machines, req.choice); err != nil {
+	if c, err = draw(machines, req.choice); err != nil {
 		return nil, nil, usageError(err.Error())
 	}
 	c.Caption = append(c.Caption, notes...)

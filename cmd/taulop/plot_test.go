@@ -5,6 +5,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/taulop/taulop/verify"
 )
 
-// plottable are files that each kind of chart can draw: a native one with copies,
-// a published one, and one of taulop verify.
+// plottable are files that each kind of chart can draw: a native one with copies and
+// what else a sweep measures, a published one, and one of taulop verify.
 func plottable(t *testing.T, dir string) (native, published, verification string) {
 	t.Helper()
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{
@@ -34,6 +35,19 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 	for _, m := range []int{0, 8192} {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: "0-1"},
 			Time: fit.Median([]float64{float64(m + 50)})})
+	}
+	for kind, variants := range map[params.Kind][]string{
+		params.AccessCell: {"read-int32-1", "read-int32-2"}, params.PackCell: {"4K4S", "4K8S"},
+		params.PatternCell: {"permutation-1"}, params.DiskCell: {"read-direct"},
+	} {
+		for i, variant := range slices.Repeat(variants, 2)[:2] {
+			bytes := 4096 << i
+			if kind == params.PackCell {
+				bytes = 4096
+			}
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Placement: numa.Local, Tau: 1, Bytes: bytes, Variant: variant},
+				Time: fit.Median([]float64{float64(500 * (i + 1))})})
+		}
 	}
 	native = filepath.Join(dir, "native.json")
 	if err := f.WriteFile(native); err != nil {
@@ -140,6 +154,24 @@ func TestBadPlots(t *testing.T) {
 		{"l-tau -P 2 -o x.svg NATIVE", "-P choose"},
 		{"l-tau -algorithm bcast -o x.svg NATIVE", "-algorithm"},
 		{"copy -o x.svg PUBLISHED", "no copies"},
+		{"copy -variant L2 -o x.svg NATIVE", "-variant"},
+		{"l-tau -variant ring -o x.svg NATIVE", "take the chart access"},
+		{"access -variant float64 -o x.svg NATIVE", "there are int32"},
+		{"access -setup ring -o x.svg NATIVE", "-setup and -as"},
+		{"access -levels L1-L1 -o x.svg NATIVE", "-levels"},
+		{"access -P 2 -o x.svg NATIVE", "-P choose"},
+		{"access -m 4K -o x.svg NATIVE", "-variant N=4K"},
+		{"access -tau 2 -o x.svg NATIVE", "τ = 2"},
+		{"pack -cache off -o x.svg NATIVE", "in cache"},
+		{"pack -m 8K -o x.svg NATIVE", "it has 4K"},
+		{"pack -as ring -o x.svg PUBLISHED", "-as"},
+		{"pack -o x.svg PUBLISHED", "taulop pack"},
+		{"patterns -P 2 -o x.svg NATIVE", "it has 1"},
+		{"patterns -m 4K -o x.svg NATIVE", "two values"},
+		{"patterns -o x.svg VERIFY", "no parameter file"},
+		{"disk -cache off -o x.svg NATIVE", "-variant"},
+		{"disk -variant write -o x.svg NATIVE", "page cache out; read"},
+		{"disk -o x.svg NATIVE PUBLISHED", "taulop disk"},
 		{"ratio -o x.svg NATIVE", "two machines"},
 		{"ratio -o x.svg NATIVE PUBLISHED", "nothing in common"},
 		{"ratio -as rnig -o x.svg NATIVE PUBLISHED", "-as"},
