@@ -2,7 +2,7 @@
 # Bandwidths that taulop finds beside those of mbw and likwid-bench, Debian's
 # packages of these names, for the same sizes on the same CPU in turns.
 #
-#   bench/bandwidth.sh [ROUNDS]     (5 rounds, some ten minutes, 4 GB; CPU 0)
+#   bench/bandwidth.sh [ROUNDS]     (5 rounds, some ten minutes, 2 GB; CPU 0)
 #
 # A ratio above 1 means that taulop found a higher bandwidth. Passes over an array of
 # float64: likwid-bench's sum_avx, store_avx and update_avx beside read, write and
@@ -29,7 +29,7 @@ likwid() {
 
 # pass OPERATION BYTES prints GB/s.
 pass() {
-  "$tmp/taulop" access -quiet -json -cpu 0 -ops "$1" -types float64 -size "$2" -stride 1 -cache in -time "$((3 + $2 / 300000000))s" -ci 0.01 |
+  "$tmp/taulop" access -quiet -json -cpu 0 -ops "$1" -types float64 -size "$2" -stride 1 -cache in -time "$((3 + $2 / 130000000))s" -ci 0.01 |
     awk '/"elements_gb_s"/ { getline; gsub(/[^0-9.e+]/, "", $2); print $2 }'
 }
 
@@ -43,7 +43,7 @@ copied() {
 blocks() { taskset -c 0 mbw -q "$@" | awk '/AVG/ { print $(NF - 1) * 1048576 / 1e9 }'; }
 
 for _ in $(seq "$rounds"); do
-  for bytes in 16384 1048576 33554432 4294967296; do
+  for bytes in 16384 1048576 33554432 2147483648; do
     for pair in "read sum_avx" "write store_avx" "multiply update_avx"; do
       read -r operation kernel <<<"$pair"
       echo "$operation-float64-$bytes $(likwid "$kernel" "${bytes}B") $(pass "$operation" "$bytes")"
