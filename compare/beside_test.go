@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
@@ -32,7 +34,52 @@ func TestBeside(t *testing.T) {
 		r.Farthest.Key.Variant != "L2-L2" || r.Farthest.Ratio != 8 {
 		t.Errorf("%+v", r)
 	}
+	if first, second := got[0].First, got[0].Rows[0].Compared; len(first) != 2 || first[0].Variant != "L1-L2" || first[0].Ratio != nil ||
+		len(second) != 2 || second[0].Ratio.Value != 2 || second[0].Ratio.Tested {
+		t.Errorf("%+v, %+v", first, second)
+	}
 	if r := got[1].Rows[0]; r.Slower != 0 || r.Faster != 0 { // [85.5, 104.5] and [90, 110]
 		t.Errorf("%+v", r)
+	}
+}
+
+// Of twelve machines one copies at half the speed between two levels, and another has
+// too few samples to say so. What one machine alone has is not compared.
+func TestFleetBeside(t *testing.T) {
+	var machines []Machine
+	for i := range 12 {
+		m := machine(fmt.Sprintf("node%02d", i), map[int]float64{1: 1000, 2: 1500})
+		for _, variant := range []string{"L1-L2", "L2-L2"} {
+			ns := 100 + float64(i)
+			e := fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 9}
+			if i == 7 && variant == "L2-L2" {
+				e = e.Scale(2)
+			} else if i == 8 {
+				e = fit.Median([]float64{900})
+			}
+			m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: "local", Tau: 1, Bytes: 64, Variant: variant}, Time: e})
+		}
+		machines = append(machines, m)
+	}
+	alone := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: "cpus", Tau: 1, Variant: "0-1"}, Time: fit.Estimate{Center: 50, Lo: 49, Hi: 51, N: 9}}
+	machines[0].File.Cells = append(machines[0].File.Cells, alone)
+	o, err := NewOverview(machines, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Beside) != 1 || len(o.Beside[0].Cells) != 2 || o.Beside[0].Machines != 11 {
+		t.Fatalf("%+v", o.Beside)
+	}
+	// 100 … 111 but 107 and 108, and 214 for 107: the middle one of 11 is 105.
+	if c := o.Beside[0].Cells[1]; c.Variant != "L2-L2" || c.Machines != 11 || c.Time.Median != 105 || c.Time.Most != 214 {
+		t.Errorf("%+v", c)
+	}
+	out := o.Beside[0].Outliers
+	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.Variant != "L2-L2" || out[0].Score < OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
+		t.Errorf("%+v", out)
+	}
+	const want = "Beside transfers 1 of 12 are off; farthest node07: level L2-L2, placement local, in cache, τ = 1, m = 64 takes 214 ns where the median is 105 ns."
+	if got := o.Conclusion(); !strings.HasPrefix(got, "No machine of 12 is off") || !strings.HasSuffix(got, want) {
+		t.Error(got)
 	}
 }

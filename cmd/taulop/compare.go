@@ -96,7 +96,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
-	flags.BoolVar(&req.csv, "csv", false, "a row for each machine and τ")
+	flags.BoolVar(&req.csv, "csv", false, "a table: a row for each machine and τ, and each cell beside transfers")
 	flags.StringVar(&req.output, "o", "", "write to a new `file` instead of standard output")
 	if err := parse(flags, out, args, compareHelp); err != nil {
 		return nil, err
