@@ -23,14 +23,15 @@ import (
 
 // A machine is what the page has of one.
 type machine struct {
-	Number  int
-	Name    string
-	File    string // its name
-	Facts   []fact // what the table shows, the same of all machines
-	Details []fact
-	Beside  []besideRow // of a few machines
-	Curves  template.JS // for the charts, JSON
-	Raw     string      // the file, gzip in base64
+	Number   int
+	Name     string
+	File     string // its name
+	Facts    []fact // what the table shows, the same of all machines
+	Details  []fact
+	Beside   []besideRow // of a few machines
+	Curves   template.JS // for the charts, JSON
+	Measured template.JS // beside transfers, for charts and maps; "" where there is nothing
+	Raw      string      // the file, gzip in base64
 }
 
 type fact struct{ Name, Value string }
@@ -45,19 +46,23 @@ type group struct {
 
 // An index is what charts and tables begin with.
 type index struct {
-	Machines []entry `json:"machines"`
-	Groups   []group `json:"groups"`
-	Bytes    int     `json:"S"`   // message size that charts begin with
-	Tau      int     `json:"tau"` // likewise
-	Fleet    bool    `json:"fleet"`
-	First    []int   `json:"first"` // machines that charts begin with, all if nil
-	overview *overview
-	fleet    *fleet
+	Machines   []entry `json:"machines"`
+	Groups     []group `json:"groups"`
+	Kinds      []kind  `json:"kinds,omitempty"` // beside transfers
+	Bytes      int     `json:"S"`               // message size that charts begin with
+	Tau        int     `json:"tau"`             // likewise
+	Fleet      bool    `json:"fleet"`
+	First      []int   `json:"first"`                // machines that charts begin with, all if nil
+	MedianMaps int     `json:"medianMaps,omitempty"` // of pairs of CPUs, of a fleet's median machine
+	lines      *lines
+	overview   *overview
+	fleet      *fleet
 }
 
 type entry struct {
 	Name string `json:"name"`
 	File string `json:"file"`
+	Maps int    `json:"maps,omitempty"` // of pairs of CPUs
 }
 
 // describe makes what the page has of all machines, several at a time.
@@ -101,7 +106,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 	numbers := make(map[compare.Channel]int)
 	measured := make(map[int]int) // machines by τ
 	for i, of := range curves {
-		x.Machines = append(x.Machines, entry{machines[i].Name, machines[i].File})
+		x.Machines = append(x.Machines, entry{Name: machines[i].Name, File: machines[i].File})
 		taus := make(map[int]bool)
 		for _, c := range of {
 			key := grouped(c.Channel)
@@ -133,6 +138,9 @@ func (p *Page) describe() ([]machine, *index, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+	}
+	if err := p.beside(machines, x); err != nil {
+		return nil, nil, err
 	}
 	if !x.Fleet {
 		x.overview = newOverview(p.Machines, curves, x.Bytes)
@@ -379,7 +387,7 @@ func encode(curves []compare.Curve, groups map[compare.Channel]int) (template.JS
 				t.Taus = insert(t.Taus, p.Tau)
 			}
 		}
-		none := fit.Estimate{Center: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
+		none := fit.Median(nil)
 		for _, c := range of {
 			for _, tau := range t.Taus {
 				p, ok := c.At(tau)
