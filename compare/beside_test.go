@@ -83,3 +83,51 @@ func TestFleetBeside(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Files without transfers meet by what else they hold; transfers that were asked for,
+// or that machines have, must be in common or are said not to be.
+func TestBesideAlone(t *testing.T) {
+	disk := func(m Machine) Machine {
+		m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: "local", Tau: 1, Bytes: 4096, Variant: "read-direct"},
+			Time: fit.Estimate{Center: 100, Lo: 99, Hi: 101, N: 9}, Samples: []float64{99, 100, 101}})
+		return m
+	}
+	bare := func(name string) Machine { return disk(machine(name, nil)) }
+	ring := disk(machine("ring", map[int]float64{1: 1000, 2: 1500}))
+	ping := disk(machine("ping", map[int]float64{2: 1500}, func(f *params.File) { f.Cells[0].Setup = "ping" }))
+	for _, tt := range []struct {
+		name     string
+		machines []Machine
+		choice   Choice
+		warnings string
+		fails    string
+	}{
+		{name: "no transfers", machines: []Machine{bare("a"), bare("b"), bare("c")}},
+		{name: "no transfers, though some are asked for", machines: []Machine{bare("a"), bare("b"), bare("c")}, choice: Choice{Setups: []string{"ring"}}, fails: "a has no transfers"},
+		{name: "transfers of one", machines: []Machine{bare("a"), ring, bare("c")}, warnings: "in common: ring has ring"},
+		{name: "other transfers", machines: []Machine{ping, ring, bare("c")}, warnings: "in common: ping has ping"},
+		{name: "other transfers, though some are asked for", machines: []Machine{ping, ring, bare("c")}, choice: Choice{Sizes: []int{8192}}, fails: "in common: ping has ping"},
+		{name: "nothing", machines: []Machine{machine("a", nil), machine("b", nil), machine("c", nil)}, fails: "a has no transfers"},
+	} {
+		check := func(what string, tables, kinds int, warnings []string, err error) {
+			switch {
+			case tt.fails != "":
+				if err == nil || !strings.Contains(err.Error(), tt.fails) {
+					t.Errorf("%s, %s: %v, want %q", tt.name, what, err, tt.fails)
+				}
+			case err != nil || tables > 0 || kinds != 1 || !strings.Contains(strings.Join(warnings, "\n"), tt.warnings) || tt.warnings == "" && len(warnings) > 0:
+				t.Errorf("%s, %s: %d tables, %d kinds, warnings %q, %v", tt.name, what, tables, kinds, warnings, err)
+			}
+		}
+		c, err := New(tt.machines, tt.choice)
+		if c == nil {
+			c = &Comparison{}
+		}
+		check("few", len(c.Tables), len(c.Beside), c.Warnings, err)
+		o, err := NewOverview(tt.machines, tt.choice)
+		if o == nil {
+			o = &Overview{}
+		}
+		check("fleet", len(o.Tables), len(o.Beside), o.Warnings, err)
+	}
+}

@@ -133,19 +133,16 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
 	}
-	o := &Overview{Outliers: []Outlier{}, Warnings: []string{}}
-	all := make([][]Curve, len(machines))
-	for i, m := range machines {
-		curves, err := Curves(m.Name, m.File)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = curves
-		o.Machines = append(o.Machines, describe(m, curves))
-	}
-	channels, err := choice.channels(all)
+	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Beside: fleetBeside(machines), Warnings: []string{}}
+	all, channels, why, err := choice.common(machines, len(o.Beside) > 0)
 	if err != nil {
 		return nil, err
+	}
+	if why != nil {
+		o.Warnings = append(o.Warnings, why.Error())
+	}
+	for i, m := range machines {
+		o.Machines = append(o.Machines, describe(m, all[i]))
 	}
 	lone := make(map[Channel]bool)
 	for _, curves := range all {
@@ -169,7 +166,6 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 		o.Tables[i].score()
 	}
 	o.findOutliers(machines)
-	o.Beside = fleetBeside(machines)
 	o.warn(machines)
 	return o, nil
 }
@@ -246,6 +242,8 @@ func (o *Overview) findOutliers(machines []Machine) {
 func (o *Overview) Conclusion() string {
 	if len(o.Beside) == 0 {
 		return o.ofTransfers()
+	} else if len(o.Tables) == 0 {
+		return o.ofBeside()
 	}
 	return o.ofTransfers() + " " + o.ofBeside()
 }

@@ -19,9 +19,9 @@ many of them each really carries, and whether the difference is real.
 
   taulop compare [flags] A.json B.json [C.json …]
 
-Files are what taulop sweep writes, or tables in the published text format.
-Ratios are to the first. From ten files on it is a fleet: medians and spread of
-all, and the machines that are off.
+Files are what taulop sweep writes, or pairs, copy, access, pack and disk, or tables
+in the published text format. Ratios are to the first. From ten files on it is a
+fleet: medians and spread of all, and the machines that are off.
 
 Examples:
   taulop compare old.json new.json

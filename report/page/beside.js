@@ -8,11 +8,16 @@ function addKind(box) {
   const chosen = {}, cached = kind.lines.some(l => l.off); // else the kind knows no cache
   const f = addFigure(box.querySelector("figure"), Chart, () => {
     const only = (what, values, say) => { chosen[what] = choice(form.elements[what], values, say, chosen[what]); return chosen[what]; };
+    const first = longest(k);
+    chosen.panel ??= kind.lines[first].panel;
+    chosen.cache ??= !!kind.lines[first].off;
     const panel = only("panel", [...new Set(kind.lines.map(l => l.panel))], String);
     const off = only("cache", [...new Set(kind.lines.filter(l => l.panel === panel).map(l => !!l.off))], off => off ? "off" : "in");
     const lines = [...kind.lines.keys()].filter(n => kind.lines[n].panel === panel && !!kind.lines[n].off === off);
     const machines = [...state.shown.keys()].filter(i => lines.some(n => profile(i, k, n)));
-    const line = only("line", machines.length === 1 && lines.length > 1 ? [all, ...lines] : lines, n => n === all ? "all" : kind.lines[n].line);
+    const alone = machines.length === 1 && lines.length > 1;
+    chosen.line ??= alone ? all : first;
+    const line = only("line", alone ? [all, ...lines] : lines, n => n === all ? "all" : kind.lines[n].line);
     const series = line === all ? linesOf(machines[0], k, lines) : machinesOf(machines, k, line);
     box.querySelector(".legend").replaceChildren(...(line === all ? series : []).map(s => make("li", {}, swatch(s.look), s.name)));
     return {
@@ -47,6 +52,16 @@ function choice(select, values, say, chosen) {
   select.selectedIndex = i;
   select.parentElement.hidden = values.length < 2;
   return values[i];
+}
+
+// longest is the line that has most points on any machine that is switched on: charts
+// begin with it, or with its panel.
+function longest(k) {
+  let best = { n: 0, x: [] };
+  for (const i of state.shown.keys())
+    for (const l of read("measured", i)?.lines || [])
+      if (l.k === k && l.x.length > best.x.length) best = l;
+  return best.n;
 }
 
 const profile = (machine, k, n) => read("measured", machine)?.lines.find(l => l.k === k && l.n === n);

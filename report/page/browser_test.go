@@ -540,6 +540,26 @@ func TestBesideOfOneInBrowser(t *testing.T) {
 	}
 }
 
+// Files without transfers have a page of what else they hold, few and many.
+func TestBesideAloneInBrowser(t *testing.T) {
+	for _, n := range []int{1, 2, compare.Fleet} {
+		p := &Page{}
+		for i := range n {
+			m := exact(fmt.Sprintf("node%d", i), nil)
+			p.Machines = append(p.Machines, addBeside(m, 1+0.01*float64(i)))
+		}
+		b := open(t, p)
+		b.sight(`figure[data-chart="disk"]`)
+		if got := b.texts("main > section > h2, #beside h2"); !strings.Contains(got, "Beside transfers") || strings.Contains(got, "What each carries") {
+			t.Errorf("%d machines: sections %q", n, got)
+		}
+		if shown := eval[string](b, `[...document.querySelectorAll("#toolbar > label, #few")].filter(e => !e.hidden).map(e => e.id).join()`); shown != "" {
+			t.Errorf("%d machines: %s is there without transfers", n, shown)
+		}
+		b.clean()
+	}
+}
+
 // A map of 128 CPUs is drawn quickly, of few elements.
 func TestLargeMapInBrowser(t *testing.T) {
 	m := exact("server", []int{1, 2}, 1000, 1600)

@@ -90,8 +90,10 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 			sizes = insert(sizes, m)
 		}
 	}
-	if o, err = compare.NewOverview(machines, compare.Choice{Sizes: sizes}); err != nil {
-		return nil, err
+	if len(o.Tables) > 0 {
+		if o, err = compare.NewOverview(machines, compare.Choice{Sizes: sizes}); err != nil {
+			return nil, err
+		}
 	}
 	v.Curves, err = encodeMedians(o.Tables, groups)
 	return v, err

@@ -77,13 +77,13 @@ func (p *Page) describe() ([]machine, *index, error) {
 		if len(p.Machines) < compare.Fleet {
 			machines[i].Beside = besides(m)
 		}
-		curves[i], errs[i] = compare.Curves(m.Name, m.File)
+		curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
 		for _, c := range curves[i] {
 			for n := range c.Points {
 				c.Points[n].Samples = nil // the page shows none, and they are most of the memory
 			}
 		}
-		if errs[i] == nil && p.Raw != nil {
+		if p.Raw != nil {
 			machines[i].Raw, errs[i] = p.raw(m.Path)
 		}
 	})
@@ -102,7 +102,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 			machines[i].File = m.Name + "-" + m.File
 		}
 	}
-	x := &index{Fleet: len(p.Machines) >= compare.Fleet}
+	x := &index{Fleet: len(p.Machines) >= compare.Fleet, Groups: []group{}}
 	numbers := make(map[compare.Channel]int)
 	measured := make(map[int]int) // machines by τ
 	for i, of := range curves {
@@ -143,7 +143,9 @@ func (p *Page) describe() ([]machine, *index, error) {
 		return nil, nil, err
 	}
 	if !x.Fleet {
-		x.overview = newOverview(p.Machines, curves, x.Bytes)
+		if len(x.Groups) > 0 {
+			x.overview = newOverview(p.Machines, curves, x.Bytes)
+		}
 		return machines, x, nil
 	}
 	var err error
@@ -233,8 +235,10 @@ func size(curves [][]compare.Curve) int {
 			best = m
 		}
 	}
-	if best == 0 && len(curves) > 0 && len(curves[0]) > 0 {
-		best = curves[0][0].Bytes
+	for _, of := range curves {
+		if best == 0 && len(of) > 0 {
+			best = of[0].Bytes
+		}
 	}
 	return best
 }
@@ -378,7 +382,7 @@ func encode(curves []compare.Curve, groups map[compare.Channel]int) (template.JS
 		g := groups[grouped(c.Channel)]
 		byGroup[g] = append(byGroup[g], c)
 	}
-	var tables []table
+	tables := []table{}
 	for g, of := range byGroup {
 		t := table{Group: g}
 		for _, c := range of {

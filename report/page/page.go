@@ -57,8 +57,7 @@ var page = template.Must(template.New("page").Parse(markup))
 // Mark is in the first bytes of every page, so that a file is known as one.
 const Mark = `<meta name="generator" content="taulop report">`
 
-// Write writes the page. It fails where a machine has no transfers or its file
-// cannot be read.
+// Write writes the page. It fails where the file of a machine cannot be read.
 func (p *Page) Write(w io.Writer) error {
 	v, err := p.view()
 	if err != nil {

@@ -275,7 +275,8 @@ choices($("size"), union(g => g.m), bytes, state.m, v => { state.m = v; });
 choices($("tau"), union(g => g.t), String, state.tau, v => { state.tau = v; });
 const allFew = index.groups.every((_, g) => few(g));
 $("size-label").hidden = allFew;
-$("few").hidden = !allFew;
+$("tau-label").hidden = !index.groups.length;
+$("few").hidden = !allFew || !index.groups.length;
 $("toolbar").addEventListener("submit", e => e.preventDefault());
 
 const filter = $("filter");

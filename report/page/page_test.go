@@ -121,6 +121,15 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	if !strings.HasPrefix(v.Fleet.Why, "no two machines") || !strings.Contains(string(v.Index), `"first":[0,1,2]`) {
 		t.Errorf("%q, %.200s", v.Fleet.Why, v.Index)
 	}
+	for _, m := range p.Machines {
+		addBeside(m, 1)
+	}
+	if v, err = p.view(); err != nil {
+		t.Fatal(err)
+	}
+	if v.Fleet.Why != "" || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || v.Fleet.Measured == "" {
+		t.Errorf("with something beside transfers: %q, %+v", v.Fleet.Why, v.Warnings)
+	}
 }
 
 // addBeside adds cells of every kind to a machine, so many times the time: pairs of
