@@ -20,43 +20,49 @@ class Heat extends Plot {
   draw(width) {
     this.width = width;
     this.plot.replaceChildren();
-    const { labels, cells, low, high, tick, short, cellUnit, axis } = this.spec, n = labels.length;
-    this.cells = new Map();
+    const { labels, cells, low, high, tick, cellUnit, axis } = this.spec, n = labels.length;
+    this.cells = new Map(cells.map(c => [c.i * n + c.j, c]));
     if (!cells.length || width < 80) {
       this.empty(width);
       return;
     }
     const left = 24 + 7.5 * Math.max(...labels.map(l => l.length)), top = 24, room = Math.min(width - left - 2, 600);
     // Whole pixels, where there are as many, leave no seams.
-    const size = this.size = n > room ? room / n : Math.min(64, Math.floor(room / n)), side = size * n;
-    this.left = left;
-    this.top = top;
+    const size = n > room ? room / n : Math.min(64, Math.floor(room / n)), side = size * n;
+    Object.assign(this, { left, top, size });
     const root = svg("svg", { viewBox: `0 0 ${width} ${top + side + 74}`, width: "100%", "aria-hidden": "true" });
     root.append(svg("rect", { x: left, y: top, width: side, height: side, class: "nothing" }));
     const step = Math.log(Math.max(high, 1.5 * low) / low) / (shades - 1); // noise is not to look like structure
-    const level = v => Math.max(0, Math.min(shades - 1, Math.round(Math.log(v / low) / step)));
-    const paths = Array.from({ length: shades }, () => []), texts = [];
-    const longest = size < 16 ? Infinity : Math.max(...cells.map(c => c.y > 0 ? short(c.y).length : 0));
-    for (const c of cells) {
-      this.cells.set(c.i * n + c.j, c);
-      if (!(c.y > 0)) continue;
-      const k = level(c.y);
-      for (const [row, column] of [[c.i, c.j], [c.j, c.i]]) {
-        const x = left + column * size, y = top + row * size;
-        paths[k].push(`M${+x.toFixed(2)},${+y.toFixed(2)}h${+size.toFixed(2)}v${+size.toFixed(2)}h${-size.toFixed(2)}z`);
-        if (size >= 7 * longest + 3) texts.push(svg("text", { x: x + size / 2, y: y + size / 2 + 4, "text-anchor": "middle", class: k > 0.58 * shades ? "on-dark" : "on-light" }, short(c.y)));
-      }
-    }
-    paths.forEach((d, k) => { if (d.length) root.append(svg("path", { d: d.join(""), fill: shade(k), class: "cells", "shape-rendering": "crispEdges" })); });
+    const numbers = this.fill(root, v => Math.max(0, Math.min(shades - 1, Math.round(Math.log(v / low) / step))));
     if (size >= 6) root.append(svg("path", { d: this.borders(n), class: "border" }));
-    root.append(...texts);
+    root.append(...numbers);
     this.axes(root, labels, axis, side);
-    const scaleWidth = Math.max(150, Math.min(side, 260));
-    if (texts.length) root.append(svg("text", { x: left + scaleWidth + 12, y: top + side + 32, class: "note" }, "in cells: " + cellUnit));
-    this.scale(root, top + side + 22, scaleWidth, k => low * Math.exp(k * step), tick);
+    const across = Math.max(150, Math.min(side, 260));
+    this.scale(root, top + side + 22, across, k => low * Math.exp(k * step), tick);
+    if (numbers.length) root.append(svg("text", { x: left + across + 12, y: top + side + 32, class: "note" }, "in cells: " + cellUnit));
     this.ring = svg("rect", { width: Math.max(size, 6), height: Math.max(size, 6), class: "ring", visibility: "hidden" });
     root.append(this.ring);
     this.plot.append(root);
+  }
+
+  // fill draws cells, a path for each shade, and returns their numbers where these
+  // have room.
+  fill(root, shadeOf) {
+    const { left, top, size } = this, { cells, short } = this.spec;
+    const paths = Array.from({ length: shades }, () => []), numbers = [], times = cells.filter(c => c.y > 0);
+    const longest = size < 16 ? Infinity : Math.max(...times.map(c => short(c.y).length));
+    const around = v => +v.toFixed(2), square = `h${around(size)}v${around(size)}h${-around(size)}z`;
+    for (const c of times) {
+      const k = shadeOf(c.y);
+      for (const [row, column] of [[c.i, c.j], [c.j, c.i]]) {
+        const x = left + column * size, y = top + row * size;
+        paths[k].push(`M${around(x)},${around(y)}${square}`);
+        if (size >= 7 * longest + 3)
+          numbers.push(svg("text", { x: x + size / 2, y: y + size / 2 + 4, "text-anchor": "middle", class: k > 0.58 * shades ? "on-dark" : "on-light" }, short(c.y)));
+      }
+    }
+    paths.forEach((d, k) => { if (d.length) root.append(svg("path", { d: d.join(""), fill: shade(k), "shape-rendering": "crispEdges" })); });
+    return numbers;
   }
 
   // borders lie between cells of different groups.
@@ -85,7 +91,7 @@ class Heat extends Plot {
     const { left } = this, w = width / shades, X = scale("log10", value(0), value(shades - 1), left, left + width);
     for (let k = 0; k < shades; k++) root.append(svg("rect", { x: left + k * w, y, width: w + 0.5, height: 12, fill: shade(k) }));
     root.append(svg("rect", { x: left, y, width, height: 12, class: "frame" }));
-    const values = ticks("log10", value(0), value(shades - 1), 3);
+    const values = ticks("log10", value(0), value(shades - 1), Math.floor(width / 50));
     for (const v of values) {
       root.append(svg("path", { d: `M${X(v)},${y + 12}v4`, class: "axis" }));
       root.append(svg("text", { x: X(v), y: y + 29, "text-anchor": "middle", class: "tick" }, tick(v)));
