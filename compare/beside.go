@@ -1,28 +1,32 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/params"
 )
 
 // A Kindred is what machines measured beside transfers, of one kind: pairs, levels of
 // the memory, accesses, packed messages, patterns or disks.
 type Kindred struct {
-	Kind params.Kind  `json:"kind"`
-	Rows []KindredRow `json:"rows"` // a machine each, but the first
+	Kind  params.Kind   `json:"kind"`
+	First []KindredCell `json:"first"` // of the first machine, that another one has
+	Rows  []KindredRow  `json:"rows"`  // a machine each, but the first
 }
 
 // A KindredRow is a machine's cells over those of the first machine that are of the
 // same key: 2 is twice as slow.
 type KindredRow struct {
-	Machine  string  `json:"machine"`
-	Cells    int     `json:"cells"`  // in common
-	Mean     float64 `json:"ratio"`  // geometric
-	Slower   int     `json:"slower"` // beyond the intervals, which both need
-	Faster   int     `json:"faster"`
-	Farthest Extreme `json:"farthest"`
+	Machine  string        `json:"machine"`
+	Cells    int           `json:"cells"`  // in common
+	Mean     float64       `json:"ratio"`  // geometric
+	Slower   int           `json:"slower"` // beyond the intervals, which both need
+	Faster   int           `json:"faster"`
+	Farthest Extreme       `json:"farthest"`
+	Compared []KindredCell `json:"compared"` // in the order of the file
 }
 
 // An Extreme is the cell whose ratio lies farthest from 1.
@@ -31,13 +35,21 @@ type Extreme struct {
 	Ratio float64    `json:"ratio"`
 }
 
+// A KindredCell is a cell beside that of the first machine.
+type KindredCell struct {
+	params.Key
+	Time    fit.Estimate `json:"time_ns"`
+	Samples int          `json:"samples"`
+	Ratio   *Ratio       `json:"to_first,omitempty"` // nil for the first itself
+}
+
 // beside compares what machines measured beside transfers with the first, kinds in
 // the order of files.
 func beside(machines []Machine) (all []Kindred) {
 	first := make(map[params.Key]params.Cell)
 	var kinds []params.Kind
 	for _, c := range machines[0].File.Cells {
-		if c.Variant == "" || !(c.Time.Center > 0) {
+		if !isBeside(c) {
 			continue
 		}
 		first[c.Key] = c
@@ -53,18 +65,22 @@ func beside(machines []Machine) (all []Kindred) {
 			}
 		}
 		if len(k.Rows) > 0 {
+			k.First = k.common(machines[0])
 			all = append(all, k)
 		}
 	}
 	return all
 }
 
+// isBeside tells cells with a time that are no transfers, nor what these are made of.
+func isBeside(c params.Cell) bool { return c.Variant != "" && c.Time.Center > 0 }
+
 func kindred(m Machine, kind params.Kind, first map[params.Key]params.Cell) KindredRow {
 	row := KindredRow{Machine: m.Name}
 	var sum, farthest float64
 	for _, c := range m.File.Cells {
 		one, found := first[c.Key]
-		if c.Kind != kind || !found || !(c.Time.Center > 0) {
+		if c.Kind != kind || !found || !isBeside(c) {
 			continue
 		}
 		log := math.Log(c.Time.Center / one.Time.Center)
@@ -77,7 +93,130 @@ func kindred(m Machine, kind params.Kind, first map[params.Key]params.Cell) Kind
 		} else if above(one.Time, c.Time) {
 			row.Faster++
 		}
+		row.Compared = append(row.Compared, KindredCell{c.Key, c.Time, len(c.Samples),
+			ratio(Point{L: one.Time, Samples: one.Samples}, Point{L: c.Time, Samples: c.Samples})})
 	}
 	row.Mean = math.Exp(sum / float64(max(1, row.Cells)))
 	return row
+}
+
+// common are the cells of the first machine that others were put beside.
+func (k *Kindred) common(first Machine) (cells []KindredCell) {
+	others := make(map[params.Key]bool)
+	for _, r := range k.Rows {
+		for _, c := range r.Compared {
+			others[c.Key] = true
+		}
+	}
+	for _, c := range first.File.Cells {
+		if others[c.Key] {
+			cells = append(cells, KindredCell{Key: c.Key, Time: c.Time, Samples: len(c.Samples)})
+		}
+	}
+	return cells
+}
+
+// A FleetKind is what the machines of a fleet measured beside transfers, of one kind.
+type FleetKind struct {
+	Kind     params.Kind   `json:"kind"`
+	Machines int           `json:"machines"` // that have a cell of it
+	Outliers []CellOutlier `json:"outliers"` // farthest off first
+	Cells    []FleetCell   `json:"cells"`    // that two machines have or more, as in the first file that has them
+}
+
+// A FleetCell is a cell over machines.
+type FleetCell struct {
+	params.Key
+	Machines int         `json:"machines"` // that have it
+	Time     Spread      `json:"time_ns"`
+	Scores   []CellScore `json:"-"` // in the order of machines
+}
+
+// A CellScore is how far a machine is off in a cell.
+type CellScore struct {
+	Machine string
+	Time    fit.Estimate
+	Z       float64
+}
+
+// A CellOutlier is a machine that is off, with the cell that gave it away.
+type CellOutlier struct {
+	Machine string       `json:"machine"`
+	Path    string       `json:"file"`
+	Key     params.Key   `json:"cell"`
+	Time    fit.Estimate `json:"time_ns"`
+	Median  float64      `json:"median_ns"` // of all machines
+	Deviation
+}
+
+// fleetBeside puts what machines measured beside transfers beside the median.
+func fleetBeside(machines []Machine) (kinds []FleetKind) {
+	at := make(map[params.Key]int)
+	var cells []FleetCell
+	for _, m := range machines {
+		for _, c := range m.File.Cells {
+			if !isBeside(c) || c.Time.N > 0 && !c.Time.Known() { // too few samples give nobody away
+				continue
+			}
+			i, known := at[c.Key]
+			if !known {
+				i = len(cells)
+				at[c.Key] = i
+				cells = append(cells, FleetCell{Key: c.Key})
+			}
+			cells[i].Scores = append(cells[i].Scores, CellScore{Machine: m.Name, Time: c.Time})
+		}
+	}
+	for _, c := range cells {
+		if c.Machines = len(c.Scores); c.Machines < 2 {
+			continue
+		}
+		c.score()
+		i := slices.IndexFunc(kinds, func(k FleetKind) bool { return k.Kind == c.Kind })
+		if i < 0 {
+			i = len(kinds)
+			kinds = append(kinds, FleetKind{Kind: c.Kind, Outliers: []CellOutlier{}})
+		}
+		kinds[i].Cells = append(kinds[i].Cells, c)
+	}
+	for i := range kinds {
+		kinds[i].findOutliers(machines)
+	}
+	return kinds
+}
+
+func (c *FleetCell) score() {
+	times := make([]float64, len(c.Scores))
+	for i, s := range c.Scores {
+		times[i] = s.Time.Center
+	}
+	c.Time = NewSpread(times)
+	for i := range c.Scores {
+		c.Scores[i].Z = c.Time.Z(c.Scores[i].Time.Center)
+	}
+}
+
+// findOutliers takes each machine's worst cell.
+func (k *FleetKind) findOutliers(machines []Machine) {
+	worst := make(map[string]*CellOutlier)
+	for _, c := range k.Cells {
+		for _, s := range c.Scores {
+			w := worst[s.Machine]
+			if w == nil {
+				w = &CellOutlier{Machine: s.Machine}
+				worst[s.Machine] = w
+			}
+			if w.count(s.Z) {
+				w.Key, w.Time, w.Median = c.Key, s.Time, c.Time.Median
+			}
+		}
+	}
+	k.Machines = len(worst)
+	for _, m := range machines {
+		if w := worst[m.Name]; w != nil && w.Off > 0 {
+			w.Path = m.Path
+			k.Outliers = append(k.Outliers, *w)
+		}
+	}
+	slices.SortStableFunc(k.Outliers, func(a, b CellOutlier) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
 }

@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
@@ -32,7 +34,100 @@ func TestBeside(t *testing.T) {
 		r.Farthest.Key.Variant != "L2-L2" || r.Farthest.Ratio != 8 {
 		t.Errorf("%+v", r)
 	}
+	if first, second := got[0].First, got[0].Rows[0].Compared; len(first) != 2 || first[0].Variant != "L1-L2" || first[0].Ratio != nil ||
+		len(second) != 2 || second[0].Ratio.Value != 2 || second[0].Ratio.Tested {
+		t.Errorf("%+v, %+v", first, second)
+	}
 	if r := got[1].Rows[0]; r.Slower != 0 || r.Faster != 0 { // [85.5, 104.5] and [90, 110]
 		t.Errorf("%+v", r)
+	}
+}
+
+// Of twelve machines one copies at half the speed between two levels, and another has
+// too few samples to say so. What one machine alone has is not compared.
+func TestFleetBeside(t *testing.T) {
+	var machines []Machine
+	for i := range 12 {
+		m := machine(fmt.Sprintf("node%02d", i), map[int]float64{1: 1000, 2: 1500})
+		for _, variant := range []string{"L1-L2", "L2-L2"} {
+			ns := 100 + float64(i)
+			e := fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 9}
+			if i == 7 && variant == "L2-L2" {
+				e = e.Scale(2)
+			} else if i == 8 {
+				e = fit.Median([]float64{900})
+			}
+			m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: "local", Tau: 1, Bytes: 64, Variant: variant}, Time: e})
+		}
+		machines = append(machines, m)
+	}
+	alone := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: "cpus", Tau: 1, Variant: "0-1"}, Time: fit.Estimate{Center: 50, Lo: 49, Hi: 51, N: 9}}
+	machines[0].File.Cells = append(machines[0].File.Cells, alone)
+	o, err := NewOverview(machines, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Beside) != 1 || len(o.Beside[0].Cells) != 2 || o.Beside[0].Machines != 11 {
+		t.Fatalf("%+v", o.Beside)
+	}
+	// 100 … 111 but 107 and 108, and 214 for 107: the middle one of 11 is 105.
+	if c := o.Beside[0].Cells[1]; c.Variant != "L2-L2" || c.Machines != 11 || c.Time.Median != 105 || c.Time.Most != 214 {
+		t.Errorf("%+v", c)
+	}
+	out := o.Beside[0].Outliers
+	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.Variant != "L2-L2" || out[0].Score < OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
+		t.Errorf("%+v", out)
+	}
+	const want = "Beside transfers 1 of 12 are off; farthest node07: level L2-L2, placement local, in cache, τ = 1, m = 64 takes 214 ns where the median is 105 ns."
+	if got := o.Conclusion(); !strings.HasPrefix(got, "No machine of 12 is off") || !strings.HasSuffix(got, want) {
+		t.Error(got)
+	}
+}
+
+// Files without transfers meet by what else they hold; transfers that were asked for,
+// or that machines have, must be in common or are said not to be.
+func TestBesideAlone(t *testing.T) {
+	disk := func(m Machine) Machine {
+		m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: "local", Tau: 1, Bytes: 4096, Variant: "read-direct"},
+			Time: fit.Estimate{Center: 100, Lo: 99, Hi: 101, N: 9}, Samples: []float64{99, 100, 101}})
+		return m
+	}
+	bare := func(name string) Machine { return disk(machine(name, nil)) }
+	ring := disk(machine("ring", map[int]float64{1: 1000, 2: 1500}))
+	ping := disk(machine("ping", map[int]float64{2: 1500}, func(f *params.File) { f.Cells[0].Setup = "ping" }))
+	for _, tt := range []struct {
+		name     string
+		machines []Machine
+		choice   Choice
+		warnings string
+		fails    string
+	}{
+		{name: "no transfers", machines: []Machine{bare("a"), bare("b"), bare("c")}},
+		{name: "no transfers, though some are asked for", machines: []Machine{bare("a"), bare("b"), bare("c")}, choice: Choice{Setups: []string{"ring"}}, fails: "a has no transfers"},
+		{name: "transfers of one", machines: []Machine{bare("a"), ring, bare("c")}, warnings: "in common: ring has ring"},
+		{name: "other transfers", machines: []Machine{ping, ring, bare("c")}, warnings: "in common: ping has ping"},
+		{name: "other transfers, though some are asked for", machines: []Machine{ping, ring, bare("c")}, choice: Choice{Sizes: []int{8192}}, fails: "in common: ping has ping"},
+		{name: "nothing", machines: []Machine{machine("a", nil), machine("b", nil), machine("c", nil)}, fails: "a has no transfers"},
+	} {
+		check := func(what string, tables, kinds int, warnings []string, err error) {
+			switch {
+			case tt.fails != "":
+				if err == nil || !strings.Contains(err.Error(), tt.fails) {
+					t.Errorf("%s, %s: %v, want %q", tt.name, what, err, tt.fails)
+				}
+			case err != nil || tables > 0 || kinds != 1 || !strings.Contains(strings.Join(warnings, "\n"), tt.warnings) || tt.warnings == "" && len(warnings) > 0:
+				t.Errorf("%s, %s: %d tables, %d kinds, warnings %q, %v", tt.name, what, tables, kinds, warnings, err)
+			}
+		}
+		c, err := New(tt.machines, tt.choice)
+		if c == nil {
+			c = &Comparison{}
+		}
+		check("few", len(c.Tables), len(c.Beside), c.Warnings, err)
+		o, err := NewOverview(tt.machines, tt.choice)
+		if o == nil {
+			o = &Overview{}
+		}
+		check("fleet", len(o.Tables), len(o.Beside), o.Warnings, err)
 	}
 }

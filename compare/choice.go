@@ -19,6 +19,39 @@ type Choice struct {
 	Sizes      []int
 }
 
+// common are the machines' curves, and the channels chosen that two of them have at
+// least. Where something was measured beside transfers that can be compared, and no
+// transfers were asked for, there may be none: why then says so of machines that have
+// transfers.
+func (choice Choice) common(machines []Machine, beside bool) (all [][]Curve, channels []Channel, why, err error) {
+	var without error
+	var with [][]Curve
+	for _, m := range machines {
+		curves, err := Curves(m.Name, m.File)
+		if err == nil {
+			with = append(with, curves)
+		} else if without == nil {
+			without = err
+		}
+		all = append(all, curves)
+	}
+	if without != nil && (!beside || len(with) == 0 && choice.restricts()) {
+		return nil, nil, nil, without
+	}
+	if len(with) > 0 {
+		channels, why = choice.channels(with)
+	}
+	if why != nil && (!beside || choice.restricts()) {
+		return nil, nil, nil, why
+	}
+	return all, channels, why, nil
+}
+
+// restricts tells whether certain transfers were asked for.
+func (choice Choice) restricts() bool {
+	return len(choice.Setups)+len(choice.Placements)+len(choice.Caches)+len(choice.Sizes) > 0
+}
+
 // channels are those chosen that at least two machines have.
 func (choice Choice) channels(all [][]Curve) ([]Channel, error) {
 	owners := make(map[Channel]int)

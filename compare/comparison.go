@@ -8,6 +8,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
 )
 
 // A Comparison is machines side by side.
@@ -70,24 +71,20 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	if len(machines) < 2 {
 		return nil, errors.New("a comparison takes two machines: name another file")
 	}
-	c := &Comparison{Warnings: []string{}}
-	all := make([][]Curve, len(machines))
-	for i, m := range machines {
-		curves, err := Curves(m.Name, m.File)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = curves
-		c.Machines = append(c.Machines, describe(m, curves))
-	}
-	channels, err := choice.channels(all)
+	c := &Comparison{Tables: []Table{}, Beside: beside(machines), Warnings: []string{}}
+	all, channels, why, err := choice.common(machines, len(c.Beside) > 0)
 	if err != nil {
 		return nil, err
+	}
+	if why != nil {
+		c.Warnings = append(c.Warnings, why.Error())
+	}
+	for i, m := range machines {
+		c.Machines = append(c.Machines, describe(m, all[i]))
 	}
 	for _, channel := range channels {
 		c.Tables = append(c.Tables, newTable(channel, all))
 	}
-	c.Beside = beside(machines)
 	c.warn(machines)
 	return c, nil
 }
@@ -95,7 +92,7 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 func describe(m Machine, curves []Curve) Described {
 	sampled := slices.ContainsFunc(curves, func(c Curve) bool {
 		return slices.ContainsFunc(c.Points, func(p Point) bool { return len(p.Samples) > 0 })
-	})
+	}) || slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool { return c.Variant != "" && len(c.Samples) > 0 })
 	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled}
 }
 

@@ -29,6 +29,7 @@ type Overview struct {
 	Machines []Described  `json:"machines"`
 	Outliers []Outlier    `json:"outliers"` // farthest off first
 	Tables   []FleetTable `json:"tables"`
+	Beside   []FleetKind  `json:"beside,omitempty"`
 	Warnings []string     `json:"warnings"`
 }
 
@@ -40,9 +41,27 @@ type Outlier struct {
 	Tau    int          `json:"tau"`
 	L      fit.Estimate `json:"L_ns"`
 	Median float64      `json:"median_ns"` // of all machines
-	Score  float64      `json:"score"`     // robust z: above 0 it is slow
-	Off    int          `json:"cells_off"` // of its cells, this one included
-	Cells  int          `json:"cells"`
+	Deviation
+}
+
+// A Deviation is how far a machine is off, over its cells.
+type Deviation struct {
+	Score float64 `json:"score"`     // robust z of the cell that is farthest off: above 0 it is slow
+	Off   int     `json:"cells_off"` // that one included
+	Cells int     `json:"cells"`
+}
+
+// count takes in a cell, and tells whether none before it was as far off.
+func (d *Deviation) count(z float64) (farthest bool) {
+	d.Cells++
+	if math.Abs(z) > OutlierScore {
+		d.Off++
+	}
+	if math.Abs(z) <= math.Abs(d.Score) {
+		return false
+	}
+	d.Score = z
+	return true
 }
 
 // A FleetTable is what machines have in common of a channel.
@@ -114,19 +133,16 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
 	}
-	o := &Overview{Outliers: []Outlier{}, Warnings: []string{}}
-	all := make([][]Curve, len(machines))
-	for i, m := range machines {
-		curves, err := Curves(m.Name, m.File)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = curves
-		o.Machines = append(o.Machines, describe(m, curves))
-	}
-	channels, err := choice.channels(all)
+	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Beside: fleetBeside(machines), Warnings: []string{}}
+	all, channels, why, err := choice.common(machines, len(o.Beside) > 0)
 	if err != nil {
 		return nil, err
+	}
+	if why != nil {
+		o.Warnings = append(o.Warnings, why.Error())
+	}
+	for i, m := range machines {
+		o.Machines = append(o.Machines, describe(m, all[i]))
 	}
 	lone := make(map[Channel]bool)
 	for _, curves := range all {
@@ -206,12 +222,8 @@ func (o *Overview) findOutliers(machines []Machine) {
 					w = &Outlier{Machine: s.Machine}
 					worst[s.Machine] = w
 				}
-				w.Cells++
-				if math.Abs(s.Z) > OutlierScore {
-					w.Off++
-				}
-				if math.Abs(s.Z) > math.Abs(w.Score) {
-					w.Channel, w.Tau, w.L, w.Median, w.Score = t.Channel, s.Tau, s.L, r.L.Median, s.Z
+				if w.count(s.Z) {
+					w.Channel, w.Tau, w.L, w.Median = t.Channel, s.Tau, s.L, r.L.Median
 				}
 			}
 		}
@@ -225,8 +237,36 @@ func (o *Overview) findOutliers(machines []Machine) {
 	slices.SortStableFunc(o.Outliers, func(a, b Outlier) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
 }
 
-// Conclusion says in a sentence how alike the machines are.
+// Conclusion says how alike the machines are, in a sentence on transfers and one on
+// what was measured beside them.
 func (o *Overview) Conclusion() string {
+	if len(o.Beside) == 0 {
+		return o.ofTransfers()
+	} else if len(o.Tables) == 0 {
+		return o.ofBeside()
+	}
+	return o.ofTransfers() + " " + o.ofBeside()
+}
+
+// ofBeside names the farthest machine of all kinds.
+func (o *Overview) ofBeside() string {
+	off := make(map[string]bool)
+	var first CellOutlier
+	for _, k := range o.Beside {
+		for _, out := range k.Outliers {
+			if off[out.Machine] = true; math.Abs(out.Score) > math.Abs(first.Score) {
+				first = out
+			}
+		}
+	}
+	if len(off) == 0 {
+		return "Beside transfers none is off."
+	}
+	return fmt.Sprintf("Beside transfers %d of %d are off; farthest %s: %v takes %.0f ns where the median is %.0f ns.",
+		len(off), len(o.Machines), first.Machine, first.Key, first.Time.Center, first.Median)
+}
+
+func (o *Overview) ofTransfers() string {
 	if len(o.Outliers) == 0 {
 		return fmt.Sprintf("No machine of %d is off: robust z-scores are all within ±%g.", len(o.Machines), OutlierScore)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
 )
 
 // Compared is machines side by side, few or many.
@@ -269,42 +270,75 @@ func coefficient(c fit.Coefficient) string {
 	return fmt.Sprintf("%.*f ±%.*f", places, c.Value, places, c.Error)
 }
 
-// WriteCSV writes a row for each machine and τ, with what sums up the
-// machine's curve repeated in each. Fields without a value are empty.
+// WriteCSV writes a row for each machine and τ, with what sums up the machine's
+// curve repeated in each, then one for each machine and cell of what was measured
+// beside transfers: all in one table, which kind and variant tell apart. Fields
+// without a value are empty.
 func (c *SideBySide) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"setup", "placement", "off_cache", "m_bytes", "machine", "tau", "samples", "L_ns", "L_lo_ns", "L_hi_ns",
+	header := []string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau", "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
-		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit"})
+		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit"}
+	out.Write(header)
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
 			for _, b := range r.Points {
-				row := []string{t.Setup, string(t.Placement), strconv.FormatBool(t.OffCache), strconv.Itoa(t.Bytes), r.Machine,
-					strconv.Itoa(b.Tau), strconv.Itoa(len(b.Samples))}
-				for _, e := range []fit.Estimate{b.L, b.Bandwidth, b.A} {
-					row = append(row, csvNumber(e.Center), csvNumber(e.Lo), csvNumber(e.Hi))
-				}
-				switch {
-				case b.Ratio == nil:
-					row = append(row, "", "", "")
-				case !b.Ratio.Tested:
-					row = append(row, csvNumber(b.Ratio.Value), "", "")
-				default:
-					row = append(row, csvNumber(b.Ratio.Value), csvNumber(b.Ratio.P), strconv.FormatBool(b.Ratio.Differs))
-				}
+				row := csvRow(channelKey(t.Channel, b.Tau), r.Machine, len(b.Samples), b.L, b.Bandwidth, b.A)
+				row = append(row, csvRatio(b.Ratio)...)
 				row = append(row, strconv.Itoa(r.Saturation.Tau), strconv.FormatBool(r.Saturation.Reached))
 				if s := r.Scalability; s != nil {
 					row = append(row, csvNumber(s.Sigma.Value), csvNumber(s.Sigma.Error), csvNumber(s.Kappa.Value), csvNumber(s.Kappa.Error),
 						csvNumber(s.Residual), strconv.FormatBool(r.Poor))
-				} else {
-					row = append(row, "", "", "", "", "", "")
 				}
-				out.Write(row)
+				out.Write(padded(row, len(header)))
+			}
+		}
+	}
+	for _, k := range c.Beside {
+		for _, r := range append([]compare.KindredRow{{Machine: c.Machines[0].Name, Compared: k.First}}, k.Rows...) {
+			for _, cell := range r.Compared {
+				unknown := fit.Median(nil)
+				row := append(csvRow(cell.Key, r.Machine, cell.Samples, cell.Time, unknown, unknown), csvRatio(cell.Ratio)...)
+				out.Write(padded(row, len(header)))
 			}
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// channelKey is that of a transfer.
+func channelKey(c compare.Channel, tau int) params.Key {
+	return params.Key{Kind: params.TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Tau: tau, Bytes: c.Bytes}
+}
+
+// csvKey is what was measured, and on which machine.
+func csvKey(k params.Key, machine string) []string {
+	return []string{string(k.Kind), k.Variant, k.Setup, string(k.Placement), strconv.FormatBool(k.OffCache), strconv.Itoa(k.Bytes), machine, strconv.Itoa(k.Tau)}
+}
+
+func csvRow(k params.Key, machine string, samples int, estimates ...fit.Estimate) []string {
+	row := append(csvKey(k, machine), strconv.Itoa(samples))
+	for _, e := range estimates {
+		row = append(row, csvNumber(e.Center), csvNumber(e.Lo), csvNumber(e.Hi))
+	}
+	return row
+}
+
+// csvRatio is a ratio to the first machine, its p, and whether it differs.
+func csvRatio(r *compare.Ratio) []string {
+	switch {
+	case r == nil:
+		return []string{"", "", ""}
+	case !r.Tested:
+		return []string{csvNumber(r.Value), "", ""}
+	}
+	return []string{csvNumber(r.Value), csvNumber(r.P), strconv.FormatBool(r.Differs)}
+}
+
+// padded fills a row up with empty fields.
+func padded(row []string, fields int) []string {
+	return append(row, make([]string, fields-len(row))...)
 }
 
 // csvNumber writes six digits, nothing for what is unknown.

@@ -19,7 +19,10 @@ func FuzzCompare(f *testing.F) {
 	one := head + `{"kind": "transfer", "setup": "ring", "placement": "local", "tau": 1, "bytes": 8192, "k": 1, "transfers": 2, "time_ns": [2000, 1990, 2010, 3], "samples_ns": [1990, 2000, 2010]},
 {"kind": "transfer", "setup": "ring", "placement": "local", "tau": 2, "bytes": 8192, "k": 1, "transfers": 2, "time_ns": [3000, null, null, 1], "samples_ns": [3000]}]}`
 	zero := strings.NewReplacer("[2000, 1990, 2010, 3]", "[0, 0, 0, 0]", "[3000, null, null, 1]", "[1e-320, 0, 1, 0]").Replace(one)
+	both := strings.TrimSuffix(one, "]}") + `, {"kind": "pair", "placement": "cpus", "tau": 1, "bytes": 0, "variant": "0-1", "time_ns": [50, 49, 51, 3], "samples_ns": [49, 50, 51]}]}`
 	f.Add(one, zero)
+	f.Add(both, both)
+	f.Add(both, strings.Replace(both, "[50, 49, 51, 3]", "[0, 0, 0, 0]", 1))
 	f.Add(zero, one)
 	f.Add(one, "#m\t1\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n8192\t0.0000005\t0.000001\t0.000002\n")
 	if folder := os.Getenv("TAULOP_SHARED"); folder != "" {

@@ -1,12 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
+	"math"
+	"slices"
 
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
 )
 
 // An Overview is many machines beside their median.
@@ -44,7 +48,63 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 		tw.Flush()
 		fmt.Fprintln(w)
 	}
+	for _, k := range o.Beside {
+		writeFleetKind(w, k)
+	}
 	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
+}
+
+// mostBeside is how many machines that are off, and how many cells, text has of a
+// kind: pairs of CPUs are thousands.
+const mostBeside = 12
+
+// writeFleetKind writes the outliers of what was measured beside transfers, then
+// medians of the cells that machines are least alike in.
+func writeFleetKind(w io.Writer, k compare.FleetKind) {
+	if len(k.Outliers) > 0 {
+		fmt.Fprintf(w, "%s: machines that are off, and the cell that gave them away%s\n", k.Kind, firstOf(len(k.Outliers), "farthest"))
+		tw := newTable(w)
+		fmt.Fprint(tw, "machine\tz\tns\tmedian\t×\tcells off\t  where\n")
+		for _, out := range k.Outliers[:min(mostBeside, len(k.Outliers))] {
+			fmt.Fprintf(tw, "%s\t%+.1f\t%s\t%s\t%s\t%d of %d\t  %s\n", out.Machine, out.Score, Digits(out.Time.Center, (out.Time.Hi-out.Time.Lo)/2),
+				significant(out.Median), significant(out.Time.Center/out.Median), out.Off, out.Cells, out.Key)
+		}
+		tw.Flush()
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "%s: medians of %d machines, least … most, ± robust standard deviation%s\n", k.Kind, k.Machines, firstOf(len(k.Cells), "widest"))
+	tw := newTable(w)
+	fmt.Fprint(tw, "machines\tns\t\t\t  cell\n")
+	for _, c := range widest(k.Cells) {
+		fmt.Fprintf(tw, "%d\t%s\t  %s\n", c.Machines, spreadCells(c.Time), c.Key)
+	}
+	tw.Flush()
+	fmt.Fprintln(w)
+}
+
+// firstOf says how many are shown, where these are not all.
+func firstOf(n int, what string) string {
+	if n <= mostBeside {
+		return ""
+	}
+	return fmt.Sprintf("; the %d %s of %d, -csv has all", mostBeside, what, n)
+}
+
+// widest are the cells with the widest spread, in their order.
+func widest(cells []compare.FleetCell) []compare.FleetCell {
+	width := func(i int) float64 { return cells[i].Time.Deviation / cells[i].Time.Median }
+	order := make([]int, len(cells))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(width(b), width(a)) })
+	order = order[:min(mostBeside, len(order))]
+	slices.Sort(order)
+	some := make([]compare.FleetCell, len(order))
+	for i, at := range order {
+		some[i] = cells[at]
+	}
+	return some
 }
 
 func spreadCells(s compare.Spread) string {
@@ -54,17 +114,28 @@ func spreadCells(s compare.Spread) string {
 	return fmt.Sprintf("%s\t%s … %s\t±%.1f %%", significant(s.Median), significant(s.Least), significant(s.Most), 100*s.Deviation/s.Median)
 }
 
-// WriteCSV writes a row for each machine, channel and τ, with the median of all
-// and the robust z-score.
+// WriteCSV writes a row for each machine, channel and τ, with the median of all and
+// the robust z-score, then one for each machine and cell of what was measured beside
+// transfers.
 func (o *Overview) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"setup", "placement", "off_cache", "m_bytes", "machine", "tau", "L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z"})
+	out.Write([]string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau",
+		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z"})
+	write := func(k params.Key, machine string, L fit.Estimate, bandwidth, A float64, all compare.Spread, z float64) {
+		out.Write(append(csvKey(k, machine), csvNumber(L.Center), csvNumber(L.Lo), csvNumber(L.Hi), csvNumber(bandwidth), csvNumber(A),
+			csvNumber(all.Median), csvNumber(all.Deviation), csvNumber(z)))
+	}
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
 			for _, s := range r.Scores {
-				out.Write([]string{t.Setup, string(t.Placement), strconv.FormatBool(t.OffCache), strconv.Itoa(t.Bytes), s.Machine, strconv.Itoa(r.Tau),
-					csvNumber(s.L.Center), csvNumber(s.L.Lo), csvNumber(s.L.Hi), csvNumber(s.Bandwidth.Center), csvNumber(s.A.Center),
-					csvNumber(r.L.Median), csvNumber(r.L.Deviation), csvNumber(s.Z)})
+				write(channelKey(t.Channel, r.Tau), s.Machine, s.L, s.Bandwidth.Center, s.A.Center, r.L, s.Z)
+			}
+		}
+	}
+	for _, k := range o.Beside {
+		for _, c := range k.Cells {
+			for _, s := range c.Scores {
+				write(c.Key, s.Machine, s.Time, math.NaN(), math.NaN(), c.Time, s.Z)
 			}
 		}
 	}

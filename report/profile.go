@@ -62,6 +62,9 @@ func Profiles(f *params.File) (profiles []*Profile) {
 	}
 	found := make(map[name]*Profile)
 	for _, c := range f.Cells {
+		if c.Variant == "" {
+			continue // of a thousand files these are most
+		}
 		at, x, y, ok := profiled(c)
 		if !ok || !(y.Center > 0) {
 			continue

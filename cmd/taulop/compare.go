@@ -19,9 +19,9 @@ many of them each really carries, and whether the difference is real.
 
   taulop compare [flags] A.json B.json [C.json …]
 
-Files are what taulop sweep writes, or tables in the published text format.
-Ratios are to the first. From ten files on it is a fleet: medians and spread of
-all, and the machines that are off.
+Files are what taulop sweep writes, or pairs, copy, access, pack and disk, or tables
+in the published text format. Ratios are to the first. From ten files on it is a
+fleet: medians and spread of all, and the machines that are off.
 
 Examples:
   taulop compare old.json new.json
@@ -96,7 +96,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
-	flags.BoolVar(&req.csv, "csv", false, "a row for each machine and τ")
+	flags.BoolVar(&req.csv, "csv", false, "a table: a row for each machine and τ, and each cell beside transfers")
 	flags.StringVar(&req.output, "o", "", "write to a new `file` instead of standard output")
 	if err := parse(flags, out, args, compareHelp); err != nil {
 		return nil, err

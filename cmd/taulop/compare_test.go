@@ -143,7 +143,7 @@ func TestCompareFleet(t *testing.T) {
 	}
 	golden(t, "compare-fleet.txt", out)
 	out, _, err = run(t, append([]string{"compare", "-csv"}, args[1:]...)...)
-	if lines := strings.Count(out, "\n"); err != nil || lines != 1+12*3 || !strings.HasPrefix(out, "setup,") {
+	if lines := strings.Count(out, "\n"); err != nil || lines != 1+12*3 || !strings.HasPrefix(out, "kind,") {
 		t.Errorf("%d lines of CSV, %v", lines, err)
 	}
 	// A bad file is named, the others are compared, and the exit status says so.
@@ -153,6 +153,55 @@ func TestCompareFleet(t *testing.T) {
 	out, errOut, err = run(t, args...)
 	if exitStatus(err) != 1 || err.Error() != "1 of 12 files skipped" || !strings.HasPrefix(out, "11 machines\n") || !strings.HasPrefix(errOut, "taulop: skipped: "+args[3]+":1:") {
 		t.Errorf("exit %d, %v, %q\n%s", exitStatus(err), err, errOut, out)
+	}
+}
+
+// withBeside adds pairs of CPUs and levels of the memory to a file, of samples that
+// are so many times 100 ns and more.
+func withBeside(t *testing.T, path string, times float64) {
+	t.Helper()
+	in, err := readParameterFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range []params.Key{
+		{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "0-1"},
+		{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "0-2"},
+		{Kind: params.LevelCell, Placement: numa.Local, Tau: 2, Bytes: 8192, Variant: "L1-memory"},
+	} {
+		var samples []float64
+		for j := range 9 {
+			samples = append(samples, times*float64(100*(i+1))*(1+0.01*float64(j*5%9-4)/4))
+		}
+		in.file.Cells = append(in.file.Cells, params.Cell{Key: k, Time: fit.Median(samples), Samples: samples})
+	}
+	if err := in.file.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What was measured beside transfers is in the same table, kind by kind.
+func TestCompareBeside(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"compare", "-csv"}
+	for i, times := range []float64{1, 1.001, 1.5, 1, 1, 1, 1, 1, 1, 1} {
+		path := node(t, dir, fmt.Sprintf("node%02d", i), 1000, 0.1, 0.01, 1, 2)
+		withBeside(t, path, times)
+		args = append(args, path)
+	}
+	for _, tt := range []struct {
+		name string
+		args []string
+	}{
+		{"compare-beside.csv", args[:5]}, // of which the second is as fast as the first, and the third slower
+		{"compare-beside-fleet.csv", args},
+		{"compare-beside-fleet.txt", slices.Delete(slices.Clone(args), 1, 2)},
+	} {
+		out, errOut, err := run(t, tt.args...)
+		if err != nil || errOut != "" {
+			t.Errorf("%s: %v, %q", tt.name, err, errOut)
+		}
+		golden(t, tt.name, out)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/report/page"
 	"github.com/taulop/taulop/setups"
 )
@@ -18,9 +17,9 @@ themselves for download. It needs no network and no server.
 
   taulop report -o report.html FILES...
 
-FILES are what taulop sweep or import writes, or tables in the published text
-format. Ten and more are a fleet: an overview comes first, and a file that
-cannot be read is skipped.
+FILES are parameter files, as taulop sweep, import, pairs, copy, access, pack and
+disk write them, or tables in the published text format. Ten and more are a
+fleet: an overview comes first, and a file that cannot be read is skipped.
 
 Examples:
   taulop report -o report.html host.json
@@ -63,11 +62,6 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return err
 	}
 	warn(errOut, takePublished(machines, *as))
-	machines, without := withTransfers(machines)
-	skipped = append(skipped, without...)
-	if len(machines) == 0 || len(without) > 0 && flags.NArg() < compare.Fleet {
-		return usageError(without[0].Error())
-	}
 	for _, err := range skipped {
 		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
 	}
@@ -79,18 +73,6 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return err
 	}
 	return skippedFiles(skipped, flags.NArg())
-}
-
-// withTransfers takes out machines of whom there is nothing to show.
-func withTransfers(machines []compare.Machine) (with []compare.Machine, without []error) {
-	for _, m := range machines {
-		if len(m.File.Transfers()) > 0 {
-			with = append(with, m)
-		} else {
-			without = append(without, fmt.Errorf("%s has no transfers, L(m,τ): measure them with taulop sweep", m.Path))
-		}
-	}
-	return with, without
 }
 
 // onlyReport refuses to overwrite what is no report: with a name forgotten after

@@ -380,6 +380,209 @@ func TestTwoTausInBrowser(t *testing.T) {
 	}
 }
 
+// choose chooses in a select, by what the option says.
+func (b *tab) choose(selected, text string) {
+	b.Helper()
+	ok := eval[bool](b, `(s => {
+		s.selectedIndex = [...s.options].findIndex(o => o.text === %q);
+		return s.selectedIndex >= 0 && s.dispatchEvent(new Event("change", {bubbles: true}));
+	})(%s)`, text, selected)
+	if !ok {
+		b.Errorf("%s has no %q", selected, text)
+	}
+}
+
+// texts are those of elements, with bars between.
+func (b *tab) texts(elements string) string {
+	b.Helper()
+	return eval[string](b, `[...document.querySelectorAll(%q)].map(e => e.textContent).join("|")`, elements)
+}
+
+// sight brings a chart's figure into sight, where it is drawn.
+func (b *tab) sight(figure string) {
+	b.Helper()
+	b.middle(fmt.Sprintf(`document.querySelector(%q)`, figure))
+	b.until(`document.querySelector(%q).querySelector("svg") !== null`, figure)
+}
+
+// Beside transfers several machines have the same line each, and maps of pairs.
+func TestBesideInBrowser(t *testing.T) {
+	p := few()
+	addBeside(p.Machines[0], 1)
+	addBeside(p.Machines[1], 2)
+	b := open(t, p)
+	defer b.clean()
+
+	t.Run("a line of every machine", func(t *testing.T) {
+		if got, want := b.texts("#beside h3"), "Copies between levels of the memory|Accesses|Messages at a stride|Message patterns|Disks|Pairs of CPUs"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		const level, access = `figure[data-chart="level"]`, `figure[data-chart="access"]`
+		b.sight(level)
+		for _, tt := range []struct{ kind, choice, option, caption, value string }{
+			{"level", "", "", "c(m,τ), τ = 1, L1 → L1", "m = 64: 2.000 ns|95 % interval 1.800 ns to 2.200 ns"}, // 64/64 ns, twice
+			{"level", "panel", "τ = 2", "c(m,τ), τ = 2, L1 → L1", "m = 64: 4.000 ns|95 % interval 3.600 ns to 4.400 ns"},
+			{"level", "line", "L1 → memory", "c(m,τ), τ = 2, L1 → memory", "m = 64: 32.00 ns|95 % interval 28.80 ns to 35.20 ns"},
+			{"access", "cache", "off", "Access, float64, N = 1K, read, off cache", "stride 1: 2.000 ns|95 % interval 1.800 ns to 2.200 ns"}, // 1024/1024 ns, twice
+			{"pack", "cache", "off", "Message, packing, 4K, off cache", "d = 16: 1.800 µs|95 % interval 1.620 µs to 1.980 µs"},
+			{"pattern", "", "", "Message, permutation, P = 4, permutation-1", "m = 1K: 6.000 µs|95 % interval 5.400 µs to 6.600 µs"},
+			{"disk", "", "", "Disk, page cache out, read", "m = 4K: 180.0 µs|95 % interval 162.0 µs to 198.0 µs"},
+		} {
+			figure := fmt.Sprintf(`figure[data-chart="%s"]`, tt.kind)
+			b.sight(figure)
+			if tt.choice != "" {
+				b.choose(fmt.Sprintf(`document.querySelector('%s').closest(".kind").querySelector("select[name=%s]")`, figure, tt.choice), tt.option)
+			}
+			if got := b.texts(figure + " figcaption span:first-child"); got != tt.caption {
+				t.Errorf("%q, want %q", got, tt.caption)
+			}
+			x, y := b.middle(fmt.Sprintf(`document.querySelectorAll('%s g.series')[1].querySelector(".mark")`, figure)) // the second machine's
+			b.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y))
+			if got := b.texts(figure + " .tip div"); got != sly+"|"+tt.value {
+				t.Errorf("%q, want %q", got, tt.value)
+			}
+		}
+		eval[bool](b, `document.querySelector('%s .plot').focus() === undefined`, access)
+		for _, tt := range []struct{ key, want string }{{kb.ArrowRight, "stride 1: 1.000 ns"}, {kb.End, "stride 4: 4.000 ns"}, {kb.ArrowDown, "stride 4: 8.000 ns"}} {
+			b.do(chromedp.KeyEvent(tt.key))
+			if got := b.texts(access + " .tip .value"); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		}
+	})
+
+	t.Run("maps", func(t *testing.T) {
+		if got := b.texts(".map h4"); got != evil+"|"+sly {
+			t.Errorf("maps of %q", got)
+		}
+		b.sight(".map figure")
+		if got, want := b.texts(".map:first-child figure:first-child svg text.on-light, .map:first-child figure:first-child svg text.on-dark"),
+			"50|50|200|200|200|200|200|200|200|200|50|50"; got != want {
+			t.Errorf("cells %q, want %q", got, want)
+		}
+		if got, want := b.texts(".map:first-child th, .map:first-child td"),
+			"level|pairs|null transfer, median|transfer of 8K, median|shared L2|2|50.00 ns|562.0 ns|same package|4|200.0 ns|712.0 ns"; got != want {
+			t.Errorf("levels %q, want %q", got, want)
+		}
+		b.sight(".map:last-child figure")
+		for _, machine := range []string{"first", "last"} { // one scale for both, whose pairs take 50 to 400 ns
+			if got := b.texts(".map:" + machine + "-child figure:first-child .tick"); got != "50 ns|100 ns|200 ns" {
+				t.Errorf("the scale of the %s has %q", machine, got)
+			}
+		}
+		eval[bool](b, `document.querySelector(".map .plot").focus() === undefined`)
+		for _, tt := range []struct{ key, want string }{
+			{kb.ArrowRight, "CPUs 0 and 1|50.00 ns|95 % interval 45.00 ns to 55.00 ns|shared L2: median 50.00 ns"},
+			{kb.ArrowDown, "CPUs 1 and 2|200.0 ns|95 % interval 180.0 ns to 220.0 ns|same package: median 200.0 ns"}, // over the diagonal
+			{kb.End, "CPUs 2 and 3|50.00 ns|95 % interval 45.00 ns to 55.00 ns|shared L2: median 50.00 ns"},
+			{kb.ArrowRight, "CPUs 2 and 3|50.00 ns|95 % interval 45.00 ns to 55.00 ns|shared L2: median 50.00 ns"},
+			{kb.Home, "CPUs 0 and 2|200.0 ns|95 % interval 180.0 ns to 220.0 ns|same package: median 200.0 ns"},
+			{kb.Escape, ""},
+		} {
+			b.do(chromedp.KeyEvent(tt.key))
+			if got := b.texts(".map:first-child figure:first-child .tip div"); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		}
+		b.sight(".map:last-child figure:last-child")
+		x, y := b.middle(`document.querySelector(".map:last-child figure:last-child text.on-dark")`) // of CPUs 0 and 1
+		b.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y))
+		if got, want := b.texts(".map:last-child figure:last-child .tip div"), "CPUs 0 and 1|1.124 µs|95 % interval 1.012 µs to 1.236 µs|shared L2: median 1.124 µs"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+
+	t.Run("one machine left", func(t *testing.T) {
+		b.click(`document.querySelector('[data-series="0"]')`)
+		if got := b.texts(".map h4"); got != sly {
+			t.Errorf("maps of %q", got)
+		}
+		b.sight(`figure[data-chart="level"]`)
+		b.choose(`document.querySelector(".kind select[name=line]")`, "all")
+		if got := b.texts(".kind:first-child .legend li"); got != "L1 → L1|L1 → memory" {
+			t.Errorf("the legend is %q", got)
+		}
+		b.click(`document.querySelector('[data-series="0"]')`)
+		if got := b.texts(".map h4"); got != evil+"|"+sly {
+			t.Errorf("maps of %q", got)
+		}
+	})
+
+	t.Run("paper", func(t *testing.T) {
+		if left := eval[int](b, `(dispatchEvent(new Event("beforeprint")), figures.filter(f => !f.folded() && !f.figure.querySelector("svg")).length)`); left > 0 {
+			t.Errorf("%d figures are not drawn for paper", left)
+		}
+		eval[bool](b, `dispatchEvent(new Event("afterprint"))`)
+	})
+
+	t.Run("narrow", func(t *testing.T) {
+		b.do(chromedp.EmulateViewport(400, 800))
+		b.sight(".map figure")
+		b.until(`document.querySelector(".map svg").viewBox.baseVal.width < 400`)
+		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 400 {
+			t.Errorf("the page is %d wide", wide)
+		}
+	})
+}
+
+// One machine has the lines of a panel, with a legend.
+func TestBesideOfOneInBrowser(t *testing.T) {
+	b := open(t, &Page{Machines: []compare.Machine{addBeside(exact("laptop", []int{1, 2}, 1000, 1600), 1)}})
+	defer b.clean()
+	b.sight(`figure[data-chart="level"]`)
+	if got := b.texts(".kind:first-child .legend li"); got != "L1 → L1|L1 → memory" {
+		t.Errorf("the legend is %q", got)
+	}
+	b.choose(`document.querySelector(".kind select[name=line]")`, "L1 → memory")
+	series := `[...document.querySelectorAll('figure[data-chart="level"] g.series')].map(g => g.dataset.name).join()`
+	if got := eval[string](b, "%s", series) + b.texts(".kind:first-child .legend li"); got != "laptop" {
+		t.Errorf("one line is of %q", got)
+	}
+}
+
+// Files without transfers have a page of what else they hold, few and many.
+func TestBesideAloneInBrowser(t *testing.T) {
+	for _, n := range []int{1, 2, compare.Fleet} {
+		p := &Page{}
+		for i := range n {
+			m := exact(fmt.Sprintf("node%d", i), nil)
+			p.Machines = append(p.Machines, addBeside(m, 1+0.01*float64(i)))
+		}
+		b := open(t, p)
+		b.sight(`figure[data-chart="disk"]`)
+		if got := b.texts("main > section > h2, #beside h2"); !strings.Contains(got, "Beside transfers") || strings.Contains(got, "What each carries") {
+			t.Errorf("%d machines: sections %q", n, got)
+		}
+		if shown := eval[string](b, `[...document.querySelectorAll("#toolbar > label, #few")].filter(e => !e.hidden).map(e => e.id).join()`); shown != "" {
+			t.Errorf("%d machines: %s is there without transfers", n, shown)
+		}
+		b.clean()
+	}
+}
+
+// A map of 128 CPUs is drawn quickly, of few elements.
+func TestLargeMapInBrowser(t *testing.T) {
+	m := exact("server", []int{1, 2}, 1000, 1600)
+	for a := range 128 {
+		for c := a + 1; c < 128; c++ {
+			ns := float64(50 + 3*(c-a))
+			m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairVariant(a, c)},
+				Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+		}
+	}
+	b := open(t, &Page{Machines: []compare.Machine{m}})
+	defer b.clean()
+	b.sight(".map figure")
+	if n := eval[int](b, `document.querySelectorAll(".map svg *").length`); n > 250 {
+		t.Errorf("%d elements", n)
+	}
+	x, y := b.middle(`document.querySelector(".map svg .nothing")`)
+	b.do(chromedp.MouseEvent(chromedp.MouseMoved, x+2, y-2))                                              // CPUs 63 and 64 meet in the middle
+	if got := b.texts(".map .tip div"); got != "CPUs 63 and 64|53.00 ns|level unknown: median 164.0 ns" { // 4033 of 8128 pairs are 37 apart or less, 4123 are 38
+		t.Errorf("%q", got)
+	}
+}
+
 // What is folded is drawn when it is opened, as things are then.
 func TestFoldedInBrowser(t *testing.T) {
 	m := exact("server", []int{1, 2, 4}, 1000, 1600, 2500)
@@ -467,6 +670,36 @@ func TestFleetInBrowser(t *testing.T) {
 	}
 }
 
+// A fleet has its median beside transfers too, and begins with machines that are off
+// there.
+func TestFleetBesideInBrowser(t *testing.T) {
+	p := many(compare.Fleet + 2)
+	for i, m := range p.Machines {
+		times := 1 + 0.001*float64(i)
+		if i == 7 {
+			times = 2
+		}
+		p.Machines[i] = addBeside(m, times)
+	}
+	b := open(t, p)
+	defer b.clean()
+	if got := b.texts("#off-beside tbody th"); got != strings.TrimSuffix(strings.Repeat("node0007|", 6), "|") { // of each kind
+		t.Errorf("off are %q", got)
+	}
+	const want = "median of 12|node0003|node0007" // 3 has slow transfers
+	if got := b.texts(".map h4"); got != want {
+		t.Errorf("maps of %q, want %q", got, want)
+	}
+	const figure = `figure[data-chart="disk"]`
+	b.sight(figure)
+	if got := eval[string](b, `[...document.querySelectorAll('%s g.series')].map(g => g.dataset.name).join("|")`, figure); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := eval[int](b, `document.querySelectorAll('%s').length`, "#machines .beside"); n > 0 {
+		t.Errorf("%d tables of a fleet's machines", n)
+	}
+}
+
 // Accessibility, as far as a machine can judge it: axe-core, in light and dark,
 // all opened.
 func TestAccessibleInBrowser(t *testing.T) {
@@ -478,7 +711,13 @@ func TestAccessibleInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, p := range map[string]*Page{"few": few(), "fleet": many(compare.Fleet + 2)} {
+	pages := map[string]*Page{"few": few(), "fleet": many(compare.Fleet + 2)}
+	for _, p := range pages {
+		for i, m := range p.Machines {
+			addBeside(m, 1+float64(i))
+		}
+	}
+	for name, p := range pages {
 		b := open(t, p)
 		eval[bool](b, `(document.querySelectorAll("details").forEach(d => { d.open = true; }), true)`)
 		ctx, cancel := context.WithTimeout(b.ctx, time.Minute)

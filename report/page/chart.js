@@ -78,6 +78,7 @@ function ticks(kind, low, high, n, whole) {
         if (v >= low * 0.999 && v <= high * 1.001) list.push(v);
       }
     if (list.length >= 2) return list;
+    list.length = 0;
   }
   const raw = (high - low) / n, ten = 10 ** Math.floor(Math.log10(raw));
   let step = [1, 2, 5, 10].map(d => d * ten).find(d => d >= raw * 0.999);
@@ -87,12 +88,10 @@ function ticks(kind, low, high, n, whole) {
   return list;
 }
 
-// A Chart shows a spec:
-//   x, y     {name, kind: linear|log2|log10, tick(v), say(v), plain(v), whole}
-//   series   [{name, look, points: [{x, y, lo, hi}], between, band}], x rising;
-//            between says what lo and hi are, and band shades what lies there
-//   bounds   what lies between serial and perfect: [{x, low, high}]
-class Chart {
+// A Plot is what charts and maps have in common: a figure that is drawn as wide as
+// it is, and tells the value that the pointer or the keyboard is at. What extends it
+// draws, finds the value at a point, and walks by keys.
+class Plot {
   constructor(figure) {
     this.plot = figure.querySelector(".plot");
     this.tip = figure.querySelector(".tip");
@@ -122,6 +121,44 @@ class Chart {
     this.draw(on ? 340 : this.plot.clientWidth);
   }
 
+  // empty says that there is nothing to draw, or nothing yet.
+  empty(width) {
+    const p = document.createElement("p");
+    p.className = "empty";
+    p.textContent = width < 80 ? "" : "Nothing to draw: no machine that is switched on was measured for this.";
+    this.plot.append(p);
+  }
+
+  // say shows lines of text, [text, class] each, beside a point of the drawing.
+  say(at, lines) {
+    this.at = at;
+    this.tip.replaceChildren(...lines.map(([text, name]) => {
+      const d = document.createElement("div");
+      d.className = name;
+      d.textContent = text;
+      return d;
+    }));
+    this.tip.classList.add("on");
+    const w = this.tip.offsetWidth, h = this.tip.offsetHeight;
+    this.tip.style.left = Math.max(0, Math.min(this.plot.clientWidth - w, at.X + (at.X > this.width / 2 ? -w - 14 : 14))) + "px";
+    this.tip.style.top = Math.max(0, at.Y - h - 12 > 0 ? at.Y - h - 12 : at.Y + 14) + "px";
+    this.ring.setAttribute("visibility", "visible");
+  }
+
+  leave() {
+    this.at = null;
+    this.tip.classList.remove("on");
+    this.tip.replaceChildren();
+    if (this.ring) this.ring.setAttribute("visibility", "hidden");
+  }
+}
+
+// A Chart shows a spec:
+//   x, y     {name, kind: linear|log2|log10, tick(v), say(v), plain(v), whole}
+//   series   [{name, look, points: [{x, y, lo, hi}], between, band}], x rising;
+//            between says what lo and hi are, and band shades what lies there
+//   bounds   what lies between serial and perfect: [{x, low, high}]
+class Chart extends Plot {
   draw(width) {
     this.width = width;
     const { x, y, series, bounds } = this.spec;
@@ -130,10 +167,7 @@ class Chart {
     const height = Math.round(Math.min(300, Math.max(220, width * 0.6)));
     const xs = series.flatMap(s => s.points.map(p => p.x));
     if (!xs.length || width < 80) {
-      const p = document.createElement("p");
-      p.className = "empty";
-      p.textContent = width < 80 ? "" : "Nothing to draw: no machine that is switched on has such transfers.";
-      this.plot.append(p);
+      this.empty(width);
       return;
     }
     let ys = [];
@@ -159,7 +193,7 @@ class Chart {
       root.append(svg("path", { d: `M${left},${Y(v)}H${width - right}`, class: "grid" }));
       root.append(svg("text", { x: left - 6, y: Y(v) + 4, "text-anchor": "end" }, y.tick(v)));
     }
-    const xTicks = ticks(x.kind, x0, x1, Math.floor((width - left) / 52), x.whole);
+    const xTicks = ticks(x.kind, x0, x1, Math.floor((width - left) / 52), x.whole).filter(v => x.kind === "linear" || v >= 1);
     if (x.whole && xTicks.length && X(xTicks[0]) - X(x0) > 20) xTicks.unshift(x0);
     for (const v of xTicks) {
       root.append(svg("path", { d: `M${X(v)},${height - bottom}v4`, class: "axis" }));
@@ -234,30 +268,12 @@ class Chart {
   }
 
   tell(p) {
-    this.at = p;
     const { x, y, series } = this.spec;
     const lines = [[series[p.row].name, "who"], [`${x.say(p.x)}: ${y.say(p.y)}`, "value"]];
     if (p.lo !== null && p.hi !== null && p.lo !== p.hi) lines.push([`${series[p.row].between} ${y.plain(p.lo)} to ${y.plain(p.hi)}`, "interval"]);
-    this.tip.replaceChildren(...lines.map(([text, name]) => {
-      const d = document.createElement("div");
-      d.className = name;
-      d.textContent = text;
-      return d;
-    }));
-    this.tip.classList.add("on");
-    const w = this.tip.offsetWidth, h = this.tip.offsetHeight;
-    this.tip.style.left = Math.max(0, Math.min(this.plot.clientWidth - w, p.X + (p.X > this.width / 2 ? -w - 14 : 14))) + "px";
-    this.tip.style.top = Math.max(0, p.Y - h - 12 > 0 ? p.Y - h - 12 : p.Y + 14) + "px";
     this.ring.setAttribute("cx", p.X);
     this.ring.setAttribute("cy", p.Y);
-    this.ring.setAttribute("visibility", "visible");
-  }
-
-  leave() {
-    this.at = null;
-    this.tip.classList.remove("on");
-    this.tip.replaceChildren();
-    if (this.ring) this.ring.setAttribute("visibility", "hidden");
+    this.say(p, lines);
   }
 }
 Chart.count = 0;

@@ -3,7 +3,7 @@ package page
 import (
 	"fmt"
 	"html/template"
-	"math"
+	"slices"
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
@@ -16,7 +16,9 @@ type fleet struct {
 	Why        string // nothing was compared
 	Outliers   []outlier
 	Medians    []median
+	Beside     []outlier   // beside transfers
 	Curves     template.JS // the median machine's, for the charts
+	Measured   template.JS // likewise
 	Score      float64     // from which on a machine is an outlier
 	warnings   []string
 }
@@ -68,11 +70,11 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 		if len(x.First) < drawn {
 			x.First = append(x.First, n)
 		}
-		v.Outliers = append(v.Outliers, outlier{
-			Number: n, Machine: out.Machine, Cell: fmt.Sprintf("%s, L(%s,%d)", out.Channel, report.Bytes(out.Bytes), out.Tau),
-			L: value(out.L), Median: report.Digits(out.Median, 0), Times: report.Digits(out.L.Center/out.Median, 0),
-			Score: fmt.Sprintf("%+.1f", out.Score), Off: fmt.Sprintf("%d of %d", out.Off, out.Cells),
-		})
+		cell := fmt.Sprintf("%s, L(%s,%d)", out.Channel, report.Bytes(out.Bytes), out.Tau)
+		v.Outliers = append(v.Outliers, newOutlier(n, out.Machine, cell, out.L, out.Median, out.Deviation))
+	}
+	if err := v.beside(machines, x, o.Beside, numbers); err != nil {
+		return nil, err
 	}
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
@@ -88,11 +90,46 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 			sizes = insert(sizes, m)
 		}
 	}
-	if o, err = compare.NewOverview(machines, compare.Choice{Sizes: sizes}); err != nil {
-		return nil, err
+	if len(o.Tables) > 0 {
+		if o, err = compare.NewOverview(machines, compare.Choice{Sizes: sizes}); err != nil {
+			return nil, err
+		}
 	}
 	v.Curves, err = encodeMedians(o.Tables, groups)
 	return v, err
+}
+
+func newOutlier(number int, machine, cell string, ns fit.Estimate, median float64, d compare.Deviation) outlier {
+	return outlier{
+		Number: number, Machine: machine, Cell: cell, L: value(ns), Median: report.Digits(median, 0), Times: report.Digits(ns.Center/median, 0),
+		Score: fmt.Sprintf("%+.1f", d.Score), Off: fmt.Sprintf("%d of %d", d.Off, d.Cells),
+	}
+}
+
+// mostOff is how many machines that are off a kind has: of thousands of cells some
+// are off by chance on every machine.
+const mostOff = 100
+
+// beside is about what was measured beside transfers: machines that are off, which
+// charts begin with where transfers have shown fewer, and the median machine.
+func (v *fleet) beside(machines []compare.Machine, x *index, kinds []compare.FleetKind, numbers map[string]int) error {
+	for _, k := range kinds {
+		for _, out := range k.Outliers[:min(mostOff, len(k.Outliers))] {
+			n := numbers[out.Machine]
+			if len(x.First) < drawn && !slices.Contains(x.First, n) {
+				x.First = append(x.First, n)
+			}
+			v.Beside = append(v.Beside, newOutlier(n, out.Machine, out.Key.String(), out.Time, out.Median, out.Deviation))
+		}
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	m := newMeasured(medianMachine(machines, kinds))
+	x.MedianMaps = m.maps()
+	var err error
+	v.Measured, err = x.lines.encode(m)
+	return err
 }
 
 func newSpread(s compare.Spread) spread {
@@ -108,17 +145,11 @@ func newSpread(s compare.Spread) spread {
 // encodeMedians makes tables of the median machine, its bounds a robust standard
 // deviation away.
 func encodeMedians(tables []compare.FleetTable, groups map[compare.Channel]int) (template.JS, error) {
-	estimate := func(s compare.Spread) fit.Estimate {
-		if s == (compare.Spread{}) {
-			return fit.Estimate{Center: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
-		}
-		return fit.Estimate{Center: s.Median, Lo: max(0, s.Median-s.Deviation), Hi: s.Median + s.Deviation}
-	}
 	var curves []compare.Curve
 	for _, t := range tables {
 		c := compare.Curve{Channel: t.Channel}
 		for _, r := range t.Rows {
-			c.Points = append(c.Points, compare.Point{Tau: r.Tau, L: estimate(r.L), A: estimate(r.A), Bandwidth: estimate(r.Bandwidth)})
+			c.Points = append(c.Points, compare.Point{Tau: r.Tau, L: middle(r.L), A: middle(r.A), Bandwidth: middle(r.Bandwidth)})
 		}
 		curves = append(curves, c)
 	}

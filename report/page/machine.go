@@ -23,14 +23,15 @@ import (
 
 // A machine is what the page has of one.
 type machine struct {
-	Number  int
-	Name    string
-	File    string // its name
-	Facts   []fact // what the table shows, the same of all machines
-	Details []fact
-	Beside  []besideRow // of a few machines
-	Curves  template.JS // for the charts, JSON
-	Raw     string      // the file, gzip in base64
+	Number   int
+	Name     string
+	File     string // its name
+	Facts    []fact // what the table shows, the same of all machines
+	Details  []fact
+	Beside   []besideRow // of a few machines
+	Curves   template.JS // for the charts, JSON
+	Measured template.JS // beside transfers, for charts and maps; "" where there is nothing
+	Raw      string      // the file, gzip in base64
 }
 
 type fact struct{ Name, Value string }
@@ -45,19 +46,23 @@ type group struct {
 
 // An index is what charts and tables begin with.
 type index struct {
-	Machines []entry `json:"machines"`
-	Groups   []group `json:"groups"`
-	Bytes    int     `json:"S"`   // message size that charts begin with
-	Tau      int     `json:"tau"` // likewise
-	Fleet    bool    `json:"fleet"`
-	First    []int   `json:"first"` // machines that charts begin with, all if nil
-	overview *overview
-	fleet    *fleet
+	Machines   []entry `json:"machines"`
+	Groups     []group `json:"groups"`
+	Kinds      []kind  `json:"kinds,omitempty"` // beside transfers
+	Bytes      int     `json:"S"`               // message size that charts begin with
+	Tau        int     `json:"tau"`             // likewise
+	Fleet      bool    `json:"fleet"`
+	First      []int   `json:"first"`                // machines that charts begin with, all if nil
+	MedianMaps int     `json:"medianMaps,omitempty"` // of pairs of CPUs, of a fleet's median machine
+	lines      *lines
+	overview   *overview
+	fleet      *fleet
 }
 
 type entry struct {
 	Name string `json:"name"`
 	File string `json:"file"`
+	Maps int    `json:"maps,omitempty"` // of pairs of CPUs
 }
 
 // describe makes what the page has of all machines, several at a time.
@@ -72,13 +77,13 @@ func (p *Page) describe() ([]machine, *index, error) {
 		if len(p.Machines) < compare.Fleet {
 			machines[i].Beside = besides(m)
 		}
-		curves[i], errs[i] = compare.Curves(m.Name, m.File)
+		curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
 		for _, c := range curves[i] {
 			for n := range c.Points {
 				c.Points[n].Samples = nil // the page shows none, and they are most of the memory
 			}
 		}
-		if errs[i] == nil && p.Raw != nil {
+		if p.Raw != nil {
 			machines[i].Raw, errs[i] = p.raw(m.Path)
 		}
 	})
@@ -97,11 +102,11 @@ func (p *Page) describe() ([]machine, *index, error) {
 			machines[i].File = m.Name + "-" + m.File
 		}
 	}
-	x := &index{Fleet: len(p.Machines) >= compare.Fleet}
+	x := &index{Fleet: len(p.Machines) >= compare.Fleet, Groups: []group{}}
 	numbers := make(map[compare.Channel]int)
 	measured := make(map[int]int) // machines by τ
 	for i, of := range curves {
-		x.Machines = append(x.Machines, entry{machines[i].Name, machines[i].File})
+		x.Machines = append(x.Machines, entry{Name: machines[i].Name, File: machines[i].File})
 		taus := make(map[int]bool)
 		for _, c := range of {
 			key := grouped(c.Channel)
@@ -134,8 +139,13 @@ func (p *Page) describe() ([]machine, *index, error) {
 			return nil, nil, err
 		}
 	}
+	if err := p.beside(machines, x); err != nil {
+		return nil, nil, err
+	}
 	if !x.Fleet {
-		x.overview = newOverview(p.Machines, curves, x.Bytes)
+		if len(x.Groups) > 0 {
+			x.overview = newOverview(p.Machines, curves, x.Bytes)
+		}
 		return machines, x, nil
 	}
 	var err error
@@ -225,8 +235,10 @@ func size(curves [][]compare.Curve) int {
 			best = m
 		}
 	}
-	if best == 0 && len(curves) > 0 && len(curves[0]) > 0 {
-		best = curves[0][0].Bytes
+	for _, of := range curves {
+		if best == 0 && len(of) > 0 {
+			best = of[0].Bytes
+		}
 	}
 	return best
 }
@@ -370,7 +382,7 @@ func encode(curves []compare.Curve, groups map[compare.Channel]int) (template.JS
 		g := groups[grouped(c.Channel)]
 		byGroup[g] = append(byGroup[g], c)
 	}
-	var tables []table
+	tables := []table{}
 	for g, of := range byGroup {
 		t := table{Group: g}
 		for _, c := range of {
@@ -379,7 +391,7 @@ func encode(curves []compare.Curve, groups map[compare.Channel]int) (template.JS
 				t.Taus = insert(t.Taus, p.Tau)
 			}
 		}
-		none := fit.Estimate{Center: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
+		none := fit.Median(nil)
 		for _, c := range of {
 			for _, tau := range t.Taus {
 				p, ok := c.At(tau)

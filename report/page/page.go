@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/compare"
@@ -39,16 +40,24 @@ var style string
 //go:embed chart.js
 var chartScript string
 
+//go:embed heat.js
+var heatScript string
+
+//go:embed beside.js
+var besideScript string
+
 //go:embed page.js
 var pageScript string
+
+// scripts are in the order in which they need each other.
+var scripts = []string{chartScript, heatScript, besideScript, pageScript}
 
 var page = template.Must(template.New("page").Parse(markup))
 
 // Mark is in the first bytes of every page, so that a file is known as one.
 const Mark = `<meta name="generator" content="taulop report">`
 
-// Write writes the page. It fails where a machine has no transfers or its file
-// cannot be read.
+// Write writes the page. It fails where the file of a machine cannot be read.
 func (p *Page) Write(w io.Writer) error {
 	v, err := p.view()
 	if err != nil {
@@ -73,17 +82,22 @@ type view struct {
 	Warnings []warning
 	Breaches []warning // of eq. (8)
 	Groups   []group
+	Kinds    []kind    // beside transfers
+	Maps     bool      // of pairs of CPUs
 	Overview *overview // of a few machines
 	Index    template.JS
 }
 
 func (p *Page) view() (*view, error) {
-	v := &view{
-		Style: template.CSS(style), Scripts: []template.JS{template.JS(chartScript), template.JS(pageScript)},
+	v := &view{Style: template.CSS(style)}
+	digests := make([]string, len(scripts))
+	for i, text := range scripts {
+		v.Scripts = append(v.Scripts, template.JS(text))
+		digests[i] = digest(text)
 	}
 	// Scripts and styles are known by their hash: what got in otherwise is dead.
-	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s %s; base-uri 'none'; form-action 'none'",
-		digest(style), digest(chartScript), digest(pageScript))
+	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+		digest(style), strings.Join(digests, " "))
 	for _, err := range p.Skipped {
 		v.Skipped = append(v.Skipped, err.Error())
 	}
@@ -94,6 +108,8 @@ func (p *Page) view() (*view, error) {
 		return nil, err
 	}
 	v.Machines, v.Groups, v.Overview, v.Fleet = machines, index.Groups, index.overview, index.fleet
+	v.Kinds = index.Kinds
+	v.Maps = slices.ContainsFunc(index.Machines, func(e entry) bool { return e.Maps > 0 })
 	switch {
 	case v.Fleet != nil && v.Fleet.Why == "": // which has them gathered already
 		v.Warnings, v.Breaches = sentences(v.Fleet.warnings), nil

@@ -1,5 +1,5 @@
 "use strict";
-// Draws what is in sight, from the tables that the page holds for each machine.
+// Draws what is in sight, from what the page holds of each machine.
 
 const index = JSON.parse(document.getElementById("index").textContent);
 const $ = id => document.getElementById(id);
@@ -18,11 +18,14 @@ const nameOf = i => i === median ? `median of ${index.machines.length}` : index.
 const lookOf = (i, slot) => i === median ? { colour: "var(--c6)", dash: "", mark: marks[0] } : look(slot);
 
 const parsed = new Map();
-// table is what a machine has of a group, read when it is first drawn.
-function table(machine, group) {
-  if (!parsed.has(machine)) parsed.set(machine, JSON.parse($("curves" + machine).textContent));
-  return parsed.get(machine).find(t => t.g === group);
+// read is what the page holds of a machine, parsed when it is first drawn; undefined
+// where it holds nothing.
+function read(what, machine) {
+  const id = what + machine;
+  if (!parsed.has(id) && $(id)) parsed.set(id, JSON.parse($(id).textContent));
+  return parsed.get(id);
 }
+const table = (machine, group) => read("curves", machine).find(t => t.g === group);
 
 // value is a centre with its bounds, null where nothing was measured.
 function value(values, i) {
@@ -54,6 +57,8 @@ const spread = taus => taus[taus.length - 1] >= 8 && taus.length <= 0.6 * taus[t
 const short = v => String(parseFloat(v.toPrecision(3)));
 const shortTime = v => v < 1e3 ? short(v) + " ns" : v < 1e6 ? short(v / 1e3) + " µs" : short(v / 1e6) + " ms";
 
+const intervalOf = i => ({ between: i === median ? "robust deviation" : "95 % interval", band: i === median });
+
 function chartSpec(kind, g) {
   const along = kind === "Lm" || few(g) ? "m" : "τ", what = kind === "Lm" ? "L" : kind;
   const taus = index.groups[g].t;
@@ -68,40 +73,45 @@ function chartSpec(kind, g) {
   const series = [];
   for (const [i, slot] of state.shown) {
     const points = over(what, i, g, along);
-    if (points.length) series.push({ name: nameOf(i), look: lookOf(i, slot), points, between: i === median ? "robust deviation" : "95 % interval", band: i === median });
+    if (points.length) series.push({ name: nameOf(i), look: lookOf(i, slot), points, ...intervalOf(i) });
   }
-  const spec = { x, y, series, along, what };
+  const spec = { x, y, series, of: index.groups[g].label, ...caption(what, along) };
   const xs = [...new Set(series.flatMap(s => s.points.map(p => p.x)))].sort((a, b) => a - b);
   if (what === "A" && xs.length > 1) spec.bounds = xs.map(v => ({ x: v, low: 1, high: along === "τ" ? v : state.tau }));
   return spec;
 }
 
-function caption(spec) {
+function caption(what, along) {
   const [name, unit] = {
     A: ["A(τ)", "memory concurrency: transfers really carried at once"],
     B: ["Bandwidth", "GB/s of all transfers together"],
     L: ["L(m,τ)", "time of one transfer while τ are active"],
-  }[spec.what];
-  return [`${name} against ${spec.along}, ${spec.along === "τ" ? "m = " + bytes(state.m) : "τ = " + state.tau}`, unit];
+  }[what];
+  return { name: `${name} against ${along}, ${along === "τ" ? "m = " + bytes(state.m) : "τ = " + state.tau}`, unit };
 }
 
 const figures = [];
-for (const group of document.querySelectorAll("details.group")) {
-  const g = Number(group.dataset.group);
-  group.querySelector(".figures").classList.toggle("three", few(g));
-  for (const figure of group.querySelectorAll("figure")) {
-    if (few(g) && figure.dataset.chart === "L") { figure.remove(); continue; }
-    figures.push({ g, figure, group, chart: null, stale: true, near: g === 0 });
-  }
+// addFigure adds one that is drawn from a spec with its name, unit and what it is of,
+// where it is not folded away.
+function addFigure(figure, Kind, spec, folded = () => false) {
+  const f = { figure, Kind, spec, folded, chart: null, stale: true, near: false };
+  figures.push(f);
+  nearby.observe(figure);
+  return f;
+}
+
+function dropFigure(f) {
+  nearby.unobserve(f.figure);
+  figures.splice(figures.indexOf(f), 1);
 }
 
 function drawFigure(f) {
-  if (!f.stale || !f.group.open) return;
+  if (!f.stale || f.folded()) return;
   f.stale = false;
-  f.chart ??= new Chart(f.figure);
-  const spec = chartSpec(f.figure.dataset.chart, f.g), [name, unit] = caption(spec);
-  f.figure.querySelector("figcaption").replaceChildren(make("span", {}, name), make("span", { class: "unit" }, unit));
-  f.chart.plot.setAttribute("aria-label", `${name}, ${unit}; ${index.groups[f.g].label}. Arrow keys read its values.`);
+  f.chart ??= new f.Kind(f.figure);
+  const spec = f.spec();
+  f.figure.querySelector("figcaption").replaceChildren(make("span", {}, spec.name), make("span", { class: "unit" }, spec.unit));
+  f.chart.plot.setAttribute("aria-label", `${spec.name}, ${spec.unit}; ${spec.of}. Arrow keys read its values.`);
   f.chart.show(spec);
   if (!performance.getEntriesByName("first chart").length) performance.mark("first chart");
 }
@@ -110,12 +120,23 @@ function drawFigure(f) {
 const nearby = new IntersectionObserver(entries => {
   for (const e of entries) {
     const f = figures.find(f => f.figure === e.target);
-    if (f.near = e.isIntersecting) drawFigure(f);
+    if (f && (f.near = e.isIntersecting)) drawFigure(f);
   }
 }, { rootMargin: "300px" });
-figures.forEach(f => nearby.observe(f.figure));
+
+for (const group of document.querySelectorAll("details.group")) {
+  const g = Number(group.dataset.group);
+  group.querySelector(".figures").classList.toggle("three", few(g));
+  for (const figure of group.querySelectorAll("figure")) {
+    const kind = figure.dataset.chart;
+    if (few(g) && kind === "L") figure.remove();
+    else addFigure(figure, Chart, () => chartSpec(kind, g), () => !group.open).near = g === 0;
+  }
+}
+document.querySelectorAll(".kind[data-kind]").forEach(addKind);
 
 function redraw() {
+  arrangeMaps();
   for (const f of figures) {
     f.stale = true;
     if (f.near) drawFigure(f);
@@ -254,7 +275,8 @@ choices($("size"), union(g => g.m), bytes, state.m, v => { state.m = v; });
 choices($("tau"), union(g => g.t), String, state.tau, v => { state.tau = v; });
 const allFew = index.groups.every((_, g) => few(g));
 $("size-label").hidden = allFew;
-$("few").hidden = !allFew;
+$("tau-label").hidden = !index.groups.length;
+$("few").hidden = !allFew || !index.groups.length;
 $("toolbar").addEventListener("submit", e => e.preventDefault());
 
 const filter = $("filter");

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,103 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	}
 	if !strings.HasPrefix(v.Fleet.Why, "no two machines") || !strings.Contains(string(v.Index), `"first":[0,1,2]`) {
 		t.Errorf("%q, %.200s", v.Fleet.Why, v.Index)
+	}
+	for _, m := range p.Machines {
+		addBeside(m, 1)
+	}
+	if v, err = p.view(); err != nil {
+		t.Fatal(err)
+	}
+	if v.Fleet.Why != "" || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || v.Fleet.Measured == "" {
+		t.Errorf("with something beside transfers: %q, %+v", v.Fleet.Why, v.Warnings)
+	}
+}
+
+// addBeside adds cells of every kind to a machine, so many times the time: pairs of
+// four CPUs, of which 0 and 1 share a cache, as do 2 and 3.
+func addBeside(m compare.Machine, times float64) compare.Machine {
+	add := func(k params.Key, ns float64) {
+		ns *= times
+		m.File.Cells = append(m.File.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: 0.9 * ns, Hi: 1.1 * ns, N: 9}})
+	}
+	m.File.Provenance.Levels = numa.Levels{
+		{Name: "shared L2", Groups: []numa.CPUSet{{0, 1}, {2, 3}}}, {Name: "same package", Groups: []numa.CPUSet{{0, 1, 2, 3}}},
+	}
+	for _, bytes := range []int{0, 1024, 8192} {
+		for a := range 4 {
+			for b := a + 1; b < 4; b++ {
+				ns := 50.0
+				if a/2 != b/2 {
+					ns = 200
+				}
+				add(params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairVariant(a, b)}, ns+float64(bytes)/16)
+			}
+		}
+	}
+	for _, tau := range []int{1, 2} {
+		for _, bytes := range []int{64, 4096} {
+			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: "L1-L1"}, float64(tau*bytes)/64)
+			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: "L1-memory"}, float64(tau*bytes)/8)
+		}
+	}
+	for _, off := range []bool{false, true} {
+		for _, stride := range []int{1, 4} {
+			k := params.Key{Kind: params.AccessCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 1024 * 8 * stride, Variant: fmt.Sprintf("read-float64-%d", stride)}
+			add(k, float64(1024*stride))
+		}
+		add(params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 4096, Variant: "4K16S"}, 900)
+	}
+	add(params.Key{Kind: params.PatternCell, Placement: numa.Local, Tau: 4, Bytes: 1024, Variant: "permutation-1"}, 3000)
+	add(params.Key{Kind: params.DiskCell, Placement: numa.Local, Tau: 1, Bytes: 4096, Variant: "read-direct"}, 9e4)
+	return m
+}
+
+// The page holds beside transfers what machines have, and nothing of those that have
+// none. Profiles that differ in their placement alone are two lines.
+func TestMeasured(t *testing.T) {
+	spread := params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: numa.Spread, Tau: 1, Bytes: 64, Variant: "L1-L1"}, Time: fit.Median([]float64{5})}
+	odd := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "core"}, Time: fit.Median([]float64{5})} // of a newer version
+	with, newer := addBeside(exact("with", []int{1, 2}, 1000, 1600), 1), exact("newer", []int{1, 2}, 1000, 1600)
+	with.File.Cells = append(with.File.Cells, spread)
+	newer.File.Cells = append(newer.File.Cells, odd)
+	v, err := (&Page{Machines: []compare.Machine{with, exact("without", []int{1, 2}, 1000, 1600), newer}}).view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !v.Maps || v.Machines[1].Measured != "" || v.Machines[2].Measured != "" {
+		t.Errorf("maps %v, %q, %q", v.Maps, v.Machines[1].Measured, v.Machines[2].Measured)
+	}
+	var got []string
+	for _, k := range v.Kinds {
+		for _, l := range k.Lines {
+			got = append(got, fmt.Sprintf("%s: %s: %s, off cache %v", k.Label, l.Panel, l.Name, l.OffCache))
+		}
+	}
+	want := []string{
+		"Copies between levels of the memory: τ = 1: L1 → L1, off cache false",
+		"Copies between levels of the memory: τ = 1: L1 → memory, off cache false",
+		"Copies between levels of the memory: τ = 1, placement spread, τ = 1: L1 → L1, off cache false",
+		"Copies between levels of the memory: τ = 2: L1 → L1, off cache false",
+		"Copies between levels of the memory: τ = 2: L1 → memory, off cache false",
+		"Accesses: float64, N = 1K: read, off cache false",
+		"Accesses: float64, N = 1K: read, off cache true",
+		"Messages at a stride: packing: 4K, off cache false",
+		"Messages at a stride: packing: 4K, off cache true",
+		"Message patterns: permutation, P = 4: permutation-1, off cache false",
+		"Disks: page cache out: read, off cache false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	// The null transfer and the largest, of pairs in their order; a level has its own medians.
+	for _, want := range []string{
+		`{"k":0,"n":3,"x":[64,4096],"y":{"c":[2,128],"l":[1.8,115.2],"h":[2.2,140.8]}}`,
+		`"pairs":{"cpus":[0,1,2,3],"levels":[{"level":"shared L2","pairs":2,"median_ns":[50,562]},{"level":"same package","pairs":4,"median_ns":[200,712]}],` +
+			`"a":[0,0,0,1,1,2],"b":[1,2,3,2,3,3],"of":[0,1,1,1,1,0],"m":[0,8192],"t":[{"c":[50,200,200,200,200,50],`,
+	} {
+		if !strings.Contains(string(v.Machines[0].Measured), want) {
+			t.Errorf("no %s in %s", want, v.Machines[0].Measured)
+		}
 	}
 }
 

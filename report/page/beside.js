@@ -1,0 +1,150 @@
+"use strict";
+// What was measured beside transfers: a chart of each kind, and maps of pairs of CPUs.
+
+// addKind adds the chart of a kind. Of one machine it has the lines of a panel, of
+// several the same line of each.
+function addKind(box) {
+  const k = Number(box.dataset.kind), kind = index.kinds[k], form = box.querySelector("form");
+  const chosen = {}, cached = kind.lines.some(l => l.off); // else the kind knows no cache
+  const f = addFigure(box.querySelector("figure"), Chart, () => {
+    const only = (what, values, say) => { chosen[what] = choice(form.elements[what], values, say, chosen[what]); return chosen[what]; };
+    const first = longest(k);
+    chosen.panel ??= kind.lines[first].panel;
+    chosen.cache ??= !!kind.lines[first].off;
+    const panel = only("panel", [...new Set(kind.lines.map(l => l.panel))], String);
+    const off = only("cache", [...new Set(kind.lines.filter(l => l.panel === panel).map(l => !!l.off))], off => off ? "off" : "in");
+    const lines = [...kind.lines.keys()].filter(n => kind.lines[n].panel === panel && !!kind.lines[n].off === off);
+    const machines = [...state.shown.keys()].filter(i => lines.some(n => profile(i, k, n)));
+    const alone = machines.length === 1 && lines.length > 1;
+    chosen.line ??= alone ? all : first;
+    const line = only("line", alone ? [all, ...lines] : lines, n => n === all ? "all" : kind.lines[n].line);
+    const series = line === all ? linesOf(machines[0], k, lines) : machinesOf(machines, k, line);
+    box.querySelector(".legend").replaceChildren(...(line === all ? series : []).map(s => make("li", {}, swatch(s.look), s.name)));
+    return {
+      x: axes[kind.over], y: { kind: "log10", tick: shortTime, say: time, plain: time }, series,
+      name: [kind.quantity, panel, ...line === all ? [] : [kind.lines[line].line], ...cached ? [off ? "off cache" : "in cache"] : []].join(", "),
+      unit: kind.about, of: kind.label,
+    };
+  });
+  form.addEventListener("change", e => {
+    const select = e.target;
+    chosen[select.name] = select.values[select.selectedIndex];
+    f.stale = true;
+    drawFigure(f);
+  });
+  form.addEventListener("submit", e => e.preventDefault());
+}
+const all = -1; // the lines of a panel
+
+// axes are what charts run over, as report.Quantity has it.
+const axes = {
+  "m, bytes": { name: "m, bytes", kind: "log2", tick: bytes, say: v => "m = " + bytes(v) },
+  "stride d, bytes": { name: "stride d, bytes", kind: "log2", tick: bytes, say: v => "d = " + bytes(v) },
+  "stride, elements": { name: "stride, elements", kind: "log2", tick: bytes, say: v => "stride " + v },
+};
+
+// choice fills a select, and returns what was chosen if it is still there, else the
+// first. One value is no choice.
+function choice(select, values, say, chosen) {
+  const i = Math.max(0, values.indexOf(chosen));
+  select.values = values;
+  select.replaceChildren(...values.map(v => make("option", {}, say(v))));
+  select.selectedIndex = i;
+  select.parentElement.hidden = values.length < 2;
+  return values[i];
+}
+
+// longest is the line that has most points on any machine that is switched on: charts
+// begin with it, or with its panel.
+function longest(k) {
+  let best = { n: 0, x: [] };
+  for (const i of state.shown.keys())
+    for (const l of read("measured", i)?.lines || [])
+      if (l.k === k && l.x.length > best.x.length) best = l;
+  return best.n;
+}
+
+const profile = (machine, k, n) => read("measured", machine)?.lines.find(l => l.k === k && l.n === n);
+
+function pointsOf(p) {
+  return p.x.map((x, i) => ({ x, ...value(p.y, i) }));
+}
+
+function linesOf(machine, k, lines) {
+  return lines.map((n, slot) => ({ n, slot, p: profile(machine, k, n) })).filter(l => l.p)
+    .map(l => ({ name: index.kinds[k].lines[l.n].line, look: look(l.slot), points: pointsOf(l.p), ...intervalOf(machine) }));
+}
+
+function machinesOf(machines, k, n) {
+  return machines.filter(i => profile(i, k, n))
+    .map(i => ({ name: nameOf(i), look: lookOf(i, state.shown.get(i)), points: pointsOf(profile(i, k, n)), ...intervalOf(i) }));
+}
+
+// Maps of the machines that are switched on, in their order.
+const maps = new Map();
+const mapsOf = i => i === median ? index.medianMaps : index.machines[i].maps || 0;
+
+function arrangeMaps() {
+  const place = $("maps");
+  if (!place) return;
+  for (const [i, m] of maps)
+    if (!state.shown.has(i)) {
+      m.box.remove();
+      m.figures.forEach(dropFigure);
+      maps.delete(i);
+    }
+  for (const i of state.shown.keys()) {
+    if (!mapsOf(i)) continue;
+    if (!maps.has(i)) maps.set(i, newMaps(i));
+    place.append(maps.get(i).box);
+  }
+}
+
+function newMaps(i) {
+  const levels = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "levels of " + nameOf(i) });
+  const box = make("div", { class: "figures" }), figures = [];
+  for (let row = 0; row < mapsOf(i); row++) {
+    const figure = $("figure").content.firstElementChild.cloneNode(true);
+    figures.push(addFigure(figure, Heat, () => {
+      const p = read("measured", i).pairs;
+      if (!levels.firstChild) levels.append(levelTable(p));
+      return mapSpec(i, p, row);
+    }));
+    box.append(figure);
+  }
+  return { figures, box: make("div", { class: "map" }, ...index.machines.length > 1 ? [make("h4", {}, nameOf(i))] : [], box, levels) };
+}
+
+const transfer = m => m === 0 ? "null transfer" : "transfer of " + bytes(m);
+
+// mapSpec has one scale for all machines that are switched on.
+function mapSpec(i, p, row) {
+  const m = p.m[row], median = p.levels.map(l => l.median_ns[row]);
+  const times = [...state.shown.keys()].flatMap(i => {
+    const of = read("measured", i)?.pairs;
+    return of && of.m.includes(m) ? of.t[of.m.indexOf(m)].c.filter(v => v > 0) : [];
+  });
+  const cells = p.a.map((a, c) => {
+    const { y, lo, hi } = value(p.t[row], c) || { y: null, lo: null, hi: null };
+    const lines = () => [
+      [`CPUs ${p.cpus[a]} and ${p.cpus[p.b[c]]}`, "who"], [y === null ? "not measured" : time(y), "value"],
+      ...lo !== null && lo !== hi ? [[`${intervalOf(i).between} ${time(lo)} to ${time(hi)}`, "interval"]] : [],
+      [`${p.levels[p.of[c]].level}: median ${time(median[p.of[c]])}`, "level"],
+    ];
+    return { i: a, j: p.b[c], y, group: p.of[c], lines };
+  });
+  const least = (v, w) => Math.min(v, w), most = (v, w) => Math.max(v, w); // thousands are too many arguments
+  const low = times.reduce(least, Infinity), [ns, unit] = low < 1e3 ? [1, "ns"] : low < 1e6 ? [1e3, "µs"] : [1e6, "ms"];
+  return {
+    labels: p.cpus.map(String), cells, low, high: times.reduce(most, 0), tick: shortTime, short: v => short(v / ns), cellUnit: unit, axis: "CPU",
+    name: m === 0 ? "Null transfer, one way" : "Transfer of " + bytes(m), unit: "time of one, one pair at a time; darker is slower", of: `between CPUs of ${nameOf(i)}`,
+  };
+}
+
+// levelTable is what pairs of a level have in common.
+function levelTable(p) {
+  const head = make("tr", {}, ...["level", "pairs", ...p.m.map(m => transfer(m) + ", median")].map(c => make("th", { scope: "col" }, c)));
+  const rows = p.levels.map(l => make("tr", {}, make("th", { scope: "row" }, l.level),
+    ...[String(l.pairs), ...l.median_ns.map(v => v > 0 ? time(v) : "")].map(v => make("td", { class: "n" }, v))));
+  return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
+}
