@@ -59,6 +59,9 @@ func Read(r io.Reader, name string) (*Results, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
 	if !p.tables {
 		return nil, fmt.Errorf("%s holds no table of IMB-MPI1 (\"# Benchmarking …\") or of OSU micro-benchmarks (\"# OSU MPI … Latency Test\"): give a file with what one of them printed", name)
 	}
@@ -78,6 +81,7 @@ type parser struct {
 	ranks            int
 	why              string // the table is left out
 	columns          columns
+	title, rows      int // of the table: its first line, and how many rows it has
 }
 
 // columns are places in a row, -1 where there is none.
@@ -97,15 +101,14 @@ var (
 
 func (p *parser) read(text string) error {
 	if m := imbTitle.FindStringSubmatch(text); m != nil {
-		p.begin("IMB", m[1], imb[strings.ToLower(m[1])])
+		err := p.begin("IMB", m[1], imb[strings.ToLower(m[1])])
 		if p.kind == "" {
 			p.why = "taulop predicts nothing like it"
 		}
-		return nil
+		return err
 	}
 	if m := osuTitle.FindStringSubmatch(text); m != nil {
-		p.beginOSU(m[1])
-		return nil
+		return p.beginOSU(m[1])
 	}
 	switch {
 	case p.suite == "" || text == "":
@@ -131,18 +134,32 @@ func (p *parser) read(text string) error {
 	return p.row(text)
 }
 
-func (p *parser) begin(suite, benchmark string, kind Kind) {
+func (p *parser) begin(suite, benchmark string, kind Kind) error {
+	err := p.end()
 	p.tables = true
 	p.suite, p.benchmark, p.kind, p.ranks, p.why, p.columns = suite, benchmark, kind, 0, "", columns{}
+	p.title, p.rows = p.line, 0
+	return err
+}
+
+// end is where a table ends, with the next or with the file: one without rows is
+// what an interrupted benchmark leaves.
+func (p *parser) end() error {
+	if p.kind == "" || p.why != "" || p.rows > 0 {
+		return nil
+	}
+	return p.omitAt(p.title, "its table has no row: the benchmark was stopped, or its output cut")
 }
 
 // beginOSU takes a title such as "OSU MPI-CUDA Broadcast Latency Test".
-func (p *parser) beginOSU(title string) {
-	p.begin("OSU", title, "")
+func (p *parser) beginOSU(title string) error {
+	if err := p.begin("OSU", title, ""); err != nil {
+		return err
+	}
 	m := osuTest.FindStringSubmatch(title)
 	if m == nil {
 		p.why = "it measures no latency of an MPI operation"
-		return
+		return nil
 	}
 	kind, known := osu[strings.ToLower(m[2])]
 	switch {
@@ -157,6 +174,7 @@ func (p *parser) beginOSU(title string) {
 			p.benchmark, p.ranks = "osu_latency", 2
 		}
 	}
+	return nil
 }
 
 // heading takes a line with the names of columns, if this is one.
@@ -227,6 +245,7 @@ func (p *parser) row(text string) error {
 	if _, err := strconv.ParseFloat(fields[0], 64); err != nil {
 		return nil
 	}
+	p.rows++
 	for _, refusal := range []string{"out-of-mem.", "time-out."} {
 		if len(fields) > 1 && strings.HasPrefix(fields[1], refusal) {
 			return p.omit(fmt.Sprintf("IMB did not measure %s bytes: %s", fields[0], strings.TrimSuffix(refusal, ".")))
@@ -266,7 +285,9 @@ func (p *parser) row(text string) error {
 }
 
 // omit notes that something is left out, once for each reason.
-func (p *parser) omit(why string) error {
+func (p *parser) omit(why string) error { return p.omitAt(p.line, why) }
+
+func (p *parser) omitAt(line int, why string) error {
 	o := Omission{Benchmark: p.benchmark, Why: why}
 	if p.seen[o] {
 		return nil
@@ -275,7 +296,7 @@ func (p *parser) omit(why string) error {
 		return p.errorf("more than %d tables and rows that cannot be compared: is this what IMB-MPI1 or an OSU benchmark printed?", maxOmissions)
 	}
 	p.seen[o] = true
-	o.Line = p.line
+	o.Line = line
 	p.results.LeftOut = append(p.results.LeftOut, o)
 	return nil
 }

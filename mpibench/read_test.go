@@ -134,6 +134,8 @@ var outputs = []struct {
 			"Multi-Bcast line 34: several groups of ranks run at once",
 			"Ibcast line 39: taulop predicts nothing like it",
 		}},
+	{"cut within a heading, and stopped before a row", "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t_max[usec]\n# Benchmarking PingPong\n# #proc", nil,
+		[]string{"Bcast line 1: its table has no row: the benchmark was stopped, or its output cut", "PingPong line 4: its table has no row: the benchmark was stopped, or its output cut"}},
 	{"OSU 3.1", "# OSU MPI Latency Test v3.1.1\n# Size            Latency (us)\n0                        19.23\n1024                     31.54\n",
 		[]string{"OSU osu_latency message P=2 m=0 19.23us line 3", "OSU osu_latency message P=2 m=1024 31.54us line 4"}, nil},
 	{"OSU 5.6, after a launcher's lines, indented", "    Rank 1 - About to run: osu_latency\n    2 ranks\n\n    # OSU MPI Latency Test v5.6.3\n    # Size          Latency (us)\n    8                       0.31\n",
