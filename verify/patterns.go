@@ -304,7 +304,7 @@ func PatternMeans(rows []PatternRow) []Mean {
 }
 
 // AddPatterns adds the times of patterns to a parameter file, in place of such that
-// it had.
+// it had, and what their readers must know.
 func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) {
 	measured := make(map[params.Key]bool)
 	var cells []params.Cell
@@ -318,4 +318,9 @@ func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) {
 		cells = append(cells, cell)
 	}
 	f.Cells = append(slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return measured[c.Key] }), cells...)
+	for p, t := range r.Teams {
+		if w := fmt.Sprintf("message patterns among %d ranks that took turns on fewer CPUs: their times are no measurement", p); t.Placement().Oversubscribed && !slices.Contains(f.Warnings, w) {
+			f.Warnings = append(f.Warnings, w)
+		}
+	}
 }

@@ -159,6 +159,12 @@ func TestPatternsRun(t *testing.T) {
 	if r.Rounds() != 1 || len(r.Cases) != 2*(2+3+3+3) {
 		t.Errorf("%d rounds of %d cases", r.Rounds(), len(r.Cases))
 	}
+	file := &params.File{}
+	r.AddPatterns(file, numa.Local)
+	r.AddPatterns(file, numa.Local)
+	if forced := team.Placement().Oversubscribed; forced != (len(file.Warnings) == 1) {
+		t.Errorf("ranks take turns: %t, and the file says %q", forced, file.Warnings)
+	}
 }
 
 // The broadcast among the patterns is an algorithm that there is.

@@ -119,6 +119,12 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		req.warnings = append(req.warnings, w.Error())
 	}
 	if req.save != "" {
+		file.Warnings = nil
+		for _, w := range req.warnings {
+			if !slices.Contains(file.Warnings, w) {
+				file.Warnings = append(file.Warnings, w)
+			}
+		}
 		runner.AddPatterns(file, numa.Local)
 		if err := file.WriteFile(req.save); err != nil {
 			return err
