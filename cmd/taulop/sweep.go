@@ -318,30 +318,35 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 
 // sweepProgress shows a bar on a terminal, and a line a minute elsewhere.
 func sweepProgress(w io.Writer, budget time.Duration) (show func(sweep.Progress), done func()) {
+	text := func(p sweep.Progress) string {
+		return fmt.Sprintf("%d of %d cells, %v left, %s", p.Done, p.Cells, p.Left.Round(time.Second), visited(p.Cell))
+	}
 	if !isTerminal(w) {
 		last := time.Now()
 		return func(p sweep.Progress) {
 			if time.Since(last) >= time.Minute {
 				last = time.Now()
-				fmt.Fprintf(w, "taulop: %d of %d cells, pass %d, %v left\n", p.Done, p.Cells, p.Pass, p.Left.Round(time.Second))
+				fmt.Fprintf(w, "taulop: %s\n", text(p))
 			}
 		}, func() {}
 	}
 	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(w), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
 	return func(p sweep.Progress) {
-		what := string(p.Cell.Kind)
-		if p.Cell.Operator != "" {
-			what = p.Cell.Operator
-		}
-		if p.Cell.Tau == 0 && p.Cell.Operator == "" { // beside
-			bar.Describe(fmt.Sprintf("%d of %d cells, %v left, %s", p.Done, p.Cells, p.Left.Round(time.Second), what))
-			bar.Set(int((budget - p.Left).Milliseconds()))
-			return
-		}
-		bar.Describe(fmt.Sprintf("%d of %d cells, %v left, %s %s τ=%d", p.Done, p.Cells, p.Left.Round(time.Second), what, report.Bytes(p.Cell.Bytes), p.Cell.Tau))
+		bar.Describe(text(p))
 		bar.Set(int((budget - p.Left).Milliseconds()))
 	}, func() { bar.Finish() }
+}
+
+// visited is what a sweep turns to: a cell, or all of a kind that is beside.
+func visited(k params.Key) string {
+	switch {
+	case k.Operator != "":
+		return fmt.Sprintf("%s %s", k.Operator, report.Bytes(k.Bytes))
+	case k.Tau == 0:
+		return string(k.Kind)
+	}
+	return fmt.Sprintf("%s %s τ=%d", k.Kind, report.Bytes(k.Bytes), k.Tau)
 }
 
 // isTerminal reports whether somebody is looking.
