@@ -2,7 +2,7 @@
 # Bandwidths that taulop finds beside those of mbw and likwid-bench, Debian's
 # packages of these names, for the same sizes on the same CPU in turns.
 #
-#   bench/bandwidth.sh [ROUNDS]     (5 rounds, some ten minutes, 2 GB; CPU 0)
+#   bench/bandwidth.sh [ROUNDS]     (5 rounds, some twelve minutes, 2 GB; CPU 0)
 #
 # A ratio above 1 means that taulop found a higher bandwidth. Passes over an array of
 # float64: likwid-bench's sum_avx, store_avx and update_avx beside read, write and
@@ -43,7 +43,7 @@ copied() {
 blocks() { taskset -c 0 mbw -q "$@" | awk '/AVG/ { print $(NF - 1) * 1048576 / 1e9 }'; }
 
 for _ in $(seq "$rounds"); do
-  for bytes in 16384 1048576 33554432 2147483648; do
+  for bytes in 16384 1048576 33554432 1610612736; do
     for pair in "read sum_avx" "write store_avx" "multiply update_avx"; do
       read -r operation kernel <<<"$pair"
       echo "$operation-float64-$bytes $(likwid "$kernel" "${bytes}B") $(pass "$operation" "$bytes")"

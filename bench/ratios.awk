@@ -7,8 +7,10 @@ function median(list, n,   i, j, t) {
   for (i = 2; i <= n; i++) for (j = i; j > 1 && list[j] < list[j-1]; j--) { t = list[j]; list[j] = list[j-1]; list[j-1] = t }
   return n % 2 ? list[(n+1)/2] : (list[n/2] + list[n/2+1]) / 2
 }
+NF != 3 { print "no number in: " $0 > "/dev/stderr"; failed = 1; exit 1 }
 { n[$1]++; a[$1, n[$1]] = $2; b[$1, n[$1]] = $3; if (n[$1] == 1) order[++kinds] = $1 }
 END {
+  if (failed) exit 1
   printf "%-30s %14s %14s %8s   %s\n", "", theirs, ours, "ratio", "rounds, least to most"
   for (k = 1; k <= kinds; k++) {
     kind = order[k]; m = n[kind]

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What Go costs against C on this machine, in the same minutes: flag and copy
-# of the Go benchmarks in shm beside copy_ref, in turns, as ratios of medians.
+# of the Go benchmarks in shm, and the null transfer of taulop pairs, beside
+# copy_ref, in turns, as ratios of medians.
 #
-#   TAULOP_SHARED=DIR bench/reference.sh [ROUNDS]     (9 rounds, about a minute)
+#   TAULOP_SHARED=DIR bench/reference.sh [ROUNDS]     (9 rounds, about two minutes)
 #
 # DIR/reference/copy_ref.c is the C program: "copy_ref flag" prints the one-way
 # time of a flag between CPUs 0 and 1, "copy_ref copy BYTES THREADS" that of a
@@ -15,6 +16,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cc -O2 -pthread -o "$tmp/ref" "$TAULOP_SHARED/reference/copy_ref.c"
 go test -c -o "$tmp/go" ./shm
+go build -o "$tmp/taulop" ./cmd/taulop
 
 # bench PATTERN FIELD TIMES prints a figure of one Go benchmark.
 bench() {
@@ -22,7 +24,14 @@ bench() {
     awk -v unit="$2" '/^Benchmark/ { for (i = 2; i < NF; i++) if ($(i + 1) == unit) print $i }'
 }
 
+# pair prints the one-way latency that taulop pairs finds between the same CPUs.
+pair() {
+  "$tmp/taulop" pairs -quiet -json -cpus 0,1 -ci 0.005 -time 2s |
+    awk '/"time_ns"/ { getline; getline; gsub(/[^0-9.e+]/, "", $2); print $2; exit }'
+}
+
 for _ in $(seq "$rounds"); do
+  echo "pair $("$tmp/ref" flag) $(pair)"
   echo "flag $("$tmp/ref" flag) $(bench '^BenchmarkFlag$' ns/one-way 1000000x)"
   for size in 8 64; do
     for workers in 1 2; do
