@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/hierarchy"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/pairs"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/strided"
 )
@@ -23,12 +24,36 @@ import (
 type Beside func(ctx context.Context, p params.Plan, m *numa.Machine, budget time.Duration,
 	have []params.Cell, add func(params.Cell) error) (missing int, warnings []error, err error)
 
-// besides are those that a plan's With names.
-var besides = map[string]Beside{
-	"access": accesses,
-	"copy":   copies,
-	"pack":   packs,
-	"pairs":  pairsOf,
+// besides are those that a plan's With names, each with the time that it asks for.
+var besides = map[string]struct {
+	measure Beside
+	time    func(*numa.Machine) time.Duration
+}{
+	"access": {accesses, besideTime},
+	"copy":   {copies, besideTime},
+	"pack":   {packs, besideTime},
+	"pairs":  {pairsOf, pairsTime},
+}
+
+func besideTime(*numa.Machine) time.Duration { return 15 * time.Second }
+
+// pairsTime is more where there are many.
+func pairsTime(m *numa.Machine) time.Duration {
+	return max(besideTime(m), pairs.DefaultTime(pairs.Count(len(m.CoreCPUs()))))
+}
+
+// DefaultTime is what a sweep takes on a machine: a minute, and what is measured
+// beside comes on top.
+func DefaultTime(with []string, m *numa.Machine) time.Duration { return time.Minute + timeOf(with, m) }
+
+// timeOf is what these ask for; nothing where this taulop cannot measure one.
+func timeOf(with []string, m *numa.Machine) (all time.Duration) {
+	for _, name := range with {
+		if b, known := besides[name]; known {
+			all += b.time(m)
+		}
+	}
+	return all
 }
 
 // Besides are the names, in order.
@@ -40,7 +65,7 @@ func ParseWith(list string) (names []string, err error) {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "" && list == "":
-		case besides[name] == nil:
+		case !slices.Contains(Besides(), name):
 			return nil, fmt.Errorf("%q is nothing to measure beside: choose from %s", name, strings.Join(Besides(), ", "))
 		case !slices.Contains(names, name):
 			names = append(names, name)
@@ -49,18 +74,23 @@ func ParseWith(list string) (names []string, err error) {
 	return names, nil
 }
 
-// share is the part of a sweep's time that each of them gets: transfers have four
-// times as much.
-func share(p params.Plan) time.Duration {
-	budget := time.Duration(p.Budget * float64(time.Second))
-	return budget / time.Duration(4+len(p.With))
+// reserved is the part of a sweep's time that is not for transfers.
+func (s *Sweep) reserved() time.Duration {
+	with := s.File.Plan.With
+	return part(s.budget(), timeOf(with, s.Machine), DefaultTime(with, s.Machine))
+}
+
+// part is of all so much as its time is of the whole.
+func part(all, of, whole time.Duration) time.Duration {
+	return time.Duration(float64(all) * float64(of) / float64(whole))
 }
 
 // beside measures what the plan asks for beside transfers.
 func (s *Sweep) beside(ctx context.Context) error {
-	for i, name := range s.File.Plan.With {
-		measure := besides[name]
-		if measure == nil {
+	with := s.File.Plan.With
+	for i, name := range with {
+		b, known := besides[name]
+		if !known {
 			s.warn("%s was not measured: this taulop cannot", name)
 			continue
 		}
@@ -70,7 +100,8 @@ func (s *Sweep) beside(ctx context.Context) error {
 		runtime.GC() // nothing is collected while teams exist
 		have := slices.Clone(s.File.Cells)
 		put := hierarchy.Collect(&s.File.Cells)
-		missing, warnings, err := measure(ctx, s.File.Plan, s.Machine, s.left()/time.Duration(len(s.File.Plan.With)-i), have, func(c params.Cell) error {
+		budget := part(s.left(), b.time(s.Machine), timeOf(with[i:], s.Machine))
+		missing, warnings, err := b.measure(ctx, s.File.Plan, s.Machine, budget, have, func(c params.Cell) error {
 			put(c)
 			return s.keep()
 		})

@@ -27,6 +27,37 @@ func TestParseWith(t *testing.T) {
 	}
 }
 
+// Pairs of many cores have the time that they need, and others keep theirs.
+func TestDefaultTime(t *testing.T) {
+	machine := func(cores int) *numa.Machine {
+		m := &numa.Machine{}
+		for i := range cores {
+			m.CPUs, m.Allowed = append(m.CPUs, numa.CPU{ID: i, Core: i}), append(m.Allowed, i)
+		}
+		return m
+	}
+	for _, tt := range []struct {
+		cores int
+		with  []string
+		want  time.Duration
+	}{
+		{2, nil, 60 * time.Second},
+		{2, []string{"pairs", "copy", "pack", "access"}, 120 * time.Second},
+		{2, []string{"of a newer version"}, 60 * time.Second},
+		{128, []string{"copy"}, 75 * time.Second},
+		{128, []string{"copy", "pairs"}, 75*time.Second + 8128*13*time.Millisecond},
+	} {
+		m := machine(tt.cores)
+		if got := DefaultTime(tt.with, m); got != tt.want {
+			t.Errorf("%d cores, %v: %v, want %v", tt.cores, tt.with, got, tt.want)
+		}
+		s := Sweep{Machine: m, File: &params.File{Plan: params.Plan{With: tt.with, Budget: 2 * tt.want.Seconds()}}}
+		if got := s.budget() - s.reserved(); (got - 2*time.Minute).Abs() > time.Millisecond {
+			t.Errorf("%d cores, %v: of twice the time transfers have %v, want two minutes", tt.cores, tt.with, got)
+		}
+	}
+}
+
 // What is measured beside is in the file, also if the sweep was interrupted in the
 // middle of it, and a resumed one goes on with its samples; only then is the file
 // complete.
@@ -44,7 +75,8 @@ func TestBesideIsResumed(t *testing.T) {
 	}
 	interrupted := errors.New("stopped")
 	var had [][]params.Cell
-	besides["fake"] = func(_ context.Context, _ params.Plan, _ *numa.Machine, budget time.Duration, have []params.Cell, add func(params.Cell) error) (int, []error, error) {
+	fake := besides["copy"]
+	fake.measure = func(_ context.Context, _ params.Plan, _ *numa.Machine, budget time.Duration, have []params.Cell, add func(params.Cell) error) (int, []error, error) {
 		if budget <= 0 {
 			t.Errorf("a budget of %v", budget)
 		}
@@ -61,6 +93,7 @@ func TestBesideIsResumed(t *testing.T) {
 		add(cell("L1-L2", 7, 8, 9, 10, 11, 12))
 		return 0, nil, nil
 	}
+	besides["fake"] = fake
 	defer delete(besides, "fake")
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64},
 		Taus: []int{1}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, Budget: 60, Width: 0.9, NoGamma: true, With: []string{"fake"}}}

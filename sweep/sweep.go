@@ -107,7 +107,7 @@ func (s *Sweep) transfers(ctx context.Context) error {
 			t.Close()
 		}
 	}()
-	reserved := share(s.File.Plan) * time.Duration(len(s.File.Plan.With))
+	reserved := s.reserved()
 	for pass := 0; ; pass++ {
 		todo := s.pass(pass)
 		if len(todo) == 0 {
@@ -166,10 +166,11 @@ func (s *Sweep) prepare() error {
 	return nil
 }
 
-func (s *Sweep) left() time.Duration {
-	budget := time.Duration(s.File.Plan.Budget * float64(time.Second))
-	return budget - time.Since(s.started)
+func (s *Sweep) budget() time.Duration {
+	return time.Duration(s.File.Plan.Budget * float64(time.Second))
 }
+
+func (s *Sweep) left() time.Duration { return s.budget() - time.Since(s.started) }
 
 // pass chooses what to visit: at first everything that has no interval yet,
 // then what is not narrow enough, the wider half of it. Cells of one arena
