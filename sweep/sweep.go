@@ -114,10 +114,16 @@ func (s *Sweep) transfers(ctx context.Context) error {
 			return nil
 		}
 		runtime.GC() // nothing is collected while teams exist
+		visited := false
 		for _, j := range todo {
-			if s.left() <= reserved {
+			left := s.left() - reserved
+			if left <= 0 {
 				return nil
 			}
+			if left < s.mapping(j) {
+				continue
+			}
+			visited = true
 			if s.Report != nil {
 				s.Report(Progress{s.done(), len(s.jobs), pass + 1, s.left(), j.key})
 			}
@@ -128,8 +134,24 @@ func (s *Sweep) transfers(ctx context.Context) error {
 				return err
 			}
 		}
+		if !visited {
+			return nil
+		}
 	}
 }
+
+// mappingRate is how many bytes a second are mapped and filled at the least.
+const mappingRate = 1e9
+
+// mapping is how long it takes to map the arena of a job, if it is not there.
+func (s *Sweep) mapping(j *job) time.Duration {
+	if _, mapped := s.arenas[arenas{s.teams[j.site], j.cell.Trips != nil}]; mapped || !j.key.OffCache {
+		return 0
+	}
+	return time.Duration(float64(j.arenaBytes()) / mappingRate * float64(time.Second))
+}
+
+func (j *job) arenaBytes() int64 { return int64(j.cell.Trial.ArenaBytes) * int64(j.workers) }
 
 // prepare makes the jobs, and hands them the samples that the file has.
 func (s *Sweep) prepare() error {
@@ -280,7 +302,7 @@ func (s *Sweep) team(j *job) (*setups.Team, error) {
 	}
 	its := arenas{t, j.cell.Trips != nil}
 	if _, mapped := s.arenas[its]; j.key.OffCache && !mapped {
-		need := int64(j.cell.Trial.ArenaBytes) * int64(j.workers)
+		need := j.arenaBytes()
 		total := need
 		for _, n := range s.arenas {
 			total += n

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -99,5 +100,25 @@ func TestSweep(t *testing.T) {
 	}
 	if fmt.Sprint(f.Cells) != before {
 		t.Error("the second sweep changed the cells")
+	}
+}
+
+// An arena is not mapped when that would take longer than what is left; what is
+// mapped, and what is in cache, takes no time.
+func TestMapping(t *testing.T) {
+	team := &setups.Team{}
+	off := &job{key: params.Key{OffCache: true}, cell: &setups.Cell{}, site: site{numa.Local, 2}}
+	off.cell.Trial.ArenaBytes = 1 << 30
+	in := &job{cell: off.cell, site: off.site}
+	s := Sweep{teams: map[site]*setups.Team{off.site: team}, arenas: map[arenas]int64{}}
+	if got := s.mapping(off); got < 2*time.Second || got > 3*time.Second {
+		t.Errorf("an arena of 2 GB takes %v, want a second for 1e9 bytes", got)
+	}
+	if got := s.mapping(in); got != 0 {
+		t.Errorf("in cache %v", got)
+	}
+	s.arenas[arenas{team, false}] = 2 << 30
+	if got := s.mapping(off); got != 0 {
+		t.Errorf("an arena that is there takes %v", got)
 	}
 }
