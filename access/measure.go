@@ -193,19 +193,19 @@ func order(all []*cell, width float64) (todo []*cell) {
 		todo = todo[:(len(todo)+1)/2]
 	}
 	rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
-	first := make(map[string]int) // of each type off cache
-	for i, c := range todo {
-		if _, ok := first[c.pass.Type]; c.key.OffCache && !ok {
-			first[c.pass.Type] = i
+	turns := make(map[string]float64) // of each type off cache, anywhere: that of its first comes too soon
+	for _, c := range todo {
+		if _, ok := turns[c.pass.Type]; c.key.OffCache && !ok {
+			turns[c.pass.Type] = rand.Float64() * float64(len(todo))
 		}
 	}
-	turn := make(map[*cell]int)
+	turn := make(map[*cell]float64)
 	for i, c := range todo {
-		if turn[c] = i; c.key.OffCache {
-			turn[c] = first[c.pass.Type]
+		if turn[c] = float64(i); c.key.OffCache {
+			turn[c] = turns[c.pass.Type]
 		}
 	}
-	slices.SortStableFunc(todo, func(a, b *cell) int { return turn[a] - turn[b] })
+	slices.SortStableFunc(todo, func(a, b *cell) int { return cmp.Compare(turn[a], turn[b]) })
 	return todo
 }
 

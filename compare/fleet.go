@@ -315,7 +315,7 @@ func (o *Overview) warn(machines []Machine) {
 			}
 		}
 		if !m.File.Complete {
-			tell(m.Name, "incomplete", "the file is incomplete: taulop sweep -resume measures what is missing")
+			tell(m.Name, "incomplete", "the file is incomplete: "+m.File.Completion())
 		}
 		if !o.Machines[i].Samples {
 			tell(m.Name, "samples", "the file has no samples")

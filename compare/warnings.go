@@ -23,7 +23,7 @@ func (c *Comparison) warn(machines []Machine) {
 	c.Warnings = append(c.Warnings, differences(machines)...)
 	for _, m := range machines {
 		if !m.File.Complete {
-			say("%s is incomplete: taulop sweep -resume measures what is missing", m.Path)
+			say("%s is incomplete: %s", m.Path, m.File.Completion())
 		}
 	}
 	for i := range c.Tables {

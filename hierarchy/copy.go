@@ -39,7 +39,7 @@ func (c Copies) Fits(m *numa.Machine) error {
 	}
 	largest, tau := c.Sizes[len(c.Sizes)-1], c.Taus[len(c.Taus)-1]
 	if int64(largest) > free/64/int64(tau) {
-		return fmt.Errorf("copies of %d bytes by %d workers need more room than the %d MB of memory that this process may take allow: choose smaller sizes or fewer τ", largest, tau, free>>20)
+		return fmt.Errorf("copies of %d bytes by %d workers need more than the %d MB of memory that this process may take: choose smaller sizes or fewer τ", largest, tau, free>>20)
 	}
 	return nil
 }

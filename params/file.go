@@ -253,6 +253,19 @@ func (f *File) checkState() error {
 	return nil
 }
 
+// Swept tells whether the plan is that of a sweep, which can go on with it.
+func (p *Plan) Swept() bool {
+	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
+}
+
+// Completion says how to complete a file that is not.
+func (f *File) Completion() string {
+	if f.Plan.Swept() {
+		return "taulop sweep -resume measures what is missing"
+	}
+	return "measure it again, and allow more time"
+}
+
 func (p *Plan) check() error {
 	for _, list := range []struct {
 		what   string

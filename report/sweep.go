@@ -80,7 +80,7 @@ func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell
 	for _, m := range plan.Sizes {
 		var row strings.Builder
 		fmt.Fprintf(&row, "%10s", Bytes(m))
-		var one, last fit.Estimate
+		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and that of the largest τ
 		tau := 0
 		for _, k := range columns {
 			k.Bytes = m
@@ -91,12 +91,12 @@ func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell
 			}
 			L := c.Whole()
 			fmt.Fprintf(&row, " %11s", Digits(L.Center, (L.Hi-L.Lo)/2))
-			if tau == 0 {
+			if k.Tau == 1 && tau == 0 {
 				one = L
 			}
 			last, tau = L, k.Tau
 		}
-		if tau > 1 {
+		if tau > 1 && one.Center > 0 {
 			A := fit.Concurrency(tau, one, last)
 			fmt.Fprintf(&row, " %8s", Digits(A.Center, max(0.01, (A.Hi-A.Lo)/2)))
 		}

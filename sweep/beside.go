@@ -74,6 +74,11 @@ func ParseWith(list string) (names []string, err error) {
 	return names, nil
 }
 
+// Lacking tells the warnings of cells that lack samples: a resumed sweep looks anew.
+func Lacking(warning string) bool {
+	return strings.Contains(warning, "too few samples for an interval") || strings.Contains(warning, "were not measured: allow more")
+}
+
 // reserved is the part of a sweep's time that is not for transfers.
 func (s *Sweep) reserved() time.Duration {
 	with := s.File.Plan.With
@@ -107,7 +112,9 @@ func (s *Sweep) beside(ctx context.Context) error {
 		})
 		s.missing[name] = missing
 		for _, w := range warnings {
-			s.warn("%v", w)
+			if !Lacking(w.Error()) { // which is told below
+				s.warn("%v", w)
+			}
 		}
 		if err != nil {
 			return err

@@ -74,6 +74,9 @@ func placements(p params.Plan, m *numa.Machine) (places []numa.Placement, err er
 // SameMachine refuses to go on with a file on another machine, or where workers
 // would be placed otherwise.
 func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) error {
+	if !f.Plan.Swept() {
+		return fmt.Errorf("it was not measured by a sweep, so that there is no plan to go on with: measure it anew")
+	}
 	was := f.Provenance
 	for _, same := range []struct{ what, was, is string }{
 		{"host", was.Hostname, here.Hostname},
@@ -84,9 +87,6 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 		if same.was != same.is {
 			return fmt.Errorf("its %s was %q, here it is %q", same.what, same.was, same.is)
 		}
-	}
-	if len(f.Plan.Taus) == 0 || len(f.Plan.Sizes) == 0 || len(f.Plan.Policies) == 0 {
-		return fmt.Errorf("it has no plan to go on with: it was not measured by a sweep")
 	}
 	places, err := placements(f.Plan, m)
 	if err != nil {

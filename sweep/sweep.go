@@ -216,20 +216,20 @@ func (s *Sweep) pass(pass int) []*job {
 		todo = append(transfers, gammas[:min(len(gammas), max(200, 2*len(transfers)))]...)
 	}
 	rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
-	turn := make(map[site]int) // of each arena's cells: that of the first
-	for i, j := range todo {
+	turn := make(map[site]float64) // of each arena's cells, anywhere: that of the first comes too soon
+	for _, j := range todo {
 		if _, ok := turn[j.arena()]; !ok {
-			turn[j.arena()] = i
+			turn[j.arena()] = rand.Float64() * float64(len(todo))
 		}
 	}
-	order := make(map[*job]int)
+	order := make(map[*job]float64)
 	for i, j := range todo {
-		order[j] = i
+		order[j] = float64(i)
 		if j.key.OffCache {
 			order[j] = turn[j.arena()]
 		}
 	}
-	slices.SortStableFunc(todo, func(a, b *job) int { return order[a] - order[b] })
+	slices.SortStableFunc(todo, func(a, b *job) int { return cmp.Compare(order[a], order[b]) })
 	return todo
 }
 

@@ -214,6 +214,9 @@ func loneWorker(cpu int) (l lone, err error) {
 	if l.machine, err = numa.Discover("/"); err != nil {
 		return l, err
 	}
+	if cpu < -1 {
+		return l, usagef("-cpu is %d: give the number of a CPU, from 0", cpu)
+	}
 	if cpu < 0 {
 		l.place, err = l.machine.Place(numa.Local, 1)
 	} else {

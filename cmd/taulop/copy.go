@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -211,11 +212,11 @@ func (req *cellsRequest) write(out io.Writer, f *params.File, write func(io.Writ
 		_, err := out.Write(text())
 		return err
 	case req.json || strings.EqualFold(filepath.Ext(req.file), ".json"):
-		if err := f.WriteFile(req.file); err != nil || req.json {
-			return err
+		var err error
+		if !req.json { // what cannot be written is at least on the screen
+			_, err = out.Write(text())
 		}
-		_, err := out.Write(text())
-		return err
+		return cmp.Or(f.WriteFile(req.file), err)
 	}
 	return params.Replace(req.file, text())
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/taulop/taulop/params"
 )
@@ -41,10 +43,25 @@ func writable(file string) error {
 	}
 	probe, err := os.CreateTemp(filepath.Dir(file), ".taulop-*")
 	if err != nil {
-		return err
+		return folderError(err, filepath.Dir(file))
 	}
 	probe.Close()
 	return os.Remove(probe.Name())
+}
+
+// folderError says of a folder why no file can be made there.
+func folderError(err error, dir string) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no folder %s: make it, or choose another", dir)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("this user may not write into the folder %s: choose another", dir)
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("the folder %s takes no file: %w", dir, err)
 }
 
 // holdsParameters looks at the beginning of a file.

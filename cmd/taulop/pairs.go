@@ -100,11 +100,6 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if len(cells) == 0 {
 		return err
 	}
-	if req.file != "" {
-		if failed := file.WriteFile(req.file); failed != nil {
-			return failed
-		}
-	}
 	doc, failed := report.NewPairs(file)
 	if failed != nil {
 		return failed
@@ -114,7 +109,10 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	} else {
 		doc.WriteText(out)
 	}
-	return cmp.Or(err, failed)
+	if req.file != "" { // what could not be written is at least on the screen
+		failed = cmp.Or(file.WriteFile(req.file), failed)
+	}
+	return cmp.Or(failed, err)
 }
 
 func parsePairs(out io.Writer, args []string) (*pairsRequest, error) {

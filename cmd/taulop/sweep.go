@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	}
 	lock := flock.New(req.file + ".lock")
 	if locked, err := lock.TryLock(); err != nil {
-		return usagef("%s cannot be locked: %v", req.file, err)
+		return usagef("-o %s cannot be written: %v", req.file, folderError(err, filepath.Dir(req.file)))
 	} else if !locked {
 		return usagef("another sweep writes %s: wait for it, or choose another file", req.file)
 	}
@@ -85,7 +86,9 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if !req.quiet {
 		warn(errOut, file.Warnings)
 	}
-	file.Warnings = slices.DeleteFunc(file.Warnings, func(w string) bool { return strings.HasPrefix(w, "eq. (8)") }) // of an earlier run
+	file.Warnings = slices.DeleteFunc(file.Warnings, func(w string) bool { // of an earlier run
+		return strings.HasPrefix(w, "eq. (8)") || sweep.Lacking(w)
+	})
 	told := len(file.Warnings)
 	s := sweep.Sweep{
 		File: file, Machine: machine,
@@ -166,12 +169,23 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 	if err := parse(flags, out, args, sweepHelp); err != nil {
 		return nil, err
 	}
-	flags.Visit(func(f *flag.Flag) { req.changed = req.changed || f.Name == "budget" })
+	var others []string // flags of a plan
+	flags.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "budget":
+			req.changed = true
+		case "o", "resume", "quiet":
+		default:
+			others = append(others, "-"+f.Name)
+		}
+	})
 	switch {
 	case flags.NArg() > 0:
 		return nil, usagef("sweep takes no arguments, got %q: name the file with -o or -resume", flags.Arg(0))
 	case (output == "") == (resume == ""):
 		return nil, usagef("name the file: -o host.json for a new one, or -resume host.json to go on with one")
+	case resume != "" && len(others) > 0:
+		return nil, usagef("a resumed sweep keeps its plan: leave out %s, or begin a new file with -o", strings.Join(others, ", "))
 	case req.budget <= 0:
 		return nil, usagef("-budget is %v: give a time above zero, like 60s", req.budget)
 	case !(req.plan.Width > 0 && req.plan.Width < 1):
