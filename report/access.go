@@ -57,30 +57,36 @@ type AccessFit struct {
 
 // NewAccesses takes the passes from a file's cells.
 func NewAccesses(f *params.File, lineBytes int) *Accesses {
-	a := &Accesses{Provenance: f.Provenance, LineBytes: lineBytes, Loops: access.LoopsName(), Confidence: fit.Confidence, Rows: []Access{}, Fits: []AccessFit{},
+	a := &Accesses{Provenance: f.Provenance, LineBytes: lineBytes, Loops: access.LoopsName(), Confidence: fit.Confidence, Rows: accessRows(f.Cells, lineBytes), Fits: []AccessFit{},
 		Warnings: append([]string{}, f.Warnings...)}
 	if len(f.Placements) > 0 {
 		a.Placement = f.Placements[0]
 	}
-	for _, c := range f.Cells {
+	for _, f := range access.Fits(f.Cells, lineBytes) {
+		a.Fits = append(a.Fits, AccessFit{f.Operation, f.Type, f.OffCache, f.Costs[0], f.Costs[1], f.Costs[2], f.Residual, f.Sum.N})
+	}
+	return a
+}
+
+// accessRows are the passes among cells, in the order of tables.
+func accessRows(cells []params.Cell, lineBytes int) []Access {
+	rows := []Access{}
+	for _, c := range cells {
 		p, ok := access.PassOf(c.Key)
 		if !ok {
 			continue
 		}
 		bytes := float64(p.N * access.ElementBytes(p.Type))
-		a.Rows = append(a.Rows, Access{Operation: p.Operation, Type: p.Type, OffCache: c.OffCache, N: p.N, Stride: p.Stride,
+		rows = append(rows, Access{Operation: p.Operation, Type: p.Type, OffCache: c.OffCache, N: p.N, Stride: p.Stride,
 			Bytes: c.Bytes, Lines: p.Lines(lineBytes), Pass: c.Time, Element: c.Time.Scale(1 / float64(p.N)),
 			GBs: fit.Estimate{Center: bytes, Lo: bytes, Hi: bytes, N: c.Time.N}.Div(c.Time), Samples: c.Samples})
 	}
-	slices.SortStableFunc(a.Rows, func(x, y Access) int {
+	slices.SortStableFunc(rows, func(x, y Access) int {
 		return cmp.Or(cmp.Compare(b2i(x.OffCache), b2i(y.OffCache)), cmp.Compare(x.N, y.N),
 			cmp.Compare(slices.Index(access.Operations, x.Operation), slices.Index(access.Operations, y.Operation)),
 			cmp.Compare(slices.Index(access.Types, x.Type), slices.Index(access.Types, y.Type)), cmp.Compare(x.Stride, y.Stride))
 	})
-	for _, f := range access.Fits(f.Cells, lineBytes) {
-		a.Fits = append(a.Fits, AccessFit{f.Operation, f.Type, f.OffCache, f.Costs[0], f.Costs[1], f.Costs[2], f.Residual, f.Sum.N})
-	}
-	return a
+	return rows
 }
 
 func b2i(b bool) int {
@@ -101,14 +107,7 @@ func (a *Accesses) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "; off cache each pass takes the next array of %d MB", a.ArenaBytes>>20)
 	}
 	fmt.Fprintf(w, "\n%s\n", a.Loops)
-	for rows := a.Rows; len(rows) > 0; {
-		n := 0
-		for n < len(rows) && rows[n].N == rows[0].N && rows[n].OffCache == rows[0].OffCache {
-			n++
-		}
-		writeAccesses(w, rows[:n])
-		rows = rows[n:]
-	}
+	a.writeTables(w)
 	if len(a.Fits) == 0 {
 		return
 	}
@@ -122,6 +121,31 @@ func (a *Accesses) WriteText(w io.Writer) {
 	if n := len(slices.DeleteFunc(slices.Clone(a.Fits), func(f AccessFit) bool { return f.Residual <= fit.PoorResidual })); n > 0 {
 		fmt.Fprintf(w, "%d of %d fits are off by more than %.0f %%: lines do not all cost the same, since they come from several levels, ahead of time or not\n", n, len(a.Fits), 100*fit.PoorResidual)
 	}
+}
+
+// writeTables writes a table for each state of the cache and number of elements.
+func (a *Accesses) writeTables(w io.Writer) {
+	for rows := a.Rows; len(rows) > 0; {
+		n := 0
+		for n < len(rows) && rows[n].N == rows[0].N && rows[n].OffCache == rows[0].OffCache {
+			n++
+		}
+		writeAccesses(w, rows[:n])
+		rows = rows[n:]
+	}
+}
+
+// writeAllAccesses writes the tables of a file that has accesses; nothing where it has
+// none. They show no lines, whose size a file does not hold, and so no fits.
+func writeAllAccesses(w io.Writer, f *params.File) {
+	const noLines = 1
+	a := &Accesses{Rows: accessRows(f.Cells, noLines)}
+	if len(a.Rows) == 0 {
+		return
+	}
+	fmt.Fprint(w, "accesses: passes of one worker over an array")
+	a.writeTables(w)
+	fmt.Fprintln(w)
 }
 
 // cost is a coefficient with its error; - for one that is held at 0.

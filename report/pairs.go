@@ -45,6 +45,19 @@ const MatrixCPUs = 16
 // the pairs that are slow.
 func (p *Pairs) WriteText(w io.Writer) {
 	fmt.Fprintln(w, machine(p.Provenance))
+	p.writeTables(w)
+}
+
+// writePairs writes the tables of a file that has pairs; nothing where it has none.
+func writePairs(w io.Writer, f *params.File) {
+	if p, err := NewPairs(f); err == nil {
+		var b strings.Builder
+		p.writeTables(&b)
+		fmt.Fprintf(w, "%s\n\n", strings.TrimRight(b.String(), "\n"))
+	}
+}
+
+func (p *Pairs) writeTables(w io.Writer) {
 	fmt.Fprintf(w, "lone transfers between two CPUs, one pair at a time; copy %s\n", p.Copy)
 	if len(p.CPUs) <= MatrixCPUs {
 		for row, m := range p.Sizes {

@@ -29,6 +29,8 @@ func WriteSweep(w io.Writer, f *params.File) {
 			}
 		}
 	}
+	writePairs(w, f)
+	writeAllAccesses(w, f)
 	WriteLevels(w, f)
 	WritePacks(w, f)
 	WriteReach(w, f)
@@ -60,7 +62,6 @@ func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell
 	if off {
 		cache = "off cache"
 	}
-	fmt.Fprintf(w, "L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole\n", setup, policy, cache, Bytes(plan.SegmentBytes))
 	columns := []params.Key{{Kind: params.TransferCell, Setup: setups.Lone.Name, Placement: policy, OffCache: off, Tau: 1}}
 	for _, tau := range plan.Taus {
 		columns = append(columns, params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
@@ -68,6 +69,11 @@ func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell
 	columns = slices.DeleteFunc(columns, func(k params.Key) bool {
 		return !slices.ContainsFunc(plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })
 	})
+	fmt.Fprintf(w, "L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole\n", setup, policy, cache, Bytes(plan.SegmentBytes))
+	if len(columns) == 0 {
+		fmt.Fprint(w, "nothing is measured yet\n\n")
+		return
+	}
 	fmt.Fprintf(w, "%10s", "m")
 	for _, k := range columns {
 		name := "τ=" + strconv.Itoa(k.Tau)

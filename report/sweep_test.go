@@ -13,7 +13,7 @@ import (
 func TestWriteSweep(t *testing.T) {
 	at := func(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: 0.98 * ns, Hi: 1.02 * ns, N: 9} }
 	f := &params.File{Seconds: 60, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
-		Sizes: []int{64, 8192, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}}
+		Sizes: []int{64, 8192, 65536, 1 << 18}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}}
 	cell := func(setup string, tau, m, k, transfers int, l float64) {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m},
 			K: k, Transfers: transfers, Time: at(l)})
@@ -23,15 +23,24 @@ func TestWriteSweep(t *testing.T) {
 	cell("lone", 1, 65536, 8, 2, 16000)
 	cell("ring", 2, 64, 1, 2, 400)
 	cell("ring", 2, 8192, 1, 2, 3000)
+	cell("ring", 2, 1<<18, 32, 2, 18000)
+	f.Cells = append(f.Cells,
+		params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "0-1"}, Time: at(50)},
+		params.Cell{Key: params.Key{Kind: params.AccessCell, Placement: numa.Local, Tau: 1, Bytes: 4096, Variant: "read-int32-1"}, Time: at(2048)})
 	var b bytes.Buffer
 	WriteSweep(&b, f)
 	for _, want := range []string{
+		"ring, placement local, off cache; segments of 8K, longer messages as a whole\nnothing is measured yet\n",
+		"      256K                    9000\n", // and no A(τ) without L(m,1)
+		"    0  50\n",
+		"1024 elements, in cache: ns an element",
+		"read  int32  2.00  2.00",
 		"L(m,τ) in ns, ring, placement local, in cache; segments of 8K",
 		"         m        lone         τ=2     A(τ)",
 		"        64         150         200     1.50", // A = 2·150/200
 		"        8K        1000        1500     1.33",
 		"       64K        8000\n", // the rest is not there yet
-		"5 cells in 60 s; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
+		"8 cells in 60 s; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)

@@ -143,3 +143,16 @@ func TestBesideIsResumed(t *testing.T) {
 		t.Errorf("warnings: %q", saved.Warnings)
 	}
 }
+
+// What a file lacked is no longer true of a resumed sweep; other warnings are.
+func TestLacking(t *testing.T) {
+	for warning, want := range map[string]bool{
+		"432 cells of access have too few samples for an interval: go on with -resume, or allow more with -budget": true,
+		"2 of 6 pairs were not measured: allow more with -time":                                                    true,
+		"6 % of the batches took more than 1.5 times their median: something else runs on these CPUs":              false,
+	} {
+		if Lacking(warning) != want {
+			t.Errorf("%s: %t", warning, !want)
+		}
+	}
+}

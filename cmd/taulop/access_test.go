@@ -35,7 +35,8 @@ func TestBadAccesses(t *testing.T) {
 		{"access -time 0s", "-time"},
 		{"access -ci 1", "-ci"},
 		{"access -cpu 99999", "99999"},
-		{"access -o " + dir + "/no/x", "cannot be written"},
+		{"access -cpu -3", "-cpu"},
+		{"access -o " + dir + "/no/x", "cannot be written: there is no folder " + dir + "/no"},
 		{"access -o " + there, "there already"},
 	} {
 		_, _, err := run(t, strings.Fields(tt.line)...)

@@ -22,6 +22,10 @@ func TestBadSweeps(t *testing.T) {
 	if err := os.WriteFile(there, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	pairs := filepath.Join(t.TempDir(), "pairs.json")
+	if err := (&params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Taus: []int{1}}}).WriteFile(pairs); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct{ line, want string }{
 		{"sweep", "-o host.json"},
 		{"sweep -o a -resume b", "-o host.json"},
@@ -37,9 +41,11 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -segment 0 -o " + dir + "/x", "-segment"},
 		{"sweep -segments 0 -o " + dir + "/x", "-segments"},
 		{"sweep -sizes 100G -o " + dir + "/x", "may take"},
-		{"sweep -o " + dir + "/no/x", "cannot be"},
+		{"sweep -o " + dir + "/no/x", "there is no folder"},
 		{"sweep -o " + there, "there already"},
 		{"sweep -resume " + there, "there.json"},
+		{"sweep -resume " + there + " -with copy -ci 0.5", "leave out -ci, -with"},
+		{"sweep -resume " + pairs, "not measured by a sweep"},
 		{"sweep -resume " + dir + "/none.json", "none.json"},
 		{"swep -o x", "swep"},
 	} {
