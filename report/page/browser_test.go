@@ -592,8 +592,11 @@ func TestBesideAloneInBrowser(t *testing.T) {
 		}
 		b := open(t, p)
 		b.sight(`figure[data-chart="disk"]`)
-		if got := b.texts("main > section > h2, #beside h2"); !strings.Contains(got, "Beside transfers") || strings.Contains(got, "What each carries") {
+		if got := b.texts("h2"); strings.Count(got, "Beside transfers") != 1 || strings.Contains(got, "What each carries") || strings.Contains(got, "Charts") {
 			t.Errorf("%d machines: sections %q", n, got)
+		}
+		if got := b.texts("footer"); got != "" {
+			t.Errorf("%d machines: a footnote without transfers, %q", n, got)
 		}
 		if shown := eval[string](b, `[...document.querySelectorAll("#toolbar > label, #few")].filter(e => !e.hidden).map(e => e.id).join()`); shown != "" {
 			t.Errorf("%d machines: %s is there without transfers", n, shown)
