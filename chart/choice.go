@@ -214,11 +214,11 @@ func place(names []string, i int) int {
 
 // certainty says what the bars are, or why there are none.
 func certainty(series []Series) string {
-	some, all := false, true
+	some, all, sampled := false, true, false
 	for _, s := range series {
 		for _, p := range s.Points {
 			if p.Y.Lo != p.Y.Hi { // not A(1), which is 1 by definition
-				some, all = some || p.Y.Known(), all && p.Y.Known()
+				some, all, sampled = some || p.Y.Known(), all && p.Y.Known(), sampled || p.Y.N > 0
 			}
 		}
 	}
@@ -227,6 +227,8 @@ func certainty(series []Series) string {
 		return "bars: 95 % intervals"
 	case some:
 		return "bars: 95 % intervals, where there are samples enough"
+	case sampled:
+		return "no intervals: too few samples"
 	}
 	return "no intervals: no samples"
 }

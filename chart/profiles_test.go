@@ -245,6 +245,22 @@ func TestRefusedProfiles(t *testing.T) {
 	}
 }
 
+// A caption says why there are no bars: samples were few, or there are none.
+func TestCertaintyWithoutIntervals(t *testing.T) {
+	for n, want := range map[int]string{0: "no intervals: no samples", 3: "no intervals: too few samples"} {
+		m := beside("a", []int{1024})
+		for i := range m.File.Cells {
+			e := &m.File.Cells[i].Time
+			e.Lo, e.Hi, e.N = math.Inf(-1), math.Inf(1), n
+		}
+		for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"accesses": Accesses, "disks": Disks} {
+			if c := made(t)(make([]compare.Machine{m}, Choice{})); !slices.Contains(c.Caption, want) {
+				t.Errorf("%s of %d samples: the caption is %q, want %q", what, n, c.Caption, want)
+			}
+		}
+	}
+}
+
 // Cells that no axis has a place for, as a file may have them.
 func TestProfilesWithoutAPlace(t *testing.T) {
 	m := beside("a", []int{1024}, 2)

@@ -123,6 +123,31 @@ func TestPlotsAreWritten(t *testing.T) {
 	}
 }
 
+// Of several files of one machine, an error names the one that it is about.
+func TestBadPlotNamesTheFile(t *testing.T) {
+	dir := t.TempDir()
+	native, _, _ := plottable(t, dir)
+	f, err := params.ReadFile(native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Provenance.Hostname = "vm"
+	all, swept := filepath.Join(dir, "all.json"), filepath.Join(dir, "swept.json")
+	if err := f.WriteFile(all); err != nil {
+		t.Fatal(err)
+	}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Variant != "" })
+	if err := f.WriteFile(swept); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"disk", "access", "pack", "patterns"} {
+		_, _, err := run(t, "plot", kind, "-o", filepath.Join(dir, "x.svg"), all, swept)
+		if exitStatus(err) != 2 || !strings.HasPrefix(err.Error(), "vm (swept.json) has no ") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 func TestBadPlots(t *testing.T) {
 	dir := t.TempDir()
 	native, published, verification := plottable(t, dir)

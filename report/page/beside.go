@@ -233,7 +233,7 @@ func ends(sizes []int) []int {
 
 // encode makes the charts' data of a machine; nothing where it has none.
 func (l *lines) encode(m measured) (template.JS, error) {
-	var data besideData
+	data := besideData{Lines: []lineData{}} // a list for scripts, of pairs alone too
 	for _, p := range m.profiles {
 		at, drawn := l.numbers[profileNameOf(p)]
 		if !drawn {
@@ -250,7 +250,7 @@ func (l *lines) encode(m measured) (template.JS, error) {
 	if m.pairs != nil {
 		data.Pairs = newPairMap(m.pairs)
 	}
-	if data.Lines == nil && data.Pairs == nil {
+	if len(data.Lines) == 0 && data.Pairs == nil {
 		return "", nil
 	}
 	text, err := json.Marshal(data)

@@ -540,6 +540,48 @@ func TestBesideOfOneInBrowser(t *testing.T) {
 	}
 }
 
+// only leaves cells of a kind.
+func only(m compare.Machine, k params.Kind) compare.Machine {
+	m.File.Cells = slices.DeleteFunc(m.File.Cells, func(c params.Cell) bool { return c.Kind != k })
+	return m
+}
+
+// Files hold different kinds, such as pairs of CPUs alone beside one of a disk.
+func TestBesideOfDifferentKindsInBrowser(t *testing.T) {
+	b := open(t, &Page{Machines: []compare.Machine{
+		only(addBeside(exact("pairs", nil), 1), params.PairCell),
+		only(addBeside(exact("disk", nil), 1), params.DiskCell),
+		only(addBeside(exact("access", nil), 1), params.AccessCell),
+	}})
+	for _, kind := range []string{"disk", "access"} {
+		b.sight(fmt.Sprintf(`figure[data-chart="%s"]`, kind))
+		if got := eval[string](b, `[...document.querySelectorAll('figure[data-chart="%s"] g.series')].map(g => g.dataset.name).join()`, kind); got != kind {
+			t.Errorf("the chart of %s has series %q", kind, got)
+		}
+	}
+	b.sight(".map figure")
+	b.clean()
+	if t.Failed() {
+		return
+	}
+
+	// A figure that fails says so, and leaves the others alone.
+	eval[bool](b, `(() => {
+		figures[0].spec = () => { throw new Error("on purpose"); };
+		for (const f of figures) { f.near = true; f.figure.querySelector(".plot").replaceChildren(); }
+		redraw();
+		return true;
+	})()`)
+	if got, want := b.texts("figure:not(:has(svg)) figcaption"), "This chart cannot be drawn: on purpose"; got != want {
+		t.Errorf("figures without a chart say %q, want %q", got, want)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.faults) != 1 || !strings.Contains(b.faults[0], "on purpose") {
+		t.Errorf("the console has %q", b.faults)
+	}
+}
+
 // Files without transfers have a page of what else they hold, few and many.
 func TestBesideAloneInBrowser(t *testing.T) {
 	for _, n := range []int{1, 2, compare.Fleet} {
@@ -550,8 +592,11 @@ func TestBesideAloneInBrowser(t *testing.T) {
 		}
 		b := open(t, p)
 		b.sight(`figure[data-chart="disk"]`)
-		if got := b.texts("main > section > h2, #beside h2"); !strings.Contains(got, "Beside transfers") || strings.Contains(got, "What each carries") {
+		if got := b.texts("h2"); strings.Count(got, "Beside transfers") != 1 || strings.Contains(got, "What each carries") || strings.Contains(got, "Charts") {
 			t.Errorf("%d machines: sections %q", n, got)
+		}
+		if got := b.texts("footer"); got != "" {
+			t.Errorf("%d machines: a footnote without transfers, %q", n, got)
 		}
 		if shown := eval[string](b, `[...document.querySelectorAll("#toolbar > label, #few")].filter(e => !e.hidden).map(e => e.id).join()`); shown != "" {
 			t.Errorf("%d machines: %s is there without transfers", n, shown)

@@ -105,9 +105,21 @@ function dropFigure(f) {
   figures.splice(figures.indexOf(f), 1);
 }
 
+// drawFigure draws one that is stale. What goes wrong in it is its own: those after it
+// are drawn all the same.
 function drawFigure(f) {
   if (!f.stale || f.folded()) return;
   f.stale = false;
+  try {
+    draw(f);
+  } catch (e) {
+    f.figure.querySelector(".plot").replaceChildren();
+    f.figure.querySelector("figcaption").replaceChildren("This chart cannot be drawn: " + e.message);
+    reportError(e);
+  }
+}
+
+function draw(f) {
   f.chart ??= new f.Kind(f.figure);
   const spec = f.spec();
   f.figure.querySelector("figcaption").replaceChildren(make("span", {}, spec.name), make("span", { class: "unit" }, spec.unit));
