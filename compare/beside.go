@@ -196,6 +196,15 @@ func (c *FleetCell) score() {
 	}
 }
 
+// farOff is a score that chance does not reach among thousands of cells.
+const farOff = 2 * OutlierScore
+
+// offAmongMany tells whether a machine is off in one of a hundred of its cells or
+// more, or far off in one: of hundreds a few are off by chance.
+func (d *Deviation) offAmongMany() bool {
+	return d.Off > 0 && 100*d.Off >= d.Cells || math.Abs(d.Score) > farOff
+}
+
 // findOutliers takes each machine's worst cell.
 func (k *FleetKind) findOutliers(machines []Machine) {
 	worst := make(map[string]*CellOutlier)
@@ -213,7 +222,7 @@ func (k *FleetKind) findOutliers(machines []Machine) {
 	}
 	k.Machines = len(worst)
 	for _, m := range machines {
-		if w := worst[m.Name]; w != nil && w.Off > 0 {
+		if w := worst[m.Name]; w != nil && w.offAmongMany() {
 			w.Path = m.Path
 			k.Outliers = append(k.Outliers, *w)
 		}

@@ -84,6 +84,24 @@ func TestFleetBeside(t *testing.T) {
 	}
 }
 
+// Of many cells a few are off by chance.
+func TestOffAmongMany(t *testing.T) {
+	for _, tt := range []struct {
+		d    Deviation
+		want bool
+	}{
+		{Deviation{Score: 3.6, Off: 1, Cells: 20}, true},
+		{Deviation{Score: 3.6, Off: 1, Cells: 432}, false},
+		{Deviation{Score: -3.6, Off: 5, Cells: 432}, true},
+		{Deviation{Score: -7.5, Off: 1, Cells: 8128}, true},
+		{Deviation{Score: 3.4, Off: 0, Cells: 0}, false},
+	} {
+		if got := tt.d.offAmongMany(); got != tt.want {
+			t.Errorf("%+v: %t", tt.d, got)
+		}
+	}
+}
+
 // Files without transfers meet by what else they hold; transfers that were asked for,
 // or that machines have, must be in common or are said not to be.
 func TestBesideAlone(t *testing.T) {
