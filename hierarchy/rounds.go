@@ -64,7 +64,8 @@ func (r Rounds) measure(ctx context.Context, jobs []*job) (missing int, err erro
 				todo = append(todo, j)
 			}
 		}
-		if len(todo) == 0 {
+		lacks := len(todo) > 0
+		if !lacks {
 			for _, j := range jobs {
 				if j.cell.Message().Width() > r.Width {
 					todo = append(todo, j)
@@ -77,6 +78,9 @@ func (r Rounds) measure(ctx context.Context, jobs []*job) (missing int, err erro
 			return 0, nil
 		}
 		rand.Shuffle(len(todo), func(i, k int) { todo[i], todo[k] = todo[k], todo[i] })
+		if lacks { // a short time is not to be spent on mapping arenas alone
+			slices.SortStableFunc(todo, func(a, b *job) int { return a.arena() - b.arena() })
+		}
 		for _, j := range todo {
 			if !time.Now().Before(over) {
 				return lacking(), nil
@@ -97,6 +101,14 @@ func (r Rounds) measure(ctx context.Context, jobs []*job) (missing int, err erro
 			}
 		}
 	}
+}
+
+// arena is 1 for a cell that needs gigabytes mapped first, else 0.
+func (j *job) arena() int {
+	if b := j.cell.Between; j.key.OffCache || b != nil && (b.From.Memory || b.To.Memory) {
+		return 1
+	}
+	return 0
 }
 
 // done is the cell as it is now.
