@@ -354,3 +354,13 @@ func BenchmarkPredictCommand(b *testing.B) {
 		})
 	}
 }
+
+// What is extrapolated at a stride is beyond where p was measured, and the note says that.
+func TestPredictStrideExtrapolated(t *testing.T) {
+	file := stridedFile(t, t.TempDir())
+	const want = ", and p(m,64) with m from 1K to 8K.\n"
+	out, _, err := run(t, "predict", "-params", file, "-P", "2", "-m", "512,8K", "-stride", "64", "bcast:binomial")
+	if err != nil || !strings.Contains(out, want) {
+		t.Errorf("%v\n%s\nwant%s", err, out, want)
+	}
+}
