@@ -412,6 +412,7 @@ func TestP(t *testing.T) {
 	add("1K8S", 1024, 80, false)
 	add("4K8S-L3", 4096, 1800, false)
 	add("4K8S", 4096, 900, true)
+	add("4K512S", 4096, 950, false)
 	add("4K64S", 4096, 920, false)
 	for _, tt := range []struct {
 		stride, m int
@@ -426,7 +427,7 @@ func TestP(t *testing.T) {
 			t.Errorf("p(%d,%d) = %v, %v; want %v", tt.m, tt.stride, got, beyond, tt.want)
 		}
 	}
-	if _, err := f.P(16, false); err == nil || !strings.Contains(err.Error(), "there are those of 8, 64") {
+	if _, err := f.P(16, false); err == nil || !strings.Contains(err.Error(), "there are those of 8, 64, 512") {
 		t.Errorf("a stride that was not measured: %v", err)
 	}
 	if _, err := sparse().P(8, false); err == nil || !strings.Contains(err.Error(), "taulop pack") {

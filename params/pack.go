@@ -3,6 +3,7 @@ package params
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
@@ -13,16 +14,14 @@ import (
 // apart, for any τ. It fails where the file does not have that stride.
 func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	g := grid{cells: make(map[[2]int]*Cell)}
-	var strides []string
+	var strides []int
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		m, ok := c.packed()
 		if !ok || c.OffCache != offCache || m.Contiguous() {
 			continue
 		}
-		if d := fmt.Sprint(m.Stride); !slices.Contains(strides, d) {
-			strides = append(strides, d)
-		}
+		strides = append(strides, m.Stride)
 		if m.Stride == stride {
 			g.cells[[2]int{m.Bytes, 0}] = c
 			g.sizes = append(g.sizes, m.Bytes)
@@ -34,7 +33,12 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 		if len(strides) == 0 {
 			return nil, fmt.Errorf("no packed messages, %s: measure them with taulop pack, or taulop sweep -with pack", cacheText(offCache))
 		}
-		return nil, fmt.Errorf("no messages at a stride of %d bytes: there are those of %s", stride, strings.Join(strides, ", "))
+		slices.Sort(strides)
+		var there []string
+		for _, d := range slices.Compact(strides) {
+			there = append(there, strconv.Itoa(d))
+		}
+		return nil, fmt.Errorf("no messages at a stride of %d bytes: there are those of %s", stride, strings.Join(there, ", "))
 	}
 	curve, err := g.curve("packed messages", func(c Cell) fit.Estimate { return c.Time })
 	if err != nil {

@@ -304,15 +304,20 @@ func PatternMeans(rows []PatternRow) []Mean {
 }
 
 // AddPatterns adds the times of patterns to a parameter file, in place of such that
-// it had, and what their readers must know.
-func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) {
+// it had, and what their readers must know. It says how many there were: of a Run that
+// was stopped, not all.
+func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) (added int) {
 	measured := make(map[params.Key]bool)
 	var cells []params.Cell
-	for i, c := range r.Cases {
+	for i, samples := range r.samples {
+		if len(samples) == 0 {
+			continue
+		}
+		c := r.Cases[i]
 		cell := params.Cell{
 			Key: params.Key{Kind: params.PatternCell, Placement: placement, OffCache: c.OffCache,
 				Tau: c.Schedule.Call.P, Bytes: c.Schedule.Call.M, Variant: c.Name},
-			Time: fit.Median(r.samples[i]), Samples: r.samples[i],
+			Time: fit.Median(samples), Samples: samples,
 		}
 		measured[cell.Key] = true
 		cells = append(cells, cell)
@@ -323,4 +328,5 @@ func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) {
 			f.Warnings = append(f.Warnings, w)
 		}
 	}
+	return len(cells)
 }

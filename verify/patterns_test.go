@@ -133,6 +133,11 @@ func TestPatternRows(t *testing.T) {
 	if err := file.Validate(); err != nil {
 		t.Error(err)
 	}
+	r.samples[0] = nil // stopped before it
+	stopped := &params.File{Format: params.Format, Version: params.Version}
+	if n := r.AddPatterns(stopped, numa.Local); n != len(r.Cases)-1 || len(stopped.Cells) != n {
+		t.Errorf("stopped: %d cells, %d in the file, of %d cases", n, len(stopped.Cells), len(r.Cases))
+	}
 	r.samples[0] = make([]float64, 6)
 	if _, err := r.PatternFits(); err == nil || !strings.Contains(err.Error(), "-m") {
 		t.Errorf("a time of 0: %v", err)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/verify"
@@ -52,6 +54,23 @@ func (req *verifyRequest) checkPatterns() error {
 		return usagef("-save %s cannot be written: %v", req.save, err)
 	}
 	return nil
+}
+
+// savePatterns writes -save, if it is given and any pattern was measured.
+func (req *verifyRequest) savePatterns(r *verify.Runner, file *params.File) (saved bool, err error) {
+	if req.save == "" {
+		return false, nil
+	}
+	file.Warnings = nil
+	for _, w := range req.warnings {
+		if !slices.Contains(file.Warnings, w) {
+			file.Warnings = append(file.Warnings, w)
+		}
+	}
+	if r.AddPatterns(file, numa.Local) == 0 {
+		return false, nil
+	}
+	return true, file.WriteFile(req.save)
 }
 
 // patternCases are the variants to carry out, in the order of the report.

@@ -16,6 +16,7 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/verify"
 )
 
 const predictHelp = `Predict says what collectives cost on the machine of a parameter file.
@@ -34,7 +35,7 @@ Examples:
 Models: taulop; libtaulop, τ-Lop as the authors' library computes it; lognp,
 whose o(m) is half of what a lone message costs under τ-Lop; mlognp, with an o(m)
 for each level of the machine, if taulop pairs measured it; loggp, if the file has
-its parameters.
+its parameters. Messages at a stride are known to taulop and lognp alone.
 
 Flags:
 `
@@ -157,6 +158,9 @@ func (req *costRequest) choose(names []string) error {
 	}
 	req.asked = make(map[*collective.Algorithm]bool)
 	for _, name := range names {
+		if name == verify.Message {
+			return usagef("a message is no collective: take bcast:linear with -P 2, which is one message, or measure messages with taulop verify message")
+		}
 		var found []*collective.Algorithm
 		var err error
 		if strings.Contains(name, ":") {
@@ -288,6 +292,9 @@ func (req *costRequest) load() error {
 	if req.file == "" {
 		return usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
 	}
+	if req.model == "mlognp" && req.stride > 0 {
+		return usagef("-model mlognp knows messages in one piece only: leave -stride out, or take -model taulop or lognp")
+	}
 	parameters, err := req.readParameters()
 	if err != nil {
 		return err
@@ -337,6 +344,10 @@ func (req *costRequest) load() error {
 		Measured: fmt.Sprintf("m from %s to %s and τ from %d to %d",
 			report.Bytes(curve.Sizes[0]), report.Bytes(curve.Sizes[len(curve.Sizes)-1]), curve.Taus[0], curve.Taus[len(curve.Taus)-1]),
 		Rule: model.ExtrapolationRule,
+	}
+	if packing := parameters.packing; packing != nil {
+		req.source.Measured += fmt.Sprintf(", and p(m,%d) with m from %s to %s", req.stride,
+			report.Bytes(packing.Sizes[0]), report.Bytes(packing.Sizes[len(packing.Sizes)-1]))
 	}
 	if req.machine != "" {
 		req.source.Machine = req.machine

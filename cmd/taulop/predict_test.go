@@ -127,6 +127,8 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 brodcast", `did you mean "bcast"`},
 			{"-P 4 bcast:binomal", `did you mean "bcast:binomial"`},
 			{"-P 4", "name a collective"},
+			{"-P 4 message", "bcast:linear with -P 2"},
+			{"-P 4 -model mlognp -stride 64 bcast", "take -model taulop or lognp"},
 			{"-P 4 -root 4 bcast", "root from 0 to 3, got 4"},
 			{"-P 4 -degree 1 bcast:sm-tree", "2 or more"},
 			{"-P 4 -segment 0 bcast", "at least one byte"},
@@ -350,5 +352,15 @@ func BenchmarkPredictCommand(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// What is extrapolated at a stride is beyond where p was measured, and the note says that.
+func TestPredictStrideExtrapolated(t *testing.T) {
+	file := stridedFile(t, t.TempDir())
+	const want = ", and p(m,64) with m from 1K to 8K.\n"
+	out, _, err := run(t, "predict", "-params", file, "-P", "2", "-m", "512,8K", "-stride", "64", "bcast:binomial")
+	if err != nil || !strings.Contains(out, want) {
+		t.Errorf("%v\n%s\nwant%s", err, out, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -109,26 +110,23 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	}
 	here := provenance.Read("/", machine)
 	file, err := req.measure(ctx, runner, here, errOut)
-	if errors.Is(err, context.Canceled) {
-		return interrupted("stopped before all was measured: there is nothing to show")
-	}
-	if err != nil {
+	stopped := errors.Is(err, context.Canceled)
+	if err != nil && !stopped {
 		return err
 	}
 	for _, w := range steal.Warnings() {
 		req.warnings = append(req.warnings, w.Error())
 	}
-	if req.save != "" {
-		file.Warnings = nil
-		for _, w := range req.warnings {
-			if !slices.Contains(file.Warnings, w) {
-				file.Warnings = append(file.Warnings, w)
-			}
-		}
-		runner.AddPatterns(file, numa.Local)
-		if err := file.WriteFile(req.save); err != nil {
-			return err
-		}
+	saved, err := req.savePatterns(runner, file)
+	switch {
+	case stopped && err != nil:
+		return interrupted(fmt.Sprintf("stopped before all was measured, and what was could not be saved: %v", err))
+	case stopped && saved:
+		return interrupted("stopped before all was measured: the patterns that were are in " + req.save)
+	case stopped:
+		return interrupted("stopped before all was measured: there is nothing to show")
+	case err != nil:
+		return err
 	}
 	doc, err := req.document(runner, file, here)
 	if err != nil {
@@ -150,7 +148,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
 	flags.StringVar(&req.params, "params", "", "predict from a `file` of taulop sweep (default a sweep of what is needed)")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.DurationVar(&req.time, "time", time.Minute, "time for everything")
+	flags.DurationVar(&req.time, "time", time.Minute, "time for everything; a sweep that then lacks cells goes on with them for as long again at most")
 	flags.BoolVar(&req.force, "force", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`")
@@ -388,7 +386,8 @@ type verified interface {
 	WriteJSON(io.Writer) error
 }
 
-// measure measures both sides. It returns the parameters to predict from.
+// measure measures both sides. It returns the parameters to predict from; stopped, as
+// far as they are there.
 func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here provenance.Provenance, errOut io.Writer) (file *params.File, err error) {
 	share := req.time / turns
 	if req.params != "" {
@@ -403,28 +402,45 @@ func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here pr
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		var warnings []string
+		for _, w := range here.Warnings() {
+			warnings = append(warnings, w.Error())
+		}
+		req.warnings = append(append(warnings, req.warnings...), file.Warnings...)
+	}()
 	for turn := range turns {
 		if req.params == "" {
-			file.Plan.Budget, file.Warnings = share.Seconds(), nil
-			s := sweep.Sweep{File: file, Machine: req.machine, Save: func(*params.File) error { return nil }}
-			if err := s.Run(ctx); err != nil {
-				return nil, err
+			if err := req.sweep(ctx, file, share, file.Plan.Width); err != nil {
+				return file, err
 			}
-			runtime.GC() // nothing is collected while teams exist
 		}
 		if err := r.Run(ctx, share); err != nil {
-			return nil, err
+			return file, err
 		}
 		if !req.quiet {
 			fmt.Fprintf(errOut, "taulop: turn %d of %d, %d samples of each case\n", turn+1, turns, r.Rounds())
 		}
 	}
-	var warnings []string
-	for _, w := range here.Warnings() {
-		warnings = append(warnings, w.Error())
+	if req.params != "" || file.Complete {
+		return file, nil
 	}
-	req.warnings = append(append(warnings, req.warnings...), file.Warnings...)
-	return file, nil
+	if !req.quiet {
+		fmt.Fprintf(errOut, "taulop: the sweep lacks samples of some cells and goes on with those, for %v at most\n", req.time)
+	}
+	return file, req.sweep(ctx, file, req.time, math.MaxFloat64)
+}
+
+// sweep goes on with the sweep of a file. With a width above that of any interval it
+// visits but the cells that have none.
+func (req *verifyRequest) sweep(ctx context.Context, file *params.File, budget time.Duration, width float64) error {
+	planned := file.Plan.Width
+	defer func() { file.Plan.Width = planned }()
+	file.Plan.Budget, file.Plan.Width, file.Warnings = budget.Seconds(), width, nil
+	s := sweep.Sweep{File: file, Machine: req.machine, Save: func(*params.File) error { return nil }}
+	err := s.Run(ctx)
+	runtime.GC() // nothing is collected while teams exist
+	return err
 }
 
 // document puts beside what was measured what the models say of it.
@@ -470,6 +486,9 @@ func (req *verifyRequest) source() string {
 
 // lacking is what to do where parameters are missing.
 func (req *verifyRequest) lacking(err error) error {
+	if req.params == "" && req.save != "" {
+		return usagef("-time %v is too short for a sweep of what is needed: allow more, ask for fewer -m or -cache, or name a file of taulop sweep with -params; the patterns are in %s", req.time, req.save)
+	}
 	if req.params == "" {
 		return usagef("-time %v is too short for a sweep of what is needed: allow more, ask for fewer -m or -cache, or name a file of taulop sweep with -params", req.time)
 	}

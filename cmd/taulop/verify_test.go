@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
@@ -147,5 +150,80 @@ func TestVerifiesPatterns(t *testing.T) {
 	out, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", "3s", "-force", "-P", "2", "-quiet", "-params", save)
 	if err != nil || !strings.Contains(out, "permutation-d") || !strings.Contains(out, "parameters: "+save) {
 		t.Errorf("from the file: %v, %s", err, out)
+	}
+}
+
+// A canceller ends a context when a turn is over.
+type canceller struct {
+	strings.Builder
+	cancel func()
+}
+
+func (c *canceller) Write(text []byte) (int, error) {
+	if strings.Contains(string(text), "turn 1 of") {
+		c.cancel()
+	}
+	return c.Builder.Write(text)
+}
+
+// What was measured until Ctrl-C is in -save, and the sentence says so.
+func TestStoppedPatterns(t *testing.T) {
+	needLinux(t)
+	save := filepath.Join(t.TempDir(), "host.json")
+	for _, tt := range []struct {
+		flags []string
+		want  string
+	}{{[]string{"-save", save}, "the patterns that were are in " + save}, {nil, "there is nothing to show"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var out strings.Builder
+		errOut := &canceller{cancel: cancel}
+		line := append([]string{"-patterns", "-cache", "in", "-m", "2K:32K", "-time", "6s", "-force", "-P", "2"}, tt.flags...)
+		err := verifyCommand(ctx, &out, errOut, append(line, "ping-pong"))
+		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || out.Len() > 0 {
+			t.Errorf("%v: exit %d, %v, printed %q; want %q", tt.flags, exitStatus(err), err, &out, tt.want)
+		}
+	}
+	host, err := params.ReadFile(save)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patterns := 0
+	for _, c := range host.Cells {
+		if c.Kind != params.PatternCell {
+			continue
+		}
+		if patterns++; len(c.Samples) == 0 || !(c.Time.Center > 0) {
+			t.Errorf("%s of %d bytes: %+v", c.Variant, c.Bytes, c.Time)
+		}
+	}
+	if patterns != 2*5 {
+		t.Errorf("%d cells of patterns, want 10", patterns)
+	}
+}
+
+// A sweep that lacks cells at the end goes on with those.
+func TestSweepGoesOn(t *testing.T) {
+	needLinux(t)
+	out, errOut, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", "100ms", "-force", "-P", "2", "ping-pong")
+	if !strings.Contains(errOut, "the sweep lacks samples of some cells") {
+		t.Errorf("it does not go on: %s", errOut)
+	}
+	if err != nil && (exitStatus(err) != 2 || !strings.Contains(err.Error(), "too short")) {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
+func TestLacking(t *testing.T) {
+	for _, tt := range []struct {
+		req  verifyRequest
+		want string
+	}{
+		{verifyRequest{time: time.Second}, "with -params"},
+		{verifyRequest{time: time.Second, save: "host.json"}, "the patterns are in host.json"},
+		{verifyRequest{params: "host.json"}, "host.json: no cells"},
+	} {
+		if err := tt.req.lacking(errors.New("no cells")); exitStatus(err) != 2 || !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("%v, want one that ends in %q", err, tt.want)
+		}
 	}
 }
