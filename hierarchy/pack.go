@@ -145,12 +145,13 @@ func (p Packs) Measure(ctx context.Context, m *numa.Machine, r Rounds) (missing 
 	var jobs []*job
 	for _, off := range p.Caches {
 		for _, message := range p.Messages {
-			tr := setups.Trial{Setup: setups.Packing(message), Segments: 1, K: 1, SegmentBytes: message.Span(), Bytes: message.Span()}
-			if off {
-				tr.ArenaBytes = max(p.arena(m, place), tr.Bytes)
+			room := setups.Room{Bytes: []int{message.Span()}}
+			if off { // half of it to pack from, half to unpack into
+				room = setups.Room{Bytes: []int{max(p.arena(m, place)/2, message.Span())}, Memory: true}
 			}
+			b := setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message}
 			key := params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: message.Bytes, Variant: message.String()}
-			jobs = append(jobs, &job{key, alone, &setups.Cell{Trial: tr}, 1 / float64(tr.Setup.Transfers)})
+			jobs = append(jobs, &job{key, alone, &setups.Cell{Between: &b}, 0.5}) // packed and unpacked
 		}
 	}
 	for _, pair := range p.Pairs {

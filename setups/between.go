@@ -1,21 +1,26 @@
 package setups
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/taulop/taulop/shm"
+	"github.com/taulop/taulop/strided"
 )
 
 // A Between is a copy between levels of the memory: τ workers copy m bytes each
 // at once, without flags. Where a copy reads from and writes to is a matter of
-// the Room that it walks through, message after message and round again.
+// the Room that it walks through, message after message and round again. With a
+// Layout it is a message at a stride, Bytes being its span, that each packs into a
+// buffer of its own and unpacks at the other end: half of that is p(m,d).
 type Between struct {
 	Tau      int // the first workers of the team
 	Bytes    int // m
 	From, To Room
+	Layout   *strided.Message
 	Copies   int // in a batch
 	Batches  int // timed, after a round that warms up
 }
@@ -64,6 +69,13 @@ func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 			from.phase = t.copied * unitBytes
 		}
 		run.ends = append(run.ends, pair)
+		if b.Layout != nil {
+			own, err := run.mapped(t, b.Layout.Bytes, t.placement.Workers[w].UserNode, shm.MapPrivate)
+			if err != nil {
+				return nil, err
+			}
+			run.own = append(run.own, own[:b.Layout.Bytes])
+		}
 	}
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
@@ -82,6 +94,7 @@ func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 type between struct {
 	Between
 	ends     [][2]*stretch // by worker: from, to
+	own      [][]byte      // by worker: of packed messages
 	regions  []*shm.Region
 	barrier  *shm.Barrier
 	patterns [][]byte
@@ -213,7 +226,11 @@ func (b *between) work(w *worker) error {
 		if !b.meet(w, i) {
 			return gaveUp{"the other workers"}
 		}
-		from.next, to.next = b.copies(from, to, stride, n)
+		if b.Layout != nil {
+			from.next, to.next = b.packs(b.own[w.id], from, to, stride, n)
+		} else {
+			from.next, to.next = b.copies(from, to, stride, n)
+		}
 		w.finish[i] = time.Since(b.epoch)
 		total += n
 	}
@@ -276,6 +293,29 @@ func (b *between) copies(from, to *stretch, stride, n int) (nextFrom, nextTo int
 	return s, d
 }
 
+// packs is the timed loop of messages at a stride.
+func (b *between) packs(own []byte, from, to *stretch, stride, n int) (nextFrom, nextTo int) {
+	s, d, m := from.next, to.next, b.Bytes
+	lastS, lastD := len(from.mem)-stride, len(to.mem)-stride
+	whole := b.Layout.Contiguous() // then copies are those of all other messages
+	for range n {
+		if whole {
+			shm.Copy(own, from.mem[s:s+m])
+			shm.Copy(to.mem[d:d+m], own)
+		} else {
+			b.Layout.Pack(own, from.mem[s:s+m])
+			b.Layout.Unpack(to.mem[d:d+m], own)
+		}
+		if s += stride; s > lastS {
+			s = 0
+		}
+		if d += stride; d > lastD {
+			d = 0
+		}
+	}
+	return s, d
+}
+
 // check proves that the last copy into every place has brought what lay at its
 // source. What a trial before left there looks otherwise: memory that stays moves
 // on by a message against the other end, and other patterns by a line.
@@ -285,9 +325,26 @@ func (b *between) check(w int, first [2]int, total, stride int) error {
 	for i := max(0, total-places); i < total; i++ {
 		s := (first[sending]/stride + i) % sources * stride
 		d := (first[receiving]/stride + i) % places * stride
+		if m := b.Layout; m != nil {
+			if !elements(*m, to.mem[d:d+b.Bytes], b.patterns[w], from.phase+s) {
+				return fmt.Errorf("pack: a message that worker %d unpacked is not what it packed: this machine's copies cannot be trusted", w)
+			}
+			continue
+		}
 		if bad := differ(to.mem[d:d+b.Bytes], b.patterns[w], from.phase+s); bad >= 0 {
 			return fmt.Errorf("copy: byte %d of a message of worker %d is not what it copied: this machine's copies cannot be trusted", bad, w)
 		}
 	}
 	return nil
+}
+
+// elements tells whether those of a message that begins at byte `at` of user memory
+// are those of the pattern there.
+func elements(m strided.Message, mem, pattern []byte, at int) bool {
+	want, got := make([]byte, m.Span()), make([]byte, m.Bytes)
+	lay(want, pattern, at)
+	packed := make([]byte, m.Bytes)
+	m.Pack(packed, want)
+	m.Pack(got, mem)
+	return bytes.Equal(got, packed)
 }

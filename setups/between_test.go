@@ -59,9 +59,27 @@ func TestStridedMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, arena := range []int{0, 1 << 20} {
-			tr := Trial{Setup: Packing(m), Segments: 1, K: 1, SegmentBytes: m.Span(), Bytes: m.Span(), Messages: 3, Batches: 2, ArenaBytes: arena}
-			if times, err := team.Run(context.Background(), tr); err != nil || !(times[0] > 0) {
-				t.Errorf("%s: %v, %v", text, times, err)
+			room := Room{Bytes: []int{max(arena, m.Span())}, Memory: arena > 0}
+			b := Between{Tau: 1, Bytes: m.Span(), From: room, To: room, Layout: &m, Copies: 3, Batches: 2}
+			for range 2 { // where it stays mapped, the second goes on where the first ended
+				if times, err := team.CopyBetween(context.Background(), b); err != nil || !(times[0] > 0) {
+					t.Errorf("%s: %v, %v", text, times, err)
+				}
+			}
+			if arena > 0 {
+				from, to := team.stretches[stretchKey{0, sending, false, 0}], team.stretches[stretchKey{0, receiving, false, 0}]
+				run := &between{Between: b, patterns: team.patterns, ends: [][2]*stretch{{from, to}}}
+				stride := unitsOf(m.Span()) * unitBytes
+				last := [2]int{(from.next - stride + len(from.mem)) % len(from.mem), (to.next - stride + len(to.mem)) % len(to.mem)}
+				if from.next > 0 && to.next > 0 {
+					if err := run.check(0, last, 1, stride); err != nil {
+						t.Errorf("%s: what was unpacked is refused: %v", text, err)
+					}
+					to.mem[last[1]] ^= 1
+					if err := run.check(0, last, 1, stride); err == nil {
+						t.Errorf("%s: a message with a wrong byte passes", text)
+					}
+				}
 			}
 			rt := RoundTrip{N: 1, Bytes: m.Bytes, Segments: 2, SegmentBytes: 1024, Runs: 3, ArenaBytes: arena, Layout: &m}
 			if times, err := team.RoundTrips(context.Background(), rt); err != nil || !(times[0] > 0) {

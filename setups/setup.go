@@ -11,8 +11,6 @@ package setups
 import (
 	"fmt"
 	"strings"
-
-	"github.com/taulop/taulop/strided"
 )
 
 // A Setup says who copies what to whom. Every worker owns a user buffer, and
@@ -40,8 +38,6 @@ type Setup struct {
 	segments int
 	// operator, if any, takes the place of the two copies of a setup alone.
 	operator *Operator
-	// layout, if any, has a setup alone pack messages and unpack them instead.
-	layout *strided.Message
 }
 
 const nobody = -1
@@ -119,18 +115,6 @@ var Bare = Setup{
 	source: func(w, tau int) int { return w },
 	check:  atLeastOne("copy"),
 	alone:  true,
-}
-
-// Packing is what a message at a stride costs at each of its ends: every worker
-// packs the elements of its user buffer, Span bytes, into a buffer of its own and
-// unpacks them again, all at once. p(m,d) is half of it. What is contiguous is
-// copied both ways, as in Bare.
-func Packing(m strided.Message) Setup {
-	s := Bare
-	if !m.Contiguous() {
-		s.Name, s.About, s.layout = "pack", "every worker packs its message into a buffer of its own and unpacks it", &m
-	}
-	return s
 }
 
 func atLeastOne(name string) func(int) error {

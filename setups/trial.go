@@ -1,7 +1,6 @@
 package setups
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
-	"github.com/taulop/taulop/strided"
 )
 
 // A Trial is a message and how often it is sent: batches of messages back to
@@ -430,19 +428,15 @@ func (tr *trial) apart() int {
 func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.units*unitBytes - stride
-	operator, layout := tr.Setup.operator, tr.Setup.layout
+	operator := tr.Setup.operator
 	i := sent * k % len(own)
 	for range n {
 		rest := user[at : at+size]
 		for range k {
 			s := rest[:min(segment, len(rest))]
-			switch {
-			case operator != nil:
+			if operator != nil {
 				operator.apply(own[i][:len(s)], s)
-			case layout != nil:
-				layout.Pack(own[i], s)
-				layout.Unpack(s, own[i])
-			default:
+			} else {
 				shm.Copy(own[i], s)
 				shm.Copy(s, own[i])
 			}
@@ -527,27 +521,8 @@ func (tr *trial) checkOwn(w int) error {
 	offset := (tr.K - 1) * tr.SegmentBytes
 	last := tr.users[w][at*unitBytes+offset : at*unitBytes+tr.Bytes]
 	own := tr.own(w)[(tr.total()*tr.K-1)%tr.Segments]
-	if m := tr.Setup.layout; m != nil {
-		clear(last)
-		if m.Unpack(last, own); !elements(*m, last, tr.patterns[w], at*unitBytes) {
-			return fmt.Errorf("%s: the last message that worker %d packed is not in its buffer: this machine's copies cannot be trusted", tr.Setup.Name, w)
-		}
-		lay(last, tr.patterns[w], at*unitBytes)
-		return nil
-	}
 	if string(own[:len(last)]) != string(last) {
 		return fmt.Errorf("%s: the last segment that worker %d sent is not in its buffer: this machine's copies cannot be trusted", tr.Setup.Name, w)
 	}
 	return nil
-}
-
-// elements tells whether those of a message that begins at byte `at` of user memory
-// are those of the pattern there.
-func elements(m strided.Message, mem, pattern []byte, at int) bool {
-	want, got := make([]byte, m.Span()), make([]byte, m.Bytes)
-	lay(want, pattern, at)
-	packed := make([]byte, m.Bytes)
-	m.Pack(packed, want)
-	m.Pack(got, mem)
-	return bytes.Equal(got, packed)
 }
