@@ -230,7 +230,7 @@ func (f *File) choices() string {
 		}
 	}
 	if len(all) == 0 {
-		return "the file has none at all"
+		return "the file has none at all, taulop sweep measures them"
 	}
 	return "the file has " + strings.Join(all, ", ")
 }

@@ -44,7 +44,7 @@ func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 		return nil, fmt.Errorf("%d copies at once need as many workers, there are %d", b.Tau, t.Tau())
 	}
 	t.copied++
-	run := &between{Between: b, patterns: t.patterns, where: &t.where, epoch: time.Now(), start: make([]time.Duration, b.Batches+1)}
+	run := &between{Between: b, patterns: t.patterns, where: &t.where, clock: clock{epoch: time.Now(), start: make([]time.Duration, b.Batches+2)}}
 	defer func() {
 		if t.broken == nil {
 			run.unmap()
@@ -93,15 +93,13 @@ func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 
 type between struct {
 	Between
+	clock
 	ends     [][2]*stretch // by worker: from, to
 	own      [][]byte      // by worker: of packed messages
 	regions  []*shm.Region
-	barrier  *shm.Barrier
 	patterns [][]byte
 	where    *where
 	touched  atomic.Uint64
-	epoch    time.Time
-	start    []time.Duration
 }
 
 // A stretch is one worker's end of copies.
@@ -260,21 +258,6 @@ func (b *between) warm(from, to *stretch, stride int) int {
 		n = max(n, 2*(len(to.mem)/stride))
 	}
 	return n
-}
-
-func (b *between) meet(w *worker, i int) bool {
-	round := uint64(i + 1)
-	if w.id > 0 {
-		return b.barrier.Meet(w.id, round, w.wait)
-	}
-	if !b.barrier.Gather(round, w.wait) {
-		return false
-	}
-	if i < len(b.start) {
-		b.start[i] = time.Since(b.epoch)
-	}
-	b.barrier.Release(round)
-	return true
 }
 
 // copies is the timed loop.

@@ -71,18 +71,16 @@ type trial struct {
 	tau       int
 	placement numa.Placement
 	warm      int // messages of the warm-up batch
-	epoch     time.Time
-	start     []time.Duration // of each batch, batch 0 being the warm-up
-	barrier   *shm.Barrier
-	channels  []*shm.Channel        // by writer; nil where nobody reads
-	regions   map[use][]*shm.Region // to unmap after the trial
-	walk      *walk                 // as it will be after the trial
-	begin     int                   // unit of user memory at which the first message begins
-	units     int                   // of a message
-	users     [][]byte              // by worker
-	patterns  [][]byte              // by worker
-	where     *where
-	fill      bool // users hold nothing yet
+	clock
+	channels []*shm.Channel        // by writer; nil where nobody reads
+	regions  map[use][]*shm.Region // to unmap after the trial
+	walk     *walk                 // as it will be after the trial
+	begin    int                   // unit of user memory at which the first message begins
+	units    int                   // of a message
+	users    [][]byte              // by worker
+	patterns [][]byte              // by worker
+	where    *where
+	fill     bool // users hold nothing yet
 }
 
 func (t *Team) prepare(tr Trial) (*trial, error) {
@@ -92,7 +90,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	run := &trial{
 		Trial: tr, tau: t.Tau(), placement: t.placement, where: &t.where, patterns: t.patterns,
 		regions: make(map[use][]*shm.Region),
-		epoch:   time.Now(), start: make([]time.Duration, tr.Batches+2),
+		clock:   clock{epoch: time.Now(), start: make([]time.Duration, tr.Batches+2)},
 	}
 	if o := tr.Setup.operator; o != nil {
 		run.patterns = slices.Repeat([][]byte{ones(*o)}, run.tau)
@@ -306,20 +304,6 @@ func (tr *trial) stays(w int) error {
 		return tr.where.stays(c.Bytes(), intermediate, w)
 	}
 	return nil
-}
-
-// meet waits for all workers to be ready for batch b, and notes when it began.
-func (tr *trial) meet(w *worker, b int) bool {
-	round := uint64(b + 1)
-	if w.id > 0 {
-		return tr.barrier.Meet(w.id, round, w.wait)
-	}
-	if !tr.barrier.Gather(round, w.wait) {
-		return false
-	}
-	tr.start[b] = time.Since(tr.epoch)
-	tr.barrier.Release(round)
-	return true
 }
 
 // touch is the first write to the worker's memory, from its own thread, so

@@ -209,7 +209,7 @@ type lone struct {
 // loneWorker places it on a CPU; −1 is the first that may be used.
 func loneWorker(cpu int) (l lone, err error) {
 	if !shm.Supported {
-		return l, errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
+		return l, errNoMeasuring
 	}
 	if l.machine, err = numa.Discover("/"); err != nil {
 		return l, err

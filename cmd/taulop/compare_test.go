@@ -219,7 +219,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"compare " + a + " " + empty, "is empty"},
 		{"compare " + a + " " + gamma, "gamma.txt:2:"},
 		{"compare " + a + " " + newer, "version 2 of the format is newer than 1"},
-		{"compare " + a + " " + dir + "/none", "no such file"},
+		{"compare " + a + " " + dir + "/none", "is not there"},
 		{"compare " + a + " " + b, "no two machines have a setup, placement, cache and message size in common"}, // in cache, off cache
 		{"compare -m 3 " + a + " " + b, "in common"},
 		{"compare -m 8X " + a + " " + b, "-m: size"},

@@ -153,7 +153,7 @@ func (req *cellsRequest) parse(flags *flag.FlagSet, out io.Writer, args []string
 		return nil, usagef("-o %s cannot be written: %v", req.file, err)
 	}
 	if !shm.Supported {
-		return nil, errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
+		return nil, errNoMeasuring
 	}
 	return machine, discovery
 }
@@ -178,7 +178,7 @@ func (req *cellsRequest) measure(ctx context.Context, out, errOut io.Writer, m *
 	bar(-1, 0)
 	f.Seconds, f.Complete = time.Since(began).Seconds(), missing == 0 && err == nil
 	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped: %d cells have too few samples", missing))
+		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few samples", count(len(f.Cells), "cell"), missing))
 	}
 	if err != nil && len(f.Cells) == 0 {
 		return err

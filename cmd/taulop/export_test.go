@@ -162,7 +162,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"export -format csv -o " + dir + "/no/such/x.csv " + native, "cannot be written"},
 		{"export -format taulop " + dir + " " + native, "SHM.txt is there already"},
 		{"export -format taulop " + shm + " " + native, "cannot be made"},
-		{"export -format taulop " + dir + "/d " + dir + "/missing.json", "missing.json: no such file"},
+		{"export -format taulop " + dir + "/d " + dir + "/missing.json", "missing.json is not there"},
 		{"export -format csv " + text, `notes.txt:1: "by hand" where { belongs`},
 		{"export -format csv " + broken, "broken.json:1: version 9 of the format is newer"},
 		{"export -format csv " + dir, "is a folder: name the files in it"},

@@ -14,6 +14,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// errNoMeasuring is of systems that can read what others measured.
+var errNoMeasuring = errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
+
 // put writes to a new file, or to out when there is no path.
 func put(out io.Writer, path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
@@ -52,7 +55,7 @@ func writable(file string) error {
 // folderError says of a folder why no file can be made there.
 func folderError(err error, dir string) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && !isThere(dir):
 		return fmt.Errorf("there is no folder %s: make it, or choose another", dir)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("this user may not write into the folder %s: choose another", dir)
@@ -62,6 +65,11 @@ func folderError(err error, dir string) error {
 		err = path.Err
 	}
 	return fmt.Errorf("the folder %s takes no file: %w", dir, err)
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // holdsParameters looks at the beginning of a file.

@@ -55,7 +55,7 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		return err
 	}
 	if !shm.Supported {
-		return errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
+		return errNoMeasuring
 	}
 	machine, err := numa.Discover("/")
 	if err != nil {

@@ -140,7 +140,7 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -setup bcast bcast", "published text format and has one table"},
 			{"-P 4 -frob bcast", "-frob"},
 			{"-P 4 -gamma /nonexistent reduce", "-gamma: open /nonexistent"},
-			{"-P 4 -params /nonexistent bcast", "-params: open /nonexistent"},
+			{"-P 4 -params /nonexistent bcast", "-params: /nonexistent is not there"},
 			{"-P 4 -params " + empty + " bcast", "empty is empty: measure again"},
 			{"-P 4 -params " + filepath.Join(folder, "gamma.txt") + " bcast", "gamma.txt:2:"},
 			{"-P 4 -params " + folder + " bcast", "is a folder"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +27,9 @@ type parameterFile struct {
 // published text format. An error is one sentence.
 func readParameterFile(path string) (*parameterFile, error) {
 	f, err := os.Open(path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("%s is not there: look how the file is called, or measure it with taulop sweep -o %[1]s", path)
+	} else if err != nil {
 		return nil, usageError(err.Error())
 	}
 	defer f.Close()

@@ -93,7 +93,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	if !shm.Supported {
-		return errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
+		return errNoMeasuring
 	}
 	if discovery != nil {
 		return discovery

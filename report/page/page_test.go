@@ -256,7 +256,7 @@ func TestWarnings(t *testing.T) {
 	wantAll := []warning{
 		{Text: "the load is 1.36", Machines: []string{"a", "b"}, Times: 3},
 		{Text: "turbo is on", Machines: []string{"a"}, Times: 1},
-		{Text: incomplete, Machines: []string{"b"}, Times: 1},
+		{Text: incomplete(many[1].File), Machines: []string{"b"}, Times: 1},
 	}
 	wantBreaches := []warning{{Text: "eq. (8) is broken (ring): L(1,2) = 3", Machines: []string{"a"}, Times: 2}}
 	if !reflect.DeepEqual(all, wantAll) {

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/params"
 )
 
 // A warning is a sentence of one machine's file or more, numbers aside.
@@ -18,7 +19,9 @@ type warning struct {
 }
 
 // incomplete is what the page warns of beside what files do.
-const incomplete = "the file is not complete: cells without samples enough for an interval are in it, or missing; complete it with taulop sweep -resume"
+func incomplete(f *params.File) string {
+	return "the file is not complete: cells without samples enough for an interval are in it, or missing; " + f.Completion()
+}
 
 // named is how many machines a warning names.
 const named = 6
@@ -35,7 +38,7 @@ func warnings(machines []compare.Machine) (all, breaches []warning) {
 	for _, m := range machines {
 		texts := m.File.Warnings
 		if !m.File.Complete {
-			texts = append(slices.Clone(texts), incomplete)
+			texts = append(slices.Clone(texts), incomplete(m.File))
 		}
 		for _, text := range texts {
 			key := text
