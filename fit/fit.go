@@ -23,7 +23,10 @@ const Confidence = 0.95
 type Estimate struct {
 	Center float64
 	Lo, Hi float64 // −Inf and +Inf: too few samples for an interval
-	N      int     // samples behind it, the fewest of all that went in
+	N      int     // samples behind it, launches where there are any: the fewest of all that went in
+	// Sessions are those that the interval is over, 0 where it is over launches of
+	// one: then it says nothing about another hour.
+	Sessions int
 }
 
 // Median estimates the median of samples and its distribution-free confidence
@@ -31,14 +34,14 @@ type Estimate struct {
 // section 3.1.3). The order of samples is left as it is.
 func Median(samples []float64) Estimate {
 	if len(samples) == 0 {
-		return Estimate{math.NaN(), math.Inf(-1), math.Inf(1), 0}
+		return Estimate{Center: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
 	s := benchmath.AssumeNothing.Summary(
 		benchmath.NewSample(append([]float64(nil), samples...), &benchmath.DefaultThresholds), Confidence)
 	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
 		s.Lo, s.Hi = math.Inf(-1), math.Inf(1)
 	}
-	return Estimate{s.Center, s.Lo, s.Hi, len(samples)}
+	return Estimate{Center: s.Center, Lo: s.Lo, Hi: s.Hi, N: len(samples)}
 }
 
 // Known reports whether there were samples enough for an interval.
@@ -60,18 +63,18 @@ func (e Estimate) Width() float64 {
 
 // Scale multiplies by f > 0.
 func (e Estimate) Scale(f float64) Estimate {
-	return Estimate{e.Center * f, e.Lo * f, e.Hi * f, e.N}
+	return Estimate{e.Center * f, e.Lo * f, e.Hi * f, e.N, e.Sessions}
 }
 
 // Sub subtracts o. The bounds hold however the errors of both are correlated.
 func (e Estimate) Sub(o Estimate) Estimate {
-	return Estimate{e.Center - o.Center, e.Lo - o.Hi, e.Hi - o.Lo, min(e.N, o.N)}
+	return Estimate{e.Center - o.Center, e.Lo - o.Hi, e.Hi - o.Lo, min(e.N, o.N), min(e.Sessions, o.Sessions)}
 }
 
 // Div divides by o > 0. The bounds hold however the errors of both are
 // correlated; they are unknown where one of theirs is.
 func (e Estimate) Div(o Estimate) Estimate {
-	q := Estimate{e.Center / o.Center, math.Inf(-1), math.Inf(1), min(e.N, o.N)}
+	q := Estimate{e.Center / o.Center, math.Inf(-1), math.Inf(1), min(e.N, o.N), min(e.Sessions, o.Sessions)}
 	if e.Known() && o.Known() && o.Lo > 0 {
 		q.Lo, q.Hi = e.Lo/o.Hi, e.Hi/o.Lo
 	}
@@ -88,12 +91,12 @@ func Mean(es []Estimate) Estimate {
 	if len(es) == 0 {
 		return Median(nil)
 	}
-	m := Estimate{N: es[0].N}
+	m := Estimate{N: es[0].N, Sessions: es[0].Sessions}
 	for _, e := range es {
 		m.Center += e.Center
 		m.Lo += e.Lo
 		m.Hi += e.Hi
-		m.N = min(m.N, e.N)
+		m.N, m.Sessions = min(m.N, e.N), min(m.Sessions, e.Sessions)
 	}
 	n := float64(len(es))
 	m.Center, m.Lo, m.Hi = m.Center/n, m.Lo/n, m.Hi/n
@@ -108,7 +111,7 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 		}
 		return &v
 	}
-	return json.Marshal(estimateJSON{known(e.Center), known(e.Lo), known(e.Hi), e.N})
+	return json.Marshal(estimateJSON{known(e.Center), known(e.Lo), known(e.Hi), e.N, e.Sessions})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -123,7 +126,7 @@ func (e *Estimate) UnmarshalJSON(data []byte) error {
 		}
 		return *p
 	}
-	*e = Estimate{value(j.Center, math.NaN()), value(j.Lo, math.Inf(-1)), value(j.Hi, math.Inf(1)), j.N}
+	*e = Estimate{value(j.Center, math.NaN()), value(j.Lo, math.Inf(-1)), value(j.Hi, math.Inf(1)), j.N, j.Sessions}
 	return nil
 }
 
@@ -132,4 +135,6 @@ type estimateJSON struct {
 	Lo     *float64 `json:"lo"`
 	Hi     *float64 `json:"hi"`
 	N      int      `json:"n"`
+
+	Sessions int `json:"sessions,omitempty"`
 }

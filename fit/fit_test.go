@@ -22,7 +22,7 @@ var fig18 = []struct {
 
 func TestTransferFig18(t *testing.T) {
 	for _, r := range fig18 {
-		L := Transfer(Estimate{r.l, r.l * 0.99, r.l * 1.01, 9}, r.k, 1)
+		L := Transfer(Estimate{Center: r.l, Lo: r.l * 0.99, Hi: r.l * 1.01, N: 9}, r.k, 1)
 		if math.Round(L.Center) != r.L && math.Floor(L.Center) != r.L {
 			t.Errorf("k=%d: L = %.2f, the paper prints %.0f", r.k, L.Center, r.L)
 		}
@@ -41,7 +41,7 @@ func TestSlopeFig18(t *testing.T) {
 	var l []Estimate
 	for _, r := range fig18 {
 		k = append(k, r.k)
-		l = append(l, Estimate{r.l, r.l * 0.999, r.l * 1.001, 9})
+		l = append(l, Estimate{Center: r.l, Lo: r.l * 0.999, Hi: r.l * 1.001, N: 9})
 	}
 	if s := Slope(k, l); !close(s.Center, 3820, 0.01) || !(s.Lo < s.Center && s.Center < s.Hi) {
 		t.Errorf("slope = %+v, want about 3820 ns a segment", s)
@@ -51,7 +51,7 @@ func TestSlopeFig18(t *testing.T) {
 	for i := 1; i <= 4096; i *= 2 {
 		k = append(k, i)
 		v := 500 + 100*float64(i)
-		l = append(l, Estimate{v, v, v, 6})
+		l = append(l, Estimate{Center: v, Lo: v, Hi: v, N: 6})
 	}
 	if s := Slope(k, l); !close(s.Center, 100, 1e-9) || !close(s.Lo, 100, 1e-9) {
 		t.Errorf("slope of 500 + 100k = %+v", s)
@@ -91,23 +91,23 @@ func TestMedian(t *testing.T) {
 }
 
 func TestArithmetic(t *testing.T) {
-	L := Estimate{3000, 2900, 3100, 20}
-	y := Estimate{200, 190, 230, 12}
-	if c := Copy(L, y); c != (Estimate{2800, 2670, 2910, 12}) {
+	L := Estimate{Center: 3000, Lo: 2900, Hi: 3100, N: 20}
+	y := Estimate{Center: 200, Lo: 190, Hi: 230, N: 12}
+	if c := Copy(L, y); c != (Estimate{Center: 2800, Lo: 2670, Hi: 2910, N: 12}) {
 		t.Errorf("c = %+v", c)
 	}
-	if m := Mean([]Estimate{L, y}); m != (Estimate{1600, 1545, 1665, 12}) {
+	if m := Mean([]Estimate{L, y}); m != (Estimate{Center: 1600, Lo: 1545, Hi: 1665, N: 12}) {
 		t.Errorf("mean = %+v", m)
 	}
 	if w := L.Width(); !close(w, 1.0/30, 1e-12) {
 		t.Errorf("width = %g", w)
 	}
-	if L.Differ(Estimate{3200, 3050, 3300, 6}) || !L.Differ(y) || L.Differ(Median([]float64{1})) {
+	if L.Differ(Estimate{Center: 3200, Lo: 3050, Hi: 3300, N: 6}) || !L.Differ(y) || L.Differ(Median([]float64{1})) {
 		t.Error("Differ is not about disjoint known intervals")
 	}
 	// Perfect, serial and in between, for τ = 4.
 	for _, tt := range []struct{ L4, A float64 }{{100, 4}, {400, 1}, {200, 2}} {
-		A := Concurrency(4, Estimate{100, 100, 100, 6}, Estimate{tt.L4, tt.L4, tt.L4, 6})
+		A := Concurrency(4, Estimate{Center: 100, Lo: 100, Hi: 100, N: 6}, Estimate{Center: tt.L4, Lo: tt.L4, Hi: tt.L4, N: 6})
 		if A.Center != tt.A {
 			t.Errorf("A(4) with L = %g is %g, want %g", tt.L4, A.Center, tt.A)
 		}
@@ -115,7 +115,7 @@ func TestArithmetic(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	at := func(v float64) Estimate { return Estimate{v, v * 0.95, v * 1.05, 10} }
+	at := func(v float64) Estimate { return Estimate{Center: v, Lo: v * 0.95, Hi: v * 1.05, N: 10} }
 	tests := []struct {
 		name         string
 		a            int
@@ -138,7 +138,7 @@ func TestBounds(t *testing.T) {
 }
 
 func TestEstimateJSON(t *testing.T) {
-	for _, e := range []Estimate{{1.5, 1, 2, 7}, Median([]float64{3}), Median(nil)} {
+	for _, e := range []Estimate{{Center: 1.5, Lo: 1, Hi: 2, N: 7}, Median([]float64{3}), Median(nil)} {
 		data, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)

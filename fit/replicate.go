@@ -1,0 +1,145 @@
+package fit
+
+import (
+	"math"
+
+	"github.com/aclements/go-moremath/stats"
+)
+
+// Replicates are the values of one quantity, such as a time in ns: by session,
+// and within a session by launch. A launch is a fresh process with fresh memory;
+// a session is a run of launches in a row, and another one is another hour.
+type Replicates [][]float64
+
+// Launches counts the values of all sessions.
+func (r Replicates) Launches() (n int) {
+	for _, session := range r {
+		n += len(session)
+	}
+	return n
+}
+
+// Estimate is the centre and its 95 % interval, over the replicates that say the
+// most. Of one session it is the median over launches with its distribution-free
+// interval, and says nothing about another hour. Of several it is the geometric
+// mean of their medians with Student's interval for so few of them (Hoefler &
+// Belli, SC15, section 3.1.3, rules 5 and 6), but never narrower than what
+// launches differ by lets it be.
+func (r Replicates) Estimate() Estimate {
+	r = r.filled()
+	if len(r) < 2 {
+		var only []float64
+		if len(r) == 1 {
+			only = r[0]
+		}
+		return Median(only)
+	}
+	e := Estimate{N: r.Launches(), Sessions: len(r)}
+	logs, launches := r.logs()
+	if logs == nil { // a value of 0 has no logarithm
+		var all []float64
+		for _, session := range r {
+			all = append(all, Median(session).Center)
+		}
+		m := Median(all)
+		m.N, m.Sessions = e.N, e.Sessions
+		return m
+	}
+	k := float64(len(logs))
+	center, variance := moments(logs)
+	half := quantile(k-1, 1-(1-Confidence)/2) * math.Sqrt(max(variance/k, launches/k))
+	e.Center, e.Lo, e.Hi = math.Exp(center), math.Exp(center-half), math.Exp(center+half)
+	return e
+}
+
+// filled leaves out sessions without values.
+func (r Replicates) filled() (some Replicates) {
+	for _, session := range r {
+		if len(session) > 0 {
+			some = append(some, session)
+		}
+	}
+	return some
+}
+
+// medianError is the standard error of a median relative to that of a mean, for
+// values that are normally distributed: √(π/2).
+const medianError = 1.2533
+
+// logs are the logarithms of the sessions' medians, and the mean of their
+// variances as launches let expect them; nil where a value is not above 0.
+func (r Replicates) logs() (centers []float64, launches float64) {
+	known := 0
+	for _, session := range r {
+		c := Median(session).Center
+		if !(c > 0) {
+			return nil, 0
+		}
+		centers = append(centers, math.Log(c))
+		if v, ok := launchVariance(session); ok {
+			launches += medianError * medianError * v / float64(len(session))
+			known++
+		}
+	}
+	return centers, launches / float64(max(1, known))
+}
+
+// launchVariance is the variance of the logarithms of a session's values.
+func launchVariance(session []float64) (variance float64, ok bool) {
+	if len(session) < 2 {
+		return 0, false
+	}
+	logs := make([]float64, len(session))
+	for i, v := range session {
+		if !(v > 0) {
+			return 0, false
+		}
+		logs[i] = math.Log(v)
+	}
+	_, variance = moments(logs)
+	return variance, true
+}
+
+// moments are the mean and the sample variance.
+func moments(values []float64) (mean, variance float64) {
+	for _, v := range values {
+		mean += v
+	}
+	mean /= float64(len(values))
+	for _, v := range values {
+		variance += (v - mean) * (v - mean)
+	}
+	return mean, variance / float64(max(1, len(values)-1))
+}
+
+// quantile is that of Student's distribution of df degrees of freedom.
+func quantile(df, p float64) float64 { return stats.InvCDF(stats.TDist{V: df})(p) }
+
+// Components say what samples of a quantity differ by, as relative standard
+// deviations: 0.02 for 2 %. NaN is unknown: there was one launch, or one session.
+type Components struct {
+	Launches float64 // between launches of a session
+	Sessions float64 // between the medians of sessions
+}
+
+// Components of the replicates.
+func (r Replicates) Components() Components {
+	c := Components{math.NaN(), math.NaN()}
+	var sum, weight float64
+	for _, session := range r {
+		if v, ok := launchVariance(session); ok {
+			n := float64(len(session) - 1)
+			sum, weight = sum+n*v, weight+n
+		}
+	}
+	if weight > 0 {
+		c.Launches = math.Sqrt(sum / weight)
+	}
+	if r = r.filled(); len(r) > 1 {
+		if logs, _ := r.logs(); logs != nil {
+			_, v := moments(logs)
+			c.Sessions = math.Sqrt(v)
+		}
+	}
+	return c
+}

@@ -1,0 +1,140 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// sessions are simulated: so many of so many launches, about 1000 ns, with what
+// sessions and launches differ by.
+func sessions(r *rand.Rand, k, n int, between, within float64) (of Replicates) {
+	for range k {
+		center := 1000 * math.Exp(between*r.NormFloat64())
+		var values []float64
+		for range n {
+			values = append(values, center*math.Exp(within*r.NormFloat64()))
+		}
+		of = append(of, values)
+	}
+	return of
+}
+
+// The interval over sessions holds the centre that they scatter about in 95 of 100
+// cases, whatever launches of one session agree on.
+func TestReplicatesCover(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, k := range []int{2, 3, 5, 9} {
+		const tries = 2000
+		held := 0
+		for range tries {
+			if e := sessions(r, k, 9, 0.1, 0.01).Estimate(); e.Lo <= 1000 && 1000 <= e.Hi {
+				held++
+			}
+		}
+		if share := float64(held) / tries; share < 0.93 || share > 0.985 {
+			t.Errorf("%d sessions: the intervals hold the centre in %.1f %%, want 95", k, 100*share)
+		}
+	}
+}
+
+func TestReplicatesEstimate(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		r        Replicates
+		center   float64
+		sessions int
+		known    bool
+	}{
+		{"nothing", nil, math.NaN(), 0, false},
+		{"five launches", Replicates{{1, 2, 3, 4, 5}}, 3, 0, false},
+		{"six launches", Replicates{{1, 2, 3, 4, 5, 6}}, 3.5, 0, true},
+		{"an empty session does not count", Replicates{{}, {1, 2, 3, 4, 5, 6}}, 3.5, 0, true},
+		{"two sessions", Replicates{{1, 1, 1}, {4, 4, 4}}, 2, 2, true},
+		{"a value of 0", Replicates{{0, 0}, {4, 4}}, 2, 2, false},
+	} {
+		e := tt.r.Estimate()
+		if math.IsNaN(e.Center) != math.IsNaN(tt.center) || math.Abs(e.Center-tt.center) > 1e-9 || e.Sessions != tt.sessions || e.Known() != tt.known {
+			t.Errorf("%s: %+v", tt.name, e)
+		}
+	}
+}
+
+func TestComponents(t *testing.T) {
+	c := sessions(rand.New(rand.NewPCG(3, 4)), 400, 9, 0.08, 0.02).Components()
+	if math.Abs(c.Launches-0.02) > 0.002 || math.Abs(c.Sessions-0.08) > 0.008 {
+		t.Errorf("%+v, want 0.02 and 0.08", c)
+	}
+	if c := (Replicates{{5}}).Components(); !math.IsNaN(c.Launches) || !math.IsNaN(c.Sessions) {
+		t.Errorf("of one launch: %+v", c)
+	}
+}
+
+// Where nothing differs, a test at a level of 5 % finds something in 1 case of 20 at
+// the most; what it says that it can see it finds in 9 of 10.
+func TestCompare(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, tt := range []struct {
+		sessions         int
+		between, assumed float64
+	}{{1, 0.1, 0.1}, {1, 0.05, 0.1}, {2, 0.1, 0.1}, {3, 0.1, 0.1}, {6, 0.1, 0.1}, {6, 0.03, 0.1}} {
+		const tries = 2000
+		test := Test{Drift: tt.assumed}
+		found, seen := 0, 0
+		for range tries {
+			a := sessions(r, tt.sessions, 9, tt.between, 0.02)
+			d := test.Compare(a, sessions(r, tt.sessions, 9, tt.between, 0.02))
+			if d.P < 0.05 {
+				found++
+			}
+			b := sessions(r, tt.sessions, 9, tt.between, 0.02)
+			for _, session := range b {
+				for i := range session {
+					session[i] *= 1 + d.Visible
+				}
+			}
+			if test.Compare(a, b).P < 0.05 {
+				seen++
+			}
+		}
+		if share := float64(found) / tries; share > 0.06 {
+			t.Errorf("%+v: %.1f %% of equal pairs differ", tt, 100*share)
+		}
+		if share := float64(seen) / tries; share < 0.85 {
+			t.Errorf("%+v: what could be seen is found in %.1f %%", tt, 100*share)
+		}
+	}
+}
+
+func TestCompareTooFew(t *testing.T) {
+	few, enough := Replicates{{1, 2, 3}}, Replicates{{1, 2, 3, 4, 5, 6}}
+	if d := (Test{Drift: 0.1}).Compare(few, enough); d.Tested || d.P != 1 {
+		t.Errorf("%+v", d)
+	}
+	// A least effect: 4 % of difference is none where 5 % are asked for.
+	a, b := Replicates{{100, 100, 100, 100, 100, 100}}, Replicates{{104, 104, 104, 104, 104, 104}}
+	if d := (Test{Least: 0.05}).Compare(a, b); d.P < 0.5 {
+		t.Errorf("4 %% is a difference: %+v", d)
+	}
+	if d := (Test{Least: 0.03}).Compare(a, b); d.P > 0.05 {
+		t.Errorf("4 %% is none: %+v", d)
+	}
+}
+
+// Values from Y. Benjamini, Y. Hochberg, J. R. Statist. Soc. B 57 (1995), section
+// 4.1: of these 15 p-values the four smallest are rejected at 0.05.
+func TestAdjust(t *testing.T) {
+	p := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1}
+	rejected := 0
+	for i, q := range Adjust(p) {
+		if q < p[i] || q > 1 {
+			t.Errorf("%g becomes %g", p[i], q)
+		}
+		if q <= 0.05 {
+			rejected++
+		}
+	}
+	if rejected != 4 {
+		t.Errorf("%d of %v are rejected, want 4", rejected, Adjust(p))
+	}
+}
