@@ -36,7 +36,7 @@ func (f *File) WriteBenchmarks(w io.Writer) error {
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
 		result := benchfmt.Result{Config: config, Name: benchfmt.Name(c.benchmark()), Iters: 1}
-		samples := c.Samples
+		samples := c.Values()
 		if len(samples) == 0 {
 			samples = []float64{c.Time.Center}
 		}

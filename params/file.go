@@ -26,6 +26,7 @@ type File struct {
 	Complete   bool                  `json:"complete"`   // every cell of the plan has its samples
 	Seconds    float64               `json:"seconds"`    // spent measuring, over all resumptions
 	Warnings   []string              `json:"warnings"`
+	Launches   []Launch              `json:"launches,omitempty"`
 	Cells      []Cell                `json:"cells"`
 }
 
@@ -33,7 +34,7 @@ type File struct {
 // The version grows whenever a reader of the one before would misunderstand.
 const (
 	Format  = "taulop parameters"
-	Version = 1
+	Version = 2
 )
 
 // A Plan is what a sweep was asked for. A sweep goes on only under the same.
@@ -138,7 +139,7 @@ type Cell struct {
 	K         int          `json:"k,omitempty"`         // of transfer: segments of the message
 	Transfers int          `json:"transfers,omitempty"` // of transfer: one after the other, a segment: l = Transfers·k·L
 	Time      fit.Estimate `json:"time_ns"`
-	Samples   []float64    `json:"samples_ns,omitempty"` // as they were taken; none in published files
+	Samples   []Sample     `json:"samples,omitempty"` // as they were taken; none in published files
 }
 
 // Segment is L(S,τ) of the segment that a transfer's message travels in (S =
@@ -153,7 +154,7 @@ func (c Cell) Whole() fit.Estimate { return fit.Transfer(c.Time, 1, max(1, c.Tra
 const (
 	maxFile       = 64 << 20 // bytes of it
 	maxHeader     = 8 << 20  // bytes of any one field but cells
-	maxSamples    = 8 << 20  // of all cells
+	maxSamples    = 4 << 20  // of all cells
 	maxWorkers    = 1 << 14
 	maxCount      = 1 << 30 // of samples, transfers, segments …
 	maxCPUs       = 1 << 16
@@ -161,6 +162,8 @@ const (
 	maxNs         = longest * 1e9
 	maxListed     = 1 << 16 // sizes, τ or CPUs of a plan
 	maxPlacements = 16
+	maxLaunches   = 1 << 16
+	maxProbes     = 1 << 10 // of a launch
 )
 
 // Validate says what is wrong with a file, the first thing found: what it
@@ -186,6 +189,9 @@ func (f *File) Validate() error {
 		}
 		if samples += len(c.Samples); samples > maxSamples {
 			return fmt.Errorf("cell %d: more than %d samples in all", i+1, maxSamples)
+		}
+		if err := c.checkLaunches(len(f.Launches)); err != nil {
+			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
 		}
 	}
 	if first, second := f.twice(); second > 0 {
@@ -238,6 +244,14 @@ func checkFormat(format string, version int) error {
 func (f *File) checkState() error {
 	if math.IsNaN(f.Seconds) || f.Seconds < 0 || f.Seconds > longest {
 		return fmt.Errorf("seconds: %g is no time", f.Seconds)
+	}
+	if len(f.Launches) > maxLaunches {
+		return fmt.Errorf("launches: %d of them; the most is %d", len(f.Launches), maxLaunches)
+	}
+	for i := range f.Launches {
+		if err := f.Launches[i].check(); err != nil {
+			return fmt.Errorf("launch %d: %w", i, err)
+		}
 	}
 	if len(f.Placements) > maxPlacements {
 		return fmt.Errorf("placements: %d of them; the most is %d", len(f.Placements), maxPlacements)
@@ -435,11 +449,11 @@ func (c *Cell) check() error {
 	if !(t.Lo <= t.Center && t.Center <= t.Hi) || t.Hi > maxNs && !math.IsInf(t.Hi, 1) || t.Lo < 0 && !math.IsInf(t.Lo, -1) {
 		return fmt.Errorf("%g … %g is no interval round %g", t.Lo, t.Hi, t.Center)
 	}
-	if t.N < 0 || t.N > maxCount {
-		return fmt.Errorf("%d samples", t.N)
+	if t.N < 0 || t.N > maxCount || t.Sessions < 0 || t.Sessions > t.N {
+		return fmt.Errorf("%d samples of %d sessions", t.N, t.Sessions)
 	}
-	for _, v := range c.Samples {
-		if err := checkNs(v); err != nil {
+	for _, s := range c.Samples {
+		if err := s.check(); err != nil {
 			return fmt.Errorf("sample: %w", err)
 		}
 	}

@@ -35,6 +35,9 @@ func machine(cores int, policies ...numa.Policy) *File {
 			Caches: []bool{false}, Budget: 60, Width: 0.03, Copy: "memmove"},
 		Complete: true, Seconds: 59.5, Warnings: []string{"the load is 0.5 \"high\"", "this is a virtual machine"},
 	}
+	for i := range samples {
+		f.Launches = append(f.Launches, Launch{Began: fmt.Sprintf("2026-01-02T03:04:%02dZ", 5+5*i), Seconds: 4.5, Load: 0.5})
+	}
 	seed := uint64(1)
 	noise := func() float64 { // ±1 %
 		seed = seed*6364136223846793005 + 1442695040888963407
@@ -43,9 +46,9 @@ func machine(cores int, policies ...numa.Policy) *File {
 	add := func(k Key, kSegments, transfers int, ns float64) {
 		c := Cell{Key: k, K: kSegments, Transfers: transfers}
 		for range samples {
-			c.Samples = append(c.Samples, ns*noise())
+			c.Samples = append(c.Samples, Sample{NS: ns * noise(), Launch: int32(len(c.Samples)), At: 1.5, Spread: 0.011})
 		}
-		c.Time = fit.Median(c.Samples)
+		c.Time = fit.Median(c.Values())
 		f.Cells = append(f.Cells, c)
 	}
 	for tau := 1; tau <= cores; tau++ {
@@ -111,7 +114,7 @@ func TestFileRoundTrip(t *testing.T) {
 	was := machine(4, numa.Local, numa.Remote)
 	few := &was.Cells[7]
 	few.Samples = few.Samples[:3]
-	few.Time = fit.Median(few.Samples) // no interval yet
+	few.Time = fit.Median(few.Values()) // no interval yet
 	text := written(t, was)
 	is := reread(t, text)
 	if again := written(t, is); !bytes.Equal(text, again) {
@@ -132,7 +135,7 @@ func TestFileRoundTrip(t *testing.T) {
 		good := got.K == want.K && got.Transfers == want.Transfers && got.Time.N == want.Time.N && len(got.Samples) == len(want.Samples) &&
 			near(got.Time.Center, want.Time.Center, 5e-6) && near(got.Time.Lo, want.Time.Lo, 5e-6) && near(got.Time.Hi, want.Time.Hi, 5e-6)
 		for i := range got.Samples {
-			good = good && near(got.Samples[i], want.Samples[i], 5e-5)
+			good = good && got.Samples[i].Launch == want.Samples[i].Launch && got.Samples[i].Spread == want.Samples[i].Spread && near(got.Samples[i].NS, want.Samples[i].NS, 5e-5)
 		}
 		if !good {
 			t.Fatalf("%v: got %+v, want %+v", want.Key, got, want)
@@ -399,7 +402,7 @@ func TestValidateNamesTheCell(t *testing.T) {
 		says  string
 	}{
 		{func(f *File) { f.Cells[2].Time.Center = math.NaN() }, "cell 3 (transfer of ring, placement local, in cache, τ = 2, m = 1): NaN is no time"},
-		{func(f *File) { f.Cells[2].Samples[1] = math.Inf(1) }, "cell 3 (transfer of ring, placement local, in cache, τ = 2, m = 1): sample: +Inf"},
+		{func(f *File) { f.Cells[2].Samples[1].NS = math.Inf(1) }, "cell 3 (transfer of ring, placement local, in cache, τ = 2, m = 1): sample: +Inf"},
 		{func(f *File) { f.Cells[2] = f.Cells[0] }, "cell 3 (transfer of ring, placement local, in cache, τ = 1, m = 1) is there twice"},
 		{func(f *File) { f.Plan.Taus[1] = 1 }, "plan: τ 1 is there twice"},
 		{func(f *File) { f.Seconds = math.NaN() }, "seconds"},

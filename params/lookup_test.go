@@ -388,7 +388,7 @@ func TestWriteBenchmarks(t *testing.T) {
 	}
 	c := f.Cells[0]
 	got := samples["Transfer/setup=ring/placement=local/cache=in/tau=1/bytes=1"]
-	if len(got) != len(c.Samples) || math.Abs(got[3]-c.Samples[3]/2e9) > 1e-5*got[3] {
+	if len(got) != len(c.Samples) || math.Abs(got[3]-c.Samples[3].NS/2e9) > 1e-5*got[3] {
 		t.Errorf("samples %v s of %v ns", got, c.Samples)
 	}
 	for _, name := range []string{"Null/setup=lone/placement=local/cache=in/tau=1", "Gamma/operator=SUM_I/placement=local/cache=in/tau=2/bytes=64",

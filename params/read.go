@@ -72,8 +72,8 @@ type decoder struct {
 	f     File
 	names map[string]string // one copy of each, so that the text can go
 	begin []int32           // where each cell begins
-	taken []float64         // samples of the cell at hand
-	block []float64         // where samples are kept
+	taken []Sample          // samples of the cell at hand
+	block []Sample          // where samples are kept
 	count int               // samples of all cells
 }
 
@@ -123,6 +123,12 @@ func (d *decoder) file() {
 		return
 	}
 	d.header(fields)
+	for i := range d.f.Cells {
+		if err := d.f.Cells[i].checkLaunches(len(d.f.Launches)); err != nil {
+			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
+			return
+		}
+	}
 }
 
 func (d *decoder) version(fields map[string]field) {
@@ -138,6 +144,9 @@ func (d *decoder) header(fields map[string]field) {
 	targets := map[string]any{
 		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements,
 		"complete": &d.f.Complete, "seconds": &d.f.Seconds, "warnings": &d.f.Warnings,
+	}
+	if d.f.Version > 1 {
+		targets["launches"] = &d.f.Launches
 	}
 	for name, at := range fields {
 		if name == "format" || name == "version" || name == "cells" {
@@ -289,7 +298,9 @@ func (d *decoder) cell() {
 		case "time_ns":
 			bit, c.Time = hasTime, d.estimate()
 		case "samples_ns":
-			bit, c.Samples = hasSamples, d.samples()
+			bit, c.Samples = hasSamples, d.samples(d.unlaunched)
+		case "samples":
+			bit, c.Samples = hasSamples, d.samples(d.sample)
 		default:
 			d.fail(d.pos, "there is no field %.40q in a cell", name)
 		}
@@ -343,26 +354,50 @@ func (d *decoder) estimate() fit.Estimate {
 	}
 	d.expect(',')
 	e.N = d.int()
+	if d.accept(',') {
+		e.Sessions = d.int()
+	}
 	d.expect(']')
 	return e
 }
 
+// unlaunched reads a sample of version 1, ns.
+func (d *decoder) unlaunched() Sample { return Sample{NS: d.float(), Launch: Unlaunched} }
+
+// sample reads [launch, ns, at, spread].
+func (d *decoder) sample() (s Sample) {
+	d.expect('[')
+	launch := d.int()
+	if launch > maxLaunches {
+		d.fail(d.pos, "launch %d; the most is %d", launch, maxLaunches)
+	}
+	s.Launch = int32(launch)
+	d.expect(',')
+	s.NS = d.float()
+	d.expect(',')
+	s.At = float32(d.float())
+	d.expect(',')
+	s.Spread = float32(d.float())
+	d.expect(']')
+	return s
+}
+
 // samples keeps those of many cells in one piece of memory.
-func (d *decoder) samples() []float64 {
+func (d *decoder) samples(one func() Sample) []Sample {
 	d.taken = d.taken[:0]
 	d.list('[', ']', func() {
 		if d.count++; d.count > maxSamples {
 			d.fail(d.pos, "more than %d samples in all", maxSamples)
 			return
 		}
-		d.taken = append(d.taken, d.float())
+		d.taken = append(d.taken, one())
 	})
 	n := len(d.taken)
 	if n == 0 {
 		return nil
 	}
 	if cap(d.block)-len(d.block) < n {
-		d.block = make([]float64, 0, max(1<<14, n))
+		d.block = make([]Sample, 0, max(1<<12, n))
 	}
 	at := len(d.block)
 	d.block = append(d.block, d.taken...)

@@ -92,8 +92,9 @@ func (f *File) head() ([]byte, error) {
 		Complete   bool                  `json:"complete"`
 		Seconds    float64               `json:"seconds"`
 		Warnings   []string              `json:"warnings"`
+		Launches   []Launch              `json:"launches"`
 	}{f.Format, f.Version, f.Provenance, f.Plan, append([]numa.Placement{}, f.Placements...),
-		f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...)})
+		f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...)})
 	if err != nil {
 		return nil, err
 	}
@@ -197,14 +198,21 @@ func (c *Cell) append(b []byte) []byte {
 	for _, v := range []float64{c.Time.Center, c.Time.Lo, c.Time.Hi} {
 		b = append(appendNumber(b, v, digits), ',')
 	}
-	b = append(strconv.AppendInt(b, int64(c.Time.N), 10), ']')
-	for i, v := range c.Samples {
+	b = strconv.AppendInt(b, int64(c.Time.N), 10)
+	if c.Time.Sessions > 0 {
+		b = strconv.AppendInt(append(b, ','), int64(c.Time.Sessions), 10)
+	}
+	b = append(b, ']')
+	for i, s := range c.Samples {
 		if i == 0 {
-			b = append(b, `,"samples_ns":[`...)
+			b = append(b, `,"samples":[[`...)
 		} else {
-			b = append(b, ',')
+			b = append(b, `,[`...)
 		}
-		b = appendNumber(b, v, 5)
+		b = append(strconv.AppendInt(b, int64(s.Launch), 10), ',')
+		b = append(appendNumber(b, s.NS, 5), ',')
+		b = append(appendNumber(b, float64(s.At), 5), ',')
+		b = append(appendNumber(b, float64(s.Spread), 2), ']')
 	}
 	if len(c.Samples) > 0 {
 		b = append(b, ']')

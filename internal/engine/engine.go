@@ -1,0 +1,505 @@
+// Package engine decides when, how often and in which process something is
+// measured: the one sampler of everything that measures.
+//
+// Its opinion: the replicate is the launch, a fresh process with fresh threads,
+// mappings and pages, which visits each cell once, in random order; how many
+// launches there are follows from the time that one takes, never from what it
+// found; and whatever becomes of a launch, what it has found is kept.
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/params"
+)
+
+// LeastLaunches is how many values a 95 % interval of a median takes.
+const LeastLaunches = 6
+
+// mostLaunches bounds those of a small plan. Of 30 values the interval is from the
+// 10th to the 21st: more would narrow it less than the next hour moves it.
+const mostLaunches = 30
+
+// A Cell is what is measured: its key, and what a launch must know to visit it.
+type Cell struct {
+	params.Cell
+	Survey string // that takes samples of it
+	Tier   int    // cells of lower tiers are visited before
+	Group  string // cells of one group need the same large memory: they follow each other
+}
+
+// An Experiment is cells to be measured into a file.
+type Experiment struct {
+	File     *params.File
+	Cells    []Cell
+	Requests map[string]any // by survey: what its sampler is opened with
+	Time     time.Duration  // for all launches together
+	Over     time.Duration  // beyond Time: launches begin spread over it, and in between nothing is measured
+	Launches int            // 0: as many as there is time for, LeastLaunches or more
+	Session  int            // of the file, that the launches belong to
+	Probes   []int          // cells that are visited at the beginning, the middle and the end of a launch too
+	// Journal is where launches put what they find before the file has it; nil: in
+	// memory that outlives them.
+	Journal *os.File
+	// Save, if not nil, is called when the file has changed, not so often that it
+	// takes more than a twentieth of the time.
+	Save func(*params.File) error
+	// Report, if not nil, is called a few times a second.
+	Report func(Progress)
+	// Start begins a launch; nil begins this program again.
+	Start func(Order, *os.File) (Process, error)
+}
+
+// Progress is where an experiment is.
+type Progress struct {
+	Launch, Launches int // counted from 1; Launches is 0 until it is known
+	Visited, Cells   int // in this launch
+	Left             time.Duration
+	Cell             params.Key // visited last
+}
+
+// An Order is what a launch is told.
+type Order struct {
+	Requests map[string]any `json:"requests"`
+	Visits   []Visit        `json:"visits"`
+	Time     time.Duration  `json:"time_ns"` // no visit begins later
+}
+
+// A Visit is one sample to be taken.
+type Visit struct {
+	Survey string     `json:"survey"`
+	Key    params.Key `json:"cell"`
+	Hint   float64    `json:"hint_ns,omitempty"` // what earlier launches found; 0: nobody knows
+	Probe  bool       `json:"probe,omitempty"`
+
+	at int // index of the cell
+}
+
+// A Process is a launch under way.
+type Process interface {
+	Done() <-chan struct{} // closed when it has ended
+	Err() error            // why it ended by itself, if not because it was done
+	Stop()                 // asks it to end; after a while it is made to
+}
+
+// Run measures. It returns ctx's error when that ends it, and the first error of
+// measuring or saving; the file has what was found until then.
+func (x *Experiment) Run(ctx context.Context) (err error) {
+	r, err := newRun(x)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		r.estimate()
+		if failed := r.save(true); err == nil {
+			err = failed
+		}
+	}()
+	for r.launch = 0; r.launch == 0 || r.launch < r.launches; r.launch++ {
+		if err := r.wait(ctx); err != nil {
+			return err
+		}
+		began := time.Now()
+		order := r.order()
+		if len(order) == 0 {
+			return nil
+		}
+		if err := r.visit(ctx, order); err != nil {
+			return err
+		}
+		if r.launch == 0 {
+			r.plan(time.Since(began))
+		}
+	}
+	return nil
+}
+
+// A run is an Experiment under way.
+type run struct {
+	*Experiment
+	rand     *rand.Rand
+	at       map[params.Key]int // index of the file's cells
+	file     []int              // by cell: its index there
+	hints    []float64          // by cell
+	lacking  []bool             // by cell: to be visited
+	reached  []bool             // by cell: the first launch came to it
+	began    time.Time
+	launch   int
+	launches int
+	journal  *journal
+	saved    time.Time
+	pause    time.Duration // until the next save, at the least
+	failed   int           // launches in a row that found nothing
+}
+
+func newRun(x *Experiment) (*run, error) {
+	r := &run{Experiment: x, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches,
+		at: make(map[params.Key]int), file: make([]int, len(x.Cells)), hints: make([]float64, len(x.Cells)),
+		lacking: make([]bool, len(x.Cells)), reached: make([]bool, len(x.Cells))}
+	if r.Start == nil {
+		r.Start = start
+	}
+	for i, c := range x.File.Cells {
+		r.at[c.Key] = i
+	}
+	most := 0
+	for i, c := range x.Cells {
+		r.file[i] = -1
+		have := 0
+		if at, known := r.at[c.Key]; known {
+			r.file[i] = at
+			have = x.File.Cells[at].InSession(x.File, x.Session)
+			r.hints[i] = x.File.Cells[at].Time.Center
+		}
+		r.lacking[i] = have < LeastLaunches
+		r.reached[i] = have > 0
+		most = max(most, LeastLaunches-have)
+	}
+	if most < LeastLaunches && r.launches == 0 { // a session is completed
+		r.launches = most
+	}
+	var err error
+	r.journal, err = newJournal(x.Journal)
+	return r, err
+}
+
+// plan fixes the number of launches by how long the first took: what it found has
+// no say in that.
+func (r *run) plan(took time.Duration) {
+	if r.launches == 0 {
+		r.launches = min(max(int(r.Time/max(took, time.Millisecond)), LeastLaunches), mostLaunches)
+	}
+}
+
+// wait is for the moment at which a launch is to begin.
+func (r *run) wait(ctx context.Context) error {
+	if r.Over <= r.Time || r.launch == 0 {
+		return ctx.Err()
+	}
+	begin := r.began.Add(time.Duration(float64(r.Over) * float64(r.launch) / float64(r.launches)))
+	select {
+	case <-time.After(time.Until(begin)):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// slice is the time of the launch at hand.
+func (r *run) slice() time.Duration {
+	launches := r.launches
+	if launches == 0 {
+		launches = LeastLaunches
+	}
+	if r.Over > r.Time {
+		return r.Time / time.Duration(launches)
+	}
+	return (r.Time - time.Since(r.began)) / time.Duration(launches-r.launch)
+}
+
+// order is the visits of a launch: tier by tier, those that the first launch came
+// to before others, so that a short time gives intervals to some cells instead of
+// a sample to all; else at random. The cells of a group follow each other, because
+// laying out their memory takes longer than a visit.
+func (r *run) order() (visits []Visit) {
+	type place struct {
+		tier   int
+		missed bool
+		turn   float64
+		within float64
+	}
+	places := make([]place, 0, len(r.Cells))
+	turns := make(map[string]float64)
+	for i, c := range r.Cells {
+		if !r.lacking[i] {
+			continue
+		}
+		p := place{c.Tier, r.launch > 0 && !r.reached[i], r.rand.Float64(), r.rand.Float64()}
+		if c.Group != "" {
+			group := fmt.Sprint(c.Tier, p.missed, c.Survey, c.Group)
+			if turn, known := turns[group]; known {
+				p.turn = turn
+			}
+			turns[group] = p.turn
+		}
+		places = append(places, p)
+		visits = append(visits, r.visitOf(i))
+	}
+	order := make([]int, len(visits))
+	for i := range order {
+		order[i] = i
+	}
+	less := func(x, y bool) int {
+		switch {
+		case x == y:
+			return 0
+		case y:
+			return -1
+		}
+		return 1
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := places[i], places[j]
+		switch {
+		case a.missed != b.missed:
+			return less(a.missed, b.missed)
+		case a.tier != b.tier:
+			return a.tier - b.tier
+		case a.turn != b.turn:
+			return less(a.turn > b.turn, b.turn > a.turn)
+		}
+		return less(a.within > b.within, b.within > a.within)
+	})
+	sorted := make([]Visit, len(visits))
+	for i, j := range order {
+		sorted[i] = visits[j]
+	}
+	if len(sorted) == 0 {
+		return nil
+	}
+	return r.withProbes(sorted)
+}
+
+func (r *run) visitOf(i int) Visit {
+	return Visit{Survey: r.Cells[i].Survey, Key: r.Cells[i].Key, Hint: r.hints[i], at: i}
+}
+
+// withProbes puts visits of the reference probe at the beginning, the middle and
+// the end.
+func (r *run) withProbes(visits []Visit) []Visit {
+	var probes []Visit
+	for _, i := range r.Probes {
+		v := r.visitOf(i)
+		v.Probe = true
+		probes = append(probes, v)
+	}
+	half := len(visits) / 2
+	return slices.Concat(probes, visits[:half], probes, visits[half:], probes)
+}
+
+// A fatal error is one that another launch would meet too.
+type fatal struct{ error }
+
+// visit has launches carry the visits out: one, and another one where it dies.
+func (r *run) visit(ctx context.Context, visits []Visit) error {
+	end := time.Now().Add(r.slice())
+	for {
+		left := time.Until(end)
+		done, err := r.once(ctx, visits, max(left, 0))
+		var f fatal
+		switch {
+		case errors.As(err, &f):
+			return f.error
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			r.failed = 0
+			return nil
+		}
+		if r.failed++; done > 0 {
+			r.failed = 1
+		}
+		const most = 3
+		if r.failed >= most {
+			return fmt.Errorf("%d launches in a row died without a result, the last with: %w", most, err)
+		}
+		r.warn("a launch died while it visited %v, which costs that visit: %v", visits[min(done, len(visits)-1)].Key, err)
+		if visits = visits[min(done+1, len(visits)):]; len(visits) == 0 || left <= 0 {
+			return nil
+		}
+	}
+}
+
+// drainEvery is how often the parent wakes while a launch measures: it shares the
+// CPUs with it.
+const drainEvery = 250 * time.Millisecond
+
+// silence is after how long without a sign of life a launch is taken for dead. A
+// launch that is alive says so every beat.
+const (
+	silence = 30 * time.Second
+	beat    = 5 * time.Second
+)
+
+// once runs one launch and takes in what it finds. It returns how many visits were
+// done, and why the launch died if it did.
+func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (done int, err error) {
+	launch := params.Launch{Session: r.Session, Began: time.Now().UTC().Format(time.RFC3339Nano)}
+	index := len(r.File.Launches)
+	r.File.Launches = append(r.File.Launches, launch)
+	if err := r.journal.begin(launch); err != nil {
+		return 0, fatal{err}
+	}
+	began := time.Now()
+	state := readState()
+	p, err := r.Start(Order{r.Requests, visits, slice}, r.journal.File)
+	if err != nil {
+		return 0, fatal{err}
+	}
+	last, ended, stopped := time.Now(), false, false
+	var died error
+	take := func() {
+		if err := r.journal.read(func(e entry) {
+			last = time.Now()
+			switch {
+			case e.Done:
+				ended = true
+			case e.Warning != "":
+				r.warn("%s", e.Warning)
+			case e.Error != "":
+				died = fatal{errors.New(e.Error)}
+			case e.Cell != nil:
+				r.take(visits, &done, index, e)
+			}
+		}); err != nil && died == nil {
+			died = fatal{err}
+		}
+	}
+	tick := time.NewTicker(drainEvery)
+	defer tick.Stop()
+	for running := true; running; {
+		select {
+		case <-p.Done():
+			running = false
+		case <-tick.C:
+			if ctx.Err() != nil && !stopped {
+				stopped = true
+				p.Stop()
+			}
+			take()
+			if died == nil {
+				if err := r.save(false); err != nil {
+					died = fatal{err}
+				}
+			}
+			if died == nil && time.Since(last) > silence {
+				died = fmt.Errorf("no sign of life for %v", silence)
+			}
+			if died != nil && !stopped {
+				stopped = true
+				p.Stop()
+			}
+			if r.Report != nil {
+				progress := Progress{Launch: r.launch + 1, Launches: r.launches, Visited: done, Cells: len(visits), Left: r.Time - time.Since(r.began)}
+				if done > 0 {
+					progress.Cell = visits[done-1].Key
+				}
+				r.Report(progress)
+			}
+		}
+	}
+	take()
+	l := &r.File.Launches[index]
+	l.Seconds = time.Since(began).Seconds()
+	l.Load, l.Steal = state.since()
+	if died == nil && !ended && ctx.Err() == nil {
+		died = errors.Join(errors.New("it ended before it was done"), p.Err())
+	}
+	if died != nil {
+		l.Died = true
+	}
+	return done, died
+}
+
+// take puts a reading where it belongs.
+func (r *run) take(visits []Visit, done *int, launch int, e entry) {
+	// Launches answer in order, and leave out what the time does not allow.
+	for ; *done < len(visits) && (visits[*done].Key != *e.Cell || visits[*done].Probe != e.Probe); *done++ {
+	}
+	if *done == len(visits) {
+		return
+	}
+	v := visits[*done]
+	*done++
+	s := params.Sample{NS: e.NS, Launch: int32(launch), At: float32(e.At), Spread: float32(e.Spread)}
+	if v.Probe {
+		l := &r.File.Launches[launch]
+		l.Probe = append(l.Probe, params.ProbeReading{Key: v.Key, NS: e.NS, At: e.At})
+		return
+	}
+	i := r.file[v.at]
+	if i < 0 {
+		i = len(r.File.Cells)
+		r.file[v.at] = i
+		c := r.Cells[v.at].Cell
+		c.Samples = nil
+		r.File.Cells = append(r.File.Cells, c)
+	}
+	c := &r.File.Cells[i]
+	c.Samples = append(c.Samples, s)
+	r.hints[v.at], r.reached[v.at] = e.NS, true
+}
+
+// estimate works out the centre of every cell that was visited.
+func (r *run) estimate() {
+	for _, i := range r.file {
+		if i >= 0 {
+			c := &r.File.Cells[i]
+			c.Time = c.Replicates(r.File).Estimate()
+		}
+	}
+	complete := true
+	for i := range r.Cells {
+		complete = complete && r.file[i] >= 0 && r.File.Cells[r.file[i]].Time.Known()
+	}
+	r.File.Complete = complete
+}
+
+func (r *run) save(must bool) error {
+	if r.Save == nil || !must && time.Since(r.saved) < r.pause {
+		return nil
+	}
+	began := time.Now()
+	r.estimate()
+	if err := r.Save(r.File); err != nil {
+		return err
+	}
+	r.saved = time.Now()
+	r.pause = max(time.Second, 20*r.saved.Sub(began))
+	return nil
+}
+
+func (r *run) warn(format string, args ...any) {
+	if w := fmt.Sprintf(format, args...); !slices.Contains(r.File.Warnings, w) {
+		r.File.Warnings = append(r.File.Warnings, w)
+	}
+}
+
+// Lacking counts the cells of an experiment that have no interval.
+func (x *Experiment) Lacking() (n int) {
+	known := make(map[params.Key]bool)
+	for _, c := range x.File.Cells {
+		known[c.Key] = c.Time.Known()
+	}
+	for _, c := range x.Cells {
+		if !known[c.Key] {
+			n++
+		}
+	}
+	return n
+}
+
+// An entry is a line of a journal.
+type entry struct {
+	Launch  *params.Launch `json:"launch,omitempty"` // that the lines after it are of
+	Cell    *params.Key    `json:"cell,omitempty"`
+	NS      float64        `json:"ns,omitempty"`
+	Spread  float64        `json:"spread,omitempty"`
+	At      float64        `json:"at_s,omitempty"`
+	Probe   bool           `json:"probe,omitempty"`
+	Warning string         `json:"warning,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	Done    bool           `json:"done,omitempty"`
+	Alive   bool           `json:"alive,omitempty"`
+}
+
+func (e entry) line() ([]byte, error) {
+	line, err := json.Marshal(e)
+	return append(line, '\n'), err
+}

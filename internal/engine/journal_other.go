@@ -1,0 +1,7 @@
+//go:build !linux
+
+package engine
+
+import "os"
+
+func memoryFile() (*os.File, error) { return temporaryFile() }

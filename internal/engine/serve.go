@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/taulop/taulop/params"
+)
+
+// A Sampler takes samples of a survey's cells within one launch.
+type Sampler interface {
+	// Sample takes one sample of a cell. The hint is what earlier launches found,
+	// in ns, 0 if there were none: it says how often to repeat for a batch.
+	Sample(ctx context.Context, k params.Key, hint float64) (Reading, error)
+	// Warnings say what speaks against trusting the samples.
+	Warnings() []error
+	Close()
+}
+
+// A Reading is a sample: what the cell's time is, and the relative standard
+// deviation of the batches that it is the median of.
+type Reading struct{ NS, Spread float64 }
+
+// An Open makes the sampler of a survey from what its experiment said.
+type Open func(survey string, request json.RawMessage) (Sampler, error)
+
+// received is an Order as a launch reads it.
+type received struct {
+	Requests map[string]json.RawMessage `json:"requests"`
+	Visits   []Visit                    `json:"visits"`
+	Time     time.Duration              `json:"time_ns"`
+}
+
+// Serve is a launch: it reads an order from standard input and appends what it
+// finds to file descriptor 3. It ends when it is done, when standard input does, or
+// by an error, which the journal then has. Signals are its parent's.
+func Serve(open Open) error {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	journal := os.NewFile(3, "journal")
+	if journal == nil {
+		return errors.New("a launch is begun by a measurement, not by hand")
+	}
+	orders := json.NewDecoder(os.Stdin)
+	var o received
+	if err := orders.Decode(&o); err != nil {
+		return fmt.Errorf("a launch is begun by a measurement, not by hand: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		io.Copy(io.Discard, os.Stdin) // ends with the parent
+		cancel()
+	}()
+	return serve(ctx, o, journal, open)
+}
+
+func serve(ctx context.Context, o received, journal io.Writer, open Open) error {
+	began := time.Now()
+	samplers := make(map[string]Sampler)
+	put := func(e entry) error {
+		line, err := e.line()
+		if err == nil {
+			_, err = journal.Write(line)
+		}
+		return err
+	}
+	fail := func(err error) error {
+		return errors.Join(err, put(entry{Error: err.Error()}))
+	}
+	alive := make(chan struct{})
+	defer close(alive)
+	go func() {
+		for {
+			select {
+			case <-alive:
+				return
+			case <-time.After(beat):
+				put(entry{Alive: true})
+			}
+		}
+	}()
+	for _, v := range o.Visits {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if time.Since(began) >= o.Time {
+			break
+		}
+		s := samplers[v.Survey]
+		if s == nil {
+			var err error
+			if s, err = open(v.Survey, o.Requests[v.Survey]); err != nil {
+				return fail(err)
+			}
+			defer s.Close()
+			samplers[v.Survey] = s
+		}
+		reading, err := s.Sample(ctx, v.Key, v.Hint)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return fail(fmt.Errorf("%v: %w", v.Key, err))
+		}
+		if err := put(entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: time.Since(began).Seconds(), Probe: v.Probe}); err != nil {
+			return err
+		}
+	}
+	for _, s := range samplers {
+		for _, w := range s.Warnings() {
+			if err := put(entry{Warning: w.Error()}); err != nil {
+				return err
+			}
+		}
+	}
+	return put(entry{Done: true})
+}

@@ -1,0 +1,142 @@
+package params
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// A Sample is what one visit of a cell found.
+type Sample struct {
+	NS     float64 // as the cell's time
+	Launch int32   // index of the file's launches; Unlaunched where nobody knows
+	At     float32 // s since the launch began
+	Spread float32 // relative standard deviation of the visit's batches
+}
+
+// Unlaunched samples are of files of version 1, which do not say in which process
+// and at what moment they were taken.
+const Unlaunched = -1
+
+// A Launch is a process that measured.
+type Launch struct {
+	Session int     `json:"session"` // from 0: launches of one are of the same hour
+	Began   string  `json:"began"`   // RFC 3339
+	Seconds float64 `json:"seconds"`
+	Load    float64 `json:"load,omitempty"`  // average of the last minute when it began
+	Steal   float64 `json:"steal,omitempty"` // share of the CPUs' time that the hypervisor took
+	Died    bool    `json:"died,omitempty"`  // before it was done
+	// Probe has the same few cells in every launch, at its beginning, middle and
+	// end: what they differ by is drift of the machine.
+	Probe []ProbeReading `json:"probe,omitempty"`
+}
+
+// A ProbeReading is one of a cell of the reference probe.
+type ProbeReading struct {
+	Key
+	NS float64 `json:"ns"`
+	At float64 `json:"at_s"`
+}
+
+// Values are the samples' times in ns, in the order in which they were taken.
+func (c *Cell) Values() (ns []float64) {
+	for _, s := range c.Samples {
+		ns = append(ns, s.NS)
+	}
+	return ns
+}
+
+// Replicates are the samples by session and launch. Samples of which nobody knows
+// the launch count as launches of one session: their intervals say how well one
+// process knew one minute.
+func (c *Cell) Replicates(f *File) fit.Replicates {
+	var r fit.Replicates
+	for _, s := range c.Samples {
+		session := 0
+		if s.Launch >= 0 && int(s.Launch) < len(f.Launches) {
+			session = f.Launches[s.Launch].Session
+		}
+		for session >= len(r) {
+			r = append(r, nil)
+		}
+		r[session] = append(r[session], s.NS)
+	}
+	return r
+}
+
+// InSession counts the samples that a session has.
+func (c *Cell) InSession(f *File, session int) (n int) {
+	if r := c.Replicates(f); session < len(r) {
+		n = len(r[session])
+	}
+	return n
+}
+
+// Sessions are how many the file has.
+func (f *File) Sessions() (n int) {
+	for _, l := range f.Launches {
+		n = max(n, l.Session+1)
+	}
+	return n
+}
+
+func (s Sample) check() error {
+	if err := checkNs(s.NS); err != nil {
+		return err
+	}
+	if s.Launch < Unlaunched || !(s.At >= 0 && s.At <= longest) || !(s.Spread >= 0 && s.Spread <= maxNs) {
+		return fmt.Errorf("launch %d, %g s after its beginning, spread %g: want a launch of the file and no number below 0", s.Launch, s.At, s.Spread)
+	}
+	return nil
+}
+
+// checkLaunches refuses samples of launches that the file does not have.
+func (c *Cell) checkLaunches(launches int) error {
+	for _, s := range c.Samples {
+		if int(s.Launch) >= launches {
+			return fmt.Errorf("a sample is of launch %d and the file has %d, counted from 0", s.Launch, launches)
+		}
+	}
+	return nil
+}
+
+func (l *Launch) check() error {
+	if l.Session < 0 || l.Session >= maxLaunches {
+		return fmt.Errorf("session %d", l.Session)
+	}
+	if _, err := time.Parse(time.RFC3339Nano, l.Began); err != nil {
+		return fmt.Errorf("began is %.40q; want a moment like 2026-11-21T20:15:00Z", l.Began)
+	}
+	for _, v := range []float64{l.Seconds, l.Load, l.Steal} {
+		if math.IsNaN(v) || v < 0 || v > longest {
+			return fmt.Errorf("seconds, load and steal must be numbers from 0, got %g", v)
+		}
+	}
+	if len(l.Probe) > maxProbes {
+		return fmt.Errorf("%d readings of the probe; the most is %d", len(l.Probe), maxProbes)
+	}
+	for i := range l.Probe {
+		p := &l.Probe[i]
+		if err := p.Key.check(); err != nil {
+			return fmt.Errorf("probe: %w", err)
+		}
+		if err := checkNs(p.NS); err != nil {
+			return fmt.Errorf("probe: %w", err)
+		}
+		if math.IsNaN(p.At) || p.At < 0 || p.At > longest {
+			return fmt.Errorf("probe: %g is no moment", p.At)
+		}
+	}
+	return nil
+}
+
+// Samples are values in ns of which nobody knows the launch.
+func Samples(ns ...float64) []Sample {
+	of := make([]Sample, len(ns))
+	for i, v := range ns {
+		of[i] = Sample{NS: v, Launch: Unlaunched}
+	}
+	return of
+}
