@@ -1,0 +1,367 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A simulated machine answers for every cell what it was told, with noise of its
+// own for every launch.
+type simulated struct {
+	centers  map[int]float64 // by size
+	between  float64         // launches differ by
+	cost     time.Duration   // of a visit
+	dies     func(launch, visit int) bool
+	fails    func(launch, visit int) error
+	rand     *rand.Rand
+	launches int
+	orders   []Order
+}
+
+func (m *simulated) start(o Order, journal *os.File) (Process, error) {
+	launch := m.launches
+	m.launches++
+	m.orders = append(m.orders, o)
+	p := &fake{done: make(chan struct{}), stop: make(chan struct{})}
+	factor := math.Exp(m.between * m.rand.NormFloat64())
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-p.stop
+		cancel()
+	}()
+	text, _ := json.Marshal(o)
+	var as received
+	if err := json.Unmarshal(text, &as); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.done)
+		visit := 0
+		s := samplerFunc(func(k params.Key, hint float64) (Reading, error) {
+			visit++
+			if m.dies != nil && m.dies(launch, visit) {
+				panic("killed")
+			}
+			if m.fails != nil {
+				if err := m.fails(launch, visit); err != nil {
+					return Reading{}, err
+				}
+			}
+			time.Sleep(m.cost)
+			return Reading{NS: m.centers[k.Bytes] * factor, Spread: 0.01}, nil
+		})
+		defer func() {
+			if recover() != nil {
+				p.err = errors.New("signal: killed")
+			}
+		}()
+		p.err = serve(ctx, as, journal, func(string, json.RawMessage) (Sampler, error) { return s, nil })
+	}()
+	return p, nil
+}
+
+type fake struct {
+	done, stop chan struct{}
+	once       sync.Once
+	err        error
+}
+
+func (p *fake) Done() <-chan struct{} { return p.done }
+func (p *fake) Err() error            { <-p.done; return p.err }
+func (p *fake) Stop()                 { p.once.Do(func() { close(p.stop) }) }
+
+type samplerFunc func(params.Key, float64) (Reading, error)
+
+func (f samplerFunc) Sample(_ context.Context, k params.Key, hint float64) (Reading, error) {
+	return f(k, hint)
+}
+func (samplerFunc) Warnings() []error { return nil }
+func (samplerFunc) Close()            {}
+
+func experiment(n int, m *simulated) *Experiment {
+	x := &Experiment{File: &params.File{}, Time: 6 * time.Second, Start: m.start}
+	for i := range n {
+		x.Cells = append(x.Cells, Cell{Survey: "simulated", Cell: params.Cell{Key: params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: 1, Bytes: i + 1}}})
+		if m.centers == nil {
+			m.centers = make(map[int]float64)
+		}
+		m.centers[i+1] = 100 * float64(i+1)
+	}
+	return x
+}
+
+func newSimulated() *simulated {
+	return &simulated{rand: rand.New(rand.NewPCG(1, 2)), between: 0.02, cost: time.Millisecond}
+}
+
+// Every launch visits every cell once, in another order, and hands on what earlier
+// ones found; the centre over launches is that of the machine.
+func TestLaunches(t *testing.T) {
+	m := newSimulated()
+	x := experiment(20, m)
+	x.Launches = 7
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Lacking() != 0 {
+		t.Fatalf("%d launches, %d in the file, complete %t, %d cells lack an interval", m.launches, len(x.File.Launches), x.File.Complete, x.Lacking())
+	}
+	orders := make(map[string]bool)
+	for i, o := range m.orders {
+		var order []int
+		for _, v := range o.Visits {
+			order = append(order, v.Key.Bytes)
+			if (v.Hint > 0) != (i > 0) {
+				t.Errorf("launch %d: hint %g", i, v.Hint)
+			}
+		}
+		orders[fmt.Sprint(order)] = true
+		slices.Sort(order)
+		if len(slices.Compact(order)) != 20 {
+			t.Errorf("launch %d visits %v", i, order)
+		}
+	}
+	if len(orders) != 7 {
+		t.Errorf("%d different orders", len(orders))
+	}
+	for _, c := range x.File.Cells {
+		var launches []int32
+		for _, s := range c.Samples {
+			launches = append(launches, s.Launch)
+		}
+		want := m.centers[c.Bytes]
+		if len(slices.Compact(launches)) != 7 || math.Abs(c.Time.Center/want-1) > 0.05 || !c.Time.Known() || c.Time.N != 7 {
+			t.Errorf("m = %d: %v of launches %v, want about %g", c.Bytes, c.Time, launches, want)
+		}
+	}
+	if err := x.File.Validate(); err == nil || !strings.Contains(err.Error(), "format") { // the only thing missing
+		t.Error(err)
+	}
+}
+
+// The number of launches follows from how long one takes, and is six at the least.
+func TestNumberOfLaunches(t *testing.T) {
+	for _, tt := range []struct {
+		took time.Duration
+		want int
+	}{{0, 30}, {time.Second, 30}, {5 * time.Second, 12}, {7 * time.Second, 8}, {10 * time.Second, 6}, {time.Minute, 6}} {
+		r := run{Experiment: &Experiment{Time: time.Minute}}
+		if r.plan(tt.took); r.launches != tt.want {
+			t.Errorf("%v each: %d launches, want %d", tt.took, r.launches, tt.want)
+		}
+	}
+}
+
+// Where the time is too short for all, some cells get intervals, those of lower
+// tiers first, and not all of them a sample.
+func TestShortTime(t *testing.T) {
+	m := newSimulated()
+	m.cost = 20 * time.Millisecond
+	x := experiment(100, m)
+	for i := range x.Cells {
+		x.Cells[i].Tier = i / 20
+	}
+	x.Time = 5 * time.Second // of 2 s a launch that visits all
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	known := make(map[int]int)
+	for _, c := range x.File.Cells {
+		if c.Time.Known() {
+			known[(c.Bytes-1)/20]++
+		}
+	}
+	if known[0] != 20 || known[4] != 0 || x.File.Complete {
+		t.Errorf("cells with intervals by tier: %v, complete %t", known, x.File.Complete)
+	}
+}
+
+// Cells of a group follow each other, and groups come in random order.
+func TestGroups(t *testing.T) {
+	m := newSimulated()
+	x := experiment(40, m)
+	for i := range x.Cells {
+		if i%2 == 0 {
+			x.Cells[i].Group = fmt.Sprint(i / 10)
+		}
+	}
+	r, err := newRun(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := make(map[string]bool)
+	for range 20 {
+		seen, last := make(map[string]bool), ""
+		for i, v := range r.order() {
+			group := x.Cells[v.at].Group
+			if i == 0 {
+				first[group] = true
+			}
+			if group != last && group != "" && seen[group] {
+				t.Fatalf("group %s is left and entered again", group)
+			}
+			seen[group], last = true, group
+		}
+	}
+	if len(first) < 3 {
+		t.Errorf("orders begin with groups %v", first)
+	}
+}
+
+// A launch that is killed costs the visit that it was at, and no other.
+func TestLaunchDies(t *testing.T) {
+	m := newSimulated()
+	m.dies = func(launch, visit int) bool { return launch == 2 && visit == 8 }
+	x := experiment(20, m)
+	x.Launches = 6
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	samples := 0
+	for _, c := range x.File.Cells {
+		samples += len(c.Samples)
+	}
+	if samples != 6*20-1 || m.launches != 7 || len(x.File.Warnings) != 1 || !strings.Contains(x.File.Warnings[0], "a launch died while it visited copy") {
+		t.Errorf("%d samples of %d launches, warnings %q", samples, m.launches, x.File.Warnings)
+	}
+	if !x.File.Launches[2].Died || x.File.Launches[3].Died {
+		t.Errorf("%+v", x.File.Launches)
+	}
+}
+
+// Launches that die without a result end the experiment, and so does an error.
+func TestGivesUp(t *testing.T) {
+	m := newSimulated()
+	m.dies = func(int, int) bool { return true }
+	if err := experiment(20, m).Run(context.Background()); err == nil || !strings.Contains(err.Error(), "died without a result") {
+		t.Error(err)
+	}
+	m = newSimulated()
+	m.fails = func(launch, visit int) error {
+		if launch == 1 && visit == 3 {
+			return errors.New("the wrong bytes arrived")
+		}
+		return nil
+	}
+	x := experiment(20, m)
+	if err := x.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "the wrong bytes arrived") || !strings.Contains(err.Error(), "copy") {
+		t.Error(err)
+	}
+	if len(x.File.Cells) != 20 {
+		t.Errorf("%d cells are kept", len(x.File.Cells))
+	}
+}
+
+// What was found when ctx ends is kept.
+func TestCancel(t *testing.T) {
+	m := newSimulated()
+	m.cost = 10 * time.Millisecond
+	x := experiment(1000, m)
+	x.Time = time.Hour
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	began := time.Now()
+	if err := x.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 10*time.Second || len(x.File.Cells) < 10 {
+		t.Errorf("%d cells after %v", len(x.File.Cells), took)
+	}
+}
+
+// A session that lacks launches gets those, and one that lacks none none.
+func TestResume(t *testing.T) {
+	m := newSimulated()
+	x := experiment(20, m)
+	x.Launches = 4
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for want := range 2 {
+		again := experiment(20, m)
+		again.File, m.launches = x.File, 0
+		if err := again.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if want = 2 - 2*want; m.launches != want || !x.File.Complete || len(x.File.Launches) != 6 {
+			t.Errorf("%d launches, %d in the file, complete %t; want %d", m.launches, len(x.File.Launches), x.File.Complete, want)
+		}
+	}
+	// Another session has launches of its own.
+	again := experiment(20, m)
+	again.File, again.Session, again.Launches, m.launches = x.File, 1, 6, 0
+	if err := again.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if e := x.File.Cells[0].Time; m.launches != 6 || x.File.Sessions() != 2 || e.Sessions != 2 || e.N != 12 {
+		t.Errorf("%d launches, %d sessions, %+v", m.launches, x.File.Sessions(), e)
+	}
+}
+
+// What launches have put into a journal is found by whoever comes after a parent
+// that was killed, once.
+func TestRecover(t *testing.T) {
+	m := newSimulated()
+	x := experiment(20, m)
+	x.Launches = 3
+	var err error
+	if x.Journal, err = os.OpenFile(t.TempDir()+"/journal", os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer x.Journal.Close()
+	var saved params.File
+	x.Save = func(f *params.File) error { // as it was in the middle
+		if len(f.Launches) == 3 && saved.Cells == nil {
+			saved = *f
+			saved.Launches = slices.Clone(f.Launches[:2])
+			for _, c := range f.Cells {
+				c.Samples = slices.Clone(c.Samples[:min(2, len(c.Samples))])
+				saved.Cells = append(saved.Cells, c)
+			}
+		}
+		return nil
+	}
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{20, 0} {
+		if added, err := Recover(&saved, x.Journal); err != nil || added != want {
+			t.Errorf("%d samples are recovered, want %d: %v", added, want, err)
+		}
+	}
+	if len(saved.Launches) != 3 || len(saved.Cells[7].Samples) != 3 {
+		t.Errorf("%d launches, samples %v", len(saved.Launches), saved.Cells[7].Samples)
+	}
+}
+
+// The reference probe is visited at the beginning, the middle and the end of every
+// launch, and is no sample.
+func TestProbes(t *testing.T) {
+	m := newSimulated()
+	x := experiment(20, m)
+	x.Launches, x.Probes = 6, []int{3, 5}
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range x.File.Launches {
+		if len(l.Probe) != 6 || l.Probe[0].Bytes != 4 || l.Probe[5].Bytes != 6 {
+			t.Errorf("launch %d: %+v", i, l.Probe)
+		}
+	}
+	if n := len(x.File.Cells[0].Samples); n != 6 {
+		t.Errorf("%d samples of a cell", n)
+	}
+}
