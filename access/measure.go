@@ -143,7 +143,7 @@ measuring:
 		if len(c.samples) == 0 {
 			continue
 		}
-		cells = append(cells, params.Cell{Key: c.key, Time: c.time(), Samples: c.samples})
+		cells = append(cells, params.Cell{Key: c.key, Time: c.time(), Samples: params.Samples(c.samples...)})
 		slow, batches = slow+c.slow, batches+c.batches
 	}
 	if missing := len(all) - done(all); missing > 0 {
@@ -159,7 +159,7 @@ measuring:
 func (plan Plan) cells(placement numa.Policy) (all []*cell) {
 	had := make(map[params.Key][]float64)
 	for _, c := range plan.Have {
-		had[c.Key] = c.Samples
+		had[c.Key] = c.Values()
 	}
 	for _, off := range plan.Caches {
 		for _, p := range plan.Passes {

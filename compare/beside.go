@@ -45,7 +45,7 @@ type KindredCell struct {
 
 // beside compares what machines measured beside transfers with the first, kinds in
 // the order of files.
-func beside(machines []Machine) (all []Kindred) {
+func beside(machines []Machine, test fit.Test) (all []Kindred) {
 	first := make(map[params.Key]params.Cell)
 	var kinds []params.Kind
 	for _, c := range machines[0].File.Cells {
@@ -60,7 +60,7 @@ func beside(machines []Machine) (all []Kindred) {
 	for _, kind := range kinds {
 		k := Kindred{Kind: kind}
 		for _, m := range machines[1:] {
-			if row := kindred(m, kind, first); row.Cells > 0 {
+			if row := kindred(machines[0].File, m, kind, first, test); row.Cells > 0 {
 				k.Rows = append(k.Rows, row)
 			}
 		}
@@ -75,7 +75,7 @@ func beside(machines []Machine) (all []Kindred) {
 // isBeside tells cells with a time that are no transfers, nor what these are made of.
 func isBeside(c params.Cell) bool { return c.Variant != "" && c.Time.Center > 0 }
 
-func kindred(m Machine, kind params.Kind, first map[params.Key]params.Cell) KindredRow {
+func kindred(firstFile *params.File, m Machine, kind params.Kind, first map[params.Key]params.Cell, test fit.Test) KindredRow {
 	row := KindredRow{Machine: m.Name}
 	var sum, farthest float64
 	for _, c := range m.File.Cells {
@@ -94,7 +94,7 @@ func kindred(m Machine, kind params.Kind, first map[params.Key]params.Cell) Kind
 			row.Faster++
 		}
 		row.Compared = append(row.Compared, KindredCell{c.Key, c.Time, len(c.Samples),
-			ratio(Point{L: one.Time, Samples: one.Samples}, Point{L: c.Time, Samples: c.Samples})})
+			ratio(one.Time, one.Replicates(firstFile), c.Time, c.Replicates(m.File), test)})
 	}
 	row.Mean = math.Exp(sum / float64(max(1, row.Cells)))
 	return row

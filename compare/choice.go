@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -17,6 +18,7 @@ type Choice struct {
 	Placements []numa.Policy
 	Caches     []bool // off cache
 	Sizes      []int
+	Test       *fit.Test // nil: DefaultDrift and DefaultLeast
 }
 
 // common are the machines' curves, and the channels chosen that two of them have at

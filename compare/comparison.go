@@ -2,10 +2,7 @@ package compare
 
 import (
 	"errors"
-	"math"
 	"slices"
-
-	"golang.org/x/perf/benchmath"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/params"
@@ -16,6 +13,7 @@ type Comparison struct {
 	Machines []Described `json:"machines"`
 	Tables   []Table     `json:"tables"`
 	Beside   []Kindred   `json:"beside,omitempty"`
+	Verdict  Verdict     `json:"verdict"`
 	Warnings []string    `json:"warnings"`
 }
 
@@ -53,25 +51,13 @@ type Beside struct {
 	Ratio *Ratio `json:"to_first,omitempty"` // nil for the first itself, and where that has no such τ or another kind of L(m,1)
 }
 
-// A Ratio is L(m,τ) over that of the first machine: 2 is twice as slow.
-type Ratio struct {
-	Value  float64 `json:"ratio"`
-	Tested bool    `json:"tested"` // both have samples enough
-	P      float64 `json:"p,omitempty"`
-	N1     int     `json:"n_first,omitempty"`
-	N2     int     `json:"n,omitempty"`
-	// Differs is false if samples such as these are seen by chance in more than
-	// 1 of 20 cases where nothing differs (Mann–Whitney), and where there are none.
-	Differs bool `json:"differs"`
-}
-
 // New compares machines. It fails where they have nothing in common, and says
 // what each has.
 func New(machines []Machine, choice Choice) (*Comparison, error) {
 	if len(machines) < 2 {
 		return nil, errors.New("a comparison takes two machines: name another file")
 	}
-	c := &Comparison{Tables: []Table{}, Beside: beside(machines), Warnings: []string{}}
+	c := &Comparison{Tables: []Table{}, Beside: beside(machines, choice.test()), Warnings: []string{}}
 	all, channels, why, err := choice.common(machines, len(c.Beside) > 0)
 	if err != nil {
 		return nil, err
@@ -83,20 +69,21 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		c.Machines = append(c.Machines, describe(m, all[i]))
 	}
 	for _, channel := range channels {
-		c.Tables = append(c.Tables, newTable(channel, all))
+		c.Tables = append(c.Tables, newTable(channel, all, choice.test()))
 	}
+	c.conclude(machines, choice.test())
 	c.warn(machines)
 	return c, nil
 }
 
 func describe(m Machine, curves []Curve) Described {
 	sampled := slices.ContainsFunc(curves, func(c Curve) bool {
-		return slices.ContainsFunc(c.Points, func(p Point) bool { return len(p.Samples) > 0 })
+		return slices.ContainsFunc(c.Points, func(p Point) bool { return p.Replicates.Launches() > 0 })
 	}) || slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool { return c.Variant != "" && len(c.Samples) > 0 })
 	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled}
 }
 
-func newTable(channel Channel, all [][]Curve) Table {
+func newTable(channel Channel, all [][]Curve, test fit.Test) Table {
 	t := Table{Channel: channel}
 	var first *Curve
 	for _, curves := range all {
@@ -105,7 +92,7 @@ func newTable(channel Channel, all [][]Curve) Table {
 			continue
 		}
 		curve := &curves[i]
-		t.Rows = append(t.Rows, newRow(curve, first))
+		t.Rows = append(t.Rows, newRow(curve, first, test))
 		t.Segment = t.Segment || curve.Segment
 		if first == nil {
 			first = curve
@@ -116,11 +103,11 @@ func newTable(channel Channel, all [][]Curve) Table {
 			}
 		}
 	}
-	t.Conclusion = t.conclude()
+	t.Conclusion = t.conclude(test)
 	return t
 }
 
-func newRow(curve, first *Curve) Row {
+func newRow(curve, first *Curve, test fit.Test) Row {
 	r := Row{Machine: curve.Machine, Lone: curve.Lone, Saturation: saturation(curve.Points)}
 	var taus []int
 	var L []float64
@@ -128,7 +115,7 @@ func newRow(curve, first *Curve) Row {
 		b := Beside{Point: p}
 		if first != nil {
 			if one, measured := first.At(p.Tau); measured && (p.Tau > 1 || curve.Lone == first.Lone) {
-				b.Ratio = ratio(one, p)
+				b.Ratio = ratio(one.L, one.Replicates, p.L, p.Replicates, test)
 			}
 		}
 		r.Points = append(r.Points, b)
@@ -140,27 +127,6 @@ func newRow(curve, first *Curve) Row {
 		return r
 	}
 	r.Scalability, r.Poor = &s, s.Poor()
-	return r
-}
-
-// fewest samples are what an interval takes, and with it a test.
-const fewest = 6
-
-// ratio compares two times as benchstat does.
-func ratio(first, p Point) *Ratio {
-	r := &Ratio{Value: p.L.Center / first.L.Center}
-	if !(first.L.Center > 0) || math.IsInf(r.Value, 0) {
-		return nil
-	}
-	if len(first.Samples) < fewest || len(p.Samples) < fewest {
-		return r
-	}
-	sample := func(values []float64) *benchmath.Sample {
-		return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
-	}
-	test := benchmath.AssumeNothing.Compare(sample(first.Samples), sample(p.Samples))
-	r.Tested, r.P, r.N1, r.N2 = true, test.P, test.N1, test.N2
-	r.Differs = test.P < test.Alpha
 	return r
 }
 

@@ -13,7 +13,7 @@ import (
 // conclude says which machine carries more transfers, from which τ on, and which
 // moves more bytes. A machine leads at a τ when its value is above all others',
 // beyond the intervals where they are known.
-func (t *Table) conclude() string {
+func (t *Table) conclude(test fit.Test) string {
 	var common []int // τ that all rows have
 	for _, tau := range t.Taus {
 		if !slices.ContainsFunc(t.Rows, func(r Row) bool { _, measured := r.At(tau); return !measured }) {
@@ -24,11 +24,11 @@ func (t *Table) conclude() string {
 	if len(concurrent) == 0 {
 		return "No τ above 1 was measured on all machines: nothing is said about concurrent transfers."
 	}
-	return t.carries(concurrent) + " " + t.moves(common)
+	return t.carries(concurrent, test) + " " + t.moves(common, test)
 }
 
 // carries is about A(τ).
-func (t *Table) carries(taus []int) string {
+func (t *Table) carries(taus []int, test fit.Test) string {
 	last := taus[len(taus)-1]
 	A := func(r *Row, tau int) fit.Estimate { b, _ := r.At(tau); return b.A }
 	for i := range t.Rows {
@@ -40,7 +40,10 @@ func (t *Table) carries(taus []int) string {
 		return "A(τ) is not compared, since L(m,1) is not the same on all machines."
 	}
 	ranking := t.ranking(last, A)
-	from := t.leadsFrom(ranking[0], taus, A)
+	from := t.leadsFrom(ranking[0], taus, func(leader, other *Row, tau int) bool {
+		a, b := leader.point(tau), other.point(tau)
+		return leads(a.A, a.AReplicates, b.A, b.AReplicates, test)
+	})
 	if from == 0 {
 		return fmt.Sprintf("No machine carries more transfers at once than the others, beyond the intervals (A(%d): %s).", last, t.list(ranking, last, A, "%.2f"))
 	}
@@ -48,11 +51,17 @@ func (t *Table) carries(taus []int) string {
 }
 
 // moves is about bandwidth.
-func (t *Table) moves(taus []int) string {
+func (t *Table) moves(taus []int, test fit.Test) string {
 	last := taus[len(taus)-1]
 	B := func(r *Row, tau int) fit.Estimate { b, _ := r.At(tau); return b.Bandwidth }
 	ranking := t.ranking(last, B)
-	from := t.leadsFrom(ranking[0], taus, B)
+	from := t.leadsFrom(ranking[0], taus, func(leader, other *Row, tau int) bool {
+		a, b := leader.point(tau), other.point(tau)
+		if a.Replicates.Launches() == 0 || b.Replicates.Launches() == 0 {
+			return above(a.Bandwidth, b.Bandwidth)
+		}
+		return leads(b.L, b.Replicates, a.L, a.Replicates, test) // less time is more bandwidth
+	})
 	if from == 0 {
 		return fmt.Sprintf("None moves more bytes a second, beyond the intervals (τ = %d: %s GB/s).", last, t.list(ranking, last, B, "%#.3g"))
 	}
@@ -72,6 +81,23 @@ func above(e, o fit.Estimate) bool {
 	return lo > hi
 }
 
+// leads reports whether the first of two quantities is larger, by a test where both
+// have replicates: intervals over the launches of one session say nothing about
+// another hour.
+func leads(e fit.Estimate, of fit.Replicates, o fit.Estimate, than fit.Replicates, test fit.Test) bool {
+	if of.Launches() == 0 || than.Launches() == 0 {
+		return above(e, o)
+	}
+	d := test.Compare(than, of)
+	return d.Tested && d.P < level && d.Ratio > 1
+}
+
+// point is what a row has at tau.
+func (r *Row) point(tau int) Point {
+	b, _ := r.At(tau)
+	return b.Point
+}
+
 // ranking is the rows by their value at tau, largest first.
 func (t *Table) ranking(tau int, of func(*Row, int) fit.Estimate) []int {
 	order := make([]int, len(t.Rows))
@@ -86,10 +112,10 @@ func (t *Table) ranking(tau int, of func(*Row, int) fit.Estimate) []int {
 
 // leadsFrom is the smallest τ from which on a row leads at every larger one, 0
 // if it does not lead at the last.
-func (t *Table) leadsFrom(leader int, taus []int, of func(*Row, int) fit.Estimate) (from int) {
+func (t *Table) leadsFrom(leader int, taus []int, leads func(leader, other *Row, tau int) bool) (from int) {
 	for _, tau := range slices.Backward(taus) {
 		for i := range t.Rows {
-			if i != leader && !above(of(&t.Rows[leader], tau), of(&t.Rows[i], tau)) {
+			if i != leader && !leads(&t.Rows[leader], &t.Rows[i], tau) {
 				return from
 			}
 		}

@@ -56,7 +56,11 @@ type Point struct {
 	L         fit.Estimate `json:"L_ns"`          // L(m,τ)
 	Bandwidth fit.Estimate `json:"bandwidth_GBs"` // of all together, τ·m/L(m,τ): bytes a ns, 10⁹ bytes a second
 	A         fit.Estimate `json:"A"`             // memory concurrency τ·L(m,1)/L(m,τ); Center is NaN where L(m,1) was not measured
-	Samples   []float64    `json:"-"`             // of L, in ns; nil where the file has none
+	// L by session and launch, in ns; nil where the file has none. Those of A are
+	// of launches that measured both times of it, so that what a launch has of its
+	// own does not count.
+	Replicates  fit.Replicates `json:"-"`
+	AReplicates fit.Replicates `json:"-"`
 }
 
 // Curves are all transfers of a machine, setup by setup, placement by placement,
@@ -72,16 +76,19 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 		first := t.Cells[0]
 		c.Lone = first.Setup == params.Lone || first.Setup == params.Published && first.Tau == 1
 		for _, cell := range t.Cells {
-			p := Point{Tau: cell.Tau, L: cell.Whole(), A: fit.Median(nil)}
+			p := Point{Tau: cell.Tau, L: cell.Whole(), A: fit.Median(nil), Replicates: cell.Replicates(f)}
+			p.Replicates.Scale(1 / float64(max(1, cell.Transfers)))
 			p.Bandwidth = bandwidth(p.Tau, t.Bytes, p.L)
 			if first.Tau == 1 {
 				p.A = fit.Concurrency(p.Tau, first.Whole(), p.L)
+				if paired := params.Paired(f, first, cell); paired.Launches() > 0 {
+					p.AReplicates = paired
+					p.AReplicates.Scale(float64(p.Tau) * float64(max(1, cell.Transfers)) / float64(max(1, first.Transfers)))
+					p.A = p.AReplicates.Estimate()
+				}
 				if p.Tau == 1 { // by definition
 					p.A.Lo, p.A.Hi = 1, 1
 				}
-			}
-			for _, l := range cell.Samples {
-				p.Samples = append(p.Samples, l/float64(max(1, cell.Transfers)))
 			}
 			c.Points = append(c.Points, p)
 		}

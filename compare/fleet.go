@@ -184,7 +184,7 @@ func (t *FleetTable) add(c *Curve, own bool) {
 		if !found {
 			t.Rows = slices.Insert(t.Rows, at, FleetRow{Tau: p.Tau})
 		}
-		p.Samples = nil
+		p.Replicates, p.AReplicates = nil, nil
 		t.Rows[at].Scores = append(t.Rows[at].Scores, Score{Machine: c.Machine, Point: p})
 	}
 }

@@ -144,7 +144,7 @@ func measure(ctx context.Context, place numa.Placement, plan Plan, report func(P
 		if len(c.samples) > 0 {
 			cells = append(cells, params.Cell{
 				Key:  params.Key{Kind: params.DiskCell, Placement: place.Policy, Tau: 1, Bytes: c.bytes, Variant: c.operation + "-" + string(c.file.mode)},
-				Time: c.time(), Samples: c.samples,
+				Time: c.time(), Samples: params.Samples(c.samples...),
 			})
 		}
 	}

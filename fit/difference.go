@@ -88,6 +88,24 @@ func (t Test) Compare(a, b Replicates) Difference {
 	return d
 }
 
+// SessionsFor is how many sessions more of each side would see half of what so many
+// see, if sessions went on to differ as they were found or assumed to; 0 if twenty
+// times as many did not.
+func (t Test) SessionsFor(sessions int, visible float64) int {
+	seen := func(k int) float64 { // but for the spread itself
+		df := driftWeight + 2*float64(k-1)
+		return (quantile(df, 1-(1-Confidence)/2) + quantile(df, power)) * math.Sqrt(2/float64(k))
+	}
+	least := math.Log1p(t.Least)
+	now := math.Log1p(visible) - least
+	for more := 1; more <= 20*sessions; more++ {
+		if math.Expm1(least+now*seen(sessions+more)/seen(sessions)) <= visible/2 {
+			return more
+		}
+	}
+	return 0
+}
+
 // Adjust are p-values corrected for their number by Benjamini and Hochberg: of
 // tests with an adjusted value below 0.05, 1 in 20 is a false positive at most.
 func Adjust(ps []float64) []float64 {

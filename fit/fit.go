@@ -138,3 +138,11 @@ type estimateJSON struct {
 
 	Sessions int `json:"sessions,omitempty"`
 }
+
+// Quantile is the q-quantile of ascending values, NaN of none.
+func Quantile(ascending []float64, q float64) float64 {
+	if len(ascending) == 0 {
+		return math.NaN()
+	}
+	return ascending[min(len(ascending)-1, int(q*float64(len(ascending))))]
+}

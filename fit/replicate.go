@@ -52,6 +52,15 @@ func (r Replicates) Estimate() Estimate {
 	return e
 }
 
+// Scale multiplies all values.
+func (r Replicates) Scale(f float64) {
+	for _, session := range r {
+		for i := range session {
+			session[i] *= f
+		}
+	}
+}
+
 // filled leaves out sessions without values.
 func (r Replicates) filled() (some Replicates) {
 	for _, session := range r {

@@ -44,7 +44,7 @@ func (r Rounds) measure(ctx context.Context, jobs []*job) (missing int, err erro
 	}
 	for _, j := range jobs {
 		if i, ok := at[j.key]; ok {
-			for _, s := range r.Have[i].Samples {
+			for _, s := range r.Have[i].Values() {
 				j.cell.Samples = append(j.cell.Samples, s/j.factor)
 			}
 		}
@@ -115,7 +115,7 @@ func (j *job) arena() int {
 func (j *job) done() params.Cell {
 	c := params.Cell{Key: j.key, Time: j.cell.Message().Scale(j.factor)}
 	for _, s := range j.cell.Samples {
-		c.Samples = append(c.Samples, s*j.factor)
+		c.Samples = append(c.Samples, params.Samples(s*j.factor)...)
 	}
 	return c
 }

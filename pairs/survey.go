@@ -120,7 +120,7 @@ func (s *Survey) Run(ctx context.Context) (cells []params.Cell, warnings []error
 func (s *Survey) resume(jobs []*job) {
 	had := make(map[params.Key][]float64)
 	for _, c := range s.Have {
-		had[c.Key] = c.Samples
+		had[c.Key] = c.Values()
 	}
 	for _, j := range jobs {
 		for row, m := range s.Sizes {
@@ -278,7 +278,7 @@ func (s *Survey) cells(jobs []*job) (cells []params.Cell) {
 	for _, j := range jobs {
 		for row, m := range s.Sizes {
 			if of := j.samples[row]; len(of) > 0 {
-				cells = append(cells, params.Cell{Key: j.key(m), Time: fit.Median(of), Samples: of})
+				cells = append(cells, params.Cell{Key: j.key(m), Time: fit.Median(of), Samples: params.Samples(of...)})
 			}
 		}
 	}

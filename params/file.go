@@ -27,6 +27,7 @@ type File struct {
 	Seconds    float64               `json:"seconds"`    // spent measuring, over all resumptions
 	Warnings   []string              `json:"warnings"`
 	Launches   []Launch              `json:"launches,omitempty"`
+	Journal    string                `json:"journal,omitempty"` // file beside this one with what is not in here yet, while it is measured
 	Cells      []Cell                `json:"cells"`
 }
 
@@ -244,6 +245,9 @@ func checkFormat(format string, version int) error {
 func (f *File) checkState() error {
 	if math.IsNaN(f.Seconds) || f.Seconds < 0 || f.Seconds > longest {
 		return fmt.Errorf("seconds: %g is no time", f.Seconds)
+	}
+	if len(f.Journal) > 255 || strings.ContainsAny(f.Journal, "/\\\x00") {
+		return fmt.Errorf("journal is %.40q; want the name of a file in the same directory", f.Journal)
 	}
 	if len(f.Launches) > maxLaunches {
 		return fmt.Errorf("launches: %d of them; the most is %d", len(f.Launches), maxLaunches)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -123,6 +124,11 @@ func (d *decoder) file() {
 		return
 	}
 	d.header(fields)
+	if d.f.Version == 1 { // which kept what follows from the cells
+		d.f.Warnings = slices.DeleteFunc(d.f.Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "eq. (8)") || strings.Contains(w, "too few samples for an interval") || strings.Contains(w, "were not measured: allow more")
+		})
+	}
 	for i := range d.f.Cells {
 		if err := d.f.Cells[i].checkLaunches(len(d.f.Launches)); err != nil {
 			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
@@ -146,7 +152,7 @@ func (d *decoder) header(fields map[string]field) {
 		"complete": &d.f.Complete, "seconds": &d.f.Seconds, "warnings": &d.f.Warnings,
 	}
 	if d.f.Version > 1 {
-		targets["launches"] = &d.f.Launches
+		targets["launches"], targets["journal"] = &d.f.Launches, &d.f.Journal
 	}
 	for name, at := range fields {
 		if name == "format" || name == "version" || name == "cells" {

@@ -3,6 +3,7 @@ package params
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/taulop/taulop/fit"
@@ -62,6 +63,30 @@ func (c *Cell) Replicates(f *File) fit.Replicates {
 			r = append(r, nil)
 		}
 		r[session] = append(r[session], s.NS)
+	}
+	return r
+}
+
+// Paired are the ratios of one cell's samples to another's, of launches that visited
+// both: what a launch, or an hour, does to both alike is not in them. Samples of
+// which nobody knows the launch make none.
+func Paired(f *File, of, to *Cell) (r fit.Replicates) {
+	at := make(map[int32]float64)
+	for _, s := range to.Samples {
+		if s.Launch >= 0 && s.NS > 0 {
+			at[s.Launch] = s.NS
+		}
+	}
+	for _, s := range of.Samples {
+		ns, both := at[s.Launch]
+		if !both || int(s.Launch) >= len(f.Launches) {
+			continue
+		}
+		session := f.Launches[s.Launch].Session
+		for session >= len(r) {
+			r = append(r, nil)
+		}
+		r[session] = append(r[session], s.NS/ns)
 	}
 	return r
 }
@@ -139,4 +164,35 @@ func Samples(ns ...float64) []Sample {
 		of[i] = Sample{NS: v, Launch: Unlaunched}
 	}
 	return of
+}
+
+// Widths are the relative half-widths of the cells' intervals, rising.
+func (f *File) Widths() (widths []float64) {
+	for _, c := range f.Cells {
+		widths = append(widths, c.Time.Width())
+	}
+	slices.Sort(widths)
+	return widths
+}
+
+// Components are what samples differ by, the median over cells, as relative standard
+// deviations; NaN where nothing is known. Within is of batches of one visit.
+func (f *File) Components() (within, launches, sessions float64) {
+	var ws, ls, ss []float64
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		for _, s := range c.Samples {
+			if s.Launch != Unlaunched {
+				ws = append(ws, float64(s.Spread))
+			}
+		}
+		of := c.Replicates(f).Components()
+		if !math.IsNaN(of.Launches) && len(f.Launches) > 0 {
+			ls = append(ls, of.Launches)
+		}
+		if !math.IsNaN(of.Sessions) {
+			ss = append(ss, of.Sessions)
+		}
+	}
+	return fit.Median(ws).Center, fit.Median(ls).Center, fit.Median(ss).Center
 }

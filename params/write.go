@@ -93,8 +93,9 @@ func (f *File) head() ([]byte, error) {
 		Seconds    float64               `json:"seconds"`
 		Warnings   []string              `json:"warnings"`
 		Launches   []Launch              `json:"launches"`
+		Journal    string                `json:"journal,omitempty"`
 	}{f.Format, f.Version, f.Provenance, f.Plan, append([]numa.Placement{}, f.Placements...),
-		f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...)})
+		f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...), f.Journal})
 	if err != nil {
 		return nil, err
 	}

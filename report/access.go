@@ -79,7 +79,7 @@ func accessRows(cells []params.Cell, lineBytes int) []Access {
 		bytes := float64(p.N * access.ElementBytes(p.Type))
 		rows = append(rows, Access{Operation: p.Operation, Type: p.Type, OffCache: c.OffCache, N: p.N, Stride: p.Stride,
 			Bytes: c.Bytes, Lines: p.Lines(lineBytes), Pass: c.Time, Element: c.Time.Scale(1 / float64(p.N)),
-			GBs: fit.Estimate{Center: bytes, Lo: bytes, Hi: bytes, N: c.Time.N}.Div(c.Time), Samples: c.Samples})
+			GBs: fit.Estimate{Center: bytes, Lo: bytes, Hi: bytes, N: c.Time.N}.Div(c.Time), Samples: c.Values()})
 	}
 	slices.SortStableFunc(rows, func(x, y Access) int {
 		return cmp.Or(cmp.Compare(b2i(x.OffCache), b2i(y.OffCache)), cmp.Compare(x.N, y.N),

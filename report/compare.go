@@ -35,10 +35,11 @@ func (c *SideBySide) Warned() []string { return c.Warnings }
 // WriteJSON writes the document.
 func (c *SideBySide) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
 
-// WriteText writes, for each table, L(m,τ), bandwidth and A(τ) with τ down and
+// WriteText writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
 // machines across and what sums up each machine; in the end a conclusion.
 func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 	var noise, untested bool
+	fmt.Fprintf(w, "%s\n\n", c.Verdict.Text)
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		fmt.Fprintf(w, "%s\n", tableTitle(t))
@@ -63,10 +64,10 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 	}
 	c.writeBeside(w)
 	if noise {
-		fmt.Fprintln(w, "~ no difference beyond noise: Mann–Whitney, p ≥ 0.05")
+		fmt.Fprintln(w, "~ no difference found: within the least effect, or not told from what launches and sessions differ by")
 	}
 	if untested {
-		fmt.Fprintln(w, "? not tested: one of the two has too few samples, or none")
+		fmt.Fprintln(w, "? not tested: one of the two has fewer than six launches, or no samples")
 	}
 	if noise || untested {
 		fmt.Fprintln(w)
@@ -283,7 +284,7 @@ func (c *SideBySide) WriteCSV(w io.Writer) error {
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
 			for _, b := range r.Points {
-				row := csvRow(channelKey(t.Channel, b.Tau), r.Machine, len(b.Samples), b.L, b.Bandwidth, b.A)
+				row := csvRow(channelKey(t.Channel, b.Tau), r.Machine, b.Replicates.Launches(), b.L, b.Bandwidth, b.A)
 				row = append(row, csvRatio(b.Ratio)...)
 				row = append(row, strconv.Itoa(r.Saturation.Tau), strconv.FormatBool(r.Saturation.Reached))
 				if s := r.Scalability; s != nil {
@@ -333,7 +334,7 @@ func csvRatio(r *compare.Ratio) []string {
 	case !r.Tested:
 		return []string{csvNumber(r.Value), "", ""}
 	}
-	return []string{csvNumber(r.Value), csvNumber(r.P), strconv.FormatBool(r.Differs)}
+	return []string{csvNumber(r.Value), csvNumber(r.Adjusted), strconv.FormatBool(r.Differs)}
 }
 
 // padded fills a row up with empty fields.

@@ -59,7 +59,7 @@ func NewTransfers(f *params.File, dir string, fileBytes int) *Transfers {
 			continue
 		}
 		mb := 1e3 * float64(c.Bytes)
-		d.Rows = append(d.Rows, DiskRow{operation, mode == disk.Cached, c.Bytes, c.Time, fit.Estimate{Center: mb, Lo: mb, Hi: mb, N: c.Time.N}.Div(c.Time), c.Samples})
+		d.Rows = append(d.Rows, DiskRow{operation, mode == disk.Cached, c.Bytes, c.Time, fit.Estimate{Center: mb, Lo: mb, Hi: mb, N: c.Time.N}.Div(c.Time), c.Values()})
 	}
 	slices.SortStableFunc(d.Rows, func(a, b DiskRow) int {
 		return cmp.Or(cmp.Compare(b2i(a.PageCache), b2i(b.PageCache)), cmp.Compare(a.Operation, b.Operation), a.Bytes-b.Bytes)

@@ -13,9 +13,10 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
-	"github.com/taulop/taulop/setups"
 )
 
 // A Series is the document of one measurement of L(S,τ). All times are in ns.
@@ -36,6 +37,9 @@ type Series struct {
 	Confidence   float64               `json:"confidence"`
 	Rows         []Row                 `json:"rows"`
 	Results      Results               `json:"results"`
+	Launches     int                   `json:"launches"`
+	Within       *float64              `json:"spread_within_launches"`  // relative standard deviation of batches
+	Between      *float64              `json:"spread_between_launches"` // of launches
 	Warnings     []string              `json:"warnings"`
 }
 
@@ -46,12 +50,7 @@ type Row struct {
 	Message  fit.Estimate `json:"l_ns"`
 	Transfer fit.Estimate `json:"L_ns"`
 	Copy     fit.Estimate `json:"copy_ns"`
-	Messages int          `json:"messages_per_batch"`
-	Batches  int          `json:"batches"`
-	Slow     int          `json:"slow_batches"` // above 1.5 times the median
-	Samples  []float64    `json:"samples_ns"`
-
-	Huge *setups.HugeShare `json:"huge_pages,omitempty"` // share of the buffers that lay in huge pages, if they were asked for
+	Samples  []float64    `json:"samples_ns"` // of l, one a launch
 }
 
 // Results are what follows from the rows.
@@ -65,8 +64,11 @@ type Results struct {
 }
 
 // Add adds a row as it was measured.
-func (s *Series) Add(r setups.Row) Row {
-	row := Row(r)
+func (s *Series) Add(r series.Row) Row {
+	row := Row{K: r.K, Bytes: r.Bytes, Message: r.Message, Transfer: r.Transfer, Copy: r.Copy}
+	for _, sample := range r.Samples {
+		row.Samples = append(row.Samples, sample.NS)
+	}
 	s.Rows = append(s.Rows, row)
 	return row
 }
@@ -81,9 +83,17 @@ func (s *Series) Warn(ws ...error) {
 }
 
 // Finish takes over a result, with remarks on what it means.
-func (s *Series) Finish(r setups.Result) {
+func (s *Series) Finish(r series.Result, f *params.File) {
 	s.Results = Results{L: r.L, Slope: r.Slope, Y: r.Y, C: r.C, Copy: r.Copy}
-	s.Warn(r.Warnings...)
+	s.Launches = len(f.Launches)
+	known := func(v float64) *float64 {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return &v
+	}
+	within, between, _ := f.Components()
+	s.Within, s.Between = known(within), known(between)
 	s.Results.Remarks = s.remarks()
 }
 
@@ -139,8 +149,8 @@ func (s *Series) WriteHeader(w io.Writer) {
 		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs\n", s.Tau)
 	}
 	fmt.Fprintf(w, "placement %s:\n%s\n", s.Placement.Policy, indent(s.Placement.String()))
-	fmt.Fprintf(w, "%8s %12s %14s %14s  %-21s %6s\n", "k", "m", fmt.Sprintf("l(k,%d)", s.Tau), s.name("L"), "95 % interval of L", "trials")
-	fmt.Fprintf(w, "%8s %12s %14s %14s  %-21s %6s\n", "segments", "bytes", "ns", "ns", "ns", "")
+	fmt.Fprintf(w, "%8s %12s %14s %14s  %-21s %8s\n", "k", "m", fmt.Sprintf("l(k,%d)", s.Tau), s.name("L"), "95 % interval of L", "launches")
+	fmt.Fprintf(w, "%8s %12s %14s %14s  %-21s %8s\n", "segments", "bytes", "ns", "ns", "ns", "")
 }
 
 // machine is the machine in a line.
@@ -157,11 +167,8 @@ func machine(p provenance.Provenance) string {
 // WriteRow writes a row of the table.
 func (s *Series) WriteRow(w io.Writer, r Row) {
 	half := (r.Transfer.Hi - r.Transfer.Lo) / 2
-	fmt.Fprintf(w, "%8d %12d %14s %14s  %-21s %6d", r.K, r.Bytes,
+	fmt.Fprintf(w, "%8d %12d %14s %14s  %-21s %8d", r.K, r.Bytes,
 		Digits(r.Message.Center, (r.Message.Hi-r.Message.Lo)/2), Digits(r.Transfer.Center, half), Interval(r.Transfer), r.Message.N)
-	if r.Huge != nil {
-		fmt.Fprintf(w, "  huge pages: user %.0f %%, intermediate %.0f %%", 100*r.Huge.User, 100*r.Huge.Intermediate)
-	}
 	fmt.Fprintln(w)
 }
 
@@ -186,6 +193,10 @@ func (s *Series) WriteResults(w io.Writer) {
 		line(pad(fmt.Sprintf("y(%d)", s.Tau)), r.Y, "  synchronisation: transfers of nothing")
 		line(pad(s.name("c")), r.C, "  copy: L − y")
 		line(pad("copy"), r.Copy, "  the bare copy, measured without flags")
+	}
+	if s.Within != nil && s.Between != nil {
+		fmt.Fprintf(w, "%d launches; samples differ by %s %% within a launch, %s %% between launches. Intervals are over launches of this hour.\n",
+			s.Launches, Digits(100**s.Within, 0.1), Digits(100**s.Between, 0.1))
 	}
 	for _, remark := range r.Remarks {
 		fmt.Fprintf(w, "%s\n", strings.ToUpper(remark[:1])+remark[1:])

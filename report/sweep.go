@@ -12,7 +12,6 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
-	"github.com/taulop/taulop/sweep"
 )
 
 // WriteSweep writes a file's transfers, a table for each setup, placement and
@@ -42,9 +41,9 @@ func WriteReach(w io.Writer, f *params.File) {
 	if f.Seconds < 10 {
 		seconds = strconv.FormatFloat(f.Seconds, 'f', 1, 64)
 	}
-	fmt.Fprintf(w, "%d cells in %s s; ", len(f.Cells), seconds)
-	widths := sweep.Widths(f)
-	half, most := sweep.Quantile(widths, 0.5), sweep.Quantile(widths, 0.9)
+	fmt.Fprintf(w, "%d cells in %s s, %s; ", len(f.Cells), seconds, launches(f))
+	widths := f.Widths()
+	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
 	switch {
 	case !(half <= math.MaxFloat64):
 		fmt.Fprintln(w, "samples are too few for intervals of half of them")
@@ -53,6 +52,40 @@ func WriteReach(w io.Writer, f *params.File) {
 	default:
 		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, ±%s %% for 9 of 10\n", Digits(100*half, 1), Digits(100*most, 1))
 	}
+	if text := components(f); text != "" {
+		fmt.Fprintln(w, text)
+	}
+}
+
+// launches says how a file was measured.
+func launches(f *params.File) string {
+	alive := 0
+	for _, l := range f.Launches {
+		if !l.Died {
+			alive++
+		}
+	}
+	switch n := f.Sessions(); {
+	case alive == 0:
+		return "no launches"
+	case n == 1:
+		return fmt.Sprintf("%d launches of one session", alive)
+	default:
+		return fmt.Sprintf("%d launches of %d sessions", alive, n)
+	}
+}
+
+// components says what samples differ by, and what intervals are over.
+func components(f *params.File) string {
+	within, between, sessions := f.Components()
+	if math.IsNaN(within) || math.IsNaN(between) {
+		return ""
+	}
+	text := fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", Digits(100*within, 0.1), Digits(100*between, 0.1))
+	if math.IsNaN(sessions) {
+		return text + "; intervals are over the launches of one session: another hour is not in them (taulop sweep -add adds one)"
+	}
+	return text + fmt.Sprintf(", %s %% between sessions; intervals are over sessions (median standard deviations of all cells)", Digits(100*sessions, 0.1))
 }
 
 // writeTransfers writes L(m,τ) of messages down and τ across: first the lone

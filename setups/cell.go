@@ -3,7 +3,6 @@ package setups
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/taulop/taulop/fit"
@@ -133,12 +132,4 @@ func (c *Cell) Slow() (slow, batches int) {
 		}
 	}
 	return slow, len(c.batches)
-}
-
-func median(xs []float64) float64 {
-	if len(xs) == 0 {
-		return math.NaN()
-	}
-	s := slices.Sorted(slices.Values(xs))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

@@ -317,7 +317,7 @@ func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) (added int) 
 		cell := params.Cell{
 			Key: params.Key{Kind: params.PatternCell, Placement: placement, OffCache: c.OffCache,
 				Tau: c.Schedule.Call.P, Bytes: c.Schedule.Call.M, Variant: c.Name},
-			Time: fit.Median(samples), Samples: samples,
+			Time: fit.Median(samples), Samples: params.Samples(samples...),
 		}
 		measured[cell.Key] = true
 		cells = append(cells, cell)

@@ -41,6 +41,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
 )
 
 // A command is one subcommand; each has a file of its own.
@@ -93,6 +95,13 @@ func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) 
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == engine.Command {
+		if err := survey.Serve(); err != nil {
+			fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
+			os.Exit(1)
+		}
+		return
+	}
 	cmd, args := find(os.Args[1:])
 	if cmd.measures {
 		rerunWithoutPreemption()

@@ -7,15 +7,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
@@ -83,7 +84,7 @@ type request struct {
 	k        []int
 	chosenK  bool
 	time     time.Duration
-	width    float64
+	launches int
 	json     bool
 	file     string
 	quiet    bool
@@ -121,10 +122,10 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	doc := req.document(machine, placement, arena)
 	doc.Warn(fewer...)
 
-	var file bytes.Buffer
+	var page bytes.Buffer
 	text := out
 	if req.file != "" {
-		text = &file
+		text = &page
 	}
 	if req.json || req.quiet {
 		text = io.Discard
@@ -135,32 +136,37 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	told := len(doc.Warnings)
 
-	team, err := setups.NewTeam(placement)
-	if err != nil {
+	request := series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size,
+		K: req.k, ArenaBytes: arena, Huge: req.huge}
+	if arena > 0 && !req.offCache {
+		request.ArenaBytes = 0
+	}
+	file := &params.File{}
+	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches}
+	if _, err := survey.Add(x, series.Survey, request, machine); err != nil {
 		return err
 	}
-	defer team.Close()
-	team.Huge = req.huge
-	bar := progress(errOut, req.quiet)
-	bar(0, len(req.k))
-	steal := provenance.StartSteal("/")
-	series := setups.Series{
-		Setup: req.setup, Segments: req.segments, SegmentBytes: req.size, K: req.k,
-		ArenaBytes: arena, Time: req.time - time.Since(began), Width: req.width,
+	done := func() {}
+	if !req.quiet {
+		x.Report, done = launchProgress(errOut, x.Time)
 	}
-	result, err := series.Measure(ctx, team, func(r setups.Row) {
-		bar(-1, 0)
+	steal := provenance.StartSteal("/")
+	err = x.Run(ctx)
+	done()
+	result := request.Conclude(file)
+	for _, w := range file.Warnings {
+		doc.Warn(errors.New(w))
+	}
+	for _, r := range result.Rows {
 		doc.WriteRow(text, doc.Add(r))
-		bar(len(doc.Rows), len(req.k))
-	})
-	bar(-1, 0)
+	}
 	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped after %d of %d rows", len(result.Rows), len(req.k)))
+		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", count(len(file.Launches), "launch"), len(result.Rows), len(req.k)))
 	}
 	if err != nil && len(result.Rows) == 0 {
 		return err
 	}
-	doc.Finish(result)
+	doc.Finish(result, file)
 	doc.Warn(steal.Warnings()...)
 	if err != nil {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
@@ -170,7 +176,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	results := out
 	if req.file != "" {
-		results = &file
+		results = &page
 	}
 	if req.json {
 		doc.WriteJSON(results)
@@ -178,7 +184,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		doc.WriteResults(results)
 	}
 	if req.file != "" {
-		whole := func(w io.Writer) error { _, err := file.WriteTo(w); return err }
+		whole := func(w io.Writer) error { _, err := page.WriteTo(w); return err }
 		if failed := put(nil, req.file, whole); failed != nil {
 			return failed
 		}
@@ -227,7 +233,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
-	flags.Float64Var(&req.width, "ci", 0.01, "stop a row when the half-width of its interval, relative to its centre, is `w`")
+	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
 	flags.BoolVar(&req.json, "json", false, "write one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to `file` instead of standard output")
 	flags.BoolVar(&req.quiet, "quiet", false, "results only: no header, rows, progress or warnings")
@@ -283,8 +289,8 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.time <= 0 {
 		return nil, usagef("-time is %v: give a budget above zero, like 10s", req.time)
 	}
-	if !(req.width > 0 && req.width < 1) {
-		return nil, usagef("-ci is %v: give a relative half-width between 0 and 1, like 0.01", req.width)
+	if req.launches != 0 && (req.launches < engine.LeastLaunches || req.launches > 1000) {
+		return nil, usagef("-launches is %d: an interval takes %d or more, and 1000 are the most", req.launches, engine.LeastLaunches)
 	}
 	return req, req.chooseK(kList, kMax)
 }
@@ -383,20 +389,4 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 	}
 	req.k = k
 	return arena, warnings, nil
-}
-
-// progress draws a line on a terminal while rows are measured; a negative row
-// wipes it.
-func progress(w io.Writer, quiet bool) func(row, rows int) {
-	f, ok := w.(*os.File)
-	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
-		return func(int, int) {}
-	}
-	return func(row, rows int) {
-		if row < 0 {
-			fmt.Fprint(f, "\r\x1b[K")
-		} else if row < rows {
-			fmt.Fprintf(f, "\r\x1b[Kmeasuring row %d of %d", row+1, rows)
-		}
-	}
 }

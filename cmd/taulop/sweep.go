@@ -14,16 +14,18 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
-	"github.com/taulop/taulop/sweep"
 )
 
 const sweepHelp = `Sweep measures every τ-Lop parameter of this machine into one file: L(S,τ) and
@@ -31,13 +33,20 @@ l(k,τ) for all message sizes and τ, y(τ), c(m,τ), o(m) and γ(m,τ).
 
   taulop sweep [flags] -o host.json
   taulop sweep [flags] -resume host.json
+  taulop sweep [flags] -add host.json
 
 The file is a valid file at any moment. If the sweep ends early, by Ctrl-C or a
-power cut, -resume measures what is missing, and narrows what is wide.
+power cut, -resume measures what is missing.
+
+It measures in launches: fresh processes, which visit every cell once each, in
+random order. Intervals are over launches, and over sessions where -add has added
+some: only those tell the machine from the hour.
 
 Examples:
   taulop sweep -o host.json                        all, in a minute
-  taulop sweep -budget 1h -ci 0.005 -o host.json   a large machine, over lunch
+  taulop sweep -over 1h -o host.json               the same minute of measuring, spread over an hour
+  taulop sweep -add host.json                      another session, any day
+  taulop sweep -budget 10m -launches 30 -o host.json   a large machine, over lunch
   taulop sweep -with copy,pack -o host.json        levels of the memory and strides too
   taulop sweep -tau 1,2 -sizes 8K,64K,1M -gamma=false -o quick.json
 
@@ -46,13 +55,16 @@ Flags:
 
 // sweepRequest is what the user asked to sweep.
 type sweepRequest struct {
-	file    string
-	resume  bool
-	quiet   bool
-	gamma   bool
-	budget  time.Duration
-	changed bool // -budget was given, which a resumed sweep may change
-	plan    params.Plan
+	file     string
+	resume   bool
+	add      bool
+	quiet    bool
+	gamma    bool
+	budget   time.Duration
+	over     time.Duration
+	launches int
+	changed  bool // -budget was given, which a resumed sweep may change
+	plan     params.Plan
 }
 
 func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
@@ -82,36 +94,33 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
-	steal := provenance.StartSteal("/")
 	if !req.quiet {
 		warn(errOut, file.Warnings)
 	}
-	file.Warnings = slices.DeleteFunc(file.Warnings, func(w string) bool { // of an earlier run
-		return strings.HasPrefix(w, "eq. (8)") || sweep.Lacking(w)
-	})
 	told := len(file.Warnings)
-	s := sweep.Sweep{
-		File: file, Machine: machine,
-		Save: func(f *params.File) error { return f.WriteFile(req.file) },
+	x, err := req.experiment(file, machine)
+	if err != nil {
+		return usageError(err.Error())
 	}
+	if x.Journal, file.Journal, err = engine.CreateJournal(req.file); err != nil {
+		return usagef("-o %s cannot be written: %v", req.file, folderError(err, filepath.Dir(req.file)))
+	}
+	defer x.Journal.Close()
+	x.Save = func(f *params.File) error { return f.WriteFile(req.file) }
 	done := func() {}
 	if !req.quiet {
-		s.Report, done = sweepProgress(errOut, req.budget)
+		x.Report, done = launchProgress(errOut, x.Time)
 	}
-	err = s.Run(ctx)
+	spent, began := file.Seconds, time.Now()
+	err = x.Run(ctx)
+	file.Seconds = spent + time.Since(began).Seconds()
 	done()
-	for _, w := range steal.Warnings() {
-		file.Warnings = append(file.Warnings, w.Error())
+	failed := file.WriteFile(req.file)
+	if failed == nil { // until then the journal has what the file lacks
+		engine.RemoveJournal(req.file, file)
+		failed = file.WriteFile(req.file)
 	}
-	rest := len(file.Warnings)
-	violations := file.Bounds()
-	for _, v := range violations[:min(len(violations), mostViolations)] {
-		file.Warnings = append(file.Warnings, v.Error())
-	}
-	if more := len(violations) - mostViolations; more > 0 {
-		file.Warnings = append(file.Warnings, fmt.Sprintf("eq. (8) is broken in %d more places", more))
-	}
-	if failed := file.WriteFile(req.file); err == nil {
+	if err == nil {
 		err = failed
 	}
 	if errors.Is(err, context.Canceled) {
@@ -122,39 +131,48 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		report.WriteSweepCharts(out, file)
 	}
 	if !req.quiet {
-		writeWarnings(errOut, file.Warnings[told:rest], file.Warnings[rest:]...)
+		warn(errOut, file.Warnings[told:])
+		warn(errOut, doubts(file, x.Lacking()))
 		fmt.Fprintf(errOut, "taulop: %s has %d cells\n", req.file, len(file.Cells))
 	}
 	return err
 }
 
-// mostViolations of eq. (8) are listed in a file: a large machine has thousands.
-const mostViolations = 200
+// doubts are what follows from a file's cells and speaks against some of them.
+func doubts(f *params.File, lacking int) (all []error) {
+	if lacking > 0 {
+		all = append(all, fmt.Errorf("%s too few samples for an interval, %s: %s", count2(lacking, "cell has", "cells have"), "the least worth first", f.Completion()))
+	}
+	if broken := f.Bounds(); len(broken) > 0 {
+		all = append(all, broken[0])
+		if more := len(broken) - 1; more > 0 {
+			all = append(all, fmt.Errorf("and so in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
+		}
+	}
+	return all
+}
 
-// writeWarnings writes warnings, and of the places where eq. (8) is broken the
-// first: the file has all of them.
-func writeWarnings(w io.Writer, warnings []string, bounds ...string) {
-	warn(w, warnings)
-	if len(bounds) > 0 {
-		fmt.Fprintf(w, "taulop: warning: %s\n", bounds[0])
+func count2(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	if more := len(bounds) - 1; more > 0 {
-		fmt.Fprintf(w, "taulop: warning: and so in %d more places, which the file lists. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); a lone transfer, which waits for each flag, can take longer than one of many, and predictions take both as measured\n", more)
-	}
+	return strconv.Itoa(n) + " " + many
 }
 
 func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, error) {
 	var (
 		req                                          = &sweepRequest{}
 		flags                                        = flag.NewFlagSet("taulop sweep", flag.ContinueOnError)
-		output, resume                               string
+		output, resume, add                          string
 		names, placements, taus, sizes, cpus, caches string
 		segment, with                                string
 	)
 	flags.StringVar(&output, "o", "", "write a new `file`")
 	flags.StringVar(&resume, "resume", "", "go on with `file`, under its own plan")
+	flags.StringVar(&add, "add", "", "add a session to `file`, under its own plan: the same machine at another time")
 	flags.DurationVar(&req.budget, "budget", time.Minute, "time for the whole sweep")
-	flags.Float64Var(&req.plan.Width, "ci", 0.03, "a cell is done when the half-width of its interval, relative to its centre, is `w`")
+	flags.DurationVar(&req.over, "over", 0, "spread the launches over this `time`, and measure nothing in between")
+	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as the budget has time for, 6 to 30)")
 	flags.StringVar(&names, "setups", "ring", "`list` of setups: ring, bcast, ping, sendrecv")
 	flags.StringVar(&placements, "placements", "", "`list` of placements: local, spread, remote (default those that differ here)")
 	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
@@ -163,7 +181,7 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 	flags.IntVar(&req.plan.Segments, "segments", 2, "`segments` of the intermediate buffers")
 	flags.StringVar(&segment, "segment", "8K", "`size` of a segment")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.StringVar(&with, "with", "", "`list` of what to measure beside: "+strings.Join(sweep.Besides(), ", ")+"; without -budget the sweep takes 15 s longer for each, and for pairs of many cores 13 ms a pair")
+	flags.StringVar(&with, "with", "", "`list` of what to measure beside: "+strings.Join(survey.Planned(), ", ")+"; without -budget the sweep takes 15 s longer for each, and for pairs of many cores 13 ms a pair")
 	flags.BoolVar(&req.gamma, "gamma", true, "measure reduction operators too")
 	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
@@ -174,7 +192,7 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 		switch f.Name {
 		case "budget":
 			req.changed = true
-		case "o", "resume", "quiet":
+		case "o", "resume", "add", "quiet", "over", "launches":
 		default:
 			others = append(others, "-"+f.Name)
 		}
@@ -182,33 +200,68 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 	switch {
 	case flags.NArg() > 0:
 		return nil, usagef("sweep takes no arguments, got %q: name the file with -o or -resume", flags.Arg(0))
-	case (output == "") == (resume == ""):
-		return nil, usagef("name the file: -o host.json for a new one, or -resume host.json to go on with one")
-	case resume != "" && len(others) > 0:
-		return nil, usagef("a resumed sweep keeps its plan: leave out %s, or begin a new file with -o", strings.Join(others, ", "))
+	case given(output, resume, add) != 1:
+		return nil, usagef("name the file: -o host.json for a new one, -resume host.json to go on with one, or -add host.json for another session of the same machine")
+	case output == "" && len(others) > 0:
+		return nil, usagef("a file keeps its plan: leave out %s, or begin a new file with -o", strings.Join(others, ", "))
+	case req.over < 0:
+		return nil, usagef("-over is %v: give a time like 1h", req.over)
+	case req.launches != 0 && (req.launches < engine.LeastLaunches || req.launches > 1000):
+		return nil, usagef("-launches is %d: an interval takes %d or more, and 1000 are the most", req.launches, engine.LeastLaunches)
 	case req.budget <= 0:
 		return nil, usagef("-budget is %v: give a time above zero, like 60s", req.budget)
-	case !(req.plan.Width > 0 && req.plan.Width < 1):
-		return nil, usagef("-ci is %v: give a relative half-width between 0 and 1, like 0.01", req.plan.Width)
 	case req.plan.Segments < 1:
 		return nil, usagef("-segments is %d: give intermediate buffers at least one", req.plan.Segments)
 	}
 	var err error
-	if req.plan.With, err = sweep.ParseWith(with); err != nil {
+	if req.plan.With, err = survey.ParseWith(with); err != nil {
 		return nil, usagef("-with: %v", err)
 	}
 	if !req.changed && m != nil {
 		req.budget = sweep.DefaultTime(req.plan.With, m)
 	}
-	req.file, req.resume = output, resume != ""
-	if req.resume {
-		req.file = resume
+	req.file, req.resume, req.add = output+resume+add, resume != "", add != ""
+	if output == "" {
 		return req, nil
 	}
 	if m == nil {
 		return req, nil
 	}
 	return req, req.fill(m, names, placements, cpus, taus, sizes, segment, caches)
+}
+
+// given counts the texts that are not empty.
+func given(texts ...string) (n int) {
+	for _, text := range texts {
+		if text != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// experiment is the file's plan in the session that was asked for, with what a sweep
+// that was killed has left of it.
+func (req *sweepRequest) experiment(f *params.File, m *numa.Machine) (*engine.Experiment, error) {
+	session := max(0, f.Sessions()-1)
+	if req.add {
+		session = f.Sessions()
+	}
+	x, err := sweep.Experiment(f, m, session)
+	if err != nil {
+		return nil, err
+	}
+	x.Time, x.Over, x.Launches = req.budget, req.over, req.launches
+	if _, err := x.Recover(req.file); err != nil {
+		return nil, err
+	}
+	if f.Journal != "" {
+		if err := f.WriteFile(req.file); err != nil {
+			return nil, err
+		}
+		engine.RemoveJournal(req.file, f)
+	}
+	return x, nil
 }
 
 // fill fills the plan of a new sweep.
@@ -231,7 +284,7 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 		}
 		p.Policies = []numa.Policy{numa.List}
 	case placements == "":
-		p.Policies = sweep.Policies(m)
+		p.Policies = transfers.Policies(m)
 	default:
 		for _, name := range strings.Split(placements, ",") {
 			p.Policies = append(p.Policies, numa.Policy(strings.TrimSpace(name)))
@@ -241,13 +294,13 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 	if len(p.CPUs) > 0 {
 		cores = len(p.CPUs)
 	}
-	if p.Taus = sweep.Taus(cores); taus != "" {
+	if p.Taus = transfers.Taus(cores); taus != "" {
 		if p.Taus, err = numbers("-tau", taus, strconv.Atoi); err != nil {
 			return err
 		}
 	}
 	bytes := func(text string) (int, error) { n, _, err := parseSize(text, 1); return n, err }
-	if p.Sizes = sweep.Sizes; sizes != "" {
+	if p.Sizes = transfers.Sizes; sizes != "" {
 		if p.Sizes, err = numbers("-sizes", sizes, bytes); err != nil {
 			return err
 		}
@@ -297,7 +350,7 @@ func numbers(name, list string, one func(string) (int, error)) ([]int, error) {
 // open makes a new file, or reads the one to go on with.
 func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 	here := provenance.Read("/", m)
-	if !req.resume {
+	if !req.resume && !req.add {
 		if _, err := os.Stat(req.file); err == nil {
 			return nil, usagef("%s is there already: go on with it by -resume, or choose another file", req.file)
 		}
@@ -308,7 +361,7 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 		for _, w := range here.Warnings() {
 			f.Warnings = append(f.Warnings, w.Error())
 		}
-		if err := sweep.Fit(f, m); err != nil {
+		if err := transfers.Fit(f, m); err != nil {
 			return nil, usageError(err.Error())
 		}
 		return f, nil
@@ -317,7 +370,7 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 	if err != nil {
 		return nil, usageError(err.Error())
 	}
-	if err := sweep.SameMachine(f, m, here); err != nil {
+	if err := transfers.SameMachine(f, m, here); err != nil {
 		return nil, usagef("%s cannot be resumed here: %v", req.file, err)
 	}
 	if req.changed {
@@ -325,39 +378,6 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 	}
 	req.budget = time.Duration(f.Plan.Budget * float64(time.Second))
 	return f, nil
-}
-
-// sweepProgress shows a bar on a terminal, and a line a minute elsewhere.
-func sweepProgress(w io.Writer, budget time.Duration) (show func(sweep.Progress), done func()) {
-	text := func(p sweep.Progress) string {
-		return fmt.Sprintf("%d of %d cells, %v left, %s", p.Done, p.Cells, p.Left.Round(time.Second), visited(p.Cell))
-	}
-	if !isTerminal(w) {
-		last := time.Now()
-		return func(p sweep.Progress) {
-			if time.Since(last) >= time.Minute {
-				last = time.Now()
-				fmt.Fprintf(w, "taulop: %s\n", text(p))
-			}
-		}, func() {}
-	}
-	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(w), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
-	return func(p sweep.Progress) {
-		bar.Describe(text(p))
-		bar.Set(int((budget - p.Left).Milliseconds()))
-	}, func() { bar.Finish() }
-}
-
-// visited is what a sweep turns to: a cell, or all of a kind that is beside.
-func visited(k params.Key) string {
-	switch {
-	case k.Operator != "":
-		return fmt.Sprintf("%s %s", k.Operator, report.Bytes(k.Bytes))
-	case k.Tau == 0:
-		return string(k.Kind)
-	}
-	return fmt.Sprintf("%s %s τ=%d", k.Kind, report.Bytes(k.Bytes), k.Tau)
 }
 
 // isTerminal reports whether somebody is looking.

@@ -8,13 +8,15 @@ import (
 	"io"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -22,7 +24,6 @@ import (
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
-	"github.com/taulop/taulop/sweep"
 	"github.com/taulop/taulop/verify"
 )
 
@@ -434,13 +435,13 @@ func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here pr
 // sweep goes on with the sweep of a file. With a width above that of any interval it
 // visits but the cells that have none.
 func (req *verifyRequest) sweep(ctx context.Context, file *params.File, budget time.Duration, width float64) error {
-	planned := file.Plan.Width
-	defer func() { file.Plan.Width = planned }()
-	file.Plan.Budget, file.Plan.Width, file.Warnings = budget.Seconds(), width, nil
-	s := sweep.Sweep{File: file, Machine: req.machine, Save: func(*params.File) error { return nil }}
-	err := s.Run(ctx)
-	runtime.GC() // nothing is collected while teams exist
-	return err
+	file.Warnings = nil
+	x, err := sweep.Experiment(file, req.machine, 0)
+	if err != nil {
+		return err
+	}
+	x.Time, x.Launches = budget, engine.LeastLaunches/turns
+	return x.Run(ctx)
 }
 
 // document puts beside what was measured what the models say of it.
@@ -545,9 +546,9 @@ func (req *verifyRequest) plan(r *verify.Runner, here provenance.Provenance) (*p
 	}
 	delete(sizes, 0)
 	p.Sizes = slices.Sorted(maps.Keys(sizes))
-	p.Taus = sweep.Taus(min(slices.Max(req.ps), req.machine.Allowed.Len()))
+	p.Taus = transfers.Taus(min(slices.Max(req.ps), req.machine.Allowed.Len()))
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: p}
-	if err := sweep.Fit(f, req.machine); err != nil {
+	if err := transfers.Fit(f, req.machine); err != nil {
 		return nil, usageError(err.Error())
 	}
 	req.warnings = append(req.warnings, f.Warnings...)

@@ -203,7 +203,7 @@ func TestGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := make(map[string]bool)
-	for range 20 {
+	for range 200 {
 		seen, last := make(map[string]bool), ""
 		for i, v := range r.order() {
 			group := x.Cells[v.at].Group
@@ -323,6 +323,8 @@ func TestRecover(t *testing.T) {
 	}
 	defer x.Journal.Close()
 	var saved params.File
+	again := experiment(20, m)
+	again.File = &saved
 	x.Save = func(f *params.File) error { // as it was in the middle
 		if len(f.Launches) == 3 && saved.Cells == nil {
 			saved = *f
@@ -338,7 +340,7 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []int{20, 0} {
-		if added, err := Recover(&saved, x.Journal); err != nil || added != want {
+		if added, err := again.recover(x.Journal); err != nil || added != want {
 			t.Errorf("%d samples are recovered, want %d: %v", added, want, err)
 		}
 	}

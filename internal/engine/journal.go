@@ -2,11 +2,14 @@ package engine
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/taulop/taulop/params"
 )
@@ -70,16 +73,62 @@ func (j *journal) read(take func(entry)) error {
 	}
 }
 
-// Recover adds to a file what is in the journal of an experiment that was killed.
-// What the file has already is not added again.
-func Recover(f *params.File, in *os.File) (added int, err error) {
+// CreateJournal makes a journal beside a file that is measured into: whatever is
+// killed, parent or launch, what was found is there. The file is to keep its name.
+func CreateJournal(path string) (f *os.File, name string, err error) {
+	dir, base := filepath.Split(path)
+	var random [8]byte
+	rand.Read(random[:])
+	name = fmt.Sprintf(".%.100s.%x.journal", base, random)
+	f, err = os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	return f, name, err
+}
+
+// Recover adds to the experiment's file what is in the journal that it names,
+// beside path: the file's parent was killed. What the file has already is not added
+// again, and a journal that is not there has nothing to add. The journal stays until
+// RemoveJournal: nothing is lost while the file is not saved.
+func (x *Experiment) Recover(path string) (added int, err error) {
+	in, err := openJournal(path, x.File.Journal)
+	if in == nil || err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	return x.recover(in)
+}
+
+func openJournal(path, name string) (*os.File, error) {
+	if name == "" || name != filepath.Base(name) || !strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".journal") {
+		return nil, nil
+	}
+	name = filepath.Join(filepath.Dir(path), name)
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() { // nothing of ours
+		return nil, nil
+	}
+	return os.Open(name)
+}
+
+// RemoveJournal removes the journal that a file names, beside path, and the name.
+func RemoveJournal(path string, f *params.File) {
+	if in, err := openJournal(path, f.Journal); in != nil && err == nil {
+		in.Close()
+		os.Remove(in.Name())
+	}
+	f.Journal = ""
+}
+
+func (x *Experiment) recover(in *os.File) (added int, err error) {
+	f := x.File
 	launches := make(map[string]int)
 	for i, l := range f.Launches {
 		launches[l.Began] = i
 	}
-	at := make(map[params.Key]int)
+	at, planned := make(map[params.Key]int), make(map[params.Key]params.Cell)
 	for i, c := range f.Cells {
 		at[c.Key] = i
+	}
+	for _, c := range x.Cells {
+		planned[c.Key] = c.Cell
 	}
 	j, launch := &journal{File: in}, -1
 	err = j.read(func(e entry) {
@@ -94,8 +143,14 @@ func Recover(f *params.File, in *os.File) (added int, err error) {
 			launch = i
 		case e.Cell != nil && launch >= 0 && !e.Probe:
 			i, known := at[*e.Cell]
-			if !known { // only a plan says what else it takes
-				return
+			if !known {
+				c, asked := planned[*e.Cell]
+				if !asked {
+					return
+				}
+				i = len(f.Cells)
+				at[*e.Cell] = i
+				f.Cells = append(f.Cells, c)
 			}
 			c := &f.Cells[i]
 			for _, s := range c.Samples {

@@ -80,7 +80,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 		curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
 		for _, c := range curves[i] {
 			for n := range c.Points {
-				c.Points[n].Samples = nil // the page shows none, and they are most of the memory
+				c.Points[n].Replicates, c.Points[n].AReplicates = nil, nil // the page shows none, and they are most of the memory
 			}
 		}
 		if p.Raw != nil {

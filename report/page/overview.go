@@ -118,7 +118,7 @@ func (s *summary) compare(row *compare.Row) (notes []string) {
 		case !r.Differs:
 			s.Ratio = "within noise"
 		default:
-			s.Ratio = fmt.Sprintf("p = %.2g", r.P)
+			s.Ratio = fmt.Sprintf("p = %.2g", r.Adjusted)
 		}
 		s.Ratio = fmt.Sprintf("%s at τ = %d, %s", report.Digits(b.Ratio.Value, 0), b.Tau, s.Ratio)
 	}

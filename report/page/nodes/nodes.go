@@ -49,9 +49,9 @@ func Machine(i int) *params.File {
 	}
 	cell := func(c params.Cell, ns float64) {
 		for range 7 {
-			c.Samples = append(c.Samples, ns*speed*(1+0.01*random.NormFloat64()))
+			c.Samples = append(c.Samples, params.Samples(ns*speed*(1+0.01*random.NormFloat64()))...)
 		}
-		c.Time = fit.Median(c.Samples)
+		c.Time = fit.Median(c.Values())
 		f.Cells = append(f.Cells, c)
 	}
 	for _, m := range Sizes {

@@ -1,4 +1,4 @@
-package sweep
+package transfers
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // what does not fit or cannot be placed.
 func Fit(f *params.File, m *numa.Machine) error {
 	p := &f.Plan
-	if len(keys(*p, m.Allowed.Len())) > mostCells {
+	if len(Keys(*p, m.Allowed.Len())) > mostCells {
 		return fmt.Errorf("the plan has more than %d cells: choose fewer τ, sizes or placements", mostCells)
 	}
 	places, err := placements(*p, m)
@@ -53,20 +53,22 @@ func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
 // mostCells keeps a plan within what a file holds.
 const mostCells = 1 << 20
 
+// place is a placement of a plan.
+func place(p params.Plan, m *numa.Machine, policy numa.Policy, tau int) (numa.Placement, error) {
+	if policy == numa.List {
+		return m.PlaceOn(p.CPUs, tau)
+	}
+	return m.Place(policy, tau)
+}
+
 // placements are those of the largest τ.
 func placements(p params.Plan, m *numa.Machine) (places []numa.Placement, err error) {
 	for _, policy := range p.Policies {
-		var place numa.Placement
-		tau := p.Taus[len(p.Taus)-1]
-		if policy == numa.List {
-			place, err = m.PlaceOn(p.CPUs, tau)
-		} else {
-			place, err = m.Place(policy, tau)
-		}
+		at, err := place(p, m, policy, p.Taus[len(p.Taus)-1])
 		if err != nil {
 			return nil, err
 		}
-		places = append(places, place)
+		places = append(places, at)
 	}
 	return places, nil
 }

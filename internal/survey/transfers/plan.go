@@ -1,11 +1,4 @@
-// Package sweep measures every τ-Lop parameter of a machine: it knows which
-// cells to measure, in which order, within which time, and writes what it has
-// so that nothing is ever lost.
-//
-// Its opinion: cells are measured in several passes in random order, so that
-// what drifts spreads over all of them; time that is left belongs to the cell
-// that is known worst; and a file is a valid file at any moment.
-package sweep
+package transfers
 
 import (
 	"fmt"
@@ -49,7 +42,7 @@ func Policies(m *numa.Machine) []numa.Policy {
 }
 
 // keys lists every cell of a plan on a machine where that many CPUs may be used.
-func keys(p params.Plan, cpus int) []params.Key {
+func Keys(p params.Plan, cpus int) []params.Key {
 	var ks []params.Key
 	for _, policy := range p.Policies {
 		for _, tau := range p.Taus {
@@ -177,6 +170,7 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, factor float64, err er
 	default:
 		return tr, 0, fmt.Errorf("cells of kind %q are not measured here", k.Kind)
 	}
+	tr.Kept = k.Kind == params.GammaCell || k.Kind == params.OverheadCell // computing, which depends less on where memory lies
 	switch k.Kind {
 	case params.TransferCell:
 		tr.SegmentBytes = min(k.Bytes, p.SegmentBytes)

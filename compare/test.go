@@ -1,0 +1,150 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// What a comparison assumes where nobody says otherwise: what sessions of one
+// machine differ by, from one hour to another, as virtual machines were seen to,
+// and the least difference that is worth a word. docs/method.md has the measurement.
+const (
+	DefaultDrift = 0.10
+	DefaultLeast = 0.03
+)
+
+// level is how many of the differences found may be none.
+const level = 0.05
+
+// test is the test of a choice.
+func (choice Choice) test() fit.Test {
+	if choice.Test != nil {
+		return *choice.Test
+	}
+	return fit.Test{Drift: DefaultDrift, Least: DefaultLeast}
+}
+
+// A Ratio is a time over that of the first machine: 2 is twice as slow.
+type Ratio struct {
+	Value    float64 `json:"ratio"`
+	Tested   bool    `json:"tested"` // both have launches enough
+	Lo       float64 `json:"lo,omitempty"`
+	Hi       float64 `json:"hi,omitempty"`
+	P        float64 `json:"p,omitempty"`          // of one test by itself
+	Adjusted float64 `json:"p_adjusted,omitempty"` // for the number of tests (Benjamini–Hochberg)
+	Visible  float64 `json:"visible,omitempty"`    // the difference that would have been found in 9 of 10 cases: 0.12 for 12 %
+	// Differs is false if replicates such as these are seen by chance where nothing
+	// differs by more than the least effect, and where there are none.
+	Differs bool `json:"differs"`
+}
+
+// ratio tests two times, the replicates of which are sessions.
+func ratio(first fit.Estimate, a fit.Replicates, time fit.Estimate, b fit.Replicates, test fit.Test) *Ratio {
+	r := &Ratio{Value: time.Center / first.Center}
+	if !(first.Center > 0) || math.IsInf(r.Value, 0) || math.IsNaN(r.Value) {
+		return nil
+	}
+	d := test.Compare(a, b)
+	if !d.Tested {
+		return r
+	}
+	r.Tested, r.Value, r.Lo, r.Hi, r.P, r.Adjusted, r.Visible = true, d.Ratio, d.Lo, d.Hi, d.P, d.P, d.Visible
+	return r
+}
+
+// A Verdict is what a comparison comes to.
+type Verdict struct {
+	Cells    int     `json:"cells"`     // that were tested
+	Differ   int     `json:"different"` // of them
+	Visible  float64 `json:"visible"`   // the median difference that would have been found
+	Sessions int     `json:"sessions"`  // the fewest of a machine
+	Text     string  `json:"text"`
+}
+
+// conclude corrects all tests for their number, and says what they come to.
+func (c *Comparison) conclude(machines []Machine, test fit.Test) {
+	var all []*Ratio
+	add := func(r *Ratio) {
+		if r != nil && r.Tested {
+			all = append(all, r)
+		}
+	}
+	for i := range c.Tables {
+		for _, row := range c.Tables[i].Rows {
+			for _, b := range row.Points {
+				add(b.Ratio)
+			}
+		}
+	}
+	for _, k := range c.Beside {
+		for _, row := range k.Rows {
+			for _, cell := range row.Compared {
+				add(cell.Ratio)
+			}
+		}
+	}
+	v := &c.Verdict
+	var ps, visible []float64
+	for _, r := range all {
+		ps, visible = append(ps, r.P), append(visible, r.Visible)
+	}
+	for i, p := range fit.Adjust(ps) {
+		all[i].Adjusted, all[i].Differs = p, p < level
+		if all[i].Differs {
+			v.Differ++
+		}
+	}
+	v.Cells, v.Sessions = len(all), math.MaxInt
+	for _, m := range machines {
+		v.Sessions = min(v.Sessions, max(1, m.File.Sessions()))
+	}
+	if v.Cells > 0 {
+		slices.Sort(visible)
+		v.Visible = visible[len(visible)/2]
+	}
+	v.Text = v.text(machines, test)
+}
+
+func (v *Verdict) text(machines []Machine, test fit.Test) string {
+	if v.Cells == 0 {
+		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer, or no samples. The ratios may be noise."
+	}
+	seen := "a difference of " + percent(v.Visible) + " or more would have been seen in 9 of 10 cases"
+	what := "the machines"
+	if len(machines) == 2 {
+		what = "the two machines"
+	}
+	var text string
+	if v.Differ == 0 {
+		text = fmt.Sprintf("No difference between %s was found in %s; %s (of half of the cells).", what, count(v.Cells, "cell"), seen)
+	} else {
+		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", count(v.Differ, "ratio"), count(v.Cells, "cell"), percent(test.Least), seen)
+	}
+	if v.Sessions == 1 {
+		text += fmt.Sprintf(" One session each cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", percent(test.Drift))
+	}
+	if v.Visible > 2*test.Least {
+		if n := test.SessionsFor(v.Sessions, v.Visible); n > 0 {
+			text += fmt.Sprintf(" %s more of each machine, at other times, would see half of it.", count(n, "session"))
+		}
+	}
+	return text
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+func percent(share float64) string {
+	if share < 0.1 {
+		return strconv.FormatFloat(100*share, 'f', 1, 64) + " %"
+	}
+	return strconv.FormatFloat(100*share, 'f', 0, 64) + " %"
+}

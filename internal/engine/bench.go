@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/setups"
+)
+
+// A Bench is what the samplers of a launch share: the machine, and teams of workers
+// on it.
+type Bench struct {
+	Machine *numa.Machine
+	teams   []*seat // used last comes last
+	room    int64   // bytes that all teams may keep mapped
+	told    []error
+}
+
+// A seat is a team with what it keeps mapped.
+type seat struct {
+	*setups.Team
+	where string
+	kept  map[string]int64
+}
+
+// NewBench is for the whole of a process: nothing is collected any more while
+// teams exist, and every worker will have a processor.
+func NewBench(m *numa.Machine) *Bench {
+	b := &Bench{Machine: m, room: 1 << 30}
+	if free, err := numa.FreeMemoryBytes("/"); err == nil {
+		b.room = free / 4
+		debug.SetMemoryLimit(max(256<<20, free/4)) // a launch that makes more garbage than that collects it
+	}
+	debug.SetGCPercent(-1)
+	return b
+}
+
+// mostThreads is how many workers wait for work at the most, beyond those of a team
+// that is needed.
+const mostThreads = 256
+
+// Team is the team of a placement, which stays the bench's.
+func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
+	where := whereabouts(p)
+	if i := slices.IndexFunc(b.teams, func(s *seat) bool { return s.where == where }); i >= 0 {
+		s := b.teams[i]
+		b.teams = append(slices.Delete(b.teams, i, i+1), s)
+		return s.Team, nil
+	}
+	threads := len(p.Workers)
+	for _, s := range b.teams {
+		threads += s.Tau()
+	}
+	for len(b.teams) > 0 && threads > mostThreads {
+		threads -= b.teams[0].Tau()
+		b.dismiss(b.teams[0])
+		b.teams = b.teams[1:]
+	}
+	// A team gives back what it took, in the order of a stack, which this is not.
+	if procs := len(p.Workers) + 2; runtime.GOMAXPROCS(0) < procs {
+		runtime.GOMAXPROCS(procs)
+	}
+	t, err := setups.NewTeam(p)
+	if err != nil {
+		return nil, err
+	}
+	b.teams = append(b.teams, &seat{Team: t, where: where, kept: make(map[string]int64)})
+	return t, nil
+}
+
+// Keep makes room for memory that the team of a placement will keep mapped for a
+// purpose: where all of it together is too much, others give theirs back.
+func (b *Bench) Keep(t *setups.Team, purpose string, bytes int64) {
+	total := bytes
+	var own *seat
+	for _, s := range b.teams {
+		if s.Team == t {
+			own = s
+		}
+		for _, n := range s.kept {
+			total += n
+		}
+	}
+	if own == nil || own.kept[purpose] >= bytes {
+		return
+	}
+	if total > b.room {
+		for _, s := range b.teams {
+			s.Release()
+			clear(s.kept)
+		}
+	}
+	own.kept[purpose] = bytes
+}
+
+// whereabouts tells placements apart.
+func whereabouts(p numa.Placement) string {
+	var w strings.Builder
+	for _, worker := range p.Workers {
+		fmt.Fprintf(&w, "%d/%d/%d ", worker.ID, worker.UserNode, worker.IntermediateNode)
+	}
+	return w.String()
+}
+
+func (b *Bench) dismiss(s *seat) {
+	b.told = append(b.told, s.Warnings()...)
+	s.Close()
+}
+
+// Warnings say what is not known about where memory lies, each once.
+func (b *Bench) Warnings() (warnings []error) {
+	all := slices.Clone(b.told)
+	for _, s := range b.teams {
+		all = append(all, s.Warnings()...)
+	}
+	for _, w := range all {
+		if !slices.ContainsFunc(warnings, func(o error) bool { return o.Error() == w.Error() }) {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
+}
+
+// Close ends all teams.
+func (b *Bench) Close() {
+	for _, s := range b.teams {
+		b.dismiss(s)
+	}
+	b.teams = nil
+}

@@ -1,0 +1,214 @@
+// Package series measures L(S,τ) as the paper does: messages of k segments for
+// growing k (taulop-2015, Fig. 18b), and with them, in the same launches, the null
+// transfer y(τ) and the uncontended copy.
+package series
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// Survey is what taulop measures without a subcommand.
+var Survey = survey.Register(&survey.Survey{
+	Name: "series", Doc: "L(S,τ) from messages of k segments",
+	Decode: survey.Decoder[Request],
+})
+
+// A Request is a setup at one τ.
+type Request struct {
+	Setup        string         `json:"setup"`
+	Placement    numa.Placement `json:"placement"`
+	Segments     int            `json:"segments"`      // nseg
+	SegmentBytes int            `json:"segment_bytes"` // S; 0: transfers of nothing, L = y
+	K            []int          `json:"k"`             // rising
+	ArenaBytes   int            `json:"arena_bytes"`   // > 0: off cache, memory of each worker's arena
+	Huge         bool           `json:"huge"`
+}
+
+// nullSegments of a message, so that its own loop does not count.
+const nullSegments = 64
+
+func (r Request) key(kind params.Kind, k int) params.Key {
+	key := params.Key{Kind: kind, Placement: r.Placement.Policy, Tau: len(r.Placement.Workers), Bytes: k * r.SegmentBytes}
+	switch kind {
+	case params.TransferCell:
+		key.Setup, key.OffCache = r.Setup, r.ArenaBytes > 0
+		if r.SegmentBytes == 0 { // which tells rows apart
+			key.Bytes = k
+		}
+	case params.NullCell:
+		key.Setup, key.Bytes = r.Setup, 0
+	case params.CopyCell:
+		key.OffCache = r.ArenaBytes > 0
+	}
+	return key
+}
+
+// segments is k of a key.
+func (r Request) segments(k params.Key) int {
+	switch {
+	case k.Kind == params.NullCell:
+		return nullSegments
+	case r.SegmentBytes == 0:
+		return k.Bytes
+	}
+	return k.Bytes / r.SegmentBytes
+}
+
+// Cells are a message and a copy for each k, and a transfer of nothing.
+func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	s, err := setups.Lookup(r.Setup)
+	if err != nil {
+		return nil, nil, err
+	}
+	add := func(kind params.Kind, k, tier int) {
+		c := engine.Cell{Cell: params.Cell{Key: r.key(kind, k)}, Tier: tier}
+		if kind == params.TransferCell {
+			c.K, c.Transfers = k, s.Transfers
+		}
+		cells = append(cells, c)
+	}
+	for _, k := range r.K {
+		// Long messages take long: where the time is short, the first k are there.
+		tier := 0
+		if k*r.SegmentBytes > 4<<20 {
+			tier = 1
+		}
+		add(params.TransferCell, k, tier)
+		if r.SegmentBytes > 0 {
+			add(params.CopyCell, k, tier)
+		}
+	}
+	if r.SegmentBytes > 0 {
+		add(params.NullCell, 0, 0)
+	}
+	return cells, nil, nil
+}
+
+// Open starts the workers.
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	t, err := b.Team(r.Placement)
+	if err != nil {
+		return nil, err
+	}
+	t.Huge = r.Huge
+	return &sampler{Request: r, bench: b, team: t}, nil
+}
+
+type sampler struct {
+	Request
+	bench *engine.Bench
+	team  *setups.Team
+	huge  []setups.HugeShare
+}
+
+func (s *sampler) Sample(ctx context.Context, key params.Key, hint float64) (engine.Reading, error) {
+	k := s.segments(key)
+	tr := setups.Trial{Segments: s.Segments, SegmentBytes: s.SegmentBytes, K: k, Bytes: k * s.SegmentBytes, ArenaBytes: s.ArenaBytes}
+	var err error
+	if tr.Setup, err = setups.Lookup(s.Setup); err != nil {
+		return engine.Reading{}, err
+	}
+	factor := 1.
+	switch key.Kind {
+	case params.NullCell:
+		tr.SegmentBytes, tr.Bytes, tr.ArenaBytes = 0, 0, 0
+		factor = 1 / float64(k*tr.Setup.Transfers)
+	case params.CopyCell:
+		tr.Setup = setups.Bare
+		factor = 1 / float64(k*tr.Setup.Transfers)
+	}
+	found, err := s.team.Sample(ctx, tr, hint/factor)
+	if share := s.team.HugeShare(); err == nil && share != nil && key.Kind == params.TransferCell {
+		s.huge = append(s.huge, *share)
+	}
+	return engine.Reading{NS: found.NS * factor, Spread: found.Spread}, err
+}
+
+// Warnings include how much of the buffers lay in huge pages, where they were asked
+// for: it was not the same in all rows.
+func (s *sampler) Warnings() []error {
+	warnings := s.bench.Warnings()
+	if len(s.huge) > 0 {
+		var mean setups.HugeShare
+		for _, h := range s.huge {
+			mean.User += h.User / float64(len(s.huge))
+			mean.Intermediate += h.Intermediate / float64(len(s.huge))
+		}
+		warnings = append(warnings, fmt.Errorf("huge pages held %.0f %% of the user buffers and %.0f %% of the intermediate ones", 100*mean.User, 100*mean.Intermediate))
+	}
+	return warnings
+}
+
+func (s *sampler) Close() {}
+
+// A Row is what was found for one k.
+type Row struct {
+	K        int             `json:"k"`
+	Bytes    int             `json:"bytes"`
+	Message  fit.Estimate    `json:"l_ns"`    // l(k,τ)
+	Transfer fit.Estimate    `json:"L_ns"`    // L(S,τ)
+	Copy     fit.Estimate    `json:"copy_ns"` // one uncontended copy of a segment; unknown for S = 0
+	Samples  []params.Sample `json:"samples"` // of l
+}
+
+// A Result is a series' rows and what follows from them, in ns.
+type Result struct {
+	Rows  []Row
+	L     fit.Estimate // the paper's: the mean over k
+	Slope fit.Estimate // what one more transfer adds, by the line through l(k)
+	Y     fit.Estimate // y(τ), a transfer of nothing
+	C     fit.Estimate // c(S,τ) = L − y
+	Copy  fit.Estimate // c(S,τ) measured by copies without flags, mean over k
+}
+
+// Conclude works out the parameters from what launches found.
+func (r Request) Conclude(f *params.File) (res Result) {
+	s, err := setups.Lookup(r.Setup)
+	if err != nil {
+		return res
+	}
+	at := make(map[params.Key]*params.Cell)
+	for i := range f.Cells {
+		at[f.Cells[i].Key] = &f.Cells[i]
+	}
+	unknown := fit.Median(nil)
+	var (
+		ks         []int
+		ls, Ls, cs []fit.Estimate
+	)
+	for _, k := range r.K {
+		c := at[r.key(params.TransferCell, k)]
+		if c == nil {
+			continue
+		}
+		row := Row{K: k, Bytes: k * r.SegmentBytes, Message: c.Time, Transfer: c.Segment(), Copy: unknown, Samples: c.Samples}
+		if bare := at[r.key(params.CopyCell, k)]; bare != nil && r.SegmentBytes > 0 {
+			row.Copy = bare.Time
+		}
+		res.Rows = append(res.Rows, row)
+		ks, ls, Ls, cs = append(ks, k), append(ls, row.Message), append(Ls, row.Transfer), append(cs, row.Copy)
+	}
+	if len(res.Rows) == 0 {
+		return res
+	}
+	res.L = fit.Mean(Ls)
+	res.Slope = fit.Slope(ks, ls).Scale(1 / float64(s.Transfers))
+	if r.SegmentBytes == 0 {
+		res.Y, res.C, res.Copy = res.L, fit.Estimate{N: res.L.N}, fit.Estimate{N: res.L.N}
+		return res
+	}
+	res.Y = unknown
+	if y := at[r.key(params.NullCell, 0)]; y != nil {
+		res.Y = y.Time
+	}
+	res.C, res.Copy = fit.Copy(res.L, res.Y), fit.Mean(cs)
+	return res
+}

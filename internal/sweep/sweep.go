@@ -1,0 +1,59 @@
+// Package sweep makes of a plan an experiment that measures every τ-Lop parameter
+// of a machine, and what else was asked for, into one file.
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// DefaultTime is what a sweep takes on a machine: a minute, and what surveys take
+// comes on top.
+func DefaultTime(with []string, m *numa.Machine) time.Duration {
+	return time.Minute + survey.TimeOf(with, m)
+}
+
+// Experiment is a file's plan, to be measured in a session of it.
+func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experiment, error) {
+	x := &engine.Experiment{File: f, Session: session, Time: time.Duration(f.Plan.Budget * float64(time.Second))}
+	warn := func(warnings []error) {
+		for _, w := range warnings {
+			if text := w.Error(); !slices.Contains(f.Warnings, text) {
+				f.Warnings = append(f.Warnings, text)
+			}
+		}
+	}
+	if _, err := survey.Add(x, transfers.Survey, transfers.Request{Plan: f.Plan}, m); err != nil {
+		return nil, err
+	}
+	x.Probes = transfers.Probes(x.Cells)
+	for _, name := range f.Plan.With {
+		s, err := survey.Lookup(name)
+		if err != nil || s.Plan == nil {
+			warn([]error{fmt.Errorf("%s was not measured: this taulop cannot", name)})
+			continue
+		}
+		r, err := s.Plan(m, f.Plan)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		warnings, err := survey.Add(x, s, r, m)
+		warn(warnings)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for _, p := range f.Placements {
+		if p.Oversubscribed {
+			warn([]error{fmt.Errorf("placement %s: τ = %d is more than the CPUs allowed: those cells are no measurement of concurrency", p.Policy, len(p.Workers))})
+		}
+	}
+	return x, nil
+}

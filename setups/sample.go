@@ -1,0 +1,156 @@
+package setups
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Work is something that a team can do any number of times in a row: a Trial, a
+// RoundTrip, a Between, Passes, a Collective.
+type Work interface {
+	// times does it n times in each of so many batches, and returns what one of
+	// them took in each batch, in ns.
+	times(ctx context.Context, t *Team, n, batches int) ([]float64, error)
+	// batch says how long one should be, and how many of them make a sample.
+	batch() Batch
+}
+
+// A Batch is what a sample is made of.
+type Batch struct {
+	// Time is long against reading the clock and the skew of the barrier, and short
+	// against the scheduler's time slice.
+	Time  time.Duration
+	Count int
+	// Most and Least are how often the work may be done in one.
+	Least, Most int
+}
+
+// A Sample is what a visit found: the median of its batches, ns, and the standard
+// deviation of these relative to it. Batches share their memory, and what it
+// happens to collide with in the caches: they are no samples of their own.
+type Sample struct{ NS, Spread float64 }
+
+// Sample takes a sample. The hint is what one took before, in ns: it says how often
+// to do it for a batch. Without one, 0, that is found out first.
+func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error) {
+	b := w.batch()
+	if hint == 0 {
+		var err error
+		if hint, err = t.calibrate(ctx, w, b); err != nil {
+			return Sample{}, err
+		}
+	}
+	n, batches := b.times(hint), b.Count
+	if batches > 2 && hint > float64(longWork) {
+		batches = 2
+	}
+	all, err := w.times(ctx, t, n, batches)
+	if err != nil {
+		return Sample{}, err
+	}
+	return sampleOf(all), nil
+}
+
+// longWork is worth two batches only.
+const longWork = 5 * time.Millisecond
+
+func (b Batch) times(ns float64) int {
+	return min(max(int(math.Round(float64(b.Time)/ns)), b.Least, 1), b.Most)
+}
+
+// calibrate finds out what one takes: one alone is mostly clock and barrier.
+func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err error) {
+	for n := max(1, b.Least); ; {
+		times, err := w.times(ctx, t, n, 1)
+		if err != nil {
+			return 0, err
+		}
+		ns := median(times)
+		took, enough := ns*float64(n), float64(b.Time)/10
+		if took >= enough || n >= b.Most {
+			return max(ns, 1e-3), nil
+		}
+		n = min(n*(2+int(min(100, enough/max(took, 1)))), b.Most)
+	}
+}
+
+func sampleOf(batches []float64) Sample {
+	s := Sample{NS: median(batches)}
+	if len(batches) < 2 || s.NS == 0 {
+		return s
+	}
+	var mean, squares float64
+	for _, b := range batches {
+		mean += b / float64(len(batches))
+	}
+	for _, b := range batches {
+		squares += (b - mean) * (b - mean)
+	}
+	s.Spread = math.Sqrt(squares/float64(len(batches)-1)) / s.NS
+	return s
+}
+
+func median(xs []float64) float64 {
+	if len(xs) == 0 {
+		return math.NaN()
+	}
+	s := slices.Sorted(slices.Values(xs))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+const anyTimes = math.MaxInt32
+
+func (tr Trial) batch() Batch {
+	if tr.Kept { // computing, which depends less on where memory lies
+		return Batch{100 * time.Microsecond, 4, 1, anyTimes}
+	}
+	return Batch{500 * time.Microsecond, 3, 1, anyTimes}
+}
+
+func (tr Trial) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+	tr.Messages, tr.Batches = n, batches
+	return t.Run(ctx, tr)
+}
+
+func (b Between) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
+
+func (b Between) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+	b.Copies, b.Batches = n, batches
+	return t.CopyBetween(ctx, b)
+}
+
+func (p Passes) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
+
+func (p Passes) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+	p.Count, p.Batches = n, batches
+	return t.Passes(ctx, p)
+}
+
+// A round trip is timed by itself, so that batches are runs.
+func (rt RoundTrip) batch() Batch { return Batch{0, max(rt.Runs, 1), 1, 1} }
+
+func (rt RoundTrip) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+	rt.Runs = batches
+	return t.RoundTrips(ctx, rt)
+}
+
+// So is a run of a collective, of which a sample has as many as last a few ms.
+func (c Collective) batch() Batch { return Batch{3 * time.Millisecond, 1, 5, 1000} }
+
+func (c Collective) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+	c.Runs = n
+	times, err := t.RunCollective(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if batches == 1 {
+		return []float64{median(times)}, nil
+	}
+	return times, nil
+}
+
+// HugeShare is how much of the buffers of the last trial lay in huge pages; nil
+// where nobody asked for them.
+func (t *Team) HugeShare() *HugeShare { return t.share }
