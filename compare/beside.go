@@ -128,7 +128,7 @@ type FleetKind struct {
 type FleetCell struct {
 	params.Key
 	Machines int         `json:"machines"` // that have it
-	Time     Spread      `json:"time_ns"`
+	Time     fit.Spread  `json:"time_ns"`
 	Scores   []CellScore `json:"-"` // in the order of machines
 }
 
@@ -190,14 +190,14 @@ func (c *FleetCell) score() {
 	for i, s := range c.Scores {
 		times[i] = s.Time.Center
 	}
-	c.Time = NewSpread(times)
+	c.Time = fit.NewSpread(times)
 	for i := range c.Scores {
 		c.Scores[i].Z = c.Time.Z(c.Scores[i].Time.Center)
 	}
 }
 
 // farOff is a score that chance does not reach among thousands of cells.
-const farOff = 2 * OutlierScore
+const farOff = 2 * fit.OutlierScore
 
 // offAmongMany tells whether a machine is off in one of a hundred of its cells or
 // more, or far off in one: of hundreds a few are off by chance.

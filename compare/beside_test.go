@@ -75,7 +75,7 @@ func TestFleetBeside(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	out := o.Beside[0].Outliers
-	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.Variant != "L2-L2" || out[0].Score < OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
+	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.Variant != "L2-L2" || out[0].Score < fit.OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
 		t.Errorf("%+v", out)
 	}
 	const want = "Beside transfers 1 of 12 are off; farthest node07: level L2-L2, placement local, in cache, τ = 1, m = 64 takes 214 ns where the median is 105 ns."

@@ -16,14 +16,6 @@ import (
 // median, not with the first.
 const Fleet = 10
 
-// OutlierScore is the robust z-score from which on a machine is an outlier: 3.5,
-// as in B. Iglewicz, D. Hoaglin, "How to Detect and Handle Outliers" (1993).
-const OutlierScore = 3.5
-
-// LeastSpread keeps machines that are all but alike from being outliers by a
-// hair: a spread of less than this share of the median counts as this much.
-const LeastSpread = 0.01
-
 // An Overview is many machines that should be alike.
 type Overview struct {
 	Machines []Described  `json:"machines"`
@@ -54,7 +46,7 @@ type Deviation struct {
 // count takes in a cell, and tells whether none before it was as far off.
 func (d *Deviation) count(z float64) (farthest bool) {
 	d.Cells++
-	if math.Abs(z) > OutlierScore {
+	if math.Abs(z) > fit.OutlierScore {
 		d.Off++
 	}
 	if math.Abs(z) <= math.Abs(d.Score) {
@@ -73,12 +65,12 @@ type FleetTable struct {
 
 // A FleetRow is all machines at one τ.
 type FleetRow struct {
-	Tau       int     `json:"tau"`
-	Machines  int     `json:"machines"` // that have it
-	L         Spread  `json:"L_ns"`
-	Bandwidth Spread  `json:"bandwidth_GBs"`
-	A         Spread  `json:"A"`
-	Scores    []Score `json:"-"` // in the order of machines
+	Tau       int        `json:"tau"`
+	Machines  int        `json:"machines"` // that have it
+	L         fit.Spread `json:"L_ns"`
+	Bandwidth fit.Spread `json:"bandwidth_GBs"`
+	A         fit.Spread `json:"A"`
+	Scores    []Score    `json:"-"` // in the order of machines
 }
 
 // A Score is how far a machine is off at one point.
@@ -86,45 +78,6 @@ type Score struct {
 	Machine string
 	Point
 	Z float64
-}
-
-// A Spread is a value over machines; nothing but zeros where none has it.
-type Spread struct {
-	Median float64 `json:"median"`
-	Least  float64 `json:"least"`
-	Most   float64 `json:"most"`
-	// Deviation is 1.4826 times the median absolute deviation from the median:
-	// the standard deviation, were they normally distributed.
-	Deviation float64 `json:"deviation"`
-}
-
-// NewSpread is the spread of values, which it sorts.
-func NewSpread(values []float64) Spread {
-	if len(values) == 0 {
-		return Spread{}
-	}
-	slices.Sort(values)
-	s := Spread{Median: middle(values), Least: values[0], Most: values[len(values)-1]}
-	away := make([]float64, len(values))
-	for i, v := range values {
-		away[i] = math.Abs(v - s.Median)
-	}
-	slices.Sort(away)
-	s.Deviation = 1.4826 * middle(away)
-	return s
-}
-
-// middle is the median of ascending values.
-func middle(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
-
-// Z is the robust z-score of a value.
-func (s Spread) Z(v float64) float64 {
-	d := max(s.Deviation, LeastSpread*s.Median)
-	if d == 0 {
-		return 0
-	}
-	const most = 1e6 // of what is absurd anyway
-	return min(max((v-s.Median)/d, -most), most)
 }
 
 // NewOverview compares machines with the median of all. It fails where they have
@@ -193,14 +146,14 @@ func (t *FleetTable) score() {
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		r.Machines = len(r.Scores)
-		of := func(value func(Point) float64) Spread {
+		of := func(value func(Point) float64) fit.Spread {
 			values := make([]float64, 0, len(r.Scores))
 			for _, s := range r.Scores {
 				if v := value(s.Point); !math.IsNaN(v) && !math.IsInf(v, 0) {
 					values = append(values, v)
 				}
 			}
-			return NewSpread(values)
+			return fit.NewSpread(values)
 		}
 		r.L = of(func(p Point) float64 { return p.L.Center })
 		r.Bandwidth = of(func(p Point) float64 { return p.Bandwidth.Center })
@@ -268,7 +221,7 @@ func (o *Overview) ofBeside() string {
 
 func (o *Overview) ofTransfers() string {
 	if len(o.Outliers) == 0 {
-		return fmt.Sprintf("No machine of %d is off: robust z-scores are all within ±%g.", len(o.Machines), OutlierScore)
+		return fmt.Sprintf("No machine of %d is off: robust z-scores are all within ±%g.", len(o.Machines), fit.OutlierScore)
 	}
 	slow := 0
 	for _, out := range o.Outliers {

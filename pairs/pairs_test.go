@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -67,7 +66,7 @@ func TestFindSlow(t *testing.T) {
 	}
 	p.Pairs = append(p.Pairs, pair(0, 3, 17, 90, 601), pair(1, 0, 30, 80, 900), pair(1, 0, 31, 80, 900), pair(2, 0, 40, 200, 1200))
 	slow := FindSlow(p)
-	if len(slow) != 1 || slow[0].From != 3 || slow[0].To != 17 || slow[0].Bytes != 0 || slow[0].Score <= compare.OutlierScore || slow[0].Above != "same node" {
+	if len(slow) != 1 || slow[0].From != 3 || slow[0].To != 17 || slow[0].Bytes != 0 || slow[0].Score <= fit.OutlierScore || slow[0].Above != "same node" {
 		t.Errorf("%+v", slow)
 	}
 	// Of a level of two, one that is slower than a level farther away.

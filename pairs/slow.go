@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/params"
 )
 
@@ -23,13 +23,13 @@ type Slow struct {
 }
 
 // FindSlow are the pairs whose robust z-score within their level is above
-// compare.OutlierScore, and whose interval, where it is known, lies above the level's
+// fit.OutlierScore, and whose interval, where it is known, lies above the level's
 // median; of each its worst size, the worst pair first. Of a level with fewer than
 // three pairs none is, for a median of two shows no outlier: there a pair counts that
 // takes longer than the median of a level farther away, which Above names.
 func FindSlow(p *params.Pairs) []Slow {
 	slow := []Slow{}
-	spreads := make([][]compare.Spread, len(p.Levels))
+	spreads := make([][]fit.Spread, len(p.Levels))
 	for l := range p.Levels {
 		for row := range p.Sizes {
 			var of []float64
@@ -38,7 +38,7 @@ func FindSlow(p *params.Pairs) []Slow {
 					of = append(of, t)
 				}
 			}
-			spreads[l] = append(spreads[l], compare.NewSpread(of))
+			spreads[l] = append(spreads[l], fit.NewSpread(of))
 		}
 	}
 	for _, pair := range p.Pairs {
@@ -55,7 +55,7 @@ func FindSlow(p *params.Pairs) []Slow {
 					s.Above, s.Beyond = farther.Name, beyond
 				}
 			}
-			off := level.Pairs >= 3 && s.Score > compare.OutlierScore && !(t.Known() && t.Lo <= s.Median)
+			off := level.Pairs >= 3 && s.Score > fit.OutlierScore && !(t.Known() && t.Lo <= s.Median)
 			if few := level.Pairs < 3 && s.Above != ""; few {
 				off, s.Score = true, 0
 			}

@@ -27,7 +27,7 @@ func (o *Overview) WriteJSON(w io.Writer) error { return writeJSON(w, o) }
 func (o *Overview) WriteText(w io.Writer, _ bool) {
 	fmt.Fprintf(w, "%d machines\n\n", len(o.Machines))
 	if len(o.Outliers) > 0 {
-		fmt.Fprintf(w, "machines that are off: robust z-score above %g, and the cell that gave them away\n", compare.OutlierScore)
+		fmt.Fprintf(w, "machines that are off: robust z-score above %g, and the cell that gave them away\n", fit.OutlierScore)
 		tw := newTable(w)
 		fmt.Fprint(tw, "machine\tz\tτ\tL(m,τ) ns\tmedian\t×\tcells off\twhere\t\n")
 		for _, out := range o.Outliers {
@@ -107,8 +107,8 @@ func widest(cells []compare.FleetCell) []compare.FleetCell {
 	return some
 }
 
-func spreadCells(s compare.Spread) string {
-	if s == (compare.Spread{}) {
+func spreadCells(s fit.Spread) string {
+	if s == (fit.Spread{}) {
 		return "?\t\t"
 	}
 	return fmt.Sprintf("%s\t%s … %s\t±%.1f %%", significant(s.Median), significant(s.Least), significant(s.Most), 100*s.Deviation/s.Median)
@@ -121,7 +121,7 @@ func (o *Overview) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau",
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z"})
-	write := func(k params.Key, machine string, L fit.Estimate, bandwidth, A float64, all compare.Spread, z float64) {
+	write := func(k params.Key, machine string, L fit.Estimate, bandwidth, A float64, all fit.Spread, z float64) {
 		out.Write(append(csvKey(k, machine), csvNumber(L.Center), csvNumber(L.Lo), csvNumber(L.Hi), csvNumber(bandwidth), csvNumber(A),
 			csvNumber(all.Median), csvNumber(all.Deviation), csvNumber(z)))
 	}

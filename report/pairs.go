@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/pairs"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
@@ -180,7 +180,7 @@ func (p *Pairs) writeSlow(w io.Writer) {
 	fmt.Fprintln(w)
 	if len(p.Slow) == 0 {
 		if slices.ContainsFunc(p.Levels, func(l params.PairLevel) bool { return l.Pairs >= 3 }) {
-			fmt.Fprintf(w, "No pair is slower than its level says: robust z-scores are up to %g.\n", compare.OutlierScore)
+			fmt.Fprintf(w, "No pair is slower than its level says: robust z-scores are up to %g.\n", fit.OutlierScore)
 		}
 		return
 	}

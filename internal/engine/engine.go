@@ -33,6 +33,7 @@ type Cell struct {
 	Survey string // that takes samples of it
 	Tier   int    // cells of lower tiers are visited before
 	Group  string // cells of one group need the same large memory: they follow each other
+	Set    int    // launches take turns: each visits the cells of one set
 }
 
 // An Experiment is cells to be measured into a file.
@@ -102,20 +103,22 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 			err = failed
 		}
 	}()
-	for r.launch = 0; r.launch == 0 || r.launch < r.launches; r.launch++ {
+	for r.launch = 0; r.launch < r.sets || r.launch < r.launches; r.launch++ {
 		if err := r.wait(ctx); err != nil {
 			return err
 		}
-		began := time.Now()
 		order := r.order()
 		if len(order) == 0 {
+			if r.launch+1 < r.sets { // another set may lack some
+				continue
+			}
 			return nil
 		}
 		if err := r.visit(ctx, order); err != nil {
 			return err
 		}
-		if r.launch == 0 {
-			r.plan(time.Since(began))
+		if r.launch == r.sets-1 {
+			r.plan(time.Since(r.began))
 		}
 	}
 	return nil
@@ -137,10 +140,11 @@ type run struct {
 	saved    time.Time
 	pause    time.Duration // until the next save, at the least
 	failed   int           // launches in a row that found nothing
+	sets     int
 }
 
 func newRun(x *Experiment) (*run, error) {
-	r := &run{Experiment: x, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches,
+	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches,
 		at: make(map[params.Key]int), file: make([]int, len(x.Cells)), hints: make([]float64, len(x.Cells)),
 		lacking: make([]bool, len(x.Cells)), reached: make([]bool, len(x.Cells))}
 	if r.Start == nil {
@@ -151,6 +155,7 @@ func newRun(x *Experiment) (*run, error) {
 	}
 	most := 0
 	for i, c := range x.Cells {
+		r.sets = max(r.sets, c.Set+1)
 		r.file[i] = -1
 		have := 0
 		if at, known := r.at[c.Key]; known {
@@ -163,19 +168,27 @@ func newRun(x *Experiment) (*run, error) {
 		most = max(most, LeastLaunches-have)
 	}
 	if most < LeastLaunches && r.launches == 0 { // a session is completed
-		r.launches = most
+		r.launches = most * r.sets
 	}
 	var err error
 	r.journal, err = newJournal(x.Journal)
 	return r, err
 }
 
-// plan fixes the number of launches by how long the first took: what it found has
-// no say in that.
+// plan fixes the number of launches by how long the first of each set took: what they
+// found has no say in that. Where those did not come to all cells, there is one more,
+// for the cells that the second is the first to visit.
 func (r *run) plan(took time.Duration) {
-	if r.launches == 0 {
-		r.launches = min(max(int(r.Time/max(took, time.Millisecond)), LeastLaunches), mostLaunches)
+	if r.launches > 0 {
+		return
 	}
+	least := LeastLaunches
+	for i := range r.Cells {
+		if r.lacking[i] && !r.reached[i] {
+			least = LeastLaunches + 1
+		}
+	}
+	r.launches = r.sets * min(max(int(r.Time/max(took, time.Millisecond)), least), mostLaunches)
 }
 
 // wait is for the moment at which a launch is to begin.
@@ -195,7 +208,7 @@ func (r *run) wait(ctx context.Context) error {
 func (r *run) slice() time.Duration {
 	launches := r.launches
 	if launches == 0 {
-		launches = LeastLaunches
+		launches = r.sets * LeastLaunches
 	}
 	if r.Over > r.Time {
 		return r.Time / time.Duration(launches)
@@ -217,10 +230,10 @@ func (r *run) order() (visits []Visit) {
 	places := make([]place, 0, len(r.Cells))
 	turns := make(map[string]float64)
 	for i, c := range r.Cells {
-		if !r.lacking[i] {
+		if !r.lacking[i] || c.Set != r.launch%r.sets {
 			continue
 		}
-		p := place{c.Tier, r.launch > 0 && !r.reached[i], r.rand.Float64(), r.rand.Float64()}
+		p := place{c.Tier, r.launch >= r.sets && !r.reached[i], r.rand.Float64(), r.rand.Float64()}
 		if c.Group != "" {
 			group := fmt.Sprint(c.Tier, p.missed, c.Survey, c.Group)
 			if turn, known := turns[group]; known {
@@ -282,6 +295,11 @@ func (r *run) withProbes(visits []Visit) []Visit {
 	half := len(visits) / 2
 	return slices.Concat(probes, visits[:half], probes, visits[half:], probes)
 }
+
+// A RefusedError is about what was asked for: nothing is wrong with the machine.
+type RefusedError string
+
+func (e RefusedError) Error() string { return string(e) }
 
 // A fatal error is one that another launch would meet too.
 type fatal struct{ error }
@@ -352,6 +370,8 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 				ended = true
 			case e.Warning != "":
 				r.warn("%s", e.Warning)
+			case e.Error != "" && e.Refused:
+				died = fatal{RefusedError(e.Error)}
 			case e.Error != "":
 				died = fatal{errors.New(e.Error)}
 			case e.Cell != nil:
@@ -495,6 +515,7 @@ type entry struct {
 	Probe   bool           `json:"probe,omitempty"`
 	Warning string         `json:"warning,omitempty"`
 	Error   string         `json:"error,omitempty"`
+	Refused bool           `json:"refused,omitempty"` // the error is about what was asked for
 	Done    bool           `json:"done,omitempty"`
 	Alive   bool           `json:"alive,omitempty"`
 }

@@ -158,7 +158,7 @@ func TestNumberOfLaunches(t *testing.T) {
 		took time.Duration
 		want int
 	}{{0, 30}, {time.Second, 30}, {5 * time.Second, 12}, {7 * time.Second, 8}, {10 * time.Second, 6}, {time.Minute, 6}} {
-		r := run{Experiment: &Experiment{Time: time.Minute}}
+		r := run{Experiment: &Experiment{Time: time.Minute}, sets: 1}
 		if r.plan(tt.took); r.launches != tt.want {
 			t.Errorf("%v each: %d launches, want %d", tt.took, r.launches, tt.want)
 		}
@@ -365,5 +365,35 @@ func TestProbes(t *testing.T) {
 	}
 	if n := len(x.File.Cells[0].Samples); n != 6 {
 		t.Errorf("%d samples of a cell", n)
+	}
+}
+
+// Sets of cells take turns: what is to be predicted is measured by other launches
+// than what it is predicted from.
+func TestSets(t *testing.T) {
+	m := newSimulated()
+	x := experiment(20, m)
+	for i := range x.Cells {
+		x.Cells[i].Set = i % 2
+	}
+	x.Launches = 12
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	of := make(map[int32]int) // by launch
+	for _, c := range x.File.Cells {
+		if !c.Time.Known() || c.Time.N != 6 {
+			t.Errorf("m = %d: %v", c.Bytes, c.Time)
+		}
+		for _, s := range c.Samples {
+			set := (c.Bytes - 1) % 2
+			if was, known := of[s.Launch]; known && was != set {
+				t.Fatalf("launch %d visits both sets", s.Launch)
+			}
+			of[s.Launch] = set
+		}
+	}
+	if len(of) != 12 {
+		t.Errorf("%d launches", len(of))
 	}
 }

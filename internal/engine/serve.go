@@ -72,7 +72,8 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 		return err
 	}
 	fail := func(err error) error {
-		return errors.Join(err, put(entry{Error: err.Error()}))
+		var refused RefusedError
+		return errors.Join(err, put(entry{Error: err.Error(), Refused: errors.As(err, &refused)}))
 	}
 	alive := make(chan struct{})
 	defer close(alive)

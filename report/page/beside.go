@@ -275,8 +275,8 @@ func medianMachine(machines []compare.Machine, kinds []compare.FleetKind) *param
 }
 
 // middle is the median of machines; nothing is known where none has it.
-func middle(s compare.Spread) fit.Estimate {
-	if s == (compare.Spread{}) {
+func middle(s fit.Spread) fit.Estimate {
+	if s == (fit.Spread{}) {
 		return fit.Median(nil)
 	}
 	return fit.Estimate{Center: s.Median, Lo: max(0, s.Median-s.Deviation), Hi: s.Median + s.Deviation}

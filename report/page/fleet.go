@@ -50,7 +50,7 @@ const drawn = 3
 // newFleet compares segments as taulop compare does, and takes medians of all
 // sizes for the charts.
 func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]int) (*fleet, error) {
-	v := &fleet{Score: compare.OutlierScore}
+	v := &fleet{Score: fit.OutlierScore}
 	o, err := compare.NewOverview(machines, compare.Choice{})
 	if err != nil {
 		v.Why = err.Error()
@@ -132,8 +132,8 @@ func (v *fleet) beside(machines []compare.Machine, x *index, kinds []compare.Fle
 	return err
 }
 
-func newSpread(s compare.Spread) spread {
-	if s == (compare.Spread{}) {
+func newSpread(s fit.Spread) spread {
+	if s == (fit.Spread{}) {
 		return spread{}
 	}
 	return spread{
