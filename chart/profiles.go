@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/access"
 	"github.com/taulop/taulop/compare"
-	"github.com/taulop/taulop/disk"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/access"
+	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/verify"

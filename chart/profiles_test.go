@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/access"
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/strided"

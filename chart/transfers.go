@@ -9,7 +9,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/internal/survey/levels"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
@@ -258,7 +258,7 @@ func (ch Choice) betweenLevels(m compare.Machine) (measured []measuredPoint, err
 // farness orders copies between levels from the core outwards.
 func farness(variant string) (n int) {
 	from, to, _ := strings.Cut(variant, "-")
-	return 8*slices.Index(hierarchy.Order, from) + slices.Index(hierarchy.Order, to)
+	return 8*slices.Index(levels.Order, from) + slices.Index(levels.Order, to)
 }
 
 // copyChannel is where a copy was measured, of any size.

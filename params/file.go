@@ -62,18 +62,19 @@ type Kind string
 
 // The kinds of cells. Times are in ns throughout the file.
 const (
-	TransferCell Kind = "transfer" // Time is l(k,τ), a message of Bytes in K segments
-	NullCell     Kind = "null"     // Time is y(τ), a transfer of nothing
-	CopyCell     Kind = "copy"     // Time is c(m,τ), a copy of Bytes, no flags
-	OverheadCell Kind = "overhead" // Time is o(m), before the first byte moves
-	GammaCell    Kind = "gamma"    // Time is γ(m,τ), an Operator over two vectors of Bytes
-	PRTTCell     Kind = "prtt"     // Time is PRTT(n,d,m), parametrised round trips, for LogGP
-	PairCell     Kind = "pair"     // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
-	LevelCell    Kind = "level"    // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
-	AccessCell   Kind = "access"   // Time is a pass over Bytes of an array, Variant "read-int32-16"
-	PackCell     Kind = "pack"     // Time is of a message that lies in pieces, Variant "4K8S"
-	PatternCell  Kind = "pattern"  // Time is a message of Bytes while all ranks follow a pattern, Variant "permutation-1"
-	DiskCell     Kind = "disk"     // Time is a transfer of Bytes from or to a file, Variant "read-direct"
+	TransferCell   Kind = "transfer"   // Time is l(k,τ), a message of Bytes in K segments
+	NullCell       Kind = "null"       // Time is y(τ), a transfer of nothing
+	CopyCell       Kind = "copy"       // Time is c(m,τ), a copy of Bytes, no flags
+	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves
+	GammaCell      Kind = "gamma"      // Time is γ(m,τ), an Operator over two vectors of Bytes
+	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP
+	PairCell       Kind = "pair"       // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
+	LevelCell      Kind = "level"      // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
+	AccessCell     Kind = "access"     // Time is a pass over Bytes of an array, Variant "read-int32-16"
+	PackCell       Kind = "pack"       // Time is of a message that lies in pieces, Variant "4K8S"
+	PatternCell    Kind = "pattern"    // Time is a message of Bytes while all ranks follow a pattern, Variant "permutation-1"
+	CollectiveCell Kind = "collective" // Time is a collective of Bytes among Tau ranks, Variant "bcast:binomial"
+	DiskCell       Kind = "disk"       // Time is a transfer of Bytes from or to a file, Variant "read-direct"
 )
 
 // A Key says which cell it is; no two cells of a file have the same.
@@ -368,7 +369,7 @@ func (k *Key) check() error {
 		}
 	case GammaCell:
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
-	case PairCell, LevelCell, AccessCell, PackCell, PatternCell, DiskCell:
+	case PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell:
 		err = checkVariant(k.Variant)
 	default:
 		return fmt.Errorf("kind %.40q is unknown", k.Kind)
@@ -414,7 +415,7 @@ func checkPolicy(policy numa.Policy) error {
 // varies tells whether cells of a kind have a variant.
 func (k Kind) varies() bool {
 	switch k {
-	case PairCell, LevelCell, AccessCell, PackCell, PatternCell, DiskCell:
+	case PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell:
 		return true
 	}
 	return false
@@ -422,7 +423,7 @@ func (k Kind) varies() bool {
 
 // checkVariant leaves open which variants there are: whoever measures knows.
 func checkVariant(name string) error {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-"
 	if name == "" || len(name) > maxName || strings.Trim(name, letters) != "" {
 		return fmt.Errorf("%.40q is no variant; want a word of letters, digits and - such as 0-2 or 4K8S", name)
 	}
@@ -499,4 +500,4 @@ func (k *Key) order(o *Key) int {
 	return k.Delay - o.Delay
 }
 
-var kinds = []Kind{TransferCell, NullCell, CopyCell, OverheadCell, GammaCell, PRTTCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, DiskCell}
+var kinds = []Kind{TransferCell, NullCell, CopyCell, OverheadCell, GammaCell, PRTTCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/taulop/taulop/access"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/taulop/taulop/disk"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"

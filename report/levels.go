@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/internal/survey/levels"
 	"github.com/taulop/taulop/params"
 )
 
@@ -40,16 +40,16 @@ func WriteLevels(w io.Writer, f *params.File) {
 			fmt.Fprintf(t, "%s\t", Bytes(m))
 		}
 		fmt.Fprintln(t, "GB/s\t")
-		for _, from := range hierarchy.Order {
-			for _, to := range hierarchy.Order {
+		for _, from := range levels.Order {
+			for _, to := range levels.Order {
 				writeLevel(t, at, params.Key{Kind: params.LevelCell, Tau: tau, Variant: from + "-" + to}, from, to, sizes)
 			}
 		}
 		t.Flush()
 		fmt.Fprintln(w)
 	}
-	writeSteps(w, hierarchy.Steps(f.Cells))
-	writeTam(w, hierarchy.Tam(f.Cells))
+	writeSteps(w, levels.Steps(f.Cells))
+	writeTam(w, levels.Tam(f.Cells))
 }
 
 func writeLevel(w io.Writer, at map[params.Key]params.Cell, k params.Key, from, to string, sizes []int) {
@@ -77,7 +77,7 @@ func writeLevel(w io.Writer, at map[params.Key]params.Cell, k params.Key, from, 
 	}
 }
 
-func writeSteps(w io.Writer, steps []hierarchy.Step) {
+func writeSteps(w io.Writer, steps []levels.Step) {
 	if len(steps) == 0 {
 		return
 	}
@@ -92,13 +92,13 @@ func writeSteps(w io.Writer, steps []hierarchy.Step) {
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s%s\t%d of %d\t\n", s.Tau, s.End, s.Far, s.Near, Digits(s.Ratio.Center, 0.01), mark, s.SlowerOf, s.Compared)
 	}
 	t.Flush()
-	if slices.ContainsFunc(steps, func(s hierarchy.Step) bool { return !s.Slower }) {
+	if slices.ContainsFunc(steps, func(s levels.Step) bool { return !s.Slower }) {
 		fmt.Fprintln(w, "? not told apart from the level before")
 	}
 	fmt.Fprintln(w)
 }
 
-func writeTam(w io.Writer, rows []hierarchy.TamRow) {
+func writeTam(w io.Writer, rows []levels.TamRow) {
 	if len(rows) == 0 {
 		return
 	}
@@ -120,7 +120,7 @@ func writeTam(w io.Writer, rows []hierarchy.TamRow) {
 }
 
 // WriteLevelSets says what copies at each level walk through.
-func WriteLevelSets(w io.Writer, levels []hierarchy.Level) {
+func WriteLevelSets(w io.Writer, levels []levels.Level) {
 	for _, l := range levels {
 		switch {
 		case l.Most == 0:

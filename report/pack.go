@@ -5,14 +5,14 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/params"
 )
 
 // WritePacks writes messages at strides: what packing them takes, and o_mw and l_mw
 // of each level. It writes nothing where a file has none.
 func WritePacks(w io.Writer, f *params.File) {
-	rows := hierarchy.PackRows(f.Cells)
+	rows := strides.PackRows(f.Cells)
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n].Level == rows[0].Level && rows[n].OffCache == rows[0].OffCache {
@@ -31,7 +31,7 @@ func WritePacks(w io.Writer, f *params.File) {
 	}
 }
 
-func writePacking(w io.Writer, rows []hierarchy.PackRow, cache string) {
+func writePacking(w io.Writer, rows []strides.PackRow, cache string) {
 	fmt.Fprintf(w, "p(m,d) in ns, a message packed or unpacked, %s; × what a copy of as many bytes in one piece takes\n", cache)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "message\tp\t×\tMB/s\t")
@@ -47,7 +47,7 @@ func writePacking(w io.Writer, rows []hierarchy.PackRow, cache string) {
 	fmt.Fprintln(w)
 }
 
-func writeWays(w io.Writer, rows []hierarchy.PackRow, cache string) {
+func writeWays(w io.Writer, rows []strides.PackRow, cache string) {
 	fmt.Fprintf(w, "One way between two CPUs, nearest in common: %s; %s. o_mw in one piece, l_mw what the stride adds, ns\n", rows[0].Level, cache)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "message\to_mw + l_mw\to_mw\tl_mw\t")

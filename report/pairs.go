@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/pairs"
+	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
 )

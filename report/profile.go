@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/access"
-	"github.com/taulop/taulop/disk"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/internal/survey/access"
+	"github.com/taulop/taulop/internal/survey/disk"
+	"github.com/taulop/taulop/internal/survey/levels"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/strided"
@@ -91,7 +91,7 @@ func profiled(c params.Cell) (at Profile, x int, y fit.Estimate, ok bool) {
 	x, y = c.Bytes, c.Time
 	switch c.Kind {
 	case params.LevelCell:
-		from, to := hierarchy.Ends(c)
+		from, to := levels.Ends(c)
 		at.Panel, at.Line = fmt.Sprintf("τ = %d", c.Tau), from+" → "+to
 		return at, x, y, to != ""
 	case params.AccessCell:

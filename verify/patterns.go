@@ -9,8 +9,6 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/params"
 )
 
 // A Pattern is a way in which all ranks send messages of m bytes to each other
@@ -172,12 +170,13 @@ type patternKey struct {
 
 // PatternFits fits a line to each variant and to all permutations together. It fails
 // where a case was measured to take no time.
-func (r *Runner) PatternFits() (fits []PatternFit, err error) {
+func (r Runs) PatternFits() (fits []PatternFit, err error) {
 	fitted := r.fittedSizes()
 	ms, times := make(map[patternKey][]int), make(map[patternKey][]float64)
 	var keys []patternKey
-	for i, c := range r.Cases {
-		if !slices.Contains(fitted, c.Schedule.Call.M) {
+	for _, c := range r.Cases {
+		time := r.of(c)
+		if !slices.Contains(fitted, c.Schedule.Call.M) || math.IsNaN(time.Center) {
 			continue
 		}
 		names := []string{c.Name}
@@ -189,7 +188,7 @@ func (r *Runner) PatternFits() (fits []PatternFit, err error) {
 			if ms[key] == nil {
 				keys = append(keys, key)
 			}
-			ms[key], times[key] = append(ms[key], c.Schedule.Call.M), append(times[key], fit.Median(r.samples[i]).Center)
+			ms[key], times[key] = append(ms[key], c.Schedule.Call.M), append(times[key], time.Center)
 		}
 	}
 	for _, key := range keys {
@@ -202,7 +201,7 @@ func (r *Runner) PatternFits() (fits []PatternFit, err error) {
 	return fits, nil
 }
 
-func (r *Runner) fittedSizes() []int {
+func (r Runs) fittedSizes() []int {
 	var sizes []int
 	for _, c := range r.Cases {
 		sizes = append(sizes, c.Schedule.Call.M)
@@ -212,14 +211,17 @@ func (r *Runner) fittedSizes() []int {
 }
 
 // PatternRows puts beside each case what the lines and τ-Lop say of it.
-func (r *Runner) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow, err error) {
+func (r Runs) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow, err error) {
 	lines := make(map[patternKey]fit.Line)
 	for _, f := range fits {
 		lines[patternKey{f.Name, f.P, f.OffCache}] = f.Line
 	}
 	fitted := r.fittedSizes()
-	for i, c := range r.Cases {
-		call := c.Schedule.Call
+	for _, c := range r.Cases {
+		call, measured := c.Schedule.Call, r.of(c)
+		if c.Name == collective.LocalCopy || math.IsNaN(measured.Center) {
+			continue
+		}
 		tau, err := p.tauLop(c)
 		if err != nil {
 			return nil, err
@@ -231,13 +233,13 @@ func (r *Runner) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow,
 		own, of := lines[patternKey{c.Name, call.P, c.OffCache}], lines[patternKey{Permutation, call.P, c.OffCache}]
 		linear := model.Linear{Startup: of.Startup.Value / 1e9, PerByte: of.PerByte.Value / 1e9}
 		row := PatternRow{Pattern: PatternOf(c.Name), Fitted: slices.Contains(fitted, call.M),
-			Row: Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
+			Row: Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: measured,
 				Predicted: []Prediction{
 					{Model: PatternModels[0], Ns: 1e9 * cost.Seconds, Extrapolated: cost.Extrapolated},
 					{Model: PatternModels[1], Ns: own.At(call.M)},
 					{Model: PatternModels[2], Ns: 1e9 * linear.Seconds(c.Schedule)},
 				},
-				Forced: r.Teams[call.P].Placement().Oversubscribed}}
+				Forced: r.Forced[call.P]}}
 		row.compare()
 		rows = append(rows, row)
 	}
@@ -301,32 +303,4 @@ func PatternMeans(rows []PatternRow) []Mean {
 		}
 	}
 	return meansOf(tested, func(r Row) string { return PatternOf(r.Name) })
-}
-
-// AddPatterns adds the times of patterns to a parameter file, in place of such that
-// it had, and what their readers must know. It says how many there were: of a Run that
-// was stopped, not all.
-func (r *Runner) AddPatterns(f *params.File, placement numa.Policy) (added int) {
-	measured := make(map[params.Key]bool)
-	var cells []params.Cell
-	for i, samples := range r.samples {
-		if len(samples) == 0 {
-			continue
-		}
-		c := r.Cases[i]
-		cell := params.Cell{
-			Key: params.Key{Kind: params.PatternCell, Placement: placement, OffCache: c.OffCache,
-				Tau: c.Schedule.Call.P, Bytes: c.Schedule.Call.M, Variant: c.Name},
-			Time: fit.Median(samples), Samples: params.Samples(samples...),
-		}
-		measured[cell.Key] = true
-		cells = append(cells, cell)
-	}
-	f.Cells = append(slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return measured[c.Key] }), cells...)
-	for p, t := range r.Teams {
-		if w := fmt.Sprintf("message patterns among %d ranks that took turns on fewer CPUs: their times are no measurement", p); t.Placement().Oversubscribed && !slices.Contains(f.Warnings, w) {
-			f.Warnings = append(f.Warnings, w)
-		}
-	}
-	return len(cells)
 }

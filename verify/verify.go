@@ -3,23 +3,20 @@
 // predict from parameters that were measured without them.
 //
 // Its opinion: a prediction is one that was made from transfers alone; a
-// collective is timed from a barrier to its last rank; and runs of all cases
-// alternate, so that drift hits all alike.
+// collective is timed from a barrier to its last rank; and what is predicted was
+// measured by other launches than what it is predicted from.
 package verify
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/params"
 )
 
 // A Case is a schedule to be predicted and carried out.
@@ -159,91 +156,49 @@ func (p Predictor) Predict(c Case) ([]Prediction, error) {
 	return ps, nil
 }
 
-// A Runner carries cases out. What it has measured stays with it: it may run
-// several times, with a sweep in between.
-type Runner struct {
-	Teams        map[int]*setups.Team // by P
-	Segments     int
-	SegmentBytes int
-	ArenaBytes   map[int]int // by P, of off-cache cases
-	Operator     setups.Operator
-	Cases        []Case
-
-	runs    []int       // a sample, by case
-	samples [][]float64 // ns, by case
+// Runs are cases with what launches found of them.
+type Runs struct {
+	Cases  []Case
+	File   *params.File
+	Forced map[int]bool // by P: ranks share CPUs
 }
 
-// runTime is how long the runs of a sample last, and fewestRuns how many there
-// are of those that last longer.
-const (
-	runTime    = 3 * time.Millisecond
-	fewestRuns = 5
-	mostRuns   = 1000
-)
-
-// Run adds samples of all cases, in rounds of random order, until the budget is
-// used up. A round is completed.
-func (r *Runner) Run(ctx context.Context, budget time.Duration) error {
-	if r.samples == nil {
-		r.samples, r.runs = make([][]float64, len(r.Cases)), make([]int, len(r.Cases))
-	}
-	for end := time.Now().Add(budget); ; {
-		for _, i := range rand.Perm(len(r.Cases)) {
-			if err := r.sample(ctx, i); err != nil {
-				return fmt.Errorf("%s, P = %d, m = %d: %w", r.Cases[i].Name, r.Cases[i].Schedule.Call.P, r.Cases[i].Schedule.Call.M, err)
-			}
-		}
-		if !time.Now().Before(end) {
-			return nil
+// of is the time of a case; its centre is NaN where it was not carried out.
+func (r Runs) of(c Case) fit.Estimate {
+	key := c.Key()
+	for i := range r.File.Cells {
+		if r.File.Cells[i].Key == key {
+			return r.File.Cells[i].Time
 		}
 	}
+	return fit.Median(nil)
 }
 
-// Rounds is how many samples each case has.
-func (r *Runner) Rounds() int {
-	if len(r.samples) == 0 {
+// Launches is how many carried out every case, the fewest.
+func (r Runs) Launches() int {
+	least := math.MaxInt
+	for _, c := range r.Cases {
+		least = min(least, r.of(c).N)
+	}
+	if len(r.Cases) == 0 {
 		return 0
 	}
-	return len(r.samples[0])
+	return least
 }
 
-func (r *Runner) sample(ctx context.Context, i int) error {
-	if r.runs[i] == 0 { // find out how long one takes
-		times, err := r.once(ctx, r.Cases[i], fewestRuns)
-		if err != nil {
-			return err
-		}
-		r.runs[i] = min(mostRuns, max(fewestRuns, int(float64(runTime)/max(1, fit.Median(times).Center))))
-	}
-	times, err := r.once(ctx, r.Cases[i], r.runs[i])
-	if err != nil {
-		return err
-	}
-	r.samples[i] = append(r.samples[i], fit.Median(times).Center)
-	return nil
-}
-
-func (r *Runner) once(ctx context.Context, c Case, runs int) ([]float64, error) {
-	p, arena := c.Schedule.Call.P, 0
-	if c.OffCache {
-		arena = r.ArenaBytes[p]
-	}
-	return r.Teams[p].RunCollective(ctx, setups.Collective{Schedule: c.Schedule, Segments: r.Segments,
-		SegmentBytes: r.SegmentBytes, Operator: &r.Operator, Runs: runs, ArenaBytes: arena})
-}
-
-// Rows puts beside each case what the models say of it.
-func (r *Runner) Rows(p Predictor) ([]Row, error) {
+// Rows puts beside each case that was carried out what the models say of it.
+func (r Runs) Rows(p Predictor) ([]Row, error) {
 	p.local = make(map[localCopy]float64)
-	for i, c := range r.Cases {
-		if c.Name == collective.LocalCopy {
+	for _, c := range r.Cases {
+		if t := r.of(c); c.Name == collective.LocalCopy && !math.IsNaN(t.Center) {
 			of := c.Schedule.Blocks[0].Stages[0].Shape[0]
-			p.local[localCopy{c.Schedule.Call.P, of.Count, of.Bytes, c.OffCache}] = fit.Median(r.samples[i]).Center
+			p.local[localCopy{c.Schedule.Call.P, of.Count, of.Bytes, c.OffCache}] = t.Center
 		}
 	}
 	var rows []Row
-	for i, c := range r.Cases {
-		if c.Name == collective.LocalCopy {
+	for _, c := range r.Cases {
+		measured := r.of(c)
+		if c.Name == collective.LocalCopy || math.IsNaN(measured.Center) {
 			continue
 		}
 		predicted, err := p.Predict(c)
@@ -251,8 +206,8 @@ func (r *Runner) Rows(p Predictor) ([]Row, error) {
 			return nil, err
 		}
 		call := c.Schedule.Call
-		row := Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
-			Predicted: predicted, Forced: r.Teams[call.P].Placement().Oversubscribed}
+		row := Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: measured,
+			Predicted: predicted, Forced: r.Forced[call.P]}
 		row.compare()
 		rows = append(rows, row)
 	}

@@ -2,23 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/taulop/taulop/access"
+	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/report"
-	"github.com/taulop/taulop/setups"
-	"github.com/taulop/taulop/shm"
 )
 
 const accessHelp = `Access measures what touching memory costs: reading, writing, multiplying and
@@ -39,79 +31,12 @@ Examples:
 Flags:
 `
 
-// accessRequest is what the user asked to measure.
-type accessRequest struct {
-	plan  access.Plan
-	cpu   int
-	json  bool
-	file  string
-	quiet bool
-}
-
 func accessCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
-	req, err := parseAccess(out, args)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	lone, err := loneWorker(req.cpu)
-	if err != nil {
-		return err
-	}
-	free, err := numa.FreeMemoryBytes("/")
-	if err != nil {
-		return err
-	}
-	arena, warnings, err := access.Arena(lone.machine, lone.place, req.plan.Passes, req.plan.Caches, free)
-	if err != nil {
-		return usageError(err.Error())
-	}
-	req.plan.ArenaBytes = arena
-	to, err := newOutput(req.file, req.json)
-	if err != nil {
-		return err
-	}
-	file := lone.file(req.plan.Time, req.plan.Width)
-	file.Plan.With, file.Plan.Caches = []string{"access"}, req.plan.Caches
-	file.Plan.CacheBytes = lone.machine.LastLevelCacheBytes()
-	addWarnings(errOut, req.quiet, file, warnings...)
-
-	team, err := setups.NewTeam(lone.place)
-	if err != nil {
-		return err
-	}
-	defer team.Close()
-	bar := progress(errOut, req.quiet)
-	steal := provenance.StartSteal("/")
-	req.plan.Time -= time.Since(began)
-	cells, warnings, err := access.Measure(ctx, team, req.plan, func(p access.Progress) { bar(p.Done, p.Cells+1) })
-	bar(-1, 0)
-	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped after %s", count(len(cells), "cell")))
-	}
-	if len(cells) == 0 {
-		return err
-	}
-	if err != nil {
-		warnings = append(warnings, fmt.Errorf("%v: the results are of what is here", err))
-	}
-	file.Cells, file.Seconds = cells, time.Since(began).Seconds()
-	file.Complete = err == nil && !slices.ContainsFunc(cells, func(c params.Cell) bool { return !c.Time.Known() }) &&
-		len(cells) == len(req.plan.Passes)*len(req.plan.Caches)
-	addWarnings(errOut, req.quiet, file, append(warnings, steal.Warnings()...)...)
-	doc := report.NewAccesses(file, lone.machine.LineBytes())
-	doc.ArenaBytes = arena
-	if failed := to.write(out, file, doc); failed != nil {
-		return failed
-	}
-	return err
-}
-
-func parseAccess(out io.Writer, args []string) (*accessRequest, error) {
 	var (
-		req                                     = &accessRequest{}
-		flags                                   = flag.NewFlagSet("taulop access", flag.ContinueOnError)
+		req                                     = surveyRequest{name: "access"}
+		flags                                   = req.flags(30*time.Second, "")
 		ops, types, elements, sizes, strides, c string
+		cpu                                     int
 	)
 	flags.StringVar(&ops, "ops", strings.Join(access.Operations, ","), "`list` of what is done to each element")
 	flags.StringVar(&types, "types", strings.Join(access.Types, ","), "`list` of types of elements")
@@ -119,23 +44,40 @@ func parseAccess(out io.Writer, args []string) (*accessRequest, error) {
 	flags.StringVar(&sizes, "size", "", "`list` of sizes of arrays in bytes, or with a unit, instead of -n: N is size/(stride·element)")
 	flags.StringVar(&strides, "stride", "1,2,4,8,16,32", "`list` of strides, in elements")
 	flags.StringVar(&c, "cache", "in,off", "`list` of where arrays are: in, off")
-	flags.IntVar(&req.cpu, "cpu", -1, "measure on this `CPU` (default the first that may be used)")
-	flags.DurationVar(&req.plan.Time, "time", 30*time.Second, "budget of the whole command")
-	flags.Float64Var(&req.plan.Width, "ci", 0.02, "a cell is done when the half-width of its interval, relative to its centre, is `w`")
-	flags.BoolVar(&req.json, "json", false, "write one JSON document, with the fits")
-	flags.StringVar(&req.file, "o", "", "write to `file`: a parameter file if it ends in .json and -json is not given")
-	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
-	if err := parse(flags, out, args, accessHelp); err != nil {
-		return nil, err
+	flags.IntVar(&cpu, "cpu", -1, "measure on this `CPU` (default the first that may be used)")
+	machine, err := req.parse(flags, out, args, accessHelp)
+	if err != nil {
+		return err
 	}
-	switch {
-	case flags.NArg() > 0:
-		return nil, usagef("access takes no arguments, got %q: say what to measure with flags (taulop access -h)", flags.Arg(0))
-	case req.plan.Time <= 0:
-		return nil, usagef("-time is %v: give a budget above zero, like 30s", req.plan.Time)
-	case !(req.plan.Width > 0 && req.plan.Width < 1):
-		return nil, usagef("-ci is %v: give a relative half-width between 0 and 1, like 0.02", req.plan.Width)
-	case elements != "" && sizes != "":
+	var r access.Request
+	if r.Caches, err = parseCaches(c); err != nil {
+		return err
+	}
+	if r.Passes, err = passes(ops, types, elements, sizes, strides); err != nil {
+		return err
+	}
+	if r.Placement, err = worker(machine, cpu); err != nil {
+		return err
+	}
+	var warnings []error
+	if r.ArenaBytes, warnings, err = access.Arena(machine, r.Placement, r.Passes, r.Caches); err != nil {
+		return usageError(err.Error())
+	}
+	plan := planOf(r.Placement)
+	plan.Caches, plan.CacheBytes = r.Caches, machine.LastLevelCacheBytes()
+	return req.measure(ctx, out, errOut, machine, task{
+		survey: access.Survey, request: r, plan: plan, places: []numa.Placement{r.Placement}, warnings: warnings,
+		document: func(f *params.File) (document, error) {
+			doc := report.NewAccesses(f, machine.LineBytes())
+			doc.ArenaBytes = r.ArenaBytes
+			return doc, nil
+		},
+	})
+}
+
+// passes reads the flags that choose them.
+func passes(ops, types, elements, sizes, strides string) (all []access.Pass, err error) {
+	if elements != "" && sizes != "" {
 		return nil, usagef("-n and -size cannot be used together: choose one")
 	}
 	strideList, err := numbers("-stride", strides, numberOf)
@@ -150,9 +92,6 @@ func parseAccess(out io.Writer, args []string) (*accessRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if req.plan.Caches, err = parseCaches(c); err != nil {
-		return nil, err
-	}
 	if sizes == "" {
 		n := access.DefaultN
 		if elements != "" {
@@ -160,22 +99,22 @@ func parseAccess(out io.Writer, args []string) (*accessRequest, error) {
 				return nil, err
 			}
 		}
-		req.plan.Passes = access.Grid(operations, typeList, n, strideList)
+		all = access.Grid(operations, typeList, n, strideList)
 	} else {
 		list, err := numbers("-size", sizes, numberOf)
 		if err != nil {
 			return nil, err
 		}
-		if req.plan.Passes, err = access.Sized(operations, typeList, list, strideList); err != nil {
+		if all, err = access.Sized(operations, typeList, list, strideList); err != nil {
 			return nil, usageError(err.Error())
 		}
 	}
-	for _, p := range req.plan.Passes {
+	for _, p := range all {
 		if err := p.Check(); err != nil {
 			return nil, usageError(err.Error())
 		}
 	}
-	return req, nil
+	return all, nil
 }
 
 // numberOf reads a number or a size, 4096 or 4K.
@@ -198,91 +137,4 @@ func among(name, list string, known []string) (found []string, err error) {
 		}
 	}
 	return found, nil
-}
-
-// lone is a worker alone on this machine, and where it measures.
-type lone struct {
-	machine *numa.Machine
-	place   numa.Placement
-}
-
-// loneWorker places it on a CPU; −1 is the first that may be used.
-func loneWorker(cpu int) (l lone, err error) {
-	if !shm.Supported {
-		return l, errNoMeasuring
-	}
-	if l.machine, err = numa.Discover("/"); err != nil {
-		return l, err
-	}
-	if cpu < -1 {
-		return l, usagef("-cpu is %d: give the number of a CPU, from 0", cpu)
-	}
-	if cpu < 0 {
-		l.place, err = l.machine.Place(numa.Local, 1)
-	} else {
-		l.place, err = l.machine.PlaceOn([]int{cpu}, 1)
-	}
-	if err != nil {
-		return l, usageError(err.Error())
-	}
-	return l, nil
-}
-
-// file is a new parameter file of the worker's measurements.
-func (l lone) file(budget time.Duration, width float64) *params.File {
-	f := &params.File{Format: params.Format, Version: params.Version, Provenance: provenance.Read("/", l.machine),
-		Placements: []numa.Placement{l.place},
-		Plan:       params.Plan{Policies: []numa.Policy{l.place.Policy}, Budget: budget.Seconds(), Width: width, Copy: shm.CopyName()}}
-	if l.place.Policy == numa.List {
-		f.Plan.CPUs = []int{l.place.Workers[0].CPU.ID}
-	}
-	for _, w := range f.Provenance.Warnings() {
-		f.Warnings = append(f.Warnings, w.Error())
-	}
-	return f
-}
-
-// addWarnings adds warnings to a file and tells them, with those that it had if it has
-// no cells yet.
-func addWarnings(errOut io.Writer, quiet bool, f *params.File, more ...error) {
-	told := len(f.Warnings)
-	if len(f.Cells) == 0 {
-		told = 0
-	}
-	for _, w := range more {
-		f.Warnings = append(f.Warnings, w.Error())
-	}
-	if !quiet {
-		warn(errOut, f.Warnings[told:])
-	}
-}
-
-// An output is where a measurement's document goes.
-type output struct {
-	file string
-	json bool
-}
-
-// newOutput finds out before the measurement whether there will be one. A
-// parameter file that is there is not replaced: it may hold an hour's samples.
-func newOutput(file string, json bool) (output, error) {
-	o := output{file, json}
-	if err := writable(file); err != nil {
-		return o, usagef("-o %s cannot be written: %v", file, err)
-	}
-	if _, err := os.Stat(file); err == nil && o.native() {
-		return o, usagef("%s is there already: choose another file, or -json for a document of its own", file)
-	}
-	return o, nil
-}
-
-// native: the output is a parameter file.
-func (o output) native() bool { return !o.json && filepath.Ext(o.file) == ".json" }
-
-func (o output) write(out io.Writer, f *params.File, doc document) error {
-	if o.native() {
-		doc.WriteText(out)
-		return f.WriteFile(o.file)
-	}
-	return putDocument(out, o.file, doc, o.json)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/internal/survey/levels"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -64,7 +64,7 @@ func TestCopyAndPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	levels, _ := hierarchy.Levels(m, place, 1)
+	levels, _ := levels.Levels(m, place, 1)
 	near := levels[0].Name
 	dir := t.TempDir()
 	for _, tt := range []struct {

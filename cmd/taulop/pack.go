@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
@@ -35,12 +35,12 @@ Flags:
 
 func packCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
 	var (
-		req                                          = cellsRequest{name: "pack", takes: true}
-		flags                                        = req.flags(10 * time.Second)
-		sizes, strides, element, array, cpus, caches string
+		req                                     = surveyRequest{name: "pack", takes: true}
+		flags                                   = req.flags(10*time.Second, "")
+		sizes, ds, element, array, cpus, caches string
 	)
 	flags.StringVar(&sizes, "m", "1K,4K,16K,64K", "bytes of data, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
-	flags.StringVar(&strides, "d", "8,64,512", "strides in bytes, from element to element, a `list`")
+	flags.StringVar(&ds, "d", "8,64,512", "strides in bytes, from element to element, a `list`")
 	flags.StringVar(&element, "element", "4", "`size` of an element")
 	flags.StringVar(&array, "array", "16M", "`size` of the array that messages lie in")
 	flags.StringVar(&cpus, "cpus", "", "between these two CPUs alone, a `list` like 0,2 (default a pair of each level)")
@@ -49,14 +49,14 @@ func packCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	if err != nil {
 		return err
 	}
-	packs := hierarchy.Packs{Segments: 2, SegmentBytes: 8 << 10}
-	if packs.Messages, err = packMessages(req.words, sizes, strides, element, array); err != nil {
+	packs := strides.Request{Segments: 2, SegmentBytes: 8 << 10}
+	if packs.Messages, err = packMessages(req.words, sizes, ds, element, array); err != nil {
 		return err
 	}
 	if packs.Caches, err = parseCaches(caches); err != nil {
 		return err
 	}
-	if packs.Pairs = hierarchy.Pairs(machine); cpus != "" {
+	if packs.Pairs = strides.Pairs(machine); cpus != "" {
 		two, err := numa.ParseOrder(cpus)
 		if err != nil {
 			return usagef("-cpus: %v", err)
@@ -67,9 +67,9 @@ func packCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		if _, err := machine.PlaceOn(two, 2); err != nil {
 			return usagef("-cpus: %v", err)
 		}
-		packs.Pairs = []hierarchy.Pair{hierarchy.PairOf(machine, two[0], two[1])}
+		packs.Pairs = []strides.Pair{strides.PairOf(machine, two[0], two[1])}
 	}
-	if err := packs.Fits(); err != nil {
+	if packs, err = strides.NewRequest(packs); err != nil {
 		return usageError(err.Error())
 	}
 	var sized []int
@@ -77,15 +77,15 @@ func packCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		sized = append(sized, m.Bytes)
 	}
 	slices.Sort(sized)
-	plan := params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: slices.Compact(sized), Taus: []int{1}, Segments: packs.Segments,
-		SegmentBytes: packs.SegmentBytes, Caches: packs.Caches, With: []string{req.name}}
-	return req.measure(ctx, out, errOut, machine, plan, func(ctx context.Context, r hierarchy.Rounds) (int, []error, error) {
-		return packs.Measure(ctx, machine, r)
-	}, report.WritePacks)
+	return req.measure(ctx, out, errOut, machine, task{
+		survey: strides.Survey, request: packs, document: asTables(report.WritePacks),
+		plan: params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: slices.Compact(sized), Taus: []int{1}, Segments: packs.Segments,
+			SegmentBytes: packs.SegmentBytes, Caches: packs.Caches},
+	})
 }
 
 // packMessages are those that are named, each in one piece too, or all of lists.
-func packMessages(words []string, sizes, strides, element, array string) ([]strided.Message, error) {
+func packMessages(words []string, sizes, distances, element, array string) ([]strided.Message, error) {
 	most, _, err := parseSize(array, 1)
 	if err != nil || most < 1 {
 		return nil, usagef("-array is %q: give the size of the array, like 16M", array)
@@ -99,11 +99,11 @@ func packMessages(words []string, sizes, strides, element, array string) ([]stri
 		if err != nil {
 			return nil, usagef("-m: %v", err)
 		}
-		ds, err := parseList(strides, false, parseBytes)
+		ds, err := parseList(distances, false, parseBytes)
 		if err != nil {
 			return nil, usagef("-d: %v", err)
 		}
-		messages, err := hierarchy.Messages(ms, ds, of, most)
+		messages, err := strides.Messages(ms, ds, of, most)
 		if err != nil {
 			return nil, usageError(err.Error())
 		}
@@ -118,7 +118,7 @@ func packMessages(words []string, sizes, strides, element, array string) ([]stri
 		if err != nil {
 			return nil, usageError(err.Error())
 		}
-		both, err := hierarchy.Messages([]int{m.Bytes}, []int{m.Stride}, m.Element, most)
+		both, err := strides.Messages([]int{m.Bytes}, []int{m.Stride}, m.Element, most)
 		if err != nil {
 			return nil, usageError(err.Error())
 		}

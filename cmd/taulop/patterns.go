@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/report"
@@ -57,20 +56,21 @@ func (req *verifyRequest) checkPatterns() error {
 }
 
 // savePatterns writes -save, if it is given and any pattern was measured.
-func (req *verifyRequest) savePatterns(r *verify.Runner, file *params.File) (saved bool, err error) {
-	if req.save == "" {
-		return false, nil
+func (req *verifyRequest) savePatterns(r verify.Runs) error {
+	if req.save == "" || !slices.ContainsFunc(r.File.Cells, func(c params.Cell) bool { return c.Kind == params.PatternCell }) {
+		return nil
 	}
-	file.Warnings = nil
 	for _, w := range req.warnings {
-		if !slices.Contains(file.Warnings, w) {
-			file.Warnings = append(file.Warnings, w)
+		if !slices.Contains(r.File.Warnings, w) {
+			r.File.Warnings = append(r.File.Warnings, w)
 		}
 	}
-	if r.AddPatterns(file, numa.Local) == 0 {
-		return false, nil
+	for p, forced := range r.Forced {
+		if forced {
+			r.File.Warnings = append(r.File.Warnings, fmt.Sprintf("message patterns among %d ranks that shared fewer CPUs: their times are no measurement", p))
+		}
 	}
-	return true, file.WriteFile(req.save)
+	return r.File.WriteFile(req.save)
 }
 
 // patternCases are the variants to carry out, in the order of the report.
@@ -97,9 +97,9 @@ func (req *verifyRequest) patternCases() (cases []verify.Case, err error) {
 }
 
 // patternDocument puts beside each pattern what is predicted.
-func (req *verifyRequest) patternDocument(r *verify.Runner, predictor verify.Predictor, here provenance.Provenance) (verified, error) {
-	doc := &report.Patterns{Provenance: here, Parameters: req.source(), Segments: r.Segments, SegmentBytes: r.SegmentBytes,
-		ArenaBytes: req.arena(r), Rounds: r.Rounds(), FittedSizes: verify.FittedSizes(req.ms), Warnings: req.warnings}
+func (req *verifyRequest) patternDocument(r verify.Runs, request verify.Request, predictor verify.Predictor, here provenance.Provenance) (verified, error) {
+	doc := &report.Patterns{Provenance: here, Parameters: req.source(), Segments: request.Segments, SegmentBytes: request.SegmentBytes,
+		ArenaBytes: req.arena(request), Rounds: r.Launches(), FittedSizes: verify.FittedSizes(req.ms), Warnings: req.warnings}
 	for _, name := range req.names {
 		pattern, err := verify.LookupPattern(name)
 		if err != nil {

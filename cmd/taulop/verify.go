@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/model"
@@ -44,8 +45,8 @@ With -against nothing is measured: what IMB-MPI1 or OSU micro-benchmarks printed
 stands beside predictions; taulop verify -against OUTPUT -h says more.
 
 Without a collective it takes one-way messages ("message") and one algorithm of
-each collective. Without -params it sweeps what it needs, by turns with the
-collectives, so that both see the same machine.
+each collective. Without -params it sweeps what it needs too, in launches of
+its own between those of the collectives.
 
 Examples:
   taulop verify                                   messages and 8 collectives, in a minute
@@ -99,18 +100,15 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	if discovery != nil {
 		return discovery
 	}
-	steal := provenance.StartSteal("/")
-	runner, teams, err := req.runner()
-	defer func() {
-		for _, t := range teams {
-			t.Close()
-		}
-	}()
+	steal, here := provenance.StartSteal("/"), provenance.Read("/", machine)
+	runs, request, err := req.runs()
 	if err != nil {
 		return err
 	}
-	here := provenance.Read("/", machine)
-	file, err := req.measure(ctx, runner, here, errOut)
+	for _, w := range here.Warnings() {
+		req.warnings = append(req.warnings, w.Error())
+	}
+	file, err := req.measure(ctx, runs, request, here, errOut)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
 		return err
@@ -118,25 +116,21 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	for _, w := range steal.Warnings() {
 		req.warnings = append(req.warnings, w.Error())
 	}
-	saved, err := req.savePatterns(runner, file)
+	failed := req.savePatterns(runs)
+	doc, err := req.document(runs, request, file, here)
+	if err == nil {
+		if !req.quiet {
+			warn(errOut, req.warnings)
+		}
+		err = putDocument(out, req.file, doc, req.json)
+	}
 	switch {
 	case stopped && err != nil:
-		return interrupted(fmt.Sprintf("stopped before all was measured, and what was could not be saved: %v", err))
-	case stopped && saved:
-		return interrupted("stopped before all was measured: the patterns that were are in " + req.save)
+		return interrupted("stopped before there was anything to compare")
 	case stopped:
-		return interrupted("stopped before all was measured: there is nothing to show")
-	case err != nil:
-		return err
+		return interrupted("stopped before all was measured: the table has what was")
 	}
-	doc, err := req.document(runner, file, here)
-	if err != nil {
-		return err
-	}
-	if !req.quiet {
-		warn(errOut, req.warnings)
-	}
-	return putDocument(out, req.file, doc, req.json)
+	return cmp.Or(err, failed)
 }
 
 func (req *verifyRequest) parse(out io.Writer, args []string) error {
@@ -149,7 +143,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
 	flags.StringVar(&req.params, "params", "", "predict from a `file` of taulop sweep (default a sweep of what is needed)")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.DurationVar(&req.time, "time", time.Minute, "time for everything; a sweep that then lacks cells goes on with them for as long again at most")
+	flags.DurationVar(&req.time, "time", time.Minute, "time for everything")
 	flags.BoolVar(&req.force, "force", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`")
@@ -326,60 +320,46 @@ const (
 	verifySegmentBytes = 8 << 10
 )
 
-// runner lays everything out and starts the teams, which the caller closes.
-func (req *verifyRequest) runner() (*verify.Runner, []*setups.Team, error) {
+// runs settles what is carried out, and how much memory it takes.
+func (req *verifyRequest) runs() (verify.Runs, verify.Request, error) {
+	var none verify.Request
 	cases, err := req.cases()
 	if req.patterns {
 		cases, err = req.patternCases()
 	}
 	if err != nil {
-		return nil, nil, err
+		return verify.Runs{}, none, err
 	}
 	cases = append(cases, verify.LocalCopies(cases)...)
-	operator, err := setups.LookupOperator(verifyOperator)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &verify.Runner{Cases: cases, Operator: operator, Segments: verifySegments, SegmentBytes: verifySegmentBytes,
-		Teams: make(map[int]*setups.Team), ArenaBytes: make(map[int]int)}
+	runs := verify.Runs{Cases: cases, File: &params.File{}, Forced: make(map[int]bool)}
+	request := verify.Request{Segments: verifySegments, SegmentBytes: verifySegmentBytes, ArenaBytes: make(map[int]int), Operator: verifyOperator}
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
-		return nil, nil, err
+		return runs, none, err
 	}
-	for _, c := range cases {
-		if need := c.Bytes(); need > free/4 {
-			return nil, nil, usagef("%s among P = %d with m = %d needs %d MB and a quarter of the %d MB that are free does not hold that: take a smaller m or P",
-				c.Name, c.Schedule.Call.P, c.Schedule.Call.M, need>>20, free>>20)
-		}
-	}
-	var teams []*setups.Team
 	ps := make(map[int]bool)
 	for _, c := range cases {
+		if need := c.Bytes(); need > free/4 {
+			return runs, none, usagef("%s among P = %d with m = %d needs %d MB and a quarter of the %d MB that are free does not hold that: take a smaller m or P",
+				c.Name, c.Schedule.Call.P, c.Schedule.Call.M, need>>20, free>>20)
+		}
 		ps[c.Schedule.Call.P] = true
 	}
 	for p := range ps {
 		place, err := req.machine.Place(numa.Local, p)
 		if err != nil {
-			return nil, teams, err
+			return runs, none, err
 		}
+		runs.Forced[p] = place.Oversubscribed
 		fit := setups.Fit{CacheBytes: req.machine.LastLevelCacheBytes(), Sharers: req.machine.Sharers(place)}
 		// An arena to send from and one to receive into, for each rank.
 		wanted, most := fit.WantedArena(), int(free/4/int64(2*p*len(ps)))
-		if r.ArenaBytes[p] = min(wanted, most); wanted > most && slices.Contains(req.caches, true) {
+		if request.ArenaBytes[p] = min(wanted, most); wanted > most && slices.Contains(req.caches, true) {
 			req.warnings = append(req.warnings, fmt.Sprintf("P = %d: off cache only in part: buffers walk through %d MB where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", p, most>>20, wanted>>20))
 		}
-		t, err := setups.NewTeam(place)
-		if err != nil {
-			return nil, teams, err
-		}
-		teams = append(teams, t)
-		r.Teams[p] = t
 	}
-	return r, teams, nil
+	return runs, request, nil
 }
-
-// turns is how often sweep and collectives take turns.
-const turns = 3
 
 // verified is a document, as text or as JSON.
 type verified interface {
@@ -387,68 +367,55 @@ type verified interface {
 	WriteJSON(io.Writer) error
 }
 
-// measure measures both sides. It returns the parameters to predict from; stopped, as
-// far as they are there.
-func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here provenance.Provenance, errOut io.Writer) (file *params.File, err error) {
-	share := req.time / turns
+// measure measures both sides, each by launches of its own that take turns. It returns
+// the parameters to predict from; stopped, as far as they are there.
+func (req *verifyRequest) measure(ctx context.Context, runs verify.Runs, request verify.Request, here provenance.Provenance, errOut io.Writer) (file *params.File, err error) {
+	x := &engine.Experiment{File: runs.File}
 	if req.params != "" {
-		file, err = req.read(here)
-		if err == nil {
-			r.Segments, r.SegmentBytes = file.Plan.Segments, file.Plan.SegmentBytes
+		if file, err = req.read(here); err != nil {
+			return nil, err
 		}
+		request.Segments, request.SegmentBytes = file.Plan.Segments, file.Plan.SegmentBytes
+		*runs.File = params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: params.Plan{Segments: request.Segments, SegmentBytes: request.SegmentBytes}}
 	} else {
-		file, err = req.plan(r, here)
-		share /= 2
+		if file, err = req.plan(runs, request, here); err != nil {
+			return nil, err
+		}
+		*runs.File = *file
+		file = runs.File
+		if x, err = sweep.Experiment(file, req.machine, 0); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
+	cases := engine.Experiment{}
+	if _, err := survey.Add(&cases, verify.Survey, request.For(runs.Cases), req.machine); err != nil {
 		return nil, err
 	}
-	defer func() {
-		var warnings []string
-		for _, w := range here.Warnings() {
-			warnings = append(warnings, w.Error())
-		}
-		req.warnings = append(append(warnings, req.warnings...), file.Warnings...)
-	}()
-	for turn := range turns {
-		if req.params == "" {
-			if err := req.sweep(ctx, file, share, file.Plan.Width); err != nil {
-				return file, err
-			}
-		}
-		if err := r.Run(ctx, share); err != nil {
-			return file, err
-		}
-		if !req.quiet {
-			fmt.Fprintf(errOut, "taulop: turn %d of %d, %d samples of each case\n", turn+1, turns, r.Rounds())
-		}
+	set := min(1, len(x.Cells))
+	for _, c := range cases.Cells {
+		c.Set = set
+		x.Cells = append(x.Cells, c)
 	}
-	if req.params != "" || file.Complete {
-		return file, nil
+	if x.Requests == nil {
+		x.Requests = make(map[string]any)
 	}
+	x.Requests[verify.Survey.Name] = request
+	x.Time = req.time
+	done := func() {}
 	if !req.quiet {
-		fmt.Fprintf(errOut, "taulop: the sweep lacks samples of some cells and goes on with those, for %v at most\n", req.time)
+		x.Report, done = launchProgress(errOut, x.Time)
 	}
-	return file, req.sweep(ctx, file, req.time, math.MaxFloat64)
-}
-
-// sweep goes on with the sweep of a file. With a width above that of any interval it
-// visits but the cells that have none.
-func (req *verifyRequest) sweep(ctx context.Context, file *params.File, budget time.Duration, width float64) error {
-	file.Warnings = nil
-	x, err := sweep.Experiment(file, req.machine, 0)
-	if err != nil {
-		return err
-	}
-	x.Time, x.Launches = budget, engine.LeastLaunches/turns
-	return x.Run(ctx)
+	err = x.Run(ctx)
+	done()
+	req.warnings = append(req.warnings, runs.File.Warnings...)
+	return file, err
 }
 
 // document puts beside what was measured what the models say of it.
-func (req *verifyRequest) document(r *verify.Runner, file *params.File, here provenance.Provenance) (verified, error) {
+func (req *verifyRequest) document(r verify.Runs, request verify.Request, file *params.File, here provenance.Provenance) (verified, error) {
 	predictor := verify.FromFile(file, verifyOperator)
 	if req.patterns {
-		return req.patternDocument(r, predictor, here)
+		return req.patternDocument(r, request, predictor, here)
 	}
 	doc := &report.Verification{Provenance: here, Parameters: req.source()}
 	predictor.LogGP = make(map[bool]model.LogGP)
@@ -457,7 +424,7 @@ func (req *verifyRequest) document(r *verify.Runner, file *params.File, here pro
 		if err != nil {
 			return nil, req.lacking(err)
 		}
-		m.Segment = r.SegmentBytes
+		m.Segment = request.SegmentBytes
 		for _, w := range warnings {
 			req.warnings = append(req.warnings, w.Error())
 		}
@@ -468,8 +435,8 @@ func (req *verifyRequest) document(r *verify.Runner, file *params.File, here pro
 	if doc.Rows, err = r.Rows(predictor); err != nil {
 		return nil, req.lacking(err)
 	}
-	doc.Segments, doc.SegmentBytes, doc.Rounds = r.Segments, r.SegmentBytes, r.Rounds()
-	doc.ArenaBytes = req.arena(r)
+	doc.Segments, doc.SegmentBytes, doc.Rounds = request.Segments, request.SegmentBytes, r.Launches()
+	doc.ArenaBytes = req.arena(request)
 	doc.Means, doc.Warnings = verify.Means(doc.Rows), req.warnings
 	return doc, nil
 }
@@ -480,9 +447,9 @@ func (req *verifyRequest) source() string {
 		return req.params
 	}
 	if req.patterns {
-		return "swept by turns with the patterns"
+		return "swept by launches between those of the patterns"
 	}
-	return "swept by turns with the collectives"
+	return "swept by launches between those of the collectives"
 }
 
 // lacking is what to do where parameters are missing.
@@ -497,11 +464,11 @@ func (req *verifyRequest) lacking(err error) error {
 }
 
 // arena is what a rank of the fewest has off cache, for each direction.
-func (req *verifyRequest) arena(r *verify.Runner) int {
+func (req *verifyRequest) arena(r verify.Request) int {
 	if !slices.Contains(req.caches, true) {
 		return 0
 	}
-	return r.ArenaBytes[slices.Min(slices.Collect(maps.Keys(r.Teams)))]
+	return r.ArenaBytes[slices.Min(slices.Collect(maps.Keys(r.ArenaBytes)))]
 }
 
 // read reads -params.
@@ -520,10 +487,10 @@ func (req *verifyRequest) read(here provenance.Provenance) (*params.File, error)
 }
 
 // plan is a sweep of the transfers that occur in the cases, and no others.
-func (req *verifyRequest) plan(r *verify.Runner, here provenance.Provenance) (*params.File, error) {
+func (req *verifyRequest) plan(r verify.Runs, request verify.Request, here provenance.Provenance) (*params.File, error) {
 	p := params.Plan{Setups: []string{setups.Ring.Name, setups.Ping.Name, setups.Sendrecv.Name}, Policies: []numa.Policy{numa.Local}, Caches: req.caches,
-		Segments: r.Segments, SegmentBytes: r.SegmentBytes, Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{r.Operator.Name}}
-	sizes := map[int]bool{r.SegmentBytes: true}
+		Segments: request.Segments, SegmentBytes: request.SegmentBytes, Budget: req.time.Seconds(), Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{request.Operator}}
+	sizes := map[int]bool{request.SegmentBytes: true}
 	for _, m := range req.ms {
 		sizes[m] = true
 	}
@@ -542,7 +509,7 @@ func (req *verifyRequest) plan(r *verify.Runner, here provenance.Provenance) (*p
 		for _, m := range verify.FittedSizes(req.ms) {
 			delete(sizes, m)
 		}
-		sizes[r.SegmentBytes], sizes[req.ms[0]], sizes[req.ms[len(req.ms)-1]] = true, true, true
+		sizes[request.SegmentBytes], sizes[req.ms[0]], sizes[req.ms[len(req.ms)-1]] = true, true, true
 	}
 	delete(sizes, 0)
 	p.Sizes = slices.Sorted(maps.Keys(sizes))

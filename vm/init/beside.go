@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 )
@@ -116,7 +116,7 @@ func (g guest) ways(ctx context.Context) error {
 		return err
 	}
 	levels := make(map[string]bool)
-	for _, row := range hierarchy.PackRows(f.Cells) {
+	for _, row := range strides.PackRows(f.Cells) {
 		if !(row.Time.Center > 0) {
 			return fmt.Errorf("%s at level %q takes %v", row.Notation, row.Level, row.Time)
 		}

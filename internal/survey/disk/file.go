@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/taulop/taulop/internal/engine"
 )
 
 // A file has no name, or none any more.
@@ -27,7 +29,7 @@ const fillBytes = 1 << 20
 
 // open makes a file of a plan and fills it: what was never written is not read
 // from a disk.
-func open(ctx context.Context, plan Plan, mode Mode, content []byte) (*file, error) {
+func open(ctx context.Context, plan Request, mode Mode, content []byte) (*file, error) {
 	f := &file{dir: plan.Dir, mode: mode, content: content, holds: make([]int, len(content)/BlockBytes)}
 	var err error
 	if f.File, err = nameless(plan.Dir); err != nil {
@@ -100,5 +102,5 @@ func (f *file) refused(err error) error {
 	default:
 		return fmt.Errorf("%s: %w", f.dir, err)
 	}
-	return RefusedError{f.dir, err}
+	return engine.RefusedError(f.dir + ": " + err.Error())
 }

@@ -1,4 +1,6 @@
-package hierarchy
+// Package strides measures messages that do not lie contiguously: what packing
+// costs, and one way of such a message between two CPUs (mlognp-2009, section IV).
+package strides
 
 import (
 	"context"
@@ -7,20 +9,39 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/strided"
 )
 
-// Packs are messages at strides: what packing them costs, p(m,d), and one way of a
+// Survey is strided messages.
+var Survey = survey.Register(&survey.Survey{
+	Name: "pack", Doc: "messages at a stride: packing, o_mw and l_mw",
+	Decode: survey.Decoder[Request],
+	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
+		messages, err := Messages(PackSizes, PackStrides, strided.Element, packArray)
+		if err != nil {
+			return nil, err
+		}
+		return NewRequest(Request{Messages: messages, Pairs: Pairs(m), Caches: p.Caches, Segments: p.Segments, SegmentBytes: p.SegmentBytes})
+	},
+})
+
+// packArray is what messages of a sweep lie in at the most.
+const packArray = 16 << 20
+
+// A Request is messages at strides: what packing them costs, p(m,d), and one way of a
 // message between two CPUs, o_mw + l_mw, contiguous messages among them.
-type Packs struct {
-	Messages     []strided.Message
-	Pairs        []Pair
-	Caches       []bool // false: user buffers in cache, true: off cache
-	Segments     int    // of the channels between CPUs
-	SegmentBytes int
+type Request struct {
+	Messages     []strided.Message `json:"messages"`
+	Pairs        []Pair            `json:"pairs"`
+	Caches       []bool            `json:"off_cache"`
+	Segments     int               `json:"segments"` // of the channels between CPUs
+	SegmentBytes int               `json:"segment_bytes"`
+	Most         int               `json:"most_bytes"` // that a worker's messages walk through off cache
 }
 
 // Sizes, strides and element of messages if nobody chooses: those of mlognp-2009,
@@ -52,18 +73,20 @@ func Messages(sizes, strides []int, element, array int) (messages []strided.Mess
 	return messages, nil
 }
 
-// Fits refuses messages that no memory has room for.
-func (p Packs) Fits() error {
+// NewRequest refuses messages that no memory has room for, and settles how much
+// memory they walk through.
+func NewRequest(r Request) (Request, error) {
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
-		return err
+		return r, err
 	}
-	for _, m := range p.Messages {
-		if int64(m.Span()) > free/int64(16+16*len(p.Pairs)) {
-			return fmt.Errorf("%v lies in %d bytes, which is too much of the %d MB of memory that this process may take: choose a smaller size or stride", m, m.Span(), free>>20)
+	for _, m := range r.Messages {
+		if int64(m.Span()) > free/int64(16+16*len(r.Pairs)) {
+			return r, fmt.Errorf("%v lies in %d bytes, which is too much of the %d MB of memory that this process may take: choose a smaller size or stride", m, m.Span(), free>>20)
 		}
 	}
-	return nil
+	r.Most = int(free/4) / (1 + 2*len(r.Pairs))
+	return r, nil
 }
 
 // A Pair is two CPUs and the nearest that they have in common: smt, a cache like
@@ -119,84 +142,85 @@ func PairOf(m *numa.Machine, a, b int) Pair {
 // packRuns are round trips of a sample, the median of which it is.
 const packRuns = 32
 
-// Measure measures the packs.
-func (p Packs) Measure(ctx context.Context, m *numa.Machine, r Rounds) (missing int, warnings []error, err error) {
-	place, err := m.PlaceOn([]int{m.Allowed[0]}, 1)
-	if err != nil {
-		return 0, nil, err
+// Cells are packing of every message, and one way of it between every two CPUs.
+func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	add := func(placement numa.Policy, off bool, m strided.Message, variant string) {
+		c := engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.PackCell, Placement: placement, OffCache: off, Tau: 1, Bytes: m.Bytes, Variant: variant}}}
+		if off {
+			c.Group = string(placement) + variant[strings.IndexByte(variant+"-", '-'):]
+		}
+		cells = append(cells, c)
 	}
-	var teams []*setups.Team
-	defer func() {
-		for _, t := range slices.Backward(teams) {
-			t.Close()
-		}
-	}()
-	join := func(place numa.Placement) (*setups.Team, error) {
-		t, err := setups.NewTeam(place)
-		if err == nil {
-			teams = append(teams, t)
-		}
-		return t, err
-	}
-	alone, err := join(place)
-	if err != nil {
-		return 0, nil, err
-	}
-	var jobs []*job
-	for _, off := range p.Caches {
-		for _, message := range p.Messages {
-			room := setups.Room{Bytes: []int{message.Span()}}
-			if off { // half of it to pack from, half to unpack into
-				room = setups.Room{Bytes: []int{max(p.arena(m, place)/2, message.Span())}, Memory: true}
-			}
-			b := setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message}
-			key := params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: message.Bytes, Variant: message.String()}
-			jobs = append(jobs, &job{key, alone, &setups.Cell{Between: &b}, 0.5}) // packed and unpacked
-		}
-	}
-	for _, pair := range p.Pairs {
-		place, err := m.PlaceOn(pair.CPUs[:], 2)
-		if err != nil {
-			return 0, nil, err
-		}
-		two, err := join(place)
-		if err != nil {
-			return 0, nil, err
-		}
-		for _, off := range p.Caches {
-			for _, message := range p.Messages {
-				trip := &setups.RoundTrip{N: 1, Bytes: message.Bytes, Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: packRuns}
-				if !message.Contiguous() {
-					trip.Layout = &message
-				}
-				if off { // one to send from, and one to receive into
-					trip.ArenaBytes = p.arena(m, place) / 2
-				}
-				key := params.Key{Kind: params.PackCell, Placement: numa.List, OffCache: off, Tau: 1, Bytes: message.Bytes, Variant: message.String() + "-" + pair.Level}
-				jobs = append(jobs, &job{key, two, &setups.Cell{Trips: trip}, 0.5}) // RTT = 2(o_mw + l_mw)
+	for _, off := range r.Caches {
+		for _, m := range r.Messages {
+			add(numa.Local, off, m, m.String())
+			for _, pair := range r.Pairs {
+				add(numa.List, off, m, m.String()+"-"+pair.Level)
 			}
 		}
 	}
-	missing, err = r.measure(ctx, jobs)
-	for _, t := range teams {
-		for _, w := range t.Warnings() {
-			if !slices.ContainsFunc(warnings, func(o error) bool { return o.Error() == w.Error() }) {
-				warnings = append(warnings, w)
-			}
-		}
-	}
-	return missing, warnings, err
+	return cells, nil, nil
 }
 
-// arena is what a worker's messages walk through off cache: a quarter of free memory
-// at the most for all.
-func (p Packs) arena(m *numa.Machine, place numa.Placement) int {
-	wanted := setups.Fit{CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(place)}.WantedArena()
-	if free, err := numa.FreeMemoryBytes("/"); err == nil {
-		wanted = min(wanted, int(free/4)/(1+2*len(p.Pairs)))
-	}
-	return wanted
+// Open prepares for samples.
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return &sampler{r, b}, nil }
+
+type sampler struct {
+	Request
+	bench *engine.Bench
 }
+
+func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+	text, level, between := strings.Cut(k.Variant, "-")
+	message, err := strided.Parse(text)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	m := s.bench.Machine
+	cpus := []int{m.Allowed[0]}
+	if between {
+		i := slices.IndexFunc(s.Pairs, func(p Pair) bool { return p.Level == level })
+		if i < 0 {
+			return engine.Reading{}, fmt.Errorf("no two CPUs are chosen for %s", level)
+		}
+		cpus = s.Pairs[i].CPUs[:]
+	}
+	place, err := m.PlaceOn(cpus, len(cpus))
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	t, err := s.bench.Team(place)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	wanted := min(setups.Fit{CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(place)}.WantedArena(), s.Most)
+	if k.OffCache {
+		s.bench.Keep(t, "strides", int64(wanted)*int64(len(cpus)))
+	}
+	var work setups.Work
+	if between {
+		trip := setups.RoundTrip{N: 1, Bytes: message.Bytes, Segments: s.Segments, SegmentBytes: s.SegmentBytes, Runs: packRuns}
+		if !message.Contiguous() {
+			trip.Layout = &message
+		}
+		if k.OffCache { // one to send from, and one to receive into
+			trip.ArenaBytes = wanted / 2
+		}
+		work = trip
+	} else {
+		room := setups.Room{Bytes: []int{message.Span()}}
+		if k.OffCache { // half of it to pack from, half to unpack into
+			room = setups.Room{Bytes: []int{max(wanted/2, message.Span())}, Memory: true}
+		}
+		work = setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message}
+	}
+	// Packed and unpacked, or there and back: RTT = 2(o_mw + l_mw).
+	found, err := t.Sample(ctx, work, 2*hint)
+	return engine.Reading{NS: found.NS / 2, Spread: found.Spread}, err
+}
+
+func (s *sampler) Warnings() []error { return s.bench.Warnings() }
+func (s *sampler) Close()            {}
 
 // A PackRow is what is known of one message, ns.
 type PackRow struct {

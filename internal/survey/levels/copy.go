@@ -1,4 +1,4 @@
-package hierarchy
+package levels
 
 import (
 	"context"
@@ -7,16 +7,51 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )
 
-// Copies are c(m,τ) between every two levels of the memory.
-type Copies struct {
-	Sizes  []int    // m, bytes, rising
-	Taus   []int    // rising
-	Levels []string // only between these; empty: between all
+// Survey is copies between levels of the memory.
+var Survey = survey.Register(&survey.Survey{
+	Name: "copy", Doc: "c(m,τ) between every two levels of the memory",
+	Decode: survey.Decoder[Request],
+	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
+		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m)})
+	},
+})
+
+// A Request is c(m,τ) between levels of the memory.
+type Request struct {
+	Sizes  []int    `json:"sizes"`            // m, bytes, rising
+	Taus   []int    `json:"taus"`             // rising
+	Levels []string `json:"levels,omitempty"` // only between these; empty: between all
+	// Most is what a worker's copies walk through at each end at the most.
+	Most int `json:"most_bytes"`
+}
+
+// NewRequest settles how much memory copies may walk through.
+func NewRequest(m *numa.Machine, r Request) (Request, error) {
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return r, err
+	}
+	largest, tau := r.Sizes[len(r.Sizes)-1], r.Taus[len(r.Taus)-1]
+	if int64(largest) > free/64/int64(tau) {
+		return r, fmt.Errorf("copies of %d bytes by %d workers need more than the %d MB of memory that this process may take: choose smaller sizes or fewer τ", largest, tau, free>>20)
+	}
+	place, err := r.Place(m)
+	if err != nil {
+		return r, err
+	}
+	ends := 2 * len(place.Workers) // of what stays mapped
+	if slices.ContainsFunc(place.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode }) {
+		ends *= 2
+	}
+	r.Most = int(free/4) / ends
+	return r, nil
 }
 
 // CopySizes are what is measured if nobody chooses.
@@ -31,105 +66,109 @@ func Taus(m *numa.Machine) (taus []int) {
 	return append(taus, cores)
 }
 
-// Fits refuses sizes that no memory has room for.
-func (c Copies) Fits(m *numa.Machine) error {
-	free, err := numa.FreeMemoryBytes("/")
-	if err != nil {
-		return err
-	}
-	largest, tau := c.Sizes[len(c.Sizes)-1], c.Taus[len(c.Taus)-1]
-	if int64(largest) > free/64/int64(tau) {
-		return fmt.Errorf("copies of %d bytes by %d workers need more than the %d MB of memory that this process may take: choose smaller sizes or fewer τ", largest, tau, free>>20)
-	}
-	return nil
-}
-
 // Place is where copies are measured: workers as under local, and the intermediate
 // buffers of placement remote as the memory far away.
-func (c Copies) Place(m *numa.Machine) (numa.Placement, error) {
-	return m.Place(numa.Remote, c.Taus[len(c.Taus)-1])
+func (r Request) Place(m *numa.Machine) (numa.Placement, error) {
+	return m.Place(numa.Remote, r.Taus[len(r.Taus)-1])
 }
 
-// Measure measures the copies. Warnings say what was left out, and where times do
-// not tell a level from the one nearer to the core.
-func (c Copies) Measure(ctx context.Context, m *numa.Machine, r Rounds) (missing int, warnings []error, err error) {
-	place, err := c.Place(m)
-	if err != nil {
-		return 0, nil, err
-	}
-	team, err := setups.NewTeam(place)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer team.Close()
-	jobs, warnings, err := c.jobs(m, team)
-	if err != nil {
-		return 0, warnings, err
-	}
-	all := slices.Clone(r.Have)
-	collect, add := Collect(&all), r.Add
-	r.Add = func(cell params.Cell) error {
-		collect(cell)
-		return add(cell)
-	}
-	missing, err = r.measure(ctx, jobs)
-	warnings = append(warnings, team.Warnings()...)
-	for _, s := range Steps(all) {
-		if !s.Slower {
-			warnings = append(warnings, s.doubt())
-		}
-	}
-	return missing, warnings, err
-}
-
-// jobs are a cell for each size, τ and two levels that it fits.
-func (c Copies) jobs(m *numa.Machine, team *setups.Team) (jobs []*job, warnings []error, err error) {
-	free, err := numa.FreeMemoryBytes("/")
+// Cells are one for each size, τ and two levels that it fits. Warnings say what was
+// left out.
+func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	place, err := r.Place(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	place := team.Placement()
-	ends := 2 * len(place.Workers) // of what stays mapped
-	if slices.ContainsFunc(place.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode }) {
-		ends *= 2
-	}
-	most := int(free/4) / ends
 	short := false
-	for _, tau := range c.Taus {
+	for _, tau := range r.Taus {
 		levels, left := Levels(m, place, tau)
 		warnings = append(warnings, left...)
 		for _, from := range levels {
 			for _, to := range levels {
-				if len(c.Levels) > 0 && (!slices.Contains(c.Levels, from.Name) || !slices.Contains(c.Levels, to.Name)) {
+				if len(r.Levels) > 0 && (!slices.Contains(r.Levels, from.Name) || !slices.Contains(r.Levels, to.Name)) {
 					continue
 				}
-				for _, bytes := range c.Sizes {
-					b := setups.Between{Tau: tau, Bytes: bytes}
-					fits := true
-					for room, l := range map[*setups.Room]Level{&b.From: from, &b.To: to} {
-						n := l.walk(bytes)
-						if !l.cache() && n > most {
-							short, n = true, max(most, 4*bytes)
-						}
-						fits = fits && n > 0
-						*room = setups.Room{Bytes: slices.Repeat([]int{n}, tau), Memory: !l.cache(), Remote: l.Name == Remote}
-					}
+				for _, bytes := range r.Sizes {
+					_, fits, cut := r.between(tau, bytes, from, to)
+					short = short || cut
 					if !fits {
 						continue
 					}
 					key := params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: from.Name + "-" + to.Name}
-					jobs = append(jobs, &job{key: key, team: team, factor: 1, cell: &setups.Cell{Between: &b}})
+					c := engine.Cell{Cell: params.Cell{Key: key}}
+					if !from.cache() || !to.cache() { // gigabytes are mapped first
+						c.Group = "memory"
+					}
+					cells = append(cells, c)
 				}
 			}
 		}
 	}
 	if short {
-		warnings = append(warnings, fmt.Errorf("memory only in part: copies walk through %d MB a worker and end, where it takes twice the last-level cache: free some memory, or choose fewer τ", most>>20))
+		warnings = append(warnings, fmt.Errorf("memory only in part: copies walk through %d MB a worker and end, where it takes twice the last-level cache: free some memory, or choose fewer τ", r.Most>>20))
 	}
-	if len(jobs) == 0 {
+	if len(cells) == 0 {
 		return nil, warnings, fmt.Errorf("no level holds any of these sizes: choose smaller ones")
 	}
-	return jobs, warnings, nil
+	return cells, warnings, nil
+}
+
+// between is the copy of a cell, whether it fits, and whether less than the wanted
+// memory does.
+func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits, cut bool) {
+	b, fits = setups.Between{Tau: tau, Bytes: bytes}, true
+	for room, l := range map[*setups.Room]Level{&b.From: from, &b.To: to} {
+		n := l.walk(bytes)
+		if !l.cache() && n > r.Most {
+			cut, n = true, max(r.Most, 4*bytes)
+		}
+		fits = fits && n > 0
+		*room = setups.Room{Bytes: slices.Repeat([]int{n}, tau), Memory: !l.cache(), Remote: l.Name == Remote}
+	}
+	return b, fits, cut
+}
+
+// Open starts the workers.
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	place, err := r.Place(b.Machine)
+	if err != nil {
+		return nil, err
+	}
+	t, err := b.Team(place)
+	return &sampler{r, b, t, place}, err
+}
+
+type sampler struct {
+	Request
+	bench *engine.Bench
+	team  *setups.Team
+	place numa.Placement
+}
+
+func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+	levels, _ := Levels(s.bench.Machine, s.place, k.Tau)
+	name, other := Ends(params.Cell{Key: k})
+	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == name })
+	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == other })
+	if i < 0 || j < 0 {
+		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.Variant)
+	}
+	b, _, _ := s.between(k.Tau, k.Bytes, levels[i], levels[j])
+	found, err := s.team.Sample(ctx, b, hint)
+	return engine.Reading(found), err
+}
+
+func (s *sampler) Warnings() []error { return s.bench.Warnings() }
+func (s *sampler) Close()            {}
+
+// Doubts say where times do not tell a level from the one nearer to the core.
+func Doubts(cells []params.Cell) (all []error) {
+	for _, s := range Steps(cells) {
+		if !s.Slower {
+			all = append(all, s.doubt())
+		}
+	}
+	return all
 }
 
 // Order is levels from the core outwards.

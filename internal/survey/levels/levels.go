@@ -1,11 +1,11 @@
-// Package hierarchy measures what decides a transfer besides its size and its
-// company: the levels of the memory that it runs between, and how its bytes lie.
+// Package levels measures copies between the levels of the memory, caches, memory
+// and the memory of another node.
 //
 // Its opinion: a level is a working set. What is walked through round and round
 // lies in the smallest cache that holds it and in none that does not; nobody asks
 // the hardware, so that whether it is so shows in the times, which are compared,
 // and where a level is no slower than the one nearer to the core, that is said.
-package hierarchy
+package levels
 
 import (
 	"fmt"

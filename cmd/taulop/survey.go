@@ -1,0 +1,202 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/shm"
+)
+
+// A surveyRequest is what the commands have in common that measure one survey.
+type surveyRequest struct {
+	name     string
+	takes    bool     // arguments,
+	words    []string // which are these
+	time     time.Duration
+	launches int
+	json     bool
+	file     string
+	quiet    bool
+}
+
+func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSet {
+	flags := flag.NewFlagSet("taulop "+req.name, flag.ContinueOnError)
+	flags.DurationVar(&req.time, "time", budget, "budget of the measurement"+about)
+	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
+	flags.BoolVar(&req.json, "json", false, "write one JSON document")
+	flags.StringVar(&req.file, "o", "", "write to a `file`: a parameter file if it ends in .json and -json is not given, else what would be printed")
+	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
+	return flags
+}
+
+// parse parses flags, and looks at the machine.
+func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []string, help string) (*numa.Machine, error) {
+	machine, discovery := numa.Discover("/")
+	if err := parse(flags, out, args, help); err != nil {
+		return nil, err
+	}
+	given := false
+	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "time" })
+	switch {
+	case flags.NArg() > 0 && !req.takes:
+		return nil, usagef("%s takes no arguments, got %q: all is said by flags", req.name, flags.Arg(0))
+	case given && req.time <= 0:
+		return nil, usagef("-time is %v: give a budget above zero, like 20s", req.time)
+	case req.launches != 0 && (req.launches < engine.LeastLaunches || req.launches > mostLaunches):
+		return nil, usagef("-launches is %d: an interval takes %d or more, and %d are the most", req.launches, engine.LeastLaunches, mostLaunches)
+	}
+	req.words = flags.Args()
+	if err := writable(req.file); err != nil {
+		return nil, usagef("-o %s cannot be written: %v", req.file, err)
+	}
+	if _, err := os.Stat(req.file); err == nil && req.native() { // it may hold an hour's samples
+		return nil, usagef("%s is there already: choose another file, or -json for a document of its own", req.file)
+	}
+	if !shm.Supported {
+		return nil, errNoMeasuring
+	}
+	return machine, discovery
+}
+
+// mostLaunches is more than any day has time for.
+const mostLaunches = 1000
+
+// native: the output is a parameter file.
+func (req *surveyRequest) native() bool {
+	return !req.json && strings.EqualFold(filepath.Ext(req.file), ".json")
+}
+
+// A task is what one survey is to measure, and how it is shown.
+type task struct {
+	survey   *survey.Survey
+	request  survey.Request
+	plan     params.Plan
+	places   []numa.Placement
+	warnings []error
+	// doubts, if not nil, says what follows from the file's cells.
+	doubts   func([]params.Cell) []error
+	document func(*params.File) (document, error)
+}
+
+// measure measures, and writes what it has, also if it ends early.
+func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, t task) error {
+	here := provenance.Read("/", m)
+	plan := t.plan
+	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
+	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.places}
+	x := &engine.Experiment{File: f, Time: req.time, Launches: req.launches}
+	more, err := survey.Add(x, t.survey, t.request, m)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	for _, w := range append(append(here.Warnings(), t.warnings...), more...) {
+		f.Warnings = append(f.Warnings, w.Error())
+	}
+	if len(x.Cells) == 0 {
+		return usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
+	}
+	done := func() {}
+	if !req.quiet {
+		warn(errOut, f.Warnings)
+		x.Report, done = launchProgress(errOut, x.Time)
+	}
+	told := len(f.Warnings)
+	steal, began := provenance.StartSteal("/"), time.Now()
+	err = x.Run(ctx)
+	done()
+	f.Seconds = time.Since(began).Seconds()
+	var refused engine.RefusedError
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few launches", count(len(f.Cells), "cell"), x.Lacking()))
+	case errors.As(err, &refused):
+		err = usageError(err.Error())
+	}
+	if err != nil && len(f.Cells) == 0 {
+		return err
+	}
+	for _, w := range steal.Warnings() {
+		f.Warnings = append(f.Warnings, w.Error())
+	}
+	if t.doubts != nil {
+		for _, w := range t.doubts(f.Cells) {
+			f.Warnings = append(f.Warnings, w.Error())
+		}
+	}
+	if !req.quiet {
+		warn(errOut, f.Warnings[told:])
+		if n := x.Lacking(); n > 0 {
+			warn(errOut, []string{fmt.Sprintf("%d of %s have too few launches for an interval: allow more with -time, or choose fewer", n, count(len(x.Cells), "cell"))})
+		}
+	}
+	doc, failed := t.document(f)
+	if failed == nil {
+		failed = req.write(out, f, doc)
+	}
+	return cmp.Or(failed, err)
+}
+
+func (req *surveyRequest) write(out io.Writer, f *params.File, doc document) error {
+	if req.native() { // what cannot be written is at least on the screen
+		doc.WriteText(out)
+		return f.WriteFile(req.file)
+	}
+	return putDocument(out, req.file, doc, req.json)
+}
+
+// A tables is a parameter file as a document: its tables, or itself.
+type tables struct {
+	*params.File
+	write func(io.Writer, *params.File)
+}
+
+func (t tables) WriteText(w io.Writer) {
+	t.write(w, t.File)
+	report.WriteReach(w, t.File)
+}
+
+func (t tables) WriteJSON(w io.Writer) error { return t.File.Write(w) }
+
+// asTables is the document of a survey that has nothing of its own.
+func asTables(write func(io.Writer, *params.File)) func(*params.File) (document, error) {
+	return func(f *params.File) (document, error) { return tables{f, write}, nil }
+}
+
+// worker places one worker on a CPU; −1 is the first that may be used.
+func worker(m *numa.Machine, cpu int) (place numa.Placement, err error) {
+	switch {
+	case cpu < -1:
+		return place, usagef("-cpu is %d: give the number of a CPU, from 0", cpu)
+	case cpu < 0:
+		place, err = m.Place(numa.Local, 1)
+	default:
+		place, err = m.PlaceOn([]int{cpu}, 1)
+	}
+	if err != nil {
+		return place, usageError(err.Error())
+	}
+	return place, nil
+}
+
+// planOf is the plan of one worker.
+func planOf(place numa.Placement) params.Plan {
+	p := params.Plan{Policies: []numa.Policy{place.Policy}}
+	if place.Policy == numa.List {
+		p.CPUs = []int{place.Workers[0].CPU.ID}
+	}
+	return p
+}

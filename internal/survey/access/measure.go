@@ -1,0 +1,157 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// Survey is passes over arrays.
+var Survey = survey.Register(&survey.Survey{
+	Name: "access", Doc: "what touching memory costs: operation, type, stride, cache",
+	Decode: survey.Decoder[Request],
+	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
+		place, err := m.Place(numa.Local, 1)
+		if err != nil {
+			return nil, err
+		}
+		r := Request{Passes: Grid(Operations, Types, DefaultN, DefaultStrides), Caches: p.Caches, Placement: place}
+		r.ArenaBytes, _, err = Arena(m, place, r.Passes, r.Caches)
+		return r, err
+	},
+})
+
+// A Request is passes of one worker.
+type Request struct {
+	Passes     []Pass         `json:"passes"`
+	Caches     []bool         `json:"off_cache"`
+	ArenaBytes int            `json:"arena_bytes"` // off cache, the memory that passes walk through
+	Placement  numa.Placement `json:"placement"`
+}
+
+// Grid is all operations on all types for all n and strides.
+func Grid(operations, types []string, n, strides []int) (passes []Pass) {
+	for _, operation := range operations {
+		for _, typ := range types {
+			for _, stride := range strides {
+				for _, n := range n {
+					passes = append(passes, Pass{operation, typ, n, stride})
+				}
+			}
+		}
+	}
+	return passes
+}
+
+// Sized is all operations on all types for all strides in arrays of these sizes in
+// bytes. The error names an array that has no element at a stride.
+func Sized(operations, types []string, sizes, strides []int) (passes []Pass, err error) {
+	for _, typ := range types {
+		element := ElementBytes(typ)
+		for _, size := range sizes {
+			if size < element {
+				return nil, fmt.Errorf("an array of %d bytes is smaller than one %s: give it %d or more", size, typ, element)
+			}
+			for _, stride := range strides {
+				n := size / element / stride
+				if n < 1 {
+					return nil, fmt.Errorf("stride %d is beyond an array of %d bytes, which holds %d elements of %s: use a smaller stride or a larger array", stride, size, size/element, typ)
+				}
+				for _, operation := range operations {
+					if p := (Pass{operation, typ, n, stride}); !slices.Contains(passes, p) {
+						passes = append(passes, p)
+					}
+				}
+			}
+		}
+	}
+	return passes, nil
+}
+
+// What is measured by default: numbers and strides that tell the terms of eq. (4)
+// apart.
+var (
+	DefaultN       = []int{1 << 10, 1 << 12, 1 << 14}
+	DefaultStrides = []int{1, 2, 4, 8, 16, 32}
+)
+
+// Arena is how much memory passes walk through off cache: more than twice the
+// last-level cache, but at most a quarter of what is free, and room for the
+// largest array. The error says that the largest is larger than that.
+func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool) (arena int, warnings []error, err error) {
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return 0, nil, err
+	}
+	wanted := setups.Fit{CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(place)}.WantedArena()
+	most := free / 4
+	for _, node := range m.Nodes {
+		if node.ID == place.Workers[0].UserNode && node.FreeBytes > 0 {
+			most = min(most, node.FreeBytes*3/4)
+		}
+	}
+	largest := slices.MaxFunc(passes, func(a, b Pass) int { return cmp.Compare(a.Bytes(), b.Bytes()) })
+	if int64(largest.Bytes()) > most {
+		return 0, nil, fmt.Errorf("%d elements of %s at stride %d are an array of %d MB, and this process may take %d MB: use fewer elements or a smaller stride",
+			largest.N, largest.Type, largest.Stride, largest.Bytes()>>20, most>>20)
+	}
+	if !slices.Contains(caches, true) {
+		return 0, nil, nil
+	}
+	arena = max(int(min(int64(wanted), most)), largest.Bytes())
+	if arena < wanted {
+		warnings = append(warnings, fmt.Errorf("off cache only in part: passes walk through %d MB where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", arena>>20, wanted>>20))
+	}
+	return arena, warnings, nil
+}
+
+// Cells are all passes; those of a type walk through one arena, laid alike.
+func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	for _, off := range r.Caches {
+		for _, p := range r.Passes {
+			c := engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.AccessCell, Placement: r.Placement.Policy, OffCache: off, Tau: 1,
+				Bytes: p.Bytes(), Variant: p.Variant()}}}
+			if off {
+				c.Group = p.Type
+			}
+			cells = append(cells, c)
+		}
+	}
+	return cells, nil, nil
+}
+
+// Open starts the worker.
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	t, err := b.Team(r.Placement)
+	return &sampler{r, b, t}, err
+}
+
+type sampler struct {
+	Request
+	bench *engine.Bench
+	team  *setups.Team
+}
+
+func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+	p, ok := PassOf(k)
+	if !ok {
+		return engine.Reading{}, fmt.Errorf("%q is no pass over an array", k.Variant)
+	}
+	work := p.work()
+	if k.OffCache {
+		s.bench.Keep(s.team, "passes", int64(s.ArenaBytes))
+		work.ArenaBytes = s.ArenaBytes
+	}
+	found, err := s.team.Sample(ctx, work, hint)
+	return engine.Reading(found), err
+}
+
+func (s *sampler) Warnings() []error { return s.bench.Warnings() }
+func (s *sampler) Close()            {}

@@ -1,0 +1,271 @@
+// Package disk measures what it costs to move data between memory and a file:
+// the start of a transfer and its bandwidth, reading and writing, past the page
+// cache and through it (usc-hpc-benchmarks-1999, section 4.2.3).
+//
+// Its opinion: the page cache is memory, so a time says whether it took part;
+// files have no name, so that nothing can be left behind; and what was read is
+// compared with what was written.
+package disk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/shm"
+)
+
+// BlockBytes is what sizes of transfers and files are multiples of: the page
+// cache is passed by in whole blocks only.
+const BlockBytes = 4096
+
+// Survey is transfers to and from a file. It is no part of a sweep, which knows no
+// directory.
+var Survey = survey.Register(&survey.Survey{
+	Name: "disk", Doc: "what reading and writing a disk costs, page cache out and in",
+	Decode: survey.Decoder[Request],
+})
+
+// A Request is what to measure.
+type Request struct {
+	Dir       string         `json:"directory"`
+	FileBytes int            `json:"file_bytes"` // of each file: one for each state of the page cache
+	Sizes     []int          `json:"sizes"`      // m, of a transfer
+	Modes     []Mode         `json:"modes"`
+	Placement numa.Placement `json:"placement"`
+}
+
+// A Mode says whether the page cache takes part.
+type Mode string
+
+const (
+	Direct Mode = "direct" // it does not, O_DIRECT
+	Cached Mode = "cached" // it does: data may lie in memory only
+)
+
+// Operations are the directions.
+var Operations = []string{"read", "write"}
+
+// VariantOf splits the variant of a cell, read-direct, into its parts; false where
+// it has none such.
+func VariantOf(k params.Key) (operation string, mode Mode, ok bool) {
+	operation, name, _ := strings.Cut(k.Variant, "-")
+	mode = Mode(name)
+	return operation, mode, k.Kind == params.DiskCell && slices.Contains(Operations, operation) && (mode == Direct || mode == Cached)
+}
+
+// Check says what is wrong with a request.
+func (p Request) Check() error {
+	if p.FileBytes < BlockBytes || p.FileBytes%BlockBytes != 0 {
+		return fmt.Errorf("a file of %d bytes: want a multiple of %d", p.FileBytes, BlockBytes)
+	}
+	for _, m := range p.Sizes {
+		switch {
+		case m < BlockBytes || m%BlockBytes != 0:
+			return fmt.Errorf("a transfer of %d bytes: want a multiple of %d, for the page cache is passed by in whole blocks only", m, BlockBytes)
+		case m > p.FileBytes:
+			return fmt.Errorf("a transfer of %d bytes does not fit into a file of %d: use a larger file or smaller transfers", m, p.FileBytes)
+		}
+	}
+	return nil
+}
+
+// Settle leaves out what the directory's file system cannot do. The error says that
+// it takes no file.
+func (p Request) Settle() (r Request, warnings []error, err error) {
+	r = p
+	r.Modes = nil
+	for _, mode := range p.Modes {
+		f, err := open(context.Background(), p, mode, make([]byte, BlockBytes))
+		switch {
+		case errors.Is(err, errNotDirect):
+			warnings = append(warnings, fmt.Errorf("the page cache cannot be kept out: the file system of %s does not take O_DIRECT; what was measured is with it", p.Dir))
+			continue
+		case err != nil:
+			return r, warnings, err
+		}
+		f.Close()
+		r.Modes = append(r.Modes, mode)
+	}
+	if inMemory(p.Dir) {
+		warnings = append(warnings, fmt.Errorf("%s is in memory (tmpfs): no disk was measured", p.Dir))
+	}
+	return r, warnings, nil
+}
+
+// Cells are both operations in each mode, for each size.
+func (p Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	for _, mode := range p.Modes {
+		for _, operation := range Operations {
+			for _, m := range p.Sizes {
+				cells = append(cells, engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: p.Placement.Policy, Tau: 1, Bytes: m, Variant: operation + "-" + string(mode)}}})
+			}
+		}
+	}
+	return cells, nil, nil
+}
+
+// Open pins a thread, on which all transfers are made, and fills memory with what
+// no disk makes smaller.
+func (p Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	s := &sampler{Request: p, files: make(map[Mode]*file), do: make(chan func())}
+	pinned := make(chan error)
+	go func() {
+		// The thread stays pinned and dies with this goroutine.
+		pinned <- numa.Pin(p.Placement.Workers[0].CPU.ID)
+		for f := range s.do {
+			f()
+		}
+	}()
+	err := <-pinned
+	if err == nil {
+		s.content, err = shm.MapPrivate(p.FileBytes)
+	}
+	if err == nil {
+		s.buffer, err = shm.MapPrivate(slices.Max(p.Sizes))
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	rand.NewChaCha8([32]byte{}).Read(s.content.Bytes())
+	return s, nil
+}
+
+type sampler struct {
+	Request
+	content, buffer *shm.Region
+	files           map[Mode]*file
+	do              chan func()
+}
+
+// A sample is the mean of as many transfers as last so long, but a few at the most: a
+// disk has no memory that a walk could wear out, only a queue.
+const (
+	sampleTime    = 5 * time.Millisecond
+	mostTransfers = 64
+)
+
+func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (r engine.Reading, err error) {
+	done := make(chan struct{})
+	s.do <- func() {
+		defer close(done)
+		r.NS, err = s.sample(ctx, k)
+	}
+	<-done
+	return r, err
+}
+
+func (s *sampler) sample(ctx context.Context, k params.Key) (ns float64, err error) {
+	operation, mode, ok := VariantOf(k)
+	if !ok {
+		return 0, fmt.Errorf("%q is no transfer of a disk", k.Variant)
+	}
+	f := s.files[mode]
+	if f == nil {
+		if f, err = open(ctx, s.Request, mode, s.content.Bytes()[:s.FileBytes]); err != nil {
+			return 0, err
+		}
+		f.buffer = s.buffer.Bytes()
+		s.files[mode] = f
+	}
+	var took time.Duration
+	n := 0
+	for took < sampleTime && n < mostTransfers {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		t, err := f.transfer(operation, k.Bytes)
+		if err != nil {
+			return 0, err
+		}
+		took, n = took+t, n+1
+	}
+	return float64(took) / float64(n), nil
+}
+
+func (s *sampler) Warnings() []error { return nil }
+
+// Close has files, which have no name, gone.
+func (s *sampler) Close() {
+	close(s.do)
+	for _, f := range s.files {
+		f.Close()
+	}
+	s.content.Close()
+	s.buffer.Close()
+}
+
+// transfer moves m bytes at the next place of the file, and returns how long the
+// call took.
+func (f *file) transfer(operation string, m int) (took time.Duration, err error) {
+	if f.next+m > len(f.content) {
+		f.next = 0
+	}
+	at, blocks := f.next, m/BlockBytes
+	f.next += m
+	if operation == "write" {
+		from := rand.IntN(len(f.content)/BlockBytes - blocks + 1)
+		data := f.content[from*BlockBytes:][:m]
+		begin := time.Now()
+		_, err = f.WriteAt(data, int64(at))
+		took = time.Since(begin)
+		for i := range blocks {
+			f.holds[at/BlockBytes+i] = from + i
+		}
+		return took, f.refused(err)
+	}
+	data := f.buffer[:m]
+	clear(data) // what was there before is no proof
+	begin := time.Now()
+	_, err = f.ReadAt(data, int64(at))
+	took = time.Since(begin)
+	if err != nil {
+		return took, f.refused(err)
+	}
+	for i := range blocks {
+		was := f.content[f.holds[at/BlockBytes+i]*BlockBytes:][:BlockBytes]
+		if !bytes.Equal(data[i*BlockBytes:][:BlockBytes], was) {
+			return took, fmt.Errorf("%s: block %d of the file does not hold what was written there: this disk cannot be trusted", f.dir, at/BlockBytes+i)
+		}
+	}
+	return took, nil
+}
+
+// A Fit is T_s + m·τ of an operation: the line's costs are the start in ns, and ns
+// a byte, the inverse of the bandwidth (usc-hpc-benchmarks-1999, section 5.2.3).
+type Fit struct {
+	Operation string
+	Mode      Mode
+	fit.Sum
+}
+
+// Fits are the fits of a file's cells; what has too few cells is left out.
+func Fits(cells []params.Cell) (fits []Fit) {
+	for _, mode := range []Mode{Direct, Cached} {
+		for _, operation := range Operations {
+			var terms [][]float64
+			var times []float64
+			for _, c := range cells {
+				if o, m, ok := VariantOf(c.Key); ok && o == operation && m == mode {
+					terms = append(terms, []float64{1, float64(c.Bytes)})
+					times = append(times, c.Time.Center)
+				}
+			}
+			if line, err := fit.SumOf(terms, times); err == nil {
+				fits = append(fits, Fit{operation, mode, line})
+			}
+		}
+	}
+	return fits
+}

@@ -1,0 +1,145 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// Survey is schedules carried out on this machine's memory.
+var Survey = survey.Register(&survey.Survey{
+	Name: "collectives", Doc: "collectives and message patterns, carried out",
+	Decode: survey.Decoder[Request],
+})
+
+// A Request is cases to be carried out.
+type Request struct {
+	Segments     int         `json:"segments"`
+	SegmentBytes int         `json:"segment_bytes"`
+	ArenaBytes   map[int]int `json:"arena_bytes"` // by P, of cases off cache
+	Operator     string      `json:"operator"`    // of reductions
+
+	cases []Case
+}
+
+// For is the request for some cases.
+func (r Request) For(cases []Case) Request {
+	r.cases = cases
+	return r
+}
+
+// Key is the case in a parameter file.
+func (c Case) Key() params.Key {
+	call := c.Schedule.Call
+	k := params.Key{Kind: params.CollectiveCell, Placement: numa.Local, OffCache: c.OffCache, Tau: call.P, Bytes: call.M, Variant: c.Name}
+	switch {
+	case c.Name == collective.LocalCopy:
+		k.Variant = localPrefix + strconv.Itoa(c.Schedule.Blocks[0].Stages[0].Shape[0].Count)
+	case PatternOf(c.Name) != c.Name:
+		k.Kind = params.PatternCell
+	}
+	return k
+}
+
+// localPrefix begins the variant of local copies by so many ranks at once.
+const localPrefix = "local-copy-"
+
+// caseOf is the case of a key.
+func caseOf(k params.Key, element int) (Case, error) {
+	ranks, local := strings.CutPrefix(k.Variant, localPrefix)
+	switch {
+	case k.Kind == params.PatternCell:
+		return patternCase(k)
+	case k.Variant == Message:
+		return MessageCase(k.Bytes, k.OffCache)
+	case local:
+		n, err := strconv.Atoi(ranks)
+		if err != nil || n < 1 || n > k.Tau {
+			return Case{}, fmt.Errorf("%q is no local copy", k.Variant)
+		}
+		return Case{collective.LocalCopy, k.OffCache, collective.LocalCopies(k.Tau, n, k.Bytes)}, nil
+	}
+	a, err := collective.Lookup(k.Variant)
+	if err != nil {
+		return Case{}, err
+	}
+	call := collective.Call{P: k.Tau, M: k.Bytes}
+	if a.Reduces() {
+		call.Element = element
+	}
+	s, err := a.Schedule(call)
+	return Case{k.Variant, k.OffCache, s}, err
+}
+
+func patternCase(k params.Key) (Case, error) {
+	for _, pattern := range Patterns() {
+		if PatternOf(k.Variant) != pattern.Name {
+			continue
+		}
+		for _, v := range pattern.variants(k.Tau) {
+			if v.name == k.Variant {
+				s, err := pattern.algorithm.Schedule(collective.Call{P: k.Tau, M: k.Bytes, Root: v.root, Distance: v.distance})
+				return Case{v.name, k.OffCache, s}, err
+			}
+		}
+	}
+	return Case{}, fmt.Errorf("there is no pattern %q among %d ranks", k.Variant, k.Tau)
+}
+
+// Cells are the cases, in a set of their own: transfers are measured by other
+// launches.
+func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	for _, c := range r.cases {
+		cell := engine.Cell{Cell: params.Cell{Key: c.Key()}}
+		if c.OffCache {
+			cell.Group = fmt.Sprint(c.Schedule.Call.P)
+		}
+		cells = append(cells, cell)
+	}
+	return cells, nil, nil
+}
+
+// Open prepares for samples.
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	o, err := setups.LookupOperator(r.Operator)
+	return &sampler{r, b, o}, err
+}
+
+type sampler struct {
+	Request
+	bench    *engine.Bench
+	operator setups.Operator
+}
+
+func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+	c, err := caseOf(k, s.operator.Element)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	place, err := s.bench.Machine.Place(numa.Local, k.Tau)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	t, err := s.bench.Team(place)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	work := setups.Collective{Schedule: c.Schedule, Segments: s.Segments, SegmentBytes: s.SegmentBytes, Operator: &s.operator}
+	if k.OffCache {
+		work.ArenaBytes = s.ArenaBytes[k.Tau]
+		s.bench.Keep(t, "collectives", 2*int64(work.ArenaBytes)*int64(k.Tau))
+	}
+	found, err := t.Sample(ctx, work, hint)
+	return engine.Reading(found), err
+}
+
+func (s *sampler) Warnings() []error { return s.bench.Warnings() }
+func (s *sampler) Close()            {}
