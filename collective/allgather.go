@@ -2,9 +2,17 @@ package collective
 
 import "iter"
 
+// Allgather has a block of every rank, in rank order: MPI_Allgather.
+var Allgather = &Collective{
+	Name: "allgather", About: "all ranks get each rank's block", M: "one rank's block",
+	Brings:  sendsOne,
+	Promise: func(c Call, _ int) []Part { return []Part{{Ranks: c.P, Bytes: c.M}} },
+	Default: "ring", Benchmarks: measured("Allgather"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "allgather", Name: "recursive-doubling",
+		Collective: Allgather, Name: "recursive-doubling",
 		Source:     "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005",
 		PowerOfTwo: true,
 		plan: func(s *Schedule) {
@@ -12,14 +20,14 @@ func init() {
 		},
 	})
 	register(Algorithm{
-		Collective: "allgather", Name: "ring",
+		Collective: Allgather, Name: "ring",
 		Source: "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005",
 		plan: func(s *Schedule) {
 			ring(s, "allgather", ownBlock(s), 0, false)
 		},
 	})
 	register(Algorithm{
-		Collective: "allgather", Name: "bruck",
+		Collective: Allgather, Name: "bruck",
 		Source: "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005",
 		plan:   allgatherBruck,
 	})

@@ -2,24 +2,33 @@ package collective
 
 import "iter"
 
+// Allreduce has a vector of every rank: MPI_Allreduce.
+var Allreduce = &Collective{
+	Name: "allreduce", About: "all ranks get the ranks' vectors combined", M: "the vector",
+	Reduces: true,
+	Brings:  sendsOne,
+	Promise: func(c Call, _ int) []Part { return []Part{{Ranks: c.P, Bytes: c.M, Reduced: true}} },
+	Default: "recursive-doubling", Benchmarks: measured("Allreduce"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "allreduce", Name: "reduce-bcast",
+		Collective: Allreduce, Name: "reduce-bcast",
 		Source: "Thakur, Rabenseifner and Gropp 2005",
 		plan:   allreduceReduceBcast,
 	})
 	register(Algorithm{
-		Collective: "allreduce", Name: "ring",
+		Collective: Allreduce, Name: "ring",
 		Source: "Patarasuk and Yuan 2009",
 		plan:   allreduceRing,
 	})
 	register(Algorithm{
-		Collective: "allreduce", Name: "recursive-doubling",
+		Collective: Allreduce, Name: "recursive-doubling",
 		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
 		plan:   allreduceRecursiveDoubling,
 	})
 	register(Algorithm{
-		Collective: "allreduce", Name: "rabenseifner",
+		Collective: Allreduce, Name: "rabenseifner",
 		Source: "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages",
 		plan:   allreduceRabenseifner,
 	})

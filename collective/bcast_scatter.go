@@ -4,13 +4,13 @@ import "iter"
 
 func init() {
 	register(Algorithm{
-		Collective: "bcast", Name: "scatter-recursive-doubling",
+		Collective: Bcast, Name: "scatter-recursive-doubling",
 		Source:     "τ-Lop, eqs. (16) and (18); Thakur, Rabenseifner and Gropp 2005",
 		PowerOfTwo: true,
 		plan:       bcastScatterRecursiveDoubling,
 	})
 	register(Algorithm{
-		Collective: "bcast", Name: "scatter-ring",
+		Collective: Bcast, Name: "scatter-ring",
 		Source: "τ-Lop, eqs. (16) and (21); Thakur, Rabenseifner and Gropp 2005",
 		plan:   bcastScatterRing,
 	})

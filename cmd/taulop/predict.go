@@ -154,7 +154,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string,
 // choose finds the algorithms.
 func (req *costRequest) choose(names []string) error {
 	if len(names) == 0 {
-		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Collectives(), ", "))
+		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Names(collective.Collectives()), ", "))
 	}
 	req.asked = make(map[*collective.Algorithm]bool)
 	for _, name := range names {
@@ -560,7 +560,7 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 		for i, bytes := range req.ms {
 			for _, a := range algorithms {
 				m := bytes
-				if a.Collective == "barrier" { // whose messages are empty
+				if a.Collective.Empty() {
 					if m = 0; i > 0 {
 						continue
 					}
@@ -577,7 +577,7 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 					return err
 				}
 				row := report.Prediction{
-					Collective: a.Collective, Algorithm: a.Name, P: p, Bytes: m,
+					Collective: a.Collective.Name, Algorithm: a.Name, P: p, Bytes: m,
 					Microseconds: c.Seconds * 1e6, Extrapolated: c.Extrapolated,
 				}
 				if s.Algorithm != a {

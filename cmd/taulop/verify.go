@@ -298,7 +298,7 @@ func (req *verifyRequest) casesOf(name string, p int, off bool) (cases []verify.
 		return nil, err
 	}
 	ms := req.ms
-	if a.Collective == "barrier" { // whose messages are empty
+	if a.Collective.Empty() {
 		if ms = []int{0}; off && len(req.caches) > 1 {
 			return nil, nil
 		}
