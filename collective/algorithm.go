@@ -12,6 +12,9 @@ type Algorithm struct {
 	Name       string // such as "binomial"
 	Source     string // where it is described
 	PowerOfTwo bool   // P must be a power of two
+	// Paired: the two messages that partners exchange are one piece of work to the
+	// authors' library, which otherwise follows each rank's own.
+	Paired bool
 
 	plan func(*Schedule)
 }

@@ -14,7 +14,7 @@ func init() {
 	register(Algorithm{
 		Collective: Allgather, Name: "recursive-doubling",
 		Source:     "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005",
-		PowerOfTwo: true,
+		PowerOfTwo: true, Paired: true,
 		plan: func(s *Schedule) {
 			recursiveDoubling(s, ownBlock(s))
 		},

@@ -25,6 +25,7 @@ func init() {
 	register(Algorithm{
 		Collective: Allreduce, Name: "recursive-doubling",
 		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
+		Paired: true,
 		plan:   allreduceRecursiveDoubling,
 	})
 	register(Algorithm{

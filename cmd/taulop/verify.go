@@ -47,7 +47,7 @@ each collective. Without -params it sweeps what it needs, by turns with the
 collectives, so that both see the same machine.
 
 Examples:
-  taulop verify                                   messages and 8 collectives, in a minute
+  taulop verify                                   messages and every collective, in a minute
   taulop verify -cache in -m 64K bcast            all broadcasts of 64 KB
   taulop verify -params host.json -P 4,8 message allgather:ring
   taulop verify -patterns                         four patterns, 1 KB to 4 MB
@@ -56,10 +56,13 @@ Examples:
 Flags:
 `
 
-// verifiedByDefault is one algorithm of each collective.
-var verifiedByDefault = []string{
-	verify.Message, "bcast:binomial", "scatter:binomial", "gather:binomial", "allgather:ring",
-	"alltoall:pairwise", "reduce:binomial", "allreduce:recursive-doubling", "barrier:dissemination",
+// verifiedByDefault is a message and one algorithm of each collective.
+func verifiedByDefault() []string {
+	names := []string{verify.Message}
+	for _, c := range collective.Collectives() {
+		names = append(names, c.DefaultAlgorithm().String())
+	}
+	return names
 }
 
 // verifyOperator is what reductions compute.
@@ -194,7 +197,7 @@ func (req *verifyRequest) choose() error {
 		return req.choosePatterns()
 	}
 	if len(req.names) == 0 {
-		req.names = verifiedByDefault
+		req.names = verifiedByDefault()
 		return nil
 	}
 	var names []string
