@@ -104,24 +104,18 @@ func Named(name string) *Collective {
 	return known[i].Collective
 }
 
-// Called finds the benchmark of a suite's version by the title of its table, and
-// the collective that it measures. Both are nil if there is none.
-func Called(suite, title string, version int) (*Collective, *Benchmark) {
-	for _, c := range Collectives() {
-		for i := range c.Benchmarks {
-			if b := &c.Benchmarks[i]; b.Suite == suite && version >= b.Since && b.titled(title) {
-				return c, b
-			}
+// BenchmarkOf finds a benchmark by the title of its table and the version of its
+// suite; it is nil if there is none.
+func BenchmarkOf(all []Benchmark, suite, title string, version int) *Benchmark {
+	for i := range all {
+		b := &all[i]
+		titled := len(b.Titles) == 0 && strings.EqualFold(title, b.Name) ||
+			slices.ContainsFunc(b.Titles, func(t string) bool { return strings.EqualFold(t, title) })
+		if titled && b.Suite == suite && version >= b.Since {
+			return b
 		}
 	}
-	return nil, nil
-}
-
-func (b *Benchmark) titled(title string) bool {
-	if len(b.Titles) == 0 {
-		return strings.EqualFold(title, b.Name)
-	}
-	return slices.ContainsFunc(b.Titles, func(t string) bool { return strings.EqualFold(t, title) })
+	return nil
 }
 
 // measured are the benchmarks of a collective that both suites call by one name,

@@ -2,6 +2,7 @@ package collective
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,7 +65,7 @@ func TestCollectivesAreComplete(t *testing.T) {
 		}
 		for i := range c.Benchmarks {
 			b := &c.Benchmarks[i]
-			for _, title := range append(b.Titles, b.Name) {
+			for _, title := range slices.Concat(b.Titles, []string{b.Name}) {
 				key := fmt.Sprint(b.Suite, " ", strings.ToLower(title), " ", b.Since)
 				if other := titles[key]; other != "" && other != c.Name {
 					t.Errorf("%s is one of %s and one of %s", key, other, c)
@@ -106,22 +107,30 @@ func TestCollectivesAreComplete(t *testing.T) {
 	}
 }
 
-func TestCalled(t *testing.T) {
+func TestBenchmarkOf(t *testing.T) {
+	all := append(measured("Alltoall", "All-to-All Personalized Exchange"),
+		Benchmark{Suite: "IMB", Name: "Bisection", Since: 2019}, Benchmark{Suite: "IMB", Name: "Bisection"})
 	for _, tt := range []struct {
 		suite, title string
-		want         *Collective
-		name         string
+		version      int
+		want         int // which of all, -1: none
 	}{
-		{"IMB", "Bcast", Bcast, "Bcast"},
-		{"IMB", "bcast", Bcast, "Bcast"},
-		{"OSU", "Broadcast", Bcast, "osu_bcast"},
-		{"OSU", "All-to-All Personalized Exchange", Alltoall, "osu_alltoall"},
-		{"IMB", "All-to-All Personalized Exchange", nil, ""},
-		{"OSU", "", nil, ""},
+		{"IMB", "Alltoall", 2, 0},
+		{"IMB", "alltoall", 2021, 0},
+		{"OSU", "all-to-all personalized exchange", 0, 1},
+		{"OSU", "Alltoall", 0, 1},
+		{"IMB", "All-to-All Personalized Exchange", 2021, -1},
+		{"OSU", "osu_alltoall", 0, -1},
+		{"IMB", "Bisection", 2019, 2},
+		{"IMB", "Bisection", 2018, 3},
+		{"IMB", "", 2021, -1},
 	} {
-		c, b := Called(tt.suite, tt.title, 2021)
-		if c != tt.want || (b == nil) != (c == nil) || b != nil && b.Name != tt.name {
-			t.Errorf("Called(%s, %q) = %v, %+v; want %v", tt.suite, tt.title, c, b, tt.want)
+		var want *Benchmark
+		if tt.want >= 0 {
+			want = &all[tt.want]
+		}
+		if got := BenchmarkOf(all, tt.suite, tt.title, tt.version); got != want {
+			t.Errorf("%+v: %+v", tt, got)
 		}
 	}
 }

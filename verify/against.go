@@ -54,14 +54,14 @@ type Candidate struct {
 // an algorithm does not exist for a call.
 func (a Against) Compare(times []mpibench.Time) ([]Compared, error) {
 	type call struct {
-		suite, benchmark string
-		p, bytes         int
+		suite, benchmark  string
+		p, bytes, printed int
 	}
 	var calls []call
 	first := make(map[call]mpibench.Time)
 	samples := make(map[call][]float64)
 	for _, t := range times {
-		c := call{t.Suite, t.Benchmark, t.P, t.Bytes}
+		c := call{t.Suite, t.Benchmark, t.P, t.Bytes, t.Printed}
 		if samples[c] == nil {
 			calls, first[c] = append(calls, c), t
 		}

@@ -193,13 +193,16 @@ func (req *againstRequest) compare() (*report.Against, error) {
 func (req *againstRequest) take(all []mpibench.Time, kinds []mpibench.Kind, leftOut *[]mpibench.Omission) (times []mpibench.Time, err error) {
 	for _, t := range all {
 		switch {
-		case len(kinds) > 0 && !slices.Contains(kinds, t.Kind), req.msText != "" && t.Kind != "barrier" && !slices.Contains(req.ms, t.Bytes):
+		case len(kinds) > 0 && !slices.Contains(kinds, t.Kind):
 			continue
 		case t.P == 0 && len(req.ps) != 1:
 			return nil, usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", req.output, t.Line, t.Benchmark)
 		case t.P == 0:
-			t.P = req.ps[0]
+			t = t.Among(req.ps[0])
 		case t.Kind != mpibench.Message && len(req.ps) > 0 && !slices.Contains(req.ps, t.P):
+			continue
+		}
+		if req.msText != "" && !t.Kind.Empty() && !slices.Contains(req.ms, t.Bytes) {
 			continue
 		}
 		if req.noGamma != nil && reduces(t.Kind) {
