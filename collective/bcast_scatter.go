@@ -28,7 +28,7 @@ func bcastScatterRecursiveDoubling(s *Schedule) {
 // round in P−1 stages in which every rank passes one block on to its neighbour.
 func bcastScatterRing(s *Schedule) {
 	b := bcastScatter(s)
-	ring(s, "allgather", b, 0, false)
+	ring(s, "allgather", Recv, b, 0, false)
 }
 
 // bcastScatter is the first half of both, as in MPICH: block i of ⌈M/P⌉ bytes
