@@ -13,9 +13,9 @@
 //
 // The size M of a call means what it means in MPI, and M of the Collective says
 // what: the whole message of a broadcast, the vector of a reduction, and in scatter,
-// gather, allgather and alltoall the bytes of one rank's block. A message that P does not divide is
-// cut as MPICH cuts it: blocks of ⌈M/P⌉ bytes, then a shorter one, then empty
-// ones. An empty block is not sent; only a barrier sends empty messages.
+// gather, allgather and alltoall the bytes of one rank's block. A message that P does
+// not divide is cut as MPICH cuts it: blocks of ⌈M/P⌉ bytes, then a shorter one, then
+// empty ones. An empty block is not sent; only a barrier sends empty messages.
 package collective
 
 import (

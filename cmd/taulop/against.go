@@ -28,6 +28,9 @@ collective is predicted as one usual algorithm, and as the one that comes neares
 to each time. COLLECTIVE:ALGORITHM says it. With names only those are compared:
 of a collective, or message, sendrecv, exchange.
 
+Sizes are m as taulop predict -h has it. Where a suite prints another size it is
+turned into m, and -m chooses by that.
+
 A segment is what the library copies at once through shared memory: for Open MPI's
 vader without a single-copy mechanism sweep with -segment 32K -segments 4 -setups
 ring,ping,sendrecv. From such a file come one-way messages as ping has them, and
