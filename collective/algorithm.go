@@ -8,16 +8,19 @@ import (
 
 // Algorithm is one way to carry out a collective.
 type Algorithm struct {
-	Collective string // such as "bcast"
+	Collective *Collective
 	Name       string // such as "binomial"
 	Source     string // where it is described
 	PowerOfTwo bool   // P must be a power of two
+	// Paired: the two messages that partners exchange are one piece of work to the
+	// authors' library, which otherwise follows each rank's own.
+	Paired bool
 
 	plan func(*Schedule)
 }
 
 // String is the name that Lookup takes: collective:name.
-func (a *Algorithm) String() string { return a.Collective + ":" + a.Name }
+func (a *Algorithm) String() string { return a.Collective.Name + ":" + a.Name }
 
 // Schedule lays the algorithm out for a call. Its size depends on neither P nor
 // M, logarithms aside. It fails where the call makes no sense or the algorithm
@@ -32,18 +35,8 @@ func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
 	return s, nil
 }
 
-func (a *Algorithm) rooted() bool {
-	switch a.Collective {
-	case "bcast", "scatter", "gather", "reduce", PingPong.Collective, Dealing.Collective:
-		return true
-	}
-	return false
-}
-
 // Reduces tells whether ranks combine what they receive, for which a model needs γ.
-func (a *Algorithm) Reduces() bool {
-	return a.Collective == "reduce" || a.Collective == "allreduce"
-}
+func (a *Algorithm) Reduces() bool { return a.Collective.Reduces }
 
 // known grows as the files of this package introduce their algorithms.
 var known []*Algorithm
@@ -60,29 +53,16 @@ func All() []*Algorithm {
 	return all
 }
 
-// Collectives returns the names of the collectives in order.
-func Collectives() []string {
-	var names []string
-	for _, a := range All() {
-		names = append(names, a.Collective)
-	}
-	return slices.Compact(names)
-}
-
 // Of returns the algorithms of one collective in order. It fails for a
 // collective that is not known, and names the nearest one.
 func Of(collective string) ([]*Algorithm, error) {
-	var of []*Algorithm
-	for _, a := range All() {
-		if a.Collective == collective {
-			of = append(of, a)
-		}
-	}
-	if of == nil {
+	c := Named(collective)
+	if c == nil {
+		names := Names(Collectives())
 		return nil, fmt.Errorf("unknown collective %q; did you mean %q? Known are %s",
-			collective, Nearest(collective, Collectives()), strings.Join(Collectives(), ", "))
+			collective, Nearest(collective, names), strings.Join(names, ", "))
 	}
-	return of, nil
+	return c.Algorithms(), nil
 }
 
 // Lookup finds an algorithm by collective and name, as in "bcast:binomial". It

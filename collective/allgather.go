@@ -2,24 +2,32 @@ package collective
 
 import "iter"
 
+// Allgather has a block of every rank, in rank order: MPI_Allgather.
+var Allgather = &Collective{
+	Name: "allgather", About: "all ranks get each rank's block", M: "one rank's block",
+	Brings:  sendsOne,
+	Promise: func(c Call, _ int) []Part { return []Part{{Ranks: c.P, Bytes: c.M}} },
+	Default: "ring", Benchmarks: measured("Allgather"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "allgather", Name: "recursive-doubling",
+		Collective: Allgather, Name: "recursive-doubling",
 		Source:     "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005",
-		PowerOfTwo: true,
+		PowerOfTwo: true, Paired: true,
 		plan: func(s *Schedule) {
 			recursiveDoubling(s, ownBlock(s))
 		},
 	})
 	register(Algorithm{
-		Collective: "allgather", Name: "ring",
+		Collective: Allgather, Name: "ring",
 		Source: "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005",
 		plan: func(s *Schedule) {
-			ring(s, "allgather", ownBlock(s), 0, false)
+			ring(s, "allgather", Recv, ownBlock(s), 0, false)
 		},
 	})
 	register(Algorithm{
-		Collective: "allgather", Name: "bruck",
+		Collective: Allgather, Name: "bruck",
 		Source: "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005",
 		plan:   allgatherBruck,
 	})
@@ -61,10 +69,10 @@ func recursiveDoubling(s *Schedule, b blocks) {
 	}
 }
 
-// ring sends blocks round in Recv: in stage t = 0 … P−2 the i-th rank from the
+// ring sends blocks round in one buffer: in stage t = 0 … P−2 the i-th rank from the
 // root on passes block i−t−behind on to its right neighbour. P−1 identical
 // stages of P messages.
-func ring(s *Schedule, phase string, b blocks, behind int, reduce bool) {
+func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce bool) {
 	c := s.Call
 	s.add(c.P-1, Stage{
 		Phase: phase, Pattern: Exchange, Reduce: reduce,
@@ -72,7 +80,7 @@ func ring(s *Schedule, phase string, b blocks, behind int, reduce bool) {
 		messages: func(t int) iter.Seq[Message] {
 			return sent(each(c.P, func(i int) Message {
 				block := (i - t - behind + 2*c.P) % c.P
-				part := b.span(Recv, block, block+1)
+				part := b.span(in, block, block+1)
 				return Message{From: c.rank(i), To: c.rank(i + 1), Src: part, Dst: part}
 			}))
 		},

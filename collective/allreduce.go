@@ -2,24 +2,34 @@ package collective
 
 import "iter"
 
+// Allreduce has a vector of every rank: MPI_Allreduce.
+var Allreduce = &Collective{
+	Name: "allreduce", About: "all ranks get the ranks' vectors combined", M: "the vector",
+	Reduces: true,
+	Brings:  sendsOne,
+	Promise: func(c Call, _ int) []Part { return []Part{{Ranks: c.P, Bytes: c.M, Reduced: true}} },
+	Default: "recursive-doubling", Benchmarks: measured("Allreduce"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "allreduce", Name: "reduce-bcast",
+		Collective: Allreduce, Name: "reduce-bcast",
 		Source: "Thakur, Rabenseifner and Gropp 2005",
 		plan:   allreduceReduceBcast,
 	})
 	register(Algorithm{
-		Collective: "allreduce", Name: "ring",
+		Collective: Allreduce, Name: "ring",
 		Source: "Patarasuk and Yuan 2009",
 		plan:   allreduceRing,
 	})
 	register(Algorithm{
-		Collective: "allreduce", Name: "recursive-doubling",
+		Collective: Allreduce, Name: "recursive-doubling",
 		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
+		Paired: true,
 		plan:   allreduceRecursiveDoubling,
 	})
 	register(Algorithm{
-		Collective: "allreduce", Name: "rabenseifner",
+		Collective: Allreduce, Name: "rabenseifner",
 		Source: "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages",
 		plan:   allreduceRabenseifner,
 	})
@@ -38,8 +48,8 @@ func allreduceRing(s *Schedule) {
 	b := ceilBlocks(s.Call.M, s.Call.P, s.Call.Element)
 	s.Unit = b.unit
 	ownVector(s)
-	ring(s, "reduce-scatter", b, 1, true)
-	ring(s, "allgather", b, 0, false)
+	ring(s, "reduce-scatter", Recv, b, 1, true)
+	ring(s, "allgather", Recv, b, 0, false)
 }
 
 // allreduceRecursiveDoubling: in stage i = 0 … log2 P−1 partners at distance 2^i
@@ -48,8 +58,8 @@ func allreduceRing(s *Schedule) {
 func allreduceRecursiveDoubling(s *Schedule) {
 	c := s.Call
 	ownVector(s)
-	f := foldIn(s)
-	sum := Span{Recv, 0, c.M}
+	f, sum := foldOf(c), Span{Recv, 0, c.M}
+	f.in(s, sum, sum)
 	for n := 1; n < f.core; n *= 2 {
 		s.add(1, Stage{
 			Phase: "recursive doubling", Pattern: Exchange, Reduce: true,
@@ -61,7 +71,7 @@ func allreduceRecursiveDoubling(s *Schedule) {
 			},
 		})
 	}
-	f.out(s)
+	f.out(s, c.M, func(int) (src, dst Span) { return sum, sum })
 }
 
 // allreduceRabenseifner: a reduce-scatter by recursive halving, in which partners
@@ -73,7 +83,8 @@ func allreduceRecursiveDoubling(s *Schedule) {
 func allreduceRabenseifner(s *Schedule) {
 	c := s.Call
 	ownVector(s)
-	f := foldIn(s)
+	f, sum := foldOf(c), Span{Recv, 0, c.M}
+	f.in(s, sum, sum)
 	b := ceilBlocks(c.M, f.core, c.Element)
 	s.Unit = b.unit
 
@@ -115,7 +126,7 @@ func allreduceRabenseifner(s *Schedule) {
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
 		s.add(1, half(distance, true))
 	}
-	f.out(s)
+	f.out(s, c.M, func(int) (src, dst Span) { return sum, sum })
 }
 
 // ownVector is how an allreduce in Recv begins: every rank puts its vector there.
@@ -136,33 +147,40 @@ func ownVector(s *Schedule) {
 // 2(P−core) ranks the even ones give their vectors to their odd neighbours, stay
 // out, and get the result from them in the end.
 type fold struct {
-	call  Call
 	core  int
 	pairs int
 }
 
-func foldIn(s *Schedule) fold {
-	core := floorPowerOfTwo(s.Call.P)
-	f := fold{s.Call, core, s.Call.P - core}
-	st := f.stage("fold in", 0, 1)
-	st.Reduce = true
-	s.add(1, st)
-	return f
+func foldOf(c Call) fold {
+	core := floorPowerOfTwo(c.P)
+	return fold{core, c.P - core}
 }
 
-func (f fold) out(s *Schedule) { s.add(1, f.stage("fold out", 1, 0)) }
-
-func (f fold) stage(phase string, from, to int) Stage {
-	sum := Span{Recv, 0, f.call.M}
-	return Stage{
-		Phase: phase,
-		Shape: shape(Batch{f.pairs, f.call.M}),
+// in combines the vectors of pairs at the odd rank.
+func (f fold) in(s *Schedule, src, dst Span) {
+	s.add(1, Stage{
+		Phase: "fold in", Reduce: true,
+		Shape: shape(Batch{f.pairs, src.Bytes}),
 		messages: func(int) iter.Seq[Message] {
 			return each(f.pairs, func(i int) Message {
-				return Message{From: 2*i + from, To: 2*i + to, Src: sum, Dst: sum}
+				return Message{From: 2 * i, To: 2*i + 1, Src: src, Dst: dst}
 			})
 		},
-	}
+	})
+}
+
+// out gives the even rank of the i-th pair its result, of so many bytes.
+func (f fold) out(s *Schedule, bytes int, result func(i int) (src, dst Span)) {
+	s.add(1, Stage{
+		Phase: "fold out",
+		Shape: shape(Batch{f.pairs, bytes}),
+		messages: func(int) iter.Seq[Message] {
+			return each(f.pairs, func(i int) Message {
+				src, dst := result(i)
+				return Message{From: 2*i + 1, To: 2 * i, Src: src, Dst: dst}
+			})
+		},
+	})
 }
 
 // rank is the rank of the i-th member of the core.

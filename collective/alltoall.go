@@ -2,14 +2,24 @@ package collective
 
 import "iter"
 
+// Alltoall has a block of every rank for every rank, in rank order: MPI_Alltoall.
+var Alltoall = &Collective{
+	Name: "alltoall", About: "each rank gets a block of its own from each rank", M: "the block of one rank for another",
+	Brings: sendsAll,
+	Promise: func(c Call, rank int) []Part {
+		return []Part{{Ranks: c.P, At: rank * c.M, Bytes: c.M}}
+	},
+	Default: "pairwise", Benchmarks: measured("Alltoall", "All-to-All Personalized Exchange"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "alltoall", Name: "pairwise",
+		Collective: Alltoall, Name: "pairwise",
 		Source: "Thakur, Rabenseifner and Gropp 2005, long messages",
 		plan:   alltoallPairwise,
 	})
 	register(Algorithm{
-		Collective: "alltoall", Name: "linear",
+		Collective: Alltoall, Name: "linear",
 		Source: "Thakur, Rabenseifner and Gropp 2005, medium messages",
 		plan:   alltoallLinear,
 	})

@@ -2,9 +2,15 @@ package collective
 
 import "iter"
 
+// Barrier moves nothing; no rank passes before all have come: MPI_Barrier.
+var Barrier = &Collective{
+	Name: "barrier", About: "no rank goes on before all have arrived",
+	Default: "dissemination", Benchmarks: measured("Barrier"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "barrier", Name: "dissemination",
+		Collective: Barrier, Name: "dissemination",
 		Source: "Hensgen, Finkel and Manber 1988",
 		plan:   barrierDissemination,
 	})

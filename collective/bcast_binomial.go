@@ -4,7 +4,7 @@ import "iter"
 
 func init() {
 	register(Algorithm{
-		Collective: "bcast", Name: "binomial",
+		Collective: Bcast, Name: "binomial",
 		Source: "τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005",
 		plan:   bcastBinomial,
 	})

@@ -4,7 +4,7 @@ import "iter"
 
 func init() {
 	register(Algorithm{
-		Collective: "bcast", Name: "linear",
+		Collective: Bcast, Name: "linear",
 		Source: "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree",
 		plan:   bcastLinear,
 	})

@@ -2,7 +2,7 @@ package collective
 
 func init() {
 	register(Algorithm{
-		Collective: "bcast", Name: "mpich",
+		Collective: Bcast, Name: "mpich",
 		Source: "τ-Lop, section 4.1; Thakur, Rabenseifner and Gropp 2005",
 		plan:   bcastMPICH,
 	})

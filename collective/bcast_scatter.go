@@ -4,13 +4,13 @@ import "iter"
 
 func init() {
 	register(Algorithm{
-		Collective: "bcast", Name: "scatter-recursive-doubling",
+		Collective: Bcast, Name: "scatter-recursive-doubling",
 		Source:     "τ-Lop, eqs. (16) and (18); Thakur, Rabenseifner and Gropp 2005",
 		PowerOfTwo: true,
 		plan:       bcastScatterRecursiveDoubling,
 	})
 	register(Algorithm{
-		Collective: "bcast", Name: "scatter-ring",
+		Collective: Bcast, Name: "scatter-ring",
 		Source: "τ-Lop, eqs. (16) and (21); Thakur, Rabenseifner and Gropp 2005",
 		plan:   bcastScatterRing,
 	})
@@ -28,7 +28,7 @@ func bcastScatterRecursiveDoubling(s *Schedule) {
 // round in P−1 stages in which every rank passes one block on to its neighbour.
 func bcastScatterRing(s *Schedule) {
 	b := bcastScatter(s)
-	ring(s, "allgather", b, 0, false)
+	ring(s, "allgather", Recv, b, 0, false)
 }
 
 // bcastScatter is the first half of both, as in MPICH: block i of ⌈M/P⌉ bytes

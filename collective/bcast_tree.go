@@ -4,7 +4,7 @@ import "iter"
 
 func init() {
 	register(Algorithm{
-		Collective: "bcast", Name: "sm-tree",
+		Collective: Bcast, Name: "sm-tree",
 		Source: "τ-Lop, section 4.2, Figs. 13 and 14: Open MPI's COLL SM broadcast",
 		plan:   bcastTree,
 	})

@@ -2,14 +2,28 @@ package collective
 
 import "iter"
 
+// Gather has a block of every rank, in rank order: MPI_Gather.
+var Gather = &Collective{
+	Name: "gather", About: "the root gets each rank's block", M: "one rank's block",
+	Rooted: true,
+	Brings: sendsOne,
+	Promise: func(c Call, rank int) []Part {
+		if rank != c.Root {
+			return nil
+		}
+		return []Part{{Ranks: c.P, Bytes: c.M}}
+	},
+	Default: "binomial", Benchmarks: measured("Gather"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "gather", Name: "binomial",
+		Collective: Gather, Name: "binomial",
 		Source: "τ-Lop, eq. (16) backwards; Thakur, Rabenseifner and Gropp 2005",
 		plan:   gatherBinomial,
 	})
 	register(Algorithm{
-		Collective: "gather", Name: "linear",
+		Collective: Gather, Name: "linear",
 		Source: "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree",
 		plan:   gatherLinear,
 	})

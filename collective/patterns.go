@@ -13,21 +13,56 @@ var (
 	// Permutation: each rank sends to the one Distance to its right and receives
 	// from the one as far to its left, all at once.
 	Permutation = &Algorithm{
-		Collective: "permutation", Name: "shift",
+		Collective: &Collective{
+			Name: "permutation", About: "each rank gets the message of the one Distance to its left", M: "a message",
+			Shifted: true,
+			Brings:  sendsOne,
+			Promise: func(c Call, rank int) []Part {
+				return []Part{{From: (rank + c.P - c.Distance) % c.P, Ranks: 1, Bytes: c.M}}
+			},
+		},
+		Name:   "shift",
 		Source: "Kang et al. 1999, section 4.2.2.1",
 		plan:   permutation,
 	}
 	// PingPong: the root sends to the rank Distance to its right, which then sends
 	// back what it received. The other ranks wait.
 	PingPong = &Algorithm{
-		Collective: "ping-pong", Name: "pair",
+		Collective: &Collective{
+			Name: "ping-pong", About: "the root's message goes to the rank Distance to its right and back", M: "the message",
+			Rooted: true, Shifted: true,
+			Brings: func(c Call, rank int) Span {
+				if rank != c.Root {
+					return Span{}
+				}
+				return sendsOne(c, rank)
+			},
+			Promise: func(c Call, rank int) []Part {
+				if rank != c.Root && rank != c.shifted(c.Root) {
+					return nil
+				}
+				return []Part{{From: c.Root, Ranks: 1, Bytes: c.M}}
+			},
+		},
+		Name:   "pair",
 		Source: "Kang et al. 1999, section 4.2.2.2",
 		plan:   pingPong,
 	}
 	// Dealing: the root sends every other rank a block of its own, one after
 	// another. It is scatter:linear without the root's copy of its own block.
 	Dealing = &Algorithm{
-		Collective: "dealing", Name: "linear",
+		Collective: &Collective{
+			Name: "dealing", About: "each rank but the root gets its block from the root", M: "one rank's block",
+			Rooted: true,
+			Brings: rootSendsAll,
+			Promise: func(c Call, rank int) []Part {
+				if rank == c.Root {
+					return nil // its own block stays where it is
+				}
+				return Scatter.Promise(c, rank)
+			},
+		},
+		Name:   "linear",
 		Source: "Kang et al. 1999, section 4.2.2.3",
 		plan:   dealing,
 	}
@@ -49,12 +84,6 @@ func permutation(s *Schedule) {
 func pingPong(s *Schedule) {
 	c := s.Call
 	other := c.shifted(c.Root)
-	s.user = func(rank int, b Buffer) int {
-		if rank == c.Root || rank == other && b == Recv {
-			return c.M
-		}
-		return 0
-	}
 	message := func(phase string, from, to int, src Buffer) {
 		s.add(1, Stage{
 			Phase: phase, Shape: shape(Batch{1, c.M}),
@@ -72,15 +101,6 @@ func pingPong(s *Schedule) {
 func dealing(s *Schedule) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
-	s.user = func(rank int, b Buffer) int {
-		switch {
-		case rank == c.Root && b == Send:
-			return c.P * c.M // its own block stays there
-		case rank != c.Root && b == Recv:
-			return c.M
-		}
-		return 0
-	}
 	s.add(c.P-1, Stage{
 		Phase: "linear",
 		Shape: shape(Batch{1, c.M}),
@@ -95,6 +115,3 @@ func dealing(s *Schedule) {
 
 // shifted is the rank Distance to the right.
 func (c Call) shifted(rank int) int { return (rank + c.Distance) % c.P }
-
-// shifts tells whether an algorithm depends on Distance.
-func (a *Algorithm) shifts() bool { return a == Permutation || a == PingPong }

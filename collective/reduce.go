@@ -2,14 +2,28 @@ package collective
 
 import "iter"
 
+// Reduce has a vector of every rank: MPI_Reduce.
+var Reduce = &Collective{
+	Name: "reduce", About: "the root gets the ranks' vectors combined", M: "the vector",
+	Rooted: true, Reduces: true,
+	Brings: sendsOne,
+	Promise: func(c Call, rank int) []Part {
+		if rank != c.Root {
+			return nil
+		}
+		return []Part{{Ranks: c.P, Bytes: c.M, Reduced: true}}
+	},
+	Default: "binomial", Benchmarks: measured("Reduce"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "reduce", Name: "binomial",
+		Collective: Reduce, Name: "binomial",
 		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
 		plan:   func(s *Schedule) { reduceBinomial(s) },
 	})
 	register(Algorithm{
-		Collective: "reduce", Name: "linear",
+		Collective: Reduce, Name: "linear",
 		Source: "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree",
 		plan:   reduceLinear,
 	})

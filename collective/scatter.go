@@ -2,14 +2,25 @@ package collective
 
 import "iter"
 
+// Scatter has a block for every rank, in rank order: MPI_Scatter.
+var Scatter = &Collective{
+	Name: "scatter", About: "each rank gets its block from the root", M: "one rank's block",
+	Rooted: true,
+	Brings: rootSendsAll,
+	Promise: func(c Call, rank int) []Part {
+		return []Part{{From: c.Root, Ranks: 1, At: rank * c.M, Bytes: c.M}}
+	},
+	Default: "binomial", Benchmarks: measured("Scatter"),
+}
+
 func init() {
 	register(Algorithm{
-		Collective: "scatter", Name: "binomial",
+		Collective: Scatter, Name: "binomial",
 		Source: "τ-Lop, eqs. (16) and (23); Thakur, Rabenseifner and Gropp 2005",
 		plan:   scatterBinomial,
 	})
 	register(Algorithm{
-		Collective: "scatter", Name: "linear",
+		Collective: Scatter, Name: "linear",
 		Source: "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree",
 		plan:   scatterLinear,
 	})

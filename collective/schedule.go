@@ -8,11 +8,14 @@
 // million ranks than for two; its Messages say who sends which bytes to whom,
 // one at a time. The tests prove for every algorithm that the two agree.
 //
-// The size M of a call means what it means in MPI: the whole message of a
-// broadcast, the vector of a reduction, and in scatter, gather, allgather and
-// alltoall the bytes of one rank's block. A message that P does not divide is
-// cut as MPICH cuts it: blocks of ⌈M/P⌉ bytes, then a shorter one, then empty
-// ones. An empty block is not sent; only a barrier sends empty messages.
+// What a collective does is data, too: a Collective says where ranks' data lie
+// before and what they hold afterwards, and no other package knows one by name.
+//
+// The size M of a call means what it means in MPI, and M of the Collective says
+// what: the whole message of a broadcast, the vector of a reduction, and in scatter,
+// gather, allgather and alltoall the bytes of one rank's block. A message that P does
+// not divide is cut as MPICH cuts it: blocks of ⌈M/P⌉ bytes, then a shorter one, then
+// empty ones. An empty block is not sent; only a barrier sends empty messages.
 package collective
 
 import (
@@ -38,7 +41,6 @@ type Schedule struct {
 	Levels int
 
 	temp func(rank int) int
-	user func(rank int, b Buffer) int // of Send and Recv, where no collective says it
 }
 
 // Block is a run of stages that happens Repeat times in a row.
@@ -119,10 +121,8 @@ type Span struct {
 	Bytes  int
 }
 
-// Buffer names a rank's buffer. A broadcast has Recv alone, and the root's holds
-// the message from the start. In the others Send is given and Recv is the
-// result, Send blocks of scatter and alltoall and Recv blocks of gather,
-// allgather and alltoall lie in rank order.
+// Buffer names a rank's buffer. What Send holds before and Recv afterwards the
+// Collective says.
 type Buffer int
 
 const (
@@ -146,14 +146,14 @@ func (b Buffer) String() string {
 // Call is what a collective is asked to do.
 type Call struct {
 	P    int // ranks
-	Root int // of bcast, scatter, gather, reduce, PingPong and Dealing; the others ignore it
+	Root int // of a Rooted collective; the others ignore it
 	M    int // bytes, see the package comment
 
 	Element int // bytes of an element, which no block of a reduction cuts; 0 means 1
 	Segment int // bytes of a segment of bcast:sm-tree; 0 means 8192
 	Degree  int // of bcast:sm-tree; 0 means 2
 
-	Distance int // of Permutation and PingPong, 1 … P−1; the others ignore it
+	Distance int // of a Shifted one, 1 … P−1; the others ignore it
 }
 
 // maxBytes bounds what a call may add up to, so that no size overflows.
@@ -170,10 +170,10 @@ func (c Call) check(a *Algorithm) (Call, error) {
 	if c.Degree == 0 {
 		c.Degree = 2
 	}
-	if !a.rooted() {
+	if !a.Collective.Rooted {
 		c.Root = 0
 	}
-	if !a.shifts() {
+	if !a.Collective.Shifted {
 		c.Distance = 0
 	}
 	switch {
@@ -187,15 +187,15 @@ func (c Call) check(a *Algorithm) (Call, error) {
 		return c, fmt.Errorf("%s of m = %d bytes among P = %d ranks is more than %d bytes in all; take a smaller m or P", a, c.M, c.P, maxBytes)
 	case c.Root < 0 || c.Root >= c.P:
 		return c, fmt.Errorf("%s needs a root from 0 to %d, got %d", a, c.P-1, c.Root)
-	case a.shifts() && c.P < 2:
+	case a.Collective.Shifted && c.P < 2:
 		return c, fmt.Errorf("%s needs at least two ranks, got P = %d", a, c.P)
-	case a.shifts() && (c.Distance < 1 || c.Distance >= c.P):
+	case a.Collective.Shifted && (c.Distance < 1 || c.Distance >= c.P):
 		return c, fmt.Errorf("%s needs a distance from 1 to %d, got %d", a, c.P-1, c.Distance)
 	case a.PowerOfTwo && c.P&(c.P-1) != 0:
 		return c, fmt.Errorf("%s needs a power of two of ranks, got P = %d; the nearest are %d and %d", a, c.P, floorPowerOfTwo(c.P), 2*floorPowerOfTwo(c.P))
 	case c.Element < 1:
 		return c, fmt.Errorf("%s needs elements of at least one byte, got %d", a, c.Element)
-	case a.Reduces() && c.M%c.Element != 0:
+	case a.Collective.Reduces && c.M%c.Element != 0:
 		return c, fmt.Errorf("%s of m = %d bytes is no whole number of elements of %d bytes", a, c.M, c.Element)
 	case c.Segment < 1:
 		return c, fmt.Errorf("%s needs segments of at least one byte, got %d", a, c.Segment)
@@ -257,33 +257,41 @@ func (s *Schedule) Len() int {
 	return n
 }
 
+// Brings is where a rank's contribution lies before.
+func (s *Schedule) Brings(rank int) Span {
+	brings := s.Algorithm.Collective.Brings
+	if brings == nil {
+		return Span{}
+	}
+	return brings(s.Call, rank)
+}
+
+// Promise is what a rank's Recv holds afterwards, part after part.
+func (s *Schedule) Promise(rank int) []Part {
+	promise := s.Algorithm.Collective.Promise
+	if promise == nil {
+		return nil
+	}
+	return promise(s.Call, rank)
+}
+
 // Size is the number of bytes that a rank's buffer must have.
-func (s *Schedule) Size(rank int, b Buffer) int {
-	c := s.Call
+func (s *Schedule) Size(rank int, b Buffer) (n int) {
 	if b == Temp {
 		if s.temp == nil {
 			return 0
 		}
 		return s.temp(rank)
 	}
-	if s.user != nil {
-		return s.user(rank, b)
+	if b == Recv {
+		for _, part := range s.Promise(rank) {
+			n += part.Size()
+		}
 	}
-	root := rank == c.Root
-	switch collective := s.Algorithm.Collective; {
-	case collective == "barrier", collective == "bcast" && b == Send:
-		return 0
-	case collective == "alltoall",
-		collective == "allgather" && b == Recv,
-		collective == "scatter" && b == Send && root,
-		collective == "gather" && b == Recv && root:
-		return c.P * c.M
-	case collective == "scatter" && b == Send,
-		collective == "gather" && b == Recv,
-		collective == "reduce" && b == Recv && !root:
-		return 0
+	if given := s.Brings(rank); given.Buffer == b {
+		n = max(n, given.Bytes)
 	}
-	return c.M
+	return n
 }
 
 // add appends a stage that happens repeat times. One without messages is left out.

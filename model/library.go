@@ -137,14 +137,13 @@ type work struct {
 }
 
 // schedule adds up blocks. Within a block ranks do not wait for each other.
-// The two messages that partners exchange in recursive doubling are one piece of
-// work with two transfers; everywhere else each rank does its own.
+// The two messages that partners exchange are one piece of work with two transfers
+// where the algorithm is Paired; everywhere else each rank does its own.
 func (d drift) schedule(s *collective.Schedule) (float64, error) {
 	curve, err := d.times.operator(d.operatorName())
 	if err != nil {
 		return 0, err
 	}
-	pairs := s.Algorithm.Name == "recursive-doubling"
 	var seconds float64
 	for _, b := range s.Blocks {
 		ranks := make([][]work, s.Call.P)
@@ -156,7 +155,7 @@ func (d drift) schedule(s *collective.Schedule) (float64, error) {
 				}
 				for m := range step.Messages() {
 					tau := 1
-					if pairs && step.Pattern == collective.Exchange {
+					if s.Algorithm.Paired && step.Pattern == collective.Exchange {
 						if tau = 2; m.From > m.To {
 							continue
 						}

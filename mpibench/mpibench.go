@@ -9,6 +9,8 @@
 // and job scripts print it, is no error.
 package mpibench
 
+import "github.com/taulop/taulop/collective"
+
 // A Kind is what was measured: the name of a collective, or one of those below.
 type Kind string
 
@@ -30,10 +32,13 @@ type Time struct {
 	Suite        string // IMB or OSU
 	Benchmark    string // as the suite names it
 	Kind         Kind
-	P            int // ranks that took part, 0 where the output does not say
-	Bytes        int // m, as package collective counts it; 0 of a barrier
+	P            int // ranks that took part, 0 where the output does not say, see Among
+	Printed      int // size in the table; 0 of a barrier
+	Bytes        int // m, as package collective counts it; where P is not known, Printed
 	Microseconds float64
 	Line         int // of the file
+
+	of *collective.Benchmark
 }
 
 // An Omission says what of an output is left out, and why.
@@ -43,19 +48,49 @@ type Omission struct {
 	Why       string `json:"why"`
 }
 
-// imb are the benchmarks of IMB-MPI1 by their names in lower case. Their sizes
-// are those of MPI's arguments: a vector of a reduction, else a rank's block.
-var imb = map[string]Kind{
-	"pingpong": Message, "pingpongspecificsource": Message, "pingponganysource": Message,
-	"pingping": Sendrecv, "pingpingspecificsource": Sendrecv, "pingpinganysource": Sendrecv,
-	"sendrecv": Sendrecv, "exchange": Exchange,
-	"bcast": "bcast", "scatter": "scatter", "gather": "gather", "allgather": "allgather",
-	"alltoall": "alltoall", "reduce": "reduce", "allreduce": "allreduce", "barrier": "barrier",
+// neighbours are the benchmarks of messages between neighbours; those of
+// collectives are the collectives' own.
+var neighbours = map[Kind][]collective.Benchmark{
+	Message: {
+		{Suite: "IMB", Name: "PingPong", Titles: []string{"PingPong", "PingPongSpecificSource", "PingPongAnySource"}},
+		{Suite: "OSU", Name: "osu_latency", Titles: []string{""}},
+	},
+	Sendrecv: {
+		{Suite: "IMB", Name: "PingPing", Titles: []string{"PingPing", "PingPingSpecificSource", "PingPingAnySource"}},
+		{Suite: "IMB", Name: "Sendrecv"},
+	},
+	Exchange: {{Suite: "IMB", Name: "Exchange"}},
 }
 
-// osu are the latency tests of OSU by their titles in lower case.
-var osu = map[string]Kind{
-	"": Message, "broadcast": "bcast", "bcast": "bcast", "scatter": "scatter", "gather": "gather",
-	"allgather": "allgather", "all-to-all personalized exchange": "alltoall", "alltoall": "alltoall",
-	"reduce": "reduce", "allreduce": "allreduce", "barrier": "barrier",
+var collectives = collective.Collectives()
+
+// called finds a benchmark by the title of its table and the version of its suite.
+// The kind is empty if there is none.
+func called(suite, title string, version int) (Kind, *collective.Benchmark) {
+	for kind, of := range neighbours {
+		if b := collective.BenchmarkOf(of, suite, title, version); b != nil {
+			return kind, b
+		}
+	}
+	for _, c := range collectives {
+		if b := collective.BenchmarkOf(c.Benchmarks, suite, title, version); b != nil {
+			return Kind(c.Name), b
+		}
+	}
+	return "", nil
+}
+
+// Empty tells whether a kind's messages have no bytes, so that no sizes are printed.
+func (k Kind) Empty() bool {
+	c := collective.Named(string(k))
+	return c != nil && c.Empty()
+}
+
+// Among is the time among p ranks, where the output does not say how many.
+func (t Time) Among(p int) Time {
+	t.P, t.Bytes = p, t.Printed
+	if t.of != nil && t.of.M != nil {
+		t.Bytes = t.of.M(t.Printed, p)
+	}
+	return t
 }

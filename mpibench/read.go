@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/collective"
 )
 
 // Limits of an output, which may come from anywhere.
@@ -21,6 +23,9 @@ const (
 	maxRanks     = 1 << 30
 	maxTime      = 1e15 // µs, thirty years
 )
+
+// newest is the version of a suite that does not say it.
+const newest = math.MaxInt
 
 // ReadFile reads the output that path holds.
 func ReadFile(path string) (*Results, error) {
@@ -37,7 +42,7 @@ func ReadFile(path string) (*Results, error) {
 // finds no table of either, and where a row of a table is not what the heading
 // says.
 func Read(r io.Reader, name string) (*Results, error) {
-	p := parser{name: name, seen: make(map[Omission]bool)}
+	p := parser{name: name, imb: newest, seen: make(map[Omission]bool)}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
 	for lines.Scan() {
@@ -76,8 +81,10 @@ type parser struct {
 	results Results
 	seen    map[Omission]bool
 
+	imb              int // version, a year; unknown: the newest
 	suite, benchmark string
 	kind             Kind
+	of               *collective.Benchmark
 	ranks            int
 	why              string // the table is left out
 	columns          columns
@@ -91,6 +98,7 @@ type columns struct {
 }
 
 var (
+	imbBanner = regexp.MustCompile(`^#\s+Intel ?\(R\) MPI Benchmark(?:s| Suite) V?(\d{1,4})\b`)
 	imbTitle  = regexp.MustCompile(`^# Benchmarking\s+(\S+)$`)
 	imbRanks  = regexp.MustCompile(`^# #processes\s*=\s*(\d+)`)
 	imbGroups = regexp.MustCompile(`^# \(\s*\d+ groups of \d+ processes`)
@@ -100,8 +108,13 @@ var (
 )
 
 func (p *parser) read(text string) error {
+	if m := imbBanner.FindStringSubmatch(text); m != nil {
+		p.imb, _ = strconv.Atoi(m[1]) // four digits at most
+		return nil
+	}
 	if m := imbTitle.FindStringSubmatch(text); m != nil {
-		err := p.begin("IMB", m[1], imb[strings.ToLower(m[1])])
+		kind, of := called("IMB", m[1], p.imb)
+		err := p.begin("IMB", m[1], kind, of)
 		if p.kind == "" {
 			p.why = "taulop predicts nothing like it"
 		}
@@ -134,10 +147,10 @@ func (p *parser) read(text string) error {
 	return p.row(text)
 }
 
-func (p *parser) begin(suite, benchmark string, kind Kind) error {
+func (p *parser) begin(suite, benchmark string, kind Kind, of *collective.Benchmark) error {
 	err := p.end()
 	p.tables = true
-	p.suite, p.benchmark, p.kind, p.ranks, p.why, p.columns = suite, benchmark, kind, 0, "", columns{}
+	p.suite, p.benchmark, p.kind, p.of, p.ranks, p.why, p.columns = suite, benchmark, kind, of, 0, "", columns{}
 	p.title, p.rows = p.line, 0
 	return err
 }
@@ -153,7 +166,7 @@ func (p *parser) end() error {
 
 // beginOSU takes a title such as "OSU MPI-CUDA Broadcast Latency Test".
 func (p *parser) beginOSU(title string) error {
-	if err := p.begin("OSU", title, ""); err != nil {
+	if err := p.begin("OSU", title, "", nil); err != nil {
 		return err
 	}
 	m := osuTest.FindStringSubmatch(title)
@@ -161,17 +174,16 @@ func (p *parser) beginOSU(title string) error {
 		p.why = "it measures no latency of an MPI operation"
 		return nil
 	}
-	kind, known := osu[strings.ToLower(m[2])]
+	kind, of := called("OSU", m[2], newest)
 	switch {
-	case !known:
+	case of == nil:
 		p.why = "taulop predicts nothing like it"
 	case m[1] != "":
 		p.why = "its data is in the memory of an accelerator"
 	default:
-		p.kind = kind
-		p.benchmark = "osu_" + string(kind)
+		p.kind, p.of, p.benchmark = kind, of, of.Name
 		if kind == Message {
-			p.benchmark, p.ranks = "osu_latency", 2
+			p.ranks = 2
 		}
 	}
 	return nil
@@ -220,7 +232,7 @@ func (p *parser) heading(text string) (bool, error) {
 		p.why = "it has no column with a time"
 		return true, p.omit(p.why)
 	}
-	if c.bytes < 0 && p.kind != "barrier" {
+	if c.bytes < 0 && !p.kind.Empty() {
 		return true, p.errorf("the heading of %s has no column of sizes: give the output as the benchmark prints it", p.benchmark)
 	}
 	if p.suite == "IMB" && p.ranks == 0 {
@@ -255,13 +267,13 @@ func (p *parser) row(text string) error {
 	if len(fields) != c.count {
 		return p.errorf("%s: %d values, and the heading has %d columns", p.benchmark, len(fields), c.count)
 	}
-	t := Time{Suite: p.suite, Benchmark: p.benchmark, Kind: p.kind, P: p.ranks, Line: p.line}
+	t := Time{Suite: p.suite, Benchmark: p.benchmark, Kind: p.kind, P: p.ranks, Line: p.line, of: p.of}
 	if c.bytes >= 0 {
 		m, err := strconv.Atoi(fields[c.bytes])
 		if err != nil || m < 0 || m > maxBytes {
 			return p.errorf("%s: %q is no size of a message in bytes", p.benchmark, fields[c.bytes])
 		}
-		t.Bytes = m
+		t.Printed, t.Bytes = m, m
 	}
 	us, err := strconv.ParseFloat(fields[c.time], 64)
 	if err != nil || math.IsNaN(us) || us < 0 || us > maxTime {
@@ -270,15 +282,18 @@ func (p *parser) row(text string) error {
 	t.Microseconds = us
 	switch {
 	case c.bad >= 0 && fields[c.bad] != c.good:
-		return p.omit(fmt.Sprintf("with %d bytes wrong data arrived", t.Bytes))
+		return p.omit(fmt.Sprintf("with %d bytes wrong data arrived", t.Printed))
 	case us == 0:
 		return p.omit("a time of 0 was too short for the suite")
 	case p.ranks == 1:
 		return p.omit("one rank alone moves nothing")
-	case t.Bytes == 0 && p.suite == "IMB" && p.kind != "barrier" && p.kind != Message && p.kind != Sendrecv && p.kind != Exchange:
+	case t.Printed == 0 && p.suite == "IMB" && !p.kind.Empty() && neighbours[p.kind] == nil:
 		return p.omit("a collective of 0 bytes moves nothing")
 	case len(p.results.Times) == maxTimes:
 		return p.errorf("more than %d rows: give fewer runs at once", maxTimes)
+	}
+	if p.ranks > 0 {
+		t = t.Among(p.ranks)
 	}
 	p.results.Times = append(p.results.Times, t)
 	return nil

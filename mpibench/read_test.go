@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/collective"
 )
 
 // text is times as a table's rows, for comparing.
@@ -29,11 +31,11 @@ func omitted(os []Omission) (all []string) {
 func TestReadRuns(t *testing.T) {
 	for _, tt := range []struct {
 		file    string
-		times   int
+		times   map[Kind]int // rows, of some kinds
 		has     []string
 		leftOut []string // some
 	}{
-		{"imb-2021.11.txt", 36, []string{
+		{"imb-2021.11.txt", map[Kind]int{Message: 4, Sendrecv: 6, Exchange: 4, "bcast": 3, "barrier": 1, "allreduce": 3, "reduce": 3, "allgather": 3, "alltoall": 3, "scatter": 3, "gather": 3}, []string{
 			"IMB PingPong message P=2 m=0 0.22us line 47",
 			"IMB PingPong message P=2 m=262144 24.86us line 50",
 			"IMB PingPing sendrecv P=2 m=65536 16.13us line 58",
@@ -43,9 +45,8 @@ func TestReadRuns(t *testing.T) {
 		}, []string{
 			"Sendrecv line 69: IMB did not measure 131072 bytes: time-out",
 			"Bcast line 86: a collective of 0 bytes moves nothing",
-			"Reduce_scatter line 122: taulop predicts nothing like it",
 		}},
-		{"osu-5.3.txt", 106, []string{
+		{"osu-5.3.txt", map[Kind]int{"bcast": 12, "barrier": 2, "allreduce": 14, "reduce": 14, "allgather": 16, "alltoall": 16, "scatter": 16, "gather": 16}, []string{
 			"OSU osu_bcast bcast P=0 m=1 0.88us line 4",      // Max Latency
 			"OSU osu_barrier barrier P=0 m=0 1.05us line 19", // Max Latency
 		}, nil},
@@ -55,8 +56,14 @@ func TestReadRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, left := text(got.Times), omitted(got.LeftOut)
-		if len(rows) != tt.times {
-			t.Errorf("%s: %d times, want %d", tt.file, len(rows), tt.times)
+		count := make(map[Kind]int)
+		for _, row := range got.Times {
+			count[row.Kind]++
+		}
+		for kind, want := range tt.times {
+			if count[kind] != want {
+				t.Errorf("%s: %d times of %s, want %d", tt.file, count[kind], kind, want)
+			}
 		}
 		for _, want := range tt.has {
 			if !slices.Contains(rows, want) {
@@ -193,6 +200,38 @@ func TestRead(t *testing.T) {
 		}
 		if left := omitted(got.LeftOut); !slices.Equal(left, tt.leftOut) {
 			t.Errorf("%s: left out\n%s\nwant\n%s", tt.name, strings.Join(left, "\n"), strings.Join(tt.leftOut, "\n"))
+		}
+	}
+}
+
+// Some suites, and some versions of them, print another size than m.
+func TestAmong(t *testing.T) {
+	half := &collective.Benchmark{M: func(size, p int) int { return size / p }}
+	for _, tt := range []struct {
+		of   *collective.Benchmark
+		want int
+	}{{half, 250}, {&collective.Benchmark{}, 1000}, {nil, 1000}} {
+		row := Time{Printed: 1000, Bytes: 1000, of: tt.of}.Among(4)
+		if row.P != 4 || row.Bytes != tt.want || row.Printed != 1000 {
+			t.Errorf("%+v: %+v, want m = %d", tt.of, row, tt.want)
+		}
+	}
+}
+
+func TestVersionOfIMB(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want int
+	}{
+		{"#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part", 2021},
+		{"#    Intel(R) MPI Benchmarks 2018 Update 1, MPI-1 part", 2018},
+		{"#    Intel (R) MPI Benchmarks 4.1, MPI-1 part", 4},
+		{"#    Intel (R) MPI Benchmark Suite V2.3, MPI-1 part", 2},
+		{"# Date : Sat Nov 21", newest},
+	} {
+		p := parser{imb: newest}
+		if err := p.read(tt.text); err != nil || p.imb != tt.want {
+			t.Errorf("%s: %d, %v; want %d", tt.text, p.imb, err, tt.want)
 		}
 	}
 }

@@ -217,8 +217,8 @@ func (t *Team) lay(c Collective) (*performance, error) {
 
 // brings tells whether a buffer holds something before the collective begins.
 func (p *performance) brings(id int, b collective.Buffer) bool {
-	call := p.Schedule.Call
-	return b == collective.Send || b == collective.Recv && p.Schedule.Algorithm.Collective == "bcast" && id == call.Root
+	given := p.Schedule.Brings(id)
+	return given.Buffer == b && given.Bytes > 0
 }
 
 // place gives every buffer its memory.
@@ -405,12 +405,12 @@ func (p *performance) work(w *worker) error {
 	if !meet() {
 		return gaveUp{"the others to finish"}
 	}
-	return p.brought(w.id)
+	return p.checkRuns(w.id)
 }
 
-// brought checks a rank's runs. Those that came by the same place left it to the
+// checkRuns checks a rank's runs. Those that came by the same place left it to the
 // last of them.
-func (p *performance) brought(id int) error {
+func (p *performance) checkRuns(id int) error {
 	for run := max(0, p.Runs+1-p.ranks[id].buffers[collective.Recv].places); run <= p.Runs; run++ {
 		if err := p.check(id, run); err != nil {
 			return err
@@ -561,81 +561,41 @@ func (p *performance) touch(id int) error {
 	return nil
 }
 
-// check compares what a rank holds after a run with what the collective promises
-// (MPI-3.1, chapter 5).
+// check compares what a rank holds after a run with what the collective promises.
 func (p *performance) check(id, run int) error {
-	call := p.Schedule.Call
 	recv := p.whole(id, run, collective.Recv)
-	bad := func(from int) error {
-		return fmt.Errorf("%s: rank %d does not hold what rank %d sent: this machine's copies cannot be trusted", p.Schedule.Algorithm, id, from)
+	for _, part := range p.Schedule.Promise(id) {
+		if err := p.checkPart(id, run, recv[:part.Size()], part); err != nil {
+			return err
+		}
+		recv = recv[part.Size():]
 	}
-	// sent is where in its pattern a rank's Send of the run begins.
-	sent := func(from int) int { return p.ranks[from].buffers[collective.Send].at(run) }
-	block := func(from, in, out int) error { // block `in` of from's Send is block `out` of Recv
-		if differ(recv[out*call.M:(out+1)*call.M], p.patterns[from], sent(from)+in*call.M) >= 0 {
-			return bad(from)
-		}
-		return nil
-	}
-	switch p.Schedule.Algorithm.Collective {
-	case "barrier":
-		return nil
-	case "bcast":
-		if differ(recv, p.patterns[call.Root], p.ranks[call.Root].buffers[collective.Recv].at(run)) >= 0 {
-			return bad(call.Root)
-		}
-		return nil
-	case collective.LocalCopy:
-		if id >= p.Schedule.Blocks[0].Stages[0].Shape[0].Count {
-			return nil
-		}
-		return block(id, 0, 0)
-	case collective.Permutation.Collective:
-		return block((id-call.Distance+call.P)%call.P, 0, 0)
-	case collective.PingPong.Collective:
-		if id != call.Root && id != (call.Root+call.Distance)%call.P {
-			return nil
-		}
-		return block(call.Root, 0, 0)
-	case collective.Dealing.Collective:
-		if id == call.Root {
-			return nil
-		}
-		return block(call.Root, id, 0)
-	case "scatter":
-		return block(call.Root, id, 0)
-	case "gather", "allgather":
-		if p.Schedule.Algorithm.Collective == "gather" && id != call.Root {
-			return nil
-		}
-		for from := range call.P {
-			if err := block(from, 0, from); err != nil {
-				return err
-			}
-		}
-		return nil
-	case "alltoall":
-		for from := range call.P {
-			if err := block(from, id, from); err != nil {
-				return err
-			}
-		}
-		return nil
-	case "reduce", "allreduce":
-		if p.Schedule.Algorithm.Collective == "reduce" && id != call.Root {
-			return nil
-		}
-		want := make([]byte, call.M)
-		lay(want, p.patterns[0], sent(0))
-		in := make([]byte, call.M)
-		for from := 1; from < call.P; from++ {
-			lay(in, p.patterns[from], sent(from))
+	return nil
+}
+
+func (p *performance) checkPart(id, run int, recv []byte, part collective.Part) error {
+	if part.Reduced {
+		want, in := make([]byte, part.Bytes), make([]byte, part.Bytes)
+		lay(want, p.patterns[part.From], p.brought(part.From, run)+part.At)
+		for from := part.From + 1; from < part.From+part.Ranks; from++ {
+			lay(in, p.patterns[from], p.brought(from, run)+part.At)
 			p.Operator.apply(want, in)
 		}
-		if string(want) != string(recv[:call.M]) {
+		if string(want) != string(recv) {
 			return fmt.Errorf("%s: rank %d does not hold the result: this machine's copies cannot be trusted", p.Schedule.Algorithm, id)
 		}
 		return nil
 	}
-	return fmt.Errorf("what %s promises is not known here", p.Schedule.Algorithm)
+	for i := range part.Ranks {
+		from := part.From + i
+		if differ(recv[i*part.Bytes:(i+1)*part.Bytes], p.patterns[from], p.brought(from, run)+part.At) >= 0 {
+			return fmt.Errorf("%s: rank %d does not hold what rank %d sent: this machine's copies cannot be trusted", p.Schedule.Algorithm, id, from)
+		}
+	}
+	return nil
+}
+
+// brought is where in its pattern a rank's contribution to a run begins.
+func (p *performance) brought(id, run int) int {
+	return p.ranks[id].buffers[p.Schedule.Brings(id).Buffer].at(run)
 }

@@ -15,13 +15,6 @@ import (
 // time.
 var AgainstModels = Models[:2]
 
-// Defaults are the algorithm that a prediction of a collective takes where
-// nobody says which one the MPI library used.
-var Defaults = map[string]string{
-	"bcast": "bcast:binomial", "scatter": "scatter:binomial", "gather": "gather:binomial", "allgather": "allgather:ring",
-	"alltoall": "alltoall:pairwise", "reduce": "reduce:binomial", "allreduce": "allreduce:recursive-doubling", "barrier": "barrier:dissemination",
-}
-
 // An Against puts predictions beside times that an MPI benchmark printed.
 type Against struct {
 	// TauLop is the model for messages in the context of m bytes of buffers, see
@@ -30,8 +23,8 @@ type Against struct {
 	// Largest is the largest m that was measured. No context is taken beyond it but
 	// of a larger message.
 	Largest int
-	// Algorithm is the one that each collective is taken for instead of the one
-	// of Defaults; the nearest is then not sought.
+	// Algorithm is the one that each collective is taken for instead of its
+	// default; the nearest is then not sought.
 	Algorithm map[string]*collective.Algorithm
 	// Segment and Degree are those of bcast:sm-tree, 0 for the usual.
 	Segment, Degree int
@@ -61,14 +54,14 @@ type Candidate struct {
 // an algorithm does not exist for a call.
 func (a Against) Compare(times []mpibench.Time) ([]Compared, error) {
 	type call struct {
-		suite, benchmark string
-		p, bytes         int
+		suite, benchmark  string
+		p, bytes, printed int
 	}
 	var calls []call
 	first := make(map[call]mpibench.Time)
 	samples := make(map[call][]float64)
 	for _, t := range times {
-		c := call{t.Suite, t.Benchmark, t.P, t.Bytes}
+		c := call{t.Suite, t.Benchmark, t.P, t.Bytes, t.Printed}
 		if samples[c] == nil {
 			calls, first[c] = append(calls, c), t
 		}
@@ -94,18 +87,15 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 	case mpibench.Exchange: // with one neighbour, then with the other
 		return a.neighbours(row, row.P, collective.Exchange, 2)
 	}
-	taken, chosen := a.Algorithm[string(kind)]
-	if !chosen {
-		var err error
-		if taken, err = collective.Lookup(Defaults[string(kind)]); err != nil {
-			return err
-		}
-	}
-	if err := a.algorithm(row, &row.Predicted, taken); err != nil || chosen {
+	all, err := collective.Of(string(kind))
+	if err != nil {
 		return err
 	}
-	all, err := collective.Of(string(kind))
-	if err != nil || len(all) < 2 {
+	taken, chosen := a.Algorithm[string(kind)]
+	if !chosen {
+		taken = all[0].Collective.DefaultAlgorithm()
+	}
+	if err := a.algorithm(row, &row.Predicted, taken); err != nil || chosen || len(all) < 2 {
 		return err
 	}
 	for _, other := range all {

@@ -28,6 +28,9 @@ collective is predicted as one usual algorithm, and as the one that comes neares
 to each time. COLLECTIVE:ALGORITHM says it. With names only those are compared:
 of a collective, or message, sendrecv, exchange.
 
+Sizes are m as taulop predict -h has it. Where a suite prints another size it is
+turned into m, and -m chooses by that.
+
 A segment is what the library copies at once through shared memory: for Open MPI's
 vader without a single-copy mechanism sweep with -segment 32K -segments 4 -setups
 ring,ping,sendrecv. From such a file come one-way messages as ping has them, and
@@ -193,13 +196,16 @@ func (req *againstRequest) compare() (*report.Against, error) {
 func (req *againstRequest) take(all []mpibench.Time, kinds []mpibench.Kind, leftOut *[]mpibench.Omission) (times []mpibench.Time, err error) {
 	for _, t := range all {
 		switch {
-		case len(kinds) > 0 && !slices.Contains(kinds, t.Kind), req.msText != "" && t.Kind != "barrier" && !slices.Contains(req.ms, t.Bytes):
+		case len(kinds) > 0 && !slices.Contains(kinds, t.Kind):
 			continue
 		case t.P == 0 && len(req.ps) != 1:
 			return nil, usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", req.output, t.Line, t.Benchmark)
 		case t.P == 0:
-			t.P = req.ps[0]
+			t = t.Among(req.ps[0])
 		case t.Kind != mpibench.Message && len(req.ps) > 0 && !slices.Contains(req.ps, t.P):
+			continue
+		}
+		if req.msText != "" && !t.Kind.Empty() && !slices.Contains(req.ms, t.Bytes) {
 			continue
 		}
 		if req.noGamma != nil && reduces(t.Kind) {

@@ -19,7 +19,7 @@ import (
 	"github.com/taulop/taulop/verify"
 )
 
-const predictHelp = `Predict says what collectives cost on the machine of a parameter file.
+var predictHelp = `Predict says what collectives cost on the machine of a parameter file.
 
   taulop predict -params FILE -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 
@@ -32,6 +32,8 @@ Examples:
   taulop predict -params host.json -P 8 -m 16K -stride 64 bcast:binomial
   taulop predict -params SHM.txt -P 8 -m 8K,1M -model lognp -tsv bcast:binomial allgather:ring
 
+Collectives:
+` + collectiveList() + `
 Models: taulop; libtaulop, τ-Lop as the authors' library computes it; lognp,
 whose o(m) is half of what a lone message costs under τ-Lop; mlognp, with an o(m)
 for each level of the machine, if taulop pairs measured it; loggp, if the file has
@@ -116,7 +118,7 @@ func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
 	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
 	flags.StringVar(&req.strideText, "stride", "", "`bytes` from element to element of messages that are not in one piece: they are packed before the first transfer and unpacked after the last")
-	flags.IntVar(&req.root, "root", 0, "`rank` of the root of bcast, scatter, gather and reduce")
+	flags.IntVar(&req.root, "root", 0, "`rank` of the root of "+rootedNames())
 	return flags
 }
 
@@ -154,7 +156,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string,
 // choose finds the algorithms.
 func (req *costRequest) choose(names []string) error {
 	if len(names) == 0 {
-		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Collectives(), ", "))
+		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Names(collective.Collectives()), ", "))
 	}
 	req.asked = make(map[*collective.Algorithm]bool)
 	for _, name := range names {
@@ -560,7 +562,7 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 		for i, bytes := range req.ms {
 			for _, a := range algorithms {
 				m := bytes
-				if a.Collective == "barrier" { // whose messages are empty
+				if a.Collective.Empty() {
 					if m = 0; i > 0 {
 						continue
 					}
@@ -577,7 +579,7 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 					return err
 				}
 				row := report.Prediction{
-					Collective: a.Collective, Algorithm: a.Name, P: p, Bytes: m,
+					Collective: a.Collective.Name, Algorithm: a.Name, P: p, Bytes: m,
 					Microseconds: c.Seconds * 1e6, Extrapolated: c.Extrapolated,
 				}
 				if s.Algorithm != a {

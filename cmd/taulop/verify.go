@@ -49,7 +49,7 @@ each collective. Without -params it sweeps what it needs too, in launches of
 its own between those of the collectives.
 
 Examples:
-  taulop verify                                   messages and 8 collectives, in a minute
+  taulop verify                                   messages and every collective, in a minute
   taulop verify -cache in -m 64K bcast            all broadcasts of 64 KB
   taulop verify -params host.json -P 4,8 message allgather:ring
   taulop verify -patterns                         four patterns, 1 KB to 4 MB
@@ -58,10 +58,13 @@ Examples:
 Flags:
 `
 
-// verifiedByDefault is one algorithm of each collective.
-var verifiedByDefault = []string{
-	verify.Message, "bcast:binomial", "scatter:binomial", "gather:binomial", "allgather:ring",
-	"alltoall:pairwise", "reduce:binomial", "allreduce:recursive-doubling", "barrier:dissemination",
+// verifiedByDefault is a message and one algorithm of each collective.
+func verifiedByDefault() []string {
+	names := []string{verify.Message}
+	for _, c := range collective.Collectives() {
+		names = append(names, c.DefaultAlgorithm().String())
+	}
+	return names
 }
 
 // verifyOperator is what reductions compute.
@@ -189,7 +192,7 @@ func (req *verifyRequest) choose() error {
 		return req.choosePatterns()
 	}
 	if len(req.names) == 0 {
-		req.names = verifiedByDefault
+		req.names = verifiedByDefault()
 		return nil
 	}
 	var names []string
@@ -293,7 +296,7 @@ func (req *verifyRequest) casesOf(name string, p int, off bool) (cases []verify.
 		return nil, err
 	}
 	ms := req.ms
-	if a.Collective == "barrier" { // whose messages are empty
+	if a.Collective.Empty() {
 		if ms = []int{0}; off && len(req.caches) > 1 {
 			return nil, nil
 		}

@@ -1,0 +1,144 @@
+package collective
+
+import (
+	"slices"
+	"strings"
+)
+
+// Collective is what a collective does, whichever algorithm carries it out.
+// Buffer sizes, checks of results, default algorithms, help and the reading of
+// benchmarks' output all come from it, so that a new collective is a value of
+// this type and its algorithms, in a file of its own.
+type Collective struct {
+	Name  string // such as "bcast"
+	About string // what it does, a clause
+	M     string // what the m of a call counts, "" where messages are empty
+
+	Rooted  bool // one rank is the root
+	Shifted bool // a call has a Distance
+	Reduces bool // ranks combine what they receive, for which a model needs γ
+
+	// Brings is where a rank's contribution lies before: the first bytes of its
+	// Send, or of its Recv, where it then stays. A nil function is that of ranks
+	// that bring nothing.
+	Brings func(c Call, rank int) Span
+	// Promise is what a rank's Recv holds afterwards, one part after another from
+	// its first byte to its last (MPI-3.1, chapter 5). A nil function promises
+	// nothing.
+	Promise func(c Call, rank int) []Part
+
+	// Default is the name of the algorithm that is verified, and supposed of a
+	// benchmark, where nobody chooses one.
+	Default string
+	// Benchmarks are those that measure it. Of two with one title the first counts
+	// that is not newer than the suite.
+	Benchmarks []Benchmark
+}
+
+// A Part is what some ranks contribute to a buffer: the same bytes of each one's
+// contribution, one rank after another, or combined into one.
+type Part struct {
+	From, Ranks int // From, From+1 … From+Ranks−1
+	At, Bytes   int // of each one's contribution
+	Reduced     bool
+}
+
+// Size is the bytes of a part.
+func (p Part) Size() int {
+	if p.Reduced {
+		return p.Bytes
+	}
+	return p.Ranks * p.Bytes
+}
+
+// A Benchmark is one of a suite of MPI benchmarks.
+type Benchmark struct {
+	Suite  string   // IMB or OSU
+	Name   string   // Bcast of IMB, osu_bcast of OSU
+	Titles []string // of its tables, in any case; Name if there are none
+	Since  int      // first version, a year, that counts sizes in this way; 0 for all
+	// M is the m of a size that it prints, among p ranks; nil if they are the same.
+	M func(size, p int) int
+}
+
+func (c *Collective) String() string { return c.Name }
+
+// Empty tells whether messages have no bytes, whatever m is.
+func (c *Collective) Empty() bool { return c.Promise == nil }
+
+// Algorithms are those that carry it out, in order.
+func (c *Collective) Algorithms() (of []*Algorithm) {
+	for _, a := range All() {
+		if a.Collective == c {
+			of = append(of, a)
+		}
+	}
+	return of
+}
+
+// DefaultAlgorithm is the algorithm of that name.
+func (c *Collective) DefaultAlgorithm() *Algorithm { return find(c.Name + ":" + c.Default) }
+
+// Collectives returns those that have an algorithm, in the order of their names.
+func Collectives() (all []*Collective) {
+	for _, a := range All() {
+		all = append(all, a.Collective)
+	}
+	return slices.Compact(all)
+}
+
+// Names returns the names of collectives.
+func Names(of []*Collective) (names []string) {
+	for _, c := range of {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Named finds a collective by its name; it is nil if there is none.
+func Named(name string) *Collective {
+	i := slices.IndexFunc(known, func(a *Algorithm) bool { return a.Collective.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return known[i].Collective
+}
+
+// BenchmarkOf finds a benchmark by the title of its table and the version of its
+// suite; it is nil if there is none.
+func BenchmarkOf(all []Benchmark, suite, title string, version int) *Benchmark {
+	for i := range all {
+		b := &all[i]
+		titled := len(b.Titles) == 0 && strings.EqualFold(title, b.Name) ||
+			slices.ContainsFunc(b.Titles, func(t string) bool { return strings.EqualFold(t, title) })
+		if titled && b.Suite == suite && version >= b.Since {
+			return b
+		}
+	}
+	return nil
+}
+
+// measured are the benchmarks of a collective that both suites call by one name,
+// and count as calls do; OSU may have other titles.
+func measured(name string, titles ...string) []Benchmark {
+	return []Benchmark{
+		{Suite: "IMB", Name: name},
+		{Suite: "OSU", Name: "osu_" + strings.ToLower(name), Titles: append(titles, name)},
+	}
+}
+
+// The contributions that several collectives have in common.
+
+// sendsOne is m bytes of every rank.
+func sendsOne(c Call, _ int) Span { return Span{Send, 0, c.M} }
+
+// sendsAll is m bytes of every rank for each rank.
+func sendsAll(c Call, _ int) Span { return Span{Send, 0, c.P * c.M} }
+
+// rootSendsAll is m bytes of the root for each rank.
+func rootSendsAll(c Call, rank int) Span {
+	if rank != c.Root {
+		return Span{}
+	}
+	return sendsAll(c, rank)
+}

@@ -1,0 +1,150 @@
+package collective
+
+import "iter"
+
+// ReduceScatter has a block of every rank for every rank, in rank order, and
+// combines those for one rank: MPI_Reduce_scatter_block. As its recvcount, m is one
+// block, so a rank's vector has P·m bytes. That is the size that IMB prints since
+// 2019; before, and in OSU's output, it is the vector's.
+var ReduceScatter = &Collective{
+	Name: "reduce_scatter", About: "each rank gets its block of the ranks' vectors combined", M: "one rank's block, of P in a vector",
+	Reduces: true,
+	Brings:  sendsAll,
+	Promise: func(c Call, rank int) []Part {
+		return []Part{{Ranks: c.P, At: rank * c.M, Bytes: c.M, Reduced: true}}
+	},
+	Default: "recursive-halving", Benchmarks: []Benchmark{
+		{Suite: "IMB", Name: "Reduce_scatter", Since: 2019},
+		{Suite: "IMB", Name: "Reduce_scatter", M: largestBlock},
+		{Suite: "IMB", Name: "Reduce_scatter_block"},
+		{Suite: "OSU", Name: "osu_reduce_scatter", Titles: []string{"Reduce_scatter"}, M: largestBlock},
+		{Suite: "OSU", Name: "osu_reduce_scatter_block", Titles: []string{"Reduce_scatter_block"}, M: largestBlock},
+	},
+}
+
+// largestBlock is of a vector that is dealt out as evenly as can be.
+func largestBlock(vector, p int) int { return (vector + p - 1) / p }
+
+func init() {
+	register(Algorithm{
+		Collective: ReduceScatter, Name: "ring",
+		Source: "Patarasuk and Yuan 2009, first half; Open MPI's coll base",
+		plan:   reduceScatterRing,
+	})
+	register(Algorithm{
+		Collective: ReduceScatter, Name: "recursive-halving",
+		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
+		plan:   reduceScatterHalving,
+	})
+	register(Algorithm{
+		Collective: ReduceScatter, Name: "pairwise",
+		Source: "Thakur, Rabenseifner and Gropp 2005, long messages",
+		plan:   reduceScatterPairwise,
+	})
+}
+
+// reduceScatterRing: every rank copies its vector to Temp. Then the blocks go round,
+// each rank adding its own, and each block's last stop is its rank. P−1 identical
+// stages of P messages.
+func reduceScatterRing(s *Schedule) {
+	c := s.Call
+	everyRank := func(i int) int { return i }
+	inTemp(s, c.P, everyRank)
+	ring(s, "ring", Temp, blocks{c.P * c.M, c.M}, 1, true)
+	ownResult(s, c.P, everyRank)
+}
+
+// reduceScatterHalving: every rank copies its vector to Temp. Then partners at
+// distance P/2 … 1 exchange the halves that the other one keeps: log2 P stages, each
+// of half as many bytes as the one before. Where P is no power of two, the ranks
+// beyond fold in first, see fold; who has folded another one in gathers both blocks,
+// and gives it its own in the end.
+func reduceScatterHalving(s *Schedule) {
+	c := s.Call
+	b := blocks{c.P * c.M, c.M}
+	f := foldOf(c)
+	inTemp(s, f.core, f.rank)
+	f.in(s, sendsAll(c, 0), b.span(Temp, 0, c.P))
+	// first is the first block that the i-th of the core is responsible for.
+	first := func(i int) int { return i + min(i, f.pairs) }
+	for distance := f.core / 2; distance >= 1; distance /= 2 {
+		// A half is the blocks of as many of the core as the distance: of two blocks
+		// each, then perhaps of some with two and others with one, then of one each.
+		double, mixed := f.pairs/distance, f.pairs%distance
+		single := f.core/distance - double - min(mixed, 1)
+		s.add(1, Stage{
+			Phase: "recursive halving", Pattern: Exchange, Reduce: true,
+			Shape: shape(
+				Batch{double * distance, 2 * distance * c.M},
+				Batch{min(mixed, 1) * distance, (distance + mixed) * c.M},
+				Batch{single * distance, distance * c.M},
+			),
+			messages: func(int) iter.Seq[Message] {
+				return sent(each(f.core, func(i int) Message {
+					kept := (i ^ distance) &^ (distance - 1)
+					half := b.span(Temp, first(kept), first(kept+distance))
+					return Message{From: f.rank(i), To: f.rank(i ^ distance), Src: half, Dst: half}
+				}))
+			},
+		})
+	}
+	f.out(s, c.M, func(i int) (src, dst Span) { return b.span(Temp, 2*i, 2*i+1), Span{Recv, 0, c.M} })
+	ownResult(s, f.core, f.rank)
+}
+
+// reduceScatterPairwise: in stage t = 1 … P−1 every rank sends the block of the t-th
+// rank to its right there, and adds what comes from the t-th to its left to its own.
+// P−1 identical stages of P messages.
+func reduceScatterPairwise(s *Schedule) {
+	c := s.Call
+	b := blocks{c.P * c.M, c.M}
+	result := Span{Recv, 0, c.M}
+	s.add(1, Stage{
+		Phase: "own block", Pattern: Local,
+		Shape: shape(Batch{c.P, c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(c.P, func(rank int) Message {
+				return Message{From: rank, To: rank, Src: b.span(Send, rank, rank+1), Dst: result}
+			})
+		},
+	})
+	s.add(c.P-1, Stage{
+		Phase: "pairwise", Pattern: Exchange, Reduce: true, Fresh: true,
+		Shape: shape(Batch{c.P, c.M}),
+		messages: func(repetition int) iter.Seq[Message] {
+			return each(c.P, func(rank int) Message {
+				to := (rank + repetition + 1) % c.P
+				return Message{From: rank, To: to, Src: b.span(Send, to, to+1), Dst: result}
+			})
+		},
+	})
+}
+
+// inTemp is how n ranks begin to combine vectors: each copies its own to Temp.
+func inTemp(s *Schedule, n int, rank func(i int) int) {
+	c := s.Call
+	s.temp = func(int) int { return c.P * c.M }
+	s.add(1, Stage{
+		Phase: "own vector", Pattern: Local,
+		Shape: shape(Batch{n, c.P * c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(n, func(i int) Message {
+				return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.P * c.M}, Dst: Span{Temp, 0, c.P * c.M}}
+			})
+		},
+	})
+}
+
+// ownResult is how they end: each copies its block to Recv.
+func ownResult(s *Schedule, n int, rank func(i int) int) {
+	c := s.Call
+	s.add(1, Stage{
+		Phase: "own block", Pattern: Local,
+		Shape: shape(Batch{n, c.M}),
+		messages: func(int) iter.Seq[Message] {
+			return each(n, func(i int) Message {
+				return Message{From: rank(i), To: rank(i), Src: Span{Temp, rank(i) * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
+			})
+		},
+	})
+}
