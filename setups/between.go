@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"sync/atomic"
-	"time"
 
 	"github.com/taulop/taulop/shm"
 	"github.com/taulop/taulop/strided"
@@ -44,202 +42,113 @@ func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 		return nil, fmt.Errorf("%d copies at once need as many workers, there are %d", b.Tau, t.Tau())
 	}
 	t.copied++
-	run := &between{Between: b, patterns: t.patterns, where: &t.where, clock: clock{epoch: time.Now(), start: make([]time.Duration, b.Batches+2)}}
-	defer func() {
-		if t.broken == nil {
-			run.unmap()
-		}
-	}()
-	mem, err := run.mapped(t, shm.BarrierBytes(b.Tau), t.placement.Workers[0].UserNode, shm.Map)
-	if err != nil {
+	run := &between{Between: b, patterns: t.patterns}
+	defer run.unmap()
+	if err := run.enlist(t, b.Tau, b.Batches+1, 0); err != nil {
 		return nil, err
 	}
-	run.barrier = shm.NewBarrier(mem, b.Tau)
 	for w := range b.Tau {
-		t.workers[w].finish = make([]time.Duration, b.Batches+1)
-		pair := [2]*stretch{}
-		for side, room := range []Room{b.From, b.To} {
-			if pair[side], err = run.room(t, room, side, w); err != nil {
-				return nil, err
-			}
+		from, err := run.room(b.From, sending, w)
+		if err != nil {
+			return nil, err
 		}
-		if from := pair[sending]; from.region != nil { // see check
-			from.next += unitsOf(b.Bytes) * unitBytes
-		} else {
-			from.phase = t.copied * unitBytes
+		to, err := run.room(b.To, receiving, w)
+		if err != nil {
+			return nil, err
 		}
-		run.ends = append(run.ends, pair)
+		run.ends = append(run.ends, pair{from: from, to: to})
 		if b.Layout != nil {
-			own, err := run.mapped(t, b.Layout.Bytes, t.placement.Workers[w].UserNode, shm.MapPrivate)
+			own, err := run.user(userBuffer, w, receiving, b.Layout.Bytes)
 			if err != nil {
 				return nil, err
 			}
-			run.own = append(run.own, own[:b.Layout.Bytes])
+			run.own = append(run.own, own)
 		}
 	}
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
-	times := make([]float64, b.Batches)
-	for i := range times {
-		var last time.Duration
-		for _, w := range t.workers[:b.Tau] {
-			last = max(last, w.finish[i+1])
-		}
-		times[i] = float64(last-run.start[i+1]) / float64(b.Copies)
-	}
-	return times, nil
+	return run.times(b.Copies), nil
 }
 
 type between struct {
 	Between
-	clock
-	ends     [][2]*stretch // by worker: from, to
-	own      [][]byte      // by worker: of packed messages
-	regions  []*shm.Region
+	measurement
+	ends     []pair   // by worker
+	own      [][]byte // by worker: of packed messages
 	patterns [][]byte
-	where    *where
-	touched  atomic.Uint64
 }
 
-// A stretch is one worker's end of copies.
-type stretch struct {
-	region *shm.Region
-	mem    []byte
-	of     use
-	laid   bool
-	phase  int // of the pattern that lies there
-	next   int // byte at which the next copy begins
-}
-
-// A stretchKey says whose a stretch is that stays mapped.
-type stretchKey struct {
-	worker, side int
-	remote       bool
-	bytes        int // 0: memory, as much as was asked for at most
+// A pair is where one worker copies from and to.
+type pair struct {
+	from, to *region
+	first    [2]int // bytes at which the first copy begins
+	copies   int    // so far
 }
 
 // keptRoom is where rooms stay mapped from trial to trial.
 const keptRoom = 4 << 20
 
-// room is a worker's end: one that stays, or a fresh one.
-func (b *between) room(t *Team, r Room, side, w int) (*stretch, error) {
-	s := &stretch{of: userBuffer}
-	node := t.placement.Workers[w].UserNode
+// room is a worker's end: one that stays, or a fresh one. What stays moves on by a
+// message against the other end, and what is fresh has another phase: see check.
+func (b *between) room(r Room, side, w int) (*region, error) {
+	stride := unitsOf(b.Bytes) * unitBytes
+	k, bytes := key{of: localCopies, worker: w, side: side}, max(r.Bytes[w], stride)
 	if r.Remote {
-		s.of, node = intermediate, t.placement.Workers[w].IntermediateNode
+		k.of = remoteCopies
 	}
-	bytes := max(r.Bytes[w], unitsOf(b.Bytes)*unitBytes)
-	stays := r.Memory || bytes >= keptRoom && bytes >= 2*unitsOf(b.Bytes)*unitBytes
-	if !stays {
-		mem, err := b.mapped(t, bytes, node, shm.MapPrivate)
-		s.mem = mem[:bytes:bytes]
-		return s, err
+	life, phase, write := kept, 0, zeros
+	switch {
+	case r.Memory:
+	case bytes >= keptRoom && bytes >= 2*stride:
+		k.bytes = bytes
+	default:
+		life, phase = fresh, b.team.copied*unitBytes
 	}
-	key := stretchKey{w, side, r.Remote, bytes}
-	if r.Memory {
-		key.bytes = 0
+	if side == sending {
+		write = patternFrom(b.patterns[w], phase)
 	}
-	if old := t.stretches[key]; old != nil {
-		if len(old.mem) >= bytes {
-			return old, nil
-		}
-		delete(t.stretches, key)
-		old.region.Close()
-	}
-	region, err := t.mapOn(shm.MapPrivate, bytes, node)
+	s, err := b.region(k, bytes, life, write)
 	if err != nil {
 		return nil, err
 	}
-	s.region, s.mem = region, region.Bytes()[:bytes:bytes]
-	if t.stretches == nil {
-		t.stretches = make(map[stretchKey]*stretch)
+	if s.phase = phase; side == sending && life == kept {
+		s.next += stride
 	}
-	t.stretches[key] = s
 	return s, nil
 }
 
-func (b *between) mapped(t *Team, n, node int, how func(int) (*shm.Region, error)) ([]byte, error) {
-	r, err := t.mapOn(how, n, node)
-	if err != nil {
-		return nil, err
-	}
-	b.regions = append(b.regions, r)
-	return r.Bytes(), nil
-}
-
-func (b *between) unmap() {
-	for _, r := range b.regions {
-		r.Close()
-	}
-}
-
-func (b *between) progress() (n uint64) {
-	for w := range b.ends {
-		n += b.barrier.Arrived(w)
-	}
-	return n + b.touched.Load()
-}
-
-// touch lays what a worker copies, and has the pages of where it copies to.
-func (b *between) touch(w int) error {
-	for side, s := range b.ends[w] {
-		if s.laid {
-			continue
-		}
-		for at := 0; at < len(s.mem); at += pieceBytes {
-			piece := s.mem[at:min(at+pieceBytes, len(s.mem))]
-			if side == sending {
-				lay(piece, b.patterns[w], s.phase+at)
-			} else {
-				clear(piece)
-			}
-			if err := b.where.settle(piece, s.of, w); err != nil {
-				return err
-			}
-			b.touched.Add(1)
-		}
-		s.laid = true
-	}
-	return nil
-}
-
-func (b *between) work(w *worker) error {
-	if w.id >= b.Tau {
-		return nil
-	}
-	if err := b.touch(w.id); err != nil {
-		return err
-	}
-	from, to := b.ends[w.id][sending], b.ends[w.id][receiving]
+func (b *between) measure(w *worker) error {
+	ends := &b.ends[w.id]
+	from, to := ends.from, ends.to
 	stride := unitsOf(b.Bytes) * unitBytes
 	from.next, to.next = from.begin(stride), to.begin(stride)
-	first := [2]int{from.next, to.next}
-	total := 0
+	ends.first = [2]int{from.next, to.next}
 	for i := range b.Batches + 1 {
 		n := b.Copies
 		if i == 0 {
 			n = b.warm(from, to, stride)
 		}
-		if !b.meet(w, i) {
-			return gaveUp{"the other workers"}
+		if err := b.start(w, i); err != nil {
+			return err
 		}
 		if b.Layout != nil {
 			from.next, to.next = b.packs(b.own[w.id], from, to, stride, n)
 		} else {
 			from.next, to.next = b.copies(from, to, stride, n)
 		}
-		w.finish[i] = time.Since(b.epoch)
-		total += n
+		b.finish(w, i)
+		ends.copies += n
 	}
-	if !b.meet(w, b.Batches+1) { // checking is traffic too
-		return gaveUp{"the other workers"}
-	}
-	return b.check(w.id, first, total, stride)
+	return nil
+}
+
+func (b *between) verify(w *worker) error {
+	return b.check(w.id, b.ends[w.id].first, b.ends[w.id].copies, unitsOf(b.Bytes)*unitBytes)
 }
 
 // begin is where a walk of strides goes on.
-func (s *stretch) begin(stride int) int {
+func (s *region) begin(stride int) int {
 	at := (s.next + stride - 1) / stride * stride
 	if at+stride > len(s.mem) {
 		return 0
@@ -249,7 +158,7 @@ func (s *stretch) begin(stride int) int {
 
 // warm is how many copies it takes until everything lies where it belongs: twice
 // round what is to be in a cache.
-func (b *between) warm(from, to *stretch, stride int) int {
+func (b *between) warm(from, to *region, stride int) int {
 	n := leastWarm
 	if !b.From.Memory {
 		n = max(n, 2*(len(from.mem)/stride))
@@ -261,7 +170,7 @@ func (b *between) warm(from, to *stretch, stride int) int {
 }
 
 // copies is the timed loop.
-func (b *between) copies(from, to *stretch, stride, n int) (nextFrom, nextTo int) {
+func (b *between) copies(from, to *region, stride, n int) (nextFrom, nextTo int) {
 	s, d, m := from.next, to.next, b.Bytes
 	lastS, lastD := len(from.mem)-stride, len(to.mem)-stride
 	for range n {
@@ -277,7 +186,7 @@ func (b *between) copies(from, to *stretch, stride, n int) (nextFrom, nextTo int
 }
 
 // packs is the timed loop of messages at a stride.
-func (b *between) packs(own []byte, from, to *stretch, stride, n int) (nextFrom, nextTo int) {
+func (b *between) packs(own []byte, from, to *region, stride, n int) (nextFrom, nextTo int) {
 	s, d, m := from.next, to.next, b.Bytes
 	lastS, lastD := len(from.mem)-stride, len(to.mem)-stride
 	whole := b.Layout.Contiguous() // then copies are those of all other messages
@@ -303,7 +212,7 @@ func (b *between) packs(own []byte, from, to *stretch, stride, n int) (nextFrom,
 // source. What a trial before left there looks otherwise: memory that stays moves
 // on by a message against the other end, and other patterns by a line.
 func (b *between) check(w int, first [2]int, total, stride int) error {
-	from, to := b.ends[w][sending], b.ends[w][receiving]
+	from, to := b.ends[w].from, b.ends[w].to
 	places, sources := len(to.mem)/stride, len(from.mem)/stride
 	for i := max(0, total-places); i < total; i++ {
 		s := (first[sending]/stride + i) % sources * stride

@@ -39,8 +39,8 @@ func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	if _, err := team.CopyBetween(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
-	run := &between{Between: b, patterns: team.patterns, ends: [][2]*stretch{{
-		team.stretches[stretchKey{0, sending, false, 0}], team.stretches[stretchKey{0, receiving, false, 0}]}}}
+	run := &between{Between: b, patterns: team.patterns, ends: []pair{{
+		from: team.memory.kept[key{of: localCopies, side: sending}], to: team.memory.kept[key{of: localCopies, side: receiving}]}}}
 	if err := run.check(0, [2]int{4096, 0}, 16, 4096); err != nil {
 		t.Errorf("what was copied is refused: %v", err)
 	}
@@ -67,8 +67,8 @@ func TestStridedMessages(t *testing.T) {
 				}
 			}
 			if arena > 0 {
-				from, to := team.stretches[stretchKey{0, sending, false, 0}], team.stretches[stretchKey{0, receiving, false, 0}]
-				run := &between{Between: b, patterns: team.patterns, ends: [][2]*stretch{{from, to}}}
+				from, to := team.memory.kept[key{of: localCopies, side: sending}], team.memory.kept[key{of: localCopies, side: receiving}]
+				run := &between{Between: b, patterns: team.patterns, ends: []pair{{from: from, to: to}}}
 				stride := unitsOf(m.Span()) * unitBytes
 				last := [2]int{(from.next - stride + len(from.mem)) % len(from.mem), (to.next - stride + len(to.mem)) % len(to.mem)}
 				if from.next > 0 && to.next > 0 {

@@ -1,29 +1,105 @@
 package setups
 
 import (
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/taulop/taulop/shm"
 )
 
-// A clock has workers begin each batch together, and notes when that was.
+// A clock has workers begin each batch together, and notes when that was; the
+// workers note when each of them began and finished. Batch 0 warms up.
 type clock struct {
+	workers []*worker
 	barrier *shm.Barrier
 	epoch   time.Time
-	start   []time.Duration // of each batch since the epoch, batch 0 being the warm-up
+	started []time.Duration // batches since the epoch: the moment told to all workers
+	// notice is from the barrier's release to that moment. A barrier alone lets the
+	// one who opens it go first, and a short batch is over before the others know.
+	// If it is 0 the moment is the release.
+	notice time.Duration
+	moment atomic.Int64
 }
 
-// meet waits for all workers to be ready for batch b. It is false if the run ends
-// instead.
-func (c *clock) meet(w *worker, b int) bool {
-	round := uint64(b + 1)
+// start waits until all workers are ready for batch b and its moment has come.
+func (c *clock) start(w *worker, b int) error {
+	var at time.Duration
+	w.met++
 	if w.id > 0 {
-		return c.barrier.Meet(w.id, round, w.wait)
+		if !c.barrier.Meet(w.id, w.met, w.wait) {
+			return c.missing(w)
+		}
+		if c.notice > 0 {
+			at = time.Duration(c.moment.Load())
+		}
+	} else {
+		if !c.barrier.Gather(w.met, w.wait) {
+			return c.missing(w)
+		}
+		at = time.Since(c.epoch) + c.notice
+		c.started[b] = at
+		if c.notice > 0 {
+			c.moment.Store(int64(at))
+		}
+		c.barrier.Release(w.met)
 	}
-	if !c.barrier.Gather(round, w.wait) {
-		return false
+	now := time.Since(c.epoch)
+	for now < at {
+		now = time.Since(c.epoch)
 	}
-	c.start[b] = time.Since(c.epoch)
-	c.barrier.Release(round)
-	return true
+	w.start[b] = now
+	return nil
+}
+
+// startAlone begins batch b when one worker does, which the others wait for.
+func (c *clock) startAlone(w *worker, b int) {
+	now := time.Since(c.epoch)
+	c.started[b], w.start[b] = now, now
+}
+
+// finish notes that a worker is done with batch b.
+func (c *clock) finish(w *worker, b int) { w.finish[b] = time.Since(c.epoch) }
+
+// meet waits for all workers.
+func (c *clock) meet(w *worker) error {
+	w.met++
+	if w.id > 0 {
+		if !c.barrier.Meet(w.id, w.met, w.wait) {
+			return c.missing(w)
+		}
+		return nil
+	}
+	if !c.barrier.Gather(w.met, w.wait) {
+		return c.missing(w)
+	}
+	c.barrier.Release(w.met)
+	return nil
+}
+
+// missing says for whom a worker that gave up at the barrier had waited.
+func (c *clock) missing(w *worker) error {
+	for _, other := range c.workers {
+		if c.barrier.Arrived(other.id) < w.met {
+			return gaveUp{fmt.Sprintf("worker %d to come to the barrier", other.id)}
+		}
+	}
+	return gaveUp{"the barrier to open"}
+}
+
+// took is the time of a batch in ns, from its moment to the last finish.
+func (c *clock) took(b int) float64 {
+	var last time.Duration
+	for _, w := range c.workers {
+		last = max(last, w.finish[b])
+	}
+	return float64(last - c.started[b])
+}
+
+// times are those of the batches but the first, over what there was in each.
+func (c *clock) times(each int) (ns []float64) {
+	for b := 1; b < len(c.started); b++ {
+		ns = append(ns, c.took(b)/float64(each))
+	}
+	return ns
 }

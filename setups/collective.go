@@ -33,11 +33,7 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 		return nil, fmt.Errorf("a schedule for %d ranks needs as many workers, there are %d", p, t.Tau())
 	}
 	run, err := t.lay(c)
-	defer func() {
-		if t.broken == nil {
-			run.unmap()
-		}
-	}()
+	defer run.unmap()
 	if err != nil {
 		return nil, err
 	}
@@ -65,24 +61,16 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 // which warms up. What a round of nothing takes is the clock's.
 type performance struct {
 	Collective
-	epoch    time.Time
-	begin    []atomic.Int64 // of each round, ns since epoch
-	barrier  *shm.Barrier
-	channels []*shm.Channel
-	regions  []*shm.Region
+	measurement
 	ranks    []*rank
 	patterns [][]byte
-	arena    *exchange
-	where    *where
 }
 
 type rank struct {
-	buffers  [3]buffer // by collective.Buffer
-	steps    []step
-	finish   []time.Duration // of each round
-	channels []*shm.Channel  // that it writes
-	arrived  []byte          // what is to be reduced
-	done     atomic.Int64    // rounds
+	buffers [3]buffer // by collective.Buffer
+	steps   []step
+	arrived []byte       // what is to be reduced
+	done    atomic.Int64 // rounds
 }
 
 // A buffer is a rank's, at a place of its own in each run if it walks.
@@ -115,99 +103,27 @@ type spanCopy struct {
 	src, dst collective.Span
 }
 
-// An exchange is the memory of collectives off cache: of each worker an arena
-// that it sends from, laid once and never changed, and one that it receives
-// into. Both are mapped when they are first needed.
-type exchange struct {
-	bytes   int
-	regions [2][]*shm.Region // sending, receiving; by worker
-	laid    [2][]bool
-	next    [2]int        // where the next run begins
-	touched atomic.Uint64 // pieces, of all arenas: that is progress, too
-}
-
-// pieceBytes is what is touched at a time.
-const pieceBytes = 4 << 20
-
-const (
-	sending = iota
-	receiving
-)
-
-func (e *exchange) close() {
-	if e == nil {
-		return
-	}
-	for _, side := range e.regions {
-		for _, r := range side {
-			if r != nil {
-				r.Close()
-			}
+// arenaBytes is the size of the arenas of collectives, which is one for all, and so
+// many bytes at least.
+func (t *Team) arenaBytes(bytes int) int {
+	t.memory.drop(func(r *region) bool { return r.of == arenaOfRanks && len(r.mem) < bytes })
+	for k, r := range t.memory.kept {
+		if k.of == arenaOfRanks {
+			return len(r.mem)
 		}
 	}
-}
-
-// exchangeOf is the team's, with arenas of at least so many bytes.
-func (t *Team) exchangeOf(bytes int) *exchange {
-	if e := t.exchange; e != nil && e.bytes >= bytes {
-		return e
-	}
-	t.exchange.close()
-	e := &exchange{bytes: bytes}
-	for side := range e.regions {
-		e.regions[side] = make([]*shm.Region, t.Tau())
-		e.laid[side] = make([]bool, t.Tau())
-	}
-	t.exchange = e
-	return e
-}
-
-// memory is a worker's arena.
-func (e *exchange) memory(t *Team, side, w int) ([]byte, error) {
-	if e.regions[side][w] == nil {
-		r, err := t.mapOn(shm.MapPrivate, e.bytes, t.placement.Workers[w].UserNode)
-		if err != nil {
-			return nil, err
-		}
-		e.regions[side][w] = r
-	}
-	return e.regions[side][w].Bytes(), nil
-}
-
-// touch lays what worker w sends, and has the pages of what it receives into,
-// from its own thread.
-func (e *exchange) touch(w int, pattern []byte, where *where) error {
-	for side, regions := range e.regions {
-		if regions[w] == nil || e.laid[side][w] {
-			continue
-		}
-		mem := regions[w].Bytes()
-		for at := 0; at < len(mem); at += pieceBytes {
-			piece := mem[at:min(at+pieceBytes, len(mem))]
-			if side == sending {
-				lay(piece, pattern, at)
-			} else {
-				clear(piece)
-			}
-			if err := where.settle(piece, userBuffer, w); err != nil {
-				return err
-			}
-			e.touched.Add(1)
-		}
-		e.laid[side][w] = true
-	}
-	return nil
+	return bytes
 }
 
 func (t *Team) lay(c Collective) (*performance, error) {
-	run := &performance{Collective: c, epoch: time.Now(), begin: make([]atomic.Int64, 2*c.Runs+2), patterns: t.patterns, where: &t.where}
-	mem, err := run.mapped(t, shm.Map, shm.BarrierBytes(t.Tau()), t.placement.Workers[0].IntermediateNode)
-	if err != nil {
+	run := &performance{Collective: c, patterns: t.patterns}
+	// Long enough for everybody to hear of it.
+	notice := time.Microsecond + time.Duration(t.Tau())*100*time.Nanosecond
+	if err := run.enlist(t, t.Tau(), 2*c.Runs+2, notice); err != nil {
 		return run, err
 	}
-	run.barrier = shm.NewBarrier(mem, t.Tau())
-	for range t.placement.Workers {
-		run.ranks = append(run.ranks, &rank{finish: make([]time.Duration, 2*c.Runs+2)})
+	for range t.workers {
+		run.ranks = append(run.ranks, &rank{})
 	}
 	if err := run.program(t); err != nil {
 		return run, err
@@ -229,7 +145,7 @@ func (p *performance) place(t *Team) error {
 			size, side := p.Schedule.Size(id, collective.Buffer(b)), p.side(id, collective.Buffer(b))
 			r.buffers[b] = buffer{size: size, places: 1}
 			if p.ArenaBytes == 0 || size == 0 || side < 0 {
-				mem, err := p.mapped(t, shm.MapPrivate, max(1, size), t.placement.Workers[id].UserNode)
+				mem, err := p.user(userBuffer, id, side, size)
 				if err != nil {
 					return err
 				}
@@ -242,12 +158,11 @@ func (p *performance) place(t *Team) error {
 	if stride == [2]int{} {
 		return nil
 	}
-	e := t.exchangeOf(max(p.ArenaBytes, 2*stride[sending], 2*stride[receiving]))
-	p.arena = e
+	bytes := t.arenaBytes(max(p.ArenaBytes, 2*stride[sending], 2*stride[receiving]))
 	var places, first [2]int
 	for side, n := range stride {
 		if n > 0 {
-			places[side] = e.bytes / n
+			places[side] = bytes / n
 		}
 	}
 	// Each time that runs come by a place where they received, what they send
@@ -257,8 +172,8 @@ func (p *performance) place(t *Team) error {
 	}
 	for side, n := range stride {
 		if places[side] > 0 {
-			first[side] = (e.next[side] + n - 1) / n % places[side]
-			e.next[side] = (first[side] + p.Runs + 1) % places[side] * n
+			first[side] = (t.next[side] + n - 1) / n % places[side]
+			t.next[side] = (first[side] + p.Runs + 1) % places[side] * n
 		}
 	}
 	for id, r := range p.ranks {
@@ -268,7 +183,7 @@ func (p *performance) place(t *Team) error {
 				continue
 			}
 			side := p.side(id, collective.Buffer(b))
-			mem, err := e.memory(t, side, id)
+			mem, err := p.user(arenaOfRanks, id, side, bytes)
 			if err != nil {
 				return err
 			}
@@ -289,28 +204,9 @@ func (p *performance) side(id int, b collective.Buffer) int {
 	return -1
 }
 
-func (p *performance) mapped(t *Team, how func(int) (*shm.Region, error), n, node int) ([]byte, error) {
-	r, err := t.mapOn(how, n, node)
-	if err != nil {
-		return nil, err
-	}
-	p.regions = append(p.regions, r)
-	return r.Bytes(), nil
-}
-
-func (p *performance) unmap() {
-	for _, r := range p.regions {
-		r.Close()
-	}
-}
-
 // program writes each rank's steps, with a channel for each pair that talks.
 func (p *performance) program(t *Team) error {
 	type pair struct{ from, to int }
-	n, err := shm.ChannelBytes(p.Segments, p.SegmentBytes, 1)
-	if err != nil {
-		return err
-	}
 	outs, ins := make(map[pair]*shm.Sender), make(map[pair]*shm.Receiver)
 	reduced := make([]int, t.Tau()) // bytes, of the largest that arrive
 	for _, stage := range p.Schedule.Steps() {
@@ -329,13 +225,10 @@ func (p *performance) program(t *Team) error {
 			}
 			between := pair{m.From, m.To}
 			if outs[between] == nil {
-				mem, err := p.mapped(t, shm.Map, n, t.placement.Workers[m.From].IntermediateNode)
+				c, err := p.channel(m.From, p.Segments, p.SegmentBytes, 1, fresh)
 				if err != nil {
 					return err
 				}
-				c := shm.NewChannel(mem, p.Segments, p.SegmentBytes, 1)
-				p.channels = append(p.channels, c)
-				p.ranks[m.From].channels = append(p.ranks[m.From].channels, c)
 				outs[between] = c.Sender(t.workers[m.From].wait)
 				ins[between] = c.Receiver(0, t.workers[m.To].wait)
 			}
@@ -357,7 +250,8 @@ func (p *performance) program(t *Team) error {
 	}
 	for id, bytes := range reduced {
 		if bytes > 0 {
-			if p.ranks[id].arrived, err = p.mapped(t, shm.MapPrivate, bytes, t.placement.Workers[id].UserNode); err != nil {
+			var err error
+			if p.ranks[id].arrived, err = p.user(userBuffer, id, receiving, bytes); err != nil {
 				return err
 			}
 		}
@@ -365,34 +259,16 @@ func (p *performance) program(t *Team) error {
 	return nil
 }
 
-func (p *performance) progress() (n uint64) {
-	for _, c := range p.channels {
-		n += c.Progress()
-	}
-	for w := range p.ranks {
-		n += p.barrier.Arrived(w)
-	}
-	if p.arena != nil {
-		n += p.arena.touched.Load()
-	}
-	return n
-}
-
-// work is one rank's part: lay the data, carry the steps out, check.
-func (p *performance) work(w *worker) error {
+// measure is one rank's part: carry the steps out.
+func (p *performance) measure(w *worker) error {
 	me := p.ranks[w.id]
-	if err := p.touch(w.id); err != nil {
-		return err
-	}
-	met := uint64(0)
-	meet := func() bool { met++; return p.meet(w, met) }
-	for round := range p.begin {
-		if met++; !p.start(w, met, round) {
-			return gaveUp{"the others to begin"}
+	for round := range p.started {
+		if err := p.start(w, round); err != nil {
+			return err
 		}
 		if round%2 == 1 {
 			for s := range me.steps {
-				if err := p.step(w.id, round/2, s, meet); err != nil {
+				if err := p.step(w, round/2, s); err != nil {
 					return err
 				}
 			}
@@ -400,13 +276,12 @@ func (p *performance) work(w *worker) error {
 		// A round is over when all that it wrote is in place, not when that waits
 		// in the CPU's buffers; an atomic store takes its turn after it.
 		me.done.Store(int64(round))
-		me.finish[round] = time.Since(p.epoch)
+		p.finish(w, round)
 	}
-	if !meet() {
-		return gaveUp{"the others to finish"}
-	}
-	return p.checkRuns(w.id)
+	return nil
 }
+
+func (p *performance) verify(w *worker) error { return p.checkRuns(w.id) }
 
 // checkRuns checks a rank's runs. Those that came by the same place left it to the
 // last of them.
@@ -419,54 +294,14 @@ func (p *performance) checkRuns(id int) error {
 	return nil
 }
 
-// took is the time of a round in ns.
-func (p *performance) took(round int) float64 {
-	var last time.Duration
-	for _, rank := range p.ranks {
-		last = max(last, rank.finish[round])
-	}
-	return float64(last) - float64(p.begin[round].Load())
-}
-
-func (p *performance) meet(w *worker, met uint64) bool {
-	if w.id > 0 {
-		return p.barrier.Meet(w.id, met, w.wait)
-	}
-	if !p.barrier.Gather(met, w.wait) {
-		return false
-	}
-	p.barrier.Release(met)
-	return true
-}
-
-// start has all ranks begin a round at one moment. A barrier alone lets the
-// one who opens it go first, and a short message is over before the others know.
-func (p *performance) start(w *worker, met uint64, round int) bool {
-	begin := &p.begin[round]
-	if w.id > 0 {
-		if !p.barrier.Meet(w.id, met, w.wait) {
-			return false
-		}
-	} else {
-		if !p.barrier.Gather(met, w.wait) {
-			return false
-		}
-		// Long enough for everybody to hear of it.
-		notice := time.Microsecond + time.Duration(len(p.ranks))*100*time.Nanosecond
-		begin.Store(int64(time.Since(p.epoch) + notice))
-		p.barrier.Release(met)
-	}
-	for at := time.Duration(begin.Load()); time.Since(p.epoch) < at; {
-	}
-	return true
-}
-
 // step carries one of a rank's steps out.
-func (p *performance) step(id, run, s int, meet func() bool) error {
-	me := p.ranks[id]
-	st := &me.steps[s]
-	if st.meet && !meet() {
-		return gaveUp{fmt.Sprintf("the others to begin stage %d", s)}
+func (p *performance) step(w *worker, run, s int) error {
+	id := w.id
+	st := &p.ranks[id].steps[s]
+	if st.meet {
+		if err := p.meet(w); err != nil {
+			return err
+		}
 	}
 	for _, c := range st.copies {
 		shm.Copy(p.span(id, run, c.dst), p.span(c.from, run, c.src))
@@ -524,41 +359,6 @@ func (p *performance) span(rank, run int, s collective.Span) []byte {
 
 func (p *performance) whole(rank, run int, b collective.Buffer) []byte {
 	return p.span(rank, run, collective.Span{Buffer: b, Bytes: p.ranks[rank].buffers[b].size})
-}
-
-// touch lays what a rank brings, and has the pages of all that it writes.
-func (p *performance) touch(id int) error {
-	me := p.ranks[id]
-	if p.arena != nil {
-		if err := p.arena.touch(id, p.patterns[id], p.where); err != nil {
-			return err
-		}
-	}
-	for b := range me.buffers {
-		buf := &me.buffers[b]
-		switch {
-		case buf.stride > 0: // in an arena
-			continue
-		case p.brings(id, collective.Buffer(b)):
-			lay(buf.mem, p.patterns[id], 0)
-		default:
-			clear(buf.mem)
-		}
-		if err := p.where.settle(buf.mem, userBuffer, id); err != nil {
-			return err
-		}
-	}
-	clear(me.arrived)
-	if err := p.where.settle(me.arrived, userBuffer, id); err != nil {
-		return err
-	}
-	for _, c := range me.channels {
-		clear(c.Bytes())
-		if err := p.where.settle(c.Bytes(), intermediate, id); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // check compares what a rank holds after a run with what the collective promises.

@@ -133,7 +133,7 @@ func promised(run *performance, id int) bool {
 func TestExchangeIsKept(t *testing.T) {
 	team := team(t, 2)
 	a, _ := collective.Lookup("allgather:ring")
-	kept := func(m, arena int) *exchange {
+	arena := func(m, arena int) *region {
 		s, err := a.Schedule(collective.Call{P: 2, M: m})
 		if err != nil {
 			t.Fatal(err)
@@ -142,16 +142,16 @@ func TestExchangeIsKept(t *testing.T) {
 		if _, err := team.RunCollective(context.Background(), c); err != nil {
 			t.Fatal(err)
 		}
-		return team.exchange
+		return team.memory.kept[key{of: arenaOfRanks, side: sending}]
 	}
-	first := kept(1000, 1<<20)
-	if e := kept(50000, 1<<20); e != first {
+	first := arena(1000, 1<<20)
+	if e := arena(50000, 1<<20); e != first {
 		t.Error("the arenas were mapped again")
 	}
-	if e := kept(1<<20, 1<<20); e.bytes < 4<<20 {
-		t.Errorf("arenas of %d bytes hold two results of %d", e.bytes, 2<<20)
+	if e := arena(1<<20, 1<<20); len(e.mem) < 4<<20 {
+		t.Errorf("arenas of %d bytes hold two results of %d", len(e.mem), 2<<20)
 	}
-	if team.Release(); team.exchange != nil {
+	if team.Release(); len(team.memory.kept) > 0 {
 		t.Error("Release kept the arenas")
 	}
 }

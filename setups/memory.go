@@ -3,8 +3,6 @@ package setups
 import (
 	"bytes"
 	"math/rand/v2"
-
-	"github.com/taulop/taulop/shm"
 )
 
 // A walk is the path of messages through the workers' user buffers, all in
@@ -104,38 +102,6 @@ func (k *walk) advance(s Setup, units, n int) {
 		at = k.after(at, units)
 	}
 	k.next = at
-}
-
-// An arena is user memory larger than the caches, one region a worker, through
-// which messages walk so that user data comes from memory. It is kept from
-// trial to trial: mapping and filling it takes longer than a trial.
-type arena struct {
-	bytes   int
-	regions []*shm.Region
-	walk    *walk
-	visits  []uint32 // memory for walks to come
-}
-
-func (t *Team) newArena(bytes int) (*arena, error) {
-	a := &arena{bytes: bytes}
-	for _, place := range t.placement.Workers {
-		r, err := t.mapOn(shm.MapPrivate, bytes, place.UserNode)
-		if err != nil {
-			a.close()
-			return nil, err
-		}
-		a.regions = append(a.regions, r)
-	}
-	return a, nil
-}
-
-func (a *arena) close() {
-	if a == nil {
-		return
-	}
-	for _, r := range a.regions {
-		r.Close()
-	}
 }
 
 // patternBytes is prime, so that no two segments of a message look alike.

@@ -3,10 +3,7 @@ package setups
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
-
-	"github.com/taulop/taulop/shm"
 )
 
 // Passes are what the first worker does to an array of its own, again and again
@@ -42,106 +39,57 @@ func (t *Team) Passes(ctx context.Context, p Passes) ([]float64, error) {
 	if p.ArenaBytes == 0 && p.Bytes >= keptArray {
 		p.ArenaBytes = p.Bytes
 	}
-	run := &passes{Passes: p, where: &t.where, stop: &t.stop, times: make([]float64, p.Batches+1)}
+	run := &passes{Passes: p, found: p.Want}
+	defer run.unmap()
+	if err := run.enlist(t, 1, p.Batches+1, 0); err != nil {
+		return nil, err
+	}
+	life, bytes := fresh, p.Bytes
 	if p.ArenaBytes > 0 {
-		if t.laid == nil || len(t.laid.region.Bytes()) < p.ArenaBytes {
-			t.laid.close()
-			t.laid = nil
-			r, err := t.mapOn(shm.MapPrivate, p.ArenaBytes, t.placement.Workers[0].UserNode)
-			if err != nil {
-				return nil, err
-			}
-			t.laid = &laid{region: r}
-		}
-		run.mem = t.laid.region.Bytes()[:p.ArenaBytes]
-		run.arena = t.laid
-		run.lay = t.laid.what != p.Laid
-	} else {
-		r, err := t.mapOn(shm.MapPrivate, p.Bytes, t.placement.Workers[0].UserNode)
-		if err != nil {
-			return nil, err
-		}
-		defer func() {
-			if t.broken == nil { // else the worker may still be in there
-				r.Close()
-			}
-		}()
-		run.mem, run.lay = r.Bytes()[:p.Bytes], true
+		life, bytes = kept, p.ArenaBytes
 	}
-	err := t.run(ctx, run)
-	if run.arena != nil && err != nil {
-		run.arena.what = "" // stopped half-way: who knows what lies where
-	}
+	r, err := run.region(key{of: arrayOfPasses}, bytes, life, func(mem []byte, _ int) { p.Lay(mem) })
 	if err != nil {
 		return nil, err
 	}
-	return run.times[1:], nil
+	if r.ready = r.ready && r.holds == p.Laid; !r.ready {
+		r.holds, r.next = p.Laid, 0
+	}
+	if run.mem = r.mem[:bytes]; life == kept {
+		run.arena = r
+	}
+	if err := t.run(ctx, run); err != nil {
+		return nil, err
+	}
+	return run.times(p.Count), nil
 }
 
 // keptArray is the size from which on an array stays mapped: an arena of one.
 var keptArray = 256 << 20 // a test has another
 
-// laid is an arena of passes, and what lies in it.
-type laid struct {
-	region *shm.Region
-	what   string
-	next   int // where the next pass begins
-}
-
-func (l *laid) close() {
-	if l != nil {
-		l.region.Close()
-	}
-}
-
 type passes struct {
 	Passes
+	measurement
 	mem    []byte
-	arena  *laid
-	lay    bool
-	where  *where
-	stop   *atomic.Bool
-	steps  atomic.Uint64
-	times  []float64 // by batch, the first of which warms up
-	warmed int       // passes before
+	arena  *region
+	first  int     // where the first pass begins
+	found  float64 // Want, or what a pass found instead
+	warmed int     // passes before
 }
 
-func (p *passes) progress() uint64 { return p.steps.Load() }
-
-// passLay is how much is laid between two signs of life.
-const passLay = 64 << 20
-
-func (p *passes) work(w *worker) error {
-	if w.id > 0 {
-		return nil
-	}
-	if p.lay {
-		for at := 0; at < len(p.mem); at += passLay {
-			if p.stop.Load() {
-				return gaveUp{"its memory to be laid"}
-			}
-			p.Lay(p.mem[at:min(len(p.mem), at+passLay)])
-			p.steps.Add(1)
-		}
-		if err := p.where.settle(p.mem, userBuffer, 0); err != nil {
-			return err
-		}
-		if p.arena != nil {
-			p.arena.what, p.arena.next = p.Laid, 0
-		}
-	}
+func (p *passes) measure(w *worker) error {
 	at := p.begin()
-	begin, found := at, p.Want
+	p.first = at
 	if p.arena == nil {
 		if err := p.warm(); err != nil {
 			return err
 		}
 	}
-	for b := range p.times {
-		start := time.Now()
+	for b := range p.Batches + 1 {
+		p.startAlone(w, b)
 		if p.arena == nil {
 			if got := p.Pass(p.mem, p.Count); got != p.Want {
-				found = got
+				p.found = got
 			}
 		} else {
 			for range p.Count {
@@ -149,21 +97,24 @@ func (p *passes) work(w *worker) error {
 					at = 0
 				}
 				if got := p.Pass(p.mem[at:at+p.Bytes], 1); got != p.Want {
-					found = got
+					p.found = got
 				}
-				at += p.step()
+				at += p.stride()
 			}
 		}
-		p.times[b] = float64(time.Since(start)) / float64(p.Count)
-		p.steps.Add(1)
-		if p.stop.Load() {
+		p.finish(w, b)
+		if !p.step() {
 			return gaveUp{"its next batch"}
 		}
 	}
-	if found != p.Want {
-		return fmt.Errorf("a pass found %g where %g lies: this machine's arithmetic cannot be trusted", found, p.Want)
+	return nil
+}
+
+func (p *passes) verify(*worker) error {
+	if p.found != p.Want {
+		return fmt.Errorf("a pass found %g where %g lies: this machine's arithmetic cannot be trusted", p.found, p.Want)
 	}
-	return p.check(begin)
+	return p.check(p.first)
 }
 
 // A last-level cache takes in an array that was just laid only after several passes:
@@ -177,23 +128,22 @@ const (
 func (p *passes) warm() error {
 	for began := time.Now(); p.warmed+p.Count < warmPasses && time.Since(began) < warmTime; p.warmed++ {
 		p.Pass(p.mem, 1)
-		p.steps.Add(1)
-		if p.stop.Load() {
+		if !p.step() {
 			return gaveUp{"its array to be warm"}
 		}
 	}
 	return nil
 }
 
-// step is from the beginning of one array of an arena to that of the next.
-func (p *passes) step() int { return unitsOf(p.Bytes) * unitBytes }
+// stride is from the beginning of one array of an arena to that of the next.
+func (p *passes) stride() int { return unitsOf(p.Bytes) * unitBytes }
 
-func (p *passes) total() int { return p.warmed + p.Count*len(p.times) }
+func (p *passes) total() int { return p.warmed + p.Count*(p.Batches+1) }
 
 // begin is where the first pass begins: where those before ended if all fit in
 // from there, so that no array lies across another.
 func (p *passes) begin() int {
-	if p.arena == nil || p.arena.next+p.total()*p.step() > len(p.mem) {
+	if p.arena == nil || p.arena.next+p.total()*p.stride() > len(p.mem) {
 		return 0
 	}
 	return p.arena.next
@@ -205,9 +155,9 @@ func (p *passes) check(begin int) error {
 	if p.arena == nil {
 		return p.Check(p.mem, p.total())
 	}
-	arrays := min(p.total(), (len(p.mem)-begin-p.Bytes)/p.step()+1)
+	arrays := min(p.total(), (len(p.mem)-begin-p.Bytes)/p.stride()+1)
 	for i := range arrays {
-		at, visits := begin+i*p.step(), p.total()/arrays
+		at, visits := begin+i*p.stride(), p.total()/arrays
 		if i < p.total()%arrays {
 			visits++
 		}
@@ -215,7 +165,7 @@ func (p *passes) check(begin int) error {
 			return err
 		}
 		p.steps.Add(1)
-		p.arena.next = at + p.step()
+		p.arena.next = at + p.stride()
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func TestPassesAreCounted(t *testing.T) {
 				t.Errorf("%s: an array was passed over %d times, want %d or more", c.name, fewest, c.passes)
 			}
 		}
-		if stays := team.laid != nil; stays != (c.name != "fresh") {
+		if stays := team.memory.kept[key{of: arrayOfPasses}] != nil; stays != (c.name != "fresh") {
 			t.Errorf("%s: an arena stays: %t", c.name, stays)
 		}
 	}

@@ -41,59 +41,40 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 	if t.Tau() < 2 {
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
 	}
-	run := &roundTrip{RoundTrip: rt, times: make([]float64, rt.Runs+1), patterns: t.patterns, where: &t.where}
-	defer func() {
-		if t.broken == nil {
-			for _, r := range run.regions {
-				r.Close()
-			}
-		}
-	}()
-	mem, err := run.mapped(t, shm.Map, shm.BarrierBytes(2), t.placement.Workers[0].IntermediateNode)
-	if err != nil {
+	run := &roundTrip{RoundTrip: rt}
+	defer run.unmap()
+	if err := run.enlist(t, 2, rt.Runs+1, 0); err != nil {
 		return nil, err
 	}
-	run.barrier = shm.NewBarrier(mem, 2)
-	n, err := shm.ChannelBytes(rt.Segments, rt.SegmentBytes, 1)
-	if err != nil {
-		return nil, err
+	of, bytes, next := userBuffer, rt.span(), [2]int{}
+	if rt.ArenaBytes > 0 {
+		of, bytes, next = arenaOfRanks, t.arenaBytes(max(rt.ArenaBytes, 2*rt.span())), t.next
 	}
 	for w := range run.users {
-		place := t.placement.Workers[w]
-		mem, err := run.mapped(t, shm.Map, n, place.IntermediateNode)
-		if err != nil {
+		if _, err := run.channel(w, rt.Segments, rt.SegmentBytes, 1, fresh); err != nil {
 			return nil, err
 		}
-		run.channels[w] = shm.NewChannel(mem, rt.Segments, rt.SegmentBytes, 1)
 		for side := range run.users[w] {
-			if rt.ArenaBytes > 0 {
-				run.arena = t.exchangeOf(max(rt.ArenaBytes, 2*rt.span()))
-				mem, err = run.arena.memory(t, side, w)
-			} else {
-				mem, err = run.mapped(t, shm.MapPrivate, max(1, rt.span()), place.UserNode)
-			}
+			mem, err := run.user(of, w, side, bytes)
 			if err != nil {
 				return nil, err
 			}
-			run.users[w][side] = walked{mem: mem, size: rt.span()}
-		}
-		if rt.Layout != nil {
-			for side := range run.packed[w] {
-				if run.packed[w][side], err = run.mapped(t, shm.MapPrivate, rt.Bytes, place.UserNode); err != nil {
-					return nil, err
-				}
+			run.users[w][side] = walked{mem: mem[:cap(mem)], size: rt.span(), at: next[side]}
+			if rt.Layout == nil {
+				continue
+			}
+			if run.packed[w][side], err = run.user(userBuffer, w, receiving, rt.Bytes); err != nil {
+				return nil, err
 			}
 		}
-		run.users[w][sending].at = run.begin(sending)
-		run.users[w][receiving].at = run.begin(receiving)
 	}
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
+	if rt.ArenaBytes > 0 { // the client sends more, so it went further
+		t.next = [2]int{run.users[0][sending].at, run.users[1][receiving].at}
+	}
 	for w := range run.users {
-		if run.arena != nil { // the client sends more, so it went further
-			run.arena.next = [2]int{run.users[0][sending].at, run.users[1][receiving].at}
-		}
 		from, to := &run.users[1-w][sending], &run.users[w][receiving]
 		arrived := to.mem[to.last : to.last+rt.span()]
 		if rt.Layout != nil && !elements(*rt.Layout, arrived, t.patterns[1-w], from.last) ||
@@ -101,20 +82,14 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 			return nil, fmt.Errorf("round trip: worker %d does not hold what worker %d sent: this machine's copies cannot be trusted", w, 1-w)
 		}
 	}
-	return run.times[1:], nil
+	return run.times(1), nil
 }
 
 type roundTrip struct {
 	RoundTrip
-	regions  []*shm.Region
-	barrier  *shm.Barrier
-	channels [2]*shm.Channel // by writer
-	users    [2][2]walked    // by worker, sending and receiving
-	packed   [2][2][]byte    // of messages with a layout, likewise
-	patterns [][]byte
-	arena    *exchange
-	where    *where
-	times    []float64
+	measurement
+	users  [2][2]walked // by worker, sending and receiving
+	packed [2][2][]byte // of messages with a layout, likewise
 }
 
 // walked is memory through which messages walk, if there is room for two.
@@ -136,70 +111,19 @@ func (u *walked) next() []byte {
 	return m
 }
 
-func (p *roundTrip) begin(side int) int {
-	if p.arena == nil {
-		return 0
-	}
-	return p.arena.next[side]
-}
+// verify has nothing to do until both ends are known to be done.
+func (p *roundTrip) verify(*worker) error { return nil }
 
-func (p *roundTrip) mapped(t *Team, how func(int) (*shm.Region, error), n, node int) ([]byte, error) {
-	r, err := t.mapOn(how, n, node)
-	if err != nil {
-		return nil, err
-	}
-	p.regions = append(p.regions, r)
-	return r.Bytes(), nil
-}
-
-// touch lays what a worker sends and has the pages of what it receives into.
-func (p *roundTrip) touch(w int) error {
-	clear(p.channels[w].Bytes())
-	if err := p.where.settle(p.channels[w].Bytes(), intermediate, w); err != nil {
-		return err
-	}
-	if p.arena != nil {
-		return p.arena.touch(w, p.patterns[w], p.where)
-	}
-	lay(p.users[w][sending].mem, p.patterns[w], 0)
-	clear(p.users[w][receiving].mem)
-	for _, user := range p.users[w] {
-		if err := p.where.settle(user.mem, userBuffer, w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *roundTrip) progress() uint64 {
-	n := p.channels[0].Progress() + p.channels[1].Progress()
-	if p.arena != nil {
-		n += p.arena.touched.Load()
-	}
-	return n
-}
-
-func (p *roundTrip) work(w *worker) error {
-	if w.id > 1 {
-		return nil
-	}
+func (p *roundTrip) measure(w *worker) error {
 	out, in := p.channels[w.id].Sender(w.wait), p.channels[1-w.id].Receiver(0, w.wait)
 	outgoing, incoming := &p.users[w.id][sending], &p.users[w.id][receiving]
-	if err := p.touch(w.id); err != nil {
+	if err := p.meet(w); err != nil {
 		return err
 	}
-	met := p.barrier.Gather
-	if w.id == 1 {
-		met = func(round uint64, wait *shm.Waiter) bool { return p.barrier.Meet(1, round, wait) }
-	}
-	if !met(1, w.wait) {
-		return gaveUp{"the other end"}
-	}
-	if w.id == 0 {
-		p.barrier.Release(1)
-	}
-	for i := range p.times {
-		begin := time.Now()
+	for i := range p.Runs + 1 {
+		if w.id == 0 {
+			p.startAlone(w, i)
+		}
 		for j := range p.N {
 			if w.id == 1 {
 				if !p.unpack(w.id, in, incoming.next()) {
@@ -223,7 +147,7 @@ func (p *roundTrip) work(w *worker) error {
 			return gaveUp{"the server's answer"}
 		}
 		if w.id == 0 {
-			p.times[i] = float64(time.Since(begin))
+			p.finish(w, i)
 		}
 	}
 	return nil

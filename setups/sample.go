@@ -10,9 +10,9 @@ import (
 // A Work is something that a team can do any number of times in a row: a Trial, a
 // RoundTrip, a Between, Passes, a Collective.
 type Work interface {
-	// times does it n times in each of so many batches, and returns what one of
+	// repeat does it n times in each of so many batches, and returns what one of
 	// them took in each batch, in ns.
-	times(ctx context.Context, t *Team, n, batches int) ([]float64, error)
+	repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error)
 	// batch says how long one should be, and how many of them make a sample.
 	batch() Batch
 }
@@ -46,7 +46,7 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 	if batches > 2 && hint > float64(longWork) {
 		batches = 2
 	}
-	all, err := w.times(ctx, t, n, batches)
+	all, err := w.repeat(ctx, t, n, batches)
 	if err != nil {
 		return Sample{}, err
 	}
@@ -63,7 +63,7 @@ func (b Batch) times(ns float64) int {
 // calibrate finds out what one takes: one alone is mostly clock and barrier.
 func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err error) {
 	for n := max(1, b.Least); ; {
-		times, err := w.times(ctx, t, n, 1)
+		times, err := w.repeat(ctx, t, n, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -109,7 +109,7 @@ func (tr Trial) batch() Batch {
 	return Batch{500 * time.Microsecond, 3, 1, anyTimes}
 }
 
-func (tr Trial) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+func (tr Trial) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	tr.Messages, tr.Batches = n, batches
 	return t.Run(ctx, tr)
 }
@@ -121,14 +121,14 @@ func (Brief) batch() Batch { return Batch{100 * time.Microsecond, 2, 1, anyTimes
 
 func (b Between) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
 
-func (b Between) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+func (b Between) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	b.Copies, b.Batches = n, batches
 	return t.CopyBetween(ctx, b)
 }
 
 func (p Passes) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
 
-func (p Passes) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+func (p Passes) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	p.Count, p.Batches = n, batches
 	return t.Passes(ctx, p)
 }
@@ -136,7 +136,7 @@ func (p Passes) times(ctx context.Context, t *Team, n, batches int) ([]float64, 
 // A round trip is timed by itself, so that batches are runs.
 func (rt RoundTrip) batch() Batch { return Batch{0, max(rt.Runs, 1), 1, 1} }
 
-func (rt RoundTrip) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+func (rt RoundTrip) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	rt.Runs = batches
 	return t.RoundTrips(ctx, rt)
 }
@@ -144,7 +144,7 @@ func (rt RoundTrip) times(ctx context.Context, t *Team, n, batches int) ([]float
 // So is a run of a collective, of which a sample has as many as last a few ms.
 func (c Collective) batch() Batch { return Batch{3 * time.Millisecond, 1, 5, 1000} }
 
-func (c Collective) times(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+func (c Collective) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	c.Runs = n
 	times, err := t.RunCollective(ctx, c)
 	if err != nil {

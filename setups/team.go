@@ -28,18 +28,14 @@ type Team struct {
 	stall     time.Duration
 	broken    error // a worker never came back: nothing more can be trusted
 
-	arena    *arena
-	exchange *exchange // of collectives
-	laid     *laid     // of passes
-	kept     map[piece]*shm.Region
-	visits   []uint32 // memory for walks through fresh buffers
-	// of copies between levels
-	stretches map[stretchKey]*stretch
-	copied    int // trials
-	where     where
-	share     *HugeShare // of the last trial, if Huge
-	patterns  [][]byte
-	restore   func()
+	memory   memory
+	walk     *walk      // of trials off cache
+	visits   []uint32   // memory for walks through fresh buffers
+	next     [2]int     // where the next collective off cache sends and receives
+	copied   int        // trials of copies between levels
+	share    *HugeShare // of the last trial, if Huge
+	patterns [][]byte
+	restore  func()
 }
 
 // stallAfter is how long a run may stand still. A worker that lost its CPU is
@@ -53,14 +49,18 @@ type worker struct {
 	tasks  chan task
 	done   chan struct{}
 	wait   *shm.Waiter
-	finish []time.Duration // of each batch, since the trial's epoch
 	err    error
+	// Of the last measurement: how often it came to the barrier, and when it began
+	// and finished each batch.
+	met           uint64
+	start, finish []time.Duration
+	_             [128]byte // what others write is on other cache lines
 }
 
 // NewTeam starts the workers of a placement and pins them. The error names the
 // CPU and the kernel's reason where pinning fails.
 func NewTeam(p numa.Placement) (*Team, error) {
-	t := &Team{placement: p, stall: stallAfter, where: where{workers: p.Workers}}
+	t := &Team{placement: p, stall: stallAfter, memory: memory{where: where{workers: p.Workers}, kept: make(map[key]*region)}}
 	tau := len(p.Workers)
 	for w := range tau {
 		t.patterns = append(t.patterns, pattern(w))
@@ -117,16 +117,7 @@ func (t *Team) Placement() numa.Placement { return t.placement }
 // maps it again.
 func (t *Team) Release() {
 	if t.broken == nil {
-		t.arena.close()
-		t.exchange.close()
-		t.laid.close()
-		for _, r := range t.kept {
-			r.Close()
-		}
-		for _, s := range t.stretches {
-			s.region.Close()
-		}
-		t.arena, t.exchange, t.laid, t.kept, t.stretches = nil, nil, nil, nil, nil
+		t.memory.drop(func(*region) bool { return true })
 	}
 }
 
@@ -148,7 +139,7 @@ func (w *worker) work(pinned chan<- error) {
 	w.thread = numa.ThreadID()
 	pinned <- nil
 	for tk := range w.tasks {
-		w.err = tk.work(w)
+		w.err = tk.common().work(w, tk)
 		w.done <- struct{}{}
 	}
 }
@@ -157,12 +148,6 @@ func (w *worker) work(pinned chan<- error) {
 type gaveUp struct{ waitedFor string }
 
 func (e gaveUp) Error() string { return "gave up waiting for " + e.waitedFor }
-
-// A task is what a team does at one time.
-type task interface {
-	work(w *worker) error // a worker's part
-	progress() uint64     // grows as long as any worker gets anywhere
-}
 
 // run hands a task to the workers and waits for them: until they are done, or
 // ctx is, or none of them gets anywhere any more.
@@ -180,7 +165,7 @@ func (t *Team) run(ctx context.Context, tk task) error {
 		cancelled = ctx.Done()
 		stalled   bool
 		moved     error
-		last      = tk.progress()
+		last      = tk.common().progress()
 		since     = time.Now()
 		patience  <-chan time.Time
 	)
@@ -199,7 +184,7 @@ func (t *Team) run(ctx context.Context, tk task) error {
 					patience = time.After(t.stall)
 				}
 			}
-			if now := tk.progress(); now != last {
+			if now := tk.common().progress(); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) >= t.stall && !stalled {
 				stalled = true
@@ -215,10 +200,14 @@ func (t *Team) run(ctx context.Context, tk task) error {
 	if moved == nil {
 		moved = t.moved()
 	}
-	if moved != nil {
-		return moved
+	err := moved
+	if err == nil {
+		err = t.verdict(ctx, stalled)
 	}
-	return t.verdict(ctx, stalled)
+	if err != nil {
+		t.memory.forget()
+	}
+	return err
 }
 
 // moved fails if a worker is no longer where it was pinned.
@@ -263,6 +252,6 @@ func (t *Team) Rebind(p numa.Placement) error {
 		}
 	}
 	t.Release()
-	t.placement, t.where.workers = p, p.Workers
+	t.placement, t.memory.workers = p, p.Workers
 	return nil
 }

@@ -88,7 +88,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 				t.Fatalf("%s: %v", s.Name, err)
 			}
 			for _, at := range []int{0, 999, 1000, 2499} {
-				held := &run.users[1][run.apart()+at]
+				held := &run.users[1].mem[run.apart()+at]
 				*held ^= 1
 				err := run.check(1)
 				if err == nil || !strings.Contains(err.Error(), "worker 1") {
@@ -189,11 +189,11 @@ func TestStalledRunEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer run.unmap()
-	mem, err := run.mapped(team, meeting, 0, 8192)
+	r, err := run.region(key{of: meeting}, 8192, fresh, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.channels[0] = shm.NewChannel(mem, 1, 64, 2) // worker 1 is one reader, nobody the other
+	run.channels[0] = shm.NewChannel(r.mem, 1, 64, 2) // worker 1 is one reader, nobody the other
 	err = team.run(context.Background(), run)
 	for _, want := range []string{"no worker made progress for 1s", "worker 0 on CPU", "make room for segment 1",
 		"worker 1 on CPU", "segment 1 from worker 0"} {
@@ -257,7 +257,7 @@ func TestPagesLieWherePlaced(t *testing.T) {
 						t.Fatalf("%s %s τ=%d: %v", policy, s.Name, tau, err)
 					}
 					for w, worker := range place.Workers {
-						onNode(t, fmt.Sprintf("%s %s τ=%d: user buffer of worker %d", policy, s.Name, tau, w), run.users[w], worker.UserNode)
+						onNode(t, fmt.Sprintf("%s %s τ=%d: user buffer of worker %d", policy, s.Name, tau, w), run.users[w].mem, worker.UserNode)
 						if c := run.channels[w]; c != nil {
 							onNode(t, fmt.Sprintf("%s %s τ=%d: intermediate buffer of worker %d", policy, s.Name, tau, w), c.Bytes(), worker.IntermediateNode)
 						}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -34,30 +32,17 @@ type Trial struct {
 // sent, if ctx ends, or if the workers stop making progress.
 func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	run, err := t.prepare(tr)
-	defer func() {
-		if t.broken == nil { // else a worker may still be in there
-			run.unmap()
-		}
-	}()
+	defer run.unmap()
 	if err != nil {
 		return nil, err
 	}
 	if err := t.run(ctx, run); err != nil {
-		t.forget() // stopped half-way: who knows what lies where
 		return nil, err
 	}
 	if t.Huge && !tr.Kept {
-		t.share = t.hugeShare(run)
+		t.share = t.memory.hugeShare()
 	}
-	times := make([]float64, tr.Batches)
-	for b := range times {
-		var last time.Duration
-		for _, w := range t.workers {
-			last = max(last, w.finish[b+1])
-		}
-		times[b] = float64(last-run.start[b+1]) / float64(tr.Messages)
-	}
-	return times, nil
+	return run.times(tr.Messages), nil
 }
 
 // leastWarm is how many messages it takes until memory that was just laid has
@@ -68,35 +53,23 @@ const leastWarm = 3
 // A trial is a Trial with its memory.
 type trial struct {
 	Trial
-	tau       int
-	placement numa.Placement
-	warm      int // messages of the warm-up batch
-	clock
-	channels []*shm.Channel        // by writer; nil where nobody reads
-	regions  map[use][]*shm.Region // to unmap after the trial
-	walk     *walk                 // as it will be after the trial
-	begin    int                   // unit of user memory at which the first message begins
-	units    int                   // of a message
-	users    [][]byte              // by worker
-	patterns [][]byte              // by worker
-	where    *where
-	fill     bool // users hold nothing yet
+	measurement
+	tau      int
+	warm     int       // messages of the warm-up batch
+	walk     *walk     // as it will be after the trial
+	begin    int       // unit of user memory at which the first message begins
+	units    int       // of a message
+	users    []*region // by worker
+	patterns [][]byte  // by worker
 }
 
 func (t *Team) prepare(tr Trial) (*trial, error) {
 	if tr.Setup.segments > 0 {
 		tr.Segments = tr.Setup.segments
 	}
-	run := &trial{
-		Trial: tr, tau: t.Tau(), placement: t.placement, where: &t.where, patterns: t.patterns,
-		regions: make(map[use][]*shm.Region),
-		clock:   clock{epoch: time.Now(), start: make([]time.Duration, tr.Batches+2)},
-	}
+	run := &trial{Trial: tr, tau: t.Tau(), patterns: t.patterns}
 	if o := tr.Setup.operator; o != nil {
 		run.patterns = slices.Repeat([][]byte{ones(*o)}, run.tau)
-	}
-	for _, w := range t.workers {
-		w.finish = make([]time.Duration, tr.Batches+1)
 	}
 	// A ring that goes round a whole number of times ends as it began, whatever
 	// was copied: end one message beyond.
@@ -107,107 +80,40 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	if run.tau > 1 && run.total()%run.tau == 0 {
 		run.warm++
 	}
-	mem, err := run.mapped(t, meeting, 0, shm.BarrierBytes(run.tau))
-	if err != nil {
+	if err := run.enlist(t, run.tau, tr.Batches+1, 0); err != nil {
 		return run, err
 	}
-	run.barrier = shm.NewBarrier(mem, run.tau)
-	run.channels = make([]*shm.Channel, run.tau)
+	life := fresh
+	if tr.Kept {
+		life = reused
+	}
 	for w := range run.tau {
 		readers := len(tr.Setup.readers(w, run.tau))
 		if readers == 0 {
+			run.channels = append(run.channels, nil)
 			continue
 		}
-		n, err := shm.ChannelBytes(tr.Segments, tr.SegmentBytes, readers)
-		if err != nil {
+		if _, err := run.channel(w, tr.Segments, tr.SegmentBytes, readers, life); err != nil {
 			return run, err
 		}
-		mem, err := run.mapped(t, intermediate, w, n)
-		if err != nil {
-			return run, err
-		}
-		run.channels[w] = shm.NewChannel(mem, tr.Segments, tr.SegmentBytes, readers)
 	}
+	of, bytes := userBuffer, tr.Setup.userBytes(tr.Bytes)
 	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes {
-		err = t.layArena(run, max(tr.ArenaBytes, tr.Setup.userBytes(tr.Bytes)))
-	} else {
-		err = t.layFresh(run)
+		of, life, bytes = arenaOfTrials, kept, unitsOf(max(tr.ArenaBytes, bytes))*unitBytes
+		t.memory.drop(func(r *region) bool { return r.of == of && len(r.mem) != bytes })
 	}
-	if err != nil {
-		return run, err
+	for w := range run.tau {
+		r, err := run.region(key{of: of, worker: w}, bytes, life, patternFrom(run.patterns[w], 0))
+		if err != nil {
+			return run, err
+		}
+		run.users = append(run.users, r)
 	}
+	run.path(of == arenaOfTrials)
 	run.units = unitsOf(tr.Bytes)
 	run.begin = run.walk.begin(run.units)
 	run.walk.advance(tr.Setup, run.units, run.total())
 	return run, nil
-}
-
-// layFresh gives the trial user buffers of its own, each for one message.
-func (t *Team) layFresh(run *trial) error {
-	for w := range run.tau {
-		mem, err := run.mapped(t, userBuffer, w, run.Setup.userBytes(run.Bytes))
-		if err != nil {
-			return err
-		}
-		run.users = append(run.users, mem)
-	}
-	run.walk, run.fill = newWalk(run.Setup, run.Bytes, t.visits), true
-	t.visits = run.walk.visits
-	return nil
-}
-
-// A use is what memory of a trial is for.
-type use int
-
-const (
-	meeting use = iota // the barrier
-	intermediate
-	userBuffer
-)
-
-// A piece is memory of one worker.
-type piece struct {
-	of     use
-	worker int
-}
-
-// mapped maps n bytes of a worker until the end of the trial, or has them from
-// a trial before.
-func (tr *trial) mapped(t *Team, of use, worker, n int) ([]byte, error) {
-	key, keep := piece{of, worker}, tr.Kept && of != meeting // where rounds are counted
-	if r := t.kept[key]; keep && r != nil {
-		if mem := r.Bytes(); len(mem) >= n {
-			return mem[:max(n, 1)], nil
-		}
-		delete(t.kept, key)
-		r.Close()
-	}
-	how := shm.Map
-	if of == userBuffer {
-		how = shm.MapPrivate
-	}
-	node, _ := tr.where.place(of, worker)
-	r, err := t.mapOn(how, n, node)
-	if err != nil {
-		return nil, err
-	}
-	if keep {
-		if t.kept == nil {
-			t.kept = make(map[piece]*shm.Region)
-		}
-		t.kept[key] = r
-		return r.Bytes()[:max(n, 1)], nil
-	}
-	tr.regions[of] = append(tr.regions[of], r)
-	return r.Bytes(), nil
-}
-
-func (tr *trial) unmap() {
-	for _, regions := range tr.regions {
-		for _, r := range regions {
-			r.Close()
-		}
-	}
 }
 
 // keptBytes is where user buffers stay mapped from trial to trial even in
@@ -215,113 +121,60 @@ func (tr *trial) unmap() {
 // than to measure.
 const keptBytes = 8 << 20
 
-// layArena gives the trial the team's arena, where its messages go on from
-// where the last ones ended.
-func (t *Team) layArena(run *trial, bytes int) error {
-	if t.arena == nil || t.arena.bytes != bytes {
-		t.arena.close()
-		var err error
-		if t.arena, err = t.newArena(bytes); err != nil {
-			return err
+// path is where the trial's messages go: through a buffer for one message, or on
+// through the arena from where the last ones ended.
+func (tr *trial) path(arena bool) {
+	t := tr.team
+	if !arena {
+		tr.walk = newWalk(tr.Setup, tr.Bytes, t.visits)
+		t.visits = tr.walk.visits
+		return
+	}
+	stale := slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready })
+	if stale || !t.walk.takes(tr.Setup) {
+		var visits []uint32
+		if t.walk != nil {
+			visits = t.walk.visits
+		}
+		t.walk = newWalk(tr.Setup, tr.Setup.room(len(tr.users[0].mem)), visits)
+		for _, r := range tr.users {
+			r.ready = false
 		}
 	}
-	a := t.arena
-	if !a.walk.takes(run.Setup) {
-		a.walk, run.fill = newWalk(run.Setup, run.Setup.room(bytes), a.visits), true
-		a.visits = a.walk.visits
-	}
-	run.walk = a.walk
-	for _, r := range a.regions {
-		run.users = append(run.users, r.Bytes())
-	}
-	return nil
-}
-
-// forget has the arena filled again before its next use.
-func (t *Team) forget() {
-	if t.arena != nil {
-		t.arena.walk = nil
-	}
+	tr.walk = t.walk
 }
 
 // total is how many messages the trial sends, warm-up included.
 func (tr *trial) total() int { return tr.warm + tr.Messages*tr.Batches }
 
-// progress grows as long as any worker gets anywhere.
-func (tr *trial) progress() (n uint64) {
-	for w, c := range tr.channels {
-		n += tr.barrier.Arrived(w)
-		if c != nil {
-			n += c.Progress()
-		}
-	}
-	return n
-}
-
-// work is one worker's part of the trial.
-func (tr *trial) work(w *worker) error {
-	if err := tr.touch(w.id); err != nil {
-		return err
-	}
-	user, ends, own := tr.users[w.id], tr.ends(w), tr.own(w.id)
+// measure is one worker's part of the trial.
+func (tr *trial) measure(w *worker) error {
+	user, ends, own := tr.users[w.id].mem, tr.ends(w), tr.own(w.id)
 	at, sent, ok := tr.begin*unitBytes, 0, true
 	for b := range tr.Batches + 1 {
 		n := tr.Messages
 		if b == 0 {
 			n = tr.warm
 		}
-		if !tr.meet(w, b) {
-			return tr.missing(b)
+		if err := tr.start(w, b); err != nil {
+			return err
 		}
 		if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
 		} else if at, ok = tr.exchange(user, ends, at, n); !ok {
 			return ends.waiting(tr.Setup.source(w.id, tr.tau))
 		}
-		w.finish[b] = time.Since(tr.epoch)
+		tr.finish(w, b)
 		sent += n
-	}
-	// Checking is traffic too: not while another still measures.
-	if !tr.meet(w, tr.Batches+1) {
-		return tr.missing(tr.Batches + 1)
-	}
-	if err := tr.check(w.id); err != nil {
-		return err
-	}
-	return tr.stays(w.id)
-}
-
-// stays fails if the kernel has moved the buffers during the trial, as it does
-// when a cpuset loses nodes. Arenas, which are large, are left out: the
-// intermediate buffer moves with them.
-func (tr *trial) stays(w int) error {
-	if tr.fill && len(tr.regions[userBuffer]) > 0 {
-		if err := tr.where.stays(tr.users[w], userBuffer, w); err != nil {
-			return err
-		}
-	}
-	if c := tr.channels[w]; c != nil {
-		return tr.where.stays(c.Bytes(), intermediate, w)
 	}
 	return nil
 }
 
-// touch is the first write to the worker's memory, from its own thread, so
-// that pages which are not bound lie where the worker is. Then the kernel is
-// asked where they are, and holds them there.
-func (tr *trial) touch(w int) error {
-	if tr.fill {
-		lay(tr.users[w], tr.patterns[w], 0)
-		if err := tr.where.settle(tr.users[w], userBuffer, w); err != nil {
-			return err
-		}
+func (tr *trial) verify(w *worker) error {
+	if err := tr.check(w.id); err != nil {
+		return err
 	}
-	c := tr.channels[w]
-	if c == nil {
-		return nil
-	}
-	clear(c.Bytes())
-	return tr.where.settle(c.Bytes(), intermediate, w)
+	return tr.team.memory.stays(w.id)
 }
 
 // own are the segments of the worker's intermediate buffer.
@@ -361,16 +214,6 @@ func (e ends) waiting(source int) error {
 		return gaveUp{fmt.Sprintf("segment %d from worker %d", e.in.Received(), source)}
 	}
 	return gaveUp{fmt.Sprintf("its readers to make room for segment %d", e.out.Sent())}
-}
-
-// missing says for whom a worker that gave up at the barrier had waited.
-func (tr *trial) missing(b int) error {
-	for w := range tr.tau {
-		if tr.barrier.Arrived(w) < uint64(b+1) {
-			return gaveUp{fmt.Sprintf("worker %d to come to the barrier", w)}
-		}
-	}
-	return gaveUp{"the barrier to open"}
 }
 
 // exchange sends n messages from and into the user buffer, beginning at byte
@@ -468,7 +311,7 @@ func (tr *trial) wrong(w, from, at int) error {
 func (tr *trial) checkMessage(w, at int) error {
 	begin, end := at*unitBytes, at*unitBytes+tr.Bytes
 	if tr.Setup.apart {
-		from, room := tr.Setup.source(w, tr.tau), tr.users[w][tr.apart():]
+		from, room := tr.Setup.source(w, tr.tau), tr.users[w].mem[tr.apart():]
 		if bad := differ(room[begin:end], tr.patterns[from], begin); bad >= 0 {
 			return tr.wrong(w, from, bad)
 		}
@@ -482,13 +325,13 @@ func (tr *trial) checkMessage(w, at int) error {
 		}
 		from := tr.walk.moved.origin(w, tr.tau, int(visits))
 		upto := u * unitBytes
-		if bad := differ(tr.users[w][stretch:min(upto, end)], tr.patterns[from], stretch); bad >= 0 {
+		if bad := differ(tr.users[w].mem[stretch:min(upto, end)], tr.patterns[from], stretch); bad >= 0 {
 			return tr.wrong(w, from, stretch+bad-begin)
 		}
-		if upto > end && upto <= len(tr.users[w]) {
+		if upto > end && upto <= len(tr.users[w].mem) {
 			// The rest of the last unit was left behind: a longer message may come
 			// by, and units are counted as a whole.
-			lay(tr.users[w][end:upto], tr.patterns[from], end)
+			lay(tr.users[w].mem[end:upto], tr.patterns[from], end)
 		}
 	}
 	return nil
@@ -503,7 +346,7 @@ func (tr *trial) checkOwn(w int) error {
 		at = tr.walk.after(at, tr.units)
 	}
 	offset := (tr.K - 1) * tr.SegmentBytes
-	last := tr.users[w][at*unitBytes+offset : at*unitBytes+tr.Bytes]
+	last := tr.users[w].mem[at*unitBytes+offset : at*unitBytes+tr.Bytes]
 	own := tr.own(w)[(tr.total()*tr.K-1)%tr.Segments]
 	if string(own[:len(last)]) != string(last) {
 		return fmt.Errorf("%s: the last segment that worker %d sent is not in its buffer: this machine's copies cannot be trusted", tr.Setup.Name, w)

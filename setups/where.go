@@ -3,10 +3,10 @@ package setups
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/shm"
 )
 
 // where knows what the kernel allows about the place of memory. What it forbids
@@ -16,45 +16,19 @@ type where struct {
 	unbound, unverified, notHuge atomic.Pointer[error]
 }
 
-// mapOn maps n bytes that prefer a node until settle binds them. Where the
-// kernel forbids that, they will lie where their owner touches them first.
-func (t *Team) mapOn(how func(int) (*shm.Region, error), n, node int) (*shm.Region, error) {
-	r, err := how(n)
-	if err != nil {
-		return nil, err
-	}
-	if t.Huge {
-		if err := r.AskHuge(); err != nil {
-			t.where.notHuge.CompareAndSwap(nil, &err)
-		}
-	}
-	if t.where.unbound.Load() != nil {
-		return r, nil
-	}
-	err = numa.Prefer(r.Bytes(), node)
-	switch {
-	case errors.Is(err, numa.ErrForbidden):
-		t.where.unbound.Store(&err)
-	case err != nil:
-		r.Close()
-		return nil, err
-	}
-	return r, nil
-}
-
 // place is the node that a worker's buffer belongs on, and its name.
-func (w *where) place(of use, worker int) (node int, name string) {
-	if of == userBuffer {
-		return w.workers[worker].UserNode, fmt.Sprintf("user buffer of worker %d", worker)
+func (w *where) place(k key) (node int, name string) {
+	if k.of.onIntermediateNode() {
+		return w.workers[k.worker].IntermediateNode, fmt.Sprintf("intermediate buffer of worker %d", k.worker)
 	}
-	return w.workers[worker].IntermediateNode, fmt.Sprintf("intermediate buffer of worker %d", worker)
+	return w.workers[k.worker].UserNode, fmt.Sprintf("user buffer of worker %d", k.worker)
 }
 
-// settle binds a buffer from mapOn to its node after its worker has touched it,
+// settle binds a buffer to its node after its worker has touched it,
 // and fails if a page of it lies elsewhere and cannot be moved. On a full node
 // the kernel kills those who touch memory that was bound before.
-func (w *where) settle(mem []byte, of use, worker int) error {
-	node, name := w.place(of, worker)
+func (w *where) settle(mem []byte, k key) error {
+	node, name := w.place(k)
 	err := w.verify(mem, node, name)
 	if w.unbound.Load() != nil {
 		return err
@@ -65,12 +39,6 @@ func (w *where) settle(mem []byte, of use, worker int) error {
 	if err := numa.Move(mem, node); err != nil {
 		return err
 	}
-	return w.verify(mem, node, name)
-}
-
-// stays fails if a buffer lies no longer where it was settled.
-func (w *where) stays(mem []byte, of use, worker int) error {
-	node, name := w.place(of, worker)
 	return w.verify(mem, node, name)
 }
 
@@ -89,13 +57,13 @@ func (w *where) verify(mem []byte, node int, name string) error {
 
 // Warnings say what is not known about where the team's memory lies.
 func (t *Team) Warnings() (warnings []error) {
-	if err := t.where.unbound.Load(); err != nil {
+	if err := t.memory.unbound.Load(); err != nil {
 		warnings = append(warnings, errors.New("memory was not bound to its nodes but lies where its worker touched it first: "+(*err).Error()))
 	}
-	if err := t.where.unverified.Load(); err != nil {
+	if err := t.memory.unverified.Load(); err != nil {
 		warnings = append(warnings, errors.New("where memory lies was not verified: "+(*err).Error()))
 	}
-	if err := t.where.notHuge.Load(); err != nil {
+	if err := t.memory.notHuge.Load(); err != nil {
 		warnings = append(warnings, fmt.Errorf("huge pages were refused: %w", *err))
 	}
 	return warnings
@@ -108,21 +76,19 @@ type HugeShare struct {
 }
 
 // hugeShare asks the kernel about the regions of a trial that has run.
-func (t *Team) hugeShare(run *trial) *HugeShare {
-	share := func(regions []*shm.Region) float64 {
+func (m *memory) hugeShare() *HugeShare {
+	share := func(of ...purpose) float64 {
 		var huge, all int
-		for _, r := range regions {
-			n, err := r.HugeBytes()
-			if err != nil {
-				t.where.notHuge.CompareAndSwap(nil, &err)
+		for _, r := range m.used {
+			if slices.Contains(of, r.of) {
+				n, err := r.pages.HugeBytes()
+				if err != nil {
+					m.notHuge.CompareAndSwap(nil, &err)
+				}
+				huge, all = huge+n, all+len(r.pages.Bytes())
 			}
-			huge, all = huge+n, all+len(r.Bytes())
 		}
 		return float64(huge) / float64(max(1, all))
 	}
-	user := run.regions[userBuffer]
-	if len(user) == 0 {
-		user = t.arena.regions
-	}
-	return &HugeShare{share(user), share(run.regions[intermediate])}
+	return &HugeShare{share(userBuffer, arenaOfTrials), share(intermediate)}
 }

@@ -1,0 +1,128 @@
+package setups
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/taulop/taulop/shm"
+)
+
+// A task is what a team does at one time: a measurement, and what is its own.
+type task interface {
+	common() *measurement
+	measure(w *worker) error // a worker's part, in batches
+	verify(w *worker) error  // that it holds what it should, when all have measured
+}
+
+// A measurement is what all tasks have in common: the first workers of a team,
+// their memory, a clock, and channels between them.
+type measurement struct {
+	clock
+	team     *Team
+	channels []*shm.Channel // nil: of a worker from whom nobody reads
+	steps    atomic.Uint64
+}
+
+func (m *measurement) common() *measurement { return m }
+
+// enlist begins a measurement of n workers. Rounds of the barrier are counted, so it
+// is always fresh.
+func (m *measurement) enlist(t *Team, n, batches int, notice time.Duration) error {
+	m.team = t
+	t.memory.huge = t.Huge
+	r, err := t.memory.region(key{of: meeting}, shm.BarrierBytes(n), fresh, nil)
+	if err != nil {
+		return err
+	}
+	m.clock = clock{workers: t.workers[:n], barrier: shm.NewBarrier(r.mem, n), epoch: time.Now(),
+		started: make([]time.Duration, batches), notice: notice}
+	for _, w := range m.workers {
+		const apart = 16 // of what two workers write: two cache lines
+		w.met = 0
+		w.start = make([]time.Duration, batches, batches+apart)
+		w.finish = make([]time.Duration, batches, batches+apart)
+	}
+	return nil
+}
+
+// region is memory for the measurement.
+func (m *measurement) region(k key, n int, life lifetime, write func([]byte, int)) (*region, error) {
+	return m.team.memory.region(k, n, life, write)
+}
+
+// user is memory of worker w for messages: with what it sends, or to receive into. An
+// arena stays, and what is sent from it is never changed.
+func (m *measurement) user(of purpose, w, side, n int) ([]byte, error) {
+	life, write := fresh, zeros
+	if of == arenaOfRanks {
+		life = kept
+	}
+	if side == sending {
+		write = patternFrom(m.team.patterns[w], 0)
+	}
+	r, err := m.region(key{of: of, worker: w, side: side}, n, life, write)
+	if err != nil {
+		return nil, err
+	}
+	return r.mem, nil
+}
+
+// channel adds a channel that worker w writes.
+func (m *measurement) channel(w, segments, segmentBytes, readers int, life lifetime) (*shm.Channel, error) {
+	n, err := shm.ChannelBytes(segments, segmentBytes, readers)
+	if err != nil {
+		return nil, err
+	}
+	r, err := m.region(key{of: intermediate, worker: w}, n, life, zeros)
+	if err != nil {
+		return nil, err
+	}
+	c := shm.NewChannel(r.mem, segments, segmentBytes, readers)
+	m.channels = append(m.channels, c)
+	return c, nil
+}
+
+// work is one worker's part of a task.
+func (m *measurement) work(w *worker, tk task) error {
+	if w.id >= len(m.workers) {
+		return nil
+	}
+	if err := m.team.memory.touch(w.id, m.step); err != nil {
+		return err
+	}
+	if err := tk.measure(w); err != nil {
+		return err
+	}
+	// Checking is traffic too: not while another still measures.
+	if err := m.meet(w); err != nil {
+		return err
+	}
+	return tk.verify(w)
+}
+
+// step counts as progress. It is false if the worker is to stop.
+func (m *measurement) step() bool {
+	m.steps.Add(1)
+	return !m.team.stop.Load()
+}
+
+// progress grows as long as any worker gets anywhere.
+func (m *measurement) progress() uint64 {
+	n := m.steps.Load()
+	for _, w := range m.workers {
+		n += m.barrier.Arrived(w.id)
+	}
+	for _, c := range m.channels {
+		if c != nil {
+			n += c.Progress()
+		}
+	}
+	return n
+}
+
+// unmap ends the measurement, unless a worker may still be in there.
+func (m *measurement) unmap() {
+	if m.team.broken == nil {
+		m.team.memory.unmap()
+	}
+}

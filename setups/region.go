@@ -1,0 +1,217 @@
+package setups
+
+import (
+	"errors"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/shm"
+)
+
+// A purpose is what memory is for. It decides who shares the memory and on which
+// node it belongs.
+type purpose int
+
+const (
+	meeting       purpose = iota // the barrier
+	intermediate                 // segments from worker to worker
+	remoteCopies                 // what copies read or write on the node of intermediate buffers
+	localCopies                  // and on that of user buffers
+	userBuffer                   // of one measurement
+	arenaOfTrials                // user buffers off cache
+	arenaOfRanks                 // likewise, of collectives and round trips: one for each side
+	arrayOfPasses
+)
+
+// The sides of a region that only one end of a transfer uses.
+const (
+	sending = iota
+	receiving
+)
+
+func (p purpose) shared() bool { return p <= intermediate }
+
+func (p purpose) onIntermediateNode() bool { return p <= remoteCopies }
+
+// A key says which region a measurement means.
+type key struct {
+	of     purpose
+	worker int // who owns it
+	side   int // sending or receiving
+	bytes  int // if not 0: regions of other sizes are kept beside it
+}
+
+// A lifetime is how long the pages of a region stay mapped, and what it holds.
+type lifetime int
+
+const (
+	fresh  lifetime = iota // unmapped after the measurement
+	reused                 // mapped for the measurements after it, each of which initialises it
+	kept                   // with what it holds
+)
+
+// A region is memory of one worker.
+type region struct {
+	key
+	mem   []byte // as much as was asked for, of whole pages
+	pages *shm.Region
+	life  lifetime
+	write func(mem []byte, at int) // initialises the bytes from `at` on; nil: not needed
+	ready bool                     // initialised, and on its node
+	// What its users note between measurements.
+	holds string // what was written
+	phase int    // byte of the pattern that mem begins with
+	next  int    // byte at which the next message begins
+}
+
+// extent is what is initialised: whole pages, unless that is done each time.
+func (r *region) extent() []byte {
+	if r.life == reused {
+		return r.mem
+	}
+	return r.pages.Bytes()
+}
+
+// zeros initialises what is received into.
+func zeros(mem []byte, _ int) { clear(mem) }
+
+// patternFrom initialises what is sent, from byte `phase` of the pattern on.
+func patternFrom(pattern []byte, phase int) func([]byte, int) {
+	return func(mem []byte, at int) { lay(mem, pattern, phase+at) }
+}
+
+// memory is all that a team has mapped. A measurement asks for the regions that it
+// uses; each worker initialises its own, so that pages which are not bound lie
+// where the worker is; and after the measurement fresh ones are unmapped.
+type memory struct {
+	where
+	huge bool
+	kept map[key]*region
+	used []*region // by the measurement under way
+}
+
+// region returns n bytes or more, touched by nobody if they are fresh.
+func (m *memory) region(k key, n int, life lifetime, write func([]byte, int)) (*region, error) {
+	n = max(n, 1)
+	r := m.kept[k]
+	if life == fresh || r == nil || cap(r.mem) < n {
+		if life != fresh {
+			m.drop(func(old *region) bool { return old.key == k })
+		}
+		pages, err := m.mapped(k, n)
+		if err != nil {
+			return nil, err
+		}
+		r = &region{key: k, pages: pages, mem: pages.Bytes()[:n]}
+		if life != fresh {
+			m.kept[k] = r
+		}
+	}
+	if life == reused {
+		r.ready = false
+	}
+	if life == reused || len(r.mem) < n {
+		r.mem = r.mem[:n]
+	}
+	r.life, r.write = life, write
+	m.used = append(m.used, r)
+	return r, nil
+}
+
+// mapped maps n bytes that prefer their node until settle binds them. Where the
+// kernel forbids that, they will lie where their owner touches them first.
+func (m *memory) mapped(k key, n int) (*shm.Region, error) {
+	mapping := shm.MapPrivate
+	if k.of.shared() {
+		mapping = shm.Map
+	}
+	pages, err := mapping(n)
+	if err != nil {
+		return nil, err
+	}
+	if m.huge {
+		if err := pages.AskHuge(); err != nil {
+			m.notHuge.CompareAndSwap(nil, &err)
+		}
+	}
+	if m.unbound.Load() != nil {
+		return pages, nil
+	}
+	node, _ := m.place(k)
+	err = numa.Prefer(pages.Bytes(), node)
+	switch {
+	case errors.Is(err, numa.ErrForbidden):
+		m.unbound.Store(&err)
+	case err != nil:
+		pages.Close()
+		return nil, err
+	}
+	return pages, nil
+}
+
+// pieceBytes is what is initialised between two signs of life.
+const pieceBytes = 4 << 20
+
+// touch initialises the regions of a worker that are not, from its own thread. Then
+// the kernel is asked where their pages are, and holds them there. It ends when
+// step, told of every piece, says so.
+func (m *memory) touch(worker int, step func() bool) error {
+	for _, r := range m.used {
+		if r.worker != worker || r.write == nil || r.ready {
+			continue
+		}
+		mem := r.extent()
+		for at := 0; at < len(mem); at += pieceBytes {
+			if !step() {
+				return gaveUp{"its memory to be initialised"}
+			}
+			r.write(mem[at:min(at+pieceBytes, len(mem))], at)
+		}
+		if err := m.settle(mem, r.key); err != nil {
+			return err
+		}
+		r.ready = true
+	}
+	return nil
+}
+
+// stays fails if the kernel has moved a worker's regions during a measurement, as it
+// does when a cpuset loses nodes. Arenas, which are large, are left out: the
+// others move with them.
+func (m *memory) stays(worker int) error {
+	for _, r := range m.used {
+		if r.worker == worker && r.write != nil && r.life != kept {
+			node, name := m.place(r.key)
+			if err := m.verify(r.extent(), node, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unmap ends a measurement: what was mapped for it alone is unmapped.
+func (m *memory) unmap() {
+	for _, r := range m.used {
+		if r.life == fresh {
+			r.pages.Close()
+		}
+	}
+	m.used = nil
+}
+
+// drop unmaps those of the regions that stay mapped.
+func (m *memory) drop(which func(*region) bool) {
+	for k, r := range m.kept {
+		if which(r) {
+			r.pages.Close()
+			delete(m.kept, k)
+		}
+	}
+}
+
+// forget has all regions initialised again: a measurement stopped half-way.
+func (m *memory) forget() {
+	for _, r := range m.kept {
+		r.ready = false
+	}
+}

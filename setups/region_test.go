@@ -1,0 +1,257 @@
+package setups
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
+)
+
+// A region that stays is there again for who asks for the same: with what it
+// holds if it is kept, initialised once more if it is reused.
+func TestRegionsStay(t *testing.T) {
+	team := team(t, 2)
+	ones := func(mem []byte, _ int) {
+		for i := range mem {
+			mem[i]++
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		again key
+		life  lifetime
+		n     int
+		same  bool // pages
+		holds byte // after the first has been initialised, overwritten with 7 and asked for again
+	}{
+		{"fresh", key{of: userBuffer, worker: 1}, fresh, 5000, false, 1},
+		{"reused", key{of: userBuffer, worker: 1}, reused, 5000, true, 8},
+		{"reused for less", key{of: userBuffer, worker: 1}, reused, 10, true, 8},
+		{"reused for more", key{of: userBuffer, worker: 1}, reused, 50000, false, 1},
+		{"kept", key{of: userBuffer, worker: 1}, kept, 5000, true, 7},
+		{"kept for less", key{of: userBuffer, worker: 1}, kept, 10, true, 7},
+		{"kept, to the end of its pages", key{of: userBuffer, worker: 1}, kept, 8192, true, 7},
+		{"kept for more", key{of: userBuffer, worker: 1}, kept, 50000, false, 1},
+		{"for another worker", key{of: userBuffer}, kept, 5000, false, 1},
+		{"for the other side", key{of: userBuffer, worker: 1, side: receiving}, kept, 5000, false, 1},
+		{"for something else", key{of: arrayOfPasses, worker: 1}, kept, 5000, false, 1},
+		{"of another size", key{of: userBuffer, worker: 1, bytes: 5000}, kept, 5000, false, 1},
+	} {
+		m := &memory{where: where{workers: team.placement.Workers}, kept: make(map[key]*region)}
+		get := func(k key, n int) *region {
+			r, err := m.region(k, n, c.life, ones)
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if err := m.touch(k.worker, func() bool { return true }); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			return r
+		}
+		first := get(key{of: userBuffer, worker: 1}, 5000)
+		for i := range first.mem {
+			first.mem[i] = 7
+		}
+		if c.life != fresh { // else its address could be given out again
+			m.unmap()
+		}
+		second := get(c.again, c.n)
+		if same := unsafe.SliceData(first.mem) == unsafe.SliceData(second.mem); same != c.same {
+			t.Errorf("%s: the same pages: %t", c.name, same)
+		}
+		if got := second.mem[min(c.n, 5000)-1]; got != c.holds || len(second.mem) < c.n {
+			t.Errorf("%s: %d bytes that hold %d, want %d", c.name, len(second.mem), got, c.holds)
+		}
+		m.forget() // kept ones are initialised again, too
+		m.unmap()
+		if r := get(c.again, c.n); c.life == kept && r.mem[0] != c.holds+1 || c.life != kept && r.mem[0] == 0 {
+			t.Errorf("%s: holds %d when initialised again", c.name, r.mem[0])
+		}
+		m.unmap()
+		m.drop(func(*region) bool { return true })
+		if len(m.kept) > 0 || len(m.used) > 0 {
+			t.Errorf("%s: %d regions kept, %d used after all were dropped", c.name, len(m.kept), len(m.used))
+		}
+	}
+}
+
+// Only the owner initialises a region, piece by piece, each of which is progress; and
+// it stops when it is told to.
+func TestTouchIsProgress(t *testing.T) {
+	m := &team(t, 2).memory
+	pieces := 0
+	r, err := m.region(key{of: userBuffer, worker: 1}, 2*pieceBytes+1, kept, func([]byte, int) { pieces++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	if err := m.touch(0, func() bool { steps++; return true }); err != nil || steps > 0 || r.ready {
+		t.Errorf("worker 0 took %d steps in memory of worker 1: %v", steps, err)
+	}
+	var stopped gaveUp
+	if err := m.touch(1, func() bool { steps++; return steps < 2 }); !errors.As(err, &stopped) || r.ready || pieces != 1 {
+		t.Errorf("told to stop after a piece, %d were initialised: %v", pieces, err)
+	}
+	pieces, steps = 0, 0
+	r.write = func(mem []byte, _ int) { clear(mem); pieces++ }
+	for range 2 { // the second time there is nothing to do
+		if err := m.touch(1, func() bool { steps++; return true }); err != nil || !r.ready || pieces != 3 || steps != 3 {
+			t.Errorf("%d pieces, %d steps, ready: %t, %v", pieces, steps, r.ready, err)
+		}
+	}
+}
+
+// A page that lies elsewhere is refused: when it is touched, and when a measurement
+// is over.
+func TestPagesElsewhereAreRefused(t *testing.T) {
+	for _, of := range []purpose{userBuffer, intermediate, remoteCopies, localCopies, arenaOfTrials, arenaOfRanks, arrayOfPasses} {
+		team := team(t, 1)
+		m := &team.memory
+		here := m.workers
+		_, name := m.place(key{of: of})
+		elsewhere := slices.Clone(here)
+		elsewhere[0].UserNode, elsewhere[0].IntermediateNode = 63, 63
+		ask := func() {
+			if _, err := m.region(key{of: of}, 3*4096, fresh, zeros); err != nil {
+				t.Fatal(err)
+			}
+		}
+		goOn := func() bool { return true }
+		ask()
+		if err := m.touch(0, goOn); err != nil {
+			t.Fatal(err)
+		}
+		if w := team.Warnings(); len(w) > 0 {
+			t.Skip(w)
+		}
+		if err := m.stays(0); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		m.workers = elsewhere
+		if err := m.stays(0); err == nil || !strings.Contains(err.Error(), name+": page 0 of 3 should lie on node 63") {
+			t.Errorf("%s on another node passes: %v", name, err)
+		}
+		m.unmap()
+		m.workers = here
+		ask()
+		m.workers = elsewhere
+		if err := m.touch(0, goOn); err == nil {
+			t.Errorf("%s of a node that has no memory was settled", name)
+		}
+		m.workers = here
+	}
+}
+
+// More workers than CPUs: everything that a team measures, in turn and again after
+// one that was stopped, each worker in memory of its own.
+func TestOversubscribedTeamsShareNothing(t *testing.T) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skipf("no topology: %v", err)
+	}
+	tau := m.Allowed.Len() + 1
+	if tau > 9 {
+		t.Skip("too many CPUs to oversubscribe")
+	}
+	team := team(t, tau)
+	if !team.Placement().Oversubscribed {
+		t.Fatalf("%d workers on %d CPUs are not oversubscribed", tau, tau-1)
+	}
+	allgather, err := collective.Lookup("allgather:ring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := allgather.Schedule(collective.Call{P: tau, M: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := Room{Bytes: slices.Repeat([]int{1 << 16}, tau), Memory: true}
+	all := func(ctx context.Context) (errs []error) {
+		_, err := team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, Messages: 2, Batches: 2, ArenaBytes: 1 << 14})
+		errs = append(errs, err)
+		_, err = team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, Messages: 2, Batches: 2, Kept: true})
+		errs = append(errs, err)
+		_, err = team.RunCollective(ctx, Collective{Schedule: s, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
+		errs = append(errs, err)
+		_, err = team.CopyBetween(ctx, Between{Tau: tau, Bytes: 1000, From: room, To: room, Copies: 10, Batches: 2})
+		errs = append(errs, err)
+		_, err = team.RoundTrips(ctx, RoundTrip{N: 1, Bytes: 1000, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
+		return append(errs, err)
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	for i, ctx := range []context.Context{context.Background(), context.Background(), stopped, context.Background()} {
+		for what, err := range all(ctx) {
+			if !errors.Is(err, ctx.Err()) {
+				t.Errorf("round %d, measurement %d: %v, want %v", i, what, err, ctx.Err())
+			}
+		}
+	}
+	// By worker: an arena of trials, two of ranks, both ends of copies, and the
+	// user and intermediate buffers that were reused.
+	if len(team.memory.kept) != 7*tau {
+		t.Errorf("%d regions stay mapped, want %d", len(team.memory.kept), 7*tau)
+	}
+	for k, r := range team.memory.kept {
+		if k.of == arenaOfRanks && k.side == sending && !bytes.Equal(r.mem[:1000], team.patterns[k.worker][:1000]) {
+			t.Errorf("what worker %d sends is not its own", k.worker)
+		}
+		for other, o := range team.memory.kept {
+			if k != other && unsafe.SliceData(r.mem) == unsafe.SliceData(o.mem) {
+				t.Errorf("%+v and %+v are one region", k, other)
+			}
+		}
+	}
+	if team.Release(); len(team.memory.kept) > 0 || len(team.memory.used) > 0 {
+		t.Error("Release left regions mapped")
+	}
+}
+
+// No worker begins a batch before its moment, and none finishes after its end.
+func TestEveryWorkerIsTimed(t *testing.T) {
+	team := team(t, 3)
+	barrier, err := collective.Lookup("barrier:dissemination")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := barrier.Schedule(collective.Call{P: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial, err := team.prepare(Trial{Setup: Ring, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64, Messages: 5, Batches: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(m *measurement, tk task, batches int) {
+		defer m.unmap()
+		if err := team.run(context.Background(), tk); err != nil {
+			t.Fatal(err)
+		}
+		if len(m.started) != batches || len(m.times(1)) != batches-1 {
+			t.Errorf("%d batches and %d times, want %d", len(m.started), len(m.times(1)), batches)
+		}
+		for b, at := range m.started {
+			end := float64(at) + m.took(b)
+			for _, w := range m.workers {
+				if begin, finish := w.start[b], w.finish[b]; begin < at || finish < begin || float64(finish) > end {
+					t.Errorf("batch %d of worker %d from %v to %v, told %v, over at %g", b, w.id, begin, finish, at, end)
+				}
+			}
+			if b > 0 && float64(m.started[b]) < float64(m.started[b-1])+m.took(b-1) {
+				t.Errorf("batch %d begins before the one before is over", b)
+			}
+		}
+	}
+	check(&trial.measurement, trial, 4)
+	run, err := team.lay(Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(&run.measurement, run, 8)
+}
