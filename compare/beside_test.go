@@ -26,7 +26,7 @@ func TestBeside(t *testing.T) {
 		machine("b", cell(params.TransferCell, "", 9), cell(params.LevelCell, "L1-L2", 20), cell(params.LevelCell, "L2-L2", 80), cell(params.LevelCell, "L1-L1", 1),
 			cell(params.PairCell, "0-1", 95)),
 		machine("c"),
-	})
+	}, fit.Test{})
 	if len(got) != 2 || got[0].Kind != params.LevelCell || got[1].Kind != params.PairCell || len(got[0].Rows) != 1 {
 		t.Fatalf("%+v", got)
 	}
@@ -107,7 +107,7 @@ func TestOffAmongMany(t *testing.T) {
 func TestBesideAlone(t *testing.T) {
 	disk := func(m Machine) Machine {
 		m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: "local", Tau: 1, Bytes: 4096, Variant: "read-direct"},
-			Time: fit.Estimate{Center: 100, Lo: 99, Hi: 101, N: 9}, Samples: []float64{99, 100, 101}})
+			Time: fit.Estimate{Center: 100, Lo: 99, Hi: 101, N: 9}, Samples: params.Samples(99, 100, 101)})
 		return m
 	}
 	bare := func(name string) Machine { return disk(machine(name, nil)) }

@@ -15,7 +15,7 @@ func TestCurves(t *testing.T) {
 	cell := func(setup string, tau, m, k int, samples ...float64) {
 		f.Cells = append(f.Cells, params.Cell{
 			Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}, K: k, Transfers: 2,
-			Time: fit.Estimate{Center: samples[1], Lo: samples[0], Hi: samples[2], N: len(samples)}, Samples: samples,
+			Time: fit.Estimate{Center: samples[1], Lo: samples[0], Hi: samples[2], N: len(samples)}, Samples: params.Samples(samples...),
 		})
 	}
 	cell("ring", 2, 8192, 1, 2900, 3000, 3100)
@@ -39,8 +39,8 @@ func TestCurves(t *testing.T) {
 	if !close(two.L, 1500, 1450, 1550) || !close(two.A, 4./3, 1900./1550, 2100./1450) || !close(two.Bandwidth, 16384/1500., 16384/1550., 16384/1450.) {
 		t.Errorf("τ = 2: %+v", two)
 	}
-	if len(two.Samples) != 3 || two.Samples[0] != 1450 {
-		t.Errorf("samples %v", two.Samples)
+	if two.Replicates.Launches() != 3 || two.Replicates[0][0] != 1450 {
+		t.Errorf("replicates %v", two.Replicates)
 	}
 	if one, _ := c.At(1); !close(one.A, 1, 1, 1) || one.L.Center != 1000 {
 		t.Errorf("τ = 1: %+v", one)

@@ -122,7 +122,21 @@ func moments(values []float64) (mean, variance float64) {
 }
 
 // quantile is that of Student's distribution of df degrees of freedom.
-func quantile(df, p float64) float64 { return stats.InvCDF(stats.TDist{V: df})(p) }
+// It is found by Newton's method on the logarithm, p above 1/2, since tails are long.
+func quantile(df, p float64) float64 {
+	d := stats.TDist{V: df}
+	x := 1.
+	for range 100 {
+		tail := 1 - d.CDF(x)
+		step := x * math.Log(tail/(1-p)) * tail / (x * d.PDF(x))
+		next := max(x+min(step, 4*x), x/4)
+		if math.Abs(next-x) <= 1e-10*x {
+			return next
+		}
+		x = next
+	}
+	return x
+}
 
 // Components say what samples of a quantity differ by, as relative standard
 // deviations: 0.02 for 2 %. NaN is unknown: there was one launch, or one session.

@@ -60,6 +60,18 @@ func TestReplicatesEstimate(t *testing.T) {
 	}
 }
 
+// Student's quantiles, from the tables of any book.
+func TestQuantile(t *testing.T) {
+	for _, tt := range []struct{ df, p, want float64 }{
+		{1, 0.975, 12.706}, {2, 0.975, 4.303}, {4, 0.975, 2.776}, {10, 0.975, 2.228}, {1000, 0.975, 1.962},
+		{1, 0.9, 3.078}, {4, 0.9, 1.533}, {30, 0.9995, 3.646},
+	} {
+		if got := quantile(tt.df, tt.p); math.Abs(got-tt.want) > 2e-3*tt.want {
+			t.Errorf("df %g, p %g: %g, want %g", tt.df, tt.p, got, tt.want)
+		}
+	}
+}
+
 func TestComponents(t *testing.T) {
 	c := sessions(rand.New(rand.NewPCG(3, 4)), 400, 9, 0.08, 0.02).Components()
 	if math.Abs(c.Launches-0.02) > 0.002 || math.Abs(c.Sessions-0.08) > 0.008 {

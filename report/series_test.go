@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/internal/survey/series"
+	"github.com/taulop/taulop/params"
 )
 
 // fig18 is the output of taulop-2015, Fig. 18b, with intervals of ±1 %.
 func fig18() *Series {
 	s := &Series{Setup: "bcast", About: "about", Transfers: 1, Segments: 2, SegmentBytes: 8192, Label: "8KB", Tau: 4,
 		Concurrent: true, OffCache: true, ArenaBytes: 32 << 20, Copy: "memcpy"}
-	res := setups.Result{}
+	res := series.Result{}
 	var Ls []fit.Estimate
 	var ks []int
 	var ls []fit.Estimate
@@ -24,7 +25,7 @@ func fig18() *Series {
 		l float64
 	}{{1, 3793}, {2, 7666}, {8192, 31205259}, {12288, 47056028}} {
 		l := fit.Estimate{Center: r.l, Lo: 0.99 * r.l, Hi: 1.01 * r.l, N: 9}
-		row := setups.Row{K: r.k, Bytes: r.k * 8192, Message: l, Transfer: fit.Transfer(l, r.k, 1), Copy: fit.Median(nil)}
+		row := series.Row{K: r.k, Bytes: r.k * 8192, Message: l, Transfer: fit.Transfer(l, r.k, 1), Copy: fit.Median(nil)}
 		res.Rows = append(res.Rows, row)
 		s.Add(row)
 		Ls, ks, ls = append(Ls, row.Transfer), append(ks, r.k), append(ls, l)
@@ -33,7 +34,7 @@ func fig18() *Series {
 	res.Y = fit.Estimate{Center: 200, Lo: 195, Hi: 205, N: 9}
 	res.C = fit.Copy(res.L, res.Y)
 	res.Copy = fit.Estimate{Center: 2000, Lo: 1990, Hi: 2010, N: 9}
-	s.Finish(res)
+	s.Finish(res, &params.File{})
 	return s
 }
 

@@ -40,7 +40,7 @@ func TestWriteSweep(t *testing.T) {
 		"        64         150         200     1.50", // A = 2·150/200
 		"        8K        1000        1500     1.33",
 		"       64K        8000\n", // the rest is not there yet
-		"8 cells in 60 s; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
+		"8 cells in 60 s, no launches; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)

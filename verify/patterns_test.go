@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -9,10 +8,8 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
-	"github.com/taulop/taulop/shm"
 )
 
 // Among P = 1 … 17 ranks a permutation has every distance, a ping-pong every pair
@@ -75,9 +72,7 @@ func TestFittedSizes(t *testing.T) {
 // where they were not fitted, and τ-Lop says what transfers of 1 ns a byte make.
 func TestPatternRows(t *testing.T) {
 	const startup, perByte = 500, 2
-	team, close := teamOf(t, 2)
-	defer close()
-	r := &Runner{Teams: map[int]*setups.Team{2: team}}
+	r := Runs{File: &params.File{Format: params.Format, Version: params.Version}}
 	for _, pattern := range Patterns() {
 		cases, _, err := pattern.Cases(2, []int{1024, 2048, 4096, 8192, 16384}, false, 0)
 		if err != nil {
@@ -90,7 +85,8 @@ func TestPatternRows(t *testing.T) {
 		if p := PatternOf(c.Name); p == "scatter" || p == "broadcast" {
 			halves = 1
 		}
-		r.samples = append(r.samples, slices.Repeat([]float64{startup + halves/2*perByte*float64(c.Schedule.Call.M)}, 6))
+		samples := slices.Repeat([]float64{startup + halves/2*perByte*float64(c.Schedule.Call.M)}, 6)
+		r.File.Cells = append(r.File.Cells, params.Cell{Key: c.Key(), Time: fit.Median(samples), Samples: params.Samples(samples...)})
 	}
 	fits, err := r.PatternFits()
 	if err != nil {
@@ -124,51 +120,32 @@ func TestPatternRows(t *testing.T) {
 	if len(means) != 5 || means[0].Of != Permutation || means[4].Of != "all" || means[4].Errors[1] > 1e-6 || !(means[4].Errors[0] > 0.01) {
 		t.Errorf("%+v", means)
 	}
-	file := &params.File{Format: params.Format, Version: params.Version}
-	r.AddPatterns(file, numa.Local)
-	r.AddPatterns(file, numa.Local) // in place of the first
-	if len(file.Cells) != len(r.Cases) {
-		t.Errorf("%d cells of %d cases", len(file.Cells), len(r.Cases))
-	}
-	if err := file.Validate(); err != nil {
+	if err := r.File.Validate(); err != nil {
 		t.Error(err)
 	}
-	r.samples[0] = nil // stopped before it
-	stopped := &params.File{Format: params.Format, Version: params.Version}
-	if n := r.AddPatterns(stopped, numa.Local); n != len(r.Cases)-1 || len(stopped.Cells) != n {
-		t.Errorf("stopped: %d cells, %d in the file, of %d cases", n, len(stopped.Cells), len(r.Cases))
-	}
-	r.samples[0] = make([]float64, 6)
-	if _, err := r.PatternFits(); err == nil || !strings.Contains(err.Error(), "-m") {
-		t.Errorf("a time of 0: %v", err)
+	r.File.Cells = r.File.Cells[1:] // stopped before it
+	if stopped, err := r.PatternRows(predictor(), fits); err != nil || len(stopped) != len(rows)-1 {
+		t.Errorf("stopped: %d rows of %d, %v", len(stopped), len(rows), err)
 	}
 }
 
 // Patterns run, three ranks on what CPUs there are, and are checked.
 func TestPatternsRun(t *testing.T) {
-	team, close := teamOf(t, 3)
-	defer close()
-	r := &Runner{Teams: map[int]*setups.Team{3: team}, Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{3: 1 << 20}}
+	m := surveytest.Machine(t, 1)
+	var cases []Case
 	for _, pattern := range Patterns() {
 		for _, off := range []bool{false, true} {
-			cases, _, err := pattern.Cases(3, []int{3000}, off, 0)
+			of, _, err := pattern.Cases(3, []int{3000}, off, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Cases = append(r.Cases, cases...)
+			cases = append(cases, of...)
 		}
 	}
-	if err := r.Run(context.Background(), 1); err != nil {
-		t.Fatal(err)
-	}
-	if r.Rounds() != 1 || len(r.Cases) != 2*(2+3+3+3) {
-		t.Errorf("%d rounds of %d cases", r.Rounds(), len(r.Cases))
-	}
-	file := &params.File{}
-	r.AddPatterns(file, numa.Local)
-	r.AddPatterns(file, numa.Local)
-	if forced := team.Placement().Oversubscribed; forced != (len(file.Warnings) == 1) {
-		t.Errorf("ranks take turns: %t, and the file says %q", forced, file.Warnings)
+	request := Request{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{3: 1 << 20}, Operator: "SUM_I"}
+	f := surveytest.Run(t, m, Survey, request.For(cases))
+	if len(cases) != 2*(2+3+3+3) || len(f.Cells) != len(cases) {
+		t.Errorf("%d cells of %d cases", len(f.Cells), len(cases))
 	}
 }
 
@@ -179,23 +156,4 @@ func TestBroadcastIsKnown(t *testing.T) {
 			t.Errorf("%s has no algorithm; known are %v", p.Name, collective.All())
 		}
 	}
-}
-
-func teamOf(t *testing.T, p int) (team *setups.Team, close func()) {
-	t.Helper()
-	if !shm.Supported {
-		t.Skip("measuring needs Linux")
-	}
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := m.Place(numa.Local, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if team, err = setups.NewTeam(place); err != nil {
-		t.Fatal(err)
-	}
-	return team, func() { team.Close() }
 }

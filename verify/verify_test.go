@@ -1,15 +1,14 @@
 package verify
 
 import (
-	"context"
 	"math"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/setups"
-	"github.com/taulop/taulop/shm"
+	"github.com/taulop/taulop/params"
 )
 
 // fixed is a machine whose transfers take 1 ns a byte, whatever τ is.
@@ -78,24 +77,9 @@ func TestMeans(t *testing.T) {
 }
 
 // Cases run, in cache and off cache, and rows have what was measured and said.
-func TestRunner(t *testing.T) {
-	if !shm.Supported {
-		t.Skip("measuring needs Linux")
-	}
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := m.Place(numa.Local, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	team, err := setups.NewTeam(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer team.Close()
-	r := &Runner{Teams: map[int]*setups.Team{2: team}, Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{2: 1 << 20}}
+func TestRuns(t *testing.T) {
+	m := surveytest.Machine(t, 2)
+	var runs Runs
 	for _, off := range []bool{false, true} {
 		c, err := MessageCase(3000, off)
 		if err != nil {
@@ -106,19 +90,17 @@ func TestRunner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Cases = append(r.Cases, c, Case{a.String(), off, s})
+		runs.Cases = append(runs.Cases, c, Case{a.String(), off, s})
 	}
-	for range setups.LeastTrials {
-		if err := r.Run(context.Background(), 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rows, err := r.Rows(predictor())
+	runs.Cases = append(runs.Cases, LocalCopies(runs.Cases)...)
+	request := Request{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{2: 1 << 20}, Operator: "SUM_I"}
+	runs.File = surveytest.Run(t, m, Survey, request.For(runs.Cases))
+	rows, err := runs.Rows(predictor())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Rounds() != setups.LeastTrials || len(rows) != 4 {
-		t.Fatalf("%d rows of %d samples", len(rows), r.Rounds())
+	if runs.Launches() != engine.LeastLaunches || len(rows) != 4 {
+		t.Fatalf("%d rows of %d launches", len(rows), runs.Launches())
 	}
 	for _, row := range rows {
 		if !row.Measured.Known() || !(row.Measured.Center > 0) || len(row.Predicted) != len(Models) {
@@ -129,5 +111,47 @@ func TestRunner(t *testing.T) {
 				t.Errorf("%s: error of %s is %g, want %g", row.Name, p.Model, p.Error, want)
 			}
 		}
+	}
+}
+
+// A launch makes of every key the case that it is of.
+func TestCaseOf(t *testing.T) {
+	var cases []Case
+	for _, a := range collective.All() {
+		s, err := a.Schedule(collective.Call{P: 4, M: 4096, Element: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, Case{a.String(), true, s})
+	}
+	for _, pattern := range Patterns() {
+		of, _, err := pattern.Cases(4, []int{64}, false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, of...)
+	}
+	message, _ := MessageCase(99, false)
+	cases = append(append(cases, message), LocalCopies(cases)...)
+	seen := make(map[params.Key]bool)
+	for _, c := range cases {
+		k := c.Key()
+		if seen[k] {
+			t.Errorf("two cases of key %v", k)
+		}
+		seen[k] = true
+		got, err := caseOf(k, 4)
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		was, is := c.Schedule.Call, got.Schedule.Call
+		was.Element, is.Element = 0, 0 // of reductions alone
+		if got.Name != c.Name || got.OffCache != c.OffCache || was != is || got.Schedule.Len() != c.Schedule.Len() {
+			t.Errorf("%s %+v became %s %+v", c.Name, was, got.Name, is)
+		}
+	}
+	if len(cases) < 40 {
+		t.Errorf("%d cases only", len(cases))
 	}
 }

@@ -59,8 +59,12 @@ func accessCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	if r.Placement, err = worker(machine, cpu); err != nil {
 		return err
 	}
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return err
+	}
 	var warnings []error
-	if r.ArenaBytes, warnings, err = access.Arena(machine, r.Placement, r.Passes, r.Caches); err != nil {
+	if r.ArenaBytes, warnings, err = access.Arena(machine, r.Placement, r.Passes, r.Caches, free); err != nil {
 		return usageError(err.Error())
 	}
 	plan := planOf(r.Placement)

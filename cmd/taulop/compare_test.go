@@ -45,7 +45,7 @@ func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int)
 			}
 			f.Cells = append(f.Cells, params.Cell{
 				Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}, K: 1, Transfers: 2,
-				Time: fit.Median(samples), Samples: samples,
+				Time: fit.Median(samples), Samples: params.Samples(samples...),
 			})
 		}
 	}
@@ -173,7 +173,7 @@ func withBeside(t *testing.T, path string, times float64) {
 		for j := range 9 {
 			samples = append(samples, times*float64(100*(i+1))*(1+0.01*float64(j*5%9-4)/4))
 		}
-		in.file.Cells = append(in.file.Cells, params.Cell{Key: k, Time: fit.Median(samples), Samples: samples})
+		in.file.Cells = append(in.file.Cells, params.Cell{Key: k, Time: fit.Median(samples), Samples: params.Samples(samples...)})
 	}
 	if err := in.file.WriteFile(path); err != nil {
 		t.Fatal(err)

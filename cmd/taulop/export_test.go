@@ -87,7 +87,7 @@ func swept(t *testing.T, dir string) string {
 			for _, m := range f.Plan.Sizes {
 				ns := 2 * float64(m*tau*(i+1)) // l = 2L, L = m·τ, on remote memory twice as long
 				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: policy, OffCache: true, Tau: tau, Bytes: m},
-					K: 1, Transfers: 2, Time: fit.Median([]float64{ns}), Samples: []float64{ns, ns, ns}})
+					K: 1, Transfers: 2, Time: fit.Median([]float64{ns}), Samples: params.Samples(ns, ns, ns)})
 			}
 		}
 	}

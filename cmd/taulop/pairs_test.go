@@ -54,12 +54,12 @@ func TestPairsOfOneCPU(t *testing.T) {
 		smt  bool
 		want string
 	}{{one, false, "CPU 1 alone"}, {one, true, "CPU 1 alone"}, {siblings, false, "-smt"}} {
-		_, err := (&pairsRequest{smt: tt.smt}).choose(tt.m)
+		_, err := pairCPUs(tt.m, "", tt.smt)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("exit %d, %v; want %q", exitStatus(err), err, tt.want)
 		}
 	}
-	if cpus, err := (&pairsRequest{smt: true}).choose(siblings); err != nil || cpus.Len() != 2 {
+	if cpus, err := pairCPUs(siblings, "", true); err != nil || cpus.Len() != 2 {
 		t.Errorf("%v, %v", cpus, err)
 	}
 }

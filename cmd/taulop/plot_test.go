@@ -27,9 +27,9 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 		for _, m := range f.Plan.Sizes {
 			key := params.Key{Placement: numa.Local, Tau: tau, Bytes: m, Kind: params.CopyCell}
 			samples := []float64{float64(m), float64(m) + 1, float64(m) + 2}
-			f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Median(samples), Samples: samples})
+			f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Median(samples), Samples: params.Samples(samples...)})
 			key.Kind, key.Setup = params.TransferCell, "ring"
-			f.Cells = append(f.Cells, params.Cell{Key: key, K: 1, Transfers: 2, Time: fit.Median(samples), Samples: samples})
+			f.Cells = append(f.Cells, params.Cell{Key: key, K: 1, Transfers: 2, Time: fit.Median(samples), Samples: params.Samples(samples...)})
 		}
 	}
 	for _, m := range []int{0, 8192} {

@@ -111,6 +111,9 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if !req.quiet {
 		x.Report, done = launchProgress(errOut, x.Time)
 	}
+	if err := file.WriteFile(req.file); err != nil { // which names the journal
+		return err
+	}
 	spent, began := file.Seconds, time.Now()
 	err = x.Run(ctx)
 	file.Seconds = spent + time.Since(began).Seconds()

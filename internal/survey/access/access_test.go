@@ -1,21 +1,17 @@
 package access
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 
+	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
-	"github.com/taulop/taulop/shm"
 )
 
 // naive is a pass as Fig. 7 has it, element after element.
@@ -178,30 +174,14 @@ func TestArena(t *testing.T) {
 
 // All of it on this machine, for relations that hold on any.
 func TestMeasure(t *testing.T) {
-	if !shm.Supported {
-		t.Skip("measuring needs Linux")
-	}
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := surveytest.Machine(t, 1)
 	place, err := m.Place(numa.Local, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	team, err := setups.NewTeam(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer team.Close()
-	plan := Plan{Passes: Grid(Operations, Types, []int{64, 1 << 14}, []int{1, 16}), Caches: []bool{false, true}, Width: 10, Time: 5 * time.Minute, ArenaBytes: 4 << 20}
-	cells, _, err := Measure(context.Background(), team, plan, nil)
-	if err != nil || len(cells) != 96 {
-		t.Fatalf("%d cells, %v; want 96", len(cells), err)
-	}
-	file := params.File{Format: params.Format, Version: params.Version, Cells: cells}
-	if err := file.Validate(); err != nil {
-		t.Error(err)
+	cells := surveytest.Run(t, m, Survey, Request{Passes: Grid(Operations, Types, []int{64, 1 << 14}, []int{1, 16}), Caches: []bool{false, true}, Placement: place, ArenaBytes: 4 << 20}).Cells
+	if len(cells) != 96 {
+		t.Fatalf("%d cells, want 96", len(cells))
 	}
 	times := make(map[params.Key]float64)
 	for _, c := range cells {
@@ -218,24 +198,6 @@ func TestMeasure(t *testing.T) {
 	}
 	if fits := Fits(cells, 64); len(fits) != 24 {
 		t.Errorf("%d fits, want 24", len(fits))
-	}
-	// A resumed measurement keeps samples: it visits only what lacks them.
-	plan.Passes, plan.Have = plan.Passes[:2], slices.Clone(cells)
-	for i, c := range plan.Have {
-		if p, _ := PassOf(c.Key); p == plan.Passes[0] && !c.OffCache {
-			plan.Have[i].Samples = c.Samples[:setups.LeastTrials-1]
-		}
-	}
-	var visited []Pass
-	again, _, err := Measure(context.Background(), team, plan, func(p Progress) { visited = append(visited, p.Pass) })
-	if err != nil || len(again) != 4 || !slices.Equal(visited, plan.Passes[:1]) {
-		t.Errorf("resumed: %d cells, visited %v, %v; want 4, and the pass that lacks a sample", len(again), visited, err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	plan.Have = nil
-	if _, _, err := Measure(ctx, team, plan, nil); err == nil {
-		t.Error("a cancelled measurement goes on")
 	}
 }
 
@@ -264,7 +226,7 @@ func TestLoopsAreThere(t *testing.T) {
 		},
 	} {
 		program := filepath.Join(t.TempDir(), "taulop")
-		build := exec.Command(goTool, "build", "-o", program, "../cmd/taulop")
+		build := exec.Command(goTool, "build", "-o", program, "../../../cmd/taulop")
 		build.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)

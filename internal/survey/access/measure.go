@@ -22,8 +22,12 @@ var Survey = survey.Register(&survey.Survey{
 		if err != nil {
 			return nil, err
 		}
+		free, err := numa.FreeMemoryBytes("/")
+		if err != nil {
+			return nil, err
+		}
 		r := Request{Passes: Grid(Operations, Types, DefaultN, DefaultStrides), Caches: p.Caches, Placement: place}
-		r.ArenaBytes, _, err = Arena(m, place, r.Passes, r.Caches)
+		r.ArenaBytes, _, err = Arena(m, place, r.Passes, r.Caches, free)
 		return r, err
 	},
 })
@@ -85,11 +89,7 @@ var (
 // Arena is how much memory passes walk through off cache: more than twice the
 // last-level cache, but at most a quarter of what is free, and room for the
 // largest array. The error says that the largest is larger than that.
-func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool) (arena int, warnings []error, err error) {
-	free, err := numa.FreeMemoryBytes("/")
-	if err != nil {
-		return 0, nil, err
-	}
+func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, free int64) (arena int, warnings []error, err error) {
 	wanted := setups.Fit{CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(place)}.WantedArena()
 	most := free / 4
 	for _, node := range m.Nodes {

@@ -13,7 +13,7 @@ import (
 
 func filled(t *testing.T, content []byte) *file {
 	t.Helper()
-	f, err := open(context.Background(), Plan{Dir: t.TempDir()}, Cached, content)
+	f, err := open(context.Background(), Request{Dir: t.TempDir()}, Cached, content)
 	if err != nil {
 		t.Fatal(err)
 	}

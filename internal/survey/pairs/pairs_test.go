@@ -1,16 +1,11 @@
 package pairs
 
 import (
-	"context"
-	"errors"
-	"math/rand/v2"
-	"reflect"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -23,27 +18,6 @@ func TestDefaultTime(t *testing.T) {
 	}
 	if DefaultTime(1) < time.Second {
 		t.Errorf("a pair alone has %v", DefaultTime(1))
-	}
-}
-
-// Whatever time a visit is given and whatever it lost before, batches fit into what is
-// left of it, unless that is less than the least a visit takes; and more time is never
-// used for fewer mappings.
-func TestShare(t *testing.T) {
-	for range 10000 {
-		s := &Survey{Sizes: make([]int, 1+rand.IntN(5)), overhead: rand.ExpFloat64() * 5e6}
-		given := time.Duration(rand.ExpFloat64() * 20e6)
-		n, batch := s.share(given)
-		if n < 1 || n > mappings || batch < float64(leastBatch) || batch > float64(mostBatch) {
-			t.Fatalf("%v, lost %g: %d mappings, batches of %g ns", given, s.overhead, n, batch)
-		}
-		takes := s.overhead*float64(n)/mappings + batch*float64(n*len(s.Sizes)*(batches+1))
-		if n > 1 && takes > float64(given)*1.000001 {
-			t.Errorf("%v, lost %g: takes %g ns", given, s.overhead, takes)
-		}
-		if more, _ := s.share(given * 2); more < n {
-			t.Errorf("%v has %d mappings, twice as much %d", given, n, more)
-		}
 	}
 }
 
@@ -83,75 +57,38 @@ func TestFindSlow(t *testing.T) {
 	}
 }
 
-// A survey of the CPUs that are here has all cells with their intervals, and stays
-// within its time as far as one visit goes.
+// A survey of two CPUs that are here has all cells with their intervals.
 func TestSurvey(t *testing.T) {
-	s := survey(t)
-	s.Time, s.Width = 300*time.Millisecond, 1e-9
-	visits := 0
-	s.Report = func(p Progress) { visits++ }
-	cells, _, err := s.Run(context.Background())
-	if err != nil || len(cells) != 2 || visits == 0 {
-		t.Fatalf("%d cells after %d visits: %v", len(cells), visits, err)
+	m := surveytest.Machine(t, 2)
+	cells := surveytest.Run(t, m, Survey, Request{CPUs: m.Allowed[:2], Sizes: []int{0, SegmentBytes}}).Cells
+	if len(cells) != 2 || cells[0].Variant != params.PairVariant(m.Allowed[0], m.Allowed[1]) {
+		t.Fatalf("%+v", cells)
 	}
+	by := make(map[int]float64)
 	for _, c := range cells {
-		if len(c.Samples) < setups.LeastTrials || !c.Time.Known() || !(c.Time.Center > 0) || c.Variant != params.PairVariant(s.CPUs[0], s.CPUs[1]) {
-			t.Errorf("%+v", c)
-		}
+		by[c.Bytes] = c.Time.Center
 	}
-	if !(cells[1].Time.Center > cells[0].Time.Center) {
-		t.Errorf("8 KB take %g ns and nothing takes %g ns", cells[1].Time.Center, cells[0].Time.Center)
-	}
-	f := &params.File{Format: params.Format, Version: params.Version, Cells: cells}
-	if err := f.Validate(); err != nil {
-		t.Error(err)
-	}
-	// Another survey goes on with these samples, and has nothing to do where they will do.
-	visits, s.Have, s.Time, s.Width = 0, cells, time.Minute, 1e9
-	again, _, err := s.Run(context.Background())
-	if err != nil || visits != 0 || !reflect.DeepEqual(again, cells) {
-		t.Errorf("resumed with all samples: %d visits, %v, %v", visits, again, err)
-	}
-	s.Have = slices.Clone(cells)
-	s.Have[1].Samples = s.Have[1].Samples[:1]
-	if again, _, err = s.Run(context.Background()); err != nil || visits == 0 || len(again[0].Samples) <= len(cells[0].Samples) || again[1].Samples[0] != cells[1].Samples[0] {
-		t.Errorf("resumed with too few samples: %d visits, %v, %v", visits, again, err)
+	if !(by[0] > 0 && by[SegmentBytes] > by[0]) {
+		t.Errorf("8 KB take %g ns and nothing takes %g ns", by[SegmentBytes], by[0])
 	}
 }
 
-// Interrupted, it returns what it has; without CPUs it says so; one visit's worth of
-// time is not exceeded by a pass.
-func TestSurveyEnds(t *testing.T) {
-	s := survey(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	s.Width = 1e-9
-	visits := 0
-	s.Report = func(Progress) {
-		if visits++; visits == 3 {
-			cancel()
-		}
+// One CPU makes no pairs, which is said; 4 CPUs make 6.
+func TestCells(t *testing.T) {
+	if cells, warnings, err := (Request{CPUs: []int{0}, Sizes: []int{0}}).Cells(nil); len(cells) != 0 || len(warnings) != 1 || err != nil {
+		t.Errorf("one CPU: %d cells, %v, %v", len(cells), warnings, err)
 	}
-	cells, _, err := s.Run(ctx)
-	if !errors.Is(err, context.Canceled) || len(cells) != 2 {
-		t.Errorf("%d cells, %v", len(cells), err)
-	}
-	s.CPUs = s.CPUs[:1]
-	if _, _, err := s.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "two CPUs") {
-		t.Errorf("one CPU: %v", err)
-	}
-	s = survey(t)
-	s.Time = 1
-	cells, warnings, err := s.Run(context.Background())
-	if err != nil || len(cells) > 2 || len(cells) == 0 && len(warnings) == 0 {
-		t.Errorf("no time: %d cells, %v, %v", len(cells), warnings, err)
+	cells, _, err := (Request{CPUs: []int{0, 2, 4, 6}, Sizes: []int{0, 64}}).Cells(nil)
+	if err != nil || len(cells) != Count(4)*2 || Count(4) != 6 {
+		t.Errorf("4 CPUs: %d cells, %v", len(cells), err)
 	}
 }
 
 // A team can be told where memory lies, but not where its workers are.
 func TestRebind(t *testing.T) {
-	s := survey(t)
-	a, _ := s.Machine.PlaceOn([]int{s.CPUs[0], s.CPUs[1]}, 2)
-	b, _ := s.Machine.PlaceOn([]int{s.CPUs[1], s.CPUs[0]}, 2)
+	m := surveytest.Machine(t, 2)
+	a, _ := m.PlaceOn([]int{m.Allowed[0], m.Allowed[1]}, 2)
+	b, _ := m.PlaceOn([]int{m.Allowed[1], m.Allowed[0]}, 2)
 	team, err := setups.NewTeam(a)
 	if err != nil {
 		t.Fatal(err)

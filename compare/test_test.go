@@ -1,0 +1,131 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
+)
+
+// session is a file of a machine on a simulated virtual machine: what an hour does to
+// all cells alike, what it does to each, and what launches differ by.
+func session(r *rand.Rand, name string, sessions int, slower float64) Machine {
+	m := machine(name, nil)
+	for i := range 9 * sessions {
+		began := time.Date(2026, 1, 1, i/9, i%9, 0, 0, time.UTC)
+		m.File.Launches = append(m.File.Launches, params.Launch{Session: i / 9, Began: began.Format(time.RFC3339)})
+	}
+	hours := make([]float64, sessions)
+	for i := range hours {
+		hours[i] = math.Exp(0.08 * r.NormFloat64())
+	}
+	for tau := 1; tau <= 16; tau++ {
+		c := params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: "local", Tau: tau, Bytes: 8192}, K: 1, Transfers: 2}
+		own := make([]float64, sessions)
+		for i := range own {
+			own[i] = math.Exp(0.03 * r.NormFloat64())
+		}
+		for i := range m.File.Launches {
+			s := m.File.Launches[i].Session
+			c.Samples = append(c.Samples, params.Sample{NS: slower * 2000 * float64(tau) * hours[s] * own[s] * math.Exp(0.02*r.NormFloat64()), Launch: int32(i)})
+		}
+		c.Time = c.Replicates(m.File).Estimate()
+		m.File.Cells = append(m.File.Cells, c)
+	}
+	return m
+}
+
+// Of comparisons of a machine with itself at another hour, one in twenty or fewer
+// find a difference, and of their cells one in twenty or fewer; twice as slow a
+// machine is always found.
+func TestSameMachine(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, sessions := range []int{1, 3} {
+		const tries = 300
+		different, cells, found := 0, 0, 0
+		for range tries {
+			c, err := New([]Machine{session(r, "a", sessions, 1), session(r, "b", sessions, 1)}, Choice{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Verdict.Differ > 0 {
+				different++
+			}
+			if cells += c.Verdict.Differ; c.Verdict.Cells != 16 {
+				t.Fatalf("%+v", c.Verdict)
+			}
+			if c, err = New([]Machine{session(r, "a", sessions, 1), session(r, "b", sessions, 2)}, Choice{}); err != nil {
+				t.Fatal(err)
+			}
+			if c.Verdict.Differ == 16 {
+				found++
+			}
+		}
+		if 20*different > tries || 20*cells > 16*tries {
+			t.Errorf("%d sessions each: %d of %d comparisons differ, in %d cells of %d", sessions, different, tries, cells, 16*tries)
+		}
+		if 10*found < 9*tries {
+			t.Errorf("%d sessions each: twice as slow is found in %d of %d", sessions, found, tries)
+		}
+	}
+}
+
+// A(τ) is of launches that measured both of its times: an hour that slows all cells
+// is not in it.
+func TestConcurrencyIsPaired(t *testing.T) {
+	m := session(rand.New(rand.NewPCG(9, 10)), "a", 1, 1)
+	for i := range m.File.Cells {
+		for j := range m.File.Cells[i].Samples { // each launch has a clock of its own
+			m.File.Cells[i].Samples[j].NS = 2000 * float64(i+1) * (1 + 0.3*float64(j%3))
+		}
+	}
+	m.File.Cells[0].Setup = params.Lone
+	curves, err := Curves("a", m.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := curves[0].At(4)
+	if math.Abs(p.A.Center-1) > 1e-9 || p.A.Width() > 1e-9 || p.AReplicates.Launches() != 9 {
+		t.Errorf("A(4) = %v of %v, want exactly 1", p.A, p.AReplicates)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, tt := range []struct {
+		a, b Machine
+		want []string
+	}{
+		{session(r, "a", 1, 1), session(r, "b", 1, 1), []string{"No difference between the two machines was found in 16 cells", "would have been seen in 9 of 10 cases", "cannot tell a machine from its hour", "would see half of it"}},
+		{session(r, "a", 3, 1), session(r, "b", 3, 3), []string{"16 ratios of 16 cells differ by more than 3.0 %"}},
+		{machine("a", map[int]float64{1: 1000, 2: 1500}, few), machine("b", map[int]float64{1: 1000, 2: 3000}, few), []string{"Nothing could be tested"}},
+	} {
+		c, err := New([]Machine{tt.a, tt.b}, Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(c.Verdict.Text, want) {
+				t.Errorf("%q lacks %q", c.Verdict.Text, want)
+			}
+		}
+		if strings.Contains(c.Verdict.Text, "hour") != (c.Verdict.Sessions == 1 && c.Verdict.Cells > 0) {
+			t.Errorf("%d sessions: %q", c.Verdict.Sessions, c.Verdict.Text)
+		}
+		fmt.Fprintln(t.Output(), c.Verdict.Text)
+	}
+}
+
+// few leaves two samples of each cell.
+func few(f *params.File) {
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		c.Samples = c.Samples[:2]
+		c.Time = fit.Median(c.Values())
+	}
+}

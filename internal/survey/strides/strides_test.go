@@ -1,0 +1,80 @@
+package strides
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// o_mw is that of the same size in one piece, at the same level and state of the
+// cache; l_mw what the stride adds. Numbers in the proportions of mlognp-2009, Fig. 2.
+func TestPackRows(t *testing.T) {
+	packed := func(variant string, bytes int, off bool, ns float64) params.Cell {
+		return params.Cell{Key: params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes, Variant: variant},
+			Time: fit.Estimate{Center: ns, Lo: ns - 1, Hi: ns + 1, N: 6}}
+	}
+	rows := PackRows([]params.Cell{
+		packed("4K8S-L3", 4096, false, 1778), packed("4K4S-L3", 4096, false, 1039), packed("4K4S", 4096, false, 25), packed("4K8S", 4096, false, 300),
+		packed("4K8S", 4096, true, 900), packed("16K8S-L3", 16384, false, 5174), packed("9Q-L3", 9, false, 1),
+	})
+	if len(rows) != 6 {
+		t.Fatalf("%d rows: %+v", len(rows), rows)
+	}
+	for i, want := range []struct {
+		notation, level string
+		off             bool
+		contiguous, l   float64 // 0: unknown
+	}{
+		{"4K4S", "", false, 25, 0}, {"4K8S", "", false, 25, 0},
+		{"4K4S", "L3", false, 1039, 0}, {"4K8S", "L3", false, 1039, 739}, {"16K8S", "L3", false, 0, 0},
+		{"4K8S", "", true, 0, 0},
+	} {
+		r := rows[i]
+		value := func(e *fit.Estimate) float64 {
+			if e == nil {
+				return 0
+			}
+			return e.Center
+		}
+		if r.Notation != want.notation || r.Level != want.level || r.OffCache != want.off || value(r.Contiguous) != want.contiguous || value(r.Latency) != want.l {
+			t.Errorf("row %d: %+v, want %+v", i, r, want)
+		}
+	}
+}
+
+// The messages of mlognp-2009, each size in one piece too; what cannot be is refused.
+func TestMessages(t *testing.T) {
+	messages, err := Messages([]int{1 << 10, 4 << 10, 16 << 10}, []int{8, 64, 512}, 4, 16<<20)
+	if err != nil || len(messages) != 12 || messages[0].String() != "1K4S" || messages[11].String() != "16K512S" {
+		t.Errorf("%v, %v", messages, err)
+	}
+	for _, tt := range []struct {
+		size, stride, element, array int
+		want                         string
+	}{{1 << 10, 64, 4, 1 << 10, "beyond the array"}, {2, 8, 4, 1 << 20, "smaller than an element"}, {1 << 10, 2, 4, 1 << 20, "overlap"}} {
+		if _, err := Messages([]int{tt.size}, []int{tt.stride}, tt.element, tt.array); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
+// A pair is as near as what its CPUs share first.
+func TestPairs(t *testing.T) {
+	m := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Core: 1}}, Allowed: numa.SetOf(0, 1),
+		Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 60 << 20, CPUs: numa.SetOf(0, 1)}}}
+	if pairs := Pairs(m); len(pairs) != 1 || pairs[0] != (Pair{"L3", [2]int{0, 1}}) {
+		t.Errorf("%+v", pairs)
+	}
+	// A sibling, a core beside, one in another package, and one on another node.
+	m.CPUs = []numa.CPU{{ID: 0}, {ID: 1, Core: 0, Thread: 1}, {ID: 2, Core: 1}, {ID: 3, Core: 2, Package: 1}, {ID: 4, Core: 3, Package: 2, Node: 1}}
+	m.Caches = []numa.Cache{{Level: 2, Type: "Unified", Bytes: 1 << 20, CPUs: numa.SetOf(0, 1, 2)}}
+	m.Allowed = numa.SetOf(0, 1, 2, 3, 4)
+	want := []Pair{{"smt", [2]int{0, 1}}, {"L2", [2]int{0, 2}}, {"node", [2]int{0, 3}}, {"machine", [2]int{0, 4}}}
+	if pairs := Pairs(m); !slices.Equal(pairs, want) {
+		t.Errorf("%+v, want %+v", pairs, want)
+	}
+}

@@ -1,0 +1,69 @@
+// Package surveytest runs surveys within a test.
+package surveytest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/shm"
+)
+
+// Machine is the one that the test runs on, which must have so many CPUs to use.
+func Machine(tb testing.TB, cpus int) *numa.Machine {
+	tb.Helper()
+	if !shm.Supported {
+		tb.Skip("measuring needs Linux")
+	}
+	m, err := numa.Discover("/")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if m.Allowed.Len() < cpus {
+		tb.Skipf("needs %d CPUs, may use %v", cpus, m.Allowed)
+	}
+	return m
+}
+
+// Run measures what a request asks for, in launches within this process, and
+// returns a file in which every cell has an interval. It fails the test otherwise.
+func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request) *params.File {
+	t.Helper()
+	f := &params.File{Format: params.Format, Version: params.Version}
+	x := &engine.Experiment{File: f, Time: 5 * time.Minute, Launches: engine.LeastLaunches}
+	if _, err := survey.Add(x, s, r, m); err != nil {
+		t.Fatal(err)
+	}
+	var benches []*engine.Bench
+	x.Start = engine.Within(func(name string, request json.RawMessage) (engine.Sampler, error) {
+		if name != s.Name {
+			t.Errorf("the launch asks for %s", name)
+		}
+		r, err := s.Decode(request)
+		if err != nil {
+			return nil, err
+		}
+		bench := engine.NewBench(m)
+		benches = append(benches, bench)
+		return r.Open(bench)
+	})
+	err := x.Run(context.Background())
+	for _, b := range benches {
+		b.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := x.Lacking(); n > 0 || len(f.Cells) != len(x.Cells) || !f.Complete {
+		t.Fatalf("%d cells of %d, %d without an interval, complete %t", len(f.Cells), len(x.Cells), n, f.Complete)
+	}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
