@@ -6,13 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/taulop/taulop/access"
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
@@ -270,7 +270,7 @@ func newOutput(file string, json bool) (output, error) {
 	if err := writable(file); err != nil {
 		return o, usagef("-o %s cannot be written: %v", file, err)
 	}
-	if _, err := os.Stat(file); err == nil && o.native() {
+	if o.native() && outfile.Replaces(file) {
 		return o, usagef("%s is there already: choose another file, or -json for a document of its own", file)
 	}
 	return o, nil
@@ -281,8 +281,7 @@ func (o output) native() bool { return !o.json && filepath.Ext(o.file) == ".json
 
 func (o output) write(out io.Writer, f *params.File, doc document) error {
 	if o.native() {
-		doc.WriteText(out)
-		return f.WriteFile(o.file)
+		return putParameters(out, o.file, f, doc.WriteText)
 	}
 	return putDocument(out, o.file, doc, o.json)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -199,24 +198,15 @@ func (req *cellsRequest) measure(ctx context.Context, out, errOut io.Writer, m *
 }
 
 func (req *cellsRequest) write(out io.Writer, f *params.File, write func(io.Writer, *params.File)) error {
-	text := func() []byte {
-		var b strings.Builder
-		write(&b, f)
-		report.WriteReach(&b, f)
-		return []byte(b.String())
+	text := func(w io.Writer) {
+		write(w, f)
+		report.WriteReach(w, f)
 	}
 	switch {
-	case req.file == "" && req.json:
-		return f.Write(out)
-	case req.file == "":
-		_, err := out.Write(text())
-		return err
-	case req.json || strings.EqualFold(filepath.Ext(req.file), ".json"):
-		var err error
-		if !req.json { // what cannot be written is at least on the screen
-			_, err = out.Write(text())
-		}
-		return cmp.Or(f.WriteFile(req.file), err)
+	case req.json:
+		return put(out, req.file, f.Write)
+	case strings.EqualFold(filepath.Ext(req.file), ".json"):
+		return putParameters(out, req.file, f, text)
 	}
-	return params.Replace(req.file, text())
+	return put(out, req.file, func(w io.Writer) error { text(w); return nil })
 }

@@ -178,8 +178,8 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		doc.WriteResults(results)
 	}
 	if req.file != "" {
-		whole := func(w io.Writer) error { _, err := file.WriteTo(w); return err }
-		if failed := put(nil, req.file, whole); failed != nil {
+		whole := func(w io.Writer) error { _, err := w.Write(file.Bytes()); return err }
+		if failed := put(out, req.file, whole); failed != nil {
 			return failed
 		}
 	}
@@ -239,7 +239,11 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		return req, nil
 	}
 
-	flags.Visit(func(f *flag.Flag) { req.bind = req.bind || f.Name == "membind" })
+	limited := false
+	flags.Visit(func(f *flag.Flag) {
+		req.bind = req.bind || f.Name == "membind"
+		limited = limited || f.Name == "kmax"
+	})
 	setup, err := oneOf(chosen, setups.Ring.Name, names(setups.All)...)
 	if err != nil {
 		return nil, err
@@ -286,7 +290,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if !(req.width > 0 && req.width < 1) {
 		return nil, usagef("-ci is %v: give a relative half-width between 0 and 1, like 0.01", req.width)
 	}
-	return req, req.chooseK(kList, kMax)
+	return req, req.chooseK(kList, kMax, limited)
 }
 
 // oneOf is the one of names whose flag was given, or the default.
@@ -313,7 +317,7 @@ func names(all []setups.Setup) (ns []string) {
 	return ns
 }
 
-func (req *request) chooseK(list string, most int) error {
+func (req *request) chooseK(list string, most int, given bool) error {
 	req.k = defaultK
 	if list != "" {
 		req.k, req.chosenK = nil, true
@@ -327,7 +331,7 @@ func (req *request) chooseK(list string, most int) error {
 		slices.Sort(req.k)
 		req.k = slices.Compact(req.k)
 	}
-	if most < 0 {
+	if most < 0 || given && most == 0 {
 		return usagef("-kmax is %d: give a number of segments from 1", most)
 	}
 	if most > 0 {

@@ -7,12 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/pairs"
 	"github.com/taulop/taulop/params"
@@ -104,13 +104,16 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if failed != nil {
 		return failed
 	}
-	if req.json {
+	switch {
+	case req.json:
 		failed = doc.WriteJSON(out)
-	} else {
+		if req.file != "" {
+			failed = cmp.Or(file.WriteFile(req.file), failed)
+		}
+	case req.file != "":
+		failed = putParameters(out, req.file, file, doc.WriteText)
+	default:
 		doc.WriteText(out)
-	}
-	if req.file != "" { // what could not be written is at least on the screen
-		failed = cmp.Or(file.WriteFile(req.file), failed)
 	}
 	return cmp.Or(failed, err)
 }
@@ -188,7 +191,7 @@ func (req *pairsRequest) choose(m *numa.Machine) (numa.CPUSet, error) {
 // open makes a new file, which is not written yet.
 func (req *pairsRequest) open(m *numa.Machine) (*params.File, error) {
 	if req.file != "" {
-		if _, err := os.Stat(req.file); err == nil {
+		if outfile.Replaces(req.file) {
 			return nil, usagef("%s is there already: choose another file", req.file)
 		}
 		if err := writable(req.file); err != nil {

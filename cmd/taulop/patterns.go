@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
@@ -46,7 +46,7 @@ func (req *verifyRequest) checkPatterns() error {
 		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.variants)
 	}
 	if req.save != "" {
-		if _, err := os.Stat(req.save); err == nil {
+		if outfile.Replaces(req.save) {
 			return usagef("-save %s is there already: choose another file", req.save)
 		}
 	}

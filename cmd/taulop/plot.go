@@ -107,7 +107,7 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
 	}
 	picture := func(w io.Writer) error { return c.Write(w, req.format, req.width) }
-	if err := put(nil, req.output, picture); err != nil {
+	if err := put(offTerminal(out), req.output, picture); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, len(req.files))

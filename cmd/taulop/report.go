@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/report/page"
 	"github.com/taulop/taulop/setups"
 )
@@ -57,6 +58,9 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := onlyReport(*output); err != nil {
 		return err
 	}
+	if err := writable(*output); err != nil {
+		return usagef("-o %s cannot be written: %v", *output, err)
+	}
 	machines, skipped, err := readMachines(flags.Args())
 	if err != nil {
 		return err
@@ -69,7 +73,7 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if !*bare {
 		p.Raw = os.ReadFile
 	}
-	if err := put(nil, *output, p.Write); err != nil {
+	if err := put(offTerminal(out), *output, p.Write); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, flags.NArg())
@@ -78,6 +82,9 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 // onlyReport refuses to overwrite what is no report: with a name forgotten after
 // -o it would be the first of the files.
 func onlyReport(path string) error {
+	if !outfile.Replaces(path) {
+		return nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil // put says what is wrong, if anything is

@@ -1,22 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
@@ -67,17 +67,17 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if discovery != nil {
 		return discovery
 	}
-	lock := flock.New(req.file + ".lock")
-	if locked, err := lock.TryLock(); err != nil {
-		return usagef("-o %s cannot be written: %v", req.file, folderError(err, filepath.Dir(req.file)))
-	} else if !locked {
-		return usagef("another sweep writes %s: wait for it, or choose another file", req.file)
+	if err := req.checkFile(); err != nil {
+		return err
 	}
-	defer func() {
-		os.Remove(lock.Path())
-		lock.Unlock()
-	}()
-	params.RemoveLeftovers(req.file)
+	lock, unlocked, err := lockFile(req.file)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if unlocked != nil && !req.quiet {
+		warn(errOut, []error{unlocked})
+	}
 	file, err := req.open(machine)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	told := len(file.Warnings)
 	s := sweep.Sweep{
 		File: file, Machine: machine,
-		Save: func(f *params.File) error { return f.WriteFile(req.file) },
+		Save: req.save(errOut),
 	}
 	done := func() {}
 	if !req.quiet {
@@ -111,11 +111,21 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if more := len(violations) - mostViolations; more > 0 {
 		file.Warnings = append(file.Warnings, fmt.Sprintf("eq. (8) is broken in %d more places", more))
 	}
-	if failed := file.WriteFile(req.file); err == nil {
-		err = failed
-	}
-	if errors.Is(err, context.Canceled) {
+	failed := file.WriteFile(req.file)
+	switch {
+	case errors.Is(err, context.Canceled) && failed != nil:
+		err = interrupted("stopped")
+	case errors.Is(err, context.Canceled):
 		err = interrupted("stopped: taulop sweep -resume " + req.file + " measures what is missing")
+	}
+	if failed != nil {
+		failed = instead(out, failed, file.Write)
+		if err = cmp.Or(err, failed); err != failed {
+			err = fmt.Errorf("%w, and %w", err, failed)
+		}
+		if !isTerminal(out) {
+			return err
+		}
 	}
 	report.WriteSweep(out, file)
 	if isTerminal(out) {
@@ -220,7 +230,9 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 		if err != nil {
 			return usagef("-setups: %v", err)
 		}
-		p.Setups = append(p.Setups, s.Name)
+		if !slices.Contains(p.Setups, s.Name) {
+			p.Setups = append(p.Setups, s.Name)
+		}
 	}
 	switch {
 	case cpus != "" && placements != "":
@@ -234,7 +246,9 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 		p.Policies = sweep.Policies(m)
 	default:
 		for _, name := range strings.Split(placements, ",") {
-			p.Policies = append(p.Policies, numa.Policy(strings.TrimSpace(name)))
+			if policy := numa.Policy(strings.TrimSpace(name)); !slices.Contains(p.Policies, policy) {
+				p.Policies = append(p.Policies, policy)
+			}
 		}
 	}
 	cores := m.Count().Cores
@@ -294,15 +308,46 @@ func numbers(name, list string, one func(string) (int, error)) ([]int, error) {
 	return slices.Compact(ns), nil
 }
 
+// checkFile refuses what a sweep cannot write again and again.
+func (req *sweepRequest) checkFile() error {
+	_, missing := os.Stat(req.file)
+	regular, err := outfile.Replaces(req.file), outfile.Check(req.file)
+	switch {
+	case regular && !req.resume:
+		return usagef("%s is there already: go on with it by -resume, or choose another file", req.file)
+	case err != nil:
+		return usagef("%s cannot be written: %v", req.file, err)
+	case missing == nil && !regular:
+		return usagef("%s is no regular file, and a sweep writes its file again and again: choose another", req.file)
+	}
+	return nil
+}
+
+// save writes the file while the sweep goes on. That it cannot be written is no
+// reason to stop measuring: a full disk may get room, and what is lost at the end is
+// printed.
+func (req *sweepRequest) save(errOut io.Writer) func(*params.File) error {
+	failing := false
+	return func(f *params.File) error {
+		err := f.WriteFile(req.file)
+		if !unwritten(err) {
+			failing = false
+			return err
+		}
+		if !failing && !req.quiet {
+			fmt.Fprintf(errOut, "taulop: warning: %v; the sweep goes on, and tries again\n", err)
+		}
+		failing = true
+		return nil
+	}
+}
+
 // open makes a new file, or reads the one to go on with.
 func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 	here := provenance.Read("/", m)
 	if !req.resume {
-		if _, err := os.Stat(req.file); err == nil {
+		if _, err := os.Stat(req.file); err == nil { // since it was looked for
 			return nil, usagef("%s is there already: go on with it by -resume, or choose another file", req.file)
-		}
-		if err := writable(req.file); err != nil {
-			return nil, usagef("-o %s cannot be written: %v", req.file, err)
 		}
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: req.plan}
 		for _, w := range here.Warnings() {
