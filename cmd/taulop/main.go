@@ -99,7 +99,9 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := &printer{File: os.Stdout}
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	out := &printer{File: os.Stdout, closed: losesOutput(args)}
 	err := cmd.run(ctx, out, os.Stderr, args)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		err = out.err
@@ -107,7 +109,11 @@ func main() {
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
 	}
-	os.Exit(exitStatus(err))
+	status := exitStatus(err)
+	if status == 130 && len(terminated) > 0 {
+		status = 143
+	}
+	os.Exit(status)
 }
 
 // A usageError is a mistake in what the user typed: nothing was done.

@@ -59,7 +59,8 @@ l(k,τ), and L = l/(transfers·k) with the 95 % interval of the median. The last
 lines hold L(S,τ), its mean over k; y(τ), a transfer of nothing; c = L − y; and
 the bare copy, measured with no flags.
 
-Exit status: 0, 1 if the machine refused, 2 for bad input, 130 after Ctrl-C.
+Exit status: 0, 1 if the machine refused, 2 for bad input, 130 after Ctrl-C,
+143 after SIGTERM.
 
 Flags:
 `

@@ -124,10 +124,15 @@ func warn[W any](w io.Writer, warnings []W) {
 // errors of each line.
 type printer struct {
 	*os.File
-	err error
+	closed bool // it was, when the process began
+	err    error
 }
 
 func (p *printer) Write(text []byte) (int, error) {
+	if p.closed {
+		p.err = errors.New("standard output is closed, and what is printed is lost: redirect it, or name a file with -o")
+		return 0, p.err
+	}
 	n, err := p.File.Write(text)
 	if err != nil && p.err == nil {
 		p.err = fmt.Errorf("what is printed is not complete: %w", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/taulop/taulop/internal/outfile"
@@ -56,8 +57,9 @@ func (req *verifyRequest) checkPatterns() error {
 	return nil
 }
 
-// savePatterns writes -save, if it is given and any pattern was measured.
-func (req *verifyRequest) savePatterns(r *verify.Runner, file *params.File) (saved bool, err error) {
+// savePatterns writes -save, if it is given and any pattern was measured; to out if
+// the file cannot be written.
+func (req *verifyRequest) savePatterns(out io.Writer, r *verify.Runner, file *params.File) (saved bool, err error) {
 	if req.save == "" {
 		return false, nil
 	}
@@ -70,7 +72,7 @@ func (req *verifyRequest) savePatterns(r *verify.Runner, file *params.File) (sav
 	if r.AddPatterns(file, numa.Local) == 0 {
 		return false, nil
 	}
-	return true, file.WriteFile(req.save)
+	return true, put(out, req.save, file.Write)
 }
 
 // patternCases are the variants to carry out, in the order of the report.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,8 @@ import (
 type parameterFile struct {
 	machine string // its name, or as good as that gets
 	file    *params.File
-	text    bool // it is in the published format
+	text    bool   // it is in the published format
+	pipe    []byte // what a pipe gave, which cannot be read again
 }
 
 // readParameterFile reads what taulop sweep or import wrote, or a table in the
@@ -33,10 +35,16 @@ func readParameterFile(path string) (*parameterFile, error) {
 		return nil, usageError(err.Error())
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
 		return nil, usagef("%s is a folder: name the files in it, like %s", path, filepath.Join(path, "*.json"))
 	}
-	r := bufio.NewReader(f)
+	var in io.Reader = f
+	var pipe bytes.Buffer
+	if err == nil && !info.Mode().IsRegular() {
+		in = io.TeeReader(f, &pipe)
+	}
+	r := bufio.NewReader(in)
 	p := &parameterFile{machine: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
 	switch first, err := firstLetter(r); {
 	case err != nil:
@@ -60,7 +68,7 @@ func readParameterFile(path string) (*parameterFile, error) {
 			p.machine = host
 		}
 	}
-	p.machine = graphic(p.machine)
+	p.machine, p.pipe = graphic(p.machine), pipe.Bytes()
 	return p, nil
 }
 
@@ -95,6 +103,12 @@ func firstLetter(r *bufio.Reader) (rune, error) {
 // name of its own. From compare.Fleet files on, skipped has a sentence for each
 // that cannot be read; of fewer, the first such is the error.
 func readMachines(paths []string) (machines []compare.Machine, skipped []error, err error) {
+	return readMachinesKeeping(paths, nil)
+}
+
+// readMachinesKeeping puts what comes through pipes, which cannot be read again, into
+// pipes too, by path.
+func readMachinesKeeping(paths []string, pipes map[string][]byte) (machines []compare.Machine, skipped []error, err error) {
 	if err := noneTwice(paths); err != nil {
 		return nil, nil, err
 	}
@@ -114,6 +128,9 @@ func readMachines(paths []string) (machines []compare.Machine, skipped []error, 
 			continue
 		}
 		machines = append(machines, compare.Machine{Name: p.machine, Path: path, File: p.file})
+		if p.pipe != nil && pipes != nil {
+			pipes[path] = p.pipe
+		}
 	}
 	if len(machines) == 0 && len(skipped) > 0 {
 		return nil, nil, usagef("none of %s can be read, the first because: %v", count(len(skipped), "file"), skipped[0])

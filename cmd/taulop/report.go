@@ -61,7 +61,8 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := writable(*output); err != nil {
 		return usagef("-o %s cannot be written: %v", *output, err)
 	}
-	machines, skipped, err := readMachines(flags.Args())
+	pipes := make(map[string][]byte)
+	machines, skipped, err := readMachinesKeeping(flags.Args(), pipes)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,12 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	}
 	p := page.Page{Machines: machines, Skipped: skipped}
 	if !*bare {
-		p.Raw = os.ReadFile
+		p.Raw = func(path string) ([]byte, error) {
+			if text, read := pipes[path]; read {
+				return text, nil
+			}
+			return os.ReadFile(path)
+		}
 	}
 	if err := put(offTerminal(out), *output, p.Write); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -117,25 +118,23 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	for _, w := range steal.Warnings() {
 		req.warnings = append(req.warnings, w.Error())
 	}
-	saved, err := req.savePatterns(runner, file)
+	saved, lost := req.savePatterns(out, runner, file)
 	switch {
-	case stopped && err != nil:
-		return interrupted(fmt.Sprintf("stopped before all was measured, and what was could not be saved: %v", err))
+	case stopped && lost != nil:
+		return interrupted(fmt.Sprintf("stopped before all was measured, and what was could not be saved: %v", lost))
 	case stopped && saved:
 		return interrupted("stopped before all was measured: the patterns that were are in " + req.save)
 	case stopped:
 		return interrupted("stopped before all was measured: there is nothing to show")
-	case err != nil:
-		return err
 	}
 	doc, err := req.document(runner, file, here)
 	if err != nil {
-		return err
+		return cmp.Or(lost, err)
 	}
 	if !req.quiet {
 		warn(errOut, req.warnings)
 	}
-	return putDocument(out, req.file, doc, req.json)
+	return cmp.Or(lost, putDocument(out, req.file, doc, req.json))
 }
 
 func (req *verifyRequest) parse(out io.Writer, args []string) error {
