@@ -36,6 +36,7 @@ func TestBadCopiesAndPacks(t *testing.T) {
 		"pack -d 2":                   "overlap",
 		"pack -element 0":             "-element",
 		"pack -array 8Q":              "-array",
+		"pack -array 900000G":         "too much of the",
 		"pack -cpus 0":                "two different CPUs",
 		"pack -cpus 0,99999":          "CPU 99999",
 		"pack -cache near":            "-cache",
