@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/provenance"
@@ -31,12 +32,21 @@ func (f *File) WriteFile(path string) error {
 // Replace writes a file as WriteFile does. An error names path, not the temporary
 // file.
 func Replace(path string, data []byte) error {
+	writing.Add(1)
 	err := replace(path, data)
+	writing.Add(-1)
 	if hidden := (*fs.PathError)(nil); errors.As(err, &hidden) {
 		return fmt.Errorf("%s was not written: %w", path, hidden.Err)
 	}
 	return err
 }
+
+// writing counts the files that are being replaced.
+var writing atomic.Int32
+
+// Writing tells whether a file is being replaced just now. Who ends the process
+// waits until it is: what was measured would be lost.
+func Writing() bool { return writing.Load() > 0 }
 
 // RemoveLeftovers removes what writes of path have left beside it that were
 // killed half-way. Nobody else may be writing.

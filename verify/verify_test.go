@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/model"
@@ -108,8 +109,8 @@ func TestRunner(t *testing.T) {
 		}
 		r.Cases = append(r.Cases, c, Case{a.String(), off, s})
 	}
-	for range setups.LeastTrials {
-		if err := r.Run(context.Background(), 1); err != nil {
+	for r.Rounds() < setups.LeastTrials { // a round goes on where the time was up
+		if err := r.Run(context.Background(), time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}

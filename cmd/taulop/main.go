@@ -33,10 +33,8 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -97,17 +95,8 @@ func main() {
 	if cmd.measures {
 		rerunWithoutPreemption()
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	out := &printer{File: os.Stdout}
-	err := cmd.run(ctx, out, os.Stderr, args)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		err = out.err
-	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
-	}
-	os.Exit(exitStatus(err))
+	abortOnCrash()
+	os.Exit(supervise(cmd, args))
 }
 
 // A usageError is a mistake in what the user typed: nothing was done.
@@ -119,7 +108,7 @@ func usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, args...))
 }
 
-// interrupted is what a command says that Ctrl-C ended.
+// interrupted is what a command says that a signal ended.
 type interrupted string
 
 func (e interrupted) Error() string { return string(e) }

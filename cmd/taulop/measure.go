@@ -2,18 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/provenance"
@@ -103,6 +101,8 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if !shm.Supported {
 		return errNoMeasuring
 	}
+	ctx, cancel := within(ctx, req.time)
+	defer cancel()
 	machine, err := numa.Discover("/")
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return usagef("-o %s cannot be written: %v", req.file, err)
 	}
 	doc := req.document(machine, placement, arena)
-	doc.Warn(fewer...)
+	doc.Warn(append(fewer, starved()...)...)
 
 	var file bytes.Buffer
 	text := out
@@ -157,8 +157,12 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped after %d of %d rows", len(result.Rows), len(req.k)))
 	}
-	if err != nil && len(result.Rows) == 0 {
-		return err
+	if overdue(err) {
+		err = nil
+		doc.Warn(fmt.Errorf("the time was up after %d of %d rows: allow more with -time, or fewer k with -k", len(result.Rows), len(req.k)))
+	}
+	if len(result.Rows) == 0 {
+		return cmp.Or(err, nothingIn(req.time))
 	}
 	doc.Finish(result)
 	doc.Warn(steal.Warnings()...)
@@ -388,15 +392,14 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 // progress draws a line on a terminal while rows are measured; a negative row
 // wipes it.
 func progress(w io.Writer, quiet bool) func(row, rows int) {
-	f, ok := w.(*os.File)
-	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if quiet || !isTerminal(w) {
 		return func(int, int) {}
 	}
 	return func(row, rows int) {
 		if row < 0 {
-			fmt.Fprint(f, "\r\x1b[K")
+			fmt.Fprint(w, "\r\x1b[K")
 		} else if row < rows {
-			fmt.Fprintf(f, "\r\x1b[Kmeasuring row %d of %d", row+1, rows)
+			fmt.Fprintf(w, "\r\x1b[Kmeasuring row %d of %d", row+1, rows)
 		}
 	}
 }

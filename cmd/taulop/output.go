@@ -111,12 +111,16 @@ func warn[W any](w io.Writer, warnings []W) {
 // A printer is standard output that remembers what went wrong: few look at the
 // errors of each line.
 type printer struct {
-	*os.File
-	err error
+	*patient
+	err    error
+	broken func() // called when the reader is gone, if not nil
 }
 
 func (p *printer) Write(text []byte) (int, error) {
-	n, err := p.File.Write(text)
+	n, err := p.patient.Write(text)
+	if errors.Is(err, syscall.EPIPE) && p.broken != nil {
+		p.broken()
+	}
 	if err != nil && p.err == nil {
 		p.err = fmt.Errorf("what is printed is not complete: %w", err)
 	}
