@@ -227,3 +227,18 @@ func TestLacking(t *testing.T) {
 		}
 	}
 }
+
+// What was measured is printed although it cannot be saved.
+func TestUnsavedPatterns(t *testing.T) {
+	needLinux(t)
+	dir := filepath.Join(t.TempDir(), "full")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	errOut := &canceller{cancel: func() { os.Remove(dir) }}
+	err := verifyCommand(t.Context(), &out, errOut, strings.Fields("-patterns -cache in -m 2K:32K -time 4s -force -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
+	if exitStatus(err) != 1 || !strings.Contains(out.String(), "ping-pong-i-j") {
+		t.Errorf("%v, %s", err, &out)
+	}
+}
