@@ -115,7 +115,8 @@ func (e interrupted) Error() string { return string(e) }
 func (e interrupted) Unwrap() error { return context.Canceled }
 
 // exitStatus is 0 for success and help, 2 for bad input, 130 for an interrupt
-// as shells have it, 1 for what the machine refused.
+// as shells have it, 1 for what the machine refused. Which signal it was supervise
+// knows.
 func exitStatus(err error) int {
 	var usage usageError
 	switch {

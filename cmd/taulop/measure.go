@@ -57,7 +57,12 @@ l(k,τ), and L = l/(transfers·k) with the 95 % interval of the median. The last
 lines hold L(S,τ), its mean over k; y(τ), a transfer of nothing; c = L − y; and
 the bare copy, measured with no flags.
 
-Exit status: 0, 1 if the machine refused, 2 for bad input, 130 after Ctrl-C.
+Every command ends by a signal: the first has it print and save what it has, the
+second ends it at once. A -time or -budget is kept within a quarter or two seconds,
+or a warning at the start says why not; what was measured is then printed.
+
+Exit status: 0, 1 if the machine refused, 2 for bad input; 130 after Ctrl-C, 143
+after SIGTERM, 129 after SIGHUP, 131 after SIGQUIT; 134 is a fault of taulop itself.
 
 Flags:
 `

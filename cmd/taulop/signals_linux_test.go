@@ -181,7 +181,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, after time.Du
 	}
 	// Of what was measured it says how much; then it is there.
 	_, err = os.Stat(written)
-	if err != nil && regexp.MustCompile(`stopped(:| after| with) [1-9]|patterns that were are in`).Match(said) {
+	if err != nil && regexp.MustCompile(`stopped(:| after| with) [1-9]|patterns that were are in|what is printed is not complete`).Match(said) {
 		t.Errorf("%s is not there: %v\n%s", written, err, said)
 	}
 	if err == nil && strings.HasSuffix(written, ".json") {

@@ -32,7 +32,7 @@ l(k,τ) for all message sizes and τ, y(τ), c(m,τ), o(m) and γ(m,τ).
   taulop sweep [flags] -o host.json
   taulop sweep [flags] -resume host.json
 
-The file is a valid file at any moment. If the sweep ends early, by Ctrl-C or a
+The file is a valid file at any moment. If the sweep ends early, by a signal or a
 power cut, -resume measures what is missing, and narrows what is wide.
 
 Examples:

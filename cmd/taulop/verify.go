@@ -45,7 +45,8 @@ stands beside predictions; taulop verify -against OUTPUT -h says more.
 
 Without a collective it takes one-way messages ("message") and one algorithm of
 each collective. Without -params it sweeps what it needs, by turns with the
-collectives, so that both see the same machine.
+collectives, so that both see the same machine. Stopped by a signal, or out of time,
+it prints what was measured, without predictions where parameters lack.
 
 Examples:
   taulop verify                                   messages and 8 collectives, in a minute
