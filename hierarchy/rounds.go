@@ -88,16 +88,22 @@ func (r Rounds) measure(ctx context.Context, jobs []*job) (missing int, err erro
 			if r.Report != nil {
 				r.Report(len(jobs)-lacking(), len(jobs))
 			}
+			had := len(j.cell.Samples)
 			for range trialsPerVisit {
-				if err := j.cell.Run(ctx, j.team); err != nil {
-					if ctx.Err() != nil {
-						return lacking(), ctx.Err()
-					}
-					return lacking(), fmt.Errorf("%v: %w", j.key, err)
+				if err = j.cell.Run(ctx, j.team); err != nil {
+					break
 				}
 			}
-			if err := r.Add(j.done()); err != nil {
-				return lacking(), err
+			if len(j.cell.Samples) > had {
+				if failed := r.Add(j.done()); failed != nil {
+					return lacking(), failed
+				}
+			}
+			if ctx.Err() != nil {
+				return lacking(), ctx.Err()
+			}
+			if err != nil {
+				return lacking(), fmt.Errorf("%v: %w", j.key, err)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/params"
@@ -49,6 +50,10 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	}
 	if len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has no rows of measured collectives; this is not what taulop verify -json writes", name)
+	}
+	measured := len(doc.Rows) // of a run that was stopped, or had little time
+	if doc.Rows = slices.DeleteFunc(doc.Rows, func(r verify.Row) bool { return len(r.Predicted) == 0 }); len(doc.Rows) == 0 {
+		return nil, fmt.Errorf("%s has %d rows and no predictions: measure again with a longer -time, or with -params", name, measured)
 	}
 	models := verify.Models
 	if first := doc.Rows[0].Predicted; len(first) > 1 && first[1].Model == verify.PatternModels[1] {

@@ -2,6 +2,7 @@ package setups
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -48,7 +49,8 @@ type Result struct {
 }
 
 // Measure runs the series on the team and calls each with every row as soon as
-// it is complete. When ctx ends it returns what is complete, and ctx's error.
+// it is complete. When ctx ends it returns what is complete, at its deadline also what
+// is not, and ctx's error.
 func (s Series) Measure(ctx context.Context, t *Team, each func(Row)) (Result, error) {
 	var (
 		res     Result
@@ -69,13 +71,17 @@ func (s Series) Measure(ctx context.Context, t *Team, each func(Row)) (Result, e
 			break
 		}
 		row, err := s.row(ctx, t, k, y, s.deadline(start, i, res.Rows), overdue)
-		if err != nil {
+		if err != nil && len(row.Samples) == 0 {
 			res.conclude(s, y)
 			return res, err
 		}
 		res.Rows = append(res.Rows, row)
 		slow, batches = slow+row.Slow, batches+row.Batches
 		each(row)
+		if err != nil {
+			res.conclude(s, y)
+			return res, err
+		}
 	}
 	res.conclude(s, y)
 	res.Warnings = append(res.Warnings, t.Warnings()...)
@@ -115,7 +121,7 @@ func (s Series) deadline(start time.Time, i int, rows []Row) time.Time {
 // row measures one k until the interval is narrow enough or the time is up.
 // The null transfer and the bare copy take turns with it, in random order, so
 // that all three see the same machine.
-func (s Series) row(ctx context.Context, t *Team, k int, y *Cell, deadline, overdue time.Time) (Row, error) {
+func (s Series) row(ctx context.Context, t *Team, k int, y *Cell, deadline, overdue time.Time) (row Row, err error) {
 	message := Trial{
 		Setup: s.Setup, Segments: s.Segments, SegmentBytes: s.SegmentBytes,
 		K: k, Bytes: k * s.SegmentBytes, ArenaBytes: s.ArenaBytes,
@@ -141,16 +147,20 @@ func (s Series) row(ctx context.Context, t *Team, k int, y *Cell, deadline, over
 		if now.After(deadline) { // only what is missing
 			choice = slices.DeleteFunc(slices.Clone(needed), func(c *Cell) bool { return len(c.Samples) >= LeastTrials })
 		}
-		if err := choice[rand.IntN(len(choice))].Run(ctx, t); err != nil {
+		if err = choice[rand.IntN(len(choice))].Run(ctx, t); err == nil {
+			continue
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || len(l.Samples) == 0 {
 			return Row{}, err
 		}
+		break // the time is up, and this is better than nothing
 	}
-	if t.Huge { // ask about the message's buffers, whatever ran last
+	if t.Huge && err == nil { // ask about the message's buffers, whatever ran last
 		if err := l.Run(ctx, t); err != nil {
 			return Row{}, err
 		}
 	}
-	row := Row{
+	row = Row{
 		K: k, Bytes: message.Bytes,
 		Message: l.Message(), Transfer: l.Transfer(), Copy: alone.Transfer(),
 		Messages: l.Trial.Messages, Samples: l.Samples,
@@ -159,7 +169,7 @@ func (s Series) row(ctx context.Context, t *Team, k int, y *Cell, deadline, over
 	if t.Huge {
 		row.Huge = t.share
 	}
-	return row, nil
+	return row, err
 }
 
 // conclude works out the parameters from the rows that are there.

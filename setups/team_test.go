@@ -223,6 +223,26 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// Laying memory ends too: gigabytes take seconds.
+func TestLayingEnds(t *testing.T) {
+	team := team(t, 2)
+	run, err := team.prepare(Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1, Batches: 1, ArenaBytes: 16 << 20})
+	defer run.unmap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	team.stop.Store(true)
+	var stopped gaveUp
+	if err := run.touch(0); !errors.As(err, &stopped) {
+		t.Errorf("told to stop, it laid all: %v", err)
+	}
+	team.stop.Store(false)
+	team.forget()
+	if _, err := team.Run(t.Context(), run.Trial); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
+
 // The kernel is asked where every page of every setup and placement is. One
 // node says little; several are in the virtual machine.
 func TestPagesLieWherePlaced(t *testing.T) {

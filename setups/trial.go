@@ -311,9 +311,12 @@ func (tr *trial) stays(w int) error {
 // asked where they are, and holds them there.
 func (tr *trial) touch(w int) error {
 	if tr.fill {
-		lay(tr.users[w], tr.patterns[w], 0)
-		if err := tr.where.settle(tr.users[w], userBuffer, w); err != nil {
-			return err
+		for at, user := 0, tr.users[w]; at < len(user); at += pieceBytes {
+			piece := user[at:min(at+pieceBytes, len(user))]
+			lay(piece, tr.patterns[w], at)
+			if err := tr.where.settle(piece, userBuffer, w); err != nil {
+				return err
+			}
 		}
 	}
 	c := tr.channels[w]

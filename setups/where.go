@@ -13,6 +13,7 @@ import (
 // is tried once, and said.
 type where struct {
 	workers                      []numa.Worker
+	stop                         *atomic.Bool // memory is laid piece by piece, and this ends it
 	unbound, unverified, notHuge atomic.Pointer[error]
 }
 
@@ -54,6 +55,9 @@ func (w *where) place(of use, worker int) (node int, name string) {
 // and fails if a page of it lies elsewhere and cannot be moved. On a full node
 // the kernel kills those who touch memory that was bound before.
 func (w *where) settle(mem []byte, of use, worker int) error {
+	if w.stop != nil && w.stop.Load() {
+		return gaveUp{"its memory to be laid"}
+	}
 	node, name := w.place(of, worker)
 	err := w.verify(mem, node, name)
 	if w.unbound.Load() != nil {

@@ -116,11 +116,11 @@ func (s *Sweep) beside(ctx context.Context) error {
 				s.warn("%v", w)
 			}
 		}
-		if err != nil {
-			return err
-		}
 		if missing > 0 {
 			s.warn("%d cells of %s have too few samples for an interval: go on with -resume, or allow more with -budget", missing, name)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

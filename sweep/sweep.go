@@ -256,7 +256,7 @@ func (j *job) arena() site {
 
 func (j *job) width() float64 { return j.cell.Message().Width() }
 
-// visit adds trials to a cell, and puts it into the file.
+// visit adds trials to a cell, and puts it into the file, also if one fails.
 func (s *Sweep) visit(ctx context.Context, j *job) error {
 	t, err := s.team(j)
 	if err != nil {
@@ -266,10 +266,15 @@ func (s *Sweep) visit(ctx context.Context, j *job) error {
 	if j.cell.Quick {
 		trials = 1
 	}
+	had := len(j.cell.Samples)
 	for range trials {
-		if err := j.cell.Run(ctx, t); err != nil {
-			return fmt.Errorf("%s, m = %d, τ = %d, placement %s: %w", j.key.Kind, j.key.Bytes, j.key.Tau, j.key.Placement, err)
+		if err = j.cell.Run(ctx, t); err != nil {
+			err = fmt.Errorf("%s, m = %d, τ = %d, placement %s: %w", j.key.Kind, j.key.Bytes, j.key.Tau, j.key.Placement, err)
+			break
 		}
+	}
+	if len(j.cell.Samples) == had {
+		return err
 	}
 	cell := params.Cell{Key: j.key, Time: j.cell.Message().Scale(j.factor)}
 	if j.key.Kind == params.TransferCell {
@@ -283,7 +288,7 @@ func (s *Sweep) visit(ctx context.Context, j *job) error {
 		s.File.Cells = append(s.File.Cells, params.Cell{})
 	}
 	s.File.Cells[j.at] = cell
-	return nil
+	return err
 }
 
 // team is the team of a job's site. Arenas stay mapped as long as all of them

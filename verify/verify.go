@@ -8,6 +8,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -87,7 +88,7 @@ type Row struct {
 	Bytes    int          `json:"m"`
 	OffCache bool         `json:"off_cache"`
 	Measured fit.Estimate `json:"measured_ns"`
-	// Predicted is by model, in the order of Models.
+	// Predicted is by model, in the order of Models; empty where parameters lack.
 	Predicted []Prediction `json:"predicted"`
 	// Forced: ranks share CPUs, the time is no measurement of the algorithm.
 	Forced bool `json:"forced,omitempty"`
@@ -144,7 +145,10 @@ func (p Predictor) Predict(c Case) ([]Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	loggp := p.LogGP[c.OffCache]
+	loggp, ok := p.LogGP[c.OffCache]
+	if !ok {
+		return nil, fmt.Errorf("%s: there are no parameters of LogGP", c.Name)
+	}
 	loggp.Reductions, loggp.Operator = tau.Reductions, tau.Operator
 	var ps []Prediction
 	for i, m := range []interface {
@@ -171,6 +175,7 @@ type Runner struct {
 
 	runs    []int       // a sample, by case
 	samples [][]float64 // ns, by case
+	round   []int       // cases that the round lacks
 }
 
 // runTime is how long the runs of a sample last, and fewestRuns how many there
@@ -182,29 +187,40 @@ const (
 )
 
 // Run adds samples of all cases, in rounds of random order, until the budget is
-// used up. A round is completed.
+// used up. The next Run goes on with the round.
 func (r *Runner) Run(ctx context.Context, budget time.Duration) error {
 	if r.samples == nil {
 		r.samples, r.runs = make([][]float64, len(r.Cases)), make([]int, len(r.Cases))
 	}
-	for end := time.Now().Add(budget); ; {
-		for _, i := range rand.Perm(len(r.Cases)) {
-			if err := r.sample(ctx, i); err != nil {
-				return fmt.Errorf("%s, P = %d, m = %d: %w", r.Cases[i].Name, r.Cases[i].Schedule.Call.P, r.Cases[i].Schedule.Call.M, err)
-			}
+	for end := time.Now().Add(budget); len(r.Cases) > 0 && time.Now().Before(end); {
+		if len(r.round) == 0 {
+			r.round = rand.Perm(len(r.Cases))
 		}
-		if !time.Now().Before(end) {
-			return nil
+		i := r.round[0]
+		if err := r.sample(ctx, i); err != nil {
+			return fmt.Errorf("%s, P = %d, m = %d: %w", r.Cases[i].Name, r.Cases[i].Schedule.Call.P, r.Cases[i].Schedule.Call.M, err)
 		}
+		r.round = r.round[1:]
 	}
+	return nil
 }
 
-// Rounds is how many samples each case has.
+// Rounds is how many samples each case has at the least.
 func (r *Runner) Rounds() int {
 	if len(r.samples) == 0 {
 		return 0
 	}
-	return len(r.samples[0])
+	return len(slices.MinFunc(r.samples, func(a, b []float64) int { return len(a) - len(b) }))
+}
+
+// Measured is how many cases have a sample.
+func (r *Runner) Measured() (n int) {
+	for _, of := range r.samples {
+		if len(of) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *Runner) sample(ctx context.Context, i int) error {
@@ -232,23 +248,23 @@ func (r *Runner) once(ctx context.Context, c Case, runs int) ([]float64, error) 
 		SegmentBytes: r.SegmentBytes, Operator: &r.Operator, Runs: runs, ArenaBytes: arena})
 }
 
-// Rows puts beside each case what the models say of it.
-func (r *Runner) Rows(p Predictor) ([]Row, error) {
+// Rows puts beside each case that was measured what the models say of it. A row has no
+// predictions where they cannot be made; then there is also an error, the first.
+func (r *Runner) Rows(p Predictor) (rows []Row, lacking error) {
 	p.local = make(map[localCopy]float64)
-	for i, c := range r.Cases {
-		if c.Name == collective.LocalCopy {
+	for i, c := range r.Cases[:len(r.samples)] {
+		if c.Name == collective.LocalCopy && len(r.samples[i]) > 0 {
 			of := c.Schedule.Blocks[0].Stages[0].Shape[0]
 			p.local[localCopy{c.Schedule.Call.P, of.Count, of.Bytes, c.OffCache}] = fit.Median(r.samples[i]).Center
 		}
 	}
-	var rows []Row
-	for i, c := range r.Cases {
-		if c.Name == collective.LocalCopy {
+	for i, c := range r.Cases[:len(r.samples)] {
+		if c.Name == collective.LocalCopy || len(r.samples[i]) == 0 {
 			continue
 		}
 		predicted, err := p.Predict(c)
 		if err != nil {
-			return nil, err
+			lacking, predicted = cmp.Or(lacking, err), []Prediction{}
 		}
 		call := c.Schedule.Call
 		row := Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: fit.Median(r.samples[i]),
@@ -256,7 +272,7 @@ func (r *Runner) Rows(p Predictor) ([]Row, error) {
 		row.compare()
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows, lacking
 }
 
 // compare says how wrong predictions are.
@@ -286,6 +302,7 @@ func Means(rows []Row) []Mean {
 
 // meansOf groups rows by a name, too.
 func meansOf(rows []Row, nameOf func(Row) string) []Mean {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return len(r.Predicted) == 0 })
 	type group struct {
 		p   int
 		off bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/model"
@@ -19,11 +20,12 @@ func (fixed) L(m, tau int) (float64, bool) { return float64(m) * 1e-9, false }
 func (fixed) O(m int) (float64, bool)      { return 0, false }
 
 func predictor() Predictor {
+	loggp := model.LogGP{Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}
 	return Predictor{
 		TauLop: func(m int, off bool) (model.TauLop, error) {
 			return model.TauLop{Parameters: fixed{}, Segment: 1024}, nil
 		},
-		LogGP: map[bool]model.LogGP{false: {Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}},
+		LogGP: map[bool]model.LogGP{false: loggp, true: loggp},
 	}
 }
 
@@ -108,8 +110,8 @@ func TestRunner(t *testing.T) {
 		}
 		r.Cases = append(r.Cases, c, Case{a.String(), off, s})
 	}
-	for range setups.LeastTrials {
-		if err := r.Run(context.Background(), 1); err != nil {
+	for r.Rounds() < setups.LeastTrials { // a round goes on where the time was up
+		if err := r.Run(context.Background(), time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -54,6 +55,8 @@ func accessCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	began := time.Now()
+	limited, cancel := within(ctx, req.plan.Time)
+	defer cancel()
 	lone, err := loneWorker(req.cpu)
 	if err != nil {
 		return err
@@ -74,7 +77,7 @@ func accessCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	file := lone.file(req.plan.Time, req.plan.Width)
 	file.Plan.With, file.Plan.Caches = []string{"access"}, req.plan.Caches
 	file.Plan.CacheBytes = lone.machine.LastLevelCacheBytes()
-	addWarnings(errOut, req.quiet, file, warnings...)
+	addWarnings(errOut, req.quiet, file, append(warnings, starved()...)...)
 
 	team, err := setups.NewTeam(lone.place)
 	if err != nil {
@@ -83,14 +86,18 @@ func accessCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	defer team.Close()
 	bar := progress(errOut, req.quiet)
 	steal := provenance.StartSteal("/")
+	budget := req.plan.Time
 	req.plan.Time -= time.Since(began)
-	cells, warnings, err := access.Measure(ctx, team, req.plan, func(p access.Progress) { bar(p.Done, p.Cells+1) })
+	cells, warnings, err := access.Measure(limited, team, req.plan, func(p access.Progress) { bar(p.Done, p.Cells+1) })
 	bar(-1, 0)
+	if overdue(err) {
+		err = nil
+	}
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped after %s", count(len(cells), "cell")))
 	}
 	if len(cells) == 0 {
-		return err
+		return cmp.Or(err, nothingIn(budget))
 	}
 	if err != nil {
 		warnings = append(warnings, fmt.Errorf("%v: the results are of what is here", err))

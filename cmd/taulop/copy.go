@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -166,21 +167,29 @@ func (req *cellsRequest) measure(ctx context.Context, out, errOut io.Writer, m *
 	for _, w := range here.Warnings() {
 		f.Warnings = append(f.Warnings, w.Error())
 	}
+	for _, w := range starved() {
+		f.Warnings = append(f.Warnings, w.Error())
+	}
 	if !req.quiet {
 		writeWarnings(errOut, f.Warnings)
 	}
 	told := len(f.Warnings)
 	steal, began := provenance.StartSteal("/"), time.Now()
 	bar := progress(errOut, req.quiet)
-	missing, warnings, err := run(ctx, hierarchy.Rounds{Width: req.width, Budget: req.time, Add: hierarchy.Collect(&f.Cells),
+	limited, cancel := within(ctx, req.time)
+	defer cancel()
+	missing, warnings, err := run(limited, hierarchy.Rounds{Width: req.width, Budget: req.time, Add: hierarchy.Collect(&f.Cells),
 		Report: func(done, all int) { bar(done, all+1) }})
 	bar(-1, 0)
+	if overdue(err) {
+		err = nil
+	}
 	f.Seconds, f.Complete = time.Since(began).Seconds(), missing == 0 && err == nil
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few samples", count(len(f.Cells), "cell"), missing))
 	}
-	if err != nil && len(f.Cells) == 0 {
-		return err
+	if len(f.Cells) == 0 {
+		return cmp.Or(err, nothingIn(req.time))
 	}
 	for _, w := range append(warnings, steal.Warnings()...) {
 		f.Warnings = append(f.Warnings, w.Error())

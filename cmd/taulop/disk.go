@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -48,6 +49,8 @@ func diskCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		return err
 	}
 	began := time.Now()
+	limited, cancel := within(ctx, req.plan.Time)
+	defer cancel()
 	lone, err := loneWorker(req.cpu)
 	if err != nil {
 		return err
@@ -60,12 +63,14 @@ func diskCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		return err
 	}
 	file := lone.file(req.plan.Time, req.plan.Width)
-	addWarnings(errOut, req.quiet, file)
+	addWarnings(errOut, req.quiet, file, starved()...)
 	bar := progress(errOut, req.quiet)
-	cells, warnings, err := disk.Measure(ctx, lone.place, req.plan, func(p disk.Progress) { bar(p.Done, p.Cells+1) })
+	cells, warnings, err := disk.Measure(limited, lone.place, req.plan, func(p disk.Progress) { bar(p.Done, p.Cells+1) })
 	bar(-1, 0)
 	var refused disk.RefusedError
 	switch {
+	case overdue(err):
+		err = nil
 	case errors.Is(err, context.Canceled):
 		err = interrupted(fmt.Sprintf("stopped after %s; the file is gone", count(len(cells), "cell")))
 	case errors.As(err, &refused):
@@ -78,7 +83,7 @@ func diskCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		if err == nil && len(warnings) > 0 {
 			err = usageError(warnings[0].Error())
 		}
-		return err
+		return cmp.Or(err, nothingIn(req.plan.Time))
 	}
 	file.Cells, file.Seconds = cells, time.Since(began).Seconds()
 	file.Complete = err == nil && len(cells) == len(req.plan.Modes)*len(req.plan.Sizes)*len(disk.Operations) &&

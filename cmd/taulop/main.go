@@ -33,10 +33,8 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -97,23 +95,8 @@ func main() {
 	if cmd.measures {
 		rerunWithoutPreemption()
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	terminated := make(chan os.Signal, 1)
-	signal.Notify(terminated, syscall.SIGTERM)
-	out := &printer{File: os.Stdout, closed: losesOutput(args)}
-	err := cmd.run(ctx, out, os.Stderr, args)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		err = out.err
-	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
-	}
-	status := exitStatus(err)
-	if status == 130 && len(terminated) > 0 {
-		status = 143
-	}
-	os.Exit(status)
+	abortOnCrash()
+	os.Exit(supervise(cmd, args))
 }
 
 // A usageError is a mistake in what the user typed: nothing was done.
@@ -125,14 +108,15 @@ func usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, args...))
 }
 
-// interrupted is what a command says that Ctrl-C ended.
+// interrupted is what a command says that a signal ended.
 type interrupted string
 
 func (e interrupted) Error() string { return string(e) }
 func (e interrupted) Unwrap() error { return context.Canceled }
 
 // exitStatus is 0 for success and help, 2 for bad input, 130 for an interrupt
-// as shells have it, 1 for what the machine refused.
+// as shells have it, 1 for what the machine refused. Which signal it was supervise
+// knows.
 func exitStatus(err error) int {
 	var usage usageError
 	switch {

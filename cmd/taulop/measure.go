@@ -2,18 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/provenance"
@@ -59,8 +57,12 @@ l(k,τ), and L = l/(transfers·k) with the 95 % interval of the median. The last
 lines hold L(S,τ), its mean over k; y(τ), a transfer of nothing; c = L − y; and
 the bare copy, measured with no flags.
 
-Exit status: 0, 1 if the machine refused, 2 for bad input, 130 after Ctrl-C,
-143 after SIGTERM.
+Every command ends by a signal: the first has it print and save what it has, the
+second ends it at once. A -time or -budget is kept within a quarter or two seconds,
+or a warning at the start says why not; what was measured is then printed.
+
+Exit status: 0, 1 if the machine refused, 2 for bad input; 130 after Ctrl-C, 143
+after SIGTERM, 129 after SIGHUP, 131 after SIGQUIT; 134 is a fault of taulop itself.
 
 Flags:
 `
@@ -104,6 +106,8 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if !shm.Supported {
 		return errNoMeasuring
 	}
+	ctx, cancel := within(ctx, req.time)
+	defer cancel()
 	machine, err := numa.Discover("/")
 	if err != nil {
 		return err
@@ -120,7 +124,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return usagef("-o %s cannot be written: %v", req.file, err)
 	}
 	doc := req.document(machine, placement, arena)
-	doc.Warn(fewer...)
+	doc.Warn(append(fewer, starved()...)...)
 
 	var file bytes.Buffer
 	text := out
@@ -158,8 +162,12 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped after %d of %d rows", len(result.Rows), len(req.k)))
 	}
-	if err != nil && len(result.Rows) == 0 {
-		return err
+	if overdue(err) {
+		err = nil
+		doc.Warn(fmt.Errorf("the time was up after %d of %d rows: allow more with -time, or fewer k with -k", len(result.Rows), len(req.k)))
+	}
+	if len(result.Rows) == 0 {
+		return cmp.Or(err, nothingIn(req.time))
 	}
 	doc.Finish(result)
 	doc.Warn(steal.Warnings()...)
@@ -393,15 +401,14 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 // progress draws a line on a terminal while rows are measured; a negative row
 // wipes it.
 func progress(w io.Writer, quiet bool) func(row, rows int) {
-	f, ok := w.(*os.File)
-	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if quiet || !isTerminal(w) {
 		return func(int, int) {}
 	}
 	return func(row, rows int) {
 		if row < 0 {
-			fmt.Fprint(f, "\r\x1b[K")
+			fmt.Fprint(w, "\r\x1b[K")
 		} else if row < rows {
-			fmt.Fprintf(f, "\r\x1b[Kmeasuring row %d of %d", row+1, rows)
+			fmt.Fprintf(w, "\r\x1b[Kmeasuring row %d of %d", row+1, rows)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"syscall"
 
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/params"
@@ -123,9 +124,10 @@ func warn[W any](w io.Writer, warnings []W) {
 // A printer is standard output that remembers what went wrong: few look at the
 // errors of each line.
 type printer struct {
-	*os.File
+	*patient
 	closed bool // it was, when the process began
 	err    error
+	broken func() // called when the reader is gone, if not nil
 }
 
 func (p *printer) Write(text []byte) (int, error) {
@@ -133,7 +135,10 @@ func (p *printer) Write(text []byte) (int, error) {
 		p.err = errors.New("standard output is closed, and what is printed is lost: redirect it, or name a file with -o")
 		return 0, p.err
 	}
-	n, err := p.File.Write(text)
+	n, err := p.patient.Write(text)
+	if errors.Is(err, syscall.EPIPE) && p.broken != nil {
+		p.broken()
+	}
 	if err != nil && p.err == nil {
 		p.err = fmt.Errorf("what is printed is not complete: %w", err)
 	}

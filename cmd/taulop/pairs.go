@@ -72,6 +72,9 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
+	for _, w := range starved() {
+		file.Warnings = append(file.Warnings, w.Error())
+	}
 	if !req.quiet {
 		writeWarnings(errOut, file.Warnings)
 	}
@@ -83,7 +86,12 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		survey.Report, done = pairsProgress(errOut, req.time)
 	}
 	began := time.Now()
-	cells, warnings, err := survey.Run(ctx)
+	limited, cancel := within(ctx, req.time)
+	defer cancel()
+	cells, warnings, err := survey.Run(limited)
+	if overdue(err) {
+		err = nil
+	}
 	done()
 	file.Seconds = time.Since(began).Seconds()
 	for _, w := range append(warnings, steal.Warnings()...) {
@@ -98,7 +106,7 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		writeWarnings(errOut, file.Warnings[told:])
 	}
 	if len(cells) == 0 {
-		return err
+		return cmp.Or(err, nothingIn(req.time))
 	}
 	doc, failed := report.NewPairs(file)
 	if failed != nil {

@@ -99,23 +99,24 @@ func (req *verifyRequest) patternCases() (cases []verify.Case, err error) {
 }
 
 // patternDocument puts beside each pattern what is predicted.
-func (req *verifyRequest) patternDocument(r *verify.Runner, predictor verify.Predictor, here provenance.Provenance) (verified, error) {
+func (req *verifyRequest) patternDocument(r *verify.Runner, predictor verify.Predictor, here provenance.Provenance) (all verified, lacking, err error) {
 	doc := &report.Patterns{Provenance: here, Parameters: req.source(), Segments: r.Segments, SegmentBytes: r.SegmentBytes,
 		ArenaBytes: req.arena(r), Rounds: r.Rounds(), FittedSizes: verify.FittedSizes(req.ms), Warnings: req.warnings}
 	for _, name := range req.names {
 		pattern, err := verify.LookupPattern(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		doc.Patterns = append(doc.Patterns, pattern)
 	}
-	var err error
-	if doc.Fits, err = r.PatternFits(); err != nil {
-		return nil, usageError(err.Error())
+	var unfitted error
+	if doc.Fits, unfitted = r.PatternFits(); unfitted != nil {
+		req.warnings = append(req.warnings, unfitted.Error())
 	}
-	if doc.Rows, err = r.PatternRows(predictor, doc.Fits); err != nil {
-		return nil, req.lacking(err)
+	doc.Rows, lacking = r.PatternRows(predictor, doc.Fits)
+	if lacking = req.lacking(lacking); lacking == nil && unfitted != nil {
+		lacking = usageError(unfitted.Error())
 	}
-	doc.Means = verify.PatternMeans(doc.Rows)
-	return doc, nil
+	doc.Means, doc.Warnings = verify.PatternMeans(doc.Rows), req.warnings
+	return doc, lacking, nil
 }

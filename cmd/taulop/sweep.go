@@ -32,7 +32,7 @@ l(k,τ) for all message sizes and τ, y(τ), c(m,τ), o(m) and γ(m,τ).
   taulop sweep [flags] -o host.json
   taulop sweep [flags] -resume host.json
 
-The file is a valid file at any moment. If the sweep ends early, by Ctrl-C or a
+The file is a valid file at any moment. If the sweep ends early, by a signal or a
 power cut, -resume measures what is missing, and narrows what is wide.
 
 Examples:
@@ -82,6 +82,9 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
+	for _, w := range starved() {
+		file.Warnings = append(file.Warnings, w.Error())
+	}
 	steal := provenance.StartSteal("/")
 	if !req.quiet {
 		warn(errOut, file.Warnings)
@@ -98,7 +101,11 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if !req.quiet {
 		s.Report, done = sweepProgress(errOut, req.budget)
 	}
-	err = s.Run(ctx)
+	limited, cancel := within(ctx, req.budget)
+	defer cancel()
+	if err = s.Run(limited); overdue(err) {
+		err = nil
+	}
 	done()
 	for _, w := range steal.Warnings() {
 		file.Warnings = append(file.Warnings, w.Error())

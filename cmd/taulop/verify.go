@@ -45,7 +45,8 @@ stands beside predictions; taulop verify -against OUTPUT -h says more.
 
 Without a collective it takes one-way messages ("message") and one algorithm of
 each collective. Without -params it sweeps what it needs, by turns with the
-collectives, so that both see the same machine.
+collectives, so that both see the same machine. Stopped by a signal, or out of time,
+it prints what was measured, without predictions where parameters lack.
 
 Examples:
   taulop verify                                   messages and 8 collectives, in a minute
@@ -99,7 +100,13 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	if discovery != nil {
 		return discovery
 	}
+	ctx, cancel := within(ctx, req.time)
+	defer cancel()
 	steal := provenance.StartSteal("/")
+	slow := starved()
+	if !req.quiet {
+		warn(errOut, slow)
+	}
 	runner, teams, err := req.runner()
 	defer func() {
 		for _, t := range teams {
@@ -110,31 +117,42 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	here := provenance.Read("/", machine)
-	file, err := req.measure(ctx, runner, here, errOut)
-	stopped := errors.Is(err, context.Canceled)
-	if err != nil && !stopped {
-		return err
+	file, ended := req.measure(ctx, runner, here, errOut)
+	measured, all := runner.Measured(), len(runner.Cases)
+	switch {
+	case overdue(ended):
+		ended = nil
+	case errors.Is(ended, context.Canceled):
+		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, count(all, "case")))
 	}
-	for _, w := range steal.Warnings() {
+	if measured == 0 {
+		return cmp.Or(ended, nothingIn(req.time))
+	}
+	for _, w := range append(slow, steal.Warnings()...) {
 		req.warnings = append(req.warnings, w.Error())
 	}
-	saved, lost := req.savePatterns(out, runner, file)
-	switch {
-	case stopped && lost != nil:
-		return interrupted(fmt.Sprintf("stopped before all was measured, and what was could not be saved: %v", lost))
-	case stopped && saved:
-		return interrupted("stopped before all was measured: the patterns that were are in " + req.save)
-	case stopped:
-		return interrupted("stopped before all was measured: there is nothing to show")
+	if measured < all {
+		req.warnings = append(req.warnings, fmt.Sprintf("%d of %s were not measured: allow more with -time, or ask for fewer -m, -P or -cache", all-measured, count(all, "case")))
 	}
-	doc, err := req.document(runner, file, here)
+	saved, unsaved := req.savePatterns(out, runner, file)
+	doc, lacking, err := req.document(runner, file, here)
 	if err != nil {
-		return cmp.Or(lost, err)
+		return cmp.Or(ended, unsaved, err)
 	}
 	if !req.quiet {
 		warn(errOut, req.warnings)
 	}
-	return cmp.Or(lost, putDocument(out, req.file, doc, req.json))
+	failed := cmp.Or(unsaved, putDocument(out, req.file, doc, req.json))
+	var stopped interrupted
+	switch {
+	case !errors.As(ended, &stopped):
+		return cmp.Or(failed, ended, lacking)
+	case failed != nil:
+		return interrupted(fmt.Sprintf("%v, and %v", ended, failed))
+	case saved:
+		return interrupted(fmt.Sprintf("%v; the patterns that were are in %s", ended, req.save))
+	}
+	return ended
 }
 
 func (req *verifyRequest) parse(out io.Writer, args []string) error {
@@ -147,7 +165,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
 	flags.StringVar(&req.params, "params", "", "predict from a `file` of taulop sweep (default a sweep of what is needed)")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.DurationVar(&req.time, "time", time.Minute, "time for everything; a sweep that then lacks cells goes on with them for as long again at most")
+	flags.DurationVar(&req.time, "time", time.Minute, "time for everything")
 	flags.BoolVar(&req.force, "force", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`")
@@ -388,7 +406,7 @@ type verified interface {
 // measure measures both sides. It returns the parameters to predict from; stopped, as
 // far as they are there.
 func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here provenance.Provenance, errOut io.Writer) (file *params.File, err error) {
-	share := req.time / turns
+	end := time.Now().Add(req.time)
 	if req.params != "" {
 		file, err = req.read(here)
 		if err == nil {
@@ -396,7 +414,6 @@ func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here pr
 		}
 	} else {
 		file, err = req.plan(r, here)
-		share /= 2
 	}
 	if err != nil {
 		return nil, err
@@ -409,10 +426,16 @@ func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here pr
 		req.warnings = append(append(warnings, req.warnings...), file.Warnings...)
 	}()
 	for turn := range turns {
+		share := time.Until(end) / time.Duration(turns-turn)
 		if req.params == "" {
-			if err := req.sweep(ctx, file, share, file.Plan.Width); err != nil {
+			part := share / 2
+			if turn > 0 && !file.Complete && r.Rounds() > turn {
+				part = share * 4 / 5
+			}
+			if err := req.sweep(ctx, file, part, file.Plan.Width); err != nil {
 				return file, err
 			}
+			share -= part
 		}
 		if err := r.Run(ctx, share); err != nil {
 			return file, err
@@ -421,13 +444,14 @@ func (req *verifyRequest) measure(ctx context.Context, r *verify.Runner, here pr
 			fmt.Fprintf(errOut, "taulop: turn %d of %d, %d samples of each case\n", turn+1, turns, r.Rounds())
 		}
 	}
-	if req.params != "" || file.Complete {
+	if req.params != "" || file.Complete || r.Measured() == 0 {
 		return file, nil
 	}
+	late := max(req.time/8, time.Second)
 	if !req.quiet {
-		fmt.Fprintf(errOut, "taulop: the sweep lacks samples of some cells and goes on with those, for %v at most\n", req.time)
+		fmt.Fprintf(errOut, "taulop: the sweep lacks samples of some cells and goes on with those, for %v at most\n", late)
 	}
-	return file, req.sweep(ctx, file, req.time, math.MaxFloat64)
+	return file, req.sweep(ctx, file, late, math.MaxFloat64)
 }
 
 // sweep goes on with the sweep of a file. With a width above that of any interval it
@@ -442,8 +466,9 @@ func (req *verifyRequest) sweep(ctx context.Context, file *params.File, budget t
 	return err
 }
 
-// document puts beside what was measured what the models say of it.
-func (req *verifyRequest) document(r *verify.Runner, file *params.File, here provenance.Provenance) (verified, error) {
+// document puts beside what was measured what the models say of it. Where they
+// cannot, lacking says what to do.
+func (req *verifyRequest) document(r *verify.Runner, file *params.File, here provenance.Provenance) (all verified, lacking, err error) {
 	predictor := verify.FromFile(file, verifyOperator)
 	if req.patterns {
 		return req.patternDocument(r, predictor, here)
@@ -453,7 +478,8 @@ func (req *verifyRequest) document(r *verify.Runner, file *params.File, here pro
 	for _, off := range req.caches {
 		m, warnings, err := model.AssessLogGP(model.RoundTrips(file, "", off))
 		if err != nil {
-			return nil, req.lacking(err)
+			lacking = cmp.Or(lacking, err)
+			continue
 		}
 		m.Segment = r.SegmentBytes
 		for _, w := range warnings {
@@ -462,14 +488,12 @@ func (req *verifyRequest) document(r *verify.Runner, file *params.File, here pro
 		predictor.LogGP[off] = m
 		doc.LogGP = append(doc.LogGP, report.NewLogGP(off, m))
 	}
-	var err error
-	if doc.Rows, err = r.Rows(predictor); err != nil {
-		return nil, req.lacking(err)
-	}
+	doc.Rows, err = r.Rows(predictor)
+	lacking = req.lacking(cmp.Or(lacking, err))
 	doc.Segments, doc.SegmentBytes, doc.Rounds = r.Segments, r.SegmentBytes, r.Rounds()
 	doc.ArenaBytes = req.arena(r)
 	doc.Means, doc.Warnings = verify.Means(doc.Rows), req.warnings
-	return doc, nil
+	return doc, lacking, nil
 }
 
 // source says where the parameters come from.
@@ -483,8 +507,12 @@ func (req *verifyRequest) source() string {
 	return "swept by turns with the collectives"
 }
 
-// lacking is what to do where parameters are missing.
+// lacking is what to do where parameters are missing, if they are.
 func (req *verifyRequest) lacking(err error) error {
+	if err == nil {
+		return nil
+	}
+	req.warnings = append(req.warnings, "parameters are missing for the rows without predictions: "+err.Error())
 	if req.params == "" && req.save != "" {
 		return usagef("-time %v is too short for a sweep of what is needed: allow more, ask for fewer -m or -cache, or name a file of taulop sweep with -params; the patterns are in %s", req.time, req.save)
 	}

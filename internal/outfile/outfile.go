@@ -17,6 +17,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -32,6 +33,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Write writes a result to path. What cannot be written is an *Error; an error of
 // write itself is returned as it is. On some file systems write is called twice.
 func Write(path string, write func(io.Writer) error) error {
+	writing.Add(1)
+	defer writing.Add(-1)
 	to, err := find(path)
 	if err != nil {
 		return &Error{path, err}
@@ -45,6 +48,13 @@ func Write(path string, write func(io.Writer) error) error {
 	}
 	return err
 }
+
+// writing counts the files that are being written.
+var writing atomic.Int32
+
+// Writing tells whether a file is being written just now. Who ends the process waits
+// until it is: what was measured would be lost.
+func Writing() bool { return writing.Load() > 0 }
 
 // Check finds out whether path can be written, before there is a result: it opens
 // and changes nothing that is there, and what it makes is gone when it returns. An
