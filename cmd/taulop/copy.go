@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/hierarchy"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
@@ -207,7 +208,7 @@ func (req *cellsRequest) write(out io.Writer, f *params.File, write func(io.Writ
 	}
 	switch {
 	case req.file == "" && req.json:
-		return f.Write(out)
+		return f.Write(verbatim(out))
 	case req.file == "":
 		_, err := out.Write(text())
 		return err
@@ -218,5 +219,5 @@ func (req *cellsRequest) write(out io.Writer, f *params.File, write func(io.Writ
 		}
 		return cmp.Or(f.WriteFile(req.file), err)
 	}
-	return params.Replace(req.file, text())
+	return params.Replace(req.file, []byte(printable.Text(string(text()))))
 }

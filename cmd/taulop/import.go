@@ -78,7 +78,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
 	if *output == "" {
-		return f.Write(out)
+		return f.Write(verbatim(out))
 	}
 	if err := writable(*output); err != nil {
 		return usagef("-o %s cannot be written: %v", *output, err)

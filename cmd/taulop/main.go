@@ -100,12 +100,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	out := &printer{File: os.Stdout}
-	err := cmd.run(ctx, out, os.Stderr, args)
+	text, errText := escape(out), escape(os.Stderr)
+	err := cmd.run(ctx, text, errText, args)
+	text.Close()
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		err = out.err
 	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
+		tell(errText, "%v", err)
 	}
 	os.Exit(exitStatus(err))
 }

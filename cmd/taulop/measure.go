@@ -7,13 +7,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/provenance"
@@ -173,12 +170,15 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		results = &file
 	}
 	if req.json {
-		doc.WriteJSON(results)
+		doc.WriteJSON(verbatim(results))
 	} else {
 		doc.WriteResults(results)
 	}
 	if req.file != "" {
 		whole := func(w io.Writer) error { _, err := file.WriteTo(w); return err }
+		if !req.json {
+			whole = asText(whole)
+		}
 		if failed := put(nil, req.file, whole); failed != nil {
 			return failed
 		}
@@ -388,10 +388,10 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 // progress draws a line on a terminal while rows are measured; a negative row
 // wipes it.
 func progress(w io.Writer, quiet bool) func(row, rows int) {
-	f, ok := w.(*os.File)
-	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if quiet || !isTerminal(w) {
 		return func(int, int) {}
 	}
+	f := raw(w)
 	return func(row, rows int) {
 		if row < 0 {
 			fmt.Fprint(f, "\r\x1b[K")

@@ -24,7 +24,7 @@ func put(out io.Writer, path string, write func(io.Writer) error) error {
 		return err
 	}
 	if path == "" {
-		_, err := out.Write(b.Bytes())
+		_, err := verbatim(out).Write(b.Bytes())
 		return err
 	}
 	if err := writable(path); err != nil {
@@ -92,19 +92,16 @@ type document interface {
 
 // putDocument writes a document as put does.
 func putDocument(out io.Writer, path string, d document, asJSON bool) error {
-	return put(out, path, func(w io.Writer) error {
-		if asJSON {
-			return d.WriteJSON(w)
-		}
-		d.WriteText(w)
-		return nil
-	})
+	if asJSON {
+		return put(out, path, d.WriteJSON)
+	}
+	return put(out, path, asText(func(w io.Writer) error { d.WriteText(w); return nil }))
 }
 
 // warn writes warnings, a line each.
 func warn[W any](w io.Writer, warnings []W) {
 	for _, text := range warnings {
-		fmt.Fprintf(w, "taulop: warning: %v\n", text)
+		tell(w, "warning: %v", text)
 	}
 }
 

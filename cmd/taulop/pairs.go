@@ -105,7 +105,7 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		return failed
 	}
 	if req.json {
-		failed = doc.WriteJSON(out)
+		failed = doc.WriteJSON(verbatim(out))
 	} else {
 		doc.WriteText(out)
 	}
@@ -227,7 +227,7 @@ func pairsProgress(w io.Writer, budget time.Duration) (show func(pairs.Progress)
 			}
 		}, func() {}
 	}
-	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(w), progressbar.OptionClearOnFinish(),
+	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
 	return func(p pairs.Progress) {
 		bar.Describe(fmt.Sprintf("%d of %d pairs, %v left, CPUs %d and %d", p.Done, p.Pairs, p.Left.Round(time.Second), p.A, p.B))

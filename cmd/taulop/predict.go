@@ -96,10 +96,10 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	doc.MarkCheapest()
 	switch {
 	case *asJSON:
-		return doc.WriteJSON(out)
+		return doc.WriteJSON(verbatim(out))
 	case *tsv:
 		for _, why := range doc.LeftOut {
-			fmt.Fprintf(errOut, "taulop: left out: %s\n", why)
+			tell(errOut, "left out: %s", why)
 		}
 		doc.WriteTSV(out)
 	default:

@@ -70,7 +70,7 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	}
 	switch {
 	case *asJSON:
-		encoder := json.NewEncoder(out)
+		encoder := json.NewEncoder(verbatim(out))
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(t)
 	case placements:
