@@ -121,3 +121,19 @@ func shortened(s string, most int) string {
 	}
 	return s[:head] + gap + s[tail:]
 }
+
+// List is names in a sentence, as many as have room in a part.
+func List(names []string) string {
+	text := ""
+	for i, name := range names {
+		separator := ", "
+		if i == 0 {
+			separator, name = "", Part(name)
+		}
+		if len(text)+len(separator)+len(name) > maxPart {
+			return fmt.Sprintf("%s and %d more", text, len(names)-i)
+		}
+		text += separator + name
+	}
+	return text
+}
