@@ -154,6 +154,9 @@ func (d *decoder) header(fields map[string]field) {
 		}
 		d.decode(name, at, target)
 	}
+	for i, level := range d.f.Provenance.Levels { // of which models speak
+		d.f.Provenance.Levels[i].Name = printable.Name(level.Name)
+	}
 	for _, name := range []string{"provenance", "plan", "cells"} {
 		if _, there := fields[name]; !there {
 			d.fail(len(d.text), "there is no %q; the file is incomplete", name)

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/taulop/taulop/internal/printable"
 )
@@ -61,7 +63,14 @@ func asText(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// tell writes an error, a warning or a note to standard error, a sentence in a line.
+// tell writes an error, a warning or a note to standard error, a sentence in a line. Of
+// what the user typed it repeats as much as of a file.
 func tell(w io.Writer, format string, args ...any) {
-	fmt.Fprintf(w, "taulop: %s\n", printable.Sentence(fmt.Sprintf(format, args...)))
+	sentence := fmt.Sprintf(format, args...)
+	for _, word := range os.Args[1:] {
+		if part := printable.Part(word); part != word {
+			sentence = strings.ReplaceAll(sentence, word, part)
+		}
+	}
+	fmt.Fprintf(w, "taulop: %s\n", printable.Sentence(sentence))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -140,6 +141,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string,
 	if err != nil {
 		return err
 	}
+	req.machine = printable.Name(req.machine)
 	req.given = make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
 	if err := req.choose(names); err != nil {
