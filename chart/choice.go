@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -127,7 +128,7 @@ func channelsText(channels []compare.Channel) string {
 	for _, c := range channels {
 		names = append(names, c.String())
 	}
-	return strings.Join(once(names), "; ")
+	return printable.Part(strings.Join(once(names), "; "))
 }
 
 // once are the values without those that were there before.

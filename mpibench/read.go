@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Limits of an output, which may come from anywhere.
@@ -120,7 +122,7 @@ func (p *parser) read(text string) error {
 	if m := imbRanks.FindStringSubmatch(text); m != nil && p.suite == "IMB" {
 		n, err := strconv.Atoi(m[1])
 		if err != nil || n < 1 || n > maxRanks {
-			return p.errorf("%q is no number of processes", m[1])
+			return p.errorf("%.40q is no number of processes", m[1])
 		}
 		p.ranks = n
 		return nil
@@ -137,7 +139,7 @@ func (p *parser) read(text string) error {
 func (p *parser) begin(suite, benchmark string, kind Kind) error {
 	err := p.end()
 	p.tables = true
-	p.suite, p.benchmark, p.kind, p.ranks, p.why, p.columns = suite, benchmark, kind, 0, "", columns{}
+	p.suite, p.benchmark, p.kind, p.ranks, p.why, p.columns = suite, printable.Name(benchmark), kind, 0, "", columns{}
 	p.title, p.rows = p.line, 0
 	return err
 }
@@ -248,7 +250,7 @@ func (p *parser) row(text string) error {
 	p.rows++
 	for _, refusal := range []string{"out-of-mem.", "time-out."} {
 		if len(fields) > 1 && strings.HasPrefix(fields[1], refusal) {
-			return p.omit(fmt.Sprintf("IMB did not measure %s bytes: %s", fields[0], strings.TrimSuffix(refusal, ".")))
+			return p.omit(fmt.Sprintf("IMB did not measure %.40s bytes: %s", fields[0], strings.TrimSuffix(refusal, ".")))
 		}
 	}
 	c := p.columns
@@ -259,13 +261,13 @@ func (p *parser) row(text string) error {
 	if c.bytes >= 0 {
 		m, err := strconv.Atoi(fields[c.bytes])
 		if err != nil || m < 0 || m > maxBytes {
-			return p.errorf("%s: %q is no size of a message in bytes", p.benchmark, fields[c.bytes])
+			return p.errorf("%s: %.40q is no size of a message in bytes", p.benchmark, fields[c.bytes])
 		}
 		t.Bytes = m
 	}
 	us, err := strconv.ParseFloat(fields[c.time], 64)
 	if err != nil || math.IsNaN(us) || us < 0 || us > maxTime {
-		return p.errorf("%s: %q is no time in µs", p.benchmark, fields[c.time])
+		return p.errorf("%s: %.40q is no time in µs", p.benchmark, fields[c.time])
 	}
 	t.Microseconds = us
 	switch {

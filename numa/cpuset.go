@@ -65,7 +65,7 @@ func ParseMask(mask string) (CPUSet, error) {
 	for i, word := range slices.Backward(words) {
 		bits, err := strconv.ParseUint(word, 16, 32)
 		if err != nil {
-			return nil, fmt.Errorf("CPU mask has %q where a hexadecimal word of 32 bits belongs", word)
+			return nil, fmt.Errorf("CPU mask has %.40q where a hexadecimal word of 32 bits belongs", word)
 		}
 		for bit := range 32 {
 			if bits>>bit&1 != 0 {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Discover reads the machine from the sys and proc directories below root: "/"
@@ -212,7 +214,7 @@ func (t tree) caches(m *Machine, online CPUSet) {
 			}
 			cache := Cache{
 				Level: level,
-				Type:  t.text(dir + "/type"),
+				Type:  printable.Name(t.text(dir + "/type")),
 				Bytes: parseSize(t.text(dir + "/size")),
 				CPUs:  union(t.shared(dir, "shared_cpu").And(online), cpu),
 			}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -153,6 +154,9 @@ func (d *decoder) header(fields map[string]field) {
 		}
 		d.decode(name, at, target)
 	}
+	for i, level := range d.f.Provenance.Levels { // of which models speak
+		d.f.Provenance.Levels[i].Name = printable.Name(level.Name)
+	}
 	for _, name := range []string{"provenance", "plan", "cells"} {
 		if _, there := fields[name]; !there {
 			d.fail(len(d.text), "there is no %q; the file is incomplete", name)
@@ -187,7 +191,7 @@ func (d *decoder) decode(name string, at field, target any) {
 	if err := in.Decode(target); err != nil {
 		var mistaken *json.UnmarshalTypeError
 		if errors.As(err, &mistaken) {
-			d.fail(at.pos+min(int(mistaken.Offset), len(at.text)), "%s: %s where a value like %v belongs", name, mistaken.Value, mistaken.Type)
+			d.fail(at.pos+min(int(mistaken.Offset), len(at.text)), "%s: %s where a value like %v belongs", name, printable.Part(mistaken.Value), mistaken.Type)
 			return
 		}
 		d.fail(at.pos, "%s: %.200s", name, strings.TrimPrefix(err.Error(), "json: "))
@@ -306,7 +310,7 @@ func (d *decoder) cell() {
 		return
 	}
 	if err := c.check(); err != nil {
-		d.fail(begin, "%v: %w", c.Key, err)
+		d.fail(begin, "%s: %w", printable.Part(c.Key.String()), err)
 		return
 	}
 	if len(d.f.Cells) == maxCells {

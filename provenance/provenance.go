@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -96,8 +97,20 @@ func Read(root string, m *numa.Machine) Provenance {
 	p.readMemory(t)
 	p.readActivity(t)
 	p.identify(root)
+	p.shorten()
 	p.listUnknown()
 	return p
+}
+
+// shorten keeps what should be a name from being a book: a tree may be anybody's.
+func (p *Provenance) shorten() {
+	for _, fact := range []*string{&p.Hostname, &p.CPUModel, &p.Vendor, &p.Microcode, &p.Product, &p.Board, &p.BIOS,
+		&p.Hypervisor, &p.Kernel, &p.OS, &p.Arch, &p.Clocksource, &p.HugePages} {
+		*fact = printable.Part(words(*fact))
+	}
+	for i, governor := range p.Governors {
+		p.Governors[i] = printable.Part(words(governor))
+	}
 }
 
 // Version is the program's, as far as it was built in.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -275,7 +275,7 @@ func coefficient(c fit.Coefficient) string {
 // beside transfers: all in one table, which kind and variant tell apart. Fields
 // without a value are empty.
 func (c *SideBySide) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := printable.NewTable(w, ',')
 	header := []string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau", "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
 		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit"}
@@ -303,8 +303,7 @@ func (c *SideBySide) WriteCSV(w io.Writer) error {
 			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }
 
 // channelKey is that of a transfer.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // A Source says where costs come from: a machine's parameters and a model.
@@ -214,18 +216,20 @@ func Microseconds(us float64, extrapolated bool) string {
 // WriteTSV writes a line for each row: machine, collective, algorithm, P, m in
 // bytes and the cost in µs, and that of τ-Lop where it stands beside.
 func (p *Predictions) WriteTSV(w io.Writer) {
-	fmt.Fprint(w, "machine\tcollective\talgorithm\tP\tm_bytes\tcost_us")
+	out := printable.NewTable(w, '\t')
+	header := []string{"machine", "collective", "algorithm", "P", "m_bytes", "cost_us"}
 	if len(p.Rows) > 0 && p.Rows[0].TauLop != nil {
-		fmt.Fprint(w, "\ttaulop_us")
+		header = append(header, "taulop_us")
 	}
-	fmt.Fprintln(w)
+	out.Write(header)
 	for _, r := range p.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.6f", p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, r.Microseconds)
+		row := []string{p.Machine, r.Collective, r.Algorithm, strconv.Itoa(r.P), strconv.Itoa(r.Bytes), fmt.Sprintf("%.6f", r.Microseconds)}
 		if r.TauLop != nil {
-			fmt.Fprintf(w, "\t%.6f", *r.TauLop)
+			row = append(row, fmt.Sprintf("%.6f", *r.TauLop))
 		}
-		fmt.Fprintln(w)
+		out.Write(row)
 	}
+	out.Flush() // who gave w knows what went wrong
 }
 
 // WriteJSON writes the document.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/verify"
 )
@@ -43,7 +44,7 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 		case errors.As(err, &kind):
 			line += strings.Count(string(text[:kind.Offset]), "\n")
 		}
-		return nil, fmt.Errorf("%s:%d: %w; this is not what taulop verify -json writes", name, line, err)
+		return nil, fmt.Errorf("%s:%d: %s; this is not what taulop verify -json writes", name, line, printable.Part(err.Error()))
 	}
 	if doc.Format == params.Format {
 		return nil, fmt.Errorf("%s holds the parameters of a machine: what models predict beside what was measured is written by taulop verify -json", name)
@@ -64,6 +65,7 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 			return nil, fmt.Errorf("%s: row %d: %w; write it anew with taulop verify -json", name, i+1, err)
 		}
 	}
+	doc.Provenance.Hostname = printable.Name(doc.Provenance.Hostname)
 	return &doc.Verification, nil
 }
 
@@ -73,6 +75,8 @@ func checkRow(r verify.Row, models []string) error {
 	switch {
 	case r.Name == "":
 		return errors.New("the algorithm has no name")
+	case r.Name != printable.Name(r.Name):
+		return fmt.Errorf("%.40q is no name of an algorithm", r.Name)
 	case r.P < 1 || r.Bytes < 0:
 		return fmt.Errorf("%s has P = %d and m = %d", r.Name, r.P, r.Bytes)
 	case !(m.Center >= 0) || math.IsInf(m.Center, 0):
@@ -84,7 +88,7 @@ func checkRow(r verify.Row, models []string) error {
 	}
 	for i, p := range r.Predicted {
 		if p.Model != models[i] {
-			return fmt.Errorf("%s of m = %d has a prediction of %q where that of %s belongs", r.Name, r.Bytes, p.Model, models[i])
+			return fmt.Errorf("%s of m = %d has a prediction of %.40q where that of %s belongs", r.Name, r.Bytes, p.Model, models[i])
 		}
 	}
 	return nil

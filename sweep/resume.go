@@ -85,7 +85,7 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 		{"CPUs that may be used", was.Allowed.String(), here.Allowed.String()},
 	} {
 		if same.was != same.is {
-			return fmt.Errorf("its %s was %q, here it is %q", same.what, same.was, same.is)
+			return fmt.Errorf("its %s was %.60q, here it is %.60q", same.what, same.was, same.is)
 		}
 	}
 	places, err := placements(f.Plan, m)

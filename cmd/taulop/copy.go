@@ -217,5 +217,5 @@ func (req *cellsRequest) write(out io.Writer, f *params.File, write func(io.Writ
 	case strings.EqualFold(filepath.Ext(req.file), ".json"):
 		return putParameters(out, req.file, f, text)
 	}
-	return put(out, req.file, func(w io.Writer) error { text(w); return nil })
+	return put(out, req.file, asText(func(w io.Writer) error { text(w); return nil }))
 }

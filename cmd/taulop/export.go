@@ -66,9 +66,9 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	f := read.file
 	switch req.format {
 	case "csv":
-		return put(out, req.output, f.WriteCSV)
+		return put(out, req.output, asText(f.WriteCSV))
 	case "benchfmt":
-		return put(out, req.output, f.WriteBenchmarks)
+		return put(out, req.output, asText(f.WriteBenchmarks))
 	}
 	return req.text(out, errOut, f)
 }
@@ -166,7 +166,7 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 		}
 	}
 	for _, note := range notes {
-		fmt.Fprintf(errOut, "taulop: %s\n", note)
+		tell(errOut, "%s", note)
 	}
 	return nil
 }

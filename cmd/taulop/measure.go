@@ -182,12 +182,15 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		results = &file
 	}
 	if req.json {
-		doc.WriteJSON(results)
+		doc.WriteJSON(verbatim(results))
 	} else {
 		doc.WriteResults(results)
 	}
 	if req.file != "" {
 		whole := func(w io.Writer) error { _, err := w.Write(file.Bytes()); return err }
+		if !req.json {
+			whole = asText(whole)
+		}
 		if failed := put(out, req.file, whole); failed != nil {
 			return failed
 		}
@@ -404,11 +407,12 @@ func progress(w io.Writer, quiet bool) func(row, rows int) {
 	if quiet || !isTerminal(w) {
 		return func(int, int) {}
 	}
+	f := raw(w)
 	return func(row, rows int) {
 		if row < 0 {
-			fmt.Fprint(w, "\r\x1b[K")
+			fmt.Fprint(f, "\r\x1b[K")
 		} else if row < rows {
-			fmt.Fprintf(w, "\r\x1b[Kmeasuring row %d of %d", row+1, rows)
+			fmt.Fprintf(f, "\r\x1b[Kmeasuring row %d of %d", row+1, rows)
 		}
 	}
 }

@@ -22,7 +22,7 @@ var errNoMeasuring = errors.New("measuring needs Linux: this system has no way t
 // none, or when it cannot be written after all: what was measured is not lost.
 func put(out io.Writer, path string, write func(io.Writer) error) error {
 	if path == "" {
-		b := bufio.NewWriterSize(out, 1<<16)
+		b := bufio.NewWriterSize(verbatim(out), 1<<16)
 		return cmp.Or(write(b), b.Flush())
 	}
 	err := outfile.Write(path, write)
@@ -40,7 +40,7 @@ func unwritten(err error) bool {
 
 // instead writes what a file should have held to out, and says so.
 func instead(out io.Writer, err error, write func(io.Writer) error) error {
-	b := bufio.NewWriterSize(out, 1<<16)
+	b := bufio.NewWriterSize(verbatim(out), 1<<16)
 	if failed := cmp.Or(write(b), b.Flush()); failed != nil || out == io.Discard {
 		return err
 	}
@@ -105,19 +105,16 @@ type document interface {
 
 // putDocument writes a document as put does.
 func putDocument(out io.Writer, path string, d document, asJSON bool) error {
-	return put(out, path, func(w io.Writer) error {
-		if asJSON {
-			return d.WriteJSON(w)
-		}
-		d.WriteText(w)
-		return nil
-	})
+	if asJSON {
+		return put(out, path, d.WriteJSON)
+	}
+	return put(out, path, asText(func(w io.Writer) error { d.WriteText(w); return nil }))
 }
 
 // warn writes warnings, a line each.
 func warn[W any](w io.Writer, warnings []W) {
 	for _, text := range warnings {
-		fmt.Fprintf(w, "taulop: warning: %v\n", text)
+		tell(w, "warning: %v", text)
 	}
 }
 

@@ -114,7 +114,7 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	}
 	switch {
 	case req.json:
-		failed = doc.WriteJSON(out)
+		failed = doc.WriteJSON(verbatim(out))
 		if req.file != "" {
 			failed = cmp.Or(file.WriteFile(req.file), failed)
 		}
@@ -238,7 +238,7 @@ func pairsProgress(w io.Writer, budget time.Duration) (show func(pairs.Progress)
 			}
 		}, func() {}
 	}
-	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(w), progressbar.OptionClearOnFinish(),
+	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
 	return func(p pairs.Progress) {
 		bar.Describe(fmt.Sprintf("%d of %d pairs, %v left, CPUs %d and %d", p.Done, p.Pairs, p.Left.Round(time.Second), p.A, p.B))

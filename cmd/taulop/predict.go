@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -96,10 +97,10 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	doc.MarkCheapest()
 	switch {
 	case *asJSON:
-		return doc.WriteJSON(out)
+		return doc.WriteJSON(verbatim(out))
 	case *tsv:
 		for _, why := range doc.LeftOut {
-			fmt.Fprintf(errOut, "taulop: left out: %s\n", why)
+			tell(errOut, "left out: %s", why)
 		}
 		doc.WriteTSV(out)
 	default:
@@ -140,6 +141,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string,
 	if err != nil {
 		return err
 	}
+	req.machine = printable.Name(req.machine)
 	req.given = make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
 	if err := req.choose(names); err != nil {

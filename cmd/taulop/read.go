@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -68,23 +69,13 @@ func readParameterFile(path string) (*parameterFile, error) {
 			p.machine = host
 		}
 	}
-	p.machine, p.pipe = graphic(p.machine), pipe.Bytes()
+	p.machine, p.pipe = printable.Name(p.machine), pipe.Bytes()
 	return p, nil
 }
 
 // channels are what published tables are called, in a folder with the name of
 // the machine.
 var channels = []string{"SHM", "IB", "TCP"}
-
-// graphic keeps what a file says of its host from steering a terminal.
-func graphic(name string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsGraphic(r) {
-			return '?'
-		}
-		return r
-	}, name)
-}
 
 // firstLetter looks at the beginning of a file; 0 is an empty one.
 func firstLetter(r *bufio.Reader) (rune, error) {

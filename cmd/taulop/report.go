@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 
@@ -68,7 +67,7 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	}
 	warn(errOut, takePublished(machines, *as))
 	for _, err := range skipped {
-		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
+		tell(errOut, "skipped: %v", err)
 	}
 	p := page.Page{Machines: machines, Skipped: skipped}
 	if !*bare {

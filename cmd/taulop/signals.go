@@ -59,7 +59,9 @@ func supervise(cmd command, args []string) int {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		err := cmd.run(ctx, out, errOut, args)
+		text, errText := escape(out), escape(errOut)
+		err := cmd.run(ctx, text, errText, args)
+		text.Close()
 		if err == nil || errors.Is(err, flag.ErrHelp) {
 			err = out.err
 		}
@@ -68,7 +70,7 @@ func supervise(cmd command, args []string) int {
 			err = context.Cause(ctx)
 		}
 		if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, syscall.EPIPE) {
-			fmt.Fprintf(errOut, "taulop: %v\n", err)
+			tell(errText, "%v", err)
 		}
 		ended <- err
 	}()

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
@@ -153,7 +154,7 @@ const mostViolations = 200
 func writeWarnings(w io.Writer, warnings []string, bounds ...string) {
 	warn(w, warnings)
 	if len(bounds) > 0 {
-		fmt.Fprintf(w, "taulop: warning: %s\n", bounds[0])
+		warn(w, bounds[:1])
 	}
 	if more := len(bounds) - 1; more > 0 {
 		fmt.Fprintf(w, "taulop: warning: and so in %d more places, which the file lists. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); a lone transfer, which waits for each flag, can take longer than one of many, and predictions take both as measured\n", more)
@@ -393,10 +394,10 @@ func sweepProgress(w io.Writer, budget time.Duration) (show func(sweep.Progress)
 			}
 		}, func() {}
 	}
-	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(w), progressbar.OptionClearOnFinish(),
+	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
 	return func(p sweep.Progress) {
-		bar.Describe(text(p))
+		bar.Describe(printable.Line(text(p)))
 		bar.Set(int((budget - p.Left).Milliseconds()))
 	}, func() { bar.Finish() }
 }
