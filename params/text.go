@@ -18,6 +18,9 @@ const (
 	maxSize  = 1 << 50 // bytes of a message
 )
 
+// MostBytes is the largest message that a file holds.
+const MostBytes = maxSize
+
 // ReadText reads L(m,τ) and o(m) in the text format of the authors' tools: two
 // lines with the numbers of sizes and of τ, "#m<TAB>30" and "#tau<TAB>8", further
 // comments that begin with #, and a line for each size with m in bytes, o(m),
