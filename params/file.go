@@ -443,6 +443,23 @@ func (c *Cell) check() error {
 			return fmt.Errorf("sample: %w", err)
 		}
 	}
+	return c.checkSamples()
+}
+
+// checkSamples refuses a centre that the samples contradict: whoever changed one of
+// them, nobody knows which is true. Samples are written with five digits.
+func (c *Cell) checkSamples() error {
+	const rounded = 1e-4
+	if len(c.Samples) == 0 {
+		return nil
+	}
+	least, most := slices.Min(c.Samples), slices.Max(c.Samples)
+	if c.Time.Center < least*(1-rounded) || c.Time.Center > most*(1+rounded) {
+		return fmt.Errorf("its time is %g ns, and its samples are %g … %g", c.Time.Center, least, most)
+	}
+	if c.Time.N != len(c.Samples) {
+		return fmt.Errorf("its time is of %d samples, and there are %d", c.Time.N, len(c.Samples))
+	}
 	return nil
 }
 

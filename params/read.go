@@ -61,7 +61,7 @@ func readAll(r io.Reader) (string, error) {
 	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"), strings.IndexByte(text[:min(len(text), 4)], 0) >= 0:
 		return "", errors.New("the file is UTF-16; save it as UTF-8")
 	default:
-		return strings.TrimPrefix(text, "\xef\xbb\xbf"), nil
+		return strings.TrimSuffix(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\x1a"), nil
 	}
 }
 
