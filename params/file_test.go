@@ -313,6 +313,7 @@ func TestReadRefuses(t *testing.T) {
 		{"budget", with(`"budget_s": 60`, `"budget_s": -60`), "f:5: plan: budget_s is -60"},
 		{"negative seconds", with(`1.5`, `-1.5`), "seconds: -1.5 is no time"},
 		{"placement of a file unknown", with(`"placements": []`, `"placements": [{"policy":"loco"}]`), `f:6: placements: placement "loco" is unknown`},
+		{"samples that contradict the centre", with("[99,99.5,100,100,101,101.5]", "[101,199]"), "its time is 100 ns, and its samples are 101 … 199"},
 		{"CPU list that unfolds", with(`"cpus_online": "0-1"`, `"cpus_online": "0-999999999"`), "f:4: provenance: its lists of CPUs name more than"},
 		{"CPU list in words", with(`"cpus_online": "0-1"`, `"cpus_online": "all"`), "f:4: provenance: "},
 		{"cells an object", with("\"cells\": [\n", "\"cells\": {\n"), `f:10: "{" where [ belongs`},

@@ -251,10 +251,10 @@ func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
 		return err
 	}
 	for _, p := range req.ps {
-		if p > numa.MostWorkers {
+		switch {
+		case req.force && p > numa.MostWorkers:
 			return usagef("-P: P = %d is more than the %d ranks that are measured at the most: take fewer", p, numa.MostWorkers)
-		}
-		if req.machine == nil || req.force || p <= req.machine.Allowed.Len() {
+		case req.machine == nil || req.force || p <= req.machine.Allowed.Len():
 			continue
 		}
 		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -force, and then it is the scheduler that is measured", p, req.machine.Allowed.Len())
