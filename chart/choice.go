@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,11 @@ func (ch Choice) curves(machines []compare.Machine, take func(c *compare.Curve) 
 		if err != nil {
 			return nil, err
 		}
+		for i := range curves { // a time of 0 has no place
+			c := &curves[i]
+			c.Points = slices.DeleteFunc(c.Points, func(p compare.Point) bool { return math.IsNaN(p.L.Center) })
+		}
+		curves = slices.DeleteFunc(curves, func(c compare.Curve) bool { return len(c.Points) == 0 })
 		taken := ch.taken(channelsOf(curves))
 		if len(taken) == 0 {
 			return nil, fmt.Errorf("%s has no transfers of %s: it has %s", m.Name, ch.described(), channelsText(channelsOf(curves)))

@@ -149,7 +149,7 @@ const fewest = 6
 // ratio compares two times as benchstat does.
 func ratio(first, p Point) *Ratio {
 	r := &Ratio{Value: p.L.Center / first.L.Center}
-	if !(first.L.Center > 0) || math.IsInf(r.Value, 0) {
+	if !(first.L.Center > 0) || !(p.L.Center > 0) || math.IsInf(r.Value, 0) {
 		return nil
 	}
 	if len(first.Samples) < fewest || len(p.Samples) < fewest {

@@ -2,6 +2,7 @@ package mpibench
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/decimal"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -42,6 +44,10 @@ func Read(r io.Reader, name string) (*Results, error) {
 	p := parser{name: name, seen: make(map[Omission]bool)}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		p.cut = atEOF && bytes.IndexByte(data, '\n') < 0
+		return bufio.ScanLines(data, atEOF)
+	})
 	for lines.Scan() {
 		p.line++
 		text := lines.Text()
@@ -51,7 +57,7 @@ func Read(r io.Reader, name string) (*Results, error) {
 			}
 			text = strings.TrimPrefix(text, "\xef\xbb\xbf")
 		}
-		if err := p.read(strings.TrimSpace(text)); err != nil {
+		if err := p.read(bare(text)); err != nil {
 			return nil, err
 		}
 	}
@@ -74,6 +80,7 @@ func Read(r io.Reader, name string) (*Results, error) {
 type parser struct {
 	name    string
 	line    int
+	cut     bool // the line has no end
 	tables  bool // there was one
 	results Results
 	seen    map[Omission]bool
@@ -83,7 +90,10 @@ type parser struct {
 	ranks            int
 	why              string // the table is left out
 	columns          columns
-	title, rows      int // of the table: its first line, and how many rows it has
+	headed           bool        // there was a heading
+	title, rows      int         // of the table: its first line, and how many rows it has
+	last             string      // time of the row before
+	sizes            map[int]int // of its rows, their lines
 }
 
 // columns are places in a row, -1 where there is none.
@@ -112,6 +122,12 @@ func (p *parser) read(text string) error {
 	if m := osuTitle.FindStringSubmatch(text); m != nil {
 		return p.beginOSU(m[1])
 	}
+	if p.cut && isPartOfTitle(text) {
+		if err := p.begin("", text, ""); err != nil {
+			return err
+		}
+		return nil
+	}
 	switch {
 	case p.suite == "" || text == "":
 		return nil
@@ -136,18 +152,33 @@ func (p *parser) read(text string) error {
 	return p.row(text)
 }
 
+// isPartOfTitle tells the last line of an output that was cut in a title.
+func isPartOfTitle(text string) bool {
+	for _, title := range []string{"# Benchmarking", "# OSU MPI"} {
+		if len(text) > len("# ") && strings.HasPrefix(title, text) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *parser) begin(suite, benchmark string, kind Kind) error {
 	err := p.end()
 	p.tables = true
 	p.suite, p.benchmark, p.kind, p.ranks, p.why, p.columns = suite, printable.Name(benchmark), kind, 0, "", columns{}
-	p.title, p.rows = p.line, 0
+	p.title, p.rows, p.headed, p.last, p.sizes = p.line, 0, false, "", make(map[int]int)
 	return err
 }
 
 // end is where a table ends, with the next or with the file: one without rows is
 // what an interrupted benchmark leaves.
 func (p *parser) end() error {
-	if p.kind == "" || p.why != "" || p.rows > 0 {
+	switch {
+	case p.title == 0 || p.rows > 0:
+		return nil
+	case !p.headed:
+		return p.omitAt(p.title, "its table has no heading: the benchmark was stopped, or its output cut")
+	case p.kind == "" || p.why != "":
 		return nil
 	}
 	return p.omitAt(p.title, "its table has no row: the benchmark was stopped, or its output cut")
@@ -214,7 +245,7 @@ func (p *parser) heading(text string) (bool, error) {
 			c.time, rank = i, r
 		}
 	}
-	p.columns = c
+	p.columns, p.headed = c, true
 	if p.why != "" {
 		return true, p.omit(p.why)
 	}
@@ -244,7 +275,7 @@ func (p *parser) row(text string) error {
 	if p.columns.count == 0 || p.why != "" {
 		return nil
 	}
-	if _, err := strconv.ParseFloat(fields[0], 64); err != nil {
+	if !isNumber(fields[0]) {
 		return nil
 	}
 	p.rows++
@@ -254,6 +285,9 @@ func (p *parser) row(text string) error {
 		}
 	}
 	c := p.columns
+	if p.cut && len(fields) < c.count {
+		return p.errorf("%s: the file ends in the middle of this line: leave the line out, or take the whole output", p.benchmark)
+	}
 	if len(fields) != c.count {
 		return p.errorf("%s: %d values, and the heading has %d columns", p.benchmark, len(fields), c.count)
 	}
@@ -263,9 +297,18 @@ func (p *parser) row(text string) error {
 		if err != nil || m < 0 || m > maxBytes {
 			return p.errorf("%s: %.40q is no size of a message in bytes", p.benchmark, fields[c.bytes])
 		}
+		if first, twice := p.sizes[m]; twice {
+			return p.errorf("%s: %d bytes are there twice in a table, first in line %d: was the benchmark started several times at once?", p.benchmark, m, first)
+		}
+		p.sizes[m] = p.line
 		t.Bytes = m
 	}
-	us, err := strconv.ParseFloat(fields[c.time], 64)
+	last := p.last
+	p.last = fields[c.time]
+	if p.cut && c.time == c.count-1 && decimal.Cut(p.last, last) {
+		return p.errorf("%s: the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", p.benchmark, p.last)
+	}
+	us, err := decimal.Parse(fields[c.time])
 	if err != nil || math.IsNaN(us) || us < 0 || us > maxTime {
 		return p.errorf("%s: %.40q is no time in µs", p.benchmark, fields[c.time])
 	}
@@ -284,6 +327,15 @@ func (p *parser) row(text string) error {
 	}
 	p.results.Times = append(p.results.Times, t)
 	return nil
+}
+
+// isNumber tells what begins a row, also where a row cannot begin so: 1_000 and 0x10
+// are refused, and not taken for what some other program printed.
+func isNumber(text string) bool {
+	text = strings.ReplaceAll(text, "_", "")
+	_, float := strconv.ParseFloat(text, 64)
+	_, whole := strconv.ParseInt(text, 0, 64)
+	return float == nil || whole == nil
 }
 
 // omit notes that something is left out, once for each reason.

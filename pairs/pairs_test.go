@@ -3,7 +3,6 @@ package pairs
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -31,9 +31,10 @@ func TestDefaultTime(t *testing.T) {
 // left of it, unless that is less than the least a visit takes; and more time is never
 // used for fewer mappings.
 func TestShare(t *testing.T) {
+	random := randtest.New(t)
 	for range 10000 {
-		s := &Survey{Sizes: make([]int, 1+rand.IntN(5)), overhead: rand.ExpFloat64() * 5e6}
-		given := time.Duration(rand.ExpFloat64() * 20e6)
+		s := &Survey{Sizes: make([]int, 1+random.IntN(5)), overhead: random.ExpFloat64() * 5e6}
+		given := time.Duration(random.ExpFloat64() * 20e6)
 		n, batch := s.share(given)
 		if n < 1 || n > mappings || batch < float64(leastBatch) || batch > float64(mostBatch) {
 			t.Fatalf("%v, lost %g: %d mappings, batches of %g ns", given, s.overhead, n, batch)

@@ -444,6 +444,20 @@ func (c *Cell) check() error {
 			return fmt.Errorf("sample: %w", err)
 		}
 	}
+	return c.checkSamples()
+}
+
+// checkSamples refuses a centre that the samples contradict: whoever changed one of
+// them, nobody knows which is true. Samples are written with five digits.
+func (c *Cell) checkSamples() error {
+	const rounded = 1e-4
+	if len(c.Samples) == 0 {
+		return nil
+	}
+	least, most := slices.Min(c.Samples), slices.Max(c.Samples)
+	if c.Time.Center < least*(1-rounded) || c.Time.Center > most*(1+rounded) {
+		return fmt.Errorf("its time is %g ns, and its samples are %g … %g", c.Time.Center, least, most)
+	}
 	return nil
 }
 

@@ -8,13 +8,12 @@ import (
 	"io"
 	"math"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/provenance"
 )
 
 // ReadFile reads a native parameter file; see Read.
@@ -63,7 +62,7 @@ func readAll(r io.Reader) (string, error) {
 	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"), strings.IndexByte(text[:min(len(text), 4)], 0) >= 0:
 		return "", errors.New("the file is UTF-16; save it as UTF-8")
 	default:
-		return strings.TrimPrefix(text, "\xef\xbb\xbf"), nil
+		return strings.TrimSuffix(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\x1a"), nil
 	}
 }
 
@@ -150,7 +149,9 @@ func (d *decoder) header(fields map[string]field) {
 			return
 		}
 		if name == "provenance" {
-			d.provenance(at)
+			if err := provenance.CheckLists(at.text); err != nil {
+				d.fail(at.pos, "provenance: %w", err)
+			}
 		}
 		d.decode(name, at, target)
 	}
@@ -195,35 +196,6 @@ func (d *decoder) decode(name string, at field, target any) {
 			return
 		}
 		d.fail(at.pos, "%s: %.200s", name, strings.TrimPrefix(err.Error(), "json: "))
-	}
-}
-
-var digits = regexp.MustCompile(`[0-9]+`)
-
-// provenance refuses lists of CPUs that would unfold to something absurd.
-func (d *decoder) provenance(at field) {
-	var lists struct {
-		Online  string `json:"cpus_online"`
-		Allowed string `json:"cpus_allowed"`
-		Kinds   []struct {
-			CPUs string `json:"cpus"`
-		} `json:"core_kinds"`
-	}
-	d.decode("provenance", at, &lists)
-	all := []string{lists.Online, lists.Allowed}
-	for _, kind := range lists.Kinds {
-		all = append(all, kind.CPUs)
-	}
-	if len(all) > 100 {
-		d.fail(at.pos, "provenance: %d kinds of cores", len(lists.Kinds))
-	}
-	for _, list := range all {
-		for _, cpu := range digits.FindAllString(list, -1) {
-			if n, err := strconv.Atoi(cpu); err != nil || n > maxCPUs {
-				d.fail(at.pos, "provenance: CPU %.40s; the largest that makes sense is %d", cpu, maxCPUs)
-				return
-			}
-		}
 	}
 }
 

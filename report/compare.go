@@ -285,7 +285,7 @@ func (c *SideBySide) WriteCSV(w io.Writer) error {
 			for _, b := range r.Points {
 				row := csvRow(channelKey(t.Channel, b.Tau), r.Machine, len(b.Samples), b.L, b.Bandwidth, b.A)
 				row = append(row, csvRatio(b.Ratio)...)
-				row = append(row, strconv.Itoa(r.Saturation.Tau), strconv.FormatBool(r.Saturation.Reached))
+				row = append(row, csvSaturation(len(r.Points), r.Saturation)...)
 				if s := r.Scalability; s != nil {
 					row = append(row, csvNumber(s.Sigma.Value), csvNumber(s.Sigma.Error), csvNumber(s.Kappa.Value), csvNumber(s.Kappa.Error),
 						csvNumber(s.Residual), strconv.FormatBool(r.Poor))
@@ -333,6 +333,14 @@ func csvRatio(r *compare.Ratio) []string {
 		return []string{csvNumber(r.Value), "", ""}
 	}
 	return []string{csvNumber(r.Value), csvNumber(r.P), strconv.FormatBool(r.Differs)}
+}
+
+// csvSaturation is as text has it: nothing of one τ, and nothing where it is unknown.
+func csvSaturation(points int, s compare.Saturation) []string {
+	if points < 2 || s.Unknown {
+		return []string{"", ""}
+	}
+	return []string{strconv.Itoa(s.Tau), strconv.FormatBool(s.Reached)}
 }
 
 // padded fills a row up with empty fields.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,10 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 		return nil, fmt.Errorf("%s has more than %d MiB; this is not what taulop verify -json writes", name, maxVerification>>20)
 	case strings.TrimSpace(string(text)) == "":
 		return nil, fmt.Errorf("%s is empty: write it anew with taulop verify -json", name)
+	}
+	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\x1a"))
+	if err := params.CheckJSON(string(text), name); err != nil {
+		return nil, fmt.Errorf("%w; this is not what taulop verify -json writes", err)
 	}
 	var doc struct {
 		Format string `json:"format"` // of a parameter file
@@ -60,10 +65,22 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	if first := doc.Rows[0].Predicted; len(first) > 1 && first[1].Model == verify.PatternModels[1] {
 		models = verify.PatternModels
 	}
+	type call struct {
+		name     string
+		p, bytes int
+		offCache bool
+	}
+	first := make(map[call]int)
 	for i, row := range doc.Rows {
-		if err := checkRow(row, models); err != nil {
+		err := checkRow(row, models)
+		key := call{row.Name, row.P, row.Bytes, row.OffCache}
+		if before, twice := first[key]; twice && err == nil {
+			err = fmt.Errorf("%.40q of P = %d and m = %d is there twice, first in row %d", row.Name, row.P, row.Bytes, before)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: row %d: %w; write it anew with taulop verify -json", name, i+1, err)
 		}
+		first[key] = i + 1
 	}
 	doc.Provenance.Hostname = printable.Name(doc.Provenance.Hostname)
 	return &doc.Verification, nil
@@ -89,6 +106,9 @@ func checkRow(r verify.Row, models []string) error {
 	for i, p := range r.Predicted {
 		if p.Model != models[i] {
 			return fmt.Errorf("%s of m = %d has a prediction of %.40q where that of %s belongs", r.Name, r.Bytes, p.Model, models[i])
+		}
+		if !(p.Ns >= 0) || math.Signbit(p.Ns) || math.IsInf(p.Ns, 0) || !(p.Error >= 0) {
+			return fmt.Errorf("%s of m = %d has %g ns as the prediction of %s, with an error of %g; no time is negative", r.Name, r.Bytes, p.Ns, p.Model, p.Error)
 		}
 	}
 	return nil

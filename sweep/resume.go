@@ -14,8 +14,8 @@ import (
 // what does not fit or cannot be placed.
 func Fit(f *params.File, m *numa.Machine) error {
 	p := &f.Plan
-	if len(keys(*p, m.Allowed.Len())) > mostCells {
-		return fmt.Errorf("the plan has more than %d cells: choose fewer τ, sizes or placements", mostCells)
+	if err := Check(p); err != nil {
+		return err
 	}
 	places, err := placements(*p, m)
 	if err != nil {
@@ -31,7 +31,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	for _, place := range places {
 		fit := room(*p, place, m)
 		fit.FreeBytes = free
-		_, arena, err := fit.Rows([]int{(largest + p.SegmentBytes - 1) / p.SegmentBytes})
+		_, arena, err := fit.Rows([]int{(largest-1)/p.SegmentBytes + 1})
 		if err != nil {
 			return err
 		}
@@ -49,9 +49,6 @@ func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
 	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: p.Segments, SegmentBytes: p.SegmentBytes,
 		CacheBytes: p.CacheBytes, Sharers: m.Sharers(place), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
-
-// mostCells keeps a plan within what a file holds.
-const mostCells = 1 << 20
 
 // placements are those of the largest τ.
 func placements(p params.Plan, m *numa.Machine) (places []numa.Placement, err error) {
@@ -76,6 +73,9 @@ func placements(p params.Plan, m *numa.Machine) (places []numa.Placement, err er
 func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) error {
 	if !f.Plan.Swept() {
 		return fmt.Errorf("it was not measured by a sweep, so that there is no plan to go on with: measure it anew")
+	}
+	if err := Check(&f.Plan); err != nil {
+		return err
 	}
 	was := f.Provenance
 	for _, same := range []struct{ what, was, is string }{

@@ -38,7 +38,7 @@ func TestBadCopiesAndPacks(t *testing.T) {
 		"pack -array 8Q":              "-array",
 		"pack -array 900000G":         "too much of the",
 		"pack -cpus 0":                "two different CPUs",
-		"pack -cpus 0,99999":          "CPU 99999",
+		"pack -cpus 0,8000":           "CPU 8000",
 		"pack -cache near":            "-cache",
 		"pack -array 900G 1M1048576S": "too much of the",
 		"pack 4K8S -json":             "-json",

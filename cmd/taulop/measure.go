@@ -289,9 +289,8 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.tau, err = strconv.Atoi(flags.Arg(2)); err != nil {
 		return nil, usagef("TAU is %q: give a whole number of workers", flags.Arg(2))
 	}
-	const mostWorkers = 1 << 14
-	if req.tau > mostWorkers {
-		return nil, usagef("TAU is %d: use at most %d workers", req.tau, mostWorkers)
+	if req.tau > numa.MostWorkers {
+		return nil, usagef("TAU is %d: use at most %d workers", req.tau, numa.MostWorkers)
 	}
 	if err := req.setup.Check(req.tau); err != nil {
 		return nil, usageError(err.Error())

@@ -64,6 +64,7 @@ type costRequest struct {
 	warnings   []error            // about the parameters
 	largest    int                // m measured
 	noGamma    error              // why there is no γ, nil if there is
+	zeros      *params.Curve      // L(m,τ) where it has times of 0, else nil
 }
 
 // A coster is a model.
@@ -340,6 +341,10 @@ func (req *costRequest) load() error {
 		return req.mlognp(parameters)
 	}
 	curve := &parameters.table.Transfers
+	if zeros := curve.Zeros(); zeros != "" {
+		req.zeros = curve
+		req.warnings = append(req.warnings, fmt.Errorf("%s: %s, which is no time: what needs it is not known and is not ranked", req.file, zeros))
+	}
 	req.largest = curve.Sizes[len(curve.Sizes)-1]
 	req.source = report.Source{
 		Machine: parameters.machine, File: req.file, Channel: parameters.channel, Transport: transport.String(),
@@ -386,7 +391,7 @@ func (req *costRequest) load() error {
 		if req.stride > 0 {
 			return usagef("-model loggp knows messages in one piece only: leave -stride out, or take -model taulop or lognp")
 		}
-		req.inContext = nil
+		req.inContext, req.zeros = nil, nil
 		return req.loggp(parameters)
 	}
 	return nil
@@ -419,7 +424,7 @@ func (req *costRequest) mlognp(p *parameters) error {
 		Machine: name, File: req.file, Channel: fmt.Sprintf("placement %s, levels: %s", p.placement, strings.Join(levels, ", ")),
 		Model: "mlog_nP", Measured: "m up to " + report.Bytes(req.largest), Rule: model.ExtrapolationRule,
 	}
-	req.inContext, req.coster = nil, m
+	req.inContext, req.coster, req.zeros = nil, m, nil
 	return nil
 }
 
@@ -580,7 +585,7 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 				}
 				row := report.Prediction{
 					Collective: a.Collective, Algorithm: a.Name, P: p, Bytes: m,
-					Microseconds: c.Seconds * 1e6, Extrapolated: c.Extrapolated,
+					Microseconds: c.Seconds * 1e6, Extrapolated: c.Extrapolated, Unknown: c.Unknown,
 				}
 				if s.Algorithm != a {
 					row.Chosen = s.Algorithm.Name
@@ -641,5 +646,15 @@ func (req *costRequest) cost(a *collective.Algorithm, p, m int) (*collective.Sch
 	if err != nil {
 		return nil, model.Cost{}, usageError(err.Error())
 	}
+	c.Unknown = req.unknown(c)
 	return s, c, nil
+}
+
+// unknown tells whether a cost comes from a time of 0: of transfers, or of the message
+// that log_nP has its o(m) from.
+func (req *costRequest) unknown(c model.Cost) bool {
+	return req.zeros != nil && slices.ContainsFunc(c.Terms, func(t model.Term) bool {
+		transfer := t.Parameter == "L" || t.Parameter == "o" && req.model == "lognp"
+		return transfer && t.Bytes > 0 && req.zeros.Zero(t.Bytes, max(1, t.Tau))
+	})
 }

@@ -370,7 +370,10 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 	if err != nil {
 		return nil, usageError(err.Error())
 	}
-	if err := sweep.SameMachine(f, m, here); err != nil {
+	if err = sweep.SameMachine(f, m, here); err == nil {
+		err = sweep.Holds(f.Plan, m)
+	}
+	if err != nil {
 		return nil, usagef("%s cannot be resumed here: %v", req.file, err)
 	}
 	if req.changed {

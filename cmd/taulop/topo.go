@@ -57,7 +57,7 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	}
 	placements := false
 	flags.Visit(func(f *flag.Flag) { placements = placements || f.Name == "placements" })
-	if most := 1 << 14; placements && (*tau < 1 || *tau > most) {
+	if most := numa.MostWorkers; placements && (*tau < 1 || *tau > most) {
 		return usagef("-placements %d is no number of workers: give 1 to %d", *tau, most)
 	}
 	t, err := readTopology(*root)

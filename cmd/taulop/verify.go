@@ -268,7 +268,10 @@ func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
 		return err
 	}
 	for _, p := range req.ps {
-		if req.machine == nil || req.force || p <= req.machine.Allowed.Len() {
+		switch {
+		case req.force && p > numa.MostWorkers:
+			return usagef("-P: P = %d is more than the %d ranks that are measured at the most: take fewer", p, numa.MostWorkers)
+		case req.machine == nil || req.force || p <= req.machine.Allowed.Len():
 			continue
 		}
 		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -force, and then it is the scheduler that is measured", p, req.machine.Allowed.Len())
@@ -538,6 +541,12 @@ func (req *verifyRequest) read(here provenance.Provenance) (*params.File, error)
 	}
 	if f.Plan.SegmentBytes < 1 || f.Plan.Segments < 1 {
 		return nil, usagef("-params: %s does not say how it was measured: take a file of taulop sweep", req.params)
+	}
+	if free, err := numa.FreeMemoryBytes("/"); err == nil {
+		n, err := shm.ChannelBytes(f.Plan.Segments, f.Plan.SegmentBytes, 1)
+		if err != nil || int64(n) > free/4/int64(slices.Max(req.ps)) {
+			return nil, usagef("-params: %s has %d segments of %d bytes, and a quarter of the %d MB that are free does not hold that: take another file", req.params, f.Plan.Segments, f.Plan.SegmentBytes, free>>20)
+		}
 	}
 	if was := f.Provenance; was.CPUModel != here.CPUModel || was.Hostname != here.Hostname {
 		req.warnings = append(req.warnings, fmt.Sprintf("%s was measured on %s (%s), not here", req.params, was.Hostname, was.CPUModel))
