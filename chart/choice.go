@@ -2,11 +2,13 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -57,6 +59,11 @@ func (ch Choice) curves(machines []compare.Machine, take func(c *compare.Curve) 
 		if err != nil {
 			return nil, err
 		}
+		for i := range curves { // a time of 0 has no place
+			c := &curves[i]
+			c.Points = slices.DeleteFunc(c.Points, func(p compare.Point) bool { return math.IsNaN(p.L.Center) })
+		}
+		curves = slices.DeleteFunc(curves, func(c compare.Curve) bool { return len(c.Points) == 0 })
 		taken := ch.taken(channelsOf(curves))
 		if len(taken) == 0 {
 			return nil, fmt.Errorf("%s has no transfers of %s: it has %s", m.Name, ch.described(), channelsText(channelsOf(curves)))
@@ -127,7 +134,7 @@ func channelsText(channels []compare.Channel) string {
 	for _, c := range channels {
 		names = append(names, c.String())
 	}
-	return strings.Join(once(names), "; ")
+	return printable.Part(strings.Join(once(names), "; "))
 }
 
 // once are the values without those that were there before.

@@ -329,7 +329,11 @@ func (l *layout) arrange(width vg.Length) {
 		for column := range slices.Chunk(l.legend, rows) {
 			var w vg.Length
 			for _, e := range column {
-				w = max(w, thumbWidth+thumbGap+legendStyle.Width(e.name))
+				name := width // of what has no room anyway
+				if fits(e.name, legendStyle, width) {
+					name = legendStyle.Width(e.name)
+				}
+				w = max(w, thumbWidth+thumbGap+name)
 			}
 			l.columns = append(l.columns, w)
 			total += w + entryGap

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/verify"
 )
@@ -129,7 +130,7 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 		for _, name := range ch.Algorithms {
 			of := keep(all, func(r verify.Row) bool { return r.Name == name || strings.HasPrefix(r.Name, name+":") })
 			if len(of) == 0 {
-				return nil, nil, fmt.Errorf("%s was not verified: there are %s", name, strings.Join(namesOf(all), ", "))
+				return nil, nil, fmt.Errorf("%s was not verified: there are %s", name, printable.List(namesOf(all)))
 			}
 			rows = append(rows, of...)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/params"
@@ -206,7 +207,7 @@ func (d profiling) channelsText(channels []compare.Channel) string {
 	for _, c := range channels {
 		names = append(names, joined(", ", d.traits(c)...))
 	}
-	return strings.Join(once(names), "; ")
+	return printable.Part(strings.Join(once(names), "; "))
 }
 
 // sizes are those of the profile's messages.
@@ -301,7 +302,7 @@ func variantsText(of []profile) string {
 		}
 		lists = append(lists, strings.Join(list, ", "))
 	}
-	return strings.Join(lists, "; ")
+	return printable.Part(strings.Join(lists, "; "))
 }
 
 // numbered reports whether the choice says of which number to draw profiles.

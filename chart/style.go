@@ -2,8 +2,10 @@ package chart
 
 import (
 	"image/color"
+	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -77,24 +79,25 @@ func plain(s string) string {
 }
 
 // wrap breaks facts into lines: between them, then between words, then anywhere.
+// Its time grows with the length of the facts and no faster.
 func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
 	line := ""
 	add := func(separator, part string) {
-		if line != "" && sty.Width(line+separator+part) <= width {
+		if line != "" && fits(line+separator+part, sty, width) {
 			line += separator + part
 			return
 		}
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for line = part; sty.Width(line) > width; {
+		for line = part; !fits(line, sty, width); {
 			head := shorten(line, "", sty, width)
 			lines, line = append(lines, head), strings.TrimPrefix(line, head)
 		}
 	}
 	for _, fact := range facts {
 		fact = strings.Join(strings.Fields(plain(fact)), " ")
-		if sty.Width(fact) <= width {
+		if fits(fact, sty, width) {
 			add(" · ", fact)
 			continue
 		}
@@ -112,12 +115,35 @@ func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
 
 // shorten cuts s so that it fits with the ending that says so.
 func shorten(s, ending string, sty text.Style, width vg.Length) string {
-	if sty.Width(s) <= width {
+	if fits(s, sty, width) {
 		return s
 	}
-	runes := []rune(s)
-	for len(runes) > 1 && sty.Width(string(runes)+ending) > width {
-		runes = runes[:len(runes)-1]
+	ends := letters(s, width)
+	if len(ends) == 0 {
+		return ending
 	}
-	return string(runes) + ending
+	n := sort.Search(len(ends), func(i int) bool { return sty.Width(s[:ends[i]]+ending) > width })
+	return s[:ends[max(n-1, 0)]] + ending
+}
+
+// fits tells whether a text has room. Of a long one it looks at no more than would
+// fill the room with the narrowest letters.
+func fits(s string, sty text.Style, width vg.Length) bool {
+	ends := letters(s, width)
+	if len(ends) > 0 && ends[len(ends)-1] < len(s) {
+		return false
+	}
+	return sty.Width(s) <= width
+}
+
+// letters are the places where the first letters of s end, as many as there may be in
+// a line of that width: none is narrower than half a point.
+func letters(s string, width vg.Length) (ends []int) {
+	most := max(int(2*width), 1)
+	for end := 0; end < len(s) && len(ends) < most; {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+		ends = append(ends, end)
+	}
+	return ends
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey/levels"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
@@ -239,7 +240,7 @@ func (ch Choice) betweenLevels(m compare.Machine) (measured []measuredPoint, err
 	slices.SortStableFunc(levels, func(a, b string) int { return cmp.Compare(farness(a), farness(b)) })
 	for _, l := range wanted {
 		if !slices.Contains(levels, l) {
-			return nil, fmt.Errorf("%s has no copies between %s: it has %s", m.Name, l, strings.Join(levels, ", "))
+			return nil, fmt.Errorf("%s has no copies between %s: it has %s", m.Name, l, printable.List(levels))
 		}
 	}
 	for _, l := range levels {

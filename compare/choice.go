@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -168,5 +169,5 @@ func (choice Choice) nothing(all [][]Curve) error {
 	if published && measured {
 		advice = "published files do not say how they were measured: -as ring takes them for that"
 	}
-	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %s", strings.Join(has, "; "), advice)
+	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %s", printable.Part(strings.Join(has, "; ")), advice)
 }

@@ -33,7 +33,11 @@ func (t *Table) carries(taus []int, test fit.Test) string {
 	A := func(r *Row, tau int) fit.Estimate { b, _ := r.At(tau); return b.A }
 	for i := range t.Rows {
 		if math.IsNaN(A(&t.Rows[i], last).Center) {
-			return fmt.Sprintf("A(τ) of %s is unknown, since L(m,1) was not measured.", t.Rows[i].Machine)
+			why := "L(m,1) was not measured"
+			if of := t.Rows[i].zero(); of > 0 {
+				why = fmt.Sprintf("L(m,%d) is 0 in its file, which is no time", of)
+			}
+			return fmt.Sprintf("A(τ) of %s is unknown, since %s.", t.Rows[i].Machine, why)
 		}
 	}
 	if len(t.own()) > 0 {
@@ -54,6 +58,11 @@ func (t *Table) carries(taus []int, test fit.Test) string {
 func (t *Table) moves(taus []int, test fit.Test) string {
 	last := taus[len(taus)-1]
 	B := func(r *Row, tau int) fit.Estimate { b, _ := r.At(tau); return b.Bandwidth }
+	for i := range t.Rows {
+		if math.IsNaN(B(&t.Rows[i], last).Center) {
+			return fmt.Sprintf("How many bytes a second %s moves at τ = %d is unknown, since L(m,%[2]d) is 0 in its file, which is no time.", t.Rows[i].Machine, last)
+		}
+	}
 	ranking := t.ranking(last, B)
 	from := t.leadsFrom(ranking[0], taus, func(leader, other *Row, tau int) bool {
 		a, b := leader.point(tau), other.point(tau)
@@ -66,6 +75,16 @@ func (t *Table) moves(taus []int, test fit.Test) string {
 		return fmt.Sprintf("None moves more bytes a second, beyond the intervals (τ = %d: %s GB/s).", last, t.list(ranking, last, B, "%#.3g"))
 	}
 	return fmt.Sprintf("%s moves more bytes a second %s (τ = %d: %s GB/s).", t.Rows[ranking[0]].Machine, since(from, taus), last, t.list(ranking, last, B, "%#.3g"))
+}
+
+// zero is the first τ whose time in the file is 0; 0 if there is none.
+func (r *Row) zero() int {
+	for _, b := range r.Points {
+		if math.IsNaN(b.L.Center) {
+			return b.Tau
+		}
+	}
+	return 0
 }
 
 // above reports whether e is larger than o, beyond the intervals. What comes

@@ -53,9 +53,9 @@ type Curve struct {
 // A Point is a curve at one τ.
 type Point struct {
 	Tau       int          `json:"tau"`
-	L         fit.Estimate `json:"L_ns"`          // L(m,τ)
+	L         fit.Estimate `json:"L_ns"`          // L(m,τ); Center is NaN where the file has a time of 0
 	Bandwidth fit.Estimate `json:"bandwidth_GBs"` // of all together, τ·m/L(m,τ): bytes a ns, 10⁹ bytes a second
-	A         fit.Estimate `json:"A"`             // memory concurrency τ·L(m,1)/L(m,τ); Center is NaN where L(m,1) was not measured
+	A         fit.Estimate `json:"A"`             // memory concurrency τ·L(m,1)/L(m,τ); Center is NaN where L(m,1) or L(m,τ) is not known
 	// L by session and launch, in ns; nil where the file has none. Those of A are
 	// of launches that measured both times of it, so that what a launch has of its
 	// own does not count.
@@ -76,10 +76,10 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 		first := t.Cells[0]
 		c.Lone = first.Setup == params.Lone || first.Setup == params.Published && first.Tau == 1
 		for _, cell := range t.Cells {
-			p := Point{Tau: cell.Tau, L: cell.Whole(), A: fit.Median(nil), Replicates: cell.Replicates(f)}
+			p := Point{Tau: cell.Tau, L: known(cell.Whole()), A: fit.Median(nil), Replicates: cell.Replicates(f)}
 			p.Replicates.Scale(1 / float64(max(1, cell.Transfers)))
 			p.Bandwidth = bandwidth(p.Tau, t.Bytes, p.L)
-			if first.Tau == 1 {
+			if first.Tau == 1 && first.Time.Center > 0 {
 				p.A = fit.Concurrency(p.Tau, first.Whole(), p.L)
 				if paired := params.Paired(f, first, cell); paired.Launches() > 0 {
 					p.AReplicates = paired
@@ -98,6 +98,15 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 		return nil, fmt.Errorf("%s has no transfers, L(m,τ): measure them with taulop sweep", name)
 	}
 	return curves, nil
+}
+
+// known is a time that was measured. A time of 0, as some published files have it, was
+// too short for what measured it: nothing follows from it.
+func known(L fit.Estimate) fit.Estimate {
+	if L.Center > 0 {
+		return L
+	}
+	return fit.Median(nil)
 }
 
 // bandwidth of tau transfers of m bytes at once, in bytes a ns.

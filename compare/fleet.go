@@ -128,7 +128,8 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 func (t *FleetTable) add(c *Curve, own bool) {
 	t.Segment = t.Segment || c.Segment
 	for _, p := range c.Points {
-		if own && p.Tau == 1 || p.L.N > 0 && !p.L.Known() { // too few samples give nobody away
+		// Too few samples give nobody away, nor does a time of 0.
+		if own && p.Tau == 1 || p.L.N > 0 && !p.L.Known() || math.IsNaN(p.L.Center) {
 			continue
 		} else if own {
 			p.A = fit.Median(nil)

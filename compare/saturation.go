@@ -1,5 +1,7 @@
 package compare
 
+import "math"
+
 // WorthwhileGain is what more transfers must add to the bandwidth to count,
 // however sure it is.
 const WorthwhileGain = 0.05
@@ -8,14 +10,14 @@ const WorthwhileGain = 0.05
 type Saturation struct {
 	Tau     int  `json:"tau"`               // the smallest that no larger one outdoes
 	Reached bool `json:"reached"`           // false: the largest τ that was measured still adds
-	Unknown bool `json:"unknown,omitempty"` // samples are too few to tell
+	Unknown bool `json:"unknown,omitempty"` // samples are too few to tell, or a time is 0
 }
 
 // saturation is the smallest τ for which no larger one moves more bytes a
 // second: more by WorthwhileGain, and beyond the intervals.
 func saturation(points []Point) Saturation {
 	for _, p := range points {
-		if p.L.N > 0 && !p.L.Known() {
+		if math.IsNaN(p.L.Center) || p.L.N > 0 && !p.L.Known() {
 			return Saturation{Unknown: true}
 		}
 	}

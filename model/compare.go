@@ -12,6 +12,7 @@ type Interval struct {
 	Cheapest     []int   // which, several where their costs began equal
 	Advantage    float64 // at most, what the best of the others costs in multiples of them; 1 if there are none
 	Extrapolated bool    // somewhere, the cost of one of them
+	Unknown      bool    // some cost is, so that none is the cheapest
 }
 
 // perOctave is how many sizes are tried between a size and its double.
@@ -31,7 +32,7 @@ func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) (
 		if err != nil {
 			return nil, err
 		}
-		for now.Cheapest != nil && !now.holds(cs, margin) {
+		for now.From > 0 && !now.holds(cs, margin) {
 			// The first size where it no longer holds.
 			low, high, at := now.To, m, cs
 			for high-low > 1 {
@@ -52,7 +53,7 @@ func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) (
 				return nil, err
 			}
 		}
-		if now.Cheapest == nil {
+		if now.From == 0 {
 			now = newInterval(m, cs)
 		}
 		now.include(m, cs)
@@ -63,6 +64,10 @@ func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) (
 // newInterval begins with those that cost the least.
 func newInterval(m int, costs []Cost) Interval {
 	in := Interval{From: m, Advantage: 1}
+	if in.Unknown = anyUnknown(costs); in.Unknown {
+		in.To = m
+		return in
+	}
 	least := leastOf(costs)
 	for i, c := range costs {
 		if c.Seconds <= least*(1+1e-9) {
@@ -75,6 +80,9 @@ func newInterval(m int, costs []Cost) Interval {
 
 // holds tells whether nothing is cheaper by more than the margin.
 func (in *Interval) holds(costs []Cost, margin float64) bool {
+	if unknown := anyUnknown(costs); unknown || in.Unknown {
+		return unknown == in.Unknown
+	}
 	least := leastOf(costs)
 	for _, i := range in.Cheapest {
 		if costs[i].Seconds > least*(1+max(margin, 1e-9)) {
@@ -85,7 +93,9 @@ func (in *Interval) holds(costs []Cost, margin float64) bool {
 }
 
 func (in *Interval) include(m int, costs []Cost) {
-	in.To = m
+	if in.To = m; in.Unknown {
+		return
+	}
 	worst, next := 0.0, math.Inf(1)
 	for i, c := range costs {
 		if slices.Contains(in.Cheapest, i) {
@@ -98,6 +108,10 @@ func (in *Interval) include(m int, costs []Cost) {
 	if worst > 0 && !math.IsInf(next, 1) {
 		in.Advantage = max(in.Advantage, next/worst)
 	}
+}
+
+func anyUnknown(costs []Cost) bool {
+	return slices.ContainsFunc(costs, func(c Cost) bool { return c.Unknown })
 }
 
 func leastOf(costs []Cost) float64 {

@@ -31,21 +31,27 @@ func TestCheapest(t *testing.T) {
 		want     []Interval
 	}{
 		{"a crossing", 1, 1 << 20, 0, costs(linear, constant(1000.5)), []Interval{
-			{1, 1000, []int{0}, 1000.5, false},
-			{1001, 1 << 20, []int{1}, (1 << 20) / 1000.5, false}}},
-		{"always equal", 1, 100, 0, costs(linear, linear), []Interval{{1, 100, []int{0, 1}, 1, false}}},
+			{1, 1000, []int{0}, 1000.5, false, false},
+			{1001, 1 << 20, []int{1}, (1 << 20) / 1000.5, false, false}}},
+		{"always equal", 1, 100, 0, costs(linear, linear), []Interval{{1, 100, []int{0, 1}, 1, false, false}}},
 		{"equal at one size", 1, 100, 0, costs(linear, constant(50)), []Interval{
-			{1, 50, []int{0}, 50, false}, {51, 100, []int{1}, 2, false}}},
+			{1, 50, []int{0}, 50, false, false}, {51, 100, []int{1}, 2, false, false}}},
 		{"equal at first", 50, 100, 0, costs(linear, constant(50)), []Interval{
-			{50, 50, []int{0, 1}, 1, false}, {51, 100, []int{1}, 2, false}}},
+			{50, 50, []int{0, 1}, 1, false, false}, {51, 100, []int{1}, 2, false, false}}},
 		{"a margin", 1, 1 << 20, 0.1, costs(linear, constant(1000)), []Interval{
-			{1, 1100, []int{0}, 1000, false}, {1101, 1 << 20, []int{1}, (1 << 20) / 1000., false}}},
+			{1, 1100, []int{0}, 1000, false, false}, {1101, 1 << 20, []int{1}, (1 << 20) / 1000., false, false}}},
 		{"within the margin all the way", 1, 1 << 20, 0.1, costs(linear, func(m float64) float64 { return m * 0.96875 }), []Interval{
-			{1, 1 << 20, []int{1}, 1 / 0.96875, false}}},
+			{1, 1 << 20, []int{1}, 1 / 0.96875, false, false}}},
 		{"a threshold within a step of the grid", 8000, 32768, 0, costs(constant(1), step), []Interval{
-			{8000, 12287, []int{0}, 1e9, false}, {12288, 32768, []int{1}, 2, false}}},
-		{"beyond the tables", 4 << 20, 8 << 20, 0, costs(constant(1)), []Interval{{4 << 20, 8 << 20, []int{0}, 1, true}}},
-		{"a single size", 7, 7, 0, costs(linear, constant(1)), []Interval{{7, 7, []int{1}, 7, false}}},
+			{8000, 12287, []int{0}, 1e9, false, false}, {12288, 32768, []int{1}, 2, false, false}}},
+		{"beyond the tables", 4 << 20, 8 << 20, 0, costs(constant(1)), []Interval{{4 << 20, 8 << 20, []int{0}, 1, true, false}}},
+		{"a single size", 7, 7, 0, costs(linear, constant(1)), []Interval{{7, 7, []int{1}, 7, false, false}}},
+		{"unknown in between", 1, 100, 0, func(m int) ([]Cost, error) {
+			return []Cost{{Seconds: 1}, {Seconds: 2, Unknown: m > 10 && m < 20}}, nil
+		}, []Interval{{1, 10, []int{0}, 2, false, false}, {From: 11, To: 19, Advantage: 1, Unknown: true}, {20, 100, []int{0}, 2, false, false}}},
+		{"unknown at first", 1, 100, 0, func(m int) ([]Cost, error) {
+			return []Cost{{Seconds: 1, Unknown: m < 20}, {Seconds: 2}}, nil
+		}, []Interval{{From: 1, To: 19, Advantage: 1, Unknown: true}, {20, 100, []int{0}, 2, false, false}}},
 	} {
 		got, err := Cheapest(tt.from, tt.to, tt.margin, tt.costs)
 		if err != nil || !reflect.DeepEqual(got, tt.want) {

@@ -11,6 +11,7 @@ import (
 type Cost struct {
 	Seconds      float64
 	Extrapolated bool // some term lies beyond what was measured
+	Unknown      bool // some term comes from a time of 0, so that the cost says nothing; whoever knows the parameters sets it
 	Terms        []Term
 	Stages       []StageCost
 	Symbols      Symbols

@@ -3,12 +3,12 @@ package model
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -109,20 +109,23 @@ func TestMLogNPBroadcasts(t *testing.T) {
 
 // Whatever the algorithm, ranks and size: a machine of two levels costs no less than
 // one where all pairs are as the near ones, and no more than one where all are as the
-// far ones; and costs grow with the message.
+// far ones. Costs grow with the message as long as the algorithm is the same: what
+// chooses among several by the size, as MPICH's broadcast does, may become cheaper
+// where it changes, for it chooses by rules and not by these costs.
 func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 	near, far, both := mlognp(t, twoLevels(1, 16)), mlognp(t, twoLevels(16, 1)), mlognp(t, twoLevels(4, 4))
 	reduce := func(m *MLogNP) { m.Reductions = flatGamma{} }
 	reduce(&near)
 	reduce(&far)
 	reduce(&both)
+	random := randtest.New(t)
 	for _, a := range collective.All() {
 		for range 20 {
-			p := 1 + rand.IntN(16)
+			p := 1 + random.IntN(16)
 			if a.PowerOfTwo {
-				p = 1 << rand.IntN(5)
+				p = 1 << random.IntN(5)
 			}
-			call := collective.Call{P: p, Root: rand.IntN(p), M: rand.IntN(1 << 16)}
+			call := collective.Call{P: p, Root: random.IntN(p), M: random.IntN(1 << 16)}
 			if a.Collective.Empty() {
 				call.M = 0
 			}
@@ -134,7 +137,7 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 			if call.M > 0 {
 				more := call
 				more.M *= 2
-				if c := costOf(t, both, a.String(), more); c.Seconds*slack < mid.Seconds {
+				if c := costOf(t, both, a.String(), more); c.Seconds*slack < mid.Seconds && chosen(t, a, call) == chosen(t, a, more) {
 					t.Errorf("%s %+v: %g ns, of twice as much %g", a, call, mid.Seconds*1e9, c.Seconds*1e9)
 				}
 			}
@@ -146,6 +149,34 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 				t.Errorf("%s %+v: terms add up to %g s of %g s", a, call, sum, mid.Seconds)
 			}
 		}
+	}
+}
+
+// chosen is the algorithm that a call is carried out with.
+func chosen(t *testing.T, a *collective.Algorithm, call collective.Call) *collective.Algorithm {
+	t.Helper()
+	s, err := a.Schedule(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Algorithm
+}
+
+// The two sides of the size where MPICH's broadcast leaves the binomial tree: with
+// these parameters the longer message costs less.
+func TestMLogNPWhereAnAlgorithmChanges(t *testing.T) {
+	m := mlognp(t, twoLevels(4, 4))
+	call := collective.Call{P: 16, M: 12<<10 - 1}
+	more := collective.Call{P: 16, M: 12 << 10}
+	a, err := collective.Lookup("bcast:mpich")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chosen(t, a, call) == chosen(t, a, more) {
+		t.Fatalf("one algorithm for %d and %d bytes", call.M, more.M)
+	}
+	if low, high := costOf(t, m, "bcast:mpich", call), costOf(t, m, "bcast:mpich", more); high.Seconds >= low.Seconds {
+		t.Errorf("%d bytes cost %g ns and %d bytes %g", call.M, low.Seconds*1e9, more.M, high.Seconds*1e9)
 	}
 }
 

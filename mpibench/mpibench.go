@@ -5,8 +5,9 @@
 // found by their names and not by their places, in any version of a suite; where
 // times of several ranks are given, a collective lasts as long as its slowest
 // rank, t_max and Max Latency; what cannot be compared with a prediction is left
-// out with the reason, never silently; and text around the tables, as launchers
-// and job scripts print it, is no error.
+// out with the reason, never silently; text around the tables, as launchers
+// and job scripts print it, is no error; and what they print in front of each line,
+// ranks and times, is none either.
 package mpibench
 
 import "github.com/taulop/taulop/collective"

@@ -2,6 +2,7 @@ package mpibench
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/decimal"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Limits of an output, which may come from anywhere.
@@ -45,6 +48,10 @@ func Read(r io.Reader, name string) (*Results, error) {
 	p := parser{name: name, imb: newest, seen: make(map[Omission]bool)}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		p.cut = atEOF && bytes.IndexByte(data, '\n') < 0
+		return bufio.ScanLines(data, atEOF)
+	})
 	for lines.Scan() {
 		p.line++
 		text := lines.Text()
@@ -54,7 +61,7 @@ func Read(r io.Reader, name string) (*Results, error) {
 			}
 			text = strings.TrimPrefix(text, "\xef\xbb\xbf")
 		}
-		if err := p.read(strings.TrimSpace(text)); err != nil {
+		if err := p.read(bare(text)); err != nil {
 			return nil, err
 		}
 	}
@@ -77,6 +84,7 @@ func Read(r io.Reader, name string) (*Results, error) {
 type parser struct {
 	name    string
 	line    int
+	cut     bool // the line has no end
 	tables  bool // there was one
 	results Results
 	seen    map[Omission]bool
@@ -88,7 +96,10 @@ type parser struct {
 	ranks            int
 	why              string // the table is left out
 	columns          columns
-	title, rows      int // of the table: its first line, and how many rows it has
+	headed           bool        // there was a heading
+	title, rows      int         // of the table: its first line, and how many rows it has
+	last             string      // time of the row before
+	sizes            map[int]int // of its rows, their lines
 }
 
 // columns are places in a row, -1 where there is none.
@@ -123,6 +134,12 @@ func (p *parser) read(text string) error {
 	if m := osuTitle.FindStringSubmatch(text); m != nil {
 		return p.beginOSU(m[1])
 	}
+	if p.cut && isPartOfTitle(text) {
+		if err := p.begin("", text, "", nil); err != nil {
+			return err
+		}
+		return nil
+	}
 	switch {
 	case p.suite == "" || text == "":
 		return nil
@@ -133,7 +150,7 @@ func (p *parser) read(text string) error {
 	if m := imbRanks.FindStringSubmatch(text); m != nil && p.suite == "IMB" {
 		n, err := strconv.Atoi(m[1])
 		if err != nil || n < 1 || n > maxRanks {
-			return p.errorf("%q is no number of processes", m[1])
+			return p.errorf("%.40q is no number of processes", m[1])
 		}
 		p.ranks = n
 		return nil
@@ -147,18 +164,33 @@ func (p *parser) read(text string) error {
 	return p.row(text)
 }
 
+// isPartOfTitle tells the last line of an output that was cut in a title.
+func isPartOfTitle(text string) bool {
+	for _, title := range []string{"# Benchmarking", "# OSU MPI"} {
+		if len(text) > len("# ") && strings.HasPrefix(title, text) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *parser) begin(suite, benchmark string, kind Kind, of *collective.Benchmark) error {
 	err := p.end()
 	p.tables = true
-	p.suite, p.benchmark, p.kind, p.of, p.ranks, p.why, p.columns = suite, benchmark, kind, of, 0, "", columns{}
-	p.title, p.rows = p.line, 0
+	p.suite, p.benchmark, p.kind, p.of, p.ranks, p.why, p.columns = suite, printable.Name(benchmark), kind, of, 0, "", columns{}
+	p.title, p.rows, p.headed, p.last, p.sizes = p.line, 0, false, "", make(map[int]int)
 	return err
 }
 
 // end is where a table ends, with the next or with the file: one without rows is
 // what an interrupted benchmark leaves.
 func (p *parser) end() error {
-	if p.kind == "" || p.why != "" || p.rows > 0 {
+	switch {
+	case p.title == 0 || p.rows > 0:
+		return nil
+	case !p.headed:
+		return p.omitAt(p.title, "its table has no heading: the benchmark was stopped, or its output cut")
+	case p.kind == "" || p.why != "":
 		return nil
 	}
 	return p.omitAt(p.title, "its table has no row: the benchmark was stopped, or its output cut")
@@ -224,7 +256,7 @@ func (p *parser) heading(text string) (bool, error) {
 			c.time, rank = i, r
 		}
 	}
-	p.columns = c
+	p.columns, p.headed = c, true
 	if p.why != "" {
 		return true, p.omit(p.why)
 	}
@@ -254,16 +286,19 @@ func (p *parser) row(text string) error {
 	if p.columns.count == 0 || p.why != "" {
 		return nil
 	}
-	if _, err := strconv.ParseFloat(fields[0], 64); err != nil {
+	if !isNumber(fields[0]) {
 		return nil
 	}
 	p.rows++
 	for _, refusal := range []string{"out-of-mem.", "time-out."} {
 		if len(fields) > 1 && strings.HasPrefix(fields[1], refusal) {
-			return p.omit(fmt.Sprintf("IMB did not measure %s bytes: %s", fields[0], strings.TrimSuffix(refusal, ".")))
+			return p.omit(fmt.Sprintf("IMB did not measure %.40s bytes: %s", fields[0], strings.TrimSuffix(refusal, ".")))
 		}
 	}
 	c := p.columns
+	if p.cut && len(fields) < c.count {
+		return p.errorf("%s: the file ends in the middle of this line: leave the line out, or take the whole output", p.benchmark)
+	}
 	if len(fields) != c.count {
 		return p.errorf("%s: %d values, and the heading has %d columns", p.benchmark, len(fields), c.count)
 	}
@@ -271,13 +306,22 @@ func (p *parser) row(text string) error {
 	if c.bytes >= 0 {
 		m, err := strconv.Atoi(fields[c.bytes])
 		if err != nil || m < 0 || m > maxBytes {
-			return p.errorf("%s: %q is no size of a message in bytes", p.benchmark, fields[c.bytes])
+			return p.errorf("%s: %.40q is no size of a message in bytes", p.benchmark, fields[c.bytes])
 		}
+		if first, twice := p.sizes[m]; twice {
+			return p.errorf("%s: %d bytes are there twice in a table, first in line %d: was the benchmark started several times at once?", p.benchmark, m, first)
+		}
+		p.sizes[m] = p.line
 		t.Printed, t.Bytes = m, m
 	}
-	us, err := strconv.ParseFloat(fields[c.time], 64)
+	last := p.last
+	p.last = fields[c.time]
+	if p.cut && c.time == c.count-1 && decimal.Cut(p.last, last) {
+		return p.errorf("%s: the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", p.benchmark, p.last)
+	}
+	us, err := decimal.Parse(fields[c.time])
 	if err != nil || math.IsNaN(us) || us < 0 || us > maxTime {
-		return p.errorf("%s: %q is no time in µs", p.benchmark, fields[c.time])
+		return p.errorf("%s: %.40q is no time in µs", p.benchmark, fields[c.time])
 	}
 	t.Microseconds = us
 	switch {
@@ -297,6 +341,15 @@ func (p *parser) row(text string) error {
 	}
 	p.results.Times = append(p.results.Times, t)
 	return nil
+}
+
+// isNumber tells what begins a row, also where a row cannot begin so: 1_000 and 0x10
+// are refused, and not taken for what some other program printed.
+func isNumber(text string) bool {
+	text = strings.ReplaceAll(text, "_", "")
+	_, float := strconv.ParseFloat(text, 64)
+	_, whole := strconv.ParseInt(text, 0, 64)
+	return float == nil || whole == nil
 }
 
 // omit notes that something is left out, once for each reason.

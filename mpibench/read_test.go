@@ -142,7 +142,14 @@ var outputs = []struct {
 			"Ibcast line 39: taulop predicts nothing like it",
 		}},
 	{"cut within a heading, and stopped before a row", "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t_max[usec]\n# Benchmarking PingPong\n# #proc", nil,
-		[]string{"Bcast line 1: its table has no row: the benchmark was stopped, or its output cut", "PingPong line 4: its table has no row: the benchmark was stopped, or its output cut"}},
+		[]string{"Bcast line 1: its table has no row: the benchmark was stopped, or its output cut", "PingPong line 4: its table has no heading: the benchmark was stopped, or its output cut"}},
+	{"cut within titles that nothing is predicted of", "# Benchmarking Unib", nil, []string{"Unib line 1: its table has no heading: the benchmark was stopped, or its output cut"}},
+	{"cut within the word", "# Benchmarking Barrier\n# #processes = 2\n#repetitions t_max[usec]\n1000 1.05\n\n# Benchm",
+		[]string{"IMB Barrier barrier P=2 m=0 1.05us line 4"}, []string{"# Benchm line 6: its table has no heading: the benchmark was stopped, or its output cut"}},
+	{"OSU cut within the title", "# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n8 0.31\n# OSU M",
+		[]string{"OSU osu_latency message P=2 m=8 0.31us line 3"}, []string{"OSU M line 4: its table has no heading: the benchmark was stopped, or its output cut"}},
+	{"no line end", "# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n8 0.31\n16 10.42", []string{"OSU osu_latency message P=2 m=8 0.31us line 3", "OSU osu_latency message P=2 m=16 10.42us line 4"}, nil},
+	{"Ctrl-Z", "# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n8 0.31\n\x1a", []string{"OSU osu_latency message P=2 m=8 0.31us line 3"}, nil},
 	{"OSU 3.1", "# OSU MPI Latency Test v3.1.1\n# Size            Latency (us)\n0                        19.23\n1024                     31.54\n",
 		[]string{"OSU osu_latency message P=2 m=0 19.23us line 3", "OSU osu_latency message P=2 m=1024 31.54us line 4"}, nil},
 	{"OSU 5.6, after a launcher's lines, indented", "    Rank 1 - About to run: osu_latency\n    2 ranks\n\n    # OSU MPI Latency Test v5.6.3\n    # Size          Latency (us)\n    8                       0.31\n",
@@ -236,6 +243,15 @@ func TestVersionOfIMB(t *testing.T) {
 	}
 }
 
+// sizes are so many rows.
+func sizes(n int) string {
+	var b strings.Builder
+	for m := range n {
+		fmt.Fprintf(&b, "%d 1.00\n", m)
+	}
+	return b.String()
+}
+
 func TestReadRefuses(t *testing.T) {
 	const head = "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t_max[usec]\n"
 	const osuHead = "# OSU MPI Latency Test v7.5\n# Size       Avg Latency(us)\n"
@@ -256,7 +272,16 @@ func TestReadRefuses(t *testing.T) {
 		{"# Benchmarking Bcast\n# #processes = 2\n#repetitions t_max[usec]\n", "out.txt:3: the heading of Bcast has no column of sizes"},
 		{osuHead + "1 2 3\n", "out.txt:3: osu_latency: 3 values, and the heading has 2 columns"},
 		{osuHead + "1\t" + strings.Repeat("1", maxLine) + "\n", "out.txt:3: the line is longer than"},
-		{osuHead + strings.Repeat("1 1\n", maxTimes+1), fmt.Sprintf("out.txt:%d: more than %d rows", maxTimes+3, maxTimes)},
+		{osuHead + sizes(maxTimes+1), fmt.Sprintf("out.txt:%d: more than %d rows", maxTimes+3, maxTimes)},
+		{osuHead + "8 0.31\n8 0.32\n", "out.txt:4: osu_latency: 8 bytes are there twice in a table, first in line 3"},
+		{osuHead + "1_000 0.31\n", `out.txt:3: osu_latency: "1_000" is no size`},
+		{osuHead + "0x10 0.31\n", `out.txt:3: osu_latency: "0x10" is no size`},
+		{osuHead + "8 1_000\n", `out.txt:3: osu_latency: "1_000" is no time`},
+		{osuHead + "8 0x1p4\n", `out.txt:3: osu_latency: "0x1p4" is no time`},
+		{osuHead + "512 31.54\n1024 35", `out.txt:4: osu_latency: the file ends in the middle of this line, after "35"`},
+		{osuHead + "512 31.54\n1024 35.1", `out.txt:4: osu_latency: the file ends in the middle`},
+		{osuHead + "1024 35", `out.txt:3: osu_latency: the file ends in the middle`},
+		{osuHead + "512 31.54\n1024", `out.txt:4: osu_latency: the file ends in the middle`},
 		{"\xff\xfe#\x00", "out.txt:1: the file is UTF-16"},
 	} {
 		got, err := Read(strings.NewReader(tt.text), "out.txt")

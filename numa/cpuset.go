@@ -12,8 +12,12 @@ import (
 type CPUSet []int
 
 // maxCPU is the largest CPU number that is believed: kernels are built for at
-// most 8192 CPUs, and a number beyond this one is a corrupt file.
-const maxCPU = 1 << 20
+// most 8192 CPUs, and a number beyond this one is a corrupt file. What is asked of
+// every two CPUs takes memory that grows with its square.
+const maxCPU = 1<<13 - 1
+
+// mostWords of 32 bits are a mask of all CPUs.
+const mostWords = (maxCPU + 1) / 32
 
 // SetOf returns the set of the given CPUs, in whatever order they come.
 func SetOf(cpus ...int) CPUSet {
@@ -57,15 +61,15 @@ func ParseMask(mask string) (CPUSet, error) {
 	if mask == "" {
 		return nil, nil
 	}
-	words := strings.Split(mask, ",")
-	if len(words) > maxCPU/32 {
-		return nil, fmt.Errorf("CPU mask has %d words of 32 bits, at most %d make sense", len(words), maxCPU/32)
+	words := strings.SplitN(mask, ",", mostWords+2)
+	if len(words) > mostWords {
+		return nil, fmt.Errorf("CPU mask has more than %d words of 32 bits, which no kernel writes", mostWords)
 	}
 	var set CPUSet
 	for i, word := range slices.Backward(words) {
 		bits, err := strconv.ParseUint(word, 16, 32)
 		if err != nil {
-			return nil, fmt.Errorf("CPU mask has %q where a hexadecimal word of 32 bits belongs", word)
+			return nil, fmt.Errorf("CPU mask has %.40q where a hexadecimal word of 32 bits belongs", word)
 		}
 		for bit := range 32 {
 			if bits>>bit&1 != 0 {

@@ -17,14 +17,14 @@ func TestParseList(t *testing.T) {
 		{"0-2,33-34,45,72-73", "0-2,33-34,45,72-73", ""}, // sparse nodes of a real machine
 		{"0,4 \n ", "0,4", ""},
 		{"8,0-3,2-4", "0-4,8", ""},
-		{"1048576", "1048576", ""},
-		{"0-1048577", "", "beyond 1048576"},
+		{"8191", "8191", ""},
+		{"0-8192", "", "beyond 8191"},
 		{"99999999999999999999", "", "no CPU number"},
 		{"3-1", "", "runs backwards: write 1-3"},
 		{"-1", "", "no CPU number"},
 		{"a", "", `"a" is no CPU number`},
 		{"1-2-3", "", "no CPU number"},
-		{strings.Repeat("0-1000000,", 1000), "0-1000000", ""},
+		{strings.Repeat("0-8000,", 1000), "0-8000", ""},
 	} {
 		set, err := numa.ParseList(test.list)
 		if set.String() != test.want || !says(err, test.err) {
@@ -43,7 +43,7 @@ func TestParseMask(t *testing.T) {
 		{"", "", ""},
 		{"xyz", "", `"xyz"`},
 		{"1ffffffff", "", "32 bits"},
-		{strings.Repeat("0,", 40000) + "1", "", "40001 words"},
+		{strings.Repeat("0,", 40000) + "1", "", "more than 256 words"},
 	} {
 		set, err := numa.ParseMask(test.mask)
 		if set.String() != test.want || !says(err, test.err) {
@@ -65,7 +65,7 @@ func TestParseOrder(t *testing.T) {
 		{"0,1,0", nil, "CPU 0 is twice"},
 		{"4,0-7", nil, "CPU 4 is twice"},
 		{"7-5", nil, "write 5-7"},
-		{"0-99999999", nil, "beyond 1048576"},
+		{"0-99999999", nil, "beyond 8191"},
 		{"all", nil, `"all" is no CPU number`},
 	} {
 		cpus, err := numa.ParseOrder(test.list)
@@ -90,7 +90,7 @@ func TestCPUSetInJSON(t *testing.T) {
 }
 
 func FuzzParseList(f *testing.F) {
-	for _, seed := range []string{"0-3,8\n", "", "3-1", "0-1048576", ",,", "0-0", "1 - 2"} {
+	for _, seed := range []string{"0-3,8\n", "", "3-1", "0-8191", ",,", "0-0", "1 - 2"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
@@ -131,7 +131,7 @@ func FuzzParseOrder(f *testing.F) {
 // checkSet: the set is ascending, bounded, and survives being written and read.
 func checkSet(t *testing.T, set numa.CPUSet) {
 	t.Helper()
-	if !slices.Equal(set, numa.SetOf(set...)) || set.Len() > 1<<20+1 {
+	if !slices.Equal(set, numa.SetOf(set...)) || set.Len() > 1<<13 {
 		t.Errorf("%v is not ascending or too large", set)
 	}
 	again, err := numa.ParseList(set.String())

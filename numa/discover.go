@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Discover reads the machine from the sys and proc directories below root: "/"
@@ -175,10 +177,10 @@ func (t tree) nodes(m *Machine) {
 		if cpu.Node, found = home[cpu.ID]; !found {
 			cpu.Node = ids[0]
 			homeless = append(homeless, cpu.ID)
-			m.Nodes[0].CPUs = SetOf(append(m.Nodes[0].CPUs, cpu.ID)...)
 		}
 	}
 	if len(homeless) > 0 {
+		m.Nodes[0].CPUs = SetOf(append(m.Nodes[0].CPUs, homeless...)...)
 		m.unknown("CPUs %v belong to no NUMA node: they count as CPUs of node %d", homeless, ids[0])
 	}
 }
@@ -212,7 +214,7 @@ func (t tree) caches(m *Machine, online CPUSet) {
 			}
 			cache := Cache{
 				Level: level,
-				Type:  t.text(dir + "/type"),
+				Type:  printable.Name(t.text(dir + "/type")),
 				Bytes: parseSize(t.text(dir + "/size")),
 				CPUs:  union(t.shared(dir, "shared_cpu").And(online), cpu),
 			}
@@ -258,19 +260,30 @@ func (t tree) allow(m *Machine, online, affinity CPUSet) error {
 	return nil
 }
 
-// maxFileBytes bounds what is read of a file; proc/cpuinfo takes about 2 KiB a
-// CPU.
-const maxFileBytes = 64 << 20
+// maxFileBytes bounds what is read of a file: a CPU takes about 2 KiB of proc/cpuinfo
+// and less of proc/stat. The files of sys hold a value or a list each.
+const (
+	maxFileBytes = 64 << 20
+	maxSysBytes  = 1 << 20
+)
 
 // text is a file's content without the white space round it; empty when it
-// cannot be read, as files of the kernel's come and go with its version.
+// cannot be read, as files of the kernel's come and go with its version. Opening
+// a pipe in the place of one would wait for somebody to write.
 func (t tree) text(name string) string {
+	if info, err := fs.Stat(t, name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	f, err := t.Open(name)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes))
+	most := int64(maxFileBytes)
+	if strings.HasPrefix(name, "sys/") {
+		most = maxSysBytes
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		return ""
 	}

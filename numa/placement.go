@@ -105,9 +105,20 @@ func (p Placement) String() string {
 	return b.String()
 }
 
+// MostWorkers is as many as a machine has CPUs at the most, and fewer than the threads
+// at which the Go runtime gives up.
+const MostWorkers = maxCPU + 1
+
+// mostByTurns is how many workers may outnumber the CPUs: each thread takes memory, and
+// more of them say no more about taking turns.
+const mostByTurns = 1 << 10
+
 func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
-	if tau < 1 {
+	switch {
+	case tau < 1:
 		return Placement{}, fmt.Errorf("%d workers cannot be placed: ask for at least 1", tau)
+	case tau > max(mostByTurns, m.Allowed.Len()):
+		return Placement{}, fmt.Errorf("%d workers cannot be placed on %d CPUs: ask for at most %d", tau, m.Allowed.Len(), max(mostByTurns, m.Allowed.Len()))
 	}
 	if len(cpus) == 0 {
 		return Placement{}, fmt.Errorf("no CPU to place workers on: choose from %v", m.Allowed)

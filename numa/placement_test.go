@@ -114,6 +114,8 @@ func TestPlaceRefuses(t *testing.T) {
 	}{
 		{place(small(), numa.Local, 0), "ask for at least 1"},
 		{place(small(), numa.Spread, -3), "-3 workers"},
+		{place(small(), numa.Local, 1_000_000_000), "ask for at most 1024"},
+		{placeOn(narrow, 1025, 0), "ask for at most 1024"},
 		{place(small(), "near", 2), `no placement "near": choose local, spread or remote`},
 		{place(small(), numa.List, 2), "needs the CPUs to use"},
 		{place(barred, numa.Local, 2), "Mems_allowed"},

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // WriteBenchmarks writes the cells as results of Go benchmarks, which benchstat
@@ -61,7 +63,7 @@ func (f *File) facts() (all [][2]string) {
 	} {
 		odd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 		if value := strings.Join(strings.FieldsFunc(fact[1], odd), " "); value != "" {
-			all = append(all, [2]string{fact[0], value})
+			all = append(all, [2]string{fact[0], printable.Part(value)})
 		}
 	}
 	return all

@@ -1,19 +1,19 @@
 package params
 
 import (
-	"encoding/csv"
 	"io"
 	"math"
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // WriteCSV writes a row for each cell, all times in ns: the cell's time, for
 // transfers l(k,τ), and what follows from it for transfers, L(m,τ) of the whole
 // message and L(S,τ) of its segment. Fields without a value are empty.
 func (f *File) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := printable.NewTable(w, ',')
 	header := []string{"kind", "setup", "placement", "off_cache", "tau", "m_bytes", "operator", "variant", "n", "delay_ns", "k", "transfers", "samples"}
 	for _, name := range []string{"time", "L_m", "L_S"} {
 		header = append(header, name+"_ns", name+"_lo_ns", name+"_hi_ns")
@@ -47,8 +47,7 @@ func (f *File) WriteCSV(w io.Writer) error {
 			return err
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }
 
 // csvNumber has the digits that the file has.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/provenance"
 )
@@ -187,7 +188,7 @@ func (f *File) Validate() error {
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		if err := c.check(); err != nil {
-			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
+			return fmt.Errorf("cell %d (%s): %w", i+1, printable.Part(c.Key.String()), err)
 		}
 		if samples += len(c.Samples); samples > maxSamples {
 			return fmt.Errorf("cell %d: more than %d samples in all", i+1, maxSamples)
@@ -378,9 +379,9 @@ func (k *Key) check() error {
 	case err != nil:
 		return err
 	case k.Setup != "" && k.Kind != TransferCell && k.Kind != NullCell:
-		return fmt.Errorf("kind %s has no setup, got %q", k.Kind, k.Setup)
+		return fmt.Errorf("kind %s has no setup, got %.40q", k.Kind, k.Setup)
 	case k.Operator != "" && k.Kind != GammaCell:
-		return fmt.Errorf("kind %s has no operator, got %q", k.Kind, k.Operator)
+		return fmt.Errorf("kind %s has no operator, got %.40q", k.Kind, k.Operator)
 	case k.Variant != "" && !k.Kind.varies():
 		return fmt.Errorf("kind %s has no variant, got %.40q", k.Kind, k.Variant)
 	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
@@ -461,6 +462,21 @@ func (c *Cell) check() error {
 		if err := s.check(); err != nil {
 			return fmt.Errorf("sample: %w", err)
 		}
+	}
+	return c.checkSamples()
+}
+
+// checkSamples refuses a centre that the samples contradict: whoever changed one of
+// them, nobody knows which is true. Samples are written with five digits.
+func (c *Cell) checkSamples() error {
+	const rounded = 1e-4
+	if len(c.Samples) == 0 {
+		return nil
+	}
+	ns := c.Values()
+	least, most := slices.Min(ns), slices.Max(ns)
+	if c.Time.Center < least*(1-rounded) || c.Time.Center > most*(1+rounded) {
+		return fmt.Errorf("its time is %g ns, and its samples are %g … %g", c.Time.Center, least, most)
 	}
 	return nil
 }

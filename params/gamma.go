@@ -3,6 +3,8 @@ package params
 import (
 	"fmt"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Gamma is what reductions cost: γ(m,τ) of each operator that was measured.
@@ -42,5 +44,5 @@ func (g *Gamma) Operator(name string) (*Operator, error) {
 	for _, o := range g.Operators {
 		names = append(names, o.Name)
 	}
-	return nil, fmt.Errorf("no γ of operator %q; measured are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("no γ of operator %.40q; measured are %s", name, printable.List(names))
 }

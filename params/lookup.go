@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -232,7 +233,7 @@ func (f *File) choices() string {
 	if len(all) == 0 {
 		return "the file has none at all, taulop sweep measures them"
 	}
-	return "the file has " + strings.Join(all, ", ")
+	return "the file has " + printable.List(all)
 }
 
 func orNone(setup string) string { return cmp.Or(setup, "any setup") }

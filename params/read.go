@@ -8,13 +8,13 @@ import (
 	"io"
 	"math"
 	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/provenance"
 )
 
 // ReadFile reads a native parameter file; see Read.
@@ -63,7 +63,7 @@ func readAll(r io.Reader) (string, error) {
 	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"), strings.IndexByte(text[:min(len(text), 4)], 0) >= 0:
 		return "", errors.New("the file is UTF-16; save it as UTF-8")
 	default:
-		return strings.TrimPrefix(text, "\xef\xbb\xbf"), nil
+		return strings.TrimSuffix(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\x1a"), nil
 	}
 }
 
@@ -164,9 +164,14 @@ func (d *decoder) header(fields map[string]field) {
 			return
 		}
 		if name == "provenance" {
-			d.provenance(at)
+			if err := provenance.CheckLists(at.text); err != nil {
+				d.fail(at.pos, "provenance: %w", err)
+			}
 		}
 		d.decode(name, at, target)
+	}
+	for i, level := range d.f.Provenance.Levels { // of which models speak
+		d.f.Provenance.Levels[i].Name = printable.Name(level.Name)
 	}
 	for _, name := range []string{"provenance", "plan", "cells"} {
 		if _, there := fields[name]; !there {
@@ -202,39 +207,10 @@ func (d *decoder) decode(name string, at field, target any) {
 	if err := in.Decode(target); err != nil {
 		var mistaken *json.UnmarshalTypeError
 		if errors.As(err, &mistaken) {
-			d.fail(at.pos+min(int(mistaken.Offset), len(at.text)), "%s: %s where a value like %v belongs", name, mistaken.Value, mistaken.Type)
+			d.fail(at.pos+min(int(mistaken.Offset), len(at.text)), "%s: %s where a value like %v belongs", name, printable.Part(mistaken.Value), mistaken.Type)
 			return
 		}
 		d.fail(at.pos, "%s: %.200s", name, strings.TrimPrefix(err.Error(), "json: "))
-	}
-}
-
-var digits = regexp.MustCompile(`[0-9]+`)
-
-// provenance refuses lists of CPUs that would unfold to something absurd.
-func (d *decoder) provenance(at field) {
-	var lists struct {
-		Online  string `json:"cpus_online"`
-		Allowed string `json:"cpus_allowed"`
-		Kinds   []struct {
-			CPUs string `json:"cpus"`
-		} `json:"core_kinds"`
-	}
-	d.decode("provenance", at, &lists)
-	all := []string{lists.Online, lists.Allowed}
-	for _, kind := range lists.Kinds {
-		all = append(all, kind.CPUs)
-	}
-	if len(all) > 100 {
-		d.fail(at.pos, "provenance: %d kinds of cores", len(lists.Kinds))
-	}
-	for _, list := range all {
-		for _, cpu := range digits.FindAllString(list, -1) {
-			if n, err := strconv.Atoi(cpu); err != nil || n > maxCPUs {
-				d.fail(at.pos, "provenance: CPU %.40s; the largest that makes sense is %d", cpu, maxCPUs)
-				return
-			}
-		}
 	}
 }
 
@@ -323,7 +299,7 @@ func (d *decoder) cell() {
 		return
 	}
 	if err := c.check(); err != nil {
-		d.fail(begin, "%v: %w", c.Key, err)
+		d.fail(begin, "%s: %w", printable.Part(c.Key.String()), err)
 		return
 	}
 	if len(d.f.Cells) == maxCells {

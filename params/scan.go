@@ -267,6 +267,7 @@ func (s *scanner) value(depth int) string {
 	case '{':
 		names := make(map[string]bool)
 		s.object(func(name string) {
+			name = strings.ToLower(name) // encoding/json takes TAUS for taus
 			if names[name] {
 				s.fail(s.pos, "%.40q is there twice", name)
 			}

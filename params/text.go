@@ -3,12 +3,16 @@ package params
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/decimal"
 )
 
 // Limits of a text file, which may come from anywhere.
@@ -18,11 +22,18 @@ const (
 	maxSize  = 1 << 50 // bytes of a message
 )
 
+// MostBytes is the largest message that a file holds.
+const MostBytes = maxSize
+
 // ReadText reads L(m,τ) and o(m) in the text format of the authors' tools: two
 // lines with the numbers of sizes and of τ, "#m<TAB>30" and "#tau<TAB>8", further
 // comments that begin with #, and a line for each size with m in bytes, o(m),
-// L(m,1), L(m,2) … in seconds, all separated by tabs. Lines may end in CRLF.
-// An error says in which line of name it is.
+// L(m,1), L(m,2) … in seconds, all separated by tabs.
+//
+// What leaves no doubt is read too: empty lines and comments in front, blanks for tabs,
+// blanks and tabs at the ends of lines, CRLF, a byte order mark, Ctrl-Z at the end, and
+// no end of the last line if its last number has all its digits. An error says in which
+// line of name it is.
 func ReadText(r io.Reader, name string) (*Table, error) {
 	t := &Table{}
 	err := readText(r, name, []string{"tau"}, 1, func(columns int, row textRow) error {
@@ -175,6 +186,7 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 
 	var row textRow
 	read, before := 0, 0
+	last := "" // number of the row before
 	for {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -183,19 +195,25 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 		if err != nil {
 			return err
 		}
-		if strings.TrimSpace(line) == "" {
+		if line == "" {
 			continue
 		}
 		if names, comment := strings.CutPrefix(line, "#"); comment {
-			row.names = cells(names)[1:]
+			if fields := cells(names); isSize(fields[0]) {
+				row.names = fields[1:]
+			}
 			continue
 		}
 		if read == rows {
-			return lines.errorf("more sizes than the %d that line 1 declares", rows)
+			return lines.errorf("more sizes than the %d that line \"#m\" declares", rows)
 		}
-		row.size, row.times, err = parseRow(line, columns+extra)
+		fields := cells(line)
+		row.size, row.times, err = parseRow(fields, columns+extra)
 		if err == nil {
 			err = checkNext("size", before, row.size)
+		}
+		if lines.cut && (len(fields) <= columns+extra || err == nil && decimal.Cut(fields[len(fields)-1], cmp.Or(last, fields[len(fields)-2]))) {
+			err = fmt.Errorf("the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", fields[len(fields)-1])
 		}
 		if err == nil {
 			err = take(columns, row)
@@ -203,17 +221,26 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 		if err != nil {
 			return lines.errorf("%w", err)
 		}
-		before = row.size
+		before, last = row.size, fields[len(fields)-1]
 		read++
 	}
 	if read < rows {
-		return lines.errorf("ends after %d of the %d sizes that line 1 declares", read, rows)
+		return lines.errorf("ends after %d of the %d sizes that line \"#m\" declares", read, rows)
 	}
 	return nil
 }
 
-func parseRow(line string, columns int) (size int, times []float64, err error) {
-	row := cells(line)
+// isSize tells the first column's name, which a line with the names of columns begins
+// with; other comments may stand anywhere.
+func isSize(name string) bool {
+	switch strings.ToLower(strings.TrimSuffix(name, ":")) {
+	case "m", "size", "bytes", "m_bytes":
+		return true
+	}
+	return false
+}
+
+func parseRow(row []string, columns int) (size int, times []float64, err error) {
 	if len(row) != columns+1 {
 		return 0, nil, fmt.Errorf("%d columns, want %d: m and %d times, separated by tabs", len(row), columns+1, columns)
 	}
@@ -223,7 +250,7 @@ func parseRow(line string, columns int) (size int, times []float64, err error) {
 	}
 	times = make([]float64, columns)
 	for i, cell := range row[1:] {
-		v, err := strconv.ParseFloat(cell, 64)
+		v, err := decimal.Parse(cell)
 		if err == nil {
 			err = checkTime(v)
 		}
@@ -235,9 +262,21 @@ func parseRow(line string, columns int) (size int, times []float64, err error) {
 	return int(size64), times, nil
 }
 
-// cells splits a line at tabs; one tab at the end is customary.
+// cells splits a line at tabs, or at blanks where it has none: editors and terminals
+// turn tabs into these. The customary names L(m, 1) have a blank of their own.
 func cells(line string) []string {
-	return strings.Split(strings.TrimSuffix(line, "\t"), "\t")
+	if strings.Contains(line, "\t") {
+		row := strings.Split(line, "\t")
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		return row
+	}
+	row := strings.Fields(strings.ReplaceAll(line, ", ", ","))
+	if len(row) == 0 {
+		return []string{""}
+	}
+	return row
 }
 
 var tauName = regexp.MustCompile(`^L\d*\(m, *(\d+)\)$`)
@@ -261,6 +300,7 @@ type lineReader struct {
 	r      *bufio.Reader
 	name   string
 	number int
+	cut    bool // the line has no end
 }
 
 // errorf is an error in the line that was read last.
@@ -268,8 +308,12 @@ func (l *lineReader) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", l.name, l.number, fmt.Errorf(format, args...))
 }
 
-// next returns the next line without its end, and io.EOF after the last.
+// next returns the next line without its end and without what is invisible round it,
+// and io.EOF after the last.
 func (l *lineReader) next() (string, error) {
+	if l.cut {
+		return "", io.EOF
+	}
 	l.number++
 	var line []byte
 	for {
@@ -282,7 +326,8 @@ func (l *lineReader) next() (string, error) {
 			break
 		}
 		if err == io.EOF && len(line) > 0 {
-			return "", l.errorf("the file ends in the middle of this line; if it is whole nevertheless, add a line end")
+			l.cut = true
+			break
 		}
 		if err == io.EOF {
 			l.number = max(1, l.number-1)
@@ -301,27 +346,45 @@ func (l *lineReader) next() (string, error) {
 	if bytes.IndexByte(line, 0) >= 0 {
 		return "", l.errorf("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
 	}
-	line = bytes.TrimSuffix(line, []byte("\n"))
-	return string(bytes.TrimSuffix(line, []byte("\r"))), nil
+	if l.cut && line[len(line)-1] == controlZ { // which stands behind the end, not in it
+		line = line[:len(line)-1]
+	}
+	line = bytes.Trim(line, " \t\r\n")
+	if len(line) == 1 && line[0] == controlZ {
+		line = nil
+	}
+	return string(line), nil
 }
 
-// count reads a line such as "#m<TAB>30" under one of the names given.
+// controlZ is what DOS and its editors end a text file with.
+const controlZ = 0x1a
+
+// count finds a line such as "#m<TAB>30" under one of the names given; empty lines and
+// other comments may come before it.
 func (l *lineReader) count(names ...string) (int, error) {
-	line, err := l.next()
-	if err == io.EOF {
-		return 0, l.errorf("the file ends here; a line \"#%s<TAB>number\" is missing", names[0])
-	}
-	if err != nil {
-		return 0, err
-	}
-	row := cells(line)
-	if len(row) == 2 {
-		for _, name := range names {
-			n, err := strconv.Atoi(row[1])
-			if strings.TrimSuffix(row[0], ":") == "#"+name && err == nil && n >= 1 && n <= maxCells {
+	for {
+		line, err := l.next()
+		if err == io.EOF {
+			return 0, l.errorf("the file ends here; a line \"#%s<TAB>number\" is missing", names[0])
+		}
+		if err != nil {
+			return 0, err
+		}
+		comment, found := strings.CutPrefix(line, "#")
+		if line == "" {
+			continue
+		}
+		row := cells(strings.TrimSpace(comment))
+		name := strings.TrimSuffix(row[0], ":")
+		known := slices.Contains(names, name)
+		if found && known && len(row) == 2 {
+			if n, err := strconv.Atoi(row[1]); err == nil && n >= 1 && n <= maxCells {
 				return n, nil
 			}
 		}
+		// A sentence begins with a blank, what counts or names columns does not.
+		if counts := slices.Contains([]string{"m", "tau", "tau_op", "max_ops"}, name); !found || counts && comment[0] != ' ' {
+			return 0, l.errorf("%.60q, want \"#%s<TAB>number\" with a number from 1 to %d", line, names[0], maxCells)
+		}
 	}
-	return 0, l.errorf("%.60q, want \"#%s<TAB>number\" with a number from 1 to %d", line, names[0], maxCells)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,17 @@ func TestReadText(t *testing.T) {
 		{"byte order mark", "\xef\xbb\xbf" + small},
 		{"blank lines and comments", strings.Replace(small, "64", "\n# by hand\n64", 1) + "\n"},
 		{"tab at the end", strings.ReplaceAll(small, "\n", "\t\n")},
+		{"no line end", strings.TrimSuffix(small, "\n")},
+		{"blanks and tabs at the end, and no line end", strings.TrimSuffix(strings.ReplaceAll(small, "\n", " \t \n"), "\n")},
+		{"blank lines and comments at the top", "\n# metropolis, measured in 2014\n\t\n#\n" + strings.Replace(small, "#tau", "# m and tau\n\n#tau", 1)},
+		{"comments behind the names", strings.Replace(small, "\n1\t", "\n# in seconds\n1\t", 1)},
+		{"spaces for tabs", strings.ReplaceAll(small, "\t", " ")},
+		{"columns of spaces", strings.ReplaceAll(small, "\t", "      ")},
+		{"indented", "  " + strings.ReplaceAll(small, "\n", "\n  ")},
+		{"colons", strings.NewReplacer("#m\t2", "#m:\t2", "#tau", "# tau:").Replace(small)},
+		{"Ctrl-Z at the end", small + "\x1a"},
+		{"Ctrl-Z at the end of the last line", strings.TrimSuffix(small, "\n") + "\x1a"},
+		{"all of it", "\xef\xbb\xbf\r\n" + strings.ReplaceAll(small, "\n", " \t\r\n") + "\x1a"},
 	} {
 		table, err := ReadText(strings.NewReader(form.text), "SHM.txt")
 		if err != nil {
@@ -96,7 +108,16 @@ func TestReadTextRefuses(t *testing.T) {
 		{"huge table", strings.Replace(with("#m\t2", "#m\t1000000"), "#tau\t2", "#tau\t1000000", 1), "f:2: 1000000 sizes by 1000000 columns declared"},
 		{"no sizes", with("#m\t2", "#m\t0"), "f:1: "},
 		{"negative count", with("#tau\t2", "#tau\t-2"), "f:2: "},
-		{"spaces for tabs", strings.ReplaceAll(small, "\t", " "), `f:1: "#m 2", want`},
+		{"no count of sizes", strings.TrimPrefix(small, "#m\t2\n"), `f:1: "#tau\t2", want "#m<TAB>number"`},
+		{"no counts", "# by hand\n1\t0.1\t0.2\t0.3\n", `f:2: "1\t0.1\t0.2\t0.3", want "#m<TAB>number"`},
+		{"no count of τ", strings.Replace(small, "#tau\t2\n", "", 1), `f:2: "#m\to(m)`},
+		{"digits in groups", with("0.5", "1_000"), `f:5: column 3: "1_000" is no time`},
+		{"digits in groups in a size", with("64", "6_4"), `f:5: "6_4" is no message size`},
+		{"hexadecimal", with("0.5", "0x1p-4"), `f:5: column 3: "0x1p-4" is no time`},
+		{"cut within the last number", strings.Replace(small, "0.6\n", "0.", 1), "f:5: the file ends in the middle"},
+		{"cut within the last number, behind an exponent", strings.NewReplacer("0.3\n", "0.3e-06\n", "0.6\n", "0.6e-0").Replace(small), "f:5: the file ends in the middle"},
+		{"cut to a whole number", strings.NewReplacer("0.3\n", "31.54\n", "0.6\n", "35").Replace(small), "f:5: the file ends in the middle of this line, after \"35\""},
+		{"Ctrl-Z within", with("0.5", "0.5\x1a"), `f:5: column 3`},
 		{"UTF-16", utf16, "f:1: the file is UTF-16"},
 		{"UTF-16 big endian", "\xfe\xff\x00#\x00\n", "f:1: the file is UTF-16"},
 		{"UTF-16 without mark", utf16[2:], "f:1: a zero byte"},
@@ -142,13 +163,22 @@ func TestReadGammaText(t *testing.T) {
 }
 
 // Wherever a file is cut off, the rest is refused: half a number is a number too.
+//
+// Where nothing but what is invisible is missing, it is whole.
 func TestReadTextRefusesEveryTruncation(t *testing.T) {
+	whole := func(text string, i int) bool { return strings.TrimSpace(text[i:]) == "" }
 	for i := range len(small) - 1 {
+		if whole(small, i) {
+			continue
+		}
 		if _, err := ReadText(strings.NewReader(small[:i]), "f"); err == nil {
 			t.Errorf("%q was read", small[:i])
 		}
 	}
 	for i := range len(smallGamma) - 1 {
+		if whole(smallGamma, i) {
+			continue
+		}
 		if _, err := ReadGammaText(strings.NewReader(smallGamma[:i]), "f"); err == nil {
 			t.Errorf("%q was read", smallGamma[:i])
 		}
@@ -166,6 +196,46 @@ func TestReadTextReportsReadErrors(t *testing.T) {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, os.NewSyscallError("disk on fire", os.ErrInvalid) }
+
+// All published files, as editors and other systems leave them.
+func TestReadPublishedVariants(t *testing.T) {
+	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt", "gamma.txt") {
+		read := func(text string) (any, error) {
+			if filepath.Base(path) == "gamma.txt" {
+				return ReadGammaText(strings.NewReader(text), path)
+			}
+			return ReadText(strings.NewReader(text), path)
+		}
+		text := string(data)
+		want, err := read(text)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		for name, variant := range map[string]string{
+			"no line end":      strings.TrimRight(text, "\r\n"),
+			"comments on top":  "# of a machine\n\n" + text,
+			"blanks at ends":   strings.ReplaceAll(text, "\n", " \t \n"),
+			"CRLF":             strings.ReplaceAll(text, "\n", "\r\n"),
+			"byte order mark":  "\ufeff" + text,
+			"Ctrl-Z":           text + "\x1a",
+			"spaces for tabs":  strings.ReplaceAll(text, "\t", " "),
+			"tabs expanded":    strings.ReplaceAll(text, "\t", "        "),
+			"Ctrl-Z of CP/M":   strings.TrimRight(text, "\r\n") + "\r\n\x1a\r\n",
+			"indented by mail": "  " + strings.ReplaceAll(text, "\n", "\n  "),
+		} {
+			if got, err := read(variant); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: %v", path, name, err)
+			}
+		}
+		cut := strings.TrimRight(text, "\t\r\n ")
+		for i := range 12 {
+			if _, err := read(cut[:len(cut)-1-i]); err == nil {
+				t.Errorf("%s was read without its last %d digits", path, 1+i)
+			}
+		}
+	}
+}
 
 // What was published, read and written again, is the same number in every place.
 func TestPublishedFilesRoundTrip(t *testing.T) {

@@ -4,51 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/provenance"
 )
 
-// WriteFile writes the file as Write does, by way of a temporary one in the same
-// directory: whatever happens, path holds either what it held or all of f.
+// WriteFile writes the file as Write does, and as outfile.Write does: whatever
+// happens, a regular file at path holds either what it held or all of f.
 func (f *File) WriteFile(path string) error {
-	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		return err
-	}
-	return Replace(path, b.Bytes())
-}
-
-// Replace writes a file as WriteFile does. An error names path, not the temporary
-// file.
-func Replace(path string, data []byte) error {
-	err := replace(path, data)
-	if hidden := (*fs.PathError)(nil); errors.As(err, &hidden) {
-		return fmt.Errorf("%s was not written: %w", path, hidden.Err)
-	}
-	return err
-}
-
-// RemoveLeftovers removes what writes of path have left beside it that were
-// killed half-way. Nobody else may be writing.
-func RemoveLeftovers(path string) {
-	dir, name := filepath.Split(path)
-	entries, _ := os.ReadDir(filepath.Clean(dir))
-	for _, e := range entries {
-		digits, found := strings.CutPrefix(e.Name(), "."+name)
-		if found && digits != "" && strings.Trim(digits, "0123456789") == "" {
-			os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
+	return outfile.Write(path, f.Write)
 }
 
 // Write writes the file in version Version of the format: a line a cell, in the

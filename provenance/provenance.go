@@ -8,6 +8,7 @@ package provenance
 
 import (
 	"bufio"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -96,8 +98,20 @@ func Read(root string, m *numa.Machine) Provenance {
 	p.readMemory(t)
 	p.readActivity(t)
 	p.identify(root)
+	p.shorten()
 	p.listUnknown()
 	return p
+}
+
+// shorten keeps what should be a name from being a book: a tree may be anybody's.
+func (p *Provenance) shorten() {
+	for _, fact := range []*string{&p.Hostname, &p.CPUModel, &p.Vendor, &p.Microcode, &p.Product, &p.Board, &p.BIOS,
+		&p.Hypervisor, &p.Kernel, &p.OS, &p.Arch, &p.Clocksource, &p.HugePages} {
+		*fact = printable.Part(words(*fact))
+	}
+	for i, governor := range p.Governors {
+		p.Governors[i] = printable.Part(words(governor))
+	}
 }
 
 // Version is the program's, as far as it was built in.
@@ -195,9 +209,25 @@ func (p *Provenance) listUnknown() {
 // A tree is a file system with the kernel's sys and proc directories in it.
 type tree struct{ fs.FS }
 
+// maxFileBytes bounds what is read of a file.
+const maxFileBytes = 1 << 20
+
+// open opens regular files alone: opening a pipe would wait for somebody to write.
+func (t tree) open(name string) (fs.File, error) {
+	if info, err := fs.Stat(t, name); err != nil || !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	return t.Open(name)
+}
+
 // text is a file's content without the white space round it, or empty.
 func (t tree) text(name string) string {
-	data, err := fs.ReadFile(t, name)
+	f, err := t.open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes))
 	if err != nil {
 		return ""
 	}
@@ -217,7 +247,7 @@ func (t tree) field(file, name string) string {
 // lines yields the names and values of lines of "name: value".
 func (t tree) lines(file string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
-		f, err := t.Open(file)
+		f, err := t.open(file)
 		if err != nil {
 			return
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -276,7 +276,7 @@ func coefficient(c fit.Coefficient) string {
 // beside transfers: all in one table, which kind and variant tell apart. Fields
 // without a value are empty.
 func (c *SideBySide) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := printable.NewTable(w, ',')
 	header := []string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau", "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
 		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit"}
@@ -286,7 +286,7 @@ func (c *SideBySide) WriteCSV(w io.Writer) error {
 			for _, b := range r.Points {
 				row := csvRow(channelKey(t.Channel, b.Tau), r.Machine, b.Replicates.Launches(), b.L, b.Bandwidth, b.A)
 				row = append(row, csvRatio(b.Ratio)...)
-				row = append(row, strconv.Itoa(r.Saturation.Tau), strconv.FormatBool(r.Saturation.Reached))
+				row = append(row, csvSaturation(len(r.Points), r.Saturation)...)
 				if s := r.Scalability; s != nil {
 					row = append(row, csvNumber(s.Sigma.Value), csvNumber(s.Sigma.Error), csvNumber(s.Kappa.Value), csvNumber(s.Kappa.Error),
 						csvNumber(s.Residual), strconv.FormatBool(r.Poor))
@@ -304,8 +304,7 @@ func (c *SideBySide) WriteCSV(w io.Writer) error {
 			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }
 
 // channelKey is that of a transfer.
@@ -335,6 +334,14 @@ func csvRatio(r *compare.Ratio) []string {
 		return []string{csvNumber(r.Value), "", ""}
 	}
 	return []string{csvNumber(r.Value), csvNumber(r.Adjusted), strconv.FormatBool(r.Differs)}
+}
+
+// csvSaturation is as text has it: nothing of one τ, and nothing where it is unknown.
+func csvSaturation(points int, s compare.Saturation) []string {
+	if points < 2 || s.Unknown {
+		return []string{"", ""}
+	}
+	return []string{strconv.Itoa(s.Tau), strconv.FormatBool(s.Reached)}
 }
 
 // padded fills a row up with empty fields.

@@ -93,7 +93,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 // WriteText writes the formula, its terms with the numbers in, and its stages.
 func (e *Explanation) WriteText(w io.Writer) {
 	name := e.Collective + ":" + e.Algorithm
-	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs\n", name, e.P, size(e.Bytes), Microseconds(e.Microseconds, e.Extrapolated))
+	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs\n", name, e.P, size(e.Bytes), e.cost())
 	if e.Chosen != "" {
 		fmt.Fprintf(w, "It chooses %s:%s here.\n", e.Collective, e.Chosen)
 	}
@@ -117,8 +117,15 @@ func (e *Explanation) WriteText(w io.Writer) {
 		fmt.Fprintf(t, "\t%s\t×\t%s\t%s\t=\t%s\t%.1f %%\t\n", strconv.FormatFloat(term.Times, 'f', -1, 64), term.Parameter,
 			Microseconds(term.Value, term.Extrapolated), Microseconds(term.Microseconds, false), 100*term.Share)
 	}
-	fmt.Fprintf(t, "\t\t\t\t\tΘ =\t%s\t100.0 %%\t\n", Microseconds(e.Microseconds, false))
+	if e.Unknown {
+		fmt.Fprint(t, "\t\t\t\t\tΘ =\t?\t\t\n")
+	} else {
+		fmt.Fprintf(t, "\t\t\t\t\tΘ =\t%s\t100.0 %%\t\n", Microseconds(e.Microseconds, false))
+	}
 	t.Flush()
+	if e.Unknown {
+		fmt.Fprintln(w, "  ? unknown: the parameters have a time of 0 for it")
+	}
 	e.writeStages(w)
 }
 
@@ -197,17 +204,18 @@ type Win struct {
 	Cheapest     []string `json:"cheapest"`  // several where their costs are equal, within the margin
 	Advantage    float64  `json:"advantage"` // the best of the others costs so many times as much, at most
 	Extrapolated bool     `json:"extrapolated"`
+	Unknown      bool     `json:"unknown,omitempty"` // the parameters have a time of 0 for one of the costs
 }
 
 // Compare names the algorithms of intervals.
 func Compare(p int, margin float64, algorithms []string, intervals []model.Interval) Comparison {
 	c := Comparison{P: p, Margin: margin, Algorithms: algorithms}
 	for _, in := range intervals {
-		var names []string
+		names := []string{}
 		for _, i := range in.Cheapest {
 			names = append(names, algorithms[i])
 		}
-		c.Intervals = append(c.Intervals, Win{in.From, in.To, names, in.Advantage, in.Extrapolated})
+		c.Intervals = append(c.Intervals, Win{in.From, in.To, names, in.Advantage, in.Extrapolated, in.Unknown})
 	}
 	return c
 }
@@ -225,7 +233,11 @@ func (c *Comparison) WriteText(w io.Writer) {
 		if in.Extrapolated {
 			advantage = "~ " + advantage
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t  %s\n", Bytes(in.From), Bytes(in.To), advantage, strings.Join(in.Cheapest, " = "))
+		cheapest := strings.Join(in.Cheapest, " = ")
+		if in.Unknown {
+			advantage, cheapest = "?", "unknown, since the parameters have a time of 0"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t  %s\n", Bytes(in.From), Bytes(in.To), advantage, cheapest)
 	}
 	t.Flush()
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -118,7 +118,7 @@ func spreadCells(s fit.Spread) string {
 // the robust z-score, then one for each machine and cell of what was measured beside
 // transfers.
 func (o *Overview) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := printable.NewTable(w, ',')
 	out.Write([]string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau",
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z"})
 	write := func(k params.Key, machine string, L fit.Estimate, bandwidth, A float64, all fit.Spread, z float64) {
@@ -139,6 +139,5 @@ func (o *Overview) WriteCSV(w io.Writer) error {
 			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }

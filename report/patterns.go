@@ -47,6 +47,9 @@ func (d *Patterns) WriteText(w io.Writer) {
 		d.writeTested(w, tested[:n], variants[:n])
 		tested, variants = tested[n:], variants[n:]
 	}
+	if len(d.Means) == 0 {
+		return
+	}
 	fmt.Fprintf(w, "\nMean relative errors, %%, of all variants at these sizes\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "P\tuser data\tof\t%s\t\n", strings.Join(verify.PatternModels, "\t"))
@@ -121,14 +124,17 @@ func (d *Patterns) writeTested(w io.Writer, rows []verify.PatternRow, variants [
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "pattern\tvariants\tm\tmeasured\t95 % interval\t")
-	for _, p := range rows[0].Predicted {
-		fmt.Fprintf(t, "%s\terror\t", p.Model)
+	for _, model := range verify.PatternModels {
+		fmt.Fprintf(t, "%s\terror\t", model)
 	}
 	fmt.Fprintln(t)
 	several, extrapolated := false, false
 	for i, r := range rows {
 		us := r.Measured.Scale(1e-3)
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t", r.Name, variants[i], Bytes(r.Bytes), Digits(us.Center, (us.Hi-us.Lo)/2), Interval(us))
+		for range verify.PatternModels[len(r.Predicted):] {
+			fmt.Fprint(t, "–\t–\t")
+		}
 		for _, p := range r.Predicted {
 			fmt.Fprintf(t, "%s\t%+.1f\t", Microseconds(p.Ns/1e3, p.Extrapolated), 100*(p.Ns-r.Measured.Center)/r.Measured.Center)
 			extrapolated = extrapolated || p.Extrapolated

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // A Source says where costs come from: a machine's parameters and a model.
@@ -81,7 +83,8 @@ type Prediction struct {
 	Bytes        int     `json:"m_bytes"`
 	Microseconds float64 `json:"cost_us"`
 	Extrapolated bool    `json:"extrapolated"`
-	Cheapest     bool    `json:"cheapest"` // of this collective, P and m; see MarkCheapest
+	Cheapest     bool    `json:"cheapest"`          // of this collective, P and m; see MarkCheapest
+	Unknown      bool    `json:"unknown,omitempty"` // the parameters have a time of 0 for it: text and tables show no cost
 	// TauLop is what τ-Lop says in µs, where it stands beside another model.
 	TauLop *float64 `json:"taulop_us,omitempty"`
 }
@@ -92,7 +95,7 @@ type predictionKey struct {
 }
 
 // MarkCheapest marks the cheapest rows of each collective, P and m: several
-// where they are equal, none where all are.
+// where they are equal, none where all are, nor where one of them is unknown.
 func (p *Predictions) MarkCheapest() {
 	calls := make(map[predictionKey][]*Prediction)
 	for i := range p.Rows {
@@ -106,7 +109,8 @@ func (p *Predictions) MarkCheapest() {
 			least, most = min(least, r.Microseconds), max(most, r.Microseconds)
 		}
 		for _, r := range rows {
-			r.Cheapest = same(r.Microseconds, least) && !same(most, least)
+			r.Cheapest = same(r.Microseconds, least) && !same(most, least) &&
+				!slices.ContainsFunc(rows, func(r *Prediction) bool { return r.Unknown })
 		}
 	}
 }
@@ -117,7 +121,7 @@ func same(a, b float64) bool { return a <= b*(1+1e-9) && b <= a*(1+1e-9) }
 // WriteText writes a table for each collective and P, and what its marks mean.
 func (p *Predictions) WriteText(w io.Writer) {
 	p.Source.WriteText(w)
-	var extrapolated, cheapest bool
+	var extrapolated, cheapest, unknown bool
 	for rows := p.Rows; len(rows) > 0; {
 		first, n := rows[0], 0
 		for n < len(rows) && rows[n].P == first.P {
@@ -130,19 +134,31 @@ func (p *Predictions) WriteText(w io.Writer) {
 			}
 			extrapolated = extrapolated || r.Extrapolated
 			cheapest = cheapest || r.Cheapest
+			unknown = unknown || r.Unknown
 		}
 		for _, c := range collectives {
 			writePredictions(w, c, first.P, rows[:n])
 		}
 		rows = rows[n:]
 	}
-	if cheapest || extrapolated || len(p.LeftOut) > 0 {
+	if cheapest || unknown || extrapolated || len(p.LeftOut) > 0 {
 		fmt.Fprintln(w)
 	}
 	if cheapest {
 		fmt.Fprintln(w, "* the cheapest of its row")
 	}
+	if unknown {
+		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it, and its row is not ranked")
+	}
 	p.WriteNotes(w, extrapolated, p.LeftOut)
+}
+
+// cost is in text, "?" of what is unknown.
+func (r *Prediction) cost() string {
+	if r.Unknown {
+		return "?"
+	}
+	return Microseconds(r.Microseconds, r.Extrapolated)
 }
 
 // writePredictions writes the table of one collective: sizes down, algorithms across.
@@ -166,7 +182,7 @@ func writePredictions(w io.Writer, collective string, p int, rows []Prediction) 
 		if r.Cheapest {
 			mark = "*"
 		}
-		cells[key(r.Algorithm, r.Bytes)] = Microseconds(r.Microseconds, r.Extrapolated) + mark
+		cells[key(r.Algorithm, r.Bytes)] = r.cost() + mark
 		if r.TauLop != nil {
 			beside = true
 			cells[key(r.Algorithm, r.Bytes)] += "\t" + Microseconds(*r.TauLop, false) + " "
@@ -214,18 +230,24 @@ func Microseconds(us float64, extrapolated bool) string {
 // WriteTSV writes a line for each row: machine, collective, algorithm, P, m in
 // bytes and the cost in µs, and that of τ-Lop where it stands beside.
 func (p *Predictions) WriteTSV(w io.Writer) {
-	fmt.Fprint(w, "machine\tcollective\talgorithm\tP\tm_bytes\tcost_us")
+	out := printable.NewTable(w, '\t')
+	header := []string{"machine", "collective", "algorithm", "P", "m_bytes", "cost_us"}
 	if len(p.Rows) > 0 && p.Rows[0].TauLop != nil {
-		fmt.Fprint(w, "\ttaulop_us")
+		header = append(header, "taulop_us")
 	}
-	fmt.Fprintln(w)
+	out.Write(header)
 	for _, r := range p.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.6f", p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, r.Microseconds)
-		if r.TauLop != nil {
-			fmt.Fprintf(w, "\t%.6f", *r.TauLop)
+		cost := ""
+		if !r.Unknown {
+			cost = fmt.Sprintf("%.6f", r.Microseconds)
 		}
-		fmt.Fprintln(w)
+		row := []string{p.Machine, r.Collective, r.Algorithm, strconv.Itoa(r.P), strconv.Itoa(r.Bytes), cost}
+		if r.TauLop != nil {
+			row = append(row, fmt.Sprintf("%.6f", *r.TauLop))
+		}
+		out.Write(row)
 	}
+	out.Flush() // who gave w knows what went wrong
 }
 
 // WriteJSON writes the document.

@@ -1,13 +1,16 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/verify"
 )
@@ -28,6 +31,10 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	case strings.TrimSpace(string(text)) == "":
 		return nil, fmt.Errorf("%s is empty: write it anew with taulop verify -json", name)
 	}
+	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\x1a"))
+	if err := params.CheckJSON(string(text), name); err != nil {
+		return nil, fmt.Errorf("%w; this is not what taulop verify -json writes", err)
+	}
 	var doc struct {
 		Format string `json:"format"` // of a parameter file
 		Verification
@@ -42,7 +49,7 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 		case errors.As(err, &kind):
 			line += strings.Count(string(text[:kind.Offset]), "\n")
 		}
-		return nil, fmt.Errorf("%s:%d: %w; this is not what taulop verify -json writes", name, line, err)
+		return nil, fmt.Errorf("%s:%d: %s; this is not what taulop verify -json writes", name, line, printable.Part(err.Error()))
 	}
 	if doc.Format == params.Format {
 		return nil, fmt.Errorf("%s holds the parameters of a machine: what models predict beside what was measured is written by taulop verify -json", name)
@@ -50,15 +57,32 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	if len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has no rows of measured collectives; this is not what taulop verify -json writes", name)
 	}
+	measured := len(doc.Rows) // of a run that was stopped, or had little time
+	if doc.Rows = slices.DeleteFunc(doc.Rows, func(r verify.Row) bool { return len(r.Predicted) == 0 }); len(doc.Rows) == 0 {
+		return nil, fmt.Errorf("%s has %d rows and no predictions: measure again with a longer -time, or with -params", name, measured)
+	}
 	models := verify.Models
 	if first := doc.Rows[0].Predicted; len(first) > 1 && first[1].Model == verify.PatternModels[1] {
 		models = verify.PatternModels
 	}
+	type call struct {
+		name     string
+		p, bytes int
+		offCache bool
+	}
+	first := make(map[call]int)
 	for i, row := range doc.Rows {
-		if err := checkRow(row, models); err != nil {
+		err := checkRow(row, models)
+		key := call{row.Name, row.P, row.Bytes, row.OffCache}
+		if before, twice := first[key]; twice && err == nil {
+			err = fmt.Errorf("%.40q of P = %d and m = %d is there twice, first in row %d", row.Name, row.P, row.Bytes, before)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: row %d: %w; write it anew with taulop verify -json", name, i+1, err)
 		}
+		first[key] = i + 1
 	}
+	doc.Provenance.Hostname = printable.Name(doc.Provenance.Hostname)
 	return &doc.Verification, nil
 }
 
@@ -68,6 +92,8 @@ func checkRow(r verify.Row, models []string) error {
 	switch {
 	case r.Name == "":
 		return errors.New("the algorithm has no name")
+	case r.Name != printable.Name(r.Name):
+		return fmt.Errorf("%.40q is no name of an algorithm", r.Name)
 	case r.P < 1 || r.Bytes < 0:
 		return fmt.Errorf("%s has P = %d and m = %d", r.Name, r.P, r.Bytes)
 	case !(m.Center >= 0) || math.IsInf(m.Center, 0):
@@ -79,7 +105,10 @@ func checkRow(r verify.Row, models []string) error {
 	}
 	for i, p := range r.Predicted {
 		if p.Model != models[i] {
-			return fmt.Errorf("%s of m = %d has a prediction of %q where that of %s belongs", r.Name, r.Bytes, p.Model, models[i])
+			return fmt.Errorf("%s of m = %d has a prediction of %.40q where that of %s belongs", r.Name, r.Bytes, p.Model, models[i])
+		}
+		if !(p.Ns >= 0) || math.Signbit(p.Ns) || math.IsInf(p.Ns, 0) || !(p.Error >= 0) {
+			return fmt.Errorf("%s of m = %d has %g ns as the prediction of %s, with an error of %g; no time is negative", r.Name, r.Bytes, p.Ns, p.Model, p.Error)
 		}
 	}
 	return nil

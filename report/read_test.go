@@ -56,6 +56,12 @@ func TestReadBadVerifications(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := b.String()
+	twice := written()
+	twice.Rows = append(twice.Rows, twice.Rows[0])
+	var repeated bytes.Buffer
+	if err := twice.WriteJSON(&repeated); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct{ text, want string }{
 		{"", "v.json is empty"},
 		{" \n", "v.json is empty"},
@@ -73,6 +79,11 @@ func TestReadBadVerifications(t *testing.T) {
 		{strings.Replace(good, `"center": 478.5`, `"center": 1e999`, 1), "v.json:"},
 		{strings.Replace(good, `"lo": 467`, `"lo": 500`, 1), "not within"},
 		{strings.Replace(good, `"log_nP"`, `"lognP"`, 1), `"lognP" where that of log_nP belongs`},
+		{strings.Replace(good, `"ns": `, `"ns": -`, 1), "no time is negative"},
+		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},
+		{strings.Replace(good, `"P": 2`, `"P": 2, "p": 4`, 1), "there twice"},
+		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "name more than"},
+		{repeated.String(), "is there twice, first in row 1"},
 	} {
 		if tt.text == good {
 			t.Fatalf("nothing is bad about the case %q", tt.want)

@@ -55,6 +55,9 @@ func (v *Verification) WriteText(w io.Writer) {
 		v.writeRows(w, rows[:n])
 		rows = rows[n:]
 	}
+	if len(v.Means) == 0 {
+		return
+	}
 	fmt.Fprintf(w, "\nMean relative errors, %%\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "P\tuser data\tof\t%s\t\n", strings.Join(verify.Models, "\t"))
@@ -83,6 +86,9 @@ func (v *Verification) writeRows(w io.Writer, rows []verify.Row) {
 	for _, r := range rows {
 		us := r.Measured.Scale(1e-3)
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t", r.Name, Bytes(r.Bytes), Digits(us.Center, (us.Hi-us.Lo)/2), Interval(us))
+		for range verify.Models[len(r.Predicted):] {
+			fmt.Fprint(t, "–\t–\t")
+		}
 		for _, p := range r.Predicted {
 			fmt.Fprintf(t, "%s\t%+.1f\t", Microseconds(p.Ns/1e3, p.Extrapolated), 100*(p.Ns-r.Measured.Center)/r.Measured.Center)
 			extrapolated = extrapolated || p.Extrapolated

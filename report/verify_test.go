@@ -79,3 +79,35 @@ func TestVerificationJSON(t *testing.T) {
 		t.Errorf("%+v became %+v", v, back)
 	}
 }
+
+// A run that was stopped has times without predictions; charts leave them out.
+func TestUnpredicted(t *testing.T) {
+	v := verification()
+	v.Rows[1].Predicted = []verify.Prediction{}
+	v.Means = verify.Means(v.Rows)
+	var text, b strings.Builder
+	v.WriteText(&text)
+	if !strings.Contains(text.String(), "allgather:ring  8K      2.00   [1.96, 2.06]      –      –       –      –      –      –") || strings.Contains(text.String(), "in cache  allgather") {
+		t.Errorf("got\n%s", &text)
+	}
+	if err := v.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadVerification(strings.NewReader(b.String()), "v.json")
+	if err != nil || len(back.Rows) != 2 {
+		t.Fatalf("%v, %+v", err, back)
+	}
+	for i := range v.Rows {
+		v.Rows[i].Predicted = nil
+	}
+	v.Means = nil
+	b.Reset()
+	text.Reset()
+	v.WriteText(&text)
+	if err := v.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err == nil || !strings.Contains(err.Error(), "3 rows and no predictions") || strings.Contains(text.String(), "Mean") {
+		t.Errorf("%v\n%s", err, &text)
+	}
+}

@@ -39,8 +39,12 @@ type Team struct {
 }
 
 // stallAfter is how long a run may stand still. A worker that lost its CPU is
-// back within the scheduler's time slices, far sooner.
-const stallAfter = 10 * time.Second
+// back within the scheduler's time slices, far sooner. A run that ctx ended waits
+// no longer than stopAfter, so that who stopped it can still save what there is.
+const (
+	stallAfter = 10 * time.Second
+	stopAfter  = 2 * time.Second
+)
 
 type worker struct {
 	id     int
@@ -61,6 +65,7 @@ type worker struct {
 // CPU and the kernel's reason where pinning fails.
 func NewTeam(p numa.Placement) (*Team, error) {
 	t := &Team{placement: p, stall: stallAfter, memory: memory{where: where{workers: p.Workers}, kept: make(map[key]*region)}}
+	t.memory.where.stop = &t.stop
 	tau := len(p.Workers)
 	for w := range tau {
 		t.patterns = append(t.patterns, pattern(w))
@@ -126,7 +131,9 @@ func (t *Team) Close() {
 	for _, w := range t.workers {
 		close(w.tasks)
 	}
-	t.restore()
+	if t.broken == nil { // else the world does not stop for the collector's settings
+		t.restore()
+	}
 	t.Release()
 }
 
@@ -155,6 +162,9 @@ func (t *Team) run(ctx context.Context, tk task) error {
 	if t.broken != nil {
 		return t.broken
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	t.stop.Store(false)
 	for _, w := range t.workers {
 		w.tasks <- tk
@@ -176,7 +186,7 @@ func (t *Team) run(ctx context.Context, tk task) error {
 		case <-cancelled:
 			cancelled = nil
 			t.stop.Store(true)
-			patience = time.After(t.stall)
+			patience = time.After(min(t.stall, stopAfter))
 		case <-watch.C:
 			if moved == nil {
 				if moved = t.moved(); moved != nil {
@@ -194,6 +204,9 @@ func (t *Team) run(ctx context.Context, tk task) error {
 		case <-patience:
 			w := left[0]
 			t.broken = fmt.Errorf("worker %d on CPU %d does not come back, though told to stop: is the CPU taken away from it?", w.id, w.cpu)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			return t.broken
 		}
 	}

@@ -223,6 +223,21 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// Initialising memory ends too: gigabytes take seconds.
+func TestInitialisingEnds(t *testing.T) {
+	team := team(t, 2)
+	tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1, Batches: 1, ArenaBytes: 1 << 30}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := team.Run(ctx, tr); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("told to stop, it went on: %v", err)
+	}
+	tr.ArenaBytes = 16 << 20
+	if _, err := team.Run(t.Context(), tr); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
+
 // The kernel is asked where every page of every setup and placement is. One
 // node says little; several are in the virtual machine.
 func TestPagesLieWherePlaced(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // is tried once, and said.
 type where struct {
 	workers                      []numa.Worker
+	stop                         *atomic.Bool // memory is laid piece by piece, and this ends it
 	unbound, unverified, notHuge atomic.Pointer[error]
 }
 
@@ -28,6 +29,9 @@ func (w *where) place(k key) (node int, name string) {
 // and fails if a page of it lies elsewhere and cannot be moved. On a full node
 // the kernel kills those who touch memory that was bound before.
 func (w *where) settle(mem []byte, k key) error {
+	if w.stop != nil && w.stop.Load() {
+		return gaveUp{"its memory to be initialised"}
+	}
 	node, name := w.place(k)
 	err := w.verify(mem, node, name)
 	if w.unbound.Load() != nil {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -168,15 +169,16 @@ type patternKey struct {
 	off  bool
 }
 
-// PatternFits fits a line to each variant and to all permutations together. It fails
-// where a case was measured to take no time.
-func (r Runs) PatternFits() (fits []PatternFit, err error) {
+// PatternFits fits a line to each variant that was measured at all sizes and to all
+// permutations together. It leaves those out that took no time, with an error.
+func (r Runs) PatternFits() (fits []PatternFit, failed error) {
 	fitted := r.fittedSizes()
 	ms, times := make(map[patternKey][]int), make(map[patternKey][]float64)
 	var keys []patternKey
+	lacking := make(map[patternKey]bool)
 	for _, c := range r.Cases {
 		time := r.of(c)
-		if !slices.Contains(fitted, c.Schedule.Call.M) || math.IsNaN(time.Center) {
+		if !slices.Contains(fitted, c.Schedule.Call.M) {
 			continue
 		}
 		names := []string{c.Name}
@@ -185,6 +187,10 @@ func (r Runs) PatternFits() (fits []PatternFit, err error) {
 		}
 		for _, name := range names {
 			key := patternKey{name, c.Schedule.Call.P, c.OffCache}
+			if math.IsNaN(time.Center) {
+				lacking[key] = true
+				continue
+			}
 			if ms[key] == nil {
 				keys = append(keys, key)
 			}
@@ -192,13 +198,17 @@ func (r Runs) PatternFits() (fits []PatternFit, err error) {
 		}
 	}
 	for _, key := range keys {
+		if lacking[key] {
+			continue
+		}
 		line, err := fit.LineOf(ms[key], times[key])
 		if err != nil {
-			return nil, fmt.Errorf("%s, P = %d: %w; take longer messages with -m", key.name, key.p, err)
+			failed = cmp.Or(failed, fmt.Errorf("%s, P = %d: %w; take longer messages with -m", key.name, key.p, err))
+			continue
 		}
 		fits = append(fits, PatternFit{key.name, PatternOf(key.name), key.p, key.off, line})
 	}
-	return fits, nil
+	return fits, failed
 }
 
 func (r Runs) fittedSizes() []int {
@@ -210,8 +220,10 @@ func (r Runs) fittedSizes() []int {
 	return FittedSizes(slices.Compact(sizes))
 }
 
-// PatternRows puts beside each case what the lines and τ-Lop say of it.
-func (r Runs) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow, err error) {
+// PatternRows puts beside each case that was measured what the lines and τ-Lop say of
+// it. A row has no predictions where one of them cannot be made; lacking is why, of the
+// first for which parameters lack.
+func (r Runs) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow, lacking error) {
 	lines := make(map[patternKey]fit.Line)
 	for _, f := range fits {
 		lines[patternKey{f.Name, f.P, f.OffCache}] = f.Line
@@ -222,28 +234,31 @@ func (r Runs) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow, er
 		if c.Name == collective.LocalCopy || math.IsNaN(measured.Center) {
 			continue
 		}
-		tau, err := p.tauLop(c)
-		if err != nil {
-			return nil, err
-		}
-		cost, err := tau.Cost(c.Schedule)
-		if err != nil {
-			return nil, err
-		}
-		own, of := lines[patternKey{c.Name, call.P, c.OffCache}], lines[patternKey{Permutation, call.P, c.OffCache}]
-		linear := model.Linear{Startup: of.Startup.Value / 1e9, PerByte: of.PerByte.Value / 1e9}
 		row := PatternRow{Pattern: PatternOf(c.Name), Fitted: slices.Contains(fitted, call.M),
 			Row: Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: measured,
-				Predicted: []Prediction{
-					{Model: PatternModels[0], Ns: 1e9 * cost.Seconds, Extrapolated: cost.Extrapolated},
-					{Model: PatternModels[1], Ns: own.At(call.M)},
-					{Model: PatternModels[2], Ns: 1e9 * linear.Seconds(c.Schedule)},
-				},
-				Forced: r.Forced[call.P]}}
+				Predicted: []Prediction{}, Forced: r.Forced[call.P]}}
+		var cost model.Cost
+		tau, err := p.tauLop(c)
+		if err == nil {
+			cost, err = tau.Cost(c.Schedule)
+		}
+		lacking = cmp.Or(lacking, err)
+		own, fitted := lines[patternKey{c.Name, call.P, c.OffCache}]
+		of, permuted := lines[patternKey{Permutation, call.P, c.OffCache}]
+		if err != nil || !fitted || !permuted {
+			rows = append(rows, row)
+			continue
+		}
+		linear := model.Linear{Startup: of.Startup.Value / 1e9, PerByte: of.PerByte.Value / 1e9}
+		row.Predicted = []Prediction{
+			{Model: PatternModels[0], Ns: 1e9 * cost.Seconds, Extrapolated: cost.Extrapolated},
+			{Model: PatternModels[1], Ns: own.At(call.M)},
+			{Model: PatternModels[2], Ns: 1e9 * linear.Seconds(c.Schedule)},
+		}
 		row.compare()
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows, lacking
 }
 
 // Tested are the rows that no line was fitted to, as the table of predicted against
@@ -282,6 +297,10 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		if !slices.ContainsFunc(of, func(r PatternRow) bool { return !r.Measured.Known() }) {
 			t.Measured.Lo = median(of, func(r PatternRow) float64 { return r.Measured.Lo })
 			t.Measured.Hi = median(of, func(r PatternRow) float64 { return r.Measured.Hi })
+		}
+		if slices.ContainsFunc(of, func(r PatternRow) bool { return len(r.Predicted) == 0 }) {
+			tested, variants = append(tested, t), append(variants, len(of))
+			continue
 		}
 		for i, p := range of[0].Predicted {
 			p.Ns = median(of, func(r PatternRow) float64 { return r.Predicted[i].Ns })

@@ -8,6 +8,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -84,7 +85,7 @@ type Row struct {
 	Bytes    int          `json:"m"`
 	OffCache bool         `json:"off_cache"`
 	Measured fit.Estimate `json:"measured_ns"`
-	// Predicted is by model, in the order of Models.
+	// Predicted is by model, in the order of Models; empty where parameters lack.
 	Predicted []Prediction `json:"predicted"`
 	// Forced: ranks share CPUs, the time is no measurement of the algorithm.
 	Forced bool `json:"forced,omitempty"`
@@ -141,7 +142,10 @@ func (p Predictor) Predict(c Case) ([]Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	loggp := p.LogGP[c.OffCache]
+	loggp, ok := p.LogGP[c.OffCache]
+	if !ok {
+		return nil, fmt.Errorf("%s: there are no parameters of LogGP", c.Name)
+	}
 	loggp.Reductions, loggp.Operator = tau.Reductions, tau.Operator
 	var ps []Prediction
 	for i, m := range []interface {
@@ -186,8 +190,19 @@ func (r Runs) Launches() int {
 	return least
 }
 
-// Rows puts beside each case that was carried out what the models say of it.
-func (r Runs) Rows(p Predictor) ([]Row, error) {
+// Measured is how many cases were carried out.
+func (r Runs) Measured() (n int) {
+	for _, c := range r.Cases {
+		if r.of(c).N > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Rows puts beside each case that was measured what the models say of it. A row has no
+// predictions where they cannot be made; then there is also an error, the first.
+func (r Runs) Rows(p Predictor) (rows []Row, lacking error) {
 	p.local = make(map[localCopy]float64)
 	for _, c := range r.Cases {
 		if t := r.of(c); c.Name == collective.LocalCopy && !math.IsNaN(t.Center) {
@@ -195,7 +210,6 @@ func (r Runs) Rows(p Predictor) ([]Row, error) {
 			p.local[localCopy{c.Schedule.Call.P, of.Count, of.Bytes, c.OffCache}] = t.Center
 		}
 	}
-	var rows []Row
 	for _, c := range r.Cases {
 		measured := r.of(c)
 		if c.Name == collective.LocalCopy || math.IsNaN(measured.Center) {
@@ -203,7 +217,7 @@ func (r Runs) Rows(p Predictor) ([]Row, error) {
 		}
 		predicted, err := p.Predict(c)
 		if err != nil {
-			return nil, err
+			lacking, predicted = cmp.Or(lacking, err), []Prediction{}
 		}
 		call := c.Schedule.Call
 		row := Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: measured,
@@ -211,7 +225,7 @@ func (r Runs) Rows(p Predictor) ([]Row, error) {
 		row.compare()
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows, lacking
 }
 
 // compare says how wrong predictions are.
@@ -241,6 +255,7 @@ func Means(rows []Row) []Mean {
 
 // meansOf groups rows by a name, too.
 func meansOf(rows []Row, nameOf func(Row) string) []Mean {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return len(r.Predicted) == 0 })
 	type group struct {
 		p   int
 		off bool

@@ -18,11 +18,12 @@ func (fixed) L(m, tau int) (float64, bool) { return float64(m) * 1e-9, false }
 func (fixed) O(m int) (float64, bool)      { return 0, false }
 
 func predictor() Predictor {
+	loggp := model.LogGP{Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}
 	return Predictor{
 		TauLop: func(m int, off bool) (model.TauLop, error) {
 			return model.TauLop{Parameters: fixed{}, Segment: 1024}, nil
 		},
-		LogGP: map[bool]model.LogGP{false: {Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}},
+		LogGP: map[bool]model.LogGP{false: loggp, true: loggp},
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 const againstHelp = `Verify -against puts predictions beside what an MPI benchmark printed: IMB-MPI1
 (PingPong, PingPing, Sendrecv, Exchange and collectives) or OSU micro-benchmarks
 (osu_latency and collectives, with and without -f). Several outputs may stand in
-one file; repeated runs count with their median.
+one file; repeated runs count with their median. Ranks, times and colours that mpirun
+--tag-output, srun -l, mpiexec -l or ts put in front of lines may stay.
 
   taulop verify -against OUTPUT -params FILE [flags] [COLLECTIVE[:ALGORITHM] ...]
 

@@ -52,24 +52,24 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 		return err
 	}
 	for _, s := range skipped {
-		fmt.Fprintf(errOut, "taulop: skipped: %v\n", s)
+		tell(errOut, "skipped: %v", s)
 	}
 	warn(errOut, takePublished(machines, req.as))
 	compared, err := req.compare(machines)
 	if err != nil {
 		return usageError(err.Error())
 	}
-	err = put(out, req.output, func(w io.Writer) error {
-		switch {
-		case req.json:
-			return compared.WriteJSON(w)
-		case req.csv:
+	write := asText(func(w io.Writer) error {
+		if req.csv {
 			return compared.WriteCSV(w)
 		}
 		compared.WriteText(w, req.output == "" && isTerminal(out))
 		return nil
 	})
-	if err != nil {
+	if req.json {
+		write = compared.WriteJSON
+	}
+	if err := put(out, req.output, write); err != nil {
 		return err
 	}
 	warn(errOut, compared.Warned())

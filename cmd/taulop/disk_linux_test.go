@@ -75,8 +75,8 @@ func TestDiskStopped(t *testing.T) {
 		}
 		cmd.Process.Signal(signal)
 		cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); signal != syscall.SIGKILL && code != 130 {
-			t.Errorf("%v: exit %d, want 130", signal, code)
+		if code, want := cmd.ProcessState.ExitCode(), 128+int(signal); signal != syscall.SIGKILL && code != want {
+			t.Errorf("%v: exit %d, want %d", signal, code, want)
 		}
 		if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
 			t.Errorf("%v: left behind: %v, %v", signal, left, err)

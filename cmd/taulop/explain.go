@@ -68,7 +68,7 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	doc.Source = req.source
 	if *asJSON {
-		encoder := json.NewEncoder(out)
+		encoder := json.NewEncoder(verbatim(out))
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(doc)
 	}

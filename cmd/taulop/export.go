@@ -3,16 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -67,11 +66,11 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	f := read.file
 	switch req.format {
 	case "csv":
-		return put(out, req.output, f.WriteCSV)
+		return put(out, req.output, asText(f.WriteCSV))
 	case "benchfmt":
-		return put(out, req.output, f.WriteBenchmarks)
+		return put(out, req.output, asText(f.WriteBenchmarks))
 	}
-	return req.text(errOut, f)
+	return req.text(out, errOut, f)
 }
 
 func parseExport(out io.Writer, args []string) (*exportRequest, error) {
@@ -119,7 +118,7 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 
 // text writes the published text format. Everything is made before anything is
 // written.
-func (req *exportRequest) text(errOut io.Writer, f *params.File) error {
+func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 	if !req.given["off_cache"] && len(f.Plan.Caches) > 0 && !slices.Contains(f.Plan.Caches, false) {
 		req.offCache = true
 	}
@@ -161,12 +160,13 @@ func (req *exportRequest) text(errOut io.Writer, f *params.File) error {
 		}
 	}
 	for _, file := range files {
-		if err := params.Replace(file.path, file.text); err != nil {
+		whole := func(w io.Writer) error { _, err := w.Write(file.text); return err }
+		if err := put(out, file.path, whole); err != nil {
 			return err
 		}
 	}
 	for _, note := range notes {
-		fmt.Fprintf(errOut, "taulop: %s\n", note)
+		tell(errOut, "%s", note)
 	}
 	return nil
 }
@@ -181,14 +181,13 @@ func noFlags(command string, args []string) error {
 	return nil
 }
 
-// fresh refuses a file that is there; "" is standard output.
+// fresh refuses a regular file that is there, and one that cannot be made; "" is
+// standard output.
 func fresh(path string) error {
-	if path == "" {
-		return nil
-	}
-	if _, err := os.Lstat(path); err == nil {
+	if outfile.Replaces(path) {
 		return usagef("%s is there already: choose another name, or remove it first", path)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	}
+	if err := writable(path); err != nil {
 		return usagef("%s cannot be written: %v", path, err)
 	}
 	return nil

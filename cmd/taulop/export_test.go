@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,6 +197,37 @@ func TestExportAndImportHelp(t *testing.T) {
 		out, _, err := run(t, command, "-h")
 		if exitStatus(err) != 0 || !strings.Contains(out, "  taulop "+command) || !strings.Contains(out, "-o file") {
 			t.Errorf("%s -h: %v\n%s", command, err, out)
+		}
+	}
+}
+
+// largest is the most that came at once.
+type largest struct{ most, all int }
+
+func (w *largest) Write(p []byte) (int, error) {
+	w.most, w.all = max(w.most, len(p)), w.all+len(p)
+	return len(p), nil
+}
+
+// What is exported is not gathered in memory first.
+func TestExportStreams(t *testing.T) {
+	f := &params.File{Format: params.Format, Version: params.Version}
+	for m := range 20000 {
+		ns := float64(m + 1)
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: 1, Bytes: m + 1},
+			Time: fit.Median([]float64{ns}), Samples: params.Samples(ns)})
+	}
+	file := filepath.Join(t.TempDir(), "large.json")
+	if err := f.WriteFile(file); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"csv", "benchfmt"} {
+		var out largest
+		if err := export(context.Background(), &out, io.Discard, []string{"-format", format, file}); err != nil {
+			t.Fatal(err)
+		}
+		if out.all < 1<<19 || out.most > 1<<16 {
+			t.Errorf("%s: %d bytes, up to %d at once", format, out.all, out.most)
 		}
 	}
 }

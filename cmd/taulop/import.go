@@ -77,13 +77,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
-	if *output == "" {
-		return f.Write(out)
-	}
-	if err := writable(*output); err != nil {
-		return usagef("-o %s cannot be written: %v", *output, err)
-	}
-	if err := f.WriteFile(*output); err != nil {
+	if err := put(out, *output, f.Write); err != nil || *output == "" {
 		return err
 	}
 	fmt.Fprintf(errOut, "taulop: %s has %s; L(m,τ) breaks eq. (8) in %s, which its warnings list\n", *output, count(len(f.Cells), "cell"), count(len(broken), "place"))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"testing"
 
@@ -13,11 +12,7 @@ import (
 // again.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == engine.Command {
-		if err := survey.Serve(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+		os.Exit(survey.Serve())
 	}
 	os.Exit(m.Run())
 }

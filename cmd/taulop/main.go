@@ -33,10 +33,8 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -48,7 +46,7 @@ import (
 // A command is one subcommand; each has a file of its own.
 type command struct {
 	run      func(ctx context.Context, out, errOut io.Writer, args []string) error
-	measures bool // wants the process undisturbed by the Go runtime
+	measures bool // has something to save when it is stopped
 }
 
 var commands = map[string]command{
@@ -96,27 +94,12 @@ func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) 
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == engine.Command {
-		if err := survey.Serve(); err != nil {
-			fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
-			os.Exit(1)
-		}
-		return
+		abortOnCrash()
+		os.Exit(survey.Serve())
 	}
 	cmd, args := find(os.Args[1:])
-	if cmd.measures {
-		rerunWithoutPreemption()
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	out := &printer{File: os.Stdout}
-	err := cmd.run(ctx, out, os.Stderr, args)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		err = out.err
-	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
-	}
-	os.Exit(exitStatus(err))
+	abortOnCrash()
+	os.Exit(supervise(cmd, args))
 }
 
 // A usageError is a mistake in what the user typed: nothing was done.
@@ -128,14 +111,15 @@ func usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, args...))
 }
 
-// interrupted is what a command says that Ctrl-C ended.
+// interrupted is what a command says that a signal ended.
 type interrupted string
 
 func (e interrupted) Error() string { return string(e) }
 func (e interrupted) Unwrap() error { return context.Canceled }
 
 // exitStatus is 0 for success and help, 2 for bad input, 130 for an interrupt
-// as shells have it, 1 for what the machine refused.
+// as shells have it, 1 for what the machine refused. Which signal it was supervise
+// knows.
 func exitStatus(err error) int {
 	var usage usageError
 	switch {

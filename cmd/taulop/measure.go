@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -60,7 +61,12 @@ l(k,τ), and L = l/(transfers·k) with the 95 % interval of the median. The last
 lines hold L(S,τ), its mean over k; y(τ), a transfer of nothing; c = L − y; and
 the bare copy, measured with no flags.
 
-Exit status: 0, 1 if the machine refused, 2 for bad input, 130 after Ctrl-C.
+Every command ends by a signal: the first has it print and save what it has, the
+second ends it at once. A -time or -budget is kept within a quarter or two seconds,
+or a warning at the start says why not; what was measured is then printed.
+
+Exit status: 0, 1 if the machine refused, 2 for bad input; 130 after Ctrl-C, 143
+after SIGTERM, 129 after SIGHUP, 131 after SIGQUIT; 134 is a fault of taulop itself.
 
 Flags:
 `
@@ -104,6 +110,8 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if !shm.Supported {
 		return errNoMeasuring
 	}
+	ctx, cancel := within(ctx, req.time)
+	defer cancel()
 	machine, err := numa.Discover("/")
 	if err != nil {
 		return err
@@ -120,7 +128,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return usagef("-o %s cannot be written: %v", req.file, err)
 	}
 	doc := req.document(machine, placement, arena)
-	doc.Warn(fewer...)
+	doc.Warn(append(fewer, starved()...)...)
 
 	var page bytes.Buffer
 	text := out
@@ -151,7 +159,9 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		x.Report, done = launchProgress(errOut, x.Time)
 	}
 	steal := provenance.StartSteal("/")
-	err = x.Run(ctx)
+	limited, cancel := within(ctx, req.time)
+	defer cancel()
+	err = x.Run(limited)
 	done()
 	result := request.Conclude(file)
 	for _, w := range file.Warnings {
@@ -163,8 +173,12 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", count(len(file.Launches), "launch"), len(result.Rows), len(req.k)))
 	}
-	if err != nil && len(result.Rows) == 0 {
-		return err
+	if overdue(err) {
+		err = nil
+		doc.Warn(fmt.Errorf("the time was up after %d of %d rows: allow more with -time, or fewer k with -k", len(result.Rows), len(req.k)))
+	}
+	if len(result.Rows) == 0 {
+		return cmp.Or(err, nothingIn(req.time))
 	}
 	doc.Finish(result, file)
 	doc.Warn(steal.Warnings()...)
@@ -179,13 +193,16 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		results = &page
 	}
 	if req.json {
-		doc.WriteJSON(results)
+		doc.WriteJSON(verbatim(results))
 	} else {
 		doc.WriteResults(results)
 	}
 	if req.file != "" {
-		whole := func(w io.Writer) error { _, err := page.WriteTo(w); return err }
-		if failed := put(nil, req.file, whole); failed != nil {
+		whole := func(w io.Writer) error { _, err := w.Write(page.Bytes()); return err }
+		if !req.json {
+			whole = asText(whole)
+		}
+		if failed := put(out, req.file, whole); failed != nil {
 			return failed
 		}
 	}
@@ -245,7 +262,11 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		return req, nil
 	}
 
-	flags.Visit(func(f *flag.Flag) { req.bind = req.bind || f.Name == "membind" })
+	limited := false
+	flags.Visit(func(f *flag.Flag) {
+		req.bind = req.bind || f.Name == "membind"
+		limited = limited || f.Name == "kmax"
+	})
 	setup, err := oneOf(chosen, setups.Ring.Name, names(setups.All)...)
 	if err != nil {
 		return nil, err
@@ -279,9 +300,8 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.tau, err = strconv.Atoi(flags.Arg(2)); err != nil {
 		return nil, usagef("TAU is %q: give a whole number of workers", flags.Arg(2))
 	}
-	const mostWorkers = 1 << 14
-	if req.tau > mostWorkers {
-		return nil, usagef("TAU is %d: use at most %d workers", req.tau, mostWorkers)
+	if req.tau > numa.MostWorkers {
+		return nil, usagef("TAU is %d: use at most %d workers", req.tau, numa.MostWorkers)
 	}
 	if err := req.setup.Check(req.tau); err != nil {
 		return nil, usageError(err.Error())
@@ -292,7 +312,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.launches != 0 && (req.launches < engine.LeastLaunches || req.launches > 1000) {
 		return nil, usagef("-launches is %d: an interval takes %d or more, and 1000 are the most", req.launches, engine.LeastLaunches)
 	}
-	return req, req.chooseK(kList, kMax)
+	return req, req.chooseK(kList, kMax, limited)
 }
 
 // oneOf is the one of names whose flag was given, or the default.
@@ -319,7 +339,7 @@ func names(all []setups.Setup) (ns []string) {
 	return ns
 }
 
-func (req *request) chooseK(list string, most int) error {
+func (req *request) chooseK(list string, most int, given bool) error {
 	req.k = defaultK
 	if list != "" {
 		req.k, req.chosenK = nil, true
@@ -333,7 +353,7 @@ func (req *request) chooseK(list string, most int) error {
 		slices.Sort(req.k)
 		req.k = slices.Compact(req.k)
 	}
-	if most < 0 {
+	if most < 0 || given && most == 0 {
 		return usagef("-kmax is %d: give a number of segments from 1", most)
 	}
 	if most > 0 {

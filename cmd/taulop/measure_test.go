@@ -71,6 +71,7 @@ func TestBadInput(t *testing.T) {
 		{"-k 1,0 2 8 2", "-k"},
 		{"-k 4 -kmax 2 2 8 2", "-kmax"},
 		{"-kmax -1 2 8 2", "-kmax"},
+		{"-kmax 0 2 8 2", "-kmax"},
 		{"-time 0s 2 8 2", "-time"},
 		{"-ci 2 2 8 2", "-ci"},
 		{"-ci NaN 2 8 2", "-ci"},

@@ -1,36 +1,74 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/params"
 )
 
 // errNoMeasuring is of systems that can read what others measured.
 var errNoMeasuring = errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
 
-// put writes to a new file, or to out when there is no path.
+// put writes a result to the file at path, which is writable; to out when there is
+// none, or when it cannot be written after all: what was measured is not lost.
 func put(out io.Writer, path string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
 	if path == "" {
-		_, err := out.Write(b.Bytes())
+		b := bufio.NewWriterSize(verbatim(out), 1<<16)
+		return cmp.Or(write(b), b.Flush())
+	}
+	err := outfile.Write(path, write)
+	if !unwritten(err) {
 		return err
 	}
-	if err := writable(path); err != nil {
-		return usagef("-o %s cannot be written: %v", path, err)
+	return instead(out, err, write)
+}
+
+// unwritten tells the errors of a file that lacks what it should hold.
+func unwritten(err error) bool {
+	var failed *outfile.Error
+	return errors.As(err, &failed)
+}
+
+// instead writes what a file should have held to out, and says so.
+func instead(out io.Writer, err error, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(verbatim(out), 1<<16)
+	if failed := cmp.Or(write(b), b.Flush()); failed != nil || out == io.Discard {
+		return err
 	}
-	return params.Replace(path, b.Bytes())
+	return fmt.Errorf("%w; standard output has what it should hold", err)
+}
+
+// offTerminal is out, unless somebody looks at it: pictures and pages are not for
+// reading, and are made again in a moment.
+func offTerminal(out io.Writer) io.Writer {
+	if isTerminal(out) {
+		return io.Discard
+	}
+	return out
+}
+
+// putParameters writes a parameter file, and to out what there is to say of it. If
+// the file cannot be written, out gets the file, which has every sample; a person gets
+// both.
+func putParameters(out io.Writer, path string, f *params.File, say func(io.Writer)) error {
+	err := f.WriteFile(path)
+	if unwritten(err) {
+		err = instead(out, err, f.Write)
+		if !isTerminal(out) {
+			return err
+		}
+	}
+	say(out)
+	return err
 }
 
 // writable finds out before the measurement whether a result can be written.
@@ -38,38 +76,13 @@ func writable(file string) error {
 	if file == "" {
 		return nil
 	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return errors.New("it is a directory")
+	if err := outfile.Check(file); err != nil {
+		return err
 	}
-	if holdsParameters(file) {
+	if outfile.Replaces(file) && holdsParameters(file) {
 		return errors.New("it holds the parameters of a machine, which would be lost: choose another name")
 	}
-	probe, err := os.CreateTemp(filepath.Dir(file), ".taulop-*")
-	if err != nil {
-		return folderError(err, filepath.Dir(file))
-	}
-	probe.Close()
-	return os.Remove(probe.Name())
-}
-
-// folderError says of a folder why no file can be made there.
-func folderError(err error, dir string) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && !isThere(dir):
-		return fmt.Errorf("there is no folder %s: make it, or choose another", dir)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("this user may not write into the folder %s: choose another", dir)
-	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("the folder %s takes no file: %w", dir, err)
-}
-
-func isThere(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+	return nil
 }
 
 // holdsParameters looks at the beginning of a file.
@@ -92,31 +105,37 @@ type document interface {
 
 // putDocument writes a document as put does.
 func putDocument(out io.Writer, path string, d document, asJSON bool) error {
-	return put(out, path, func(w io.Writer) error {
-		if asJSON {
-			return d.WriteJSON(w)
-		}
-		d.WriteText(w)
-		return nil
-	})
+	if asJSON {
+		return put(out, path, d.WriteJSON)
+	}
+	return put(out, path, asText(func(w io.Writer) error { d.WriteText(w); return nil }))
 }
 
 // warn writes warnings, a line each.
 func warn[W any](w io.Writer, warnings []W) {
 	for _, text := range warnings {
-		fmt.Fprintf(w, "taulop: warning: %v\n", text)
+		tell(w, "warning: %v", text)
 	}
 }
 
 // A printer is standard output that remembers what went wrong: few look at the
 // errors of each line.
 type printer struct {
-	*os.File
-	err error
+	*patient
+	closed bool // it was, when the process began
+	err    error
+	broken func() // called when the reader is gone, if not nil
 }
 
 func (p *printer) Write(text []byte) (int, error) {
-	n, err := p.File.Write(text)
+	if p.closed {
+		p.err = errors.New("standard output is closed, and what is printed is lost: redirect it, or name a file with -o")
+		return 0, p.err
+	}
+	n, err := p.patient.Write(text)
+	if errors.Is(err, syscall.EPIPE) && p.broken != nil {
+		p.broken()
+	}
 	if err != nil && p.err == nil {
 		p.err = fmt.Errorf("what is printed is not complete: %w", err)
 	}

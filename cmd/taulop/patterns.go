@@ -2,9 +2,10 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"slices"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/report"
@@ -45,7 +46,7 @@ func (req *verifyRequest) checkPatterns() error {
 		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.variants)
 	}
 	if req.save != "" {
-		if _, err := os.Stat(req.save); err == nil {
+		if outfile.Replaces(req.save) {
 			return usagef("-save %s is there already: choose another file", req.save)
 		}
 	}
@@ -55,10 +56,11 @@ func (req *verifyRequest) checkPatterns() error {
 	return nil
 }
 
-// savePatterns writes -save, if it is given and any pattern was measured.
-func (req *verifyRequest) savePatterns(r verify.Runs) error {
+// savePatterns writes -save, if it is given and any pattern was measured; to out if
+// the file cannot be written.
+func (req *verifyRequest) savePatterns(out io.Writer, r verify.Runs) (saved bool, err error) {
 	if req.save == "" || !slices.ContainsFunc(r.File.Cells, func(c params.Cell) bool { return c.Kind == params.PatternCell }) {
-		return nil
+		return false, nil
 	}
 	for _, w := range req.warnings {
 		if !slices.Contains(r.File.Warnings, w) {
@@ -70,7 +72,7 @@ func (req *verifyRequest) savePatterns(r verify.Runs) error {
 			r.File.Warnings = append(r.File.Warnings, fmt.Sprintf("message patterns among %d ranks that shared fewer CPUs: their times are no measurement", p))
 		}
 	}
-	return r.File.WriteFile(req.save)
+	return true, put(out, req.save, r.File.Write)
 }
 
 // patternCases are the variants to carry out, in the order of the report.
@@ -97,23 +99,24 @@ func (req *verifyRequest) patternCases() (cases []verify.Case, err error) {
 }
 
 // patternDocument puts beside each pattern what is predicted.
-func (req *verifyRequest) patternDocument(r verify.Runs, request verify.Request, predictor verify.Predictor, here provenance.Provenance) (verified, error) {
+func (req *verifyRequest) patternDocument(r verify.Runs, request verify.Request, predictor verify.Predictor, here provenance.Provenance) (all verified, lacking, err error) {
 	doc := &report.Patterns{Provenance: here, Parameters: req.source(), Segments: request.Segments, SegmentBytes: request.SegmentBytes,
 		ArenaBytes: req.arena(request), Rounds: r.Launches(), FittedSizes: verify.FittedSizes(req.ms), Warnings: req.warnings}
 	for _, name := range req.names {
 		pattern, err := verify.LookupPattern(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		doc.Patterns = append(doc.Patterns, pattern)
 	}
-	var err error
-	if doc.Fits, err = r.PatternFits(); err != nil {
-		return nil, usageError(err.Error())
+	var unfitted error
+	if doc.Fits, unfitted = r.PatternFits(); unfitted != nil {
+		req.warnings = append(req.warnings, unfitted.Error())
 	}
-	if doc.Rows, err = r.PatternRows(predictor, doc.Fits); err != nil {
-		return nil, req.lacking(err)
+	doc.Rows, lacking = r.PatternRows(predictor, doc.Fits)
+	if lacking = req.lacking(lacking); lacking == nil && unfitted != nil {
+		lacking = usageError(unfitted.Error())
 	}
-	doc.Means = verify.PatternMeans(doc.Rows)
-	return doc, nil
+	doc.Means, doc.Warnings = verify.PatternMeans(doc.Rows), req.warnings
+	return doc, lacking, nil
 }

@@ -104,10 +104,10 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 		return err
 	}
 	for _, err := range skipped {
-		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
+		tell(errOut, "skipped: %v", err)
 	}
 	picture := func(w io.Writer) error { return c.Write(w, req.format, req.width) }
-	if err := put(nil, req.output, picture); err != nil {
+	if err := put(offTerminal(out), req.output, picture); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, len(req.files))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -65,6 +66,7 @@ type costRequest struct {
 	warnings   []error            // about the parameters
 	largest    int                // m measured
 	noGamma    error              // why there is no γ, nil if there is
+	zeros      *params.Curve      // L(m,τ) where it has times of 0, else nil
 }
 
 // A coster is a model.
@@ -98,10 +100,10 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	doc.MarkCheapest()
 	switch {
 	case *asJSON:
-		return doc.WriteJSON(out)
+		return doc.WriteJSON(verbatim(out))
 	case *tsv:
 		for _, why := range doc.LeftOut {
-			fmt.Fprintf(errOut, "taulop: left out: %s\n", why)
+			tell(errOut, "left out: %s", why)
 		}
 		doc.WriteTSV(out)
 	default:
@@ -142,6 +144,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string,
 	if err != nil {
 		return err
 	}
+	req.machine = printable.Name(req.machine)
 	req.given = make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
 	if err := req.choose(names); err != nil {
@@ -340,6 +343,10 @@ func (req *costRequest) load() error {
 		return req.mlognp(parameters)
 	}
 	curve := &parameters.table.Transfers
+	if zeros := curve.Zeros(); zeros != "" {
+		req.zeros = curve
+		req.warnings = append(req.warnings, fmt.Errorf("%s: %s, which is no time: what needs it is not known and is not ranked", req.file, zeros))
+	}
 	req.largest = curve.Sizes[len(curve.Sizes)-1]
 	req.source = report.Source{
 		Machine: parameters.machine, File: req.file, Channel: parameters.channel, Transport: transport.String(),
@@ -386,7 +393,7 @@ func (req *costRequest) load() error {
 		if req.stride > 0 {
 			return usagef("-model loggp knows messages in one piece only: leave -stride out, or take -model taulop or lognp")
 		}
-		req.inContext = nil
+		req.inContext, req.zeros = nil, nil
 		return req.loggp(parameters)
 	}
 	return nil
@@ -419,7 +426,7 @@ func (req *costRequest) mlognp(p *parameters) error {
 		Machine: name, File: req.file, Channel: fmt.Sprintf("placement %s, levels: %s", p.placement, strings.Join(levels, ", ")),
 		Model: "mlog_nP", Measured: "m up to " + report.Bytes(req.largest), Rule: model.ExtrapolationRule,
 	}
-	req.inContext, req.coster = nil, m
+	req.inContext, req.coster, req.zeros = nil, m, nil
 	return nil
 }
 
@@ -580,7 +587,7 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 				}
 				row := report.Prediction{
 					Collective: a.Collective.Name, Algorithm: a.Name, P: p, Bytes: m,
-					Microseconds: c.Seconds * 1e6, Extrapolated: c.Extrapolated,
+					Microseconds: c.Seconds * 1e6, Extrapolated: c.Extrapolated, Unknown: c.Unknown,
 				}
 				if s.Algorithm != a {
 					row.Chosen = s.Algorithm.Name
@@ -641,5 +648,15 @@ func (req *costRequest) cost(a *collective.Algorithm, p, m int) (*collective.Sch
 	if err != nil {
 		return nil, model.Cost{}, usageError(err.Error())
 	}
+	c.Unknown = req.unknown(c)
 	return s, c, nil
+}
+
+// unknown tells whether a cost comes from a time of 0: of transfers, or of the message
+// that log_nP has its o(m) from.
+func (req *costRequest) unknown(c model.Cost) bool {
+	return req.zeros != nil && slices.ContainsFunc(c.Terms, func(t model.Term) bool {
+		transfer := t.Parameter == "L" || t.Parameter == "o" && req.model == "lognp"
+		return transfer && t.Bytes > 0 && req.zeros.Zero(t.Bytes, max(1, t.Tau))
+	})
 }

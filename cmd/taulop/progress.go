@@ -28,7 +28,7 @@ func launchProgress(w io.Writer, budget time.Duration) (show func(engine.Progres
 			}
 		}, func() {}
 	}
-	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(w), progressbar.OptionClearOnFinish(),
+	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
 	return func(p engine.Progress) {
 		bar.Describe(text(p))

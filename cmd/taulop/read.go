@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -20,7 +22,8 @@ import (
 type parameterFile struct {
 	machine string // its name, or as good as that gets
 	file    *params.File
-	text    bool // it is in the published format
+	text    bool   // it is in the published format
+	pipe    []byte // what a pipe gave, which cannot be read again
 }
 
 // readParameterFile reads what taulop sweep or import wrote, or a table in the
@@ -33,10 +36,16 @@ func readParameterFile(path string) (*parameterFile, error) {
 		return nil, usageError(err.Error())
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
 		return nil, usagef("%s is a folder: name the files in it, like %s", path, filepath.Join(path, "*.json"))
 	}
-	r := bufio.NewReader(f)
+	var in io.Reader = f
+	var pipe bytes.Buffer
+	if err == nil && !info.Mode().IsRegular() {
+		in = io.TeeReader(f, &pipe)
+	}
+	r := bufio.NewReader(in)
 	p := &parameterFile{machine: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
 	switch first, err := firstLetter(r); {
 	case err != nil:
@@ -60,23 +69,13 @@ func readParameterFile(path string) (*parameterFile, error) {
 			p.machine = host
 		}
 	}
-	p.machine = graphic(p.machine)
+	p.machine, p.pipe = printable.Name(p.machine), pipe.Bytes()
 	return p, nil
 }
 
 // channels are what published tables are called, in a folder with the name of
 // the machine.
 var channels = []string{"SHM", "IB", "TCP"}
-
-// graphic keeps what a file says of its host from steering a terminal.
-func graphic(name string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsGraphic(r) {
-			return '?'
-		}
-		return r
-	}, name)
-}
 
 // firstLetter looks at the beginning of a file; 0 is an empty one.
 func firstLetter(r *bufio.Reader) (rune, error) {
@@ -95,6 +94,12 @@ func firstLetter(r *bufio.Reader) (rune, error) {
 // name of its own. From compare.Fleet files on, skipped has a sentence for each
 // that cannot be read; of fewer, the first such is the error.
 func readMachines(paths []string) (machines []compare.Machine, skipped []error, err error) {
+	return readMachinesKeeping(paths, nil)
+}
+
+// readMachinesKeeping puts what comes through pipes, which cannot be read again, into
+// pipes too, by path.
+func readMachinesKeeping(paths []string, pipes map[string][]byte) (machines []compare.Machine, skipped []error, err error) {
 	if err := noneTwice(paths); err != nil {
 		return nil, nil, err
 	}
@@ -114,6 +119,9 @@ func readMachines(paths []string) (machines []compare.Machine, skipped []error, 
 			continue
 		}
 		machines = append(machines, compare.Machine{Name: p.machine, Path: path, File: p.file})
+		if p.pipe != nil && pipes != nil {
+			pipes[path] = p.pipe
+		}
 	}
 	if len(machines) == 0 && len(skipped) > 0 {
 		return nil, nil, usagef("none of %s can be read, the first because: %v", count(len(skipped), "file"), skipped[0])

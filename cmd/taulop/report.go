@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/report/page"
 	"github.com/taulop/taulop/setups"
 )
@@ -57,19 +57,28 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := onlyReport(*output); err != nil {
 		return err
 	}
-	machines, skipped, err := readMachines(flags.Args())
+	if err := writable(*output); err != nil {
+		return usagef("-o %s cannot be written: %v", *output, err)
+	}
+	pipes := make(map[string][]byte)
+	machines, skipped, err := readMachinesKeeping(flags.Args(), pipes)
 	if err != nil {
 		return err
 	}
 	warn(errOut, takePublished(machines, *as))
 	for _, err := range skipped {
-		fmt.Fprintf(errOut, "taulop: skipped: %v\n", err)
+		tell(errOut, "skipped: %v", err)
 	}
 	p := page.Page{Machines: machines, Skipped: skipped}
 	if !*bare {
-		p.Raw = os.ReadFile
+		p.Raw = func(path string) ([]byte, error) {
+			if text, read := pipes[path]; read {
+				return text, nil
+			}
+			return os.ReadFile(path)
+		}
 	}
-	if err := put(nil, *output, p.Write); err != nil {
+	if err := put(offTerminal(out), *output, p.Write); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, flags.NArg())
@@ -78,6 +87,9 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 // onlyReport refuses to overwrite what is no report: with a name forgotten after
 // -o it would be the first of the files.
 func onlyReport(path string) error {
+	if !outfile.Replaces(path) {
+		return nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil // put says what is wrong, if anything is

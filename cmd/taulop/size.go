@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/numa"
 )
 
 // units of sizes, powers of two as the field has them; the longest spelling of
@@ -17,6 +19,19 @@ var units = []struct {
 	{[]string{"MIB", "MB", "M"}, 1 << 20},
 	{[]string{"KIB", "KB", "K"}, 1 << 10},
 	{[]string{"B"}, 1},
+}
+
+// fitsMemory refuses a size that is more than all memory that this process may take.
+// What is no size is refused by who reads it.
+func fitsMemory(name, text string) error {
+	size, _, err := parseSize(text, 1)
+	if err != nil {
+		return nil
+	}
+	if free, err := numa.FreeMemoryBytes("/"); err == nil && int64(size) > free {
+		return usagef("%s %s is too much of the %d MB of memory that this process may take: give a smaller one", name, text, free>>20)
+	}
+	return nil
 }
 
 // parseSize reads a size with a unit (64B, 8K, 1M), or without one in units of

@@ -7,12 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -63,7 +64,7 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 	if err := writable(req.file); err != nil {
 		return nil, usagef("-o %s cannot be written: %v", req.file, err)
 	}
-	if _, err := os.Stat(req.file); err == nil && req.native() { // it may hold an hour's samples
+	if req.native() && outfile.Replaces(req.file) { // it may hold an hour's samples
 		return nil, usagef("%s is there already: choose another file, or -json for a document of its own", req.file)
 	}
 	if !shm.Supported {
@@ -103,7 +104,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if err != nil {
 		return usageError(err.Error())
 	}
-	for _, w := range append(append(here.Warnings(), t.warnings...), more...) {
+	for _, w := range slices.Concat(here.Warnings(), starved(), t.warnings, more) {
 		f.Warnings = append(f.Warnings, w.Error())
 	}
 	if len(x.Cells) == 0 {
@@ -116,7 +117,11 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	}
 	told := len(f.Warnings)
 	steal, began := provenance.StartSteal("/"), time.Now()
-	err = x.Run(ctx)
+	limited, cancel := within(ctx, req.time)
+	defer cancel()
+	if err = x.Run(limited); overdue(err) {
+		err = nil
+	}
 	done()
 	f.Seconds = time.Since(began).Seconds()
 	var refused engine.RefusedError
@@ -126,8 +131,8 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	case errors.As(err, &refused):
 		err = usageError(err.Error())
 	}
-	if err != nil && len(f.Cells) == 0 {
-		return err
+	if len(f.Cells) == 0 {
+		return cmp.Or(err, nothingIn(req.time))
 	}
 	for _, w := range steal.Warnings() {
 		f.Warnings = append(f.Warnings, w.Error())
@@ -151,9 +156,8 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 }
 
 func (req *surveyRequest) write(out io.Writer, f *params.File, doc document) error {
-	if req.native() { // what cannot be written is at least on the screen
-		doc.WriteText(out)
-		return f.WriteFile(req.file)
+	if req.native() {
+		return putParameters(out, req.file, f, doc.WriteText)
 	}
 	return putDocument(out, req.file, doc, req.json)
 }

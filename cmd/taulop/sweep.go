@@ -1,22 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
@@ -35,7 +35,7 @@ l(k,τ) for all message sizes and τ, y(τ), c(m,τ), o(m) and γ(m,τ).
   taulop sweep [flags] -resume host.json
   taulop sweep [flags] -add host.json
 
-The file is a valid file at any moment. If the sweep ends early, by Ctrl-C or a
+The file is a valid file at any moment. If the sweep ends early, by a signal or a
 power cut, -resume measures what is missing.
 
 It measures in launches: fresh processes, which visit every cell once each, in
@@ -79,20 +79,25 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if discovery != nil {
 		return discovery
 	}
-	lock := flock.New(req.file + ".lock")
-	if locked, err := lock.TryLock(); err != nil {
-		return usagef("-o %s cannot be written: %v", req.file, folderError(err, filepath.Dir(req.file)))
-	} else if !locked {
-		return usagef("another sweep writes %s: wait for it, or choose another file", req.file)
+	if err := req.checkFile(); err != nil {
+		return err
 	}
-	defer func() {
-		os.Remove(lock.Path())
-		lock.Unlock()
-	}()
-	params.RemoveLeftovers(req.file)
+	lock, unlocked, err := lockFile(req.file)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if unlocked != nil && !req.quiet {
+		warn(errOut, []error{unlocked})
+	}
 	file, err := req.open(machine)
 	if err != nil {
 		return err
+	}
+	for _, w := range starved() {
+		if !slices.Contains(file.Warnings, w.Error()) {
+			file.Warnings = append(file.Warnings, w.Error())
+		}
 	}
 	if !req.quiet {
 		warn(errOut, file.Warnings)
@@ -102,32 +107,47 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return usageError(err.Error())
 	}
-	if x.Journal, file.Journal, err = engine.CreateJournal(req.file); err != nil {
-		return usagef("-o %s cannot be written: %v", req.file, folderError(err, filepath.Dir(req.file)))
+	if x.Journal, file.Journal, err = req.journal(); err != nil {
+		file.Journal = ""
+		warn(errOut, []error{fmt.Errorf("beside %s no journal can be kept (%w): if this process is killed, what was measured since the file was saved is lost", req.file, outfile.Reason(err))})
+	} else {
+		defer x.Journal.Close()
 	}
-	defer x.Journal.Close()
-	x.Save = func(f *params.File) error { return f.WriteFile(req.file) }
 	done := func() {}
 	if !req.quiet {
 		x.Report, done = launchProgress(errOut, x.Time)
 	}
-	if err := file.WriteFile(req.file); err != nil { // which names the journal
+	x.Save = req.save(errOut)
+	if err := x.Save(file); err != nil { // it names the journal
 		return err
 	}
+	limited, cancel := within(ctx, max(x.Time, x.Over))
+	defer cancel()
 	spent, began := file.Seconds, time.Now()
-	err = x.Run(ctx)
+	if err = x.Run(limited); overdue(err) {
+		err = nil
+	}
 	file.Seconds = spent + time.Since(began).Seconds()
 	done()
 	failed := file.WriteFile(req.file)
 	if failed == nil { // until then the journal has what the file lacks
-		engine.RemoveJournal(req.file, file)
+		engine.RemoveJournal(req.target(), file)
 		failed = file.WriteFile(req.file)
 	}
-	if err == nil {
-		err = failed
-	}
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, context.Canceled) && failed != nil:
+		err = interrupted("stopped")
+	case errors.Is(err, context.Canceled):
 		err = interrupted("stopped: taulop sweep -resume " + req.file + " measures what is missing")
+	}
+	if failed != nil {
+		failed = instead(out, failed, file.Write)
+		if err = cmp.Or(err, failed); err != failed {
+			err = fmt.Errorf("%w, and %w", err, failed)
+		}
+		if !isTerminal(out) {
+			return err
+		}
 	}
 	report.WriteSweep(out, file)
 	if isTerminal(out) {
@@ -144,7 +164,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 // doubts are what follows from a file's cells and speaks against some of them.
 func doubts(f *params.File, lacking int) (all []error) {
 	if lacking > 0 {
-		all = append(all, fmt.Errorf("%s too few samples for an interval, %s: %s", count2(lacking, "cell has", "cells have"), "the least worth first", f.Completion()))
+		all = append(all, fmt.Errorf("%s too few samples for an interval, %s: %s", plural(lacking, "cell has", "cells have"), "the least worth first", f.Completion()))
 	}
 	if broken := f.Bounds(); len(broken) > 0 {
 		all = append(all, broken[0])
@@ -155,7 +175,7 @@ func doubts(f *params.File, lacking int) (all []error) {
 	return all
 }
 
-func count2(n int, one, many string) string {
+func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -255,16 +275,30 @@ func (req *sweepRequest) experiment(f *params.File, m *numa.Machine) (*engine.Ex
 		return nil, err
 	}
 	x.Time, x.Over, x.Launches = req.budget, req.over, req.launches
-	if _, err := x.Recover(req.file); err != nil {
+	if _, err := x.Recover(req.target()); err != nil {
 		return nil, err
 	}
 	if f.Journal != "" {
 		if err := f.WriteFile(req.file); err != nil {
 			return nil, err
 		}
-		engine.RemoveJournal(req.file, f)
+		engine.RemoveJournal(req.target(), f)
 	}
 	return x, nil
+}
+
+// target is the file itself, behind symbolic links.
+func (req *sweepRequest) target() string {
+	target, err := outfile.Target(req.file)
+	if err != nil {
+		return req.file
+	}
+	return target
+}
+
+// journal makes the journal of a file that is replaced as a whole.
+func (req *sweepRequest) journal() (*os.File, string, error) {
+	return engine.CreateJournal(req.target())
 }
 
 // fill fills the plan of a new sweep.
@@ -276,7 +310,9 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 		if err != nil {
 			return usagef("-setups: %v", err)
 		}
-		p.Setups = append(p.Setups, s.Name)
+		if !slices.Contains(p.Setups, s.Name) {
+			p.Setups = append(p.Setups, s.Name)
+		}
 	}
 	switch {
 	case cpus != "" && placements != "":
@@ -290,7 +326,9 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 		p.Policies = transfers.Policies(m)
 	default:
 		for _, name := range strings.Split(placements, ",") {
-			p.Policies = append(p.Policies, numa.Policy(strings.TrimSpace(name)))
+			if policy := numa.Policy(strings.TrimSpace(name)); !slices.Contains(p.Policies, policy) {
+				p.Policies = append(p.Policies, policy)
+			}
 		}
 	}
 	cores := m.Count().Cores
@@ -350,15 +388,46 @@ func numbers(name, list string, one func(string) (int, error)) ([]int, error) {
 	return slices.Compact(ns), nil
 }
 
+// checkFile refuses what a sweep cannot write again and again.
+func (req *sweepRequest) checkFile() error {
+	_, missing := os.Stat(req.file)
+	regular, err := outfile.Replaces(req.file), outfile.Check(req.file)
+	switch {
+	case regular && !req.resume:
+		return usagef("%s is there already: go on with it by -resume, or choose another file", req.file)
+	case err != nil:
+		return usagef("%s cannot be written: %v", req.file, err)
+	case missing == nil && !regular:
+		return usagef("%s is no regular file, and a sweep writes its file again and again: choose another", req.file)
+	}
+	return nil
+}
+
+// save writes the file while the sweep goes on. That it cannot be written is no
+// reason to stop measuring: a full disk may get room, and what is lost at the end is
+// printed.
+func (req *sweepRequest) save(errOut io.Writer) func(*params.File) error {
+	failing := false
+	return func(f *params.File) error {
+		err := f.WriteFile(req.file)
+		if !unwritten(err) {
+			failing = false
+			return err
+		}
+		if !failing && !req.quiet {
+			fmt.Fprintf(errOut, "taulop: warning: %v; the sweep goes on, and tries again\n", err)
+		}
+		failing = true
+		return nil
+	}
+}
+
 // open makes a new file, or reads the one to go on with.
 func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 	here := provenance.Read("/", m)
 	if !req.resume && !req.add {
-		if _, err := os.Stat(req.file); err == nil {
+		if _, err := os.Stat(req.file); err == nil { // since it was looked for
 			return nil, usagef("%s is there already: go on with it by -resume, or choose another file", req.file)
-		}
-		if err := writable(req.file); err != nil {
-			return nil, usagef("-o %s cannot be written: %v", req.file, err)
 		}
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: req.plan}
 		for _, w := range here.Warnings() {
@@ -373,7 +442,10 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 	if err != nil {
 		return nil, usageError(err.Error())
 	}
-	if err := transfers.SameMachine(f, m, here); err != nil {
+	if err = transfers.SameMachine(f, m, here); err == nil {
+		err = transfers.Holds(f.Plan, m)
+	}
+	if err != nil {
 		return nil, usagef("%s cannot be resumed here: %v", req.file, err)
 	}
 	if req.changed {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/taulop/taulop/internal/randtest"
 	"github.com/taulop/taulop/params"
 )
 
@@ -93,6 +93,7 @@ func TestSweepSurvivesKilling(t *testing.T) {
 	plan := []string{"sweep", "-quiet", "-cache", "in", "-gamma=false", "-ci", "0.9", "-tau", "1,2", "-budget", "60s", "-o", file}
 	resume := []string{"sweep", "-quiet", "-resume", file}
 	var before *params.File
+	random := randtest.New(t)
 	for kill := range 50 {
 		args := resume
 		if before == nil {
@@ -102,7 +103,7 @@ func TestSweepSurvivesKilling(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+rand.IntN(200)) * time.Millisecond)
+		time.Sleep(time.Duration(20+random.IntN(200)) * time.Millisecond)
 		cmd.Process.Kill()
 		cmd.Wait()
 		after, err := params.ReadFile(file)

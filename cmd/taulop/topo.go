@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/provenance"
 )
@@ -56,7 +57,7 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	}
 	placements := false
 	flags.Visit(func(f *flag.Flag) { placements = placements || f.Name == "placements" })
-	if most := 1 << 14; placements && (*tau < 1 || *tau > most) {
+	if most := numa.MostWorkers; placements && (*tau < 1 || *tau > most) {
 		return usagef("-placements %d is no number of workers: give 1 to %d", *tau, most)
 	}
 	t, err := readTopology(*root)
@@ -70,7 +71,7 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	}
 	switch {
 	case *asJSON:
-		encoder := json.NewEncoder(out)
+		encoder := json.NewEncoder(verbatim(out))
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(t)
 	case placements:
@@ -127,7 +128,7 @@ func (t *topology) write(out io.Writer) {
 	}
 	fmt.Fprintln(out, "\nWhat would spoil a measurement here:")
 	for _, warning := range t.Warnings {
-		fmt.Fprintf(out, "- %s\n", warning)
+		fmt.Fprintf(out, "- %s\n", printable.Sentence(warning))
 	}
 }
 

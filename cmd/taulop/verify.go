@@ -45,8 +45,9 @@ With -against nothing is measured: what IMB-MPI1 or OSU micro-benchmarks printed
 stands beside predictions; taulop verify -against OUTPUT -h says more.
 
 Without a collective it takes one-way messages ("message") and one algorithm of
-each collective. Without -params it sweeps what it needs too, in launches of
-its own between those of the collectives.
+each collective. Without -params it sweeps what it needs too, in launches of its own
+between those of the collectives. Stopped by a signal, or out of time, it prints what
+was measured, without predictions where parameters lack.
 
 Examples:
   taulop verify                                   messages and every collective, in a minute
@@ -103,7 +104,13 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	if discovery != nil {
 		return discovery
 	}
+	limited, cancel := within(ctx, req.time)
+	defer cancel()
 	steal, here := provenance.StartSteal("/"), provenance.Read("/", machine)
+	slow := starved()
+	if !req.quiet {
+		warn(errOut, slow)
+	}
 	runs, request, err := req.runs()
 	if err != nil {
 		return err
@@ -111,29 +118,42 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	for _, w := range here.Warnings() {
 		req.warnings = append(req.warnings, w.Error())
 	}
-	file, err := req.measure(ctx, runs, request, here, errOut)
-	stopped := errors.Is(err, context.Canceled)
-	if err != nil && !stopped {
-		return err
+	file, ended := req.measure(limited, runs, &request, here, errOut)
+	measured, all := runs.Measured(), len(runs.Cases)
+	switch {
+	case overdue(ended):
+		ended = nil
+	case errors.Is(ended, context.Canceled):
+		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, count(all, "case")))
 	}
-	for _, w := range steal.Warnings() {
+	if measured == 0 {
+		return cmp.Or(ended, nothingIn(req.time))
+	}
+	for _, w := range append(slow, steal.Warnings()...) {
 		req.warnings = append(req.warnings, w.Error())
 	}
-	failed := req.savePatterns(runs)
-	doc, err := req.document(runs, request, file, here)
-	if err == nil {
-		if !req.quiet {
-			warn(errOut, req.warnings)
-		}
-		err = putDocument(out, req.file, doc, req.json)
+	if measured < all {
+		req.warnings = append(req.warnings, fmt.Sprintf("%d of %s were not measured: allow more with -time, or ask for fewer -m, -P or -cache", all-measured, count(all, "case")))
 	}
+	saved, unsaved := req.savePatterns(out, runs)
+	doc, lacking, err := req.document(runs, request, file, here)
+	if err != nil {
+		return cmp.Or(ended, unsaved, err)
+	}
+	if !req.quiet {
+		warn(errOut, req.warnings)
+	}
+	failed := cmp.Or(unsaved, putDocument(out, req.file, doc, req.json))
+	var stopped interrupted
 	switch {
-	case stopped && err != nil:
-		return interrupted("stopped before there was anything to compare")
-	case stopped:
-		return interrupted("stopped before all was measured: the table has what was")
+	case !errors.As(ended, &stopped):
+		return cmp.Or(failed, ended, lacking)
+	case failed != nil:
+		return interrupted(fmt.Sprintf("%v, and %v", ended, failed))
+	case saved:
+		return interrupted(fmt.Sprintf("%v; the patterns that were are in %s", ended, req.save))
 	}
-	return cmp.Or(err, failed)
+	return ended
 }
 
 func (req *verifyRequest) parse(out io.Writer, args []string) error {
@@ -249,7 +269,10 @@ func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
 		return err
 	}
 	for _, p := range req.ps {
-		if req.machine == nil || req.force || p <= req.machine.Allowed.Len() {
+		switch {
+		case req.force && p > numa.MostWorkers:
+			return usagef("-P: P = %d is more than the %d ranks that are measured at the most: take fewer", p, numa.MostWorkers)
+		case req.machine == nil || req.force || p <= req.machine.Allowed.Len():
 			continue
 		}
 		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -force, and then it is the scheduler that is measured", p, req.machine.Allowed.Len())
@@ -372,7 +395,7 @@ type verified interface {
 
 // measure measures both sides, each by launches of its own that take turns. It returns
 // the parameters to predict from; stopped, as far as they are there.
-func (req *verifyRequest) measure(ctx context.Context, runs verify.Runs, request verify.Request, here provenance.Provenance, errOut io.Writer) (file *params.File, err error) {
+func (req *verifyRequest) measure(ctx context.Context, runs verify.Runs, request *verify.Request, here provenance.Provenance, errOut io.Writer) (file *params.File, err error) {
 	x := &engine.Experiment{File: runs.File}
 	if req.params != "" {
 		if file, err = req.read(here); err != nil {
@@ -381,7 +404,7 @@ func (req *verifyRequest) measure(ctx context.Context, runs verify.Runs, request
 		request.Segments, request.SegmentBytes = file.Plan.Segments, file.Plan.SegmentBytes
 		*runs.File = params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: params.Plan{Segments: request.Segments, SegmentBytes: request.SegmentBytes}}
 	} else {
-		if file, err = req.plan(runs, request, here); err != nil {
+		if file, err = req.plan(runs, *request, here); err != nil {
 			return nil, err
 		}
 		*runs.File = *file
@@ -414,8 +437,9 @@ func (req *verifyRequest) measure(ctx context.Context, runs verify.Runs, request
 	return file, err
 }
 
-// document puts beside what was measured what the models say of it.
-func (req *verifyRequest) document(r verify.Runs, request verify.Request, file *params.File, here provenance.Provenance) (verified, error) {
+// document puts beside what was measured what the models say of it. Where they
+// cannot, lacking says what to do.
+func (req *verifyRequest) document(r verify.Runs, request verify.Request, file *params.File, here provenance.Provenance) (all verified, lacking, err error) {
 	predictor := verify.FromFile(file, verifyOperator)
 	if req.patterns {
 		return req.patternDocument(r, request, predictor, here)
@@ -425,7 +449,8 @@ func (req *verifyRequest) document(r verify.Runs, request verify.Request, file *
 	for _, off := range req.caches {
 		m, warnings, err := model.AssessLogGP(model.RoundTrips(file, "", off))
 		if err != nil {
-			return nil, req.lacking(err)
+			lacking = cmp.Or(lacking, err)
+			continue
 		}
 		m.Segment = request.SegmentBytes
 		for _, w := range warnings {
@@ -434,14 +459,12 @@ func (req *verifyRequest) document(r verify.Runs, request verify.Request, file *
 		predictor.LogGP[off] = m
 		doc.LogGP = append(doc.LogGP, report.NewLogGP(off, m))
 	}
-	var err error
-	if doc.Rows, err = r.Rows(predictor); err != nil {
-		return nil, req.lacking(err)
-	}
+	doc.Rows, err = r.Rows(predictor)
+	lacking = req.lacking(cmp.Or(lacking, err))
 	doc.Segments, doc.SegmentBytes, doc.Rounds = request.Segments, request.SegmentBytes, r.Launches()
 	doc.ArenaBytes = req.arena(request)
 	doc.Means, doc.Warnings = verify.Means(doc.Rows), req.warnings
-	return doc, nil
+	return doc, lacking, nil
 }
 
 // source says where the parameters come from.
@@ -455,8 +478,12 @@ func (req *verifyRequest) source() string {
 	return "swept by launches between those of the collectives"
 }
 
-// lacking is what to do where parameters are missing.
+// lacking is what to do where parameters are missing, if they are.
 func (req *verifyRequest) lacking(err error) error {
+	if err == nil {
+		return nil
+	}
+	req.warnings = append(req.warnings, "parameters are missing for the rows without predictions: "+err.Error())
 	if req.params == "" && req.save != "" {
 		return usagef("-time %v is too short for a sweep of what is needed: allow more, ask for fewer -m or -cache, or name a file of taulop sweep with -params; the patterns are in %s", req.time, req.save)
 	}
@@ -482,6 +509,12 @@ func (req *verifyRequest) read(here provenance.Provenance) (*params.File, error)
 	}
 	if f.Plan.SegmentBytes < 1 || f.Plan.Segments < 1 {
 		return nil, usagef("-params: %s does not say how it was measured: take a file of taulop sweep", req.params)
+	}
+	if free, err := numa.FreeMemoryBytes("/"); err == nil {
+		n, err := shm.ChannelBytes(f.Plan.Segments, f.Plan.SegmentBytes, 1)
+		if err != nil || int64(n) > free/4/int64(slices.Max(req.ps)) {
+			return nil, usagef("-params: %s has %d segments of %d bytes, and a quarter of the %d MB that are free does not hold that: take another file", req.params, f.Plan.Segments, f.Plan.SegmentBytes, free>>20)
+		}
 	}
 	if was := f.Provenance; was.CPUModel != here.CPUModel || was.Hostname != here.Hostname {
 		req.warnings = append(req.warnings, fmt.Sprintf("%s was measured on %s (%s), not here", req.params, was.Hostname, was.CPUModel))

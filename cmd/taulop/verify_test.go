@@ -140,7 +140,7 @@ func TestVerifiesPatterns(t *testing.T) {
 	}
 	times := make(map[string]int)
 	for _, c := range host.Cells {
-		if c.Kind == params.PatternCell && c.Time.Center > 0 && len(c.Samples) == doc.Rounds {
+		if c.Kind == params.PatternCell && c.Time.Center > 0 && len(c.Samples) >= doc.Rounds {
 			times[c.Variant]++
 		}
 	}
@@ -166,20 +166,20 @@ func (c *canceller) Write(text []byte) (int, error) {
 	return c.Builder.Write(text)
 }
 
-// What was measured until Ctrl-C is in -save, and the sentence says so.
+// What was measured until Ctrl-C is printed and in -save, and the sentence says so.
 func TestStoppedPatterns(t *testing.T) {
 	needLinux(t)
 	save := filepath.Join(t.TempDir(), "host.json")
 	for _, tt := range []struct {
 		flags []string
 		want  string
-	}{{[]string{"-save", save}, "the patterns that were are in " + save}, {nil, "there is nothing to show"}} {
+	}{{[]string{"-save", save}, "the patterns that were are in " + save}, {nil, "were measured"}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var out strings.Builder
 		errOut := &canceller{cancel: cancel}
 		line := append([]string{"-patterns", "-cache", "in", "-m", "2K:32K", "-time", "6s", "-force", "-P", "2"}, tt.flags...)
 		err := verifyCommand(ctx, &out, errOut, append(line, "ping-pong"))
-		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || out.Len() > 0 {
+		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out.String(), "ping-pong") {
 			t.Errorf("%v: exit %d, %v, printed %q; want %q", tt.flags, exitStatus(err), err, &out, tt.want)
 		}
 	}
@@ -196,8 +196,8 @@ func TestStoppedPatterns(t *testing.T) {
 			t.Errorf("%s of %d bytes: %+v", c.Variant, c.Bytes, c.Time)
 		}
 	}
-	if patterns != 2*5 {
-		t.Errorf("%d cells of patterns, want 10", patterns)
+	if patterns == 0 || patterns > 2*5 {
+		t.Errorf("%d cells of patterns, want up to 10", patterns)
 	}
 }
 
@@ -225,5 +225,20 @@ func TestLacking(t *testing.T) {
 		if err := tt.req.lacking(errors.New("no cells")); exitStatus(err) != 2 || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%v, want one that ends in %q", err, tt.want)
 		}
+	}
+}
+
+// What was measured is printed although it cannot be saved.
+func TestUnsavedPatterns(t *testing.T) {
+	needLinux(t)
+	dir := filepath.Join(t.TempDir(), "full")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	errOut := &canceller{cancel: func() { os.Remove(dir) }}
+	err := verifyCommand(t.Context(), &out, errOut, strings.Fields("-patterns -cache in -m 2K:32K -time 4s -force -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
+	if exitStatus(err) != 1 || !strings.Contains(out.String(), "ping-pong-i-j") {
+		t.Errorf("%v, %s", err, &out)
 	}
 }

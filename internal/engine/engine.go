@@ -323,6 +323,12 @@ func (r *run) visit(ctx context.Context, visits []Visit) error {
 		if r.failed++; done > 0 {
 			r.failed = 1
 		}
+		if errors.Is(err, errJournal) && r.journal.disk { // it is full; memory is not, and what it has it keeps
+			if r.journal, err = newJournal(nil); err != nil {
+				return err
+			}
+			r.failed = 0
+		}
 		const most = 3
 		if r.failed >= most {
 			return fmt.Errorf("%d launches in a row died without a result, the last with: %w", most, err)

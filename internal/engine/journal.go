@@ -21,9 +21,14 @@ type journal struct {
 	*os.File
 	next int64  // byte that was not read yet
 	rest []byte // of a line that was not whole
+	disk bool   // it can be full
 }
 
+// errJournal is why a launch ended that could not write what it found.
+var errJournal = errors.New("the journal cannot be written")
+
 func newJournal(f *os.File) (*journal, error) {
+	disk := f != nil
 	if f == nil {
 		var err error
 		if f, err = memoryFile(); err != nil {
@@ -31,7 +36,7 @@ func newJournal(f *os.File) (*journal, error) {
 		}
 	}
 	end, err := f.Seek(0, io.SeekEnd)
-	return &journal{File: f, next: end}, err
+	return &journal{File: f, next: end, disk: disk}, err
 }
 
 // begin notes a launch.

@@ -14,6 +14,10 @@ import (
 // Command is the word that has a program begin as a launch, see Serve.
 const Command = "launch"
 
+// noJournal is the exit status of a launch that could not write what it found,
+// EX_IOERR of sysexits.
+const noJournal = 74
+
 // preemption is what GODEBUG must say before a process begins: a worker in a batch
 // of more than 10 ms is not interrupted.
 const preemption = "asyncpreemptoff=1"
@@ -82,6 +86,9 @@ func (p *process) Err() error {
 	<-p.done
 	if p.err == nil {
 		return nil
+	}
+	if p.cmd.ProcessState.ExitCode() == noJournal {
+		return errJournal
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(p.stderr.String()), "\n")
 	if first == "" {

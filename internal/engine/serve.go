@@ -38,10 +38,22 @@ type received struct {
 	Time     time.Duration              `json:"time_ns"`
 }
 
-// Serve is a launch: it reads an order from standard input and appends what it
+// Serve is a launch, and returns its exit status: it reads an order from standard input and appends what it
 // finds to file descriptor 3. It ends when it is done, when standard input does, or
 // by an error, which the journal then has. Signals are its parent's.
-func Serve(open Open) error {
+func Serve(open Open) (status int) {
+	err := serveOrder(open)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errJournal):
+		return noJournal
+	}
+	fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
+	return 1
+}
+
+func serveOrder(open Open) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	journal := os.NewFile(3, "journal")
 	if journal == nil {
@@ -69,7 +81,10 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 		if err == nil {
 			_, err = journal.Write(line)
 		}
-		return err
+		if err != nil {
+			return fmt.Errorf("%w: %w", errJournal, err)
+		}
+		return nil
 	}
 	fail := func(err error) error {
 		var refused RefusedError

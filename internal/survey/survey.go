@@ -137,7 +137,7 @@ func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings 
 }
 
 // Serve carries out a launch of this program, see engine.Serve.
-func Serve() error {
+func Serve() (status int) {
 	var bench *engine.Bench
 	return engine.Serve(func(name string, request json.RawMessage) (engine.Sampler, error) {
 		s, err := Lookup(name)

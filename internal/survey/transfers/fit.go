@@ -14,8 +14,8 @@ import (
 // what does not fit or cannot be placed.
 func Fit(f *params.File, m *numa.Machine) error {
 	p := &f.Plan
-	if len(Keys(*p, m.Allowed.Len())) > mostCells {
-		return fmt.Errorf("the plan has more than %d cells: choose fewer τ, sizes or placements", mostCells)
+	if err := Check(p); err != nil {
+		return err
 	}
 	places, err := placements(*p, m)
 	if err != nil {
@@ -31,7 +31,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	for _, place := range places {
 		fit := room(*p, place, m)
 		fit.FreeBytes = free
-		_, arena, err := fit.Rows([]int{(largest + p.SegmentBytes - 1) / p.SegmentBytes})
+		_, arena, err := fit.Rows([]int{(largest-1)/p.SegmentBytes + 1})
 		if err != nil {
 			return err
 		}
@@ -49,9 +49,6 @@ func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
 	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: p.Segments, SegmentBytes: p.SegmentBytes,
 		CacheBytes: p.CacheBytes, Sharers: m.Sharers(place), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
-
-// mostCells keeps a plan within what a file holds.
-const mostCells = 1 << 20
 
 // place is a placement of a plan.
 func place(p params.Plan, m *numa.Machine, policy numa.Policy, tau int) (numa.Placement, error) {
@@ -79,6 +76,9 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 	if !f.Plan.Swept() {
 		return fmt.Errorf("it was not measured by a sweep, so that there is no plan to go on with: measure it anew")
 	}
+	if err := Check(&f.Plan); err != nil {
+		return err
+	}
 	was := f.Provenance
 	for _, same := range []struct{ what, was, is string }{
 		{"host", was.Hostname, here.Hostname},
@@ -87,7 +87,7 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 		{"CPUs that may be used", was.Allowed.String(), here.Allowed.String()},
 	} {
 		if same.was != same.is {
-			return fmt.Errorf("its %s was %q, here it is %q", same.what, same.was, same.is)
+			return fmt.Errorf("its %s was %.60q, here it is %.60q", same.what, same.was, same.is)
 		}
 	}
 	places, err := placements(f.Plan, m)

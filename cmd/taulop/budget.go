@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// within is ctx until a command's time is over by so much that what is left to do,
+// to sum up and to write, still keeps it within a quarter or two seconds. What
+// measures looks at its budget between samples; this ends a sample that takes long:
+// one that maps gigabytes, or whose workers rarely get a CPU.
+func within(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, budget+max(budget/8, time.Second))
+}
+
+// overdue tells an error of such an end, which is none: what there is counts.
+func overdue(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
+
+// starved has a warning if this process has waited for a CPU longer than it ran. Its
+// budget may not be kept then, for it has to get a CPU to find out that time is up.
+func starved() []error {
+	ran, waited := onCPU()
+	if ran <= 0 || waited <= ran {
+		return nil
+	}
+	return []error{fmt.Errorf("this process gets %.2g %% of the CPU time that it asks for, be it for its priority, a quota or what else runs here: the time allowed may not be kept, and few samples will be had", 100*float64(ran)/float64(ran+waited))}
+}
+
+// nothingIn is the error where the time was too short for anything.
+func nothingIn(budget time.Duration) error {
+	return usagef("nothing was measured, for -time %v is too short: allow more", budget)
+}

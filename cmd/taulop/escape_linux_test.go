@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/internal/engine"
+)
+
+// terminal is a pseudo-terminal: what is written to its side, and all that was, once
+// that is closed.
+func terminal(t *testing.T) (side *os.File, shown func() string) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there is no pseudo-terminal here: %v", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		side, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	}
+	if err != nil {
+		t.Skipf("there is no pseudo-terminal here: %v", err)
+	}
+	t.Cleanup(func() { side.Close() })
+	read := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(master) // which ends with EIO
+		read <- strings.ReplaceAll(string(text), "\r\n", "\n")
+	}()
+	return side, func() string {
+		side.Close()
+		select {
+		case text := <-read:
+			return text
+		case <-time.After(30 * time.Second):
+			t.Fatal("the terminal is still open")
+			return ""
+		}
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	dir := t.TempDir()
+	file, clean := hostile(t, dir), talkative(t, dir)
+	for _, line := range [][]string{
+		{"compare", file, clean}, {"compare", "-csv", file, clean}, {"compare", "-json", file, clean}, {"predict", "-params", file, "-P", "2", "-m", "8K", "bcast"},
+		{"predict", "-params", file, "-P", "2", "-m", "8K", "-tsv", "bcast"}, {"explain", "-params", file, "-P", "2", "-m", "8K", "-model", "mlognp", "bcast:linear"},
+		{"predict", "-params", file, "-P", "2", "-m", "8K", "-json", "bcast"}, {"export", "-format", "csv", file}, {"export", "-format", "benchfmt", file},
+		{"report", "-o", filepath.Join(dir, "\x1b[2J", "x.html"), file}, {"predict", "-params", "\x1b[2J", "-P", "2", "bcast"},
+	} {
+		side, shown := terminal(t)
+		cmd := program(t, line...)
+		cmd.Stdout, cmd.Stderr = side, side
+		if line[1] == "-json" {
+			cmd.Stderr = nil
+		}
+		cmd.Run()
+		text := shown()
+		if at, found := unsafe(text); found || text == "" {
+			t.Errorf("%q: %.40q", line, text[max(0, at-20):])
+		}
+		if line[1] == "-json" && !json.Valid([]byte(text)) {
+			t.Errorf("%q: no JSON: %.80q", line, text)
+		}
+	}
+}
+
+// What taulop draws on a terminal itself is not escaped.
+func TestProgressOnTerminal(t *testing.T) {
+	side, shown := terminal(t)
+	show, done := launchProgress(escape(side), time.Minute)
+	show(engine.Progress{Launch: 1, Launches: 6, Visited: 1, Cells: 2, Left: time.Second})
+	done()
+	if text := shown(); !strings.Contains(text, "launch 1 of 6: 1 of 2 cells") || !strings.Contains(text, "\r") || strings.Contains(text, `\x1b`) {
+		t.Errorf("%q", text)
+	}
+}

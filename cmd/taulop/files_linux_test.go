@@ -1,0 +1,393 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/internal/sandbox"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report/page/nodes"
+)
+
+// The test's program is taulop itself where this says so.
+func init() {
+	if os.Getenv("TAULOP_TEST_AS_COMMAND") != "" {
+		main()
+	}
+}
+
+// process is taulop as a process, through a shell that redirects it.
+func process(t *testing.T, redirect string, args ...string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", append([]string{"-c", `exec "$0" "$@" ` + redirect, program}, args...)...)
+	cmd.Env = append(os.Environ(), "TAULOP_TEST_AS_COMMAND=1")
+	return cmd
+}
+
+// writers are commands that write a file, quick ones, and how what they write begins.
+// OUT is the file, IN a parameter file, SHM a published one, OSU a benchmark's output.
+func writers(t *testing.T, in, shm, scratch string) map[string][]string {
+	t.Helper()
+	all := make(map[string][]string)
+	for line, begins := range map[string]string{
+		"report -o OUT IN":                                            "<!DOCTYPE html>",
+		"compare -as ring -o OUT IN SHM":                              "",
+		"export -format csv -o OUT IN":                                "kind,setup",
+		"export -format benchfmt -o OUT IN":                           "# host",
+		"import -o OUT SHM":                                           "{\n  \"format\"",
+		"-quiet -time 2s -k 1,2 -o OUT 2 64B 2":                       "L(",
+		"-quiet -json -time 2s -k 1,2 -o OUT 2 64B 2":                 "{",
+		"copy -quiet -time 2s -ci 0.9 -tau 1 -m 64 -levels L1 -o OUT": "",
+		"pack -quiet -ci 0.9 -time 2s -cpus TWO -o OUT 1K8S":          "",
+		"access -quiet -ci 0.9 -time 2s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT": "",
+		"disk -quiet -time 1s -sizes 4K -file 64K -cache in -o OUT DIR":                          "",
+		"verify -quiet -against OSU -params SHM -o OUT":                                          "predicted:",
+		"verify -quiet -json -against OSU -params SHM -o OUT":                                    "{",
+		"plot l-m -o OUT.svg IN": "<?xml",
+		"copy -quiet -time 2s -ci 0.9 -tau 1 -m 64 -levels L1 -o OUT.json":                            "{\n  \"format\"",
+		"copy -quiet -json -time 2s -ci 0.9 -tau 1 -m 64 -levels L1 -o OUT":                           "{\n  \"format\"",
+		"access -quiet -ci 0.9 -time 2s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT.json": "{\n  \"format\"",
+		"disk -quiet -time 1s -sizes 4K -file 64K -cache in -o OUT.json DIR":                          "{\n  \"format\"",
+		"pairs -quiet -ci 0.9 -time 2s -cpus TWO -o OUT.json":                                         "{\n  \"format\"",
+		"sweep -quiet -budget 2s -cache in -gamma=false -tau 1 -sizes 64 -o OUT.json":                 "{\n  \"format\"",
+		"verify -quiet -patterns -time 8s -cache in -P 2 -m 64:1K -save OUT.json permutation":         "{\n  \"format\"",
+	} {
+		words := []string{begins}
+		for _, word := range strings.Fields(line) {
+			switch word {
+			case "IN":
+				word = in
+			case "SHM":
+				word = shm
+			case "OSU":
+				word = save(t, scratch, "osu.txt", "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n1  0.6\n64  1.2\n")
+			case "DIR":
+				word = scratch
+			case "TWO":
+				word = firstTwo(t)
+			}
+			words = append(words, word)
+		}
+		all[line] = words
+	}
+	return all
+}
+
+// firstTwo are CPUs that this process may use.
+func firstTwo(t *testing.T) string {
+	t.Helper()
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		t.Fatal(err)
+	}
+	var cpus []string
+	for cpu := 0; len(cpus) < 2 && cpu < 1024; cpu++ {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, strconv.Itoa(cpu))
+		}
+	}
+	if len(cpus) < 2 {
+		t.Skip("this needs two CPUs")
+	}
+	return strings.Join(cpus, ",")
+}
+
+// A device stays one, and a link to it a link, whatever writes to it.
+func TestDevicesStay(t *testing.T) {
+	dir, scratch := t.TempDir(), t.TempDir()
+	in, shm := nodes.Write(t, scratch, 1)[0], save(t, scratch, "SHM.txt", tinySHM)
+	null, link := filepath.Join(dir, "null"), filepath.Join(dir, "link")
+	err := unix.Mknod(null, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3)))
+	if err == nil {
+		err = os.WriteFile(null, nil, 0)
+	}
+	if err != nil {
+		t.Skipf("no device can be made here: %v", err)
+	}
+	if err := os.Symlink("null", link); err != nil {
+		t.Fatal(err)
+	}
+	for line, words := range writers(t, in, shm, scratch) {
+		if strings.Contains(line, "OUT.") { // a name of its own
+			continue
+		}
+		for _, path := range []string{null, link} {
+			args := slices.Clone(words[1:])
+			args[slices.Index(args, "OUT")] = path
+			if out, errOut, err := run(t, args...); err != nil || out != "" {
+				t.Errorf("%s: %v\n%s%s", line, err, out, errOut)
+			}
+			if path == null && strings.Contains(line, "-time") {
+				break // which is enough of what takes seconds
+			}
+		}
+		for path, want := range map[string]fs.FileMode{null: fs.ModeDevice | fs.ModeCharDevice, link: fs.ModeSymlink} {
+			if info, err := os.Lstat(path); err != nil || info.Mode().Type() != want {
+				t.Fatalf("%s: %s became %v (%v)", line, path, info.Mode(), err)
+			}
+		}
+	}
+	if _, _, err := run(t, "sweep", "-o", null); exitStatus(err) != 2 || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("sweep into a device: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+// What cannot be written is printed, and the status is 1.
+func TestUnwrittenIsPrinted(t *testing.T) {
+	needLinux(t)
+	scratch, dir := t.TempDir(), t.TempDir()
+	in, shm := nodes.Write(t, scratch, 1)[0], save(t, scratch, "SHM.txt", tinySHM)
+	all := writers(t, in, shm, scratch)
+	sandbox.Mount(t, dir, "size=4k", func() {
+		save(t, dir, "filler", strings.Repeat("x", 4096))
+		for line, words := range all {
+			args := slices.Clone(words[1:])
+			for i, word := range args {
+				args[i] = strings.Replace(word, "OUT", dir+"/out", 1)
+			}
+			out, errOut, err := run(t, args...)
+			if exitStatus(err) != 1 || !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(out, words[0]) || len(out) < 20 {
+				t.Errorf("%s: exit %d, %v\n%.300s\n%s; want exit 1 and what begins with %q", line, exitStatus(err), err, out, errOut, words[0])
+			}
+			if strings.Contains(line, ".json") && !strings.Contains(line, "-save") {
+				if _, err := params.Read(strings.NewReader(out), "out"); err != nil {
+					t.Errorf("%s: what is printed is no parameter file: %v", line, err)
+				}
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+				t.Errorf("%s left %v (%v)", line, left, err)
+			}
+		}
+	})
+}
+
+// onWarning does something when a warning is told.
+type onWarning struct {
+	bytes.Buffer
+	do func()
+}
+
+func (w *onWarning) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "tries again") {
+		w.do()
+	}
+	return w.Buffer.Write(p)
+}
+
+// A disk that is full when a sweep begins, and then is not: the sweep goes on, and the
+// file is there.
+func TestSweepOutlastsFullDisk(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	sandbox.Mount(t, dir, "size=1m", func() {
+		filler, file := filepath.Join(dir, "filler"), filepath.Join(dir, "host.json")
+		save(t, dir, "filler", strings.Repeat("x", 1<<20))
+		said := &onWarning{do: func() { os.Remove(filler) }}
+		var out bytes.Buffer
+		err := sweepCommand(context.Background(), &out, said, strings.Fields("-budget 3s -cache in -gamma=false -tau 1 -sizes 64,1K -o "+file))
+		if err != nil || strings.Count(said.String(), "tries again") != 1 || strings.Contains(out.String(), `"format"`) {
+			t.Errorf("%v\n%s\n%s", err, out.String(), said.String())
+		}
+		if f, err := params.ReadFile(file); err != nil || len(f.Cells) == 0 {
+			t.Errorf("%v: %+v", err, f)
+		}
+	})
+}
+
+// Files of the user stay that are called as a sweep's own were.
+func TestSweepKeepsFilesOfOthers(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	theirs := []string{"x.lock", ".x123", ".x", "x123", "d/.lock", "d/.123", "target"}
+	for _, name := range theirs {
+		save(t, dir, name, "mine")
+	}
+	if err := os.Symlink("target", filepath.Join(dir, "y.lock")); err != nil {
+		t.Fatal(err)
+	}
+	sweep := func(file string) error {
+		_, _, err := run(t, strings.Fields("sweep -quiet -budget 1s -cache in -gamma=false -tau 1 -sizes 64 -o "+dir+"/"+file)...)
+		return err
+	}
+	if err := sweep("x"); err != nil {
+		t.Error(err)
+	}
+	if err := sweep("d/"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "it is a directory") {
+		t.Errorf("into a directory: %v", err)
+	}
+	if err := sweep("y"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "y.lock") {
+		t.Errorf("a link for a lock: %v", err)
+	}
+	for _, name := range theirs {
+		if load(t, dir, name) != "mine" {
+			t.Errorf("%s is not what it was", name)
+		}
+	}
+	if to, err := os.Readlink(filepath.Join(dir, "y.lock")); err != nil || to != "target" {
+		t.Errorf("the link leads to %s (%v)", to, err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != len(theirs)-2+3 { // two are in d; d, the link and the file are there too
+		t.Errorf("left: %v (%v)", left, err)
+	}
+}
+
+// A lock goes with its sweep, also one that a killed sweep has left, and one beside
+// the target of a link.
+func TestLocks(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "host.json")
+	save(t, dir, "host.json.lock", lockMark+file+"\n")
+	if err := os.Symlink("host.json", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	lock, warning, err := lockFile(file)
+	if err != nil || warning != nil {
+		t.Fatal(warning, err)
+	}
+	for _, name := range []string{file, filepath.Join(dir, "link")} {
+		if _, _, err := lockFile(name); exitStatus(err) != 2 || !strings.Contains(err.Error(), "another sweep") {
+			t.Errorf("a second lock of %s: %v", name, err)
+		}
+	}
+	lock.release()
+	if _, err := os.Lstat(file + ".lock"); err == nil {
+		t.Error("the lock is still there")
+	}
+	// Of another program, which holds it.
+	save(t, dir, "host.json.lock", "")
+	other := flock.New(file + ".lock")
+	if ok, err := other.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, _, err := lockFile(file); err == nil {
+		t.Error("locked twice")
+	}
+	other.Unlock()
+}
+
+// Where there are no locks a sweep goes on with a warning, which is not about what this
+// user may do.
+func TestNoLocks(t *testing.T) {
+	dir := t.TempDir()
+	for _, errno := range []unix.Errno{unix.ENOSYS, unix.ENOTSUP, unix.ENOLCK, unix.EPERM} {
+		sandbox.Without(t, unix.SYS_FLOCK, errno, func() {
+			lock, warning, err := lockFile(filepath.Join(dir, "host.json"))
+			if err != nil || !errors.Is(warning, errno) || strings.Contains(warning.Error(), "may not") {
+				t.Errorf("%v: %v, %v", errno, warning, err)
+				return
+			}
+			lock.release()
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("%v: left %v", errno, left)
+			}
+		})
+	}
+	file := filepath.Join(dir, "host.json")
+	sandbox.Without(t, unix.SYS_FLOCK, unix.ENOSYS, func() {
+		_, errOut, err := run(t, strings.Fields("sweep -budget 1s -cache in -gamma=false -tau 1 -sizes 64 -o "+file)...)
+		if err != nil || !strings.Contains(errOut, "see to it that no other sweep writes") {
+			t.Errorf("%v\n%s", err, errOut)
+		}
+	})
+}
+
+// Status 0 says that what was printed has arrived.
+func TestClosedOutput(t *testing.T) {
+	dir := t.TempDir()
+	shm := save(t, dir, "SHM.txt", tinySHM)
+	for _, tt := range []struct {
+		redirect string
+		args     []string
+		status   int
+	}{
+		{">&-", []string{"topo"}, 1},
+		{">&-", []string{"-h"}, 1},
+		{">&-", []string{"export", "-format", "csv", shm}, 1},
+		{">&-", []string{"export", "-format", "csv", "-o", filepath.Join(dir, "x.csv"), shm}, 0},
+		{"<&- >&-", []string{"topo"}, 1},
+		{">/dev/null", []string{"topo"}, 0},
+		{"1<>/dev/null 2>&1", []string{"topo"}, 0},
+	} {
+		cmd := process(t, tt.redirect, tt.args...)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		cmd.Run()
+		if got := cmd.ProcessState.ExitCode(); got != tt.status || got == 1 && !strings.Contains(said.String(), "standard output is closed") {
+			t.Errorf("taulop %v %s: status %d, want %d\n%s", tt.args, tt.redirect, got, tt.status, said.String())
+		}
+	}
+}
+
+// A signal's status is the one that shells have for it.
+func TestSignalStatus(t *testing.T) {
+	needLinux(t)
+	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		cmd := process(t, "", "-time", "60s", "-ci", "0.000001", "2", "8", "2")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		guard := time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() })
+		out.Read(make([]byte, 1)) // its header
+		cmd.Process.Signal(sig)
+		var rest bytes.Buffer
+		rest.ReadFrom(out)
+		cmd.Wait()
+		guard.Stop()
+		if got := cmd.ProcessState.ExitCode(); got != want {
+			t.Errorf("%v: status %d, want %d", sig, got, want)
+		}
+	}
+}
+
+// What comes through a pipe is in the page as a file's text is.
+func TestReportOfPipe(t *testing.T) {
+	dir := t.TempDir()
+	file := nodes.Write(t, dir, 1)[0]
+	raw := func(path string) string {
+		page := filepath.Join(dir, "report.html")
+		if _, _, err := run(t, "report", "-o", page, path); err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(load(t, page), `<script type="application/gzip"`)
+		_, text, _ = strings.Cut(text, ">")
+		text, _, _ = strings.Cut(text, "</script>")
+		return text
+	}
+	pipe := filepath.Join(dir, filepath.Base(file)+".pipe")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go os.WriteFile(pipe, []byte(load(t, file)), 0)
+	if whole, piped := raw(file), raw(pipe); len(whole) < 100 || piped != whole {
+		t.Errorf("the pipe's download has %d letters, the file's %d", len(piped), len(whole))
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/provenance"
+)
+
+// frugal runs a command and fails if it allocates more than some MB in all.
+func frugal(t *testing.T, line ...string) error {
+	t.Helper()
+	const most = 64 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err := run(t, line...)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > most {
+		t.Errorf("%s allocated %d MB", strings.Join(line, " "), used>>20)
+	}
+	return err
+}
+
+// Numbers from outside are looked at before memory is taken for as many.
+func TestNumbersThatAreTooLarge(t *testing.T) {
+	needLinux(t)
+	file := filepath.Join(t.TempDir(), "a.json")
+	for _, tt := range []struct{ args, want string }{
+		{"sweep -o FILE -tau 1000000000", "more than the 8192 workers"},
+		{"sweep -o FILE -tau 10000000", "more than the 8192 workers"},
+		{"sweep -o FILE -tau 1,8192", "ask for at most"},
+		{"sweep -o FILE -sizes 9223372036854775807", "choose smaller"},
+		{"sweep -o FILE -sizes 400000G", "memory"},
+		{"sweep -o FILE -segment 400000G", "memory"},
+		{"sweep -o FILE -segments 9223372036854775807", "not possible"},
+		{"sweep -o FILE -cpus 0-99999999", "the largest that makes sense"},
+		{"topo -placements 1000000000", "no number of workers"},
+		{"-ring 2 8 1000000000", "use at most"},
+		{"-ring 9223372036854775807 8 2", "not possible"},
+		{"-ring 2 4000000G 2", "memory"},
+		{"verify -P 1000000000 bcast", "take fewer"},
+		{"verify -force -P 1000000000 -m 1 bcast:binomial", "take fewer"},
+		{"verify -m 4000000G bcast", "free"},
+		{"copy -tau 1000000000", "CPUs"},
+		{"copy -m 4000000G", "memory"},
+		{"access -n 1000000000000", "at most"},
+		{"access -stride 1000000000000", "at most"},
+		{"pack -m 4000000G", "beyond the array"},
+		{"pack -d 4000000G", "beyond the array"},
+		{"pairs -m 4000000G", "too large"},
+		{"disk -file 4000000G DIR", "memory"},
+	} {
+		line := strings.Fields(strings.NewReplacer("FILE", file, "DIR", t.TempDir()).Replace(tt.args))
+		began := time.Now()
+		err := frugal(t, line...)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s took %v", tt.args, took)
+		}
+		if exitStatus(err) != 2 && exitStatus(err) != 1 || !strings.Contains(fmt.Sprint(err), tt.want) || strings.Contains(fmt.Sprint(err), "\n") {
+			t.Errorf("%s: %v; want a sentence with %q", tt.args, err, tt.want)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Fatalf("%s left a file", tt.args)
+		}
+	}
+}
+
+// A plan may come from anywhere: one that no sweep can carry out is refused, without a
+// panic and before memory is taken, and the file stays as it was.
+func TestHostilePlans(t *testing.T) {
+	needLinux(t)
+	for _, tt := range []struct {
+		change func(*params.Plan)
+		want   string
+	}{
+		{func(p *params.Plan) { p.SegmentBytes = 0 }, "segments of 0 bytes"},
+		{func(p *params.Plan) { p.Segments = 0 }, "0 segments"},
+		{func(p *params.Plan) { p.SegmentBytes = 1 << 50 }, "memory"},
+		{func(p *params.Plan) { p.Segments = 1 << 50 }, "memory"},
+		{func(p *params.Plan) { p.Taus = []int{100_000_000} }, "τ = 100000000"},
+		{func(p *params.Plan) { p.Taus = []int{1 << 30} }, "τ = 1073741824"},
+		{func(p *params.Plan) { p.Taus, p.Sizes = upTo(1<<13), upTo(1<<16) }, "more than 1048576 cells"},
+		{func(p *params.Plan) { p.Sizes = []int{1 << 50} }, "memory"},
+		{func(p *params.Plan) { p.CacheBytes = 1 << 50 }, "last-level cache"},
+		{func(p *params.Plan) { p.Caches = nil }, "states of the cache"},
+		{func(p *params.Plan) { p.Policies = []numa.Policy{numa.List} }, "no CPU"},
+		{func(p *params.Plan) { p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{1 << 30} }, "does not exist"},
+		{func(p *params.Plan) { p.Policies = []numa.Policy{params.Published} }, "there is no placement"},
+	} {
+		file := resumable(t, tt.change)
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = frugal(t, "sweep", "-quiet", "-resume", file)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v; want a sentence with %q", err, tt.want)
+		}
+		if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+			t.Errorf("%q: the file has changed, %v", tt.want, err)
+		}
+	}
+}
+
+// resumable is a file of a sweep on this machine that has not begun, its plan changed.
+func resumable(t testing.TB, change func(*params.Plan)) string {
+	t.Helper()
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skip(err)
+	}
+	place, err := m.Place(numa.Local, 1)
+	if err != nil {
+		t.Skip(err)
+	}
+	f := &params.File{Provenance: provenance.Read("/", m), Placements: []numa.Placement{place},
+		Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Taus: []int{1}, Sizes: []int{64}, Segments: 2,
+			SegmentBytes: 64, Caches: []bool{false}, NoGamma: true, Budget: 0.01, Width: 0.5}}
+	change(&f.Plan)
+	file := filepath.Join(t.TempDir(), "host.json")
+	if err := f.WriteFile(file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func upTo(n int) (numbers []int) {
+	for i := range n {
+		numbers = append(numbers, i+1)
+	}
+	return numbers
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// rerunWithoutPreemption is for measuring, which needs Linux.
-func rerunWithoutPreemption() {}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/taulop/taulop/internal/outfile"
+)
+
+// stops are the signals that end a command early: the first has it save and print
+// what it has, the second ends it at once.
+var stops = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+
+// How long a command may go on after the first signal. One that only reads and
+// computes has nothing to save; one that measures prints and saves what it has; and
+// a file that is being written then is written to its end.
+const (
+	readingStops   = time.Second
+	measuringStops = 4 * time.Second
+	writingStops   = time.Minute
+)
+
+// A stopped is the cause of a command's context after a signal.
+type stopped struct{ signal syscall.Signal }
+
+func (s stopped) Error() string {
+	return "stopped by " + map[syscall.Signal]string{
+		syscall.SIGINT: "Ctrl-C", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGQUIT: "SIGQUIT", syscall.SIGPIPE: "a reader who has seen enough",
+	}[s.signal]
+}
+
+func (s stopped) Unwrap() error { return context.Canceled }
+
+// status is that of a shell for what a signal has ended.
+func (s stopped) status() int { return 128 + int(s.signal) }
+
+// supervise runs a command until it returns, or does not although a signal told it
+// to: it may be in the kernel, opening a pipe that nobody writes, or compute what
+// knows no context. It returns the exit status.
+func supervise(cmd command, args []string) int {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, slices.DeleteFunc(slices.Clone(stops), func(s os.Signal) bool {
+		return s == syscall.SIGHUP && signal.Ignored(s) // nohup
+	})...)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	out, errOut := &printer{patient: newPatient(ctx, os.Stdout), closed: losesOutput(args)}, newPatient(ctx, os.Stderr)
+	if cmd.measures { // a reader who has seen enough is no reason to lose the file
+		ignoreBrokenPipes()
+		out.broken = func() { cancel(stopped{syscall.SIGPIPE}) }
+	}
+	ended := make(chan error, 1)
+	go func() {
+		text, errText := escape(out), escape(errOut)
+		err := cmd.run(ctx, text, errText, args)
+		text.Close()
+		if err == nil || errors.Is(err, flag.ErrHelp) {
+			err = out.err
+		}
+		var told interrupted
+		if errors.Is(err, context.Canceled) && !errors.As(err, &told) {
+			err = context.Cause(ctx)
+		}
+		if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, syscall.EPIPE) {
+			tell(errText, "%v", err)
+		}
+		ended <- err
+	}()
+	var first stopped
+	select {
+	case err := <-ended:
+		if cause, ok := context.Cause(ctx).(stopped); ok && errors.Is(err, context.Canceled) || errors.Is(err, syscall.EPIPE) {
+			return cmp.Or(cause, stopped{syscall.SIGPIPE}).status()
+		}
+		return exitStatus(err)
+	case s := <-signals:
+		first.signal = s.(syscall.Signal)
+		cancel(first)
+	}
+	grace := readingStops
+	if cmd.measures {
+		grace = measuringStops
+	}
+	for limit := time.Now().Add(writingStops); ; grace = 100 * time.Millisecond {
+		select {
+		case err := <-ended:
+			if errors.Is(err, context.Canceled) {
+				return first.status()
+			}
+			return exitStatus(err)
+		case s := <-signals:
+			return stopped{s.(syscall.Signal)}.status()
+		case <-time.After(grace):
+		}
+		if !outfile.Writing() || time.Now().After(limit) {
+			fmt.Fprintf(newPatient(ctx, os.Stderr), "taulop: %v before there was a result\n", first)
+			return first.status()
+		}
+	}
+}
+
+// A patient writer waits for its reader as long as no signal has ended the command:
+// a pipe that nobody reads, or a terminal that Ctrl-S stopped, takes no more.
+type patient struct {
+	file    *os.File
+	ctx     context.Context
+	written chan result
+	gone    bool
+}
+
+type result struct {
+	n   int
+	err error
+}
+
+// unread is how long after a signal a writer still waits for its reader.
+const unread = 500 * time.Millisecond
+
+var errUnread = interrupted("nobody reads it")
+
+func newPatient(ctx context.Context, f *os.File) *patient {
+	return &patient{file: f, ctx: ctx, written: make(chan result, 1)}
+}
+
+func (p *patient) Write(text []byte) (int, error) {
+	if p.gone {
+		return 0, errUnread
+	}
+	own := slices.Clone(text) // may still be in the kernel when the caller goes on
+	go func() {
+		n, err := p.file.Write(own)
+		p.written <- result{n, err}
+	}()
+	select {
+	case r := <-p.written:
+		return r.n, r.err
+	case <-p.ctx.Done():
+	}
+	select {
+	case r := <-p.written:
+		return r.n, r.err
+	case <-time.After(unread):
+		p.gone = true
+		return 0, errUnread
+	}
+}
+
+// Fd is for those who ask whether it is a terminal.
+func (p *patient) Fd() uintptr { return p.file.Fd() }

@@ -1,0 +1,15 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// losesOutput tells whether what is printed is all that there will be, and standard
+// output is closed.
+func losesOutput(args []string) bool {
+	return closedOutput() && !slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		return strings.HasPrefix(arg, "-") && slices.Contains([]string{"o", "save", "resume"}, name)
+	})
+}

@@ -1,0 +1,38 @@
+package decimal
+
+import "testing"
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]float64{"0": 0, "35.12": 35.12, "-3": -3, "4.2e-07": 4.2e-7, ".5": .5, "5.": 5, "+1E3": 1000} {
+		if v, err := Parse(text); err != nil || v != want {
+			t.Errorf("%q: %v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{"", "1_000", "0x1p4", "0x10", "inf", "Inf", "nan", "infinity", "1,5", "1e", "--1", "1 2", "e5", "."} {
+		if v, err := Parse(text); err == nil {
+			t.Errorf("%q is %v", text, v)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		last, like string
+		cut        bool
+	}{
+		{"35.12", "31.54", false},
+		{"135.12", "31.54", false},
+		{"35", "31.54", true},
+		{"35.", "31.54", true},
+		{"35.1", "31.54", true},
+		{"4.2e-07", "3.1e-07", false},
+		{"4.2e-0", "3.1e-07", true},
+		{"4.2", "3.1e-07", true},
+		{"35", "31", true},
+		{"35.12", "", false},
+	} {
+		if Cut(tt.last, tt.like) != tt.cut {
+			t.Errorf("%s after %s: cut is %v", tt.last, tt.like, !tt.cut)
+		}
+	}
+}

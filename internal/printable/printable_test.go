@@ -1,0 +1,156 @@
+package printable
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestText(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{"µs and τ, 2 × ü 主机 ±3 %\tlike\nthis", "µs and τ, 2 × ü 主机 ±3 %\tlike\nthis"},
+		{"\x1b[31m\x1b]0;t\x07", `\x1b[31m\x1b]0;t\x07`},
+		{"\x00\r\b\v\f\x7f", `\x00\x0d\x08\x0b\x0c\u007f`},
+		{"\u0085\u009b2J", `\u0085\u009b2J`},
+		{"\u202egpj.exe\u202c \u2066x\u2069", `\u202egpj.exe\u202c \u2066x\u2069`},
+		{"\x9b2J \xff \xc3( \xed\xa0\x80", `\x9b2J \xff \xc3( \xed\xa0\x80`},
+		{"\ufffd \u200b \u200d", "\ufffd \u200b \u200d"},
+		{`a\x1bb`, `a\x1bb`},
+	} {
+		if got := Text(tt.text); got != tt.want {
+			t.Errorf("%q is %q, want %q", tt.text, got, tt.want)
+		}
+		if got := Text(Text(tt.text)); got != tt.want {
+			t.Errorf("%q twice is %q", tt.text, got)
+		}
+		// In parts of any length.
+		for n := 1; n <= len(tt.text); n++ {
+			var b strings.Builder
+			w := NewWriter(&b)
+			for begin := 0; begin < len(tt.text); begin += n {
+				part := tt.text[begin:min(begin+n, len(tt.text))]
+				if written, err := w.Write([]byte(part)); written != len(part) || err != nil {
+					t.Errorf("%q: %d written, %v", part, written, err)
+				}
+			}
+			if w.Close(); b.String() != tt.want {
+				t.Errorf("%q in parts of %d is %q", tt.text, n, b.String())
+			}
+		}
+	}
+	if got := Line("a\tb\nc"); got != `a\tb\nc` {
+		t.Errorf("a line is %q", got)
+	}
+}
+
+// What is longer than the writer's buffers comes out whole.
+func TestLongText(t *testing.T) {
+	text := strings.Repeat("τ\x1b[0m 1.5 µs\n", 10_000)
+	if got, want := Text(text), strings.ReplaceAll(text, "\x1b", `\x1b`); got != want {
+		t.Error("a long text is not whole")
+	}
+	var b strings.Builder
+	w := NewWriter(&b)
+	fmt.Fprint(w, text)
+	if w.Close(); b.String() != Text(text) {
+		t.Error("a long text is not written whole")
+	}
+}
+
+func TestJSONStaysJSON(t *testing.T) {
+	was := "\x1b\x7f\u009b\u202e\\\"\xff\n\t"
+	document, err := json.MarshalIndent(map[string]string{was: was}, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after map[string]string
+	json.Unmarshal(document, &before)
+	if err := json.Unmarshal([]byte(Text(string(document))), &after); err != nil || fmt.Sprint(before) != fmt.Sprint(after) {
+		t.Errorf("%q is %q, %v", before, after, err)
+	}
+}
+
+func TestName(t *testing.T) {
+	for _, tt := range []struct{ name, want string }{
+		{"node17", "node17"},
+		{"a\tb\x1b[0m", `a\tb\x1b[0m`},
+		{strings.Repeat("τ", 64), strings.Repeat("τ", 64)},
+		{strings.Repeat("τ", 65), strings.Repeat("τ", 63) + "…"},
+		{strings.Repeat("机", 1_000_000), strings.Repeat("机", 63) + "…"},
+		{strings.Repeat("\U0001f600", 64), strings.Repeat("\U0001f600", 64)},
+		{strings.Repeat("\xff", 100), strings.Repeat(`\xff`, 16)[:63] + "…"},
+	} {
+		if got := Name(tt.name); got != tt.want {
+			t.Errorf("%.40q is %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestSentence(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		most int
+	}{
+		{"host.json:3: there is no field \"colour\"", 0},
+		{"no: " + strings.Repeat("x", 1_000_000) + ": leave it out", 300},
+		{fmt.Sprintf("there is no %q here", strings.Repeat("two words ", 100_000)), 300},
+		{fmt.Sprintf("there is no %q here", strings.Repeat(`a "b" \`, 1000)), 300},
+		{strings.Repeat("word ", 100_000), 1000},
+		{strings.Repeat(`"`, 100_001), 1000},
+		{strings.Repeat("τ\xff", 10_000), 1000},
+	} {
+		got := Sentence(tt.text)
+		switch {
+		case tt.most == 0 && got != tt.text:
+			t.Errorf("%q is %q", tt.text, got)
+		case tt.most > 0 && len(got) > tt.most, !utf8.ValidString(got):
+			t.Errorf("%.40q is %q with %d bytes", tt.text, got, len(got))
+		}
+	}
+	if got := Sentence("no: " + strings.Repeat("x", 999) + ": leave it out"); !strings.HasPrefix(got, "no: xxx") || !strings.HasSuffix(got, "xxx: leave it out") {
+		t.Errorf("the advice is lost: %q", got)
+	}
+}
+
+func TestList(t *testing.T) {
+	for _, tt := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"ring", "ping"}, "ring, ping"},
+		{[]string{strings.Repeat("a", 150), strings.Repeat("b", 150), "c"}, strings.Repeat("a", 150) + " and 2 more"},
+		{[]string{strings.Repeat("a", 300), "c"}, strings.Repeat("a", 147) + "…" + strings.Repeat("a", 49) + " and 1 more"},
+	} {
+		if got := List(tt.names); got != tt.want {
+			t.Errorf("%.30q: %q, want %q", tt.names, got, tt.want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	row := []string{"node17", "-1.5", "+2e9", "-Inf", "=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "a\tb", "a\nb", "\x1b[0m", `a"b`, "a,b", "-", ""}
+	want := []string{"node17", "-1.5", "+2e9", "-Inf", "'=1+1", "'+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", `'\t=1`, `'\x0d=1`, "'＝1", `a\tb`, `a\nb`, `\x1b[0m`, `a"b`, "a,b", "'-", ""}
+	for _, comma := range ",\t" {
+		var b strings.Builder
+		out := NewTable(&b, comma)
+		if err := out.Write(row); err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(b.String(), "\n"); lines != 1 || comma == '\t' && strings.Count(b.String(), "\t") != len(row)-1 {
+			t.Errorf("%q has %d lines", b.String(), lines)
+		}
+		r := csv.NewReader(strings.NewReader(b.String()))
+		r.Comma = comma
+		if got, err := r.Read(); err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+			t.Errorf("%q is %q, %v", row, got, err)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package survey_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/survey"
+	_ "github.com/taulop/taulop/internal/survey/access"
+	_ "github.com/taulop/taulop/internal/survey/levels"
+	_ "github.com/taulop/taulop/internal/survey/pairs"
+	_ "github.com/taulop/taulop/internal/survey/strides"
+	"github.com/taulop/taulop/numa"
+)
+
+func TestParseWith(t *testing.T) {
+	for list, want := range map[string]string{"": "", "copy": "copy", "pack, copy,pack": "pack copy"} {
+		if got, err := survey.ParseWith(list); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, %v", list, got, err)
+		}
+	}
+	for _, list := range []string{"kopy", "copy,", ","} {
+		if _, err := survey.ParseWith(list); err == nil || !strings.Contains(err.Error(), "access, copy") {
+			t.Errorf("%q: %v", list, err)
+		}
+	}
+}
+
+// Pairs of many cores have the time that they need, and others keep theirs.
+func TestTimeOf(t *testing.T) {
+	machine := func(cores int) *numa.Machine {
+		m := &numa.Machine{}
+		for i := range cores {
+			m.CPUs, m.Allowed = append(m.CPUs, numa.CPU{ID: i, Core: i}), append(m.Allowed, i)
+		}
+		return m
+	}
+	for _, tt := range []struct {
+		cores int
+		with  []string
+		want  time.Duration
+	}{
+		{2, nil, 0},
+		{2, []string{"pairs", "copy", "pack", "access"}, 60 * time.Second},
+		{2, []string{"of a newer version"}, 0},
+		{128, []string{"copy"}, 15 * time.Second},
+		{128, []string{"copy", "pairs"}, 15*time.Second + 8128*13*time.Millisecond},
+	} {
+		if got := survey.TimeOf(tt.with, machine(tt.cores)); got != tt.want {
+			t.Errorf("%d cores, %v: %v, want %v", tt.cores, tt.with, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package transfers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// mostCells keeps a plan within what a file holds.
+const mostCells = 1 << 20
+
+// Check refuses a plan that no sweep can carry out, before anything is made of its
+// numbers: it may come from a file that somebody else wrote.
+func Check(p *params.Plan) error {
+	switch {
+	case len(p.Policies) == 0 || len(p.Taus) == 0 || len(p.Sizes) == 0 || len(p.Caches) == 0:
+		return errors.New("its plan lacks placements, τ, sizes or states of the cache: measure it anew with taulop sweep -o")
+	case p.SegmentBytes < 1 || p.Segments < 1:
+		return fmt.Errorf("its plan has %d segments of %d bytes: an intermediate buffer takes at least one of one byte", p.Segments, p.SegmentBytes)
+	case p.Taus[len(p.Taus)-1] > numa.MostWorkers:
+		return fmt.Errorf("τ = %d is more than the %d workers that there can be: choose smaller ones", p.Taus[len(p.Taus)-1], numa.MostWorkers)
+	case p.Sizes[len(p.Sizes)-1] > params.MostBytes || p.SegmentBytes > params.MostBytes:
+		return fmt.Errorf("messages of %d bytes and segments of %d are more than the %d bytes that a file can hold: choose smaller ones", p.Sizes[len(p.Sizes)-1], p.SegmentBytes, params.MostBytes)
+	case cells(p) > mostCells:
+		return fmt.Errorf("the plan has more than %d cells: choose fewer τ, sizes or placements", mostCells)
+	}
+	return nil
+}
+
+// cells are at least as many as the plan's keys, counted without listing them.
+func cells(p *params.Plan) int64 {
+	known := 1 // the isolated transfer
+	for _, s := range setups.All {
+		if slices.Contains(p.Setups, s.Name) {
+			known++
+		}
+	}
+	policies, taus := int64(len(p.Policies)), int64(len(p.Taus))
+	sized := int64(len(p.Caches)) * int64(len(p.Sizes))
+	n := policies * taus * (int64(known)*(sized+1) + sized)
+	if !p.NoGamma {
+		n += taus * int64(len(setups.Operators)) * int64(len(p.Sizes))
+	}
+	return n
+}
+
+// Holds refuses to go on with a plan whose buffers this machine cannot hold: memory
+// that is not there does not fail, it gets the process killed.
+func Holds(p params.Plan, m *numa.Machine) error {
+	places, err := placements(p, m)
+	if err != nil {
+		return err
+	}
+	if cache := m.LastLevelCacheBytes(); p.CacheBytes > max(cache, 0) {
+		return fmt.Errorf("its plan has a last-level cache of %d bytes, and here it has %d: measure it anew with taulop sweep -o", p.CacheBytes, cache)
+	}
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return err
+	}
+	largest := p.Sizes[len(p.Sizes)-1]
+	for _, place := range places {
+		fit := room(p, place, m)
+		fit.FreeBytes = free
+		_, arena, err := fit.Rows([]int{(largest-1)/p.SegmentBytes + 1})
+		if err != nil {
+			return err
+		}
+		if workers := int64(len(place.Workers)); arena > 0 && int64(fit.WantedArena()) > free/workers {
+			return fmt.Errorf("off cache %d user buffers of %d MB do not fit into the %d MB of memory that is free: free some", workers, fit.WantedArena()>>20, free>>20)
+		}
+	}
+	return nil
+}

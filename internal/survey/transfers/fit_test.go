@@ -1,0 +1,89 @@
+package transfers
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/provenance"
+)
+
+// A file goes on only on the machine, the CPUs and the placement that it began on.
+func TestSameMachine(t *testing.T) {
+	m := &numa.Machine{
+		CPUs:    []numa.CPU{{ID: 0, Core: 0}, {ID: 1, Core: 1}, {ID: 2, Core: 2, Node: 1}, {ID: 3, Core: 3, Node: 1}},
+		Nodes:   []numa.Node{{ID: 0, CPUs: numa.SetOf(0, 1), MemoryBytes: 1 << 30}, {ID: 1, CPUs: numa.SetOf(2, 3), MemoryBytes: 1 << 30}},
+		Allowed: numa.SetOf(0, 1, 2, 3),
+	}
+	here := provenance.Provenance{Hostname: "a", CPUModel: "Xeon", Arch: "amd64", Allowed: m.Allowed}
+	file := func(change func(*params.File)) *params.File {
+		f := &params.File{Provenance: here, Plan: params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1, 3}, Segments: 2, SegmentBytes: 64, Caches: []bool{false},
+			Policies: []numa.Policy{numa.Local, numa.Spread}}}
+		var err error
+		if f.Placements, err = placements(f.Plan, m); err != nil {
+			t.Fatal(err)
+		}
+		change(f)
+		return f
+	}
+	for _, tt := range []struct {
+		change func(*params.File)
+		want   string
+	}{
+		{func(*params.File) {}, ""},
+		{func(f *params.File) { f.Provenance.Hostname = "b" }, `its host was "b", here it is "a"`},
+		{func(f *params.File) { f.Provenance.CPUModel = "EPYC" }, "processor"},
+		{func(f *params.File) { f.Provenance.Allowed = numa.SetOf(0, 1) }, "CPUs that may be used"},
+		{func(f *params.File) { f.Placements[1].Workers[0].ID = 3 }, "placement spread puts workers elsewhere"},
+		{func(f *params.File) { f.Placements = f.Placements[:1] }, "placement spread"},
+		{func(f *params.File) { f.Plan = params.Plan{} }, "no plan"},
+		{func(f *params.File) { f.Plan.SegmentBytes = 0 }, "2 segments of 0 bytes"},
+		{func(f *params.File) { f.Plan.Segments = 0 }, "0 segments of 64 bytes"},
+		{func(f *params.File) { f.Plan.Caches = nil }, "states of the cache"},
+		{func(f *params.File) { f.Plan.Taus = []int{100_000_000} }, "τ = 100000000 is more than"},
+		{func(f *params.File) { f.Plan.Taus, f.Plan.Sizes = upTo(1<<14), upTo(1<<16) }, "more than 1048576 cells"},
+	} {
+		err := SameMachine(file(tt.change), m, here)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+func upTo(n int) (numbers []int) {
+	for i := range n {
+		numbers = append(numbers, i+1)
+	}
+	return numbers
+}
+
+// What a plan says of a machine's memory is not believed: buffers that it does not
+// hold are refused before any is mapped.
+func TestHolds(t *testing.T) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skip(err)
+	}
+	plan := func(change func(*params.Plan)) params.Plan {
+		p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1}, Segments: 2, SegmentBytes: 64,
+			Caches: []bool{false, true}, Policies: []numa.Policy{numa.Local}, CacheBytes: m.LastLevelCacheBytes()}
+		change(&p)
+		return p
+	}
+	for _, tt := range []struct {
+		change func(*params.Plan)
+		want   string
+	}{
+		{func(*params.Plan) {}, ""},
+		{func(p *params.Plan) { p.CacheBytes = 1 << 45 }, "last-level cache of 35184372088832 bytes"},
+		{func(p *params.Plan) { p.Sizes = []int{1 << 45} }, "memory"},
+		{func(p *params.Plan) { p.SegmentBytes = 1 << 45 }, "memory"},
+		{func(p *params.Plan) { p.Segments = 1 << 45 }, "memory"},
+		{func(p *params.Plan) { p.Taus = []int{1 << 40} }, "at most"},
+	} {
+		if err := Holds(plan(tt.change), m); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package transfers
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+func TestTaus(t *testing.T) {
+	for _, tt := range []struct {
+		cores int
+		want  string
+	}{
+		{1, "[1]"}, {2, "[1 2]"}, {8, "[1 2 3 4 5 6 7 8]"}, {16, "[1 2 3 4 5 6 7 8 12 16]"},
+		{256, "[1 2 3 4 5 6 7 8 12 18 27 40 60 90 135 202 256]"},
+	} {
+		if got := fmt.Sprint(Taus(tt.cores)); got != tt.want {
+			t.Errorf("%d cores: %s, want %s", tt.cores, got, tt.want)
+		}
+	}
+}
+
+// The plan of the paper's scale: every cell once, and each can be measured.
+func TestKeys(t *testing.T) {
+	p := params.Plan{Setups: []string{"ring", "ping"}, Policies: []numa.Policy{numa.Local, numa.Spread}, Sizes: Sizes,
+		Taus: []int{1, 2, 3}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}
+	ks := Keys(p, 4)
+	seen := make(map[params.Key]bool)
+	count := make(map[params.Kind]int)
+	for _, k := range ks {
+		if seen[k] {
+			t.Errorf("twice: %+v", k)
+		}
+		seen[k] = true
+		count[k.Kind]++
+		tr, factor, err := trial(p, k)
+		if err != nil || factor <= 0 || factor > 1 || tr.Segments < 1 || tr.K < 1 ||
+			tr.Bytes > tr.K*tr.SegmentBytes || tr.Bytes <= (tr.K-1)*tr.SegmentBytes && k.Bytes > 0 {
+			t.Errorf("%+v: trial %+v, factor %g, %v", k, tr, factor, err)
+		}
+	}
+	// Two placements, two states of the cache, 30 sizes: ring at three τ, ping at
+	// one, lone; copies at three τ.
+	for kind, want := range map[params.Kind]int{
+		params.TransferCell: 2 * 2 * 30 * (3 + 1 + 1),
+		params.NullCell:     2 * (3 + 1 + 1),
+		params.CopyCell:     2 * 2 * 30 * 3,
+		params.OverheadCell: 1,
+		params.GammaCell:    3 * 18 * 30,
+	} {
+		if count[kind] != want {
+			t.Errorf("%d cells of kind %s, want %d", count[kind], kind, want)
+		}
+	}
+	if n := len(Keys(p, 1)); n != len(ks)-2*(2*30+1) {
+		t.Errorf("on one CPU %d cells of %d: lone needs two", n, len(ks))
+	}
+}
+
+// A small plan has every cell, with what a transfer's message is made of.
+func TestSurvey(t *testing.T) {
+	m := surveytest.Machine(t, 2)
+	p := params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192, 20000},
+		Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}, CacheBytes: 1 << 20, Operators: []string{"SUM_I"}}
+	f := surveytest.Run(t, m, Survey, Request{p})
+	if want := len(Keys(p, m.Allowed.Len())); len(f.Cells) != want {
+		t.Errorf("%d cells, want %d", len(f.Cells), want)
+	}
+	for _, c := range f.Cells {
+		if !(c.Time.Center > 0) {
+			t.Errorf("%v takes %v", c.Key, c.Time)
+		}
+		if c.Kind == params.TransferCell && c.Bytes == 20000 && (c.K != 3 || c.Transfers != 2) {
+			t.Errorf("%+v: k = %d, %d transfers", c.Key, c.K, c.Transfers)
+		}
+	}
+}
+
+// Where time is short, y and segments come first, operators that few use last.
+func TestTiers(t *testing.T) {
+	m := &numa.Machine{Allowed: numa.SetOf(0, 1)}
+	cells, _, err := Request{params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192},
+		Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}}.Cells(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tier := make(map[string]int)
+	for _, c := range cells {
+		tier[fmt.Sprint(c.Kind, c.Bytes, c.Operator)] = c.Tier
+	}
+	order := []string{"null0", "transfer8192", "transfer64", "copy64", "gamma64SUM_I", "gamma64MAXLOC_R"}
+	for i := 1; i < len(order); i++ {
+		if tier[order[i]] < tier[order[i-1]] || i == len(order)-1 && tier[order[i]] <= tier[order[0]] {
+			t.Errorf("%s is of tier %d, %s of %d", order[i-1], tier[order[i-1]], order[i], tier[order[i]])
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package mpibench
+
+import (
+	"regexp"
+	"strings"
+)
+
+// What launchers and job systems write round a line that a rank printed.
+var (
+	// Colours and other controls of terminals: CSI and OSC sequences.
+	controls = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])`)
+
+	prefixes = []*regexp.Regexp{
+		// Open MPI's --tag-output and --timestamp-output, PRRTE's --output tag and
+		// tag-detailed: "[1,0]<stdout>:", "Sat Nov 21 21:35:37 2026<stdout>:", both, and
+		// "[prterun-host-17@1,0][host:17]<stdout>: ".
+		regexp.MustCompile(`^(?:` + dated + `)?(?:\[[^][\s]*\d+,\d+\](?:\[[^][]*\])*)?<std(?:out|err|diag)>:`),
+		// ISO 8601, with a T or a blank, in brackets or not; a date may be missing.
+		regexp.MustCompile(`^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?:\s+|:\s|$)`),
+		// ts of moreutils and date: "Nov 21 21:35:37", "Sat Nov 21 21:35:37 2026".
+		regexp.MustCompile(`^\[?` + dated + `\]?(?:\s+|:\s|$)`),
+		// ts -s and dmesg: seconds, which have a point in brackets.
+		regexp.MustCompile(`^\[\s*\d+\.\d+\]\s`),
+		// MPICH's and Intel MPI's -l and -prepend-rank.
+		regexp.MustCompile(`^\[\d+\](?:\s|$)`),
+		// srun -l, which pads ranks: " 0: ".
+		regexp.MustCompile(`^\d+:(?:\s|$)`),
+	}
+	// Not what a benchmark prints.
+	standardError = regexp.MustCompile(`<std(?:err|diag)>:`)
+)
+
+// A date without a year is that of ts, one with a weekday and a year that of date and
+// of ctime: what follows the first is no year, though it may look like one.
+const (
+	month = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)`
+	clock = `\d\d:\d\d:\d\d(?:\.\d+)?`
+	dated = `(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +(?:` + month + ` +\d{1,2}|\d{1,2} +` + month + `) +` + clock + `(?: +[A-Z]{3,4})? +\d{4}|` + month + ` +\d{1,2} +` + clock + `)`
+)
+
+// mostPrefixes are of a rank's tag, a time of the launcher and one of the job system.
+const mostPrefixes = 4
+
+// bare is what the rank printed of a line; nothing of what went to standard error.
+func bare(line string) string {
+	if strings.IndexByte(line, 0x1b) >= 0 {
+		line = controls.ReplaceAllString(line, "")
+	}
+	line = strings.TrimSpace(strings.TrimRight(line, "\x1a \t\r\n"))
+	for range mostPrefixes {
+		rest := line
+		for _, p := range prefixes {
+			if at := p.FindStringIndex(line); at != nil {
+				if standardError.MatchString(line[:at[1]]) {
+					return ""
+				}
+				rest = strings.TrimSpace(line[at[1]:])
+				break
+			}
+		}
+		if rest == line {
+			break
+		}
+		line = rest
+	}
+	return line
+}
