@@ -17,7 +17,7 @@ arena=$(($(cat /sys/devices/system/cpu/cpu"$cpu"/cache/index*/size | sed 's/K$//
 
 # pass OPERATION TYPE BYTES CACHE prints the ns of a pass by taulop.
 pass() {
-  "$tmp/taulop" access -quiet -json -cpu "$cpu" -ops "$1" -types "$2" -size "$3" -stride 1 -cache "$4" -time 2s -ci 0.01 |
+  "$tmp/taulop" access -quiet -json -cpu "$cpu" -ops "$1" -types "$2" -size "$3" -stride 1 -cache "$4" -time 2s |
     awk '/"pass_ns"/ { getline; gsub(/[^0-9.e+]/, "", $2); print $2 }'
 }
 

@@ -29,13 +29,13 @@ likwid() {
 
 # pass OPERATION BYTES prints GB/s.
 pass() {
-  "$tmp/taulop" access -quiet -json -cpu 0 -ops "$1" -types float64 -size "$2" -stride 1 -cache in -time "$((3 + $2 / 130000000))s" -ci 0.01 |
+  "$tmp/taulop" access -quiet -json -cpu 0 -ops "$1" -types float64 -size "$2" -stride 1 -cache in -time "$((3 + $2 / 130000000))s" |
     awk '/"elements_gb_s"/ { getline; gsub(/[^0-9.e+]/, "", $2); print $2 }'
 }
 
 # copied FROM TO BYTES prints GB/s.
 copied() {
-  "$tmp/taulop" copy -quiet -json -tau 1 -levels "$1,$2" -m "$3" -time 6s -ci 0.01 |
+  "$tmp/taulop" copy -quiet -json -tau 1 -levels "$1,$2" -m "$3" -time 6s |
     sed -nE 's/.*"kind":"level".*"variant":"'"$1-$2"'".*"time_ns":\[([^,]*),.*/\1/p' | awk -v m="$3" '{ print m / $1 }'
 }
 

@@ -20,7 +20,7 @@ for _ in $(seq "$rounds"); do
     read -r level m walk <<<"$point"
     c=$("$tmp/ref" "$m" "$walk" "$walk")
     seconds=2s && [ "$level" = memory ] && seconds=6s
-    go=$("$tmp/taulop" copy -quiet -json -tau 1 -levels "$level" -m "$m" -time $seconds -ci 0.01 |
+    go=$("$tmp/taulop" copy -quiet -json -tau 1 -levels "$level" -m "$m" -time $seconds |
       sed -nE 's/.*"kind":"level".*"time_ns":\[([^,]*),.*/\1/p')
     echo "$level,m=$m $c $go"
   done

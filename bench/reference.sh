@@ -26,7 +26,7 @@ bench() {
 
 # pair prints the one-way latency that taulop pairs finds between the same CPUs.
 pair() {
-  "$tmp/taulop" pairs -quiet -json -cpus 0,1 -ci 0.005 -time 2s |
+  "$tmp/taulop" pairs -quiet -json -cpus 0,1 -time 2s |
     awk '/"time_ns"/ { getline; getline; gsub(/[^0-9.e+]/, "", $2); print $2; exit }'
 }
 

@@ -14,7 +14,7 @@ go build -o "$tmp/taulop" ./cmd/taulop
 printf '%-8s %12s %10s %8s %8s\n' "" "L(8KB,2)/ns" batches slow share
 for _ in $(seq "$rounds"); do
   "$tmp/ref" 8192 "$seconds" | awk '{ printf "%-8s %12.1f %10d %8d %7.2f%%\n", "C", $1, $2, $3, 100 * $3 / $2 }'
-  "$tmp/taulop" -quiet -json -k 1 -ci 0.000001 -time "${seconds}s" -ring -local 2 8 2 |
+  "$tmp/taulop" -quiet -json -k 1 -time "${seconds}s" -ring -local 2 8 2 |
     awk -F '[:,]' '/"batches"/ { n += $2 } /"slow_batches"/ { s += $2 } /"L_ns"/ { inL = 1 } inL && /"center"/ { L = $2; inL = 0 }
       END { printf "%-8s %12.1f %10d %8d %7.2f%%\n", "taulop", L, n, s, 100 * s / n }'
 done

@@ -57,7 +57,7 @@ openmpi() {
 mpich() { mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" "$@"; }
 
 sweep() {
-  local plan=(-o "$out/host.json" -segments 4 -segment 32K -setups ring,ping,sendrecv -placements local -gamma=false -ci 0.0001
+  local plan=(-o "$out/host.json" -segments 4 -segment 32K -setups ring,ping,sendrecv -placements local -gamma=false
     -sizes 4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M)
   [ ! -e "$out/host.json" ] || plan=(-resume "$out/host.json")
   "$tmp/taulop" sweep -quiet -budget 35s "${plan[@]}" >"$tmp/sweep"

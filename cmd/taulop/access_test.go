@@ -33,7 +33,7 @@ func TestBadAccesses(t *testing.T) {
 		{"access -types int16", "int16"},
 		{"access -cache both", "-cache"},
 		{"access -time 0s", "-time"},
-		{"access -ci 1", "-ci"},
+		{"access -launches 5 ", "-launches"},
 		{"access -cpu 99999", "99999"},
 		{"access -cpu -3", "-cpu"},
 		{"access -o " + dir + "/no/x", "cannot be written: there is no folder " + dir + "/no"},
@@ -52,7 +52,7 @@ func TestBadAccesses(t *testing.T) {
 func TestAccess(t *testing.T) {
 	needLinux(t)
 	file := filepath.Join(t.TempDir(), "access.json")
-	few := []string{"access", "-quiet", "-ci", "0.9", "-n", "64,1K", "-stride", "1,16", "-time", "20s", "-ops", "divide,read", "-types", "float64", "-cache", "in"}
+	few := []string{"access", "-quiet", "-launches", "6", "-n", "64,1K", "-stride", "1,16", "-time", "20s", "-ops", "divide,read", "-types", "float64", "-cache", "in"}
 	out, errOut, err := run(t, append(few, "-o", file)...)
 	if err != nil || errOut != "" {
 		t.Fatal(err, errOut)

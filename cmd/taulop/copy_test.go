@@ -23,7 +23,7 @@ func TestBadCopiesAndPacks(t *testing.T) {
 		"copy -tau 9999":              "CPUs that may be used",
 		"copy -levels L7":             "no level",
 		"copy -time 0s":               "-time",
-		"copy -ci 1":                  "-ci",
+		"copy -launches 5 ":           "-launches",
 		"copy -o DIR":                 "cannot be written",
 		"copy -o DIR/no/x.json":       "cannot be written",
 		"pack 4K":                     "4K8S",
@@ -84,7 +84,7 @@ func TestCopyAndPack(t *testing.T) {
 			tt.line = strings.Replace(tt.line, "FIRST", m.Allowed[:2].String(), 1)
 		}
 		file := filepath.Join(dir, tt.line[:4]+".json")
-		out, _, err := run(t, append(strings.Fields(tt.line)[:1], append([]string{"-quiet", "-time", "60s", "-ci", "0.99", "-o", file}, strings.Fields(tt.line)[1:]...)...)...)
+		out, _, err := run(t, append(strings.Fields(tt.line)[:1], append([]string{"-quiet", "-time", "60s", "-launches", "6", "-o", file}, strings.Fields(tt.line)[1:]...)...)...)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.line, err)
 		}

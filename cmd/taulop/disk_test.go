@@ -30,7 +30,7 @@ func TestBadDisks(t *testing.T) {
 		{"disk -file 100000G " + dir, "-file"},
 		{"disk -cache off " + dir, "-cache"},
 		{"disk -time 0s " + dir, "-time"},
-		{"disk -ci 0 " + dir, "-ci"},
+		{"disk -launches 5 " + dir, "-launches"},
 		{"disk -cpu 99999 " + dir, "99999"},
 		{"disk -o " + dir + " " + dir, "cannot be written"},
 		{"disk " + dir + "/none", "no folder"},
@@ -54,7 +54,7 @@ func TestDisk(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()
 	file := filepath.Join(t.TempDir(), "disk.json")
-	few := []string{"disk", "-quiet", "-time", "20s", "-ci", "0.9", "-file", "1M", "-sizes", "4K,64K,1M", "-cache", "in"}
+	few := []string{"disk", "-quiet", "-time", "20s", "-launches", "6", "-file", "1M", "-sizes", "4K,64K,1M", "-cache", "in"}
 	out, _, err := run(t, append(few, "-o", file, dir)...)
 	if err != nil || !strings.Contains(out, "read, page cache in") || !strings.Contains(out, "write, page cache in") || !strings.Contains(out, "T_s") {
 		t.Fatalf("%v in\n%s", err, out)

@@ -48,27 +48,27 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 	t.Helper()
 	all := make(map[string][]string)
 	for line, begins := range map[string]string{
-		"report -o OUT IN":                                            "<!DOCTYPE html>",
-		"compare -as ring -o OUT IN SHM":                              "",
-		"export -format csv -o OUT IN":                                "kind,setup",
-		"export -format benchfmt -o OUT IN":                           "# host",
-		"import -o OUT SHM":                                           "{\n  \"format\"",
-		"-quiet -time 2s -k 1,2 -o OUT 2 64B 2":                       "L(",
-		"-quiet -json -time 2s -k 1,2 -o OUT 2 64B 2":                 "{",
-		"copy -quiet -time 2s -ci 0.9 -tau 1 -m 64 -levels L1 -o OUT": "",
-		"pack -quiet -ci 0.9 -time 2s -cpus TWO -o OUT 1K8S":          "",
-		"access -quiet -ci 0.9 -time 2s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT": "",
-		"disk -quiet -time 1s -sizes 4K -file 64K -cache in -o OUT DIR":                          "",
-		"verify -quiet -against OSU -params SHM -o OUT":                                          "predicted:",
-		"verify -quiet -json -against OSU -params SHM -o OUT":                                    "{",
+		"report -o OUT IN":                                                "<!DOCTYPE html>",
+		"compare -as ring -o OUT IN SHM":                                  "",
+		"export -format csv -o OUT IN":                                    "kind,setup",
+		"export -format benchfmt -o OUT IN":                               "# host",
+		"import -o OUT SHM":                                               "{\n  \"format\"",
+		"-quiet -time 2s -k 1,2 -o OUT 2 64B 2":                           "L(",
+		"-quiet -json -time 2s -k 1,2 -o OUT 2 64B 2":                     "{",
+		"copy -quiet -time 2s -launches 6 -tau 1 -m 64 -levels L1 -o OUT": "",
+		"pack -quiet -launches 6 -time 2s -cpus TWO -o OUT 1K8S":          "",
+		"access -quiet -launches 6 -time 2s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT": "",
+		"disk -quiet -time 1s -sizes 4K -file 64K -cache in -o OUT DIR":                              "",
+		"verify -quiet -against OSU -params SHM -o OUT":                                              "predicted:",
+		"verify -quiet -json -against OSU -params SHM -o OUT":                                        "{",
 		"plot l-m -o OUT.svg IN": "<?xml",
-		"copy -quiet -time 2s -ci 0.9 -tau 1 -m 64 -levels L1 -o OUT.json":                            "{\n  \"format\"",
-		"copy -quiet -json -time 2s -ci 0.9 -tau 1 -m 64 -levels L1 -o OUT":                           "{\n  \"format\"",
-		"access -quiet -ci 0.9 -time 2s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT.json": "{\n  \"format\"",
-		"disk -quiet -time 1s -sizes 4K -file 64K -cache in -o OUT.json DIR":                          "{\n  \"format\"",
-		"pairs -quiet -ci 0.9 -time 2s -cpus TWO -o OUT.json":                                         "{\n  \"format\"",
-		"sweep -quiet -budget 2s -cache in -gamma=false -tau 1 -sizes 64 -o OUT.json":                 "{\n  \"format\"",
-		"verify -quiet -patterns -time 8s -cache in -P 2 -m 64:1K -save OUT.json permutation":         "{\n  \"format\"",
+		"copy -quiet -time 2s -launches 6 -tau 1 -m 64 -levels L1 -o OUT.json":                            "{\n  \"format\"",
+		"copy -quiet -json -time 2s -launches 6 -tau 1 -m 64 -levels L1 -o OUT":                           "{\n  \"format\"",
+		"access -quiet -launches 6 -time 2s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT.json": "{\n  \"format\"",
+		"disk -quiet -time 1s -sizes 4K -file 64K -cache in -o OUT.json DIR":                              "{\n  \"format\"",
+		"pairs -quiet -launches 6 -time 2s -cpus TWO -o OUT.json":                                         "{\n  \"format\"",
+		"sweep -quiet -budget 2s -cache in -gamma=false -tau 1 -sizes 64 -o OUT.json":                     "{\n  \"format\"",
+		"verify -quiet -patterns -time 8s -cache in -P 2 -m 64:1K -save OUT.json permutation":             "{\n  \"format\"",
 	} {
 		words := []string{begins}
 		for _, word := range strings.Fields(line) {
@@ -347,7 +347,7 @@ func TestClosedOutput(t *testing.T) {
 func TestSignalStatus(t *testing.T) {
 	needLinux(t)
 	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
-		cmd := process(t, "", "-time", "60s", "-ci", "0.000001", "2", "8", "2")
+		cmd := process(t, "", "-time", "60s", "-launches", "1000", "2", "8", "2")
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -150,6 +150,9 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 		if strings.Contains(err.Error(), "parse error") {
 			hint = "; a time has a unit, like 60s or 5m"
 		}
+		if strings.HasSuffix(err.Error(), "not defined: -ci") {
+			hint = "; a width no longer decides when a measurement stops, which made intervals too narrow: -launches says how many processes measure"
+		}
 		return usagef("%v%s: %s -h shows what there is", err, hint, flags.Name())
 	}
 	return nil

@@ -73,8 +73,8 @@ func TestBadInput(t *testing.T) {
 		{"-kmax -1 2 8 2", "-kmax"},
 		{"-kmax 0 2 8 2", "-kmax"},
 		{"-time 0s 2 8 2", "-time"},
-		{"-ci 2 2 8 2", "-ci"},
-		{"-ci NaN 2 8 2", "-ci"},
+		{"-launches 2 2 8 2", "-launches"},
+		{"-launches -1 2 8 2", "-launches"},
 		{"2 1000G 2", "may take"},
 		{"1000000000 1G 2", "fewer or smaller segments"},
 		{"-k 100000000000 2 8K 2", "may take"},
@@ -123,10 +123,10 @@ func needLinux(t *testing.T) {
 func TestMeasuresText(t *testing.T) {
 	needLinux(t)
 	for _, line := range []string{
-		"-ring -local -k 1,2,4 -ci 0.9 -time 30s 2 8 2",
-		"-bcast -off_cache -k 1,3 -ci 0.9 -time 30s 2 1K 2",
-		"-ping -k 1,2 -ci 0.9 -time 30s 3 64B 2",
-		"-ring -k 2 -ci 0.9 -time 30s 2 0 1",
+		"-ring -local -k 1,2,4 -launches 6 -time 30s 2 8 2",
+		"-bcast -off_cache -k 1,3 -launches 6 -time 30s 2 1K 2",
+		"-ping -k 1,2 -launches 6 -time 30s 3 64B 2",
+		"-ring -k 2 -launches 6 -time 30s 2 0 1",
 	} {
 		out, _, err := run(t, strings.Fields(line)...)
 		if err != nil {
@@ -149,11 +149,11 @@ func TestOversubscribed(t *testing.T) {
 		t.Skip("would take too many workers here")
 	}
 	tau := string(rune('0' + m.Allowed.Len() + 1))
-	out, _, err := run(t, "-ring", "-k", "1", "-ci", "0.9", "-time", "30s", "2", "1K", tau)
+	out, _, err := run(t, "-ring", "-k", "1", "-launches", "6", "-time", "30s", "2", "1K", tau)
 	if err != nil || !strings.Contains(out, "NOT A CONCURRENCY MEASUREMENT") {
 		t.Errorf("τ = %s: %v\n%s", tau, err, out)
 	}
-	out, _, err = run(t, "-json", "-ring", "-k", "1", "-ci", "0.9", "-time", "30s", "2", "1K", tau)
+	out, _, err = run(t, "-json", "-ring", "-k", "1", "-launches", "6", "-time", "30s", "2", "1K", tau)
 	if err != nil || !strings.Contains(out, `"concurrent": false`) {
 		t.Errorf("τ = %s: %v\n%s", tau, err, out)
 	}
@@ -162,7 +162,7 @@ func TestOversubscribed(t *testing.T) {
 func TestMeasuresJSON(t *testing.T) {
 	needLinux(t)
 	file := filepath.Join(t.TempDir(), "host.json")
-	out, errOut, err := run(t, "-json", "-quiet", "-o", file, "-k", "1,2,4", "-ci", "0.9", "-time", "30s", "2", "8", "2")
+	out, errOut, err := run(t, "-json", "-quiet", "-o", file, "-k", "1,2,4", "-launches", "6", "-time", "30s", "2", "8", "2")
 	if err != nil || out != "" || errOut != "" {
 		t.Fatalf("%v, stdout %q, stderr %q", err, out, errOut)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report/page/nodes"
 )
 
 // hang is longer than any command may go on after a signal.
@@ -30,14 +31,14 @@ type signalled struct {
 }
 
 var signalledCommands = []signalled{
-	{name: "plain", args: "-time 60s -ci 0.0001 -o NEW.txt 2 8 2"},
-	{name: "plain, off cache", args: "-time 60s -ci 0.0001 -off_cache 2 8 2"},
-	{name: "sweep", args: "sweep -ci 0.0001 -budget 60s -o NEW.json"},
-	{name: "pairs", args: "pairs -time 60s -ci 0.0001 -o NEW.json"},
-	{name: "copy", args: "copy -time 60s -ci 0.0001 -o NEW.json"},
-	{name: "pack", args: "pack -time 60s -ci 0.0001 -o NEW.json"},
-	{name: "access", args: "access -time 60s -ci 0.0001 -o NEW.json"},
-	{name: "disk", args: "disk -time 60s -ci 0.0001 -file 4M -sizes 4K,1M -o NEW.json DIR"},
+	{name: "plain", args: "-time 60s -launches 1000 -o NEW.txt 2 8 2"},
+	{name: "plain, off cache", args: "-time 60s -launches 1000 -off_cache 2 8 2"},
+	{name: "sweep", args: "sweep -launches 1000 -budget 60s -o NEW.json"},
+	{name: "pairs", args: "pairs -time 60s -launches 1000 -o NEW.json"},
+	{name: "copy", args: "copy -time 60s -launches 1000 -o NEW.json"},
+	{name: "pack", args: "pack -time 60s -launches 1000 -o NEW.json"},
+	{name: "access", args: "access -time 60s -launches 1000 -o NEW.json"},
+	{name: "disk", args: "disk -time 60s -launches 1000 -file 4M -sizes 4K,1M -o NEW.json DIR"},
 	{name: "verify", args: "verify -time 60s -P 2 -m 8K,64K -o NEW.txt message bcast:binomial"},
 	{name: "verify -patterns", args: "verify -patterns -time 60s -P 2 -save NEW.json"},
 	{name: "topo", args: "topo", ends: true},
@@ -52,7 +53,6 @@ var signalledCommands = []signalled{
 	{name: "opening: plot", args: "plot l-m -o NEW.svg FIFO"},
 	{name: "opening: verify -against", args: "verify -against FIFO -params HOST"},
 	{name: "opening: verify -params", args: "verify -params FIFO"},
-	{name: "opening: sweep -resume", args: "sweep -resume FIFO"},
 	{name: "opening: access -o", args: "access -o FIFO", ends: true}, // where a pipe is written to, it waits later
 	{name: "reading: import", args: "import /dev/stdin"},
 
@@ -61,8 +61,8 @@ var signalledCommands = []signalled{
 
 	{name: "unread: predict", args: "predict -params HOST -P 4 -m 1:64M bcast", unread: true},
 	{name: "unread: export", args: "export -format csv HOST", unread: true},
-	{name: "unread: plain", args: "-time 60s -ci 0.0001 2 8 2", unread: true},
-	{name: "unread: pairs", args: "pairs -time 2s -ci 0.0001 -o NEW.json", unread: true, ends: true},
+	{name: "unread: plain", args: "-time 60s -launches 1000 2 8 2", unread: true},
+	{name: "unread: pairs", args: "pairs -time 2s -launches 1000 -o NEW.json", unread: true, ends: true},
 	{name: "unread: verify", args: "verify -time 2s -P 2 -m 8K -cache in -o NEW.txt message", unread: true, ends: true},
 }
 
@@ -85,8 +85,8 @@ func TestSignals(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	program, dir := build(t), t.TempDir()
 	host := filepath.Join(dir, "host.json")
-	if out, err := exec.Command(program, strings.Fields("sweep -quiet -cache in -gamma=false -tau 1,2 -sizes 1K,8K,64K,1M -budget 3s -o "+host)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := nodes.Machine(0).WriteFile(host); err != nil {
+		t.Fatal(err)
 	}
 	type moment struct {
 		after  time.Duration
@@ -221,7 +221,7 @@ func TestSecondSignal(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "sweep", "-resume", fifo)
+	cmd := exec.Command(program, "import", fifo)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestNohup(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"import", "sweep -resume"} {
+	for _, command := range []string{"import", "verify -params"} {
 		cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" `+command+` "$1"`, program, fifo)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

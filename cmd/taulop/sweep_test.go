@@ -31,7 +31,7 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -o a -resume b", "-o host.json"},
 		{"sweep -o a b", "no arguments"},
 		{"sweep -budget 0s -o " + dir + "/x", "-budget"},
-		{"sweep -ci 1 -o " + dir + "/x", "-ci"},
+		{"sweep -launches 5 -o " + dir + "/x", "-launches"},
 		{"sweep -setups rung -o " + dir + "/x", "rung"},
 		{"sweep -placements far -o " + dir + "/x", "far"},
 		{"sweep -cpus 0 -placements local -o " + dir + "/x", "choose one"},
@@ -44,7 +44,7 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -o " + dir + "/no/x", "there is no folder"},
 		{"sweep -o " + there, "there already"},
 		{"sweep -resume " + there, "there.json"},
-		{"sweep -resume " + there + " -with copy -ci 0.5", "leave out -ci, -with"},
+		{"sweep -resume " + there + " -with copy -segments 3", "leave out -segments, -with"},
 		{"sweep -resume " + pairs, "not measured by a sweep"},
 		{"sweep -resume " + dir + "/none.json", "none.json"},
 		{"swep -o x", "swep"},
@@ -90,7 +90,7 @@ func TestSweepSurvivesKilling(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	plan := []string{"sweep", "-quiet", "-cache", "in", "-gamma=false", "-ci", "0.9", "-tau", "1,2", "-budget", "60s", "-o", file}
+	plan := []string{"sweep", "-quiet", "-cache", "in", "-gamma=false", "-launches", "6", "-tau", "1,2", "-budget", "60s", "-o", file}
 	resume := []string{"sweep", "-quiet", "-resume", file}
 	var before *params.File
 	random := randtest.New(t)
