@@ -137,6 +137,7 @@ type CellScore struct {
 	Machine string
 	Time    fit.Estimate
 	Z       float64
+	Off     bool // an outlier, corrected for the number of cells and machines
 }
 
 // A CellOutlier is a machine that is off, with the cell that gave it away.
@@ -179,9 +180,6 @@ func fleetBeside(machines []Machine) (kinds []FleetKind) {
 		}
 		kinds[i].Cells = append(kinds[i].Cells, c)
 	}
-	for i := range kinds {
-		kinds[i].findOutliers(machines)
-	}
 	return kinds
 }
 
@@ -196,15 +194,6 @@ func (c *FleetCell) score() {
 	}
 }
 
-// farOff is a score that chance does not reach among thousands of cells.
-const farOff = 2 * fit.OutlierScore
-
-// offAmongMany tells whether a machine is off in one of a hundred of its cells or
-// more, or far off in one: of hundreds a few are off by chance.
-func (d *Deviation) offAmongMany() bool {
-	return d.Off > 0 && 100*d.Off >= d.Cells || math.Abs(d.Score) > farOff
-}
-
 // findOutliers takes each machine's worst cell.
 func (k *FleetKind) findOutliers(machines []Machine) {
 	worst := make(map[string]*CellOutlier)
@@ -215,14 +204,14 @@ func (k *FleetKind) findOutliers(machines []Machine) {
 				w = &CellOutlier{Machine: s.Machine}
 				worst[s.Machine] = w
 			}
-			if w.count(s.Z) {
+			if w.count(s.Z, s.Off) {
 				w.Key, w.Time, w.Median = c.Key, s.Time, c.Time.Median
 			}
 		}
 	}
 	k.Machines = len(worst)
 	for _, m := range machines {
-		if w := worst[m.Name]; w != nil && w.offAmongMany() {
+		if w := worst[m.Name]; w != nil && w.Off > 0 {
 			w.Path = m.Path
 			k.Outliers = append(k.Outliers, *w)
 		}

@@ -260,7 +260,7 @@ func TestOverview(t *testing.T) {
 		o.Outliers[0].Off != 1 || o.Outliers[0].Cells != 2 {
 		t.Errorf("outliers %+v", o.Outliers)
 	}
-	if got := o.Conclusion(); !strings.HasPrefix(got, "1 of 20 machines are off, 1 slow and 0 fast; farthest node07: L(8192,2) is 1800 ns where the median is 1202 ns") {
+	if got := o.Conclusion(); !strings.HasPrefix(got, "1 of 20 machines are outliers, 1 slow and 0 fast; farthest node07: L(8192,2) is 1800 ns where the median is 1202 ns") {
 		t.Error(got)
 	}
 	all := strings.Join(o.Warnings, "\n")
@@ -276,7 +276,7 @@ func TestOverview(t *testing.T) {
 	for i := range alike {
 		alike[i].Name = fmt.Sprint(i)
 	}
-	if o, err := NewOverview(alike, Choice{}); err != nil || len(o.Outliers) > 0 || !strings.HasPrefix(o.Conclusion(), "No machine of 12 is off") {
+	if o, err := NewOverview(alike, Choice{}); err != nil || len(o.Outliers) > 0 || !strings.HasPrefix(o.Conclusion(), "No outlier among 12 machines") {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if _, err := NewOverview(alike[:2], Choice{}); err == nil {

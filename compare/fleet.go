@@ -22,6 +22,7 @@ type Overview struct {
 	Outliers []Outlier    `json:"outliers"` // farthest off first
 	Tables   []FleetTable `json:"tables"`
 	Beside   []FleetKind  `json:"beside,omitempty"`
+	Tested   int          `json:"tested"` // cells of machines; 0: none had samples enough
 	Warnings []string     `json:"warnings"`
 }
 
@@ -44,9 +45,9 @@ type Deviation struct {
 }
 
 // count takes in a cell, and tells whether none before it was as far off.
-func (d *Deviation) count(z float64) (farthest bool) {
+func (d *Deviation) count(z float64, off bool) (farthest bool) {
 	d.Cells++
-	if math.Abs(z) > fit.OutlierScore {
+	if off {
 		d.Off++
 	}
 	if math.Abs(z) <= math.Abs(d.Score) {
@@ -77,7 +78,8 @@ type FleetRow struct {
 type Score struct {
 	Machine string
 	Point
-	Z float64
+	Z   float64
+	Off bool // an outlier, corrected for the number of cells and machines
 }
 
 // NewOverview compares machines with the median of all. It fails where they have
@@ -118,7 +120,11 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	for i := range o.Tables {
 		o.Tables[i].score()
 	}
+	o.correct()
 	o.findOutliers(machines)
+	for i := range o.Beside {
+		o.Beside[i].findOutliers(machines)
+	}
 	o.warn(machines)
 	return o, nil
 }
@@ -165,6 +171,40 @@ func (t *FleetTable) score() {
 	}
 }
 
+// correct tells outliers from what so many scores have by chance (Benjamini–Hochberg
+// over all machines and cells). Fewer than Fleet machines have none.
+func (o *Overview) correct() {
+	var ps []float64
+	var off []*bool
+	add := func(z float64, n int, to *bool) {
+		p := fit.OutlierP(z, n)
+		if n < Fleet || math.Abs(z) <= fit.OutlierScore {
+			p = 1
+		}
+		ps, off = append(ps, p), append(off, to)
+	}
+	for i := range o.Tables {
+		for j := range o.Tables[i].Rows {
+			r := &o.Tables[i].Rows[j]
+			for k := range r.Scores {
+				add(r.Scores[k].Z, len(r.Scores), &r.Scores[k].Off)
+			}
+		}
+	}
+	for i := range o.Beside {
+		for j := range o.Beside[i].Cells {
+			c := &o.Beside[i].Cells[j]
+			for k := range c.Scores {
+				add(c.Scores[k].Z, len(c.Scores), &c.Scores[k].Off)
+			}
+		}
+	}
+	for i, p := range fit.Adjust(ps) {
+		*off[i] = p < level
+	}
+	o.Tested = len(ps)
+}
+
 // findOutliers takes each machine's worst cell.
 func (o *Overview) findOutliers(machines []Machine) {
 	worst := make(map[string]*Outlier)
@@ -176,7 +216,7 @@ func (o *Overview) findOutliers(machines []Machine) {
 					w = &Outlier{Machine: s.Machine}
 					worst[s.Machine] = w
 				}
-				if w.count(s.Z) {
+				if w.count(s.Z, s.Off) {
 					w.Channel, w.Tau, w.L, w.Median = t.Channel, s.Tau, s.L, r.L.Median
 				}
 			}
@@ -194,6 +234,9 @@ func (o *Overview) findOutliers(machines []Machine) {
 // Conclusion says how alike the machines are, in a sentence on transfers and one on
 // what was measured beside them.
 func (o *Overview) Conclusion() string {
+	if o.Tested == 0 {
+		return "Nothing could be tested: the machines have no cell in common of which they have samples enough."
+	}
 	if len(o.Beside) == 0 {
 		return o.ofTransfers()
 	} else if len(o.Tables) == 0 {
@@ -214,15 +257,15 @@ func (o *Overview) ofBeside() string {
 		}
 	}
 	if len(off) == 0 {
-		return "Beside transfers none is off."
+		return "In surveys there is none."
 	}
-	return fmt.Sprintf("Beside transfers %d of %d are off; farthest %s: %v takes %.0f ns where the median is %.0f ns.",
+	return fmt.Sprintf("In surveys %d of %d are; farthest %s: %v takes %.0f ns where the median is %.0f ns.",
 		len(off), len(o.Machines), first.Machine, first.Key, first.Time.Center, first.Median)
 }
 
 func (o *Overview) ofTransfers() string {
 	if len(o.Outliers) == 0 {
-		return fmt.Sprintf("No machine of %d is off: robust z-scores are all within ±%g.", len(o.Machines), fit.OutlierScore)
+		return fmt.Sprintf("No outlier among %d machines: of robust z-scores none is beyond what so many cells have by chance.", len(o.Machines))
 	}
 	slow := 0
 	for _, out := range o.Outliers {
@@ -231,7 +274,7 @@ func (o *Overview) ofTransfers() string {
 		}
 	}
 	first := o.Outliers[0]
-	return fmt.Sprintf("%d of %d machines are off, %d slow and %d fast; farthest %s: L(%d,%d) is %.0f ns where the median is %.0f ns (%s).",
+	return fmt.Sprintf("%d of %d machines are outliers, %d slow and %d fast; farthest %s: L(%d,%d) is %.0f ns where the median is %.0f ns (%s).",
 		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Bytes, first.Tau, first.L.Center, first.Median, first.Channel)
 }
 

@@ -129,3 +129,48 @@ func few(f *params.File) {
 		c.Time = fit.Median(c.Values())
 	}
 }
+
+// Among alike machines there is an outlier in one fleet of twenty or fewer; one that
+// is half as fast in all its cells is found.
+func TestFleetOutliers(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, n := range []int{10, 30} {
+		const tries = 200
+		wrong, found := 0, 0
+		for range tries {
+			for _, slower := range []float64{1, 2} {
+				var machines []Machine
+				for i := range n {
+					s := 1.
+					if i == 3 {
+						s = slower
+					}
+					machines = append(machines, session(r, fmt.Sprint("node", i), 1, s))
+				}
+				o, err := NewOverview(machines, Choice{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case slower == 1 && len(o.Outliers) > 0:
+					wrong++
+				case slower == 2 && len(o.Outliers) > 0 && o.Outliers[0].Machine == "node3":
+					found++
+				}
+			}
+		}
+		if 20*wrong > tries {
+			t.Errorf("%d machines: %d of %d fleets of alike ones have outliers", n, wrong, tries)
+		}
+		if 10*found < 9*tries {
+			t.Errorf("%d machines: one at half the speed is found in %d of %d fleets", n, found, tries)
+		}
+	}
+	few := make([]Machine, 0, 9)
+	for i := range 9 {
+		few = append(few, session(r, fmt.Sprint("node", i), 1, float64(1+i/8)))
+	}
+	if o, err := NewOverview(few, Choice{}); err != nil || len(o.Outliers) > 0 {
+		t.Errorf("nine machines have outliers: %+v, %v", o.Outliers, err)
+	}
+}

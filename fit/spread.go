@@ -3,6 +3,8 @@ package fit
 import (
 	"math"
 	"slices"
+
+	"github.com/aclements/go-moremath/stats"
 )
 
 // OutlierScore is the robust z-score from which on a machine is an outlier: 3.5,
@@ -41,6 +43,17 @@ func NewSpread(values []float64) Spread {
 
 // middle is the median of ascending values.
 func middle(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
+
+// outlierEfficiency is that of the median absolute deviation where values are
+// normally distributed: of n values it knows as much as the standard deviation of
+// so many less.
+const outlierEfficiency = 0.37
+
+// OutlierP is how often a robust z-score as far from 0 as z is seen by chance among n
+// values: Student's distribution, since few values know their deviation badly.
+func OutlierP(z float64, n int) float64 {
+	return min(1, 2*(1-stats.TDist{V: max(1, outlierEfficiency*float64(n-1))}.CDF(math.Abs(z))))
+}
 
 // Z is the robust z-score of a value.
 func (s Spread) Z(v float64) float64 {
