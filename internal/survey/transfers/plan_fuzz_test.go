@@ -74,11 +74,8 @@ func FuzzPlan(f *testing.F) {
 				t.Errorf("%v: %v", k, err)
 			}
 		}
-		s := Sweep{File: file, Machine: m}
-		if err := s.prepare(); err != nil && strings.Contains(err.Error(), "\n") {
-			t.Error(err)
+		if cells, _, err := (Request{p}).Cells(m); err != nil || len(cells) != len(all) {
+			t.Errorf("%d cells of %d, %v", len(cells), len(all), err)
 		}
-		s.reserved()
-		s.pass(0)
 	})
 }
