@@ -1,0 +1,208 @@
+// Aa says how well intervals and comparisons hold: of sweeps of one machine, each a
+// session of its own, how often compare finds a difference between two, how often
+// the interval of three holds the centre over all, and with files of the machine
+// changed on purpose, how often that is found.
+//
+//	go run ./bench/aa A1.json A2.json … [-b B1.json B2.json …]
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+
+	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
+)
+
+func main() {
+	paths, changed := os.Args[1:], []string(nil)
+	if i := slices.Index(paths, "-b"); i >= 0 {
+		paths, changed = paths[:i], paths[i+1:]
+	}
+	if len(paths) < 4 {
+		fmt.Fprintln(os.Stderr, "aa: name the files of four sessions or more")
+		os.Exit(2)
+	}
+	same, other := read(paths), read(changed)
+	aa(same)
+	drift(same)
+	coverage(same)
+	if len(other) > 0 {
+		ab(same, other)
+	}
+}
+
+func read(paths []string) (files []*params.File) {
+	for _, path := range paths {
+		f, err := params.ReadFile(path)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "aa:", err)
+			os.Exit(2)
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// compared is a comparison of two files in all sizes that they have.
+func compared(a, b *params.File) compare.Verdict {
+	c, err := compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: a.Plan.Sizes})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "aa:", err)
+		os.Exit(1)
+	}
+	return c.Verdict
+}
+
+func aa(files []*params.File) {
+	var comparisons, different, cells, cellsDifferent int
+	var visible []float64
+	for i, a := range files {
+		for _, b := range files[i+1:] {
+			v := compared(a, b)
+			comparisons++
+			if v.Differ > 0 {
+				different++
+			}
+			cells, cellsDifferent = cells+v.Cells, cellsDifferent+v.Differ
+			visible = append(visible, v.Visible)
+		}
+	}
+	fmt.Printf("A/A: %d sessions, %d pairs of them: %d comparisons (%.1f %%) and %d of %d cells (%.1f %%) differ; visible: median %.0f %%\n",
+		len(files), comparisons, different, 100*float64(different)/float64(comparisons), cellsDifferent, cells, 100*float64(cellsDifferent)/float64(cells),
+		100*fit.Median(visible).Center)
+}
+
+// centers are the cells' times by session, as logarithms.
+func centers(files []*params.File) map[params.Key][]float64 {
+	of := make(map[params.Key][]float64)
+	for _, f := range files {
+		for _, c := range f.Cells {
+			if c.Time.Known() && c.Time.Center > 0 {
+				of[c.Key] = append(of[c.Key], math.Log(c.Time.Center))
+			}
+		}
+	}
+	for k, v := range of {
+		if len(v) < len(files) {
+			delete(of, k)
+		}
+	}
+	return of
+}
+
+// drift says what sessions differ by, as they are and divided by the reference probe.
+func drift(files []*params.File) {
+	probes := make([]float64, len(files))
+	for i, f := range files {
+		sum, n := make(map[params.Key]float64), make(map[params.Key]float64)
+		for _, l := range f.Launches {
+			for _, p := range l.Probe {
+				sum[p.Key] += math.Log(p.NS)
+				n[p.Key]++
+			}
+		}
+		for k := range sum {
+			probes[i] += sum[k] / n[k] / float64(len(sum))
+		}
+	}
+	var raw, probed, within []float64
+	for _, logs := range centers(files) {
+		divided := slices.Clone(logs)
+		for i := range divided {
+			divided[i] -= probes[i]
+		}
+		raw, probed = append(raw, deviation(logs)), append(probed, deviation(divided))
+	}
+	for _, f := range files {
+		_, launches, _ := f.Components()
+		within = append(within, launches)
+	}
+	fmt.Printf("drift: sessions of a cell differ by %.1f %% (median standard deviation; 9 of 10 cells below %.1f %%), divided by the probe by %.1f %%; launches by %.1f %%\n",
+		100*fit.Median(raw).Center, 100*quantile(raw, 0.9), 100*fit.Median(probed).Center, 100*fit.Median(within).Center)
+}
+
+func deviation(values []float64) float64 {
+	var mean, squares float64
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(squares / float64(len(values)-1))
+}
+
+func quantile(values []float64, q float64) float64 {
+	return fit.Quantile(slices.Sorted(slices.Values(values)), q)
+}
+
+// coverage draws three sessions at a time, as if they were one file, and looks
+// whether their interval holds the centre over all.
+func coverage(files []*params.File) {
+	of := make(map[params.Key][]fit.Replicates)
+	for _, f := range files {
+		for i := range f.Cells {
+			c := &f.Cells[i]
+			of[c.Key] = append(of[c.Key], c.Replicates(f))
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, sessions := range []int{1, 3, 5} {
+		held, all := 0, 0
+		var widths []float64
+		for k, logs := range centers(files) {
+			center := 0.
+			for _, l := range logs {
+				center += l / float64(len(logs))
+			}
+			for range 50 {
+				var some fit.Replicates
+				for _, i := range random.Perm(len(files))[:min(sessions, len(files))] {
+					some = append(some, of[k][i]...)
+				}
+				e := some.Estimate()
+				if all++; math.Log(e.Lo) <= center && center <= math.Log(e.Hi) {
+					held++
+				}
+				widths = append(widths, e.Width())
+			}
+		}
+		fmt.Printf("coverage: 95 %% intervals of %d sessions hold the centre over all %d in %.0f %% of cells; half-width: median ±%.0f %%\n",
+			sessions, len(files), 100*float64(held)/float64(all), 100*fit.Median(widths).Center)
+	}
+}
+
+// ab says how often what was changed is found, in all cells and in those where it is
+// as large as a comparison says that it can see.
+func ab(same, other []*params.File) {
+	comparisons, found := 0, 0
+	for _, a := range same {
+		for _, b := range other {
+			comparisons++
+			if compared(a, b).Differ > 0 {
+				found++
+			}
+		}
+	}
+	was, is := centers(same), centers(other)
+	var ratios []float64
+	for k, logs := range was {
+		if there := is[k]; there != nil {
+			ratios = append(ratios, math.Exp(mean(there)-mean(logs)))
+		}
+	}
+	fmt.Printf("A/B: %d of %d comparisons (%.0f %%) find it; ratios of cells: median %.2f, 9 of 10 between %.2f and %.2f\n",
+		found, comparisons, 100*float64(found)/float64(comparisons), quantile(ratios, 0.5), quantile(ratios, 0.05), quantile(ratios, 0.95))
+}
+
+func mean(values []float64) (m float64) {
+	for _, v := range values {
+		m += v / float64(len(values))
+	}
+	return m
+}
