@@ -146,7 +146,7 @@ func TestFileRoundTrip(t *testing.T) {
 	if !reflect.DeepEqual(a, b) {
 		t.Errorf("got %+v\nwant %+v", b, a)
 	}
-	for _, cell := range []string{`{"kind":"transfer","setup":"ring","placement":"local","tau":2,"bytes":8192,"k":1,"transfers":2,"time_ns":[`, `null,null,3],"samples_ns":[`} {
+	for _, cell := range []string{`{"kind":"transfer","setup":"ring","placement":"local","tau":2,"bytes":8192,"k":1,"transfers":2,"time_ns":[`, `null,null,3],"samples":[[`} {
 		if !bytes.Contains(text, []byte("\n    {")) || !bytes.Contains(text, []byte(cell)) {
 			t.Errorf("no line with %s in\n%.3000s", cell, text)
 		}
@@ -194,7 +194,7 @@ func TestDocument(t *testing.T) {
 	if got := string(written(t, f)); got != example {
 		t.Errorf("written, the example is\n%s", got)
 	}
-	for _, typ := range []reflect.Type{reflect.TypeFor[File](), reflect.TypeFor[Plan](), reflect.TypeFor[Key](), reflect.TypeFor[Cell]()} {
+	for _, typ := range []reflect.Type{reflect.TypeFor[File](), reflect.TypeFor[Plan](), reflect.TypeFor[Key](), reflect.TypeFor[Cell](), reflect.TypeFor[Launch]()} {
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 			if name != "" && !strings.Contains(fields, "| "+name) && !strings.Contains(fields, ", "+name+" |") {
@@ -259,9 +259,9 @@ func TestReadRefuses(t *testing.T) {
 		{"other text", "MPI results\n", `f:1: "MPI results" where { belongs`},
 		{"other JSON", `{"setup": "ring"}`, `f:1: this is no parameter file: it has no "format" and "version"`},
 		{"other format", with("taulop parameters", "recipes"), `f:3: format is "recipes", want "taulop parameters"`},
-		{"newer version", with(`"version": 1`, `"version": 2`), "f:3: version 2 of the format is newer than 1, the newest that this taulop reads; use a newer taulop"},
+		{"newer version", with(`"version": 1`, `"version": 3`), "f:3: version 3 of the format is newer than 2, the newest that this taulop reads; use a newer taulop"},
 		{"newer version with new fields", strings.Replace(with(`"version": 1`, `"version": 7`), `"k":1`, `"j":1`, 1), "f:3: version 7"},
-		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 2}`, "f:1: version 2"},
+		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 3}`, "f:1: version 3"},
 		{"version 0", with(`"version": 1`, `"version": 0`), "f:3: version is 0"},
 		{"version in words", with(`"version": 1`, `"version": "1"`), "f:3: version: string where a value like int belongs"},
 		{"no version", with(`"version": 1,`, ``), `f:1: this is no parameter file`},
@@ -289,7 +289,12 @@ func TestReadRefuses(t *testing.T) {
 		{"no centre", with("[100,", "[null,"), `f:11: "null,99`},
 		{"centre outside the interval", with("[100,99,", "[100,100.5,"), `100.5 … 101.5 is no interval round 100`},
 		{"three numbers for a time", with(`[100,99,101.5,6]`, `[100,99,101.5]`), `f:11: "],\"samples`},
-		{"five numbers for a time", with(`[100,99,101.5,6]`, `[100,99,101.5,6,7]`), `f:11: ",7]`},
+		{"six numbers for a time", with(`[100,99,101.5,6]`, `[100,99,101.5,6,1,7]`), `f:11: ",7]`},
+		{"more sessions than launches", with(`[100,99,101.5,6]`, `[100,99,101.5,6,7]`), `6 samples of 7 sessions`},
+		{"launches in version 1", with(`"warnings": [],`, `"warnings": [], "launches": [],`), `there is no field "launches"`},
+		{"samples of no launch", strings.NewReplacer(`"version": 1`, `"version": 2`, `"samples_ns":[1.2e2]`, `"samples":[[0,120,0,0]]`).Replace(good), `a sample is of launch 0 and the file has 0`},
+		{"a launch at no moment", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"now"}]`).Replace(good), `began is "now"`},
+		{"journal elsewhere", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "journal": "/etc/passwd"`).Replace(good), `the name of a file in the same directory`},
 		{"absurd n", with("101.5,6]", "101.5,6000000000]"), `6000000000 samples`},
 		{"n with a fraction", with("101.5,6]", "101.5,6.5]"), `f:11: "6.5" is no whole number`},
 		{"τ zero", with(`"tau":1`, `"tau":0`), `τ is 0; want 1 …`},

@@ -73,7 +73,6 @@ type decoder struct {
 	f     File
 	names map[string]string // one copy of each, so that the text can go
 	begin []int32           // where each cell begins
-	taken []Sample          // samples of the cell at hand
 	block []Sample          // where samples are kept
 	count int               // samples of all cells
 }
@@ -366,22 +365,21 @@ func (d *decoder) sample() (s Sample) {
 
 // samples keeps those of many cells in one piece of memory.
 func (d *decoder) samples(one func() Sample) []Sample {
-	d.taken = d.taken[:0]
+	begin := len(d.block)
 	d.list('[', ']', func() {
 		if d.count++; d.count > maxSamples {
 			d.fail(d.pos, "more than %d samples in all", maxSamples)
 			return
 		}
-		d.taken = append(d.taken, one())
+		if len(d.block) == cap(d.block) {
+			own := d.block[begin:]
+			d.block = append(make([]Sample, 0, max(1<<12, 2*len(own))), own...)
+			begin = 0
+		}
+		d.block = append(d.block, one())
 	})
-	n := len(d.taken)
-	if n == 0 {
+	if len(d.block) == begin {
 		return nil
 	}
-	if cap(d.block)-len(d.block) < n {
-		d.block = make([]Sample, 0, max(1<<12, n))
-	}
-	at := len(d.block)
-	d.block = append(d.block, d.taken...)
-	return d.block[at : at+n : at+n]
+	return d.block[begin:len(d.block):len(d.block)]
 }
