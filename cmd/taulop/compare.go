@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
@@ -90,11 +91,14 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	req := &compareRequest{}
 	flags := flag.NewFlagSet("taulop compare", flag.ContinueOnError)
 	var names, placements, caches, sizes string
+	var test fit.Test
 	flags.StringVar(&sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)")
 	flags.StringVar(&names, "setup", "", "`list` of setups: ring, bcast, ping (default all)")
 	flags.StringVar(&placements, "placement", "", "`list` of placements: local, spread, remote (default all)")
 	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
+	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")
+	flags.Float64Var(&test.Least, "least", compare.DefaultLeast, "the least difference that counts: a `share`")
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.BoolVar(&req.csv, "csv", false, "a table: a row for each machine and τ, and each cell beside transfers")
 	flags.StringVar(&req.output, "o", "", "write to a new `file` instead of standard output")
@@ -108,6 +112,8 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	switch {
 	case len(req.paths) < 2:
 		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", count(len(req.paths), "file"))
+	case !(test.Drift >= 0 && test.Drift <= 1) || !(test.Least >= 0 && test.Least <= 1):
+		return nil, usagef("-drift is %v and -least %v: give shares from 0 to 1, like 0.1", test.Drift, test.Least)
 	case req.json && req.csv:
 		return nil, usagef("-json and -csv cannot be used together: choose one")
 	}
@@ -115,6 +121,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	if req.choice, err = parseChoice(names, placements, caches, sizes); err != nil {
 		return nil, err
 	}
+	req.choice.Test = &test
 	if err := checkAs(req.as); err != nil {
 		return nil, err
 	}
