@@ -49,6 +49,9 @@ func packCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	if err != nil {
 		return err
 	}
+	if err := fitsMemory("-array", array); err != nil {
+		return err
+	}
 	packs := strides.Request{Segments: 2, SegmentBytes: 8 << 10}
 	if packs.Messages, err = packMessages(req.words, sizes, ds, element, array); err != nil {
 		return err
