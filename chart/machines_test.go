@@ -7,7 +7,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/verify"
 )

@@ -13,23 +13,22 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/provenance"
 )
 
 // A File is what a sweep found out about a machine, or as much of it as there
 // is yet: the native parameter file, see docs/parameter-file.md.
 type File struct {
-	Format     string                `json:"format"`  // Format
-	Version    int                   `json:"version"` // of the format
-	Provenance provenance.Provenance `json:"provenance"`
-	Plan       Plan                  `json:"plan"`
-	Placements []numa.Placement      `json:"placements"` // of the largest τ, one of each policy
-	Complete   bool                  `json:"complete"`   // every cell of the plan has its samples
-	Seconds    float64               `json:"seconds"`    // spent measuring, over all resumptions
-	Warnings   []string              `json:"warnings"`
-	Launches   []Launch              `json:"launches,omitempty"`
-	Journal    string                `json:"journal,omitempty"` // file beside this one with what is not in here yet, while it is measured
-	Cells      []Cell                `json:"cells"`
+	Format     string           `json:"format"`  // Format
+	Version    int              `json:"version"` // of the format
+	Provenance Provenance       `json:"provenance"`
+	Plan       Plan             `json:"plan"`
+	Placements []numa.Placement `json:"placements"` // of the largest τ, one of each policy
+	Complete   bool             `json:"complete"`   // every cell of the plan has its samples
+	Seconds    float64          `json:"seconds"`    // spent measuring, over all resumptions
+	Warnings   []string         `json:"warnings"`
+	Launches   []Launch         `json:"launches,omitempty"`
+	Journal    string           `json:"journal,omitempty"` // file beside this one with what is not in here yet, while it is measured
+	Cells      []Cell           `json:"cells"`
 }
 
 // Format and Version are what this program writes. It reads no newer version.

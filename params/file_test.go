@@ -14,7 +14,6 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/provenance"
 )
 
 // customarySizes are those of the published files.
@@ -29,7 +28,7 @@ func machine(cores int, policies ...numa.Policy) *File {
 	const segment, samples = 8192, 10
 	f := &File{
 		Format: Format, Version: Version,
-		Provenance: provenance.Provenance{Time: "2026-01-02T03:04:05Z", Hostname: "tiny", CPUModel: "An <Invented> CPU", Governors: []string{"performance"},
+		Provenance: Provenance{Time: "2026-01-02T03:04:05Z", Hostname: "tiny", CPUModel: "An <Invented> CPU", Governors: []string{"performance"},
 			Online: numa.SetOf(0, 1, 2, 5), Allowed: numa.SetOf(0, 1), Go: "go1.26", Taulop: "(devel)", Command: []string{"taulop", "sweep"}},
 		Plan: Plan{Setups: []string{"ring"}, Policies: policies, Sizes: customarySizes, Segments: 2, SegmentBytes: segment,
 			Caches: []bool{false}, Budget: 60, Width: 0.03, Copy: "memmove"},

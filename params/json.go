@@ -1,7 +1,5 @@
 package params
 
-import "github.com/taulop/taulop/provenance"
-
 // CheckJSON refuses a document of another kind as Read does a parameter file: what is
 // cut or no JSON, names that are there twice, of which nobody knows the one that
 // counts, brackets without end, and lists of CPUs that unfold to something absurd. An
@@ -12,7 +10,7 @@ func CheckJSON(text, name string) error {
 		s.unexpected("the end of the file")
 	}
 	if s.err == nil {
-		if err := provenance.CheckLists(text); err != nil {
+		if err := checkLists(text); err != nil {
 			s.fail(0, "%w", err)
 		}
 	}

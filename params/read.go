@@ -14,7 +14,6 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/provenance"
 )
 
 // ReadFile reads a native parameter file; see Read.
@@ -163,7 +162,7 @@ func (d *decoder) header(fields map[string]field) {
 			return
 		}
 		if name == "provenance" {
-			if err := provenance.CheckLists(at.text); err != nil {
+			if err := checkLists(at.text); err != nil {
 				d.fail(at.pos, "provenance: %w", err)
 			}
 		}

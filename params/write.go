@@ -11,7 +11,6 @@ import (
 
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/provenance"
 )
 
 // WriteFile writes the file as Write does, and as outfile.Write does: whatever
@@ -53,16 +52,16 @@ func (f *File) head() ([]byte, error) {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(struct {
-		Format     string                `json:"format"`
-		Version    int                   `json:"version"`
-		Provenance provenance.Provenance `json:"provenance"`
-		Plan       Plan                  `json:"plan"`
-		Placements []numa.Placement      `json:"placements"`
-		Complete   bool                  `json:"complete"`
-		Seconds    float64               `json:"seconds"`
-		Warnings   []string              `json:"warnings"`
-		Launches   []Launch              `json:"launches"`
-		Journal    string                `json:"journal,omitempty"`
+		Format     string           `json:"format"`
+		Version    int              `json:"version"`
+		Provenance Provenance       `json:"provenance"`
+		Plan       Plan             `json:"plan"`
+		Placements []numa.Placement `json:"placements"`
+		Complete   bool             `json:"complete"`
+		Seconds    float64          `json:"seconds"`
+		Warnings   []string         `json:"warnings"`
+		Launches   []Launch         `json:"launches"`
+		Journal    string           `json:"journal,omitempty"`
 	}{f.Format, f.Version, f.Provenance, f.Plan, append([]numa.Placement{}, f.Placements...),
 		f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...), f.Journal})
 	if err != nil {

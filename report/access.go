@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/internal/provenance"
 )
 
 // Accesses are measured passes over arrays, and the costs that they are made of.

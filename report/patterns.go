@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/verify"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/internal/provenance"
 )
 
 // A Series is the document of one measurement of L(S,τ). All times are in ns.

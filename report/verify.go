@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/verify"
 )
 

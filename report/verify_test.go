@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/verify"
 )
 

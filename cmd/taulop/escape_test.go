@@ -20,9 +20,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/provenance"
 )
 
 // planted is what files say where they should say something else. A name that is
@@ -215,7 +215,7 @@ func talkative(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	f.Provenance = provenance.Provenance{Levels: numa.Levels{{Name: "shared cache", Groups: []numa.CPUSet{{0, 1}}}},
-		CoreKinds: []provenance.CoreKind{{Kind: "core", CPUs: numa.CPUSet{0}}, {Kind: "atom", CPUs: numa.CPUSet{1}}}, Allowed: numa.CPUSet{0, 1}}
+		CoreKinds: []params.CoreKind{{Kind: "core", CPUs: numa.CPUSet{0}}, {Kind: "atom", CPUs: numa.CPUSet{1}}}, Allowed: numa.CPUSet{0, 1}}
 	for value, i := reflect.ValueOf(&f.Provenance).Elem(), 0; i < value.NumField(); i++ {
 		switch field := value.Field(i).Addr().Interface().(type) {
 		case *string:

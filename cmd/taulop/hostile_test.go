@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/provenance"
 )
 
 // frugal runs a command and fails if it allocates more than some MB in all.

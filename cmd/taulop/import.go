@@ -10,8 +10,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/provenance"
 )
 
 const importHelp = `Import makes a parameter file of tables in the published text format.

@@ -16,11 +16,10 @@ func TestBadPairs(t *testing.T) {
 	dir := t.TempDir()
 	there := save(t, dir, "there.json", "{}")
 	for _, tt := range []struct{ line, want string }{
-		{"pairs 2", "-cpus"},
+		{"pairs 2", "takes no arguments"},
 		{"pairs -time 0s", "-time"},
 		{"pairs -time -1s", "-time"},
-		{"pairs -launches 5 ", "-launches"},
-		{"pairs -launches 5 ", "-launches"},
+		{"pairs -launches 5", "-launches"},
 		{"pairs -cpus 0", "two CPUs"},
 		{"pairs -cpus 0,0", "twice"},
 		{"pairs -cpus 0,65000", "65000"},
@@ -73,7 +72,10 @@ func TestPairsAreUsed(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pairs.json")
-	out, _, err := run(t, "pairs", "-time", "300ms", "-json", "-quiet", "-m", "1K,8K", "-o", file)
+	if _, _, err := run(t, "pairs", "-launches", "6", "-quiet", "-m", "1K,8K", "-o", file); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := run(t, "pairs", "-launches", "6", "-json", "-quiet", "-m", "1K,8K")
 	if err != nil {
 		t.Fatal(err)
 	}

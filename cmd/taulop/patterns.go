@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/provenance"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/verify"
 )

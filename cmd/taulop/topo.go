@@ -15,8 +15,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/provenance"
 )
 
 const topoHelp = `Topo shows the machine that taulop would measure: what it has, what this process

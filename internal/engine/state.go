@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/provenance"
+	"github.com/taulop/taulop/internal/provenance"
 )
 
 // A state is what else went on when a launch began.

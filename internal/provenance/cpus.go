@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 const cpuDir = "sys/devices/system/cpu"
 
-func (p *Provenance) readCPUs(t tree, m *numa.Machine) {
-	p.readCPUInfo(t)
+func readCPUs(p *Provenance, t tree, m *numa.Machine) {
+	readCPUInfo(p, t)
 	governors := make(map[string]bool)
 	for _, cpu := range p.Allowed {
 		if governor := t.text(path.Join(ofCPU(cpu), "cpufreq/scaling_governor")); governor != "" {
@@ -34,7 +35,7 @@ func (p *Provenance) readCPUs(t tree, m *numa.Machine) {
 
 // readCPUInfo takes the names of the first CPU. Each architecture has keys of
 // its own in proc/cpuinfo; arm64 has numbers and no names.
-func (p *Provenance) readCPUInfo(t tree) {
+func readCPUInfo(p *Provenance, t tree) {
 	info := make(map[string]string)
 	for key, value := range t.lines("proc/cpuinfo") {
 		if _, found := info[key]; !found {
@@ -98,12 +99,12 @@ func (t tree) smt(m *numa.Machine) string {
 
 // coreKinds groups CPUs by what the kernel says of their kind, or else by how
 // fast they may become.
-func (t tree) coreKinds(cpus numa.CPUSet) []CoreKind {
-	var kinds []CoreKind
+func (t tree) coreKinds(cpus numa.CPUSet) []params.CoreKind {
+	var kinds []params.CoreKind
 	for _, kind := range []string{"core", "atom", "lowpower"} {
 		set, _ := numa.ParseList(t.text("sys/devices/cpu_" + kind + "/cpus"))
 		if set = set.And(cpus); len(set) > 0 {
-			kinds = append(kinds, CoreKind{kind, set})
+			kinds = append(kinds, params.CoreKind{Kind: kind, CPUs: set})
 		}
 	}
 	if len(kinds) > 0 {
@@ -127,7 +128,7 @@ func (t tree) coreKinds(cpus numa.CPUSet) []CoreKind {
 		var top int
 		for _, value := range slices.Backward(slices.Sorted(maps.Keys(values))) {
 			if top == 0 || float64(top) > 1.1*float64(value) {
-				kinds = append(kinds, CoreKind{Kind: fmt.Sprintf(measure.kind, value/measure.unit)})
+				kinds = append(kinds, params.CoreKind{Kind: fmt.Sprintf(measure.kind, value/measure.unit)})
 			}
 			top = value
 			last := &kinds[len(kinds)-1]

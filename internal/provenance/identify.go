@@ -14,7 +14,7 @@ import (
 
 // identify names the hardware. What the CPU says of itself holds for this
 // machine alone; what the firmware says is in the tree.
-func (p *Provenance) identify(root string) {
+func identify(p *Provenance, root string) {
 	if root == "/" {
 		p.OS, p.Arch = runtime.GOOS, runtime.GOARCH
 		p.Hostname = firstOf(p.Hostname, hostname())

@@ -1,4 +1,4 @@
-package provenance
+package params
 
 import (
 	"encoding/json"
@@ -10,9 +10,9 @@ import (
 // mostListed is more CPUs than all lists of a machine name together.
 const mostListed = 1 << 22
 
-// CheckLists refuses JSON whose strings, read as lists of CPUs, would unfold to
+// checkLists refuses JSON whose strings, read as lists of CPUs, would unfold to
 // something absurd: "0-8191" is short, and a file holds a million of it.
-func CheckLists(text string) error {
+func checkLists(text string) error {
 	total := 0
 	for {
 		begin := strings.IndexByte(text, '"')

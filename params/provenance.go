@@ -1,11 +1,68 @@
-package provenance
+package params
 
 import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/numa"
 )
+
+// Provenance is what is known of a machine, of its state when it was read, and
+// of the program. Empty is unknown.
+type Provenance struct {
+	Time     string `json:"time"` // when it was read, RFC 3339 in UTC
+	Hostname string `json:"hostname,omitempty"`
+
+	CPUModel   string `json:"cpu_model,omitempty"`
+	Vendor     string `json:"cpu_vendor,omitempty"`
+	Microcode  string `json:"microcode,omitempty"`
+	Product    string `json:"product,omitempty"` // vendor and name of the machine
+	Board      string `json:"board,omitempty"`
+	BIOS       string `json:"bios,omitempty"`
+	Hypervisor string `json:"hypervisor,omitempty"` // that the machine is a guest of
+
+	Kernel string `json:"kernel,omitempty"`
+	OS     string `json:"os,omitempty"`
+	Arch   string `json:"arch,omitempty"`
+
+	Online      numa.CPUSet `json:"cpus_online"`
+	Allowed     numa.CPUSet `json:"cpus_allowed"`
+	CPUQuota    float64     `json:"cpu_quota,omitempty"`  // in CPUs; 0 is none
+	CoreKinds   []CoreKind  `json:"core_kinds,omitempty"` // of allowed CPUs, when there are several
+	Governors   []string    `json:"governors,omitempty"`  // of allowed CPUs
+	Turbo       string      `json:"turbo,omitempty"`      // on or off
+	SMT         string      `json:"smt,omitempty"`        // on, off, or why it cannot be
+	Clocksource string      `json:"clocksource,omitempty"`
+	Levels      numa.Levels `json:"levels,omitempty"` // what any two allowed CPUs share at the closest
+
+	MemoryBytes   int64  `json:"memory_bytes,omitempty"`
+	HugePages     string `json:"transparent_huge_pages,omitempty"` // always, madvise or never
+	NUMABalancing string `json:"numa_balancing,omitempty"`         // on or off: the kernel moves pages by itself
+
+	StealShare *float64  `json:"steal_share,omitempty"` // of the CPUs' time since boot
+	Load       []float64 `json:"load,omitempty"`        // averages of 1, 5 and 15 minutes
+
+	Go      string   `json:"go"`
+	Taulop  string   `json:"taulop"`
+	Command []string `json:"command"`
+
+	// Unknown has a sentence for what the machine does not say and what is
+	// assumed in its place.
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// A CoreKind is a group of CPUs that differ from the others in what they can do.
+type CoreKind struct {
+	Kind string      `json:"kind"`
+	CPUs numa.CPUSet `json:"cpus"`
+}
+
+// StealLimit is the share of the CPUs' time above which what a hypervisor takes is
+// said to matter.
+const StealLimit = 0.001
 
 // loadLimit is the share of the allowed CPUs above which a load is one of
 // others: reading the machine takes none to speak of.
@@ -20,7 +77,7 @@ func (p Provenance) Warnings() []error {
 	if p.Hypervisor != "" {
 		warn("this is a virtual machine (hypervisor %s): which cores and caches its CPUs really are is the host's affair, so compare only runs on the same instance", p.Hypervisor)
 	}
-	if p.StealShare != nil && *p.StealShare > stealLimit {
+	if p.StealShare != nil && *p.StealShare > StealLimit {
 		warn("the hypervisor took %s of the CPUs' time since boot: measure when its other guests are quiet, or on a dedicated host", percent(*p.StealShare))
 	}
 	if n := p.Allowed.Len(); p.CPUQuota > 0 && p.CPUQuota < float64(n) {
@@ -52,4 +109,8 @@ func (p Provenance) Warnings() []error {
 		list = append(list, errors.New(unknown))
 	}
 	return list
+}
+
+func percent(share float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/params"
 )
 
 // Steal reads the time that the hypervisor gave to others while a CPU of the
@@ -74,9 +76,9 @@ func (s *StealMeter) Warnings() []error {
 	return []error{fmt.Errorf("the hypervisor took %s of the CPUs' time during the run: the slow samples are its, so measure again when its other guests are quiet", percent(share))}
 }
 
-// stealLimit is the share above which steal time is said to matter.
-const stealLimit = 0.001
-
 func percent(share float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
 }
+
+// stealLimit is the share above which steal time is said to matter.
+const stealLimit = params.StealLimit

@@ -1,4 +1,4 @@
-package provenance
+package params
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestCheckLists(t *testing.T) {
 		{"cut", `{"cpus_online": "0-1`, true},
 		{"cut within an escape", `{"cpus_online": "0-1\`, true},
 	} {
-		if err := CheckLists(tt.text); (err == nil) != tt.good {
+		if err := checkLists(tt.text); (err == nil) != tt.good {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}

@@ -21,57 +21,11 @@ import (
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
-// Provenance is what is known of a machine, of its state when it was read, and
-// of the program. Empty is unknown.
-type Provenance struct {
-	Time     string `json:"time"` // when it was read, RFC 3339 in UTC
-	Hostname string `json:"hostname,omitempty"`
-
-	CPUModel   string `json:"cpu_model,omitempty"`
-	Vendor     string `json:"cpu_vendor,omitempty"`
-	Microcode  string `json:"microcode,omitempty"`
-	Product    string `json:"product,omitempty"` // vendor and name of the machine
-	Board      string `json:"board,omitempty"`
-	BIOS       string `json:"bios,omitempty"`
-	Hypervisor string `json:"hypervisor,omitempty"` // that the machine is a guest of
-
-	Kernel string `json:"kernel,omitempty"`
-	OS     string `json:"os,omitempty"`
-	Arch   string `json:"arch,omitempty"`
-
-	Online      numa.CPUSet `json:"cpus_online"`
-	Allowed     numa.CPUSet `json:"cpus_allowed"`
-	CPUQuota    float64     `json:"cpu_quota,omitempty"`  // in CPUs; 0 is none
-	CoreKinds   []CoreKind  `json:"core_kinds,omitempty"` // of allowed CPUs, when there are several
-	Governors   []string    `json:"governors,omitempty"`  // of allowed CPUs
-	Turbo       string      `json:"turbo,omitempty"`      // on or off
-	SMT         string      `json:"smt,omitempty"`        // on, off, or why it cannot be
-	Clocksource string      `json:"clocksource,omitempty"`
-	Levels      numa.Levels `json:"levels,omitempty"` // what any two allowed CPUs share at the closest
-
-	MemoryBytes   int64  `json:"memory_bytes,omitempty"`
-	HugePages     string `json:"transparent_huge_pages,omitempty"` // always, madvise or never
-	NUMABalancing string `json:"numa_balancing,omitempty"`         // on or off: the kernel moves pages by itself
-
-	StealShare *float64  `json:"steal_share,omitempty"` // of the CPUs' time since boot
-	Load       []float64 `json:"load,omitempty"`        // averages of 1, 5 and 15 minutes
-
-	Go      string   `json:"go"`
-	Taulop  string   `json:"taulop"`
-	Command []string `json:"command"`
-
-	// Unknown has a sentence for what the machine does not say and what is
-	// assumed in its place.
-	Unknown []string `json:"unknown,omitempty"`
-}
-
-// A CoreKind is a group of CPUs that differ from the others in what they can do.
-type CoreKind struct {
-	Kind string      `json:"kind"`
-	CPUs numa.CPUSet `json:"cpus"`
-}
+// Provenance is what a parameter file has of it.
+type Provenance = params.Provenance
 
 // Read reads the machine from the sys and proc directories below root: "/" for
 // the one that the program runs on. It never fails, at worst it knows nothing.
@@ -93,18 +47,18 @@ func Read(root string, m *numa.Machine) Provenance {
 	}
 	defer dir.Close()
 	t := tree{dir.FS()}
-	p.readSystem(t)
-	p.readCPUs(t, m)
-	p.readMemory(t)
-	p.readActivity(t)
-	p.identify(root)
-	p.shorten()
-	p.listUnknown()
+	readSystem(&p, t)
+	readCPUs(&p, t, m)
+	readMemory(&p, t)
+	readActivity(&p, t)
+	identify(&p, root)
+	shorten(&p)
+	listUnknown(&p)
 	return p
 }
 
 // shorten keeps what should be a name from being a book: a tree may be anybody's.
-func (p *Provenance) shorten() {
+func shorten(p *Provenance) {
 	for _, fact := range []*string{&p.Hostname, &p.CPUModel, &p.Vendor, &p.Microcode, &p.Product, &p.Board, &p.BIOS,
 		&p.Hypervisor, &p.Kernel, &p.OS, &p.Arch, &p.Clocksource, &p.HugePages} {
 		*fact = printable.Part(words(*fact))
@@ -138,7 +92,7 @@ func Version() string {
 	return version
 }
 
-func (p *Provenance) readSystem(t tree) {
+func readSystem(p *Provenance, t tree) {
 	p.Hostname = t.text("proc/sys/kernel/hostname")
 	p.Kernel = t.text("proc/sys/kernel/osrelease")
 	if words := strings.Fields(t.text("proc/version")); len(words) >= 3 && words[0] == "Linux" {
@@ -152,7 +106,7 @@ func (p *Provenance) readSystem(t tree) {
 }
 
 // readMemory reads what decides how memory is mapped and where it stays.
-func (p *Provenance) readMemory(t tree) {
+func readMemory(p *Provenance, t tree) {
 	if kib, found := strings.CutSuffix(t.field("proc/meminfo", "MemTotal"), " kB"); found {
 		n, _ := strconv.ParseInt(kib, 10, 64)
 		p.MemoryBytes = n << 10
@@ -170,7 +124,7 @@ func (p *Provenance) readMemory(t tree) {
 	}
 }
 
-func (p *Provenance) readActivity(t tree) {
+func readActivity(p *Provenance, t tree) {
 	if stolen, total, err := t.steal(); err == nil && total > 0 {
 		share := float64(stolen) / float64(total)
 		p.StealShare = &share
@@ -183,7 +137,7 @@ func (p *Provenance) readActivity(t tree) {
 }
 
 // listUnknown names what bears on the numbers and is not known.
-func (p *Provenance) listUnknown() {
+func listUnknown(p *Provenance) {
 	var missing []string
 	for _, fact := range []struct {
 		name    string
