@@ -142,6 +142,9 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	}
 	if failed != nil {
 		failed = instead(out, failed, file.Write)
+		if !outfile.Replaces(req.file) { // else it names the journal, for -resume
+			engine.RemoveJournal(req.target(), file)
+		}
 		if err = cmp.Or(err, failed); err != failed {
 			err = fmt.Errorf("%w, and %w", err, failed)
 		}
