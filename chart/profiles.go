@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/internal/survey/disk"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/verify"
@@ -81,6 +82,15 @@ func Disks(machines []compare.Machine, ch Choice) (*Chart, error) {
 	})
 }
 
+// Drawn is what a survey says of its own kind.
+func Drawn(d *view.Drawing) func([]compare.Machine, Choice) (*Chart, error) {
+	return func(machines []compare.Machine, ch Choice) (*Chart, error) {
+		return ch.profiles(machines, profiling{
+			kind: d.Kind, what: d.What, measure: d.Measure, title: d.Title, order: d.Order, unplaced: d.Unplaced, uncached: d.Uncached,
+		})
+	}
+}
+
 // A profile is one of a machine.
 type profile struct {
 	machine string
@@ -141,7 +151,7 @@ func (ch Choice) profiles(machines []compare.Machine, d profiling) (*Chart, erro
 func (ch Choice) profilesOf(m compare.Machine, d profiling) (all []profile, err error) {
 	var channels []compare.Channel
 	for _, p := range report.Profiles(m.File) {
-		p.Points = slices.DeleteFunc(p.Points, func(q report.ProfilePoint) bool { return q.X < 1 }) // has no place on the axis
+		p.Points = slices.DeleteFunc(p.Points, func(q report.ProfilePoint) bool { return q.X < 1 && !p.Over.FromZero() }) // has no place on the axis
 		if p.Kind != d.kind || len(p.Points) == 0 {
 			continue
 		}
@@ -431,9 +441,12 @@ func (d profiling) draw(of []profile) (*Chart, error) {
 	if len(names) > MaxPanels {
 		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read: take fewer with -variant, like -variant %q", len(names), MaxPanels, strings.Split(names[0], ", ")[0])
 	}
-	over := Sizes
-	if of[0].Over != report.MessageSize {
-		over = Strides
+	over := Strides
+	switch {
+	case of[0].Over == report.MessageSize:
+		over = Sizes
+	case of[0].Over.FromZero():
+		over = Rates
 	}
 	looks, caption := named(lines)
 	own, common := apart(names)

@@ -77,6 +77,10 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool, s
 	case Strides:
 		s.sizes(length, need)
 		s.measured(at, length, need, func(v float64) string { return report.Bytes(int(v)) })
+	case Rates:
+		s.lo = min(0, s.lo)
+		s.widen()
+		s.even(length, need)
 	case Counts:
 		s.counts(at, length, need, horizontal)
 	case Times:

@@ -60,7 +60,8 @@ type Plan struct {
 // A Kind is what a cell measures.
 type Kind string
 
-// The kinds of cells. Times are in ns throughout the file.
+// The kinds of cells that this package knows; surveys have others. Times are in ns
+// throughout the file.
 const (
 	TransferCell   Kind = "transfer"   // Time is l(k,τ), a message of Bytes in K segments
 	NullCell       Kind = "null"       // Time is y(τ), a transfer of nothing
@@ -369,10 +370,11 @@ func (k *Key) check() error {
 		}
 	case GammaCell:
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
-	case PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell:
-		err = checkVariant(k.Variant)
 	default:
-		return fmt.Errorf("kind %.40q is unknown", k.Kind)
+		if k.Variant == "" && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
+			return fmt.Errorf("kind %.40q is unknown", k.Kind)
+		}
+		err = checkVariant(k.Variant)
 	}
 	switch {
 	case err != nil:
@@ -412,13 +414,19 @@ func checkPolicy(policy numa.Policy) error {
 	return fmt.Errorf("placement %.40q is unknown", policy)
 }
 
-// varies tells whether cells of a kind have a variant.
+// varies tells whether cells of a kind have a variant, as those of all surveys have,
+// which may be of another version than this package.
 func (k Kind) varies() bool {
-	switch k {
-	case PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell:
-		return true
+	i := slices.Index(kinds, k)
+	return i < 0 || i >= slices.Index(kinds, PairCell)
+}
+
+// rank is the place of a kind in a file: those that this package knows come first.
+func (k Kind) rank() int {
+	if i := slices.Index(kinds, k); i >= 0 {
+		return i
 	}
-	return false
+	return len(kinds)
 }
 
 // checkVariant leaves open which variants there are: whoever measures knows.
@@ -491,7 +499,7 @@ func checkNs(ns float64) error {
 func (k *Key) order(o *Key) int {
 	switch {
 	case k.Kind != o.Kind:
-		return slices.Index(kinds, k.Kind) - slices.Index(kinds, o.Kind)
+		return cmp.Or(k.Kind.rank()-o.Kind.rank(), strings.Compare(string(k.Kind), string(o.Kind)))
 	case k.Setup != o.Setup:
 		return strings.Compare(k.Setup, o.Setup)
 	case k.Placement != o.Placement:

@@ -271,6 +271,8 @@ func TestReadRefuses(t *testing.T) {
 		{"twice in a cell", with(`"k":1`, `"tau":1`), `f:11: "tau" is there twice in a cell`},
 		{"twice in the plan", with(`"width": 0.03`, `"segments": 3`), `f:5: "segments" is there twice`},
 		{"a cell twice", with(`"tau":2,"bytes":1`, `"tau":1,"bytes":1`), "f:12: transfer of ring, placement local, in cache, τ = 1, m = 1 is there twice, first in line 11"},
+		{"unknown kind with a variant, and odd letters", with(`"kind":"transfer"`, `"kind":"Te l","variant":"a"`), `kind "Te l" is unknown`},
+		{"unknown kind with a variant and a setup", with(`"kind":"transfer"`, `"kind":"teleport","variant":"a"`), `kind teleport has no setup, got "ring"`},
 		{"unknown kind", with(`"kind":"transfer"`, `"kind":"transport"`), `f:11: transport of ring, placement local, in cache, τ = 1, m = 1: kind "transport" is unknown`},
 		{"unknown placement", with(`"placement":"local"`, `"placement":"loco"`), `f:11: transfer of ring, placement loco, in cache, τ = 1, m = 1: placement "loco" is unknown`},
 		{"no kind", with(`"kind":"transfer",`, ``), "f:11: a cell lacks one of kind"},

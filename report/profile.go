@@ -7,47 +7,32 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/internal/survey/levels"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/strided"
 	"github.com/taulop/taulop/verify"
 )
 
-// A Profile is how a time of what was measured beside transfers grows with a size or
-// a stride: a line of a chart.
-type Profile struct {
-	Kind      params.Kind    `json:"kind"`
-	Panel     string         `json:"panel"`          // lines of one chart have the same: "float64, N = 4K"
-	Line      string         `json:"line"`           // "read"
-	Size      int            `json:"size,omitempty"` // of all its points: N of accesses, bytes of packed messages
-	Placement numa.Policy    `json:"placement"`
-	OffCache  bool           `json:"off_cache"`
-	Tau       int            `json:"tau"`
-	Over      Quantity       `json:"over"` // what X is
-	Time      Quantity       `json:"time"` // what Y is
-	Points    []ProfilePoint `json:"points"`
-}
-
-// A Quantity is what an axis shows.
-type Quantity string
+// Profiles, the lines of charts, and what their axes show.
+type (
+	Profile      = view.Profile
+	ProfilePoint = view.ProfilePoint
+	Quantity     = view.Quantity
+)
 
 // The quantities of profiles; times are in ns.
 const (
-	MessageSize   Quantity = "m, bytes"
-	ElementStride Quantity = "stride, elements"
-	ByteStride    Quantity = "stride d, bytes"
-	Time          Quantity = "time"
-	TimeOfElement Quantity = "time of an element"
+	MessageSize   = view.MessageSize
+	ElementStride = view.ElementStride
+	ByteStride    = view.ByteStride
+	Time          = view.Time
+	TimeOfElement = view.TimeOfElement
 )
-
-// A ProfilePoint is a time at a size or stride.
-type ProfilePoint struct {
-	X int          `json:"x"`
-	Y fit.Estimate `json:"ns"`
-}
 
 // Profiles are those of a file, kind by kind and panel by panel, in cache before off
 // cache. Pairs of CPUs have none: they are drawn as a map. Cells of newer versions,
@@ -61,9 +46,19 @@ func Profiles(f *params.File) (profiles []*Profile) {
 		tau         int
 	}
 	found := make(map[name]*Profile)
+	drawn := make(map[params.Kind][]params.Cell) // as their surveys say
+	for _, s := range survey.All() {
+		if s.Drawing != nil {
+			drawn[s.Drawing.Kind] = nil
+		}
+	}
 	for _, c := range f.Cells {
 		if c.Variant == "" {
 			continue // of a thousand files these are most
+		}
+		if cells, by := drawn[c.Kind]; by {
+			drawn[c.Kind] = append(cells, c)
+			continue
 		}
 		at, x, y, ok := profiled(c)
 		if !ok || !(y.Center > 0) {
@@ -74,7 +69,12 @@ func Profiles(f *params.File) (profiles []*Profile) {
 			found[n] = &at
 			profiles = append(profiles, &at)
 		}
-		found[n].Points = append(found[n].Points, ProfilePoint{x, y})
+		found[n].Points = append(found[n].Points, ProfilePoint{X: x, Y: y})
+	}
+	for _, s := range survey.All() {
+		if s.Drawing != nil && len(drawn[s.Drawing.Kind]) > 0 {
+			profiles = append(profiles, s.Drawing.Profiles(drawn[s.Drawing.Kind])...)
+		}
 	}
 	for _, p := range profiles {
 		slices.SortFunc(p.Points, func(a, b ProfilePoint) int { return a.X - b.X })

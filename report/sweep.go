@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -32,6 +33,11 @@ func WriteSweep(w io.Writer, f *params.File) {
 	writeAllAccesses(w, f)
 	WriteLevels(w, f)
 	WritePacks(w, f)
+	for _, s := range survey.All() {
+		if s.Write != nil {
+			s.Write(w, f)
+		}
+	}
 	WriteReach(w, f)
 }
 

@@ -20,6 +20,7 @@ type clock struct {
 	// If it is 0 the moment is the release.
 	notice time.Duration
 	moment atomic.Int64
+	load   *load // what others inject; nil: nothing
 }
 
 // start waits until all workers are ready for batch b and its moment has come.
@@ -37,6 +38,7 @@ func (c *clock) start(w *worker, b int) error {
 		if !c.barrier.Gather(w.met, w.wait) {
 			return c.missing(w)
 		}
+		c.load.mark(2 * b)
 		at = time.Since(c.epoch) + c.notice
 		c.started[b] = at
 		if c.notice > 0 {
@@ -54,12 +56,18 @@ func (c *clock) start(w *worker, b int) error {
 
 // startAlone begins batch b when one worker does, which the others wait for.
 func (c *clock) startAlone(w *worker, b int) {
+	c.load.mark(2 * b)
 	now := time.Since(c.epoch)
 	c.started[b], w.start[b] = now, now
 }
 
 // finish notes that a worker is done with batch b.
-func (c *clock) finish(w *worker, b int) { w.finish[b] = time.Since(c.epoch) }
+func (c *clock) finish(w *worker, b int) {
+	w.finish[b] = time.Since(c.epoch)
+	if w.id == 0 {
+		c.load.mark(2*b + 1)
+	}
+}
 
 // meet waits for all workers.
 func (c *clock) meet(w *worker) error {

@@ -42,6 +42,9 @@ func (m *measurement) enlist(t *Team, n, batches int, notice time.Duration) erro
 		w.start = make([]time.Duration, batches, batches+apart)
 		w.finish = make([]time.Duration, batches, batches+apart)
 	}
+	if m.load = t.load; m.load != nil {
+		return m.load.enlist(m, n, batches)
+	}
 	return nil
 }
 
@@ -85,10 +88,21 @@ func (m *measurement) channel(w, segments, segmentBytes, readers int, life lifet
 // work is one worker's part of a task.
 func (m *measurement) work(w *worker, tk task) error {
 	if w.id >= len(m.workers) {
+		if m.load != nil {
+			return m.load.inject(m, w)
+		}
 		return nil
+	}
+	if m.load != nil {
+		defer m.load.over.Store(true)
 	}
 	if err := m.team.memory.touch(w.id, m.step); err != nil {
 		return err
+	}
+	if m.load != nil {
+		if err := m.load.await(m); err != nil {
+			return err
+		}
 	}
 	if err := tk.measure(w); err != nil {
 		return err
@@ -96,6 +110,9 @@ func (m *measurement) work(w *worker, tk task) error {
 	// Checking is traffic too: not while another still measures.
 	if err := m.meet(w); err != nil {
 		return err
+	}
+	if m.load != nil {
+		m.load.over.Store(true)
 	}
 	return tk.verify(w)
 }

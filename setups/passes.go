@@ -22,7 +22,7 @@ type Passes struct {
 	// Laid names what Lay lays into memory: an arena that holds it already is
 	// left as it is.
 	Laid string
-	Lay  func(mem []byte)
+	Lay  func(mem []byte, at int) // from byte `at` of it on
 	// Pass is timed: it passes over the array so often. It returns a number that
 	// says what it found, Want, or that of the first pass that found another.
 	Pass func(array []byte, times int) float64
@@ -48,7 +48,7 @@ func (t *Team) Passes(ctx context.Context, p Passes) ([]float64, error) {
 	if p.ArenaBytes > 0 {
 		life, bytes = kept, p.ArenaBytes
 	}
-	r, err := run.region(key{of: arrayOfPasses}, bytes, life, func(mem []byte, _ int) { p.Lay(mem) })
+	r, err := run.region(key{of: arrayOfPasses}, bytes, life, p.Lay)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func TestPassesAreCounted(t *testing.T) {
 		keptArray = c.kept
 		var fewest int
 		p := Passes{Bytes: 1 << 10, Count: 4, Batches: 2, ArenaBytes: c.arena, Laid: c.name,
-			Lay: func(mem []byte) { clear(mem) },
+			Lay: func(mem []byte, _ int) { clear(mem) },
 			Pass: func(array []byte, times int) float64 {
 				for range times {
 					for i := range array {

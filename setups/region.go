@@ -20,6 +20,7 @@ const (
 	arenaOfTrials                // user buffers off cache
 	arenaOfRanks                 // likewise, of collectives and round trips: one for each side
 	arrayOfPasses
+	arenaOfLoad
 )
 
 // The sides of a region that only one end of a transfer uses.

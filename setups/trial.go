@@ -1,6 +1,7 @@
 package setups
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 // back, after one batch that warms up and is not counted.
 type Trial struct {
 	Setup        Setup
+	Tau          int // workers, the first ones of the team; 0: all
 	Segments     int // nseg, segments of the intermediate buffer
 	SegmentBytes int // S; 0 for null transfers
 	K            int // segments of the message
@@ -67,7 +69,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	if tr.Setup.segments > 0 {
 		tr.Segments = tr.Setup.segments
 	}
-	run := &trial{Trial: tr, tau: t.Tau(), patterns: t.patterns}
+	run := &trial{Trial: tr, tau: cmp.Or(tr.Tau, t.Tau()), patterns: t.patterns}
 	if o := tr.Setup.operator; o != nil {
 		run.patterns = slices.Repeat([][]byte{ones(*o)}, run.tau)
 	}

@@ -68,6 +68,15 @@ var commands = map[string]command{
 	"import":  {importCommand, false},
 }
 
+// Surveys that say what users are told have a command each.
+func init() {
+	for _, s := range survey.All() {
+		if s.Command != nil {
+			commands[s.Name] = command{surveyCommand(s), true}
+		}
+	}
+}
+
 // find returns the command that args ask for, and its own arguments.
 func find(args []string) (command, []string) {
 	if len(args) > 0 && args[0] != "" {

@@ -47,7 +47,7 @@ Other commands, each with its own -h:
   taulop pack      messages that do not lie in one piece
   taulop access    what touching memory costs, by operation, type and stride
   taulop disk      what reading and writing a disk costs
-  taulop predict   what collectives cost, from such a file
+SURVEYS  taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory
   taulop compare   two machines side by side, or the nodes of a cluster
@@ -70,6 +70,17 @@ after SIGTERM, 129 after SIGHUP, 131 after SIGQUIT; 134 is a fault of taulop its
 
 Flags:
 `
+
+// surveysHelp is a line for each survey whose command it makes.
+func surveysHelp() string {
+	var b strings.Builder
+	for _, s := range survey.All() {
+		if s.Command != nil {
+			fmt.Fprintf(&b, "  taulop %-9s %s\n", s.Name, s.Doc)
+		}
+	}
+	return b.String()
+}
 
 // defaultK are the rows of taulop-2015, Fig. 18b.
 var defaultK = []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288}
@@ -255,7 +266,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.StringVar(&req.file, "o", "", "write to `file` instead of standard output")
 	flags.BoolVar(&req.quiet, "quiet", false, "results only: no header, rows, progress or warnings")
 	flags.BoolVar(&req.version, "version", false, "print the version")
-	if err := parse(flags, out, args, measureHelp); err != nil {
+	if err := parse(flags, out, args, strings.Replace(measureHelp, "SURVEYS", surveysHelp(), 1)); err != nil {
 		return nil, err
 	}
 	if req.version {

@@ -16,6 +16,7 @@ import (
 	"github.com/taulop/taulop/chart"
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 )
@@ -55,6 +56,15 @@ var plotKinds = []plotKind{
 		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
 		example: "taulop plot accuracy -o e.svg verify.json", ofVerification: chart.Accuracy},
+}
+
+// Surveys that say how they are drawn come last.
+func init() {
+	for _, s := range survey.All() {
+		if d := s.Drawing; d != nil {
+			plotKinds = append(plotKinds, plotKind{name: s.Name, about: d.About, example: d.Example, ofProfiles: chart.Drawn(d)})
+		}
+	}
 }
 
 // plotHelp is made of the kinds.

@@ -93,6 +93,26 @@ type task struct {
 	document func(*params.File) (document, error)
 }
 
+// surveyCommand is the command of a survey that says what users are told.
+func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Writer, args []string) error {
+	return func(ctx context.Context, out, errOut io.Writer, args []string) error {
+		req := surveyRequest{name: s.Name}
+		flags := req.flags(s.Command.Time, "")
+		asked := s.Command.Flags(flags)
+		machine, err := req.parse(flags, out, args, s.Command.Help)
+		if err != nil {
+			return err
+		}
+		t, err := asked(machine)
+		if err != nil {
+			return usageError(err.Error())
+		}
+		return req.measure(ctx, out, errOut, machine, task{
+			survey: s, request: t.Request, plan: t.Plan, places: t.Places, warnings: t.Warnings, document: asTables(s.Write),
+		})
+	}
+}
+
 // measure measures, and writes what it has, also if it ends early.
 func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, t task) error {
 	here := provenance.Read("/", m)

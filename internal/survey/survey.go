@@ -6,12 +6,15 @@ package survey
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -27,6 +30,30 @@ type Survey struct {
 	Plan func(m *numa.Machine, p params.Plan) (Request, error)
 	// Time is what a sweep takes longer for it; nil: DefaultTime.
 	Time func(m *numa.Machine) time.Duration
+	// Command measures the survey alone; nil where a command has a file of its own.
+	Command *Command
+	// Write writes the tables of a file's cells, and nothing where it has none; nil
+	// where report does.
+	Write func(w io.Writer, f *params.File)
+	// Drawing is how cells are drawn; nil where report and chart know.
+	Drawing *view.Drawing
+}
+
+// A Command is what users are told, and say, of a survey.
+type Command struct {
+	Help string        // before the flags
+	Time time.Duration // budget, unless they say another
+	// Flags adds flags, and returns what makes a task of them. An error is about what
+	// was asked for.
+	Flags func(*flag.FlagSet) func(*numa.Machine) (Task, error)
+}
+
+// A Task is a request with what a file says of it.
+type Task struct {
+	Request
+	Plan     params.Plan
+	Places   []numa.Placement
+	Warnings []error
 }
 
 // DefaultTime is what a sweep takes longer for a survey that does not say.

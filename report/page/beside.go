@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
 )
@@ -60,7 +61,8 @@ type line struct {
 	OffCache bool   `json:"off,omitempty"`
 }
 
-// drawnKinds are the kinds in the order of the page. Pairs of CPUs are maps.
+// drawnKinds are the kinds in the order of the page, before those of surveys that say
+// how they are drawn. Pairs of CPUs are maps.
 var drawnKinds = []kind{
 	{Kind: params.LevelCell, Label: "Copies between levels of the memory", Panel: "copies at once", Line: "from, to",
 		Quantity: "c(m,τ)", About: "time of a copy of m bytes from where they lie to where they go", Over: report.MessageSize},
@@ -127,7 +129,13 @@ func newLines(found []measured) *lines {
 			has[p.Kind] = true
 		}
 	}
-	for _, k := range drawnKinds {
+	kinds := slices.Clone(drawnKinds)
+	for _, s := range survey.All() {
+		if d := s.Drawing; d != nil {
+			kinds = append(kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over})
+		}
+	}
+	for _, k := range kinds {
 		if has[k.Kind] {
 			l.kinds = append(l.kinds, k)
 		}

@@ -21,7 +21,7 @@ function addKind(box) {
     const series = line === all ? linesOf(machines[0], k, lines) : machinesOf(machines, k, line);
     box.querySelector(".legend").replaceChildren(...(line === all ? series : []).map(s => make("li", {}, swatch(s.look), s.name)));
     return {
-      x: axes[kind.over], y: { kind: "log10", tick: shortTime, say: time, plain: time }, series,
+      x: axes[kind.over] || { name: kind.over, kind: "linear", tick: short, say: v => digits(v) + kind.over.replace(/^.*,/, "") }, y: { kind: "log10", tick: shortTime, say: time, plain: time }, series,
       name: [kind.quantity, panel, ...line === all ? [] : [kind.lines[line].line], ...cached ? [off ? "off cache" : "in cache"] : []].join(", "),
       unit: kind.about, of: kind.label,
     };
@@ -36,7 +36,7 @@ function addKind(box) {
 }
 const all = -1; // the lines of a panel
 
-// axes are what charts run over, as report.Quantity has it.
+// axes are what charts run over, as view.Quantity has it; others begin with 0.
 const axes = {
   "m, bytes": { name: "m, bytes", kind: "log2", tick: bytes, say: v => "m = " + bytes(v) },
   "stride d, bytes": { name: "stride d, bytes", kind: "log2", tick: bytes, say: v => "d = " + bytes(v) },

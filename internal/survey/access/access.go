@@ -147,7 +147,7 @@ func workOf[E element](p Pass) setups.Passes {
 	}
 	return setups.Passes{
 		Bytes: p.Bytes(), Laid: p.Type,
-		Lay: func(mem []byte) {
+		Lay: func(mem []byte, _ int) {
 			for i, a := 0, elements[E](mem); i < len(a); i++ {
 				a[i] = v
 			}

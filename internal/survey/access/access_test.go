@@ -70,11 +70,11 @@ func TestChecksCatch(t *testing.T) {
 			p := Pass{operation, typ, 100, 3}
 			w := p.work()
 			mem := make([]byte, p.Bytes())
-			w.Lay(mem)
+			w.Lay(mem, 0)
 			if err := w.Check(mem, 1); err == nil {
 				t.Errorf("%s: a pass that never was is not missed", p.Variant())
 			}
-			w.Lay(mem)
+			w.Lay(mem, 0)
 			w.Pass(mem, 1)
 			if err := w.Check(mem, 1); err != nil {
 				t.Errorf("%s: %v", p.Variant(), err)
@@ -93,7 +93,7 @@ func TestChecksCatch(t *testing.T) {
 		p := Pass{"read", typ, 100_003, 1} // float32 rounds
 		w := p.work()
 		mem := make([]byte, p.Bytes())
-		w.Lay(mem)
+		w.Lay(mem, 0)
 		if got := w.Pass(mem, 1); got != w.Want || got == 0 {
 			t.Errorf("%s: found %g, want %g", p.Variant(), got, w.Want)
 		}

@@ -1,0 +1,222 @@
+package setups
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+// A Loaded is a work that the first workers of a team do while all others read
+// memory, as fast as they can or at a chosen rate. They have begun before the first
+// batch, and read until all batches are over.
+type Loaded struct {
+	Work
+	Load *Load // nil: the others sleep
+}
+
+// A Load is what the others do: each reads through an arena of its own, a chunk at a
+// time.
+type Load struct {
+	ArenaBytes int           // of each, a multiple of ChunkBytes
+	Every      time.Duration // from the beginning of a chunk to that of the next; 0: without pauses
+}
+
+// ChunkBytes is what is read between two pauses.
+const ChunkBytes = 4 << 10
+
+const chunkLines = ChunkBytes / unitBytes
+
+// batch is long enough to count chunks in it.
+func (l Loaded) batch() Batch {
+	b := l.Work.batch()
+	b.Time = 2 * time.Millisecond
+	return b
+}
+
+func (l Loaded) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+	t.load, t.injected = nil, nil
+	if l.Load != nil {
+		if l.Load.ArenaBytes < ChunkBytes || l.Load.ArenaBytes%ChunkBytes != 0 {
+			return nil, fmt.Errorf("an arena of %d bytes is no multiple of %d", l.Load.ArenaBytes, ChunkBytes)
+		}
+		t.load = &load{Load: *l.Load}
+		defer func() { t.load = nil }()
+	}
+	all, err := l.Work.repeat(ctx, t, n, batches)
+	if err != nil || t.load == nil {
+		return all, err
+	}
+	t.injected = t.load.rates()
+	return all, nil
+}
+
+// Injected is what a line of 64 bytes took all who injected together, in ns, in the
+// batches of the last sample of a Loaded: its bandwidth is 64 bytes over that.
+func (t *Team) Injected() Sample { return sampleOf(t.injected) }
+
+// A load is a Load with its memory and what it has done.
+type load struct {
+	Load
+	epoch  time.Time
+	arenas []*region
+	counts []count // by injector
+	marks  []mark  // two a batch: before it began, after it was finished
+	ready  atomic.Int32
+	failed atomic.Bool
+	over   atomic.Bool
+}
+
+// A count is how many lines an injector has read.
+type count struct {
+	lines atomic.Uint64
+	_     [2*unitBytes - 8]byte
+}
+
+// A mark is what all injectors had read at a moment.
+type mark struct {
+	at    time.Duration
+	lines uint64
+}
+
+// enlist has the workers of a team from the n-th on inject.
+func (l *load) enlist(m *measurement, n, batches int) error {
+	l.epoch, l.marks, l.counts = m.epoch, make([]mark, 2*batches), make([]count, m.team.Tau()-n)
+	for i := range l.counts {
+		r, err := m.region(key{of: arenaOfLoad, worker: n + i}, l.ArenaBytes, kept, layLines)
+		if err != nil {
+			return err
+		}
+		l.arenas = append(l.arenas, r)
+	}
+	return nil
+}
+
+// line is what the first word of line i of an arena holds.
+func line(i uint64) uint64 { return i*0x9E3779B97F4A7C15 + 1 }
+
+// layLines lays lines; the rest of each is never read.
+func layLines(mem []byte, at int) {
+	for i := 0; i < len(mem); i += unitBytes {
+		*(*uint64)(unsafe.Pointer(&mem[i])) = line(uint64((at + i) / unitBytes))
+	}
+}
+
+// sumOfLines is the sum of lines a, a+1, … b−1.
+func sumOfLines(a, b uint64) uint64 {
+	x, y := b-a, a+b-1 // their product, of which one is even, over two
+	if x%2 == 0 {
+		x /= 2
+	} else {
+		y /= 2
+	}
+	return x*y*(line(1)-line(0)) + (b-a)*line(0)
+}
+
+// readChunk returns the sum of the lines of a chunk. Eight at a time do not wait for
+// each other.
+func readChunk(chunk []byte) uint64 {
+	_ = chunk[ChunkBytes-1]
+	p := unsafe.Pointer(unsafe.SliceData(chunk))
+	word := func(at int) uint64 { return *(*uint64)(unsafe.Add(p, at)) }
+	var s0, s1, s2, s3, s4, s5, s6, s7 uint64
+	for at := 0; at < ChunkBytes; at += 8 * unitBytes {
+		s0 += word(at)
+		s1 += word(at + unitBytes)
+		s2 += word(at + 2*unitBytes)
+		s3 += word(at + 3*unitBytes)
+		s4 += word(at + 4*unitBytes)
+		s5 += word(at + 5*unitBytes)
+		s6 += word(at + 6*unitBytes)
+		s7 += word(at + 7*unitBytes)
+	}
+	return s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7
+}
+
+// inject is the part of an injector. It does not count as progress: others wait for
+// those who measure, not for it.
+func (l *load) inject(m *measurement, w *worker) error {
+	err := m.team.memory.touch(w.id, m.step)
+	l.failed.CompareAndSwap(false, err != nil)
+	l.ready.Add(1)
+	if err != nil {
+		return err
+	}
+	i := w.id - len(m.workers)
+	arena, lines := l.arenas[i], &l.counts[i].lines
+	mem, stop := arena.mem[:l.ArenaBytes], &m.team.stop
+	var sum, chunks uint64
+	if arena.next >= len(mem) {
+		arena.next = 0
+	}
+	begin := arena.next
+	at := begin
+	due := time.Since(l.epoch)
+	for !l.over.Load() && !stop.Load() {
+		if l.Every > 0 {
+			now := time.Since(l.epoch)
+			if now < due {
+				continue
+			}
+			if due += l.Every; due < now { // what was missed is not made up for
+				due = now
+			}
+		}
+		sum += readChunk(mem[at : at+ChunkBytes])
+		if at += ChunkBytes; at == len(mem) {
+			at = 0
+		}
+		chunks++
+		lines.Store(chunks * chunkLines)
+	}
+	arena.next = at
+	return l.check(w, sum, uint64(begin/unitBytes), chunks*chunkLines)
+}
+
+// check proves that an injector has read what was laid, from line `begin` on and
+// round again.
+func (l *load) check(w *worker, sum, begin, lines uint64) error {
+	all := uint64(l.ArenaBytes / unitBytes)
+	want := lines / all * sumOfLines(0, all)
+	if end := begin + lines%all; end <= all {
+		want += sumOfLines(begin, end)
+	} else {
+		want += sumOfLines(begin, all) + sumOfLines(0, end-all)
+	}
+	if sum != want {
+		return fmt.Errorf("what worker %d on CPU %d read from memory, %d lines, is not what was written there: this machine's memory cannot be trusted", w.id, w.cpu, lines)
+	}
+	return nil
+}
+
+// await is for all injectors to have their memory.
+func (l *load) await(m *measurement) error {
+	for int(l.ready.Load()) < len(l.counts) || l.failed.Load() {
+		if m.team.stop.Load() || l.failed.Load() {
+			return gaveUp{"the others to inject"}
+		}
+	}
+	return nil
+}
+
+// mark notes what has been read by now; of no load, nothing.
+func (l *load) mark(i int) {
+	if l == nil {
+		return
+	}
+	var sum uint64
+	for i := range l.counts {
+		sum += l.counts[i].lines.Load()
+	}
+	l.marks[i] = mark{time.Since(l.epoch), sum}
+}
+
+// rates are what a line took in each batch but the first, in ns.
+func (l *load) rates() (ns []float64) {
+	for b := 1; 2*b < len(l.marks); b++ {
+		from, to := l.marks[2*b], l.marks[2*b+1]
+		ns = append(ns, float64(to.at-from.at)/float64(max(1, to.lines-from.lines)))
+	}
+	return ns
+}

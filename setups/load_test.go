@@ -1,0 +1,89 @@
+package setups
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func (l *load) sumOver(begin, lines uint64) (sum uint64) {
+	for i := range lines {
+		sum += line((begin + i) % uint64(l.ArenaBytes/unitBytes))
+	}
+	return sum
+}
+
+// What injectors read is told from anything else, wherever they begin and however
+// often they come round.
+func TestLoadIsChecked(t *testing.T) {
+	l := &load{Load: Load{ArenaBytes: 2 * ChunkBytes}}
+	for _, c := range []struct{ begin, lines uint64 }{{0, 0}, {0, 64}, {64, 64}, {64, 128}, {0, 128}, {64, 64 * 1001}} {
+		sum := l.sumOver(c.begin, c.lines)
+		if err := l.check(&worker{}, sum, c.begin, c.lines); err != nil {
+			t.Errorf("%d lines from %d: %v", c.lines, c.begin, err)
+		}
+		if err := l.check(&worker{}, sum+1, c.begin, c.lines); err == nil {
+			t.Errorf("%d lines from %d: another sum is accepted", c.lines, c.begin)
+		}
+	}
+	mem := make([]byte, 2*ChunkBytes)
+	layLines(mem[:ChunkBytes], 0)
+	layLines(mem[ChunkBytes:], ChunkBytes)
+	if got, want := readChunk(mem)+readChunk(mem[ChunkBytes:]), l.sumOver(0, 128); got != want {
+		t.Errorf("both chunks hold %d, want %d", got, want)
+	}
+}
+
+// Others read while the first worker measures: as much as they can, less at a slower
+// rate, nothing without a load; and what was spoilt is found.
+func TestLoaded(t *testing.T) {
+	team := team(t, 2)
+	if team.Placement().Oversubscribed {
+		t.Skip("needs 2 CPUs")
+	}
+	passes := Passes{Bytes: 4 << 10, Laid: "zeros", ArenaBytes: 64 << 10,
+		Lay:   func(mem []byte, _ int) { clear(mem) },
+		Pass:  func([]byte, int) float64 { return 0 },
+		Check: func([]byte, int) error { return nil }}
+	sample := func(l *Load) (float64, error) {
+		_, err := team.Sample(context.Background(), Loaded{passes, l}, 0)
+		return team.Injected().NS, err
+	}
+	const arena = 256 << 10
+	full := math.Inf(1)
+	for range 5 { // an injector may have been off its CPU
+		ns, err := sample(&Load{ArenaBytes: arena})
+		if err != nil || !(ns > 0) {
+			t.Fatalf("%g ns a line, %v", ns, err)
+		}
+		full = min(full, ns)
+	}
+	// A pause that is far longer than a chunk.
+	slow, err := sample(&Load{arena, time.Duration(100 * full * chunkLines)})
+	if err != nil || !(slow > 10*full) {
+		t.Errorf("%g ns a line, with pauses %g, %v", full, slow, err)
+	}
+	if none, err := sample(nil); err != nil || none == none {
+		t.Errorf("without a load %g ns a line, %v", none, err)
+	}
+	if _, err := sample(&Load{ArenaBytes: arena + 1}); err == nil {
+		t.Error("an arena that ends within a chunk is accepted")
+	}
+	clear(team.memory.kept[key{of: arenaOfLoad, worker: 1}].mem)
+	if _, err := sample(&Load{ArenaBytes: arena}); err == nil || !strings.Contains(err.Error(), "is not what was written") {
+		t.Errorf("a spoilt arena: %v", err)
+	}
+	if full, err := sample(&Load{ArenaBytes: arena}); err != nil || !(full > 0) {
+		t.Errorf("laid again: %g ns a line, %v", full, err)
+	}
+}
+
+// A trial of the first workers leaves the others out.
+func TestTrialOfFirstWorkers(t *testing.T) {
+	team := team(t, 3)
+	if _, err := team.Sample(context.Background(), Trial{Setup: Lone, Tau: 2, SegmentBytes: 64, K: 4, Bytes: 256}, 0); err != nil {
+		t.Error(err)
+	}
+}
