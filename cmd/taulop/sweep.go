@@ -107,19 +107,21 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return usageError(err.Error())
 	}
-	if x.Journal, file.Journal, err = req.journal(); err != nil {
-		file.Journal = ""
-		warn(errOut, []error{fmt.Errorf("beside %s no journal can be kept (%w): if this process is killed, what was measured since the file was saved is lost", req.file, outfile.Reason(err))})
-	} else {
-		defer x.Journal.Close()
-	}
 	done := func() {}
 	if !req.quiet {
 		x.Report, done = launchProgress(errOut, x.Time)
 	}
 	x.Save = req.save(errOut)
+	if file.Journal == "" {
+		file.Journal = engine.JournalName(req.target())
+	}
 	if err := x.Save(file); err != nil { // it names the journal
 		return err
+	}
+	if x.Journal, err = engine.OpenJournal(req.target(), file.Journal); err != nil {
+		warn(errOut, []error{fmt.Errorf("beside %s no journal can be kept (%w): if this process is killed, what was measured since the file was saved is lost", req.file, outfile.Reason(err))})
+	} else {
+		defer x.Journal.Close()
 	}
 	limited, cancel := within(ctx, max(x.Time, x.Over))
 	defer cancel()
@@ -281,12 +283,6 @@ func (req *sweepRequest) experiment(f *params.File, m *numa.Machine) (*engine.Ex
 	if _, err := x.Recover(req.target()); err != nil {
 		return nil, err
 	}
-	if f.Journal != "" {
-		if err := f.WriteFile(req.file); err != nil {
-			return nil, err
-		}
-		engine.RemoveJournal(req.target(), f)
-	}
 	return x, nil
 }
 
@@ -297,11 +293,6 @@ func (req *sweepRequest) target() string {
 		return req.file
 	}
 	return target
-}
-
-// journal makes the journal of a file that is replaced as a whole.
-func (req *sweepRequest) journal() (*os.File, string, error) {
-	return engine.CreateJournal(req.target())
 }
 
 // fill fills the plan of a new sweep.

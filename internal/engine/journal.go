@@ -78,15 +78,24 @@ func (j *journal) read(take func(entry)) error {
 	}
 }
 
-// CreateJournal makes a journal beside a file that is measured into: whatever is
-// killed, parent or launch, what was found is there. The file is to keep its name.
-func CreateJournal(path string) (f *os.File, name string, err error) {
-	dir, base := filepath.Split(path)
-	var random [8]byte
-	rand.Read(random[:])
-	name = fmt.Sprintf(".%.100s.%x.journal", base, random)
-	f, err = os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-	return f, name, err
+// JournalName is a name for the journal of a file that is measured into, in the same
+// directory. The file keeps it before there is a journal: whatever is killed, parent or
+// launch, what was found is there, and nothing is left that no file names.
+func JournalName(path string) string {
+	return fmt.Sprintf(".%.100s.%s.journal", filepath.Base(path), rand.Text())
+}
+
+// OpenJournal opens the journal of a name beside path, to append to.
+func OpenJournal(path, name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_RDWR|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, fmt.Errorf("%s is no regular file", name)
+	}
+	return f, nil
 }
 
 // Recover adds to the experiment's file what is in the journal that it names,

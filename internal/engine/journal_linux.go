@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
+
 // memoryFile is a file in memory, which is gone with the last process that has it
 // open.
 func memoryFile() (*os.File, error) {

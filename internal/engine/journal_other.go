@@ -5,3 +5,5 @@ package engine
 import "os"
 
 func memoryFile() (*os.File, error) { return temporaryFile() }
+
+const noFollow = 0
