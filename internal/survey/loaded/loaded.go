@@ -1,0 +1,322 @@
+// Package loaded measures latencies while other cores load the memory: of a read, by
+// a chain of dependent ones through more memory than the caches hold, and of a pair of
+// cores, a cache line one way. What Intel's Memory Latency Checker calls loaded
+// latency, for a pair too.
+//
+// Its opinion: a level of injection is a share of what this launch could inject at the
+// most; what was really injected is counted in the very batches that the latency is
+// the median of, and it is over that bandwidth that a latency is drawn.
+package loaded
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// Kind is that of the cells. Variant "read-25" is the latency of a read at a level of
+// 25 %, "pair-25" that of a pair; "rate-read-25" is what a line of 64 bytes takes the
+// injectors meanwhile.
+const Kind params.Kind = "loaded"
+
+// Survey is latencies under load.
+var Survey = survey.Register(&survey.Survey{
+	Name: "loaded", Doc: "latency of a read and of a pair while other cores read memory",
+	Decode: survey.Decoder[Request],
+	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
+		r, _, err := NewRequest(m, nil, Levels)
+		return r, err
+	},
+	Command: &survey.Command{Help: help, Time: 15 * time.Second, Flags: flags},
+	Write:   Write,
+	Drawing: &view.Drawing{
+		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []string{"read-0", "read-50", "rate-read-50"},
+		About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
+		Title: "Latency while other cores read memory", What: "latencies under load", Measure: "taulop loaded",
+		Order: []string{"read", "pair"}, Unplaced: true, Uncached: true,
+		Label: "Latency under load", Quantity: "Latency", Of: "time of one read of memory, or of a cache line one way between two cores, while others read memory",
+		Panel: "placement", Line: "latency",
+	},
+})
+
+const help = `Loaded measures latencies while other cores read memory, from none of it to all
+that they can: of a read of memory, by a chain of reads that each wait for the one
+before, and of a cache line one way between two cores.
+
+  taulop loaded [flags]
+
+The first core measures, with the second for the pair; all others inject. A level
+is a share of what they inject at the most, and what they really inject is
+measured in the same batches.
+
+Examples:
+  taulop loaded                                 a core each
+  taulop loaded -cpus 0,2,4-7 -o loaded.json    CPU 0 measures, 0 and 2 are the pair
+  taulop loaded -levels 0,50,90,100
+  taulop plot loaded -o loaded.svg loaded.json
+
+Flags:
+`
+
+// Levels are what others inject if nobody chooses, in % of the most.
+var Levels = []int{0, 5, 10, 20, 40, 60, 80, 100}
+
+// What latencies are of.
+const (
+	Read = "read"
+	Pair = "pair"
+)
+
+// measuring is how many cores take part in each.
+var measuring = map[string]int{Read: 1, Pair: 2}
+
+// A Request is levels of injection on some CPUs.
+type Request struct {
+	CPUs       []int `json:"cpus"`   // the first measures, with the second for the pair; others inject
+	Levels     []int `json:"levels"` // in %, rising
+	ChainBytes int   `json:"chain_bytes"`
+	ArenaBytes int   `json:"arena_bytes"` // of each injector
+}
+
+func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
+	cpus := f.String("cpus", "", "these CPUs alone, one of each core unless given: a `list` like 0,2 or 0-3")
+	list := f.String("levels", "0,5,10,20,40,60,80,100", "`list` of what others inject, in % of the most")
+	return func(m *numa.Machine) (t survey.Task, err error) {
+		var levels, order []int
+		for _, word := range strings.Split(*list, ",") {
+			level, err := strconv.Atoi(strings.TrimSpace(word))
+			if err != nil || level < 0 || level > 100 {
+				return t, fmt.Errorf("-levels: %q is no level: give whole numbers from 0 to 100, like 0,50,100", word)
+			}
+			levels = append(levels, level)
+		}
+		slices.Sort(levels)
+		if *cpus != "" {
+			if order, err = numa.ParseOrder(*cpus); err != nil {
+				return t, fmt.Errorf("-cpus: %w", err)
+			}
+		}
+		r, warnings, err := NewRequest(m, order, slices.Compact(levels))
+		if err != nil {
+			return t, err
+		}
+		place, err := r.place(m)
+		return survey.Task{Request: r, Warnings: warnings, Places: []numa.Placement{place},
+			Plan: params.Plan{Policies: []numa.Policy{numa.List}, CPUs: r.CPUs, Taus: []int{1}}}, err
+	}
+}
+
+// NewRequest settles how much memory is read: chains of twice the last-level cache,
+// and as much by all injectors of one. Without CPUs it takes one of each core.
+func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []error, err error) {
+	if cpus == nil {
+		cpus = m.CoreCPUs()
+	}
+	r = Request{CPUs: cpus, Levels: levels}
+	if len(cpus) == 0 {
+		return r, nil, fmt.Errorf("there is no CPU to measure on: allow this process some")
+	}
+	for i, cpu := range cpus {
+		if slices.Contains(cpus[:i], cpu) {
+			return r, nil, fmt.Errorf("CPU %d is there twice, and who shares a CPU takes turns: name each once", cpu)
+		}
+	}
+	place, err := r.place(m)
+	if err != nil {
+		return r, nil, err
+	}
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return r, nil, err
+	}
+	cache := m.LastLevelCacheBytes()
+	r.ChainBytes = setups.Fit{CacheBytes: cache, Sharers: 1}.WantedArena()
+	r.ArenaBytes = setups.Fit{CacheBytes: cache, Sharers: m.Sharers(place)}.WantedArena()
+	most := free / 4
+	for _, node := range m.Nodes {
+		if node.FreeBytes > 0 {
+			most = min(most, node.FreeBytes/2)
+		}
+	}
+	wanted := int64(r.ChainBytes) + int64(r.ArenaBytes)*int64(len(cpus)-1)
+	if wanted > most {
+		share := float64(most) / float64(wanted)
+		r.ChainBytes, r.ArenaBytes = int(share*float64(r.ChainBytes)), int(share*float64(r.ArenaBytes))
+		warnings = append(warnings, fmt.Errorf("off cache only in part: reads go through %d MB where it takes %d MB to have twice the last-level caches, and a quarter of free memory does not hold more", most>>20, wanted>>20))
+	}
+	whole := func(n int) int { return max(1, n/setups.ChunkBytes) * setups.ChunkBytes }
+	r.ChainBytes, r.ArenaBytes = whole(r.ChainBytes), whole(r.ArenaBytes)
+	return r, warnings, nil
+}
+
+func (r Request) place(m *numa.Machine) (numa.Placement, error) {
+	return m.PlaceOn(r.CPUs, len(r.CPUs))
+}
+
+// variant is the cell of a latency, and with `rate` that of what was injected.
+func variant(what string, level int, rate bool) string {
+	v := what + "-" + strconv.Itoa(level)
+	if rate {
+		return "rate-" + v
+	}
+	return v
+}
+
+// parse reads a variant.
+func parse(k params.Key) (what string, level int, rate, ok bool) {
+	v, rate := strings.CutPrefix(k.Variant, "rate-")
+	what, number, _ := strings.Cut(v, "-")
+	level, err := strconv.Atoi(number)
+	ok = k.Kind == Kind && err == nil && level >= 0 && level <= 100 && measuring[what] > 0 && k.Variant == variant(what, level, rate)
+	return what, level, rate, ok
+}
+
+// Cells are a latency for each level, and what was injected meanwhile.
+func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	for _, what := range []string{Pair, Read} {
+		n := measuring[what]
+		if len(r.CPUs) <= n {
+			warnings = append(warnings, fmt.Errorf("the latency of a %s is left out: it takes %d cores or more, because besides those who measure one injects, and there are %d", what, n+1, len(r.CPUs)))
+			continue
+		}
+		for _, level := range r.Levels {
+			for _, rate := range []bool{false, true} {
+				if rate && level == 0 {
+					continue
+				}
+				key := params.Key{Kind: Kind, Placement: numa.List, OffCache: true, Tau: len(r.CPUs), Bytes: lineBytes, Variant: variant(what, level, rate)}
+				cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: variant(what, level, false)})
+			}
+		}
+	}
+	return cells, warnings, nil
+}
+
+// Open starts the workers.
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	place, err := r.place(b.Machine)
+	if err != nil {
+		return nil, err
+	}
+	if place.Oversubscribed {
+		return nil, engine.RefusedError(fmt.Sprintf("%d workers do not have a CPU each: name fewer", len(r.CPUs)))
+	}
+	t, err := b.Team(place)
+	return &sampler{Request: r, bench: b, team: t, most: make(map[string]float64), other: make(map[params.Key]engine.Reading)}, err
+}
+
+type sampler struct {
+	Request
+	bench *engine.Bench
+	team  *setups.Team
+	chain *chain
+	most  map[string]float64 // by what is measured: ns a line at full speed
+	// other is of the cell that the visit before measured too: of a latency that of what
+	// was injected, and the other way round.
+	other map[params.Key]engine.Reading
+}
+
+func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+	if found, measured := s.other[k]; measured {
+		delete(s.other, k)
+		return found, nil
+	}
+	what, level, rate, ok := parse(k)
+	if !ok {
+		return engine.Reading{}, fmt.Errorf("%q is no latency under load", k.Variant)
+	}
+	if rate {
+		hint = 0 // it says nothing of the latency
+	}
+	if s.most[what] == 0 {
+		if err := s.saturate(ctx, what); err != nil {
+			return engine.Reading{}, err
+		}
+	}
+	latency, injected, err := s.measure(ctx, what, level, hint)
+	if err != nil || level == 0 {
+		return latency, err
+	}
+	other := k
+	other.Variant = variant(what, level, !rate)
+	if rate {
+		s.other[other] = latency
+		return injected, nil
+	}
+	s.other[other] = injected
+	return latency, nil
+}
+
+// measure measures a latency, and what was injected meanwhile.
+func (s *sampler) measure(ctx context.Context, what string, level int, hint float64) (latency, injected engine.Reading, err error) {
+	var load *setups.Load
+	if level > 0 {
+		load = &setups.Load{ArenaBytes: s.ArenaBytes}
+		if level < 100 {
+			load.Every = s.every(what, level)
+		}
+	}
+	work, n := s.work(what)
+	huge := s.team.Huge
+	s.team.Huge = true // where the kernel has them, tables of pages do not count
+	defer func() { s.team.Huge = huge }()
+	s.bench.Keep(s.team, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
+	found, err := s.team.Sample(ctx, setups.Loaded{Work: work, Load: load}, hint*n)
+	if err != nil {
+		return latency, injected, err
+	}
+	latency, injected = engine.Reading(found), engine.Reading(s.team.Injected())
+	latency.NS /= n
+	return latency, injected, nil
+}
+
+// saturate finds out how fast others inject at the most: the best of three, of which
+// one may have lost its CPU. It takes what was just laid out of the caches too.
+func (s *sampler) saturate(ctx context.Context, what string) error {
+	best := math.Inf(1)
+	for range 3 {
+		_, injected, err := s.measure(ctx, what, 100, 0)
+		if err != nil {
+			return err
+		}
+		best = min(best, injected.NS)
+	}
+	s.most[what] = best
+	return nil
+}
+
+// every is how far apart chunks begin at a level: so much farther than at full speed.
+func (s *sampler) every(what string, level int) time.Duration {
+	injectors := float64(len(s.CPUs) - measuring[what])
+	return time.Duration(s.most[what] * setups.ChunkBytes / lineBytes * injectors * 100 / float64(level))
+}
+
+// segments of a message of a pair, so that its own loop does not count.
+const segments = 64
+
+// work is what is measured, and how many latencies one takes.
+func (s *sampler) work(what string) (w setups.Work, n float64) {
+	if what == Pair {
+		tr := setups.Trial{Setup: setups.Lone, Tau: 2, Segments: 1, SegmentBytes: lineBytes, K: segments, Bytes: segments * lineBytes}
+		return tr, float64(segments * tr.Setup.Transfers)
+	}
+	if s.chain == nil {
+		s.chain = newChain(s.ChainBytes)
+	}
+	return s.chain.passes(), stepsOfPass
+}
+
+func (s *sampler) Warnings() []error { return s.bench.Warnings() }
+func (s *sampler) Close()            {}

@@ -1,0 +1,177 @@
+package loaded
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report"
+)
+
+// A chain comes to every line once before it comes to one again, and a link that is
+// read wrong is found.
+func TestChain(t *testing.T) {
+	const lines = 1024
+	c := newChain(lines * lineBytes)
+	p := c.passes()
+	mem := make([]byte, p.Bytes+4096) // whole pages are laid
+	p.Lay(mem[:p.Bytes/2], 0)
+	p.Lay(mem[p.Bytes/2:], p.Bytes/2)
+	seen, line := make(map[int32]bool), c.line
+	for range lines {
+		seen[line] = true
+		line = c.next[line]
+	}
+	if len(seen) != lines || line != c.line {
+		t.Errorf("%d of %d lines, and back at %d, want %d", len(seen), lines, line, c.line)
+	}
+	for _, times := range []int{1, 3, 17} {
+		if p.Pass(mem, times); p.Check(mem, times) != nil {
+			t.Errorf("%d passes end at line %d, want %d", times, c.line, c.order[c.at])
+		}
+	}
+	p.Lay(mem[lineBytes:], 0) // every link but the first is another line's
+	p.Pass(mem, 1)
+	if err := p.Check(mem, 1); err == nil {
+		t.Error("a chain that leads elsewhere is accepted")
+	}
+}
+
+func machine(cores int) *numa.Machine {
+	m := &numa.Machine{Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 1 << 20}}}
+	for i := range cores {
+		m.CPUs, m.Allowed = append(m.CPUs, numa.CPU{ID: i, Core: i}), append(m.Allowed, i)
+		m.Caches[0].CPUs = append(m.Caches[0].CPUs, i)
+	}
+	m.Nodes = []numa.Node{{ID: 0, CPUs: m.Allowed, MemoryBytes: 1 << 34, FreeBytes: 1 << 33}}
+	return m
+}
+
+// Of few cores what cannot be measured is said; of many everything is there.
+func TestCells(t *testing.T) {
+	for _, tt := range []struct {
+		cores, cells int
+		left         []string
+	}{
+		{1, 0, []string{"latency of a pair", "latency of a read"}},
+		{2, 5, []string{"latency of a pair"}},
+		{3, 10, nil},
+		{128, 10, nil},
+	} {
+		m := machine(tt.cores)
+		r, _, err := NewRequest(m, nil, []int{0, 50, 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, warnings, err := r.Cells(m)
+		if err != nil || len(cells) != tt.cells || len(warnings) != len(tt.left) {
+			t.Errorf("%d cores: %d cells, %v, %v", tt.cores, len(cells), warnings, err)
+			continue
+		}
+		for i, want := range tt.left {
+			if !strings.Contains(warnings[i].Error(), want) {
+				t.Errorf("%d cores: %v", tt.cores, warnings[i])
+			}
+		}
+		for _, c := range cells {
+			what, level, rate, ok := parse(c.Key)
+			if !ok || variant(what, level, rate) != c.Variant || !slices.Contains(r.Levels, level) {
+				t.Errorf("%q is read as %s, %d, %t, %t", c.Variant, what, level, rate, ok)
+			}
+		}
+	}
+	if _, _, err := NewRequest(machine(2), []int{0, 1, 0}, Levels); err == nil || !strings.Contains(err.Error(), "CPU 0 is there twice") {
+		t.Errorf("a CPU twice: %v", err)
+	}
+	if _, _, err := NewRequest(machine(2), []int{0, 2}, Levels); err == nil {
+		t.Error("a CPU that does not exist is accepted")
+	}
+	for _, v := range []string{"", "read", "read-", "read-101", "read--1", "read-05", "write-5", "rate-rate-read-5"} {
+		if _, _, _, ok := parse(params.Key{Kind: Kind, Variant: v}); ok {
+			t.Errorf("%q is a variant", v)
+		}
+	}
+}
+
+// invented is a file of 4 cores whose latency of a read doubles.
+func invented() *params.File {
+	f := &params.File{}
+	add := func(v string, ns float64) {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: Kind, Placement: numa.List, OffCache: true, Tau: 4, Bytes: lineBytes, Variant: v},
+			Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 6}})
+	}
+	add("rate-read-100", 2) // 32 GB/s
+	add("rate-read-50", 4)
+	add("read-100", 210)
+	add("read-50", 120)
+	add("read-0", 100)
+	add("pair-0", 50)
+	add("pair-100", 60)
+	add("rate-pair-100", 2.5)
+	add("pair-50", 55) // what was injected is not known
+	add("of-a-newer-version", 1)
+	return f
+}
+
+func TestWrite(t *testing.T) {
+	var b strings.Builder
+	Write(&b, invented())
+	for _, want := range []string{
+		"Latency of a read of memory while others of 4 cores",
+		"32.0   [31.7, 32.3]  210",
+		"Idle latency 100 ns; twice that from 32.0 GB/s on; the others inject 32.0 GB/s at the most.",
+		"Latency of a pair, 64 bytes one way while", "Idle latency 50.0 ns; 1.20 times that at 25.6 GB/s, nowhere twice;",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	if Write(&b, &params.File{}); b.Len() > 0 {
+		t.Errorf("of nothing %q", b.String())
+	}
+}
+
+// Curves go over bandwidth from 0, as the reports of files have them.
+func TestProfiles(t *testing.T) {
+	var got []string
+	for _, p := range report.Profiles(invented()) {
+		s := p.Line + " " + p.Panel
+		for _, q := range p.Points {
+			s += fmt.Sprintf(" %d:%.0f", q.X, q.Y.Center)
+		}
+		if got = append(got, s); p.Over != view.Bandwidth {
+			t.Errorf("%s over %s", p.Line, p.Over)
+		}
+	}
+	want := []string{"read 4 cores 0:100 16000:120 32000:210", "pair 4 cores 0:50 25600:60"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What is measured has an interval, and its table is written. Times are the machine's.
+func TestSurvey(t *testing.T) {
+	m := surveytest.Machine(t, 2)
+	cpus := m.CoreCPUs()
+	if len(cpus) < 2 {
+		cpus = m.Allowed
+	}
+	r, _, err := NewRequest(m, cpus[:min(3, len(cpus))], []int{0, 50, 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ChainBytes, r.ArenaBytes = 4<<20, 4<<20 // not to take long
+	f := surveytest.Run(t, m, Survey, r)
+	if want := 5 * (len(r.CPUs) - 1); len(f.Cells) != want {
+		t.Errorf("%d cells, want %d", len(f.Cells), want)
+	}
+	Write(io.Discard, f)
+}

@@ -1,0 +1,134 @@
+package loaded
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/report"
+)
+
+// A point is a latency and what was injected meanwhile, at one level.
+type point struct {
+	level   int
+	latency fit.Estimate // ns
+	GBs     fit.Estimate
+}
+
+// A curve is the points of a read or a pair, rising in level.
+type curve struct {
+	what      string
+	placement numa.Policy
+	cores     int
+	points    []point
+}
+
+// curves puts cells together; a level of which one half is missing is left out.
+func curves(cells []params.Cell) (all []curve) {
+	at := make(map[params.Key]fit.Estimate)
+	for _, c := range cells {
+		at[c.Key] = c.Time
+	}
+	for _, c := range cells {
+		what, level, rate, ok := parse(c.Key)
+		if !ok || rate || !(c.Time.Center > 0) {
+			continue
+		}
+		p := point{level: level, latency: c.Time, GBs: fit.Estimate{N: c.Time.N}}
+		if level > 0 {
+			k := c.Key
+			k.Variant = variant(what, level, true)
+			line, found := at[k]
+			if !found || !(line.Center > 0) {
+				continue
+			}
+			p.GBs = fit.Estimate{Center: lineBytes, Lo: lineBytes, Hi: lineBytes, N: line.N}.Div(line)
+		}
+		same := func(o curve) bool { return o.what == what && o.placement == c.Placement && o.cores == c.Tau }
+		i := slices.IndexFunc(all, same)
+		if i < 0 {
+			i, all = len(all), append(all, curve{what: what, placement: c.Placement, cores: c.Tau})
+		}
+		all[i].points = append(all[i].points, p)
+	}
+	for _, c := range all {
+		slices.SortFunc(c.points, func(a, b point) int { return a.level - b.level })
+	}
+	slices.SortStableFunc(all, func(a, b curve) int { return strings.Compare(b.what, a.what) }) // reads first
+	return all
+}
+
+// Profiles are latencies over the bandwidth that was injected.
+func Profiles(cells []params.Cell) (profiles []*view.Profile) {
+	for _, c := range curves(cells) {
+		p := &view.Profile{Kind: Kind, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Placement: c.placement, OffCache: true, Tau: c.cores,
+			Over: view.Bandwidth, Time: view.Time}
+		for _, q := range c.points {
+			p.Points = append(p.Points, view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency})
+		}
+		profiles = append(profiles, p)
+	}
+	return profiles
+}
+
+// names are what latencies are of, for readers.
+var names = map[string]string{Read: "a read of memory", Pair: "a pair, 64 bytes one way"}
+
+// Write writes a table for reads and one for pairs, each with what it means.
+func Write(w io.Writer, f *params.File) {
+	for _, c := range curves(f.Cells) {
+		fmt.Fprintf(w, "Latency of %s while others of %d cores read memory\n", names[c.what], c.cores)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(t, "injected\tGB/s\t95 % interval\tns\t95 % interval\tlaunches\t")
+		for _, p := range c.points {
+			bandwidth, interval := "0", ""
+			if p.level > 0 {
+				bandwidth, interval = digits(p.GBs), report.Interval(p.GBs)
+			}
+			fmt.Fprintf(t, "%d %%\t%s\t%s\t%s\t%s\t%d\t\n", p.level, bandwidth, interval, digits(p.latency), report.Interval(p.latency), p.latency.N)
+		}
+		t.Flush()
+		fmt.Fprintf(w, "%s\n\n", c.meaning())
+	}
+}
+
+func digits(e fit.Estimate) string {
+	return report.Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2))
+}
+
+// meaning sums a curve up in a sentence.
+func (c curve) meaning() string {
+	first, last := c.points[0], c.points[len(c.points)-1]
+	most := slices.MaxFunc(c.points, func(a, b point) int {
+		if a.GBs.Center < b.GBs.Center {
+			return -1
+		}
+		return 1
+	})
+	var parts []string
+	if first.level == 0 {
+		parts = append(parts, fmt.Sprintf("idle latency %s ns", digits(first.latency)))
+		doubled := slices.IndexFunc(c.points, func(p point) bool { return p.latency.Center >= 2*first.latency.Center })
+		switch {
+		case doubled >= 0:
+			parts = append(parts, fmt.Sprintf("twice that from %s GB/s on", digits(c.points[doubled].GBs)))
+		case last.level > 0:
+			parts = append(parts, fmt.Sprintf("%.2f times that at %s GB/s, nowhere twice", last.latency.Center/first.latency.Center, digits(last.GBs)))
+		}
+	}
+	if last.level == 100 {
+		parts = append(parts, fmt.Sprintf("the others inject %s GB/s at the most", digits(most.GBs)))
+	}
+	if len(parts) == 0 {
+		return "Levels 0 and 100 % would say what is idle and what is saturated."
+	}
+	text := strings.Join(parts, "; ") + "."
+	return strings.ToUpper(text[:1]) + text[1:]
+}
