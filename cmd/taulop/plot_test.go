@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/report"
@@ -47,6 +48,15 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 			}
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Placement: numa.Local, Tau: 1, Bytes: bytes, Variant: variant},
 				Time: fit.Median([]float64{float64(500 * (i + 1))})})
+		}
+	}
+	for _, s := range survey.All() {
+		if s.Drawing == nil {
+			continue
+		}
+		for i, variant := range s.Drawing.Least {
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: s.Drawing.Kind, Placement: numa.Local, Tau: 2, Bytes: 64, Variant: variant},
+				Time: fit.Median([]float64{float64(100 * (i + 1))})})
 		}
 	}
 	native = filepath.Join(dir, "native.json")

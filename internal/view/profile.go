@@ -51,6 +51,7 @@ type Drawing struct {
 	// Profiles are the lines of a file's cells of that kind.
 	Profiles func([]params.Cell) []*Profile
 	Over     Quantity // what they run over
+	Least    []string // variants of which the fewest cells that can be drawn are
 	// Of charts: what the kind is, a command that draws it, the title, what is drawn
 	// and the command that measures it, and what names of panels and lines begin with,
 	// in their order.

@@ -42,7 +42,7 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 15 * time.Second, Flags: flags},
 	Write:   Write,
 	Drawing: &view.Drawing{
-		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth,
+		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []string{"read-0", "read-50", "rate-read-50"},
 		About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
 		Title: "Latency while other cores read memory", What: "latencies under load", Measure: "taulop loaded",
 		Order: []string{"read", "pair"}, Unplaced: true, Uncached: true,
@@ -185,7 +185,7 @@ func parse(k params.Key) (what string, level int, rate, ok bool) {
 
 // Cells are a latency for each level, and what was injected meanwhile.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
-	for _, what := range []string{Read, Pair} {
+	for _, what := range []string{Pair, Read} {
 		n := measuring[what]
 		if len(r.CPUs) <= n {
 			warnings = append(warnings, fmt.Errorf("the latency of a %s is left out: it takes %d cores or more, because besides those who measure one injects, and there are %d", what, n+1, len(r.CPUs)))

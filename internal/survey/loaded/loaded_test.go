@@ -60,7 +60,7 @@ func TestCells(t *testing.T) {
 		cores, cells int
 		left         []string
 	}{
-		{1, 0, []string{"latency of a read", "latency of a pair"}},
+		{1, 0, []string{"latency of a pair", "latency of a read"}},
 		{2, 5, []string{"latency of a pair"}},
 		{3, 10, nil},
 		{128, 10, nil},
