@@ -201,18 +201,6 @@ func TestStoppedPatterns(t *testing.T) {
 	}
 }
 
-// A sweep that lacks cells at the end goes on with those.
-func TestSweepGoesOn(t *testing.T) {
-	needLinux(t)
-	out, errOut, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", "100ms", "-force", "-P", "2", "ping-pong")
-	if !strings.Contains(errOut, "the sweep lacks samples of some cells") {
-		t.Errorf("it does not go on: %s", errOut)
-	}
-	if err != nil && (exitStatus(err) != 2 || !strings.Contains(err.Error(), "too short")) {
-		t.Errorf("%v, %s", err, out)
-	}
-}
-
 func TestLacking(t *testing.T) {
 	for _, tt := range []struct {
 		req  verifyRequest

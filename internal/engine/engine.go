@@ -103,7 +103,7 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 			err = failed
 		}
 	}()
-	for r.launch = 0; r.launch < r.sets || r.launch < r.launches; r.launch++ {
+	for r.launch = 0; r.launches == 0 || r.launch < r.launches; r.launch++ {
 		if err := r.wait(ctx); err != nil {
 			return err
 		}
@@ -117,7 +117,10 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 		if err := r.visit(ctx, order); err != nil {
 			return err
 		}
-		if r.launch == r.sets-1 {
+		switch r.launch {
+		case r.sets - 1:
+			r.first = time.Since(r.began)
+		case 2*r.sets - 1:
 			r.plan(time.Since(r.began))
 		}
 	}
@@ -141,6 +144,7 @@ type run struct {
 	pause    time.Duration // until the next save, at the least
 	failed   int           // launches in a row that found nothing
 	sets     int
+	first    time.Duration // that the first launch of each set took
 }
 
 func newRun(x *Experiment) (*run, error) {
@@ -175,10 +179,10 @@ func newRun(x *Experiment) (*run, error) {
 	return r, err
 }
 
-// plan fixes the number of launches by how long the first of each set took: what they
-// found has no say in that. Where those did not come to all cells, there is one more,
-// for the cells that the second is the first to visit.
-func (r *run) plan(took time.Duration) {
+// plan fixes the number of launches by how long the second of each set took, which
+// had hints: what they found has no say in that. Where the first did not come to all
+// cells, there is one more, for those that the second is the first to visit.
+func (r *run) plan(elapsed time.Duration) {
 	if r.launches > 0 {
 		return
 	}
@@ -188,7 +192,8 @@ func (r *run) plan(took time.Duration) {
 			least = LeastLaunches + 1
 		}
 	}
-	r.launches = r.sets * min(max(int(r.Time/max(took, time.Millisecond)), least), mostLaunches)
+	each := max(elapsed-r.first, time.Millisecond)
+	r.launches = r.sets * min(max(2+int((r.Time-elapsed)/each), least), mostLaunches)
 }
 
 // wait is for the moment at which a launch is to begin.

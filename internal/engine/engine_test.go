@@ -152,15 +152,16 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
-// The number of launches follows from how long one takes, and is six at the least.
+// The number of launches follows from how long the second takes, and is six at the
+// least.
 func TestNumberOfLaunches(t *testing.T) {
 	for _, tt := range []struct {
-		took time.Duration
-		want int
-	}{{0, 30}, {time.Second, 30}, {5 * time.Second, 12}, {7 * time.Second, 8}, {10 * time.Second, 6}, {time.Minute, 6}} {
-		r := run{Experiment: &Experiment{Time: time.Minute}, sets: 1}
-		if r.plan(tt.took); r.launches != tt.want {
-			t.Errorf("%v each: %d launches, want %d", tt.took, r.launches, tt.want)
+		first, second time.Duration
+		want          int
+	}{{0, 0, 30}, {time.Second, time.Second, 30}, {10 * time.Second, 5 * time.Second, 11}, {10 * time.Second, 8 * time.Second, 7}, {12 * time.Second, 10 * time.Second, 6}, {time.Minute, time.Minute, 6}} {
+		r := run{Experiment: &Experiment{Time: time.Minute}, sets: 1, first: tt.first}
+		if r.plan(tt.first + tt.second); r.launches != tt.want {
+			t.Errorf("%v and %v: %d launches, want %d", tt.first, tt.second, r.launches, tt.want)
 		}
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/setups"
 )
 

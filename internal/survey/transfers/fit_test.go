@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/internal/provenance"
 )
 
 // A file goes on only on the machine, the CPUs and the placement that it began on.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/internal/provenance"
 )
 
 // FuzzPlan: whatever a file to go on with has for a plan, it is refused in a sentence,
