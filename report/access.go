@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/internal/provenance"
 )
 
 // Accesses are measured passes over arrays, and the costs that they are made of.

@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/internal/provenance"
 )
 
 // Transfers are measured transfers between memory and a disk. All times are in ns.

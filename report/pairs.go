@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/internal/provenance"
 )
 
 // Pairs is transfers between every two CPUs. All times are in ns, of one transfer.

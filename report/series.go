@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/internal/provenance"
 )
 
 // A Series is the document of one measurement of L(S,τ). All times are in ns.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/verify"
 )
 

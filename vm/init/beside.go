@@ -16,7 +16,7 @@ import (
 // pairs measures transfers between every two CPUs, and holds their levels against
 // what the machine was built of.
 func (g guest) pairs(ctx context.Context) error {
-	o, err := g.execute(ctx, nil, taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "20s")
+	o, err := g.execute(ctx, nil, taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "60s")
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (g guest) node(cpu int) (id int) {
 // predicted predicts broadcasts over all levels from pairs of CPUs.
 func (g guest) predicted(ctx context.Context) error {
 	const file = "/pairs.json"
-	o, err := g.execute(ctx, nil, taulop, "pairs", "-quiet", "-o", file, "-launches", "6", "-time", "30s")
+	o, err := g.execute(ctx, nil, taulop, "pairs", "-quiet", "-o", file, "-launches", "6", "-time", "60s")
 	if err == nil {
 		err = passed(o, o.clean())
 	}
@@ -83,9 +83,9 @@ func (g guest) predicted(ctx context.Context) error {
 // levels copies between caches, memory and the farthest node's memory, which there
 // is where several have some.
 func (g guest) levels(ctx context.Context) error {
-	f, err := g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory,remote", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "30s")
+	f, err := g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory,remote", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "60s")
 	if len(g.machine.MemoryNodes()) == 1 {
-		f, err = g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "30s")
+		f, err = g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "60s")
 	}
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (g guest) levels(ctx context.Context) error {
 
 // ways sends messages at a stride between CPUs of one node and of two.
 func (g guest) ways(ctx context.Context) error {
-	f, err := g.parameters(ctx, taulop, "pack", "-json", "-launches", "6", "-time", "30s", "4K64S")
+	f, err := g.parameters(ctx, taulop, "pack", "-json", "-launches", "6", "-time", "60s", "4K64S")
 	if err != nil {
 		return err
 	}

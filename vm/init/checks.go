@@ -169,7 +169,7 @@ func (o outcome) decode(v any) error {
 // spread measures with workers dealt round the nodes.
 func (g guest) spread(ctx context.Context) error {
 	const tau = 4
-	doc, err := g.measure(ctx, "-ring", "-spread", "-k", "1,2,4", "-time", "5s", "2", "8", fmt.Sprint(tau))
+	doc, err := g.measure(ctx, "-ring", "-spread", "-k", "1,2,4", "-launches", "6", "-time", "40s", "2", "8", fmt.Sprint(tau))
 	if err != nil {
 		return err
 	}

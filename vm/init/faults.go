@@ -21,7 +21,7 @@ import (
 )
 
 // short is a measurement of a few seconds for the faults.
-var short = []string{taulop, "-json", "-ring", "-k", "1,2", "-time", "2s", "2", "8", "2"}
+var short = []string{taulop, "-json", "-ring", "-k", "1,2", "-launches", "6", "-time", "30s", "2", "8", "2"}
 
 func (g guest) noSuchNode(ctx context.Context) error {
 	o, err := g.execute(ctx, nil, taulop, "-membind", "9", "2", "8", "2")
@@ -51,7 +51,7 @@ func (g guest) fullNode(ctx context.Context) error {
 	for _, percent := range []int64{50, 80, 90, 95, 100, 110, 200} {
 		const tau, segments = 2, 16
 		size := fmt.Sprintf("%dB", free*percent/100/tau/segments)
-		o, err := g.execute(ctx, nil, taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-k", "1", "-time", "1s",
+		o, err := g.execute(ctx, nil, taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-k", "1", "-launches", "6", "-time", "20s",
 			fmt.Sprint(segments), size, fmt.Sprint(tau))
 		if err == nil {
 			err = o.clean()
@@ -81,7 +81,7 @@ func (g guest) fillingNode(ctx context.Context) error {
 			fmt.Fprint(&said, err)
 		}
 	}
-	o, err := g.execute(ctx, during, taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-time", "6s", "-k", "1", "16", "1M", "2")
+	o, err := g.execute(ctx, during, taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-time", "12s", "-k", "1", "16", "1M", "2")
 	if hog.Process != nil {
 		hog.Process.Kill()
 		hog.Wait()
@@ -97,7 +97,7 @@ func (g guest) fillingNode(ctx context.Context) error {
 
 // huge wants anonymous memory in huge pages, as the kernel gives them on demand.
 func (g guest) huge(ctx context.Context) error {
-	doc, err := g.measure(ctx, "-ring", "-huge", "-off_cache", "-k", "1", "-time", "2s", "2", "8", "2")
+	doc, err := g.measure(ctx, "-ring", "-huge", "-off_cache", "-k", "1", "-launches", "6", "-time", "30s", "2", "8", "2")
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (g guest) offline(ctx context.Context) error {
 	if t.PUs != left || t.Machine.Allowed.Contains(1) {
 		return fmt.Errorf("%d CPUs %v, want %d without CPU 1", t.PUs, t.Machine.Allowed, left)
 	}
-	doc, err := g.measure(ctx, "-ring", "-k", "1", "-time", "3s", "2", "8", "3")
+	doc, err := g.measure(ctx, "-ring", "-k", "1", "-launches", "6", "-time", "30s", "2", "8", "3")
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (g guest) address(ctx context.Context) error {
 		if o, err := g.confine(ctx, less, taulop, "-version"); err != nil || o.status != 0 {
 			continue // the Go runtime does not start in this
 		}
-		o, err := g.confine(ctx, less, taulop, "-json", "-ring", "-off_cache", "-k", "1", "-time", "1s", "2", "8", "4")
+		o, err := g.confine(ctx, less, taulop, "-json", "-ring", "-off_cache", "-k", "1", "-launches", "6", "-time", "20s", "2", "8", "4")
 		if strings.Contains(o.errOut, "fatal error: out of memory") {
 			continue // nor, now and then, in a little more
 		}

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/internal/provenance"
 )
 
 // Sizes and Taus are what every machine has been measured with: 96 transfers.
