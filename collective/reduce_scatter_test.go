@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/mpibench"
+	"github.com/taulop/taulop/internal/mpibench"
 )
 
 func reduceScatter(t *testing.T, name string, p, m int) *collective.Schedule {
@@ -126,7 +126,7 @@ func TestReduceScatterOfBenchmarks(t *testing.T) {
 // IMB 2021.11 over Open MPI: a block of 64 KiB for each of two ranks takes twice as
 // long as a reduction of one vector of 64 KiB.
 func TestReduceScatterOfARealOutput(t *testing.T) {
-	got, err := mpibench.ReadFile("../mpibench/testdata/imb-2021.11.txt")
+	got, err := mpibench.ReadFile("../internal/mpibench/testdata/imb-2021.11.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

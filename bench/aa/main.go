@@ -13,8 +13,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/params"
 )
 

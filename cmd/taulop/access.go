@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 const accessHelp = `Access measures what touching memory costs: reading, writing, multiplying and

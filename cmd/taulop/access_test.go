@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 func TestBadAccesses(t *testing.T) {

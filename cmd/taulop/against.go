@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/mpibench"
-	"github.com/taulop/taulop/report"
-	"github.com/taulop/taulop/verify"
 )
 
 const againstHelp = `Verify -against puts predictions beside what an MPI benchmark printed: IMB-MPI1

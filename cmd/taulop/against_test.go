@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 // On the machine of smallTable: o = 0.5 µs, and 1 ns a byte for up to two

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/report"
+	"github.com/taulop/taulop/internal/report"
 )
 
 // Whatever there is a collective for, the commands know, from what it says alone:

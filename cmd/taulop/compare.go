@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/compare"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
 )
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/levels"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 const copyHelp = `Copy measures c(m,τ), a copy of m bytes while τ run at once, between every two

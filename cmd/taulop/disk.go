@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 const diskHelp = `Disk measures what reading and writing a file in DIR costs: how long a transfer

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/report"
 )
 
 const explainHelp = `Explain says what the cost of a collective is made of: its formula in the

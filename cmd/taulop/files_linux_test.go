@@ -18,9 +18,9 @@ import (
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/sandbox"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report/page/nodes"
 )
 
 // The test's program is taulop itself where this says so.

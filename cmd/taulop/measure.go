@@ -15,11 +15,11 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
 )

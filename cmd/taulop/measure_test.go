@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/shm"
 )
 

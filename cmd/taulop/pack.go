@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/strided"
 )
 

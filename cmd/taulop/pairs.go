@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 const pairsHelp = `Pairs measures transfers between every two cores of this machine, one pair at a

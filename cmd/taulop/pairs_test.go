@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 func TestBadPairs(t *testing.T) {

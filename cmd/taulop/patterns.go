@@ -7,9 +7,9 @@ import (
 
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
-	"github.com/taulop/taulop/verify"
 )
 
 // choosePatterns finds the patterns of verify -patterns. The permutation is always

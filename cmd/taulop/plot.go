@@ -13,12 +13,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/chart"
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/internal/chart"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 // A plotKind is a kind of chart: of the transfers of parameter files, of what else was

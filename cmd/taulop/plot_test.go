@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
-	"github.com/taulop/taulop/verify"
 )
 
 // plottable are files that each kind of chart can draw: a native one with copies and

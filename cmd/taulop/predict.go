@@ -13,11 +13,11 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
-	"github.com/taulop/taulop/verify"
 )
 
 var predictHelp = `Predict says what collectives cost on the machine of a parameter file.

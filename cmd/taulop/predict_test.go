@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 // A machine that carries two transfers at once and no more: L(m,τ) = m/1000 µs

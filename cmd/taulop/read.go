@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/taulop/taulop/compare"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/taulop/taulop/internal/outfile"
-	"github.com/taulop/taulop/report/page"
+	"github.com/taulop/taulop/internal/report/page"
 	"github.com/taulop/taulop/setups"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/report/page"
-	"github.com/taulop/taulop/report/page/nodes"
+	"github.com/taulop/taulop/internal/report/page"
+	"github.com/taulop/taulop/internal/report/page/nodes"
 )
 
 func TestReport(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report/page/nodes"
 )
 
 // hang is longer than any command may go on after a signal.

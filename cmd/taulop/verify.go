@@ -16,16 +16,16 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
-	"github.com/taulop/taulop/verify"
 )
 
 const verifyHelp = `Verify holds the models to what they say: it carries collectives out on this

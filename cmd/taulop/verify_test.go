@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
-	"github.com/taulop/taulop/verify"
 )
 
 func TestBadVerify(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 // A chain comes to every line once before it comes to one again, and a link that is

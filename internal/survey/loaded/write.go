@@ -9,10 +9,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/report"
 )
 
 // A point is a latency and what was injected meanwhile, at one level.

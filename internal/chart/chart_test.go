@@ -1,0 +1,570 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/numa"
+)
+
+// A drawing is what an SVG shows.
+type drawing struct {
+	elements []string
+	texts    []string
+	paths    []path
+}
+
+type path struct {
+	points [][2]float64
+	style  string
+}
+
+func svg(t *testing.T, c *Chart) *drawing {
+	t.Helper()
+	var b bytes.Buffer
+	if err := c.Write(&b, "svg", ColumnWidth); err != nil {
+		t.Fatal(err)
+	}
+	d := &drawing{}
+	decoder := xml.NewDecoder(&b)
+	inText := false
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			return d
+		}
+		if err != nil {
+			t.Fatalf("no XML: %v", err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			d.elements = append(d.elements, token.Name.Local)
+			inText = token.Name.Local == "text"
+			if token.Name.Local == "path" {
+				d.paths = append(d.paths, parsePath(token))
+			}
+		case xml.EndElement:
+			inText = false
+		case xml.CharData:
+			if inText {
+				d.texts = append(d.texts, string(token))
+			}
+		}
+	}
+}
+
+// parsePath takes the ends of straight lines.
+func parsePath(e xml.StartElement) (p path) {
+	for _, a := range e.Attr {
+		switch a.Name.Local {
+		case "style":
+			p.style = a.Value
+		case "d":
+			for _, part := range strings.FieldsFunc(a.Value, func(r rune) bool { return strings.ContainsRune("MLAZ", r) }) {
+				var x, y float64
+				if n, _ := fmt.Sscanf(part, "%g,%g", &x, &y); n == 2 {
+					p.points = append(p.points, [2]float64{x, y})
+				}
+			}
+		}
+	}
+	return p
+}
+
+// lines are the series of a colour: strokes thicker than axes, grid and bars, but
+// not those in the legend.
+func (d *drawing) lines(colour string) (lines []path) {
+	for _, p := range d.paths {
+		sample := len(p.points) == 2 && math.Abs(p.points[1][0]-p.points[0][0]-float64(thumbWidth)) < 0.01 && p.points[0][1] == p.points[1][1]
+		if strings.Contains(p.style, "stroke:"+colour) && !strings.Contains(p.style, "stroke-width") && !sample {
+			lines = append(lines, p)
+		}
+	}
+	return lines
+}
+
+func (d *drawing) has(text string) bool {
+	return slices.ContainsFunc(d.texts, func(t string) bool { return strings.Contains(t, text) })
+}
+
+const (
+	blue       = "#0072B2"
+	vermillion = "#D55E00"
+	green      = "#009E73"
+)
+
+// A(8) of Metropolis is 8·3046.6/6548.225 = 3.722, and the points stand where the
+// bounds, 1 and τ, say that they belong.
+func TestConcurrencyOfMetropolis(t *testing.T) {
+	m := published("metropolis", []int{8192}, metropolis8K...)
+	d := svg(t, made(t)(Concurrency([]compare.Machine{m}, Choice{})))
+	for _, want := range []string{"metropolis", "published parameters", "m = 8K", "A(τ) = τ·L(8K,1)/L(8K,τ)", "no intervals", "higher is better",
+		"bounds of eq. (8)", "perfect: A = τ", "serial: A = 1", "τ, concurrent transfers"} {
+		if !d.has(want) {
+			t.Errorf("no %q in %q", want, d.texts)
+		}
+	}
+	lines := d.lines(blue)
+	if len(lines) != 1 || len(lines[0].points) != 8 {
+		t.Fatalf("blue lines: %v", lines)
+	}
+	var serial, perfect path
+	for _, p := range d.paths {
+		switch {
+		case strings.Contains(p.style, "stroke-dasharray:3,2") && len(p.points) == 8:
+			perfect = p
+		case strings.Contains(p.style, "stroke-dasharray:1,1.5") && len(p.points) == 8:
+			serial = p
+		}
+	}
+	if serial.points == nil || perfect.points == nil {
+		t.Fatal("the bounds are not drawn")
+	}
+	one, eight := serial.points[0][1], perfect.points[7][1]
+	for i, at := range lines[0].points {
+		A := float64(i+1) * metropolis8K[0] / metropolis8K[i]
+		if want := one + (A-1)/7*(eight-one); math.Abs(at[1]-want) > 0.05 {
+			t.Errorf("A(%d) = %.3f is at y = %g, want %g", i+1, A, at[1], want)
+		}
+		if x := serial.points[i][0]; math.Abs(at[0]-x) > 0.05 {
+			t.Errorf("τ = %d is at x = %g, want %g", i+1, at[0], x)
+		}
+	}
+}
+
+// Each size 64 times the last is as far from it, and L ∝ m lies on a straight
+// line.
+func TestTransfersOverSizeAreLogarithmic(t *testing.T) {
+	m := published("metropolis", []int{1, 64, 4096, 262144}, metropolis8K[:4]...)
+	d := svg(t, made(t)(TransfersOverSize([]compare.Machine{m}, Choice{})))
+	for _, want := range []string{"1", "64", "4K", "256K", "10 µs", "τ = 1", "τ = 2", "τ = 4", "m, bytes", "L(m,τ)"} {
+		if !slices.Contains(d.texts, want) {
+			t.Errorf("no %q in %q", want, d.texts)
+		}
+	}
+	if slices.Contains(d.texts, "τ = 3") {
+		t.Error("τ = 3 is no power of two, and is drawn")
+	}
+	for _, colour := range []string{blue, vermillion, green} {
+		lines := d.lines(colour)
+		if len(lines) != 1 || len(lines[0].points) != 4 {
+			t.Fatalf("%s: %v", colour, lines)
+		}
+		p := lines[0].points
+		for i := range 2 {
+			for _, axis := range []int{0, 1} {
+				if a, b := p[i+1][axis]-p[i][axis], p[i+2][axis]-p[i+1][axis]; a <= 0 || math.Abs(a-b) > 0.1 {
+					t.Errorf("%s: points are not evenly spaced: %v", colour, p)
+				}
+			}
+		}
+	}
+}
+
+// L(8K,τ) is drawn from zero, a line for each setup and machine, with bars.
+func TestTransfersOverTau(t *testing.T) {
+	two := []compare.Machine{swept("a", []string{"ring", "bcast"}, []numa.Policy{numa.Local, numa.Remote}, 1, 2, 4), published("metropolis", []int{8192}, metropolis8K...)}
+	d := svg(t, made(t)(TransfersOverTau(two, Choice{})))
+	for _, want := range []string{"a, ring, placement local, in cache", "a, bcast, placement local, in cache", "metropolis, published parameters", "m = 8K",
+		"L(8K,τ), µs", "lower is better", "95 % intervals, where there are samples enough"} {
+		if !d.has(want) {
+			t.Errorf("no %q in %q", want, d.texts)
+		}
+	}
+	if d.has("remote") || d.has("off cache") {
+		t.Error("remote memory or off cache, and nobody asked for them")
+	}
+	if !slices.Contains(d.texts, "0") {
+		t.Errorf("the axis does not begin at zero: %q", d.texts)
+	}
+	bars := 0
+	for _, p := range d.paths {
+		if strings.Contains(p.style, "stroke-width:0.6") && strings.Contains(p.style, blue) {
+			bars++
+		}
+	}
+	if bars == 0 {
+		t.Error("intervals are not drawn")
+	}
+	d = svg(t, made(t)(TransfersOverTau(two[:1], Choice{Choice: compare.Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, Caches: []bool{true}}, Taus: []int{1, 4}})))
+	if !d.has("a · ring · placement remote · off cache · S = 8K") || len(d.lines(blue)) != 1 || len(d.lines(blue)[0].points) != 2 || d.lines(vermillion) != nil {
+		t.Errorf("chosen: %q, %v", d.texts, d.lines(blue))
+	}
+}
+
+// A ratio of 2 is as far above 1 as ½ is below.
+func TestRatios(t *testing.T) {
+	a, b, c := published("a", []int{1, 8192}, 100, 200), published("b", []int{1, 8192}, 200, 400), published("c", []int{1, 8192}, 50, 100)
+	d := svg(t, made(t)(Ratios([]compare.Machine{a, b, c}, Choice{Taus: []int{2}})))
+	for _, want := range []string{"as a ratio to a", "below 1 faster than a", "τ = 2"} {
+		if !d.has(want) {
+			t.Errorf("no %q in %q", want, d.texts)
+		}
+	}
+	slower, faster := d.lines(blue), d.lines(vermillion)
+	level := slices.IndexFunc(d.paths, func(p path) bool {
+		return strings.Contains(p.style, "#555555") && strings.Contains(p.style, "stroke-width:0.6")
+	})
+	if len(slower) != 1 || len(faster) != 1 || level < 0 {
+		t.Fatalf("lines of b %v, of c %v, level %d", slower, faster, level)
+	}
+	one := d.paths[level].points[0][1]
+	if up, down := slower[0].points[0][1]-one, one-faster[0].points[0][1]; up <= 0 || math.Abs(up-down) > 0.05 {
+		t.Errorf("2 is %g above 1, ½ is %g below", up, down)
+	}
+	_, err := Ratios([]compare.Machine{a, swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}, Choice{})
+	if err == nil || !strings.Contains(err.Error(), "nothing in common") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Models are lines, measurements are marks; errors of −50 and +100 % are 150 % apart.
+func TestPredictions(t *testing.T) {
+	v := verified("message", "bcast:binomial", "allgather:ring")
+	d := svg(t, made(t)(Predictions(v, Choice{})))
+	for _, want := range []string{"Predicted and measured: bcast:binomial", "vm", "P = 4", "in cache", "segments of 8K", "measured", "τ-Lop", "log_nP", "LogGP", "relative error, %", "+100", "−50"} {
+		if !d.has(want) {
+			t.Errorf("no %q in %q", want, d.texts)
+		}
+	}
+	right, half, double := d.lines(blue), d.lines(vermillion), d.lines(green)
+	if len(right) != 2 || len(half) != 2 || len(double) != 2 {
+		t.Fatalf("lines of models: %d, %d, %d; want one for times, one for errors", len(right), len(half), len(double))
+	}
+	zero, low, high := right[1].points[0][1], half[1].points[0][1], double[1].points[0][1]
+	if math.Abs((high-zero)-2*(zero-low)) > 0.1 || low >= zero {
+		t.Errorf("errors of −50, 0 and 100 %% are at %g, %g, %g", low, zero, high)
+	}
+	if d = svg(t, made(t)(Predictions(v, Choice{Choice: compare.Choice{Caches: []bool{true}}, Algorithms: []string{"message"}}))); !d.has("measured: message") || !d.has("off cache") {
+		t.Errorf("%q", d.texts)
+	}
+}
+
+func TestAccuracy(t *testing.T) {
+	v := verified("message", "bcast:binomial", "allgather:ring")
+	d := svg(t, made(t)(Accuracy(v, Choice{})))
+	for _, want := range []string{"Predicted over measured time", "the median of 2 algorithms", "bcast:binomial, allgather:ring", "predicted / measured"} {
+		if !d.has(want) {
+			t.Errorf("no %q in %q", want, d.texts)
+		}
+	}
+	if bold := d.lines(green); len(bold) != 1 || len(bold[0].points) != 3 {
+		t.Errorf("medians of LogGP: %v", bold)
+	}
+	if d = svg(t, made(t)(Accuracy(v, Choice{Algorithms: []string{"bcast"}}))); !d.has("time: bcast:binomial") || !d.has("bars: 95 %") {
+		t.Errorf("%q", d.texts)
+	}
+}
+
+// charts are one of each kind, and those that are hard to lay out.
+func charts(t *testing.T) map[string]*Chart {
+	must := made(t)
+	long := strings.Repeat("node-with-a-very-long-name.", 8) + "example.org"
+	here := []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}
+	metropolis := published("metropolis", []int{1, 64, 8192, 4 << 20}, metropolis8K...)
+	all := []compare.Machine{swept(long, []string{"ring", "ping", "bcast"}, []numa.Policy{numa.Local, numa.Spread, numa.Remote}, 2, 4, 8, 16, 32, 64, 128), metropolis, here[0]}
+	many := make([]float64, 128)
+	for i := range many {
+		many[i] = 1e6 * math.Sqrt(float64(i+1))
+	}
+	every := Choice{Choice: compare.Choice{Caches: []bool{false, true}, Placements: []numa.Policy{numa.Local, numa.Spread}}}
+	superdome := published("lusitania", []int{1, 100, 8192}, many...)
+	return map[string]*Chart{
+		"l-tau":               must(TransfersOverTau(here, Choice{})),
+		"concurrency":         must(Concurrency(here, Choice{})),
+		"l-m":                 must(TransfersOverSize(here, Choice{})),
+		"copy":                must(Copies(here, Choice{})),
+		"ratio":               must(Ratios([]compare.Machine{metropolis, superdome}, Choice{})),
+		"predicted":           must(Predictions(verified("bcast:binomial"), Choice{})),
+		"accuracy":            must(Accuracy(verified("bcast:binomial", "allreduce:recursive-doubling", "allgather:ring"), Choice{})),
+		"many τ":              must(TransfersOverTau([]compare.Machine{superdome}, Choice{})),
+		"A of many τ":         must(Concurrency([]compare.Machine{superdome, metropolis}, Choice{})),
+		"many lines":          must(TransfersOverTau(all[:1], every)),
+		"A of many lines":     must(Concurrency(append(slices.Clone(all[1:]), superdome), Choice{})),
+		"many sizes":          must(TransfersOverSize(all[1:], Choice{})),
+		"access":              must(Accesses([]compare.Machine{beside("vm", []int{1024}, 2)}, Choice{})),
+		"pack":                must(Packs([]compare.Machine{beside("vm", []int{1024}, 2), beside(long, []int{1024}, 2)}, Choice{})),
+		"patterns":            must(Patterns([]compare.Machine{beside(long, []int{1024}, 16)}, Choice{})),
+		"disk":                must(Disks([]compare.Machine{beside("vm", []int{1024}, 2)}, Choice{})),
+		"many panels":         must(Accesses([]compare.Machine{beside("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
+		"predicted of a long": must(Predictions(verified(long), Choice{})),
+	}
+}
+
+// Each format opens and is what its extension says.
+func TestFormats(t *testing.T) {
+	for name, c := range charts(t) {
+		svg(t, c)
+		var b bytes.Buffer
+		if err := c.Write(&b, "png", ColumnWidth); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if im, err := png.Decode(&b); err != nil || im.Bounds().Dx() != 1004 { // 8.5 cm of 300 dots an inch
+			t.Errorf("%s: PNG: %v", name, err)
+		}
+		b.Reset()
+		if err := c.Write(&b, "pdf", ColumnWidth); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if text := b.String(); !strings.HasPrefix(text, "%PDF-") || !strings.Contains(text, "%%EOF") || !strings.Contains(text, "/MediaBox [0 0 240.9") {
+			t.Errorf("%s: not a PDF of %g cm: %.60q", name, ColumnWidth, text)
+		}
+	}
+	var b bytes.Buffer
+	c := charts(t)["l-tau"]
+	if err := c.Write(&b, "gif", ColumnWidth); err == nil || !strings.Contains(err.Error(), "svg, png, pdf") {
+		t.Errorf("gif: %v", err)
+	}
+	if err := c.Write(&b, "svg", math.NaN()); err == nil || b.Len() > 0 {
+		t.Errorf("NaN cm: %v", err)
+	}
+}
+
+// Whatever the width, all text is on the page, and no text covers another or data.
+func TestNothingOverlaps(t *testing.T) {
+	for name, c := range charts(t) {
+		for _, cm := range []vg.Length{MinWidth, ColumnWidth, 17, 40} {
+			l := c.layout(cm * vg.Centimeter)
+			w := &witness{}
+			l.draw(draw.NewCanvas(w, l.width, l.height))
+			if len(w.boxes) < 8 {
+				t.Fatalf("%s: %d texts", name, len(w.boxes))
+			}
+			for i, a := range w.boxes {
+				if a.Min.X < 0 || a.Min.Y < 0 || a.Max.X > l.width || a.Max.Y > l.height {
+					t.Errorf("%s, %g cm: %q is cut: %v of %g × %g", name, float64(cm), w.texts[i], a, l.width, l.height)
+				}
+				for j, b := range w.boxes[:i] {
+					if a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y {
+						t.Errorf("%s, %g cm: %q overlaps %q", name, float64(cm), w.texts[i], w.texts[j])
+					}
+				}
+			}
+		}
+	}
+}
+
+// A witness remembers where texts are.
+type witness struct {
+	recorder.Canvas
+	turned []bool // by Push
+	boxes  []vg.Rectangle
+	texts  []string
+}
+
+func (w *witness) Push()          { w.turned = append(w.turned, false) }
+func (w *witness) Pop()           { w.turned = w.turned[:len(w.turned)-1] }
+func (w *witness) Rotate(float64) { w.turned[len(w.turned)-1] = true }
+
+// FillString takes the box of the letters without the room above and below them.
+func (w *witness) FillString(f font.Face, at vg.Point, text string) {
+	size := f.Font.Size
+	box := vg.Rectangle{Min: vg.Point{X: at.X, Y: at.Y - 0.15*size}, Max: vg.Point{X: at.X + f.Width(text), Y: at.Y + 0.75*size}}
+	if len(w.turned) > 0 && w.turned[len(w.turned)-1] { // by a quarter
+		box = vg.Rectangle{Min: vg.Point{X: -box.Max.Y, Y: box.Min.X}, Max: vg.Point{X: -box.Min.Y, Y: box.Max.X}}
+	}
+	w.boxes = append(w.boxes, box)
+	w.texts = append(w.texts, text)
+}
+
+// Names come from files of others.
+func TestHostileNames(t *testing.T) {
+	for _, name := range []string{"<script>alert(1)</script>", `"><svg onload="alert(1)`, "]]>&lt;", "a\x00\x1b[31m\nb", "\xff\xfe", "主机", "\u202egnp.exe"} {
+		machines := []compare.Machine{published(name, []int{64, 8192}, metropolis8K...), published("b", []int{64, 8192}, metropolis8K...)}
+		for _, make := range []func([]compare.Machine, Choice) (*Chart, error){TransfersOverTau, Concurrency, TransfersOverSize, Ratios} {
+			c := made(t)(make(machines, Choice{}))
+			d := svg(t, c)
+			if slices.Contains(d.elements, "script") || slices.Index(d.elements[1:], "svg") >= 0 {
+				t.Errorf("%q became elements: %q", name, d.elements)
+			}
+			if name[0] == '<' && !d.has("<script>alert(1)</script>") {
+				t.Errorf("%q is not shown: %q", name, d.texts)
+			}
+			if err := c.Write(io.Discard, "pdf", ColumnWidth); err != nil {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	}
+}
+
+// As many lines as a chart takes all look different, also of few machines.
+func TestLinesLookDifferent(t *testing.T) {
+	for _, machines := range []int{1, 2, 4, MaxLines} {
+		var lines []line
+		for i := range MaxLines {
+			lines = append(lines, line{machine: fmt.Sprint(i % machines), traits: []string{fmt.Sprint(i)}})
+		}
+		series, _ := named(lines)
+		seen := make(map[string]string)
+		for _, s := range series {
+			look := fmt.Sprintf("%v %T %v", s.colour(), s.mark().Shape, s.line().Dashes)
+			if other, twice := seen[look]; twice {
+				t.Errorf("of %d machines %q looks like %q: %s", machines, s.Name, other, look)
+			}
+			seen[look] = s.Name
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	vm := swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)
+	one := swept("one", []string{"ring"}, []numa.Policy{numa.Local}, 1)
+	metropolis := published("metropolis", []int{64, 8192}, metropolis8K...)
+	var crowd []compare.Machine
+	for i := range MaxLines + 1 {
+		crowd = append(crowd, published(fmt.Sprint("node", i), []int{64, 8192}, metropolis8K...))
+	}
+	for _, tt := range []struct {
+		what string
+		make func([]compare.Machine, Choice) (*Chart, error)
+		of   []compare.Machine
+		ch   Choice
+		want string
+	}{
+		{"no file", TransfersOverTau, nil, Choice{}, "no file"},
+		{"one τ", TransfersOverTau, []compare.Machine{one}, Choice{}, "needs two τ"},
+		{"one τ", Concurrency, []compare.Machine{one}, Choice{}, "needs two τ"},
+		{"one τ chosen", Concurrency, []compare.Machine{vm}, Choice{Taus: []int{2}}, "needs two τ"},
+		{"one size", TransfersOverSize, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{64}}}, "needs two sizes"},
+		{"no such τ", TransfersOverSize, []compare.Machine{vm}, Choice{Taus: []int{9}}, "needs two sizes"},
+		{"no such setup", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Setups: []string{"ping"}}}, "vm has no transfers of setup ping: it has ring, placement local, in cache; ring"},
+		{"no such placement", Copies, []compare.Machine{vm}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "it has copies, placement local, in cache"},
+		{"no such size", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{9000}}}, "vm has no L(m,τ) of m = 9000"},
+		{"published has no c", Copies, []compare.Machine{metropolis}, Choice{}, "metropolis has no copies"},
+		{"a ratio of one", Ratios, []compare.Machine{vm}, Choice{}, "two machines"},
+		{"a ratio of different caches", Ratios, []compare.Machine{vm, metropolis}, Choice{}, "metropolis has nothing in common with vm"},
+		{"a crowd", Concurrency, crowd, Choice{}, "17 lines in a chart cannot be told apart"},
+	} {
+		c, err := tt.make(tt.of, tt.ch)
+		if err == nil || c != nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v; want one line with %q", tt.what, err, tt.want)
+		}
+	}
+	v := verified("message", "bcast:binomial", "bcast:linear")
+	for _, tt := range []struct {
+		ch   Choice
+		want string
+	}{
+		{Choice{Algorithms: []string{"gather"}}, "gather was not verified: there are message, bcast:binomial, bcast:linear"},
+		{Choice{P: 3}, "like -P 4"},
+		{Choice{Choice: compare.Choice{Sizes: []int{1024}}}, "two sizes"},
+		{Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "-cache"},
+		{Choice{Algorithms: []string{"message", "bcast:linear"}}, "one algorithm"},
+	} {
+		if _, err := Predictions(v, tt.ch); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v; want %q", tt.ch, err, tt.want)
+		}
+	}
+}
+
+// No document that can be read panics, hangs, or spoils the picture. The documents are
+// made of numbers and not of text: what is no document is FuzzReadVerification's, and
+// inputs without text need no minimising, which here took nearly all the time.
+func FuzzPredictions(f *testing.F) {
+	const rest = 1e3
+	for _, ns := range []float64{628, 1e-320, 1e308, 0, 1} {
+		f.Add(4, 0, 4<<20, ns, ns, ns, rest, uint8(0))
+		f.Add(2, 1024, math.MaxInt, rest, ns, 1/ns, ns, uint8(7))
+	}
+	f.Fuzz(func(t *testing.T, p, m, more int, measured, half, predicted, other float64, flags uint8) {
+		v := verified("message", "bcast:binomial")
+		v.Rows = slices.DeleteFunc(v.Rows, func(r verify.Row) bool { return r.OffCache && flags&1 != 0 })
+		for i := range v.Rows {
+			r := &v.Rows[i]
+			if flags&2 != 0 {
+				r.P = p
+			}
+			switch i % 4 {
+			case 0:
+				r.Bytes = m
+				r.Measured = fit.Estimate{Center: measured, Lo: measured - half, Hi: measured + half, N: 9}
+				r.Predicted[i/4%3].Ns = predicted
+			case 3:
+				r.Bytes = more
+				r.Measured = fit.Estimate{Center: other, Lo: math.Inf(-1), Hi: math.Inf(1), N: 1}
+				r.Forced = flags&4 != 0
+			}
+		}
+		var b bytes.Buffer
+		if err := v.WriteJSON(&b); err != nil { // no number
+			return
+		}
+		v, err := report.ReadVerification(&b, "fuzz")
+		if err != nil {
+			return
+		}
+		drawn := (uint64(p)*31+uint64(m)*17+uint64(more)+math.Float64bits(measured)>>40)%100 == 0
+		for _, make := range []func(*report.Verification, Choice) (*Chart, error){Predictions, Accuracy} {
+			c, err := make(v, Choice{})
+			if err != nil {
+				continue
+			}
+			for _, panel := range c.Panels {
+				for _, s := range panel.Series {
+					for _, p := range s.Points {
+						if math.IsNaN(p.X) || math.IsNaN(p.Y.Center) {
+							t.Errorf("%s: a point at %v, %v", s.Name, p.X, p.Y.Center)
+						}
+					}
+				}
+			}
+			if !drawn { // a picture takes as long as a hundred others
+				continue
+			}
+			for _, p := range svg(t, c).paths {
+				for _, at := range p.points {
+					if math.IsNaN(at[0]+at[1]) || math.IsInf(at[0]+at[1], 0) {
+						t.Errorf("a point at %v", at)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The corners of FuzzPredictions, drawn.
+func TestOddVerifications(t *testing.T) {
+	for _, ns := range []float64{628, 1e-320, 1e308, 0, 1} {
+		for _, m := range []int{0, 1, math.MaxInt} {
+			v := verified("message", "bcast:binomial")
+			for i := range v.Rows {
+				r := &v.Rows[i]
+				switch i % 4 {
+				case 0:
+					r.Measured, r.Predicted[0].Ns = fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 9}, ns
+				case 3:
+					r.Bytes, r.Predicted[1].Ns = max(m, 1<<20), ns
+				}
+			}
+			for _, make := range []func(*report.Verification, Choice) (*Chart, error){Predictions, Accuracy} {
+				c, err := make(v, Choice{})
+				if err != nil {
+					continue
+				}
+				for _, p := range svg(t, c).paths {
+					for _, at := range p.points {
+						if math.IsNaN(at[0]+at[1]) || math.IsInf(at[0]+at[1], 0) {
+							t.Errorf("%g ns, m = %d: a point at %v", ns, m, at)
+						}
+					}
+				}
+			}
+		}
+	}
+}

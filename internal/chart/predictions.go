@@ -1,0 +1,203 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/verify"
+)
+
+// Predictions is what one algorithm took and what models say of it, against m, and
+// below it how wrong they are: Figs. 7 and 9 of taulop-2015. By itself it takes the
+// first collective with more than one size.
+func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
+	rows, caption, err := ch.verified(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(ch.Algorithms) > 1 {
+		return nil, fmt.Errorf("-algorithm: this chart shows one algorithm, %d are named: name one, or take the chart accuracy", len(ch.Algorithms))
+	}
+	names := collectives(namesOf(rows))
+	measured := Series{Name: "measured", Colour: black, Style: ring, Loose: true}
+	times, errors := models(rows), models(rows)
+	for _, r := range rows {
+		if r.Name != names[0] {
+			continue
+		}
+		m := float64(r.Bytes)
+		measured.Points = append(measured.Points, Point{m, r.Measured})
+		for i, p := range r.Predicted {
+			times[i].Points = append(times[i].Points, Point{m, exactly(p.Ns)})
+			errors[i].Points = append(errors[i].Points, Point{m, exactly((p.Ns - r.Measured.Center) / r.Measured.Center)})
+		}
+	}
+	x := Axis{"m, bytes", Sizes}
+	return &Chart{
+		Title:   "Predicted and measured: " + names[0],
+		Caption: append(caption, certainty([]Series{measured})),
+		Panels: []Panel{
+			{X: x, Y: Axis{"time", Times}, Series: append([]Series{measured}, times...)},
+			{X: x, Y: Axis{"relative error", Fractions}, Height: 0.7, Levels: []Level{{Y: 0}}, Series: errors},
+		},
+	}, nil
+}
+
+// Accuracy is predicted over measured time of each model, against m: the median
+// over the algorithms, and thin behind it each of them. By itself it takes all
+// collectives.
+func Accuracy(v *report.Verification, ch Choice) (*Chart, error) {
+	rows, caption, err := ch.verified(v)
+	if err != nil {
+		return nil, err
+	}
+	names := namesOf(rows)
+	if len(ch.Algorithms) == 0 {
+		names = collectives(names)
+	}
+	title, summary := "Predicted over measured time", models(rows)
+	var each []Series
+	ratios := make(map[[2]int][]float64) // by model and m
+	for _, name := range names {
+		lines := models(rows)
+		for _, r := range rows {
+			if r.Name != name {
+				continue
+			}
+			for i, p := range r.Predicted {
+				ratio := exactly(p.Ns).Div(r.Measured)
+				lines[i].Points = append(lines[i].Points, Point{float64(r.Bytes), ratio})
+				key := [2]int{i, r.Bytes}
+				ratios[key] = append(ratios[key], ratio.Center)
+			}
+		}
+		each = append(each, lines...)
+	}
+	if len(names) == 1 {
+		title += ": " + names[0]
+		summary, caption = each, append(caption, certainty(each))
+	} else {
+		caption = append(caption, fmt.Sprintf("bold: the median of %d algorithms, thin: each", len(names)), strings.Join(names, ", "))
+		for _, m := range sizesOf(rows) {
+			for i := range summary {
+				if of := ratios[[2]int{i, m}]; len(of) > 0 {
+					summary[i].Points = append(summary[i].Points, Point{float64(m), exactly(fit.Median(of).Center)})
+				}
+			}
+		}
+		for i := range each {
+			each[i].Faint = true
+		}
+		summary = append(each, summary...)
+	}
+	return &Chart{
+		Title: title, Caption: caption,
+		Panels: []Panel{{
+			X: Axis{"m, bytes", Sizes}, Y: Axis{"predicted / measured", Proportions},
+			Levels: []Level{{Y: 1}}, Series: summary,
+		}},
+	}, nil
+}
+
+// models are empty series, one a model that predicts the rows.
+func models(rows []verify.Row) (series []Series) {
+	for i, p := range rows[0].Predicted {
+		series = append(series, Series{Name: p.Model, Colour: i, Style: i})
+	}
+	return series
+}
+
+// exactly is a value that has no interval of its own.
+func exactly(v float64) fit.Estimate {
+	return fit.Estimate{Center: v, Lo: v, Hi: v, N: math.MaxInt}
+}
+
+// verified are the rows that the choice takes, those with a message: of P and the
+// state of the cache the first unless chosen.
+func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []string, err error) {
+	rows = slices.DeleteFunc(slices.Clone(v.Rows), func(r verify.Row) bool { return r.Bytes < 1 || !(r.Measured.Center > 0) })
+	if len(rows) == 0 {
+		return nil, nil, fmt.Errorf("there is no collective with a message in it: make one with taulop verify -json")
+	}
+	all := rows
+	if len(ch.Algorithms) > 0 {
+		rows = nil
+		for _, name := range ch.Algorithms {
+			of := keep(all, func(r verify.Row) bool { return r.Name == name || strings.HasPrefix(r.Name, name+":") })
+			if len(of) == 0 {
+				return nil, nil, fmt.Errorf("%s was not verified: there are %s", name, printable.List(namesOf(all)))
+			}
+			rows = append(rows, of...)
+		}
+	}
+	p := ch.P
+	if p == 0 {
+		p = slices.MaxFunc(rows, func(a, b verify.Row) int { return a.P - b.P }).P
+	}
+	ofP := keep(rows, func(r verify.Row) bool { return r.P == p })
+	if len(ofP) == 0 {
+		return nil, nil, fmt.Errorf("nothing was verified with P = %d: leave -P out, or take another, like -P %d", p, rows[0].P)
+	}
+	rows = ofP
+	off := !slices.ContainsFunc(rows, func(r verify.Row) bool { return !r.OffCache })
+	switch {
+	case len(ch.Caches) > 1:
+		return nil, nil, fmt.Errorf("-cache: this chart shows one state of the cache, name in or off")
+	case len(ch.Caches) == 1:
+		off = ch.Caches[0]
+	}
+	if rows = keep(rows, func(r verify.Row) bool { return r.OffCache == off }); len(rows) == 0 {
+		return nil, nil, fmt.Errorf("nothing was verified %s: leave -cache out", cacheText(off))
+	}
+	if len(ch.Sizes) > 0 {
+		rows = keep(rows, func(r verify.Row) bool { return slices.Contains(ch.Sizes, r.Bytes) })
+	}
+	if len(sizesOf(rows)) < 2 {
+		return nil, nil, fmt.Errorf("a line over m needs two sizes: choose others with -m, or verify more, like taulop verify -json -m 1K:4M")
+	}
+	slices.SortStableFunc(rows, func(a, b verify.Row) int { return a.Bytes - b.Bytes })
+	if host := v.Provenance.Hostname; host != "" {
+		caption = append(caption, host)
+	}
+	caption = append(caption, fmt.Sprintf("P = %d", p), cacheText(off), "segments of "+report.Bytes(v.SegmentBytes))
+	if slices.ContainsFunc(rows, func(r verify.Row) bool { return r.Forced }) {
+		caption = append(caption, "FORCED: ranks took turns on fewer CPUs")
+	}
+	return rows, caption, nil
+}
+
+func keep[T any](all []T, take func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !take(t) })
+}
+
+func namesOf(rows []verify.Row) (names []string) {
+	for _, r := range rows {
+		if !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// collectives are the names without that of one-way messages, if others are there.
+func collectives(names []string) []string {
+	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Message })
+	if len(others) == 0 {
+		return names
+	}
+	return others
+}
+
+func sizesOf(rows []verify.Row) (sizes []int) {
+	for _, r := range rows {
+		if !slices.Contains(sizes, r.Bytes) {
+			sizes = append(sizes, r.Bytes)
+		}
+	}
+	return sizes
+}

@@ -1,0 +1,279 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/survey/access"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/strided"
+)
+
+// beside is a machine on which everything beside transfers was measured: passes over
+// n elements, and patterns among ps ranks. A message at m takes 500 ns + m of them in a
+// pattern, twice that from rank 0, and everything off cache ten times as long.
+func beside(name string, n []int, ps ...int) compare.Machine {
+	f := &params.File{Format: params.Format, Version: params.Version}
+	f.Provenance.Hostname = name
+	add := func(k params.Key, ns float64) {
+		if k.Tau = max(k.Tau, 1); k.Placement == "" {
+			k.Placement = numa.Local
+		}
+		if k.OffCache {
+			ns *= 10
+		}
+		f.Cells = append(f.Cells, params.Cell{Key: k, Time: about(ns)})
+	}
+	for _, off := range []bool{true, false} { // not in the order in which they are drawn
+		for _, p := range access.Grid([]string{"write", "read"}, []string{"float64", "int32"}, n, []int{1, 4, 16}) {
+			add(params.Key{Kind: params.AccessCell, OffCache: off, Bytes: p.Bytes(), Variant: p.Variant()}, float64(p.N*p.Stride))
+		}
+		for _, p := range ps {
+			for _, pattern := range verify.Patterns() {
+				cases, _, err := pattern.Cases(p, []int{1024, 2048, 4096, 8192, 16384}, off, 0)
+				if err != nil {
+					panic(err)
+				}
+				for _, c := range cases {
+					ns := 500 + float64(c.Schedule.Call.M)
+					if strings.HasSuffix(c.Name, "-0") || strings.HasSuffix(c.Name, "-0-1") {
+						ns *= 2
+					}
+					add(params.Key{Kind: params.PatternCell, OffCache: off, Tau: p, Bytes: c.Schedule.Call.M, Variant: c.Name}, ns)
+				}
+			}
+		}
+	}
+	for _, m := range []int{65536, 4096} {
+		for _, d := range []int{512, 8, 4} {
+			message := strided.Message{Bytes: m, Stride: d, Element: strided.Element}
+			add(params.Key{Kind: params.PackCell, Placement: numa.List, Bytes: m, Variant: message.String() + "-L3"}, float64(10*m*d))
+			add(params.Key{Kind: params.PackCell, Bytes: m, Variant: message.String()}, float64(m*d))
+		}
+		for _, variant := range []string{"write-cached", "read-cached", "write-direct", "read-direct"} {
+			add(params.Key{Kind: params.DiskCell, Bytes: m, Variant: variant}, float64(m))
+		}
+	}
+	return compare.Machine{Name: name, Path: name, File: f}
+}
+
+// shown is what a chart shows in words: panels, and what of measured lines is in each.
+func shown(c *Chart) string {
+	var panels []string
+	for _, p := range c.Panels {
+		var names []string
+		for _, s := range p.Series {
+			if !s.Bare {
+				names = append(names, s.Name)
+			}
+		}
+		panels = append(panels, strings.TrimPrefix(p.Name+": ", ": ")+strings.Join(names, ", "))
+	}
+	return strings.Join(panels, " | ")
+}
+
+func TestProfileCharts(t *testing.T) {
+	a, b := beside("a", []int{1024, 4096}, 2, 8), beside("b", []int{1024}, 2, 4)
+	choice := func(words ...string) Choice { return Choice{Variants: words} }
+	for _, tt := range []struct {
+		what    string
+		make    func([]compare.Machine, Choice) (*Chart, error)
+		of      []compare.Machine
+		ch      Choice
+		want    string
+		caption string
+	}{
+		{"accesses of the largest N", Accesses, []compare.Machine{a}, Choice{}, "int32: read, write | float64: read, write", "a · placement local · in cache · N = 4K"},
+		{"the largest N of both", Accesses, []compare.Machine{a, b}, choice("float64"), "a, read, a, write, b, read, b, write", "placement local · in cache · float64 · N = 1K"},
+		{"words that go together", Accesses, []compare.Machine{a}, choice("FLOAT64", "read"), "", "a · read · placement local · in cache · float64 · N = 4K"},
+		{"words that do not", Accesses, []compare.Machine{a}, choice("float64", "n=1k", "n=4k", "read"), "N = 1K:  | N = 4K: ", "a · read · placement local · in cache · float64"},
+		{"both caches", Accesses, []compare.Machine{a}, Choice{Variants: []string{"int32", "write"}, Choice: compare.Choice{Caches: []bool{false, true}}}, "in cache, off cache", "a · write · placement local · int32 · N = 4K"},
+		{"messages at a stride", Packs, []compare.Machine{a}, Choice{}, "packing: 4K, 64K | one way, L3: 4K, 64K", "a · in cache · bars"},
+		{"of one size", Packs, []compare.Machine{a, b}, Choice{Choice: compare.Choice{Sizes: []int{4096}}}, "packing: a, b | one way, L3: a, b", "4K · in cache · bars"},
+		{"patterns of the largest P", Patterns, []compare.Machine{a}, Choice{},
+			"permutation: quickest 1, median 4, slowest 7 of 7: quickest variant, median variant, slowest variant | " +
+				"ping-pong: quickest 0-2, median 2-4, slowest 0-1 of 28: quickest variant, median variant, slowest variant | " +
+				"scatter: quickest 1, median 4, slowest 0 of 8: quickest variant, median variant, slowest variant | " +
+				"broadcast: quickest 1, median 4, slowest 0 of 8: quickest variant, median variant, slowest variant",
+			"a · placement local · in cache · P = 8 · pale: T_s + m·τ_d"},
+		{"few variants", Patterns, []compare.Machine{a}, Choice{P: 2}, "permutation: permutation-1 | ping-pong: ping-pong-0-1 | scatter: scatter-0, scatter-1 | broadcast: broadcast-0, broadcast-1", "P = 2"},
+		{"the largest P of both", Patterns, []compare.Machine{a, b}, Choice{}, "permutation: a, b | ping-pong: a, b | scatter: a, b | broadcast: a, b", "median variant · placement local · in cache · P = 2"},
+		{"chosen variants", Patterns, []compare.Machine{a}, choice("scatter", "P = 8"), "scatter-0, scatter-1, scatter-2, scatter-3, scatter-4, scatter-5, scatter-6, scatter-7", "scatter · P = 8 · bars"},
+		{"more than can be told apart", Patterns, []compare.Machine{a}, choice("ping-pong"), "quickest 0-2, median 2-4, slowest 0-1 of 28: quickest variant, median variant, slowest variant", "ping-pong · P = 8"},
+		{"of two patterns", Patterns, []compare.Machine{a}, choice("permutation-1", "scatter-0"), "permutation: permutation-1 | scatter: scatter-0", "P = 8"},
+		{"disks", Disks, []compare.Machine{a}, Choice{}, "page cache out: read, write | page cache in: read, write", "a · bars: 95 % intervals · lower is better"},
+		{"writes of two", Disks, []compare.Machine{a, b}, choice("cacheout", "write"), "a, b", "write · page cache out · bars"},
+	} {
+		c, err := tt.make(tt.of, tt.ch)
+		if err != nil {
+			t.Errorf("%s: %v", tt.what, err)
+			continue
+		}
+		if got := shown(c); got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
+		}
+		if caption := strings.Join(c.Caption, " · "); !strings.Contains(caption, tt.caption) || !strings.HasSuffix(caption, "lower is better") {
+			t.Errorf("%s: caption %q, want %q", tt.what, caption, tt.caption)
+		}
+	}
+}
+
+// An element takes as many ns as the stride, whatever N; a stride is where it belongs.
+func TestAccessesAreOfElements(t *testing.T) {
+	c := made(t)(Accesses([]compare.Machine{beside("a", []int{1024}, 2)}, Choice{}))
+	for _, p := range c.Panels {
+		for _, s := range p.Series {
+			var got []string
+			for _, q := range s.Points {
+				got = append(got, fmt.Sprint(q.X, " ", q.Y.Center, " ", q.Y.Hi))
+			}
+			if want := []string{"1 1 1.3", "4 4 5.2", "16 16 20.8"}; !slices.Equal(got, want) {
+				t.Errorf("%s of %s: %q, want %q", s.Name, p.Name, got, want)
+			}
+		}
+	}
+	d := svg(t, c)
+	for _, want := range []string{"int32", "float64", "stride, elements", "16", "time of an element", "10 ns"} {
+		if !d.has(want) {
+			t.Errorf("no %q in %q", want, d.texts)
+		}
+	}
+}
+
+// Times that are T_s + m·τ_d lie on their fitted line, which begins and ends where they do.
+func TestFittedLines(t *testing.T) {
+	c := made(t)(Patterns([]compare.Machine{beside("a", []int{1024}, 2)}, Choice{}))
+	for _, p := range c.Panels {
+		var lines, fits int
+		for _, s := range p.Series {
+			if !s.Bare {
+				lines++
+				continue
+			}
+			fits++
+			factor := s.Points[0].Y.Center / (500 + 1024)
+			for _, q := range s.Points {
+				if want := factor * (500 + q.X); math.Abs(q.Y.Center-want) > 2*factor { // of whole bytes
+					t.Errorf("%s: fitted %g at m = %g, want %g", p.Name, q.Y.Center, q.X, want)
+				}
+			}
+			if first, last := s.Points[0].X, s.Points[len(s.Points)-1].X; first != 1024 || last != 16384 {
+				t.Errorf("%s: fitted from m = %g to %g", p.Name, first, last)
+			}
+		}
+		if lines == 0 || fits != lines {
+			t.Errorf("%s: %d fitted lines of %d", p.Name, fits, lines)
+		}
+	}
+	few := Choice{Choice: compare.Choice{Sizes: []int{1024, 2048, 4096}}}
+	if c := made(t)(Patterns([]compare.Machine{beside("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
+		t.Error("a line is fitted to two sizes")
+	}
+}
+
+// Panels of the same quantities have the same axes: what is as long is as high.
+func TestPanelsCompare(t *testing.T) {
+	c := made(t)(Packs([]compare.Machine{beside("a", []int{1024}, 2)}, Choice{}))
+	l := c.layout(ColumnWidth * 28)
+	for _, p := range l.panels[1:] {
+		if first := l.panels[0]; p.X.Min != first.X.Min || p.X.Max != first.X.Max || p.Y.Min != first.Y.Min || p.Y.Max != first.Y.Max {
+			t.Errorf("axes from %g to %g and %g to %g, and from %g to %g and %g to %g",
+				first.X.Min, first.X.Max, first.Y.Min, first.Y.Max, p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+		}
+	}
+	if text := c.describe(); !strings.Contains(text, "Panels: packing; one way, L3. Lines: 4K; 64K") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestRefusedProfiles(t *testing.T) {
+	a, b := beside("a", []int{1024, 4096}, 2, 8), beside("b", []int{1024}, 2)
+	only := beside("only", []int{1024}, 2)
+	only.File.Cells = slices.DeleteFunc(only.File.Cells, func(c params.Cell) bool { return strings.HasPrefix(c.Variant, "write") })
+	once := beside("once", []int{1024}, 2)
+	once.File.Cells = slices.DeleteFunc(once.File.Cells, func(c params.Cell) bool { return c.Kind != params.AccessCell || !strings.HasSuffix(c.Variant, "-1") })
+	var all []int
+	for n := 1; n <= 1<<MaxPanels; n *= 2 {
+		all = append(all, n)
+	}
+	sizes := func(ms ...int) Choice { return Choice{Choice: compare.Choice{Sizes: ms}} }
+	words := func(words ...string) Choice { return Choice{Variants: words} }
+	crowd := []compare.Machine{}
+	for i := range 5 {
+		crowd = append(crowd, beside(fmt.Sprint("node", i), []int{1024}, 2))
+	}
+	for _, tt := range []struct {
+		what string
+		make func([]compare.Machine, Choice) (*Chart, error)
+		of   []compare.Machine
+		ch   Choice
+		want string
+	}{
+		{"no file", Accesses, nil, Choice{}, "no file"},
+		{"nothing of the kind", Disks, []compare.Machine{a, once}, Choice{}, "once has no transfers of a disk: measure them with taulop disk"},
+		{"only transfers", Patterns, []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}, Choice{}, "taulop verify -patterns -save"},
+		{"published", Packs, []compare.Machine{published("metropolis", []int{64}, metropolis8K...)}, Choice{}, "metropolis has no messages at a stride: measure them with taulop pack"},
+		{"an unknown word", Accesses, []compare.Machine{a}, words("float65"), `no accesses are called "float65": there are int32, float64; N = 1K, N = 4K; read, write`},
+		{"an unknown word beside others", Disks, []compare.Machine{a}, words("read", "seek"), `"seek": there are page cache out, page cache in; read, write`},
+		{"many names", Patterns, []compare.Machine{a}, words("gather"), "permutation-1, permutation-2, "},
+		{"a word that one does not have", Accesses, []compare.Machine{a, only}, words("write"), "only has no accesses called write: it has int32, float64; N = 1K; read"},
+		{"no such placement", Accesses, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "a has no accesses, placement remote: it has those placement local, in cache; placement local, off cache"},
+		{"in cache alone", Packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no messages at a stride, off cache: it has those in cache"},
+		{"placement of a disk", Disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Local}}}, "-placement"},
+		{"cache of a disk", Disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, `-variant "cache out"`},
+		{"sizes of accesses", Accesses, []compare.Machine{a}, sizes(4096), "-variant N=4K"},
+		{"no such size", Packs, []compare.Machine{a}, sizes(5 << 10), "a has no messages at a stride of m = 5K: it has 4K, 64K"},
+		{"no such size", Patterns, []compare.Machine{a}, sizes(64), "a has no message patterns of m = 64: it has 1K, 2K, 4K, 8K, 16K"},
+		{"one size", Disks, []compare.Machine{a}, sizes(4096), "a line over m needs two values"},
+		{"one stride", Accesses, []compare.Machine{once}, Choice{}, "a line over stride needs two values"},
+		{"no such τ", Accesses, []compare.Machine{a}, Choice{Taus: []int{2}}, "a has no accesses of τ = 2: it has 1"},
+		{"no such P", Patterns, []compare.Machine{a, b}, Choice{P: 8}, "b has no message patterns of P = 8: it has 2"},
+		{"a page of panels", Accesses, []compare.Machine{beside("many", all, 2)}, words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8"), "20 panels in a chart are too many, 9 can be read"},
+		{"too many lines", Accesses, crowd, Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "20 lines in a chart cannot be told apart, 16 can: take fewer with -variant"},
+		{"too many files", Disks, slices.Repeat(crowd, 4), Choice{}, "20 lines in a chart cannot be told apart, 16 can: take fewer files"},
+	} {
+		c, err := tt.make(tt.of, tt.ch)
+		if err == nil || c != nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v; want one line with %q", tt.what, err, tt.want)
+		}
+	}
+}
+
+// A caption says why there are no bars: samples were few, or there are none.
+func TestCertaintyWithoutIntervals(t *testing.T) {
+	for n, want := range map[int]string{0: "no intervals: no samples", 3: "no intervals: too few samples"} {
+		m := beside("a", []int{1024})
+		for i := range m.File.Cells {
+			e := &m.File.Cells[i].Time
+			e.Lo, e.Hi, e.N = math.Inf(-1), math.Inf(1), n
+		}
+		for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"accesses": Accesses, "disks": Disks} {
+			if c := made(t)(make([]compare.Machine{m}, Choice{})); !slices.Contains(c.Caption, want) {
+				t.Errorf("%s of %d samples: the caption is %q, want %q", what, n, c.Caption, want)
+			}
+		}
+	}
+}
+
+// Cells that no axis has a place for, as a file may have them.
+func TestProfilesWithoutAPlace(t *testing.T) {
+	m := beside("a", []int{1024}, 2)
+	for i := range m.File.Cells {
+		if c := &m.File.Cells[i]; c.Kind == params.PatternCell && c.Bytes == 1024 {
+			c.Bytes = 0
+		}
+	}
+	c := made(t)(Patterns([]compare.Machine{m}, Choice{}))
+	svg(t, c)
+	for _, s := range c.Panels[0].Series {
+		if s.Points[0].X != 2048 {
+			t.Errorf("%s begins at m = %g", s.Name, s.Points[0].X)
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/taulop/taulop/internal/report"
+)
+
+// A scale is an axis with the range of its values known.
+type scale struct {
+	lo, hi      float64
+	logarithmic bool
+	label       string
+	ticks       []plot.Tick // those with a label that may have to go are thinned by fit
+}
+
+// Normalize places x between lo and hi; on a logarithmic axis what is not above
+// zero lies below everything.
+func (s scale) Normalize(lo, hi, x float64) float64 {
+	if !s.logarithmic {
+		return (x - lo) / (hi - lo)
+	}
+	if x <= 0 {
+		return -1
+	}
+	return math.Log(x/lo) / math.Log(hi/lo)
+}
+
+// Ticks are those within the range.
+func (s scale) Ticks(lo, hi float64) (ticks []plot.Tick) {
+	slack := 1e-9 * (hi - lo)
+	for _, t := range s.ticks {
+		if lo-slack <= t.Value && t.Value <= hi+slack {
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}
+
+// manyCounts is from where on τ and A double from tick to tick.
+const manyCounts = 32
+
+// wideTimes is the ratio of the longest to the shortest time from which on their
+// axis is logarithmic.
+const wideTimes = 15
+
+// scaleOf chooses the scale for values; those of `at` deserve a tick of their own.
+// Along an axis of `length` labels do not touch.
+func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool, sty text.Style) scale {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if !drawable(v) {
+			continue
+		}
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if math.IsInf(lo, 0) {
+		lo, hi = 1, 1
+	}
+	s := scale{lo: lo, hi: hi, label: a.Label}
+	need := func(label string) vg.Length {
+		if horizontal {
+			return sty.Width(label) + 2
+		}
+		return 1.6 * sty.Font.Size
+	}
+	switch a.Quantity {
+	case Sizes:
+		s.sizes(length, need)
+	case Strides:
+		s.sizes(length, need)
+		s.measured(at, length, need, func(v float64) string { return report.Bytes(int(v)) })
+	case Rates:
+		s.lo = min(0, s.lo)
+		s.widen()
+		s.even(length, need)
+	case Counts:
+		s.counts(at, length, need, horizontal)
+	case Times:
+		s.times(length, need)
+	case Proportions:
+		s.ratios(length, need)
+	case Fractions:
+		s.lo, s.hi = min(0, 100*lo), max(0, 100*hi)
+		for i := range at {
+			at[i] *= 100
+		}
+		s.widen()
+		s.even(length, need)
+		for i, t := range s.ticks {
+			if t.Value > 0 {
+				s.ticks[i].Label = "+" + t.Label
+			}
+			s.ticks[i].Value = t.Value / 100
+		}
+		s.lo, s.hi, s.label = s.lo/100, s.hi/100, a.Label+", %"
+	}
+	return s
+}
+
+// drawable excludes what no quantity of this world has, and no axis should try.
+func drawable(v float64) bool { return v == 0 || 1e-100 < math.Abs(v) && math.Abs(v) < 1e100 }
+
+// sizes: 1, 4, 16 … 1K, 4K … with fewer labels where there is no room for all.
+func (s *scale) sizes(length vg.Length, need func(string) vg.Length) {
+	s.logarithmic = true
+	if s.lo == s.hi {
+		s.lo, s.hi = s.lo/2, s.hi*2
+	}
+	s.powers(4, length, need, func(v float64) string { return report.Bytes(int(v)) }, 2, 4, 16, 64, 256, 1024, 1<<20)
+	if s.hi/s.lo < 64 {
+		s.powers(2, length, need, func(v float64) string { return report.Bytes(int(v)) }, 2, 4, 16)
+	}
+}
+
+// powers puts ticks at powers of minor and labels those at powers of the first of
+// strides that has room.
+func (s *scale) powers(minor float64, length vg.Length, need func(string) vg.Length, label func(float64) string, strides ...float64) {
+	for _, stride := range strides {
+		if stride < minor {
+			continue
+		}
+		s.ticks = nil
+		for v := math.Pow(minor, math.Floor(math.Log(s.lo)/math.Log(minor))); v <= s.hi*(1+1e-9); v *= minor {
+			t := plot.Tick{Value: v}
+			if n := math.Log(v) / math.Log(stride); math.Abs(n-math.Round(n)) < 1e-9 {
+				t.Label = label(v)
+			}
+			s.ticks = append(s.ticks, t)
+		}
+		if s.room(length, need) {
+			return
+		}
+	}
+}
+
+// room reports whether neighbouring labels leave each other room.
+func (s *scale) room(length vg.Length, need func(string) vg.Length) bool {
+	var last plot.Tick
+	for _, t := range s.Ticks(s.lo, s.hi) {
+		if t.Label == "" {
+			continue
+		}
+		if last.Label != "" {
+			distance := length * vg.Length(s.Normalize(s.lo, s.hi, t.Value)-s.Normalize(s.lo, s.hi, last.Value))
+			if distance < (need(last.Label)+need(t.Label))/2 {
+				return false
+			}
+		}
+		last = t
+	}
+	return true
+}
+
+// counts: a tick at every value that was measured if they have room.
+func (s *scale) counts(at []float64, length vg.Length, need func(string) vg.Length, horizontal bool) {
+	label := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	if s.hi > manyCounts {
+		s.logarithmic, s.lo = true, max(s.lo, 1e-3)
+		if !horizontal {
+			s.lo = min(s.lo, 1)
+		}
+		s.powers(2, length, need, label, 2, 4, 16)
+		return
+	}
+	if horizontal {
+		if s.lo == s.hi {
+			s.lo, s.hi = s.lo-1, s.hi+1
+		}
+		if !s.measured(at, length, need, label) {
+			s.even(length, need)
+		}
+		return
+	}
+	// A(τ) begins at 1, where the channel is serial.
+	s.lo = min(s.lo, 1)
+	s.lo, s.hi = s.lo-0.04*(s.hi-s.lo), s.hi+0.04*(s.hi-s.lo)
+	if s.lo == s.hi {
+		s.lo, s.hi = s.lo-1, s.hi+1
+	}
+	s.even(length, need)
+	if without := s.ticks; s.lo < 1 && !slices.ContainsFunc(without, func(t plot.Tick) bool { return t.Value == 1 }) {
+		if s.ticks = append([]plot.Tick{{Value: 1, Label: "1"}}, without...); !s.room(length, need) {
+			s.ticks = without
+		}
+	}
+}
+
+// measured puts ticks at the values that were measured if they have room.
+func (s *scale) measured(at []float64, length vg.Length, need func(string) vg.Length, label func(float64) string) bool {
+	other := s.ticks
+	s.ticks = nil
+	slices.Sort(at)
+	for _, v := range slices.Compact(at) {
+		s.ticks = append(s.ticks, plot.Tick{Value: v, Label: label(v)})
+	}
+	if s.room(length, need) {
+		return true
+	}
+	s.ticks = other
+	return false
+}
+
+// times: from zero, in one unit, or by decades where they span many.
+func (s *scale) times(length vg.Length, need func(string) vg.Length) {
+	if s.lo > 0 && s.hi/s.lo >= wideTimes {
+		s.logarithmic = true
+		s.lo, s.hi = s.lo/1.1, s.hi*1.1
+		for _, labelled := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+			s.ticks = nil
+			for exponent := math.Floor(math.Log10(s.lo)); exponent <= math.Log10(s.hi); exponent++ {
+				for n := 1.0; n < 10; n++ {
+					t := plot.Tick{Value: n * math.Pow(10, exponent)}
+					if slices.Contains(labelled, n) {
+						t.Label = duration(t.Value)
+					}
+					s.ticks = append(s.ticks, t)
+				}
+			}
+			if s.room(length/1.3, need) { // no tighter than labels are easily told apart
+				return
+			}
+		}
+		return
+	}
+	unit := unitOf(s.hi)
+	s.label += ", " + unit.name
+	s.lo, s.hi = 0, s.hi*1.05/unit.ns
+	if s.hi <= 0 {
+		s.hi = 1
+	}
+	s.even(length, need)
+	for i := range s.ticks {
+		s.ticks[i].Value *= unit.ns
+	}
+	s.hi *= unit.ns
+}
+
+type timeUnit struct {
+	name string
+	ns   float64
+}
+
+// unitOf is the unit in which ns has one to three digits before the point.
+func unitOf(ns float64) timeUnit {
+	units := []timeUnit{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}, {"ns", 1}}
+	for _, u := range units {
+		if ns >= u.ns*(1-1e-9) {
+			return u
+		}
+	}
+	return units[len(units)-1]
+}
+
+func duration(ns float64) string {
+	u := unitOf(ns)
+	return strconv.FormatFloat(ns/u.ns, 'g', 3, 64) + " " + u.name
+}
+
+// ratios: those that people name.
+func (s *scale) ratios(length vg.Length, need func(string) vg.Length) {
+	s.logarithmic = true
+	s.lo, s.hi = min(s.lo, 1), max(s.hi, 1)
+	s.lo, s.hi = s.lo/1.05, s.hi*1.05
+	if s.lo <= 0 {
+		s.lo = s.hi / 1e3
+	}
+	for _, steps := range [][]float64{
+		{0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15},
+		{0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2},
+		{0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4},
+		{0.125, 0.25, 0.5, 1, 2, 4, 8, 16},
+	} {
+		s.ticks = nil
+		for _, v := range steps {
+			s.ticks = append(s.ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 3, 64)})
+		}
+		if first, last := steps[0], steps[len(steps)-1]; first/1.3 < s.lo && s.hi < last*1.3 && s.room(length, need) {
+			return
+		}
+	}
+	s.powers(2, length, need, func(v float64) string {
+		if v < 1 {
+			return "1/" + strconv.FormatFloat(1/v, 'g', 6, 64)
+		}
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	}, 2, 4, 16, 256, 65536)
+}
+
+// widen makes room above and below.
+func (s *scale) widen() {
+	if s.lo == s.hi {
+		s.lo, s.hi = s.lo-1, s.hi+1
+	}
+	room := 0.05 * (s.hi - s.lo)
+	if s.lo < 0 {
+		s.lo -= room
+	}
+	s.hi += room
+}
+
+// even puts ticks at multiples of 1, 2 or 5 times a power of ten, as many as have
+// room up to eight.
+func (s *scale) even(length vg.Length, need func(string) vg.Length) {
+	for exponent := math.Floor(math.Log10(s.hi-s.lo)) - 1; ; exponent++ {
+		for _, n := range []float64{1, 2, 5} {
+			step := n * math.Pow(10, exponent)
+			s.ticks = nil
+			for i := math.Ceil(s.lo/step - 1e-9); i*step <= s.hi*(1+1e-9); i++ {
+				v := i*step + 0 // no −0
+				label := strconv.FormatFloat(v, 'f', max(0, int(-exponent)), 64)
+				s.ticks = append(s.ticks, plot.Tick{Value: v, Label: strings.Replace(label, "-", "−", 1)})
+			}
+			if len(s.ticks) <= 8 && s.room(length/1.2, need) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package chart
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/taulop/taulop/internal/compare"
+)
+
+func TestWrap(t *testing.T) {
+	long := strings.Repeat("node17.cluster.example.", 40)
+	for _, facts := range [][]string{
+		{"", " ", long}, {"short", long, "τ = 4"}, {"words " + long + " between", strings.Repeat("a b ", 100)},
+		{strings.Repeat("W", 300)}, {strings.Repeat("i", 300)}, {strings.Repeat("一", 300)}, {"\xff\x1b[2J" + long},
+	} {
+		for _, width := range []vg.Length{1, 40, 230} {
+			lines := wrap(facts, titleStyle, width)
+			for _, line := range lines {
+				if titleStyle.Width(line) > width && len([]rune(line)) > 1 {
+					t.Errorf("%.20q is wider than %v", line, width)
+				}
+			}
+			letters := func(texts []string) string {
+				return strings.NewReplacer(" ", "", "·", "").Replace(strings.Join(texts, ""))
+			}
+			if got, want := letters(lines), letters([]string{plain(strings.Join(facts, ""))}); got != want {
+				t.Errorf("%.20q in %v: letters are lost", facts, width)
+			}
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	for _, s := range []string{"", "node17", strings.Repeat("node", 50), strings.Repeat("i", 500), strings.Repeat("τ", 500)} {
+		for _, width := range []vg.Length{-5, 0, 3, 100} {
+			got := shorten(s, "…", legendStyle, width)
+			// Letter by letter, as slow as that is.
+			want, letters := s, []rune(s)
+			for legendStyle.Width(s) > width && len(letters) > 0 {
+				if want = string(letters) + "…"; legendStyle.Width(want) <= width || len(letters) == 1 {
+					break
+				}
+				letters = letters[:len(letters)-1]
+			}
+			if s != "" && got != want {
+				t.Errorf("%.10q… in %v is %q, want %q", s, width, got, want)
+			}
+		}
+	}
+}
+
+// A name of any length is drawn in a moment.
+func TestLongNames(t *testing.T) {
+	for _, name := range []string{strings.Repeat("x", 100_000), strings.Repeat("node ", 20_000)} {
+		machines := []compare.Machine{published(name, []int{1, 8192}, metropolis8K...), published("2"+name, []int{1, 8192}, metropolis8K...)}
+		for kind, draw := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "concurrency": Concurrency} {
+			began := time.Now()
+			c, err := draw(machines, Choice{Choice: compare.Choice{}})
+			if err == nil {
+				err = c.Write(io.Discard, "svg", ColumnWidth)
+			}
+			if took := time.Since(began); err != nil || took > 5*time.Second {
+				t.Errorf("%s of a name with %d letters: %v, %v", kind, len(name), took, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+)
+
+// curve has A(τ) by the scalability law.
+func curve(machine string, sigma, kappa float64, taus ...int) compare.Curve {
+	c := compare.Curve{Machine: machine}
+	for _, tau := range taus {
+		t := float64(tau)
+		c.Points = append(c.Points, compare.Point{Tau: tau, A: fit.Estimate{Center: t / (1 + sigma*(t-1) + kappa*t*(t-1))}})
+	}
+	return c
+}
+
+var (
+	toEight = []int{1, 2, 3, 4, 5, 6, 7, 8}
+	to64    = []int{1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 23, 32, 45, 64}
+)
+
+const twoBars = `A(τ), ring; dots: up to τ, all at once
+τ = 2  a      ██████████████████████████████████████████▊················   1.45
+τ = 2  other  ███████████████████████████████████████████████████████████   2.00
+`
+
+// σ = 0.1, κ = 0.02: A is largest at √(0.9/0.02) = 6.7.
+const plane = `A(τ), ring
+       │                                                    ···
+       │                                              ······           △
+     6 ┤                                        ······        △
+       │                                  ······     △
+       │                             ·····  △
+     4 ┤                       ····△·
+       │                 ······                               ●
+       │            ····· *        ●        ●        ●                 ●
+     2 ┤      ···*··
+       │*·····
+       │
+     0 ┤
+       └┬────────┬────────┬────────┬────────┬────────┬────────┬────────┬
+        1        2        3        4        5        6        7        8 τ
+        ● a   △ other   · A = τ, all at once   * several
+`
+
+func TestConcurrencyChart(t *testing.T) {
+	for _, tt := range []struct {
+		curves []compare.Curve
+		want   []string // the whole, or parts of it; nothing: no chart
+	}{
+		{[]compare.Curve{curve("a", 0.38, 0, 1, 2), curve("other", 0, 0, 1, 2)}, []string{twoBars}},
+		{[]compare.Curve{curve("a", 0.1, 0.02, toEight...), curve("other", 0.02, 0.003, toEight...)}, []string{plane}},
+		{[]compare.Curve{curve("a", 0.01, 0.0002, to64...), curve("other", 0.02, 0.003, to64...)}, []string{"    16 ┤", "1          2 ", " 64 τ\n"}},
+		{[]compare.Curve{curve("a", 0.9, 0.2, to64...)}, []string{" 0.125 ┤", "● a"}},           // A(64) = 0.07
+		{[]compare.Curve{curve("a", -0.3, 0, 1, 2)}, []string{"█ ", " 2.86\n"}},                 // more than τ
+		{[]compare.Curve{curve("a", math.NaN(), 0, 1, 2)}, nil},                                 // L(S,1) was not measured
+		{[]compare.Curve{curve("a", 0, 0, 1)}, nil},                                             // nothing concurrent
+		{[]compare.Curve{curve(strings.Repeat("long", 30), 0.1, 0, toEight...)}, []string{"…"}}, // a name that is too long
+	} {
+		var b bytes.Buffer
+		drawn := WriteConcurrencyChart(&b, "ring", tt.curves)
+		got := b.String()
+		if drawn != (tt.want != nil) || !drawn && got != "" {
+			t.Errorf("drawn %v:\n%s", drawn, got)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) || strings.HasPrefix(want, "A(τ)") && got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		}
+		for line := range strings.Lines(got) {
+			if n := utf8.RuneCountInString(line) - 1; n > 80 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package page
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/params"
+)
+
+// A besideRow is a cell of what was measured beside transfers.
+type besideRow struct {
+	Kind, Variant, Cache string
+	Placement            string
+	Tau, Bytes           int
+	Time, Interval       string // ns
+}
+
+// besides are those of a machine, in the order of its file.
+func besides(m compare.Machine) (rows []besideRow) {
+	for _, c := range m.File.Cells {
+		if c.Variant == "" {
+			continue
+		}
+		row := besideRow{Kind: string(c.Kind), Variant: c.Variant, Cache: "in", Placement: string(c.Placement), Tau: c.Tau, Bytes: c.Bytes,
+			Time: report.Digits(c.Time.Center, (c.Time.Hi-c.Time.Lo)/2)}
+		if c.OffCache {
+			row.Cache = "off"
+		}
+		if c.Time.Known() {
+			half := (c.Time.Hi - c.Time.Lo) / 2
+			row.Interval = report.Digits(c.Time.Lo, half) + " … " + report.Digits(c.Time.Hi, half)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// A kind is what machines measured beside transfers over sizes or strides, in a chart.
+type kind struct {
+	Kind     params.Kind     `json:"-"`
+	Label    string          `json:"label"`
+	Quantity string          `json:"quantity"` // its times
+	About    string          `json:"about"`    // what they are of
+	Panel    string          `json:"-"`        // what panels and lines are, where the reader chooses
+	Line     string          `json:"-"`
+	Over     report.Quantity `json:"over"`
+	Lines    []line          `json:"lines"` // of any machine
+}
+
+// A line is a profile that machines may have in common.
+type line struct {
+	Panel    string `json:"panel"`
+	Name     string `json:"line"`
+	OffCache bool   `json:"off,omitempty"`
+}
+
+// drawnKinds are the kinds in the order of the page, before those of surveys that say
+// how they are drawn. Pairs of CPUs are maps.
+var drawnKinds = []kind{
+	{Kind: params.LevelCell, Label: "Copies between levels of the memory", Panel: "copies at once", Line: "from, to",
+		Quantity: "c(m,τ)", About: "time of a copy of m bytes from where they lie to where they go", Over: report.MessageSize},
+	{Kind: params.AccessCell, Label: "Accesses", Panel: "array", Line: "operation",
+		Quantity: "Access", About: "time of one of the N elements that a pass takes, one every stride", Over: report.ElementStride},
+	{Kind: params.PackCell, Label: "Messages at a stride", Panel: "way", Line: "m",
+		Quantity: "Message", About: "time of a message whose pieces lie d bytes apart", Over: report.ByteStride},
+	{Kind: params.PatternCell, Label: "Message patterns", Panel: "pattern", Line: "messages",
+		Quantity: "Message", About: "time of a message of m bytes while all P ranks send theirs", Over: report.MessageSize},
+	{Kind: params.DiskCell, Label: "Disks", Panel: "file", Line: "operation",
+		Quantity: "Disk", About: "time of a transfer of m bytes from or to a file", Over: report.MessageSize},
+}
+
+// measured is what a machine has beside transfers.
+type measured struct {
+	profiles []*report.Profile
+	pairs    *params.Pairs // nil where there are none
+}
+
+// newMeasured leaves out what it cannot read, cells of newer versions.
+func newMeasured(f *params.File) measured {
+	m := measured{profiles: report.Profiles(f)}
+	if pairs, err := f.Pairs(); err == nil {
+		m.pairs = pairs
+	}
+	return m
+}
+
+// beside makes what the page has of all machines beside transfers.
+func (p *Page) beside(machines []machine, x *index) error {
+	found := make([]measured, len(machines))
+	p.each(func(i int) { found[i] = newMeasured(p.Machines[i].File) })
+	x.lines = newLines(found)
+	for i, m := range found {
+		x.lines.add(m.profiles)
+		x.Machines[i].Maps = m.maps()
+	}
+	x.Kinds = x.lines.kinds
+	errs := make([]error, len(machines))
+	p.each(func(i int) { machines[i].Measured, errs[i] = x.lines.encode(found[i]) })
+	return errors.Join(errs...)
+}
+
+// maps is how many maps of pairs there are.
+func (m measured) maps() int {
+	if m.pairs == nil {
+		return 0
+	}
+	return len(ends(m.pairs.Sizes))
+}
+
+// lines numbers the profiles of machines, kind by kind.
+type lines struct {
+	kinds   []kind
+	numbers map[profileName][2]int // of kind and line
+}
+
+// newLines has the kinds that any machine has, in the order of the page.
+func newLines(found []measured) *lines {
+	l := &lines{numbers: make(map[profileName][2]int)}
+	has := make(map[params.Kind]bool)
+	for _, m := range found {
+		for _, p := range m.profiles {
+			has[p.Kind] = true
+		}
+	}
+	kinds := slices.Clone(drawnKinds)
+	for _, s := range survey.All() {
+		if d := s.Drawing; d != nil {
+			kinds = append(kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over})
+		}
+	}
+	for _, k := range kinds {
+		if has[k.Kind] {
+			l.kinds = append(l.kinds, k)
+		}
+	}
+	return l
+}
+
+// A profileName is what lines have in common that are compared.
+type profileName struct {
+	kind params.Kind
+	line
+	placement string
+	tau       int
+}
+
+func profileNameOf(p *report.Profile) profileName {
+	return profileName{p.Kind, line{p.Panel, p.Line, p.OffCache}, string(p.Placement), p.Tau}
+}
+
+// add gives numbers to profiles that are new. Those that differ from others in
+// placement or τ alone have that in their panel's name.
+func (l *lines) add(profiles []*report.Profile) {
+	for _, p := range profiles {
+		name := profileNameOf(p)
+		if _, known := l.numbers[name]; known {
+			continue
+		}
+		k := slices.IndexFunc(l.kinds, func(k kind) bool { return k.Kind == p.Kind })
+		if k < 0 {
+			continue
+		}
+		if slices.Contains(l.kinds[k].Lines, name.line) {
+			name.line.Panel += fmt.Sprintf(", placement %s, τ = %d", p.Placement, p.Tau)
+		}
+		l.numbers[profileNameOf(p)] = [2]int{k, len(l.kinds[k].Lines)}
+		l.kinds[k].Lines = append(l.kinds[k].Lines, name.line)
+	}
+}
+
+// A besideData is what a machine has beside transfers, for charts and maps.
+type besideData struct {
+	Lines []lineData `json:"lines"`
+	Pairs *pairMap   `json:"pairs,omitempty"`
+}
+
+type lineData struct {
+	Kind int    `json:"k"`
+	Line int    `json:"n"` // of the kind's
+	X    []int  `json:"x"`
+	Time values `json:"y"`
+}
+
+// A pairMap is transfers between every two CPUs that were measured, of the null
+// transfer and the largest.
+type pairMap struct {
+	CPUs   []int              `json:"cpus"`
+	Levels []params.PairLevel `json:"levels"`
+	From   []int              `json:"a"` // each pair's, indices in CPUs
+	To     []int              `json:"b"`
+	Level  []int              `json:"of"` // likewise in Levels
+	Sizes  []int              `json:"m"`
+	Times  []values           `json:"t"` // a size each, of the pairs
+}
+
+// newPairMap takes what a file has.
+func newPairMap(p *params.Pairs) *pairMap {
+	m := &pairMap{CPUs: p.CPUs}
+	index := make(map[int]int)
+	for i, cpu := range p.CPUs {
+		index[cpu] = i
+	}
+	for _, pair := range p.Pairs {
+		m.From, m.To, m.Level = append(m.From, index[pair.From]), append(m.To, index[pair.To]), append(m.Level, pair.Level)
+	}
+	rows := ends(p.Sizes)
+	for _, l := range p.Levels {
+		all := l.Median
+		l.Median = nil
+		for _, row := range rows {
+			l.Median = append(l.Median, all[row])
+		}
+		m.Levels = append(m.Levels, l)
+	}
+	for _, row := range rows {
+		var times values
+		for _, pair := range p.Pairs {
+			times.add(pair.Times[row])
+		}
+		times.trim()
+		m.Sizes, m.Times = append(m.Sizes, p.Sizes[row]), append(m.Times, times)
+	}
+	return m
+}
+
+// ends are the indices of the first size, a null transfer where there is one, and of
+// the last.
+func ends(sizes []int) []int {
+	if len(sizes) == 1 {
+		return []int{0}
+	}
+	return []int{0, len(sizes) - 1}
+}
+
+// encode makes the charts' data of a machine; nothing where it has none.
+func (l *lines) encode(m measured) (template.JS, error) {
+	data := besideData{Lines: []lineData{}} // a list for scripts, of pairs alone too
+	for _, p := range m.profiles {
+		at, drawn := l.numbers[profileNameOf(p)]
+		if !drawn {
+			continue
+		}
+		d := lineData{Kind: at[0], Line: at[1]}
+		for _, point := range p.Points {
+			d.X = append(d.X, point.X)
+			d.Time.add(point.Y)
+		}
+		d.Time.trim()
+		data.Lines = append(data.Lines, d)
+	}
+	if m.pairs != nil {
+		data.Pairs = newPairMap(m.pairs)
+	}
+	if len(data.Lines) == 0 && data.Pairs == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(data)
+	return template.JS(text), err
+}
+
+// medianMachine is what a fleet has beside transfers in the middle, its bounds a
+// robust standard deviation away.
+func medianMachine(machines []compare.Machine, kinds []compare.FleetKind) *params.File {
+	f := &params.File{}
+	for _, k := range kinds {
+		for _, c := range k.Cells {
+			f.Cells = append(f.Cells, params.Cell{Key: c.Key, Time: middle(c.Time)})
+		}
+	}
+	for _, m := range machines {
+		if f.Provenance.Levels == nil {
+			f.Provenance.Levels = m.File.Provenance.Levels // machines of a fleet are alike
+		}
+	}
+	return f
+}
+
+// middle is the median of machines; nothing is known where none has it.
+func middle(s fit.Spread) fit.Estimate {
+	if s == (fit.Spread{}) {
+		return fit.Median(nil)
+	}
+	return fit.Estimate{Center: s.Median, Lo: max(0, s.Median-s.Deviation), Hi: s.Median + s.Deviation}
+}

@@ -1,0 +1,414 @@
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+)
+
+// A machine is what the page has of one.
+type machine struct {
+	Number   int
+	Name     string
+	File     string // its name
+	Facts    []fact // what the table shows, the same of all machines
+	Details  []fact
+	Beside   []besideRow // of a few machines
+	Curves   template.JS // for the charts, JSON
+	Measured template.JS // beside transfers, for charts and maps; "" where there is nothing
+	Raw      string      // the file, gzip in base64
+}
+
+type fact struct{ Name, Value string }
+
+// A group is a setup, placement and state of the cache.
+type group struct {
+	channel compare.Channel // but Bytes
+	Label   string          `json:"label"`
+	Sizes   []int           `json:"m"` // of any machine
+	Taus    []int           `json:"t"`
+}
+
+// An index is what charts and tables begin with.
+type index struct {
+	Machines   []entry `json:"machines"`
+	Groups     []group `json:"groups"`
+	Kinds      []kind  `json:"kinds,omitempty"` // beside transfers
+	Bytes      int     `json:"S"`               // message size that charts begin with
+	Tau        int     `json:"tau"`             // likewise
+	Fleet      bool    `json:"fleet"`
+	First      []int   `json:"first"`                // machines that charts begin with, all if nil
+	MedianMaps int     `json:"medianMaps,omitempty"` // of pairs of CPUs, of a fleet's median machine
+	lines      *lines
+	overview   *overview
+	fleet      *fleet
+}
+
+type entry struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+	Maps int    `json:"maps,omitempty"` // of pairs of CPUs
+}
+
+// describe makes what the page has of all machines, several at a time.
+func (p *Page) describe() ([]machine, *index, error) {
+	machines := make([]machine, len(p.Machines))
+	curves := make([][]compare.Curve, len(p.Machines))
+	errs := make([]error, len(p.Machines))
+	p.each(func(i int) {
+		m := p.Machines[i]
+		machines[i] = facts(m)
+		machines[i].Number = i
+		if len(p.Machines) < compare.Fleet {
+			machines[i].Beside = besides(m)
+		}
+		curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
+		for _, c := range curves[i] {
+			for n := range c.Points {
+				c.Points[n].Replicates, c.Points[n].AReplicates = nil, nil // the page shows none, and they are most of the memory
+			}
+		}
+		if p.Raw != nil {
+			machines[i].Raw, errs[i] = p.raw(m.Path)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	known(machines)
+	files := make(map[string]int)
+	for _, m := range machines {
+		files[m.File]++
+	}
+	for i, m := range machines {
+		if files[m.File] > 1 {
+			machines[i].File = m.Name + "-" + m.File
+		}
+	}
+	x := &index{Fleet: len(p.Machines) >= compare.Fleet, Groups: []group{}}
+	numbers := make(map[compare.Channel]int)
+	measured := make(map[int]int) // machines by τ
+	for i, of := range curves {
+		x.Machines = append(x.Machines, entry{Name: machines[i].Name, File: machines[i].File})
+		taus := make(map[int]bool)
+		for _, c := range of {
+			key := grouped(c.Channel)
+			n, known := numbers[key]
+			if !known {
+				n = len(x.Groups)
+				numbers[key] = n
+				x.Groups = append(x.Groups, group{channel: key, Label: key.String()})
+			}
+			g := &x.Groups[n]
+			g.Sizes = insert(g.Sizes, c.Bytes)
+			for _, p := range c.Points {
+				g.Taus = insert(g.Taus, p.Tau)
+				taus[p.Tau] = true
+			}
+		}
+		for tau := range taus {
+			measured[tau]++
+		}
+	}
+	x.Bytes = size(curves)
+	for tau, n := range measured { // the largest that most machines have
+		if most := measured[x.Tau]; n > most || n == most && tau > x.Tau {
+			x.Tau = tau
+		}
+	}
+	p.each(func(i int) { machines[i].Curves, errs[i] = encode(curves[i], numbers) })
+	for _, err := range errs {
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := p.beside(machines, x); err != nil {
+		return nil, nil, err
+	}
+	if !x.Fleet {
+		if len(x.Groups) > 0 {
+			x.overview = newOverview(p.Machines, curves, x.Bytes)
+		}
+		return machines, x, nil
+	}
+	var err error
+	x.fleet, err = newFleet(p.Machines, x, numbers)
+	return machines, x, err
+}
+
+// grouped is a channel but for the size of its messages.
+func grouped(c compare.Channel) compare.Channel {
+	c.Bytes = 0
+	return c
+}
+
+// insert keeps a list in order.
+func insert(list []int, v int) []int {
+	i, found := slices.BinarySearch(list, v)
+	if found {
+		return list
+	}
+	return slices.Insert(list, i, v)
+}
+
+// each calls do for every machine.
+func (p *Page) each(do func(i int)) {
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range p.Machines {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+}
+
+// packers are kept, for each takes a megabyte.
+var packers = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // which is a level that there is
+	return w
+}}
+
+// raw is a file as the page holds it. Base64 is that of URLs, none of whose
+// letters HTML escapes.
+func (p *Page) raw(path string) (string, error) {
+	text, err := p.Raw(path)
+	if err != nil {
+		return "", err
+	}
+	var packed bytes.Buffer
+	w := packers.Get().(*gzip.Writer)
+	defer packers.Put(w)
+	w.Reset(&packed)
+	if _, err := w.Write(text); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(packed.Bytes()), nil
+}
+
+// size is the message size that says most: a segment's, where the files know it,
+// else the customary 8 KB, else the largest below.
+func size(curves [][]compare.Curve) int {
+	count := make(map[int]int)
+	for _, of := range curves {
+		for _, c := range of {
+			switch {
+			case c.Segment:
+				count[c.Bytes] += 1 << 20
+			case c.Bytes <= 8<<10:
+				count[c.Bytes]++
+			}
+			if c.Bytes == 8<<10 {
+				count[c.Bytes] += 1 << 10
+			}
+		}
+	}
+	best := 0
+	for m, n := range count {
+		if best == 0 || n > count[best] || n == count[best] && m > best {
+			best = m
+		}
+	}
+	for _, of := range curves {
+		if best == 0 && len(of) > 0 {
+			best = of[0].Bytes
+		}
+	}
+	return best
+}
+
+// facts are what a file says of its machine.
+func facts(m compare.Machine) machine {
+	f, p := m.File, m.File.Provenance
+	all := []fact{
+		{"processor", p.CPUModel}, {"microcode", p.Microcode}, {"machine", p.Product}, {"board", p.Board}, {"BIOS", p.BIOS},
+		{"hypervisor", p.Hypervisor}, {"system", strings.Join(nonempty(p.OS, p.Arch, p.Kernel), " ")},
+		{"CPUs online", p.Online.String()}, {"CPUs allowed", p.Allowed.String()}, {"CPU quota", number(p.CPUQuota)},
+		{"governor", strings.Join(p.Governors, ", ")}, {"turbo", p.Turbo}, {"SMT", p.SMT}, {"clock", p.Clocksource},
+		{"memory", memory(p.MemoryBytes)}, {"huge pages", p.HugePages}, {"NUMA balancing", p.NUMABalancing},
+		{"copy", f.Plan.Copy}, {"measured", p.Time}, {"measured for", seconds(f.Seconds)}, {"cells", strconv.Itoa(len(f.Cells))},
+		{"Go", p.Go}, {"taulop", p.Taulop}, {"command", strings.Join(p.Command, " ")}, {"file", m.Path},
+	}
+	out := machine{Name: m.Name, File: filepath.Base(m.Path)}
+	for _, fact := range all {
+		if fact.Value != "" {
+			out.Details = append(out.Details, fact)
+		}
+	}
+	for _, u := range p.Unknown {
+		out.Details = append(out.Details, fact{"unknown", u})
+	}
+	state := "complete"
+	if !f.Complete {
+		state = "incomplete"
+	}
+	out.Facts = []fact{
+		{"processor", p.CPUModel}, {"CPUs", p.Allowed.String()}, {"hypervisor", p.Hypervisor}, {"governor", strings.Join(p.Governors, ", ")},
+		{"SMT", p.SMT}, {"memory", memory(p.MemoryBytes)}, {"measured", minute(p.Time)}, {"cells", fmt.Sprintf("%d, %s", len(f.Cells), state)},
+	}
+	return out
+}
+
+// known leaves out the facts that are known of no machine.
+func known(machines []machine) {
+	for i := len(machines[0].Facts) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(machines, func(m machine) bool { return m.Facts[i].Value != "" }) {
+			continue
+		}
+		for n := range machines {
+			machines[n].Facts = slices.Delete(machines[n].Facts, i, i+1)
+		}
+	}
+}
+
+// minute is a time as tables show it.
+func minute(text string) string {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+func nonempty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(t string) bool { return t == "" })
+}
+
+func number(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+func memory(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+func seconds(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f s", s)
+}
+
+// A table is the curves of a group: m down, τ across, values row by row, of each
+// the centres and, where any is known, the bounds.
+type table struct {
+	Group     int    `json:"g"`
+	Sizes     []int  `json:"m"`
+	Taus      []int  `json:"t"`
+	L         values `json:"L"`
+	A         values `json:"A"`
+	Bandwidth values `json:"B"`
+}
+
+type values struct {
+	Center column `json:"c"`
+	Lo     column `json:"l,omitempty"`
+	Hi     column `json:"h,omitempty"`
+}
+
+func (v *values) add(e fit.Estimate) {
+	if !e.Known() {
+		e.Lo, e.Hi = math.NaN(), math.NaN()
+	}
+	v.Center, v.Lo, v.Hi = append(v.Center, e.Center), append(v.Lo, e.Lo), append(v.Hi, e.Hi)
+}
+
+// trim leaves bounds out where none is known.
+func (v *values) trim() {
+	if !slices.ContainsFunc(v.Lo, func(x float64) bool { return !math.IsNaN(x) }) {
+		v.Lo, v.Hi = nil, nil
+	}
+}
+
+// A column is numbers with six digits; those that are none are null.
+type column []float64
+
+// MarshalJSON is what makes a thousand machines quick to write and small.
+func (c column) MarshalJSON() ([]byte, error) {
+	b := []byte{'['}
+	for i, v := range c {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			b = append(b, "null"...)
+		} else if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e15) {
+			b = strconv.AppendFloat(b, v, 'e', 5, 64)
+		} else if a >= 1e5 {
+			b = strconv.AppendFloat(b, v, 'f', 0, 64)
+		} else {
+			b = strconv.AppendFloat(b, v, 'g', 6, 64)
+		}
+	}
+	return append(b, ']'), nil
+}
+
+// encode makes tables of curves, for the charts.
+func encode(curves []compare.Curve, groups map[compare.Channel]int) (template.JS, error) {
+	byGroup := make(map[int][]compare.Curve)
+	for _, c := range curves {
+		g := groups[grouped(c.Channel)]
+		byGroup[g] = append(byGroup[g], c)
+	}
+	tables := []table{}
+	for g, of := range byGroup {
+		t := table{Group: g}
+		for _, c := range of {
+			t.Sizes = append(t.Sizes, c.Bytes)
+			for _, p := range c.Points {
+				t.Taus = insert(t.Taus, p.Tau)
+			}
+		}
+		none := fit.Median(nil)
+		for _, c := range of {
+			for _, tau := range t.Taus {
+				p, ok := c.At(tau)
+				if !ok {
+					p = compare.Point{L: none, A: none, Bandwidth: none}
+				}
+				t.L.add(p.L)
+				t.A.add(p.A)
+				t.Bandwidth.add(p.Bandwidth)
+			}
+		}
+		t.L.trim()
+		t.A.trim()
+		t.Bandwidth.trim()
+		tables = append(tables, t)
+	}
+	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(a.Group, b.Group) })
+	text, err := json.Marshal(tables)
+	return template.JS(text), err
+}

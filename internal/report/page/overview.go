@@ -1,0 +1,156 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report"
+)
+
+// An overview is what a few machines carry, side by side.
+type overview struct {
+	Conclusions []conclusion
+	Why         string // nothing was compared
+	Rows        []summary
+	Compared    bool   // rows have what takes two machines
+	First       string // machine that ratios are to
+	Notes       []string
+	warnings    []string
+}
+
+type conclusion struct{ Channel, Text string }
+
+// A summary is what a machine carries at its largest τ.
+type summary struct {
+	Machine, Channel string // m with the channel
+	Tau              int
+	Alone, Many      string // L(m,1), L(m,τ)
+	Ratio            string // of L(m,τ) to that of the first machine
+	A, Bandwidth     string
+	Full             string // the τ where the channel saturates
+	Sigma, Kappa     string
+}
+
+// newOverview takes messages of m bytes where nothing could be compared, else
+// those that were.
+func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *overview {
+	v := &overview{First: machines[0].Name}
+	type which struct {
+		machine string
+		compare.Channel
+	}
+	compared := make(map[which]*compare.Row)
+	sizes := map[int]bool{m: true}
+	c, err := compare.New(machines, compare.Choice{})
+	if err == nil {
+		v.warnings = slices.DeleteFunc(c.Warnings, ownOf(machines))
+		for i := range c.Tables {
+			t := &c.Tables[i]
+			name := t.Channel.String() + ", m = " + report.Bytes(t.Bytes)
+			v.Conclusions = append(v.Conclusions, conclusion{name, t.Conclusion})
+			sizes[t.Bytes] = true
+			for j := range t.Rows {
+				compared[which{t.Rows[j].Machine, t.Channel}] = &t.Rows[j]
+			}
+		}
+	} else if len(machines) > 1 {
+		v.Why = err.Error()
+	}
+	for _, of := range curves {
+		for i := range of {
+			curve := &of[i]
+			row := compared[which{curve.Machine, curve.Channel}]
+			if len(curve.Points) == 0 || !sizes[curve.Bytes] || row == nil && curve.Bytes != m {
+				continue
+			}
+			s := summarise(curve)
+			if row != nil {
+				v.Compared = true
+				v.Notes = append(v.Notes, s.compare(row)...)
+			}
+			v.Rows = append(v.Rows, s)
+		}
+	}
+	return v
+}
+
+// ownOf knows warnings that files hold, or that the page has anyway.
+func ownOf(machines []compare.Machine) func(string) bool {
+	own := make(map[string]bool)
+	for _, m := range machines {
+		for _, w := range m.File.Warnings {
+			own[m.Name+": "+w] = true
+		}
+	}
+	return func(text string) bool {
+		return own[text] || slices.ContainsFunc(machines, func(m compare.Machine) bool {
+			return strings.HasPrefix(text, m.Name+": eq. (8)") || strings.HasPrefix(text, m.Path+" is incomplete")
+		})
+	}
+}
+
+func summarise(c *compare.Curve) summary {
+	last := c.Points[len(c.Points)-1]
+	s := summary{
+		Machine: c.Machine, Channel: c.Channel.String() + ", " + report.Bytes(c.Bytes), Tau: last.Tau,
+		Many: value(last.L), Bandwidth: value(last.Bandwidth), A: value(last.A),
+	}
+	if first, ok := c.At(1); ok {
+		s.Alone = value(first.L)
+	}
+	return s
+}
+
+// compare adds what follows from a comparison, and returns what must be said
+// with it.
+func (s *summary) compare(row *compare.Row) (notes []string) {
+	last := row.Points[len(row.Points)-1]
+	for _, b := range row.Points { // at the largest τ that both have
+		switch r := b.Ratio; {
+		case r == nil:
+			continue
+		case !r.Tested:
+			s.Ratio = "not tested"
+		case !r.Differs:
+			s.Ratio = "within noise"
+		default:
+			s.Ratio = fmt.Sprintf("p = %.2g", r.Adjusted)
+		}
+		s.Ratio = fmt.Sprintf("%s at τ = %d, %s", report.Digits(b.Ratio.Value, 0), b.Tau, s.Ratio)
+	}
+	s.Full = fmt.Sprintf("> %d", last.Tau)
+	if row.Saturation.Unknown {
+		s.Full = "unknown"
+	} else if row.Saturation.Reached {
+		s.Full = fmt.Sprint(row.Saturation.Tau)
+	}
+	if law := row.Scalability; law != nil {
+		s.Sigma, s.Kappa = coefficient(law.Sigma), coefficient(law.Kappa)
+		if row.Poor {
+			notes = append(notes, fmt.Sprintf("%s, %s: σ and κ are a poor fit, times are off by %.0f %%.", s.Machine, s.Channel, 100*law.Residual))
+		}
+	}
+	return notes
+}
+
+func coefficient(c fit.Coefficient) string {
+	if c.Held {
+		return "0"
+	}
+	return report.Digits(c.Value, 0) + " ± " + report.Digits(c.Error, c.Error)
+}
+
+// value is a centre and half its interval, in percent, where it is known.
+func value(e fit.Estimate) string {
+	switch {
+	case math.IsNaN(e.Center):
+		return ""
+	case !e.Known() || e.Lo == e.Hi:
+		return report.Digits(e.Center, 0)
+	}
+	return fmt.Sprintf("%s ± %.2g %%", report.Digits(e.Center, (e.Hi-e.Lo)/2), 100*e.Width())
+}

@@ -1,0 +1,313 @@
+package page
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report/page/nodes"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// written is a page's text.
+func written(t *testing.T, p *Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestNamesAreEscaped(t *testing.T) {
+	p := few()
+	p.Skipped = []error{errors.New(evil)}
+	text := written(t, p)
+	for _, markup := range []string{"<script>alert", "<img", "</script>\",", "&</script>"} {
+		if strings.Contains(text, markup) {
+			t.Errorf("%q is in the page", markup)
+		}
+	}
+	// As text in HTML, and in the JSON of the charts.
+	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", `"name":"\u003cscript\u003ealert(1)\u003c/script\u003e"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if !strings.Contains(text[:1<<10], Mark) {
+		t.Error("the mark is not in the first KB")
+	}
+}
+
+// The published machines by hand. Transfers of 8192 bytes take metropolis 3046.600
+// ns alone and 6548.225 ns with 8 at once, lusitania 1892.055 ns and, of 20,
+// 4529.994 ns: A(8) = 8·3046.600/6548.225 = 3.722 and A(20) = 20·1892.055/4529.994
+// = 8.353; 8·8192/6548.225 = 10.01 and 20·8192/4529.994 = 36.17 GB/s.
+func TestPublishedMachines(t *testing.T) {
+	shared := os.Getenv("TAULOP_SHARED")
+	if shared == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	p := &Page{}
+	for _, name := range []string{"metropolis", "lusitania"} {
+		path := filepath.Join(shared, "params", name, "SHM.txt")
+		in, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		table, err := params.ReadText(in, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Machines = append(p.Machines, compare.Machine{Name: name, Path: path, File: params.FromText(table, nil)})
+	}
+	v, err := p.view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct{ machine, alone, many, a, bandwidth, full string }
+	var got []row
+	for _, s := range v.Overview.Rows {
+		got = append(got, row{s.Machine, s.Alone, s.Many, s.A, s.Bandwidth, s.Full})
+	}
+	want := []row{
+		{"metropolis", "3047", "6548", "3.72", "10.0", "> 8"},
+		{"lusitania", "1892", "4530", "8.35", "36.2", "17"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if ratio := v.Overview.Rows[1].Ratio; !strings.HasPrefix(ratio, "0.462 at τ = 8") { // 3025.264/6548.225
+		t.Errorf("ratio %q", ratio)
+	}
+}
+
+func TestNothingInCommon(t *testing.T) {
+	a, b := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600)
+	for i := range b.File.Cells {
+		b.File.Cells[i].Setup = "ping"
+	}
+	text := written(t, &Page{Machines: []compare.Machine{a, b}})
+	for _, want := range []string{"Nothing is compared: no two machines", "ping, placement local, in cache", "ring, placement local, in cache"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+}
+
+// A fleet of which every machine was measured in another way still has a page.
+func TestFleetWithNothingInCommon(t *testing.T) {
+	p := many(compare.Fleet)
+	for n, m := range p.Machines {
+		for i := range m.File.Cells {
+			m.File.Cells[i].Setup = fmt.Sprintf("setup%d", n)
+		}
+	}
+	v, err := p.view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(v.Fleet.Why, "no two machines") || !strings.Contains(string(v.Index), `"first":[0,1,2]`) {
+		t.Errorf("%q, %.200s", v.Fleet.Why, v.Index)
+	}
+	for _, m := range p.Machines {
+		addBeside(m, 1)
+	}
+	if v, err = p.view(); err != nil {
+		t.Fatal(err)
+	}
+	if v.Fleet.Why != "" || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || v.Fleet.Measured == "" {
+		t.Errorf("with something beside transfers: %q, %+v", v.Fleet.Why, v.Warnings)
+	}
+}
+
+// addBeside adds cells of every kind to a machine, so many times the time: pairs of
+// four CPUs, of which 0 and 1 share a cache, as do 2 and 3.
+func addBeside(m compare.Machine, times float64) compare.Machine {
+	add := func(k params.Key, ns float64) {
+		ns *= times
+		m.File.Cells = append(m.File.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: 0.9 * ns, Hi: 1.1 * ns, N: 9}})
+	}
+	m.File.Provenance.Levels = numa.Levels{
+		{Name: "shared L2", Groups: []numa.CPUSet{{0, 1}, {2, 3}}}, {Name: "same package", Groups: []numa.CPUSet{{0, 1, 2, 3}}},
+	}
+	for _, bytes := range []int{0, 1024, 8192} {
+		for a := range 4 {
+			for b := a + 1; b < 4; b++ {
+				ns := 50.0
+				if a/2 != b/2 {
+					ns = 200
+				}
+				add(params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairVariant(a, b)}, ns+float64(bytes)/16)
+			}
+		}
+	}
+	for _, tau := range []int{1, 2} {
+		for _, bytes := range []int{64, 4096} {
+			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: "L1-L1"}, float64(tau*bytes)/64)
+			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: "L1-memory"}, float64(tau*bytes)/8)
+		}
+	}
+	for _, off := range []bool{false, true} {
+		for _, stride := range []int{1, 4} {
+			k := params.Key{Kind: params.AccessCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 1024 * 8 * stride, Variant: fmt.Sprintf("read-float64-%d", stride)}
+			add(k, float64(1024*stride))
+		}
+		add(params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 4096, Variant: "4K16S"}, 900)
+	}
+	add(params.Key{Kind: params.PatternCell, Placement: numa.Local, Tau: 4, Bytes: 1024, Variant: "permutation-1"}, 3000)
+	add(params.Key{Kind: params.DiskCell, Placement: numa.Local, Tau: 1, Bytes: 4096, Variant: "read-direct"}, 9e4)
+	return m
+}
+
+// The page holds beside transfers what machines have, and nothing of those that have
+// none. Profiles that differ in their placement alone are two lines.
+func TestMeasured(t *testing.T) {
+	spread := params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: numa.Spread, Tau: 1, Bytes: 64, Variant: "L1-L1"}, Time: fit.Median([]float64{5})}
+	odd := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "core"}, Time: fit.Median([]float64{5})} // of a newer version
+	with, newer := addBeside(exact("with", []int{1, 2}, 1000, 1600), 1), exact("newer", []int{1, 2}, 1000, 1600)
+	with.File.Cells = append(with.File.Cells, spread)
+	newer.File.Cells = append(newer.File.Cells, odd)
+	v, err := (&Page{Machines: []compare.Machine{with, exact("without", []int{1, 2}, 1000, 1600), newer}}).view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !v.Maps || v.Machines[1].Measured != "" || v.Machines[2].Measured != "" {
+		t.Errorf("maps %v, %q, %q", v.Maps, v.Machines[1].Measured, v.Machines[2].Measured)
+	}
+	var got []string
+	for _, k := range v.Kinds {
+		for _, l := range k.Lines {
+			got = append(got, fmt.Sprintf("%s: %s: %s, off cache %v", k.Label, l.Panel, l.Name, l.OffCache))
+		}
+	}
+	want := []string{
+		"Copies between levels of the memory: τ = 1: L1 → L1, off cache false",
+		"Copies between levels of the memory: τ = 1: L1 → memory, off cache false",
+		"Copies between levels of the memory: τ = 1, placement spread, τ = 1: L1 → L1, off cache false",
+		"Copies between levels of the memory: τ = 2: L1 → L1, off cache false",
+		"Copies between levels of the memory: τ = 2: L1 → memory, off cache false",
+		"Accesses: float64, N = 1K: read, off cache false",
+		"Accesses: float64, N = 1K: read, off cache true",
+		"Messages at a stride: packing: 4K, off cache false",
+		"Messages at a stride: packing: 4K, off cache true",
+		"Message patterns: permutation, P = 4: permutation-1, off cache false",
+		"Disks: page cache out: read, off cache false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	// The null transfer and the largest, of pairs in their order; a level has its own medians.
+	for _, want := range []string{
+		`{"k":0,"n":3,"x":[64,4096],"y":{"c":[2,128],"l":[1.8,115.2],"h":[2.2,140.8]}}`,
+		`"pairs":{"cpus":[0,1,2,3],"levels":[{"level":"shared L2","pairs":2,"median_ns":[50,562]},{"level":"same package","pairs":4,"median_ns":[200,712]}],` +
+			`"a":[0,0,0,1,1,2],"b":[1,2,3,2,3,3],"of":[0,1,1,1,1,0],"m":[0,8192],"t":[{"c":[50,200,200,200,200,50],`,
+	} {
+		if !strings.Contains(string(v.Machines[0].Measured), want) {
+			t.Errorf("no %s in %s", want, v.Machines[0].Measured)
+		}
+	}
+}
+
+// What was measured beside transfers has a table, its names taken for text.
+func TestBeside(t *testing.T) {
+	m := exact("node", []int{1, 2}, 1000, 1600)
+	m.File.Cells = append(m.File.Cells, params.Cell{
+		Key:  params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: 2, Bytes: 4096, Variant: "L1-<b>L2"},
+		Time: fit.Estimate{Center: 123, Lo: 120, Hi: 126, N: 9},
+	})
+	var page bytes.Buffer
+	if err := (&Page{Machines: []compare.Machine{m}}).Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	const want = `<td>level</td><th scope="row">L1-&lt;b&gt;L2</th><td>local</td><td>in</td><td class="n">2</td><td class="n">4096</td><td class="n">123</td><td class="n">120 … 126</td>`
+	if !strings.Contains(page.String(), want) {
+		t.Errorf("no row %s", want)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	machine := func(name string, complete bool, texts ...string) compare.Machine {
+		return compare.Machine{Name: name, File: &params.File{Complete: complete, Warnings: texts}}
+	}
+	two := []compare.Machine{
+		machine("a", true, "turbo is on", "the load is 1.36", "eq. (8) is broken (ring): L(1,2) = 3", "eq. (8) is broken (ring): L(64,2) = 4"),
+		machine("b", false, "the load is 2.1", "the load is 3"),
+	}
+	if all, _ := warnings(two); len(all) != 5 || all[1].Text != "the load is 1.36" || len(all[1].Machines) != 1 {
+		t.Errorf("of a few machines each has its own numbers, not %+v", all)
+	}
+	many := two
+	for range compare.Fleet - 2 {
+		many = append(many, machine("c", true))
+	}
+	all, breaches := warnings(many)
+	wantAll := []warning{
+		{Text: "the load is 1.36", Machines: []string{"a", "b"}, Times: 3},
+		{Text: "turbo is on", Machines: []string{"a"}, Times: 1},
+		{Text: incomplete(many[1].File), Machines: []string{"b"}, Times: 1},
+	}
+	wantBreaches := []warning{{Text: "eq. (8) is broken (ring): L(1,2) = 3", Machines: []string{"a"}, Times: 2}}
+	if !reflect.DeepEqual(all, wantAll) {
+		t.Errorf("%+v, want %+v", all, wantAll)
+	}
+	if !reflect.DeepEqual(breaches, wantBreaches) {
+		t.Errorf("%+v, want %+v", breaches, wantBreaches)
+	}
+}
+
+func TestColumn(t *testing.T) {
+	got, err := column{0, 1, 1.6, 289.4, 4529.75, 123456.7, 1.23456789e9, 0.000123456789, 1e-9, math.NaN(), math.Inf(-1)}.MarshalJSON()
+	if want := "[0,1,1.6,289.4,4529.75,123457,1234567890,0.000123457,1.00000e-09,null,null]"; string(got) != want || err != nil {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+}
+
+// Files of different segments, and of none.
+func TestSize(t *testing.T) {
+	curve := func(m int, segment bool) compare.Curve {
+		return compare.Curve{Channel: compare.Channel{Bytes: m}, Segment: segment}
+	}
+	for _, tt := range []struct {
+		curves []compare.Curve
+		want   int
+	}{
+		{[]compare.Curve{curve(1024, false), curve(16384, true), curve(8192, false)}, 16384},
+		{[]compare.Curve{curve(1024, false), curve(8192, false), curve(65536, false)}, 8192},
+		{[]compare.Curve{curve(64, false), curve(1024, false), curve(65536, false)}, 1024},
+		{[]compare.Curve{curve(65536, false)}, 65536},
+	} {
+		if got := size([][]compare.Curve{tt.curves}); got != tt.want {
+			t.Errorf("%v: %d, want %d", tt.curves, got, tt.want)
+		}
+	}
+}
+
+// What is known of no machine has no column.
+func TestFacts(t *testing.T) {
+	v, err := many(compare.Fleet).view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range v.Machines[0].Facts {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, ", "); got != "processor, memory, measured, cells" {
+		t.Error(got)
+	}
+	if f := nodes.Machine(3); len(f.Cells) != 100 {
+		t.Errorf("%d cells", len(f.Cells))
+	}
+}

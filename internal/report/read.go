@@ -1,0 +1,115 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/params"
+)
+
+// maxVerification is far more than a document of taulop verify needs, in bytes.
+const maxVerification = 64 << 20
+
+// ReadVerification reads what WriteJSON of a Verification wrote, and of Patterns the
+// rows, which are no collectives but have times and predictions as well. An error is a
+// sentence that begins with the name of the file.
+func ReadVerification(r io.Reader, name string) (*Verification, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxVerification+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(text) > maxVerification:
+		return nil, fmt.Errorf("%s has more than %d MiB; this is not what taulop verify -json writes", name, maxVerification>>20)
+	case strings.TrimSpace(string(text)) == "":
+		return nil, fmt.Errorf("%s is empty: write it anew with taulop verify -json", name)
+	}
+	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\x1a"))
+	if err := params.CheckJSON(string(text), name); err != nil {
+		return nil, fmt.Errorf("%w; this is not what taulop verify -json writes", err)
+	}
+	var doc struct {
+		Format string `json:"format"` // of a parameter file
+		Verification
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		line := 1
+		var syntax *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		switch {
+		case errors.As(err, &syntax):
+			line += strings.Count(string(text[:syntax.Offset]), "\n")
+		case errors.As(err, &kind):
+			line += strings.Count(string(text[:kind.Offset]), "\n")
+		}
+		return nil, fmt.Errorf("%s:%d: %s; this is not what taulop verify -json writes", name, line, printable.Part(err.Error()))
+	}
+	if doc.Format == params.Format {
+		return nil, fmt.Errorf("%s holds the parameters of a machine: what models predict beside what was measured is written by taulop verify -json", name)
+	}
+	if len(doc.Rows) == 0 {
+		return nil, fmt.Errorf("%s has no rows of measured collectives; this is not what taulop verify -json writes", name)
+	}
+	measured := len(doc.Rows) // of a run that was stopped, or had little time
+	if doc.Rows = slices.DeleteFunc(doc.Rows, func(r verify.Row) bool { return len(r.Predicted) == 0 }); len(doc.Rows) == 0 {
+		return nil, fmt.Errorf("%s has %d rows and no predictions: measure again with a longer -time, or with -params", name, measured)
+	}
+	models := verify.Models
+	if first := doc.Rows[0].Predicted; len(first) > 1 && first[1].Model == verify.PatternModels[1] {
+		models = verify.PatternModels
+	}
+	type call struct {
+		name     string
+		p, bytes int
+		offCache bool
+	}
+	first := make(map[call]int)
+	for i, row := range doc.Rows {
+		err := checkRow(row, models)
+		key := call{row.Name, row.P, row.Bytes, row.OffCache}
+		if before, twice := first[key]; twice && err == nil {
+			err = fmt.Errorf("%.40q of P = %d and m = %d is there twice, first in row %d", row.Name, row.P, row.Bytes, before)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: row %d: %w; write it anew with taulop verify -json", name, i+1, err)
+		}
+		first[key] = i + 1
+	}
+	doc.Provenance.Hostname = printable.Name(doc.Provenance.Hostname)
+	return &doc.Verification, nil
+}
+
+// checkRow accepts what taulop verify writes, with predictions of the models.
+func checkRow(r verify.Row, models []string) error {
+	m := r.Measured
+	switch {
+	case r.Name == "":
+		return errors.New("the algorithm has no name")
+	case r.Name != printable.Name(r.Name):
+		return fmt.Errorf("%.40q is no name of an algorithm", r.Name)
+	case r.P < 1 || r.Bytes < 0:
+		return fmt.Errorf("%s has P = %d and m = %d", r.Name, r.P, r.Bytes)
+	case !(m.Center >= 0) || math.IsInf(m.Center, 0):
+		return fmt.Errorf("%s of m = %d has no time that was measured", r.Name, r.Bytes)
+	case m.Known() && (m.Lo > m.Center || m.Center > m.Hi):
+		return fmt.Errorf("%s of m = %d took %g ns, which is not within [%g, %g]", r.Name, r.Bytes, m.Center, m.Lo, m.Hi)
+	case len(r.Predicted) != len(models):
+		return fmt.Errorf("%s of m = %d has predictions of %d models, want %s", r.Name, r.Bytes, len(r.Predicted), strings.Join(models, ", "))
+	}
+	for i, p := range r.Predicted {
+		if p.Model != models[i] {
+			return fmt.Errorf("%s of m = %d has a prediction of %.40q where that of %s belongs", r.Name, r.Bytes, p.Model, models[i])
+		}
+		if !(p.Ns >= 0) || math.Signbit(p.Ns) || math.IsInf(p.Ns, 0) || !(p.Error >= 0) {
+			return fmt.Errorf("%s of m = %d has %g ns as the prediction of %s, with an error of %g; no time is negative", r.Name, r.Bytes, p.Ns, p.Model, p.Error)
+		}
+	}
+	return nil
+}

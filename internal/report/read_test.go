@@ -1,0 +1,127 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/verify"
+)
+
+// written is a document with all that taulop verify writes, also a row with
+// too few samples for an interval.
+func written() *Verification {
+	row := func(name string, m int, off bool, e fit.Estimate) verify.Row {
+		r := verify.Row{Name: name, P: 2, Bytes: m, OffCache: off, Measured: e}
+		for i, model := range verify.Models {
+			ns := e.Center * (1 + 0.1*float64(i))
+			r.Predicted = append(r.Predicted, verify.Prediction{Model: model, Ns: ns, Error: 0.1 * float64(i), Extrapolated: i == 2})
+		}
+		return r
+	}
+	return &Verification{
+		Provenance: provenance.Provenance{Taulop: "v1", Hostname: "vm"}, Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 34,
+		LogGP: []LogGP{{Latency: -1.169e-7, Overhead: 1.777e-7, Gap: 2.119e-7, GapPerByte: 1.134e-10}},
+		Rows: []verify.Row{
+			row("message", 1024, false, fit.Estimate{Center: 478.5, Lo: 467, Hi: 498, N: 34}),
+			row("barrier:dissemination", 0, false, fit.Estimate{Center: 300, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}),
+		},
+		Means:    []verify.Mean{{Of: "all", P: 2, Errors: []float64{0.1, 0.1, 0.25}}},
+		Warnings: []string{"this is a virtual machine"},
+	}
+}
+
+func TestReadWhatVerifyWrites(t *testing.T) {
+	want := written()
+	var b bytes.Buffer
+	if err := want.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadVerification(&b, "v.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestReadBadVerifications(t *testing.T) {
+	var b bytes.Buffer
+	if err := written().WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	good := b.String()
+	twice := written()
+	twice.Rows = append(twice.Rows, twice.Rows[0])
+	var repeated bytes.Buffer
+	if err := twice.WriteJSON(&repeated); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"", "v.json is empty"},
+		{" \n", "v.json is empty"},
+		{"#m\t30\n#tau\t8\n", "v.json:1: "},
+		{good[:len(good)/2], "v.json:"},
+		{"[]", "v.json:1: "},
+		{"{}", "no rows"},
+		{`{"format": "taulop parameters", "version": 1}`, "taulop verify -json"},
+		{strings.Replace(good, `"P": 2`, `"P": "two"`, 1), "v.json:"},
+		{strings.Replace(good, `"P": 2`, `"P": 0`, 1), "row 1: message has P = 0"},
+		{strings.Replace(good, `"m": 1024`, `"m": -1024`, 1), "m = -1024"},
+		{strings.Replace(good, `"message"`, `""`, 1), "no name"},
+		{strings.Replace(good, `"center": 478.5`, `"center": null`, 1), "no time"},
+		{strings.Replace(good, `"center": 478.5`, `"center": -1`, 1), "no time"},
+		{strings.Replace(good, `"center": 478.5`, `"center": 1e999`, 1), "v.json:"},
+		{strings.Replace(good, `"lo": 467`, `"lo": 500`, 1), "not within"},
+		{strings.Replace(good, `"log_nP"`, `"lognP"`, 1), `"lognP" where that of log_nP belongs`},
+		{strings.Replace(good, `"ns": `, `"ns": -`, 1), "no time is negative"},
+		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},
+		{strings.Replace(good, `"P": 2`, `"P": 2, "p": 4`, 1), "there twice"},
+		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "name more than"},
+		{repeated.String(), "is there twice, first in row 1"},
+	} {
+		if tt.text == good {
+			t.Fatalf("nothing is bad about the case %q", tt.want)
+		}
+		v, err := ReadVerification(strings.NewReader(tt.text), "v.json")
+		if err == nil || v != nil || !strings.HasPrefix(err.Error(), "v.json") || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.40q: %v; want one line with %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+// What is read can be written, and reads as the same again.
+func FuzzReadVerification(f *testing.F) {
+	var b bytes.Buffer
+	if err := written().WriteJSON(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add([]byte(`{"rows":[{"algorithm":"message","P":2,"m":1,"measured_ns":{"center":1,"n":1},"predicted":[{"model":"τ-Lop"},{"model":"log_nP"},{"model":"LogGP"}]}]}`))
+	f.Add([]byte(`{"rows":null}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		v, err := ReadVerification(bytes.NewReader(text), "fuzz")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of several lines: %q", err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if err := v.WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadVerification(&b, "again")
+		if err != nil {
+			t.Fatalf("%v, of what was read", err)
+		}
+		if len(again.Rows) != len(v.Rows) {
+			t.Errorf("%d rows became %d", len(v.Rows), len(again.Rows))
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/model"
+)
+
+// A Verification is measured collectives with what the models say of them.
+type Verification struct {
+	Provenance   provenance.Provenance `json:"provenance"`
+	Parameters   string                `json:"params"` // the file, or that they were measured in between
+	Segments     int                   `json:"segments"`
+	SegmentBytes int                   `json:"segment_bytes"`
+	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // off cache, of a rank of the fewest, for each direction
+	Rounds       int                   `json:"rounds"`                // samples of each case
+	LogGP        []LogGP               `json:"loggp"`
+	Rows         []verify.Row          `json:"rows"`
+	Means        []verify.Mean         `json:"means"`
+	Warnings     []string              `json:"warnings"`
+}
+
+// LogGP is the parameters of LogGP as measured, in s and s a byte.
+type LogGP struct {
+	OffCache   bool    `json:"off_cache"`
+	Latency    float64 `json:"L_s"`
+	Overhead   float64 `json:"o_s"`
+	Gap        float64 `json:"g_s"`
+	GapPerByte float64 `json:"G_s_per_byte"`
+}
+
+// NewLogGP takes them from the model.
+func NewLogGP(off bool, m model.LogGP) LogGP {
+	return LogGP{off, m.Latency, m.Overhead, m.Gap, m.GapPerByte}
+}
+
+// WriteText writes a table for each P and state of the cache, then the means.
+func (v *Verification) WriteText(w io.Writer) {
+	fmt.Fprintln(w, machine(v.Provenance))
+	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", v.Segments, Bytes(v.SegmentBytes), v.Parameters)
+	for _, g := range v.LogGP {
+		fmt.Fprintf(w, "LogGP %s: L = %.4g ns, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB\n", cache(g.OffCache),
+			1e9*g.Latency, 1e9*g.Overhead, 1e9*g.Gap, 1024e9*g.GapPerByte)
+	}
+	for rows := v.Rows; len(rows) > 0; {
+		n := 0
+		for n < len(rows) && rows[n].P == rows[0].P && rows[n].OffCache == rows[0].OffCache {
+			n++
+		}
+		v.writeRows(w, rows[:n])
+		rows = rows[n:]
+	}
+	if len(v.Means) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nMean relative errors, %%\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "P\tuser data\tof\t%s\t\n", strings.Join(verify.Models, "\t"))
+	for _, m := range v.Means {
+		fmt.Fprintf(t, "%d\t%s\t%s\t", m.P, cache(m.OffCache), m.Of)
+		for _, e := range m.Errors {
+			fmt.Fprintf(t, "%.1f\t", 100*e)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+func (v *Verification) writeRows(w io.Writer, rows []verify.Row) {
+	fmt.Fprintf(w, "\nP = %d, user data %s; times in µs, errors in %% of what was measured\n", rows[0].P, cache(rows[0].OffCache))
+	if rows[0].Forced {
+		fmt.Fprintf(w, "FORCED: %d ranks take turns on fewer CPUs; these times are no measurement of an algorithm\n", rows[0].P)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "algorithm\tm\tmeasured\t95 % interval\t")
+	for _, name := range verify.Models {
+		fmt.Fprintf(t, "%s\terror\t", name)
+	}
+	fmt.Fprintln(t)
+	extrapolated := false
+	for _, r := range rows {
+		us := r.Measured.Scale(1e-3)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t", r.Name, Bytes(r.Bytes), Digits(us.Center, (us.Hi-us.Lo)/2), Interval(us))
+		for range verify.Models[len(r.Predicted):] {
+			fmt.Fprint(t, "–\t–\t")
+		}
+		for _, p := range r.Predicted {
+			fmt.Fprintf(t, "%s\t%+.1f\t", Microseconds(p.Ns/1e3, p.Extrapolated), 100*(p.Ns-r.Measured.Center)/r.Measured.Center)
+			extrapolated = extrapolated || p.Extrapolated
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+	if extrapolated {
+		fmt.Fprintln(w, "~ extrapolated: m or τ is beyond what was measured")
+	}
+}
+
+func cache(off bool) string {
+	if off {
+		return "off cache"
+	}
+	return "in cache"
+}
+
+// WriteJSON writes the document.
+func (v *Verification) WriteJSON(w io.Writer) error {
+	if v.Warnings == nil {
+		v.Warnings = []string{}
+	}
+	return writeJSON(w, v)
+}

@@ -1,0 +1,214 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/model"
+)
+
+// AgainstModels are the names of the predictions that stand beside a benchmark's
+// time.
+var AgainstModels = Models[:2]
+
+// An Against puts predictions beside times that an MPI benchmark printed.
+type Against struct {
+	// TauLop is the model for messages in the context of m bytes of buffers, see
+	// model.InContext.
+	TauLop func(m int) (model.TauLop, error)
+	// Largest is the largest m that was measured. No context is taken beyond it but
+	// of a larger message.
+	Largest int
+	// Algorithm is the one that each collective is taken for instead of its
+	// default; the nearest is then not sought.
+	Algorithm map[string]*collective.Algorithm
+	// Segment and Degree are those of bcast:sm-tree, 0 for the usual.
+	Segment, Degree int
+}
+
+// A Compared is a benchmark's time with what the models say of it.
+type Compared struct {
+	Suite     string       `json:"suite"`
+	Benchmark string       `json:"benchmark"`
+	P         int          `json:"P"`
+	Bytes     int          `json:"m"`
+	Measured  fit.Estimate `json:"measured_ns"` // over repeated runs; no interval below 6
+	Predicted Candidate    `json:"predicted"`
+	// Nearest is of all algorithms the one whose prediction by τ-Lop lies nearest
+	// to the time; nil where there is only one. The time itself has chosen it.
+	Nearest *Candidate `json:"nearest,omitempty"`
+}
+
+// A Candidate is an algorithm that an MPI library may have used.
+type Candidate struct {
+	Algorithm string       `json:"algorithm,omitempty"` // none of messages between neighbours
+	Models    []Prediction `json:"models"`              // in the order of AgainstModels
+}
+
+// Compare compares times. Rows of one benchmark, P and m are one, their median;
+// they come in the order in which the first of each was printed. It fails where
+// an algorithm does not exist for a call.
+func (a Against) Compare(times []mpibench.Time) ([]Compared, error) {
+	type call struct {
+		suite, benchmark  string
+		p, bytes, printed int
+	}
+	var calls []call
+	first := make(map[call]mpibench.Time)
+	samples := make(map[call][]float64)
+	for _, t := range times {
+		c := call{t.Suite, t.Benchmark, t.P, t.Bytes, t.Printed}
+		if samples[c] == nil {
+			calls, first[c] = append(calls, c), t
+		}
+		samples[c] = append(samples[c], t.Microseconds*1e3)
+	}
+	var rows []Compared
+	for _, c := range calls {
+		row := Compared{Suite: c.suite, Benchmark: c.benchmark, P: c.p, Bytes: c.bytes, Measured: fit.Median(samples[c])}
+		if err := a.predict(&row, first[c].Kind); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (a Against) predict(row *Compared, kind mpibench.Kind) error {
+	switch kind {
+	case mpibench.Message:
+		return a.neighbours(row, 1, collective.OneWay, 1)
+	case mpibench.Sendrecv:
+		return a.neighbours(row, row.P, collective.Exchange, 1)
+	case mpibench.Exchange: // with one neighbour, then with the other
+		return a.neighbours(row, row.P, collective.Exchange, 2)
+	}
+	all, err := collective.Of(string(kind))
+	if err != nil {
+		return err
+	}
+	taken, chosen := a.Algorithm[string(kind)]
+	if !chosen {
+		taken = all[0].Collective.DefaultAlgorithm()
+	}
+	if err := a.algorithm(row, &row.Predicted, taken); err != nil || chosen || len(all) < 2 {
+		return err
+	}
+	for _, other := range all {
+		if other.PowerOfTwo && row.P&(row.P-1) != 0 {
+			continue
+		}
+		var c Candidate
+		if err := a.algorithm(row, &c, other); err != nil {
+			return err
+		}
+		if row.Nearest == nil || c.Models[0].Error < row.Nearest.Models[0].Error {
+			row.Nearest = &c
+		}
+	}
+	return nil
+}
+
+// neighbours predicts count messages at once, times over. Both suites send from
+// one buffer and receive into another, of m bytes each, and either takes its room
+// in the cache, in a ping-pong too. Where fresh exchanges were measured, both were
+// there already.
+func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern, times int) error {
+	context := min(2*row.Bytes, max(row.Bytes, a.Largest))
+	if t, err := a.TauLop(row.Bytes); err != nil {
+		return err
+	} else if pattern == collective.Exchange && t.Fresh != nil {
+		context = row.Bytes
+	}
+	return a.candidate(row, &row.Predicted, context, &collective.Schedule{
+		Call: collective.Call{P: row.P, M: row.Bytes},
+		Unit: row.Bytes,
+		Blocks: []collective.Block{{
+			Repeat: times,
+			Stages: []collective.Stage{{Phase: row.Benchmark, Pattern: pattern, Fresh: pattern == collective.Exchange, Shape: []collective.Batch{{Count: count, Bytes: row.Bytes}}}},
+		}},
+	})
+}
+
+func (a Against) algorithm(row *Compared, c *Candidate, algorithm *collective.Algorithm) error {
+	s, err := algorithm.Schedule(collective.Call{P: row.P, M: row.Bytes, Segment: a.Segment, Degree: a.Degree})
+	if err != nil {
+		return err
+	}
+	c.Algorithm = algorithm.String()
+	return a.candidate(row, c, row.Bytes, s)
+}
+
+func (a Against) candidate(row *Compared, c *Candidate, context int, s *collective.Schedule) error {
+	tau, err := a.TauLop(context)
+	if err != nil {
+		return err
+	}
+	lognp, err := model.LogNPOf(tau)
+	if err != nil {
+		return err
+	}
+	for i, m := range []interface {
+		Cost(*collective.Schedule) (model.Cost, error)
+	}{tau, lognp} {
+		cost, err := m.Cost(s)
+		if err != nil {
+			return fmt.Errorf("%s of %s among P = %d: %w", AgainstModels[i], row.Benchmark, row.P, err)
+		}
+		p := Prediction{Model: AgainstModels[i], Ns: cost.Seconds * 1e9, Extrapolated: cost.Extrapolated}
+		p.Error = math.Abs(p.Ns-row.Measured.Center) / row.Measured.Center
+		c.Models = append(c.Models, p)
+	}
+	return nil
+}
+
+// An AgainstMean is the mean relative errors over the sizes of a benchmark.
+type AgainstMean struct {
+	Suite     string    `json:"suite,omitempty"`
+	Benchmark string    `json:"benchmark"`
+	P         int       `json:"P"`
+	Rows      int       `json:"rows"`
+	Errors    []float64 `json:"mean_relative_errors"` // in the order of AgainstModels
+	// Nearest is τ-Lop's where each time chooses the nearest algorithm. It is a
+	// lower bound, and no test of the model.
+	Nearest *float64 `json:"nearest_mean_relative_error,omitempty"`
+}
+
+// AgainstMeans are those of each benchmark and P, in the order of the rows.
+func AgainstMeans(rows []Compared) []AgainstMean {
+	var means []AgainstMean
+	for _, r := range rows {
+		i := slices.IndexFunc(means, func(m AgainstMean) bool {
+			return m.Suite == r.Suite && m.Benchmark == r.Benchmark && m.P == r.P
+		})
+		if i < 0 {
+			i = len(means)
+			means = append(means, AgainstMean{Suite: r.Suite, Benchmark: r.Benchmark, P: r.P, Errors: make([]float64, len(AgainstModels))})
+			if r.Nearest != nil {
+				means[i].Nearest = new(float64)
+			}
+		}
+		m := &means[i]
+		for j, p := range r.Predicted.Models {
+			m.Errors[j] += p.Error
+		}
+		if r.Nearest != nil {
+			*m.Nearest += r.Nearest.Models[0].Error
+		}
+		m.Rows++
+	}
+	for i := range means {
+		m := &means[i]
+		for j := range m.Errors {
+			m.Errors[j] /= float64(m.Rows)
+		}
+		if m.Nearest != nil {
+			*m.Nearest /= float64(m.Rows)
+		}
+	}
+	return means
+}

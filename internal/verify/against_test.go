@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"math"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/model"
+)
+
+// On a machine whose transfers take 1 ns a byte, whatever τ is.
+func against() Against {
+	return Against{TauLop: func(m int) (model.TauLop, error) {
+		return model.TauLop{Parameters: fixed{}, Segment: 1024}, nil
+	}}
+}
+
+func TestAgainst(t *testing.T) {
+	time := func(name string, kind mpibench.Kind, p, m int, us float64) mpibench.Time {
+		return mpibench.Time{Suite: "IMB", Benchmark: name, Kind: kind, P: p, Bytes: m, Microseconds: us}
+	}
+	rows, err := against().Compare([]mpibench.Time{
+		time("PingPong", mpibench.Message, 2, 4096, 6), time("Sendrecv", mpibench.Sendrecv, 4, 4096, 10),
+		time("Exchange", mpibench.Exchange, 4, 4096, 16), time("Bcast", "bcast", 4, 1024, 6),
+		time("Barrier", "barrier", 3, 0, 1), time("PingPong", mpibench.Message, 2, 4096, 4), time("PingPong", mpibench.Message, 2, 4096, 5),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		name             string
+		measured, taulop float64
+		algorithm        string
+		nearest          string
+	}{
+		{"PingPong", 5000, 5120, "", ""},   // eq. (10): 2·1024 + 3·1024; the median of three
+		{"Sendrecv", 10000, 8192, "", ""},  // eq. (17): 2k·L(S,P)
+		{"Exchange", 16000, 16384, "", ""}, // twice that
+		// Two stages of one segment, eq. (13), and three of the linear one.
+		{"Bcast", 6000, 4096, "bcast:binomial", "bcast:linear"},
+		{"Barrier", 1000, 0, "barrier:dissemination", ""},
+	} {
+		r := rows[i]
+		p := r.Predicted.Models[0]
+		if r.Benchmark != want.name || r.Measured.Center != want.measured || math.Abs(p.Ns-want.taulop) > 1e-6 || r.Predicted.Algorithm != want.algorithm {
+			t.Errorf("%+v, want %+v", r, want)
+		}
+		if e := math.Abs(want.taulop-want.measured) / want.measured; math.Abs(p.Error-e) > 1e-9 {
+			t.Errorf("%s: error %g, want %g", r.Benchmark, p.Error, e)
+		}
+		nearest := ""
+		if r.Nearest != nil {
+			nearest = r.Nearest.Algorithm
+		}
+		if nearest != want.nearest {
+			t.Errorf("%s: nearest %s, want %s", r.Benchmark, nearest, want.nearest)
+		}
+	}
+	if len(rows) != 5 {
+		t.Errorf("%d rows: %+v", len(rows), rows)
+	}
+}
+
+// Who says which algorithm ran gets that one and no other; one that does not
+// exist for so many ranks is no candidate, and refused if named.
+func TestAgainstAlgorithm(t *testing.T) {
+	linear, err := collective.Lookup("bcast:linear")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := mpibench.Time{Suite: "OSU", Benchmark: "osu_bcast", Kind: "bcast", P: 6, Bytes: 1024, Microseconds: 10}
+	a := against()
+	a.Algorithm = map[string]*collective.Algorithm{"bcast": linear}
+	rows, err := a.Compare([]mpibench.Time{row})
+	if err != nil || rows[0].Predicted.Algorithm != "bcast:linear" || rows[0].Nearest != nil {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if rows, err = against().Compare([]mpibench.Time{row}); err != nil || rows[0].Nearest == nil {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	doubling, err := collective.Lookup("bcast:scatter-recursive-doubling")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Algorithm["bcast"] = doubling
+	if rows, err = a.Compare([]mpibench.Time{row}); err == nil {
+		t.Errorf("recursive doubling among 6: %+v", rows)
+	}
+}
+
+func TestAgainstMeans(t *testing.T) {
+	row := func(name string, p int, nearest float64, errors ...float64) Compared {
+		r := Compared{Suite: "IMB", Benchmark: name, P: p}
+		for _, e := range errors {
+			r.Predicted.Models = append(r.Predicted.Models, Prediction{Error: e})
+		}
+		if nearest >= 0 {
+			r.Nearest = &Candidate{Models: []Prediction{{Error: nearest}}}
+		}
+		return r
+	}
+	means := AgainstMeans([]Compared{
+		row("PingPong", 2, -1, 0.1, 0.2), row("Bcast", 2, 0.1, 0.4, 0.5), row("PingPong", 2, -1, 0.3, 0.4), row("Bcast", 2, 0.3, 0.4, 0.7), row("Bcast", 4, 0, 1, 1),
+	})
+	want := []struct {
+		name            string
+		p, rows         int
+		taulop, lognp   float64
+		nearest         float64
+		withoutAnyOther bool
+	}{{"PingPong", 2, 2, 0.2, 0.3, 0, true}, {"Bcast", 2, 2, 0.4, 0.6, 0.2, false}, {"Bcast", 4, 1, 1, 1, 0, false}}
+	if len(means) != len(want) {
+		t.Fatalf("%+v", means)
+	}
+	for i, w := range want {
+		m := means[i]
+		if m.Benchmark != w.name || m.P != w.p || m.Rows != w.rows || math.Abs(m.Errors[0]-w.taulop) > 1e-9 || math.Abs(m.Errors[1]-w.lognp) > 1e-9 ||
+			(m.Nearest == nil) != w.withoutAnyOther || m.Nearest != nil && math.Abs(*m.Nearest-w.nearest) > 1e-9 {
+			t.Errorf("%+v, want %+v", m, w)
+		}
+	}
+}
+
+// Messages have two buffers in each rank, and a broadcast one.
+func TestAgainstContext(t *testing.T) {
+	for _, tt := range []struct {
+		kind       mpibench.Kind
+		m, largest int
+		want       int
+	}{
+		{mpibench.Message, 1024, 4096, 2048}, {mpibench.Sendrecv, 1024, 4096, 2048}, {mpibench.Exchange, 2048, 4096, 4096},
+		{mpibench.Message, 3000, 4096, 4096}, // not beyond what was measured
+		{mpibench.Message, 8192, 4096, 8192}, // but of a message that is
+		{"bcast", 1024, 4096, 1024},
+	} {
+		a, got := against(), 0
+		of := a.TauLop
+		a.Largest = tt.largest
+		a.TauLop = func(m int) (model.TauLop, error) {
+			got = m
+			return of(m)
+		}
+		if _, err := a.Compare([]mpibench.Time{{Kind: tt.kind, P: 2, Bytes: tt.m, Microseconds: 1}}); err != nil || got != tt.want {
+			t.Errorf("%s of %d: in the context of %d, %v; want %d", tt.kind, tt.m, got, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/internal/vm/machine"
+)
+
+// A boot is one machine's run, from power on to power off.
+type boot struct {
+	machine machine.Machine
+	kernel  string
+	initrd  string
+	checks  string // only those with this in their name
+	large   bool
+	limit   time.Duration
+	verbose bool
+}
+
+// tailLines of the console are shown when a machine ends without a verdict.
+const tailLines = 40
+
+// run boots the machine and copies its report to out. The error says why there
+// is none, with the end of what the console said, or how many checks failed.
+//
+// On a host whose CPUs are busy, about one emulated machine in a hundred never
+// gets as far as to its first program. That says nothing about taulop, so it is
+// said, and the machine boots again.
+func (b boot) run(ctx context.Context, out io.Writer) error {
+	fmt.Fprintf(out, "== %s: %s\n", b.machine.Name, b.machine.About)
+	err := b.once(ctx, out)
+	for again := 0; errors.Is(err, errNotUp) && again < 2 && ctx.Err() == nil; again++ {
+		fmt.Fprintf(out, "   %v\n   again:\n", err)
+		err = b.once(ctx, out)
+	}
+	return err
+}
+
+// upWithin is how long a kernel may take to start the first program, which
+// takes it 2 s on an idle host.
+const upWithin = time.Minute
+
+var errNotUp = fmt.Errorf("the machine's first program did not start within %v", upWithin)
+
+func (b boot) once(ctx context.Context, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, b.limit)
+	defer cancel()
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, qemu, b.args()...)
+	cmd.WaitDelay = 5 * time.Second
+	console, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	patience := time.AfterFunc(upWithin, func() { give(errNotUp) })
+	defer patience.Stop()
+	var v verdict
+	var tail []string
+	for lines := bufio.NewScanner(console); lines.Scan(); {
+		line := strings.TrimRight(lines.Text(), "\r")
+		if tail = append(tail, line); len(tail) > tailLines {
+			tail = tail[1:]
+		}
+		said, ours := v.read(line)
+		if ours {
+			patience.Stop()
+		}
+		switch {
+		case ours && said != up:
+			fmt.Fprintf(out, "   %s\n", said)
+		case !ours && b.verbose:
+			fmt.Fprintf(out, "   | %s\n", line)
+		}
+	}
+	err = cmd.Wait()
+	if v.done {
+		// Little time of the host's CPUs means that others used them.
+		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		fmt.Fprintf(out, "   %.1f s from power on to power off, %.1f s of the host's CPUs\n", time.Since(began).Seconds(), used.Seconds())
+		return v.err()
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, context.DeadlineExceeded):
+		err = fmt.Errorf("was not done after %v", b.limit)
+	case cause != nil:
+		err = cause
+	case err != nil:
+		err = fmt.Errorf("ended without a verdict: %w", err)
+	default:
+		err = errors.New("ended without a verdict")
+	}
+	return fmt.Errorf("%w; the end of its console:\n%s", err, strings.Join(tail, "\n"))
+}
+
+func (b boot) args() []string {
+	// A panic reboots, and a reboot ends QEMU. Reading the time is far cheaper by
+	// the processor's counter than by an emulated clock, which the kernel prefers.
+	kernel := "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off vm.machine=" + b.machine.Name +
+		" vm.limit=" + b.limit.String() + " vm.run=" + url.QueryEscape(b.checks)
+	if b.large {
+		kernel += " vm.large=1"
+	}
+	if b.verbose {
+		kernel += " vm.verbose=1"
+	}
+	return append(b.machine.QEMU(),
+		"-accel", "tcg,thread=multi",
+		// QEMU tells of SMT only in the way of Intel's processors.
+		"-cpu", "max,vendor=GenuineIntel",
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+		"-serial", "stdio", "-kernel", b.kernel, "-initrd", b.initrd, "-append", kernel)
+}
+
+// A verdict is read from what a machine prints: lines that begin with "vm: "
+// are for people, the last of them counts.
+type verdict struct {
+	done           bool
+	passed, failed int
+}
+
+// up is what a machine says first.
+const up = "up"
+
+// read returns what a line of the console says to people, if it is the guest's.
+func (v *verdict) read(line string) (said string, ours bool) {
+	said, ours = strings.CutPrefix(line, "vm: ")
+	if n, _ := fmt.Sscanf(said, "%d passed, %d failed", &v.passed, &v.failed); ours && n == 2 {
+		v.done = true
+	}
+	return said, ours
+}
+
+func (v *verdict) err() error {
+	switch {
+	case v.failed > 0:
+		return fmt.Errorf("%d of %d checks failed", v.failed, v.passed+v.failed)
+	case v.passed == 0:
+		return errors.New("no check ran: -run matches none that this machine has")
+	}
+	return nil
+}

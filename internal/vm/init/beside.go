@@ -1,0 +1,141 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey/strides"
+	"github.com/taulop/taulop/params"
+)
+
+// pairs measures transfers between every two CPUs, and holds their levels against
+// what the machine was built of.
+func (g guest) pairs(ctx context.Context) error {
+	o, err := g.execute(ctx, nil, taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "60s")
+	if err != nil {
+		return err
+	}
+	var doc report.Pairs
+	if err := o.decode(&doc); err != nil {
+		return err
+	}
+	n := g.machine.CPUs()
+	if len(doc.Pairs.Pairs) != n*(n-1)/2 {
+		return fmt.Errorf("%d pairs of %d CPUs", len(doc.Pairs.Pairs), n)
+	}
+	for _, p := range doc.Pairs.Pairs {
+		for i, t := range p.Times {
+			if !(t.Center > 0) {
+				return fmt.Errorf("CPUs %d and %d, m = %d: %v", p.From, p.To, doc.Sizes[i], t)
+			}
+		}
+		name := doc.Levels[p.Level].Name
+		from, to := g.node(p.From), g.node(p.To)
+		far := fmt.Sprintf("nodes %d apart", g.machine.Distances[from][to])
+		siblings := p.From/g.machine.Threads == p.To/g.machine.Threads
+		if siblings != (name == "SMT siblings") || (from != to) != (name == far) {
+			return fmt.Errorf("CPUs %d and %d, of nodes %d and %d, are at level %q", p.From, p.To, from, to, name)
+		}
+	}
+	return nil
+}
+
+// node is that of a CPU.
+func (g guest) node(cpu int) (id int) {
+	for _, n := range g.machine.CPUNodes() {
+		if g.machine.FirstCPU(n) <= cpu {
+			id = n
+		}
+	}
+	return id
+}
+
+// predicted predicts broadcasts over all levels from pairs of CPUs.
+func (g guest) predicted(ctx context.Context) error {
+	const file = "/pairs.json"
+	o, err := g.execute(ctx, nil, taulop, "pairs", "-quiet", "-o", file, "-launches", "6", "-time", "60s")
+	if err == nil {
+		err = passed(o, o.clean())
+	}
+	if err != nil {
+		return err
+	}
+	cores := g.machine.CPUs() / g.machine.Threads
+	o, err = g.execute(ctx, nil, taulop, "predict", "-json", "-params", file, "-model", "mlognp", "-P", fmt.Sprint(cores), "-m", "8K", "bcast:linear", "bcast:binomial")
+	if err != nil {
+		return err
+	}
+	var doc report.Predictions
+	if err := o.decode(&doc); err != nil {
+		return err
+	}
+	if len(doc.Rows) != 2 || !(doc.Rows[0].Microseconds > 0 && doc.Rows[1].Microseconds > 0) || !strings.Contains(doc.Channel, " apart") {
+		return fmt.Errorf("want two broadcasts over nodes: %v", o)
+	}
+	return nil
+}
+
+// levels copies between caches, memory and the farthest node's memory, which there
+// is where several have some.
+func (g guest) levels(ctx context.Context) error {
+	f, err := g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory,remote", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "60s")
+	if len(g.machine.MemoryNodes()) == 1 {
+		f, err = g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "60s")
+	}
+	if err != nil {
+		return err
+	}
+	var got []string
+	for _, c := range f.Cells {
+		if !(c.Time.Center > 0) {
+			return fmt.Errorf("%v takes %v", c.Key, c.Time)
+		}
+		got = append(got, c.Variant)
+	}
+	slices.Sort(got)
+	want := []string{"L1-L1", "L1-memory", "memory-L1", "memory-memory"}
+	if len(g.machine.MemoryNodes()) > 1 {
+		want = append(want, "L1-remote", "memory-remote", "remote-L1", "remote-memory", "remote-remote")
+		slices.Sort(want)
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("copies between %v, want %v", got, want)
+	}
+	return nil
+}
+
+// ways sends messages at a stride between CPUs of one node and of two.
+func (g guest) ways(ctx context.Context) error {
+	f, err := g.parameters(ctx, taulop, "pack", "-json", "-launches", "6", "-time", "60s", "4K64S")
+	if err != nil {
+		return err
+	}
+	levels := make(map[string]bool)
+	for _, row := range strides.PackRows(f.Cells) {
+		if !(row.Time.Center > 0) {
+			return fmt.Errorf("%s at level %q takes %v", row.Notation, row.Level, row.Time)
+		}
+		levels[row.Level] = true
+	}
+	if !levels[""] || levels["machine"] != (len(g.machine.CPUNodes()) > 1) || levels["smt"] != (g.machine.Threads > 1) {
+		return fmt.Errorf("levels %v", levels)
+	}
+	return nil
+}
+
+// parameters is the file that a command prints.
+func (g guest) parameters(ctx context.Context, command ...string) (*params.File, error) {
+	o, err := g.execute(ctx, nil, command...)
+	if err == nil {
+		err = passed(o, o.clean())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return params.Read(strings.NewReader(o.out), command[1])
+}

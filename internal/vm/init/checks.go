@@ -1,0 +1,201 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/vm/machine"
+	"github.com/taulop/taulop/numa"
+)
+
+// A check is run on the machines that it is for, all of them without on.
+type check struct {
+	name  string
+	on    func(machine.Machine) bool
+	large bool          // only if asked for
+	limit time.Duration // 0: two minutes
+	run   func(guest, context.Context) error
+}
+
+func only(names ...string) func(machine.Machine) bool {
+	return func(m machine.Machine) bool { return slices.Contains(names, m.Name) }
+}
+
+var checks = []check{
+	{name: "tests of numa", run: tests("numa")},
+	{name: "tests of shm", run: tests("shm")},
+	{name: "tests of setups", run: tests("setups", "-test.skip="+large+"|TestPagesLieWherePlaced")},
+	{name: "large tests of setups", large: true, limit: 4 * time.Minute, run: tests("setups", "-test.run="+large)},
+	{name: "pages lie where placed", run: guest.pages},
+	{name: "topo counts right", run: guest.topo},
+	{name: "ring over the nodes", run: guest.spread},
+
+	{name: "pairs of CPUs", on: only("2nodes", "4nodes", "smt", "memoryonly"), run: guest.pairs},
+	{name: "predictions over levels", on: only("4nodes", "smt"), run: guest.predicted},
+	{name: "copies between levels", on: only("1node", "2nodes", "memoryonly", "nomemory"), run: guest.levels},
+	{name: "messages at a stride over levels", on: only("2nodes", "smt"), run: guest.ways},
+
+	{name: "no such node", run: guest.noSuchNode},
+	{name: "node without memory", on: only("nomemory"), run: guest.emptyNode},
+	{name: "node with too little memory", on: only("small"), run: guest.fullNode},
+	{name: "node that another process fills", on: only("small"), run: guest.fillingNode},
+
+	{name: "huge pages", on: only("1node"), run: guest.huge},
+
+	{name: "no /sys", on: only("2nodes"), run: guest.noSys},
+	{name: "no /proc", on: only("2nodes"), run: guest.noProc},
+	{name: "one CPU left", on: only("2nodes"), run: guest.oneCPU},
+	{name: "one CPU offline", on: only("smt"), run: guest.offline},
+	{name: "one CPU goes offline", on: only("smt"), run: guest.unplugging},
+	{name: "unprivileged user", on: only("2nodes"), run: guest.unprivileged},
+	{name: "no memory policies", on: only("2nodes"), run: guest.noPolicy},
+	{name: "little address space", on: only("2nodes"), run: guest.address},
+	{name: "cpuset of version 2 shrinks", on: only("2nodes"), run: shrinking(version2)},
+	{name: "cpuset of version 1 shrinks", on: only("smt"), run: shrinking(version1)},
+}
+
+// large are tests that take most of a minute in a machine of software, and are
+// not about nodes.
+const large = "^(TestEverySetupMovesItsBytes|TestEveryCollectiveKeepsItsPromise|TestNoLeaks)$"
+
+// tests runs tests of a package with two CPUs, of different nodes where there
+// are several. The host may have no more than two, and would let more of the
+// machine's, if they all spin, take turns of milliseconds; the guest's own
+// kernel switches between workers in microseconds.
+func tests(pkg string, which ...string) func(guest, context.Context) error {
+	return func(g guest, ctx context.Context) error {
+		nodes := g.machine.CPUNodes()
+		other := g.machine.FirstCPU(nodes[len(nodes)-1])
+		if len(nodes) == 1 {
+			other = g.machine.Threads
+		}
+		cpus := fmt.Sprintf("-cpus=0,%d", other)
+		if g.verbose {
+			which = append([]string{"-test.v"}, which...)
+		}
+		return passed(g.confine(ctx, []string{cpus}, append([]string{"/bin/" + pkg + ".test"}, which...)...))
+	}
+}
+
+// pages runs the test that is the reason for all of this, on all CPUs.
+func (g guest) pages(ctx context.Context) error {
+	const test = "TestPagesLieWherePlaced"
+	o, err := g.execute(ctx, nil, "/bin/setups.test", "-test.v", "-test.run=^"+test+"$")
+	if err == nil && !strings.Contains(o.out, "--- PASS: "+test+" ") {
+		err = fmt.Errorf("it is missing or was skipped: %v", o)
+	}
+	return passed(o, err)
+}
+
+func passed(o outcome, err error) error {
+	if err == nil && o.status != 0 {
+		err = fmt.Errorf("%v", o)
+	}
+	return err
+}
+
+// topo compares what taulop finds with what the machine was built of.
+func (g guest) topo(ctx context.Context) error {
+	t, err := g.topology(ctx)
+	if err != nil {
+		return err
+	}
+	m := g.machine
+	nodes := 0 // that have memory, which is what makes a node to others
+	for _, node := range m.Nodes {
+		if node.MemoryMB > 0 {
+			nodes++
+		}
+	}
+	want := numa.Census{PUs: m.CPUs(), Cores: m.CPUs() / m.Threads, Packages: len(m.CPUNodes()), Nodes: nodes, L3Caches: t.L3Caches}
+	if t.Census != want {
+		return fmt.Errorf("counts %+v, want %+v", t.Census, want)
+	}
+	for id, node := range t.Machine.Nodes {
+		built := m.Nodes[id]
+		if node.ID != id || node.CPUs.Len() != built.CPUs || built.CPUs > 0 && node.CPUs[0] != m.FirstCPU(id) {
+			return fmt.Errorf("node %d has CPUs %v, want %d from CPU %d on", node.ID, node.CPUs, built.CPUs, m.FirstCPU(id))
+		}
+		// The kernel keeps some for itself, most of it on node 0.
+		if mb := int(node.MemoryBytes >> 20); mb > built.MemoryMB || mb < built.MemoryMB/2 {
+			return fmt.Errorf("node %d has %d MB, want nearly %d MB", id, mb, built.MemoryMB)
+		}
+		for to, distance := range m.Distances[id] {
+			if node.Distances[to] != distance {
+				return fmt.Errorf("distance from node %d to %d is %d, want %d", id, to, node.Distances[to], distance)
+			}
+		}
+	}
+	for _, cpu := range t.Machine.CPUs {
+		if cpu.Thread != cpu.ID%m.Threads || cpu.Core != cpu.ID/m.Threads {
+			return fmt.Errorf("CPU %d is thread %d of core %d, want siblings next to each other, %d a core", cpu.ID, cpu.Thread, cpu.Core, m.Threads)
+		}
+	}
+	return nil
+}
+
+// A topology is the document of taulop topo.
+type topology struct {
+	numa.Census
+	Machine  *numa.Machine
+	Warnings []string
+}
+
+func (g guest) topology(ctx context.Context) (t topology, err error) {
+	o, err := g.execute(ctx, nil, taulop, "topo", "-json")
+	if err != nil {
+		return t, err
+	}
+	return t, o.decode(&t)
+}
+
+func (o outcome) decode(v any) error {
+	if err := o.clean(); err != nil {
+		return err
+	}
+	if o.status != 0 {
+		return fmt.Errorf("no result: %v", o)
+	}
+	return json.Unmarshal([]byte(o.out), v)
+}
+
+// spread measures with workers dealt round the nodes.
+func (g guest) spread(ctx context.Context) error {
+	const tau = 4
+	doc, err := g.measure(ctx, "-ring", "-spread", "-k", "1,2,4", "-launches", "6", "-time", "40s", "2", "8", fmt.Sprint(tau))
+	if err != nil {
+		return err
+	}
+	cpuNodes, memoryNodes := g.machine.CPUNodes(), g.machine.MemoryNodes()
+	on, cpus := make(map[int]int), make(map[int]bool)
+	for i, w := range doc.Placement.Workers {
+		on[w.Node]++
+		cpus[w.ID] = true
+		if slices.Contains(memoryNodes, w.Node) && w.UserNode != w.Node || !slices.Contains(memoryNodes, w.UserNode) || w.IntermediateNode != w.UserNode {
+			return fmt.Errorf("worker %d on node %d has its buffers on nodes %d and %d:\n%v", i, w.Node, w.UserNode, w.IntermediateNode, doc.Placement)
+		}
+	}
+	if len(on) != min(tau, len(cpuNodes)) || len(cpus) != tau || !doc.Concurrent {
+		return fmt.Errorf("want 4 workers on 4 CPUs of %d nodes, got\n%v", min(tau, len(cpuNodes)), doc.Placement)
+	}
+	if len(doc.Rows) < 3 && !warns(doc, "time was up") {
+		return fmt.Errorf("%d rows, want 3", len(doc.Rows))
+	}
+	return nil
+}
+
+// measure wants a result.
+func (g guest) measure(ctx context.Context, args ...string) (doc report.Series, err error) {
+	o, err := g.execute(ctx, nil, append([]string{taulop, "-json"}, args...)...)
+	if err != nil {
+		return doc, err
+	}
+	return o.result()
+}

@@ -1,0 +1,127 @@
+//go:build linux
+
+// Init is the first and only process that a machine of taulop/vm starts: it
+// runs the checks that the machine is for, reports each on a line that begins
+// with "vm: ", and powers off.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/internal/vm/machine"
+)
+
+func main() {
+	if os.Getpid() != 1 {
+		fmt.Fprintf(os.Stderr, "init: %v\n", helper(os.Args[1:]))
+		os.Exit(125)
+	}
+	if err := runChecks(); err != nil {
+		fmt.Printf("vm: %v\n", err)
+	}
+	powerOff()
+}
+
+func powerOff() { unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF) }
+
+// helper is a process that a check starts of this program.
+func helper(args []string) error {
+	switch {
+	case len(args) > 1 && args[0] == "confined":
+		return confined(args[1:])
+	case len(args) == 2 && args[0] == "hog":
+		return hog(args[1])
+	}
+	return errors.New("this is the first process of a virtual machine: start that with go run ./internal/vm")
+}
+
+// runChecks runs the checks and prints what comes of them.
+func runChecks() error {
+	if err := mountAll(); err != nil {
+		return err
+	}
+	options, err := kernelOptions()
+	if err != nil {
+		return err
+	}
+	m, err := machine.Lookup(options["vm.machine"])
+	if err != nil {
+		return err
+	}
+	if err := unix.Sethostname([]byte(m.Name)); err != nil {
+		return err
+	}
+	fmt.Println("vm: up")
+	limit, err := time.ParseDuration(options["vm.limit"])
+	if err != nil {
+		return err
+	}
+	// Should the host's side of this be gone, nobody else ends the machine.
+	time.AfterFunc(limit, powerOff)
+	g := guest{machine: m, verbose: options["vm.verbose"] != ""}
+	passed, failed := 0, 0
+	for _, c := range checks {
+		if c.on != nil && !c.on(m) || c.large && options["vm.large"] == "" || !strings.Contains(c.name, options["vm.run"]) {
+			continue
+		}
+		limit := c.limit
+		if limit == 0 {
+			limit = 2 * time.Minute
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		began := time.Now()
+		err := c.run(g, ctx)
+		cancel()
+		took := time.Since(began).Seconds()
+		if err == nil {
+			passed++
+			fmt.Printf("vm: ok   %5.1f s  %s\n", took, c.name)
+			continue
+		}
+		failed++
+		fmt.Printf("vm: FAIL %5.1f s  %s\n", took, c.name)
+		for line := range strings.Lines(err.Error()) {
+			fmt.Printf("vm:      %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+	fmt.Printf("vm: %d passed, %d failed\n", passed, failed)
+	return nil
+}
+
+func mountAll() error {
+	for _, m := range []struct{ kind, at, options string }{
+		{"devtmpfs", "/dev", ""},
+		{"proc", "/proc", ""},
+		{"sysfs", "/sys", ""},
+		{"tmpfs", "/tmp", "mode=1777"},
+	} {
+		if err := unix.Mount(m.kind, m.at, m.kind, 0, m.options); err != nil {
+			return fmt.Errorf("mounting %s on %s: %w", m.kind, m.at, err)
+		}
+	}
+	return nil
+}
+
+// kernelOptions are the words of the kernel's command line.
+func kernelOptions() (map[string]string, error) {
+	line, err := os.ReadFile("/proc/cmdline")
+	if err != nil {
+		return nil, err
+	}
+	options := make(map[string]string)
+	for _, word := range strings.Fields(string(line)) {
+		key, value, _ := strings.Cut(word, "=")
+		if options[key], err = url.QueryUnescape(value); err != nil {
+			return nil, fmt.Errorf("kernel command line: %w", err)
+		}
+	}
+	return options, nil
+}

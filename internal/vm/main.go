@@ -1,0 +1,151 @@
+// Vm proves taulop's NUMA placements in virtual machines: with one, two and
+// four nodes, with SMT, with a node that has no CPUs, no memory or too little
+// of it. In each it runs the tests of numa, shm and setups and the commands of
+// taulop, and takes things away from it: CPUs, memory, system calls, /sys.
+//
+// Usage, on Debian, as root where QEMU is not installed yet:
+//
+//	go run ./internal/vm                  all machines
+//	go run ./internal/vm 4nodes smt       these
+//	go run ./internal/vm -list            what there is
+//	go run ./internal/vm -large 2nodes    also those tests of setups that take a minute
+//	go run ./internal/vm -v -run shrink 2nodes
+//	                             checks with "shrink" in their name, with all
+//	                             that the machine says
+//
+// QEMU (qemu-system-x86) is installed through apt-get where it is missing.
+// Debian's kernel for clouds is downloaded, not installed, and kept in the
+// user's cache directory; -kernel names another. The machines run in software
+// (-accel tcg), need no KVM and see nothing of the host: kernel, the test
+// binaries and a small /init are all there is. Timings taken in there mean
+// nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/taulop/taulop/internal/vm/machine"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := prove(ctx, os.Stdout, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "vm: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// prove boots the machines that args name, one after the other.
+func prove(ctx context.Context, out io.Writer, args []string) error {
+	var (
+		flags   = flag.NewFlagSet("vm", flag.ContinueOnError)
+		list    = flags.Bool("list", false, "list the machines and boot none")
+		run     = flags.String("run", "", "only the checks whose name contains `text`")
+		large   = flags.Bool("large", false, "also the large tests of setups, a minute or two a machine")
+		verbose = flags.Bool("v", false, "show all that the machines print")
+		kernel  = flags.String("kernel", "", "boot the Linux kernel in this `file`")
+		limit   = flags.Duration("limit", 5*time.Minute, "end a machine that takes longer")
+	)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	machines := machine.All
+	if flags.NArg() > 0 {
+		machines = nil
+		for _, name := range flags.Args() {
+			m, err := machine.Lookup(name)
+			if err != nil {
+				return err
+			}
+			machines = append(machines, m)
+		}
+	}
+	if *list {
+		for _, m := range machines {
+			fmt.Fprintf(out, "%-11s %s\n", m.Name, m.About)
+		}
+		return nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	cache = filepath.Join(cache, "taulop-vm")
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return err
+	}
+	if err := needQEMU(ctx); err != nil {
+		return err
+	}
+	if *kernel == "" {
+		if *kernel, err = needKernel(ctx, cache); err != nil {
+			return err
+		}
+	}
+	work, err := os.MkdirTemp("", "taulop-vm-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	initrd := filepath.Join(work, "initrd")
+	if err := build(ctx, work, initrd); err != nil {
+		return err
+	}
+	var failed []string
+	for _, m := range machines {
+		boot := boot{machine: m, kernel: *kernel, initrd: initrd, checks: *run, large: *large, limit: *limit, verbose: *verbose}
+		if err := boot.run(ctx, out); err != nil {
+			fmt.Fprintf(out, "%s: %v\n", m.Name, err)
+			failed = append(failed, m.Name)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("failed on %s", strings.Join(failed, ", "))
+	}
+	fmt.Fprintln(out, "all machines passed")
+	return nil
+}
+
+// build makes the programs that run in the machines and packs them.
+func build(ctx context.Context, work, initrd string) error {
+	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return fmt.Errorf("go list -m: %w: run this in the module's directory", err)
+	}
+	bin := filepath.Join(work, "bin")
+	for _, args := range [][]string{
+		{"test", "-c", "-o", bin + "/", "./numa", "./shm", "./setups"},
+		{"build", "-o", bin + "/", "./cmd/taulop", "./internal/vm/init"},
+	} {
+		// Stripped, for the machines unpack them into memory.
+		cmd := exec.CommandContext(ctx, "go", append([]string{args[0], "-trimpath", "-ldflags=-s -w"}, args[1:]...)...)
+		cmd.Dir = strings.TrimSpace(string(module))
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+		if err := os.MkdirAll(bin, 0o755); err != nil {
+			return err
+		}
+		if err := quietly(cmd); err != nil {
+			return err
+		}
+	}
+	archive, err := newInitramfs(bin)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(initrd, archive, 0o644)
+}
