@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What taulop copy measures against the same walk in C with its library's memcpy, on
-# the same CPU, by turns: ratios of medians.
+# the same CPU, alternately: ratios of medians.
 #
 #   bench/levels.sh [ROUNDS]     (5 rounds, about a minute; needs cc)
 #

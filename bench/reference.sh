@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-9}
-: "${TAULOP_SHARED:?set it to the folder that holds reference/copy_ref.c}"
+: "${TAULOP_SHARED:?set it to the directory that holds reference/copy_ref.c}"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cc -O2 -pthread -o "$tmp/ref" "$TAULOP_SHARED/reference/copy_ref.c"

@@ -12,7 +12,7 @@ import (
 //
 //	X(τ) = λτ/(1 + σ(τ−1) + κτ(τ−1))
 type Scalability struct {
-	Lambda Coefficient `json:"lambda"` // transfers a ns of a lone one
+	Lambda Coefficient `json:"lambda"` // transfers a ns of an isolated one
 	Sigma  Coefficient `json:"sigma"`  // contention: the share of a transfer that waits its turn
 	Kappa  Coefficient `json:"kappa"`  // coherence: what each pair of transfers costs each other
 	// Residual is the standard deviation of the times about the law, relative

@@ -16,7 +16,7 @@ type LogGP struct {
 	Overhead   float64 // o, in seconds
 	Gap        float64 // g, in seconds
 	GapPerByte float64 // G, in seconds a byte
-	Segment    int     // S in bytes; 0 sends messages in one piece
+	Segment    int     // S in bytes; 0 sends contiguous messages
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
 }

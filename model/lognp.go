@@ -16,7 +16,7 @@ type LogNP struct {
 }
 
 // LogNPOf is log_nP for a machine that τ-Lop describes. Its o(m) is half of a
-// lone message, as the paper measures it, and the message is T(m) of eq. (9): so
+// isolated message, as the paper measures it, and the message is T(m) of eq. (9): so
 // the two models agree on one message, and differ in what happens at once.
 // It fails for a transport that τ-Lop does not know.
 func LogNPOf(m TauLop) (LogNP, error) {

@@ -31,7 +31,7 @@ type channels struct {
 type measured struct {
 	segments, whole *params.Table
 	y               *params.Curve // nil where it was not measured
-	lone            bool          // a transfer alone is one between two processes
+	isolated        bool          // a transfer alone is one between two processes
 }
 
 // MachineOf takes a file apart. With no setup named it is ring, the one to trust for
@@ -100,7 +100,7 @@ func channelsOf(f *params.File, setup string, placement numa.Policy, offCache bo
 }
 
 func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bool) (s *measured, err error) {
-	s = &measured{lone: slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Lone })}
+	s = &measured{isolated: slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Isolated })}
 	if s.segments, err = f.SegmentTable(setup, placement, offCache); err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (m Machine) Call(bytes, segment int) TauLop {
 			return s.whole
 		}
 		context := InContext{Parameters: s.segments, Segment: segment, Message: bytes}
-		if s.lone && s.y != nil {
+		if s.isolated && s.y != nil {
 			context.Alone = s.waits
 		}
 		return context

@@ -1,5 +1,5 @@
-// Package model says what a schedule costs: under τ-Lop, and under its rivals
-// LogGP and log_nP. It works on the shapes of stages alone, so a million ranks
+// Package model says what a schedule costs: under τ-Lop, and under the baseline
+// models LogGP and log_nP. It works on the shapes of stages alone, so a million ranks
 // cost as little work as two.
 //
 // Equation numbers are those of Rico-Gallego and Díaz-Martín, "τ-Lop: Modeling

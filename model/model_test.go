@@ -98,12 +98,12 @@ func TestEquations(t *testing.T) {
 	}
 }
 
-// The rivals' equations. With L = 1, o = 10, g = 100, G = 1000 every digit of a
+// Equations of the baseline models. With L = 1, o = 10, g = 100, G = 1000 every digit of a
 // cost names a parameter; where o(m) = m+1, log_nP counts bytes.
-func TestRivals(t *testing.T) {
+func TestBaselines(t *testing.T) {
 	const S, k = 10, 3
-	rival := LogGP{Latency: 1, Overhead: 10, Gap: 100, GapPerByte: 1000, Segment: S}
-	whole := rival
+	baseline := LogGP{Latency: 1, Overhead: 10, Gap: 100, GapPerByte: 1000, Segment: S}
+	whole := baseline
 	whole.Segment = 0
 	overhead := func(m int) (float64, bool) { return float64(m) + 1, m > 100 }
 	p2p := 2.*10 + 1 + (S-1)*1000 + (k-1)*(100+(S-1)*1000)
@@ -118,14 +118,14 @@ func TestRivals(t *testing.T) {
 		formula string
 	}{
 		{"(1)", "bcast:linear", collective.Call{P: 2, M: 30}, whole, 2*10 + 1 + 29*1000, "2o + L + 29G"},
-		{"(2)", "bcast:linear", collective.Call{P: 2, M: k * S}, rival, p2p, "2o + L + 2g + 27G"},
-		{"(2), last segment short", "bcast:linear", collective.Call{P: 2, M: 24}, rival, 20 + 1 + 200 + (9+9+3)*1000, "2o + L + 2g + 21G"},
-		{"(3)", "bcast:binomial", collective.Call{P: 9, M: k * S}, rival, 4 * p2p, "8o + 4L + 8g + 108G"},
-		{"(7)", "scatter:binomial", collective.Call{P: 8, M: k * S}, rival,
+		{"(2)", "bcast:linear", collective.Call{P: 2, M: k * S}, baseline, p2p, "2o + L + 2g + 27G"},
+		{"(2), last segment short", "bcast:linear", collective.Call{P: 2, M: 24}, baseline, 20 + 1 + 200 + (9+9+3)*1000, "2o + L + 2g + 21G"},
+		{"(3)", "bcast:binomial", collective.Call{P: 9, M: k * S}, baseline, 4 * p2p, "8o + 4L + 8g + 108G"},
+		{"(7)", "scatter:binomial", collective.Call{P: 8, M: k * S}, baseline,
 			3*(1+2*10-100) + 7*k*(100+(S-1)*1000), "6o + 3L + 18g + 189G"},
-		{"(19)", "allgather:recursive-doubling", collective.Call{P: 8, M: k * S}, rival,
+		{"(19)", "allgather:recursive-doubling", collective.Call{P: 8, M: k * S}, baseline,
 			7 * k * (10 + (S-1)*1000 + 100), "21o + 21max{L+o,g} + 189G"},
-		{"section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: k * S, Segment: S}, rival, 4 * p2p, "8o + 4L + 8g + 108G"},
+		{"section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: k * S, Segment: S}, baseline, 4 * p2p, "8o + 4L + 8g + 108G"},
 		{"no data", "barrier:dissemination", collective.Call{P: 2}, whole, 10 + 100, "o + max{L+o,g}"},
 		{"(5)", "bcast:linear", collective.Call{P: 2, M: 30}, LogNP{Overhead: overhead}, 2 * 31, "2o(m)"},
 		{"(6)", "bcast:binomial", collective.Call{P: 9, M: 30}, LogNP{Overhead: overhead}, 4 * 2 * 31, "8o(m)"},
@@ -152,7 +152,7 @@ func TestRivals(t *testing.T) {
 func TestLogNPOf(t *testing.T) {
 	const m = 4 * segment
 	taulop := TauLop{Parameters: plain{}, Segment: segment}
-	rival, err := LogNPOf(taulop)
+	baseline, err := LogNPOf(taulop)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestLogNPOf(t *testing.T) {
 		p    int
 		want float64
 	}{{2, message}, {8, 3 * message}} {
-		c, err := rival.Cost(schedule(t, "bcast:binomial", collective.Call{P: tt.p, M: m}))
+		c, err := baseline.Cost(schedule(t, "bcast:binomial", collective.Call{P: tt.p, M: m}))
 		if err != nil || math.Abs(c.Seconds-tt.want) > 1e-9*tt.want {
 			t.Errorf("P = %d: %v, %v, want %v", tt.p, c.Seconds, err, tt.want)
 		}
@@ -443,7 +443,7 @@ func BenchmarkPredict(b *testing.B) {
 	}
 }
 
-// Each message at a stride is packed before its first transfer and unpacked after its
+// Each strided message is packed before its first transfer and unpacked after its
 // last, under log_nP too: o_mw + l_mw.
 func TestPacking(t *testing.T) {
 	m := TauLop{Parameters: plain{}, Segment: 64}
@@ -463,7 +463,7 @@ func TestPacking(t *testing.T) {
 	// Three stages, each with messages of m.
 	s := schedule(t, "bcast:binomial", collective.Call{P: 8, M: 640})
 	if got := cost(strided, s).Seconds - cost(m, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 {
-		t.Errorf("three stages cost %v more at a stride, want %v", got, 3*2*6400)
+		t.Errorf("three stages cost %v more strided, want %v", got, 3*2*6400)
 	}
 	if text := cost(strided, s).Formula(); !strings.Contains(text, "6p(m,512)") {
 		t.Errorf("formula %s", text)
@@ -471,14 +471,14 @@ func TestPacking(t *testing.T) {
 	one, _ := LogNPOf(m)
 	other, _ := LogNPOf(strided)
 	if got := cost(other, s).Seconds - cost(one, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 {
-		t.Errorf("log_nP: %v more at a stride", got)
+		t.Errorf("log_nP: %v more strided", got)
 	}
 	empty := schedule(t, "barrier:dissemination", collective.Call{P: 8})
 	if cost(strided, empty).Seconds != cost(m, empty).Seconds {
 		t.Error("what is empty is packed")
 	}
 	tree := schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 640, Segment: 64, Degree: 2})
-	if _, err := strided.Cost(tree); !errors.Is(err, ErrInOnePiece) {
+	if _, err := strided.Cost(tree); !errors.Is(err, ErrContiguous) {
 		t.Errorf("a tree of transfers: %v", err)
 	}
 }

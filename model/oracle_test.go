@@ -16,14 +16,14 @@ import (
 // tolerance is how close predictions come to the oracles, relative to them.
 const tolerance = 1e-6
 
-// shared is a file of the folder that TAULOP_SHARED names.
+// shared is a file of the directory that TAULOP_SHARED names.
 func shared(t testing.TB, parts ...string) string {
 	t.Helper()
-	folder := os.Getenv("TAULOP_SHARED")
-	if folder == "" {
+	directory := os.Getenv("TAULOP_SHARED")
+	if directory == "" {
 		t.Skip("TAULOP_SHARED is not set")
 	}
-	return filepath.Join(append([]string{folder}, parts...)...)
+	return filepath.Join(append([]string{directory}, parts...)...)
 }
 
 // published reads the parameters of a machine.

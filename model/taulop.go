@@ -19,7 +19,7 @@ type TauLop struct {
 	Segment    int // S in bytes; Whole and SingleCopy ignore it
 
 	// OneWay, if not nil, is L of transfers among ranks that only send or only
-	// receive, instead of that of Parameters, where every rank does both by turns
+	// receive, instead of that of Parameters, where every rank does both alternately
 	// and overwrites what it has just sent, which is then at hand in its cache.
 	OneWay Parameters
 
@@ -48,8 +48,8 @@ type TauLop struct {
 	Copies func(m, tau int) (seconds float64, extrapolated bool)
 }
 
-// ErrInOnePiece is why messages at a stride cannot be costed.
-var ErrInOnePiece = errors.New("its ranks copy from each other's buffers, in which messages lie in one piece: leave the stride out, or take another algorithm")
+// ErrContiguous is why strided messages cannot be costed.
+var ErrContiguous = errors.New("its ranks copy from each other's buffers, in which messages are contiguous: leave the stride out, or take another algorithm")
 
 // Transport is the way a message takes through memory.
 type Transport int
@@ -61,7 +61,7 @@ const (
 	// Steady messages are Segmented ones that follow each other closely:
 	// eq. (22), T = kL(S,2).
 	Steady
-	// Whole messages go through a buffer in one piece: eq. (11), T = 2L(m,1).
+	// Whole messages go through a buffer unsegmented: eq. (11), T = 2L(m,1).
 	Whole
 	// SingleCopy messages go straight to their place: T = L(m,1).
 	SingleCopy
@@ -246,7 +246,7 @@ func (m TauLop) terms(y Symbols) terms {
 			}
 			return nil
 		case stage.Pattern == collective.Transfer && m.Packing != nil:
-			return ErrInOnePiece
+			return ErrContiguous
 		case stage.Pattern == collective.Transfer:
 			transfers(Count{Fixed: 1}, largest, tau)
 			return nil
@@ -280,7 +280,7 @@ func (m TauLop) terms(y Symbols) terms {
 // A Segmented message of n segments takes n+1 steps: it fills the buffer with
 // segment i in step i and empties it in step i+1, eq. (10). A Steady one fills
 // and empties in each of n steps, eq. (22). In an exchange each rank copies in
-// and out by turns: n times two steps with one transfer a message, eq. (17).
+// and out alternately: n times two steps with one transfer a message, eq. (17).
 func (m TauLop) pipeline(stage *collective.Stage, y Symbols, transfers func(n Count, bytes, tau int)) {
 	type message struct {
 		collective.Batch

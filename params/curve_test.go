@@ -19,7 +19,7 @@ func TestCurve(t *testing.T) {
 	}
 	falling := &Curve{Sizes: []int{1, 2}, Taus: []int{1, 2}, Times: [][]float64{{10, 12}, {8, 6}}}
 	steep := &Curve{Sizes: []int{8}, Taus: []int{1, 2}, Times: [][]float64{{10, 40}}}
-	lone := &Curve{Sizes: []int{8}, Taus: []int{2}, Times: [][]float64{{10}}}
+	isolated := &Curve{Sizes: []int{8}, Taus: []int{2}, Times: [][]float64{{10}}}
 	any := &Curve{Sizes: []int{8, 16}, Times: [][]float64{{10}, {20}}}
 	for _, tt := range []struct {
 		rule   string
@@ -36,12 +36,12 @@ func TestCurve(t *testing.T) {
 		{"above the largest size", c, 301, 1, 70, true},
 		{"above the largest size, between τ", c, 301, 3, (100. + 180) / 2, true},
 		{"above the largest size, never below the last", falling, 3, 2, 6, true},
-		{"one size, in proportion", lone, 24, 2, 30, true},
+		{"one size, in proportion", isolated, 24, 2, 30, true},
 		{"above the largest τ", c, 101, 6, 80, true},
 		{"above the largest τ, never below the last", falling, 2, 4, 6, true},
 		{"above the largest τ, never above serial", steep, 8, 4, 80, true},
-		{"one τ, serial", lone, 8, 6, 30, true},
-		{"below the smallest τ", lone, 8, 1, 10, true},
+		{"one τ, serial", isolated, 8, 6, 30, true},
+		{"below the smallest τ", isolated, 8, 1, 10, true},
 		{"above both", c, 301, 6, 260, true}, // 100 at 2, 180 at 4
 		{"any τ", any, 12, 1000, 15, false},
 	} {

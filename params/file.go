@@ -54,7 +54,7 @@ type Plan struct {
 	Width        float64       `json:"width"`              // relative half-width at which a cell is done
 	Copy         string        `json:"copy"`               // what copies
 	NoGamma      bool          `json:"no_gamma,omitempty"` // reduction operators are left out
-	With         []string      `json:"with,omitempty"`     // measured beside: pairs, pack, copy, access
+	With         []string      `json:"with,omitempty"`     // surveys: pairs, pack, copy, access
 }
 
 // A Kind is what a cell measures.
@@ -81,7 +81,7 @@ const (
 // A Key says which cell it is; no two cells of a file have the same.
 type Key struct {
 	Kind      Kind        `json:"kind"`
-	Setup     string      `json:"setup,omitempty"` // of transfer and null: ring, bcast, ping, lone
+	Setup     string      `json:"setup,omitempty"` // of transfer and null: ring, bcast, ping, isolated
 	Placement numa.Policy `json:"placement"`
 	OffCache  bool        `json:"off_cache,omitempty"`
 	Tau       int         `json:"tau"`                // 0, of gamma: any
@@ -92,9 +92,9 @@ type Key struct {
 	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
 }
 
-// Lone is the setup whose transfers are L(m,1) of a message between two
+// Isolated is the setup whose transfers are L(m,1) of a message between two
 // processes: two workers, of whom only one copies at a time.
-const Lone = "lone"
+const Isolated = "isolated"
 
 // Setups that models tell apart: exchanges, one-way messages, and exchanges of
 // what was not touched before.

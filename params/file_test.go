@@ -69,9 +69,9 @@ func machine(cores int, policies ...numa.Policy) *File {
 					add(Key{Kind: NullCell, Setup: "ring", Placement: p, Tau: tau}, 0, 0, 70+float64(tau))
 				}
 			}
-			add(Key{Kind: TransferCell, Setup: Lone, Placement: p, Tau: 1, Bytes: m}, k, 2, 1.8*L)
+			add(Key{Kind: TransferCell, Setup: Isolated, Placement: p, Tau: 1, Bytes: m}, k, 2, 1.8*L)
 		}
-		add(Key{Kind: NullCell, Setup: Lone, Placement: p, Tau: 1}, 0, 0, 60)
+		add(Key{Kind: NullCell, Setup: Isolated, Placement: p, Tau: 1}, 0, 0, 60)
 	}
 	add(Key{Kind: OverheadCell, Placement: policies[0], Tau: 1}, 0, 0, 12.5)
 	add(Key{Kind: PRTTCell, Placement: policies[0], Tau: 1, Bytes: 64, N: 10, Delay: 500}, 0, 0, 9e3)
@@ -215,6 +215,18 @@ func changed(t *testing.T, old, new string) string {
 		t.Fatalf("%q is not in the sample", old)
 	}
 	return strings.Replace(good, old, new, 1)
+}
+
+// Version 1 had another name for the isolated transfer; in version 2 that is unknown.
+func TestReadVersion1Setup(t *testing.T) {
+	text := changed(t, `"setup":"ring","placement":"local","tau":1`, `"setup":"lone","placement":"local","tau":1`)
+	f, err := Read(strings.NewReader(text), "f")
+	if err != nil || f.Cells[0].Setup != Isolated {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if f, err = Read(strings.NewReader(strings.Replace(text, `"version": 1`, `"version": 2`, 1)), "f"); err == nil && f.Cells[0].Setup == Isolated {
+		t.Errorf("version 2: %+v", f.Cells[0])
+	}
 }
 
 func TestRead(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // any size: beyond a segment L(m,τ) is the effective time of a message that
 // travels in segments. An empty setup or placement is the first of the plan.
 //
-// The column τ = 1 is the setup "lone", two processes of whom only one copies at
+// The column τ = 1 is the setup "isolated", two processes of whom only one copies at
 // a time, where the file has it, else the setup's own.
 //
 // It fails where the file has no such transfers, or not all of them yet.
@@ -187,17 +187,17 @@ func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bo
 	}
 }
 
-// transfers is the grid of a setup's cells of a kind, τ = 1 from Lone where it
+// transfers is the grid of a setup's cells of a kind, τ = 1 from Isolated where it
 // is there.
 func (f *File) transfers(kind Kind, setup string, placement numa.Policy, offCache bool) grid {
 	same := func(c *Cell) bool { return c.Kind == kind && c.Placement == placement && c.OffCache == offCache }
-	lone := setup != Lone && slices.ContainsFunc(f.Cells, func(c Cell) bool { return same(&c) && c.Setup == Lone && c.Tau == 1 })
-	g := f.grid(func(c *Cell) bool { return same(c) && c.Setup == setup && !(lone && c.Tau == 1) })
-	if len(g.taus) == 0 || !lone {
+	isolated := setup != Isolated && slices.ContainsFunc(f.Cells, func(c Cell) bool { return same(&c) && c.Setup == Isolated && c.Tau == 1 })
+	g := f.grid(func(c *Cell) bool { return same(c) && c.Setup == setup && !(isolated && c.Tau == 1) })
+	if len(g.taus) == 0 || !isolated {
 		return g
 	}
 	for i := range f.Cells {
-		if c := &f.Cells[i]; same(c) && c.Setup == Lone && c.Tau == 1 {
+		if c := &f.Cells[i]; same(c) && c.Setup == Isolated && c.Tau == 1 {
 			g.add(c)
 		}
 	}
@@ -212,7 +212,7 @@ func (f *File) tables() []Key {
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		key := Key{Kind: TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache}
-		if c.Kind == TransferCell && c.Setup != Lone && !seen[key] {
+		if c.Kind == TransferCell && c.Setup != Isolated && !seen[key] {
 			seen[key] = true
 			all = append(all, key)
 		}

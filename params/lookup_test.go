@@ -20,7 +20,7 @@ import (
 func exactly(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6} }
 
 // sparse is a file whose every number can be followed by hand: ring at τ = 1, 2
-// and 4, lone beside it, o at two sizes, y, c and γ.
+// and 4, isolated beside it, o at two sizes, y, c and γ.
 func sparse() *File {
 	f := &File{Format: Format, Version: Version, Plan: Plan{
 		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 16384}, Taus: []int{1, 2, 4}, SegmentBytes: 8192, Segments: 2, Caches: []bool{false},
@@ -39,12 +39,12 @@ func sparse() *File {
 	transfer("ring", 2, 16384, 2, 8000)
 	transfer("ring", 4, 64, 1, 480)
 	transfer("ring", 4, 16384, 2, 12000)
-	transfer(Lone, 1, 64, 1, 200)
-	transfer(Lone, 1, 16384, 2, 6000)
+	transfer(Isolated, 1, 64, 1, 200)
+	transfer(Isolated, 1, 16384, 2, 6000)
 	cell(Key{Kind: NullCell, Setup: "ring", Tau: 1}, 5)
 	cell(Key{Kind: NullCell, Setup: "ring", Tau: 2}, 70)
 	cell(Key{Kind: NullCell, Setup: "ring", Tau: 4}, 80)
-	cell(Key{Kind: NullCell, Setup: Lone, Tau: 1}, 60)
+	cell(Key{Kind: NullCell, Setup: Isolated, Tau: 1}, 60)
 	cell(Key{Kind: CopyCell, Tau: 1, Bytes: 64}, 4)
 	cell(Key{Kind: CopyCell, Tau: 2, Bytes: 64}, 6)
 	cell(Key{Kind: OverheadCell, Tau: 1, Bytes: 0}, 10)
@@ -90,11 +90,11 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{100, 120, 240}, {1500, 2000, 3000}})
-	alone, err := f.Table(Lone, "", false)
+	alone, err := f.Table(Isolated, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameTimes(t, "lone", alone.Transfers.Times, [][]float64{{100}, {3000}})
+	sameTimes(t, "isolated", alone.Transfers.Times, [][]float64{{100}, {3000}})
 	y, err := f.Y("", "")
 	if err != nil {
 		t.Fatal(err)
@@ -124,12 +124,12 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Where a sweep has no lone transfers, τ = 1 is the setup's own.
-func TestTableWithoutLone(t *testing.T) {
+// Where a sweep has no isolated transfers, τ = 1 is the setup's own.
+func TestTableWithoutIsolated(t *testing.T) {
 	f := sparse()
 	var kept []Cell
 	for _, c := range f.Cells {
-		if c.Setup != Lone && c.Kind != OverheadCell && c.Kind != GammaCell {
+		if c.Setup != Isolated && c.Kind != OverheadCell && c.Kind != GammaCell {
 			kept = append(kept, c)
 		}
 	}
@@ -391,7 +391,7 @@ func TestWriteBenchmarks(t *testing.T) {
 	if len(got) != len(c.Samples) || math.Abs(got[3]-c.Samples[3].NS/2e9) > 1e-5*got[3] {
 		t.Errorf("samples %v s of %v ns", got, c.Samples)
 	}
-	for _, name := range []string{"Null/setup=lone/placement=local/cache=in/tau=1", "Gamma/operator=SUM_I/placement=local/cache=in/tau=2/bytes=64",
+	for _, name := range []string{"Null/setup=isolated/placement=local/cache=in/tau=1", "Gamma/operator=SUM_I/placement=local/cache=in/tau=2/bytes=64",
 		"Prtt/placement=local/cache=in/tau=1/bytes=64/n=10/delay=500"} {
 		if len(samples[name]) != 10 {
 			t.Errorf("%d samples of %s", len(samples[name]), name)
@@ -399,7 +399,7 @@ func TestWriteBenchmarks(t *testing.T) {
 	}
 }
 
-// p(m,d) of each stride, in and off cache apart; what lies in one piece and what went
+// p(m,d) of each stride, in and off cache apart; what is contiguous and what went
 // between CPUs is none.
 func TestP(t *testing.T) {
 	f := sparse()

@@ -38,7 +38,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 		for _, d := range slices.Compact(strides) {
 			there = append(there, strconv.Itoa(d))
 		}
-		return nil, fmt.Errorf("no messages at a stride of %d bytes: there are those of %s", stride, strings.Join(there, ", "))
+		return nil, fmt.Errorf("no messages with a stride of %d bytes: there are those of %s", stride, strings.Join(there, ", "))
 	}
 	curve, err := g.curve("packed messages", func(c Cell) fit.Estimate { return c.Time })
 	if err != nil {

@@ -254,7 +254,7 @@ func (d *decoder) cell() {
 		case "kind":
 			bit, c.Kind = hasKind, Kind(d.shared())
 		case "setup":
-			bit, c.Setup = hasSetup, d.shared()
+			bit, c.Setup = hasSetup, d.setup()
 		case "placement":
 			bit, c.Placement = hasPlacement, numa.Policy(d.shared())
 		case "off_cache":
@@ -306,6 +306,15 @@ func (d *decoder) cell() {
 	}
 	d.begin = append(d.begin, int32(begin))
 	d.f.Cells = append(d.f.Cells, c)
+}
+
+// setup reads a setup by the name that version 2 has for it.
+func (d *decoder) setup() string {
+	name := d.shared()
+	if d.f.Version == 1 && name == "lone" {
+		return Isolated
+	}
+	return name
 }
 
 // shared reads a string that many cells have.

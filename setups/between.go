@@ -12,7 +12,7 @@ import (
 // A Between is a copy between levels of the memory: τ workers copy m bytes each
 // at once, without flags. Where a copy reads from and writes to is a matter of
 // the Room that it walks through, message after message and round again. With a
-// Layout it is a message at a stride, Bytes being its span, that each packs into a
+// Layout it is a strided message, Bytes being its span, that each packs into a
 // buffer of its own and unpacks at the other end: half of that is p(m,d).
 type Between struct {
 	Tau      int // the first workers of the team
@@ -185,7 +185,7 @@ func (b *between) copies(from, to *region, stride, n int) (nextFrom, nextTo int)
 	return s, d
 }
 
-// packs is the timed loop of messages at a stride.
+// packs is the timed loop of strided messages.
 func (b *between) packs(own []byte, from, to *region, stride, n int) (nextFrom, nextTo int) {
 	s, d, m := from.next, to.next, b.Bytes
 	lastS, lastD := len(from.mem)-stride, len(to.mem)-stride

@@ -83,7 +83,7 @@ func TestLoaded(t *testing.T) {
 // A trial of the first workers leaves the others out.
 func TestTrialOfFirstWorkers(t *testing.T) {
 	team := team(t, 3)
-	if _, err := team.Sample(context.Background(), Trial{Setup: Lone, Tau: 2, SegmentBytes: 64, K: 4, Bytes: 256}, 0); err != nil {
+	if _, err := team.Sample(context.Background(), Trial{Setup: Isolated, Tau: 2, SegmentBytes: 64, K: 4, Bytes: 256}, 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -91,7 +91,7 @@ func TestTrialOfFirstWorkers(t *testing.T) {
 // The first two workers send each other messages while a third one reads.
 func TestLoadedPair(t *testing.T) {
 	team := team(t, 3)
-	tr := Trial{Setup: Lone, Tau: 2, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256}
+	tr := Trial{Setup: Isolated, Tau: 2, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256}
 	found, err := team.Sample(context.Background(), Loaded{tr, &Load{ArenaBytes: 256 << 10}}, 1e5)
 	if injected := team.Injected(); err != nil || !(found.NS > 0) || !(injected.NS > 0) {
 		t.Errorf("%v, injected %v, %v", found, injected, err)

@@ -94,20 +94,20 @@ func TestReducing(t *testing.T) {
 	}
 }
 
-func TestLoneNeverOverlaps(t *testing.T) {
+func TestIsolatedNeverOverlaps(t *testing.T) {
 	team := team(t, 2)
-	run, err := team.prepare(Trial{Setup: Lone, Segments: 8, SegmentBytes: 1024, K: 3, Bytes: 3000, Messages: 5, Batches: 1})
+	run, err := team.prepare(Trial{Setup: Isolated, Segments: 8, SegmentBytes: 1024, K: 3, Bytes: 3000, Messages: 5, Batches: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer run.unmap()
 	if run.Segments != 1 {
-		t.Errorf("lone has %d segments: its sender could be ahead of its receiver", run.Segments)
+		t.Errorf("isolated has %d segments: its sender could be ahead of its receiver", run.Segments)
 	}
 	if err := team.run(context.Background(), run); err != nil {
 		t.Error(err)
 	}
-	if Lone.Workers(1) != 2 || Ring.Workers(3) != 3 {
-		t.Error("workers of lone and ring")
+	if Isolated.Workers(1) != 2 || Ring.Workers(3) != 3 {
+		t.Error("workers of isolated and ring")
 	}
 }

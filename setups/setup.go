@@ -87,12 +87,12 @@ var Ring = Setup{
 	check:  atLeastOne("ring"),
 }
 
-// Lone is a message whose transfers never run at once: one segment of
+// Isolated is a message whose transfers never run at once: one segment of
 // intermediate buffer, which the sender fills and the receiver empties in turn.
 // It is what L(S,1) means to a message between two processes, T = 2L(m,1), eq.
 // (11); a ring of one worker copies within its own cache. l = 2k·L(S,1).
-var Lone = Setup{
-	Name: "lone", About: "one worker copies in, then another out, never both at once", Transfers: 2,
+var Isolated = Setup{
+	Name: "isolated", About: "one worker copies in, then another out, never both at once", Transfers: 2,
 	source:   Ping.source,
 	check:    Ping.check,
 	segments: 1,
@@ -132,7 +132,7 @@ var All = []Setup{Bcast, Ping, Ring}
 // Lookup finds a setup by name.
 func Lookup(name string) (Setup, error) {
 	var names []string
-	for _, s := range append([]Setup{Lone, Sendrecv}, All...) {
+	for _, s := range append([]Setup{Isolated, Sendrecv}, All...) {
 		if s.Name == name {
 			return s, nil
 		}
@@ -141,10 +141,10 @@ func Lookup(name string) (Setup, error) {
 	return Setup{}, fmt.Errorf("there is no setup %q: use one of %s", name, strings.Join(names, ", "))
 }
 
-// Workers is how many workers τ concurrent transfers take: τ, but for lone,
+// Workers is how many workers τ concurrent transfers take: τ, but for isolated,
 // where two have one transfer between them.
 func (s Setup) Workers(tau int) int {
-	if s.Name == Lone.Name {
+	if s.Name == Isolated.Name {
 		return 2 * tau
 	}
 	return tau

@@ -1,4 +1,4 @@
-// Package strided is about messages that do not lie in one piece: how they are
+// Package strided is about strided messages: how they are
 // written down, and how they are packed and unpacked.
 //
 // Its opinion: a message is elements at a constant stride, in the notation of
@@ -31,7 +31,7 @@ const most = 1 << 30
 // are in bytes, with K or M in units of 1024 and 1024².
 func Parse(text string) (Message, error) {
 	m := Message{Element: Element}
-	wrong := fmt.Errorf("%.40q is no message at a stride: write 4K8S for 4 KB at a stride of 8 bytes, 4K64S8E for elements of 8 bytes", text)
+	wrong := fmt.Errorf("%.40q is no strided message: write 4K8S for 4 KB at a stride of 8 bytes, 4K64S8E for elements of 8 bytes", text)
 	body := strings.ToUpper(text)
 	var err error
 	if rest, found := strings.CutSuffix(body, "E"); found {
@@ -114,7 +114,7 @@ func (m Message) String() string {
 	return text
 }
 
-// Contiguous tells whether the message lies in one piece.
+// Contiguous tells whether the message is contiguous.
 func (m Message) Contiguous() bool { return m.Stride == m.Element }
 
 // Span is how many bytes of memory the message lies in, gaps included.

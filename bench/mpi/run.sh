@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Predictions beside real MPI on this machine: Debian's Open MPI and MPICH carry
 # out one-way messages, sendrecv rings, broadcasts and allgathers among as many
-# ranks as there are cores, by turns with a sweep, and taulop verify -against puts
+# ranks as there are cores, alternately with a sweep, and taulop verify -against puts
 # both beside each other.
 #
 #   bench/mpi/run.sh [ROUNDS] [FOLDER]     (7 rounds, about seven minutes)
@@ -21,7 +21,7 @@ trap 'rm -rf "$tmp"' EXIT
 out=${keep:-$tmp/out}
 mkdir -p "$out"
 if [ -n "$(ls -A "$out")" ]; then
-  echo "$out is not empty: name a new folder, or one that is empty" >&2
+  echo "$out is not empty: name a new directory, or one that is empty" >&2
   exit 2
 fi
 

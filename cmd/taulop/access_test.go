@@ -36,7 +36,7 @@ func TestBadAccesses(t *testing.T) {
 		{"access -launches 5 ", "-launches"},
 		{"access -cpu 99999", "99999"},
 		{"access -cpu -3", "-cpu"},
-		{"access -o " + dir + "/no/x", "cannot be written: there is no folder " + dir + "/no"},
+		{"access -o " + dir + "/no/x", "cannot be written: there is no directory " + dir + "/no"},
 		{"access -o " + there, "there already"},
 	} {
 		_, _, err := run(t, strings.Fields(tt.line)...)

@@ -40,8 +40,8 @@ const (
 
 func outputs(t *testing.T) (imb, osu string) {
 	t.Helper()
-	folder := t.TempDir()
-	imb, osu = filepath.Join(folder, "imb.txt"), filepath.Join(folder, "osu.txt")
+	directory := t.TempDir()
+	imb, osu = filepath.Join(directory, "imb.txt"), filepath.Join(directory, "osu.txt")
 	for path, text := range map[string]string{imb: imbOutput, osu: osuOutput} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func outputs(t *testing.T) (imb, osu string) {
 }
 
 func TestAgainstText(t *testing.T) {
-	machine, folder := smallMachine(t)
+	machine, directory := smallMachine(t)
 	imb, osu := outputs(t)
 	for _, tt := range []struct{ line, want string }{
 		// 0.5 + 2·8.192, and 0.5 + 2·8.192 + 8.192.
@@ -92,7 +92,7 @@ osu_bcast as bcast:linear, P = 4; times in µs, errors in % of what was measured
 			t.Errorf("verify %s: %v %s\n%s\nwant%s", tt.line, err, errOut, out, tt.want)
 		}
 	}
-	out, _, err := run(t, "verify", "-against", imb, "-params", filepath.Join(folder, "SHM.txt"))
+	out, _, err := run(t, "verify", "-against", imb, "-params", filepath.Join(directory, "SHM.txt"))
 	if err != nil || !strings.Contains(out, "Left out: Allreduce (line 15): it needs γ") || strings.Contains(out, "allreduce:") {
 		t.Errorf("without γ: %v\n%s", err, out)
 	}
@@ -165,10 +165,10 @@ func TestAgainstNative(t *testing.T) {
 }
 
 func TestAgainstBadInput(t *testing.T) {
-	machine, folder := smallMachine(t)
+	machine, directory := smallMachine(t)
 	imb, osu := outputs(t)
 	write := func(name, text string) string {
-		path := filepath.Join(folder, name)
+		path := filepath.Join(directory, name)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -179,9 +179,9 @@ func TestAgainstBadInput(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"-against", "-against"},
 		{"-against=", "names no file"},
-		{"-against " + folder + "/none", "none"},
-		{"-against " + folder, "is a directory"},
-		{"-against " + filepath.Join(folder, "SHM.txt"), "no table of IMB-MPI1"},
+		{"-against " + directory + "/none", "none"},
+		{"-against " + directory, "is a directory"},
+		{"-against " + filepath.Join(directory, "SHM.txt"), "no table of IMB-MPI1"},
 		{"-against " + broken, `broken.txt:3: osu_latency: "quick" is no time`},
 		{"-against " + bandwidth, "nothing to compare; OSU MPI Bandwidth Test in line 2"},
 		{"-against " + osu, "osu.txt:4: osu_bcast does not print how many ranks took part: say it with -P"},
@@ -197,7 +197,7 @@ func TestAgainstBadInput(t *testing.T) {
 		{"-against " + imb + " -segment 0", "at least one byte"},
 		{"-against " + imb + " -setup ring", "published text format"},
 		{"-against " + imb + " -op xor allreduce", `no γ of operator "xor"`},
-		{"-against " + imb + " -o " + folder, "directory"},
+		{"-against " + imb + " -o " + directory, "directory"},
 		{"-against " + imb + " -time 5s", "-time"},
 		{"-against " + imb + " -params /nonexistent", "/nonexistent"},
 	} {

@@ -15,7 +15,7 @@ import (
 // Whatever there is a collective for, the commands know, from what it says alone:
 // predictions, explanations, the algorithm to verify and the benchmarks' output.
 func TestCommandsKnowEveryCollective(t *testing.T) {
-	machine, folder := smallMachine(t)
+	machine, directory := smallMachine(t)
 	help, _, _ := run(t, "predict", "-h")
 	for _, c := range collective.Collectives() {
 		for _, line := range []string{"-P 2-8 -m 40,8K " + c.Name, "-json -P 3 -m 8K " + c.Name} {
@@ -30,7 +30,7 @@ func TestCommandsKnowEveryCollective(t *testing.T) {
 			t.Errorf("predict -h does not say what %s is", c)
 		}
 		for i := range c.Benchmarks {
-			out := benchmarked(t, machine, folder, c, &c.Benchmarks[i])
+			out := benchmarked(t, machine, directory, c, &c.Benchmarks[i])
 			if len(out.Rows) != 1 || out.Rows[0].Predicted.Algorithm != c.DefaultAlgorithm().String() {
 				t.Errorf("%s of %s: %+v", c.Benchmarks[i].Name, c, out)
 			}
@@ -39,7 +39,7 @@ func TestCommandsKnowEveryCollective(t *testing.T) {
 }
 
 // benchmarked is what verify -against makes of a table with one row of a benchmark.
-func benchmarked(t *testing.T, machine []string, folder string, c *collective.Collective, b *collective.Benchmark) (doc report.Against) {
+func benchmarked(t *testing.T, machine []string, directory string, c *collective.Collective, b *collective.Benchmark) (doc report.Against) {
 	t.Helper()
 	title, sizes, size := b.Name, "#bytes ", "8192 "
 	if len(b.Titles) > 0 {
@@ -55,7 +55,7 @@ func benchmarked(t *testing.T, machine []string, folder string, c *collective.Co
 		}
 		text = fmt.Sprintf("# OSU MPI %s Latency Test v7.5\n# %sAvg Latency(us)\n%s20.00\n", title, sizes, size)
 	}
-	output := filepath.Join(folder, "output.txt")
+	output := filepath.Join(directory, "output.txt")
 	if err := os.WriteFile(output, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

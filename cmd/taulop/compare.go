@@ -22,7 +22,7 @@ many of them each really carries, and whether the difference is real.
 
 Files are what taulop sweep writes, or pairs, copy, access, pack and disk, or tables
 in the published text format. Ratios are to the first. From ten files on it is a
-fleet: medians and spread of all, and the machines that are off.
+fleet: medians and spread of all, and outliers.
 
 Examples:
   taulop compare old.json new.json
@@ -100,7 +100,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")
 	flags.Float64Var(&test.Least, "least", compare.DefaultLeast, "the least difference that counts: a `share`")
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
-	flags.BoolVar(&req.csv, "csv", false, "a table: a row for each machine and τ, and each cell beside transfers")
+	flags.BoolVar(&req.csv, "csv", false, "a table: a row for each machine and τ, and each cell of a survey")
 	flags.StringVar(&req.output, "o", "", "write to a new `file` instead of standard output")
 	if err := parse(flags, out, args, compareHelp); err != nil {
 		return nil, err

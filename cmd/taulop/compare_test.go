@@ -41,7 +41,7 @@ func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int)
 			}
 			setup := "ring"
 			if tau == 1 {
-				setup = params.Lone
+				setup = params.Isolated
 			}
 			f.Cells = append(f.Cells, params.Cell{
 				Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}, K: 1, Transfers: 2,
@@ -156,9 +156,9 @@ func TestCompareFleet(t *testing.T) {
 	}
 }
 
-// withBeside adds pairs of CPUs and levels of the memory to a file, of samples that
+// withSurveys adds pairs of CPUs and levels of the memory to a file, of samples that
 // are so many times 100 ns and more.
-func withBeside(t *testing.T, path string, times float64) {
+func withSurveys(t *testing.T, path string, times float64) {
 	t.Helper()
 	in, err := readParameterFile(path)
 	if err != nil {
@@ -180,22 +180,22 @@ func withBeside(t *testing.T, path string, times float64) {
 	}
 }
 
-// What was measured beside transfers is in the same table, kind by kind.
-func TestCompareBeside(t *testing.T) {
+// What surveys measured is in the same table, kind by kind.
+func TestCompareSurveys(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"compare", "-csv"}
 	for i, times := range []float64{1, 1.001, 1.5, 1, 1, 1, 1, 1, 1, 1} {
 		path := node(t, dir, fmt.Sprintf("node%02d", i), 1000, 0.1, 0.01, 1, 2)
-		withBeside(t, path, times)
+		withSurveys(t, path, times)
 		args = append(args, path)
 	}
 	for _, tt := range []struct {
 		name string
 		args []string
 	}{
-		{"compare-beside.csv", args[:5]}, // of which the second is as fast as the first, and the third slower
-		{"compare-beside-fleet.csv", args},
-		{"compare-beside-fleet.txt", slices.Delete(slices.Clone(args), 1, 2)},
+		{"compare-surveys.csv", args[:5]}, // of which the second is as fast as the first, and the third slower
+		{"compare-surveys-fleet.csv", args},
+		{"compare-surveys-fleet.txt", slices.Delete(slices.Clone(args), 1, 2)},
 	} {
 		out, errOut, err := run(t, tt.args...)
 		if err != nil || errOut != "" {
@@ -215,7 +215,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"compare", "got 0 files, a comparison takes two or more"},
 		{"compare " + a, "got 1 file, a comparison takes two or more"},
 		{"compare " + a + " " + a, "is there twice"},
-		{"compare " + a + " " + dir, "is a folder"},
+		{"compare " + a + " " + dir, "is a directory"},
 		{"compare " + a + " " + empty, "is empty"},
 		{"compare " + a + " " + gamma, "gamma.txt:2:"},
 		{"compare " + a + " " + newer, "version 3 of the format is newer than 2"},

@@ -139,7 +139,7 @@ func stridedFile(t *testing.T, dir string) string {
 	return file
 }
 
-// A message at a stride costs p before its first and after its last transfer.
+// A strided message costs p before its first and after its last transfer.
 func TestPredictStride(t *testing.T) {
 	file := stridedFile(t, t.TempDir())
 	cost := func(flags string) string {
@@ -154,7 +154,7 @@ func TestPredictStride(t *testing.T) {
 	}
 	// 2L(8K,1) = 16.384 µs, and two times 3 µs.
 	if in, at := cost(""), cost("-stride 64"); in != "16.384000" || at != "22.384000" {
-		t.Errorf("in one piece %s, at a stride %s", in, at)
+		t.Errorf("contiguous %s, strided %s", in, at)
 	}
 	if out, _, err := run(t, strings.Fields("explain -params "+file+" -P 2 -m 8K -stride 64 bcast:binomial")...); err != nil || !strings.Contains(out, "2p(m,64)") {
 		t.Errorf("%v\n%s", err, out)
@@ -194,18 +194,18 @@ func TestPlotLevels(t *testing.T) {
 	if err := f.WriteFile(file); err != nil {
 		t.Fatal(err)
 	}
-	picture := filepath.Join(dir, "copy.svg")
+	figure := filepath.Join(dir, "copy.svg")
 	for flags, want := range map[string][]string{
 		"":                      {"L1→L1; L2→L2; memory→memory"},
 		"-levels L1-L2,L1-L1":   {"L1→L1; L1→L2"},
 		"-levels memory-memory": {"memory→memory"},
 	} {
-		if _, errOut, err := run(t, strings.Fields("plot copy "+flags+" -o "+picture+" "+file)...); err != nil {
+		if _, errOut, err := run(t, strings.Fields("plot copy "+flags+" -o "+figure+" "+file)...); err != nil {
 			t.Errorf("%s: %v %s", flags, err, errOut)
 		}
 		for _, text := range want {
-			if !strings.Contains(load(t, picture), text) {
-				t.Errorf("%s: no %q in the picture", flags, text)
+			if !strings.Contains(load(t, figure), text) {
+				t.Errorf("%s: no %q in the figure", flags, text)
 			}
 		}
 	}

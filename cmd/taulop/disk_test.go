@@ -33,11 +33,11 @@ func TestBadDisks(t *testing.T) {
 		{"disk -launches 5 " + dir, "-launches"},
 		{"disk -cpu 99999 " + dir, "99999"},
 		{"disk -o " + dir + " " + dir, "cannot be written"},
-		{"disk " + dir + "/none", "no folder"},
-		{"disk " + text, "no folder"},
+		{"disk " + dir + "/none", "no directory"},
+		{"disk " + text, "no directory"},
 	}
 	for _, tt := range lines {
-		if strings.Contains(tt.want, "folder") {
+		if strings.Contains(tt.want, "directory") {
 			needLinux(t)
 		}
 		_, _, err := run(t, strings.Fields(tt.line)...)

@@ -167,7 +167,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"export -format taulop " + dir + "/d " + dir + "/missing.json", "missing.json is not there"},
 		{"export -format csv " + text, `notes.txt:1: "by hand" where { belongs`},
 		{"export -format csv " + broken, "broken.json:1: version 9 of the format is newer"},
-		{"export -format csv " + dir, "is a folder: name the files in it"},
+		{"export -format csv " + dir, "is a directory: name the files in it"},
 		{"export -format taulop -setup bcast " + dir + "/d " + native, "no transfers of bcast, placement local, off cache: the file has ring"},
 		{"export -format taulop -placement spread " + dir + "/d " + native, "no transfers of ring, placement spread"},
 		{"export -format taulop -off_cache=false " + dir + "/d " + native, "no transfers of ring, placement local, in cache"},

@@ -44,7 +44,7 @@ Other commands, each with its own -h:
   taulop sweep     every parameter of this machine into one file
   taulop pairs     transfers between every two cores, and the levels they differ by
   taulop copy      a copy between every two levels of the memory
-  taulop pack      messages that do not lie in one piece
+  taulop pack      strided messages
   taulop access    what touching memory costs, by operation, type and stride
   taulop disk      what reading and writing a disk costs
 SURVEYS  taulop predict   what collectives cost, from such a file

@@ -47,7 +47,7 @@ func instead(out io.Writer, err error, write func(io.Writer) error) error {
 	return fmt.Errorf("%w; standard output has what it should hold", err)
 }
 
-// offTerminal is out, unless somebody looks at it: pictures and pages are not for
+// offTerminal is out, unless somebody looks at it: figures and pages are not for
 // reading, and are made again in a moment.
 func offTerminal(out io.Writer) io.Writer {
 	if isTerminal(out) {

@@ -14,14 +14,14 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-const packHelp = `Pack measures messages that do not lie in one piece: p(m,d), what it takes to pack
+const packHelp = `Pack measures strided messages: p(m,d), what it takes to pack
 or unpack m bytes of elements d bytes apart, and for each level of the machine one
-way between two CPUs: o_mw in one piece, and l_mw, what the stride adds.
+way between two CPUs: o_mw contiguous, and l_mw, what the stride adds.
 
   taulop pack [flags] [MESSAGE ...]
 
 A message is written as in the papers on log_nP: 4K8S are 4 KB at a stride of 8
-bytes, of elements of 4 bytes. Each size is measured in one piece too. Without
+bytes, of elements of 4 bytes. Each size is measured contiguous too. Without
 messages it takes all sizes of -m at all strides of -d.
 
 Examples:
@@ -87,7 +87,7 @@ func packCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	})
 }
 
-// packMessages are those that are named, each in one piece too, or all of lists.
+// packMessages are those that are named, each contiguous too, or all of lists.
 func packMessages(words []string, sizes, distances, element, array string) ([]strided.Message, error) {
 	most, _, err := parseSize(array, 1)
 	if err != nil || most < 1 {

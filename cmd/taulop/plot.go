@@ -44,7 +44,7 @@ var plotKinds = []plotKind{
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
 	{name: "access", about: "an element of an array against the stride, a line for each operation",
 		example: "taulop plot access -cache off -o a.svg access.json", ofProfiles: chart.Accesses},
-	{name: "pack", about: "messages at a stride, packed and one way, a line for each size",
+	{name: "pack", about: "strided messages, packed and one way, a line for each size",
 		example: "taulop plot pack -m 4K,64K -o p.svg pack.json", ofProfiles: chart.Packs},
 	{name: "patterns", about: "message patterns against m, with T_s + m·τ_d of each",
 		example: "taulop plot patterns -variant scatter -o p.svg host.json", ofProfiles: chart.Patterns},
@@ -116,8 +116,8 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 	for _, err := range skipped {
 		tell(errOut, "skipped: %v", err)
 	}
-	picture := func(w io.Writer) error { return c.Write(w, req.format, req.width) }
-	if err := put(offTerminal(out), req.output, picture); err != nil {
+	figure := func(w io.Writer) error { return c.Write(w, req.format, req.width) }
+	if err := put(offTerminal(out), req.output, figure); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, len(req.files))
@@ -158,7 +158,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
 	}
 	if req.choice.Variants = fields(lists.variants); len(req.choice.Variants) > 0 && req.kind.ofProfiles == nil {
-		return usagef("-variant chooses what is measured beside transfers: leave it out of %s, or take the chart access, pack, patterns or disk", req.kind.name)
+		return usagef("-variant chooses what surveys measured: leave it out of %s, or take the chart access, pack, patterns or disk", req.kind.name)
 	}
 	req.choice.Algorithms = fields(lists.algorithms)
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
@@ -219,7 +219,7 @@ func (req *plotRequest) taus(list string) (err error) {
 // checkOutput finds the format, and refuses to draw over what is drawn.
 func (req *plotRequest) checkOutput() error {
 	if req.output == "" {
-		return usagef("-o is missing: say where the picture goes, like %s", req.kind.example)
+		return usagef("-o is missing: say where the figure goes, like %s", req.kind.example)
 	}
 	req.format = strings.ToLower(strings.TrimPrefix(filepath.Ext(req.output), "."))
 	if !slices.Contains(chart.Formats, req.format) {

@@ -93,36 +93,36 @@ func TestPlotsAreWritten(t *testing.T) {
 			files = []string{published, second}
 		}
 		for _, format := range []string{"svg", "PNG", "pdf"} {
-			picture := save(t, dir, kind.name+"."+format, "what was there")
-			out, errOut, err := run(t, append([]string{"plot", kind.name, "-o", picture}, files...)...)
+			figure := save(t, dir, kind.name+"."+format, "what was there")
+			out, errOut, err := run(t, append([]string{"plot", kind.name, "-o", figure}, files...)...)
 			if err != nil || out != "" || errOut != "" {
 				t.Errorf("%s: %q, %q, %v", kind.name, out, errOut, err)
 				continue
 			}
-			text := load(t, picture)
+			text := load(t, figure)
 			switch format {
 			case "svg":
 				if !strings.HasPrefix(text, "<?xml") || !strings.HasSuffix(text, "</svg>\n") || strings.Contains(text, "<script") {
-					t.Errorf("%s: %.80q", picture, text)
+					t.Errorf("%s: %.80q", figure, text)
 				}
 			case "PNG":
 				if _, err := png.Decode(strings.NewReader(text)); err != nil {
-					t.Errorf("%s: %v", picture, err)
+					t.Errorf("%s: %v", figure, err)
 				}
 			case "pdf":
 				if !strings.HasPrefix(text, "%PDF-") {
-					t.Errorf("%s: %.20q", picture, text)
+					t.Errorf("%s: %.20q", figure, text)
 				}
 			}
 		}
 	}
 	// A published table beside one's own, as the user says.
-	picture := filepath.Join(dir, "as.svg")
-	if _, _, err := run(t, "plot", "ratio", "-as", "ring", "-m", "1:1M", "-o", picture, native, published); exitStatus(err) != 2 {
+	figure := filepath.Join(dir, "as.svg")
+	if _, _, err := run(t, "plot", "ratio", "-as", "ring", "-m", "1:1M", "-o", figure, native, published); exitStatus(err) != 2 {
 		t.Errorf("8192 alone is in both, and drawn: %v", err)
 	}
-	if _, _, err := run(t, "plot", "l-tau", "-as", "ring", "-o", picture, native, published); err != nil || !strings.Contains(load(t, picture), "is taken for ring") {
-		t.Errorf("%v: the picture does not say what the table is taken for", err)
+	if _, _, err := run(t, "plot", "l-tau", "-as", "ring", "-o", figure, native, published); err != nil || !strings.Contains(load(t, figure), "is taken for ring") {
+		t.Errorf("%v: the figure does not say what the table is taken for", err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil || len(left) > 0 {
@@ -174,7 +174,7 @@ func TestBadPlots(t *testing.T) {
 		{"l-tau -o DIR/no/x.svg NATIVE", "cannot be written"},
 		{"l-tau -o DIR NATIVE", "extension"},
 		{"l-tau -o x.svg none.json", "none.json"},
-		{"l-tau -o x.svg DIR", "folder"},
+		{"l-tau -o x.svg DIR", "directory"},
 		{"l-tau -o x.svg EMPTY", "is empty"},
 		{"l-tau -o x.svg NATIVE NATIVE", "twice"},
 		{"l-tau -o x.svg VERIFY", "no parameter file"},
@@ -232,8 +232,8 @@ func TestBadPlots(t *testing.T) {
 			t.Errorf("taulop plot %s: printed %q", line, out)
 		}
 	}
-	if pictures, err := filepath.Glob(filepath.Join(dir, "x*")); err != nil || len(pictures) > 0 {
-		t.Errorf("bad input left %q, %v", pictures, err)
+	if figures, err := filepath.Glob(filepath.Join(dir, "x*")); err != nil || len(figures) > 0 {
+		t.Errorf("bad input left %q, %v", figures, err)
 	}
 	before := load(t, native)
 	shot := filepath.Join(dir, "native.svg")

@@ -36,9 +36,9 @@ Examples:
 Collectives:
 ` + collectiveList() + `
 Models: taulop; libtaulop, τ-Lop as the authors' library computes it; lognp,
-whose o(m) is half of what a lone message costs under τ-Lop; mlognp, with an o(m)
+whose o(m) is half of what an isolated message costs under τ-Lop; mlognp, with an o(m)
 for each level of the machine, if taulop pairs measured it; loggp, if the file has
-its parameters. Messages at a stride are known to taulop and lognp alone.
+its parameters. Strided messages are known to taulop and lognp alone.
 
 Flags:
 `
@@ -50,7 +50,7 @@ type costRequest struct {
 	offCache                       bool
 	model, transport, segmentText  string
 	strideText                     string
-	stride                         int // bytes from element to element, 0: messages in one piece
+	stride                         int // bytes from element to element, 0: contiguous messages
 	psText, msText                 string
 	root, degree                   int
 	given                          map[string]bool // flags
@@ -119,7 +119,7 @@ func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags.StringVar(&req.model, "model", "taulop", "`model`: "+strings.Join(costModels, ", "))
 	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
 	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
-	flags.StringVar(&req.strideText, "stride", "", "`bytes` from element to element of messages that are not in one piece: they are packed before the first transfer and unpacked after the last")
+	flags.StringVar(&req.strideText, "stride", "", "`bytes` from element to element of strided messages: they are packed before the first transfer and unpacked after the last")
 	flags.IntVar(&req.root, "root", 0, "`rank` of the root of "+rootedNames())
 	return flags
 }
@@ -298,7 +298,7 @@ func (req *costRequest) load() error {
 		return usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
 	}
 	if req.model == "mlognp" && req.stride > 0 {
-		return usagef("-model mlognp knows messages in one piece only: leave -stride out, or take -model taulop or lognp")
+		return usagef("-model mlognp knows contiguous messages only: leave -stride out, or take -model taulop or lognp")
 	}
 	parameters, err := req.readParameters()
 	if err != nil {
@@ -369,7 +369,7 @@ func (req *costRequest) load() error {
 		req.source.Model, req.coster = "τ-Lop", taulop
 	case "libtaulop":
 		if req.stride > 0 {
-			return usagef("-model libtaulop knows messages in one piece only: leave -stride out, or take -model taulop or lognp")
+			return usagef("-model libtaulop knows contiguous messages only: leave -stride out, or take -model taulop or lognp")
 		}
 		if req.given["transport"] && transport != model.Whole {
 			return usagef("-model libtaulop knows whole messages only: leave -transport out, or take -model taulop")
@@ -378,20 +378,20 @@ func (req *costRequest) load() error {
 		req.source.Model, req.source.Rule = "τ-Lop as the authors' library computes it", model.LibraryRule
 		req.inContext, req.coster = nil, model.Library{Table: parameters.table, Gamma: parameters.gamma, Operator: req.operator}
 	case "lognp":
-		rival, err := model.LogNPOf(taulop)
+		baseline, err := model.LogNPOf(taulop)
 		if err != nil {
 			return usageError(err.Error())
 		}
-		req.source.Model, req.coster = "log_nP", rival
+		req.source.Model, req.coster = "log_nP", baseline
 		if inContext := req.inContext; inContext != nil {
 			req.inContext = func(m int) coster {
-				rival, _ := model.LogNPOf(inContext(m).(model.TauLop)) // the transport is known
-				return rival
+				baseline, _ := model.LogNPOf(inContext(m).(model.TauLop)) // the transport is known
+				return baseline
 			}
 		}
 	case "loggp":
 		if req.stride > 0 {
-			return usagef("-model loggp knows messages in one piece only: leave -stride out, or take -model taulop or lognp")
+			return usagef("-model loggp knows contiguous messages only: leave -stride out, or take -model taulop or lognp")
 		}
 		req.inContext, req.zeros = nil, nil
 		return req.loggp(parameters)
@@ -434,16 +434,16 @@ func (req *costRequest) loggp(p *parameters) error {
 	if len(p.trips) == 0 {
 		return usagef("%s has no LogGP parameters: they come from round trips, PRTT(n,d,m), which only a file of taulop sweep can hold", req.file)
 	}
-	rival, warnings, err := model.AssessLogGP(p.trips)
+	baseline, warnings, err := model.AssessLogGP(p.trips)
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
 	req.warnings = append(req.warnings, warnings...)
-	rival.Operator, rival.Segment = req.operator, req.source.Segment
+	baseline.Operator, baseline.Segment = req.operator, req.source.Segment
 	if p.gamma != nil {
-		rival.Reductions = p.gamma
+		baseline.Reductions = p.gamma
 	}
-	req.source.Model, req.coster = "LogGP", rival
+	req.source.Model, req.coster = "LogGP", baseline
 	return nil
 }
 
@@ -451,7 +451,7 @@ func (req *costRequest) loggp(p *parameters) error {
 type parameters struct {
 	machine string
 	channel string        // in words, if the file has several
-	table   *params.Table // L(m,τ) of messages in one piece
+	table   *params.Table // L(m,τ) of contiguous messages
 	gamma   *params.Gamma // nil where there is none
 	noGamma error         // why, if that needs saying
 	trips   []model.RoundTrip
@@ -578,8 +578,8 @@ func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, ta
 					return err
 				}
 				s, c, err := req.cost(a, p, m)
-				if errors.Is(err, model.ErrInOnePiece) && !req.asked[a] {
-					leaveOut(leftOut, a, "copies messages in one piece alone", p)
+				if errors.Is(err, model.ErrContiguous) && !req.asked[a] {
+					leaveOut(leftOut, a, "copies contiguous messages alone", p)
 					continue
 				}
 				if err != nil {
@@ -642,7 +642,7 @@ func (req *costRequest) cost(a *collective.Algorithm, p, m int) (*collective.Sch
 		coster = req.inContext(m)
 	}
 	c, err := coster.Cost(s)
-	if errors.Is(err, model.ErrInOnePiece) && !req.asked[a] {
+	if errors.Is(err, model.ErrContiguous) && !req.asked[a] {
 		return nil, model.Cost{}, err
 	}
 	if err != nil {

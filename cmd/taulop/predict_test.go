@@ -26,19 +26,19 @@ const smallGamma = "#m\t2\n#max_ops\t1\n#m\tSUM_I\n" +
 	"1\t0.0000000005\n" +
 	"65536\t0.000032768\n"
 
-// smallMachine writes both into a folder "small" and returns flags for them.
-func smallMachine(t testing.TB) (flags []string, folder string) {
+// smallMachine writes both into a directory "small" and returns flags for them.
+func smallMachine(t testing.TB) (flags []string, directory string) {
 	t.Helper()
-	folder = filepath.Join(t.TempDir(), "small")
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	directory = filepath.Join(t.TempDir(), "small")
+	if err := os.Mkdir(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"SHM.txt": smallTable, "gamma.txt": smallGamma} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return []string{"-params", filepath.Join(folder, "SHM.txt"), "-gamma", filepath.Join(folder, "gamma.txt")}, folder
+	return []string{"-params", filepath.Join(directory, "SHM.txt"), "-gamma", filepath.Join(directory, "gamma.txt")}, directory
 }
 
 func on(machine []string, command, line string) []string {
@@ -102,9 +102,9 @@ barrier, P = 2; times in µs
 }
 
 func TestPredictBadInput(t *testing.T) {
-	machine, folder := smallMachine(t)
-	table := "-params " + filepath.Join(folder, "SHM.txt")
-	empty := filepath.Join(folder, "empty")
+	machine, directory := smallMachine(t)
+	table := "-params " + filepath.Join(directory, "SHM.txt")
+	empty := filepath.Join(directory, "empty")
 	if err := os.WriteFile(empty, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -142,8 +142,8 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -gamma /nonexistent reduce", "-gamma: open /nonexistent"},
 			{"-P 4 -params /nonexistent bcast", "-params: /nonexistent is not there"},
 			{"-P 4 -params " + empty + " bcast", "empty is empty: measure again"},
-			{"-P 4 -params " + filepath.Join(folder, "gamma.txt") + " bcast", "gamma.txt:2:"},
-			{"-P 4 -params " + folder + " bcast", "is a folder"},
+			{"-P 4 -params " + filepath.Join(directory, "gamma.txt") + " bcast", "gamma.txt:2:"},
+			{"-P 4 -params " + directory + " bcast", "is a directory"},
 		} {
 			_, _, err := run(t, on(machine, command, tt.line)...)
 			if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
@@ -166,8 +166,8 @@ func TestPredictBadInput(t *testing.T) {
 
 // A reader that is not needed is no reason to refuse.
 func TestPredictWithoutGamma(t *testing.T) {
-	_, folder := smallMachine(t)
-	if out, _, err := run(t, "predict", "-params", filepath.Join(folder, "SHM.txt"), "-P", "4", "-m", "8K", "bcast"); err != nil {
+	_, directory := smallMachine(t)
+	if out, _, err := run(t, "predict", "-params", filepath.Join(directory, "SHM.txt"), "-P", "4", "-m", "8K", "bcast"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -200,7 +200,7 @@ func TestPredictJSON(t *testing.T) {
 
 // A native file gives what the published one gives that it was made of.
 func TestPredictNative(t *testing.T) {
-	machine, folder := smallMachine(t)
+	machine, directory := smallMachine(t)
 	table, err := params.ReadText(strings.NewReader(smallTable), "SHM.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestPredictNative(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, bare := filepath.Join(folder, "full.json"), filepath.Join(folder, "bare.json")
+	full, bare := filepath.Join(directory, "full.json"), filepath.Join(directory, "bare.json")
 	for path, f := range map[string]*params.File{full: params.FromText(table, gamma), bare: params.FromText(table, nil)} {
 		if err := f.WriteFile(path); err != nil {
 			t.Fatal(err)
@@ -265,9 +265,9 @@ func TestPredictTSVAgainstLibrary(t *testing.T) {
 				}
 			}
 		}
-		folder := filepath.Join(shared, "params", machine)
+		directory := filepath.Join(shared, "params", machine)
 		out, _, err := run(t, slices.Concat([]string{"predict", "-tsv", "-model", "libtaulop",
-			"-params", filepath.Join(folder, "SHM.txt"), "-gamma", filepath.Join(folder, "gamma.txt"),
+			"-params", filepath.Join(directory, "SHM.txt"), "-gamma", filepath.Join(directory, "gamma.txt"),
 			"-P", strings.Join(ps, ","), "-m", strings.Join(ms, ",")}, algorithms)...)
 		if err != nil {
 			t.Fatal(err)
@@ -355,7 +355,7 @@ func BenchmarkPredictCommand(b *testing.B) {
 	}
 }
 
-// What is extrapolated at a stride is beyond where p was measured, and the note says that.
+// What is extrapolated over strides is beyond where p was measured, and the note says that.
 func TestPredictStrideExtrapolated(t *testing.T) {
 	file := stridedFile(t, t.TempDir())
 	const want = ", and p(m,64) with m from 1K to 8K.\n"

@@ -38,7 +38,7 @@ func readParameterFile(path string) (*parameterFile, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		return nil, usagef("%s is a folder: name the files in it, like %s", path, filepath.Join(path, "*.json"))
+		return nil, usagef("%s is a directory: name the files in it, like %s", path, filepath.Join(path, "*.json"))
 	}
 	var in io.Reader = f
 	var pipe bytes.Buffer
@@ -73,7 +73,7 @@ func readParameterFile(path string) (*parameterFile, error) {
 	return p, nil
 }
 
-// channels are what published tables are called, in a folder with the name of
+// channels are what published tables are called, in a directory with the name of
 // the machine.
 var channels = []string{"SHM", "IB", "TCP"}
 
@@ -106,8 +106,8 @@ func readMachinesKeeping(paths []string, pipes map[string][]byte) (machines []co
 	for _, path := range paths {
 		p, err := readParameterFile(path)
 		if err == nil && !slices.ContainsFunc(p.file.Cells, func(c params.Cell) bool {
-			// What is measured beside transfers has a variant, and a chart of its own.
-			return c.Kind == params.TransferCell && c.Setup != params.Lone || c.Variant != ""
+			// What surveys measured has a variant, and a chart of its own.
+			return c.Kind == params.TransferCell && c.Setup != params.Isolated || c.Variant != ""
 		}) {
 			err = usagef("%s has no transfers, L(m,τ): complete it with taulop sweep -resume", path)
 		}

@@ -55,7 +55,7 @@ func TestReadMachines(t *testing.T) {
 	}{
 		{[]string{native, native}, "swept.json is there twice"},
 		{[]string{native, link}, "link.json are the same file"},
-		{[]string{native, dir}, "is a folder: name the files in it"},
+		{[]string{native, dir}, "is a directory: name the files in it"},
 		{[]string{native, empty}, "empty.json is empty"},
 		{[]string{native, dir + "/missing"}, "missing is not there"},
 		{[]string{native, save(t, dir, "cut.json", load(t, native)[:99])}, "cut.json:"},

@@ -209,7 +209,7 @@ func parseSweep(out io.Writer, args []string, m *numa.Machine) (*sweepRequest, e
 	flags.IntVar(&req.plan.Segments, "segments", 2, "`segments` of the intermediate buffers")
 	flags.StringVar(&segment, "segment", "8K", "`size` of a segment")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.StringVar(&with, "with", "", "`list` of what to measure beside: "+strings.Join(survey.Planned(), ", ")+"; without -budget the sweep takes 15 s longer for each, and for pairs of many cores 13 ms a pair")
+	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -budget the sweep takes 15 s longer for each, and for pairs of many cores 13 ms a pair")
 	flags.BoolVar(&req.gamma, "gamma", true, "measure reduction operators too")
 	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
 	if err := parse(flags, out, args, sweepHelp); err != nil {

@@ -41,7 +41,7 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -segment 0 -o " + dir + "/x", "-segment"},
 		{"sweep -segments 0 -o " + dir + "/x", "-segments"},
 		{"sweep -sizes 100G -o " + dir + "/x", "may take"},
-		{"sweep -o " + dir + "/no/x", "there is no folder"},
+		{"sweep -o " + dir + "/no/x", "there is no directory"},
 		{"sweep -o " + there, "there already"},
 		{"sweep -resume " + there, "there.json"},
 		{"sweep -resume " + there + " -with copy -segments 3", "leave out -segments, -with"},

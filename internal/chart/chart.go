@@ -1,7 +1,7 @@
 // Package chart draws what was measured, and what models say of it, as SVG, PNG
 // and PDF.
 //
-// Its opinion: a picture says what it shows without the text around it: machine,
+// Its opinion: a figure says what it shows without the text around it: machine,
 // setup, placement, cache and sizes stand in it, axes have units, what is known
 // only within an interval shows the interval. It is made for a column of print,
 // 8.5 cm; where there is more room, fonts and lines stay as they are and the data

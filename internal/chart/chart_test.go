@@ -298,11 +298,11 @@ func charts(t *testing.T) map[string]*Chart {
 		"many lines":          must(TransfersOverTau(all[:1], every)),
 		"A of many lines":     must(Concurrency(append(slices.Clone(all[1:]), superdome), Choice{})),
 		"many sizes":          must(TransfersOverSize(all[1:], Choice{})),
-		"access":              must(Accesses([]compare.Machine{beside("vm", []int{1024}, 2)}, Choice{})),
-		"pack":                must(Packs([]compare.Machine{beside("vm", []int{1024}, 2), beside(long, []int{1024}, 2)}, Choice{})),
-		"patterns":            must(Patterns([]compare.Machine{beside(long, []int{1024}, 16)}, Choice{})),
-		"disk":                must(Disks([]compare.Machine{beside("vm", []int{1024}, 2)}, Choice{})),
-		"many panels":         must(Accesses([]compare.Machine{beside("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
+		"access":              must(Accesses([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
+		"pack":                must(Packs([]compare.Machine{surveyed("vm", []int{1024}, 2), surveyed(long, []int{1024}, 2)}, Choice{})),
+		"patterns":            must(Patterns([]compare.Machine{surveyed(long, []int{1024}, 16)}, Choice{})),
+		"disk":                must(Disks([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
+		"many panels":         must(Accesses([]compare.Machine{surveyed("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
 		"predicted of a long": must(Predictions(verified(long), Choice{})),
 	}
 }
@@ -473,7 +473,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// No document that can be read panics, hangs, or spoils the picture. The documents are
+// No document that can be read panics, hangs, or spoils the figure. The documents are
 // made of numbers and not of text: what is no document is FuzzReadVerification's, and
 // inputs without text need no minimising, which here took nearly all the time.
 func FuzzPredictions(f *testing.F) {
@@ -524,7 +524,7 @@ func FuzzPredictions(f *testing.F) {
 					}
 				}
 			}
-			if !drawn { // a picture takes as long as a hundred others
+			if !drawn { // a figure takes as long as a hundred others
 				continue
 			}
 			for _, p := range svg(t, c).paths {

@@ -18,7 +18,7 @@ import (
 type Choice struct {
 	compare.Choice
 	Taus       []int
-	Variants   []string // parts of names of what is measured beside transfers: float64, read
+	Variants   []string // parts of names of what surveys measured: float64, read
 	Levels     []string // of copies between levels of the memory: L2-memory
 	Algorithms []string // of verifications
 	P          int      // of verifications and patterns

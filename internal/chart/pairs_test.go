@@ -60,7 +60,7 @@ func TestHeatMaps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var svg, picture bytes.Buffer
+		var svg, figure bytes.Buffer
 		if err := c.Write(&svg, "svg", ColumnWidth); err != nil {
 			t.Fatal(err)
 		}
@@ -80,13 +80,13 @@ func TestHeatMaps(t *testing.T) {
 		if labels < 4 || labels > 4*30+4 {
 			t.Errorf("%d CPUs: %d labels", tt.cpus, labels)
 		}
-		if err := c.Write(&picture, "png", ColumnWidth); err != nil {
+		if err := c.Write(&figure, "png", ColumnWidth); err != nil {
 			t.Fatal(err)
 		}
 		if dir := os.Getenv("TAULOP_PICTURES"); dir != "" { // to look at
-			os.WriteFile(fmt.Sprintf("%s/pairs-%d.png", dir, tt.cpus), picture.Bytes(), 0o644)
+			os.WriteFile(fmt.Sprintf("%s/pairs-%d.png", dir, tt.cpus), figure.Bytes(), 0o644)
 		}
-		if _, err := png.Decode(&picture); err != nil {
+		if _, err := png.Decode(&figure); err != nil {
 			t.Error(err)
 		}
 	}

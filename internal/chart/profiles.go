@@ -45,12 +45,12 @@ func Accesses(machines []compare.Machine, ch Choice) (*Chart, error) {
 	})
 }
 
-// Packs is messages at a stride against it, a panel for packing and one for each level
+// Packs is strided messages against the stride, a panel for packing and one for each level
 // that a message goes one way through, a line for each size.
 func Packs(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return ch.profiles(machines, profiling{
-		kind: params.PackCell, what: "messages at a stride", measure: "taulop pack",
-		title: "Time of messages at a stride", order: []string{"packing", "one way"},
+		kind: params.PackCell, what: "strided messages", measure: "taulop pack",
+		title: "Time of strided messages", order: []string{"packing", "one way"},
 		unplaced: true,
 	})
 }
@@ -519,7 +519,7 @@ func joined(separator string, parts ...string) string {
 	return strings.Join(keep(parts, func(part string) bool { return part != "" }), separator)
 }
 
-// panelHeight is so that a chart of many panels is still a picture in a column.
+// panelHeight is so that a chart of many panels is still a figure in a column.
 func panelHeight(panels int) float64 {
 	return []float64{1, 1, 0.8, 0.7, 0.65}[min(panels, 4)]
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// beside is a machine on which everything beside transfers was measured: passes over
+// surveyed is a machine with all surveys: passes over
 // n elements, and patterns among ps ranks. A message at m takes 500 ns + m of them in a
 // pattern, twice that from rank 0, and everything off cache ten times as long.
-func beside(name string, n []int, ps ...int) compare.Machine {
+func surveyed(name string, n []int, ps ...int) compare.Machine {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Hostname = name
 	add := func(k params.Key, ns float64) {
@@ -79,7 +79,7 @@ func shown(c *Chart) string {
 }
 
 func TestProfileCharts(t *testing.T) {
-	a, b := beside("a", []int{1024, 4096}, 2, 8), beside("b", []int{1024}, 2, 4)
+	a, b := surveyed("a", []int{1024, 4096}, 2, 8), surveyed("b", []int{1024}, 2, 4)
 	choice := func(words ...string) Choice { return Choice{Variants: words} }
 	for _, tt := range []struct {
 		what    string
@@ -94,7 +94,7 @@ func TestProfileCharts(t *testing.T) {
 		{"words that go together", Accesses, []compare.Machine{a}, choice("FLOAT64", "read"), "", "a · read · placement local · in cache · float64 · N = 4K"},
 		{"words that do not", Accesses, []compare.Machine{a}, choice("float64", "n=1k", "n=4k", "read"), "N = 1K:  | N = 4K: ", "a · read · placement local · in cache · float64"},
 		{"both caches", Accesses, []compare.Machine{a}, Choice{Variants: []string{"int32", "write"}, Choice: compare.Choice{Caches: []bool{false, true}}}, "in cache, off cache", "a · write · placement local · int32 · N = 4K"},
-		{"messages at a stride", Packs, []compare.Machine{a}, Choice{}, "packing: 4K, 64K | one way, L3: 4K, 64K", "a · in cache · bars"},
+		{"strided messages", Packs, []compare.Machine{a}, Choice{}, "packing: 4K, 64K | one way, L3: 4K, 64K", "a · in cache · bars"},
 		{"of one size", Packs, []compare.Machine{a, b}, Choice{Choice: compare.Choice{Sizes: []int{4096}}}, "packing: a, b | one way, L3: a, b", "4K · in cache · bars"},
 		{"patterns of the largest P", Patterns, []compare.Machine{a}, Choice{},
 			"permutation: quickest 1, median 4, slowest 7 of 7: quickest variant, median variant, slowest variant | " +
@@ -126,7 +126,7 @@ func TestProfileCharts(t *testing.T) {
 
 // An element takes as many ns as the stride, whatever N; a stride is where it belongs.
 func TestAccessesAreOfElements(t *testing.T) {
-	c := made(t)(Accesses([]compare.Machine{beside("a", []int{1024}, 2)}, Choice{}))
+	c := made(t)(Accesses([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	for _, p := range c.Panels {
 		for _, s := range p.Series {
 			var got []string
@@ -148,7 +148,7 @@ func TestAccessesAreOfElements(t *testing.T) {
 
 // Times that are T_s + m·τ_d lie on their fitted line, which begins and ends where they do.
 func TestFittedLines(t *testing.T) {
-	c := made(t)(Patterns([]compare.Machine{beside("a", []int{1024}, 2)}, Choice{}))
+	c := made(t)(Patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	for _, p := range c.Panels {
 		var lines, fits int
 		for _, s := range p.Series {
@@ -172,14 +172,14 @@ func TestFittedLines(t *testing.T) {
 		}
 	}
 	few := Choice{Choice: compare.Choice{Sizes: []int{1024, 2048, 4096}}}
-	if c := made(t)(Patterns([]compare.Machine{beside("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
+	if c := made(t)(Patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
 		t.Error("a line is fitted to two sizes")
 	}
 }
 
 // Panels of the same quantities have the same axes: what is as long is as high.
 func TestPanelsCompare(t *testing.T) {
-	c := made(t)(Packs([]compare.Machine{beside("a", []int{1024}, 2)}, Choice{}))
+	c := made(t)(Packs([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	l := c.layout(ColumnWidth * 28)
 	for _, p := range l.panels[1:] {
 		if first := l.panels[0]; p.X.Min != first.X.Min || p.X.Max != first.X.Max || p.Y.Min != first.Y.Min || p.Y.Max != first.Y.Max {
@@ -193,10 +193,10 @@ func TestPanelsCompare(t *testing.T) {
 }
 
 func TestRefusedProfiles(t *testing.T) {
-	a, b := beside("a", []int{1024, 4096}, 2, 8), beside("b", []int{1024}, 2)
-	only := beside("only", []int{1024}, 2)
+	a, b := surveyed("a", []int{1024, 4096}, 2, 8), surveyed("b", []int{1024}, 2)
+	only := surveyed("only", []int{1024}, 2)
 	only.File.Cells = slices.DeleteFunc(only.File.Cells, func(c params.Cell) bool { return strings.HasPrefix(c.Variant, "write") })
-	once := beside("once", []int{1024}, 2)
+	once := surveyed("once", []int{1024}, 2)
 	once.File.Cells = slices.DeleteFunc(once.File.Cells, func(c params.Cell) bool { return c.Kind != params.AccessCell || !strings.HasSuffix(c.Variant, "-1") })
 	var all []int
 	for n := 1; n <= 1<<MaxPanels; n *= 2 {
@@ -206,7 +206,7 @@ func TestRefusedProfiles(t *testing.T) {
 	words := func(words ...string) Choice { return Choice{Variants: words} }
 	crowd := []compare.Machine{}
 	for i := range 5 {
-		crowd = append(crowd, beside(fmt.Sprint("node", i), []int{1024}, 2))
+		crowd = append(crowd, surveyed(fmt.Sprint("node", i), []int{1024}, 2))
 	}
 	for _, tt := range []struct {
 		what string
@@ -218,23 +218,23 @@ func TestRefusedProfiles(t *testing.T) {
 		{"no file", Accesses, nil, Choice{}, "no file"},
 		{"nothing of the kind", Disks, []compare.Machine{a, once}, Choice{}, "once has no transfers of a disk: measure them with taulop disk"},
 		{"only transfers", Patterns, []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}, Choice{}, "taulop verify -patterns -save"},
-		{"published", Packs, []compare.Machine{published("metropolis", []int{64}, metropolis8K...)}, Choice{}, "metropolis has no messages at a stride: measure them with taulop pack"},
+		{"published", Packs, []compare.Machine{published("metropolis", []int{64}, metropolis8K...)}, Choice{}, "metropolis has no strided messages: measure them with taulop pack"},
 		{"an unknown word", Accesses, []compare.Machine{a}, words("float65"), `no accesses are called "float65": there are int32, float64; N = 1K, N = 4K; read, write`},
 		{"an unknown word beside others", Disks, []compare.Machine{a}, words("read", "seek"), `"seek": there are page cache out, page cache in; read, write`},
 		{"many names", Patterns, []compare.Machine{a}, words("gather"), "permutation-1, permutation-2, "},
 		{"a word that one does not have", Accesses, []compare.Machine{a, only}, words("write"), "only has no accesses called write: it has int32, float64; N = 1K; read"},
 		{"no such placement", Accesses, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "a has no accesses, placement remote: it has those placement local, in cache; placement local, off cache"},
-		{"in cache alone", Packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no messages at a stride, off cache: it has those in cache"},
+		{"in cache alone", Packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no strided messages, off cache: it has those in cache"},
 		{"placement of a disk", Disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Local}}}, "-placement"},
 		{"cache of a disk", Disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, `-variant "cache out"`},
 		{"sizes of accesses", Accesses, []compare.Machine{a}, sizes(4096), "-variant N=4K"},
-		{"no such size", Packs, []compare.Machine{a}, sizes(5 << 10), "a has no messages at a stride of m = 5K: it has 4K, 64K"},
+		{"no such size", Packs, []compare.Machine{a}, sizes(5 << 10), "a has no strided messages of m = 5K: it has 4K, 64K"},
 		{"no such size", Patterns, []compare.Machine{a}, sizes(64), "a has no message patterns of m = 64: it has 1K, 2K, 4K, 8K, 16K"},
 		{"one size", Disks, []compare.Machine{a}, sizes(4096), "a line over m needs two values"},
 		{"one stride", Accesses, []compare.Machine{once}, Choice{}, "a line over stride needs two values"},
 		{"no such τ", Accesses, []compare.Machine{a}, Choice{Taus: []int{2}}, "a has no accesses of τ = 2: it has 1"},
 		{"no such P", Patterns, []compare.Machine{a, b}, Choice{P: 8}, "b has no message patterns of P = 8: it has 2"},
-		{"a page of panels", Accesses, []compare.Machine{beside("many", all, 2)}, words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8"), "20 panels in a chart are too many, 9 can be read"},
+		{"a page of panels", Accesses, []compare.Machine{surveyed("many", all, 2)}, words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8"), "20 panels in a chart are too many, 9 can be read"},
 		{"too many lines", Accesses, crowd, Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "20 lines in a chart cannot be told apart, 16 can: take fewer with -variant"},
 		{"too many files", Disks, slices.Repeat(crowd, 4), Choice{}, "20 lines in a chart cannot be told apart, 16 can: take fewer files"},
 	} {
@@ -248,7 +248,7 @@ func TestRefusedProfiles(t *testing.T) {
 // A caption says why there are no bars: samples were few, or there are none.
 func TestCertaintyWithoutIntervals(t *testing.T) {
 	for n, want := range map[int]string{0: "no intervals: no samples", 3: "no intervals: too few samples"} {
-		m := beside("a", []int{1024})
+		m := surveyed("a", []int{1024})
 		for i := range m.File.Cells {
 			e := &m.File.Cells[i].Time
 			e.Lo, e.Hi, e.N = math.Inf(-1), math.Inf(1), n
@@ -263,7 +263,7 @@ func TestCertaintyWithoutIntervals(t *testing.T) {
 
 // Cells that no axis has a place for, as a file may have them.
 func TestProfilesWithoutAPlace(t *testing.T) {
-	m := beside("a", []int{1024}, 2)
+	m := surveyed("a", []int{1024}, 2)
 	for i := range m.File.Cells {
 		if c := &m.File.Cells[i]; c.Kind == params.PatternCell && c.Bytes == 1024 {
 			c.Bytes = 0

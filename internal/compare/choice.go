@@ -23,10 +23,10 @@ type Choice struct {
 }
 
 // common are the machines' curves, and the channels chosen that two of them have at
-// least. Where something was measured beside transfers that can be compared, and no
-// transfers were asked for, there may be none: why then says so of machines that have
+// least. Where there are surveys to compare, and no transfers
+// were asked for, there may be none: why then says so of machines that have
 // transfers.
-func (choice Choice) common(machines []Machine, beside bool) (all [][]Curve, channels []Channel, why, err error) {
+func (choice Choice) common(machines []Machine, surveys bool) (all [][]Curve, channels []Channel, why, err error) {
 	var without error
 	var with [][]Curve
 	for _, m := range machines {
@@ -38,13 +38,13 @@ func (choice Choice) common(machines []Machine, beside bool) (all [][]Curve, cha
 		}
 		all = append(all, curves)
 	}
-	if without != nil && (!beside || len(with) == 0 && choice.restricts()) {
+	if without != nil && (!surveys || len(with) == 0 && choice.restricts()) {
 		return nil, nil, nil, without
 	}
 	if len(with) > 0 {
 		channels, why = choice.channels(with)
 	}
-	if why != nil && (!beside || choice.restricts()) {
+	if why != nil && (!surveys || choice.restricts()) {
 		return nil, nil, nil, why
 	}
 	return all, channels, why, nil

@@ -10,11 +10,11 @@ import (
 
 // A Comparison is machines side by side.
 type Comparison struct {
-	Machines []Described `json:"machines"`
-	Tables   []Table     `json:"tables"`
-	Beside   []Kindred   `json:"beside,omitempty"`
-	Verdict  Verdict     `json:"verdict"`
-	Warnings []string    `json:"warnings"`
+	Machines []Described   `json:"machines"`
+	Tables   []Table       `json:"tables"`
+	Surveys  []SurveyTable `json:"surveys,omitempty"`
+	Verdict  Verdict       `json:"verdict"`
+	Warnings []string      `json:"warnings"`
 }
 
 // A Described is what the reader must know of a machine.
@@ -37,16 +37,16 @@ type Table struct {
 // A Row is a machine's curve and what sums it up.
 type Row struct {
 	Machine     string           `json:"machine"`
-	Lone        bool             `json:"lone"` // as in Curve
-	Points      []Beside         `json:"points"`
+	Isolated    bool             `json:"isolated"` // as in Curve
+	Points      []ComparedPoint  `json:"points"`
 	Saturation  Saturation       `json:"saturation"`
 	Scalability *fit.Scalability `json:"scalability,omitempty"`
 	Poor        bool             `json:"poor_fit,omitempty"`
 	Unfitted    string           `json:"unfitted,omitempty"` // why there is no fit
 }
 
-// A Beside is a point beside that of the first machine.
-type Beside struct {
+// A ComparedPoint is a point beside that of the first machine.
+type ComparedPoint struct {
 	Point
 	Ratio *Ratio `json:"to_first,omitempty"` // nil for the first itself, and where that has no such τ or another kind of L(m,1)
 }
@@ -57,8 +57,8 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	if len(machines) < 2 {
 		return nil, errors.New("a comparison takes two machines: name another file")
 	}
-	c := &Comparison{Tables: []Table{}, Beside: beside(machines, choice.test()), Warnings: []string{}}
-	all, channels, why, err := choice.common(machines, len(c.Beside) > 0)
+	c := &Comparison{Tables: []Table{}, Surveys: surveys(machines, choice.test()), Warnings: []string{}}
+	all, channels, why, err := choice.common(machines, len(c.Surveys) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -108,13 +108,13 @@ func newTable(channel Channel, all [][]Curve, test fit.Test) Table {
 }
 
 func newRow(curve, first *Curve, test fit.Test) Row {
-	r := Row{Machine: curve.Machine, Lone: curve.Lone, Saturation: saturation(curve.Points)}
+	r := Row{Machine: curve.Machine, Isolated: curve.Isolated, Saturation: saturation(curve.Points)}
 	var taus []int
 	var L []float64
 	for _, p := range curve.Points {
-		b := Beside{Point: p}
+		b := ComparedPoint{Point: p}
 		if first != nil {
-			if one, measured := first.At(p.Tau); measured && (p.Tau > 1 || curve.Lone == first.Lone) {
+			if one, measured := first.At(p.Tau); measured && (p.Tau > 1 || curve.Isolated == first.Isolated) {
 				b.Ratio = ratio(one.L, one.Replicates, p.L, p.Replicates, test)
 			}
 		}
@@ -133,28 +133,28 @@ func newRow(curve, first *Curve, test fit.Test) Row {
 // own are the machines whose L(m,1) is the setup's own while that of others is
 // not.
 func (t *Table) own() (names []string) {
-	lone := false
+	isolated := false
 	for i := range t.Rows {
-		if r := &t.Rows[i]; r.Lone {
-			lone = true
+		if r := &t.Rows[i]; r.Isolated {
+			isolated = true
 		} else if _, measured := r.At(1); measured {
 			names = append(names, r.Machine)
 		}
 	}
-	if !lone {
+	if !isolated {
 		return nil
 	}
 	return names
 }
 
 // At is the row's point of a τ.
-func (r *Row) At(tau int) (b Beside, measured bool) {
+func (r *Row) At(tau int) (b ComparedPoint, measured bool) {
 	for _, b := range r.Points {
 		if b.Tau == tau {
 			return b, true
 		}
 	}
-	return Beside{}, false
+	return ComparedPoint{}, false
 }
 
 // Alone is L(m,1), with NaN in its centre where that was not measured.
@@ -169,7 +169,7 @@ func (r *Row) Alone() fit.Estimate {
 func (t *Table) Curves() []Curve {
 	curves := make([]Curve, len(t.Rows))
 	for i, r := range t.Rows {
-		curves[i] = Curve{Machine: r.Machine, Channel: t.Channel, Segment: t.Segment, Lone: r.Lone}
+		curves[i] = Curve{Machine: r.Machine, Channel: t.Channel, Segment: t.Segment, Isolated: r.Isolated}
 		for _, b := range r.Points {
 			curves[i].Points = append(curves[i].Points, b.Point)
 		}

@@ -147,14 +147,14 @@ func TestConclusion(t *testing.T) {
 // L(m,1) of a ring of one and L(m,1) between two processes are two things.
 func TestAlone(t *testing.T) {
 	times := map[int]float64{1: 1000, 2: 1100}
-	lone := machine("b", times, func(f *params.File) {
+	isolated := machine("b", times, func(f *params.File) {
 		for i := range f.Cells {
 			if f.Cells[i].Tau == 1 {
-				f.Cells[i].Setup = params.Lone
+				f.Cells[i].Setup = params.Isolated
 			}
 		}
 	})
-	c, err := New([]Machine{machine("a", times), lone}, Choice{})
+	c, err := New([]Machine{machine("a", times), isolated}, Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,9 +45,9 @@ func (c Channel) String() string {
 type Curve struct {
 	Machine string `json:"machine"`
 	Channel
-	Segment bool    `json:"segment"` // m is the size S of the segments that messages travel in
-	Lone    bool    `json:"lone"`    // L(m,1) is that between two processes, not the setup's own
-	Points  []Point `json:"points"`  // τ rising
+	Segment  bool    `json:"segment"`  // m is the size S of the segments that messages travel in
+	Isolated bool    `json:"isolated"` // L(m,1) is that between two processes, not the setup's own
+	Points   []Point `json:"points"`   // τ rising
 }
 
 // A Point is a curve at one τ.
@@ -65,7 +65,7 @@ type Point struct {
 
 // Curves are all transfers of a machine, setup by setup, placement by placement,
 // in cache before off cache, m rising. L(m,1) is the transfer between two
-// processes (setup "lone") where the file has it. It fails where there are none.
+// processes (setup "isolated") where the file has it. It fails where there are none.
 func Curves(name string, f *params.File) ([]Curve, error) {
 	var curves []Curve
 	for _, t := range f.Transfers() {
@@ -74,7 +74,7 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 			Channel: Channel{t.Setup, t.Placement, t.OffCache, t.Bytes},
 		}
 		first := t.Cells[0]
-		c.Lone = first.Setup == params.Lone || first.Setup == params.Published && first.Tau == 1
+		c.Isolated = first.Setup == params.Isolated || first.Setup == params.Published && first.Tau == 1
 		for _, cell := range t.Cells {
 			p := Point{Tau: cell.Tau, L: known(cell.Whole()), A: fit.Median(nil), Replicates: cell.Replicates(f)}
 			p.Replicates.Scale(1 / float64(max(1, cell.Transfers)))

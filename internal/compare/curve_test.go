@@ -19,8 +19,8 @@ func TestCurves(t *testing.T) {
 		})
 	}
 	cell("ring", 2, 8192, 1, 2900, 3000, 3100)
-	cell("ring", 1, 8192, 1, 1, 2, 3) // lone is there instead
-	cell("lone", 1, 8192, 1, 1900, 2000, 2100)
+	cell("ring", 1, 8192, 1, 1, 2, 3) // isolated is there instead
+	cell("isolated", 1, 8192, 1, 1900, 2000, 2100)
 	cell("ring", 2, 65536, 8, 23000, 24000, 25000) // not measured alone
 	curves, err := Curves("a", f)
 	if err != nil || len(curves) != 2 {

@@ -21,7 +21,7 @@ type Overview struct {
 	Machines []Described  `json:"machines"`
 	Outliers []Outlier    `json:"outliers"` // farthest off first
 	Tables   []FleetTable `json:"tables"`
-	Beside   []FleetKind  `json:"beside,omitempty"`
+	Surveys  []FleetKind  `json:"surveys,omitempty"`
 	Tested   int          `json:"tested"` // cells of machines; 0: none had samples enough
 	Warnings []string     `json:"warnings"`
 }
@@ -88,8 +88,8 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
 	}
-	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Beside: fleetBeside(machines), Warnings: []string{}}
-	all, channels, why, err := choice.common(machines, len(o.Beside) > 0)
+	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Surveys: fleetSurveys(machines), Warnings: []string{}}
+	all, channels, why, err := choice.common(machines, len(o.Surveys) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +99,10 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	for i, m := range machines {
 		o.Machines = append(o.Machines, describe(m, all[i]))
 	}
-	lone := make(map[Channel]bool)
+	isolated := make(map[Channel]bool)
 	for _, curves := range all {
 		for _, c := range curves {
-			lone[c.Channel] = lone[c.Channel] || c.Lone
+			isolated[c.Channel] = isolated[c.Channel] || c.Isolated
 		}
 	}
 	at := make(map[Channel]int)
@@ -113,7 +113,7 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	for _, curves := range all {
 		for _, c := range curves {
 			if i, chosen := at[c.Channel]; chosen {
-				o.Tables[i].add(&c, lone[c.Channel] && !c.Lone)
+				o.Tables[i].add(&c, isolated[c.Channel] && !c.Isolated)
 			}
 		}
 	}
@@ -122,8 +122,8 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	}
 	o.correct()
 	o.findOutliers(machines)
-	for i := range o.Beside {
-		o.Beside[i].findOutliers(machines)
+	for i := range o.Surveys {
+		o.Surveys[i].findOutliers(machines)
 	}
 	o.warn(machines)
 	return o, nil
@@ -191,9 +191,9 @@ func (o *Overview) correct() {
 			}
 		}
 	}
-	for i := range o.Beside {
-		for j := range o.Beside[i].Cells {
-			c := &o.Beside[i].Cells[j]
+	for i := range o.Surveys {
+		for j := range o.Surveys[i].Cells {
+			c := &o.Surveys[i].Cells[j]
 			for k := range c.Scores {
 				add(c.Scores[k].Z, len(c.Scores), &c.Scores[k].Off)
 			}
@@ -232,24 +232,24 @@ func (o *Overview) findOutliers(machines []Machine) {
 }
 
 // Conclusion says how alike the machines are, in a sentence on transfers and one on
-// what was measured beside them.
+// surveys.
 func (o *Overview) Conclusion() string {
 	if o.Tested == 0 {
 		return "Nothing could be tested: the machines have no cell in common of which they have samples enough."
 	}
-	if len(o.Beside) == 0 {
+	if len(o.Surveys) == 0 {
 		return o.ofTransfers()
 	} else if len(o.Tables) == 0 {
-		return o.ofBeside()
+		return o.ofSurveys()
 	}
-	return o.ofTransfers() + " " + o.ofBeside()
+	return o.ofTransfers() + " " + o.ofSurveys()
 }
 
-// ofBeside names the farthest machine of all kinds.
-func (o *Overview) ofBeside() string {
+// ofSurveys names the farthest machine of all kinds.
+func (o *Overview) ofSurveys() string {
 	off := make(map[string]bool)
 	var first CellOutlier
-	for _, k := range o.Beside {
+	for _, k := range o.Surveys {
 		for _, out := range k.Outliers {
 			if off[out.Machine] = true; math.Abs(out.Score) > math.Abs(first.Score) {
 				first = out

@@ -22,7 +22,7 @@ func (m *Machine) Take(setup string, placement numa.Policy) {
 		switch {
 		case c.Setup != params.Published:
 		case c.Kind == params.TransferCell && c.Tau == 1:
-			c.Setup = params.Lone // what L(m,1) is, taulop-2015, section 3.1
+			c.Setup = params.Isolated // what L(m,1) is, taulop-2015, section 3.1
 		default:
 			c.Setup = setup
 		}

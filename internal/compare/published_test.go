@@ -14,11 +14,11 @@ import (
 // publishedMachine is one of those in TAULOP_SHARED.
 func publishedMachine(t *testing.T, name string) Machine {
 	t.Helper()
-	folder := os.Getenv("TAULOP_SHARED")
-	if folder == "" {
+	directory := os.Getenv("TAULOP_SHARED")
+	if directory == "" {
 		t.Skip("TAULOP_SHARED is not set")
 	}
-	path := filepath.Join(folder, "params", name, "SHM.txt")
+	path := filepath.Join(directory, "params", name, "SHM.txt")
 	in, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestPublishedMachines(t *testing.T) {
 		t.Errorf("%+v, τ %v", table.Channel, table.Taus)
 	}
 	metropolis, lusitania := &table.Rows[0], &table.Rows[1]
-	at := func(r *Row, tau int) Beside { b, _ := r.At(tau); return b }
+	at := func(r *Row, tau int) ComparedPoint { b, _ := r.At(tau); return b }
 	for _, tt := range []struct {
 		what      string
 		got, want float64

@@ -80,7 +80,7 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 			}
 		}
 	}
-	for _, k := range c.Beside {
+	for _, k := range c.Surveys {
 		for _, row := range k.Rows {
 			for _, cell := range row.Compared {
 				add(cell.Ratio)

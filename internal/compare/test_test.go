@@ -84,7 +84,7 @@ func TestConcurrencyIsPaired(t *testing.T) {
 			m.File.Cells[i].Samples[j].NS = 2000 * float64(i+1) * (1 + 0.3*float64(j%3))
 		}
 	}
-	m.File.Cells[0].Setup = params.Lone
+	m.File.Cells[0].Setup = params.Isolated
 	curves, err := Curves("a", m.File)
 	if err != nil {
 		t.Fatal(err)

@@ -339,8 +339,8 @@ func TestReasons(t *testing.T) {
 	for path, want := range map[string]string{
 		"":                       "it is a directory",
 		"closed":                 "it is a directory",
-		"no/x":                   "there is no folder " + dir + "/no: make it",
-		"no/":                    "there is no folder " + dir + "/no: make it",
+		"no/x":                   "there is no directory " + dir + "/no: make it",
+		"no/":                    "there is no directory " + dir + "/no: make it",
 		"file/x":                 "not a directory",
 		strings.Repeat("x", 300): "file name too long",
 	} {
@@ -352,7 +352,7 @@ func TestReasons(t *testing.T) {
 		t.Errorf("the longest name that there is: %v", err)
 	}
 	sandbox.User(t, func() {
-		if err := Check(dir + "/closed/x"); err == nil || !strings.Contains(err.Error(), "this user may not write into the folder") {
+		if err := Check(dir + "/closed/x"); err == nil || !strings.Contains(err.Error(), "this user may not write into the directory") {
 			t.Errorf("as a user: %v", err)
 		}
 	})

@@ -13,15 +13,15 @@ func (to *place) reason(err error) error {
 	_, stat := os.Stat(to.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && errors.Is(stat, fs.ErrNotExist):
-		return fmt.Errorf("there is no folder %s: make it, or choose another", to.dir)
+		return fmt.Errorf("there is no directory %s: make it, or choose another", to.dir)
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("the folder %s is on a read-only file system: choose another", to.dir)
+		return fmt.Errorf("the directory %s is on a read-only file system: choose another", to.dir)
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("this user may not write into the folder %s: choose another", to.dir)
+		return fmt.Errorf("this user may not write into the directory %s: choose another", to.dir)
 	case errors.Is(err, syscall.EPERM):
-		return fmt.Errorf("the system does not permit to write into the folder %s, whoever the user is (immutable, or a sandbox): choose another", to.dir)
+		return fmt.Errorf("the system does not permit to write into the directory %s, whoever the user is (immutable, or a sandbox): choose another", to.dir)
 	}
-	return fmt.Errorf("the folder %s takes no file: %w", to.dir, bare(err))
+	return fmt.Errorf("the directory %s takes no file: %w", to.dir, bare(err))
 }
 
 // Reason says why a file that is there cannot be written.

@@ -47,7 +47,7 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 			writeQuantity(w, t, rows, fmt.Sprintf("L(%s,τ) in ns, × that of %s", Bytes(t.Bytes), t.Rows[0].Machine), true, timeCell)
 		}
 		for _, rows := range across(t.Rows) {
-			writeQuantity(w, t, rows, "bandwidth of all τ together in GB/s", false, func(b compare.Beside) string { return significant(b.Bandwidth.Center) })
+			writeQuantity(w, t, rows, "bandwidth of all τ together in GB/s", false, func(b compare.ComparedPoint) string { return significant(b.Bandwidth.Center) })
 		}
 		for _, rows := range across(t.Rows) {
 			writeQuantity(w, t, rows, fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", Bytes(t.Bytes)), false, concurrencyCell)
@@ -62,7 +62,7 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 			}
 		}
 	}
-	c.writeBeside(w)
+	c.writeSurveys(w)
 	if noise {
 		fmt.Fprintln(w, "~ no difference found: within the least effect, or not told from what launches and sessions differ by")
 	}
@@ -111,7 +111,7 @@ func across(rows []compare.Row) (parts [][]compare.Row) {
 	return parts
 }
 
-func writeQuantity(w io.Writer, t *compare.Table, rows []compare.Row, title string, ratios bool, cell func(compare.Beside) string) {
+func writeQuantity(w io.Writer, t *compare.Table, rows []compare.Row, title string, ratios bool, cell func(compare.ComparedPoint) string) {
 	fmt.Fprintf(w, "\n  %s\n", title)
 	tw := newTable(w)
 	defer tw.Flush()
@@ -160,7 +160,7 @@ func (t *table) Flush() {
 	}
 }
 
-func timeCell(b compare.Beside) string {
+func timeCell(b compare.ComparedPoint) string {
 	text := Digits(b.L.Center, (b.L.Hi-b.L.Lo)/2)
 	if b.L.Known() {
 		text += fmt.Sprintf(" ±%2.0f %%", 100*b.L.Width())
@@ -168,7 +168,7 @@ func timeCell(b compare.Beside) string {
 	return text
 }
 
-func concurrencyCell(b compare.Beside) string {
+func concurrencyCell(b compare.ComparedPoint) string {
 	switch {
 	case math.IsNaN(b.A.Center):
 		return "?"
@@ -240,16 +240,16 @@ func writeSums(w io.Writer, t *compare.Table) {
 	}
 }
 
-// writeBeside writes what was measured beside transfers, a line for each kind and
+// writeSurveys writes what surveys measured, a line for each kind and
 // machine.
-func (c *SideBySide) writeBeside(w io.Writer) {
-	if len(c.Beside) == 0 {
+func (c *SideBySide) writeSurveys(w io.Writer) {
+	if len(c.Surveys) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "beside transfers, × the times of %s; beyond the intervals are so many slower and faster\n", c.Machines[0].Name)
+	fmt.Fprintf(w, "surveys, × the times of %s; beyond the intervals are so many slower and faster\n", c.Machines[0].Name)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "kind\tmachine\tcells\t× on average\tslower\tfaster\t  farthest")
-	for _, k := range c.Beside {
+	for _, k := range c.Surveys {
 		for _, r := range k.Rows {
 			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\t  %s × for %s\n", k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster,
 				significant(r.Farthest.Ratio), r.Farthest.Key)
@@ -273,7 +273,7 @@ func coefficient(c fit.Coefficient) string {
 
 // WriteCSV writes a row for each machine and τ, with what sums up the machine's
 // curve repeated in each, then one for each machine and cell of what was measured
-// beside transfers: all in one table, which kind and variant tell apart. Fields
+// surveys: all in one table, which kind and variant tell apart. Fields
 // without a value are empty.
 func (c *SideBySide) WriteCSV(w io.Writer) error {
 	out := printable.NewTable(w, ',')
@@ -295,8 +295,8 @@ func (c *SideBySide) WriteCSV(w io.Writer) error {
 			}
 		}
 	}
-	for _, k := range c.Beside {
-		for _, r := range append([]compare.KindredRow{{Machine: c.Machines[0].Name, Compared: k.First}}, k.Rows...) {
+	for _, k := range c.Surveys {
+		for _, r := range append([]compare.SurveyRow{{Machine: c.Machines[0].Name, Compared: k.First}}, k.Rows...) {
 			for _, cell := range r.Compared {
 				unknown := fit.Median(nil)
 				row := append(csvRow(cell.Key, r.Machine, cell.Samples, cell.Time, unknown, unknown), csvRatio(cell.Ratio)...)

@@ -26,8 +26,8 @@ func FuzzCompare(f *testing.F) {
 	both := strings.TrimSuffix(one, "]}") + `, {"kind": "pair", "placement": "cpus", "tau": 1, "bytes": 0, "variant": "0-1", "time_ns": [50, 49, 51, 3], "samples_ns": [49, 50, 51]}]}`
 	texts := []string{one, zero, both, strings.Replace(both, "[50, 49, 51, 3]", "[0, 0, 0, 0]", 1),
 		"#m\t1\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n8192\t0.0000005\t0.000001\t0.000002\n"}
-	if folder := os.Getenv("TAULOP_SHARED"); folder != "" {
-		if text, err := os.ReadFile(folder + "/params/metropolis/SHM.txt"); err == nil { // of which two rows are enough
+	if directory := os.Getenv("TAULOP_SHARED"); directory != "" {
+		if text, err := os.ReadFile(directory + "/params/metropolis/SHM.txt"); err == nil { // of which two rows are enough
 			lines := strings.SplitN(string(text), "\n", 6)
 			texts = append(texts, "#m\t2\n"+strings.Join(lines[1:5], "\n")+"\n")
 		}

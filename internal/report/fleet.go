@@ -27,7 +27,7 @@ func (o *Overview) WriteJSON(w io.Writer) error { return writeJSON(w, o) }
 func (o *Overview) WriteText(w io.Writer, _ bool) {
 	fmt.Fprintf(w, "%d machines\n\n", len(o.Machines))
 	if len(o.Outliers) > 0 {
-		fmt.Fprintf(w, "machines that are off: robust z-score above %g, and the cell that gave them away\n", fit.OutlierScore)
+		fmt.Fprintf(w, "outliers: robust z-score above %g, each with the cell that is farthest off\n", fit.OutlierScore)
 		tw := newTable(w)
 		fmt.Fprint(tw, "machine\tz\tτ\tL(m,τ) ns\tmedian\t×\tcells off\twhere\t\n")
 		for _, out := range o.Outliers {
@@ -48,24 +48,24 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 		tw.Flush()
 		fmt.Fprintln(w)
 	}
-	for _, k := range o.Beside {
+	for _, k := range o.Surveys {
 		writeFleetKind(w, k)
 	}
 	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
 }
 
-// mostBeside is how many machines that are off, and how many cells, text has of a
+// mostInSurvey is how many outliers, and how many cells, text has of a
 // kind: pairs of CPUs are thousands.
-const mostBeside = 12
+const mostInSurvey = 12
 
-// writeFleetKind writes the outliers of what was measured beside transfers, then
+// writeFleetKind writes the outliers of what surveys measured, then
 // medians of the cells that machines are least alike in.
 func writeFleetKind(w io.Writer, k compare.FleetKind) {
 	if len(k.Outliers) > 0 {
-		fmt.Fprintf(w, "%s: machines that are off, and the cell that gave them away%s\n", k.Kind, firstOf(len(k.Outliers), "farthest"))
+		fmt.Fprintf(w, "%s: outliers, each with the cell that is farthest off%s\n", k.Kind, firstOf(len(k.Outliers), "farthest"))
 		tw := newTable(w)
 		fmt.Fprint(tw, "machine\tz\tns\tmedian\t×\tcells off\t  where\n")
-		for _, out := range k.Outliers[:min(mostBeside, len(k.Outliers))] {
+		for _, out := range k.Outliers[:min(mostInSurvey, len(k.Outliers))] {
 			fmt.Fprintf(tw, "%s\t%+.1f\t%s\t%s\t%s\t%d of %d\t  %s\n", out.Machine, out.Score, Digits(out.Time.Center, (out.Time.Hi-out.Time.Lo)/2),
 				significant(out.Median), significant(out.Time.Center/out.Median), out.Off, out.Cells, out.Key)
 		}
@@ -84,10 +84,10 @@ func writeFleetKind(w io.Writer, k compare.FleetKind) {
 
 // firstOf says how many are shown, where these are not all.
 func firstOf(n int, what string) string {
-	if n <= mostBeside {
+	if n <= mostInSurvey {
 		return ""
 	}
-	return fmt.Sprintf("; the %d %s of %d, -csv has all", mostBeside, what, n)
+	return fmt.Sprintf("; the %d %s of %d, -csv has all", mostInSurvey, what, n)
 }
 
 // widest are the cells with the widest spread, in their order.
@@ -98,7 +98,7 @@ func widest(cells []compare.FleetCell) []compare.FleetCell {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(width(b), width(a)) })
-	order = order[:min(mostBeside, len(order))]
+	order = order[:min(mostInSurvey, len(order))]
 	slices.Sort(order)
 	some := make([]compare.FleetCell, len(order))
 	for i, at := range order {
@@ -115,8 +115,7 @@ func spreadCells(s fit.Spread) string {
 }
 
 // WriteCSV writes a row for each machine, channel and τ, with the median of all and
-// the robust z-score, then one for each machine and cell of what was measured beside
-// transfers.
+// the robust z-score, then one for each machine and cell of a survey.
 func (o *Overview) WriteCSV(w io.Writer) error {
 	out := printable.NewTable(w, ',')
 	out.Write([]string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau",
@@ -132,7 +131,7 @@ func (o *Overview) WriteCSV(w io.Writer) error {
 			}
 		}
 	}
-	for _, k := range o.Beside {
+	for _, k := range o.Surveys {
 		for _, c := range k.Cells {
 			for _, s := range c.Scores {
 				write(c.Key, s.Machine, s.Time, math.NaN(), math.NaN(), c.Time, s.Z)

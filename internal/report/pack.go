@@ -32,7 +32,7 @@ func WritePacks(w io.Writer, f *params.File) {
 }
 
 func writePacking(w io.Writer, rows []strides.PackRow, cache string) {
-	fmt.Fprintf(w, "p(m,d) in ns, a message packed or unpacked, %s; × what a copy of as many bytes in one piece takes\n", cache)
+	fmt.Fprintf(w, "p(m,d) in ns, a message packed or unpacked, %s; × what a copy of as many contiguous bytes takes\n", cache)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "message\tp\t×\tMB/s\t")
 	for _, r := range rows {
@@ -48,7 +48,7 @@ func writePacking(w io.Writer, rows []strides.PackRow, cache string) {
 }
 
 func writeWays(w io.Writer, rows []strides.PackRow, cache string) {
-	fmt.Fprintf(w, "One way between two CPUs, nearest in common: %s; %s. o_mw in one piece, l_mw what the stride adds, ns\n", rows[0].Level, cache)
+	fmt.Fprintf(w, "One way between two CPUs, nearest in common: %s; %s. o_mw contiguous, l_mw what the stride adds, ns\n", rows[0].Level, cache)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "message\to_mw + l_mw\to_mw\tl_mw\t")
 	for _, r := range rows {

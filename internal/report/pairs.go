@@ -58,7 +58,7 @@ func writePairs(w io.Writer, f *params.File) {
 }
 
 func (p *Pairs) writeTables(w io.Writer) {
-	fmt.Fprintf(w, "lone transfers between two CPUs, one pair at a time; copy %s\n", p.Copy)
+	fmt.Fprintf(w, "isolated transfers between two CPUs, one pair at a time; copy %s\n", p.Copy)
 	if len(p.CPUs) <= MatrixCPUs {
 		for row, m := range p.Sizes {
 			p.writeMatrix(w, pairTitle(m)+", ns", func(pair params.Pair) string {

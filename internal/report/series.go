@@ -124,7 +124,7 @@ func (s *Series) remarks() (said []string) {
 		say("with flags and partners the copy costs %s what it costs alone: %s.", times(r.C.Center/r.Copy.Center), why)
 	}
 	if s.Tau == 1 {
-		say("one worker copies within its own cache: L(S,1) between two, which models take, is the setup lone of taulop sweep.")
+		say("one worker copies within its own cache: L(S,1) between two, which models take, is the setup isolated of taulop sweep.")
 	} else if bytesPerNs := float64(s.Tau) * float64(s.SegmentBytes) / r.L.Center; s.Concurrent {
 		say("%d transfers at once move %s GB/s together.", s.Tau, Digits(bytesPerNs, bytesPerNs/100))
 	}

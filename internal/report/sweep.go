@@ -94,14 +94,14 @@ func components(f *params.File) string {
 	return text + fmt.Sprintf(", %s %% between sessions; intervals are over sessions (median standard deviations of all cells)", Digits(100*sessions, 0.1))
 }
 
-// writeTransfers writes L(m,τ) of messages down and τ across: first the lone
+// writeTransfers writes L(m,τ) of messages down and τ across: first the isolated
 // transfer between two workers, then the setup's.
 func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) {
 	cache := "in cache"
 	if off {
 		cache = "off cache"
 	}
-	columns := []params.Key{{Kind: params.TransferCell, Setup: setups.Lone.Name, Placement: policy, OffCache: off, Tau: 1}}
+	columns := []params.Key{{Kind: params.TransferCell, Setup: setups.Isolated.Name, Placement: policy, OffCache: off, Tau: 1}}
 	for _, tau := range plan.Taus {
 		columns = append(columns, params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
 	}
@@ -116,8 +116,8 @@ func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell
 	fmt.Fprintf(w, "%10s", "m")
 	for _, k := range columns {
 		name := "τ=" + strconv.Itoa(k.Tau)
-		if k.Setup == setups.Lone.Name {
-			name = "lone"
+		if k.Setup == setups.Isolated.Name {
+			name = "isolated"
 		}
 		fmt.Fprintf(w, " %11s", name)
 	}

@@ -18,9 +18,9 @@ func TestWriteSweep(t *testing.T) {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m},
 			K: k, Transfers: transfers, Time: at(l)})
 	}
-	cell("lone", 1, 64, 1, 2, 300)
-	cell("lone", 1, 8192, 1, 2, 2000)
-	cell("lone", 1, 65536, 8, 2, 16000)
+	cell("isolated", 1, 64, 1, 2, 300)
+	cell("isolated", 1, 8192, 1, 2, 2000)
+	cell("isolated", 1, 65536, 8, 2, 16000)
 	cell("ring", 2, 64, 1, 2, 400)
 	cell("ring", 2, 8192, 1, 2, 3000)
 	cell("ring", 2, 1<<18, 32, 2, 18000)
@@ -36,7 +36,7 @@ func TestWriteSweep(t *testing.T) {
 		"1024 elements, in cache: ns an element",
 		"read  int32  2.00  2.00",
 		"L(m,τ) in ns, ring, placement local, in cache; segments of 8K",
-		"         m        lone         τ=2     A(τ)",
+		"         m    isolated         τ=2     A(τ)",
 		"        64         150         200     1.50", // A = 2·150/200
 		"        8K        1000        1500     1.33",
 		"       64K        8000\n", // the rest is not there yet

@@ -7,7 +7,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Profile is how a time of what was measured beside transfers grows with a size, a
+// A Profile is how a time of what surveys measured grows with a size, a
 // stride or a rate: a line of a chart.
 type Profile struct {
 	Kind      params.Kind    `json:"kind"`

@@ -405,16 +405,16 @@ func (b *tab) sight(figure string) {
 	b.until(`document.querySelector(%q).querySelector("svg") !== null`, figure)
 }
 
-// Beside transfers several machines have the same line each, and maps of pairs.
-func TestBesideInBrowser(t *testing.T) {
+// Surveys several machines have the same line each, and maps of pairs.
+func TestSurveysInBrowser(t *testing.T) {
 	p := few()
-	addBeside(p.Machines[0], 1)
-	addBeside(p.Machines[1], 2)
+	addSurveys(p.Machines[0], 1)
+	addSurveys(p.Machines[1], 2)
 	b := open(t, p)
 	defer b.clean()
 
 	t.Run("a line of every machine", func(t *testing.T) {
-		if got, want := b.texts("#beside h3"), "Copies between levels of the memory|Accesses|Messages at a stride|Message patterns|Disks|Pairs of CPUs"; got != want {
+		if got, want := b.texts("#surveys h3"), "Copies between levels of the memory|Accesses|Strided messages|Message patterns|Disks|Pairs of CPUs"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		const level, access = `figure[data-chart="level"]`, `figure[data-chart="access"]`
@@ -526,8 +526,8 @@ func TestBesideInBrowser(t *testing.T) {
 }
 
 // One machine has the lines of a panel, with a legend.
-func TestBesideOfOneInBrowser(t *testing.T) {
-	b := open(t, &Page{Machines: []compare.Machine{addBeside(exact("laptop", []int{1, 2}, 1000, 1600), 1)}})
+func TestSurveysOfOneInBrowser(t *testing.T) {
+	b := open(t, &Page{Machines: []compare.Machine{addSurveys(exact("laptop", []int{1, 2}, 1000, 1600), 1)}})
 	defer b.clean()
 	b.sight(`figure[data-chart="level"]`)
 	if got := b.texts(".kind:first-child .legend li"); got != "L1 → L1|L1 → memory" {
@@ -547,11 +547,11 @@ func only(m compare.Machine, k params.Kind) compare.Machine {
 }
 
 // Files hold different kinds, such as pairs of CPUs alone beside one of a disk.
-func TestBesideOfDifferentKindsInBrowser(t *testing.T) {
+func TestSurveysOfDifferentKindsInBrowser(t *testing.T) {
 	b := open(t, &Page{Machines: []compare.Machine{
-		only(addBeside(exact("pairs", nil), 1), params.PairCell),
-		only(addBeside(exact("disk", nil), 1), params.DiskCell),
-		only(addBeside(exact("access", nil), 1), params.AccessCell),
+		only(addSurveys(exact("pairs", nil), 1), params.PairCell),
+		only(addSurveys(exact("disk", nil), 1), params.DiskCell),
+		only(addSurveys(exact("access", nil), 1), params.AccessCell),
 	}})
 	for _, kind := range []string{"disk", "access"} {
 		b.sight(fmt.Sprintf(`figure[data-chart="%s"]`, kind))
@@ -583,16 +583,16 @@ func TestBesideOfDifferentKindsInBrowser(t *testing.T) {
 }
 
 // Files without transfers have a page of what else they hold, few and many.
-func TestBesideAloneInBrowser(t *testing.T) {
+func TestSurveysAloneInBrowser(t *testing.T) {
 	for _, n := range []int{1, 2, compare.Fleet} {
 		p := &Page{}
 		for i := range n {
 			m := exact(fmt.Sprintf("node%d", i), nil)
-			p.Machines = append(p.Machines, addBeside(m, 1+0.01*float64(i)))
+			p.Machines = append(p.Machines, addSurveys(m, 1+0.01*float64(i)))
 		}
 		b := open(t, p)
 		b.sight(`figure[data-chart="disk"]`)
-		if got := b.texts("h2"); strings.Count(got, "Beside transfers") != 1 || strings.Contains(got, "What each carries") || strings.Contains(got, "Charts") {
+		if got := b.texts("h2"); strings.Count(got, "Surveys") != 1 || strings.Contains(got, "What each carries") || strings.Contains(got, "Charts") {
 			t.Errorf("%d machines: sections %q", n, got)
 		}
 		if got := b.texts("footer"); got != "" {
@@ -715,20 +715,20 @@ func TestFleetInBrowser(t *testing.T) {
 	}
 }
 
-// A fleet has its median beside transfers too, and begins with machines that are off
+// A fleet has its median of surveys too, and begins with outliers
 // there.
-func TestFleetBesideInBrowser(t *testing.T) {
+func TestFleetSurveysInBrowser(t *testing.T) {
 	p := many(compare.Fleet + 2)
 	for i, m := range p.Machines {
 		times := 1 + 0.001*float64(i)
 		if i == 7 {
 			times = 2
 		}
-		p.Machines[i] = addBeside(m, times)
+		p.Machines[i] = addSurveys(m, times)
 	}
 	b := open(t, p)
 	defer b.clean()
-	if got := b.texts("#off-beside tbody th"); got != strings.TrimSuffix(strings.Repeat("node0007|", 6), "|") { // of each kind
+	if got := b.texts("#off-surveys tbody th"); got != strings.TrimSuffix(strings.Repeat("node0007|", 6), "|") { // of each kind
 		t.Errorf("off are %q", got)
 	}
 	const want = "median of 12|node0003|node0007" // 3 has slow transfers
@@ -740,7 +740,7 @@ func TestFleetBesideInBrowser(t *testing.T) {
 	if got := eval[string](b, `[...document.querySelectorAll('%s g.series')].map(g => g.dataset.name).join("|")`, figure); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if n := eval[int](b, `document.querySelectorAll('%s').length`, "#machines .beside"); n > 0 {
+	if n := eval[int](b, `document.querySelectorAll('%s').length`, "#machines .surveys"); n > 0 {
 		t.Errorf("%d tables of a fleet's machines", n)
 	}
 }
@@ -759,7 +759,7 @@ func TestAccessibleInBrowser(t *testing.T) {
 	pages := map[string]*Page{"few": few(), "fleet": many(compare.Fleet + 2)}
 	for _, p := range pages {
 		for i, m := range p.Machines {
-			addBeside(m, 1+float64(i))
+			addSurveys(m, 1+float64(i))
 		}
 	}
 	for name, p := range pages {

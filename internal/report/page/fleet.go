@@ -16,7 +16,7 @@ type fleet struct {
 	Why        string // nothing was compared
 	Outliers   []outlier
 	Medians    []median
-	Beside     []outlier   // beside transfers
+	Surveys    []outlier   // in surveys
 	Curves     template.JS // the median machine's, for the charts
 	Measured   template.JS // likewise
 	Score      float64     // from which on a machine is an outlier
@@ -73,7 +73,7 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 		cell := fmt.Sprintf("%s, L(%s,%d)", out.Channel, report.Bytes(out.Bytes), out.Tau)
 		v.Outliers = append(v.Outliers, newOutlier(n, out.Machine, cell, out.L, out.Median, out.Deviation))
 	}
-	if err := v.beside(machines, x, o.Beside, numbers); err != nil {
+	if err := v.surveys(machines, x, o.Surveys, numbers); err != nil {
 		return nil, err
 	}
 	for _, t := range o.Tables {
@@ -106,20 +106,20 @@ func newOutlier(number int, machine, cell string, ns fit.Estimate, median float6
 	}
 }
 
-// mostOff is how many machines that are off a kind has: of thousands of cells some
+// mostOff is how many outliers a kind has: of thousands of cells some
 // are off by chance on every machine.
 const mostOff = 100
 
-// beside is about what was measured beside transfers: machines that are off, which
+// surveys is about what surveys measured: outliers, which
 // charts begin with where transfers have shown fewer, and the median machine.
-func (v *fleet) beside(machines []compare.Machine, x *index, kinds []compare.FleetKind, numbers map[string]int) error {
+func (v *fleet) surveys(machines []compare.Machine, x *index, kinds []compare.FleetKind, numbers map[string]int) error {
 	for _, k := range kinds {
 		for _, out := range k.Outliers[:min(mostOff, len(k.Outliers))] {
 			n := numbers[out.Machine]
 			if len(x.First) < drawn && !slices.Contains(x.First, n) {
 				x.First = append(x.First, n)
 			}
-			v.Beside = append(v.Beside, newOutlier(n, out.Machine, out.Key.String(), out.Time, out.Median, out.Deviation))
+			v.Surveys = append(v.Surveys, newOutlier(n, out.Machine, out.Key.String(), out.Time, out.Median, out.Deviation))
 		}
 	}
 	if len(kinds) == 0 {

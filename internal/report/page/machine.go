@@ -28,9 +28,9 @@ type machine struct {
 	File     string // its name
 	Facts    []fact // what the table shows, the same of all machines
 	Details  []fact
-	Beside   []besideRow // of a few machines
+	Surveys  []surveyRow // of a few machines
 	Curves   template.JS // for the charts, JSON
-	Measured template.JS // beside transfers, for charts and maps; "" where there is nothing
+	Measured template.JS // surveys, for charts and maps; "" where there is nothing
 	Raw      string      // the file, gzip in base64
 }
 
@@ -48,7 +48,7 @@ type group struct {
 type index struct {
 	Machines   []entry `json:"machines"`
 	Groups     []group `json:"groups"`
-	Kinds      []kind  `json:"kinds,omitempty"` // beside transfers
+	Kinds      []kind  `json:"kinds,omitempty"` // of surveys
 	Bytes      int     `json:"S"`               // message size that charts begin with
 	Tau        int     `json:"tau"`             // likewise
 	Fleet      bool    `json:"fleet"`
@@ -75,7 +75,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 		machines[i] = facts(m)
 		machines[i].Number = i
 		if len(p.Machines) < compare.Fleet {
-			machines[i].Beside = besides(m)
+			machines[i].Surveys = surveyRows(m)
 		}
 		curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
 		for _, c := range curves[i] {
@@ -139,7 +139,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 			return nil, nil, err
 		}
 	}
-	if err := p.beside(machines, x); err != nil {
+	if err := p.surveys(machines, x); err != nil {
 		return nil, nil, err
 	}
 	if !x.Fleet {

@@ -43,14 +43,14 @@ var chartScript string
 //go:embed heat.js
 var heatScript string
 
-//go:embed beside.js
-var besideScript string
+//go:embed surveys.js
+var surveyScript string
 
 //go:embed page.js
 var pageScript string
 
 // scripts are in the order in which they need each other.
-var scripts = []string{chartScript, heatScript, besideScript, pageScript}
+var scripts = []string{chartScript, heatScript, surveyScript, pageScript}
 
 var page = template.Must(template.New("page").Parse(markup))
 
@@ -82,7 +82,7 @@ type view struct {
 	Warnings []warning
 	Breaches []warning // of eq. (8)
 	Groups   []group
-	Kinds    []kind    // beside transfers
+	Kinds    []kind    // of surveys
 	Maps     bool      // of pairs of CPUs
 	Overview *overview // of a few machines
 	Index    template.JS

@@ -122,19 +122,19 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 		t.Errorf("%q, %.200s", v.Fleet.Why, v.Index)
 	}
 	for _, m := range p.Machines {
-		addBeside(m, 1)
+		addSurveys(m, 1)
 	}
 	if v, err = p.view(); err != nil {
 		t.Fatal(err)
 	}
 	if v.Fleet.Why != "" || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || v.Fleet.Measured == "" {
-		t.Errorf("with something beside transfers: %q, %+v", v.Fleet.Why, v.Warnings)
+		t.Errorf("with some survey: %q, %+v", v.Fleet.Why, v.Warnings)
 	}
 }
 
-// addBeside adds cells of every kind to a machine, so many times the time: pairs of
+// addSurveys adds cells of every kind to a machine, so many times the time: pairs of
 // four CPUs, of which 0 and 1 share a cache, as do 2 and 3.
-func addBeside(m compare.Machine, times float64) compare.Machine {
+func addSurveys(m compare.Machine, times float64) compare.Machine {
 	add := func(k params.Key, ns float64) {
 		ns *= times
 		m.File.Cells = append(m.File.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: 0.9 * ns, Hi: 1.1 * ns, N: 9}})
@@ -171,12 +171,12 @@ func addBeside(m compare.Machine, times float64) compare.Machine {
 	return m
 }
 
-// The page holds beside transfers what machines have, and nothing of those that have
+// The page holds what surveys machines have, and nothing of those that have
 // none. Profiles that differ in their placement alone are two lines.
 func TestMeasured(t *testing.T) {
 	spread := params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: numa.Spread, Tau: 1, Bytes: 64, Variant: "L1-L1"}, Time: fit.Median([]float64{5})}
 	odd := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "core"}, Time: fit.Median([]float64{5})} // of a newer version
-	with, newer := addBeside(exact("with", []int{1, 2}, 1000, 1600), 1), exact("newer", []int{1, 2}, 1000, 1600)
+	with, newer := addSurveys(exact("with", []int{1, 2}, 1000, 1600), 1), exact("newer", []int{1, 2}, 1000, 1600)
 	with.File.Cells = append(with.File.Cells, spread)
 	newer.File.Cells = append(newer.File.Cells, odd)
 	v, err := (&Page{Machines: []compare.Machine{with, exact("without", []int{1, 2}, 1000, 1600), newer}}).view()
@@ -200,8 +200,8 @@ func TestMeasured(t *testing.T) {
 		"Copies between levels of the memory: τ = 2: L1 → memory, off cache false",
 		"Accesses: float64, N = 1K: read, off cache false",
 		"Accesses: float64, N = 1K: read, off cache true",
-		"Messages at a stride: packing: 4K, off cache false",
-		"Messages at a stride: packing: 4K, off cache true",
+		"Strided messages: packing: 4K, off cache false",
+		"Strided messages: packing: 4K, off cache true",
 		"Message patterns: permutation, P = 4: permutation-1, off cache false",
 		"Disks: page cache out: read, off cache false",
 	}
@@ -220,8 +220,8 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// What was measured beside transfers has a table, its names taken for text.
-func TestBeside(t *testing.T) {
+// What surveys measured has a table, its names taken for text.
+func TestSurveys(t *testing.T) {
 	m := exact("node", []int{1, 2}, 1000, 1600)
 	m.File.Cells = append(m.File.Cells, params.Cell{
 		Key:  params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: 2, Bytes: 4096, Variant: "L1-<b>L2"},

@@ -69,7 +69,7 @@ func TestAnonymous(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := anonymous(filepath.Join(dir, "none")); err == nil {
-		t.Error("a file in a folder that is not there")
+		t.Error("a file in a directory that is not there")
 	}
 }
 

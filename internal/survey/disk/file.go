@@ -82,7 +82,7 @@ func anonymous(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// refused says in a sentence what a folder does not allow.
+// refused says in a sentence what a directory does not allow.
 func (f *file) refused(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -96,9 +96,9 @@ func (f *file) refused(err error) error {
 	case errors.Is(err, syscall.EFBIG):
 		err = fmt.Errorf("a file of %d MB is larger than this process may write (%w): use a smaller one with -file", len(f.content)>>20, err)
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		err = fmt.Errorf("no file can be written there (%w): choose another folder", err)
+		err = fmt.Errorf("no file can be written there (%w): choose another directory", err)
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
-		err = fmt.Errorf("this is no folder that holds files (%w): name one on the disk to measure", err)
+		err = fmt.Errorf("this is no directory that holds files (%w): name one on the disk to measure", err)
 	default:
 		return fmt.Errorf("%s: %w", f.dir, err)
 	}

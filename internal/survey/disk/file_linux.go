@@ -40,7 +40,7 @@ func reserve(f *os.File, bytes int64) error {
 	}
 }
 
-// inMemory reports whether a folder's files are no further than memory.
+// inMemory reports whether a directory's files are no further than memory.
 func inMemory(dir string) bool {
 	var s unix.Statfs_t
 	return unix.Statfs(dir, &s) == nil && (s.Type == unix.TMPFS_MAGIC || s.Type == unix.RAMFS_MAGIC)

@@ -309,7 +309,7 @@ const segments = 64
 // work is what is measured, and how many latencies one takes.
 func (s *sampler) work(what string) (w setups.Work, n float64) {
 	if what == Pair {
-		tr := setups.Trial{Setup: setups.Lone, Tau: 2, Segments: 1, SegmentBytes: lineBytes, K: segments, Bytes: segments * lineBytes}
+		tr := setups.Trial{Setup: setups.Isolated, Tau: 2, Segments: 1, SegmentBytes: lineBytes, K: segments, Bytes: segments * lineBytes}
 		return tr, float64(segments * tr.Setup.Transfers)
 	}
 	if s.chain == nil {

@@ -94,7 +94,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	tr := setups.Trial{Setup: setups.Lone, Segments: 1, SegmentBytes: min(k.Bytes, SegmentBytes), K: nullSegments, Bytes: k.Bytes}
+	tr := setups.Trial{Setup: setups.Isolated, Segments: 1, SegmentBytes: min(k.Bytes, SegmentBytes), K: nullSegments, Bytes: k.Bytes}
 	transfers := float64(nullSegments * tr.Setup.Transfers)
 	if k.Bytes > 0 {
 		tr.K, transfers = (k.Bytes+tr.SegmentBytes-1)/tr.SegmentBytes, float64(tr.Setup.Transfers)

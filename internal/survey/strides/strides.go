@@ -19,7 +19,7 @@ import (
 
 // Survey is strided messages.
 var Survey = survey.Register(&survey.Survey{
-	Name: "pack", Doc: "messages at a stride: packing, o_mw and l_mw",
+	Name: "pack", Doc: "strided messages: packing, o_mw and l_mw",
 	Decode: survey.Decoder[Request],
 	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
 		messages, err := Messages(PackSizes, PackStrides, strided.Element, packArray)
@@ -231,7 +231,7 @@ type PackRow struct {
 	// Of packing alone, Level "": p(m,d) of one end, or what a copy takes of a
 	// contiguous message. Of a level: one way between two CPUs, o_mw + l_mw.
 	Time fit.Estimate `json:"time_ns"`
-	// Contiguous is that of the same size in one piece: of a level o_mw.
+	// Contiguous is that of the same size contiguous: of a level o_mw.
 	Contiguous *fit.Estimate `json:"contiguous_ns,omitempty"`
 	// Latency of a level is l_mw = f(s,d) of both ends, what the stride adds.
 	Latency *fit.Estimate `json:"l_mw_ns,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// o_mw is that of the same size in one piece, at the same level and state of the
+// o_mw is that of the same size contiguous, at the same level and state of the
 // cache; l_mw what the stride adds. Numbers in the proportions of mlognp-2009, Fig. 2.
 func TestPackRows(t *testing.T) {
 	packed := func(variant string, bytes int, off bool, ns float64) params.Cell {
@@ -46,7 +46,7 @@ func TestPackRows(t *testing.T) {
 	}
 }
 
-// The messages of mlognp-2009, each size in one piece too; what cannot be is refused.
+// The messages of mlognp-2009, each size contiguous too; what cannot be is refused.
 func TestMessages(t *testing.T) {
 	messages, err := Messages([]int{1 << 10, 4 << 10, 16 << 10}, []int{8, 64, 512}, 4, 16<<20)
 	if err != nil || len(messages) != 12 || messages[0].String() != "1K4S" || messages[11].String() != "16K512S" {

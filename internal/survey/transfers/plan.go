@@ -54,11 +54,11 @@ func Keys(p params.Plan, cpus int) []params.Key {
 			}
 			ks = append(ks, sized(p, params.Key{Kind: params.CopyCell, Placement: policy, Tau: tau})...)
 		}
-		if slices.Contains(p.Taus, 1) && cpus >= setups.Lone.Workers(1) {
-			lone := params.Key{Kind: params.TransferCell, Setup: setups.Lone.Name, Placement: policy, Tau: 1}
-			ks = append(ks, sized(p, lone)...)
-			lone.Kind = params.NullCell
-			ks = append(ks, lone)
+		if slices.Contains(p.Taus, 1) && cpus >= setups.Isolated.Workers(1) {
+			isolated := params.Key{Kind: params.TransferCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}
+			ks = append(ks, sized(p, isolated)...)
+			isolated.Kind = params.NullCell
+			ks = append(ks, isolated)
 		}
 	}
 	for _, policy := range p.Policies {

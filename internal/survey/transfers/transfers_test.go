@@ -43,7 +43,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	// Two placements, two states of the cache, 30 sizes: ring at three τ, ping at
-	// one, lone; copies at three τ.
+	// one, isolated; copies at three τ.
 	for kind, want := range map[params.Kind]int{
 		params.TransferCell: 2 * 2 * 30 * (3 + 1 + 1),
 		params.NullCell:     2 * (3 + 1 + 1),
@@ -56,7 +56,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	if n := len(Keys(p, 1)); n != len(ks)-2*(2*30+1) {
-		t.Errorf("on one CPU %d cells of %d: lone needs two", n, len(ks))
+		t.Errorf("on one CPU %d cells of %d: isolated needs two", n, len(ks))
 	}
 }
 

@@ -109,7 +109,7 @@ func (g guest) levels(ctx context.Context) error {
 	return nil
 }
 
-// ways sends messages at a stride between CPUs of one node and of two.
+// ways sends strided messages between CPUs of one node and of two.
 func (g guest) ways(ctx context.Context) error {
 	f, err := g.parameters(ctx, taulop, "pack", "-json", "-launches", "6", "-time", "60s", "4K64S")
 	if err != nil {

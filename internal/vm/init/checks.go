@@ -40,7 +40,7 @@ var checks = []check{
 	{name: "pairs of CPUs", on: only("2nodes", "4nodes", "smt", "memoryonly"), run: guest.pairs},
 	{name: "predictions over levels", on: only("4nodes", "smt"), run: guest.predicted},
 	{name: "copies between levels", on: only("1node", "2nodes", "memoryonly", "nomemory"), run: guest.levels},
-	{name: "messages at a stride over levels", on: only("2nodes", "smt"), run: guest.ways},
+	{name: "strided messages over levels", on: only("2nodes", "smt"), run: guest.ways},
 
 	{name: "no such node", run: guest.noSuchNode},
 	{name: "node without memory", on: only("nomemory"), run: guest.emptyNode},

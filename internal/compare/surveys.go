@@ -9,24 +9,24 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Kindred is what machines measured beside transfers, of one kind: pairs, levels of
+// A SurveyTable is what surveys measured on machines, of one kind: pairs, levels of
 // the memory, accesses, packed messages, patterns or disks.
-type Kindred struct {
-	Kind  params.Kind   `json:"kind"`
-	First []KindredCell `json:"first"` // of the first machine, that another one has
-	Rows  []KindredRow  `json:"rows"`  // a machine each, but the first
+type SurveyTable struct {
+	Kind  params.Kind  `json:"kind"`
+	First []SurveyCell `json:"first"` // of the first machine, that another one has
+	Rows  []SurveyRow  `json:"rows"`  // a machine each, but the first
 }
 
-// A KindredRow is a machine's cells over those of the first machine that are of the
+// A SurveyRow is a machine's cells over those of the first machine that are of the
 // same key: 2 is twice as slow.
-type KindredRow struct {
-	Machine  string        `json:"machine"`
-	Cells    int           `json:"cells"`  // in common
-	Mean     float64       `json:"ratio"`  // geometric
-	Slower   int           `json:"slower"` // beyond the intervals, which both need
-	Faster   int           `json:"faster"`
-	Farthest Extreme       `json:"farthest"`
-	Compared []KindredCell `json:"compared"` // in the order of the file
+type SurveyRow struct {
+	Machine  string       `json:"machine"`
+	Cells    int          `json:"cells"`  // in common
+	Mean     float64      `json:"ratio"`  // geometric
+	Slower   int          `json:"slower"` // beyond the intervals, which both need
+	Faster   int          `json:"faster"`
+	Farthest Extreme      `json:"farthest"`
+	Compared []SurveyCell `json:"compared"` // in the order of the file
 }
 
 // An Extreme is the cell whose ratio lies farthest from 1.
@@ -35,21 +35,21 @@ type Extreme struct {
 	Ratio float64    `json:"ratio"`
 }
 
-// A KindredCell is a cell beside that of the first machine.
-type KindredCell struct {
+// A SurveyCell is a cell beside that of the first machine.
+type SurveyCell struct {
 	params.Key
 	Time    fit.Estimate `json:"time_ns"`
 	Samples int          `json:"samples"`
 	Ratio   *Ratio       `json:"to_first,omitempty"` // nil for the first itself
 }
 
-// beside compares what machines measured beside transfers with the first, kinds in
+// surveys compares what surveys measured on machines with the first, kinds in
 // the order of files.
-func beside(machines []Machine, test fit.Test) (all []Kindred) {
+func surveys(machines []Machine, test fit.Test) (all []SurveyTable) {
 	first := make(map[params.Key]params.Cell)
 	var kinds []params.Kind
 	for _, c := range machines[0].File.Cells {
-		if !isBeside(c) {
+		if !ofSurvey(c) {
 			continue
 		}
 		first[c.Key] = c
@@ -58,9 +58,9 @@ func beside(machines []Machine, test fit.Test) (all []Kindred) {
 		}
 	}
 	for _, kind := range kinds {
-		k := Kindred{Kind: kind}
+		k := SurveyTable{Kind: kind}
 		for _, m := range machines[1:] {
-			if row := kindred(machines[0].File, m, kind, first, test); row.Cells > 0 {
+			if row := surveyRow(machines[0].File, m, kind, first, test); row.Cells > 0 {
 				k.Rows = append(k.Rows, row)
 			}
 		}
@@ -72,15 +72,15 @@ func beside(machines []Machine, test fit.Test) (all []Kindred) {
 	return all
 }
 
-// isBeside tells cells with a time that are no transfers, nor what these are made of.
-func isBeside(c params.Cell) bool { return c.Variant != "" && c.Time.Center > 0 }
+// ofSurvey tells cells with a time that are no transfers, nor what these are made of.
+func ofSurvey(c params.Cell) bool { return c.Variant != "" && c.Time.Center > 0 }
 
-func kindred(firstFile *params.File, m Machine, kind params.Kind, first map[params.Key]params.Cell, test fit.Test) KindredRow {
-	row := KindredRow{Machine: m.Name}
+func surveyRow(firstFile *params.File, m Machine, kind params.Kind, first map[params.Key]params.Cell, test fit.Test) SurveyRow {
+	row := SurveyRow{Machine: m.Name}
 	var sum, farthest float64
 	for _, c := range m.File.Cells {
 		one, found := first[c.Key]
-		if c.Kind != kind || !found || !isBeside(c) {
+		if c.Kind != kind || !found || !ofSurvey(c) {
 			continue
 		}
 		log := math.Log(c.Time.Center / one.Time.Center)
@@ -93,7 +93,7 @@ func kindred(firstFile *params.File, m Machine, kind params.Kind, first map[para
 		} else if above(one.Time, c.Time) {
 			row.Faster++
 		}
-		row.Compared = append(row.Compared, KindredCell{c.Key, c.Time, len(c.Samples),
+		row.Compared = append(row.Compared, SurveyCell{c.Key, c.Time, len(c.Samples),
 			ratio(one.Time, one.Replicates(firstFile), c.Time, c.Replicates(m.File), test)})
 	}
 	row.Mean = math.Exp(sum / float64(max(1, row.Cells)))
@@ -101,7 +101,7 @@ func kindred(firstFile *params.File, m Machine, kind params.Kind, first map[para
 }
 
 // common are the cells of the first machine that others were put beside.
-func (k *Kindred) common(first Machine) (cells []KindredCell) {
+func (k *SurveyTable) common(first Machine) (cells []SurveyCell) {
 	others := make(map[params.Key]bool)
 	for _, r := range k.Rows {
 		for _, c := range r.Compared {
@@ -110,13 +110,13 @@ func (k *Kindred) common(first Machine) (cells []KindredCell) {
 	}
 	for _, c := range first.File.Cells {
 		if others[c.Key] {
-			cells = append(cells, KindredCell{Key: c.Key, Time: c.Time, Samples: len(c.Samples)})
+			cells = append(cells, SurveyCell{Key: c.Key, Time: c.Time, Samples: len(c.Samples)})
 		}
 	}
 	return cells
 }
 
-// A FleetKind is what the machines of a fleet measured beside transfers, of one kind.
+// A FleetKind is what a survey measured on the machines of a fleet.
 type FleetKind struct {
 	Kind     params.Kind   `json:"kind"`
 	Machines int           `json:"machines"` // that have a cell of it
@@ -150,13 +150,13 @@ type CellOutlier struct {
 	Deviation
 }
 
-// fleetBeside puts what machines measured beside transfers beside the median.
-func fleetBeside(machines []Machine) (kinds []FleetKind) {
+// fleetSurveys puts what surveys measured on machines beside the median.
+func fleetSurveys(machines []Machine) (kinds []FleetKind) {
 	at := make(map[params.Key]int)
 	var cells []FleetCell
 	for _, m := range machines {
 		for _, c := range m.File.Cells {
-			if !isBeside(c) || c.Time.N > 0 && !c.Time.Known() { // too few samples give nobody away
+			if !ofSurvey(c) || c.Time.N > 0 && !c.Time.Known() { // too few samples give nobody away
 				continue
 			}
 			i, known := at[c.Key]

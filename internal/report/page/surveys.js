@@ -1,5 +1,5 @@
 "use strict";
-// What was measured beside transfers: a chart of each kind, and maps of pairs of CPUs.
+// What surveys measured: a chart of each kind, and maps of pairs of CPUs.
 
 // addKind adds the chart of a kind. Of one machine it has the lines of a panel, of
 // several the same line of each.

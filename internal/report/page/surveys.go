@@ -14,21 +14,21 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A besideRow is a cell of what was measured beside transfers.
-type besideRow struct {
+// A surveyRow is a cell of what surveys measured.
+type surveyRow struct {
 	Kind, Variant, Cache string
 	Placement            string
 	Tau, Bytes           int
 	Time, Interval       string // ns
 }
 
-// besides are those of a machine, in the order of its file.
-func besides(m compare.Machine) (rows []besideRow) {
+// surveyRows are those of a machine, in the order of its file.
+func surveyRows(m compare.Machine) (rows []surveyRow) {
 	for _, c := range m.File.Cells {
 		if c.Variant == "" {
 			continue
 		}
-		row := besideRow{Kind: string(c.Kind), Variant: c.Variant, Cache: "in", Placement: string(c.Placement), Tau: c.Tau, Bytes: c.Bytes,
+		row := surveyRow{Kind: string(c.Kind), Variant: c.Variant, Cache: "in", Placement: string(c.Placement), Tau: c.Tau, Bytes: c.Bytes,
 			Time: report.Digits(c.Time.Center, (c.Time.Hi-c.Time.Lo)/2)}
 		if c.OffCache {
 			row.Cache = "off"
@@ -42,7 +42,7 @@ func besides(m compare.Machine) (rows []besideRow) {
 	return rows
 }
 
-// A kind is what machines measured beside transfers over sizes or strides, in a chart.
+// A kind is what surveys measured on machines over sizes or strides, in a chart.
 type kind struct {
 	Kind     params.Kind     `json:"-"`
 	Label    string          `json:"label"`
@@ -68,7 +68,7 @@ var drawnKinds = []kind{
 		Quantity: "c(m,τ)", About: "time of a copy of m bytes from where they lie to where they go", Over: report.MessageSize},
 	{Kind: params.AccessCell, Label: "Accesses", Panel: "array", Line: "operation",
 		Quantity: "Access", About: "time of one of the N elements that a pass takes, one every stride", Over: report.ElementStride},
-	{Kind: params.PackCell, Label: "Messages at a stride", Panel: "way", Line: "m",
+	{Kind: params.PackCell, Label: "Strided messages", Panel: "way", Line: "m",
 		Quantity: "Message", About: "time of a message whose pieces lie d bytes apart", Over: report.ByteStride},
 	{Kind: params.PatternCell, Label: "Message patterns", Panel: "pattern", Line: "messages",
 		Quantity: "Message", About: "time of a message of m bytes while all P ranks send theirs", Over: report.MessageSize},
@@ -76,7 +76,7 @@ var drawnKinds = []kind{
 		Quantity: "Disk", About: "time of a transfer of m bytes from or to a file", Over: report.MessageSize},
 }
 
-// measured is what a machine has beside transfers.
+// measured is what surveys found on a machine.
 type measured struct {
 	profiles []*report.Profile
 	pairs    *params.Pairs // nil where there are none
@@ -91,8 +91,8 @@ func newMeasured(f *params.File) measured {
 	return m
 }
 
-// beside makes what the page has of all machines beside transfers.
-func (p *Page) beside(machines []machine, x *index) error {
+// surveys makes what the page has of surveys, of all machines.
+func (p *Page) surveys(machines []machine, x *index) error {
 	found := make([]measured, len(machines))
 	p.each(func(i int) { found[i] = newMeasured(p.Machines[i].File) })
 	x.lines = newLines(found)
@@ -175,8 +175,8 @@ func (l *lines) add(profiles []*report.Profile) {
 	}
 }
 
-// A besideData is what a machine has beside transfers, for charts and maps.
-type besideData struct {
+// A surveyData is what surveys found on a machine, for charts and maps.
+type surveyData struct {
 	Lines []lineData `json:"lines"`
 	Pairs *pairMap   `json:"pairs,omitempty"`
 }
@@ -241,7 +241,7 @@ func ends(sizes []int) []int {
 
 // encode makes the charts' data of a machine; nothing where it has none.
 func (l *lines) encode(m measured) (template.JS, error) {
-	data := besideData{Lines: []lineData{}} // a list for scripts, of pairs alone too
+	data := surveyData{Lines: []lineData{}} // a list for scripts, of pairs alone too
 	for _, p := range m.profiles {
 		at, drawn := l.numbers[profileNameOf(p)]
 		if !drawn {
@@ -265,7 +265,7 @@ func (l *lines) encode(m measured) (template.JS, error) {
 	return template.JS(text), err
 }
 
-// medianMachine is what a fleet has beside transfers in the middle, its bounds a
+// medianMachine is what a fleet has in the middle of surveys, its bounds a
 // robust standard deviation away.
 func medianMachine(machines []compare.Machine, kinds []compare.FleetKind) *params.File {
 	f := &params.File{}

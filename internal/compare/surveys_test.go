@@ -12,7 +12,7 @@ import (
 
 // Ratios of 2 and 8 have a geometric mean of 4; what only one machine has, and
 // transfers, are left out.
-func TestBeside(t *testing.T) {
+func TestSurveys(t *testing.T) {
 	cell := func(kind params.Kind, variant string, ns float64) params.Cell {
 		return params.Cell{Key: params.Key{Kind: kind, Placement: "local", Tau: 1, Bytes: 64, Variant: variant},
 			Time: fit.Estimate{Center: ns, Lo: 0.9 * ns, Hi: 1.1 * ns, N: 9}}
@@ -20,7 +20,7 @@ func TestBeside(t *testing.T) {
 	machine := func(name string, cells ...params.Cell) Machine {
 		return Machine{Name: name, File: &params.File{Cells: cells}}
 	}
-	got := beside([]Machine{
+	got := surveys([]Machine{
 		machine("a", cell(params.TransferCell, "", 7), cell(params.LevelCell, "L1-L2", 10), cell(params.LevelCell, "L2-L2", 10), cell(params.LevelCell, "L3-L3", 10),
 			cell(params.PairCell, "0-1", 100), cell(params.PackCell, "4K8S", 5)),
 		machine("b", cell(params.TransferCell, "", 9), cell(params.LevelCell, "L1-L2", 20), cell(params.LevelCell, "L2-L2", 80), cell(params.LevelCell, "L1-L1", 1),
@@ -45,7 +45,7 @@ func TestBeside(t *testing.T) {
 
 // Of twelve machines one copies at half the speed between two levels, and another has
 // too few samples to say so. What one machine alone has is not compared.
-func TestFleetBeside(t *testing.T) {
+func TestFleetSurveys(t *testing.T) {
 	var machines []Machine
 	for i := range 12 {
 		m := machine(fmt.Sprintf("node%02d", i), map[int]float64{1: 1000, 2: 1500})
@@ -67,14 +67,14 @@ func TestFleetBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.Beside) != 1 || len(o.Beside[0].Cells) != 2 || o.Beside[0].Machines != 11 {
-		t.Fatalf("%+v", o.Beside)
+	if len(o.Surveys) != 1 || len(o.Surveys[0].Cells) != 2 || o.Surveys[0].Machines != 11 {
+		t.Fatalf("%+v", o.Surveys)
 	}
 	// 100 … 111 but 107 and 108, and 214 for 107: the middle one of 11 is 105.
-	if c := o.Beside[0].Cells[1]; c.Variant != "L2-L2" || c.Machines != 11 || c.Time.Median != 105 || c.Time.Most != 214 {
+	if c := o.Surveys[0].Cells[1]; c.Variant != "L2-L2" || c.Machines != 11 || c.Time.Median != 105 || c.Time.Most != 214 {
 		t.Errorf("%+v", c)
 	}
-	out := o.Beside[0].Outliers
+	out := o.Surveys[0].Outliers
 	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.Variant != "L2-L2" || out[0].Score < fit.OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
 		t.Errorf("%+v", out)
 	}
@@ -86,7 +86,7 @@ func TestFleetBeside(t *testing.T) {
 
 // Files without transfers meet by what else they hold; transfers that were asked for,
 // or that machines have, must be in common or are said not to be.
-func TestBesideAlone(t *testing.T) {
+func TestSurveysAlone(t *testing.T) {
 	disk := func(m Machine) Machine {
 		m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: "local", Tau: 1, Bytes: 4096, Variant: "read-direct"},
 			Time: fit.Estimate{Center: 100, Lo: 99, Hi: 101, N: 9}, Samples: params.Samples(99, 100, 101)})
@@ -123,11 +123,11 @@ func TestBesideAlone(t *testing.T) {
 		if c == nil {
 			c = &Comparison{}
 		}
-		check("few", len(c.Tables), len(c.Beside), c.Warnings, err)
+		check("few", len(c.Tables), len(c.Surveys), c.Warnings, err)
 		o, err := NewOverview(tt.machines, tt.choice)
 		if o == nil {
 			o = &Overview{}
 		}
-		check("fleet", len(o.Tables), len(o.Beside), o.Warnings, err)
+		check("fleet", len(o.Tables), len(o.Surveys), o.Warnings, err)
 	}
 }
