@@ -1,0 +1,29 @@
+package fit_test
+
+import (
+	"fmt"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// L(S,τ) and c(S,τ) of what six launches found for a message of 4 segments, each of
+// which passes two transfers, and for transfers of nothing.
+func Example() {
+	l := fit.Median([]float64{8800, 8720, 9040, 8880, 8640, 8960}) // ns
+	y := fit.Median([]float64{140, 150, 144, 146, 152, 138})
+	L := fit.Transfer(l, 4, 2)
+	c := fit.Copy(L, y)
+	fmt.Printf("L = %.0f ns [%.0f, %.0f]\n", L.Center, L.Lo, L.Hi)
+	fmt.Printf("c = %.0f ns [%.0f, %.0f]\n", c.Center, c.Lo, c.Hi)
+	// Output:
+	// L = 1105 ns [1080, 1130]
+	// c = 960 ns [928, 992]
+}
+
+// How many transfers memory carries at once, where four take twice as long as one.
+func ExampleConcurrency() {
+	one := fit.Estimate{Center: 1000, Lo: 980, Hi: 1020, N: 6}
+	four := fit.Estimate{Center: 2000, Lo: 1960, Hi: 2040, N: 6}
+	fmt.Printf("A(4) = %.1f\n", fit.Concurrency(4, one, four).Center)
+	// Output: A(4) = 2.0
+}
