@@ -1,5 +1,7 @@
 package params
 
+import "slices"
+
 // Transfers are the transfers of a file of one setup, placement, state of the
 // cache and size m, for every τ there is, rising.
 type Transfers struct {
@@ -8,7 +10,8 @@ type Transfers struct {
 }
 
 // Transfers are all of a file, setup by setup, placement by placement, in cache
-// before off cache, m rising. It needs no complete file.
+// before off cache, m rising, those that were isolated as Alone has them. It needs no
+// complete file.
 func (f *File) Transfers() []Transfers {
 	var all []Transfers
 	for _, key := range f.tables() {
@@ -17,11 +20,53 @@ func (f *File) Transfers() []Transfers {
 			t := Transfers{Key: key}
 			for _, tau := range g.taus {
 				if c := g.cells[[2]int{key.Bytes, tau}]; c != nil {
-					t.Cells = append(t.Cells, c)
+					t.Cells = append(t.Cells, f.Alone(c))
 				}
 			}
 			all = append(all, t)
 		}
 	}
 	return all
+}
+
+// Alone is L(m,1) as other τ count waiting. Every isolated transfer waits for a flag
+// that another core has just set; of a segment's two transfers in a ring, as in a
+// message that is alone, one does. So half of y(1) comes off each, launch by launch, but
+// never more than half of its time. Other cells, and those of a file without y(1) of
+// isolated transfers, are what they were.
+func (f *File) Alone(c *Cell) *Cell {
+	if c.Kind != TransferCell || c.Setup != Isolated {
+		return c
+	}
+	i := slices.IndexFunc(f.Cells, func(y Cell) bool {
+		return y.Kind == NullCell && y.Setup == Isolated && y.Placement == c.Placement && y.Tau == c.Tau
+	})
+	if i < 0 {
+		return c
+	}
+	y := &f.Cells[i]
+	waits := float64(max(1, c.Transfers)*max(1, c.K)) / float64(max(1, y.Transfers)) / 2
+	less := func(l, y float64) float64 { return max(l/2, l-waits*y) }
+	alone := *c
+	alone.Time.Center = less(c.Time.Center, y.Time.Center)
+	alone.Time.Lo, alone.Time.Hi = less(c.Time.Lo, y.Time.Hi), less(c.Time.Hi, y.Time.Lo)
+	in := make(map[int32]float64) // y by launch
+	for _, s := range y.Samples {
+		in[s.Launch] = s.NS
+	}
+	launched := false
+	alone.Samples = slices.Clone(c.Samples)
+	for i := range alone.Samples {
+		s := &alone.Samples[i]
+		ns, known := in[s.Launch]
+		if !known || s.Launch == Unlaunched {
+			ns = y.Time.Center
+		}
+		s.NS = less(s.NS, ns)
+		launched = launched || s.Launch != Unlaunched
+	}
+	if launched {
+		alone.Time = alone.Replicates(f).Estimate()
+	}
+	return &alone
 }

@@ -25,7 +25,7 @@ func WriteSweep(w io.Writer, f *params.File) {
 	for _, setup := range f.Plan.Setups {
 		for _, policy := range f.Plan.Policies {
 			for _, off := range f.Plan.Caches {
-				writeTransfers(w, f.Plan, at, setup, policy, off)
+				writeTransfers(w, f, at, setup, policy, off)
 			}
 		}
 	}
@@ -96,19 +96,19 @@ func components(f *params.File) string {
 
 // writeTransfers writes L(m,τ) of messages down and τ across: first the isolated
 // transfer between two workers, then the setup's.
-func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) {
+func writeTransfers(w io.Writer, f *params.File, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) {
 	cache := "in cache"
 	if off {
 		cache = "off cache"
 	}
 	columns := []params.Key{{Kind: params.TransferCell, Setup: setups.Isolated.Name, Placement: policy, OffCache: off, Tau: 1}}
-	for _, tau := range plan.Taus {
+	for _, tau := range f.Plan.Taus {
 		columns = append(columns, params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
 	}
 	columns = slices.DeleteFunc(columns, func(k params.Key) bool {
-		return !slices.ContainsFunc(plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })
+		return !slices.ContainsFunc(f.Plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })
 	})
-	fmt.Fprintf(w, "L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole\n", setup, policy, cache, Bytes(plan.SegmentBytes))
+	fmt.Fprintf(w, "L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole\n", setup, policy, cache, Bytes(f.Plan.SegmentBytes))
 	if len(columns) == 0 {
 		fmt.Fprint(w, "nothing is measured yet\n\n")
 		return
@@ -122,7 +122,7 @@ func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell
 		fmt.Fprintf(w, " %11s", name)
 	}
 	fmt.Fprintf(w, " %8s\n", "A(τ)")
-	for _, m := range plan.Sizes {
+	for _, m := range f.Plan.Sizes {
 		var row strings.Builder
 		fmt.Fprintf(&row, "%10s", Bytes(m))
 		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and that of the largest τ
@@ -137,7 +137,7 @@ func writeTransfers(w io.Writer, plan params.Plan, at map[params.Key]params.Cell
 			L := c.Whole()
 			fmt.Fprintf(&row, " %11s", Digits(L.Center, (L.Hi-L.Lo)/2))
 			if k.Tau == 1 && tau == 0 {
-				one = L
+				one = f.Alone(&c).Whole()
 			}
 			last, tau = L, k.Tau
 		}
