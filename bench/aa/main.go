@@ -3,10 +3,11 @@
 // the interval of three holds the centre over all, and with files of the machine
 // changed on purpose, how often that is found.
 //
-//	go run ./bench/aa A1.json A2.json … [-b B1.json B2.json …]
+//	go run ./bench/aa [-drift 0.15] A1.json A2.json … [-b B1.json B2.json …]
 package main
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,8 +19,12 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+var test = fit.Test{Drift: compare.DefaultDrift, Least: compare.DefaultLeast}
+
 func main() {
-	paths, changed := os.Args[1:], []string(nil)
+	flag.Float64Var(&test.Drift, "drift", test.Drift, "what sessions are taken to differ by, as compare's")
+	flag.Parse()
+	paths, changed := flag.Args(), []string(nil)
 	if i := slices.Index(paths, "-b"); i >= 0 {
 		paths, changed = paths[:i], paths[i+1:]
 	}
@@ -50,7 +55,7 @@ func read(paths []string) (files []*params.File) {
 
 // compared is a comparison of two files in all sizes that they have.
 func compared(a, b *params.File) compare.Verdict {
-	c, err := compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: a.Plan.Sizes})
+	c, err := compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: a.Plan.Sizes, Test: &test})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "aa:", err)
 		os.Exit(1)
