@@ -168,8 +168,8 @@ func TestPredictStride(t *testing.T) {
 		"-params " + file + " -stride 0 bcast":               "-stride",
 		"-params " + file + " -stride x bcast":               "-stride",
 		"-params " + file + " -stride 64 -off_cache bcast":   "off cache",
-		"-params " + file + " -stride 64 bcast:sm-tree":      "one piece",
-		"-params " + file + " -stride 64 -model loggp bcast": "one piece",
+		"-params " + file + " -stride 64 bcast:sm-tree":      "contiguous",
+		"-params " + file + " -stride 64 -model loggp bcast": "contiguous",
 		strings.Join(machine, " ") + " -stride 64 bcast":     "-with pack",
 	} {
 		_, _, err := run(t, strings.Fields("predict -P 2 -m 8K "+line)...)

@@ -136,7 +136,7 @@ func mutable(t *testing.T, dir string) (all []original) {
 	add(load(t, published), native, append(tables, "import MUTANT", "import MUTANT "+gamma, "compare -as ring MUTANT GOOD"))
 	add(load(t, gamma), published, []string{"import GOOD MUTANT", "predict -params GOOD -gamma MUTANT -P 4 allreduce"})
 	for _, output := range []string{"imb-2021.11.txt", "osu-5.3.txt"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "mpibench", "testdata", output))
+		text, err := os.ReadFile(filepath.Join("..", "..", "internal", "mpibench", "testdata", output))
 		if err != nil {
 			t.Fatal(err)
 		}
