@@ -33,8 +33,6 @@ func (e *Error) Unwrap() error { return e.Err }
 // Write writes a result to path. What cannot be written is an *Error; an error of
 // write itself is returned as it is. On some file systems write is called twice.
 func Write(path string, write func(io.Writer) error) error {
-	writing.Add(1)
-	defer writing.Add(-1)
 	to, err := find(path)
 	if err != nil {
 		return &Error{path, err}
@@ -42,6 +40,8 @@ func Write(path string, write func(io.Writer) error) error {
 	if to.stream {
 		return to.send(write)
 	}
+	writing.Add(1)
+	defer writing.Add(-1)
 	again, err := to.replace(write, create)
 	if again {
 		_, err = to.replace(write, createNamed)
@@ -49,10 +49,10 @@ func Write(path string, write func(io.Writer) error) error {
 	return err
 }
 
-// writing counts the files that are being written.
+// writing counts the files that are being replaced.
 var writing atomic.Int32
 
-// Writing tells whether a file is being written just now. Who ends the process waits
+// Writing tells whether a file is being replaced just now. Who ends the process waits
 // until it is: what was measured would be lost.
 func Writing() bool { return writing.Load() > 0 }
 
