@@ -27,6 +27,9 @@ func Dir(t testing.TB) string {
 	return filepath.Join(shared, "topologies")
 }
 
+// Available tells whether there are any.
+func Available() bool { return os.Getenv("TAULOP_SHARED") != "" }
+
 // Names lists the machines.
 func Names(t testing.TB) []string {
 	t.Helper()
