@@ -42,7 +42,7 @@ func TestSameMachine(t *testing.T) {
 		{func(f *params.File) { f.Plan.Segments = 0 }, "0 segments of 64 bytes"},
 		{func(f *params.File) { f.Plan.Caches = nil }, "states of the cache"},
 		{func(f *params.File) { f.Plan.Taus = []int{100_000_000} }, "τ = 100000000 is more than"},
-		{func(f *params.File) { f.Plan.Taus, f.Plan.Sizes = upTo(1<<14), upTo(1<<16) }, "more than 1048576 cells"},
+		{func(f *params.File) { f.Plan.Taus, f.Plan.Sizes = upTo(1<<13), upTo(1<<16) }, "more than 1048576 cells"},
 	} {
 		err := SameMachine(file(tt.change), m, here)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

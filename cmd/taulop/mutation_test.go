@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/randtest"
+	"github.com/taulop/taulop/params"
+)
+
+// mutationsEnv is how many mutated files TestMutatedFiles reads.
+const mutationsEnv = "TAULOP_MUTATIONS"
+
+// Files that somebody has damaged or made up go through all commands that read, without
+// a panic, a hang of more than 5 s, or more than 1 GB of memory: a sentence says what is
+// wrong, or there is a result.
+func TestMutatedFiles(t *testing.T) {
+	files := 100
+	if text := os.Getenv(mutationsEnv); text != "" {
+		var err error
+		if files, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("%s=%q: give a number of files, like 20000", mutationsEnv, text)
+		}
+	}
+	dir := t.TempDir()
+	originals := mutable(t, dir)
+	random := randtest.New(t)
+	mutant := filepath.Join(dir, "mutant")
+	read := 0 // commands that had a result
+	for i := range files {
+		o := originals[i%len(originals)]
+		text := mutate(random, o.text)
+		if err := os.WriteFile(mutant, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range o.commands {
+			line := strings.Fields(strings.NewReplacer("MUTANT", mutant, "GOOD", o.good, "DIR", dir).Replace(args))
+			if err := bounded(line); err == nil {
+				read++
+			} else if text := err.Error(); text == "" || strings.Contains(text, "\n") || exitStatus(err) != 1 && exitStatus(err) != 2 && line[0] != "sweep" {
+				t.Errorf("file %d, %s: %q; want a sentence", i, args, text)
+				keepMutant(t, i, mutant)
+			}
+			if t.Failed() {
+				keepMutant(t, i, mutant)
+				return
+			}
+			for _, made := range []string{"made.json", "made.svg", "made.html", "SHM.txt", "gamma.txt"} {
+				os.Remove(filepath.Join(dir, made))
+			}
+		}
+	}
+	t.Logf("%d files, of which %d commands made something", files, read)
+}
+
+// keepMutant leaves the file where it can be looked at.
+func keepMutant(t *testing.T, i int, path string) {
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) > 1<<16 {
+		return
+	}
+	t.Logf("file %d is %q", i, data)
+}
+
+// bounded runs a command in this process; a panic, too much time and too much memory
+// are errors of several lines.
+func bounded(line []string) (err error) {
+	const longest, most = 5 * time.Second, 1 << 30
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				stack := make([]byte, 1<<12)
+				done <- fmt.Errorf("panic:\n%v\n%s", r, stack[:runtime.Stack(stack, false)])
+			}
+		}()
+		cmd, args := find(line)
+		done <- cmd.run(ctx, io.Discard, io.Discard, args)
+	}()
+	if line[0] == "sweep" { // which measures as long as its plan says
+		defer time.AfterFunc(longest/20, cancel).Stop()
+	}
+	limit := time.NewTimer(longest)
+	defer limit.Stop()
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-limit.C:
+			return fmt.Errorf("hang:\nno end within %v", longest)
+		case <-look.C:
+			var m runtime.MemStats
+			if runtime.ReadMemStats(&m); m.HeapInuse > most {
+				return fmt.Errorf("memory:\n%d MB", m.HeapInuse>>20)
+			}
+		}
+	}
+}
+
+// An original is a file to damage, with the commands that read its kind.
+type original struct {
+	text     string
+	good     string // a parameter file beside it
+	commands []string
+}
+
+func mutable(t *testing.T, dir string) (all []original) {
+	t.Helper()
+	native := swept(t, dir)
+	published := save(t, dir, "good.txt", tinySHM)
+	gamma := save(t, dir, "good-gamma.txt", tinyGamma)
+	tables := []string{
+		"compare MUTANT GOOD", "predict -params MUTANT -P 2,5 -m 1:4G bcast", "explain -params MUTANT -P 8 -m 64K bcast:binomial allgather:ring",
+		"plot l-tau -o DIR/made.svg MUTANT", "report -o DIR/made.html MUTANT GOOD",
+	}
+	native1 := append(tables, "export -format csv MUTANT", "export -format benchfmt MUTANT", "export -format taulop DIR MUTANT",
+		"predict -params MUTANT -model loggp -P 4 bcast", "predict -params MUTANT -model mlognp -P 2 bcast", "plot copy -o DIR/made.svg MUTANT",
+		"plot pairs -o DIR/made.svg MUTANT", "explain -compare -params MUTANT -P 4 bcast:linear bcast:binomial")
+	add := func(text, good string, commands []string) { all = append(all, original{text, good, commands}) }
+	add(load(t, native), published, native1)
+	add(load(t, published), native, append(tables, "import MUTANT", "import MUTANT "+gamma, "compare -as ring MUTANT GOOD"))
+	add(load(t, gamma), published, []string{"import GOOD MUTANT", "predict -params GOOD -gamma MUTANT -P 4 allreduce"})
+	for _, output := range []string{"imb-2021.11.txt", "osu-5.3.txt"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "mpibench", "testdata", output))
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(string(text), published, []string{"verify -against MUTANT -params GOOD -P 4", "verify -json -against MUTANT -params GOOD"})
+	}
+	plan := load(t, resumable(t, func(*params.Plan) {}))
+	add(plan, native, append(native1, "sweep -quiet -resume MUTANT"))
+	add(load(t, native), published, []string{"predict -params MUTANT -P 4 -m 1:1G allreduce", "plot l-m -o DIR/made.svg MUTANT"})
+	return all
+}
+
+var numeral = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
+
+// odd is what stands in the place of a number.
+var odd = []string{"0", "-1", "1", "1e308", "1e-320", "-0", "9223372036854775807", "18446744073709551616", "1125899906842624", "100000000",
+	"1073741824", "65536", "16384", "8191", "NaN", "null", `"x"`, "[]", "{}", "1_000", "0x1p4", "0.5", "1e999", ""}
+
+// mutate changes a text in a few places as editors, transfers and attackers do.
+func mutate(random *rand.Rand, text string) string {
+	for range 1 + random.IntN(3) {
+		if len(text) == 0 {
+			return text
+		}
+		at := random.IntN(len(text))
+		end := min(len(text), at+1+random.IntN(40))
+		switch random.IntN(12) {
+		case 0: // cut
+			text = text[:at]
+		case 1: // a piece is missing
+			text = text[:at] + text[end:]
+		case 2: // a piece is there twice
+			text = text[:end] + text[at:]
+		case 3: // a byte is another
+			text = text[:at] + string([]byte{byte(random.IntN(256))}) + text[at+1:]
+		case 4: // lines change places
+			lines := strings.SplitAfter(text, "\n")
+			i, j := random.IntN(len(lines)), random.IntN(len(lines))
+			lines[i], lines[j] = lines[j], lines[i]
+			text = strings.Join(lines, "")
+		case 5: // long
+			text = text[:at] + strings.Repeat(text[at:end], 1+random.IntN(1000)) + text[end:]
+		default: // another number
+			places := numeral.FindAllStringIndex(text, -1)
+			if len(places) == 0 {
+				continue
+			}
+			place := places[random.IntN(len(places))]
+			text = text[:place[0]] + odd[random.IntN(len(odd))] + text[place[1]:]
+		}
+	}
+	return text
+}
+
+// The test itself sees what it looks for.
+func TestBounded(t *testing.T) {
+	commands["panics"] = command{run: func(context.Context, io.Writer, io.Writer, []string) error { panic("on purpose") }}
+	defer delete(commands, "panics")
+	if err := bounded([]string{"panics"}); err == nil || !strings.Contains(err.Error(), "on purpose") {
+		t.Errorf("a panic: %v", err)
+	}
+	var b bytes.Buffer
+	fmt.Fprint(&b, mutate(rand.New(rand.NewPCG(1, 2)), tinySHM))
+	if b.String() == tinySHM {
+		t.Error("nothing changed")
+	}
+}
