@@ -150,7 +150,7 @@ func (s *Series) WriteHeader(w io.Writer) {
 	}
 	fmt.Fprintf(w, "placement %s:\n%s\n", s.Placement.Policy, indent(s.Placement.String()))
 	fmt.Fprintf(w, "%8s %12s %14s %14s  %-21s %8s\n", "k", "m", fmt.Sprintf("l(k,%d)", s.Tau), s.name("L"), "95 % interval of L", "launches")
-	fmt.Fprintf(w, "%8s %12s %14s %14s  %-21s %8s\n", "segments", "bytes", "ns", "ns", "ns", "")
+	fmt.Fprintf(w, "%8s %12s %14s %14s  ns\n", "segments", "bytes", "ns", "ns")
 }
 
 // machine is the machine in a line.
