@@ -35,8 +35,10 @@ type process struct {
 // start begins this program again as a launch.
 func start(o Order, journal *os.File) (Process, error) {
 	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("this program does not find itself to begin it again: %w", err)
+	if err != nil { // no /proc is mounted
+		if exe, err = exec.LookPath(os.Args[0]); err != nil {
+			return nil, fmt.Errorf("this program does not find itself to begin it again: %w", err)
+		}
 	}
 	order, err := json.Marshal(o)
 	if err != nil {
