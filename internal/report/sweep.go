@@ -74,6 +74,8 @@ func launches(f *params.File) string {
 	switch n := f.Sessions(); {
 	case alive == 0:
 		return "no launches"
+	case alive == 1:
+		return "one launch"
 	case n == 1:
 		return fmt.Sprintf("%d launches of one session", alive)
 	default:
