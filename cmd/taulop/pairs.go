@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/pairs"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -83,7 +84,7 @@ func pairSizes(list string) ([]int, error) {
 	sizes, err := parseList(list, false, func(text string) (int, error) {
 		m, _, err := parseSize(text, 1)
 		if err == nil && m > most {
-			err = fmt.Errorf("a message of %s is too large: give up to %s", text, report.Bytes(most))
+			err = fmt.Errorf("a message of %s is too large: give up to %s", text, view.Bytes(most))
 		}
 		return m, err
 	})

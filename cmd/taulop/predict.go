@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -351,12 +352,12 @@ func (req *costRequest) load() error {
 	req.source = report.Source{
 		Machine: parameters.machine, File: req.file, Channel: parameters.channel, Transport: transport.String(),
 		Measured: fmt.Sprintf("m from %s to %s and τ from %d to %d",
-			report.Bytes(curve.Sizes[0]), report.Bytes(curve.Sizes[len(curve.Sizes)-1]), curve.Taus[0], curve.Taus[len(curve.Taus)-1]),
+			view.Bytes(curve.Sizes[0]), view.Bytes(curve.Sizes[len(curve.Sizes)-1]), curve.Taus[0], curve.Taus[len(curve.Taus)-1]),
 		Rule: model.ExtrapolationRule,
 	}
 	if packing := parameters.packing; packing != nil {
 		req.source.Measured += fmt.Sprintf(", and p(m,%d) with m from %s to %s", req.stride,
-			report.Bytes(packing.Sizes[0]), report.Bytes(packing.Sizes[len(packing.Sizes)-1]))
+			view.Bytes(packing.Sizes[0]), view.Bytes(packing.Sizes[len(packing.Sizes)-1]))
 	}
 	if req.machine != "" {
 		req.source.Machine = req.machine
@@ -424,7 +425,7 @@ func (req *costRequest) mlognp(p *parameters) error {
 	}
 	req.source = report.Source{
 		Machine: name, File: req.file, Channel: fmt.Sprintf("placement %s, levels: %s", p.placement, strings.Join(levels, ", ")),
-		Model: "mlog_nP", Measured: "m up to " + report.Bytes(req.largest), Rule: model.ExtrapolationRule,
+		Model: "mlog_nP", Measured: "m up to " + view.Bytes(req.largest), Rule: model.ExtrapolationRule,
 	}
 	req.inContext, req.coster, req.zeros = nil, m, nil
 	return nil

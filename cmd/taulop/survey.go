@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -108,7 +109,7 @@ func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Wr
 			return usageError(err.Error())
 		}
 		return req.measure(ctx, out, errOut, machine, task{
-			survey: s, request: t.Request, plan: t.Plan, places: t.Places, warnings: t.Warnings, document: asTables(s.Write),
+			survey: s, request: t.Request, plan: t.Plan, places: t.Places, warnings: t.Warnings, document: asTables(func(w io.Writer, f *params.File) { view.WriteTables(w, s.Tables(f)) }),
 		})
 	}
 }

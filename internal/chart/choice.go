@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -116,7 +117,7 @@ func (ch Choice) described() string {
 		parts = append(parts, "placement "+string(p))
 	}
 	for _, off := range ch.Caches {
-		parts = append(parts, cacheText(off))
+		parts = append(parts, view.Cache(off))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -154,14 +155,7 @@ func channelTraits(setup string, placement numa.Policy, off bool) []string {
 	if setup == params.Published {
 		return []string{"published parameters", "", ""}
 	}
-	return []string{setup, "placement " + string(placement), cacheText(off)}
-}
-
-func cacheText(off bool) string {
-	if off {
-		return "off cache"
-	}
-	return "in cache"
+	return []string{setup, "placement " + string(placement), view.Cache(off)}
 }
 
 func tauText(tau int) string { return "τ = " + strconv.Itoa(tau) }

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -45,7 +45,7 @@ func Pairs(machine string, p *params.Pairs, ch Choice) (*Chart, error) {
 	for _, row := range rows {
 		heat := &Heat{Name: "null transfer, one way", Labels: labels}
 		if m := p.Sizes[row]; m > 0 {
-			heat.Name = "transfer of " + report.Bytes(m)
+			heat.Name = "transfer of " + view.Bytes(m)
 		}
 		for range labels {
 			line := make([]float64, len(labels))
@@ -163,7 +163,7 @@ func (h *Heat) Plot(c draw.Canvas, p *plot.Plot) {
 			under := cell // without seams between neighbours
 			under.Max.X, under.Max.Y = under.Max.X+seam, under.Max.Y+seam
 			c.Fill(under.Path())
-			text := report.Digits(v/unit.ns, 0)
+			text := view.Digits(v/unit.ns, 0)
 			if size := cell.Size(); sty.Width(text)+2 < size.X && 1.2*smallSize < size.Y {
 				if sty.Color = ink; dark(shade) {
 					sty.Color = color.White
@@ -222,7 +222,7 @@ func (l *layout) heat(c Panel, width vg.Length) panel {
 		unit := unitOf(least)
 		y.label += ", " + unit.name
 		for _, v := range []float64{least, math.Sqrt(least * most), most} {
-			l.explain(c.Heat.Name+": "+report.Digits(v/unit.ns, 0)+" "+unit.name, swatch{c.Heat.shade(v)})
+			l.explain(c.Heat.Name+": "+view.Digits(v/unit.ns, 0)+" "+unit.name, swatch{c.Heat.shade(v)})
 		}
 	}
 	style(&p.X, x, draw.XCenter, draw.YTop)

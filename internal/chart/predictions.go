@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // Predictions is what one algorithm took and what models say of it, against m, and
@@ -152,7 +153,7 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 		off = ch.Caches[0]
 	}
 	if rows = keep(rows, func(r verify.Row) bool { return r.OffCache == off }); len(rows) == 0 {
-		return nil, nil, fmt.Errorf("nothing was verified %s: leave -cache out", cacheText(off))
+		return nil, nil, fmt.Errorf("nothing was verified %s: leave -cache out", view.Cache(off))
 	}
 	if len(ch.Sizes) > 0 {
 		rows = keep(rows, func(r verify.Row) bool { return slices.Contains(ch.Sizes, r.Bytes) })
@@ -164,7 +165,7 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	if host := v.Provenance.Hostname; host != "" {
 		caption = append(caption, host)
 	}
-	caption = append(caption, fmt.Sprintf("P = %d", p), cacheText(off), "segments of "+report.Bytes(v.SegmentBytes))
+	caption = append(caption, fmt.Sprintf("P = %d", p), view.Cache(off), "segments of "+view.Bytes(v.SegmentBytes))
 	if slices.ContainsFunc(rows, func(r verify.Row) bool { return r.Forced }) {
 		caption = append(caption, "FORCED: ranks took turns on fewer CPUs")
 	}

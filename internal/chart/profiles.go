@@ -207,7 +207,7 @@ func (d profiling) traits(c compare.Channel) []string {
 		t[0] = "placement " + string(c.Placement)
 	}
 	if !d.uncached {
-		t[1] = cacheText(c.OffCache)
+		t[1] = view.Cache(c.OffCache)
 	}
 	return t
 }

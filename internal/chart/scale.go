@@ -6,11 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/view"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-
-	"github.com/taulop/taulop/internal/report"
 )
 
 // A scale is an axis with the range of its values known.
@@ -76,7 +75,7 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool, s
 		s.sizes(length, need)
 	case Strides:
 		s.sizes(length, need)
-		s.measured(at, length, need, func(v float64) string { return report.Bytes(int(v)) })
+		s.measured(at, length, need, func(v float64) string { return view.Bytes(int(v)) })
 	case Rates:
 		s.lo = min(0, s.lo)
 		s.widen()
@@ -114,9 +113,9 @@ func (s *scale) sizes(length vg.Length, need func(string) vg.Length) {
 	if s.lo == s.hi {
 		s.lo, s.hi = s.lo/2, s.hi*2
 	}
-	s.powers(4, length, need, func(v float64) string { return report.Bytes(int(v)) }, 2, 4, 16, 64, 256, 1024, 1<<20)
+	s.powers(4, length, need, func(v float64) string { return view.Bytes(int(v)) }, 2, 4, 16, 64, 256, 1024, 1<<20)
 	if s.hi/s.lo < 64 {
-		s.powers(2, length, need, func(v float64) string { return report.Bytes(int(v)) }, 2, 4, 16)
+		s.powers(2, length, need, func(v float64) string { return view.Bytes(int(v)) }, 2, 4, 16)
 	}
 }
 

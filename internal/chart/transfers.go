@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/levels"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )
@@ -92,7 +92,7 @@ func (ch Choice) overTau(machines []compare.Machine, y func(compare.Point) fit.E
 		name = "m"
 	}
 	for _, c := range curves {
-		l := line{machine: c.Machine, traits: append(traitsOf(&c), name+" = "+report.Bytes(c.Bytes))}
+		l := line{machine: c.Machine, traits: append(traitsOf(&c), name+" = "+view.Bytes(c.Bytes))}
 		for _, p := range c.Points {
 			if v := y(p); (len(ch.Taus) == 0 || slices.Contains(ch.Taus, p.Tau)) && !math.IsNaN(v.Center) {
 				l.points = append(l.points, Point{float64(p.Tau), v})
@@ -108,7 +108,7 @@ func (ch Choice) overTau(machines []compare.Machine, y func(compare.Point) fit.E
 	if err := tooMany(len(lines), "fewer with -setup, -placement, -cache or -m"); err != nil {
 		return nil, nil, "", err
 	}
-	size = report.Bytes(curves[0].Bytes)
+	size = view.Bytes(curves[0].Bytes)
 	for _, c := range curves {
 		if c.Bytes != curves[0].Bytes {
 			size = "m"
@@ -124,7 +124,7 @@ func sizesText(sizes []int) string {
 		if i > 0 {
 			text += ", "
 		}
-		text += report.Bytes(m)
+		text += view.Bytes(m)
 	}
 	return text
 }

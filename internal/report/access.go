@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/access"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -115,7 +116,7 @@ func (a *Accesses) WriteText(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "operation\ttype\tarray\tT_n\tT_c\tT_e\tresidual")
 	for _, f := range a.Fits {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f %%\n", f.Operation, f.Type, cache(f.OffCache), cost(f.Tn), cost(f.Tc), cost(f.Te), 100*f.Residual)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f %%\n", f.Operation, f.Type, view.Cache(f.OffCache), view.Coefficient(f.Tn), view.Coefficient(f.Tc), view.Coefficient(f.Te), 100*f.Residual)
 	}
 	t.Flush()
 	if n := len(slices.DeleteFunc(slices.Clone(a.Fits), func(f AccessFit) bool { return f.Residual <= fit.PoorResidual })); n > 0 {
@@ -148,17 +149,6 @@ func writeAllAccesses(w io.Writer, f *params.File) {
 	fmt.Fprintln(w)
 }
 
-// cost is a coefficient with its error; - for one that is held at 0.
-func cost(c fit.Coefficient) string {
-	if c.Held {
-		return "-"
-	}
-	if c.Error == 0 {
-		return Digits(c.Value, 0)
-	}
-	return fmt.Sprintf("%s ± %s", Digits(c.Value, c.Error/2), Digits(c.Error, c.Error/2))
-}
-
 func writeAccesses(w io.Writer, rows []Access) {
 	var strides []int
 	for _, r := range rows {
@@ -166,7 +156,7 @@ func writeAccesses(w io.Writer, rows []Access) {
 	}
 	slices.Sort(strides)
 	strides = slices.Compact(strides)
-	fmt.Fprintf(w, "\n%d elements, %s: ns an element, by stride in elements; GB/s at stride %d\n", rows[0].N, cache(rows[0].OffCache), strides[0])
+	fmt.Fprintf(w, "\n%d elements, %s: ns an element, by stride in elements; GB/s at stride %d\n", rows[0].N, view.Cache(rows[0].OffCache), strides[0])
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "operation\ttype\t")
 	for _, s := range strides {
@@ -183,10 +173,10 @@ func writeAccesses(w io.Writer, rows []Access) {
 				continue
 			}
 			e := rows[0].Element
-			fmt.Fprintf(t, "%s\t", Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2)))
+			fmt.Fprintf(t, "%s\t", view.Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2)))
 			if s == strides[0] {
 				g := rows[0].GBs
-				speed = Digits(g.Center, min(g.Center/10, (g.Hi-g.Lo)/2))
+				speed = view.Digits(g.Center, min(g.Center/10, (g.Hi-g.Lo)/2))
 			}
 			rows = rows[1:]
 		}

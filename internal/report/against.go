@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // Against is times that an MPI benchmark printed, with what the models say.
@@ -106,9 +107,9 @@ func writeAgainstRows(w io.Writer, rows []verify.Compared) (extrapolated bool) {
 	fmt.Fprintln(t)
 	for _, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		fmt.Fprintf(t, "%s\t", Bytes(r.Bytes))
+		fmt.Fprintf(t, "%s\t", view.Bytes(r.Bytes))
 		if us.Known() {
-			fmt.Fprintf(t, "%s\t%s\t", Digits(us.Center, (us.Hi-us.Lo)/2), Interval(us))
+			fmt.Fprintf(t, "%s\t%s\t", view.Center(us), view.Interval(us))
 		} else {
 			fmt.Fprintf(t, "%s\t", Microseconds(us.Center, false))
 			if intervals {

@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -44,13 +45,13 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 		t := &c.Tables[i]
 		fmt.Fprintf(w, "%s\n", tableTitle(t))
 		for _, rows := range across(t.Rows) {
-			writeQuantity(w, t, rows, fmt.Sprintf("L(%s,τ) in ns, × that of %s", Bytes(t.Bytes), t.Rows[0].Machine), true, timeCell)
+			writeQuantity(w, t, rows, fmt.Sprintf("L(%s,τ) in ns, × that of %s", view.Bytes(t.Bytes), t.Rows[0].Machine), true, timeCell)
 		}
 		for _, rows := range across(t.Rows) {
 			writeQuantity(w, t, rows, "bandwidth of all τ together in GB/s", false, func(b compare.ComparedPoint) string { return significant(b.Bandwidth.Center) })
 		}
 		for _, rows := range across(t.Rows) {
-			writeQuantity(w, t, rows, fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", Bytes(t.Bytes)), false, concurrencyCell)
+			writeQuantity(w, t, rows, fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", view.Bytes(t.Bytes)), false, concurrencyCell)
 		}
 		writeSums(w, t)
 		fmt.Fprintln(w)
@@ -93,7 +94,7 @@ func channelTitle(c compare.Channel, segment bool) string {
 	if segment {
 		letter = "S"
 	}
-	return fmt.Sprintf("%s, %s = %s", c, letter, Bytes(c.Bytes))
+	return fmt.Sprintf("%s, %s = %s", c, letter, view.Bytes(c.Bytes))
 }
 
 // across cuts rows into those that stand beside each other in a line.
@@ -161,7 +162,7 @@ func (t *table) Flush() {
 }
 
 func timeCell(b compare.ComparedPoint) string {
-	text := Digits(b.L.Center, (b.L.Hi-b.L.Lo)/2)
+	text := view.Center(b.L)
 	if b.L.Known() {
 		text += fmt.Sprintf(" ±%2.0f %%", 100*b.L.Width())
 	}
@@ -192,29 +193,29 @@ func ratioCell(r *compare.Ratio) string {
 }
 
 // significant writes three digits.
-func significant(v float64) string { return Digits(v, 0) }
+func significant(v float64) string { return view.Digits(v, 0) }
 
 // writeSums writes what sums up each machine's curve.
 func writeSums(w io.Writer, t *compare.Table) {
 	fmt.Fprintf(w, "\n  summed up; contention σ and coherence κ of X(τ) = λτ/(1 + σ(τ−1) + κτ(τ−1))\n")
 	tw := newTable(w)
-	fmt.Fprintf(tw, "machine\tL(%s,1)\tA(τ)\tsaturates\tσ\tκ\tresidual\t\n", Bytes(t.Bytes))
+	fmt.Fprintf(tw, "machine\tL(%s,1)\tA(τ)\tsaturates\tσ\tκ\tresidual\t\n", view.Bytes(t.Bytes))
 	var notes []string
 	unfitted := make(map[string][]string) // machines by reason
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		end := r.Points[len(r.Points)-1]
 		alone := r.Alone()
-		fmt.Fprintf(tw, "%s\t%s ns\t", r.Machine, Digits(alone.Center, (alone.Hi-alone.Lo)/2))
+		fmt.Fprintf(tw, "%s\t%s ns\t", r.Machine, view.Center(alone))
 		switch {
 		case len(r.Points) < 2:
 			fmt.Fprint(tw, "-\t-\t")
 		case r.Saturation.Unknown:
-			fmt.Fprintf(tw, "%s of %d\tunknown\t", Digits(end.A.Center, 0.01), end.Tau)
+			fmt.Fprintf(tw, "%s of %d\tunknown\t", view.Digits(end.A.Center, 0.01), end.Tau)
 		case r.Saturation.Reached:
-			fmt.Fprintf(tw, "%s of %d\tat τ = %d\t", Digits(end.A.Center, 0.01), end.Tau, r.Saturation.Tau)
+			fmt.Fprintf(tw, "%s of %d\tat τ = %d\t", view.Digits(end.A.Center, 0.01), end.Tau, r.Saturation.Tau)
 		default:
-			fmt.Fprintf(tw, "%s of %d\tnot up to τ = %d\t", Digits(end.A.Center, 0.01), end.Tau, end.Tau)
+			fmt.Fprintf(tw, "%s of %d\tnot up to τ = %d\t", view.Digits(end.A.Center, 0.01), end.Tau, end.Tau)
 		}
 		s := r.Scalability
 		if s == nil {

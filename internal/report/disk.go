@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/disk"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -75,7 +76,7 @@ func NewTransfers(f *params.File, dir string, fileBytes int) *Transfers {
 func (d *Transfers) WriteText(w io.Writer) {
 	fmt.Fprintln(w, machine(d.Provenance))
 	for _, worker := range d.Placement.Workers {
-		fmt.Fprintf(w, "%s, a file of %s without a name, one worker on CPU %d\n", d.Dir, Bytes(d.FileBytes), worker.CPU.ID)
+		fmt.Fprintf(w, "%s, a file of %s without a name, one worker on CPU %d\n", d.Dir, view.Bytes(d.FileBytes), worker.CPU.ID)
 	}
 	for rows := d.Rows; len(rows) > 0; {
 		n := 0
@@ -87,8 +88,8 @@ func (d *Transfers) WriteText(w io.Writer) {
 		fmt.Fprintln(t, "m\tµs\t95 % interval\tMB/s\tsamples\t")
 		for _, r := range rows[:n] {
 			us := r.Time.Scale(1e-3)
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t\n", Bytes(r.Bytes), Digits(us.Center, min(us.Center/10, (us.Hi-us.Lo)/2)), Interval(us),
-				Digits(r.MBs.Center, min(r.MBs.Center/10, (r.MBs.Hi-r.MBs.Lo)/2)), r.Time.N)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t\n", view.Bytes(r.Bytes), view.Digits(us.Center, min(us.Center/10, (us.Hi-us.Lo)/2)), view.Interval(us),
+				view.Digits(r.MBs.Center, min(r.MBs.Center/10, (r.MBs.Hi-r.MBs.Lo)/2)), r.Time.N)
 		}
 		t.Flush()
 		rows = rows[n:]
@@ -103,7 +104,7 @@ func (d *Transfers) WriteText(w io.Writer) {
 		start := f.Start
 		start.Value, start.Error = start.Value/1e3, start.Error/1e3
 		speed := fit.Coefficient{Value: f.MBs, Error: f.MBs * f.Byte.Error / f.Byte.Value, Held: f.Byte.Held}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.1f %%\n", f.Operation, pageCache(f.PageCache), cost(start), cost(speed), 100*f.Residual)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.1f %%\n", f.Operation, pageCache(f.PageCache), view.Coefficient(start), view.Coefficient(speed), 100*f.Residual)
 	}
 	t.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
 
@@ -182,7 +183,7 @@ func (s ExplainStage) atOnce() string {
 
 // size writes a size in a sentence.
 func size(bytes int) string {
-	text := Bytes(bytes)
+	text := view.Bytes(bytes)
 	if strings.Trim(text, "0123456789") == "" {
 		text += " B"
 	}
@@ -226,7 +227,7 @@ func (c *Comparison) WriteText(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "from m\tto m\tothers cost\t  cheapest")
 	for _, in := range c.Intervals {
-		advantage := fmt.Sprintf("up to %s times", Digits(in.Advantage, 0.05))
+		advantage := fmt.Sprintf("up to %s times", view.Digits(in.Advantage, 0.05))
 		if len(in.Cheapest) == len(c.Algorithms) {
 			advantage = "the same"
 		}
@@ -237,7 +238,7 @@ func (c *Comparison) WriteText(w io.Writer) {
 		if in.Unknown {
 			advantage, cheapest = "?", "unknown, since the parameters have a time of 0"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t  %s\n", Bytes(in.From), Bytes(in.To), advantage, cheapest)
+		fmt.Fprintf(t, "%s\t%s\t%s\t  %s\n", view.Bytes(in.From), view.Bytes(in.To), advantage, cheapest)
 	}
 	t.Flush()
 }

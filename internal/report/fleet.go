@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -32,8 +33,8 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 		fmt.Fprint(tw, "machine\tz\tτ\tL(m,τ) ns\tmedian\t×\tcells off\twhere\t\n")
 		for _, out := range o.Outliers {
 			fmt.Fprintf(tw, "%s\t%+.1f\t%d\t%s\t%s\t%s\t%d of %d\t%s, m = %s\t\n", out.Machine, out.Score, out.Tau,
-				Digits(out.L.Center, (out.L.Hi-out.L.Lo)/2), significant(out.Median), significant(out.L.Center/out.Median),
-				out.Off, out.Cells, out.Channel, Bytes(out.Bytes))
+				view.Center(out.L), significant(out.Median), significant(out.L.Center/out.Median),
+				out.Off, out.Cells, out.Channel, view.Bytes(out.Bytes))
 		}
 		tw.Flush()
 		fmt.Fprintln(w)
@@ -41,7 +42,7 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 	for _, t := range o.Tables {
 		fmt.Fprintf(w, "%s: medians, least … most, ± robust standard deviation\n", channelTitle(t.Channel, t.Segment))
 		tw := newTable(w)
-		fmt.Fprintf(tw, "τ\tmachines\tL(%s,τ) ns\t\t\tGB/s\t\t\tA(τ)\t\t\t\n", Bytes(t.Bytes))
+		fmt.Fprintf(tw, "τ\tmachines\tL(%s,τ) ns\t\t\tGB/s\t\t\tA(τ)\t\t\t\n", view.Bytes(t.Bytes))
 		for _, r := range t.Rows {
 			fmt.Fprintf(tw, "%d\t%d\t%s\t%s\t%s\t\n", r.Tau, r.Machines, spreadCells(r.L), spreadCells(r.Bandwidth), spreadCells(r.A))
 		}
@@ -66,7 +67,7 @@ func writeFleetKind(w io.Writer, k compare.FleetKind) {
 		tw := newTable(w)
 		fmt.Fprint(tw, "machine\tz\tns\tmedian\t×\tcells off\t  where\n")
 		for _, out := range k.Outliers[:min(mostInSurvey, len(k.Outliers))] {
-			fmt.Fprintf(tw, "%s\t%+.1f\t%s\t%s\t%s\t%d of %d\t  %s\n", out.Machine, out.Score, Digits(out.Time.Center, (out.Time.Hi-out.Time.Lo)/2),
+			fmt.Fprintf(tw, "%s\t%+.1f\t%s\t%s\t%s\t%d of %d\t  %s\n", out.Machine, out.Score, view.Center(out.Time),
 				significant(out.Median), significant(out.Time.Center/out.Median), out.Off, out.Cells, out.Key)
 		}
 		tw.Flush()

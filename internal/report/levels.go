@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/levels"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -37,7 +38,7 @@ func WriteLevels(w io.Writer, f *params.File) {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprint(t, "from\tto\t")
 		for _, m := range sizes {
-			fmt.Fprintf(t, "%s\t", Bytes(m))
+			fmt.Fprintf(t, "%s\t", view.Bytes(m))
 		}
 		fmt.Fprintln(t, "GB/s\t")
 		for _, from := range levels.Order {
@@ -69,8 +70,8 @@ func writeLevel(w io.Writer, at map[params.Key]params.Cell, k params.Key, from, 
 			continue
 		}
 		found = true
-		row += Digits(c.Time.Center, (c.Time.Hi-c.Time.Lo)/2) + "\t"
-		rate = Digits(float64(k.Tau*m)/c.Time.Center, 0.1)
+		row += view.Center(c.Time) + "\t"
+		rate = view.Digits(float64(k.Tau*m)/c.Time.Center, 0.1)
 	}
 	if found {
 		fmt.Fprintln(w, row+rate+"\t")
@@ -89,7 +90,7 @@ func writeSteps(w io.Writer, steps []levels.Step) {
 		if !s.Slower {
 			mark = "?"
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s%s\t%d of %d\t\n", s.Tau, s.End, s.Far, s.Near, Digits(s.Ratio.Center, 0.01), mark, s.SlowerOf, s.Compared)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s%s\t%d of %d\t\n", s.Tau, s.End, s.Far, s.Near, view.Digits(s.Ratio.Center, 0.01), mark, s.SlowerOf, s.Compared)
 	}
 	t.Flush()
 	if slices.ContainsFunc(steps, func(s levels.Step) bool { return !s.Slower }) {
@@ -106,10 +107,10 @@ func writeTam(w io.Writer, rows []levels.TamRow) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "τ\tm\tcache\tM_ctc\tM_ctm\tM_mtm\t")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%d\t%s\t%s\t", r.Tau, Bytes(r.Bytes), r.Cache)
+		fmt.Fprintf(t, "%d\t%s\t%s\t", r.Tau, view.Bytes(r.Bytes), r.Cache)
 		for _, e := range []*fit.Estimate{r.CTC, r.CTM, &r.MTM} {
 			if e != nil {
-				fmt.Fprint(t, Digits(e.Center, (e.Hi-e.Lo)/2))
+				fmt.Fprint(t, view.Center(*e))
 			}
 			fmt.Fprint(t, "\t")
 		}

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/internal/survey/strides"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -39,9 +40,9 @@ func writePacking(w io.Writer, rows []strides.PackRow, cache string) {
 		times := ""
 		if r.Contiguous != nil && !r.Message.Contiguous() {
 			q := r.Time.Div(*r.Contiguous)
-			times = Digits(q.Center, max(0.01, (q.Hi-q.Lo)/2))
+			times = view.Digits(q.Center, max(0.01, (q.Hi-q.Lo)/2))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.0f\t\n", r.Notation, Digits(r.Time.Center, (r.Time.Hi-r.Time.Lo)/2), times, 1e3*float64(r.Message.Bytes)/r.Time.Center)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.0f\t\n", r.Notation, view.Center(r.Time), times, 1e3*float64(r.Message.Bytes)/r.Time.Center)
 	}
 	t.Flush()
 	fmt.Fprintln(w)
@@ -53,17 +54,17 @@ func writeWays(w io.Writer, rows []strides.PackRow, cache string) {
 	fmt.Fprintln(t, "message\to_mw + l_mw\to_mw\tl_mw\t")
 	for _, r := range rows {
 		if r.Message.Contiguous() {
-			fmt.Fprintf(t, "%s\t\t%s\t\t\n", r.Notation, Digits(r.Time.Center, (r.Time.Hi-r.Time.Lo)/2))
+			fmt.Fprintf(t, "%s\t\t%s\t\t\n", r.Notation, view.Center(r.Time))
 			continue
 		}
 		o, l := "", ""
 		if r.Contiguous != nil {
-			o = Digits(r.Contiguous.Center, (r.Contiguous.Hi-r.Contiguous.Lo)/2)
+			o = view.Center(*r.Contiguous)
 		}
 		if r.Latency != nil {
-			l = Digits(r.Latency.Center, (r.Latency.Hi-r.Latency.Lo)/2)
+			l = view.Center(*r.Latency)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", r.Notation, Digits(r.Time.Center, (r.Time.Hi-r.Time.Lo)/2), o, l)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", r.Notation, view.Center(r.Time), o, l)
 	}
 	t.Flush()
 	fmt.Fprintln(w)

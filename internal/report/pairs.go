@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/pairs"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -63,11 +64,11 @@ func (p *Pairs) writeTables(w io.Writer) {
 		for row, m := range p.Sizes {
 			p.writeMatrix(w, pairTitle(m)+", ns", func(pair params.Pair) string {
 				t := pair.Times[row]
-				return Digits(t.Center, (t.Hi-t.Lo)/2)
+				return view.Center(t)
 			})
 			if m > 0 {
-				p.writeMatrix(w, fmt.Sprintf("bandwidth of transfers of %s, GB/s", Bytes(m)), func(pair params.Pair) string {
-					return Digits(float64(m)/pair.Times[row].Center, 0)
+				p.writeMatrix(w, fmt.Sprintf("bandwidth of transfers of %s, GB/s", view.Bytes(m)), func(pair params.Pair) string {
+					return view.Digits(float64(m)/pair.Times[row].Center, 0)
 				})
 			}
 		}
@@ -82,7 +83,7 @@ func pairTitle(m int) string {
 	if m == 0 {
 		return "null transfer, one way"
 	}
-	return "transfer of " + Bytes(m)
+	return "transfer of " + view.Bytes(m)
 }
 
 // writeMatrix writes the lower CPU of a pair down and the higher across.
@@ -129,7 +130,7 @@ func (p *Pairs) writeLevels(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "level\tpairs\t")
 	for _, m := range p.Sizes {
-		name := Bytes(m)
+		name := view.Bytes(m)
 		if m == 0 {
 			name = "null"
 		}
@@ -152,10 +153,10 @@ func (p *Pairs) writeLevels(w io.Writer) {
 			if median == 0 {
 				fmt.Fprint(t, "?\t\t")
 			} else {
-				fmt.Fprintf(t, "%s\t%s – %s\t", Digits(median, 0), Digits(least, 0), Digits(most, 0))
+				fmt.Fprintf(t, "%s\t%s – %s\t", view.Digits(median, 0), view.Digits(least, 0), view.Digits(most, 0))
 			}
 			if m > 0 && median > 0 {
-				fmt.Fprintf(t, "%s\t", Digits(float64(m)/median, 0))
+				fmt.Fprintf(t, "%s\t", view.Digits(float64(m)/median, 0))
 			} else if m > 0 {
 				fmt.Fprint(t, "?\t")
 			}
@@ -167,7 +168,7 @@ func (p *Pairs) writeLevels(w io.Writer) {
 		for _, far := range p.Levels[i+1:] {
 			if near.Median[0] > far.Median[0] && far.Median[0] > 0 {
 				fmt.Fprintf(w, "Pairs of %q should be closer than those of %q, but %s takes them %s ns against %s ns.\n",
-					near.Name, far.Name, transferText(p.Sizes[0]), Digits(near.Median[0], 0), Digits(far.Median[0], 0))
+					near.Name, far.Name, transferText(p.Sizes[0]), view.Digits(near.Median[0], 0), view.Digits(far.Median[0], 0))
 			}
 		}
 	}
@@ -196,16 +197,16 @@ func transferText(m int) string {
 	if m == 0 {
 		return "a null transfer"
 	}
-	return "a transfer of " + Bytes(m)
+	return "a transfer of " + view.Bytes(m)
 }
 
 func slowText(s pairs.Slow) string {
-	text := fmt.Sprintf("CPUs %d and %d are slower than their level (%s) says: %s takes %s ns", s.From, s.To, s.Level, transferText(s.Bytes), Digits(s.Time, 0))
+	text := fmt.Sprintf("CPUs %d and %d are slower than their level (%s) says: %s takes %s ns", s.From, s.To, s.Level, transferText(s.Bytes), view.Digits(s.Time, 0))
 	if s.Score > 0 {
-		text += fmt.Sprintf(" where the median is %s ns (z = %.1f)", Digits(s.Median, 0), s.Score)
+		text += fmt.Sprintf(" where the median is %s ns (z = %.1f)", view.Digits(s.Median, 0), s.Score)
 	}
 	if s.Above != "" {
-		text += fmt.Sprintf(", more than pairs of %q with %s ns", s.Above, Digits(s.Beyond, 0))
+		text += fmt.Sprintf(", more than pairs of %q with %s ns", s.Above, view.Digits(s.Beyond, 0))
 	}
 	return text + "."
 }

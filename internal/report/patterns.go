@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // Patterns is measured message patterns with what predicts them.
@@ -33,7 +34,7 @@ type Patterns struct {
 // the lines and a table of predicted against measured times, then the means.
 func (d *Patterns) WriteText(w io.Writer) {
 	fmt.Fprintln(w, machine(d.Provenance))
-	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", d.Segments, Bytes(d.SegmentBytes), d.Parameters)
+	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", d.Segments, view.Bytes(d.SegmentBytes), d.Parameters)
 	for _, p := range d.Patterns {
 		fmt.Fprintf(w, "%s: %s\n    %s\n", p.Variant, p.Means, p.Relation)
 	}
@@ -54,7 +55,7 @@ func (d *Patterns) WriteText(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "P\tuser data\tof\t%s\t\n", strings.Join(verify.PatternModels, "\t"))
 	for _, m := range d.Means {
-		fmt.Fprintf(t, "%d\t%s\t%s\t", m.P, cache(m.OffCache), m.Of)
+		fmt.Fprintf(t, "%d\t%s\t%s\t", m.P, view.Cache(m.OffCache), m.Of)
 		for _, e := range m.Errors {
 			fmt.Fprintf(t, "%.1f\t", 100*e)
 		}
@@ -70,9 +71,9 @@ const mostLines = 8
 func (d *Patterns) writeFits(w io.Writer, p int, off bool) {
 	var sizes []string
 	for _, m := range d.FittedSizes {
-		sizes = append(sizes, Bytes(m))
+		sizes = append(sizes, view.Bytes(m))
 	}
-	fmt.Fprintf(w, "\nP = %d, user data %s: T = T_s + m·τ_d, fitted to m = %s; ± one standard error\n", p, cache(off), strings.Join(sizes, ", "))
+	fmt.Fprintf(w, "\nP = %d, user data %s: T = T_s + m·τ_d, fitted to m = %s; ± one standard error\n", p, view.Cache(off), strings.Join(sizes, ", "))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "pattern\tT_s, ns\t±\tτ_d, ns/KB\t±\tGB/s\tresidual, %\t\n")
 	for _, pattern := range d.Patterns {
@@ -114,11 +115,11 @@ func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	if c.Held {
 		return "0", "held"
 	}
-	return Digits(units*c.Value, units*c.Error), Digits(units*c.Error, units*c.Error)
+	return view.Digits(units*c.Value, units*c.Error), view.Digits(units*c.Error, units*c.Error)
 }
 
 func (d *Patterns) writeTested(w io.Writer, rows []verify.PatternRow, variants []int) {
-	fmt.Fprintf(w, "\nP = %d, user data %s: at sizes that no line was fitted to; times in µs, errors in %% of what was measured\n", rows[0].P, cache(rows[0].OffCache))
+	fmt.Fprintf(w, "\nP = %d, user data %s: at sizes that no line was fitted to; times in µs, errors in %% of what was measured\n", rows[0].P, view.Cache(rows[0].OffCache))
 	if rows[0].Forced {
 		fmt.Fprintf(w, "FORCED: %d ranks take turns on fewer CPUs; these times are no measurement of a pattern\n", rows[0].P)
 	}
@@ -131,7 +132,7 @@ func (d *Patterns) writeTested(w io.Writer, rows []verify.PatternRow, variants [
 	several, extrapolated := false, false
 	for i, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t", r.Name, variants[i], Bytes(r.Bytes), Digits(us.Center, (us.Hi-us.Lo)/2), Interval(us))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t", r.Name, variants[i], view.Bytes(r.Bytes), view.Center(us), view.Interval(us))
 		for range verify.PatternModels[len(r.Predicted):] {
 			fmt.Fprint(t, "–\t–\t")
 		}

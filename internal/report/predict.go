@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // A Source says where costs come from: a machine's parameters and a model.
@@ -34,7 +35,7 @@ func (s Source) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "; %s", s.Model)
 	switch {
 	case s.Segment > 0:
-		fmt.Fprintf(w, ", %s messages, segments of %s", s.Transport, Bytes(s.Segment))
+		fmt.Fprintf(w, ", %s messages, segments of %s", s.Transport, view.Bytes(s.Segment))
 	case s.Transport != "":
 		fmt.Fprintf(w, ", %s messages", s.Transport)
 	}
@@ -199,7 +200,7 @@ func writePredictions(w io.Writer, collective string, p int, rows []Prediction) 
 	}
 	fmt.Fprintln(t)
 	for _, m := range sizes {
-		fmt.Fprintf(t, "%s\t", Bytes(m))
+		fmt.Fprintf(t, "%s\t", view.Bytes(m))
 		for _, a := range algorithms {
 			fmt.Fprintf(t, "%s\t", cells[key(a, m)])
 		}

@@ -99,13 +99,13 @@ func profiled(c params.Cell) (at Profile, x int, y fit.Estimate, ok bool) {
 		if !ok {
 			return at, 0, y, false
 		}
-		at.Panel, at.Line = fmt.Sprintf("%s, N = %s", p.Type, Bytes(p.N)), p.Operation
+		at.Panel, at.Line = fmt.Sprintf("%s, N = %s", p.Type, view.Bytes(p.N)), p.Operation
 		at.Size, at.Over, at.Time = p.N, ElementStride, TimeOfElement
 		return at, p.Stride, y.Scale(1 / float64(p.N)), true
 	case params.PackCell:
 		text, level, way := strings.Cut(c.Variant, "-")
 		m, err := strided.Parse(text)
-		at.Panel, at.Line, at.Size, at.Over = "packing", Bytes(m.Bytes), m.Bytes, ByteStride
+		at.Panel, at.Line, at.Size, at.Over = "packing", view.Bytes(m.Bytes), m.Bytes, ByteStride
 		if way {
 			at.Panel = "one way, " + level
 		}

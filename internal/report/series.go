@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/series"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -126,7 +127,7 @@ func (s *Series) remarks() (said []string) {
 	if s.Tau == 1 {
 		say("one worker copies within its own cache: L(S,1) between two, which models take, is the setup isolated of taulop sweep.")
 	} else if bytesPerNs := float64(s.Tau) * float64(s.SegmentBytes) / r.L.Center; s.Concurrent {
-		say("%d transfers at once move %s GB/s together.", s.Tau, Digits(bytesPerNs, bytesPerNs/100))
+		say("%d transfers at once move %s GB/s together.", s.Tau, view.Digits(bytesPerNs, bytesPerNs/100))
 	}
 	return said
 }
@@ -168,7 +169,7 @@ func machine(p provenance.Provenance) string {
 func (s *Series) WriteRow(w io.Writer, r Row) {
 	half := (r.Transfer.Hi - r.Transfer.Lo) / 2
 	fmt.Fprintf(w, "%8d %12d %14s %14s  %-21s %8d", r.K, r.Bytes,
-		Digits(r.Message.Center, (r.Message.Hi-r.Message.Lo)/2), Digits(r.Transfer.Center, half), Interval(r.Transfer), r.Message.N)
+		view.Center(r.Message), view.Digits(r.Transfer.Center, half), view.Interval(r.Transfer), r.Message.N)
 	fmt.Fprintln(w)
 }
 
@@ -180,7 +181,7 @@ func (s *Series) WriteResults(w io.Writer) {
 	}
 	r := s.Results
 	line := func(name string, e fit.Estimate, note string) {
-		fmt.Fprintf(w, "%s = %s ns  %s%s\n", name, Digits(e.Center, (e.Hi-e.Lo)/2), Interval(e), note)
+		fmt.Fprintf(w, "%s = %s ns  %s%s\n", name, view.Center(e), view.Interval(e), note)
 	}
 	line(s.name("L"), r.L, "  mean over k")
 	pad := func(name string) string {
@@ -196,7 +197,7 @@ func (s *Series) WriteResults(w io.Writer) {
 	}
 	if s.Within != nil && s.Between != nil {
 		fmt.Fprintf(w, "%d launches; samples differ by %s %% within a launch, %s %% between launches. Intervals are over launches of this hour.\n",
-			s.Launches, Digits(100**s.Within, 0.1), Digits(100**s.Between, 0.1))
+			s.Launches, view.Digits(100**s.Within, 0.1), view.Digits(100**s.Between, 0.1))
 	}
 	for _, remark := range r.Remarks {
 		fmt.Fprintf(w, "%s\n", strings.ToUpper(remark[:1])+remark[1:])
@@ -220,31 +221,6 @@ func (s *Series) WriteJSON(w io.Writer) error {
 // name is L(8KB,2) for L.
 func (s *Series) name(parameter string) string {
 	return fmt.Sprintf("%s(%s,%d)", parameter, s.Label, s.Tau)
-}
-
-// Digits formats v, known to within ±uncertainty, with as many digits as that
-// leaves it: the last one is at most ten times smaller than the uncertainty.
-func Digits(v, uncertainty float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "?"
-	}
-	places := 0
-	switch {
-	case uncertainty > 0 && !math.IsInf(uncertainty, 0):
-		places = int(math.Ceil(-math.Log10(uncertainty)))
-	case v != 0:
-		places = 2 - int(math.Floor(math.Log10(math.Abs(v))))
-	}
-	return fmt.Sprintf("%.*f", min(max(places, 0), 3), v)
-}
-
-// Interval formats the bounds of an estimate: [3780, 3810].
-func Interval(e fit.Estimate) string {
-	if !e.Known() {
-		return "[too few samples]"
-	}
-	half := (e.Hi - e.Lo) / 2
-	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
 }
 
 // times says a ratio as people do: 97 % of, 6.3 times.

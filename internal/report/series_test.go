@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/series"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -104,8 +105,8 @@ func TestDigits(t *testing.T) {
 		{12.3456, math.Inf(1), "12.3"},
 		{math.NaN(), 1, "?"},
 	} {
-		if got := Digits(tt.v, tt.uncertainty); got != tt.want {
-			t.Errorf("Digits(%v ± %v) = %s, want %s", tt.v, tt.uncertainty, got, tt.want)
+		if got := view.Digits(tt.v, tt.uncertainty); got != tt.want {
+			t.Errorf("view.Digits(%v ± %v) = %s, want %s", tt.v, tt.uncertainty, got, tt.want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -34,8 +35,8 @@ func WriteSweep(w io.Writer, f *params.File) {
 	WriteLevels(w, f)
 	WritePacks(w, f)
 	for _, s := range survey.All() {
-		if s.Write != nil {
-			s.Write(w, f)
+		if s.Tables != nil {
+			view.WriteTables(w, s.Tables(f))
 		}
 	}
 	WriteReach(w, f)
@@ -54,9 +55,9 @@ func WriteReach(w io.Writer, f *params.File) {
 	case !(half <= math.MaxFloat64):
 		fmt.Fprintln(w, "samples are too few for intervals of half of them")
 	case !(most <= math.MaxFloat64):
-		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, too few samples for 9 of 10\n", Digits(100*half, 1))
+		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, too few samples for 9 of 10\n", view.Digits(100*half, 1))
 	default:
-		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, ±%s %% for 9 of 10\n", Digits(100*half, 1), Digits(100*most, 1))
+		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, ±%s %% for 9 of 10\n", view.Digits(100*half, 1), view.Digits(100*most, 1))
 	}
 	if text := components(f); text != "" {
 		fmt.Fprintln(w, text)
@@ -89,11 +90,11 @@ func components(f *params.File) string {
 	if math.IsNaN(within) || math.IsNaN(between) {
 		return ""
 	}
-	text := fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", Digits(100*within, 0.1), Digits(100*between, 0.1))
+	text := fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", view.Digits(100*within, 0.1), view.Digits(100*between, 0.1))
 	if math.IsNaN(sessions) {
 		return text + "; intervals are over the launches of one session: another hour is not in them (taulop sweep -add adds one)"
 	}
-	return text + fmt.Sprintf(", %s %% between sessions; intervals are over sessions (median standard deviations of all cells)", Digits(100*sessions, 0.1))
+	return text + fmt.Sprintf(", %s %% between sessions; intervals are over sessions (median standard deviations of all cells)", view.Digits(100*sessions, 0.1))
 }
 
 // writeTransfers writes L(m,τ) of messages down and τ across: first the isolated
@@ -110,7 +111,7 @@ func writeTransfers(w io.Writer, f *params.File, at map[params.Key]params.Cell, 
 	columns = slices.DeleteFunc(columns, func(k params.Key) bool {
 		return !slices.ContainsFunc(f.Plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })
 	})
-	fmt.Fprintf(w, "L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole\n", setup, policy, cache, Bytes(f.Plan.SegmentBytes))
+	fmt.Fprintf(w, "L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole\n", setup, policy, cache, view.Bytes(f.Plan.SegmentBytes))
 	if len(columns) == 0 {
 		fmt.Fprint(w, "nothing is measured yet\n\n")
 		return
@@ -126,7 +127,7 @@ func writeTransfers(w io.Writer, f *params.File, at map[params.Key]params.Cell, 
 	fmt.Fprintf(w, " %8s\n", "A(τ)")
 	for _, m := range f.Plan.Sizes {
 		var row strings.Builder
-		fmt.Fprintf(&row, "%10s", Bytes(m))
+		fmt.Fprintf(&row, "%10s", view.Bytes(m))
 		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and that of the largest τ
 		tau := 0
 		for _, k := range columns {
@@ -137,7 +138,7 @@ func writeTransfers(w io.Writer, f *params.File, at map[params.Key]params.Cell, 
 				continue
 			}
 			L := c.Whole()
-			fmt.Fprintf(&row, " %11s", Digits(L.Center, (L.Hi-L.Lo)/2))
+			fmt.Fprintf(&row, " %11s", view.Center(L))
 			if k.Tau == 1 && tau == 0 {
 				one = f.Alone(&c).Whole()
 			}
@@ -145,22 +146,9 @@ func writeTransfers(w io.Writer, f *params.File, at map[params.Key]params.Cell, 
 		}
 		if tau > 1 && one.Center > 0 {
 			A := fit.Concurrency(tau, one, last)
-			fmt.Fprintf(&row, " %8s", Digits(A.Center, max(0.01, (A.Hi-A.Lo)/2)))
+			fmt.Fprintf(&row, " %8s", view.Digits(A.Center, max(0.01, (A.Hi-A.Lo)/2)))
 		}
 		fmt.Fprintln(w, strings.TrimRight(row.String(), " "))
 	}
 	fmt.Fprintln(w)
-}
-
-// Bytes writes a size as the field does: 8K, 1536, 4M.
-func Bytes(n int) string {
-	switch {
-	case n >= 1<<30 && n%(1<<30) == 0:
-		return strconv.Itoa(n>>30) + "G"
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return strconv.Itoa(n>>20) + "M"
-	case n >= 1<<10 && n%(1<<10) == 0:
-		return strconv.Itoa(n>>10) + "K"
-	}
-	return strconv.Itoa(n)
 }

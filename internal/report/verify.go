@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
 
@@ -42,9 +43,9 @@ func NewLogGP(off bool, m model.LogGP) LogGP {
 // WriteText writes a table for each P and state of the cache, then the means.
 func (v *Verification) WriteText(w io.Writer) {
 	fmt.Fprintln(w, machine(v.Provenance))
-	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", v.Segments, Bytes(v.SegmentBytes), v.Parameters)
+	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", v.Segments, view.Bytes(v.SegmentBytes), v.Parameters)
 	for _, g := range v.LogGP {
-		fmt.Fprintf(w, "LogGP %s: L = %.4g ns, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB\n", cache(g.OffCache),
+		fmt.Fprintf(w, "LogGP %s: L = %.4g ns, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB\n", view.Cache(g.OffCache),
 			1e9*g.Latency, 1e9*g.Overhead, 1e9*g.Gap, 1024e9*g.GapPerByte)
 	}
 	for rows := v.Rows; len(rows) > 0; {
@@ -62,7 +63,7 @@ func (v *Verification) WriteText(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "P\tuser data\tof\t%s\t\n", strings.Join(verify.Models, "\t"))
 	for _, m := range v.Means {
-		fmt.Fprintf(t, "%d\t%s\t%s\t", m.P, cache(m.OffCache), m.Of)
+		fmt.Fprintf(t, "%d\t%s\t%s\t", m.P, view.Cache(m.OffCache), m.Of)
 		for _, e := range m.Errors {
 			fmt.Fprintf(t, "%.1f\t", 100*e)
 		}
@@ -72,7 +73,7 @@ func (v *Verification) WriteText(w io.Writer) {
 }
 
 func (v *Verification) writeRows(w io.Writer, rows []verify.Row) {
-	fmt.Fprintf(w, "\nP = %d, user data %s; times in µs, errors in %% of what was measured\n", rows[0].P, cache(rows[0].OffCache))
+	fmt.Fprintf(w, "\nP = %d, user data %s; times in µs, errors in %% of what was measured\n", rows[0].P, view.Cache(rows[0].OffCache))
 	if rows[0].Forced {
 		fmt.Fprintf(w, "FORCED: %d ranks take turns on fewer CPUs; these times are no measurement of an algorithm\n", rows[0].P)
 	}
@@ -85,7 +86,7 @@ func (v *Verification) writeRows(w io.Writer, rows []verify.Row) {
 	extrapolated := false
 	for _, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t", r.Name, Bytes(r.Bytes), Digits(us.Center, (us.Hi-us.Lo)/2), Interval(us))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t", r.Name, view.Bytes(r.Bytes), view.Center(us), view.Interval(us))
 		for range verify.Models[len(r.Predicted):] {
 			fmt.Fprint(t, "–\t–\t")
 		}
@@ -99,13 +100,6 @@ func (v *Verification) writeRows(w io.Writer, rows []verify.Row) {
 	if extrapolated {
 		fmt.Fprintln(w, "~ extrapolated: m or τ is beyond what was measured")
 	}
-}
-
-func cache(off bool) string {
-	if off {
-		return "off cache"
-	}
-	return "in cache"
 }
 
 // WriteJSON writes the document.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -32,9 +31,9 @@ type Survey struct {
 	Time func(m *numa.Machine) time.Duration
 	// Command measures the survey alone; nil where a command has a file of its own.
 	Command *Command
-	// Write writes the tables of a file's cells, and nothing where it has none; nil
-	// where report does.
-	Write func(w io.Writer, f *params.File)
+	// Tables are those of a file's cells, none where it has none; nil where report
+	// makes them.
+	Tables func(f *params.File) []view.Table
 	// Drawing is how cells are drawn; nil where report and chart know.
 	Drawing *view.Drawing
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // A fleet is many machines beside their median.
@@ -70,7 +70,7 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 		if len(x.First) < drawn {
 			x.First = append(x.First, n)
 		}
-		cell := fmt.Sprintf("%s, L(%s,%d)", out.Channel, report.Bytes(out.Bytes), out.Tau)
+		cell := fmt.Sprintf("%s, L(%s,%d)", out.Channel, view.Bytes(out.Bytes), out.Tau)
 		v.Outliers = append(v.Outliers, newOutlier(n, out.Machine, cell, out.L, out.Median, out.Deviation))
 	}
 	if err := v.surveys(machines, x, o.Surveys, numbers); err != nil {
@@ -79,7 +79,7 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
 			v.Medians = append(v.Medians, median{
-				Channel: t.Channel.String() + ", " + report.Bytes(t.Bytes), Tau: r.Tau, Machines: r.Machines,
+				Channel: t.Channel.String() + ", " + view.Bytes(t.Bytes), Tau: r.Tau, Machines: r.Machines,
 				Values: []spread{newSpread(r.L), newSpread(r.Bandwidth), newSpread(r.A)},
 			})
 		}
@@ -101,7 +101,7 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 
 func newOutlier(number int, machine, cell string, ns fit.Estimate, median float64, d compare.Deviation) outlier {
 	return outlier{
-		Number: number, Machine: machine, Cell: cell, L: value(ns), Median: report.Digits(median, 0), Times: report.Digits(ns.Center/median, 0),
+		Number: number, Machine: machine, Cell: cell, L: value(ns), Median: view.Digits(median, 0), Times: view.Digits(ns.Center/median, 0),
 		Score: fmt.Sprintf("%+.1f", d.Score), Off: fmt.Sprintf("%d of %d", d.Off, d.Cells),
 	}
 }
@@ -137,7 +137,7 @@ func newSpread(s fit.Spread) spread {
 		return spread{}
 	}
 	return spread{
-		report.Digits(s.Median, 0), report.Digits(s.Least, 0) + " … " + report.Digits(s.Most, 0),
+		view.Digits(s.Median, 0), view.Digits(s.Least, 0) + " … " + view.Digits(s.Most, 0),
 		fmt.Sprintf("± %.1f %%", 100*s.Deviation/s.Median),
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // An overview is what a few machines carry, side by side.
@@ -50,7 +50,7 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 		v.warnings = slices.DeleteFunc(c.Warnings, ownOf(machines))
 		for i := range c.Tables {
 			t := &c.Tables[i]
-			name := t.Channel.String() + ", m = " + report.Bytes(t.Bytes)
+			name := t.Channel.String() + ", m = " + view.Bytes(t.Bytes)
 			v.Conclusions = append(v.Conclusions, conclusion{name, t.Conclusion})
 			sizes[t.Bytes] = true
 			for j := range t.Rows {
@@ -96,7 +96,7 @@ func ownOf(machines []compare.Machine) func(string) bool {
 func summarise(c *compare.Curve) summary {
 	last := c.Points[len(c.Points)-1]
 	s := summary{
-		Machine: c.Machine, Channel: c.Channel.String() + ", " + report.Bytes(c.Bytes), Tau: last.Tau,
+		Machine: c.Machine, Channel: c.Channel.String() + ", " + view.Bytes(c.Bytes), Tau: last.Tau,
 		Many: value(last.L), Bandwidth: value(last.Bandwidth), A: value(last.A),
 	}
 	if first, ok := c.At(1); ok {
@@ -120,7 +120,7 @@ func (s *summary) compare(row *compare.Row) (notes []string) {
 		default:
 			s.Ratio = fmt.Sprintf("p = %.2g", r.Adjusted)
 		}
-		s.Ratio = fmt.Sprintf("%s at τ = %d, %s", report.Digits(b.Ratio.Value, 0), b.Tau, s.Ratio)
+		s.Ratio = fmt.Sprintf("%s at τ = %d, %s", view.Digits(b.Ratio.Value, 0), b.Tau, s.Ratio)
 	}
 	s.Full = fmt.Sprintf("> %d", last.Tau)
 	if row.Saturation.Unknown {
@@ -141,7 +141,7 @@ func coefficient(c fit.Coefficient) string {
 	if c.Held {
 		return "0"
 	}
-	return report.Digits(c.Value, 0) + " ± " + report.Digits(c.Error, c.Error)
+	return view.Digits(c.Value, 0) + " ± " + view.Digits(c.Error, c.Error)
 }
 
 // value is a centre and half its interval, in percent, where it is known.
@@ -150,7 +150,7 @@ func value(e fit.Estimate) string {
 	case math.IsNaN(e.Center):
 		return ""
 	case !e.Known() || e.Lo == e.Hi:
-		return report.Digits(e.Center, 0)
+		return view.Digits(e.Center, 0)
 	}
-	return fmt.Sprintf("%s ± %.2g %%", report.Digits(e.Center, (e.Hi-e.Lo)/2), 100*e.Width())
+	return fmt.Sprintf("%s ± %.2g %%", view.Center(e), 100*e.Width())
 }

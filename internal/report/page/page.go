@@ -70,8 +70,8 @@ func (p *Page) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// A view is what the template shows.
-type view struct {
+// A content is what the template shows.
+type content struct {
 	Policy   string // of content: nothing but what is in the page
 	Style    template.CSS
 	Scripts  []template.JS
@@ -88,8 +88,8 @@ type view struct {
 	Index    template.JS
 }
 
-func (p *Page) view() (*view, error) {
-	v := &view{Style: template.CSS(style)}
+func (p *Page) view() (*content, error) {
+	v := &content{Style: template.CSS(style)}
 	digests := make([]string, len(scripts))
 	for i, text := range scripts {
 		v.Scripts = append(v.Scripts, template.JS(text))

@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -29,13 +30,13 @@ func surveyRows(m compare.Machine) (rows []surveyRow) {
 			continue
 		}
 		row := surveyRow{Kind: string(c.Kind), Variant: c.Variant, Cache: "in", Placement: string(c.Placement), Tau: c.Tau, Bytes: c.Bytes,
-			Time: report.Digits(c.Time.Center, (c.Time.Hi-c.Time.Lo)/2)}
+			Time: view.Center(c.Time)}
 		if c.OffCache {
 			row.Cache = "off"
 		}
 		if c.Time.Known() {
 			half := (c.Time.Hi - c.Time.Lo) / 2
-			row.Interval = report.Digits(c.Time.Lo, half) + " … " + report.Digits(c.Time.Hi, half)
+			row.Interval = view.Digits(c.Time.Lo, half) + " … " + view.Digits(c.Time.Hi, half)
 		}
 		rows = append(rows, row)
 	}

@@ -40,7 +40,7 @@ var Survey = survey.Register(&survey.Survey{
 		return r, err
 	},
 	Command: &survey.Command{Help: help, Time: 15 * time.Second, Flags: flags},
-	Write:   Write,
+	Tables:  Tables,
 	Drawing: &view.Drawing{
 		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []string{"read-0", "read-50", "rate-read-50"},
 		About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",

@@ -122,7 +122,7 @@ func invented() *params.File {
 
 func TestWrite(t *testing.T) {
 	var b strings.Builder
-	Write(&b, invented())
+	view.WriteTables(&b, Tables(invented()))
 	for _, want := range []string{
 		"Latency of a read of memory while others of 4 cores",
 		"32.0   [31.7, 32.3]  210",
@@ -134,7 +134,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if Write(&b, &params.File{}); b.Len() > 0 {
+	if view.WriteTables(&b, Tables(&params.File{})); b.Len() > 0 {
 		t.Errorf("of nothing %q", b.String())
 	}
 }
@@ -173,5 +173,5 @@ func TestSurvey(t *testing.T) {
 	if want := 5 * (len(r.CPUs) - 1); len(f.Cells) != want {
 		t.Errorf("%d cells, want %d", len(f.Cells), want)
 	}
-	Write(io.Discard, f)
+	view.WriteTables(io.Discard, Tables(f))
 }

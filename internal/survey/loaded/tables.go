@@ -2,14 +2,12 @@ package loaded
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -81,26 +79,28 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 // names are what latencies are of, for readers.
 var names = map[string]string{Read: "a read of memory", Pair: "a pair, 64 bytes one way"}
 
-// Write writes a table for reads and one for pairs, each with what it means.
-func Write(w io.Writer, f *params.File) {
+// Tables are one for reads and one for pairs, each with what it means.
+func Tables(f *params.File) (tables []view.Table) {
 	for _, c := range curves(f.Cells) {
-		fmt.Fprintf(w, "Latency of %s while others of %d cores read memory\n", names[c.what], c.cores)
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "injected\tGB/s\t95 % interval\tns\t95 % interval\tlaunches\t")
+		t := view.Table{
+			Title:   fmt.Sprintf("Latency of %s while others of %d cores read memory", names[c.what], c.cores),
+			Columns: view.Numbers("injected", "GB/s", "95 % interval", "ns", "95 % interval", "launches"),
+		}
 		for _, p := range c.points {
 			bandwidth, interval := "0", ""
 			if p.level > 0 {
-				bandwidth, interval = digits(p.GBs), report.Interval(p.GBs)
+				bandwidth, interval = digits(p.GBs), view.Interval(p.GBs)
 			}
-			fmt.Fprintf(t, "%d %%\t%s\t%s\t%s\t%s\t%d\t\n", p.level, bandwidth, interval, digits(p.latency), report.Interval(p.latency), p.latency.N)
+			t.Add(fmt.Sprintf("%d %%", p.level), bandwidth, interval, digits(p.latency), view.Interval(p.latency), strconv.Itoa(p.latency.N))
 		}
-		t.Flush()
-		fmt.Fprintf(w, "%s\n\n", c.meaning())
+		t.Notes = []string{c.meaning()}
+		tables = append(tables, t)
 	}
+	return tables
 }
 
 func digits(e fit.Estimate) string {
-	return report.Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2))
+	return view.Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2))
 }
 
 // meaning sums a curve up in a sentence.

@@ -1,0 +1,70 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// Digits formats v, known to within ±uncertainty, with as many digits as that
+// leaves it: the last one is at most ten times smaller than the uncertainty.
+func Digits(v, uncertainty float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "?"
+	}
+	places := 0
+	switch {
+	case uncertainty > 0 && !math.IsInf(uncertainty, 0):
+		places = int(math.Ceil(-math.Log10(uncertainty)))
+	case v != 0:
+		places = 2 - int(math.Floor(math.Log10(math.Abs(v))))
+	}
+	return fmt.Sprintf("%.*f", min(max(places, 0), 3), v)
+}
+
+// Center formats an estimate's centre with the digits that its interval leaves it.
+func Center(e fit.Estimate) string { return Digits(e.Center, (e.Hi-e.Lo)/2) }
+
+// Interval formats the bounds of an estimate: [3780, 3810].
+func Interval(e fit.Estimate) string {
+	if !e.Known() {
+		return "[too few samples]"
+	}
+	half := (e.Hi - e.Lo) / 2
+	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
+}
+
+// Coefficient formats a fitted number with its standard error; - for one that is
+// held at 0.
+func Coefficient(c fit.Coefficient) string {
+	switch {
+	case c.Held:
+		return "-"
+	case c.Error == 0:
+		return Digits(c.Value, 0)
+	}
+	return fmt.Sprintf("%s ± %s", Digits(c.Value, c.Error/2), Digits(c.Error, c.Error/2))
+}
+
+// Bytes writes a size as the field does: 8K, 1536, 4M.
+func Bytes(n int) string {
+	switch {
+	case n >= 1<<30 && n%(1<<30) == 0:
+		return strconv.Itoa(n>>30) + "G"
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return strconv.Itoa(n>>20) + "M"
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return strconv.Itoa(n>>10) + "K"
+	}
+	return strconv.Itoa(n)
+}
+
+// Cache says where user data are.
+func Cache(off bool) string {
+	if off {
+		return "off cache"
+	}
+	return "in cache"
+}

@@ -1,0 +1,113 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/internal/printable"
+)
+
+// A Table is numbers with their words: a row each, columns with units in their
+// names, and sentences on what they mean.
+type Table struct {
+	Title   string
+	Columns []Column
+	Rows    [][]string
+	Notes   []string // below, a line each
+}
+
+// A Column is a column's head.
+type Column struct {
+	Name string
+	Left bool // words: they begin where the column does, numbers end where it does
+}
+
+// Numbers are columns of numbers.
+func Numbers(names ...string) (columns []Column) {
+	for _, name := range names {
+		columns = append(columns, Column{Name: name})
+	}
+	return columns
+}
+
+// Words are columns of words.
+func Words(names ...string) (columns []Column) {
+	for _, name := range names {
+		columns = append(columns, Column{Name: name, Left: true})
+	}
+	return columns
+}
+
+// Add adds a row.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Note adds a sentence below the rows.
+func (t *Table) Note(format string, args ...any) {
+	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
+}
+
+// gap is between columns.
+const gap = 2
+
+// WriteText writes the title, the columns under their heads, and the notes.
+func (t *Table) WriteText(w io.Writer) {
+	if t.Title != "" {
+		fmt.Fprintln(w, t.Title)
+	}
+	var heads []string
+	for _, c := range t.Columns {
+		heads = append(heads, c.Name)
+	}
+	widths := make([]int, len(t.Columns))
+	lines := append([][]string{heads}, t.Rows...)
+	for _, cells := range lines {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, cells := range lines {
+		var line strings.Builder
+		for i, cell := range cells {
+			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			switch {
+			case !t.Columns[i].Left:
+				line.WriteString(strings.Repeat(" ", gap) + space + cell)
+			case i == 0:
+				line.WriteString(cell + space)
+			default:
+				line.WriteString(strings.Repeat(" ", gap) + cell + space)
+			}
+		}
+		if text := strings.TrimRight(line.String(), " "); text != "" { // of tables without heads
+			fmt.Fprintln(w, text)
+		}
+	}
+	for _, note := range t.Notes {
+		fmt.Fprintln(w, note)
+	}
+}
+
+// WriteTables writes tables with an empty line after each.
+func WriteTables(w io.Writer, tables []Table) {
+	for i := range tables {
+		tables[i].WriteText(w)
+		fmt.Fprintln(w)
+	}
+}
+
+// WriteValues writes the rows under their heads as values separated by comma or tab.
+func (t *Table) WriteValues(w io.Writer, separator rune) error {
+	out := printable.NewTable(w, separator)
+	var heads []string
+	for _, c := range t.Columns {
+		heads = append(heads, c.Name)
+	}
+	for _, cells := range append([][]string{heads}, t.Rows...) {
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
