@@ -54,13 +54,13 @@ func read(paths []string) (files []*params.File) {
 }
 
 // compared is a comparison of two files in all sizes that they have.
-func compared(a, b *params.File) compare.Verdict {
+func compared(a, b *params.File) *compare.Comparison {
 	c, err := compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: a.Plan.Sizes, Test: &test})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "aa:", err)
 		os.Exit(1)
 	}
-	return c.Verdict
+	return c
 }
 
 func aa(files []*params.File) {
@@ -68,7 +68,7 @@ func aa(files []*params.File) {
 	var visible []float64
 	for i, a := range files {
 		for _, b := range files[i+1:] {
-			v := compared(a, b)
+			v := compared(a, b).Verdict
 			comparisons++
 			if v.Differ > 0 {
 				different++
@@ -182,32 +182,95 @@ func coverage(files []*params.File) {
 	}
 }
 
-// ab says how often what was changed is found, in all cells and in those where it is
-// as large as a comparison says that it can see.
-func ab(same, other []*params.File) {
-	comparisons, found := 0, 0
-	for _, a := range same {
-		for _, b := range other {
-			comparisons++
-			if compared(a, b).Differ > 0 {
-				found++
+// joined is one file of several sessions.
+func joined(files []*params.File) *params.File {
+	all := *files[0]
+	all.Launches, all.Cells = nil, nil
+	at := make(map[params.Key]int)
+	for session, f := range files {
+		first := int32(len(all.Launches))
+		for _, l := range f.Launches {
+			l.Session = session
+			all.Launches = append(all.Launches, l)
+		}
+		for _, c := range f.Cells {
+			i, known := at[c.Key]
+			if !known {
+				i = len(all.Cells)
+				at[c.Key] = i
+				all.Cells = append(all.Cells, c)
+				all.Cells[i].Samples = nil
+			}
+			for _, s := range c.Samples {
+				s.Launch += first
+				all.Cells[i].Samples = append(all.Cells[i].Samples, s)
 			}
 		}
 	}
-	was, is := centers(same), centers(other)
-	var ratios []float64
-	for k, logs := range was {
-		if there := is[k]; there != nil {
-			ratios = append(ratios, math.Exp(mean(there)-mean(logs)))
-		}
+	for i := range all.Cells {
+		c := &all.Cells[i]
+		c.Time = c.Replicates(&all).Estimate()
 	}
-	fmt.Printf("A/B: %d of %d comparisons (%.0f %%) find it; ratios of cells: median %.2f, 9 of 10 between %.2f and %.2f\n",
-		found, comparisons, 100*float64(found)/float64(comparisons), quantile(ratios, 0.5), quantile(ratios, 0.05), quantile(ratios, 0.95))
+	return &all
 }
 
-func mean(values []float64) (m float64) {
-	for _, v := range values {
-		m += v / float64(len(values))
+// ratios are those of a comparison that were tested, by what they are of.
+func ratios(c *compare.Comparison) map[string]*compare.Ratio {
+	all := make(map[string]*compare.Ratio)
+	for _, t := range c.Tables {
+		for _, row := range t.Rows {
+			for _, p := range row.Points {
+				if p.Ratio != nil && p.Ratio.Tested {
+					all[fmt.Sprint(t.Channel, t.Bytes, p.Tau)] = p.Ratio
+				}
+			}
+		}
 	}
-	return m
+	return all
+}
+
+// draws is how many comparisons of sessions drawn at random there are.
+const draws = 200
+
+// ab says how often what was changed is found by files of one, three and five
+// sessions: in comparisons, and in cells where it is as large as the comparison says
+// that it sees. How large it is, is what all sessions together say.
+func ab(same, other []*params.File) {
+	truth := ratios(compared(joined(same), joined(other)))
+	var sizes []float64
+	for _, r := range truth {
+		sizes = append(sizes, r.Value)
+	}
+	fmt.Printf("A/B: %d and %d sessions, %d cells; ratios: median %.2f, 9 of 10 between %.2f and %.2f\n",
+		len(same), len(other), len(truth), quantile(sizes, 0.5), quantile(sizes, 0.05), quantile(sizes, 0.95))
+	random := rand.New(rand.NewPCG(3, 4))
+	draw := func(from []*params.File, n int) (some []*params.File) {
+		for _, i := range random.Perm(len(from))[:n] {
+			some = append(some, from[i])
+		}
+		return some
+	}
+	for _, sessions := range []int{1, 3, 5} {
+		if sessions > min(len(same), len(other)) {
+			break
+		}
+		var found, large, seen int
+		var visible []float64
+		for range draws {
+			c := compared(joined(draw(same, sessions)), joined(draw(other, sessions)))
+			if c.Verdict.Differ > 0 {
+				found++
+			}
+			visible = append(visible, c.Verdict.Visible)
+			for of, r := range ratios(c) {
+				if real := truth[of]; real != nil && math.Abs(math.Log(real.Value)) >= math.Log1p(r.Visible) {
+					if large++; r.Differs {
+						seen++
+					}
+				}
+			}
+		}
+		fmt.Printf("A/B: files of %d sessions: %.0f %% of %d comparisons find it; visible: median %.0f %%; of %d cells that differ by as much as that, %.0f %% are found\n",
+			sessions, 100*float64(found)/draws, draws, 100*fit.Median(visible).Center, large, 100*float64(seen)/float64(max(1, large)))
+	}
 }
