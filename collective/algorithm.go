@@ -65,6 +65,18 @@ func Of(collective string) ([]*Algorithm, error) {
 	return c.Algorithms(), nil
 }
 
+// Find finds what a name asks for: an algorithm, as Lookup does, or all of a collective.
+func Find(name string) ([]*Algorithm, error) {
+	if !strings.Contains(name, ":") {
+		return Of(name)
+	}
+	a, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return []*Algorithm{a}, nil
+}
+
 // Lookup finds an algorithm by collective and name, as in "bcast:binomial". It
 // fails for one that is not known, and names the nearest one.
 func Lookup(name string) (*Algorithm, error) {

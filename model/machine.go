@@ -7,7 +7,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Machine is τ-Lop of a native parameter file, for one placement of ranks and
+// A machine is τ-Lop of a native parameter file, for one placement of ranks and
 // state of the cache. Segments are looked up in the context of the call's message,
 // one-way messages as ping has them and exchanges of what was not touched before as
 // sendrecv has them, if those were measured, everything else as the setup does.
@@ -15,7 +15,7 @@ import (
 // Where ranks lie on several NUMA nodes, a stage with a message between two of them
 // costs what the placement spread measured, and one without what local did, if the
 // file has both.
-type Machine struct {
+type machine struct {
 	within, across channels
 	nodes          []int // by rank, nil where they make no difference
 	gamma          *params.Gamma
@@ -34,14 +34,12 @@ type measured struct {
 	isolated        bool          // a transfer alone is one between two processes
 }
 
-// MachineOf takes a file apart. With no setup named it is ring, the one to trust for
+// machineOf takes a file apart. With no setup named it is ring, the one to trust for
 // collectives, or what the file has in its place; with one named every message is
 // as that has it. An empty placement is the plan's first. It fails where the file
 // has no such transfers, or not all of them.
-func MachineOf(f *params.File, setup string, placement numa.Policy, offCache bool) (m Machine, err error) {
-	if placement == "" && len(f.Plan.Policies) > 0 {
-		placement = f.Plan.Policies[0]
-	}
+func machineOf(f *params.File, setup string, placement numa.Policy, offCache bool) (m machine, err error) {
+	placement = placementOf(f, placement)
 	m.segment = f.Plan.SegmentBytes
 	m.gamma, _ = f.Gamma(placement) // who reduces without it hears of it then
 	m.copies, _ = f.C(placement, offCache)
@@ -74,8 +72,8 @@ func nodesOf(f *params.File, placement numa.Policy) (nodes []int) {
 	return nil
 }
 
-// SetupOf is the setup named, else ring where a file has it, else the file's first.
-func SetupOf(f *params.File, name string) string {
+// setupOf is the setup named, else ring where a file has it, else the file's first.
+func setupOf(f *params.File, name string) string {
 	switch {
 	case name != "":
 		return name
@@ -85,8 +83,16 @@ func SetupOf(f *params.File, name string) string {
 	return f.Plan.Setups[0]
 }
 
+// placementOf is the placement named, else the plan's first.
+func placementOf(f *params.File, name numa.Policy) numa.Policy {
+	if name == "" && len(f.Plan.Policies) > 0 {
+		return f.Plan.Policies[0]
+	}
+	return name
+}
+
 func channelsOf(f *params.File, setup string, placement numa.Policy, offCache bool) (c channels, err error) {
-	if c.common, err = measuredBy(f, SetupOf(f, setup), placement, offCache); err != nil {
+	if c.common, err = measuredBy(f, setupOf(f, setup), placement, offCache); err != nil {
 		return c, err
 	}
 	for special, channel := range map[string]**measured{params.Ping: &c.oneWay, params.Sendrecv: &c.fresh} {
@@ -113,9 +119,9 @@ func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bo
 	return s, nil
 }
 
-// Call is τ-Lop for the messages of a call of bytes, in segments of the given size.
+// call is τ-Lop for the messages of a call of bytes, in segments of the given size.
 // Segments of the measured size are looked up in context, of other sizes as they are.
-func (m Machine) Call(bytes, segment int) TauLop {
+func (m machine) call(bytes, segment int) TauLop {
 	return m.taulop(segment, func(s *measured) Parameters {
 		if segment != m.segment {
 			return s.whole
@@ -128,12 +134,12 @@ func (m Machine) Call(bytes, segment int) TauLop {
 	})
 }
 
-// Whole is τ-Lop for messages that are not cut into segments.
-func (m Machine) Whole() TauLop {
+// whole is τ-Lop for messages that are not cut into segments.
+func (m machine) whole() TauLop {
 	return m.taulop(0, func(s *measured) Parameters { return s.whole })
 }
 
-func (m Machine) taulop(segment int, look func(*measured) Parameters) TauLop {
+func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 	synchronised := func(s *measured) Parameters {
 		switch {
 		case s == nil:

@@ -55,7 +55,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 		{numa.Local, "alltoall:pairwise", 2*1000 + 2*2*3000},
 		{numa.Local, "bcast:binomial", 2*3010 + 2*1010},
 	} {
-		m, err := MachineOf(f, "", tt.placement, false)
+		m, err := machineOf(f, "", tt.placement, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := m.Call(8192, 8192).Cost(s)
+		c, err := m.call(8192, 8192).Cost(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,11 +87,11 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 
 // With a setup named, every message is as that has it.
 func TestNamedSetup(t *testing.T) {
-	m, err := MachineOf(twoNodes(), "ring", numa.Local, false)
+	m, err := machineOf(twoNodes(), "ring", numa.Local, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := m.Call(1024, 8192).Message(1024); err != nil || math.Abs(c.Seconds-2e-6) > 1e-15 {
+	if c, err := m.call(1024, 8192).Message(1024); err != nil || math.Abs(c.Seconds-2e-6) > 1e-15 {
 		t.Errorf("a message costs %g s, %v; want 2 µs", c.Seconds, err)
 	}
 }
@@ -113,7 +113,7 @@ func TestRoundTripsOfAFile(t *testing.T) {
 		add(16, m, 0, true, 1e9)
 	}
 	add(16, 1, 9000, false, 2800+15*9200)
-	m, warnings, err := AssessLogGP(RoundTrips(f, "", false))
+	m, warnings, err := AssessLogGP(roundTrips(f, "", false))
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("%+v, %v, %v", m, warnings, err)
 	}

@@ -50,9 +50,7 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	if err != nil {
 		return MLogNP{}, err
 	}
-	if placement == "" && len(f.Plan.Policies) > 0 {
-		placement = f.Plan.Policies[0]
-	}
+	placement = placementOf(f, placement)
 	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
 	if at < 0 {
 		return MLogNP{}, fmt.Errorf("the file does not say which CPUs ranks of placement %s are on: choose another with -placement", placement)

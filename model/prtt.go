@@ -21,12 +21,10 @@ type RoundTrip struct {
 	Seconds float64 // PRTT(N,Delay,Bytes)
 }
 
-// RoundTrips are those that a file has of a placement, the plan's first if that is
+// roundTrips are those that a file has of a placement, the plan's first if that is
 // empty.
-func RoundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip) {
-	if placement == "" && len(f.Plan.Policies) > 0 {
-		placement = f.Plan.Policies[0]
-	}
+func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip) {
+	placement = placementOf(f, placement)
 	for _, c := range f.Cells {
 		if c.Kind == params.PRTTCell && c.Placement == placement && c.OffCache == offCache {
 			trips = append(trips, RoundTrip{N: c.N, Delay: time.Duration(c.Delay).Seconds(), Bytes: c.Bytes, Seconds: c.Time.Center / 1e9})

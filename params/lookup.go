@@ -43,6 +43,9 @@ func (f *File) table(setup string, placement numa.Policy, offCache bool, value f
 	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache)}, nil
 }
 
+// OffCacheOnly tells a plan whose user buffers are never in cache.
+func (p Plan) OffCacheOnly() bool { return len(p.Caches) > 0 && !slices.Contains(p.Caches, false) }
+
 // first fills in what the caller leaves open.
 func (f *File) first(setup string, placement numa.Policy) (string, numa.Policy) {
 	if setup == "" && len(f.Plan.Setups) > 0 {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/report"
 )
 
 func TestExplainText(t *testing.T) {
@@ -70,7 +72,7 @@ func TestExplainJSONAddsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var doc explanation
+		var doc report.Explanations
 		if err := json.Unmarshal([]byte(out), &doc); err != nil {
 			t.Fatal(err)
 		}

@@ -189,16 +189,6 @@ func (req *plotRequest) choose(word string) error {
 	return usagef("there is no chart %q; did you mean %q? There are %s", word, collective.Nearest(word, names), strings.Join(names, ", "))
 }
 
-// fields are the parts of a list between commas.
-func fields(list string) (parts []string) {
-	for _, part := range strings.Split(list, ",") {
-		if part = strings.TrimSpace(part); part != "" && !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
-	}
-	return parts
-}
-
 func (req *plotRequest) taus(list string) (err error) {
 	if list == "" {
 		return nil

@@ -1,23 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -44,39 +41,6 @@ its parameters. Strided messages are known to taulop and lognp alone.
 Flags:
 `
 
-// A costRequest is what the user asked predict or explain to cost.
-type costRequest struct {
-	file, gamma, operator, machine string
-	setup, placement               string
-	offCache                       bool
-	model, transport, segmentText  string
-	strideText                     string
-	stride                         int // bytes from element to element, 0: contiguous messages
-	psText, msText                 string
-	root, degree                   int
-	given                          map[string]bool // flags
-
-	ps, ms     []int
-	segment    int
-	algorithms []*collective.Algorithm
-	asked      map[*collective.Algorithm]bool // by name, not as one of all
-	source     report.Source
-	coster     coster
-	inContext  func(m int) coster // the model for calls of m bytes, nil if it is coster whatever m is
-	beside     func(m int) coster // τ-Lop, where its cost is shown beside the model's
-	warnings   []error            // about the parameters
-	largest    int                // m measured
-	noGamma    error              // why there is no γ, nil if there is
-	zeros      *params.Curve      // L(m,τ) where it has times of 0, else nil
-}
-
-// A coster is a model.
-type coster interface {
-	Cost(*collective.Schedule) (model.Cost, error)
-}
-
-var costModels = []string{"taulop", "libtaulop", "lognp", "mlognp", "loggp"}
-
 func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	var (
 		req    costRequest
@@ -84,21 +48,17 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		tsv    = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
 		asJSON = flags.Bool("json", false, "one JSON document")
 	)
-	if err := req.parse(flags, out, args, predictHelp); err != nil {
+	if err := req.parse(flags, out, errOut, args, predictHelp); err != nil {
 		return err
 	}
-	warn(errOut, req.warnings)
 	if *tsv && *asJSON {
 		return usagef("-tsv and -json cannot be used together: choose one")
 	}
-	doc := report.Predictions{Source: req.source}
-	err := req.each(ctx, &doc.LeftOut, func(p report.Prediction, _ *collective.Schedule, _ model.Cost) {
-		doc.Rows = append(doc.Rows, p)
-	})
+	doc, err := req.Predict(ctx)
 	if err != nil {
-		return err
+		return refused(err)
 	}
-	doc.MarkCheapest()
+	doc.Source = req.from
 	switch {
 	case *asJSON:
 		return doc.WriteJSON(verbatim(out))
@@ -113,48 +73,89 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	return nil
 }
 
+// refused makes of an error one about what was asked for, but where a signal came.
+func refused(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return usageError(err.Error())
+}
+
+// A costRequest is what the user asked predict or explain to cost.
+type costRequest struct {
+	parameterFlags
+	report.Calls
+	from               report.Source
+	ps, ms, strideText string
+}
+
 // flags are those that predict and explain share.
 func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags := flag.NewFlagSet(command, flag.ContinueOnError)
-	req.parameterFlags(flags)
-	flags.StringVar(&req.model, "model", "taulop", "`model`: "+strings.Join(costModels, ", "))
-	flags.StringVar(&req.psText, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
-	flags.StringVar(&req.msText, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	req.add(flags)
+	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(model.Models, ", "))
+	flags.StringVar(&req.ps, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
+	flags.StringVar(&req.ms, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
 	flags.StringVar(&req.strideText, "stride", "", "`bytes` from element to element of strided messages: they are packed before the first transfer and unpacked after the last")
-	flags.IntVar(&req.root, "root", 0, "`rank` of the root of "+rootedNames())
+	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+rootedNames())
 	return flags
 }
 
-// parameterFlags choose parameters and the way of a message.
-func (req *costRequest) parameterFlags(flags *flag.FlagSet) {
-	flags.StringVar(&req.file, "params", "", "parameters of a machine, a `file`")
-	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
-	flags.StringVar(&req.operator, "op", "sum", "`operator` of reductions")
-	flags.StringVar(&req.machine, "machine", "", "`name` of the machine in the output (default from the file)")
-	flags.StringVar(&req.setup, "setup", "", "`setup` that measured L: ring, bcast, ping (default ring, or the file's first)")
-	flags.StringVar(&req.placement, "placement", "", "`placement` that L was measured with: local, spread, remote (default the file's first)")
-	flags.BoolVar(&req.offCache, "off_cache", false, "user data in memory, not in cache")
-	flags.StringVar(&req.transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
-	flags.StringVar(&req.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
-	flags.IntVar(&req.degree, "degree", 2, "`children` of a rank in bcast:sm-tree")
-}
-
 // parse reads flags and collectives, in any order, and the files they name.
-func (req *costRequest) parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error {
+func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args []string, help string) error {
 	names, err := parseWords(flags, out, args, help)
 	if err != nil {
 		return err
 	}
-	req.machine = printable.Name(req.machine)
-	req.given = make(map[string]bool)
-	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
 	if err := req.choose(names); err != nil {
 		return err
 	}
-	if err := req.lists(); err != nil {
+	if req.ps == "" {
+		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
+	}
+	if req.P, err = parseRanks(req.ps, 1); err != nil {
 		return err
 	}
-	return req.load()
+	if req.M, err = parseSizes(req.ms, 0); err != nil {
+		return err
+	}
+	if err := req.check(flags); err != nil {
+		return err
+	}
+	c := &req.choice
+	if req.given["stride"] {
+		if c.Stride, _, err = parseSize(req.strideText, 1); err != nil || c.Stride < 1 {
+			return usagef("-stride is %q: give the bytes from element to element, like 64", req.strideText)
+		}
+	}
+	switch {
+	case !slices.Contains(model.Models, c.Model):
+		return usagef("unknown model %q: take one of %s", c.Model, strings.Join(model.Models, ", "))
+	case c.Stride > 0 && c.Model != "taulop" && c.Model != "lognp":
+		return usagef("-model %s knows contiguous messages only: leave -stride out, or take -model taulop or lognp", c.Model)
+	case c.Model == "libtaulop" && req.given["transport"] && c.Transport != model.Whole:
+		return usagef("-model libtaulop knows whole messages only: leave -transport out, or take -model taulop")
+	}
+	f, err := req.read()
+	if err != nil {
+		return err
+	}
+	if req.Predictor, err = model.NewPredictor(f.file, *c); err != nil {
+		return usagef("%s: %v", req.file, err)
+	}
+	req.from = req.source(f, req.Predictor)
+	if c.Model == "mlognp" { // the file of pairs may have no transfers
+		c.Model = "taulop"
+		req.Beside, _ = model.NewPredictor(f.file, *c)
+	}
+	for _, a := range req.Algorithms {
+		if a.Reduces() && req.noGamma != nil {
+			return usagef("%s %v", a, req.noGamma)
+		}
+	}
+	req.Degree = req.degree
+	req.warn(errOut, req.Predictor)
+	return nil
 }
 
 // choose finds the algorithms.
@@ -162,502 +163,115 @@ func (req *costRequest) choose(names []string) error {
 	if len(names) == 0 {
 		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Names(collective.Collectives()), ", "))
 	}
-	req.asked = make(map[*collective.Algorithm]bool)
+	req.Asked = make(map[*collective.Algorithm]bool)
 	for _, name := range names {
 		if name == verify.Message {
 			return usagef("a message is no collective: take bcast:linear with -P 2, which is one message, or measure messages with taulop verify message")
 		}
-		var found []*collective.Algorithm
-		var err error
-		if strings.Contains(name, ":") {
-			var a *collective.Algorithm
-			a, err = collective.Lookup(name)
-			req.asked[a] = true
-			found = append(found, a)
-		} else {
-			found, err = collective.Of(name)
-		}
+		found, err := collective.Find(name)
 		if err != nil {
 			return usageError(err.Error())
 		}
 		for _, a := range found {
-			if !slices.Contains(req.algorithms, a) {
-				req.algorithms = append(req.algorithms, a)
+			req.Asked[a] = req.Asked[a] || strings.Contains(name, ":")
+			if !slices.Contains(req.Algorithms, a) {
+				req.Algorithms = append(req.Algorithms, a)
 			}
 		}
 	}
 	return nil
 }
 
-func (req *costRequest) lists() (err error) {
-	if req.psText == "" {
-		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
-	}
-	req.ps, err = parseList(req.psText, true, func(text string) (int, error) {
-		p, err := strconv.Atoi(text)
-		switch {
-		case err != nil:
-			return 0, fmt.Errorf("%q is not a number of ranks: give whole numbers from 1, like 2,4,8 or 2-16", text)
-		case p < 1:
-			return 0, fmt.Errorf("a collective needs at least one rank, got P = %d", p)
-		}
-		return p, nil
-	})
-	if err != nil {
-		return usagef("-P: %v", err)
-	}
-	req.ms, err = parseList(req.msText, false, func(text string) (int, error) {
-		if strings.HasPrefix(text, "-") {
-			return 0, fmt.Errorf("a message has 0 bytes or more, got m = %s", text)
-		}
-		m, _, err := parseSize(text, 1)
-		return m, err
-	})
-	if err != nil {
-		return usagef("-m: %v", err)
-	}
-	if req.given["stride"] {
-		if req.stride, _, err = parseSize(req.strideText, 1); err != nil || req.stride < 1 {
-			return usagef("-stride is %q: give the bytes from element to element, like 64", req.strideText)
-		}
-	}
-	return req.tree()
+// parameterFlags choose parameters and the way of a message.
+type parameterFlags struct {
+	choice                     model.Choice
+	file, gamma, machine       string
+	transportText, segmentText string
+	degree                     int
+	given                      map[string]bool // flags
+	noGamma                    error           // why nothing can be reduced, nil where it can
 }
 
-// tree reads what lays segments and trees out.
-func (req *costRequest) tree() (err error) {
-	req.segment = 8 << 10
-	if req.given["segment"] {
-		req.segment, _, err = parseSize(req.segmentText, 1)
-	}
-	switch {
-	case err != nil:
-		return usagef("-segment: %v", err)
-	case req.segment < 1:
-		return usagef("-segment is %s: give a segment of at least one byte", req.segmentText)
-	case req.degree < 2:
-		return usagef("-degree is %d: a tree needs 2 or more", req.degree)
-	}
-	return nil
+func (p *parameterFlags) add(flags *flag.FlagSet) {
+	flags.StringVar(&p.file, "params", "", "parameters of a machine, a `file`")
+	flags.StringVar(&p.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
+	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
+	flags.StringVar(&p.machine, "machine", "", "`name` of the machine in the output (default from the file)")
+	flags.StringVar(&p.choice.Setup, "setup", "", "`setup` that measured L: ring, bcast, ping (default ring, or the file's first)")
+	flags.StringVar((*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: local, spread, remote (default the file's first)")
+	flags.BoolVar(&p.choice.OffCache, "off_cache", false, "user data in memory, not in cache")
+	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
+	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
+	flags.IntVar(&p.degree, "degree", 2, "`children` of a rank in bcast:sm-tree")
 }
 
-// parseList reads a list of numbers with commas and ranges: low:high doubles,
-// and low-high, where it means anything, takes every number. Both ends belong
-// to a range. No number comes twice.
-func parseList(text string, every bool, parse func(string) (int, error)) (list []int, err error) {
-	const most = 1 << 14
-	for _, field := range strings.Split(text, ",") {
-		field = strings.TrimSpace(field)
-		low, high, doubling := strings.Cut(field, ":")
-		ranged := doubling
-		if !doubling && every && !strings.HasPrefix(field, "-") {
-			low, high, ranged = strings.Cut(field, "-")
+// check checks the flags when they are parsed.
+func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
+	p.given = make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { p.given[f.Name] = true })
+	if p.given["segment"] {
+		if p.choice.Segment, _, err = parseSize(p.segmentText, 1); err != nil {
+			return usagef("-segment: %v", err)
 		}
-		first, err := parse(low)
-		if err != nil {
-			return nil, err
-		}
-		last := first
-		if ranged {
-			if last, err = parse(high); err != nil {
-				return nil, err
-			}
-			if last < first {
-				return nil, fmt.Errorf("range %s runs backwards: give the smaller number first", field)
-			}
-		}
-		for v := first; ; {
-			if !slices.Contains(list, v) {
-				list = append(list, v)
-			}
-			if len(list) > most {
-				return nil, fmt.Errorf("%q has more than %d values: take fewer, or a range that doubles, like 2:1024", text, most)
-			}
-			if v == last {
-				break
-			}
-			if doubling {
-				v = max(1, v+min(v, last-v))
-			} else {
-				v++
-			}
+		if p.choice.Segment < 1 {
+			return usagef("-segment is %s: give a segment of at least one byte", p.segmentText)
 		}
 	}
-	return list, nil
-}
-
-// load reads the files and makes the model.
-func (req *costRequest) load() error {
-	if !slices.Contains(costModels, req.model) {
-		return usagef("unknown model %q: take one of %s", req.model, strings.Join(costModels, ", "))
-	}
-	transport, err := model.ParseTransport(req.transport)
-	if err != nil {
+	if p.choice.Transport, err = model.ParseTransport(p.transportText); err != nil {
 		return usagef("-transport: %v", err)
 	}
-	if req.file == "" {
-		return usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
-	}
-	if req.model == "mlognp" && req.stride > 0 {
-		return usagef("-model mlognp knows contiguous messages only: leave -stride out, or take -model taulop or lognp")
-	}
-	parameters, err := req.readParameters()
-	if err != nil {
-		return err
-	}
-	if parameters.gamma == nil {
-		req.noGamma = parameters.noGamma
-	}
-	for _, a := range req.algorithms {
-		if a.Reduces() && parameters.gamma == nil {
-			return usagef("%s needs γ; %s; name a file that has it with -gamma", a, parameters.noGamma)
-		}
-	}
-	if parameters.table == nil {
-		return req.mlognp(parameters)
-	}
-	pipelined := transport == model.Segmented || transport == model.Steady
-	taulop := model.TauLop{Parameters: parameters.table, Segment: req.segment}
-	complete := func(t model.TauLop) model.TauLop {
-		t.Transport, t.Operator, t.Reductions = transport, req.operator, nil // -gamma goes before the file's
-		if parameters.gamma != nil {
-			t.Reductions = parameters.gamma
-		}
-		if parameters.packing != nil {
-			t.Packing, t.Stride = func(m int) (float64, bool) { return parameters.packing.At(m, 1) }, req.stride
-		}
-		return t
-	}
-	if machine := parameters.native; machine != nil {
-		taulop = machine.Whole()
-		if pipelined {
-			req.inContext = func(m int) coster { return complete(machine.Call(m, req.segment)) }
-			taulop = machine.Call(0, req.segment)
-		}
-	}
-	taulop = complete(taulop)
-	if req.model == "mlognp" {
-		req.beside = func(int) coster { return taulop }
-		if req.inContext != nil {
-			req.beside = req.inContext
-		}
-		return req.mlognp(parameters)
-	}
-	curve := &parameters.table.Transfers
-	if zeros := curve.Zeros(); zeros != "" {
-		req.zeros = curve
-		req.warnings = append(req.warnings, fmt.Errorf("%s: %s, which is no time: what needs it is not known and is not ranked", req.file, zeros))
-	}
-	req.largest = curve.Sizes[len(curve.Sizes)-1]
-	req.source = report.Source{
-		Machine: parameters.machine, File: req.file, Channel: parameters.channel, Transport: transport.String(),
-		Measured: fmt.Sprintf("m from %s to %s and τ from %d to %d",
-			view.Bytes(curve.Sizes[0]), view.Bytes(curve.Sizes[len(curve.Sizes)-1]), curve.Taus[0], curve.Taus[len(curve.Taus)-1]),
-		Rule: model.ExtrapolationRule,
-	}
-	if packing := parameters.packing; packing != nil {
-		req.source.Measured += fmt.Sprintf(", and p(m,%d) with m from %s to %s", req.stride,
-			view.Bytes(packing.Sizes[0]), view.Bytes(packing.Sizes[len(packing.Sizes)-1]))
-	}
-	if req.machine != "" {
-		req.source.Machine = req.machine
-	}
-	if pipelined {
-		req.source.Segment = req.segment
-	}
-	switch req.model {
-	case "taulop":
-		req.source.Model, req.coster = "τ-Lop", taulop
-	case "libtaulop":
-		if req.stride > 0 {
-			return usagef("-model libtaulop knows contiguous messages only: leave -stride out, or take -model taulop or lognp")
-		}
-		if req.given["transport"] && transport != model.Whole {
-			return usagef("-model libtaulop knows whole messages only: leave -transport out, or take -model taulop")
-		}
-		req.source.Transport, req.source.Segment = model.Whole.String(), 0
-		req.source.Model, req.source.Rule = "τ-Lop as the authors' library computes it", model.LibraryRule
-		req.inContext, req.coster = nil, model.Library{Table: parameters.table, Gamma: parameters.gamma, Operator: req.operator}
-	case "lognp":
-		baseline, err := model.LogNPOf(taulop)
-		if err != nil {
-			return usageError(err.Error())
-		}
-		req.source.Model, req.coster = "log_nP", baseline
-		if inContext := req.inContext; inContext != nil {
-			req.inContext = func(m int) coster {
-				baseline, _ := model.LogNPOf(inContext(m).(model.TauLop)) // the transport is known
-				return baseline
-			}
-		}
-	case "loggp":
-		if req.stride > 0 {
-			return usagef("-model loggp knows contiguous messages only: leave -stride out, or take -model taulop or lognp")
-		}
-		req.inContext, req.zeros = nil, nil
-		return req.loggp(parameters)
+	if p.degree < 2 {
+		return usagef("-degree is %d: a tree needs 2 or more", p.degree)
 	}
 	return nil
 }
 
-// mlognp makes the model of pairs of CPUs, whose file need not have any transfers.
-func (req *costRequest) mlognp(p *parameters) error {
-	if p.file == nil {
-		return usagef("%s has no pairs of CPUs: mlog_nP takes a file of taulop pairs", req.file)
+// read reads the files.
+func (p *parameterFlags) read() (*parameterFile, error) {
+	if p.file == "" {
+		return nil, usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
 	}
-	m, err := model.MLogNPOf(p.file, p.placement)
-	if err != nil {
-		return usagef("%s: %v", req.file, err)
-	}
-	if m.Operator = req.operator; p.gamma != nil {
-		m.Reductions = p.gamma
-	}
-	var levels []string
-	for _, l := range m.Levels {
-		levels = append(levels, l.Name)
-		if sizes := l.Transfer.Sizes; len(sizes) > 0 {
-			req.largest = max(req.largest, sizes[len(sizes)-1])
-		}
-	}
-	name := req.machine
-	if name == "" {
-		name = p.machine
-	}
-	req.source = report.Source{
-		Machine: name, File: req.file, Channel: fmt.Sprintf("placement %s, levels: %s", p.placement, strings.Join(levels, ", ")),
-		Model: "mlog_nP", Measured: "m up to " + view.Bytes(req.largest), Rule: model.ExtrapolationRule,
-	}
-	req.inContext, req.coster, req.zeros = nil, m, nil
-	return nil
-}
-
-func (req *costRequest) loggp(p *parameters) error {
-	if len(p.trips) == 0 {
-		return usagef("%s has no LogGP parameters: they come from round trips, PRTT(n,d,m), which only a file of taulop sweep can hold", req.file)
-	}
-	baseline, warnings, err := model.AssessLogGP(p.trips)
-	if err != nil {
-		return usagef("%s: %v", req.file, err)
-	}
-	req.warnings = append(req.warnings, warnings...)
-	baseline.Operator, baseline.Segment = req.operator, req.source.Segment
-	if p.gamma != nil {
-		baseline.Reductions = p.gamma
-	}
-	req.source.Model, req.coster = "LogGP", baseline
-	return nil
-}
-
-// parameters are what a file holds of one channel.
-type parameters struct {
-	machine string
-	channel string        // in words, if the file has several
-	table   *params.Table // L(m,τ) of contiguous messages
-	gamma   *params.Gamma // nil where there is none
-	noGamma error         // why, if that needs saying
-	trips   []model.RoundTrip
-	native  *model.Machine // nil for published tables
-
-	file      *params.File // nil for published tables
-	placement numa.Policy
-	packing   *params.Curve // p(m,d) of -stride, nil without
-}
-
-func (req *costRequest) readParameters() (*parameters, error) {
-	f, err := readParameterFile(req.file)
+	f, err := readParameterFile(p.file)
 	if err != nil {
 		return nil, usagef("-params: %v", err)
 	}
-	var p *parameters
 	if f.text {
-		p, err = req.published(f)
-	} else {
-		p, err = req.native(f)
-	}
-	if err != nil || req.gamma == "" {
-		return p, err
-	}
-	g, err := os.Open(req.gamma)
-	if err != nil {
-		return nil, usagef("-gamma: %v", err)
-	}
-	defer g.Close()
-	if p.gamma, err = params.ReadGammaText(g, req.gamma); err != nil {
-		return nil, usagef("-gamma: %v", err)
-	}
-	return p, nil
-}
-
-// published is a file with one table.
-func (req *costRequest) published(f *parameterFile) (*parameters, error) {
-	for _, name := range []string{"setup", "placement", "off_cache"} {
-		if req.given[name] {
-			return nil, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, req.file)
-		}
-	}
-	if req.stride > 0 {
-		return nil, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
-	}
-	table, err := f.file.Table(params.Published, params.Published, false)
-	if err != nil {
-		return nil, usagef("%s: %v", req.file, err)
-	}
-	return &parameters{machine: f.machine, table: table, noGamma: fmt.Errorf("%s holds L and o alone", req.file)}, nil
-}
-
-func (req *costRequest) native(read *parameterFile) (*parameters, error) {
-	f := read.file
-	setup := model.SetupOf(f, req.setup)
-	placement := numa.Policy(req.placement)
-	if placement == "" && len(f.Plan.Policies) > 0 {
-		placement = f.Plan.Policies[0]
-	}
-	offCache := req.offCache
-	if !req.given["off_cache"] && !slices.Contains(f.Plan.Caches, false) {
-		offCache = true
-	}
-	if !req.given["segment"] && f.Plan.SegmentBytes > 0 {
-		req.segment = f.Plan.SegmentBytes
-	}
-	p := &parameters{machine: read.machine, file: f, placement: placement, channel: setup}
-	for _, special := range [][2]string{{params.Ping, "one way"}, {params.Sendrecv, "fresh exchanges"}} {
-		if req.setup == "" && special[0] != setup && slices.Contains(f.Plan.Setups, special[0]) {
-			p.channel += ", " + special[1] + " " + special[0]
-		}
-	}
-	p.channel += fmt.Sprintf(", placement %s, in cache", placement)
-	if offCache {
-		p.channel = strings.TrimSuffix(p.channel, "in cache") + "off cache"
-	}
-	for _, place := range f.Placements {
-		if place.Oversubscribed {
-			req.warnings = append(req.warnings, fmt.Errorf("%s was measured with more workers than CPUs: what it says of large τ is no measurement of concurrency", req.file))
-			break
-		}
-	}
-	var err error
-	if p.gamma, err = f.Gamma(placement); err != nil {
-		p.noGamma = fmt.Errorf("%s: %w", req.file, err)
-	}
-	if p.table, err = f.Table(setup, placement, offCache); err != nil {
-		if req.model == "mlognp" {
-			return p, nil
-		}
-		return nil, usagef("%s: %v", req.file, err)
-	}
-	if !slices.Contains(f.Plan.Setups, params.Published) {
-		m, err := model.MachineOf(f, req.setup, placement, offCache)
-		if err != nil {
-			return nil, usagef("%s: %v", req.file, err)
-		}
-		p.native = &m
-	}
-	if req.stride > 0 {
-		if p.packing, err = f.P(req.stride, offCache); err != nil {
-			return nil, usagef("%s: -stride: %v", req.file, err)
-		}
-		p.channel += fmt.Sprintf(", a stride of %d bytes", req.stride)
-	}
-	p.trips = model.RoundTrips(f, placement, offCache)
-	return p, nil
-}
-
-// each costs every call, in the order of P, m and algorithm. Algorithms that
-// the user did not name are left out where they do not exist, and it says why.
-func (req *costRequest) each(ctx context.Context, leftOut *[]report.Omission, take func(report.Prediction, *collective.Schedule, model.Cost)) error {
-	for _, p := range req.ps {
-		algorithms := req.existing(p, leftOut)
-		for i, bytes := range req.ms {
-			for _, a := range algorithms {
-				m := bytes
-				if a.Collective.Empty() {
-					if m = 0; i > 0 {
-						continue
-					}
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				s, c, err := req.cost(a, p, m)
-				if errors.Is(err, model.ErrContiguous) && !req.asked[a] {
-					leaveOut(leftOut, a, "copies contiguous messages alone", p)
-					continue
-				}
-				if err != nil {
-					return err
-				}
-				row := report.Prediction{
-					Collective: a.Collective.Name, Algorithm: a.Name, P: p, Bytes: m,
-					Microseconds: c.Seconds * 1e6, Extrapolated: c.Extrapolated, Unknown: c.Unknown,
-				}
-				if s.Algorithm != a {
-					row.Chosen = s.Algorithm.Name
-				}
-				if req.beside != nil {
-					other, err := req.beside(m).Cost(s)
-					if err != nil {
-						return usageError(err.Error())
-					}
-					us := other.Seconds * 1e6
-					row.TauLop = &us
-				}
-				take(row, s, c)
+		for _, name := range []string{"setup", "placement", "off_cache"} {
+			if p.given[name] {
+				return nil, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, p.file)
 			}
 		}
-	}
-	return nil
-}
-
-// existing are the algorithms that exist for so many ranks. The others are left
-// out, unless the user named them: then their refusal is the answer.
-func (req *costRequest) existing(p int, leftOut *[]report.Omission) (algorithms []*collective.Algorithm) {
-	for _, a := range req.algorithms {
-		if !a.PowerOfTwo || req.asked[a] || p&(p-1) == 0 {
-			algorithms = append(algorithms, a)
-			continue
+		if p.choice.Stride > 0 {
+			return nil, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
 		}
-		leaveOut(leftOut, a, "needs a power of two of ranks", p)
 	}
-	return algorithms
+	if !p.given["off_cache"] {
+		p.choice.OffCache = f.file.Plan.OffCacheOnly()
+	}
+	if p.gamma != "" {
+		if p.choice.Gamma, err = readText(p.gamma, params.ReadGammaText); err != nil {
+			return nil, usagef("-gamma: %v", err)
+		}
+	}
+	return f, nil
 }
 
-func leaveOut(leftOut *[]report.Omission, a *collective.Algorithm, why string, p int) {
-	i := slices.IndexFunc(*leftOut, func(o report.Omission) bool { return o.Algorithm == a.String() && o.Why == why })
-	if i < 0 {
-		i = len(*leftOut)
-		*leftOut = append(*leftOut, report.Omission{Algorithm: a.String(), Why: why})
+// source says what a predictor takes from the file, and settles what it lacks.
+func (p *parameterFlags) source(f *parameterFile, m *model.Predictor) report.Source {
+	source := report.NewSource(m, cmp.Or(printable.Name(p.machine), f.machine), p.file)
+	why := fmt.Errorf("%s: %w", p.file, m.NoGamma)
+	if f.text {
+		source.Channel, why = "", fmt.Errorf("%s holds L and o alone", p.file)
 	}
-	if o := &(*leftOut)[i]; !slices.Contains(o.P, p) {
-		o.P = append(o.P, p)
+	if m.NoGamma != nil {
+		p.noGamma = fmt.Errorf("needs γ; %w; name a file that has it with -gamma", why)
 	}
+	return source
 }
 
-// cost costs one call.
-func (req *costRequest) cost(a *collective.Algorithm, p, m int) (*collective.Schedule, model.Cost, error) {
-	s, err := a.Schedule(collective.Call{P: p, Root: req.root, M: m, Segment: req.segment, Degree: req.degree})
-	if err != nil {
-		return nil, model.Cost{}, usageError(err.Error())
+// warn writes what speaks against a predictor's costs.
+func (p *parameterFlags) warn(errOut io.Writer, m *model.Predictor) {
+	for _, w := range m.Warnings {
+		tell(errOut, "warning: %s: %v", p.file, w)
 	}
-	coster := req.coster
-	if req.inContext != nil {
-		coster = req.inContext(m)
-	}
-	c, err := coster.Cost(s)
-	if errors.Is(err, model.ErrContiguous) && !req.asked[a] {
-		return nil, model.Cost{}, err
-	}
-	if err != nil {
-		return nil, model.Cost{}, usageError(err.Error())
-	}
-	c.Unknown = req.unknown(c)
-	return s, c, nil
-}
-
-// unknown tells whether a cost comes from a time of 0: of transfers, or of the message
-// that log_nP has its o(m) from.
-func (req *costRequest) unknown(c model.Cost) bool {
-	return req.zeros != nil && slices.ContainsFunc(c.Terms, func(t model.Term) bool {
-		transfer := t.Parameter == "L" || t.Parameter == "o" && req.model == "lognp"
-		return transfer && t.Bytes > 0 && req.zeros.Zero(t.Bytes, max(1, t.Tau))
-	})
 }

@@ -348,40 +348,6 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 	return err
 }
 
-// parseCaches parses a list of where user buffers are: false in cache, true off
-// cache, in this order.
-func parseCaches(list string) (offCache []bool, err error) {
-	found := make(map[string]bool)
-	for _, c := range strings.Split(list, ",") {
-		c = strings.TrimSpace(c)
-		if c != "in" && c != "off" {
-			return nil, usagef("-cache: %q is neither in nor off", c)
-		}
-		found[c] = true
-	}
-	if found["in"] {
-		offCache = append(offCache, false)
-	}
-	if found["off"] {
-		offCache = append(offCache, true)
-	}
-	return offCache, nil
-}
-
-// numbers parses a list of numbers from 1, and sorts it.
-func numbers(name, list string, one func(string) (int, error)) ([]int, error) {
-	var ns []int
-	for _, field := range strings.Split(list, ",") {
-		n, err := one(strings.TrimSpace(field))
-		if err != nil || n < 1 {
-			return nil, usagef("%s: %q is not a number from 1", name, field)
-		}
-		ns = append(ns, n)
-	}
-	slices.Sort(ns)
-	return slices.Compact(ns), nil
-}
-
 // checkFile refuses what a sweep cannot write again and again.
 func (req *sweepRequest) checkFile() error {
 	_, missing := os.Stat(req.file)

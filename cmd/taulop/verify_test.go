@@ -195,9 +195,9 @@ func TestLacking(t *testing.T) {
 		req  verifyRequest
 		want string
 	}{
-		{verifyRequest{time: time.Second}, "with -params"},
-		{verifyRequest{time: time.Second, save: "host.json"}, "the patterns are in host.json"},
-		{verifyRequest{params: "host.json"}, "host.json: no cells"},
+		{verifyRequest{Request: verify.Request{Time: time.Second}}, "with -params"},
+		{verifyRequest{Request: verify.Request{Time: time.Second}, save: "host.json"}, "the patterns are in host.json"},
+		{verifyRequest{Request: verify.Request{Source: "host.json"}}, "host.json: no cells"},
 	} {
 		if err := tt.req.lacking(errors.New("no cells")); exitStatus(err) != 2 || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%v, want one that ends in %q", err, tt.want)

@@ -12,6 +12,40 @@ import (
 	"github.com/taulop/taulop/model"
 )
 
+// Explanations say what costs are made of, or where which algorithm is the cheapest.
+type Explanations struct {
+	Source
+	Calls       []Explanation `json:"calls,omitempty"`
+	Comparisons []Comparison  `json:"comparisons,omitempty"`
+	LeftOut     []Omission    `json:"left_out"`
+}
+
+// WriteText writes them one after another, and what their marks mean.
+func (d *Explanations) WriteText(w io.Writer) {
+	d.Source.WriteText(w)
+	extrapolated := false
+	for i := range d.Calls {
+		d.Calls[i].WriteText(w)
+		extrapolated = extrapolated || d.Calls[i].Extrapolated
+	}
+	if len(d.Comparisons) > 0 && d.Comparisons[0].Margin > 0 {
+		fmt.Fprintf(w, "Who is the cheapest stays it until another one is cheaper by more than %.3g %%.\n", 100*d.Comparisons[0].Margin)
+	}
+	for i := range d.Comparisons {
+		d.Comparisons[i].WriteText(w)
+		for _, in := range d.Comparisons[i].Intervals {
+			extrapolated = extrapolated || in.Extrapolated
+		}
+	}
+	if extrapolated || len(d.LeftOut) > 0 {
+		fmt.Fprintln(w)
+	}
+	d.WriteNotes(w, extrapolated, d.LeftOut)
+}
+
+// WriteJSON writes the document.
+func (d *Explanations) WriteJSON(w io.Writer) error { return writeJSON(w, d) }
+
 // An Explanation says what the cost of one call is made of.
 type Explanation struct {
 	Prediction

@@ -9,26 +9,12 @@ import (
 	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 )
 
 // Patterns is measured message patterns with what predicts them.
-type Patterns struct {
-	Provenance   provenance.Provenance `json:"provenance"`
-	Parameters   string                `json:"params"` // the file, or that they were measured in between
-	Segments     int                   `json:"segments"`
-	SegmentBytes int                   `json:"segment_bytes"`
-	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // off cache, of a rank of the fewest, for each direction
-	Rounds       int                   `json:"rounds"`                // samples of each case
-	Patterns     []verify.Pattern      `json:"patterns"`
-	FittedSizes  []int                 `json:"fitted_m"` // that lines go through
-	Fits         []verify.PatternFit   `json:"fits"`
-	Rows         []verify.PatternRow   `json:"rows"`
-	Means        []verify.Mean         `json:"means"`
-	Warnings     []string              `json:"warnings"`
-}
+type Patterns verify.PatternResult
 
 // WriteText writes what the patterns are, then for each P and state of the cache
 // the lines and a table of predicted against measured times, then the means.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/model"
 )
 
 // A Source says where costs come from: a machine's parameters and a model.
@@ -24,6 +25,22 @@ type Source struct {
 	Segment   int    `json:"segment_bytes,omitempty"`
 	Measured  string `json:"measured"`           // as far as m and τ were measured, in words
 	Rule      string `json:"extrapolation_rule"` // beyond it
+}
+
+// NewSource says what a predictor takes from the file of a machine.
+func NewSource(p *model.Predictor, machine, file string) Source {
+	s := Source{Machine: machine, File: file, Channel: p.Channel, Model: p.Title(), Measured: "m up to " + view.Bytes(p.Largest), Rule: p.Rule()}
+	if p.Segments() {
+		s.Segment = p.Segment
+	}
+	if l := p.Transfers; l != nil {
+		s.Transport = p.Transport.String()
+		s.Measured = fmt.Sprintf("m from %s to %s and τ from %d to %d", view.Bytes(l.Sizes[0]), view.Bytes(p.Largest), l.Taus[0], l.Taus[len(l.Taus)-1])
+	}
+	if packed := p.Packing; packed != nil {
+		s.Measured += fmt.Sprintf(", and p(m,%d) with m from %s to %s", p.Stride, view.Bytes(packed.Sizes[0]), view.Bytes(packed.Sizes[len(packed.Sizes)-1]))
+	}
+	return s
 }
 
 // WriteText writes it in a line.

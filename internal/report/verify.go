@@ -6,39 +6,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/model"
 )
 
 // A Verification is measured collectives with what the models say of them.
-type Verification struct {
-	Provenance   provenance.Provenance `json:"provenance"`
-	Parameters   string                `json:"params"` // the file, or that they were measured in between
-	Segments     int                   `json:"segments"`
-	SegmentBytes int                   `json:"segment_bytes"`
-	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // off cache, of a rank of the fewest, for each direction
-	Rounds       int                   `json:"rounds"`                // samples of each case
-	LogGP        []LogGP               `json:"loggp"`
-	Rows         []verify.Row          `json:"rows"`
-	Means        []verify.Mean         `json:"means"`
-	Warnings     []string              `json:"warnings"`
-}
-
-// LogGP is the parameters of LogGP as measured, in s and s a byte.
-type LogGP struct {
-	OffCache   bool    `json:"off_cache"`
-	Latency    float64 `json:"L_s"`
-	Overhead   float64 `json:"o_s"`
-	Gap        float64 `json:"g_s"`
-	GapPerByte float64 `json:"G_s_per_byte"`
-}
-
-// NewLogGP takes them from the model.
-func NewLogGP(off bool, m model.LogGP) LogGP {
-	return LogGP{off, m.Latency, m.Overhead, m.Gap, m.GapPerByte}
-}
+type Verification verify.Result
 
 // WriteText writes a table for each P and state of the cache, then the means.
 func (v *Verification) WriteText(w io.Writer) {

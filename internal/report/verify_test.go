@@ -22,7 +22,7 @@ func verification() *Verification {
 	v := &Verification{
 		Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"},
 		Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 9,
-		LogGP: []LogGP{{Latency: -9e-8, Overhead: 1.5e-7, Gap: 2e-7, GapPerByte: 1e-10}},
+		LogGP: []verify.LogGP{{Latency: -9e-8, Overhead: 1.5e-7, Gap: 2e-7, GapPerByte: 1e-10}},
 		Rows: []verify.Row{
 			row("message", false, false, 1600, 1680, 1680, 1200),
 			row("allgather:ring", false, false, 2000, 1900, 1600, 4000),

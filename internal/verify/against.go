@@ -2,13 +2,14 @@ package verify
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
 )
 
 // AgainstModels are the names of the predictions that stand beside a benchmark's
@@ -17,17 +18,91 @@ var AgainstModels = Models[:2]
 
 // An Against puts predictions beside times that an MPI benchmark printed.
 type Against struct {
-	// TauLop is the model for messages in the context of m bytes of buffers, see
-	// model.InContext.
-	TauLop func(m int) (model.TauLop, error)
-	// Largest is the largest m that was measured. No context is taken beyond it but
-	// of a larger message.
-	Largest int
+	Predictor *model.Predictor // τ-Lop
 	// Algorithm is the one that each collective is taken for instead of its
 	// default; the nearest is then not sought.
 	Algorithm map[string]*collective.Algorithm
 	// Segment and Degree are those of bcast:sm-tree, 0 for the usual.
 	Segment, Degree int
+
+	models []model.Coster // in the order of AgainstModels
+	// largest m that was measured: no context is taken beyond it but of a larger message.
+	largest int
+	fresh   bool // exchanges of what nobody touched before were measured
+}
+
+// NewAgainst predicts from a file. What ranks copy within themselves counts.
+func NewAgainst(f *params.File, c model.Choice) (*Against, error) {
+	c.LocalCopies = true
+	models, err := predictors(f, c, "taulop", "lognp")
+	if err != nil {
+		return nil, err
+	}
+	p := models[0].(*model.Predictor)
+	return &Against{Predictor: p, models: models, largest: p.Largest, fresh: p.In(collective.Call{}).(model.TauLop).Fresh != nil}, nil
+}
+
+// Chosen is what of a benchmark's times is compared; its zero value is all.
+type Chosen struct {
+	P, M      []int
+	Kinds     []mpibench.Kind
+	Algorithm map[string]*collective.Algorithm // by the collective that was named with one
+}
+
+// neighbourly are kinds of messages between neighbours, which are no collectives.
+var neighbourly = []mpibench.Kind{mpibench.Message, mpibench.Sendrecv, mpibench.Exchange}
+
+// Name reads names of kinds and of algorithms. It fails for one that is not known, and
+// for two algorithms of a collective.
+func (c *Chosen) Name(names []string) error {
+	c.Algorithm = make(map[string]*collective.Algorithm)
+	for _, name := range names {
+		of, _, named := strings.Cut(name, ":")
+		c.Kinds = append(c.Kinds, mpibench.Kind(of))
+		if slices.Contains(neighbourly, mpibench.Kind(name)) {
+			continue
+		}
+		found, err := collective.Find(name)
+		if err != nil {
+			return err
+		}
+		if !named {
+			continue
+		}
+		if other := c.Algorithm[of]; other != nil && other != found[0] {
+			return fmt.Errorf("%s and %s cannot both be what the benchmark ran: choose one", other, found[0])
+		}
+		c.Algorithm[of] = found[0]
+	}
+	return nil
+}
+
+// Take takes the times that are chosen. It fills in the ranks that OSU does not print,
+// if one number of them is chosen. With noGamma, why nothing can be reduced, it leaves
+// reductions out.
+func (c *Chosen) Take(all []mpibench.Time, noGamma error) (times []mpibench.Time, leftOut []mpibench.Omission) {
+	for _, t := range all {
+		switch {
+		case len(c.Kinds) > 0 && !slices.Contains(c.Kinds, t.Kind):
+			continue
+		case t.P == 0 && len(c.P) == 1:
+			t = t.Among(c.P[0])
+		case t.P > 0 && t.Kind != mpibench.Message && len(c.P) > 0 && !slices.Contains(c.P, t.P):
+			continue
+		}
+		if len(c.M) > 0 && !t.Kind.Empty() && !slices.Contains(c.M, t.Bytes) {
+			continue
+		}
+		if of, err := collective.Of(string(t.Kind)); err == nil && noGamma != nil && slices.ContainsFunc(of, (*collective.Algorithm).Reduces) {
+			o := mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: fmt.Sprintf("it %v", noGamma)}
+			if !slices.ContainsFunc(leftOut, func(other mpibench.Omission) bool { return other.Benchmark == o.Benchmark }) {
+				leftOut = append(leftOut, o)
+			}
+			continue
+		}
+		times = append(times, t)
+	}
+	return times, leftOut
 }
 
 // A Compared is a benchmark's time with what the models say of it.
@@ -118,14 +193,12 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 // in the cache, in a ping-pong too. Where fresh exchanges were measured, both were
 // there already.
 func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern, times int) error {
-	context := min(2*row.Bytes, max(row.Bytes, a.Largest))
-	if t, err := a.TauLop(row.Bytes); err != nil {
-		return err
-	} else if pattern == collective.Exchange && t.Fresh != nil {
+	context := min(2*row.Bytes, max(row.Bytes, a.largest))
+	if pattern == collective.Exchange && a.fresh {
 		context = row.Bytes
 	}
-	return a.candidate(row, &row.Predicted, context, &collective.Schedule{
-		Call: collective.Call{P: row.P, M: row.Bytes},
+	return a.candidate(row, &row.Predicted, &collective.Schedule{
+		Call: collective.Call{P: row.P, M: context},
 		Unit: row.Bytes,
 		Blocks: []collective.Block{{
 			Repeat: times,
@@ -140,28 +213,12 @@ func (a Against) algorithm(row *Compared, c *Candidate, algorithm *collective.Al
 		return err
 	}
 	c.Algorithm = algorithm.String()
-	return a.candidate(row, c, row.Bytes, s)
+	return a.candidate(row, c, s)
 }
 
-func (a Against) candidate(row *Compared, c *Candidate, context int, s *collective.Schedule) error {
-	tau, err := a.TauLop(context)
-	if err != nil {
-		return err
-	}
-	lognp, err := model.LogNPOf(tau)
-	if err != nil {
-		return err
-	}
-	for i, m := range []interface {
-		Cost(*collective.Schedule) (model.Cost, error)
-	}{tau, lognp} {
-		cost, err := m.Cost(s)
-		if err != nil {
-			return fmt.Errorf("%s of %s among P = %d: %w", AgainstModels[i], row.Benchmark, row.P, err)
-		}
-		p := Prediction{Model: AgainstModels[i], Ns: cost.Seconds * 1e9, Extrapolated: cost.Extrapolated}
-		p.Error = math.Abs(p.Ns-row.Measured.Center) / row.Measured.Center
-		c.Models = append(c.Models, p)
+func (a Against) candidate(row *Compared, c *Candidate, s *collective.Schedule) (err error) {
+	if c.Models, err = predict(a.models, AgainstModels, s, row.Measured.Center); err != nil {
+		return fmt.Errorf("%s among P = %d: %w", row.Benchmark, row.P, err)
 	}
 	return nil
 }

@@ -11,9 +11,7 @@ import (
 
 // On a machine whose transfers take 1 ns a byte, whatever τ is.
 func against() Against {
-	return Against{TauLop: func(m int) (model.TauLop, error) {
-		return model.TauLop{Parameters: fixed{}, Segment: 1024}, nil
-	}}
+	return Against{models: fixedModels()[false][:2]}
 }
 
 func TestAgainst(t *testing.T) {
@@ -134,15 +132,19 @@ func TestAgainstContext(t *testing.T) {
 		{mpibench.Message, 8192, 4096, 8192}, // but of a message that is
 		{"bcast", 1024, 4096, 1024},
 	} {
-		a, got := against(), 0
-		of := a.TauLop
-		a.Largest = tt.largest
-		a.TauLop = func(m int) (model.TauLop, error) {
-			got = m
-			return of(m)
-		}
-		if _, err := a.Compare([]mpibench.Time{{Kind: tt.kind, P: 2, Bytes: tt.m, Microseconds: 1}}); err != nil || got != tt.want {
+		seen := &recorder{}
+		a := Against{models: []model.Coster{seen}, largest: tt.largest}
+		_, err := a.Compare([]mpibench.Time{{Kind: tt.kind, P: 2, Bytes: tt.m, Microseconds: 1}})
+		if got := seen.context; err != nil || got != tt.want {
 			t.Errorf("%s of %d: in the context of %d, %v; want %d", tt.kind, tt.m, got, err, tt.want)
 		}
 	}
+}
+
+// A recorder is a model that remembers in what context it was asked.
+type recorder struct{ context int }
+
+func (r *recorder) Cost(s *collective.Schedule) (model.Cost, error) {
+	r.context = s.Call.M
+	return model.Cost{}, nil
 }

@@ -223,39 +223,24 @@ func (r Runs) fittedSizes() []int {
 // PatternRows puts beside each case that was measured what the lines and τ-Lop say of
 // it. A row has no predictions where one of them cannot be made; lacking is why, of the
 // first for which parameters lack.
-func (r Runs) PatternRows(p Predictor, fits []PatternFit) (rows []PatternRow, lacking error) {
+func (r Runs) PatternRows(models map[bool][]model.Coster, fits []PatternFit) (rows []PatternRow, lacking error) {
 	lines := make(map[patternKey]fit.Line)
 	for _, f := range fits {
 		lines[patternKey{f.Name, f.P, f.OffCache}] = f.Line
 	}
-	fitted := r.fittedSizes()
-	for _, c := range r.Cases {
-		call, measured := c.Schedule.Call, r.of(c)
-		if c.Name == collective.LocalCopy || math.IsNaN(measured.Center) {
-			continue
+	sizes := r.fittedSizes()
+	for _, of := range r.measured() {
+		row := PatternRow{Row: of, Pattern: PatternOf(of.Name), Fitted: slices.Contains(sizes, of.Bytes)}
+		own, fitted := lines[patternKey{row.Name, row.P, row.OffCache}]
+		all, permuted := lines[patternKey{Permutation, row.P, row.OffCache}]
+		predicted, err := predict(models[row.OffCache], PatternModels, row.schedule, row.Measured.Center)
+		if lacking = cmp.Or(lacking, err); len(predicted) > 0 && fitted && permuted {
+			linear := model.Linear{Startup: all.Startup.Value / 1e9, PerByte: all.PerByte.Value / 1e9}
+			for i, ns := range []float64{own.At(row.Bytes), 1e9 * linear.Seconds(row.schedule)} {
+				predicted = append(predicted, Prediction{Model: PatternModels[i+1], Ns: ns}.beside(row.Measured.Center))
+			}
+			row.Predicted = predicted
 		}
-		row := PatternRow{Pattern: PatternOf(c.Name), Fitted: slices.Contains(fitted, call.M),
-			Row: Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: measured,
-				Predicted: []Prediction{}, Forced: r.Forced[call.P]}}
-		var cost model.Cost
-		tau, err := p.tauLop(c)
-		if err == nil {
-			cost, err = tau.Cost(c.Schedule)
-		}
-		lacking = cmp.Or(lacking, err)
-		own, fitted := lines[patternKey{c.Name, call.P, c.OffCache}]
-		of, permuted := lines[patternKey{Permutation, call.P, c.OffCache}]
-		if err != nil || !fitted || !permuted {
-			rows = append(rows, row)
-			continue
-		}
-		linear := model.Linear{Startup: of.Startup.Value / 1e9, PerByte: of.PerByte.Value / 1e9}
-		row.Predicted = []Prediction{
-			{Model: PatternModels[0], Ns: 1e9 * cost.Seconds, Extrapolated: cost.Extrapolated},
-			{Model: PatternModels[1], Ns: own.At(call.M)},
-			{Model: PatternModels[2], Ns: 1e9 * linear.Seconds(c.Schedule)},
-		}
-		row.compare()
 		rows = append(rows, row)
 	}
 	return rows, lacking
@@ -304,9 +289,8 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		}
 		for i, p := range of[0].Predicted {
 			p.Ns = median(of, func(r PatternRow) float64 { return r.Predicted[i].Ns })
-			t.Predicted = append(t.Predicted, p)
+			t.Predicted = append(t.Predicted, p.beside(t.Measured.Center))
 		}
-		t.compare()
 		tested, variants = append(tested, t), append(variants, len(of))
 	}
 	return tested, variants

@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
 )
 
@@ -95,7 +96,8 @@ func TestPatternRows(t *testing.T) {
 	if len(fits) != 1+1+1+2+2 { // and one of all permutations
 		t.Errorf("%d fits", len(fits))
 	}
-	rows, err := r.PatternRows(predictor(), fits)
+	models := map[bool][]model.Coster{false: fixedModels()[false][:1]}
+	rows, err := r.PatternRows(models, fits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,7 @@ func TestPatternRows(t *testing.T) {
 		t.Error(err)
 	}
 	r.File.Cells = r.File.Cells[1:] // stopped before it
-	if stopped, err := r.PatternRows(predictor(), fits); err != nil || len(stopped) != len(rows)-1 {
+	if stopped, err := r.PatternRows(models, fits); err != nil || len(stopped) != len(rows)-1 {
 		t.Errorf("stopped: %d rows of %d, %v", len(stopped), len(rows), err)
 	}
 }
@@ -142,8 +144,8 @@ func TestPatternsRun(t *testing.T) {
 			cases = append(cases, of...)
 		}
 	}
-	request := Request{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{3: 1 << 20}, Operator: "SUM_I"}
-	f := surveytest.Run(t, m, Survey, request.For(cases))
+	request := schedules{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{3: 1 << 20}, Operator: "SUM_I", cases: cases}
+	f := surveytest.Run(t, m, Survey, request)
 	if len(cases) != 2*(2+3+3+3) || len(f.Cells) != len(cases) {
 		t.Errorf("%d cells of %d cases", len(f.Cells), len(cases))
 	}

@@ -17,23 +17,17 @@ import (
 // Survey is schedules carried out on this machine's memory.
 var Survey = survey.Register(&survey.Survey{
 	Name: "collectives", Doc: "collectives and message patterns, carried out",
-	Decode: survey.Decoder[Request],
+	Decode: survey.Decoder[schedules],
 })
 
-// A Request is cases to be carried out.
-type Request struct {
+// schedules are what is asked for: cases to be carried out.
+type schedules struct {
 	Segments     int         `json:"segments"`
 	SegmentBytes int         `json:"segment_bytes"`
 	ArenaBytes   map[int]int `json:"arena_bytes"` // by P, of cases off cache
 	Operator     string      `json:"operator"`    // of reductions
 
 	cases []Case
-}
-
-// For is the request for some cases.
-func (r Request) For(cases []Case) Request {
-	r.cases = cases
-	return r
 }
 
 // Key is the case in a parameter file.
@@ -71,12 +65,18 @@ func caseOf(k params.Key, element int) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	call := collective.Call{P: k.Tau, M: k.Bytes}
+	return algorithmCase(a, k.Tau, k.Bytes, k.OffCache, element)
+}
+
+// algorithmCase is an algorithm among p ranks; reductions are of elements of so many
+// bytes.
+func algorithmCase(a *collective.Algorithm, p, m int, off bool, element int) (Case, error) {
+	call := collective.Call{P: p, M: m}
 	if a.Reduces() {
 		call.Element = element
 	}
 	s, err := a.Schedule(call)
-	return Case{k.Variant, k.OffCache, s}, err
+	return Case{a.String(), off, s}, err
 }
 
 func patternCase(k params.Key) (Case, error) {
@@ -96,7 +96,7 @@ func patternCase(k params.Key) (Case, error) {
 
 // Cells are the cases, in a set of their own: transfers are measured by other
 // launches.
-func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+func (r schedules) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, c := range r.cases {
 		cell := engine.Cell{Cell: params.Cell{Key: c.Key()}}
 		if c.OffCache {
@@ -108,13 +108,13 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+func (r schedules) Open(b *engine.Bench) (engine.Sampler, error) {
 	o, err := setups.LookupOperator(r.Operator)
 	return &sampler{r, b, o}, err
 }
 
 type sampler struct {
-	Request
+	schedules
 	bench    *engine.Bench
 	operator setups.Operator
 }

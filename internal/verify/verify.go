@@ -89,6 +89,8 @@ type Row struct {
 	Predicted []Prediction `json:"predicted"`
 	// Forced: ranks share CPUs, the time is no measurement of the algorithm.
 	Forced bool `json:"forced,omitempty"`
+
+	schedule *collective.Schedule
 }
 
 // A Prediction is what a model says, and how wrong that is.
@@ -103,61 +105,37 @@ type Prediction struct {
 // Models are the names of the predictions of a row.
 var Models = []string{"τ-Lop", "log_nP", "LogGP"}
 
-// Predictor is the models of a machine.
-type Predictor struct {
-	// TauLop is the model for the messages of a call of m bytes, in context.
-	TauLop func(m int, off bool) (model.TauLop, error)
-	LogGP  map[bool]model.LogGP // by off cache
-
-	local map[localCopy]float64 // ns
-}
-
-// copies is c(m,τ) of local copies among p ranks, as measured; of those that were
-// not, that of bare copies.
-func (p Predictor) copies(ranks int, off bool, bare func(m, tau int) (float64, bool)) func(m, tau int) (float64, bool) {
-	return func(m, tau int) (float64, bool) {
-		if ns, measured := p.local[localCopy{ranks, tau, m, off}]; measured {
-			return ns / 1e9, false
-		}
-		return bare(m, tau)
-	}
-}
-
-// tauLop is the model for the messages of a case.
-func (p Predictor) tauLop(c Case) (model.TauLop, error) {
-	tau, err := p.TauLop(c.Schedule.Call.M, c.OffCache)
-	if err == nil && tau.Copies != nil {
-		tau.Copies = p.copies(c.Schedule.Call.P, c.OffCache, tau.Copies)
-	}
-	return tau, err
-}
-
-// Predict is what the models say of a case, without errors, in ns.
-func (p Predictor) Predict(c Case) ([]Prediction, error) {
-	tau, err := p.tauLop(c)
-	if err != nil {
-		return nil, err
-	}
-	lognp, err := model.LogNPOf(tau)
-	if err != nil {
-		return nil, err
-	}
-	loggp, ok := p.LogGP[c.OffCache]
-	if !ok {
-		return nil, fmt.Errorf("%s: there are no parameters of LogGP", c.Name)
-	}
-	loggp.Reductions, loggp.Operator = tau.Reductions, tau.Operator
-	var ps []Prediction
-	for i, m := range []interface {
-		Cost(*collective.Schedule) (model.Cost, error)
-	}{tau, lognp, loggp} {
-		cost, err := m.Cost(c.Schedule)
+// predictors are models of a file.
+func predictors(f *params.File, c model.Choice, names ...string) (models []model.Coster, err error) {
+	for _, c.Model = range names {
+		p, err := model.NewPredictor(f, c)
 		if err != nil {
-			return nil, fmt.Errorf("%s of %s: %w", Models[i], c.Name, err)
+			return nil, err
 		}
-		ps = append(ps, Prediction{Model: Models[i], Ns: cost.Seconds * 1e9, Extrapolated: cost.Extrapolated})
+		models = append(models, p)
 	}
-	return ps, nil
+	return models, nil
+}
+
+// predict is what models say of a schedule, and how wrong that is of what was measured,
+// in ns.
+func predict(models []model.Coster, names []string, s *collective.Schedule, measured float64) ([]Prediction, error) {
+	predicted := []Prediction{}
+	for i, m := range models {
+		cost, err := m.Cost(s)
+		if err != nil {
+			return []Prediction{}, fmt.Errorf("%s: %w", names[i], err)
+		}
+		p := Prediction{Model: names[i], Ns: cost.Seconds * 1e9, Extrapolated: cost.Extrapolated}
+		predicted = append(predicted, p.beside(measured))
+	}
+	return predicted, nil
+}
+
+// beside says how wrong a prediction is of what was measured.
+func (p Prediction) beside(measured float64) Prediction {
+	p.Error = math.Abs(p.Ns-measured) / measured
+	return p
 }
 
 // Runs are cases with what launches found of them.
@@ -200,40 +178,43 @@ func (r Runs) Measured() (n int) {
 	return n
 }
 
-// Rows puts beside each case that was measured what the models say of it. A row has no
-// predictions where they cannot be made; then there is also an error, the first.
-func (r Runs) Rows(p Predictor) (rows []Row, lacking error) {
-	p.local = make(map[localCopy]float64)
+// localCopy is what local copies were measured to take, in seconds.
+func (r Runs) localCopy(off bool) func(ranks, m, tau int) (seconds float64, known bool) {
+	times := make(map[[3]int]float64)
 	for _, c := range r.Cases {
-		if t := r.of(c); c.Name == collective.LocalCopy && !math.IsNaN(t.Center) {
+		if t := r.of(c); c.Name == collective.LocalCopy && c.OffCache == off && !math.IsNaN(t.Center) {
 			of := c.Schedule.Blocks[0].Stages[0].Shape[0]
-			p.local[localCopy{c.Schedule.Call.P, of.Count, of.Bytes, c.OffCache}] = t.Center
+			times[[3]int{c.Schedule.Call.P, of.Bytes, of.Count}] = t.Center / 1e9
 		}
 	}
-	for _, c := range r.Cases {
-		measured := r.of(c)
-		if c.Name == collective.LocalCopy || math.IsNaN(measured.Center) {
-			continue
-		}
-		predicted, err := p.Predict(c)
-		if err != nil {
-			lacking, predicted = cmp.Or(lacking, err), []Prediction{}
-		}
-		call := c.Schedule.Call
-		row := Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: measured,
-			Predicted: predicted, Forced: r.Forced[call.P]}
-		row.compare()
+	return func(ranks, m, tau int) (float64, bool) {
+		seconds, known := times[[3]int{ranks, m, tau}]
+		return seconds, known
+	}
+}
+
+// Rows puts beside each case that was measured what the models say of it, those of user
+// data in cache or off it in the order of Models. A row has no predictions where they
+// cannot be made; then there is also an error, the first.
+func (r Runs) Rows(models map[bool][]model.Coster) (rows []Row, lacking error) {
+	for _, row := range r.measured() {
+		predicted, err := predict(models[row.OffCache], Models, row.schedule, row.Measured.Center)
+		lacking, row.Predicted = cmp.Or(lacking, err), predicted
 		rows = append(rows, row)
 	}
 	return rows, lacking
 }
 
-// compare says how wrong predictions are.
-func (r *Row) compare() {
-	for i := range r.Predicted {
-		q := &r.Predicted[i]
-		q.Error = math.Abs(q.Ns-r.Measured.Center) / r.Measured.Center
+// measured are the rows of what was measured, without predictions.
+func (r Runs) measured() (rows []Row) {
+	for _, c := range r.Cases {
+		t, call := r.of(c), c.Schedule.Call
+		if c.Name != collective.LocalCopy && !math.IsNaN(t.Center) {
+			rows = append(rows, Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: t,
+				Predicted: []Prediction{}, Forced: r.Forced[call.P], schedule: c.Schedule})
+		}
 	}
+	return rows
 }
 
 // A Mean is the mean relative errors of the models over some rows.

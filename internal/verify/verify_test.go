@@ -17,14 +17,12 @@ type fixed struct{}
 func (fixed) L(m, tau int) (float64, bool) { return float64(m) * 1e-9, false }
 func (fixed) O(m int) (float64, bool)      { return 0, false }
 
-func predictor() Predictor {
-	loggp := model.LogGP{Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}
-	return Predictor{
-		TauLop: func(m int, off bool) (model.TauLop, error) {
-			return model.TauLop{Parameters: fixed{}, Segment: 1024}, nil
-		},
-		LogGP: map[bool]model.LogGP{false: loggp, true: loggp},
-	}
+// fixedModels are those of Models on it.
+func fixedModels() map[bool][]model.Coster {
+	taulop := model.TauLop{Parameters: fixed{}, Segment: 1024}
+	lognp, _ := model.LogNPOf(taulop)
+	models := []model.Coster{taulop, lognp, model.LogGP{Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}}
+	return map[bool][]model.Coster{false: models, true: models}
 }
 
 func TestPredict(t *testing.T) {
@@ -32,14 +30,14 @@ func TestPredict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps, err := predictor().Predict(c)
+	ps, err := predict(fixedModels()[false], Models, c.Schedule, 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Eq. (10): 2·1024 + 3·1024; log_nP the same; eq. (3): 2o + L + 3g + (4·1024 − 4)G.
 	for i, want := range []float64{5120, 5120, 200 + 1000 + 300 + 4092} {
-		if ps[i].Model != Models[i] || math.Abs(ps[i].Ns-want) > 1e-6 {
-			t.Errorf("%s says %g ns, want %g", ps[i].Model, ps[i].Ns, want)
+		if ps[i].Model != Models[i] || math.Abs(ps[i].Ns-want) > 1e-6 || math.Abs(ps[i].Error-(want-5000)/5000) > 1e-9 {
+			t.Errorf("%s says %g ns, an error of %g; want %g", ps[i].Model, ps[i].Ns, ps[i].Error, want)
 		}
 	}
 }
@@ -94,9 +92,9 @@ func TestRuns(t *testing.T) {
 		runs.Cases = append(runs.Cases, c, Case{a.String(), off, s})
 	}
 	runs.Cases = append(runs.Cases, LocalCopies(runs.Cases)...)
-	request := Request{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{2: 1 << 20}, Operator: "SUM_I"}
-	runs.File = surveytest.Run(t, m, Survey, request.For(runs.Cases))
-	rows, err := runs.Rows(predictor())
+	request := schedules{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{2: 1 << 20}, Operator: "SUM_I", cases: runs.Cases}
+	runs.File = surveytest.Run(t, m, Survey, request)
+	rows, err := runs.Rows(fixedModels())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/model"
+)
+
+// Calls are collectives to be costed: each algorithm among each P with each m.
+type Calls struct {
+	Algorithms []*collective.Algorithm
+	// Asked are those that were asked for by name, and not as one of a collective: where
+	// they do not exist, that is the answer. The others are left out.
+	Asked        map[*collective.Algorithm]bool
+	P, M         []int
+	Root, Degree int
+
+	Predictor *model.Predictor
+	Beside    *model.Predictor // whose costs stand beside those of Predictor; nil for none
+}
+
+// Predict says what each costs, in the order of P, m and algorithms.
+func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
+	doc := &Predictions{}
+	err := c.each(ctx, &doc.LeftOut, func(p Prediction, _ *collective.Schedule, _ model.Cost) {
+		doc.Rows = append(doc.Rows, p)
+	})
+	doc.MarkCheapest()
+	return doc, err
+}
+
+// Explain says what the cost of each is made of.
+func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
+	doc := &Explanations{LeftOut: []Omission{}}
+	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
+		doc.Calls = append(doc.Calls, Explain(s, cost, p))
+	})
+	return doc, err
+}
+
+// Compare finds for each P where which algorithm is the cheapest, of all m between two.
+// Who is it stays it until another one is cheaper by more than margin, a share.
+func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Explanations, error) {
+	doc := &Explanations{LeftOut: []Omission{}}
+	for _, a := range c.Algorithms {
+		if a.Collective != c.Algorithms[0].Collective {
+			return nil, fmt.Errorf("%s and %s do different things: compare algorithms of one collective", c.Algorithms[0], a)
+		}
+	}
+	for _, p := range c.P {
+		algorithms := c.existing(p, &doc.LeftOut)
+		if len(algorithms) < 2 {
+			return nil, fmt.Errorf("nothing to compare for P = %d: name two algorithms, or a collective that has more than one", p)
+		}
+		var names []string
+		for _, a := range algorithms {
+			names = append(names, a.String())
+		}
+		intervals, err := model.Cheapest(from, to, margin, func(m int) ([]model.Cost, error) {
+			costs := make([]model.Cost, len(algorithms))
+			for i, a := range algorithms {
+				var err error
+				if _, costs[i], err = c.cost(a, p, m); err != nil {
+					return nil, err
+				}
+			}
+			return costs, ctx.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+		doc.Comparisons = append(doc.Comparisons, Compare(p, margin, names, intervals))
+	}
+	return doc, nil
+}
+
+// each costs every call. What does not exist is left out, and it says why.
+func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Prediction, *collective.Schedule, model.Cost)) error {
+	for _, p := range c.P {
+		algorithms := c.existing(p, leftOut)
+		for i, bytes := range c.M {
+			for _, a := range algorithms {
+				m := bytes
+				if a.Collective.Empty() {
+					if m = 0; i > 0 {
+						continue
+					}
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				s, cost, err := c.cost(a, p, m)
+				if errors.Is(err, model.ErrContiguous) && !c.Asked[a] {
+					leaveOut(leftOut, a, "copies contiguous messages alone", p)
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				row := Prediction{
+					Collective: a.Collective.Name, Algorithm: a.Name, P: p, Bytes: m,
+					Microseconds: cost.Seconds * 1e6, Extrapolated: cost.Extrapolated, Unknown: cost.Unknown,
+				}
+				if s.Algorithm != a {
+					row.Chosen = s.Algorithm.Name
+				}
+				if c.Beside != nil {
+					other, err := c.Beside.Cost(s)
+					if err != nil {
+						return err
+					}
+					us := other.Seconds * 1e6
+					row.TauLop = &us
+				}
+				take(row, s, cost)
+			}
+		}
+	}
+	return nil
+}
+
+// existing are the algorithms that exist for so many ranks.
+func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []*collective.Algorithm) {
+	for _, a := range c.Algorithms {
+		if !a.PowerOfTwo || c.Asked[a] || p&(p-1) == 0 {
+			algorithms = append(algorithms, a)
+			continue
+		}
+		leaveOut(leftOut, a, "needs a power of two of ranks", p)
+	}
+	return algorithms
+}
+
+func (c *Calls) cost(a *collective.Algorithm, p, m int) (*collective.Schedule, model.Cost, error) {
+	s, err := a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree})
+	if err != nil {
+		return nil, model.Cost{}, err
+	}
+	cost, err := c.Predictor.Cost(s)
+	return s, cost, err
+}
+
+func leaveOut(leftOut *[]Omission, a *collective.Algorithm, why string, p int) {
+	i := slices.IndexFunc(*leftOut, func(o Omission) bool { return o.Algorithm == a.String() && o.Why == why })
+	if i < 0 {
+		i = len(*leftOut)
+		*leftOut = append(*leftOut, Omission{Algorithm: a.String(), Why: why})
+	}
+	if o := &(*leftOut)[i]; !slices.Contains(o.P, p) {
+		o.P = append(o.P, p)
+	}
+}

@@ -1,0 +1,248 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Predictor says what collectives cost on the machine of a parameter file, under one
+// model.
+type Predictor struct {
+	Choice // with what was left open filled in
+
+	Channel   string        // which of the file's times it takes, in words
+	Transfers *params.Curve // L(m,τ) of whole messages, in seconds; nil under mlognp
+	Packing   *params.Curve // p(m,d) of Stride, in seconds; nil without
+	Largest   int           // m that was measured, in bytes
+	// NoGamma is why reductions cannot be costed, nil where they can.
+	NoGamma error
+	// Warnings are what the file says or lacks that speaks against costs.
+	Warnings []error
+
+	in    func(collective.Call) Coster
+	zeros *params.Curve // L(m,τ) where it has times of 0, else nil
+}
+
+// A Coster is a model with its parameters.
+type Coster interface {
+	Cost(*collective.Schedule) (Cost, error)
+}
+
+// A Choice is what to predict from, and how. Its zero value is τ-Lop for segmented
+// contiguous messages, from what the file has first, in cache.
+type Choice struct {
+	Model     string      // one of Models
+	Setup     string      // that measured L; "": ring for all but what ping and sendrecv measured better, or the file's first
+	Placement numa.Policy // of the ranks; "": the plan's first
+	OffCache  bool        // of user buffers
+	Transport Transport   // Library knows Whole alone
+	Segment   int         // S in bytes; 0: that of the file, 8 KiB where it does not say
+	Operator  string      // of reductions; "": sum
+	Gamma     *params.Gamma
+	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop, mlognp and loggp know
+
+	// LocalCopies counts what ranks copy within themselves, where the file has c(m,τ).
+	// LocalCopy, if not nil, knows better what a copy of m bytes by tau of so many ranks
+	// at once takes, in seconds, where it is known.
+	LocalCopies bool
+	LocalCopy   func(ranks, m, tau int) (seconds float64, known bool)
+}
+
+// Models are the names of models; "" is the first.
+var Models = []string{"taulop", "libtaulop", "lognp", "mlognp", "loggp"}
+
+var titles = []string{"τ-Lop", "τ-Lop as the authors' library computes it", "log_nP", "mlog_nP", "LogGP"}
+
+// NewPredictor makes a model of what a file holds. It fails where the file lacks what
+// the model needs, but for γ, see NoGamma.
+func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
+	c.Model = cmp.Or(c.Model, Models[0])
+	switch {
+	case !slices.Contains(Models, c.Model):
+		return nil, fmt.Errorf("unknown model %q: take one of %s", c.Model, strings.Join(Models, ", "))
+	case c.Stride > 0 && !slices.Contains([]string{"taulop", "lognp"}, c.Model):
+		return nil, fmt.Errorf("model %s knows contiguous messages only", c.Model)
+	}
+	p := &Predictor{Choice: c}
+	p.Setup, p.Placement = setupOf(f, c.Setup), placementOf(f, c.Placement)
+	p.Segment = cmp.Or(c.Segment, f.Plan.SegmentBytes, 8<<10)
+	if p.Gamma == nil {
+		p.Gamma, p.NoGamma = f.Gamma(p.Placement)
+	}
+	if slices.ContainsFunc(f.Placements, func(p numa.Placement) bool { return p.Oversubscribed }) {
+		p.Warnings = append(p.Warnings, errors.New("it was measured with more workers than CPUs: what it says of large τ is no measurement of concurrency"))
+	}
+	if c.Model == "mlognp" {
+		return p, p.mlognp(f)
+	}
+	table, err := f.Table(p.Setup, p.Placement, p.OffCache)
+	if err != nil {
+		return nil, err
+	}
+	p.Transfers = &table.Transfers
+	p.Largest = p.Transfers.Sizes[len(p.Transfers.Sizes)-1]
+	if zeros := p.Transfers.Zeros(); zeros != "" {
+		p.zeros = p.Transfers
+		p.Warnings = append(p.Warnings, fmt.Errorf("%s, which is no time: what needs it is not known and is not ranked", zeros))
+	}
+	p.Channel = p.channel(f, c.Setup)
+	taulop, err := p.taulop(f, c.Setup)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Model {
+	case "taulop":
+		p.in = func(call collective.Call) Coster { return taulop(call) }
+	case "libtaulop":
+		p.Transport = Whole
+		library := Library{Table: table, Gamma: p.Gamma, Operator: p.Operator}
+		p.in = func(collective.Call) Coster { return library }
+	case "lognp":
+		if _, err := LogNPOf(taulop(collective.Call{})); err != nil {
+			return nil, err
+		}
+		p.in = func(call collective.Call) Coster {
+			m, _ := LogNPOf(taulop(call)) // the transport is known
+			return m
+		}
+	case "loggp":
+		return p, p.loggp(f)
+	}
+	return p, nil
+}
+
+// Title is what a reader calls the model.
+func (p *Predictor) Title() string { return titles[slices.Index(Models, p.Model)] }
+
+// Rule says in words what a time is taken for that was not measured.
+func (p *Predictor) Rule() string {
+	if p.Model == "libtaulop" {
+		return LibraryRule
+	}
+	return ExtrapolationRule
+}
+
+// Segments tells whether messages are cut into segments.
+func (p *Predictor) Segments() bool {
+	return p.Model != "mlognp" && (p.Transport == Segmented || p.Transport == Steady)
+}
+
+// In is the model for one call: under τ-Lop and log_nP what a segment costs depends on
+// the m bytes of the call, see InContext.
+func (p *Predictor) In(call collective.Call) Coster { return p.in(call) }
+
+// Cost is the cost of a schedule, in the context of its call. It fails where a reduction
+// has no γ, and with ErrContiguous where an algorithm has no strided messages.
+func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
+	c, err := p.In(s.Call).Cost(s)
+	c.Unknown = p.zeros != nil && slices.ContainsFunc(c.Terms, func(t Term) bool {
+		// Of log_nP it is the message that o(m) comes from.
+		transfer := t.Parameter == "L" || t.Parameter == "o" && p.Model == "lognp"
+		return transfer && t.Bytes > 0 && p.zeros.Zero(t.Bytes, max(1, t.Tau))
+	})
+	return c, err
+}
+
+// channel says which of the file's times there are, with the setup that was asked for.
+func (p *Predictor) channel(f *params.File, asked string) string {
+	text := p.Setup
+	for _, special := range [][2]string{{params.Ping, "one way"}, {params.Sendrecv, "fresh exchanges"}} {
+		if asked == "" && special[0] != p.Setup && slices.Contains(f.Plan.Setups, special[0]) {
+			text += ", " + special[1] + " " + special[0]
+		}
+	}
+	cache := "in cache"
+	if p.OffCache {
+		cache = "off cache"
+	}
+	text += fmt.Sprintf(", placement %s, %s", p.Placement, cache)
+	if p.Stride > 0 {
+		text += fmt.Sprintf(", a stride of %d bytes", p.Stride)
+	}
+	return text
+}
+
+// taulop is τ-Lop by calls.
+func (p *Predictor) taulop(f *params.File, setup string) (func(collective.Call) TauLop, error) {
+	machine, err := machineOf(f, setup, p.Placement, p.OffCache)
+	if err != nil {
+		return nil, err
+	}
+	if p.Stride > 0 {
+		if p.Packing, err = f.P(p.Stride, p.OffCache); err != nil {
+			return nil, err
+		}
+	}
+	return func(call collective.Call) TauLop {
+		t := machine.whole()
+		if p.Segments() {
+			t = machine.call(call.M, p.Segment)
+		}
+		t.Transport, t.Operator, t.Reductions = p.Transport, p.Operator, nil
+		if p.Gamma != nil {
+			t.Reductions = p.Gamma
+		}
+		if p.Packing != nil {
+			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride
+		}
+		t.LocalCopies = p.LocalCopies && t.Copies != nil
+		if bare := t.Copies; t.LocalCopies && p.LocalCopy != nil {
+			t.Copies = func(m, tau int) (float64, bool) {
+				if seconds, known := p.LocalCopy(call.P, m, tau); known {
+					return seconds, false
+				}
+				return bare(m, tau)
+			}
+		}
+		return t
+	}, nil
+}
+
+// loggp makes LogGP of the file's round trips.
+func (p *Predictor) loggp(f *params.File) error {
+	trips := roundTrips(f, p.Placement, p.OffCache)
+	if len(trips) == 0 {
+		return errors.New("it has no LogGP parameters: they come from round trips, PRTT(n,d,m), which only a file of taulop sweep can hold")
+	}
+	m, warnings, err := AssessLogGP(trips)
+	if err != nil {
+		return err
+	}
+	p.Warnings = append(p.Warnings, warnings...)
+	if m.Operator = p.Operator; p.Segments() {
+		m.Segment = p.Segment
+	}
+	if p.Gamma != nil {
+		m.Reductions = p.Gamma
+	}
+	p.zeros, p.in = nil, func(collective.Call) Coster { return m }
+	return nil
+}
+
+// mlognp makes the model of pairs of CPUs, whose file need not have any transfers.
+func (p *Predictor) mlognp(f *params.File) error {
+	m, err := MLogNPOf(f, p.Placement)
+	if err != nil {
+		return err
+	}
+	if m.Operator = p.Operator; p.Gamma != nil {
+		m.Reductions = p.Gamma
+	}
+	var levels []string
+	for _, l := range m.Levels {
+		levels = append(levels, l.Name)
+		if sizes := l.Transfer.Sizes; len(sizes) > 0 {
+			p.Largest = max(p.Largest, sizes[len(sizes)-1])
+		}
+	}
+	p.Channel = fmt.Sprintf("placement %s, levels: %s", p.Placement, strings.Join(levels, ", "))
+	p.in = func(collective.Call) Coster { return m }
+	return nil
+}
