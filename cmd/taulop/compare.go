@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/setups"
@@ -111,7 +112,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	req.paths = flags.Args()
 	switch {
 	case len(req.paths) < 2:
-		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", count(len(req.paths), "file"))
+		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", printable.Count(len(req.paths), "file"))
 	case !(test.Drift >= 0 && test.Drift <= 1) || !(test.Least >= 0 && test.Least <= 1):
 		return nil, usagef("-drift is %v and -least %v: give shares from 0 to 1, like 0.1", test.Drift, test.Least)
 	case req.json && req.csv:

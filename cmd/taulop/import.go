@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
@@ -80,7 +81,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := put(out, *output, f.Write); err != nil || *output == "" {
 		return err
 	}
-	fmt.Fprintf(errOut, "taulop: %s has %s; L(m,τ) breaks eq. (8) in %s, which its warnings list\n", *output, count(len(f.Cells), "cell"), count(len(broken), "place"))
+	fmt.Fprintf(errOut, "taulop: %s has %s; L(m,τ) breaks eq. (8) in %s, which its warnings list\n", *output, printable.Count(len(f.Cells), "cell"), printable.Count(len(broken), "place"))
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // parseList reads a list of numbers with commas and ranges: low:high doubles,
@@ -75,7 +77,7 @@ func parseSizes(list string, least int) ([]int, error) {
 	ms, err := parseList(list, false, func(text string) (int, error) {
 		m, _, err := parseSize(text, 1)
 		if err == nil && m < least || strings.HasPrefix(text, "-") {
-			err = fmt.Errorf("a message has %s or more, got m = %s", count(least, "byte"), text)
+			err = fmt.Errorf("a message has %s or more, got m = %s", printable.Count(least, "byte"), text)
 		}
 		return m, err
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
@@ -182,7 +183,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		doc.WriteRow(text, doc.Add(r))
 	}
 	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", count(len(file.Launches), "launch"), len(result.Rows), len(req.k)))
+		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(req.k)))
 	}
 	if overdue(err) {
 		err = nil

@@ -124,7 +124,7 @@ func readMachinesKeeping(paths []string, pipes map[string][]byte) (machines []co
 		}
 	}
 	if len(machines) == 0 && len(skipped) > 0 {
-		return nil, nil, usagef("none of %s can be read, the first because: %v", count(len(skipped), "file"), skipped[0])
+		return nil, nil, usagef("none of %s can be read, the first because: %v", printable.Count(len(skipped), "file"), skipped[0])
 	}
 	distinguish(machines)
 	return machines, skipped, nil
@@ -136,7 +136,7 @@ func skippedFiles(skipped []error, of int) error {
 	if len(skipped) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %s skipped", len(skipped), count(of, "file"))
+	return fmt.Errorf("%d of %s skipped", len(skipped), printable.Count(of, "file"))
 }
 
 // noneTwice refuses a file that is named twice: its machine would be compared

@@ -14,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
@@ -148,7 +149,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	var refused engine.RefusedError
 	switch {
 	case errors.Is(err, context.Canceled):
-		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few launches", count(len(f.Cells), "cell"), x.Lacking()))
+		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few launches", printable.Count(len(f.Cells), "cell"), x.Lacking()))
 	case errors.As(err, &refused):
 		err = usageError(err.Error())
 	}
@@ -166,7 +167,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if !req.quiet {
 		warn(errOut, f.Warnings[told:])
 		if n := x.Lacking(); n > 0 {
-			warn(errOut, []string{fmt.Sprintf("%d of %s have too few launches for an interval: allow more with -time, or choose fewer", n, count(len(x.Cells), "cell"))})
+			warn(errOut, []string{fmt.Sprintf("%d of %s have too few launches for an interval: allow more with -time, or choose fewer", n, printable.Count(len(x.Cells), "cell"))})
 		}
 	}
 	doc, failed := t.document(f)

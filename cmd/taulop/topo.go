@@ -1,21 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"flag"
-	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
-	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -30,16 +22,6 @@ Examples:
 
 Flags:
 `
-
-// A topology is what the command shows; its JSON is this value.
-type topology struct {
-	numa.Census
-	Machine    *numa.Machine         `json:"machine"`
-	Provenance provenance.Provenance `json:"provenance"`
-	Warnings   []string              `json:"warnings"`
-	Placements []numa.Placement      `json:"placements,omitempty"`
-	freeBytes  int64
-}
 
 // topo is the subcommand.
 func topo(_ context.Context, out, _ io.Writer, args []string) error {
@@ -60,275 +42,28 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	if most := numa.MostWorkers; placements && (*tau < 1 || *tau > most) {
 		return usagef("-placements %d is no number of workers: give 1 to %d", *tau, most)
 	}
-	t, err := readTopology(*root)
+	if *root == "" {
+		return usageError("-root is empty: name the directory that holds the machine's sys and proc")
+	}
+	if info, err := os.Stat(*root); err != nil || !info.IsDir() {
+		return usagef("-root %s is not a directory: name the one that holds the machine's sys and proc", *root)
+	}
+	m, err := numa.Discover(*root)
+	if err != nil && *root != "/" {
+		return usagef("-root %v", err)
+	}
 	if err != nil {
 		return err
 	}
+	t := report.NewTopology(m, *root)
 	if placements {
-		if err := t.place(*tau); err != nil {
+		if err := t.Place(*tau); err != nil {
 			return err
 		}
 	}
-	switch {
-	case *asJSON:
-		encoder := json.NewEncoder(verbatim(out))
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(t)
-	case placements:
-		t.writePlacements(out)
-	default:
-		t.write(out)
+	if *asJSON {
+		return t.WriteJSON(verbatim(out))
 	}
+	t.WriteText(out)
 	return nil
 }
-
-func readTopology(root string) (*topology, error) {
-	if root == "" {
-		return nil, usageError("-root is empty: name the directory that holds the machine's sys and proc")
-	}
-	if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		return nil, usagef("-root %s is not a directory: name the one that holds the machine's sys and proc", root)
-	}
-	m, err := numa.Discover(root)
-	if err != nil && root != "/" {
-		return nil, usagef("-root %v", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	t := &topology{Census: m.Count(), Machine: m, Provenance: provenance.Read(root, m), Warnings: []string{}}
-	for _, warning := range t.Provenance.Warnings() {
-		t.Warnings = append(t.Warnings, warning.Error())
-	}
-	t.freeBytes, _ = numa.FreeMemoryBytes(root) // 0 is shown as unknown
-	return t, nil
-}
-
-func (t *topology) place(tau int) error {
-	for _, policy := range []numa.Policy{numa.Local, numa.Spread, numa.Remote} {
-		p, err := t.Machine.Place(policy, tau)
-		if err != nil {
-			return err
-		}
-		t.Placements = append(t.Placements, p)
-	}
-	return nil
-}
-
-func (t *topology) write(out io.Writer) {
-	t.writeNames(out)
-	t.writeNodes(out)
-	t.writeSiblings(out)
-	t.writeCaches(out)
-	t.writeDistances(out)
-	t.writeAllowed(out)
-	if len(t.Warnings) == 0 {
-		fmt.Fprintln(out, "\nNothing was found that would spoil a measurement.")
-		return
-	}
-	fmt.Fprintln(out, "\nWhat would spoil a measurement here:")
-	for _, warning := range t.Warnings {
-		fmt.Fprintf(out, "- %s\n", printable.Sentence(warning))
-	}
-}
-
-func (t *topology) writeNames(out io.Writer) {
-	p, m := t.Provenance, t.Machine
-	cores, packages := make(map[int]bool), make(map[int]bool)
-	for _, cpu := range m.CPUs {
-		cores[cpu.Core], packages[cpu.Package] = true, true
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, line := range [][2]string{
-		{"host", p.Hostname},
-		{"CPU", p.CPUModel},
-		{"machine", p.Product},
-		{"firmware", p.BIOS},
-		{"kernel", strings.TrimSpace(strings.Join([]string{p.OS, p.Kernel, p.Arch}, " "))},
-		{"online", strings.Join([]string{
-			count(len(m.CPUs), "CPU"), count(len(cores), "core"), count(len(packages), "package"),
-			count(len(m.Nodes), "NUMA node")}, ", ")},
-	} {
-		if line[1] != "" {
-			fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
-		}
-	}
-	w.Flush()
-}
-
-func (t *topology) writeNodes(out io.Writer) {
-	w := table(out)
-	fmt.Fprintln(w, "node\tpackage\tcores\tCPUs\tmemory\tfree\t")
-	for _, node := range t.Machine.Nodes {
-		cores, packages := make(map[int]bool), make(map[int]bool)
-		for _, id := range node.CPUs {
-			if cpu, found := t.Machine.CPU(id); found {
-				cores[cpu.Core], packages[cpu.Package] = true, true
-			}
-		}
-		memory, free := rounded(node.MemoryBytes), rounded(node.FreeBytes)
-		if node.Forbidden {
-			memory += " (forbidden)"
-		}
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t%s\t\n", node.ID, orDash(numa.SetOf(slices.Collect(maps.Keys(packages))...).String()),
-			len(cores), orDash(node.CPUs.String()), memory, free)
-	}
-	w.Flush()
-}
-
-// writeSiblings groups the cores by how many threads they have.
-func (t *topology) writeSiblings(out io.Writer) {
-	cores := make(map[int]numa.CPUSet)
-	for _, cpu := range t.Machine.CPUs {
-		cores[cpu.Core] = append(cores[cpu.Core], cpu.ID)
-	}
-	byThreads := make(map[int][]numa.CPUSet)
-	for _, core := range slices.Sorted(maps.Keys(cores)) {
-		siblings := cores[core]
-		byThreads[len(siblings)] = append(byThreads[len(siblings)], siblings)
-	}
-	fmt.Fprintln(out)
-	for _, threads := range slices.Backward(slices.Sorted(maps.Keys(byThreads))) {
-		sets := byThreads[threads]
-		if threads == 1 {
-			fmt.Fprintf(out, "%s without SMT siblings: CPUs %s\n", count(len(sets), "core"), joined(sets))
-			continue
-		}
-		fmt.Fprintf(out, "%s of %d SMT siblings: CPUs %s\n", count(len(sets), "core"), threads, some(sets))
-	}
-}
-
-// writeCaches has a line for all caches that are alike.
-func (t *topology) writeCaches(out io.Writer) {
-	if len(t.Machine.Caches) == 0 {
-		return
-	}
-	type kind struct {
-		level       int
-		name        string
-		bytes, line int
-		sharers     int
-	}
-	alike := make(map[kind][]numa.CPUSet)
-	for _, c := range t.Machine.Caches {
-		k := kind{c.Level, c.Type, c.Bytes, c.LineBytes, c.CPUs.Len()}
-		alike[k] = append(alike[k], c.CPUs)
-	}
-	kinds := slices.SortedFunc(maps.Keys(alike), func(a, b kind) int {
-		return cmp.Or(a.level-b.level, strings.Compare(a.name, b.name), slices.Compare(alike[a][0], alike[b][0]))
-	})
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\ncache\tsize\tline\thow many\tshared by")
-	for _, k := range kinds {
-		shared := "CPUs " + some(alike[k])
-		if k.sharers == 1 {
-			shared = "one CPU each: " + joined(alike[k])
-		}
-		fmt.Fprintf(w, "L%d %s\t%s\t%s\t%d\t%s\n", k.level, k.name, rounded(int64(k.bytes)), rounded(int64(k.line)), len(alike[k]), shared)
-	}
-	w.Flush()
-}
-
-func (t *topology) writeDistances(out io.Writer) {
-	nodes := t.Machine.Nodes
-	if len(nodes) < 2 {
-		return
-	}
-	w := table(out)
-	fmt.Fprint(w, "distance\t")
-	for _, to := range nodes {
-		fmt.Fprintf(w, "%d\t", to.ID)
-	}
-	fmt.Fprintln(w)
-	for _, from := range nodes {
-		fmt.Fprintf(w, "from %d\t", from.ID)
-		for _, to := range nodes {
-			distance := "?"
-			if d := from.Distances[to.ID]; d > 0 {
-				distance = strconv.Itoa(d)
-			}
-			fmt.Fprintf(w, "%s\t", distance)
-		}
-		fmt.Fprintln(w)
-	}
-	w.Flush()
-}
-
-func (t *topology) writeAllowed(out io.Writer) {
-	var nodes numa.CPUSet
-	for _, node := range t.Machine.Nodes {
-		if !node.Forbidden {
-			nodes = append(nodes, node.ID)
-		}
-	}
-	fmt.Fprintf(out, "\nThis process may use CPUs %v (%s on %s) and the memory of NUMA node %v",
-		t.Machine.Allowed, count(t.PUs, "CPU"), count(t.Cores, "core"), nodes)
-	if t.freeBytes > 0 {
-		fmt.Fprintf(out, ", %s of it free", rounded(t.freeBytes))
-	}
-	if quota := t.Provenance.CPUQuota; quota > 0 {
-		fmt.Fprintf(out, ", for %.4g CPUs' time", quota)
-	}
-	fmt.Fprintln(out, ".")
-}
-
-func (t *topology) writePlacements(out io.Writer) {
-	for i, p := range t.Placements {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		fmt.Fprintf(out, "-%s, %s:\n%v", p.Policy, count(len(p.Workers), "worker"), p)
-	}
-	if t.Placements[0].Oversubscribed {
-		fmt.Fprintf(out, "\nThere are only %s for %s: they take turns, and what is measured is not concurrency.\n",
-			count(t.PUs, "CPU"), count(len(t.Placements[0].Workers), "worker"))
-	}
-}
-
-// table starts one of numbers, after an empty line.
-func table(out io.Writer) *tabwriter.Writer {
-	fmt.Fprintln(out)
-	return tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-}
-
-// some writes the first sets and the last, so that the line can be read.
-func some(sets []numa.CPUSet) string {
-	const most = 8
-	var texts []string
-	for _, set := range sets {
-		texts = append(texts, "{"+set.String()+"}")
-	}
-	if len(texts) > most {
-		texts = append(texts[:3:3], "…", texts[len(texts)-1])
-	}
-	return strings.Join(texts, " ")
-}
-
-// joined writes sets of one CPU as ranges.
-func joined(sets []numa.CPUSet) string {
-	return numa.SetOf(slices.Concat(sets...)...).String()
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
-// rounded writes a size with three digits at most, rounded; a dash when unknown.
-func rounded(n int64) string {
-	if n == 0 {
-		return "-"
-	}
-	size, unit := float64(n), "B"
-	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if size < 999.5 {
-			break
-		}
-		size, unit = size/1024, next
-	}
-	return strconv.FormatFloat(size, 'g', 3, 64) + " " + unit
-}
-
-func orDash(text string) string { return cmp.Or(text, "-") }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 )
@@ -175,24 +176,11 @@ func TestTopoHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got topology
+	var got report.Topology
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.PUs < 1 || got.Cores < 1 || got.PUs < got.Cores || got.Packages < 1 || got.Nodes < 1 || got.Provenance.Go == "" {
 		t.Errorf("got %s", text)
-	}
-}
-
-func TestRounded(t *testing.T) {
-	for _, test := range []struct {
-		bytes int64
-		want  string
-	}{
-		{0, "-"}, {64, "64 B"}, {32 << 10, "32 KiB"}, {1280 << 10, "1.25 MiB"}, {1000 << 20, "0.977 GiB"}, {538 << 30, "538 GiB"},
-	} {
-		if got := rounded(test.bytes); got != test.want {
-			t.Errorf("%d: got %q, want %q", test.bytes, got, test.want)
-		}
 	}
 }

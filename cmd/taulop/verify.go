@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -108,14 +109,14 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	case overdue(ended):
 		ended = nil
 	case errors.Is(ended, context.Canceled):
-		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, count(all, "case")))
+		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(all, "case")))
 	}
 	if measured == 0 {
 		return cmp.Or(ended, nothingIn(req.Time))
 	}
 	e.Warn(append(slow, steal.Warnings()...)...)
 	if measured < all {
-		e.Warn(fmt.Errorf("%d of %s were not measured: allow more with -time, or ask for fewer -m, -P or -cache", all-measured, count(all, "case")))
+		e.Warn(fmt.Errorf("%d of %s were not measured: allow more with -time, or ask for fewer -m, -P or -cache", all-measured, printable.Count(all, "case")))
 	}
 	var saved *params.File
 	var unsaved error
@@ -205,7 +206,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	case req.Time <= 0:
 		return usagef("-time is %v: give a time above zero, like 60s", req.Time)
 	case req.Patterns && n < verify.LeastPatternSizes:
-		return usagef("-m has %s: a line is fitted to some and tested on others, so give %d or more, like 1K:4M", count(n, "size"), verify.LeastPatternSizes)
+		return usagef("-m has %s: a line is fitted to some and tested on others, so give %d or more, like 1K:4M", printable.Count(n, "size"), verify.LeastPatternSizes)
 	case req.Variants < 0:
 		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.Variants)
 	case req.save != "" && outfile.Replaces(req.save):

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // What a comparison assumes where nobody says otherwise: what sessions of one
@@ -120,26 +121,19 @@ func (v *Verdict) text(machines []Machine, test fit.Test) string {
 	}
 	var text string
 	if v.Differ == 0 {
-		text = fmt.Sprintf("No difference between %s was found in %s; %s (of half of the cells).", what, count(v.Cells, "cell"), seen)
+		text = fmt.Sprintf("No difference between %s was found in %s; %s (of half of the cells).", what, printable.Count(v.Cells, "cell"), seen)
 	} else {
-		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", count(v.Differ, "ratio"), count(v.Cells, "cell"), percent(test.Least), seen)
+		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), printable.Count(v.Cells, "cell"), percent(test.Least), seen)
 	}
 	if v.Sessions == 1 {
 		text += fmt.Sprintf(" One session each cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", percent(test.Drift))
 	}
 	if v.Visible > 2*test.Least {
 		if n := test.SessionsFor(v.Sessions, v.Visible); n > 0 {
-			text += fmt.Sprintf(" %s more of each machine, at other times, would see half of it.", count(n, "session"))
+			text += fmt.Sprintf(" %s more of each machine, at other times, would see half of it.", printable.Count(n, "session"))
 		}
 	}
 	return text
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 func percent(share float64) string {

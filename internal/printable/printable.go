@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -136,4 +137,12 @@ func List(names []string) string {
 		text += separator + name
 	}
 	return text
+}
+
+// Count is a number of things: 1 file, 2 files.
+func Count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
 }
