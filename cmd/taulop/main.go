@@ -111,10 +111,8 @@ func main() {
 	os.Exit(supervise(cmd, args))
 }
 
-// A usageError is a mistake in what the user typed: nothing was done.
-type usageError string
-
-func (e usageError) Error() string { return string(e) }
+// A usageError is a mistake in what the user typed, or asked for: nothing was done.
+type usageError = engine.RefusedError
 
 func usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, args...))

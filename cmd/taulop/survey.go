@@ -146,12 +146,8 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	}
 	done()
 	f.Seconds = time.Since(began).Seconds()
-	var refused engine.RefusedError
-	switch {
-	case errors.Is(err, context.Canceled):
+	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few launches", printable.Count(len(f.Cells), "cell"), x.Lacking()))
-	case errors.As(err, &refused):
-		err = usageError(err.Error())
 	}
 	if len(f.Cells) == 0 {
 		return cmp.Or(err, nothingIn(req.time))

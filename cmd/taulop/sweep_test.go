@@ -78,6 +78,21 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 	}
 }
 
+// Another session goes into the file that is there.
+func TestSweepAdds(t *testing.T) {
+	needLinux(t)
+	file := filepath.Join(t.TempDir(), "host.json")
+	for _, line := range []string{"-cache in -gamma=false -tau 1 -sizes 64 -o ", "-add "} {
+		if _, _, err := run(t, strings.Fields("sweep -quiet -budget 2s "+line+file)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := params.ReadFile(file)
+	if err != nil || f.Sessions() != 2 {
+		t.Errorf("%d sessions, %v; want 2", f.Sessions(), err)
+	}
+}
+
 // A sweep that is killed at fifty random moments and resumed each time: the file
 // is always valid, and no cell ever loses a sample.
 func TestSweepSurvivesKilling(t *testing.T) {

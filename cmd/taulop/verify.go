@@ -91,10 +91,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		}
 	}
 	e, err := verify.New(req.Request, machine, provenance.Read("/", machine))
-	var refused engine.RefusedError
-	if errors.As(err, &refused) {
-		return usageError(err.Error())
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
 	var show func(engine.Progress)

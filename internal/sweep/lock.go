@@ -1,4 +1,4 @@
-package main
+package sweep
 
 import (
 	"cmp"
@@ -29,23 +29,23 @@ const lockMark = "taulop sweep locks "
 func lockFile(file string) (lock *fileLock, warning, err error) {
 	target, err := outfile.Target(file)
 	if err != nil {
-		return nil, nil, usagef("%s cannot be written: %v", file, err)
+		return nil, nil, refusef("%s cannot be written: %v", file, err)
 	}
 	path := target + ".lock"
 	for range 100 { // other sweeps remove theirs between two of these steps
 		made, err := makeLock(path, target)
 		if err != nil {
-			return nil, nil, usagef("%s cannot be made, which keeps other sweeps from %s: %v", path, file, err)
+			return nil, nil, refusef("%s cannot be made, which keeps other sweeps from %s: %v", path, file, err)
 		}
 		lock := &fileLock{flock.New(path, flock.SetFlag(os.O_RDONLY)), made}
 		locked, err := lock.TryLock()
 		switch {
 		case err == nil && !locked:
-			return nil, nil, usagef("another sweep writes %s: wait for it, or choose another file", file)
+			return nil, nil, refusef("another sweep writes %s: wait for it, or choose another file", file)
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case isPathError(err):
-			return nil, nil, usagef("%s, which keeps other sweeps from %s, cannot be opened: %v; remove it if no sweep runs", path, file, outfile.Reason(err))
+			return nil, nil, refusef("%s, which keeps other sweeps from %s, cannot be opened: %v; remove it if no sweep runs", path, file, outfile.Reason(err))
 		case err != nil:
 			// Lustre without flock, some NFS, sandboxes: alone we are just as well.
 			return lock, fmt.Errorf("%s cannot be locked (%w): see to it that no other sweep writes %s", path, err, file), nil
@@ -57,7 +57,7 @@ func lockFile(file string) (lock *fileLock, warning, err error) {
 		lock.ours = made || marked(path) // what a killed sweep has left is taken over
 		return lock, nil, nil
 	}
-	return nil, nil, usagef("another sweep writes %s: wait for it, or choose another file", file)
+	return nil, nil, refusef("another sweep writes %s: wait for it, or choose another file", file)
 }
 
 // makeLock makes a lock's file, if there is no file.

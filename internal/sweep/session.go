@@ -1,0 +1,239 @@
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/shm"
+)
+
+// A Request is a sweep into a file: a new one, or one that is there.
+type Request struct {
+	Path     string
+	Resume   bool          // go on with the file
+	Add      bool          // add a session to it
+	Plan     params.Plan   // of a new file: placements, τ and sizes may be left open
+	Budget   time.Duration // 0: that of the file; DefaultTime of a new one
+	Over     time.Duration
+	Launches int
+	// Warn gets what is to be known at once.
+	Warn func(error)
+}
+
+// A Session is a sweep that keeps its file up to date while it measures.
+type Session struct {
+	*engine.Experiment
+	Request
+	target string // the file itself, behind symbolic links
+	lock   *fileLock
+}
+
+// Open makes the file's experiment, with what a sweep that was killed has left of it, and
+// keeps other sweeps from the file until Close. An engine.RefusedError is about the
+// request.
+func Open(r Request, m *numa.Machine) (s *Session, err error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	s = &Session{Request: r, target: r.Path}
+	if target, err := outfile.Target(r.Path); err == nil {
+		s.target = target
+	}
+	var unlocked error
+	if s.lock, unlocked, err = lockFile(r.Path); err != nil {
+		return nil, err
+	}
+	if unlocked != nil {
+		r.Warn(unlocked)
+	}
+	if err := s.open(m); err != nil {
+		s.lock.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) open(m *numa.Machine) error {
+	f, err := s.Request.file(m)
+	if err != nil {
+		return err
+	}
+	number := max(0, f.Sessions()-1)
+	if s.Add {
+		number = f.Sessions()
+	}
+	if s.Experiment, err = Experiment(f, m, number); err == nil {
+		s.Experiment.Over, s.Experiment.Launches, s.Save = s.Request.Over, s.Request.Launches, s.save()
+		_, err = s.Recover(s.target)
+	}
+	if err != nil {
+		return engine.RefusedError(err.Error())
+	}
+	return nil
+}
+
+// Close lets other sweeps have the file.
+func (s *Session) Close() { s.lock.release() }
+
+// Doubt adds warnings to the file.
+func (s *Session) Doubt(warnings ...error) { warn(s.File, warnings) }
+
+// Run measures. Whatever ends it, what was measured is in the file; unsaved is an error
+// where it cannot be.
+func (s *Session) Run(ctx context.Context) (err, unsaved error) {
+	f := s.File
+	if f.Journal == "" {
+		f.Journal = engine.JournalName(s.target)
+	}
+	if err := s.Save(f); err != nil { // it names the journal
+		return err, nil
+	}
+	if s.Journal, err = engine.OpenJournal(s.target, f.Journal); err != nil {
+		s.Warn(fmt.Errorf("beside %s no journal can be kept (%w): if this process is killed, what was measured since the file was saved is lost", s.Path, outfile.Reason(err)))
+	} else {
+		defer s.Journal.Close()
+	}
+	spent, began := f.Seconds, time.Now()
+	err = s.Experiment.Run(ctx)
+	f.Seconds = spent + time.Since(began).Seconds()
+	if unsaved = f.WriteFile(s.Path); unsaved == nil { // until then the journal has what the file lacks
+		engine.RemoveJournal(s.target, f)
+		return err, f.WriteFile(s.Path)
+	}
+	if !outfile.Replaces(s.Path) { // else it names the journal, for Resume
+		engine.RemoveJournal(s.target, f)
+	}
+	return err, unsaved
+}
+
+// Doubts are what follows from the file's cells and speaks against some of them.
+func (s *Session) Doubts() (all []error) {
+	if n := s.Lacking(); n > 0 {
+		have := " have"
+		if n == 1 {
+			have = " has"
+		}
+		all = append(all, fmt.Errorf("%s too few samples for an interval, the least worth first: %s", printable.Count(n, "cell")+have, s.File.Completion()))
+	}
+	if broken := s.File.Bounds(); len(broken) > 0 {
+		all = append(all, broken[0])
+		if more := len(broken) - 1; more > 0 {
+			all = append(all, fmt.Errorf("and so in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
+		}
+	}
+	return all
+}
+
+// check refuses what a sweep cannot write again and again.
+func (r *Request) check() error {
+	_, missing := os.Stat(r.Path)
+	regular, err := outfile.Replaces(r.Path), outfile.Check(r.Path)
+	switch {
+	case regular && !r.Resume && !r.Add:
+		return r.there()
+	case err != nil:
+		return refusef("%s cannot be written: %v", r.Path, err)
+	case missing == nil && !regular:
+		return refusef("%s is no regular file, and a sweep writes its file again and again: choose another", r.Path)
+	}
+	return nil
+}
+
+func (r *Request) there() error {
+	return refusef("%s is there already: go on with it by -resume, or choose another file", r.Path)
+}
+
+// file makes a new file, or reads the one to go on with.
+func (r *Request) file(m *numa.Machine) (*params.File, error) {
+	here := provenance.Read("/", m)
+	if !r.Resume && !r.Add {
+		if _, err := os.Stat(r.Path); err == nil { // since it was looked for
+			return nil, r.there()
+		}
+		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
+		warn(f, here.Warnings())
+		if err := transfers.Fit(f, m); err != nil {
+			return nil, engine.RefusedError(err.Error())
+		}
+		return f, nil
+	}
+	f, err := params.ReadFile(r.Path)
+	if err != nil {
+		return nil, engine.RefusedError(err.Error())
+	}
+	if err = transfers.SameMachine(f, m, here); err == nil {
+		err = transfers.Holds(f.Plan, m)
+	}
+	if err != nil {
+		return nil, refusef("%s cannot be resumed here: %v", r.Path, err)
+	}
+	if r.Budget > 0 {
+		f.Plan.Budget = r.Budget.Seconds()
+	}
+	return f, nil
+}
+
+// plan is that of a new file, with what was left open.
+func (r *Request) plan(m *numa.Machine) params.Plan {
+	p := r.Plan
+	p.Budget, p.Copy = cmp.Or(r.Budget, DefaultTime(p.With, m)).Seconds(), shm.CopyName()
+	cores := m.Count().Cores
+	if len(p.CPUs) > 0 {
+		cores = len(p.CPUs)
+	}
+	if len(p.Policies) == 0 {
+		p.Policies = transfers.Policies(m)
+	}
+	if len(p.Taus) == 0 {
+		p.Taus = transfers.Taus(cores)
+	}
+	if len(p.Sizes) == 0 {
+		p.Sizes = transfers.Sizes
+	}
+	return p
+}
+
+// save writes the file while the sweep goes on. That it cannot be written is no
+// reason to stop measuring: a full disk may get room, and what is lost at the end is
+// printed.
+func (s *Session) save() func(*params.File) error {
+	failing := false
+	return func(f *params.File) error {
+		err := f.WriteFile(s.Path)
+		var unwritten *outfile.Error
+		if !errors.As(err, &unwritten) {
+			failing = false
+			return err
+		}
+		if !failing {
+			s.Warn(fmt.Errorf("%w; the sweep goes on, and tries again", err))
+		}
+		failing = true
+		return nil
+	}
+}
+
+// warn adds warnings to a file, each once.
+func warn(f *params.File, warnings []error) {
+	for _, w := range warnings {
+		if text := w.Error(); !slices.Contains(f.Warnings, text) {
+			f.Warnings = append(f.Warnings, text)
+		}
+	}
+}
+
+func refusef(format string, args ...any) error {
+	return engine.RefusedError(fmt.Sprintf(format, args...))
+}
