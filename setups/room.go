@@ -66,6 +66,16 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	return fitting, arena, f.onNodes(n, max(arena, fitting[len(fitting)-1]*f.SegmentBytes))
 }
 
+// Partly is a warning of an arena, in bytes, that is too small for all user data to come
+// from memory; nil of one that is not.
+func (f Fit) Partly(arena int) error {
+	wanted := f.WantedArena()
+	if arena >= wanted {
+		return nil
+	}
+	return fmt.Errorf("off cache only in part: user buffers walk through %d MB a worker where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", arena>>20, wanted>>20)
+}
+
 // onNodes refuses what a node does not hold: memory that is bound to a full
 // node does not fail, it gets the process killed. A machine of one node has been
 // looked at as a whole.

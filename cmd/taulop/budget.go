@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
+
+	"github.com/taulop/taulop/internal/engine"
 )
 
 // within is ctx until a command's time is over by so much that what is left to do,
@@ -15,8 +18,26 @@ func within(ctx context.Context, budget time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, budget+max(budget/8, time.Second))
 }
 
-// overdue tells an error of such an end, which is none: what there is counts.
-func overdue(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
+// carryOut runs an experiment and tells its progress. That its time was up is no error:
+// what there is counts.
+func carryOut(ctx context.Context, said io.Writer, budget time.Duration, report *func(engine.Progress), run func(context.Context) error) (late bool, err error) {
+	show, done := launchProgress(said, budget)
+	defer done()
+	*report = show
+	err = run(ctx)
+	if late = errors.Is(err, context.DeadlineExceeded); late {
+		err = nil
+	}
+	return late, err
+}
+
+// aside is where progress and warnings go.
+func aside(errOut io.Writer, quiet bool) io.Writer {
+	if quiet {
+		return io.Discard
+	}
+	return errOut
+}
 
 // starved has a warning if this process has waited for a CPU longer than it ran. Its
 // budget may not be kept then, for it has to get a CPU to find out that time is up.

@@ -83,9 +83,6 @@ func surveysHelp() string {
 	return b.String()
 }
 
-// defaultK are the rows of taulop-2015, Fig. 18b.
-var defaultK = []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288}
-
 // A request is what the user asked to measure.
 type request struct {
 	setup    setups.Setup
@@ -132,14 +129,15 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return usageError(err.Error())
 	}
-	arena, fewer, err := req.memory(machine, placement)
+	request := series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size, K: req.k, Huge: req.huge}
+	fewer, err := request.Fit(machine, req.offCache, req.chosenK)
 	if err != nil {
-		return err
+		return usageError(err.Error())
 	}
 	if err := writable(req.file); err != nil {
 		return usagef("-o %s cannot be written: %v", req.file, err)
 	}
-	doc := req.document(machine, placement, arena)
+	doc := req.document(machine, request)
 	doc.Warn(append(fewer, starved()...)...)
 
 	var page bytes.Buffer
@@ -151,30 +149,16 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		text = io.Discard
 	}
 	doc.WriteHeader(text)
-	if !req.quiet {
-		warn(errOut, doc.Warnings)
-	}
-	told := len(doc.Warnings)
+	said, told := aside(errOut, req.quiet), len(doc.Warnings)
+	warn(said, doc.Warnings)
 
-	request := series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size,
-		K: req.k, ArenaBytes: arena, Huge: req.huge}
-	if arena > 0 && !req.offCache {
-		request.ArenaBytes = 0
-	}
 	file := &params.File{}
 	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches}
 	if _, err := survey.Add(x, series.Survey, request, machine); err != nil {
 		return err
 	}
-	done := func() {}
-	if !req.quiet {
-		x.Report, done = launchProgress(errOut, x.Time)
-	}
 	steal := provenance.StartSteal("/")
-	limited, cancel := within(ctx, req.time)
-	defer cancel()
-	err = x.Run(limited)
-	done()
+	late, err := carryOut(ctx, said, x.Time, &x.Report, x.Run)
 	result := request.Conclude(file)
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))
@@ -183,11 +167,10 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		doc.WriteRow(text, doc.Add(r))
 	}
 	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(req.k)))
+		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K)))
 	}
-	if overdue(err) {
-		err = nil
-		doc.Warn(fmt.Errorf("the time was up after %d of %d rows: allow more with -time, or fewer k with -k", len(result.Rows), len(req.k)))
+	if late {
+		doc.Warn(fmt.Errorf("the time was up after %d of %d rows: allow more with -time, or fewer k with -k", len(result.Rows), len(request.K)))
 	}
 	if len(result.Rows) == 0 {
 		return cmp.Or(err, nothingIn(req.time))
@@ -197,9 +180,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
-	if !req.quiet {
-		warn(errOut, doc.Warnings[told:])
-	}
+	warn(said, doc.Warnings[told:])
 	results := out
 	if req.file != "" {
 		results = &page
@@ -222,14 +203,14 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 }
 
 // document is what there is to say before anything is measured.
-func (req *request) document(m *numa.Machine, placement numa.Placement, arena int) report.Series {
+func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 	doc := report.Series{
 		Provenance: provenance.Read("/", m),
 		Setup:      req.setup.Name, About: req.setup.About, Transfers: req.setup.Transfers,
-		Placement: placement,
+		Placement: r.Placement,
 		Segments:  req.segments, SegmentBytes: req.size, Label: req.label, Tau: req.tau,
-		OffCache: req.offCache, ArenaBytes: arena,
-		Concurrent: !placement.Oversubscribed, Copy: shm.CopyName(),
+		OffCache: req.offCache, ArenaBytes: r.ArenaBytes,
+		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
 	doc.Warn(doc.Provenance.Warnings()...)
 	return doc
@@ -351,19 +332,13 @@ func names(all []setups.Setup) (ns []string) {
 	return ns
 }
 
-func (req *request) chooseK(list string, most int, given bool) error {
-	req.k = defaultK
-	if list != "" {
-		req.k, req.chosenK = nil, true
-		for _, field := range strings.Split(list, ",") {
-			k, err := strconv.Atoi(strings.TrimSpace(field))
-			if err != nil || k < 1 {
-				return usagef("-k: %q is not a number of segments: give whole numbers from 1, like 1,2,4", field)
-			}
-			req.k = append(req.k, k)
+// chooseK reads the rows.
+func (req *request) chooseK(list string, most int, given bool) (err error) {
+	req.k, req.chosenK = series.K, list != ""
+	if req.chosenK {
+		if req.k, err = numbers("-k", list, strconv.Atoi); err != nil {
+			return err
 		}
-		slices.Sort(req.k)
-		req.k = slices.Compact(req.k)
 	}
 	if most < 0 || given && most == 0 {
 		return usagef("-kmax is %d: give a number of segments from 1", most)
@@ -392,33 +367,4 @@ func (req *request) place(m *numa.Machine) (numa.Placement, error) {
 		return p, fmt.Errorf("-membind: %w", err)
 	}
 	return p, nil
-}
-
-// memory keeps user buffers within a quarter of what is free: fewer rows, or a
-// smaller arena, each with a warning. Rows that the user chose are not left
-// out but refused.
-func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnings []error, err error) {
-	free, err := numa.FreeMemoryBytes("/")
-	if err != nil {
-		return 0, []error{fmt.Errorf("how much memory is free is unknown (%v): the run may need more than there is", err)}, nil
-	}
-	fit := setups.Fit{Setup: req.setup, Tau: req.tau, Segments: req.segments, SegmentBytes: req.size,
-		OffCache: req.offCache, CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(p), FreeBytes: free,
-		Placement: p, Nodes: m.Nodes}
-	k, arena, err := fit.Rows(req.k)
-	if err != nil {
-		return 0, nil, usageError(err.Error())
-	}
-	if len(k) < len(req.k) {
-		left := req.k[len(k)]
-		if req.chosenK {
-			return 0, nil, usagef("k = %d needs more than a quarter of the %d MB of memory that are free: leave it out, or use a smaller SIZE or TAU", left, free>>20)
-		}
-		warnings = append(warnings, fmt.Errorf("rows from k = %d on are left out: their user buffers need more than a quarter of the %d MB of memory that are free", left, free>>20))
-	}
-	if req.offCache && req.size > 0 && arena < fit.WantedArena() {
-		warnings = append(warnings, fmt.Errorf("off cache only in part: user buffers walk through %d MB a worker where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", arena>>20, fit.WantedArena()>>20))
-	}
-	req.k = k
-	return arena, warnings, nil
 }

@@ -132,19 +132,12 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if len(x.Cells) == 0 {
 		return usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
 	}
-	done := func() {}
-	if !req.quiet {
-		warn(errOut, f.Warnings)
-		x.Report, done = launchProgress(errOut, x.Time)
-	}
-	told := len(f.Warnings)
+	said, told := aside(errOut, req.quiet), len(f.Warnings)
+	warn(said, f.Warnings)
 	steal, began := provenance.StartSteal("/"), time.Now()
 	limited, cancel := within(ctx, req.time)
 	defer cancel()
-	if err = x.Run(limited); overdue(err) {
-		err = nil
-	}
-	done()
+	_, err = carryOut(limited, said, x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few launches", printable.Count(len(f.Cells), "cell"), x.Lacking()))
@@ -160,11 +153,9 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 			f.Warnings = append(f.Warnings, w.Error())
 		}
 	}
-	if !req.quiet {
-		warn(errOut, f.Warnings[told:])
-		if n := x.Lacking(); n > 0 {
-			warn(errOut, []string{fmt.Sprintf("%d of %s have too few launches for an interval: allow more with -time, or choose fewer", n, printable.Count(len(x.Cells), "cell"))})
-		}
+	warn(said, f.Warnings[told:])
+	if n := x.Lacking(); n > 0 {
+		warn(said, []string{fmt.Sprintf("%d of %s have too few launches for an interval: allow more with -time, or choose fewer", n, printable.Count(len(x.Cells), "cell"))})
 	}
 	doc, failed := t.document(f)
 	if failed == nil {

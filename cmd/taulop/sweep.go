@@ -60,10 +60,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if discovery != nil {
 		return discovery
 	}
-	said := errOut
-	if quiet {
-		said = io.Discard
-	}
+	said := aside(errOut, quiet)
 	req.Warn = func(w error) { warn(said, []error{w}) }
 	s, err := sweep.Open(*req, machine)
 	if err != nil {
@@ -73,17 +70,15 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	s.Doubt(starved()...)
 	warn(said, s.File.Warnings)
 	told := len(s.File.Warnings)
-	done := func() {}
-	if !quiet {
-		s.Report, done = launchProgress(errOut, s.Time)
-	}
 	limited, cancel := within(ctx, max(s.Time, s.Experiment.Over))
 	defer cancel()
-	err, failed := s.Run(limited)
-	done()
+	var failed error
+	_, err = carryOut(limited, said, s.Time, &s.Report, func(ctx context.Context) error {
+		var ended error
+		ended, failed = s.Run(ctx)
+		return ended
+	})
 	switch {
-	case overdue(err):
-		err = nil
 	case errors.Is(err, context.Canceled) && failed != nil:
 		err = interrupted("stopped")
 	case errors.Is(err, context.Canceled):

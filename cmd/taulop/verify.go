@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -80,10 +79,8 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	}
 	limited, cancel := within(ctx, req.Time)
 	defer cancel()
-	steal, slow := provenance.StartSteal("/"), starved()
-	if !req.quiet {
-		warn(errOut, slow)
-	}
+	steal, slow, said := provenance.StartSteal("/"), starved(), aside(errOut, req.quiet)
+	warn(said, slow)
 	if req.Source != "" {
 		var err error
 		if req.Params, err = params.ReadFile(req.Source); err != nil {
@@ -94,18 +91,9 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	if err != nil {
 		return err
 	}
-	var show func(engine.Progress)
-	done := func() {}
-	if !req.quiet {
-		show, done = launchProgress(errOut, req.Time)
-	}
-	ended := e.Run(limited, show)
-	done()
+	_, ended := carryOut(limited, said, req.Time, &e.Report, e.Run)
 	measured, all := e.Measured(), len(e.Cases)
-	switch {
-	case overdue(ended):
-		ended = nil
-	case errors.Is(ended, context.Canceled):
+	if errors.Is(ended, context.Canceled) {
 		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(all, "case")))
 	}
 	if measured == 0 {
@@ -123,9 +111,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		}
 	}
 	doc, lacking := req.document(e)
-	if !req.quiet {
-		warn(errOut, e.Warnings)
-	}
+	warn(said, e.Warnings)
 	failed := cmp.Or(unsaved, putDocument(out, req.file, doc, req.json))
 	var stopped interrupted
 	switch {

@@ -86,6 +86,7 @@ type Experiment struct {
 	Request
 	Runs
 	Warnings []string
+	Report   func(engine.Progress) // see engine.Experiment
 
 	machine   *numa.Machine
 	here      provenance.Provenance
@@ -144,8 +145,8 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 
 // Run measures both sides, each by launches of its own that take turns. Whatever ends
 // it, what was measured is there.
-func (e *Experiment) Run(ctx context.Context, report func(engine.Progress)) error {
-	e.engine.Report = report
+func (e *Experiment) Run(ctx context.Context) error {
+	e.engine.Report = e.Report
 	err := e.engine.Run(ctx)
 	for _, w := range e.File.Warnings {
 		e.Warn(errors.New(w))
@@ -260,9 +261,10 @@ func (e *Experiment) fit(free int64) error {
 		e.Forced[p] = place.Oversubscribed
 		fit := setups.Fit{CacheBytes: e.machine.LastLevelCacheBytes(), Sharers: e.machine.Sharers(place)}
 		// An arena to send from and one to receive into, for each rank.
-		wanted, most := fit.WantedArena(), int(free/4/int64(2*p*len(ps)))
-		if e.schedules.ArenaBytes[p] = min(wanted, most); wanted > most && slices.Contains(e.Caches, true) {
-			e.Warn(fmt.Errorf("P = %d: off cache only in part: buffers walk through %d MB where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", p, most>>20, wanted>>20))
+		arena := min(fit.WantedArena(), int(free/4/int64(2*p*len(ps))))
+		e.schedules.ArenaBytes[p] = arena
+		if partly := fit.Partly(arena); partly != nil && slices.Contains(e.Caches, true) {
+			e.Warn(fmt.Errorf("P = %d: %w", p, partly))
 		}
 	}
 	return nil

@@ -32,6 +32,42 @@ type Request struct {
 	Huge         bool           `json:"huge"`
 }
 
+// K are the rows of taulop-2015, Fig. 18b.
+var K = []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288}
+
+// Fit keeps user buffers within a quarter of what is free: fewer rows, or a smaller
+// arena where they are off cache, each with a warning. Rows that were chosen are not
+// left out but refused.
+func (r *Request) Fit(m *numa.Machine, offCache, chosen bool) (warnings []error, err error) {
+	free, err := numa.FreeMemoryBytes("/")
+	if err != nil {
+		return []error{fmt.Errorf("how much memory is free is unknown (%v): the run may need more than there is", err)}, nil
+	}
+	setup, err := setups.Lookup(r.Setup)
+	if err != nil {
+		return nil, err
+	}
+	fit := setups.Fit{Setup: setup, Tau: len(r.Placement.Workers), Segments: r.Segments, SegmentBytes: r.SegmentBytes,
+		OffCache: offCache, CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(r.Placement), FreeBytes: free,
+		Placement: r.Placement, Nodes: m.Nodes}
+	k, arena, err := fit.Rows(r.K)
+	if err != nil {
+		return nil, err
+	}
+	if len(k) < len(r.K) {
+		left := r.K[len(k)]
+		if chosen {
+			return nil, fmt.Errorf("k = %d needs more than a quarter of the %d MB of memory that are free: leave it out, or use a smaller SIZE or TAU", left, free>>20)
+		}
+		warnings = append(warnings, fmt.Errorf("rows from k = %d on are left out: their user buffers need more than a quarter of the %d MB of memory that are free", left, free>>20))
+	}
+	if partly := fit.Partly(arena); partly != nil && arena > 0 {
+		warnings = append(warnings, partly)
+	}
+	r.K, r.ArenaBytes = k, arena
+	return warnings, nil
+}
+
 // nullSegments of a message, so that its own loop does not count.
 const nullSegments = 64
 
