@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -153,37 +152,18 @@ func takePublished(machines []compare.Machine, as string) (warnings []string) {
 
 // parseChoice reads the flags that choose among a file's curves.
 func parseChoice(names, placements, caches, sizes string) (choice compare.Choice, err error) {
-	list := func(text string, take func(string) error) error {
-		if text == "" {
-			return nil
+	choice.Setups = fields(names)
+	for _, name := range fields(placements) {
+		choice.Placements = append(choice.Placements, numa.Policy(name))
+	}
+	if caches != "" {
+		if choice.Caches, err = parseCaches(caches); err != nil {
+			return choice, err
 		}
-		for _, name := range strings.Split(text, ",") {
-			if err := take(strings.TrimSpace(name)); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
-	if err := list(names, func(name string) error { choice.Setups = append(choice.Setups, name); return nil }); err != nil {
-		return choice, err
+	if sizes != "" {
+		choice.Sizes, err = parseSizes(sizes, 0)
+		slices.Sort(choice.Sizes)
 	}
-	if err := list(placements, func(name string) error { choice.Placements = append(choice.Placements, numa.Policy(name)); return nil }); err != nil {
-		return choice, err
-	}
-	err = list(caches, func(name string) error {
-		if name != "in" && name != "off" {
-			return usagef("-cache: %q is neither in nor off", name)
-		}
-		choice.Caches = append(choice.Caches, name == "off")
-		return nil
-	})
-	if err != nil || sizes == "" {
-		return choice, err
-	}
-	choice.Sizes, err = parseList(sizes, false, func(text string) (int, error) { m, _, err := parseSize(text, 1); return m, err })
-	if err != nil {
-		return choice, usagef("-m: %v", err)
-	}
-	slices.Sort(choice.Sizes)
-	return choice, nil
+	return choice, err
 }

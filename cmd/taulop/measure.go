@@ -302,8 +302,8 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.time <= 0 {
 		return nil, usagef("-time is %v: give a budget above zero, like 10s", req.time)
 	}
-	if req.launches != 0 && (req.launches < engine.LeastLaunches || req.launches > 1000) {
-		return nil, usagef("-launches is %d: an interval takes %d or more, and 1000 are the most", req.launches, engine.LeastLaunches)
+	if err := checkLaunches(req.launches); err != nil {
+		return nil, err
 	}
 	return req, req.chooseK(kList, kMax, limited)
 }

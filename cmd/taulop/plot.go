@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
@@ -164,8 +163,10 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
 		return err
 	}
-	if err := req.taus(lists.taus); err != nil {
-		return err
+	if lists.taus != "" {
+		if req.choice.Taus, err = parseList(lists.taus, true, parseTau); err != nil {
+			return usagef("-tau: %v", err)
+		}
 	}
 	if req.choice.P < 0 {
 		return usagef("-P is %d: give the number of ranks", req.choice.P)
@@ -187,23 +188,6 @@ func (req *plotRequest) choose(word string) error {
 		names = append(names, k.name)
 	}
 	return usagef("there is no chart %q; did you mean %q? There are %s", word, collective.Nearest(word, names), strings.Join(names, ", "))
-}
-
-func (req *plotRequest) taus(list string) (err error) {
-	if list == "" {
-		return nil
-	}
-	req.choice.Taus, err = parseList(list, true, func(text string) (int, error) {
-		tau, err := strconv.Atoi(text)
-		if err != nil || tau < 1 {
-			return 0, fmt.Errorf("%q is not a τ: give whole numbers from 1, like 1,2,4", text)
-		}
-		return tau, nil
-	})
-	if err != nil {
-		return usagef("-tau: %v", err)
-	}
-	return nil
 }
 
 // checkOutput finds the format, and refuses to draw over what is drawn.

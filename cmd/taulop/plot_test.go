@@ -64,7 +64,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 		t.Fatal(err)
 	}
 	published = save(t, dir, "SHM.txt", strings.Replace(tinySHM, "\n64\t", "\n8192\t", 1))
-	v := report.Verification{SegmentBytes: 8192}
+	v := report.Verification{Setting: verify.Setting{SegmentBytes: 8192}}
 	for _, m := range []int{1024, 8192} {
 		r := verify.Row{Name: "bcast:binomial", P: 2, Bytes: m, Measured: fit.Estimate{Center: 600, Lo: 590, Hi: 610, N: 9}}
 		for _, model := range verify.Models {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/report/page"
-	"github.com/taulop/taulop/setups"
 )
 
 const reportHelp = `Report makes one HTML page of machines: warnings, charts, tables, and the files
@@ -49,10 +48,8 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	case flags.NArg() == 0:
 		return usagef("name the parameter files: taulop report -o %s host.json", *output)
 	}
-	if *as != "" {
-		if _, err := setups.Lookup(*as); err != nil {
-			return usagef("-as: %v", err)
-		}
+	if err := checkAs(*as); err != nil {
+		return err
 	}
 	if err := onlyReport(*output); err != nil {
 		return err

@@ -59,8 +59,9 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 		return nil, usagef("%s takes no arguments, got %q: all is said by flags", req.name, flags.Arg(0))
 	case given && req.time <= 0:
 		return nil, usagef("-time is %v: give a budget above zero, like 20s", req.time)
-	case req.launches != 0 && (req.launches < engine.LeastLaunches || req.launches > mostLaunches):
-		return nil, usagef("-launches is %d: an interval takes %d or more, and %d are the most", req.launches, engine.LeastLaunches, mostLaunches)
+	}
+	if err := checkLaunches(req.launches); err != nil {
+		return nil, err
 	}
 	req.words = flags.Args()
 	if err := writable(req.file); err != nil {
@@ -75,8 +76,14 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 	return machine, discovery
 }
 
-// mostLaunches is more than any day has time for.
-const mostLaunches = 1000
+// checkLaunches checks -launches; 0 is as many as there is time for.
+func checkLaunches(n int) error {
+	const most = 1000 // than any day has time for
+	if n != 0 && (n < engine.LeastLaunches || n > most) {
+		return usagef("-launches is %d: an interval takes %d or more, and %d are the most", n, engine.LeastLaunches, most)
+	}
+	return nil
+}
 
 // native: the output is a parameter file.
 func (req *surveyRequest) native() bool {

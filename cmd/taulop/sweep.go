@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/sweep"
@@ -153,12 +152,13 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		return nil, false, usagef("a file keeps its plan: leave out %s, or begin a new file with -o", strings.Join(others, ", "))
 	case req.Over < 0:
 		return nil, false, usagef("-over is %v: give a time like 1h", req.Over)
-	case req.Launches != 0 && (req.Launches < engine.LeastLaunches || req.Launches > 1000):
-		return nil, false, usagef("-launches is %d: an interval takes %d or more, and 1000 are the most", req.Launches, engine.LeastLaunches)
 	case budget <= 0:
 		return nil, false, usagef("-budget is %v: give a time above zero, like 60s", budget)
 	case p.Segments < 1:
 		return nil, false, usagef("-segments is %d: give intermediate buffers at least one", p.Segments)
+	}
+	if err := checkLaunches(req.Launches); err != nil {
+		return nil, false, err
 	}
 	p.NoGamma = !gamma
 	if p.With, err = survey.ParseWith(with); err != nil {

@@ -69,7 +69,7 @@ func about(ns float64) fit.Estimate {
 // verified is what taulop verify could write: τ-Lop is right, log_nP predicts half
 // and LogGP twice of what was measured.
 func verified(algorithms ...string) *report.Verification {
-	v := &report.Verification{Provenance: provenance.Provenance{Hostname: "vm"}, SegmentBytes: 8192}
+	v := &report.Verification{Setting: verify.Setting{Provenance: provenance.Provenance{Hostname: "vm"}, SegmentBytes: 8192}}
 	for _, off := range []bool{false, true} {
 		for _, name := range algorithms {
 			for _, m := range []int{0, 1024, 65536, 4 << 20} {

@@ -14,8 +14,8 @@ import (
 
 func patterns(t *testing.T) *Patterns {
 	t.Helper()
-	d := &Patterns{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"}, Parameters: "host.json",
-		Segments: 2, SegmentBytes: 8192, Rounds: 9, FittedSizes: []int{1024, 16384, 1 << 20}}
+	d := &Patterns{Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"}, Parameters: "host.json",
+		Segments: 2, SegmentBytes: 8192, Rounds: 9}, FittedSizes: []int{1024, 16384, 1 << 20}}
 	line := func(name, pattern string, startup, perKB float64, held bool) {
 		d.Fits = append(d.Fits, verify.PatternFit{Name: name, Pattern: pattern, P: 3, Line: fit.Line{
 			Startup: fit.Coefficient{Value: startup, Error: startup / 8, Held: held}, PerByte: fit.Coefficient{Value: perKB / 1024, Error: perKB / 20480}, Residual: 0.021, N: 3}})

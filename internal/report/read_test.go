@@ -24,8 +24,8 @@ func written() *Verification {
 		return r
 	}
 	return &Verification{
-		Provenance: provenance.Provenance{Taulop: "v1", Hostname: "vm"}, Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 34,
-		LogGP: []verify.LogGP{{Latency: -1.169e-7, Overhead: 1.777e-7, Gap: 2.119e-7, GapPerByte: 1.134e-10}},
+		Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "vm"}, Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 34},
+		LogGP:   []verify.LogGP{{Latency: -1.169e-7, Overhead: 1.777e-7, Gap: 2.119e-7, GapPerByte: 1.134e-10}},
 		Rows: []verify.Row{
 			row("message", 1024, false, fit.Estimate{Center: 478.5, Lo: 467, Hi: 498, N: 34}),
 			row("barrier:dissemination", 0, false, fit.Estimate{Center: 300, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}),

@@ -20,8 +20,8 @@ func verification() *Verification {
 		return r
 	}
 	v := &Verification{
-		Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"},
-		Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 9,
+		Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"},
+			Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 9},
 		LogGP: []verify.LogGP{{Latency: -9e-8, Overhead: 1.5e-7, Gap: 2e-7, GapPerByte: 1e-10}},
 		Rows: []verify.Row{
 			row("message", false, false, 1600, 1680, 1680, 1200),

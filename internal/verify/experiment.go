@@ -360,37 +360,37 @@ func (e *Experiment) lack(why error) error {
 	return why
 }
 
-// parameters says where parameters come from.
-func (e *Experiment) parameters() string {
-	switch {
-	case e.Params != nil:
-		return e.Source
-	case e.Patterns:
-		return "swept by launches between those of the patterns"
-	}
-	return "swept by launches between those of the collectives"
-}
-
-// arena is what a rank of the fewest has off cache, for each direction.
-func (e *Experiment) arena() int {
-	if !slices.Contains(e.Caches, true) {
-		return 0
-	}
-	return e.schedules.ArenaBytes[slices.Min(slices.Collect(maps.Keys(e.schedules.ArenaBytes)))]
-}
-
-// A Result is measured collectives with what the models say of them.
-type Result struct {
+// A Setting is what was measured on and with.
+type Setting struct {
 	Provenance   provenance.Provenance `json:"provenance"`
 	Parameters   string                `json:"params"` // the file, or that they were measured in between
 	Segments     int                   `json:"segments"`
 	SegmentBytes int                   `json:"segment_bytes"`
 	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // off cache, of a rank of the fewest, for each direction
 	Rounds       int                   `json:"rounds"`                // samples of each case
-	LogGP        []LogGP               `json:"loggp"`
-	Rows         []Row                 `json:"rows"`
-	Means        []Mean                `json:"means"`
-	Warnings     []string              `json:"warnings"`
+}
+
+func (e *Experiment) setting() Setting {
+	s := Setting{Provenance: e.here, Parameters: e.Source, Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Rounds: e.Launches()}
+	if e.Params == nil {
+		s.Parameters = "swept by launches between those of the collectives"
+		if e.Patterns {
+			s.Parameters = "swept by launches between those of the patterns"
+		}
+	}
+	if slices.Contains(e.Caches, true) {
+		s.ArenaBytes = e.schedules.ArenaBytes[slices.Min(slices.Collect(maps.Keys(e.schedules.ArenaBytes)))]
+	}
+	return s
+}
+
+// A Result is measured collectives with what the models say of them.
+type Result struct {
+	Setting
+	LogGP    []LogGP  `json:"loggp"`
+	Rows     []Row    `json:"rows"`
+	Means    []Mean   `json:"means"`
+	Warnings []string `json:"warnings"`
 }
 
 // LogGP is the parameters of LogGP as measured, in s and s a byte.
@@ -406,8 +406,7 @@ type LogGP struct {
 // cannot, lacking is why.
 func (e *Experiment) Collectives() (doc *Result, lacking error) {
 	models, lacking := e.models("taulop", "lognp", "loggp")
-	doc = &Result{Provenance: e.here, Parameters: e.parameters(), Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes,
-		ArenaBytes: e.arena(), Rounds: e.Launches()}
+	doc = &Result{Setting: e.setting()}
 	for _, off := range e.Caches {
 		if by := models[off]; by != nil {
 			m := by[2].(*model.Predictor).In(collective.Call{}).(model.LogGP)
@@ -422,25 +421,19 @@ func (e *Experiment) Collectives() (doc *Result, lacking error) {
 
 // A PatternResult is measured message patterns with what predicts them.
 type PatternResult struct {
-	Provenance   provenance.Provenance `json:"provenance"`
-	Parameters   string                `json:"params"` // the file, or that they were measured in between
-	Segments     int                   `json:"segments"`
-	SegmentBytes int                   `json:"segment_bytes"`
-	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // off cache, of a rank of the fewest, for each direction
-	Rounds       int                   `json:"rounds"`                // samples of each case
-	Patterns     []Pattern             `json:"patterns"`
-	FittedSizes  []int                 `json:"fitted_m"` // that lines go through
-	Fits         []PatternFit          `json:"fits"`
-	Rows         []PatternRow          `json:"rows"`
-	Means        []Mean                `json:"means"`
-	Warnings     []string              `json:"warnings"`
+	Setting
+	Patterns    []Pattern    `json:"patterns"`
+	FittedSizes []int        `json:"fitted_m"` // that lines go through
+	Fits        []PatternFit `json:"fits"`
+	Rows        []PatternRow `json:"rows"`
+	Means       []Mean       `json:"means"`
+	Warnings    []string     `json:"warnings"`
 }
 
 // PatternResult puts beside each pattern what is predicted. Where parameters do not
 // suffice lacking is why, where lines cannot be fitted unfitted.
 func (e *Experiment) PatternResult() (doc *PatternResult, lacking, unfitted error) {
-	doc = &PatternResult{Provenance: e.here, Parameters: e.parameters(), Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes,
-		ArenaBytes: e.arena(), Rounds: e.Launches(), FittedSizes: FittedSizes(e.M)}
+	doc = &PatternResult{Setting: e.setting(), FittedSizes: FittedSizes(e.M)}
 	for _, name := range e.Names {
 		pattern, _ := LookupPattern(name) // cases were made of it
 		doc.Patterns = append(doc.Patterns, pattern)
