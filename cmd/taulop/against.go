@@ -101,7 +101,7 @@ func against(out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return usagef("-against: %v", err)
 	}
-	a, err := verify.NewAgainst(f.file, req.choice)
+	a, err := verify.NewAgainst(f.File, req.choice)
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}

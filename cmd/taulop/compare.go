@@ -48,9 +48,9 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
-	machines, skipped, err := readMachines(req.paths)
+	machines, skipped, err := compare.ReadAll(req.paths)
 	if err != nil {
-		return err
+		return usageError(err.Error())
 	}
 	for _, s := range skipped {
 		tell(errOut, "skipped: %v", s)
@@ -85,6 +85,15 @@ func (req *compareRequest) compare(machines []compare.Machine) (report.Compared,
 	}
 	o, err := compare.NewOverview(machines, req.choice)
 	return (*report.Overview)(o), err
+}
+
+// skippedFiles is how a command ends that did its work without some files; nil
+// if there are none.
+func skippedFiles(skipped []error, of int) error {
+	if len(skipped) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %s skipped", len(skipped), printable.Count(of, "file"))
 }
 
 func parseCompare(out io.Writer, args []string) (*compareRequest, error) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -160,7 +161,7 @@ func TestCompareFleet(t *testing.T) {
 // are so many times 100 ns and more.
 func withSurveys(t *testing.T, path string, times float64) {
 	t.Helper()
-	in, err := readParameterFile(path)
+	in, err := compare.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,9 +174,9 @@ func withSurveys(t *testing.T, path string, times float64) {
 		for j := range 9 {
 			samples = append(samples, times*float64(100*(i+1))*(1+0.01*float64(j*5%9-4)/4))
 		}
-		in.file.Cells = append(in.file.Cells, params.Cell{Key: k, Time: fit.Median(samples), Samples: params.Samples(samples...)})
+		in.File.Cells = append(in.File.Cells, params.Cell{Key: k, Time: fit.Median(samples), Samples: params.Samples(samples...)})
 	}
-	if err := in.file.WriteFile(path); err != nil {
+	if err := in.File.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -59,11 +59,11 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	read, err := readParameterFile(req.file)
+	read, err := compare.Read(req.file)
 	if err != nil {
-		return err
+		return usageError(err.Error())
 	}
-	f := read.file
+	f := read.File
 	switch req.format {
 	case "csv":
 		return put(out, req.output, asText(f.WriteCSV))
@@ -119,10 +119,7 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 // text writes the published text format. Everything is made before anything is
 // written.
 func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
-	if !req.given["off_cache"] && len(f.Plan.Caches) > 0 && !slices.Contains(f.Plan.Caches, false) {
-		req.offCache = true
-	}
-	table, err := f.Table(req.setup, numa.Policy(req.placement), req.offCache)
+	table, err := f.Table(req.setup, numa.Policy(req.placement), req.offCache || !req.given["off_cache"] && f.Plan.OffCacheOnly())
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}

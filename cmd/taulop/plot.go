@@ -238,9 +238,9 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 		}
 		draw = req.kind.ofProfiles
 	}
-	machines, skipped, err := readMachines(req.files)
+	machines, skipped, err := compare.ReadAll(req.files)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, usageError(err.Error())
 	}
 	notes := takePublished(machines, req.as)
 	if c, err = draw(machines, req.choice); err != nil {
@@ -257,14 +257,14 @@ func (req *plotRequest) pairs() (*chart.Chart, error) {
 	if len(req.files) > 1 {
 		return nil, usagef("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
 	}
-	f, err := readParameterFile(req.files[0])
+	f, err := compare.Read(req.files[0])
 	if err != nil {
-		return nil, err
+		return nil, usageError(err.Error())
 	}
-	p, err := f.file.Pairs()
+	p, err := f.File.Pairs()
 	if err == nil {
 		var c *chart.Chart
-		if c, err = req.kind.ofPairs(f.machine, p, req.choice); err == nil {
+		if c, err = req.kind.ofPairs(f.Name, p, req.choice); err == nil {
 			return c, nil
 		}
 	}

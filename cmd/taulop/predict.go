@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -140,13 +141,13 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	if err != nil {
 		return err
 	}
-	if req.Predictor, err = model.NewPredictor(f.file, *c); err != nil {
+	if req.Predictor, err = model.NewPredictor(f.File, *c); err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
 	req.from = req.source(f, req.Predictor)
 	if c.Model == "mlognp" { // the file of pairs may have no transfers
 		c.Model = "taulop"
-		req.Beside, _ = model.NewPredictor(f.file, *c)
+		req.Beside, _ = model.NewPredictor(f.File, *c)
 	}
 	for _, a := range req.Algorithms {
 		if a.Reduces() && req.noGamma != nil {
@@ -227,40 +228,40 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 }
 
 // read reads the files.
-func (p *parameterFlags) read() (*parameterFile, error) {
+func (p *parameterFlags) read() (f compare.Machine, err error) {
 	if p.file == "" {
-		return nil, usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
+		return f, usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
 	}
-	f, err := readParameterFile(p.file)
+	f, err = compare.Read(p.file)
 	if err != nil {
-		return nil, usagef("-params: %v", err)
+		return f, usagef("-params: %v", err)
 	}
-	if f.text {
+	if f.Text {
 		for _, name := range []string{"setup", "placement", "off_cache"} {
 			if p.given[name] {
-				return nil, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, p.file)
+				return f, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, p.file)
 			}
 		}
 		if p.choice.Stride > 0 {
-			return nil, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
+			return f, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
 		}
 	}
 	if !p.given["off_cache"] {
-		p.choice.OffCache = f.file.Plan.OffCacheOnly()
+		p.choice.OffCache = f.File.Plan.OffCacheOnly()
 	}
 	if p.gamma != "" {
 		if p.choice.Gamma, err = readText(p.gamma, params.ReadGammaText); err != nil {
-			return nil, usagef("-gamma: %v", err)
+			return f, usagef("-gamma: %v", err)
 		}
 	}
 	return f, nil
 }
 
 // source says what a predictor takes from the file, and settles what it lacks.
-func (p *parameterFlags) source(f *parameterFile, m *model.Predictor) report.Source {
-	source := report.NewSource(m, cmp.Or(printable.Name(p.machine), f.machine), p.file)
+func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) report.Source {
+	source := report.NewSource(m, cmp.Or(printable.Name(p.machine), f.Name), p.file)
 	why := fmt.Errorf("%s: %w", p.file, m.NoGamma)
-	if f.text {
+	if f.Text {
 		source.Channel, why = "", fmt.Errorf("%s holds L and o alone", p.file)
 	}
 	if m.NoGamma != nil {

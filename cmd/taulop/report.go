@@ -6,7 +6,9 @@ import (
 	"flag"
 	"io"
 	"os"
+	"slices"
 
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/report/page"
 )
@@ -57,10 +59,9 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := writable(*output); err != nil {
 		return usagef("-o %s cannot be written: %v", *output, err)
 	}
-	pipes := make(map[string][]byte)
-	machines, skipped, err := readMachinesKeeping(flags.Args(), pipes)
+	machines, skipped, err := compare.ReadAll(flags.Args())
 	if err != nil {
-		return err
+		return usageError(err.Error())
 	}
 	warn(errOut, takePublished(machines, *as))
 	for _, err := range skipped {
@@ -69,8 +70,8 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	p := page.Page{Machines: machines, Skipped: skipped}
 	if !*bare {
 		p.Raw = func(path string) ([]byte, error) {
-			if text, read := pipes[path]; read {
-				return text, nil
+			if i := slices.IndexFunc(machines, func(m compare.Machine) bool { return m.Path == path }); machines[i].Pipe != nil {
+				return machines[i].Pipe, nil
 			}
 			return os.ReadFile(path)
 		}

@@ -30,7 +30,7 @@ func machine(name string, times map[int]float64, change ...func(*params.File)) M
 	for _, c := range change {
 		c(f)
 	}
-	return Machine{name, name + ".json", f}
+	return Machine{Name: name, Path: name + ".json", File: f}
 }
 
 func TestSignificance(t *testing.T) {

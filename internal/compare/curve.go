@@ -21,6 +21,8 @@ type Machine struct {
 	Name string // as shown, of one machine only
 	Path string // of the file
 	File *params.File
+	Text bool   // it is in the published format
+	Pipe []byte // what a pipe gave, which cannot be read again
 }
 
 // A Channel is what curves must have in common to be compared.

@@ -1,0 +1,163 @@
+package compare
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/params"
+)
+
+// Read reads what taulop sweep or import wrote, or a table in the published text format.
+// An error is one sentence that begins with the path.
+func Read(path string) (m Machine, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("%s is not there: look how the file is called, or measure it with taulop sweep -o %[1]s", path)
+	} else if err != nil {
+		return m, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		return m, fmt.Errorf("%s is a directory: name the files in it, like %s", path, filepath.Join(path, "*.json"))
+	}
+	var in io.Reader = f
+	var pipe bytes.Buffer
+	if err == nil && !info.Mode().IsRegular() {
+		in = io.TeeReader(f, &pipe)
+	}
+	r := bufio.NewReader(in)
+	m.Name, m.Path = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path
+	switch first, err := firstLetter(r); {
+	case err != nil:
+		return m, fmt.Errorf("%s: %v", path, err)
+	case first == 0:
+		return m, fmt.Errorf("%s is empty: measure again with taulop sweep, or leave it out", path)
+	case first == '#', unicode.IsDigit(first):
+		table, err := params.ReadText(r, path)
+		if err != nil {
+			return m, err
+		}
+		m.File, m.Text = params.FromText(table, nil), true
+		if full, err := filepath.Abs(path); err == nil && slices.Contains(channels, m.Name) {
+			m.Name = filepath.Base(filepath.Dir(full))
+		}
+	default:
+		if m.File, err = params.Read(r, path); err != nil {
+			return m, err
+		}
+		if host := m.File.Provenance.Hostname; host != "" {
+			m.Name = host
+		}
+	}
+	m.Name, m.Pipe = printable.Name(m.Name), pipe.Bytes()
+	return m, nil
+}
+
+// channels are what published tables are called, in a directory with the name of
+// the machine.
+var channels = []string{"SHM", "IB", "TCP"}
+
+// firstLetter looks at the beginning of a file; 0 is an empty one.
+func firstLetter(r *bufio.Reader) (rune, error) {
+	start, err := r.Peek(256)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	text := strings.TrimLeftFunc(strings.TrimPrefix(string(start), "\ufeff"), unicode.IsSpace)
+	for _, letter := range text {
+		return letter, nil
+	}
+	return 0, nil
+}
+
+// ReadAll reads files of machines and gives each a name of its own. From Fleet files on,
+// skipped has a sentence for each that cannot be read; of fewer, the first such is the
+// error.
+func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
+	if err := noneTwice(paths); err != nil {
+		return nil, nil, err
+	}
+	for _, path := range paths {
+		m, err := Read(path)
+		if err == nil && !slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
+			// What surveys measured has a variant, and a chart of its own.
+			return c.Kind == params.TransferCell && c.Setup != params.Isolated || c.Variant != ""
+		}) {
+			err = fmt.Errorf("%s has no transfers, L(m,τ): complete it with taulop sweep -resume", path)
+		}
+		if err != nil && len(paths) < Fleet {
+			return nil, nil, err
+		}
+		if err != nil {
+			skipped = append(skipped, err)
+			continue
+		}
+		machines = append(machines, m)
+	}
+	if len(machines) == 0 && len(skipped) > 0 {
+		return nil, nil, fmt.Errorf("none of %s can be read, the first because: %v", printable.Count(len(skipped), "file"), skipped[0])
+	}
+	distinguish(machines)
+	return machines, skipped, nil
+}
+
+// noneTwice refuses a file that is named twice: its machine would be compared
+// with itself.
+func noneTwice(paths []string) error {
+	type known struct {
+		path string
+		info os.FileInfo
+	}
+	var files []known
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue // who reads it says so
+		}
+		for _, f := range files {
+			if os.SameFile(f.info, info) {
+				if f.path == path {
+					return fmt.Errorf("%s is there twice: name each file once", path)
+				}
+				return fmt.Errorf("%s and %s are the same file: name it once", f.path, path)
+			}
+		}
+		files = append(files, known{path, info})
+	}
+	return nil
+}
+
+// distinguish adds to names that several machines have what their files are
+// called, or where they lie.
+func distinguish(machines []Machine) {
+	clashing := func() map[string]bool {
+		seen, twice := make(map[string]bool), make(map[string]bool)
+		for _, m := range machines {
+			twice[m.Name], seen[m.Name] = seen[m.Name], true
+		}
+		return twice
+	}
+	hosts := make([]string, len(machines))
+	for i, m := range machines {
+		hosts[i] = m.Name
+	}
+	for _, more := range []func(path string) string{filepath.Base, func(path string) string { return path }} {
+		twice := clashing()
+		for i := range machines {
+			if m := &machines[i]; twice[m.Name] {
+				m.Name = fmt.Sprintf("%s (%s)", hosts[i], more(m.Path))
+			}
+		}
+	}
+}
