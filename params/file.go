@@ -278,12 +278,15 @@ func (p *Plan) Swept() bool {
 	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
 }
 
+// ErrUnfinished is of cells that a sweep has not measured yet.
+var ErrUnfinished = errors.New("resume its sweep, which measures what is missing")
+
 // Completion says how to complete a file that is not.
-func (f *File) Completion() string {
+func (f *File) Completion() error {
 	if f.Plan.Swept() {
-		return "taulop sweep -resume measures what is missing"
+		return ErrUnfinished
 	}
-	return "measure it again, and allow more time"
+	return errors.New("measure it again, and allow more time")
 }
 
 func (p *Plan) check() error {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
@@ -39,6 +38,7 @@ func Read(r io.Reader, name string) (*File, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
+	d.f.forgetBreaches()
 	return &d.f, nil
 }
 
@@ -122,11 +122,6 @@ func (d *decoder) file() {
 		return
 	}
 	d.header(fields)
-	if d.f.Version == 1 { // which kept what follows from the cells
-		d.f.Warnings = slices.DeleteFunc(d.f.Warnings, func(w string) bool {
-			return strings.HasPrefix(w, "eq. (8)") || strings.Contains(w, "too few samples for an interval") || strings.Contains(w, "were not measured: allow more")
-		})
-	}
 	for i := range d.f.Cells {
 		if err := d.f.Cells[i].checkLaunches(len(d.f.Launches)); err != nil {
 			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)

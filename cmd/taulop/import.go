@@ -70,17 +70,14 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 			f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
 		}
 	}
-	broken := f.Bounds()
-	for _, v := range broken {
-		f.Warnings = append(f.Warnings, v.Error())
-	}
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
 	if err := put(out, *output, f.Write); err != nil || *output == "" {
 		return err
 	}
-	fmt.Fprintf(errOut, "taulop: %s has %s; L(m,τ) breaks eq. (8) in %s, which its warnings list\n", *output, count(len(f.Cells), "cell"), count(len(broken), "place"))
+	warn(errOut, doubts(f, 0))
+	fmt.Fprintf(errOut, "taulop: %s has %s\n", *output, count(len(f.Cells), "cell"))
 	return nil
 }
 

@@ -169,7 +169,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 // doubts are what follows from a file's cells and speaks against some of them.
 func doubts(f *params.File, lacking int) (all []error) {
 	if lacking > 0 {
-		all = append(all, fmt.Errorf("%s too few samples for an interval, %s: %s", plural(lacking, "cell has", "cells have"), "the least worth first", f.Completion()))
+		all = append(all, fmt.Errorf("%s too few samples for an interval, %s: %w", plural(lacking, "cell has", "cells have"), "the least worth first", f.Completion()))
 	}
 	if broken := f.Bounds(); len(broken) > 0 {
 		all = append(all, broken[0])

@@ -17,8 +17,8 @@ import (
 // An Overview is many machines beside their median.
 type Overview compare.Overview
 
-// Warned are the warnings, a sentence each.
-func (o *Overview) Warned() []string { return o.Warnings }
+// Warned are the warnings.
+func (o *Overview) Warned() []compare.Warning { return o.Warnings }
 
 // WriteJSON writes the document.
 func (o *Overview) WriteJSON(w io.Writer) error { return writeJSON(w, o) }
