@@ -117,7 +117,7 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 func usagef(format string, args ...any) error {
-	return usageError(fmt.Sprintf(format, args...))
+	return usageError(fmt.Sprintf(format, advised(args)...))
 }
 
 // interrupted is what a command says that a signal ended.

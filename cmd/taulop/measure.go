@@ -230,7 +230,7 @@ func (req *request) document(m *numa.Machine, placement numa.Placement, arena in
 		OffCache: req.offCache, ArenaBytes: arena,
 		Concurrent: !placement.Oversubscribed, Copy: shm.CopyName(),
 	}
-	doc.Warn(doc.Provenance.Warnings()...)
+	doc.Warn(advised(doc.Provenance.Warnings())...)
 	return doc
 }
 
@@ -406,7 +406,7 @@ func (req *request) memory(m *numa.Machine, p numa.Placement) (arena int, warnin
 		Placement: p, Nodes: m.Nodes}
 	k, arena, err := fit.Rows(req.k)
 	if err != nil {
-		return 0, nil, usageError(err.Error())
+		return 0, nil, usagef("%v", err)
 	}
 	if len(k) < len(req.k) {
 		left := req.k[len(k)]

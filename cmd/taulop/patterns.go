@@ -111,11 +111,12 @@ func (req *verifyRequest) patternDocument(r verify.Runs, request verify.Request,
 	}
 	var unfitted error
 	if doc.Fits, unfitted = r.PatternFits(); unfitted != nil {
+		unfitted = usagef("%v", unfitted)
 		req.warnings = append(req.warnings, unfitted.Error())
 	}
 	doc.Rows, lacking = r.PatternRows(predictor, doc.Fits)
 	if lacking = req.lacking(lacking); lacking == nil && unfitted != nil {
-		lacking = usageError(unfitted.Error())
+		lacking = unfitted
 	}
 	doc.Means, doc.Warnings = verify.PatternMeans(doc.Rows), req.warnings
 	return doc, lacking, nil

@@ -246,7 +246,7 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 			c, err = req.kind.ofVerification(v, req.choice)
 		}
 		if err != nil {
-			return nil, nil, usageError(err.Error())
+			return nil, nil, usagef("%v", err)
 		}
 		return c, nil, nil
 	}
@@ -270,7 +270,7 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	}
 	notes := takePublished(machines, req.as)
 	if c, err = draw(machines, req.choice); err != nil {
-		return nil, nil, usageError(err.Error())
+		return nil, nil, usagef("%v", err)
 	}
 	c.Caption = append(c.Caption, notes...)
 	return c, skipped, nil

@@ -647,7 +647,7 @@ func (req *costRequest) cost(a *collective.Algorithm, p, m int) (*collective.Sch
 		return nil, model.Cost{}, err
 	}
 	if err != nil {
-		return nil, model.Cost{}, usageError(err.Error())
+		return nil, model.Cost{}, usagef("%v", err)
 	}
 	c.Unknown = req.unknown(c)
 	return s, c, nil

@@ -125,7 +125,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if err != nil {
 		return usageError(err.Error())
 	}
-	for _, w := range slices.Concat(here.Warnings(), starved(), t.warnings, more) {
+	for _, w := range slices.Concat(advised(here.Warnings()), starved(), t.warnings, more) {
 		f.Warnings = append(f.Warnings, w.Error())
 	}
 	if len(x.Cells) == 0 {

@@ -105,7 +105,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	told := len(file.Warnings)
 	x, err := req.experiment(file, machine)
 	if err != nil {
-		return usageError(err.Error())
+		return usagef("%v", err)
 	}
 	done := func() {}
 	if !req.quiet {
@@ -162,6 +162,9 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		warn(errOut, file.Warnings[told:])
 		warn(errOut, doubts(file, x.Lacking()))
 		fmt.Fprintf(errOut, "taulop: %s has %d cells\n", req.file, len(file.Cells))
+		if file.Sessions() == 1 {
+			tell(errOut, "taulop sweep -add %s, at another time, adds a session", req.file)
+		}
 	}
 	return err
 }
@@ -424,11 +427,11 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 			return nil, usagef("%s is there already: go on with it by -resume, or choose another file", req.file)
 		}
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: req.plan}
-		for _, w := range here.Warnings() {
+		for _, w := range advised(here.Warnings()) {
 			f.Warnings = append(f.Warnings, w.Error())
 		}
 		if err := transfers.Fit(f, m); err != nil {
-			return nil, usageError(err.Error())
+			return nil, usagef("%v", err)
 		}
 		return f, nil
 	}

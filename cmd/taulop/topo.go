@@ -97,7 +97,7 @@ func readTopology(root string) (*topology, error) {
 		return nil, err
 	}
 	t := &topology{Census: m.Count(), Machine: m, Provenance: provenance.Read(root, m), Warnings: []string{}}
-	for _, warning := range t.Provenance.Warnings() {
+	for _, warning := range advised(t.Provenance.Warnings()) {
 		t.Warnings = append(t.Warnings, warning.Error())
 	}
 	t.freeBytes, _ = numa.FreeMemoryBytes(root) // 0 is shown as unknown

@@ -115,7 +115,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	if err != nil {
 		return err
 	}
-	for _, w := range here.Warnings() {
+	for _, w := range advised(here.Warnings()) {
 		req.warnings = append(req.warnings, w.Error())
 	}
 	file, ended := req.measure(limited, runs, &request, here, errOut)
@@ -552,7 +552,7 @@ func (req *verifyRequest) plan(r verify.Runs, request verify.Request, here prove
 	p.Taus = transfers.Taus(min(slices.Max(req.ps), req.machine.Allowed.Len()))
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: p}
 	if err := transfers.Fit(f, req.machine); err != nil {
-		return nil, usageError(err.Error())
+		return nil, usagef("%v", err)
 	}
 	req.warnings = append(req.warnings, f.Warnings...)
 	return f, nil

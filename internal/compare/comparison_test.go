@@ -196,8 +196,8 @@ func TestNothingInCommon(t *testing.T) {
 	}{
 		{[]Machine{a}, Choice{}, "name another file"},
 		{[]Machine{a, bcast}, Choice{}, "a has ring, placement local, in cache for m = 8192; b has bcast, placement local, in cache for m = 8192; choose others"},
-		{[]Machine{a, large}, Choice{}, "for m = 65536; choose others with -setup"},
-		{[]Machine{a, old}, Choice{}, "-as ring takes them for that"},
+		{[]Machine{a, large}, Choice{}, "for m = 65536; choose others, or sweep"},
+		{[]Machine{a, old}, Choice{}, "take them for a setup"},
 		{[]Machine{a, a}, Choice{Sizes: []int{64}}, "in common"},
 		{[]Machine{a, a}, Choice{Caches: []bool{true}}, "in common"},
 		{[]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers"},

@@ -88,7 +88,7 @@ func firstOf(n int, what string) string {
 	if n <= mostInSurvey {
 		return ""
 	}
-	return fmt.Sprintf("; the %d %s of %d, -csv has all", mostInSurvey, what, n)
+	return fmt.Sprintf("; the %d %s of %d: the CSV has all", mostInSurvey, what, n)
 }
 
 // widest are the cells with the widest spread, in their order.

@@ -74,7 +74,7 @@ func placements(p params.Plan, m *numa.Machine) (places []numa.Placement, err er
 // would be placed otherwise.
 func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) error {
 	if !f.Plan.Swept() {
-		return fmt.Errorf("it was not measured by a sweep, so that there is no plan to go on with: measure it anew")
+		return fmt.Errorf("it was not measured by a sweep, so that there is no plan to go on with: %w", ErrUnusable)
 	}
 	if err := Check(&f.Plan); err != nil {
 		return err
