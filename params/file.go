@@ -278,6 +278,15 @@ func (p *Plan) Swept() bool {
 	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
 }
 
+// Warn adds warnings, each once.
+func (f *File) Warn(warnings ...error) {
+	for _, w := range warnings {
+		if text := w.Error(); !slices.Contains(f.Warnings, text) {
+			f.Warnings = append(f.Warnings, text)
+		}
+	}
+}
+
 // ErrUnfinished is of cells that a sweep has not measured yet.
 var ErrUnfinished = errors.New("resume its sweep, which measures what is missing")
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -135,7 +134,7 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 		return usagef("%s: %v", req.file, err)
 	}
 	if gamma, err := f.Gamma(numa.Policy(req.placement)); err != nil {
-		notes = append(notes, fmt.Sprintf("gamma.txt is not written: %v", err))
+		notes = append(notes, usagef("gamma.txt is not written: %v", err).Error())
 	} else {
 		gamma, missing := gamma.Fit(table.Transfers.Sizes)
 		notes = append(notes, missing...)

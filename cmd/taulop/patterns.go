@@ -69,7 +69,7 @@ func (req *verifyRequest) savePatterns(out io.Writer, r verify.Runs) (saved bool
 	}
 	for p, forced := range r.Forced {
 		if forced {
-			r.File.Warnings = append(r.File.Warnings, fmt.Sprintf("message patterns among %d ranks that shared fewer CPUs: their times are no measurement", p))
+			r.File.Warn(fmt.Errorf("message patterns among %d ranks that shared fewer CPUs: their times are no measurement", p))
 		}
 	}
 	return true, put(out, req.save, r.File.Write)

@@ -94,11 +94,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
-	for _, w := range starved() {
-		if !slices.Contains(file.Warnings, w.Error()) {
-			file.Warnings = append(file.Warnings, w.Error())
-		}
-	}
+	file.Warn(starved()...)
 	if !req.quiet {
 		warn(errOut, file.Warnings)
 	}
@@ -427,9 +423,7 @@ func (req *sweepRequest) open(m *numa.Machine) (*params.File, error) {
 			return nil, usagef("%s is there already: go on with it by -resume, or choose another file", req.file)
 		}
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: req.plan}
-		for _, w := range advised(here.Warnings()) {
-			f.Warnings = append(f.Warnings, w.Error())
-		}
+		f.Warn(advised(here.Warnings())...)
 		if err := transfers.Fit(f, m); err != nil {
 			return nil, usagef("%v", err)
 		}

@@ -483,7 +483,7 @@ func (req *verifyRequest) lacking(err error) error {
 	if err == nil {
 		return nil
 	}
-	req.warnings = append(req.warnings, "parameters are missing for the rows without predictions: "+err.Error())
+	req.warnings = append(req.warnings, usagef("parameters are missing for the rows without predictions: %v", err).Error())
 	if req.params == "" && req.save != "" {
 		return usagef("-time %v is too short for a sweep of what is needed: allow more, ask for fewer -m or -cache, or name a file of taulop sweep with -params; the patterns are in %s", req.time, req.save)
 	}

@@ -19,7 +19,7 @@ import (
 const maxVerification = 64 << 20
 
 var (
-	ErrNoVerification = errors.New("this is not what taulop verify writes as JSON")
+	ErrNoVerification = errors.New("this is not what taulop verify writes")
 	ErrUnpredicted    = errors.New("measure again, and allow more time or name the machine's parameters")
 )
 

@@ -4,7 +4,6 @@ package sweep
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
@@ -23,13 +22,6 @@ func DefaultTime(with []string, m *numa.Machine) time.Duration {
 // Experiment is a file's plan, to be measured in a session of it.
 func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experiment, error) {
 	x := &engine.Experiment{File: f, Session: session, Time: time.Duration(f.Plan.Budget * float64(time.Second))}
-	warn := func(warnings []error) {
-		for _, w := range warnings {
-			if text := w.Error(); !slices.Contains(f.Warnings, text) {
-				f.Warnings = append(f.Warnings, text)
-			}
-		}
-	}
 	if _, err := survey.Add(x, transfers.Survey, transfers.Request{Plan: f.Plan}, m); err != nil {
 		return nil, err
 	}
@@ -37,7 +29,7 @@ func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experimen
 	for _, name := range f.Plan.With {
 		s, err := survey.Lookup(name)
 		if err != nil || s.Plan == nil {
-			warn([]error{fmt.Errorf("%s was not measured: this taulop cannot", name)})
+			f.Warn(fmt.Errorf("%s was not measured: this taulop cannot", name))
 			continue
 		}
 		r, err := s.Plan(m, f.Plan)
@@ -45,14 +37,14 @@ func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experimen
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		warnings, err := survey.Add(x, s, r, m)
-		warn(warnings)
+		f.Warn(warnings...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	for _, p := range f.Placements {
 		if p.Oversubscribed {
-			warn([]error{fmt.Errorf("placement %s: τ = %d is more than the CPUs allowed: those cells are no measurement of concurrency", p.Policy, len(p.Workers))})
+			f.Warn(fmt.Errorf("placement %s: τ = %d is more than the CPUs allowed: those cells are no measurement of concurrency", p.Policy, len(p.Workers)))
 		}
 	}
 	return x, nil

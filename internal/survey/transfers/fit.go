@@ -36,7 +36,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 			return err
 		}
 		if arena > 0 && arena < fit.WantedArena() {
-			f.Warnings = append(f.Warnings, fmt.Sprintf("off cache only in part: user buffers walk through %d MB a worker where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more",
+			f.Warn(fmt.Errorf("off cache only in part: user buffers walk through %d MB a worker where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more",
 				arena>>20, fit.WantedArena()>>20))
 			p.CacheBytes = int(int64(p.CacheBytes) * int64(arena) / int64(fit.WantedArena()))
 		}
