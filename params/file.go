@@ -451,7 +451,7 @@ func checkVariant(name string) error {
 }
 
 func checkOperator(name string) error {
-	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) }) {
 		return fmt.Errorf("%.40q is no operator; want a name like SUM_I", name)
 	}
 	return nil

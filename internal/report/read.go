@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,28 +32,15 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case len(text) > maxVerification:
 		return nil, fmt.Errorf("%s has more than %d MiB: %w", name, maxVerification>>20, ErrNoVerification)
-	case strings.TrimSpace(string(text)) == "":
+	case len(bytes.TrimSpace(text)) == 0:
 		return nil, fmt.Errorf("%s is empty: %w", name, ErrNoVerification)
-	}
-	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\x1a"))
-	if err := params.CheckJSON(string(text), name); err != nil {
-		return nil, fmt.Errorf("%w; %w", err, ErrNoVerification)
 	}
 	var doc struct {
 		Format string `json:"format"` // of a parameter file
 		Verification
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		line := 1
-		var syntax *json.SyntaxError
-		var kind *json.UnmarshalTypeError
-		switch {
-		case errors.As(err, &syntax):
-			line += strings.Count(string(text[:syntax.Offset]), "\n")
-		case errors.As(err, &kind):
-			line += strings.Count(string(text[:kind.Offset]), "\n")
-		}
-		return nil, fmt.Errorf("%s:%d: %s; %w", name, line, printable.Part(err.Error()), ErrNoVerification)
+	if err := params.DecodeJSON(text, name, &doc); err != nil {
+		return nil, fmt.Errorf("%w; %w", err, ErrNoVerification)
 	}
 	if doc.Format == params.Format {
 		return nil, fmt.Errorf("%s holds the parameters of a machine, not what models predict beside what was measured: %w", name, ErrNoVerification)
