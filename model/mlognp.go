@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -43,6 +44,12 @@ type Level struct {
 	Transfer *params.Curve // f(s,1), in seconds
 }
 
+// What helps where mlog_nP does not know where ranks are, or what is between them.
+var (
+	ErrUnplaced = errors.New("choose another placement")
+	ErrUnpaired = errors.New("measure all pairs, or take fewer ranks")
+)
+
 // MLogNPOf is mlog_nP of a file that has pairs of CPUs, for ranks where a placement of
 // it has its workers; an empty one is the plan's first. It fails where it has none.
 func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
@@ -53,7 +60,7 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	placement = placementOf(f, placement)
 	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
 	if at < 0 {
-		return MLogNP{}, fmt.Errorf("the file does not say which CPUs ranks of placement %s are on: choose another with -placement", placement)
+		return MLogNP{}, fmt.Errorf("the file does not say which CPUs ranks of placement %s are on: %w", placement, ErrUnplaced)
 	}
 	m := MLogNP{Ranks: len(f.Placements[at].Workers)}
 	byName := make(map[string]int)
@@ -183,7 +190,7 @@ func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, la
 }
 
 func (m MLogNP) unmeasured(s *collective.Schedule, from, to int) error {
-	return fmt.Errorf("%s: ranks %d and %d are at a level of which no pair of CPUs was measured: measure all with taulop pairs -smt, or take fewer ranks", s.Algorithm, from, to)
+	return fmt.Errorf("%s: ranks %d and %d are at a level of which no pair of CPUs was measured: %w", s.Algorithm, from, to, ErrUnpaired)
 }
 
 // transfer is one after another.

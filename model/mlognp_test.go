@@ -192,7 +192,7 @@ func TestMLogNPRefuses(t *testing.T) {
 		want   string
 	}{
 		{func(f *params.File) { f.Cells = nil }, "taulop pairs"},
-		{func(f *params.File) { f.Placements = nil }, "-placement"},
+		{func(f *params.File) { f.Placements = nil }, "another placement"},
 		{func(f *params.File) { f.Placements[0].Workers = f.Placements[0].Workers[:7] }, "7 ranks"},
 		{func(f *params.File) { // nobody measured across
 			var within []params.Cell
@@ -202,7 +202,7 @@ func TestMLogNPRefuses(t *testing.T) {
 				}
 			}
 			f.Cells = within
-		}, "taulop pairs -smt"},
+		}, "measure all pairs"},
 	} {
 		f := twoLevels(2, 4)
 		tt.change(f)

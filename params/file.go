@@ -278,12 +278,24 @@ func (p *Plan) Swept() bool {
 	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
 }
 
-// Completion says how to complete a file that is not.
-func (f *File) Completion() string {
-	if f.Plan.Swept() {
-		return "taulop sweep -resume measures what is missing"
+// Warn adds warnings, each once.
+func (f *File) Warn(warnings ...error) {
+	for _, w := range warnings {
+		if text := w.Error(); !slices.Contains(f.Warnings, text) {
+			f.Warnings = append(f.Warnings, text)
+		}
 	}
-	return "measure it again, and allow more time"
+}
+
+// ErrUnfinished is of cells that a sweep has not measured yet.
+var ErrUnfinished = errors.New("resume its sweep, which measures what is missing")
+
+// Completion says how to complete a file that is not.
+func (f *File) Completion() error {
+	if f.Plan.Swept() {
+		return ErrUnfinished
+	}
+	return errors.New("measure it again, and allow more time")
 }
 
 func (p *Plan) check() error {
@@ -439,7 +451,7 @@ func checkVariant(name string) error {
 }
 
 func checkOperator(name string) error {
-	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) }) {
 		return fmt.Errorf("%.40q is no operator; want a name like SUM_I", name)
 	}
 	return nil

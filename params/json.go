@@ -1,18 +1,264 @@
 package params
 
-// CheckJSON refuses a document of another kind as Read does a parameter file: what is
-// cut or no JSON, names that are there twice, of which nobody knows the one that
-// counts, brackets without end, and lists of CPUs that unfold to something absurd. An
-// error says in which line of name it is.
-func CheckJSON(text, name string) error {
-	s := scanner{name: name, text: text}
-	if s.value(0); s.err == nil && s.peek() != 0 {
-		s.unexpected("the end of the file")
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/taulop/taulop/internal/printable"
+)
+
+// A document is JSON from anywhere, read token by token: a file of many cells is never
+// there as a tree. After an error it reads nothing.
+type document struct {
+	*jsontext.Decoder
+	name   string // of the file
+	text   []byte
+	base   int // where in it the decoder began
+	listed int // CPUs that the strings of the latest value name
+	err    error
+}
+
+// newDocument leaves out what editors put before and after the text.
+func newDocument(text []byte, name string) document {
+	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\x1a"))
+	return document{Decoder: jsontext.NewDecoder(bytes.NewBuffer(text), tolerant), name: name, text: text}
+}
+
+// tolerant takes TAUS for taus, and bytes that are no UTF-8 for U+FFFD, as encoding/json
+// does: files may have been written by hand.
+var tolerant = json.JoinOptions(json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true))
+
+// DecodeJSON reads a document of another kind into target with the bounds of Read: it
+// refuses what is cut or no JSON, names that are there twice, of which nobody knows the
+// one that counts, brackets without end, and lists of CPUs that unfold to something
+// absurd. An error says in which line of name it is.
+func DecodeJSON(text []byte, name string, target any) error {
+	d := newDocument(text, name)
+	value, pos := d.value(len(text))
+	d.end()
+	if d.listed > mostListed {
+		d.fail(0, "%w", errListed)
 	}
-	if s.err == nil {
-		if err := checkLists(text); err != nil {
-			s.fail(0, "%w", err)
+	if d.err == nil {
+		d.refuse(pos, "", json.Unmarshal(value, target, tolerant))
+	}
+	return d.err
+}
+
+// fail keeps the first error, which is at pos.
+func (d *document) fail(pos int, format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%s:%d: %w", d.name, d.line(pos), fmt.Errorf(format, args...))
+	}
+}
+
+// line is the number of the line that pos is in.
+func (d *document) line(pos int) int { return 1 + bytes.Count(d.text[:pos], []byte("\n")) }
+
+// refuse says an error of the library, which counts from begin, in a sentence.
+func (d *document) refuse(begin int, of string, err error) {
+	if err == nil {
+		return
+	}
+	var syntax *jsontext.SyntacticError
+	var meaning *json.SemanticError
+	at := func(offset int64) int { return min(begin+int(offset), len(d.text)) }
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		d.fail(len(d.text), "%sthe file ends in the middle of a value; it was cut off", of)
+	case errors.As(err, &syntax) && syntax.Err == jsontext.ErrDuplicateName:
+		d.fail(at(syntax.ByteOffset), "%s%.40q is there twice", of, syntax.JSONPointer.LastToken())
+	case errors.As(err, &syntax):
+		pos := at(syntax.ByteOffset)
+		d.fail(pos, "%s%w, at %.40q", of, syntax.Err, firstLine(d.text[pos:]))
+	case errors.As(err, &meaning) && meaning.Err == json.ErrUnknownName:
+		d.fail(at(meaning.ByteOffset), "%sthere is no field %.40q", of, meaning.JSONPointer.LastToken())
+	case errors.As(err, &meaning) && (meaning.Err == nil || meaning.JSONValue != nil):
+		found := meaning.JSONKind.String()
+		if meaning.JSONValue != nil {
+			found = printable.Part(string(meaning.JSONValue))
+		}
+		d.fail(at(meaning.ByteOffset), "%s%s where a value like %v belongs", of, found, meaning.GoType)
+	case errors.As(err, &meaning):
+		d.fail(at(meaning.ByteOffset), "%s%.200s", of, meaning.Err)
+	default:
+		d.fail(begin, "%s%.200s", of, err)
+	}
+}
+
+// firstLine is enough of a text to be recognised.
+func firstLine(text []byte) []byte {
+	text, _, _ = bytes.Cut(bytes.TrimSpace(text[:min(len(text), 100)]), []byte("\n"))
+	return text
+}
+
+// next is where the next token begins.
+func (d *document) next() int { return d.after(d.pos()) }
+
+// after is where the first token after pos begins.
+func (d *document) after(pos int) int {
+	return len(d.text) - len(bytes.TrimLeft(d.text[pos:], " \t\r\n,:"))
+}
+
+// pos is where the latest token ends.
+func (d *document) pos() int { return d.base + int(d.InputOffset()) }
+
+// is tells whether a token of a kind is next.
+func (d *document) is(kind jsontext.Kind) bool { return d.err == nil && d.PeekKind() == kind }
+
+// token reads one of a kind.
+func (d *document) token(kind jsontext.Kind, want string) (t jsontext.Token, ok bool) {
+	if d.err != nil {
+		return t, false
+	}
+	before := d.pos()
+	t, err := d.ReadToken()
+	if err != nil {
+		d.refuse(d.base, "", err)
+		return t, false
+	}
+	if t.Kind() != kind {
+		pos := d.after(before)
+		d.fail(pos, "%.40q where %s belongs", firstLine(d.text[pos:]), want)
+		return t, false
+	}
+	return t, true
+}
+
+// bracket reads one.
+func (d *document) bracket(kind jsontext.Kind) { d.token(kind, kind.String()) }
+
+// each reads what is between two brackets.
+func (d *document) each(first, last jsontext.Kind, item func()) {
+	for d.bracket(first); d.err == nil && !d.is(last); {
+		item()
+	}
+	d.bracket(last)
+}
+
+func (d *document) float() float64 {
+	t, ok := d.token('0', "a number")
+	if !ok {
+		return 0
+	}
+	v, err := t.Float()
+	if err != nil {
+		d.fail(d.pos(), "%.40q is too large", t)
+	}
+	return v
+}
+
+func (d *document) int() int {
+	t, ok := d.token('0', "a number")
+	if !ok {
+		return 0
+	}
+	v, err := t.Int()
+	if err != nil || int64(int(v)) != v {
+		d.fail(d.pos(), "%.40q is no whole number, or too large", t)
+	}
+	return int(v)
+}
+
+func (d *document) bool() bool {
+	if d.is('t') {
+		d.token('t', "")
+		return true
+	}
+	d.token('f', "true or false")
+	return false
+}
+
+// null tells whether null is next, and takes it.
+func (d *document) null() bool {
+	if d.is('n') {
+		d.token('n', "")
+		return true
+	}
+	return false
+}
+
+// end reads the end of the file.
+func (d *document) end() {
+	if d.err != nil {
+		return
+	}
+	pos := d.next()
+	switch _, err := d.ReadToken(); err {
+	case io.EOF:
+	case nil:
+		d.fail(pos, "%.40q where the end of the file belongs", firstLine(d.text[pos:]))
+	default:
+		d.refuse(d.base, "", err)
+	}
+}
+
+// More than any file of ours has.
+const (
+	maxDepth   = 16      // brackets in each other
+	maxNames   = 1000    // in an object
+	mostListed = 1 << 22 // CPUs in all lists of a machine together
+)
+
+var errListed = fmt.Errorf("its lists of CPUs name more than %d in all", mostListed)
+
+// value reads anything of so many bytes at most in bounded memory, and returns its text
+// and where that begins.
+func (d *document) value(most int) (text []byte, pos int) {
+	if d.err != nil {
+		return nil, 0
+	}
+	d.listed = 0
+	pos, outside := d.next(), d.StackDepth()
+	for d.err == nil {
+		t, err := d.ReadToken()
+		if err != nil {
+			d.refuse(d.base, "", err)
+			break
+		}
+		if t.Kind() == '"' {
+			d.listed += unfolded(t.String())
+		}
+		if d.pos()-pos > most {
+			d.fail(pos, "more than %d MiB in one field", most>>20)
+		}
+		depth := d.StackDepth()
+		if depth == outside {
+			break
+		}
+		if depth-outside > maxDepth {
+			d.fail(d.pos(), "more than %d brackets in each other", maxDepth)
+		}
+		if kind, n := d.StackIndex(depth); kind == '{' && n > 2*maxNames {
+			d.fail(d.pos(), "more than %d names in an object; this is no parameter file", maxNames)
 		}
 	}
-	return s.err
+	return d.text[pos:max(pos, d.pos())], pos
+}
+
+// unfolded is how many CPUs a list has, 0 of what is no list: "0-8191" is short, and a
+// file holds a million of it.
+func unfolded(list string) (n int) {
+	for field := range strings.SplitSeq(list, ",") {
+		low, high, ranged := strings.Cut(strings.TrimSpace(field), "-")
+		first, err := strconv.Atoi(low)
+		if err != nil {
+			return n
+		}
+		n++
+		if last, err := strconv.Atoi(high); ranged && err == nil {
+			n += min(max(0, last-first), mostListed)
+		}
+		if n > mostListed {
+			return n
+		}
+	}
+	return n
 }

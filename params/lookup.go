@@ -297,8 +297,8 @@ func (g *grid) curve(what string, value func(Cell) fit.Estimate) (Curve, error) 
 		c.Times = append(c.Times, row)
 	}
 	if missing > 0 {
-		return Curve{}, fmt.Errorf("the file lacks %d of %d %s, first m = %d, τ = %d: complete it with taulop sweep -resume",
-			missing, len(g.sizes)*len(g.taus), what, first[0], first[1])
+		return Curve{}, fmt.Errorf("the file lacks %d of %d %s, first m = %d, τ = %d: %w",
+			missing, len(g.sizes)*len(g.taus), what, first[0], first[1], ErrUnfinished)
 	}
 	if g.taus[0] == 0 {
 		c.Taus = nil

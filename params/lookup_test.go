@@ -3,6 +3,7 @@ package params
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -180,7 +181,7 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 	f := sparse()
 	f.Cells = append(f.Cells[:4:4], f.Cells[5:]...) // without m = 64, τ = 4
 	_, err := f.Table("", "", false)
-	if want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, first m = 64, τ = 4: complete it with taulop sweep -resume"; err == nil || err.Error() != want {
+	if want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, first m = 64, τ = 4: resume its sweep, which measures what is missing"; !errors.Is(err, ErrUnfinished) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -249,6 +250,24 @@ func TestBoundsOfPublishedFile(t *testing.T) {
 		"eq. (8) is broken (published, placement published, in cache): L(1,3) = 900 ns is above 3 times L(1,1) = 289.4 ns: worse than one after the other",
 	}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// Files once listed breaches of eq. (8) among their warnings.
+func TestReadListedBreaches(t *testing.T) {
+	table := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
+	f := FromText(table, nil)
+	const own = "eq. (8) was never looked at"
+	f.Warnings = []string{own}
+	for _, v := range f.Bounds() {
+		f.Warnings = append(f.Warnings, v.Error())
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(&b, "f"); err != nil || !reflect.DeepEqual(got.Warnings, []string{own}) {
+		t.Errorf("%q, %v; want %q alone", got.Warnings, err, own)
 	}
 }
 

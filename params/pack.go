@@ -1,6 +1,7 @@
 package params
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,9 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/strided"
 )
+
+// ErrUnpacked is of a file without packed messages.
+var ErrUnpacked = errors.New("measure them with taulop pack, or in a sweep")
 
 // P is p(m,d), what packing or unpacking a message takes whose elements lie d bytes
 // apart, for any τ. It fails where the file does not have that stride.
@@ -31,7 +35,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	g.sizes, g.taus = slices.Compact(g.sizes), []int{0}
 	if len(g.cells) == 0 {
 		if len(strides) == 0 {
-			return nil, fmt.Errorf("no packed messages, %s: measure them with taulop pack, or taulop sweep -with pack", cacheText(offCache))
+			return nil, fmt.Errorf("no packed messages, %s: %w", cacheText(offCache), ErrUnpacked)
 		}
 		slices.Sort(strides)
 		var there []string

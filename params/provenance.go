@@ -68,6 +68,9 @@ const StealLimit = 0.001
 // others: reading the machine takes none to speak of.
 const loadLimit = 0.2
 
+// ErrCoreKinds is of a machine with cores of different kinds.
+var ErrCoreKinds = errors.New("keep a measurement to one kind")
+
 // Warnings says what speaks against trusting a number measured here, a sentence
 // each, and what to do about it.
 func (p Provenance) Warnings() []error {
@@ -97,7 +100,7 @@ func (p Provenance) Warnings() []error {
 		for i, kind := range p.CoreKinds {
 			kinds[i] = fmt.Sprintf("%v (%s)", kind.CPUs, kind.Kind)
 		}
-		warn("the cores are of different kinds, CPUs %s: keep a measurement to one kind with -cpus", strings.Join(kinds, ", CPUs "))
+		warn("the cores are of different kinds, CPUs %s: %w", strings.Join(kinds, ", CPUs "), ErrCoreKinds)
 	}
 	if p.SMT == "on" {
 		warn("SMT is on, so two workers may share a core: use no more workers than cores, or switch it off (echo off > /sys/devices/system/cpu/smt/control)")

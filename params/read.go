@@ -2,14 +2,14 @@ package params
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"slices"
-	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
@@ -34,43 +34,44 @@ func Read(r io.Reader, name string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:1: %w", name, err)
 	}
-	d := &decoder{scanner: scanner{name: name, text: text}, names: make(map[string]string)}
+	d := &decoder{document: newDocument(text, name), names: make(map[string]string)}
 	d.file()
 	if d.err != nil {
 		return nil, d.err
 	}
+	d.f.forgetBreaches()
 	return &d.f, nil
 }
 
-func readAll(r io.Reader) (string, error) {
-	var b strings.Builder
+func readAll(r io.Reader) ([]byte, error) {
+	var b bytes.Buffer
 	if in, ok := r.(*os.File); ok {
 		if info, err := in.Stat(); err == nil && info.Mode().IsRegular() {
 			b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
 		}
 	}
-	n, err := io.Copy(&b, io.LimitReader(r, maxFile+1))
-	switch text := b.String(); {
+	_, err := b.ReadFrom(io.LimitReader(r, maxFile+1))
+	switch text := b.Bytes(); {
 	case err != nil:
-		return "", err
-	case n > maxFile:
-		return "", fmt.Errorf("more than %d MiB; this is no parameter file", maxFile>>20)
-	case strings.TrimSpace(text) == "":
-		return "", errors.New("the file is empty")
+		return nil, err
+	case len(text) > maxFile:
+		return nil, fmt.Errorf("more than %d MiB; this is no parameter file", maxFile>>20)
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, errors.New("the file is empty")
 	case text[0] == '#':
-		return "", errors.New("this is a published text file; turn it into a native one with taulop import")
-	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"), strings.IndexByte(text[:min(len(text), 4)], 0) >= 0:
-		return "", errors.New("the file is UTF-16; save it as UTF-8")
+		return nil, errors.New("this is a published text file; turn it into a native one with taulop import")
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")), bytes.IndexByte(text[:min(len(text), 4)], 0) >= 0:
+		return nil, errors.New("the file is UTF-16; save it as UTF-8")
 	default:
-		return strings.TrimSuffix(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\x1a"), nil
+		return text, nil
 	}
 }
 
 // A decoder builds a file.
 type decoder struct {
-	scanner
+	document
 	f     File
-	names map[string]string // one copy of each, so that the text can go
+	names map[string]string // one copy of each, by its JSON
 	begin []int32           // where each cell begins
 	block []Sample          // where samples are kept
 	count int               // samples of all cells
@@ -78,7 +79,7 @@ type decoder struct {
 
 // A field is a value at the top, and where it is.
 type field struct {
-	text string
+	text []byte
 	pos  int
 }
 
@@ -87,33 +88,32 @@ type field struct {
 func (d *decoder) file() {
 	fields := make(map[string]field)
 	known := false
-	d.object(func(name string) {
-		d.peek()
-		if _, twice := fields[name]; twice {
-			d.fail(d.pos, "%.40q is there twice", name)
-			return
-		}
-		if len(fields) == maxNames {
-			d.fail(d.pos, "more than %d fields; this is no parameter file", maxNames)
-			return
-		}
-		if known && name == "cells" {
+	d.each('{', '}', func() {
+		name := d.shared()
+		switch {
+		case d.err != nil:
+		case len(fields) == maxNames:
+			d.fail(d.next(), "more than %d fields; this is no parameter file", maxNames)
+		case known && name == "cells":
 			fields[name] = field{pos: -1}
 			d.cells()
-			return
-		}
-		pos := d.pos
-		fields[name] = field{d.value(0), pos}
-		if _, version := fields["version"]; version && !known {
-			if _, format := fields["format"]; format {
+		default:
+			most := maxHeader
+			if name == "cells" {
+				most = maxFile
+			}
+			text, pos := d.value(most)
+			fields[name] = field{text, pos}
+			if name == "provenance" && d.listed > mostListed {
+				d.fail(pos, "provenance: %w", errListed)
+			}
+			if !known && fields["version"].text != nil && fields["format"].text != nil {
 				d.version(fields)
 				known = true
 			}
 		}
 	})
-	if d.err == nil && d.peek() != 0 {
-		d.unexpected("the end of the file")
-	}
+	d.end()
 	if d.err != nil {
 		return
 	}
@@ -122,11 +122,6 @@ func (d *decoder) file() {
 		return
 	}
 	d.header(fields)
-	if d.f.Version == 1 { // which kept what follows from the cells
-		d.f.Warnings = slices.DeleteFunc(d.f.Warnings, func(w string) bool {
-			return strings.HasPrefix(w, "eq. (8)") || strings.Contains(w, "too few samples for an interval") || strings.Contains(w, "were not measured: allow more")
-		})
-	}
 	for i := range d.f.Cells {
 		if err := d.f.Cells[i].checkLaunches(len(d.f.Launches)); err != nil {
 			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
@@ -161,11 +156,6 @@ func (d *decoder) header(fields map[string]field) {
 			d.fail(at.pos, "there is no field %.40q", name)
 			return
 		}
-		if name == "provenance" {
-			if err := checkLists(at.text); err != nil {
-				d.fail(at.pos, "provenance: %w", err)
-			}
-		}
 		d.decode(name, at, target)
 	}
 	for i, level := range d.f.Provenance.Levels { // of which models speak
@@ -183,7 +173,8 @@ func (d *decoder) header(fields map[string]field) {
 		d.fail(fields["placements"].pos, "%w", err)
 	}
 	if at := fields["cells"]; at.pos >= 0 && d.err == nil {
-		d.pos = at.pos
+		d.Reset(bytes.NewBuffer(at.text), tolerant)
+		d.base = at.pos
 		d.cells()
 	}
 }
@@ -191,30 +182,14 @@ func (d *decoder) header(fields map[string]field) {
 // decode reads a field. What machine and place are like may be said in more
 // fields than we know; in a plan all must be known.
 func (d *decoder) decode(name string, at field, target any) {
-	if d.err != nil {
-		return
-	}
-	if len(at.text) > maxHeader {
-		d.fail(at.pos, "%s has more than %d MiB", name, maxHeader>>20)
-		return
-	}
-	in := json.NewDecoder(strings.NewReader(at.text))
-	if name == "plan" {
-		in.DisallowUnknownFields()
-	}
-	if err := in.Decode(target); err != nil {
-		var mistaken *json.UnmarshalTypeError
-		if errors.As(err, &mistaken) {
-			d.fail(at.pos+min(int(mistaken.Offset), len(at.text)), "%s: %s where a value like %v belongs", name, printable.Part(mistaken.Value), mistaken.Type)
-			return
-		}
-		d.fail(at.pos, "%s: %.200s", name, strings.TrimPrefix(err.Error(), "json: "))
+	if d.err == nil {
+		d.refuse(at.pos, name+": ", json.Unmarshal(at.text, target, tolerant, json.RejectUnknownMembers(name == "plan")))
 	}
 }
 
 func (d *decoder) cells() {
-	d.f.Cells = make([]Cell, 0, min(strings.Count(d.text[d.pos:], `"time_ns"`), maxCells))
-	d.list('[', ']', d.cell)
+	d.f.Cells = make([]Cell, 0, min(bytes.Count(d.text[d.next():], []byte(`"time_ns"`)), maxCells))
+	d.each('[', ']', d.cell)
 	if d.err != nil {
 		return
 	}
@@ -223,85 +198,63 @@ func (d *decoder) cells() {
 	}
 }
 
-// Fields of a cell, as bits.
-const (
-	hasKind = 1 << iota
-	hasSetup
-	hasPlacement
-	hasOffCache
-	hasTau
-	hasBytes
-	hasOperator
-	hasVariant
-	hasN
-	hasDelay
-	hasK
-	hasTransfers
-	hasTime
-	hasSamples
-
-	required = hasKind | hasPlacement | hasTau | hasBytes | hasTime
-)
-
 func (d *decoder) cell() {
-	d.peek()
-	begin := d.pos
-	var c Cell
-	seen := 0
-	d.object(func(name string) {
-		bit := 0
-		switch name {
+	const missing = math.MinInt
+	begin := d.next()
+	c := Cell{Key: Key{Tau: missing, Bytes: missing}, Time: fit.Estimate{N: missing}}
+	d.each('{', '}', func() {
+		switch name := d.shared(); name {
 		case "kind":
-			bit, c.Kind = hasKind, Kind(d.shared())
+			c.Kind = Kind(d.shared())
 		case "setup":
-			bit, c.Setup = hasSetup, d.setup()
+			c.Setup = d.setup()
 		case "placement":
-			bit, c.Placement = hasPlacement, numa.Policy(d.shared())
+			c.Placement = numa.Policy(d.shared())
 		case "off_cache":
-			bit, c.OffCache = hasOffCache, d.bool()
+			c.OffCache = d.bool()
 		case "tau":
-			bit, c.Tau = hasTau, d.int()
+			c.Tau = d.int()
 		case "bytes":
-			bit, c.Bytes = hasBytes, d.int()
+			c.Bytes = d.int()
 		case "operator":
-			bit, c.Operator = hasOperator, d.shared()
+			c.Operator = d.shared()
 		case "variant":
-			bit, c.Variant = hasVariant, d.shared()
+			c.Variant = d.shared()
 		case "n":
-			bit, c.N = hasN, d.int()
+			c.N = d.int()
 		case "delay_ns":
-			bit, c.Delay = hasDelay, d.int()
+			c.Delay = d.int()
 		case "k":
-			bit, c.K = hasK, d.int()
+			c.K = d.int()
 		case "transfers":
-			bit, c.Transfers = hasTransfers, d.int()
+			c.Transfers = d.int()
 		case "time_ns":
-			bit, c.Time = hasTime, d.estimate()
-		case "samples_ns":
-			bit, c.Samples = hasSamples, d.samples(d.unlaunched)
-		case "samples":
-			bit, c.Samples = hasSamples, d.samples(d.sample)
+			c.Time = d.estimate()
+		case "samples", "samples_ns":
+			if c.Samples != nil {
+				d.fail(d.next(), "a cell has both samples and samples_ns")
+			}
+			one := d.sample
+			if name == "samples_ns" { // of version 1
+				one = d.unlaunched
+			}
+			c.Samples = d.samples(one)
 		default:
-			d.fail(d.pos, "there is no field %.40q in a cell", name)
+			d.fail(d.next(), "there is no field %.40q in a cell", name)
 		}
-		if seen&bit != 0 {
-			d.fail(d.pos, "%q is there twice in a cell", name)
-		}
-		seen |= bit
 	})
-	if d.err != nil {
+	switch {
+	case d.err != nil:
 		return
-	}
-	if seen&required != required {
+	case c.Kind == "" || c.Placement == "" || c.Tau == missing || c.Bytes == missing || c.Time.N == missing:
 		d.fail(begin, "a cell lacks one of kind, placement, tau, bytes and time_ns")
+		return
+	case len(d.f.Cells) == maxCells:
+		d.fail(begin, "more than %d cells", maxCells)
 		return
 	}
 	if err := c.check(); err != nil {
 		d.fail(begin, "%s: %w", printable.Part(c.Key.String()), err)
-		return
-	}
-	if len(d.f.Cells) == maxCells {
-		d.fail(begin, "more than %d cells", maxCells)
 		return
 	}
 	d.begin = append(d.begin, int32(begin))
@@ -319,64 +272,65 @@ func (d *decoder) setup() string {
 
 // shared reads a string that many cells have.
 func (d *decoder) shared() string {
-	text := d.string()
-	name, known := d.names[text]
-	if !known && d.err == nil {
-		name = strings.Clone(text)
-		d.names[name] = name
+	if !d.is('"') {
+		d.token('"', "a string") // says what is there instead
+		return ""
+	}
+	text, err := d.ReadValue()
+	if err != nil {
+		d.refuse(d.base, "", err)
+		return ""
+	}
+	name, known := d.names[string(text)]
+	if !known {
+		plain, _ := jsontext.AppendUnquote(nil, text) // which ReadValue has checked
+		name = string(plain)
+		d.names[string(text)] = name
 	}
 	return name
 }
 
-// estimate reads [center, lo, hi, n], bounds null where they are unknown.
+// estimate reads [center, lo, hi, n] or [center, lo, hi, n, sessions], bounds null where
+// they are unknown.
 func (d *decoder) estimate() fit.Estimate {
 	e := fit.Estimate{Lo: math.Inf(-1), Hi: math.Inf(1)}
-	d.expect('[')
+	d.bracket('[')
 	e.Center = d.float()
-	d.expect(',')
 	if !d.null() {
 		e.Lo = d.float()
 	}
-	d.expect(',')
 	if !d.null() {
 		e.Hi = d.float()
 	}
-	d.expect(',')
 	e.N = d.int()
-	if d.accept(',') {
+	if d.is('0') {
 		e.Sessions = d.int()
 	}
-	d.expect(']')
+	d.bracket(']')
 	return e
 }
 
-// unlaunched reads a sample of version 1, ns.
+// unlaunched reads ns.
 func (d *decoder) unlaunched() Sample { return Sample{NS: d.float(), Launch: Unlaunched} }
 
 // sample reads [launch, ns, at, spread].
 func (d *decoder) sample() (s Sample) {
-	d.expect('[')
+	d.bracket('[')
 	launch := d.int()
 	if launch > maxLaunches {
-		d.fail(d.pos, "launch %d; the most is %d", launch, maxLaunches)
+		d.fail(d.pos(), "launch %d; the most is %d", launch, maxLaunches)
 	}
-	s.Launch = int32(launch)
-	d.expect(',')
-	s.NS = d.float()
-	d.expect(',')
-	s.At = float32(d.float())
-	d.expect(',')
-	s.Spread = float32(d.float())
-	d.expect(']')
+	s = Sample{Launch: int32(launch), NS: d.float(), At: float32(d.float()), Spread: float32(d.float())}
+	d.bracket(']')
 	return s
 }
 
 // samples keeps those of many cells in one piece of memory.
 func (d *decoder) samples(one func() Sample) []Sample {
 	begin := len(d.block)
-	d.list('[', ']', func() {
+	d.each('[', ']', func() {
 		if d.count++; d.count > maxSamples {
-			d.fail(d.pos, "more than %d samples in all", maxSamples)
+			d.fail(d.next(), "more than %d samples in all", maxSamples)
 			return
 		}
 		if len(d.block) == cap(d.block) {

@@ -7,7 +7,8 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
@@ -67,52 +68,38 @@ func (f *File) head() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := layout{scanner: scanner{text: b.String()}}
-	l.value(0)
-	return bytes.TrimSuffix(l.out.Bytes(), []byte("\n}")), l.err
+	var out bytes.Buffer
+	layOut(&out, bytes.TrimSpace(b.Bytes()), "\n")
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n}")), nil
 }
 
-// A layout writes JSON for people: what has brackets in it, or long texts, has
-// a line for each of its parts.
-type layout struct {
-	scanner
-	out bytes.Buffer
-}
-
-func (l *layout) value(depth int) {
-	first := l.peek()
-	begin := l.pos
-	text := l.scanner.value(depth)
-	short := len(text) < 100 || first == '{' || len(text) < 20*strings.Count(text, ",")
-	inline := len(text) < 2 || !strings.ContainsAny(text[1:], "[{") && short
-	if l.err != nil || depth > 0 && inline || first != '{' && first != '[' {
-		l.out.WriteString(text)
+// layOut writes JSON for people: what has brackets in it, or long texts, has a line for
+// each of its parts. The text is what an encoder wrote, so that reading has no errors.
+func layOut(out *bytes.Buffer, text jsontext.Value, indent string) {
+	first := text.Kind()
+	short := len(text) < 100 || first == '{' || len(text) < 20*bytes.Count(text, []byte(","))
+	inline := len(text) < 2 || !bytes.ContainsAny(text[1:], "[{") && short
+	if indent != "\n" && inline || first != '{' && first != '[' {
+		out.Write(text)
 		return
 	}
-	l.pos = begin
-	indent := "\n" + strings.Repeat("  ", depth)
-	l.out.WriteByte(first)
-	before := indent + "  "
-	item := func() {
-		l.out.WriteString(before)
-		before = "," + indent + "  "
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
+	d.ReadToken()
+	out.WriteByte(text[0])
+	separator := ""
+	for k := d.PeekKind(); k != jsontext.KindInvalid && k != '}' && k != ']'; k = d.PeekKind() {
+		out.WriteString(separator + indent + "  ")
+		separator = ","
 		if first == '{' {
-			l.peek()
-			begin := l.pos
-			l.string()
-			l.out.WriteString(l.text[begin:l.pos])
-			l.expect(':')
-			l.out.WriteString(": ")
+			name, _ := d.ReadValue()
+			out.Write(name)
+			out.WriteString(": ")
 		}
-		l.value(depth + 1)
+		part, _ := d.ReadValue()
+		layOut(out, part, indent+"  ")
 	}
-	last := byte('}')
-	if first == '[' {
-		last = ']'
-	}
-	l.list(first, last, item)
-	l.out.WriteString(indent)
-	l.out.WriteByte(last)
+	out.WriteString(indent)
+	out.WriteByte(text[len(text)-1])
 }
 
 // append writes the cell as one line of JSON.

@@ -1,6 +1,7 @@
 package setups
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/taulop/taulop/numa"
@@ -36,6 +37,9 @@ func (f Fit) WantedArena() int {
 	return (2*cache + 1<<20) / max(1, f.Sharers)
 }
 
+// ErrNoRoom is of buffers that memory does not hold.
+var ErrNoRoom = errors.New("use smaller segments, fewer workers or shorter messages, or another placement")
+
 // Rows returns those of the ascending ks whose messages fit, and the bytes of
 // each worker's arena, 0 in cache. An error says that not even the first fits.
 func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
@@ -56,8 +60,8 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 		fitting = append(fitting, k)
 	}
 	if len(fitting) == 0 {
-		return nil, 0, fmt.Errorf("user buffers of %d workers for k = %d need more than a quarter of the %d MB of memory that this process may take: use a smaller SIZE or TAU",
-			f.Tau, ks[0], f.FreeBytes>>20)
+		return nil, 0, fmt.Errorf("user buffers of %d workers for k = %d need more than a quarter of the %d MB of memory that this process may take: %w",
+			f.Tau, ks[0], f.FreeBytes>>20, ErrNoRoom)
 	}
 	if f.OffCache && f.SegmentBytes > 0 {
 		arena = int(min(int64(f.WantedArena()), most))
@@ -91,8 +95,8 @@ func (f Fit) onNodes(channel, user int) error {
 	for _, node := range f.Nodes {
 		// The kernel keeps a reserve, and nothing here must come near it.
 		if room := node.FreeBytes * 3 / 4; needs[node.ID] > room {
-			return fmt.Errorf("node %d has room for %d MB and the buffers placed there need %d MB: use a smaller SIZE, TAU or -kmax, or another placement",
-				node.ID, room>>20, needs[node.ID]>>20)
+			return fmt.Errorf("node %d has room for %d MB and the buffers placed there need %d MB: %w",
+				node.ID, room>>20, needs[node.ID]>>20, ErrNoRoom)
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	}
 	machines, skipped, err := compare.ReadAll(req.paths)
 	if err != nil {
-		return usageError(err.Error())
+		return usagef("%v", err)
 	}
 	for _, s := range skipped {
 		tell(errOut, "skipped: %v", s)
@@ -58,7 +58,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	warn(errOut, takePublished(machines, req.as))
 	compared, err := req.compare(machines)
 	if err != nil {
-		return usageError(err.Error())
+		return usagef("%v", err)
 	}
 	write := asText(func(w io.Writer) error {
 		if req.csv {

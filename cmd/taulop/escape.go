@@ -66,7 +66,7 @@ func asText(write func(io.Writer) error) func(io.Writer) error {
 // tell writes an error, a warning or a note to standard error, a sentence in a line. Of
 // what the user typed it repeats as much as of a file.
 func tell(w io.Writer, format string, args ...any) {
-	sentence := fmt.Sprintf(format, args...)
+	sentence := fmt.Sprintf(format, advised(args)...)
 	for _, word := range os.Args[1:] {
 		if part := printable.Part(word); part != word {
 			sentence = strings.ReplaceAll(sentence, word, part)

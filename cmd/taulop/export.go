@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -61,7 +60,7 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	}
 	read, err := compare.Read(req.file)
 	if err != nil {
-		return usageError(err.Error())
+		return usagef("%v", err)
 	}
 	f := read.File
 	switch req.format {
@@ -132,7 +131,7 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 		return usagef("%s: %v", req.file, err)
 	}
 	if gamma, err := f.Gamma(numa.Policy(req.placement)); err != nil {
-		notes = append(notes, fmt.Sprintf("gamma.txt is not written: %v", err))
+		notes = append(notes, usagef("gamma.txt is not written: %v", err).Error())
 	} else {
 		gamma, missing := gamma.Fit(table.Transfers.Sizes)
 		notes = append(notes, missing...)

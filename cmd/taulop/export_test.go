@@ -43,7 +43,7 @@ func TestImportThenExport(t *testing.T) {
 	shm, gamma := save(t, dir, "SHM.txt", tinySHM), save(t, dir, "gamma.txt", tinyGamma)
 	native := filepath.Join(dir, "tiny.json")
 	out, errOut, err := run(t, "import", "-o", native, "-host", "tiny", shm, gamma)
-	if err != nil || out != "" || !strings.Contains(errOut, "tiny.json has 10 cells; L(m,τ) breaks eq. (8) in 2 places") {
+	if err != nil || out != "" || !strings.Contains(errOut, "warning: eq. (8) is broken (") || !strings.Contains(errOut, "and so in 1 more place") || !strings.Contains(errOut, "tiny.json has 10 cells") {
 		t.Fatalf("%q, %q, %v", out, errOut, err)
 	}
 	out, errOut, err = run(t, "export", "-format", "taulop", filepath.Join(dir, "out", "here"), native)
@@ -57,7 +57,7 @@ func TestImportThenExport(t *testing.T) {
 		t.Errorf("gamma.txt is\n%swant\n%s", got, tinyGamma)
 	}
 	f, err := params.ReadFile(native)
-	if err != nil || f.Provenance.Hostname != "tiny" || len(f.Warnings) != 2 {
+	if err != nil || f.Provenance.Hostname != "tiny" || len(f.Warnings) != 0 {
 		t.Errorf("%v, %v", f, err)
 	}
 	// To standard output, without γ, named after its directory.
@@ -165,7 +165,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"export -format taulop " + dir + " " + native, "SHM.txt is there already"},
 		{"export -format taulop " + shm + " " + native, "cannot be made"},
 		{"export -format taulop " + dir + "/d " + dir + "/missing.json", "missing.json is not there"},
-		{"export -format csv " + text, `notes.txt:1: "by hand" where { belongs`},
+		{"export -format csv " + text, `notes.txt:1: invalid character 'b' at start of value, at "by hand"`},
 		{"export -format csv " + broken, "broken.json:1: version 9 of the format is newer"},
 		{"export -format csv " + dir, "is a directory: name the files in it"},
 		{"export -format taulop -setup bcast " + dir + "/d " + native, "no transfers of bcast, placement local, off cache: the file has ring"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/params"
 )
 
@@ -71,17 +72,14 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 			f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
 		}
 	}
-	broken := f.Bounds()
-	for _, v := range broken {
-		f.Warnings = append(f.Warnings, v.Error())
-	}
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
 	if err := put(out, *output, f.Write); err != nil || *output == "" {
 		return err
 	}
-	fmt.Fprintf(errOut, "taulop: %s has %s; L(m,τ) breaks eq. (8) in %s, which its warnings list\n", *output, printable.Count(len(f.Cells), "cell"), printable.Count(len(broken), "place"))
+	warn(errOut, sweep.Doubts(f, 0))
+	fmt.Fprintf(errOut, "taulop: %s has %s\n", *output, printable.Count(len(f.Cells), "cell"))
 	return nil
 }
 

@@ -115,7 +115,7 @@ func main() {
 type usageError = engine.RefusedError
 
 func usagef(format string, args ...any) error {
-	return usageError(fmt.Sprintf(format, args...))
+	return usageError(fmt.Sprintf(format, advised(args)...))
 }
 
 // interrupted is what a command says that a signal ended.

@@ -132,7 +132,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	request := series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size, K: req.k, Huge: req.huge}
 	fewer, err := request.Fit(machine, req.offCache, req.chosenK)
 	if err != nil {
-		return usageError(err.Error())
+		return usagef("%v", err)
 	}
 	if err := writable(req.file); err != nil {
 		return usagef("-o %s cannot be written: %v", req.file, err)
@@ -212,7 +212,7 @@ func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 		OffCache: req.offCache, ArenaBytes: r.ArenaBytes,
 		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
-	doc.Warn(doc.Provenance.Warnings()...)
+	doc.Warn(advised(doc.Provenance.Warnings())...)
 	return doc
 }
 

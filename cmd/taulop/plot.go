@@ -220,7 +220,7 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 			c, err = req.kind.ofVerification(v, req.choice)
 		}
 		if err != nil {
-			return nil, nil, usageError(err.Error())
+			return nil, nil, usagef("%v", err)
 		}
 		return c, nil, nil
 	}
@@ -240,11 +240,11 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	}
 	machines, skipped, err := compare.ReadAll(req.files)
 	if err != nil {
-		return nil, nil, usageError(err.Error())
+		return nil, nil, usagef("%v", err)
 	}
 	notes := takePublished(machines, req.as)
 	if c, err = draw(machines, req.choice); err != nil {
-		return nil, nil, usageError(err.Error())
+		return nil, nil, usagef("%v", err)
 	}
 	c.Caption = append(c.Caption, notes...)
 	return c, skipped, nil
@@ -259,7 +259,7 @@ func (req *plotRequest) pairs() (*chart.Chart, error) {
 	}
 	f, err := compare.Read(req.files[0])
 	if err != nil {
-		return nil, usageError(err.Error())
+		return nil, usagef("%v", err)
 	}
 	p, err := f.File.Pairs()
 	if err == nil {

@@ -79,7 +79,7 @@ func refused(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return usageError(err.Error())
+	return usagef("%v", err)
 }
 
 // A costRequest is what the user asked predict or explain to cost.

@@ -61,7 +61,7 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	}
 	machines, skipped, err := compare.ReadAll(flags.Args())
 	if err != nil {
-		return usageError(err.Error())
+		return usagef("%v", err)
 	}
 	warn(errOut, takePublished(machines, *as))
 	for _, err := range skipped {

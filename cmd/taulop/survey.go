@@ -133,9 +133,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if err != nil {
 		return usageError(err.Error())
 	}
-	for _, w := range slices.Concat(here.Warnings(), starved(), t.warnings, more) {
-		f.Warnings = append(f.Warnings, w.Error())
-	}
+	f.Warn(slices.Concat(advised(here.Warnings()), starved(), t.warnings, more)...)
 	if len(x.Cells) == 0 {
 		return usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
 	}
@@ -152,13 +150,9 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if len(f.Cells) == 0 {
 		return cmp.Or(err, nothingIn(req.time))
 	}
-	for _, w := range steal.Warnings() {
-		f.Warnings = append(f.Warnings, w.Error())
-	}
+	f.Warn(steal.Warnings()...)
 	if t.doubts != nil {
-		for _, w := range t.doubts(f.Cells) {
-			f.Warnings = append(f.Warnings, w.Error())
-		}
+		f.Warn(t.doubts(f.Cells)...)
 	}
 	warn(said, f.Warnings[told:])
 	if n := x.Lacking(); n > 0 {

@@ -66,7 +66,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		return err
 	}
 	defer s.Close()
-	s.Doubt(starved()...)
+	s.File.Warn(append(advised(s.File.Provenance.Warnings()), starved()...)...)
 	warn(said, s.File.Warnings)
 	told := len(s.File.Warnings)
 	limited, cancel := within(ctx, max(s.Time, s.Experiment.Over))
@@ -97,8 +97,11 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		report.WriteSweepCharts(out, s.File)
 	}
 	warn(said, s.File.Warnings[told:])
-	warn(said, s.Doubts())
+	warn(said, sweep.Doubts(s.File, s.Lacking()))
 	fmt.Fprintf(said, "taulop: %s has %d cells\n", req.Path, len(s.File.Cells))
+	if s.File.Sessions() == 1 {
+		tell(said, "taulop sweep -add %s, at another time, adds a session", req.Path)
+	}
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
 )
@@ -55,7 +56,8 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	t := report.NewTopology(m, *root)
+	here := provenance.Read(*root, m)
+	t := report.NewTopology(m, here, *root, advised(here.Warnings()))
 	if placements {
 		if err := t.Place(*tau); err != nil {
 			return err

@@ -87,10 +87,12 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 			return usagef("-params: %v", err)
 		}
 	}
-	e, err := verify.New(req.Request, machine, provenance.Read("/", machine))
+	here := provenance.Read("/", machine)
+	e, err := verify.New(req.Request, machine, here)
 	if err != nil {
 		return err
 	}
+	e.Warn(advised(here.Warnings())...)
 	_, ended := carryOut(limited, said, req.Time, &e.Report, e.Run)
 	measured, all := e.Measured(), len(e.Cases)
 	if errors.Is(ended, context.Canceled) {
@@ -212,7 +214,7 @@ func (req *verifyRequest) document(e *verify.Experiment) (document, error) {
 	}
 	found, lacking, unfitted := e.PatternResult()
 	if lacking == nil && unfitted != nil {
-		return (*report.Patterns)(found), usageError(unfitted.Error())
+		return (*report.Patterns)(found), usagef("%v", unfitted)
 	}
 	return (*report.Patterns)(found), req.lacking(lacking)
 }

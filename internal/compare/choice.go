@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,6 +22,13 @@ type Choice struct {
 	Sizes      []int
 	Test       *fit.Test // nil: DefaultDrift and DefaultLeast
 }
+
+// What helps where machines have nothing in common.
+var (
+	ErrChoice    = errors.New("choose others, or sweep both alike")
+	ErrSize      = errors.New("leave it out, or sweep it")
+	ErrPublished = errors.New("published files do not say how they were measured: take them for a setup")
+)
 
 // common are the machines' curves, and the channels chosen that two of them have at
 // least. Where there are surveys to compare, and no transfers
@@ -86,7 +94,7 @@ func (choice Choice) channels(all [][]Curve) ([]Channel, error) {
 	}
 	for _, m := range choice.Sizes {
 		if !slices.ContainsFunc(chosen, func(c Channel) bool { return c.Bytes == m }) {
-			return nil, fmt.Errorf("no two machines have m = %d in common: leave it out, or sweep it with -sizes", m)
+			return nil, fmt.Errorf("no two machines have m = %d in common: %w", m, ErrSize)
 		}
 	}
 	return chosen, nil
@@ -165,9 +173,9 @@ func (choice Choice) nothing(all [][]Curve) error {
 	if len(all) > most {
 		has = append(has, "…")
 	}
-	advice := "choose others with -setup, -placement, -cache and -m, or sweep both alike"
+	advice := ErrChoice
 	if published && measured {
-		advice = "published files do not say how they were measured: -as ring takes them for that"
+		advice = ErrPublished
 	}
-	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %s", printable.Part(strings.Join(has, "; ")), advice)
+	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %w", printable.Part(strings.Join(has, "; ")), advice)
 }

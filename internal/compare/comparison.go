@@ -14,7 +14,7 @@ type Comparison struct {
 	Tables   []Table       `json:"tables"`
 	Surveys  []SurveyTable `json:"surveys,omitempty"`
 	Verdict  Verdict       `json:"verdict"`
-	Warnings []string      `json:"warnings"`
+	Warnings []Warning     `json:"warnings"`
 }
 
 // A Described is what the reader must know of a machine.
@@ -57,13 +57,13 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	if len(machines) < 2 {
 		return nil, errors.New("a comparison takes two machines: name another file")
 	}
-	c := &Comparison{Tables: []Table{}, Surveys: surveys(machines, choice.test()), Warnings: []string{}}
+	c := &Comparison{Tables: []Table{}, Surveys: surveys(machines, choice.test()), Warnings: []Warning{}}
 	all, channels, why, err := choice.common(machines, len(c.Surveys) > 0)
 	if err != nil {
 		return nil, err
 	}
 	if why != nil {
-		c.Warnings = append(c.Warnings, why.Error())
+		c.Warnings = append(c.Warnings, Warning{What: why})
 	}
 	for i, m := range machines {
 		c.Machines = append(c.Machines, describe(m, all[i]))
@@ -72,7 +72,8 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		c.Tables = append(c.Tables, newTable(channel, all, choice.test()))
 	}
 	c.conclude(machines, choice.test())
-	c.warn(machines)
+	c.warn()
+	c.Warnings = append(c.Warnings, warnings(machines, c.Machines, channels)...)
 	return c, nil
 }
 

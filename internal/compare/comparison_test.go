@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -165,7 +166,7 @@ func TestAlone(t *testing.T) {
 	if two, _ := table.Rows[1].At(2); two.Ratio == nil {
 		t.Error("τ = 2: no ratio")
 	}
-	if !strings.HasPrefix(table.Conclusion, "A(τ) is not compared") || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "L(m,1) of a is of ring itself") {
+	if !strings.HasPrefix(table.Conclusion, "A(τ) is not compared") || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Error(), "L(m,1) of a is of ring itself") {
 		t.Errorf("%q, %q", table.Conclusion, c.Warnings)
 	}
 }
@@ -195,8 +196,8 @@ func TestNothingInCommon(t *testing.T) {
 	}{
 		{[]Machine{a}, Choice{}, "name another file"},
 		{[]Machine{a, bcast}, Choice{}, "a has ring, placement local, in cache for m = 8192; b has bcast, placement local, in cache for m = 8192; choose others"},
-		{[]Machine{a, large}, Choice{}, "for m = 65536; choose others with -setup"},
-		{[]Machine{a, old}, Choice{}, "-as ring takes them for that"},
+		{[]Machine{a, large}, Choice{}, "for m = 65536; choose others, or sweep"},
+		{[]Machine{a, old}, Choice{}, "take them for a setup"},
 		{[]Machine{a, a}, Choice{Sizes: []int{64}}, "in common"},
 		{[]Machine{a, a}, Choice{Caches: []bool{true}}, "in common"},
 		{[]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers"},
@@ -210,22 +211,57 @@ func TestNothingInCommon(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	times := map[int]float64{1: 1000, 2: 1100}
 	a := machine("a", times, func(f *params.File) { f.Provenance.Taulop, f.Plan.Copy = "v1", "AVX" })
-	b := machine("b", map[int]float64{1: 1000e3, 2: 1100e3}, func(f *params.File) {
+	b := machine("b", map[int]float64{1: 1000e3, 2: 2100e3}, func(f *params.File) {
 		f.Provenance.Taulop, f.Plan.Copy, f.Plan.Segments, f.Complete = "v2", "REP MOVSB", 4, false
-		f.Warnings = []string{"this is a virtual machine", "eq. (8) is broken here", "eq. (8) is broken there"}
+		f.Warnings = []string{"this is a virtual machine"}
 	})
 	c, err := New([]Machine{a, b}, Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := strings.Join(c.Warnings, "\n")
+	all := sentences(c.Warnings)
 	for _, want := range []string{
 		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "2 segments of 8192 bytes (a); 4 segments",
-		"b.json is incomplete", "b takes 1e+03 times as long as a for m = 8192, τ = 1: look whether its times are in the unit",
-		"b: this is a virtual machine", "b: eq. (8) is broken in 2 places",
+		"b: the file is incomplete, cells are missing", "b takes 1e+03 times as long as a for m = 8192, τ = 1: look whether its times are in the unit",
+		"b: this is a virtual machine", "b: eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), is broken at a size",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}
+
+func sentences(warnings []Warning) string {
+	var all []string
+	for _, w := range warnings {
+		all = append(all, w.Error())
+	}
+	return strings.Join(all, "\n")
+}
+
+// What two machines have in common is said once; in JSON warnings are sentences.
+func TestTold(t *testing.T) {
+	file := func(complete bool, warnings ...string) *params.File {
+		return &params.File{Complete: complete, Warnings: warnings}
+	}
+	machines := []Machine{
+		{Name: "a", File: file(true, "the load is 1.36", "turbo is on")},
+		{Name: "b", File: file(false, "turbo is on", "the load is 2.1", "the load is 3")},
+	}
+	for _, tt := range []struct {
+		more int
+		want string
+	}{
+		{0, `["a, b: turbo is on","a: the load is 1.36","b: the load is 2.1","b: the load is 3","b: the file is incomplete, cells are missing or have too few samples for an interval: measure it again, and allow more time"]`},
+		{Fleet, `["a, b: the load is 1.36","a, b: turbo is on","b: the file is incomplete, cells are missing or have too few samples for an interval: measure it again, and allow more time"]`},
+	} {
+		many := machines
+		for range tt.more {
+			many = append(many, Machine{Name: "c", File: file(true)})
+		}
+		got, err := json.Marshal(Told(many))
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%d more: %s, %v; want %s", tt.more, got, err, tt.want)
 		}
 	}
 }
@@ -263,8 +299,8 @@ func TestOverview(t *testing.T) {
 	if got := o.Conclusion(); !strings.HasPrefix(got, "1 of 20 machines are outliers, 1 slow and 0 fast; farthest node07: L(8192,2) is 1800 ns where the median is 1202 ns") {
 		t.Error(got)
 	}
-	all := strings.Join(o.Warnings, "\n")
-	for _, want := range []string{"20 machines, such as node00: the load of the last minute is 0.5", "node03: 1 of 2 cells are there"} {
+	all := sentences(o.Warnings)
+	for _, want := range []string{"node00, node01, node02, node03 and 16 more: the load of the last minute is 0.5", "node03: 1 of 2 cells are there"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}

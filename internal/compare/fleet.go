@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 )
@@ -23,7 +21,7 @@ type Overview struct {
 	Tables   []FleetTable `json:"tables"`
 	Surveys  []FleetKind  `json:"surveys,omitempty"`
 	Tested   int          `json:"tested"` // cells of machines; 0: none had samples enough
-	Warnings []string     `json:"warnings"`
+	Warnings []Warning    `json:"warnings"`
 }
 
 // An Outlier is a machine that is off, with the cell that gave it away.
@@ -88,13 +86,13 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
 	}
-	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Surveys: fleetSurveys(machines), Warnings: []string{}}
+	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Surveys: fleetSurveys(machines), Warnings: []Warning{}}
 	all, channels, why, err := choice.common(machines, len(o.Surveys) > 0)
 	if err != nil {
 		return nil, err
 	}
 	if why != nil {
-		o.Warnings = append(o.Warnings, why.Error())
+		o.Warnings = append(o.Warnings, Warning{What: why})
 	}
 	for i, m := range machines {
 		o.Machines = append(o.Machines, describe(m, all[i]))
@@ -125,6 +123,7 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	for i := range o.Surveys {
 		o.Surveys[i].findOutliers(machines)
 	}
+	o.Warnings = append(o.Warnings, warnings(machines, o.Machines, channels)...)
 	o.warn(machines)
 	return o, nil
 }
@@ -278,46 +277,8 @@ func (o *Overview) ofTransfers() string {
 		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Bytes, first.Tau, first.L.Center, first.Median, first.Channel)
 }
 
-var number = regexp.MustCompile(`[0-9]+([.,][0-9]+)*`)
-
-// warn has a sentence for each kind of warning, with the number of machines.
+// warn says which machines lack cells that others have.
 func (o *Overview) warn(machines []Machine) {
-	o.Warnings = append(o.Warnings, differences(machines)...)
-	type kind struct {
-		text     string
-		machines int
-		one      string
-	}
-	var kinds []*kind
-	known := make(map[string]*kind)
-	tell := func(machine, key, text string) {
-		k := known[key]
-		if k == nil {
-			k = &kind{text: text, one: machine}
-			known[key] = k
-			kinds = append(kinds, k)
-		}
-		k.machines++
-	}
-	for i, m := range machines {
-		seen := make(map[string]bool)
-		for _, w := range m.File.Warnings {
-			key := number.ReplaceAllString(w, "0")
-			if strings.HasPrefix(w, "eq. (8)") {
-				key, w = "eq. (8)", "eq. (8) is broken in places that the file lists"
-			}
-			if !seen[key] {
-				seen[key] = true
-				tell(m.Name, key, w)
-			}
-		}
-		if !m.File.Complete {
-			tell(m.Name, "incomplete", "the file is incomplete: "+m.File.Completion())
-		}
-		if !o.Machines[i].Samples {
-			tell(m.Name, "samples", "the file has no samples")
-		}
-	}
 	cells := make(map[string]int)
 	most := 0
 	for _, t := range o.Tables {
@@ -328,16 +289,15 @@ func (o *Overview) warn(machines []Machine) {
 			}
 		}
 	}
+	var fewer []string
+	var first error
 	for _, m := range machines {
-		if cells[m.Name] < most {
-			tell(m.Name, "cells", fmt.Sprintf("%d of %d cells are there: it was swept with another plan or has fewer CPUs", cells[m.Name], most))
+		if n := cells[m.Name]; n < most {
+			fewer = append(fewer, m.Name)
+			first = cmp.Or(first, fmt.Errorf("%d of %d cells are there: it was swept with another plan or has fewer CPUs", n, most))
 		}
 	}
-	for _, k := range kinds {
-		who := k.one
-		if k.machines > 1 {
-			who = fmt.Sprintf("%d machines, such as %s", k.machines, k.one)
-		}
-		o.Warnings = append(o.Warnings, who+": "+k.text)
+	if first != nil {
+		o.Warnings = append(o.Warnings, Warning{fewer, first})
 	}
 }

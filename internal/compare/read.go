@@ -17,12 +17,15 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// ErrMissing is of a file that is not there.
+var ErrMissing = errors.New("look how it is called, or measure it")
+
 // Read reads what taulop sweep or import wrote, or a table in the published text format.
 // An error is one sentence that begins with the path.
 func Read(path string) (m Machine, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s is not there: look how the file is called, or measure it with taulop sweep -o %[1]s", path)
+		return m, fmt.Errorf("%s is not there: %w", path, ErrMissing)
 	} else if err != nil {
 		return m, err
 	}
@@ -94,7 +97,7 @@ func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
 			// What surveys measured has a variant, and a chart of its own.
 			return c.Kind == params.TransferCell && c.Setup != params.Isolated || c.Variant != ""
 		}) {
-			err = fmt.Errorf("%s has no transfers, L(m,τ): complete it with taulop sweep -resume", path)
+			err = fmt.Errorf("%s has no transfers, L(m,τ): %w", path, params.ErrUnfinished)
 		}
 		if err != nil && len(paths) < Fleet {
 			return nil, nil, err

@@ -109,13 +109,13 @@ func TestSurveysAlone(t *testing.T) {
 		{name: "other transfers, though some are asked for", machines: []Machine{ping, ring, bare("c")}, choice: Choice{Sizes: []int{8192}}, fails: "in common: ping has ping"},
 		{name: "nothing", machines: []Machine{machine("a", nil), machine("b", nil), machine("c", nil)}, fails: "a has no transfers"},
 	} {
-		check := func(what string, tables, kinds int, warnings []string, err error) {
+		check := func(what string, tables, kinds int, warnings []Warning, err error) {
 			switch {
 			case tt.fails != "":
 				if err == nil || !strings.Contains(err.Error(), tt.fails) {
 					t.Errorf("%s, %s: %v, want %q", tt.name, what, err, tt.fails)
 				}
-			case err != nil || tables > 0 || kinds != 1 || !strings.Contains(strings.Join(warnings, "\n"), tt.warnings) || tt.warnings == "" && len(warnings) > 0:
+			case err != nil || tables > 0 || kinds != 1 || !strings.Contains(sentences(warnings), tt.warnings) || tt.warnings == "" && len(warnings) > 0:
 				t.Errorf("%s, %s: %d tables, %d kinds, warnings %q, %v", tt.name, what, tables, kinds, warnings, err)
 			}
 		}

@@ -1,62 +1,113 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/params"
 )
 
-// warn says what else differs between files, and what speaks against them.
-func (c *Comparison) warn(machines []Machine) {
-	say := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
-	var without []string
-	for _, m := range c.Machines {
-		if !m.Samples {
+// A Warning is what speaks against the numbers of some machines, or of all together.
+type Warning struct {
+	Machines []string // none: of all together
+	What     error    // with the numbers of the first
+}
+
+func (w Warning) Error() string {
+	if len(w.Machines) == 0 {
+		return w.What.Error()
+	}
+	return w.Who() + ": " + w.What.Error()
+}
+
+func (w Warning) Unwrap() error { return w.What }
+
+// Who are the machines, the first few by name.
+func (w Warning) Who() string { return abridged(w.Machines) }
+
+// MarshalText makes of warnings a list of sentences in JSON.
+func (w Warning) MarshalText() ([]byte, error) { return []byte(w.Error()), nil }
+
+// Told are the warnings of machines' files, each once, the widespread first. Those of
+// a fleet are alike that differ in numbers alone.
+func Told(machines []Machine) (all []Warning) {
+	known := make(map[string]int)
+	tell := func(machine string, what error) {
+		key := what.Error()
+		if len(machines) >= Fleet {
+			key = number.ReplaceAllString(key, "0")
+		}
+		i, told := known[key]
+		if !told {
+			i = len(all)
+			known[key] = i
+			all = append(all, Warning{What: what})
+		}
+		if w := &all[i]; len(w.Machines) == 0 || w.Machines[len(w.Machines)-1] != machine {
+			w.Machines = append(w.Machines, machine)
+		}
+	}
+	for _, m := range machines {
+		for _, text := range m.File.Warnings {
+			tell(m.Name, errors.New(text))
+		}
+		if !m.File.Complete {
+			tell(m.Name, fmt.Errorf("the file is incomplete, cells are missing or have too few samples for an interval: %w", m.File.Completion()))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Warning) int { return len(b.Machines) - len(a.Machines) })
+	return all
+}
+
+var number = regexp.MustCompile(`[0-9]+([.,][0-9]+)*`)
+
+// warnings are what speaks against comparing machines in some channels.
+func warnings(machines []Machine, described []Described, channels []Channel) (all []Warning) {
+	var without, broken []string
+	for i, m := range machines {
+		if !described[i].Samples {
 			without = append(without, m.Name)
+		}
+		if slices.ContainsFunc(m.File.Bounds(), func(v params.Violation) bool {
+			return slices.Contains(channels, Channel{v.Setup, v.Placement, v.OffCache, v.Bytes})
+		}) {
+			broken = append(broken, m.Name)
 		}
 	}
 	if len(without) > 0 {
-		say("%s: no samples: differences cannot be told from noise", abridged(without))
+		all = append(all, Warning{without, errors.New("no samples: differences cannot be told from noise")})
 	}
-	c.Warnings = append(c.Warnings, differences(machines)...)
-	for _, m := range machines {
-		if !m.File.Complete {
-			say("%s is incomplete: %s", m.Path, m.File.Completion())
-		}
+	all = append(append(all, differences(machines)...), Told(machines)...)
+	if len(broken) > 0 {
+		all = append(all, Warning{broken, errors.New("eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), is broken at a size that is compared")})
 	}
+	return all
+}
+
+// warn says what speaks against tables.
+func (c *Comparison) warn() {
 	for i := range c.Tables {
 		if own := c.Tables[i].own(); len(own) > 0 {
-			say("%s, m = %d: L(m,1) of %s is of %s itself, not between two processes as on the others: it is not compared, nor is A(τ)",
-				c.Tables[i].Channel, c.Tables[i].Bytes, abridged(own), c.Tables[i].Setup)
+			c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("%s, m = %d: L(m,1) of %s is of %s itself, not between two processes as on the others: it is not compared, nor is A(τ)",
+				c.Tables[i].Channel, c.Tables[i].Bytes, abridged(own), c.Tables[i].Setup)})
 		}
 	}
-	c.warnUnits(say)
-	for _, m := range machines {
-		broken := 0
-		for _, w := range m.File.Warnings {
-			if strings.HasPrefix(w, "eq. (8)") {
-				broken++
-				continue
-			}
-			say("%s: %s", m.Name, w)
-		}
-		if broken > 0 {
-			say("%s: eq. (8) is broken in %d places, which its file lists", m.Name, broken)
-		}
-	}
+	c.warnUnits()
 }
 
 // warnUnits warns of times that no two machines are apart.
-func (c *Comparison) warnUnits(say func(string, ...any)) {
+func (c *Comparison) warnUnits() {
 	const absurd = 500
 	for _, t := range c.Tables {
 		for _, r := range t.Rows[1:] {
 			for _, b := range r.Points {
 				if b.Ratio != nil && math.Abs(math.Log(b.Ratio.Value)) > math.Log(absurd) {
-					say("%s takes %.3g times as long as %s for m = %d, τ = %d: look whether its times are in the unit of its format, seconds in published files, ns in native ones",
-						r.Machine, b.Ratio.Value, t.Rows[0].Machine, t.Bytes, b.Tau)
+					c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("%s takes %.3g times as long as %s for m = %d, τ = %d: look whether its times are in the unit of its format, seconds in published files, ns in native ones",
+						r.Machine, b.Ratio.Value, t.Rows[0].Machine, t.Bytes, b.Tau)})
 					return
 				}
 			}
@@ -88,7 +139,7 @@ func abridged(names []string) string {
 }
 
 // differences are in how machines were measured.
-func differences(machines []Machine) (all []string) {
+func differences(machines []Machine) (all []Warning) {
 	for _, like := range []struct {
 		what string
 		of   func(*params.File) string
@@ -103,7 +154,7 @@ func differences(machines []Machine) (all []string) {
 		}},
 	} {
 		if kinds := mixed(machines, like.of); len(kinds) > 1 {
-			all = append(all, fmt.Sprintf("the machines were measured with different %s: %s", like.what, strings.Join(kinds, "; ")))
+			all = append(all, Warning{What: fmt.Errorf("the machines were measured with different %s: %s", like.what, strings.Join(kinds, "; "))})
 		}
 	}
 	return all

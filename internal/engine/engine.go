@@ -306,6 +306,13 @@ type RefusedError string
 
 func (e RefusedError) Error() string { return string(e) }
 
+// Refuse makes a RefusedError of an error, which it still is.
+func Refuse(err error) error { return refused{err} }
+
+type refused struct{ error }
+
+func (r refused) Unwrap() []error { return []error{r.error, RefusedError(r.Error())} }
+
 // A fatal error is one that another launch would meet too.
 type fatal struct{ error }
 
@@ -338,7 +345,7 @@ func (r *run) visit(ctx context.Context, visits []Visit) error {
 		if r.failed >= most {
 			return fmt.Errorf("%d launches in a row died without a result, the last with: %w", most, err)
 		}
-		r.warn("a launch died while it visited %v, which costs that visit: %v", visits[min(done, len(visits)-1)].Key, err)
+		r.File.Warn(fmt.Errorf("a launch died while it visited %v, which costs that visit: %w", visits[min(done, len(visits)-1)].Key, err))
 		if visits = visits[min(done+1, len(visits)):]; len(visits) == 0 || left <= 0 {
 			return nil
 		}
@@ -380,7 +387,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 			case e.Done:
 				ended = true
 			case e.Warning != "":
-				r.warn("%s", e.Warning)
+				r.File.Warn(errors.New(e.Warning))
 			case e.Error != "" && e.Refused:
 				died = fatal{RefusedError(e.Error)}
 			case e.Error != "":
@@ -494,12 +501,6 @@ func (r *run) save(must bool) error {
 	r.saved = time.Now()
 	r.pause = max(time.Second, 20*r.saved.Sub(began))
 	return nil
-}
-
-func (r *run) warn(format string, args ...any) {
-	if w := fmt.Sprintf(format, args...); !slices.Contains(r.File.Warnings, w) {
-		r.File.Warnings = append(r.File.Warnings, w)
-	}
 }
 
 // Lacking counts the cells of an experiment that have no interval.

@@ -24,14 +24,14 @@ type Compared interface {
 	WriteText(w io.Writer, charts bool) // charts where somebody is looking
 	WriteCSV(io.Writer) error
 	WriteJSON(io.Writer) error
-	Warned() []string
+	Warned() []compare.Warning
 }
 
 // A SideBySide is a few machines, each in full.
 type SideBySide compare.Comparison
 
-// Warned are the warnings, a sentence each.
-func (c *SideBySide) Warned() []string { return c.Warnings }
+// Warned are the warnings.
+func (c *SideBySide) Warned() []compare.Warning { return c.Warnings }
 
 // WriteJSON writes the document.
 func (c *SideBySide) WriteJSON(w io.Writer) error { return writeJSON(w, c) }

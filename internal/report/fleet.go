@@ -17,8 +17,8 @@ import (
 // An Overview is many machines beside their median.
 type Overview compare.Overview
 
-// Warned are the warnings, a sentence each.
-func (o *Overview) Warned() []string { return o.Warnings }
+// Warned are the warnings.
+func (o *Overview) Warned() []compare.Warning { return o.Warnings }
 
 // WriteJSON writes the document.
 func (o *Overview) WriteJSON(w io.Writer) error { return writeJSON(w, o) }
@@ -88,7 +88,7 @@ func firstOf(n int, what string) string {
 	if n <= mostInSurvey {
 		return ""
 	}
-	return fmt.Sprintf("; the %d %s of %d, -csv has all", mostInSurvey, what, n)
+	return fmt.Sprintf("; the %d %s of %d: the CSV has all", mostInSurvey, what, n)
 }
 
 // widest are the cells with the widest spread, in their order.

@@ -132,7 +132,7 @@ func (d *Patterns) writeTested(w io.Writer, rows []verify.PatternRow, variants [
 	t.Flush()
 	fmt.Fprintln(w, "own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.")
 	if several {
-		fmt.Fprintln(w, "Of several variants these are the medians; -json has each.")
+		fmt.Fprintln(w, "Of several variants these are the medians; the JSON has each.")
 	}
 	if extrapolated {
 		fmt.Fprintln(w, "~ extrapolated: m or τ is beyond what was measured")

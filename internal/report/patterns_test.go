@@ -71,7 +71,7 @@ FORCED: 3 ranks take turns on fewer CPUs; these times are no measurement of a pa
   permutation         2  4K      1.50   [1.47, 1.54]  ~1.600   +6.7     1.550   +3.3          1.040  -30.7
       scatter         1  4K      1.60   [1.57, 1.65]  ~1.680   +5.0     1.600   +0.0          1.200  -25.0
 own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.
-Of several variants these are the medians; -json has each.
+Of several variants these are the medians; the JSON has each.
 ~ extrapolated: m or τ is beyond what was measured
 
 Mean relative errors, %, of all variants at these sizes

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,11 @@ import (
 // maxVerification is far more than a document of taulop verify needs, in bytes.
 const maxVerification = 64 << 20
 
+var (
+	ErrNoVerification = errors.New("this is not what taulop verify writes")
+	ErrUnpredicted    = errors.New("measure again, and allow more time or name the machine's parameters")
+)
+
 // ReadVerification reads what WriteJSON of a Verification wrote, and of Patterns the
 // rows, which are no collectives but have times and predictions as well. An error is a
 // sentence that begins with the name of the file.
@@ -27,39 +31,26 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case len(text) > maxVerification:
-		return nil, fmt.Errorf("%s has more than %d MiB; this is not what taulop verify -json writes", name, maxVerification>>20)
-	case strings.TrimSpace(string(text)) == "":
-		return nil, fmt.Errorf("%s is empty: write it anew with taulop verify -json", name)
-	}
-	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\x1a"))
-	if err := params.CheckJSON(string(text), name); err != nil {
-		return nil, fmt.Errorf("%w; this is not what taulop verify -json writes", err)
+		return nil, fmt.Errorf("%s has more than %d MiB: %w", name, maxVerification>>20, ErrNoVerification)
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, fmt.Errorf("%s is empty: %w", name, ErrNoVerification)
 	}
 	var doc struct {
 		Format string `json:"format"` // of a parameter file
 		Verification
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		line := 1
-		var syntax *json.SyntaxError
-		var kind *json.UnmarshalTypeError
-		switch {
-		case errors.As(err, &syntax):
-			line += strings.Count(string(text[:syntax.Offset]), "\n")
-		case errors.As(err, &kind):
-			line += strings.Count(string(text[:kind.Offset]), "\n")
-		}
-		return nil, fmt.Errorf("%s:%d: %s; this is not what taulop verify -json writes", name, line, printable.Part(err.Error()))
+	if err := params.DecodeJSON(text, name, &doc); err != nil {
+		return nil, fmt.Errorf("%w; %w", err, ErrNoVerification)
 	}
 	if doc.Format == params.Format {
-		return nil, fmt.Errorf("%s holds the parameters of a machine: what models predict beside what was measured is written by taulop verify -json", name)
+		return nil, fmt.Errorf("%s holds the parameters of a machine, not what models predict beside what was measured: %w", name, ErrNoVerification)
 	}
 	if len(doc.Rows) == 0 {
-		return nil, fmt.Errorf("%s has no rows of measured collectives; this is not what taulop verify -json writes", name)
+		return nil, fmt.Errorf("%s has no rows of measured collectives: %w", name, ErrNoVerification)
 	}
 	measured := len(doc.Rows) // of a run that was stopped, or had little time
 	if doc.Rows = slices.DeleteFunc(doc.Rows, func(r verify.Row) bool { return len(r.Predicted) == 0 }); len(doc.Rows) == 0 {
-		return nil, fmt.Errorf("%s has %d rows and no predictions: measure again with a longer -time, or with -params", name, measured)
+		return nil, fmt.Errorf("%s has %d rows and no predictions: %w", name, measured, ErrUnpredicted)
 	}
 	models := verify.Models
 	if first := doc.Rows[0].Predicted; len(first) > 1 && first[1].Model == verify.PatternModels[1] {
@@ -78,7 +69,7 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 			err = fmt.Errorf("%.40q of P = %d and m = %d is there twice, first in row %d", row.Name, row.P, row.Bytes, before)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: row %d: %w; write it anew with taulop verify -json", name, i+1, err)
+			return nil, fmt.Errorf("%s: row %d: %w; %w", name, i+1, err, ErrNoVerification)
 		}
 		first[key] = i + 1
 	}

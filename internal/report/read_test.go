@@ -69,7 +69,7 @@ func TestReadBadVerifications(t *testing.T) {
 		{good[:len(good)/2], "v.json:"},
 		{"[]", "v.json:1: "},
 		{"{}", "no rows"},
-		{`{"format": "taulop parameters", "version": 1}`, "taulop verify -json"},
+		{`{"format": "taulop parameters", "version": 1}`, "what taulop verify writes"},
 		{strings.Replace(good, `"P": 2`, `"P": "two"`, 1), "v.json:"},
 		{strings.Replace(good, `"P": 2`, `"P": 0`, 1), "row 1: message has P = 0"},
 		{strings.Replace(good, `"m": 1024`, `"m": -1024`, 1), "m = -1024"},

@@ -92,7 +92,7 @@ func components(f *params.File) string {
 	}
 	text := fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", view.Digits(100*within, 0.1), view.Digits(100*between, 0.1))
 	if math.IsNaN(sessions) {
-		return text + "; intervals are over the launches of one session: another hour is not in them (taulop sweep -add adds one)"
+		return text + "; intervals are over the launches of one session: another hour is not in them, until a session is added"
 	}
 	return text + fmt.Sprintf(", %s %% between sessions; intervals are over sessions (median standard deviations of all cells)", view.Digits(100*sessions, 0.1))
 }

@@ -26,9 +26,9 @@ type Topology struct {
 }
 
 // NewTopology describes a machine whose sys and proc are below root.
-func NewTopology(m *numa.Machine, root string) *Topology {
-	t := &Topology{Census: m.Count(), Machine: m, Provenance: provenance.Read(root, m), Warnings: []string{}}
-	for _, warning := range t.Provenance.Warnings() {
+func NewTopology(m *numa.Machine, here provenance.Provenance, root string, warnings []error) *Topology {
+	t := &Topology{Census: m.Count(), Machine: m, Provenance: here, Warnings: []string{}}
+	for _, warning := range warnings {
 		t.Warnings = append(t.Warnings, warning.Error())
 	}
 	t.freeBytes, _ = numa.FreeMemoryBytes(root) // 0 is shown as unknown

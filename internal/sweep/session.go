@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
@@ -31,6 +30,9 @@ type Request struct {
 	// Warn gets what is to be known at once.
 	Warn func(error)
 }
+
+// ErrThere is of a file that a new one would replace.
+var ErrThere = errors.New("go on with it, or choose another file")
 
 // A Session is a sweep that keeps its file up to date while it measures.
 type Session struct {
@@ -79,16 +81,13 @@ func (s *Session) open(m *numa.Machine) error {
 		_, err = s.Recover(s.target)
 	}
 	if err != nil {
-		return engine.RefusedError(err.Error())
+		return engine.Refuse(err)
 	}
 	return nil
 }
 
 // Close lets other sweeps have the file.
 func (s *Session) Close() { s.lock.release() }
-
-// Doubt adds warnings to the file.
-func (s *Session) Doubt(warnings ...error) { warn(s.File, warnings) }
 
 // Run measures. Whatever ends it, what was measured is in the file; unsaved is an error
 // where it cannot be.
@@ -118,16 +117,17 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	return err, unsaved
 }
 
-// Doubts are what follows from the file's cells and speaks against some of them.
-func (s *Session) Doubts() (all []error) {
-	if n := s.Lacking(); n > 0 {
+// Doubts are what follows from a file's cells and speaks against some of them, of which
+// so many lack samples.
+func Doubts(f *params.File, lacking int) (all []error) {
+	if lacking > 0 {
 		have := " have"
-		if n == 1 {
+		if lacking == 1 {
 			have = " has"
 		}
-		all = append(all, fmt.Errorf("%s too few samples for an interval, the least worth first: %s", printable.Count(n, "cell")+have, s.File.Completion()))
+		all = append(all, fmt.Errorf("%s too few samples for an interval, the least worth first: %w", printable.Count(lacking, "cell")+have, f.Completion()))
 	}
-	if broken := s.File.Bounds(); len(broken) > 0 {
+	if broken := f.Bounds(); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {
 			all = append(all, fmt.Errorf("and so in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
@@ -152,7 +152,7 @@ func (r *Request) check() error {
 }
 
 func (r *Request) there() error {
-	return refusef("%s is there already: go on with it by -resume, or choose another file", r.Path)
+	return engine.Refuse(fmt.Errorf("%s is there already: %w", r.Path, ErrThere))
 }
 
 // file makes a new file, or reads the one to go on with.
@@ -163,21 +163,20 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 			return nil, r.there()
 		}
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
-		warn(f, here.Warnings())
 		if err := transfers.Fit(f, m); err != nil {
-			return nil, engine.RefusedError(err.Error())
+			return nil, engine.Refuse(err)
 		}
 		return f, nil
 	}
 	f, err := params.ReadFile(r.Path)
 	if err != nil {
-		return nil, engine.RefusedError(err.Error())
+		return nil, engine.Refuse(err)
 	}
 	if err = transfers.SameMachine(f, m, here); err == nil {
 		err = transfers.Holds(f.Plan, m)
 	}
 	if err != nil {
-		return nil, refusef("%s cannot be resumed here: %v", r.Path, err)
+		return nil, refusef("%s cannot be resumed here: %w", r.Path, err)
 	}
 	if r.Budget > 0 {
 		f.Plan.Budget = r.Budget.Seconds()
@@ -225,15 +224,6 @@ func (s *Session) save() func(*params.File) error {
 	}
 }
 
-// warn adds warnings to a file, each once.
-func warn(f *params.File, warnings []error) {
-	for _, w := range warnings {
-		if text := w.Error(); !slices.Contains(f.Warnings, text) {
-			f.Warnings = append(f.Warnings, text)
-		}
-	}
-}
-
 func refusef(format string, args ...any) error {
-	return engine.RefusedError(fmt.Sprintf(format, args...))
+	return engine.Refuse(fmt.Errorf(format, args...))
 }

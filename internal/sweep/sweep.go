@@ -29,7 +29,7 @@ func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experimen
 	for _, name := range f.Plan.With {
 		s, err := survey.Lookup(name)
 		if err != nil || s.Plan == nil {
-			warn(f, []error{fmt.Errorf("%s was not measured: this taulop cannot", name)})
+			f.Warn(fmt.Errorf("%s was not measured: this taulop cannot", name))
 			continue
 		}
 		r, err := s.Plan(m, f.Plan)
@@ -37,14 +37,14 @@ func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experimen
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		warnings, err := survey.Add(x, s, r, m)
-		warn(f, warnings)
+		f.Warn(warnings...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	for _, p := range f.Placements {
 		if p.Oversubscribed {
-			warn(f, []error{fmt.Errorf("placement %s: τ = %d is more than the CPUs allowed: those cells are no measurement of concurrency", p.Policy, len(p.Workers))})
+			f.Warn(fmt.Errorf("placement %s: τ = %d is more than the CPUs allowed: those cells are no measurement of concurrency", p.Policy, len(p.Workers)))
 		}
 	}
 	return x, nil

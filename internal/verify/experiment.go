@@ -111,7 +111,7 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 		cases = e.patternCases
 	}
 	if err := cases(); err != nil {
-		return nil, engine.RefusedError(err.Error())
+		return nil, engine.Refuse(err)
 	}
 	e.Cases = append(e.Cases, LocalCopies(e.Cases)...)
 	free, err := numa.FreeMemoryBytes("/")
@@ -121,7 +121,6 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 	if err := e.fit(free); err != nil {
 		return nil, err
 	}
-	e.Warn(here.Warnings()...)
 	if err := e.source(free); err != nil {
 		return nil, err
 	}
@@ -324,7 +323,7 @@ func (e *Experiment) plan() (*params.File, error) {
 	p.Taus = transfers.Taus(min(slices.Max(e.P), e.machine.Allowed.Len()))
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: e.here, Plan: p}
 	if err := transfers.Fit(f, e.machine); err != nil {
-		return nil, engine.RefusedError(err.Error())
+		return nil, engine.Refuse(err)
 	}
 	return f, nil
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -169,6 +170,9 @@ type patternKey struct {
 	off  bool
 }
 
+// ErrShort is of messages that no line fits.
+var ErrShort = errors.New("take longer messages")
+
 // PatternFits fits a line to each variant that was measured at all sizes and to all
 // permutations together. It leaves those out that took no time, with an error.
 func (r Runs) PatternFits() (fits []PatternFit, failed error) {
@@ -203,7 +207,7 @@ func (r Runs) PatternFits() (fits []PatternFit, failed error) {
 		}
 		line, err := fit.LineOf(ms[key], times[key])
 		if err != nil {
-			failed = cmp.Or(failed, fmt.Errorf("%s, P = %d: %w; take longer messages with -m", key.name, key.p, err))
+			failed = cmp.Or(failed, fmt.Errorf("%s, P = %d: %w; %w", key.name, key.p, err, ErrShort))
 			continue
 		}
 		fits = append(fits, PatternFit{key.name, PatternOf(key.name), key.p, key.off, line})

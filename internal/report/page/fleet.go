@@ -20,7 +20,7 @@ type fleet struct {
 	Curves     template.JS // the median machine's, for the charts
 	Measured   template.JS // likewise
 	Score      float64     // from which on a machine is an outlier
-	warnings   []string
+	warnings   []compare.Warning
 }
 
 type outlier struct {

@@ -3,8 +3,6 @@ package page
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -19,7 +17,7 @@ type overview struct {
 	Compared    bool   // rows have what takes two machines
 	First       string // machine that ratios are to
 	Notes       []string
-	warnings    []string
+	warnings    []compare.Warning // nil: likewise
 }
 
 type conclusion struct{ Channel, Text string }
@@ -47,7 +45,7 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 	sizes := map[int]bool{m: true}
 	c, err := compare.New(machines, compare.Choice{})
 	if err == nil {
-		v.warnings = slices.DeleteFunc(c.Warnings, ownOf(machines))
+		v.warnings = c.Warnings
 		for i := range c.Tables {
 			t := &c.Tables[i]
 			name := t.Channel.String() + ", m = " + view.Bytes(t.Bytes)
@@ -76,21 +74,6 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 		}
 	}
 	return v
-}
-
-// ownOf knows warnings that files hold, or that the page has anyway.
-func ownOf(machines []compare.Machine) func(string) bool {
-	own := make(map[string]bool)
-	for _, m := range machines {
-		for _, w := range m.File.Warnings {
-			own[m.Name+": "+w] = true
-		}
-	}
-	return func(text string) bool {
-		return own[text] || slices.ContainsFunc(machines, func(m compare.Machine) bool {
-			return strings.HasPrefix(text, m.Name+": eq. (8)") || strings.HasPrefix(text, m.Path+" is incomplete")
-		})
-	}
 }
 
 func summarise(c *compare.Curve) summary {

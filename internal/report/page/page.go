@@ -80,7 +80,7 @@ type content struct {
 	Fleet    *fleet // of many machines
 	Skipped  []string
 	Warnings []warning
-	Breaches []warning // of eq. (8)
+	Breaches []breach
 	Groups   []group
 	Kinds    []kind    // of surveys
 	Maps     bool      // of pairs of CPUs
@@ -102,7 +102,6 @@ func (p *Page) view() (*content, error) {
 		v.Skipped = append(v.Skipped, err.Error())
 	}
 	v.Title = title(p.Machines)
-	v.Warnings, v.Breaches = warnings(p.Machines)
 	machines, index, err := p.describe()
 	if err != nil {
 		return nil, err
@@ -110,12 +109,16 @@ func (p *Page) view() (*content, error) {
 	v.Machines, v.Groups, v.Overview, v.Fleet = machines, index.Groups, index.overview, index.fleet
 	v.Kinds = index.Kinds
 	v.Maps = slices.ContainsFunc(index.Machines, func(e entry) bool { return e.Maps > 0 })
-	switch {
-	case v.Fleet != nil && v.Fleet.Why == "": // which has them gathered already
-		v.Warnings, v.Breaches = sentences(v.Fleet.warnings), nil
-	case v.Overview != nil:
-		v.Warnings = append(sentences(v.Overview.warnings), v.Warnings...)
+	told := compare.Told(p.Machines)
+	if v.Overview != nil && v.Overview.warnings != nil {
+		told = v.Overview.warnings
 	}
+	if v.Fleet != nil && v.Fleet.Why == "" {
+		told = v.Fleet.warnings
+	} else {
+		v.Breaches = breaches(p.Machines)
+	}
+	v.Warnings = warnings(told, len(p.Machines))
 	text, err := json.Marshal(index)
 	if err != nil {
 		return nil, err

@@ -238,32 +238,25 @@ func TestSurveys(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	machine := func(name string, complete bool, texts ...string) compare.Machine {
-		return compare.Machine{Name: name, File: &params.File{Complete: complete, Warnings: texts}}
+	machine := func(name string, texts ...string) compare.Machine {
+		return compare.Machine{Name: name, File: &params.File{Complete: true, Warnings: texts}}
 	}
-	two := []compare.Machine{
-		machine("a", true, "turbo is on", "the load is 1.36", "eq. (8) is broken (ring): L(1,2) = 3", "eq. (8) is broken (ring): L(64,2) = 4"),
-		machine("b", false, "the load is 2.1", "the load is 3"),
+	two := []compare.Machine{machine("a", "turbo is on", "the load is 1.36"), machine("b", "turbo is on")}
+	if got, want := warnings(compare.Told(two), 2), []warning{{"turbo is on", "all machines"}, {"the load is 1.36", "a"}}; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
-	if all, _ := warnings(two); len(all) != 5 || all[1].Text != "the load is 1.36" || len(all[1].Machines) != 1 {
-		t.Errorf("of a few machines each has its own numbers, not %+v", all)
-	}
-	many := two
-	for range compare.Fleet - 2 {
-		many = append(many, machine("c", true))
-	}
-	all, breaches := warnings(many)
-	wantAll := []warning{
-		{Text: "the load is 1.36", Machines: []string{"a", "b"}, Times: 3},
-		{Text: "turbo is on", Machines: []string{"a"}, Times: 1},
-		{Text: incomplete(many[1].File), Machines: []string{"b"}, Times: 1},
-	}
-	wantBreaches := []warning{{Text: "eq. (8) is broken (ring): L(1,2) = 3", Machines: []string{"a"}, Times: 2}}
-	if !reflect.DeepEqual(all, wantAll) {
-		t.Errorf("%+v, want %+v", all, wantAll)
-	}
-	if !reflect.DeepEqual(breaches, wantBreaches) {
-		t.Errorf("%+v, want %+v", breaches, wantBreaches)
+}
+
+// Breaches of eq. (8) follow from the cells.
+func TestBreaches(t *testing.T) {
+	one, more := exact("a", []int{1, 2, 4}, 1000, 2100, 4100), exact("b", []int{1, 2, 4}, 1000, 900, 800)
+	text := written(t, &Page{Machines: []compare.Machine{one, more}})
+	for _, want := range []string{
+		"eq. (8), is broken on 2 machines", "<li>b, 6 places, the first: eq. (8) is broken (", "<li>a, 2 places, the first: eq. (8) is broken (",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the page", want)
+		}
 	}
 }
 

@@ -13,12 +13,15 @@ import (
 // mostCells keeps a plan within what a file holds.
 const mostCells = 1 << 20
 
+// ErrUnusable is of a file that no sweep can go on with.
+var ErrUnusable = errors.New("measure it anew")
+
 // Check refuses a plan that no sweep can carry out, before anything is made of its
 // numbers: it may come from a file that somebody else wrote.
 func Check(p *params.Plan) error {
 	switch {
 	case len(p.Policies) == 0 || len(p.Taus) == 0 || len(p.Sizes) == 0 || len(p.Caches) == 0:
-		return errors.New("its plan lacks placements, τ, sizes or states of the cache: measure it anew with taulop sweep -o")
+		return fmt.Errorf("its plan lacks placements, τ, sizes or states of the cache: %w", ErrUnusable)
 	case p.SegmentBytes < 1 || p.Segments < 1:
 		return fmt.Errorf("its plan has %d segments of %d bytes: an intermediate buffer takes at least one of one byte", p.Segments, p.SegmentBytes)
 	case p.Taus[len(p.Taus)-1] > numa.MostWorkers:
@@ -56,7 +59,7 @@ func Holds(p params.Plan, m *numa.Machine) error {
 		return err
 	}
 	if cache := m.LastLevelCacheBytes(); p.CacheBytes > max(cache, 0) {
-		return fmt.Errorf("its plan has a last-level cache of %d bytes, and here it has %d: measure it anew with taulop sweep -o", p.CacheBytes, cache)
+		return fmt.Errorf("its plan has a last-level cache of %d bytes, and here it has %d: %w", p.CacheBytes, cache, ErrUnusable)
 	}
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {

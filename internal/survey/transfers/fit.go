@@ -36,7 +36,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 			return err
 		}
 		if partly := fit.Partly(arena); partly != nil && arena > 0 {
-			f.Warnings = append(f.Warnings, partly.Error())
+			f.Warn(partly)
 			p.CacheBytes = int(int64(p.CacheBytes) * int64(arena) / int64(fit.WantedArena()))
 		}
 	}
@@ -73,7 +73,7 @@ func placements(p params.Plan, m *numa.Machine) (places []numa.Placement, err er
 // would be placed otherwise.
 func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) error {
 	if !f.Plan.Swept() {
-		return fmt.Errorf("it was not measured by a sweep, so that there is no plan to go on with: measure it anew")
+		return fmt.Errorf("it was not measured by a sweep, so that there is no plan to go on with: %w", ErrUnusable)
 	}
 	if err := Check(&f.Plan); err != nil {
 		return err

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// advice names the flags that do what packages say helps: they know of no flags.
+var advice = []struct {
+	of    error
+	flags string
+}{
+	{compare.ErrChoice, "-setup, -placement, -cache, -m"},
+	{compare.ErrMissing, "taulop sweep -o"},
+	{compare.ErrPublished, "-as ring"},
+	{compare.ErrSize, "taulop sweep -sizes"},
+	{model.ErrUnpaired, "taulop pairs -smt"},
+	{model.ErrUnplaced, "-placement"},
+	{params.ErrCoreKinds, "-cpus"},
+	{params.ErrUnfinished, "taulop sweep -resume"},
+	{params.ErrUnpacked, "taulop sweep -with pack"},
+	{report.ErrNoVerification, "taulop verify -json"},
+	{report.ErrUnpredicted, "-time, -params"},
+	{setups.ErrNoRoom, "SIZE, TAU, -kmax; of a sweep -segment, -tau, -sizes"},
+	{sweep.ErrThere, "-resume"},
+	{transfers.ErrUnusable, "taulop sweep -o"},
+	{verify.ErrShort, "-m"},
+}
+
+// advised are args, of which errors name the flags that help.
+func advised[T any](args []T) []T {
+	all := make([]T, len(args))
+	for i, arg := range args {
+		all[i] = arg
+		err, _ := any(arg).(error)
+		for _, a := range advice {
+			if errors.Is(err, a.of) {
+				all[i] = any(fmt.Errorf("%w (%s)", err, a.flags)).(T)
+			}
+		}
+	}
+	return all
+}
