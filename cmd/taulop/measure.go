@@ -178,9 +178,6 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))
 	}
-	for _, r := range result.Rows {
-		doc.WriteRow(text, doc.Add(r))
-	}
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", count(len(file.Launches), "launch"), len(result.Rows), len(req.k)))
 	}
@@ -192,6 +189,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return cmp.Or(err, nothingIn(req.time))
 	}
 	doc.Finish(result, file)
+	doc.WriteRows(text)
 	doc.Warn(steal.Warnings()...)
 	if err != nil {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))

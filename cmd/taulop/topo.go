@@ -16,6 +16,7 @@ import (
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -277,7 +278,9 @@ func (t *topology) writePlacements(out io.Writer) {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "-%s, %s:\n%v", p.Policy, count(len(p.Workers), "worker"), p)
+		table := report.Placement(p)
+		table.Title = fmt.Sprintf("-%s, %s:", p.Policy, count(len(p.Workers), "worker"))
+		table.WriteText(out)
 	}
 	if t.Placements[0].Oversubscribed {
 		fmt.Fprintf(out, "\nThere are only %s for %s: they take turns, and what is measured is not concurrency.\n",

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/view"
@@ -59,7 +58,6 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 	e := Explanation{
 		Prediction: p, Described: s.Algorithm.Source,
 		Symbols: c.Symbols.String(), Formula: c.Formula(),
-		Terms: []ExplainTerm{}, Stages: []ExplainStage{},
 	}
 	for _, t := range c.Terms {
 		us := t.Times * t.Seconds * 1e6
@@ -109,43 +107,37 @@ func (e *Explanation) WriteText(w io.Writer) {
 			fmt.Fprintf(w, "  L%s: transfers of %s\n", mark[0], mark[1])
 		}
 	}
-	fmt.Fprintln(w)
-
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tcount\t\tparameter\tvalue\t\tcost\tshare\t")
-	fmt.Fprintln(t, "\t\t\t\tµs\t\tµs\t\t")
-	for _, term := range e.Terms {
-		fmt.Fprintf(t, "\t%s\t×\t%s\t%s\t=\t%s\t%.1f %%\t\n", strconv.FormatFloat(term.Times, 'f', -1, 64), term.Parameter,
-			Microseconds(term.Value, term.Extrapolated), Microseconds(term.Microseconds, false), 100*term.Share)
+	writeTables(w, e.terms())
+	if len(e.Stages) > 0 { // not of a model that adds up chains of messages
+		writeTables(w, e.stages())
 	}
-	if e.Unknown {
-		fmt.Fprint(t, "\t\t\t\t\tΘ =\t?\t\t\n")
-	} else {
-		fmt.Fprintf(t, "\t\t\t\t\tΘ =\t%s\t100.0 %%\t\n", Microseconds(e.Microseconds, false))
-	}
-	t.Flush()
-	if e.Unknown {
-		fmt.Fprintln(w, "  ? unknown: the parameters have a time of 0 for it")
-	}
-	e.writeStages(w)
 }
 
-func (e *Explanation) writeStages(w io.Writer) {
-	if len(e.Stages) == 0 { // a model that adds up chains of messages
-		return
+func (e *Explanation) terms() view.Table {
+	t := view.Table{Columns: view.Numbers("", "count", "", "parameter", "value", "", "cost", "share")}
+	t.Columns[4].Unit, t.Columns[6].Unit = "µs", "µs"
+	for _, term := range e.Terms {
+		t.Add("", strconv.FormatFloat(term.Times, 'f', -1, 64), "×", term.Parameter, Microseconds(term.Value, term.Extrapolated),
+			"=", Microseconds(term.Microseconds, false), fmt.Sprintf("%.1f %%", 100*term.Share))
 	}
-	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  stage\tpart\tat once\tµs each\tcost of each")
-	for _, s := range e.Stages {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", s.numbers(), s.Phase, s.atOnce(), Microseconds(s.Microseconds, false), s.Formula)
+	if e.Unknown {
+		t.Add("", "", "", "", "", "Θ =", "?")
+		t.Note("  ? unknown: the parameters have a time of 0 for it")
+	} else {
+		t.Add("", "", "", "", "", "Θ =", Microseconds(e.Microseconds, false), "100.0 %")
 	}
-	t.Flush()
+	return t
+}
+
+func (e *Explanation) stages() view.Table {
+	t := view.Table{Columns: view.Words("  stage", "part", "at once", "µs each", "cost of each")}
 	for _, s := range e.Stages {
+		t.Add("  "+s.numbers(), s.Phase, s.atOnce(), Microseconds(s.Microseconds, false), s.Formula)
 		if len(s.Messages) > 0 {
-			fmt.Fprintf(w, "  stage %d: %s\n", s.First, strings.Join(s.Messages, " "))
+			t.Note("  stage %d: %s", s.First, strings.Join(s.Messages, " "))
 		}
 	}
+	return t
 }
 
 // numbers says which stages these are: 4, 4–10, or 4,6…12.
@@ -223,9 +215,10 @@ func Compare(p int, margin float64, algorithms []string, intervals []model.Inter
 
 // WriteText writes a line for each interval.
 func (c *Comparison) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "\nP = %d: %s\n", c.P, strings.Join(c.Algorithms, ", "))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "from m\tto m\tothers cost\t  cheapest")
+	t := view.Table{
+		Title:   fmt.Sprintf("P = %d: %s", c.P, strings.Join(c.Algorithms, ", ")),
+		Columns: append(view.Numbers("from m", "to m", "others cost"), view.Words("cheapest")...),
+	}
 	for _, in := range c.Intervals {
 		advantage := fmt.Sprintf("up to %s times", view.Digits(in.Advantage, 0.05))
 		if len(in.Cheapest) == len(c.Algorithms) {
@@ -238,7 +231,7 @@ func (c *Comparison) WriteText(w io.Writer) {
 		if in.Unknown {
 			advantage, cheapest = "?", "unknown, since the parameters have a time of 0"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t  %s\n", view.Bytes(in.From), view.Bytes(in.To), advantage, cheapest)
+		t.Add(view.Bytes(in.From), view.Bytes(in.To), advantage, cheapest)
 	}
-	t.Flush()
+	writeTables(w, t)
 }

@@ -21,7 +21,8 @@ type Table struct {
 // A Column is a column's head.
 type Column struct {
 	Name string
-	Left bool // words: they begin where the column does, numbers end where it does
+	Unit string // below the name, where a column's name has no room for it
+	Left bool   // words: they begin where the column does, numbers end where it does
 }
 
 // Numbers are columns of numbers.
@@ -56,12 +57,8 @@ func (t *Table) WriteText(w io.Writer) {
 	if t.Title != "" {
 		fmt.Fprintln(w, t.Title)
 	}
-	var heads []string
-	for _, c := range t.Columns {
-		heads = append(heads, c.Name)
-	}
 	widths := make([]int, len(t.Columns))
-	lines := append([][]string{heads}, t.Rows...)
+	lines := append([][]string{t.heads(), t.units()}, t.Rows...)
 	for _, cells := range lines {
 		for i, cell := range cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
@@ -80,7 +77,7 @@ func (t *Table) WriteText(w io.Writer) {
 				line.WriteString(strings.Repeat(" ", gap) + cell + space)
 			}
 		}
-		if text := strings.TrimRight(line.String(), " "); text != "" { // of tables without heads
+		if text := strings.TrimRight(line.String(), " "); text != "" { // of tables without heads or units
 			fmt.Fprintln(w, text)
 		}
 	}
@@ -98,16 +95,29 @@ func WriteTables(w io.Writer, tables []Table) {
 }
 
 // WriteValues writes the rows under their heads as values separated by comma or tab.
+// Rows that are shorter than the heads are filled up with empty cells.
 func (t *Table) WriteValues(w io.Writer, separator rune) error {
 	out := printable.NewTable(w, separator)
-	var heads []string
-	for _, c := range t.Columns {
-		heads = append(heads, c.Name)
-	}
-	for _, cells := range append([][]string{heads}, t.Rows...) {
-		if err := out.Write(cells); err != nil {
+	for _, cells := range append([][]string{t.heads()}, t.Rows...) {
+		row := make([]string, len(t.Columns))
+		copy(row, cells)
+		if err := out.Write(row); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
+}
+
+func (t *Table) heads() (names []string) {
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func (t *Table) units() (units []string) {
+	for _, c := range t.Columns {
+		units = append(units, c.Unit)
+	}
+	return units
 }
