@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/internal/mpibench"
@@ -56,11 +55,11 @@ func (a *Against) means() view.Table {
 		t.Note("nearest: each time has chosen the algorithm that suits it best, so this bounds the error from below and tests no model")
 	}
 	for _, m := range a.Means {
-		cells := append([]string{m.Benchmark, strconv.Itoa(m.P), strconv.Itoa(m.Rows)}, means(m.Errors)...)
+		var nearest []string
 		if m.Nearest != nil {
-			cells = append(cells, means([]float64{*m.Nearest})...)
+			nearest = percents(*m.Nearest)
 		}
-		t.Add(cells...)
+		t.Add(m.Benchmark, m.P, m.Rows, percents(m.Errors...), nearest)
 	}
 	return t
 }
@@ -86,23 +85,23 @@ func compared(rows []verify.Compared) view.Table {
 	}
 	for _, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		cells := []string{view.Bytes(r.Bytes), Microseconds(us.Center, false)}
-		interval := ""
-		if us.Known() {
-			cells[1], interval = view.Center(us), view.Interval(us)
+		var measured, nearest []string
+		switch {
+		case us.Known():
+			measured = []string{view.Center(us), view.Interval(us)}
+		case intervals:
+			measured = []string{Microseconds(us.Center, false), ""}
+		default:
+			measured = []string{Microseconds(us.Center, false)}
 		}
-		if intervals {
-			cells = append(cells, interval)
-		}
-		cells = append(cells, predicted(r.Predicted.Models, r.Measured.Center)...)
 		if r.Nearest != nil {
 			_, name, _ := strings.Cut(r.Nearest.Algorithm, ":")
-			cells = append(append(cells, name), predicted(r.Nearest.Models[:1], r.Measured.Center)...)
+			nearest = append([]string{name}, predicted(r.Nearest.Models[:1], r.Measured.Center)...)
 		}
-		t.Add(cells...)
+		t.Add(view.Bytes(r.Bytes), measured, predicted(r.Predicted.Models, r.Measured.Center), nearest)
 	}
 	return t
 }
 
 // WriteJSON writes the document.
-func (a *Against) WriteJSON(w io.Writer) error { return writeJSON(w, a) }
+func (a *Against) WriteJSON(w io.Writer) error { return view.WriteJSON(w, a) }

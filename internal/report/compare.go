@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -31,7 +30,7 @@ type SideBySide compare.Comparison
 func (c *SideBySide) Warned() []compare.Warning { return c.Warnings }
 
 // WriteJSON writes the document.
-func (c *SideBySide) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+func (c *SideBySide) WriteJSON(w io.Writer) error { return view.WriteJSON(w, c) }
 
 // WriteText writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
 // machines across and what sums up each machine; in the end a conclusion.
@@ -106,18 +105,19 @@ func quantities(t *compare.Table) (tables []view.Table) {
 				}
 			}
 			for _, tau := range t.Taus {
-				cells := []string{strconv.Itoa(tau)}
+				var cells []string
 				for _, r := range rows {
-					text := ""
 					b, measured := r.At(tau)
 					if measured {
-						text = q.cell(b)
+						cells = append(cells, q.cell(b))
+					} else {
+						cells = append(cells, "")
 					}
-					if cells = append(cells, text); ratios(r) {
+					if ratios(r) {
 						cells = append(cells, ratioCell(b.Ratio))
 					}
 				}
-				table.Add(cells...)
+				table.Add(tau, cells)
 			}
 			tables = append(tables, table)
 		}
@@ -222,8 +222,7 @@ func (c *SideBySide) surveys() view.Table {
 	}
 	for _, k := range c.Surveys {
 		for _, r := range k.Rows {
-			t.Add(string(k.Kind), r.Machine, strconv.Itoa(r.Cells), significant(r.Mean), strconv.Itoa(r.Slower), strconv.Itoa(r.Faster),
-				fmt.Sprintf("%s × for %s", significant(r.Farthest.Ratio), r.Farthest.Key))
+			t.Add(k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster, fmt.Sprintf("%s × for %s", significant(r.Farthest.Ratio), r.Farthest.Key))
 		}
 	}
 	return t
@@ -251,24 +250,24 @@ func (c *SideBySide) WriteCSV(w io.Writer) error {
 		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit")...)}
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
-			sums := []string{"", ""}
+			saturation := []any{nil, nil}
 			if len(r.Points) > 1 && !r.Saturation.Unknown { // as text has it
-				sums = []string{strconv.Itoa(r.Saturation.Tau), strconv.FormatBool(r.Saturation.Reached)}
+				saturation = []any{r.Saturation.Tau, r.Saturation.Reached}
 			}
+			var law []any
 			if s := r.Scalability; s != nil {
-				sums = append(append(sums, numbers(s.Sigma.Value, s.Sigma.Error, s.Kappa.Value, s.Kappa.Error, s.Residual)...), strconv.FormatBool(r.Poor))
+				law = []any{s.Sigma.Value, s.Sigma.Error, s.Kappa.Value, s.Kappa.Error, s.Residual, r.Poor}
 			}
 			for _, b := range r.Points {
-				out.Add(slices.Concat(keyCells(channelKey(t.Channel, b.Tau), r.Machine), []string{strconv.Itoa(b.Replicates.Launches())},
-					bounds(b.L), bounds(b.Bandwidth), bounds(b.A), ratioCells(b.Ratio), sums)...)
+				out.Add(keyCells(channelKey(t.Channel, b.Tau), r.Machine), b.Replicates.Launches(),
+					bounds(b.L), bounds(b.Bandwidth), bounds(b.A), ratioCells(b.Ratio), saturation, law)
 			}
 		}
 	}
 	for _, k := range c.Surveys {
 		for _, r := range append([]compare.SurveyRow{{Machine: c.Machines[0].Name, Compared: k.First}}, k.Rows...) {
 			for _, cell := range r.Compared {
-				out.Add(slices.Concat(keyCells(cell.Key, r.Machine), []string{strconv.Itoa(cell.Samples)},
-					bounds(cell.Time), make([]string, 6), ratioCells(cell.Ratio))...)
+				out.Add(keyCells(cell.Key, r.Machine), cell.Samples, bounds(cell.Time), make([]any, 6), ratioCells(cell.Ratio))
 			}
 		}
 	}
@@ -283,31 +282,19 @@ func channelKey(c compare.Channel, tau int) params.Key {
 // keyColumns are the heads of keyCells: what was measured, and on which machine.
 var keyColumns = []string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau"}
 
-func keyCells(k params.Key, machine string) []string {
-	return []string{string(k.Kind), k.Variant, k.Setup, string(k.Placement), strconv.FormatBool(k.OffCache), strconv.Itoa(k.Bytes), machine, strconv.Itoa(k.Tau)}
+func keyCells(k params.Key, machine string) []any {
+	return []any{k.Kind, k.Variant, k.Setup, k.Placement, k.OffCache, k.Bytes, machine, k.Tau}
 }
 
-func bounds(e fit.Estimate) []string { return numbers(e.Center, e.Lo, e.Hi) }
+func bounds(e fit.Estimate) []any { return []any{e.Center, e.Lo, e.Hi} }
 
 // ratioCells are a ratio to the first machine, its p, and whether it differs.
-func ratioCells(r *compare.Ratio) []string {
+func ratioCells(r *compare.Ratio) []any {
 	switch {
 	case r == nil:
-		return []string{"", "", ""}
+		return []any{nil, nil, nil}
 	case !r.Tested:
-		return append(numbers(r.Value), "", "")
+		return []any{r.Value, nil, nil}
 	}
-	return append(numbers(r.Value, r.Adjusted), strconv.FormatBool(r.Differs))
-}
-
-// numbers have six digits, and nothing for what is unknown.
-func numbers(values ...float64) (cells []string) {
-	for _, v := range values {
-		text := ""
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			text = strconv.FormatFloat(v, 'g', 6, 64)
-		}
-		cells = append(cells, text)
-	}
-	return cells
+	return []any{r.Value, r.Adjusted, r.Differs}
 }

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/params"
 )
 
 // An Overview is many machines beside their median.
@@ -21,7 +18,7 @@ type Overview compare.Overview
 func (o *Overview) Warned() []compare.Warning { return o.Warnings }
 
 // WriteJSON writes the document.
-func (o *Overview) WriteJSON(w io.Writer) error { return writeJSON(w, o) }
+func (o *Overview) WriteJSON(w io.Writer) error { return view.WriteJSON(w, o) }
 
 // WriteText writes the outliers, then for each table the median machine and the
 // spread about it. There are no charts.
@@ -33,8 +30,8 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 			Columns: view.Numbers("machine", "z", "τ", "L(m,τ) ns", "median", "×", "cells off", "where"),
 		}
 		for _, out := range o.Outliers {
-			t.Add(slices.Concat([]string{out.Machine, score(out.Deviation), strconv.Itoa(out.Tau)}, besideMedian(out.L, out.Median),
-				[]string{off(out.Deviation), fmt.Sprintf("%s, m = %s", out.Channel, view.Bytes(out.Bytes))})...)
+			t.Add(out.Machine, score(out.Deviation), out.Tau, besideMedian(out.L, out.Median), off(out.Deviation),
+				fmt.Sprintf("%s, m = %s", out.Channel, view.Bytes(out.Bytes)))
 		}
 		view.WriteTables(w, []view.Table{t})
 	}
@@ -44,7 +41,7 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 			Columns: view.Numbers("τ", "machines", fmt.Sprintf("L(%s,τ) ns", view.Bytes(of.Bytes)), "", "", "GB/s", "", "", "A(τ)", "", ""),
 		}
 		for _, r := range of.Rows {
-			t.Add(slices.Concat(integers(r.Tau, r.Machines), spread(r.L), spread(r.Bandwidth), spread(r.A))...)
+			t.Add(r.Tau, r.Machines, spread(r.L), spread(r.Bandwidth), spread(r.A))
 		}
 		view.WriteTables(w, []view.Table{t})
 	}
@@ -67,7 +64,7 @@ func kindTables(k compare.FleetKind) (tables []view.Table) {
 			Columns: append(view.Numbers("machine", "z", "ns", "median", "×", "cells off"), view.Words("where")...),
 		}
 		for _, out := range k.Outliers[:min(mostInSurvey, len(k.Outliers))] {
-			t.Add(slices.Concat([]string{out.Machine, score(out.Deviation)}, besideMedian(out.Time, out.Median), []string{off(out.Deviation), out.Key.String()})...)
+			t.Add(out.Machine, score(out.Deviation), besideMedian(out.Time, out.Median), off(out.Deviation), out.Key)
 		}
 		tables = append(tables, t)
 	}
@@ -76,7 +73,7 @@ func kindTables(k compare.FleetKind) (tables []view.Table) {
 		Columns: append(view.Numbers("machines", "ns", "", ""), view.Words("cell")...),
 	}
 	for _, c := range widest(k.Cells) {
-		t.Add(slices.Concat(integers(c.Machines), spread(c.Time), []string{c.Key.String()})...)
+		t.Add(c.Machines, spread(c.Time), c.Key)
 	}
 	return append(tables, t)
 }
@@ -130,20 +127,17 @@ func spread(s fit.Spread) []string {
 func (o *Overview) WriteCSV(w io.Writer) error {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z")...)}
-	add := func(k params.Key, machine string, L fit.Estimate, bandwidth, A float64, all fit.Spread, z float64) {
-		out.Add(slices.Concat(keyCells(k, machine), bounds(L), numbers(bandwidth, A, all.Median, all.Deviation, z))...)
-	}
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
 			for _, s := range r.Scores {
-				add(channelKey(t.Channel, r.Tau), s.Machine, s.L, s.Bandwidth.Center, s.A.Center, r.L, s.Z)
+				out.Add(keyCells(channelKey(t.Channel, r.Tau), s.Machine), bounds(s.L), s.Bandwidth.Center, s.A.Center, r.L.Median, r.L.Deviation, s.Z)
 			}
 		}
 	}
 	for _, k := range o.Surveys {
 		for _, c := range k.Cells {
 			for _, s := range c.Scores {
-				add(c.Key, s.Machine, s.Time, math.NaN(), math.NaN(), c.Time, s.Z)
+				out.Add(keyCells(c.Key, s.Machine), bounds(s.Time), nil, nil, c.Time.Median, c.Time.Deviation, s.Z)
 			}
 		}
 	}

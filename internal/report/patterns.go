@@ -158,5 +158,5 @@ func (d *Patterns) WriteJSON(w io.Writer) error {
 	if d.Warnings == nil {
 		d.Warnings = []string{}
 	}
-	return writeJSON(w, d)
+	return view.WriteJSON(w, d)
 }

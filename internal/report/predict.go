@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/internal/view"
@@ -54,7 +53,7 @@ type Omission struct {
 }
 
 func (o Omission) String() string {
-	return fmt.Sprintf("%s for P = %s: it %s", o.Algorithm, strings.Join(integers(o.P...), ", "), o.Why)
+	return fmt.Sprintf("%s for P = %s: it %s", o.Algorithm, strings.Trim(strings.ReplaceAll(fmt.Sprint(o.P), " ", ", "), "[]"), o.Why)
 }
 
 // MarkCheapest marks the cheapest rows of each collective, P and m: several
@@ -138,45 +137,48 @@ func (s Source) WriteNotes(w io.Writer, extrapolated bool, leftOut []Omission) {
 
 func capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
 
+// predictionTable is of one collective: sizes down, algorithms across.
+func predictionTable(rows []Prediction) view.Table {
+	t := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P), Columns: view.Numbers("m")}
+	algorithms := grouped(rows, func(r Prediction) string { return r.Algorithm })
+	for _, of := range algorithms {
+		heads := []string{of[0].Algorithm + " ", "τ-Lop "}
+		t.Columns = append(t.Columns, view.Numbers(heads[:len(of[0].cells())]...)...)
+	}
+	for _, of := range grouped(rows, func(r Prediction) int { return r.Bytes }) {
+		var costs []string
+		for _, a := range algorithms {
+			cells := make([]string, len(a[0].cells()))
+			for _, r := range of {
+				if r.Algorithm == a[0].Algorithm {
+					cells = r.cells()
+				}
+			}
+			costs = append(costs, cells...)
+		}
+		t.Add(view.Bytes(of[0].Bytes), costs)
+	}
+	return t
+}
+
+// cells are the cost with its mark, or room for one, and that by τ-Lop.
+func (r *Prediction) cells() []string {
+	mark := " "
+	if r.Cheapest {
+		mark = "*"
+	}
+	if r.TauLop == nil {
+		return []string{r.cost() + mark}
+	}
+	return []string{r.cost() + mark, Microseconds(*r.TauLop, false) + " "}
+}
+
 // cost is in text, "?" of what is unknown.
 func (r *Prediction) cost() string {
 	if r.Unknown {
 		return "?"
 	}
 	return Microseconds(r.Microseconds, r.Extrapolated)
-}
-
-// predictionTable is of one collective: sizes down, algorithms across. Each number
-// leaves room for its mark.
-func predictionTable(rows []Prediction) view.Table {
-	t := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P), Columns: view.Numbers("m")}
-	algorithms := grouped(rows, func(r Prediction) string { return r.Algorithm })
-	for _, of := range algorithms {
-		t.Columns = append(t.Columns, view.Numbers(of[0].Algorithm+" ")...)
-		if of[0].TauLop != nil {
-			t.Columns = append(t.Columns, view.Numbers("τ-Lop ")...)
-		}
-	}
-	for _, of := range grouped(rows, func(r Prediction) int { return r.Bytes }) {
-		cells := []string{view.Bytes(of[0].Bytes)}
-		for _, a := range algorithms {
-			cost, taulop := "", ""
-			if i := slices.IndexFunc(of, func(r Prediction) bool { return r.Algorithm == a[0].Algorithm }); i >= 0 {
-				cost = of[i].cost() + " "
-				if of[i].Cheapest {
-					cost = of[i].cost() + "*"
-				}
-				if of[i].TauLop != nil {
-					taulop = Microseconds(*of[i].TauLop, false) + " "
-				}
-			}
-			if cells = append(cells, cost); a[0].TauLop != nil {
-				cells = append(cells, taulop)
-			}
-		}
-		t.Add(cells...)
-	}
-	return t
 }
 
 // WriteTSV writes a line for each row: machine, collective, algorithm, P, m in
@@ -187,17 +189,17 @@ func (p *Predictions) WriteTSV(w io.Writer) {
 		t.Columns = append(t.Columns, view.Words("taulop_us")...)
 	}
 	for _, r := range p.Rows {
-		cells := []string{p.Machine, r.Collective, r.Algorithm, strconv.Itoa(r.P), strconv.Itoa(r.Bytes), ""}
+		cost := []string{""}
 		if !r.Unknown {
-			cells[5] = fmt.Sprintf("%.6f", r.Microseconds)
+			cost[0] = fmt.Sprintf("%.6f", r.Microseconds)
 		}
 		if r.TauLop != nil {
-			cells = append(cells, fmt.Sprintf("%.6f", *r.TauLop))
+			cost = append(cost, fmt.Sprintf("%.6f", *r.TauLop))
 		}
-		t.Add(cells...)
+		t.Add(p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cost)
 	}
 	t.WriteValues(w, '\t') // who gave w knows what went wrong
 }
 
 // WriteJSON writes the document.
-func (p *Predictions) WriteJSON(w io.Writer) error { return writeJSON(w, p) }
+func (p *Predictions) WriteJSON(w io.Writer) error { return view.WriteJSON(w, p) }

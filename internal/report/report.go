@@ -6,11 +6,9 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,36 +20,6 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
-
-// writeJSON writes a document, with [] for lists that have nothing in them.
-func writeJSON(w io.Writer, document any) error {
-	fillLists(reflect.ValueOf(document))
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(document)
-}
-
-func fillLists(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			fillLists(v.Elem())
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			field, of := v.Field(i), v.Type().Field(i)
-			list := field.Kind() == reflect.Slice && of.Type.Name() == "" // named types have JSON of their own
-			if list && field.IsNil() && field.CanSet() && !strings.Contains(of.Tag.Get("json"), "omitempty") {
-				field.Set(reflect.MakeSlice(of.Type, 0, 0))
-			}
-			fillLists(field)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			fillLists(v.Index(i))
-		}
-	}
-}
 
 // writeTables writes tables with an empty line before each.
 func writeTables(w io.Writer, tables ...view.Table) {
@@ -89,22 +57,14 @@ func Placement(p numa.Placement) view.Table {
 		if w.Distance > 0 {
 			distance = strconv.Itoa(w.Distance)
 		}
-		t.Add(append(integers(i, w.ID, w.Core, w.Package, w.Node, w.UserNode, w.IntermediateNode), distance)...)
+		t.Add(i, w.ID, w.Core, w.Package, w.Node, w.UserNode, w.IntermediateNode, distance)
 	}
 	return t
 }
 
-func integers(values ...int) (cells []string) {
-	for _, v := range values {
-		cells = append(cells, strconv.Itoa(v))
-	}
-	return cells
-}
-
-// means are mean relative errors in percent.
-func means(errors []float64) (cells []string) {
-	for _, e := range errors {
-		cells = append(cells, fmt.Sprintf("%.1f", 100*e))
+func percents(shares ...float64) (cells []string) {
+	for _, share := range shares {
+		cells = append(cells, fmt.Sprintf("%.1f", 100*share))
 	}
 	return cells
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
@@ -154,7 +153,7 @@ func (s *Series) WriteRows(w io.Writer) {
 		{Name: s.name("L"), Unit: "ns"}, {Name: "95 % interval of L", Unit: "ns", Left: true}, {Name: "launches"},
 	}}
 	for _, r := range s.Rows {
-		t.Add(strconv.Itoa(r.K), strconv.Itoa(r.Bytes), view.Center(r.Message), view.Center(r.Transfer), view.Interval(r.Transfer), strconv.Itoa(r.Message.N))
+		t.Add(r.K, r.Bytes, view.Center(r.Message), view.Center(r.Transfer), view.Interval(r.Transfer), r.Message.N)
 	}
 	t.WriteText(w)
 }
@@ -186,7 +185,7 @@ func (s *Series) WriteResults(w io.Writer) {
 }
 
 // WriteJSON writes the document.
-func (s *Series) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
+func (s *Series) WriteJSON(w io.Writer) error { return view.WriteJSON(w, s) }
 
 // name is L(8KB,2) for L.
 func (s *Series) name(parameter string) string {

@@ -67,27 +67,28 @@ func transfers(f *params.File, at map[params.Key]params.Cell, setup string, poli
 	}
 	t.Columns = append(t.Columns, view.Numbers("A(τ)")...)
 	for _, m := range f.Plan.Sizes {
-		cells := []string{view.Bytes(m)}
+		var times []string
 		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and that of the largest τ
 		tau := 0
 		for _, k := range keys {
 			k.Bytes = m
 			c, ok := at[k]
 			if !ok {
-				cells = append(cells, "")
+				times = append(times, "")
 				continue
 			}
 			if k.Tau == 1 && tau == 0 {
 				one = f.Alone(&c).Whole()
 			}
 			last, tau = c.Whole(), k.Tau
-			cells = append(cells, view.Center(last))
+			times = append(times, view.Center(last))
 		}
+		concurrency := ""
 		if tau > 1 && one.Center > 0 {
 			A := fit.Concurrency(tau, one, last)
-			cells = append(cells, view.Digits(A.Center, max(0.01, (A.Hi-A.Lo)/2)))
+			concurrency = view.Digits(A.Center, max(0.01, (A.Hi-A.Lo)/2))
 		}
-		t.Add(cells...)
+		t.Add(view.Bytes(m), times, concurrency)
 	}
 	return t
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
@@ -60,7 +59,7 @@ func (v *Verification) WriteText(w io.Writer) {
 	}
 	t := view.Table{Title: "Mean relative errors, %", Columns: view.Numbers(append([]string{"P", "user data", "of"}, verify.Models...)...)}
 	for _, m := range v.Means {
-		t.Add(append([]string{strconv.Itoa(m.P), view.Cache(m.OffCache), m.Of}, means(m.Errors)...)...)
+		t.Add(m.P, view.Cache(m.OffCache), m.Of, percents(m.Errors...))
 	}
 	writeTables(w, t)
 }
@@ -76,11 +75,11 @@ func verified(rows []verify.Row) view.Table {
 	extrapolated := false
 	for _, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		cells := append([]string{r.Name, view.Bytes(r.Bytes), view.Center(us), view.Interval(us)}, predicted(r.Predicted, r.Measured.Center)...)
-		for len(cells) < len(t.Columns) { // of a run that was stopped
-			cells = append(cells, "–")
+		var none []string // of a run that was stopped
+		for range verify.Models[len(r.Predicted):] {
+			none = append(none, "–", "–")
 		}
-		t.Add(cells...)
+		t.Add(r.Name, view.Bytes(r.Bytes), view.Center(us), view.Interval(us), predicted(r.Predicted, r.Measured.Center), none)
 		extrapolated = extrapolated || slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Extrapolated })
 	}
 	if extrapolated {
@@ -90,4 +89,4 @@ func verified(rows []verify.Row) view.Table {
 }
 
 // WriteJSON writes the document.
-func (v *Verification) WriteJSON(w io.Writer) error { return writeJSON(w, v) }
+func (v *Verification) WriteJSON(w io.Writer) error { return view.WriteJSON(w, v) }

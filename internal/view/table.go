@@ -3,6 +3,8 @@ package view
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -41,8 +43,31 @@ func Words(names ...string) (columns []Column) {
 	return columns
 }
 
-// Add adds a row.
-func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+// Add adds a row of cells and lists of cells; nil is an empty one. A float64 is a value
+// for programs: it has six digits, and its cell is empty where it is not finite.
+func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, texts(nil, cells)) }
+
+func texts(row []string, cells []any) []string {
+	for _, cell := range cells {
+		switch cell := cell.(type) {
+		case nil:
+			row = append(row, "")
+		case []string:
+			row = append(row, cell...)
+		case []any:
+			row = texts(row, cell)
+		case float64:
+			text := ""
+			if !math.IsNaN(cell) && !math.IsInf(cell, 0) {
+				text = strconv.FormatFloat(cell, 'g', 6, 64)
+			}
+			row = append(row, text)
+		default:
+			row = append(row, fmt.Sprint(cell))
+		}
+	}
+	return row
+}
 
 // Note adds a sentence below the rows.
 func (t *Table) Note(format string, args ...any) {
