@@ -33,21 +33,15 @@ type ExplainTerm struct {
 
 // An ExplainStage is what happens at once, and may happen again.
 type ExplainStage struct {
-	First        int      `json:"first"` // number of the stage, from 1
-	Every        int      `json:"every"`
-	Repeat       int      `json:"repeat"`
-	Phase        string   `json:"phase"`
-	Pattern      string   `json:"pattern"`
-	Batches      []Batch  `json:"messages"`
-	Messages     []string `json:"who,omitempty"` // from→to, in the first repetition
-	Formula      string   `json:"formula"`       // of one repetition
-	Microseconds float64  `json:"cost_us"`       // of one repetition
-}
-
-// A Batch counts messages of a size that are on their way at once.
-type Batch struct {
-	Count int `json:"count"`
-	Bytes int `json:"bytes"`
+	First        int                `json:"first"` // number of the stage, from 1
+	Every        int                `json:"every"`
+	Repeat       int                `json:"repeat"`
+	Phase        string             `json:"phase"`
+	Pattern      string             `json:"pattern"`
+	Batches      []collective.Batch `json:"messages"`
+	Messages     []string           `json:"who,omitempty"` // from→to, in the first repetition
+	Formula      string             `json:"formula"`       // of one repetition
+	Microseconds float64            `json:"cost_us"`       // of one repetition
 }
 
 // drawn is how many ranks a schedule has at most whose messages are listed.
@@ -74,10 +68,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 		stage := ExplainStage{
 			First: st.First, Every: st.Every, Repeat: st.Repeat,
 			Phase: st.Stage.Phase, Pattern: st.Stage.Pattern.String(),
-			Formula: model.Formula(st.Terms), Microseconds: st.Seconds() * 1e6,
-		}
-		for _, b := range st.Stage.Shape {
-			stage.Batches = append(stage.Batches, Batch(b))
+			Batches: st.Stage.Shape, Formula: model.Formula(st.Terms), Microseconds: st.Seconds() * 1e6,
 		}
 		if s.Call.P <= drawn {
 			for m := range (collective.Step{Stage: st.Stage, Repetition: st.Repetition}).Messages() {
@@ -204,7 +195,7 @@ type Win struct {
 func Compare(p int, margin float64, algorithms []string, intervals []model.Interval) Comparison {
 	c := Comparison{P: p, Margin: margin, Algorithms: algorithms}
 	for _, in := range intervals {
-		names := []string{}
+		var names []string
 		for _, i := range in.Cheapest {
 			names = append(names, algorithms[i])
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/params"
 )
 
 // An Overview is many machines beside their median.
@@ -97,19 +98,13 @@ func firstOf(n int, what string) string {
 
 // widest are the cells with the widest spread, in their order.
 func widest(cells []compare.FleetCell) []compare.FleetCell {
-	width := func(i int) float64 { return cells[i].Time.Deviation / cells[i].Time.Median }
-	order := make([]int, len(cells))
-	for i := range order {
-		order[i] = i
+	width := func(c compare.FleetCell) float64 { return c.Time.Deviation / c.Time.Median }
+	falling := slices.SortedStableFunc(slices.Values(cells), func(a, b compare.FleetCell) int { return cmp.Compare(width(b), width(a)) })
+	widest := make(map[params.Key]bool)
+	for _, c := range falling[:min(mostInSurvey, len(falling))] {
+		widest[c.Key] = true
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(width(b), width(a)) })
-	order = order[:min(mostInSurvey, len(order))]
-	slices.Sort(order)
-	some := make([]compare.FleetCell, len(order))
-	for i, at := range order {
-		some[i] = cells[at]
-	}
-	return some
+	return slices.DeleteFunc(slices.Clone(cells), func(c compare.FleetCell) bool { return !widest[c.Key] })
 }
 
 // spreads says what the cells of a spread are.

@@ -30,7 +30,7 @@ type Series struct {
 	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // of each worker, off cache
 	Copy         string                `json:"copy"`
 	Confidence   float64               `json:"confidence"`
-	Rows         []Row                 `json:"rows"`
+	Rows         []series.Row          `json:"rows"`
 	Results      Results               `json:"results"`
 	Launches     int                   `json:"launches"`
 	Within       *float64              `json:"spread_within_launches"`  // relative standard deviation of batches
@@ -38,24 +38,10 @@ type Series struct {
 	Warnings     []string              `json:"warnings"`
 }
 
-// A Row is a measured k.
-type Row struct {
-	K        int          `json:"k"`
-	Bytes    int          `json:"bytes"`
-	Message  fit.Estimate `json:"l_ns"`
-	Transfer fit.Estimate `json:"L_ns"`
-	Copy     fit.Estimate `json:"copy_ns"`
-	Samples  []float64    `json:"samples_ns"` // of l, one a launch
-}
-
 // Results are what follows from the rows.
 type Results struct {
-	L       fit.Estimate `json:"L_ns"`
-	Slope   fit.Estimate `json:"slope_ns"` // a transfer, by the slope of l over k
-	Y       fit.Estimate `json:"y_ns"`
-	C       fit.Estimate `json:"c_ns"`
-	Copy    fit.Estimate `json:"copy_ns"`
-	Remarks []string     `json:"remarks"`
+	series.Result
+	Remarks []string `json:"remarks"`
 }
 
 // Warn adds warnings.
@@ -69,15 +55,7 @@ func (s *Series) Warn(ws ...error) {
 
 // Finish takes over a result, with remarks on what it means.
 func (s *Series) Finish(r series.Result, f *params.File) {
-	for _, of := range r.Rows {
-		row := Row{K: of.K, Bytes: of.Bytes, Message: of.Message, Transfer: of.Transfer, Copy: of.Copy}
-		for _, sample := range of.Samples {
-			row.Samples = append(row.Samples, sample.NS)
-		}
-		s.Rows = append(s.Rows, row)
-	}
-	s.Confidence = fit.Confidence
-	s.Results = Results{L: r.L, Slope: r.Slope, Y: r.Y, C: r.C, Copy: r.Copy}
+	s.Rows, s.Results, s.Confidence = r.Rows, Results{Result: r}, fit.Confidence
 	s.Launches = len(f.Launches)
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) {
