@@ -83,7 +83,11 @@ func (t *Table) WriteText(w io.Writer) {
 		fmt.Fprintln(w, t.Title)
 	}
 	widths := make([]int, len(t.Columns))
-	lines := append([][]string{t.heads(), t.units()}, t.Rows...)
+	var units []string
+	for _, c := range t.Columns {
+		units = append(units, c.Unit)
+	}
+	lines := append([][]string{t.heads(), units}, t.Rows...)
 	for _, cells := range lines {
 		for i, cell := range cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
@@ -138,11 +142,4 @@ func (t *Table) heads() (names []string) {
 		names = append(names, c.Name)
 	}
 	return names
-}
-
-func (t *Table) units() (units []string) {
-	for _, c := range t.Columns {
-		units = append(units, c.Unit)
-	}
-	return units
 }
