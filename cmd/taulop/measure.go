@@ -56,10 +56,9 @@ SURVEYS  taulop predict   what collectives cost, from such a file
   taulop export    a file in the format of other tools
   taulop import    published parameters into such a file
 
-Rows come in as they are measured: k segments, the message's bytes, its time
-l(k,τ), and L = l/(transfers·k) with the 95 % interval of the median. The last
-lines hold L(S,τ), its mean over k; y(τ), a transfer of nothing; c = L − y; and
-the bare copy, measured with no flags.
+A row has k segments, the message's bytes, its time l(k,τ), and L = l/(transfers·k)
+with the 95 % interval of the median. The last lines hold L(S,τ), its mean over k;
+y(τ), a transfer of nothing; c = L − y; and the bare copy, measured with no flags.
 
 Every command ends by a signal: the first has it print and save what it has, the
 second ends it at once. A -time or -budget is kept within a quarter or two seconds,
