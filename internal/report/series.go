@@ -140,9 +140,8 @@ func (s *Series) WriteRows(w io.Writer) {
 // ended with.
 func (s *Series) WriteResults(w io.Writer) {
 	r := s.Results
-	t := view.Table{Columns: view.Words("", "", "")}
 	add := func(name string, e fit.Estimate, what string) {
-		t.Add(fmt.Sprintf("%*s = %s ns", utf8.RuneCountInString(s.name("L")), name, view.Center(e)), view.Interval(e), what)
+		fmt.Fprintf(w, "%*s = %s ns  %s  %s\n", utf8.RuneCountInString(s.name("L")), name, view.Center(e), view.Interval(e), what)
 	}
 	add(s.name("L"), r.L, "mean over k")
 	if len(s.Rows) > 1 {
@@ -154,12 +153,11 @@ func (s *Series) WriteResults(w io.Writer) {
 		add("copy", r.Copy, "the bare copy, measured without flags")
 	}
 	if s.Within != nil && s.Between != nil {
-		t.Note("%d launches; %s. Intervals are over launches of this hour.", s.Launches, differ(*s.Within, *s.Between))
+		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
 	}
 	for _, remark := range r.Remarks {
-		t.Notes = append(t.Notes, capital(remark))
+		fmt.Fprintln(w, capital(remark))
 	}
-	t.WriteText(w)
 }
 
 // WriteJSON writes the document.

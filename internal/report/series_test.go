@@ -52,7 +52,7 @@ func TestSeriesText(t *testing.T) {
 		"\n     12288  100663296  47056028      3829  [3791, 3868]               9\n",
 		// The mean of the four rows that the paper prints: its table has more.
 		"\nL(8KB,4) = 3816 ns  [3778, 3854]",
-		"\n    y(4) = 200 ns   [195, 205]    synchronisation",
+		"\n    y(4) = 200 ns  [195, 205]  synchronisation",
 		"c(8KB,4) = 3616 ns",
 		"With flags and partners the copy costs 181 % of what it costs alone",
 		"4 transfers at once move 8.59 GB/s together.",
