@@ -90,9 +90,9 @@ func compared(rows []verify.Compared) view.Table {
 		case us.Known():
 			measured = []string{view.Center(us), view.Interval(us)}
 		case intervals:
-			measured = []string{Microseconds(us.Center, false), ""}
+			measured = []string{microseconds(us.Center, false), ""}
 		default:
-			measured = []string{Microseconds(us.Center, false)}
+			measured = []string{microseconds(us.Center, false)}
 		}
 		if r.Nearest != nil {
 			_, name, _ := strings.Cut(r.Nearest.Algorithm, ":")

@@ -23,15 +23,15 @@ func WriteSweepCharts(w io.Writer, f *params.File) {
 	for _, c := range curves {
 		if c.Segment {
 			fmt.Fprintln(w)
-			WriteConcurrencyChart(w, channelTitle(c.Channel, true), []compare.Curve{c})
+			writeConcurrencyChart(w, channelTitle(c.Channel, true), []compare.Curve{c})
 		}
 	}
 }
 
-// WriteConcurrencyChart draws A(τ) of curves of one channel for a terminal of 80
+// writeConcurrencyChart draws A(τ) of curves of one channel for a terminal of 80
 // columns: bars for a few points, marks on a plane for more. It draws nothing
 // where there is no τ above 1, and says so by false.
-func WriteConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bool {
+func writeConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bool {
 	curves = slices.Clone(curves)
 	var taus []int
 	concurrent := 0 // points

@@ -63,7 +63,7 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 		fmt.Fprintln(w)
 	}
 	for i := range c.Tables {
-		if t := &c.Tables[i]; charts && WriteConcurrencyChart(w, channelTitle(t.Channel, t.Segment), t.Curves()) {
+		if t := &c.Tables[i]; charts && writeConcurrencyChart(w, channelTitle(t.Channel, t.Segment), t.Curves()) {
 			fmt.Fprintln(w)
 		}
 	}

@@ -108,14 +108,14 @@ func (e *Explanation) terms() view.Table {
 	t := view.Table{Columns: view.Numbers("", "count", "", "parameter", "value", "", "cost", "share")}
 	t.Columns[4].Unit, t.Columns[6].Unit = "µs", "µs"
 	for _, term := range e.Terms {
-		t.Add("", strconv.FormatFloat(term.Times, 'f', -1, 64), "×", term.Parameter, Microseconds(term.Value, term.Extrapolated),
-			"=", Microseconds(term.Microseconds, false), fmt.Sprintf("%.1f %%", 100*term.Share))
+		t.Add("", strconv.FormatFloat(term.Times, 'f', -1, 64), "×", term.Parameter, microseconds(term.Value, term.Extrapolated),
+			"=", microseconds(term.Microseconds, false), fmt.Sprintf("%.1f %%", 100*term.Share))
 	}
 	if e.Unknown {
 		t.Add("", "", "", "", "", "Θ =", "?")
 		t.Note("  ? unknown: the parameters have a time of 0 for it")
 	} else {
-		t.Add("", "", "", "", "", "Θ =", Microseconds(e.Microseconds, false), "100.0 %")
+		t.Add("", "", "", "", "", "Θ =", microseconds(e.Microseconds, false), "100.0 %")
 	}
 	return t
 }
@@ -123,7 +123,7 @@ func (e *Explanation) terms() view.Table {
 func (e *Explanation) stages() view.Table {
 	t := view.Table{Columns: view.Words("  stage", "part", "at once", "µs each", "cost of each")}
 	for _, s := range e.Stages {
-		t.Add("  "+s.numbers(), s.Phase, s.atOnce(), Microseconds(s.Microseconds, false), s.Formula)
+		t.Add("  "+s.numbers(), s.Phase, s.atOnce(), microseconds(s.Microseconds, false), s.Formula)
 		if len(s.Messages) > 0 {
 			t.Note("  stage %d: %s", s.First, strings.Join(s.Messages, " "))
 		}

@@ -137,7 +137,7 @@ func (d *Patterns) writeTested(w io.Writer, rows []verify.PatternRow, variants [
 			fmt.Fprint(t, "–\t–\t")
 		}
 		for _, p := range r.Predicted {
-			fmt.Fprintf(t, "%s\t%+.1f\t", Microseconds(p.Ns/1e3, p.Extrapolated), 100*(p.Ns-r.Measured.Center)/r.Measured.Center)
+			fmt.Fprintf(t, "%s\t%+.1f\t", microseconds(p.Ns/1e3, p.Extrapolated), 100*(p.Ns-r.Measured.Center)/r.Measured.Center)
 			extrapolated = extrapolated || p.Extrapolated
 		}
 		fmt.Fprintln(t)

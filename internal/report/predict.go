@@ -170,7 +170,7 @@ func (r *Prediction) cells() []string {
 	if r.TauLop == nil {
 		return []string{r.cost() + mark}
 	}
-	return []string{r.cost() + mark, Microseconds(*r.TauLop, false) + " "}
+	return []string{r.cost() + mark, microseconds(*r.TauLop, false) + " "}
 }
 
 // cost is in text, "?" of what is unknown.
@@ -178,7 +178,7 @@ func (r *Prediction) cost() string {
 	if r.Unknown {
 		return "?"
 	}
-	return Microseconds(r.Microseconds, r.Extrapolated)
+	return microseconds(r.Microseconds, r.Extrapolated)
 }
 
 // WriteTSV writes a line for each row: machine, collective, algorithm, P, m in

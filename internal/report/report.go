@@ -77,7 +77,7 @@ func predicted(predictions []verify.Prediction, measured float64) (cells []strin
 		if math.Abs(off) >= 1000 {
 			digits = 0
 		}
-		cells = append(cells, Microseconds(p.Ns/1e3, p.Extrapolated), fmt.Sprintf("%+.*f", digits, off))
+		cells = append(cells, microseconds(p.Ns/1e3, p.Extrapolated), fmt.Sprintf("%+.*f", digits, off))
 	}
 	return cells
 }
@@ -90,9 +90,9 @@ func beside(models ...string) (columns []view.Column) {
 	return columns
 }
 
-// Microseconds writes a cost with four digits, six decimals at most, and a mark
+// microseconds writes a cost with four digits, six decimals at most, and a mark
 // in front if it is extrapolated.
-func Microseconds(us float64, extrapolated bool) string {
+func microseconds(us float64, extrapolated bool) string {
 	decimals := 0
 	if us > 0 {
 		magnitude := int(math.Floor(math.Log10(us)))
