@@ -69,8 +69,8 @@ type Stage struct {
 
 // Batch counts messages of one size.
 type Batch struct {
-	Count int
-	Bytes int
+	Count int `json:"count"`
+	Bytes int `json:"bytes"`
 }
 
 // Pattern says how the messages of a stage share the ranks.

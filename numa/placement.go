@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"text/tabwriter"
 )
 
 // A Policy says which CPU a worker gets and on which node its buffers lie.
@@ -86,23 +84,6 @@ func (m *Machine) BindIntermediate(p Placement, node int) (Placement, error) {
 		w.IntermediateNode, w.Distance = node, m.Distance(w.Node, node)
 	}
 	return p, nil
-}
-
-// String is the placement as a table.
-func (p Placement) String() string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "worker\tCPU\tcore\tpackage\tnode\tuser buffer's node\tintermediate buffer's node\tdistance\t")
-	for i, worker := range p.Workers {
-		distance := "?"
-		if worker.Distance > 0 {
-			distance = fmt.Sprint(worker.Distance)
-		}
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", i, worker.ID, worker.Core, worker.Package, worker.Node,
-			worker.UserNode, worker.IntermediateNode, distance)
-	}
-	w.Flush()
-	return b.String()
 }
 
 // MostWorkers is as many as a machine has CPUs at the most, and fewer than the threads

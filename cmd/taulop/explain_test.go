@@ -23,7 +23,7 @@ Source: τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005
   P = 4, m = 16384 B, S = 8192 B, k = m/S = 2
 
     count     parameter   value        cost    share
-                             µs          µs         
+                             µs          µs
         2  ×       o(m)  0.5000    =  1.000    1.7 %
         2  ×     L(S,1)   8.192    =  16.38   28.1 %
         3  ×     L(S,2)   8.192    =  24.58   42.1 %

@@ -57,10 +57,9 @@ SURVEYS  taulop predict   what collectives cost, from such a file
   taulop export    a file in the format of other tools
   taulop import    published parameters into such a file
 
-Rows come in as they are measured: k segments, the message's bytes, its time
-l(k,τ), and L = l/(transfers·k) with the 95 % interval of the median. The last
-lines hold L(S,τ), its mean over k; y(τ), a transfer of nothing; c = L − y; and
-the bare copy, measured with no flags.
+A row has k segments, the message's bytes, its time l(k,τ), and L = l/(transfers·k)
+with the 95 % interval of the median. The last lines hold L(S,τ), its mean over k;
+y(τ), a transfer of nothing; c = L − y; and the bare copy, measured with no flags.
 
 Every command ends by a signal: the first has it print and save what it has, the
 second ends it at once. A -time or -budget is kept within a quarter or two seconds,
@@ -163,9 +162,6 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))
 	}
-	for _, r := range result.Rows {
-		doc.WriteRow(text, doc.Add(r))
-	}
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K)))
 	}
@@ -176,6 +172,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return cmp.Or(err, nothingIn(req.time))
 	}
 	doc.Finish(result, file)
+	doc.WriteRows(text)
 	doc.Warn(steal.Warnings()...)
 	if err != nil {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))

@@ -55,41 +55,41 @@ func TestPredictText(t *testing.T) {
 		// 0.5 + 2·8.192, and 0.5 + 2·8.192 + 8.192; the tree has no o(m).
 		{"-P 2 -m 8K,16K bcast:linear bcast:sm-tree", `
 bcast, P = 2; times in µs
-    m  linear   sm-tree 
+    m  linear   sm-tree
    8K   16.88     16.38*
-  16K   25.08*    32.77 
+  16K   25.08*    32.77
 
 * the cheapest of its row
 `},
 		{"-P 4 -m 8K -transport whole bcast:binomial bcast:linear", `
-   m  binomial   linear 
-  8K     33.77*   50.65 
+   m  binomial   linear
+  8K     33.77*   50.65
 `},
 		// Four at once: three cost 12.288, one more at most a third of that.
 		{"-P 4 -m 8K allgather:ring", `
 allgather, P = 4; times in µs
-   m    ring 
-  8K  ~99.80 
+   m    ring
+  8K  ~99.80
 
 ~ extrapolated: measured are m from 1 to 64K and τ from 1 to 3.
   Beyond the largest m, and beyond the largest τ = n, the line through`},
 		{"-P 3,4 -m 1 allgather", `
 allgather, P = 4; times in µs
-  m   bruck   recursive-doubling     ring 
-  1  ~1.012*              ~1.012*  ~1.512 
+  m   bruck   recursive-doubling     ring
+  1  ~1.012*              ~1.012*  ~1.512
 `},
 		{"-P 3,4,6 -m 1 allgather", "\nLeft out: allgather:recursive-doubling for P = 3, 6: it needs a power of two of ranks.\n"},
 		{"-P 2 -m 1K,8K barrier:dissemination", `
 barrier, P = 2; times in µs
-  m  dissemination 
-  0        ~0.5020 
+  m  dissemination
+  0        ~0.5020
 `},
 		{"-P 1 -m 8K bcast", `
-   m  binomial   linear   mpich   scatter-recursive-doubling   scatter-ring   sm-tree 
-  8K         0        0       0                            0              0         0 
+   m  binomial   linear   mpich   scatter-recursive-doubling   scatter-ring   sm-tree
+  8K         0        0       0                            0              0         0
 `},
 		{"-model lognp -P 4 -m 8K bcast:binomial", "log_nP, segmented messages, segments of 8K\n"},
-		{"-P 2 -m 8K -transport single-copy allreduce:recursive-doubling", "\n  8K               12.79 \n"},
+		{"-P 2 -m 8K -transport single-copy allreduce:recursive-doubling", "\n  8K               12.79\n"},
 	} {
 		out, errOut, err := run(t, on(machine, "predict", tt.line)...)
 		if err != nil || errOut != "" || !strings.Contains(out, tt.want) {

@@ -186,4 +186,4 @@ func writeAccesses(w io.Writer, rows []Access) {
 }
 
 // WriteJSON writes the document.
-func (a *Accesses) WriteJSON(w io.Writer) error { return writeJSON(w, a) }
+func (a *Accesses) WriteJSON(w io.Writer) error { return view.WriteJSON(w, a) }

@@ -3,9 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/verify"
@@ -26,127 +25,83 @@ func (a *Against) WriteText(w io.Writer) {
 	fmt.Fprint(w, "predicted: ")
 	a.Source.WriteText(w)
 	fmt.Fprintf(w, "measured: %s\n", a.Output)
-	extrapolated := false
-	for rows := a.Rows; len(rows) > 0; {
-		n := 0
-		for n < len(rows) && rows[n].P == rows[0].P && rows[n].Benchmark == rows[0].Benchmark && rows[n].Suite == rows[0].Suite {
-			n++
+	type benchmark struct {
+		suite, name string
+		p           int
+	}
+	for _, rows := range grouped(a.Rows, func(r verify.Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
+		writeTables(w, compared(rows))
+	}
+	writeTables(w, a.means())
+	extrapolated := func(ps []verify.Prediction) bool {
+		return slices.ContainsFunc(ps, func(p verify.Prediction) bool { return p.Extrapolated })
+	}
+	a.WriteNotes(w, slices.ContainsFunc(a.Rows, func(r verify.Compared) bool {
+		return extrapolated(r.Predicted.Models) || r.Nearest != nil && extrapolated(r.Nearest.Models[:1])
+	}), nil)
+	for _, alike := range grouped(a.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
+		var names []string
+		for _, o := range alike {
+			names = append(names, fmt.Sprintf("%s (line %d)", o.Benchmark, o.Line))
 		}
-		extrapolated = writeAgainstRows(w, rows[:n]) || extrapolated
-		rows = rows[n:]
+		fmt.Fprintf(w, "Left out: %s: %s.\n", strings.Join(names, ", "), alike[0].Why)
 	}
-	fmt.Fprintf(w, "\nMean relative errors, %%\n")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "benchmark\tP\trows\t%s\t", strings.Join(verify.AgainstModels, "\t"))
-	nearest := false
+}
+
+func (a *Against) means() view.Table {
+	t := view.Table{Title: "Mean relative errors, %", Columns: view.Numbers(append([]string{"benchmark", "P", "rows"}, verify.AgainstModels...)...)}
+	if slices.ContainsFunc(a.Means, func(m verify.AgainstMean) bool { return m.Nearest != nil }) {
+		t.Columns = append(t.Columns, view.Numbers("nearest")...)
+		t.Note("nearest: each time has chosen the algorithm that suits it best, so this bounds the error from below and tests no model")
+	}
 	for _, m := range a.Means {
-		nearest = nearest || m.Nearest != nil
-	}
-	if nearest {
-		fmt.Fprint(t, "nearest\t")
-	}
-	fmt.Fprintln(t)
-	for _, m := range a.Means {
-		fmt.Fprintf(t, "%s\t%d\t%d\t", m.Benchmark, m.P, m.Rows)
-		for _, e := range m.Errors {
-			fmt.Fprintf(t, "%.1f\t", 100*e)
-		}
+		var nearest []string
 		if m.Nearest != nil {
-			fmt.Fprintf(t, "%.1f\t", 100**m.Nearest)
-		} else if nearest {
-			fmt.Fprint(t, "\t")
+			nearest = percents(*m.Nearest)
 		}
-		fmt.Fprintln(t)
+		t.Add(m.Benchmark, m.P, m.Rows, percents(m.Errors...), nearest)
 	}
-	t.Flush()
-	if nearest {
-		fmt.Fprintln(w, "nearest: each time has chosen the algorithm that suits it best, so this bounds the error from below and tests no model")
-	}
-	a.WriteNotes(w, extrapolated, nil)
-	a.writeLeftOut(w)
+	return t
 }
 
-// writeLeftOut writes a line for each reason.
-func (a *Against) writeLeftOut(w io.Writer) {
-	var whys []string
-	what := make(map[string][]string)
-	for _, o := range a.LeftOut {
-		if what[o.Why] == nil {
-			whys = append(whys, o.Why)
-		}
-		what[o.Why] = append(what[o.Why], fmt.Sprintf("%s (line %d)", o.Benchmark, o.Line))
+// compared are the rows of one benchmark. Only some suites print intervals, and only
+// collectives have other algorithms.
+func compared(rows []verify.Compared) view.Table {
+	name := rows[0].Benchmark
+	if as := rows[0].Predicted.Algorithm; as != "" {
+		name += " as " + as
 	}
-	for _, why := range whys {
-		fmt.Fprintf(w, "Left out: %s: %s.\n", strings.Join(what[why], ", "), why)
+	t := view.Table{
+		Title:   fmt.Sprintf("%s, P = %d; times in µs, errors in %% of what was measured", name, rows[0].P),
+		Columns: view.Numbers("m", "measured"),
 	}
-}
-
-func writeAgainstRows(w io.Writer, rows []verify.Compared) (extrapolated bool) {
-	first := rows[0]
-	fmt.Fprintf(w, "\n%s", first.Benchmark)
-	if first.Predicted.Algorithm != "" {
-		fmt.Fprintf(w, " as %s", first.Predicted.Algorithm)
-	}
-	fmt.Fprintf(w, ", P = %d; times in µs, errors in %% of what was measured\n", first.P)
-	intervals, nearest := false, false
-	for _, r := range rows {
-		intervals = intervals || r.Measured.Known()
-		nearest = nearest || r.Nearest != nil
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "m\tmeasured\t")
+	intervals := slices.ContainsFunc(rows, func(r verify.Compared) bool { return r.Measured.Known() })
 	if intervals {
-		fmt.Fprint(t, "95 % interval\t")
+		t.Columns = append(t.Columns, view.Numbers("95 % interval")...)
 	}
-	for _, name := range verify.AgainstModels {
-		fmt.Fprintf(t, "%s\terror\t", name)
+	t.Columns = append(t.Columns, beside(verify.AgainstModels...)...)
+	if slices.ContainsFunc(rows, func(r verify.Compared) bool { return r.Nearest != nil }) {
+		t.Columns = append(append(t.Columns, view.Numbers("nearest algorithm")...), beside(verify.AgainstModels[0])...)
 	}
-	if nearest {
-		fmt.Fprintf(t, "nearest algorithm\t%s\terror\t", verify.AgainstModels[0])
-	}
-	fmt.Fprintln(t)
 	for _, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		fmt.Fprintf(t, "%s\t", view.Bytes(r.Bytes))
-		if us.Known() {
-			fmt.Fprintf(t, "%s\t%s\t", view.Center(us), view.Interval(us))
-		} else {
-			fmt.Fprintf(t, "%s\t", Microseconds(us.Center, false))
-			if intervals {
-				fmt.Fprint(t, "\t")
-			}
+		var measured, nearest []string
+		switch {
+		case us.Known():
+			measured = []string{view.Center(us), view.Interval(us)}
+		case intervals:
+			measured = []string{microseconds(us.Center, false), ""}
+		default:
+			measured = []string{microseconds(us.Center, false)}
 		}
-		predictions := func(ps []verify.Prediction) {
-			for _, p := range ps {
-				fmt.Fprintf(t, "%s\t%s\t", Microseconds(p.Ns/1e3, p.Extrapolated), percent(p.Ns, r.Measured.Center))
-				extrapolated = extrapolated || p.Extrapolated
-			}
-		}
-		predictions(r.Predicted.Models)
 		if r.Nearest != nil {
 			_, name, _ := strings.Cut(r.Nearest.Algorithm, ":")
-			fmt.Fprintf(t, "%s\t", name)
-			predictions(r.Nearest.Models[:1])
+			nearest = append([]string{name}, predicted(r.Nearest.Models[:1], r.Measured.Center)...)
 		}
-		fmt.Fprintln(t)
+		t.Add(view.Bytes(r.Bytes), measured, predicted(r.Predicted.Models, r.Measured.Center), nearest)
 	}
-	t.Flush()
-	return extrapolated
-}
-
-// percent writes how far a prediction is off.
-func percent(predicted, measured float64) string {
-	p := 100 * (predicted - measured) / measured
-	if math.Abs(p) >= 1000 {
-		return fmt.Sprintf("%+.0f", p)
-	}
-	return fmt.Sprintf("%+.1f", p)
+	return t
 }
 
 // WriteJSON writes the document.
-func (a *Against) WriteJSON(w io.Writer) error {
-	if a.LeftOut == nil {
-		a.LeftOut = []mpibench.Omission{}
-	}
-	return writeJSON(w, a)
-}
+func (a *Against) WriteJSON(w io.Writer) error { return view.WriteJSON(w, a) }

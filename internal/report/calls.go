@@ -35,7 +35,7 @@ func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
 
 // Explain says what the cost of each is made of.
 func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
-	doc := &Explanations{LeftOut: []Omission{}}
+	doc := &Explanations{}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
 		doc.Calls = append(doc.Calls, Explain(s, cost, p))
 	})
@@ -45,7 +45,7 @@ func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 // Compare finds for each P where which algorithm is the cheapest, of all m between two.
 // Who is it stays it until another one is cheaper by more than margin, a share.
 func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Explanations, error) {
-	doc := &Explanations{LeftOut: []Omission{}}
+	doc := &Explanations{}
 	for _, a := range c.Algorithms {
 		if a.Collective != c.Algorithms[0].Collective {
 			return nil, fmt.Errorf("%s and %s do different things: compare algorithms of one collective", c.Algorithms[0], a)

@@ -10,32 +10,48 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
-// WriteConcurrencyChart draws A(τ) of curves of one channel for a terminal of 80
+// WriteSweepCharts draws A(τ) of a file's segments.
+func WriteSweepCharts(w io.Writer, f *params.File) {
+	curves, err := compare.Curves("", f)
+	if err != nil {
+		return
+	}
+	for _, c := range curves {
+		if c.Segment {
+			fmt.Fprintln(w)
+			writeConcurrencyChart(w, channelTitle(c.Channel, true), []compare.Curve{c})
+		}
+	}
+}
+
+// writeConcurrencyChart draws A(τ) of curves of one channel for a terminal of 80
 // columns: bars for a few points, marks on a plane for more. It draws nothing
 // where there is no τ above 1, and says so by false.
-func WriteConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bool {
-	taus, rows := []int{}, 0
-	for _, c := range curves {
+func writeConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bool {
+	curves = slices.Clone(curves)
+	var taus []int
+	concurrent := 0 // points
+	for i := range curves {
+		c := &curves[i]
+		c.Points = slices.DeleteFunc(slices.Clone(c.Points), func(p compare.Point) bool { return math.IsNaN(p.A.Center) || math.IsInf(p.A.Center, 0) })
 		for _, p := range c.Points {
-			if math.IsNaN(p.A.Center) || math.IsInf(p.A.Center, 0) {
-				continue
-			}
-			if at, found := slices.BinarySearch(taus, p.Tau); !found {
-				taus = slices.Insert(taus, at, p.Tau)
-			}
+			taus = append(taus, p.Tau)
 			if p.Tau > 1 {
-				rows++
+				concurrent++
 			}
 		}
 	}
+	slices.Sort(taus)
+	taus = slices.Compact(taus)
 	const mostBars = 8
 	switch {
-	case rows == 0:
+	case concurrent == 0:
 		return false
-	case rows <= mostBars:
+	case concurrent <= mostBars:
 		fmt.Fprintf(w, "A(τ), %s; dots: up to τ, all at once\n", title)
 		writeBars(w, curves, taus)
 	default:
@@ -45,36 +61,28 @@ func WriteConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bo
 	return true
 }
 
-// marks of machines, told apart by shape.
-var marks = []string{"●", "△", "■", "◇", "+", "×", "○", "▲", "□", "◆"}
-
-func mark(i int) string { return marks[i%len(marks)] }
-
 // writeBars draws a bar for each τ and machine, dotted up to τ.
 func writeBars(w io.Writer, curves []compare.Curve, taus []int) {
 	last := taus[len(taus)-1]
-	longest := float64(last)
-	name := 0
+	longest, name := float64(last), 0
 	for _, c := range curves {
-		name = max(name, utf8.RuneCountInString(c.Machine))
+		name = max(name, utf8.RuneCountInString(shortened(c.Machine, 28)))
 		for _, p := range c.Points {
-			if p.Tau > 1 && !math.IsNaN(p.A.Center) {
-				longest = max(longest, p.A.Center)
-			}
+			longest = max(longest, p.A.Center)
 		}
 	}
-	name = min(name, 28)
-	width := 80 - len(strconv.Itoa(last)) - name - 15
+	digits := len(strconv.Itoa(last))
+	width := 80 - digits - name - 15
+	t := view.Table{Columns: append(view.Words("", "", ""), view.Numbers("")...)}
 	for _, tau := range taus {
 		for i := range curves {
-			p, measured := curves[i].At(tau)
-			if !measured || tau == 1 || math.IsNaN(p.A.Center) || math.IsInf(p.A.Center, 0) {
-				continue
+			if p, measured := curves[i].At(tau); measured && tau > 1 {
+				t.Add(fmt.Sprintf("τ = %*d", digits, tau), shortened(curves[i].Machine, name),
+					bar(p.A.Center/longest, float64(tau)/longest, width), fmt.Sprintf("%5.2f", p.A.Center))
 			}
-			fmt.Fprintf(w, "τ = %*d  %-*s  %s %6.2f\n", len(strconv.Itoa(last)), tau, name, shortened(curves[i].Machine, name),
-				bar(p.A.Center/longest, float64(tau)/longest, width), p.A.Center)
 		}
 	}
+	t.WriteText(w)
 }
 
 // bar is so much of a width in eighths of a column, then dots as far as it could
@@ -86,12 +94,8 @@ func bar(share, ideal float64, width int) string {
 		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
 	}
 	used := (eighths + 7) / 8
-	end := int(math.Round(ideal * float64(width)))
-	if end > used {
-		text += strings.Repeat("·", end-used)
-		used = end
-	}
-	return text + strings.Repeat(" ", max(0, width-used))
+	end := max(used, int(math.Round(ideal*float64(width))))
+	return text + strings.Repeat("·", end-used) + strings.Repeat(" ", max(0, width-end))
 }
 
 func shortened(name string, width int) string {
@@ -101,109 +105,116 @@ func shortened(name string, width int) string {
 	return string([]rune(name)[:width-1]) + "…"
 }
 
+// An axis has places from 0 to last for values. Where it is doubling, a value twice as
+// large is as many places on.
+type axis struct {
+	from, to float64
+	doubling bool
+	last     int
+}
+
+func (a axis) place(v float64) int {
+	from, to := a.from, a.to
+	if a.doubling {
+		v, from, to = math.Log2(max(v, 1e-3)), math.Log2(from), math.Log2(to)
+	}
+	return int(math.Round((v - from) / (to - from) * float64(a.last)))
+}
+
+// value is the inverse of place.
+func (a axis) value(place int) float64 {
+	share := float64(place) / float64(a.last)
+	if a.doubling {
+		return a.from * math.Pow(a.to/a.from, share)
+	}
+	return a.from + share*(a.to-a.from)
+}
+
+// marks of machines, told apart by shape.
+var marks = []string{"●", "△", "■", "◇", "+", "×", "○", "▲", "□", "◆"}
+
+func mark(i int) string { return marks[i%len(marks)] }
+
 // writePlane draws marks over τ, which doubles from column to column where it
 // goes beyond 20, and then A does so too: all τ at once is a straight line.
 func writePlane(w io.Writer, curves []compare.Curve, taus []int) {
 	const width, height, most = 64, 12, 20
-	last := taus[len(taus)-1]
-	top := 1.0
+	low, top := 1.0, 1.0
 	for _, c := range curves {
 		for _, p := range c.Points {
-			if !math.IsNaN(p.A.Center) && !math.IsInf(p.A.Center, 0) {
-				top = max(top, p.A.Center)
+			top = max(top, p.A.Center)
+			if p.A.Center > 0 {
+				low = min(low, p.A.Center)
 			}
 		}
 	}
-	doubling := last > most
-	scale := func(v float64) float64 { return v }
-	low := 0.0
+	doubling := taus[len(taus)-1] > most
 	if doubling {
-		scale = func(v float64) float64 { return math.Log2(max(v, 1e-3)) }
-		low = 1
-		for _, c := range curves {
-			for _, p := range c.Points {
-				if p.A.Center > 0 {
-					low = min(low, p.A.Center)
-				}
-			}
-		}
-		low = math.Exp2(math.Floor(math.Log2(max(low, 0.125))))
-		top = math.Exp2(math.Ceil(math.Log2(top)))
+		low, top = math.Exp2(math.Floor(math.Log2(max(low, 0.125)))), math.Exp2(math.Ceil(math.Log2(top)))
 	} else {
-		top = math.Ceil(top)
+		low, top = 0, math.Ceil(top)
 	}
-	first := float64(taus[0])
-	column := func(tau float64) int {
-		return int(math.Round((scale(tau) - scale(first)) / (scale(float64(last)) - scale(first)) * (width - 1)))
-	}
-	line := func(a float64) int {
-		return int(math.Round((scale(top) - scale(a)) / (scale(top) - scale(low)) * (height - 1)))
-	}
+	x := axis{float64(taus[0]), float64(taus[len(taus)-1]), doubling, width - 1}
+	y := axis{top, low, doubling, height - 1} // lines are written from above
+
 	var plane [height][width]string
-	for x := range width { // all τ at once: A = τ
-		share := float64(x) / (width - 1)
-		tau := first + share*(float64(last)-first)
-		if doubling {
-			tau = first * math.Pow(float64(last)/first, share)
-		}
-		if y := line(tau); tau <= top && y >= 0 && y < height {
-			plane[y][x] = "·"
+	for line := range plane {
+		for column := range plane[line] {
+			plane[line][column] = " "
 		}
 	}
+	for column := range width { // all τ at once: A = τ
+		tau := x.value(column)
+		if line := y.place(tau); tau <= top && line >= 0 && line < height {
+			plane[line][column] = "·"
+		}
+	}
+	var legend []string
 	several := false
 	for i, c := range curves {
 		for _, p := range c.Points {
-			if math.IsNaN(p.A.Center) || math.IsInf(p.A.Center, 0) {
-				continue
-			}
-			cell := &plane[min(max(line(p.A.Center), 0), height-1)][column(float64(p.Tau))]
-			if *cell != "" && *cell != "·" && *cell != mark(i) {
-				*cell, several = "*", true
-				continue
-			}
-			*cell = mark(i)
-		}
-	}
-	labels := make([]string, height)
-	for _, v := range ticks(low, top, doubling) {
-		labels[line(v)] = strconv.FormatFloat(v, 'g', 3, 64)
-	}
-	for y := range height {
-		var b strings.Builder
-		for x := range width {
-			if plane[y][x] == "" {
-				b.WriteByte(' ')
+			cell := &plane[min(max(y.place(p.A.Center), 0), height-1)][x.place(float64(p.Tau))]
+			if *cell == " " || *cell == "·" || *cell == mark(i) {
+				*cell = mark(i)
 			} else {
-				b.WriteString(plane[y][x])
+				*cell, several = "*", true
 			}
 		}
-		axis := "│"
-		if labels[y] != "" {
-			axis = "┤"
-		}
-		fmt.Fprintf(w, "%6s %s%s\n", labels[y], axis, strings.TrimRight(b.String(), " "))
-	}
-	axis, numbers := []rune(strings.Repeat("─", width)), []rune(strings.Repeat(" ", width+4))
-	free := 0
-	for _, tau := range taus {
-		text := []rune(strconv.Itoa(tau))
-		x := column(float64(tau))
-		axis[x] = '┬'
-		if at := x - (len(text)-1)/2; at >= free {
-			copy(numbers[at:], text)
-			free = at + len(text) + 1
-		}
-	}
-	fmt.Fprintf(w, "%6s └%s\n%6s  %s τ\n", "", string(axis), "", strings.TrimRight(string(numbers), " "))
-	legend := make([]string, len(curves))
-	for i, c := range curves {
-		legend[i] = mark(i) + " " + shortened(c.Machine, 32)
+		legend = append(legend, mark(i)+" "+shortened(c.Machine, 32))
 	}
 	legend = append(legend, "· A = τ, all at once")
 	if several {
 		legend = append(legend, "* several")
 	}
+	labels := make(map[int]string)
+	for _, v := range ticks(low, top, doubling) {
+		labels[y.place(v)] = strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	for line, cells := range plane {
+		edge := "│"
+		if labels[line] != "" {
+			edge = "┤"
+		}
+		fmt.Fprintf(w, "%6s %s%s\n", labels[line], edge, strings.TrimRight(strings.Join(cells[:], ""), " "))
+	}
+	writeTaus(w, x, taus)
 	writeWrapped(w, legend, 8, 80)
+}
+
+// writeTaus writes the axis of τ, with as many numbers as it has room for.
+func writeTaus(w io.Writer, x axis, taus []int) {
+	line, numbers := []rune(strings.Repeat("─", x.last+1)), []rune(strings.Repeat(" ", x.last+5))
+	free := 0
+	for _, tau := range taus {
+		text := []rune(strconv.Itoa(tau))
+		place := x.place(float64(tau))
+		line[place] = '┬'
+		if at := place - (len(text)-1)/2; at >= free {
+			copy(numbers[at:], text)
+			free = at + len(text) + 1
+		}
+	}
+	fmt.Fprintf(w, "%6s └%s\n%6s  %s τ\n", "", string(line), "", strings.TrimRight(string(numbers), " "))
 }
 
 // ticks are round numbers of an axis.
@@ -226,36 +237,15 @@ func ticks(low, top float64, doubling bool) (values []float64) {
 
 // writeWrapped writes words after each other, as many as fit into a line.
 func writeWrapped(w io.Writer, words []string, indent, width int) {
-	used := 0
-	for _, word := range words {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case used == 0:
-			fmt.Fprint(w, strings.Repeat(" ", indent))
-			used = indent
-		case used+3+n > width:
-			fmt.Fprint(w, "\n"+strings.Repeat(" ", indent))
-			used = indent
-		default:
-			fmt.Fprint(w, "   ")
-			used += 3
+	const gap = "   "
+	line := words[0]
+	for _, word := range words[1:] {
+		if indent+utf8.RuneCountInString(line+gap+word) > width {
+			fmt.Fprintf(w, "%*s%s\n", indent, "", line)
+			line = word
+			continue
 		}
-		fmt.Fprint(w, word)
-		used += n
+		line += gap + word
 	}
-	fmt.Fprintln(w)
-}
-
-// WriteSweepCharts draws A(τ) of a file's segments.
-func WriteSweepCharts(w io.Writer, f *params.File) {
-	curves, err := compare.Curves("", f)
-	if err != nil {
-		return
-	}
-	for _, c := range curves {
-		if c.Segment {
-			fmt.Fprintln(w)
-			WriteConcurrencyChart(w, channelTitle(c.Channel, true), []compare.Curve{c})
-		}
-	}
+	fmt.Fprintf(w, "%*s%s\n", indent, "", line)
 }

@@ -65,7 +65,7 @@ func TestConcurrencyChart(t *testing.T) {
 		{[]compare.Curve{curve(strings.Repeat("long", 30), 0.1, 0, toEight...)}, []string{"…"}}, // a name that is too long
 	} {
 		var b bytes.Buffer
-		drawn := WriteConcurrencyChart(&b, "ring", tt.curves)
+		drawn := writeConcurrencyChart(&b, "ring", tt.curves)
 		got := b.String()
 		if drawn != (tt.want != nil) || !drawn && got != "" {
 			t.Errorf("drawn %v:\n%s", drawn, got)

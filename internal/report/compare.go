@@ -1,20 +1,16 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -34,27 +30,18 @@ type SideBySide compare.Comparison
 func (c *SideBySide) Warned() []compare.Warning { return c.Warnings }
 
 // WriteJSON writes the document.
-func (c *SideBySide) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+func (c *SideBySide) WriteJSON(w io.Writer) error { return view.WriteJSON(w, c) }
 
 // WriteText writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
 // machines across and what sums up each machine; in the end a conclusion.
 func (c *SideBySide) WriteText(w io.Writer, charts bool) {
-	var noise, untested bool
 	fmt.Fprintf(w, "%s\n\n", c.Verdict.Text)
+	var noise, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
-		fmt.Fprintf(w, "%s\n", tableTitle(t))
-		for _, rows := range across(t.Rows) {
-			writeQuantity(w, t, rows, fmt.Sprintf("L(%s,τ) in ns, × that of %s", view.Bytes(t.Bytes), t.Rows[0].Machine), true, timeCell)
-		}
-		for _, rows := range across(t.Rows) {
-			writeQuantity(w, t, rows, "bandwidth of all τ together in GB/s", false, func(b compare.ComparedPoint) string { return significant(b.Bandwidth.Center) })
-		}
-		for _, rows := range across(t.Rows) {
-			writeQuantity(w, t, rows, fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", view.Bytes(t.Bytes)), false, concurrencyCell)
-		}
-		writeSums(w, t)
-		fmt.Fprintln(w)
+		fmt.Fprintf(w, "%s\n\n", channelTitle(t.Channel, t.Segment))
+		view.WriteTables(w, quantities(t))
+		view.WriteTables(w, []view.Table{sums(t)})
 		for _, r := range t.Rows {
 			for _, b := range r.Points {
 				if b.Ratio != nil {
@@ -63,7 +50,9 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 			}
 		}
 	}
-	c.writeSurveys(w)
+	if len(c.Surveys) > 0 {
+		view.WriteTables(w, []view.Table{c.surveys()})
+	}
 	if noise {
 		fmt.Fprintln(w, "~ no difference found: within the least effect, or not told from what launches and sessions differ by")
 	}
@@ -74,20 +63,17 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 		fmt.Fprintln(w)
 	}
 	for i := range c.Tables {
-		if t := &c.Tables[i]; charts && WriteConcurrencyChart(w, tableTitle(t), t.Curves()) {
+		if t := &c.Tables[i]; charts && writeConcurrencyChart(w, channelTitle(t.Channel, t.Segment), t.Curves()) {
 			fmt.Fprintln(w)
 		}
 	}
-	for i := range c.Tables {
-		t := &c.Tables[i]
+	for _, t := range c.Tables {
 		if len(c.Tables) > 1 {
-			fmt.Fprintf(w, "%s: ", tableTitle(t))
+			fmt.Fprintf(w, "%s: ", channelTitle(t.Channel, t.Segment))
 		}
 		fmt.Fprintln(w, t.Conclusion)
 	}
 }
-
-func tableTitle(t *compare.Table) string { return channelTitle(t.Channel, t.Segment) }
 
 func channelTitle(c compare.Channel, segment bool) string {
 	letter := "m"
@@ -95,6 +81,48 @@ func channelTitle(c compare.Channel, segment bool) string {
 		letter = "S"
 	}
 	return fmt.Sprintf("%s, %s = %s", c, letter, view.Bytes(c.Bytes))
+}
+
+// quantities are tables with τ down and machines across, as many beside each other as
+// a line has room for.
+func quantities(t *compare.Table) (tables []view.Table) {
+	m := view.Bytes(t.Bytes)
+	for _, q := range []struct {
+		title  string
+		ratios bool
+		cell   func(compare.ComparedPoint) string
+	}{
+		{fmt.Sprintf("L(%s,τ) in ns, × that of %s", m, t.Rows[0].Machine), true, timeCell},
+		{"bandwidth of all τ together in GB/s", false, func(b compare.ComparedPoint) string { return significant(b.Bandwidth.Center) }},
+		{fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", m), false, concurrencyCell},
+	} {
+		for _, rows := range across(t.Rows) {
+			table := view.Table{Title: "  " + q.title, Columns: view.Numbers("τ")}
+			ratios := func(r compare.Row) bool { return q.ratios && r.Machine != t.Rows[0].Machine }
+			for _, r := range rows {
+				if table.Columns = append(table.Columns, view.Numbers(r.Machine)...); ratios(r) {
+					table.Columns = append(table.Columns, view.Numbers("×  ")...)
+				}
+			}
+			for _, tau := range t.Taus {
+				var cells []string
+				for _, r := range rows {
+					b, measured := r.At(tau)
+					if measured {
+						cells = append(cells, q.cell(b))
+					} else {
+						cells = append(cells, "")
+					}
+					if ratios(r) {
+						cells = append(cells, ratioCell(b.Ratio))
+					}
+				}
+				table.Add(tau, cells)
+			}
+			tables = append(tables, table)
+		}
+	}
+	return tables
 }
 
 // across cuts rows into those that stand beside each other in a line.
@@ -110,55 +138,6 @@ func across(rows []compare.Row) (parts [][]compare.Row) {
 		used += need
 	}
 	return parts
-}
-
-func writeQuantity(w io.Writer, t *compare.Table, rows []compare.Row, title string, ratios bool, cell func(compare.ComparedPoint) string) {
-	fmt.Fprintf(w, "\n  %s\n", title)
-	tw := newTable(w)
-	defer tw.Flush()
-	fmt.Fprint(tw, "τ\t")
-	for i := range rows {
-		fmt.Fprintf(tw, "%s\t", rows[i].Machine)
-		if ratios && rows[i].Machine != t.Rows[0].Machine {
-			fmt.Fprint(tw, "×  \t")
-		}
-	}
-	fmt.Fprintln(tw)
-	for _, tau := range t.Taus {
-		fmt.Fprintf(tw, "%d\t", tau)
-		for i := range rows {
-			b, measured := rows[i].At(tau)
-			if measured {
-				fmt.Fprint(tw, cell(b))
-			}
-			fmt.Fprint(tw, "\t")
-			if ratios && rows[i].Machine != t.Rows[0].Machine {
-				fmt.Fprintf(tw, "%s\t", ratioCell(b.Ratio))
-			}
-		}
-		fmt.Fprintln(tw)
-	}
-}
-
-// newTable aligns to the right, and leaves no spaces at the ends of lines.
-func newTable(w io.Writer) *table {
-	t := &table{out: w}
-	t.Writer = tabwriter.NewWriter(&t.text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	return t
-}
-
-type table struct {
-	*tabwriter.Writer
-	text bytes.Buffer
-	out  io.Writer
-}
-
-// Flush writes the table.
-func (t *table) Flush() {
-	t.Writer.Flush()
-	for line := range strings.Lines(t.text.String()) {
-		fmt.Fprintln(t.out, strings.TrimRight(line, " \n"))
-	}
 }
 
 func timeCell(b compare.ComparedPoint) string {
@@ -192,72 +171,61 @@ func ratioCell(r *compare.Ratio) string {
 	return significant(r.Value) + "  "
 }
 
-// significant writes three digits.
-func significant(v float64) string { return view.Digits(v, 0) }
-
-// writeSums writes what sums up each machine's curve.
-func writeSums(w io.Writer, t *compare.Table) {
-	fmt.Fprintf(w, "\n  summed up; contention σ and coherence κ of X(τ) = λτ/(1 + σ(τ−1) + κτ(τ−1))\n")
-	tw := newTable(w)
-	fmt.Fprintf(tw, "machine\tL(%s,1)\tA(τ)\tsaturates\tσ\tκ\tresidual\t\n", view.Bytes(t.Bytes))
-	var notes []string
+// sums is what sums up each machine's curve.
+func sums(t *compare.Table) view.Table {
+	table := view.Table{
+		Title:   "  summed up; contention σ and coherence κ of X(τ) = λτ/(1 + σ(τ−1) + κτ(τ−1))",
+		Columns: view.Numbers("machine", fmt.Sprintf("L(%s,1)", view.Bytes(t.Bytes)), "A(τ)", "saturates", "σ", "κ", "residual"),
+	}
 	unfitted := make(map[string][]string) // machines by reason
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		end := r.Points[len(r.Points)-1]
-		alone := r.Alone()
-		fmt.Fprintf(tw, "%s\t%s ns\t", r.Machine, view.Center(alone))
-		switch {
-		case len(r.Points) < 2:
-			fmt.Fprint(tw, "-\t-\t")
-		case r.Saturation.Unknown:
-			fmt.Fprintf(tw, "%s of %d\tunknown\t", view.Digits(end.A.Center, 0.01), end.Tau)
-		case r.Saturation.Reached:
-			fmt.Fprintf(tw, "%s of %d\tat τ = %d\t", view.Digits(end.A.Center, 0.01), end.Tau, r.Saturation.Tau)
-		default:
-			fmt.Fprintf(tw, "%s of %d\tnot up to τ = %d\t", view.Digits(end.A.Center, 0.01), end.Tau, end.Tau)
+		A, saturates := "-", "-"
+		if len(r.Points) > 1 {
+			end := r.Points[len(r.Points)-1]
+			A = fmt.Sprintf("%s of %d", view.Digits(end.A.Center, 0.01), end.Tau)
+			switch {
+			case r.Saturation.Unknown:
+				saturates = "unknown"
+			case r.Saturation.Reached:
+				saturates = fmt.Sprintf("at τ = %d", r.Saturation.Tau)
+			default:
+				saturates = fmt.Sprintf("not up to τ = %d", end.Tau)
+			}
 		}
-		s := r.Scalability
-		if s == nil {
-			fmt.Fprint(tw, "-\t-\t-\t\n")
+		sigma, kappa, residual := "-", "-", "-"
+		if s := r.Scalability; s != nil {
+			sigma, kappa, residual = coefficient(s.Sigma), coefficient(s.Kappa), fmt.Sprintf("%.1f %%", 100*s.Residual)
+			if r.Poor {
+				table.Note("  %s: a poor fit, its times are off by %.0f %%: σ and κ do not describe it", r.Machine, 100*s.Residual)
+			}
+		} else {
 			unfitted[r.Unfitted] = append(unfitted[r.Unfitted], r.Machine)
-			continue
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%.1f %%\t\n", coefficient(s.Sigma), coefficient(s.Kappa), 100*s.Residual)
-		if r.Poor {
-			notes = append(notes, fmt.Sprintf("%s: a poor fit, its times are off by %.0f %%: σ and κ do not describe it", r.Machine, 100*s.Residual))
-		}
+		table.Add(r.Machine, view.Center(r.Alone())+" ns", A, saturates, sigma, kappa, residual)
 	}
 	for _, why := range slices.Sorted(maps.Keys(unfitted)) {
-		note := "no σ and κ, " + why
+		of := ""
 		if machines := unfitted[why]; len(machines) < len(t.Rows) {
-			note = strings.Join(machines, ", ") + ": " + note
+			of = strings.Join(machines, ", ") + ": "
 		}
-		notes = append(notes, note)
+		table.Note("  %sno σ and κ, %s", of, why)
 	}
-	tw.Flush()
-	for _, note := range notes {
-		fmt.Fprintf(w, "  %s\n", note)
-	}
+	return table
 }
 
-// writeSurveys writes what surveys measured, a line for each kind and
-// machine.
-func (c *SideBySide) writeSurveys(w io.Writer) {
-	if len(c.Surveys) == 0 {
-		return
+// surveys has a line for each kind of survey and machine.
+func (c *SideBySide) surveys() view.Table {
+	t := view.Table{
+		Title:   fmt.Sprintf("surveys, × the times of %s; beyond the intervals are so many slower and faster", c.Machines[0].Name),
+		Columns: append(view.Numbers("kind", "machine", "cells", "× on average", "slower", "faster"), view.Words("farthest")...),
 	}
-	fmt.Fprintf(w, "surveys, × the times of %s; beyond the intervals are so many slower and faster\n", c.Machines[0].Name)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "kind\tmachine\tcells\t× on average\tslower\tfaster\t  farthest")
 	for _, k := range c.Surveys {
 		for _, r := range k.Rows {
-			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\t  %s × for %s\n", k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster,
-				significant(r.Farthest.Ratio), r.Farthest.Key)
+			t.Add(k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster, fmt.Sprintf("%s × for %s", significant(r.Farthest.Ratio), r.Farthest.Key))
 		}
 	}
-	t.Flush()
-	fmt.Fprintln(w)
+	return t
 }
 
 // coefficient writes as many digits as the standard error leaves, at most six.
@@ -274,38 +242,36 @@ func coefficient(c fit.Coefficient) string {
 
 // WriteCSV writes a row for each machine and τ, with what sums up the machine's
 // curve repeated in each, then one for each machine and cell of what was measured
-// surveys: all in one table, which kind and variant tell apart. Fields
+// by surveys: all in one table, which kind and variant tell apart. Fields
 // without a value are empty.
 func (c *SideBySide) WriteCSV(w io.Writer) error {
-	out := printable.NewTable(w, ',')
-	header := []string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau", "samples", "L_ns", "L_lo_ns", "L_hi_ns",
+	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns), "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
-		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit"}
-	out.Write(header)
+		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit")...)}
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
+			saturation := []any{nil, nil}
+			if len(r.Points) > 1 && !r.Saturation.Unknown { // as text has it
+				saturation = []any{r.Saturation.Tau, r.Saturation.Reached}
+			}
+			var law []any
+			if s := r.Scalability; s != nil {
+				law = []any{s.Sigma.Value, s.Sigma.Error, s.Kappa.Value, s.Kappa.Error, s.Residual, r.Poor}
+			}
 			for _, b := range r.Points {
-				row := csvRow(channelKey(t.Channel, b.Tau), r.Machine, b.Replicates.Launches(), b.L, b.Bandwidth, b.A)
-				row = append(row, csvRatio(b.Ratio)...)
-				row = append(row, csvSaturation(len(r.Points), r.Saturation)...)
-				if s := r.Scalability; s != nil {
-					row = append(row, csvNumber(s.Sigma.Value), csvNumber(s.Sigma.Error), csvNumber(s.Kappa.Value), csvNumber(s.Kappa.Error),
-						csvNumber(s.Residual), strconv.FormatBool(r.Poor))
-				}
-				out.Write(padded(row, len(header)))
+				out.Add(keyCells(channelKey(t.Channel, b.Tau), r.Machine), b.Replicates.Launches(),
+					bounds(b.L), bounds(b.Bandwidth), bounds(b.A), ratioCells(b.Ratio), saturation, law)
 			}
 		}
 	}
 	for _, k := range c.Surveys {
 		for _, r := range append([]compare.SurveyRow{{Machine: c.Machines[0].Name, Compared: k.First}}, k.Rows...) {
 			for _, cell := range r.Compared {
-				unknown := fit.Median(nil)
-				row := append(csvRow(cell.Key, r.Machine, cell.Samples, cell.Time, unknown, unknown), csvRatio(cell.Ratio)...)
-				out.Write(padded(row, len(header)))
+				out.Add(keyCells(cell.Key, r.Machine), cell.Samples, bounds(cell.Time), make([]any, 6), ratioCells(cell.Ratio))
 			}
 		}
 	}
-	return out.Flush()
+	return out.WriteValues(w, ',')
 }
 
 // channelKey is that of a transfer.
@@ -313,47 +279,22 @@ func channelKey(c compare.Channel, tau int) params.Key {
 	return params.Key{Kind: params.TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Tau: tau, Bytes: c.Bytes}
 }
 
-// csvKey is what was measured, and on which machine.
-func csvKey(k params.Key, machine string) []string {
-	return []string{string(k.Kind), k.Variant, k.Setup, string(k.Placement), strconv.FormatBool(k.OffCache), strconv.Itoa(k.Bytes), machine, strconv.Itoa(k.Tau)}
+// keyColumns are the heads of keyCells: what was measured, and on which machine.
+var keyColumns = []string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau"}
+
+func keyCells(k params.Key, machine string) []any {
+	return []any{k.Kind, k.Variant, k.Setup, k.Placement, k.OffCache, k.Bytes, machine, k.Tau}
 }
 
-func csvRow(k params.Key, machine string, samples int, estimates ...fit.Estimate) []string {
-	row := append(csvKey(k, machine), strconv.Itoa(samples))
-	for _, e := range estimates {
-		row = append(row, csvNumber(e.Center), csvNumber(e.Lo), csvNumber(e.Hi))
-	}
-	return row
-}
+func bounds(e fit.Estimate) []any { return []any{e.Center, e.Lo, e.Hi} }
 
-// csvRatio is a ratio to the first machine, its p, and whether it differs.
-func csvRatio(r *compare.Ratio) []string {
+// ratioCells are a ratio to the first machine, its p, and whether it differs.
+func ratioCells(r *compare.Ratio) []any {
 	switch {
 	case r == nil:
-		return []string{"", "", ""}
+		return []any{nil, nil, nil}
 	case !r.Tested:
-		return []string{csvNumber(r.Value), "", ""}
+		return []any{r.Value, nil, nil}
 	}
-	return []string{csvNumber(r.Value), csvNumber(r.Adjusted), strconv.FormatBool(r.Differs)}
-}
-
-// csvSaturation is as text has it: nothing of one τ, and nothing where it is unknown.
-func csvSaturation(points int, s compare.Saturation) []string {
-	if points < 2 || s.Unknown {
-		return []string{"", ""}
-	}
-	return []string{strconv.Itoa(s.Tau), strconv.FormatBool(s.Reached)}
-}
-
-// padded fills a row up with empty fields.
-func padded(row []string, fields int) []string {
-	return append(row, make([]string, fields-len(row))...)
-}
-
-// csvNumber writes six digits, nothing for what is unknown.
-func csvNumber(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
+	return []any{r.Value, r.Adjusted, r.Differs}
 }

@@ -117,4 +117,4 @@ func pageCache(in bool) string {
 }
 
 // WriteJSON writes the document.
-func (d *Transfers) WriteJSON(w io.Writer) error { return writeJSON(w, d) }
+func (d *Transfers) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/view"
@@ -44,7 +43,7 @@ func (d *Explanations) WriteText(w io.Writer) {
 }
 
 // WriteJSON writes the document.
-func (d *Explanations) WriteJSON(w io.Writer) error { return writeJSON(w, d) }
+func (d *Explanations) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }
 
 // An Explanation says what the cost of one call is made of.
 type Explanation struct {
@@ -68,21 +67,15 @@ type ExplainTerm struct {
 
 // An ExplainStage is what happens at once, and may happen again.
 type ExplainStage struct {
-	First        int      `json:"first"` // number of the stage, from 1
-	Every        int      `json:"every"`
-	Repeat       int      `json:"repeat"`
-	Phase        string   `json:"phase"`
-	Pattern      string   `json:"pattern"`
-	Batches      []Batch  `json:"messages"`
-	Messages     []string `json:"who,omitempty"` // from→to, in the first repetition
-	Formula      string   `json:"formula"`       // of one repetition
-	Microseconds float64  `json:"cost_us"`       // of one repetition
-}
-
-// A Batch counts messages of a size that are on their way at once.
-type Batch struct {
-	Count int `json:"count"`
-	Bytes int `json:"bytes"`
+	First        int                `json:"first"` // number of the stage, from 1
+	Every        int                `json:"every"`
+	Repeat       int                `json:"repeat"`
+	Phase        string             `json:"phase"`
+	Pattern      string             `json:"pattern"`
+	Batches      []collective.Batch `json:"messages"`
+	Messages     []string           `json:"who,omitempty"` // from→to, in the first repetition
+	Formula      string             `json:"formula"`       // of one repetition
+	Microseconds float64            `json:"cost_us"`       // of one repetition
 }
 
 // drawn is how many ranks a schedule has at most whose messages are listed.
@@ -93,7 +86,6 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 	e := Explanation{
 		Prediction: p, Described: s.Algorithm.Source,
 		Symbols: c.Symbols.String(), Formula: c.Formula(),
-		Terms: []ExplainTerm{}, Stages: []ExplainStage{},
 	}
 	for _, t := range c.Terms {
 		us := t.Times * t.Seconds * 1e6
@@ -110,10 +102,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 		stage := ExplainStage{
 			First: st.First, Every: st.Every, Repeat: st.Repeat,
 			Phase: st.Stage.Phase, Pattern: st.Stage.Pattern.String(),
-			Formula: model.Formula(st.Terms), Microseconds: st.Seconds() * 1e6,
-		}
-		for _, b := range st.Stage.Shape {
-			stage.Batches = append(stage.Batches, Batch(b))
+			Batches: st.Stage.Shape, Formula: model.Formula(st.Terms), Microseconds: st.Seconds() * 1e6,
 		}
 		if s.Call.P <= drawn {
 			for m := range (collective.Step{Stage: st.Stage, Repetition: st.Repetition}).Messages() {
@@ -143,43 +132,37 @@ func (e *Explanation) WriteText(w io.Writer) {
 			fmt.Fprintf(w, "  L%s: transfers of %s\n", mark[0], mark[1])
 		}
 	}
-	fmt.Fprintln(w)
-
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tcount\t\tparameter\tvalue\t\tcost\tshare\t")
-	fmt.Fprintln(t, "\t\t\t\tµs\t\tµs\t\t")
-	for _, term := range e.Terms {
-		fmt.Fprintf(t, "\t%s\t×\t%s\t%s\t=\t%s\t%.1f %%\t\n", strconv.FormatFloat(term.Times, 'f', -1, 64), term.Parameter,
-			Microseconds(term.Value, term.Extrapolated), Microseconds(term.Microseconds, false), 100*term.Share)
+	writeTables(w, e.terms())
+	if len(e.Stages) > 0 { // not of a model that adds up chains of messages
+		writeTables(w, e.stages())
 	}
-	if e.Unknown {
-		fmt.Fprint(t, "\t\t\t\t\tΘ =\t?\t\t\n")
-	} else {
-		fmt.Fprintf(t, "\t\t\t\t\tΘ =\t%s\t100.0 %%\t\n", Microseconds(e.Microseconds, false))
-	}
-	t.Flush()
-	if e.Unknown {
-		fmt.Fprintln(w, "  ? unknown: the parameters have a time of 0 for it")
-	}
-	e.writeStages(w)
 }
 
-func (e *Explanation) writeStages(w io.Writer) {
-	if len(e.Stages) == 0 { // a model that adds up chains of messages
-		return
+func (e *Explanation) terms() view.Table {
+	t := view.Table{Columns: view.Numbers("", "count", "", "parameter", "value", "", "cost", "share")}
+	t.Columns[4].Unit, t.Columns[6].Unit = "µs", "µs"
+	for _, term := range e.Terms {
+		t.Add("", strconv.FormatFloat(term.Times, 'f', -1, 64), "×", term.Parameter, microseconds(term.Value, term.Extrapolated),
+			"=", microseconds(term.Microseconds, false), fmt.Sprintf("%.1f %%", 100*term.Share))
 	}
-	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  stage\tpart\tat once\tµs each\tcost of each")
-	for _, s := range e.Stages {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", s.numbers(), s.Phase, s.atOnce(), Microseconds(s.Microseconds, false), s.Formula)
+	if e.Unknown {
+		t.Add("", "", "", "", "", "Θ =", "?")
+		t.Note("  ? unknown: the parameters have a time of 0 for it")
+	} else {
+		t.Add("", "", "", "", "", "Θ =", microseconds(e.Microseconds, false), "100.0 %")
 	}
-	t.Flush()
+	return t
+}
+
+func (e *Explanation) stages() view.Table {
+	t := view.Table{Columns: view.Words("  stage", "part", "at once", "µs each", "cost of each")}
 	for _, s := range e.Stages {
+		t.Add("  "+s.numbers(), s.Phase, s.atOnce(), microseconds(s.Microseconds, false), s.Formula)
 		if len(s.Messages) > 0 {
-			fmt.Fprintf(w, "  stage %d: %s\n", s.First, strings.Join(s.Messages, " "))
+			t.Note("  stage %d: %s", s.First, strings.Join(s.Messages, " "))
 		}
 	}
+	return t
 }
 
 // numbers says which stages these are: 4, 4–10, or 4,6…12.
@@ -246,7 +229,7 @@ type Win struct {
 func Compare(p int, margin float64, algorithms []string, intervals []model.Interval) Comparison {
 	c := Comparison{P: p, Margin: margin, Algorithms: algorithms}
 	for _, in := range intervals {
-		names := []string{}
+		var names []string
 		for _, i := range in.Cheapest {
 			names = append(names, algorithms[i])
 		}
@@ -257,9 +240,10 @@ func Compare(p int, margin float64, algorithms []string, intervals []model.Inter
 
 // WriteText writes a line for each interval.
 func (c *Comparison) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "\nP = %d: %s\n", c.P, strings.Join(c.Algorithms, ", "))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "from m\tto m\tothers cost\t  cheapest")
+	t := view.Table{
+		Title:   fmt.Sprintf("P = %d: %s", c.P, strings.Join(c.Algorithms, ", ")),
+		Columns: append(view.Numbers("from m", "to m", "others cost"), view.Words("cheapest")...),
+	}
 	for _, in := range c.Intervals {
 		advantage := fmt.Sprintf("up to %s times", view.Digits(in.Advantage, 0.05))
 		if len(in.Cheapest) == len(c.Algorithms) {
@@ -272,7 +256,7 @@ func (c *Comparison) WriteText(w io.Writer) {
 		if in.Unknown {
 			advantage, cheapest = "?", "unknown, since the parameters have a time of 0"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t  %s\n", view.Bytes(in.From), view.Bytes(in.To), advantage, cheapest)
+		t.Add(view.Bytes(in.From), view.Bytes(in.To), advantage, cheapest)
 	}
-	t.Flush()
+	writeTables(w, t)
 }

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -21,36 +19,35 @@ type Overview compare.Overview
 func (o *Overview) Warned() []compare.Warning { return o.Warnings }
 
 // WriteJSON writes the document.
-func (o *Overview) WriteJSON(w io.Writer) error { return writeJSON(w, o) }
+func (o *Overview) WriteJSON(w io.Writer) error { return view.WriteJSON(w, o) }
 
 // WriteText writes the outliers, then for each table the median machine and the
 // spread about it. There are no charts.
 func (o *Overview) WriteText(w io.Writer, _ bool) {
 	fmt.Fprintf(w, "%d machines\n\n", len(o.Machines))
 	if len(o.Outliers) > 0 {
-		fmt.Fprintf(w, "outliers: robust z-score above %g, each with the cell that is farthest off\n", fit.OutlierScore)
-		tw := newTable(w)
-		fmt.Fprint(tw, "machine\tz\tτ\tL(m,τ) ns\tmedian\t×\tcells off\twhere\t\n")
+		t := view.Table{
+			Title:   fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore),
+			Columns: view.Numbers("machine", "z", "τ", "L(m,τ) ns", "median", "×", "cells off", "where"),
+		}
 		for _, out := range o.Outliers {
-			fmt.Fprintf(tw, "%s\t%+.1f\t%d\t%s\t%s\t%s\t%d of %d\t%s, m = %s\t\n", out.Machine, out.Score, out.Tau,
-				view.Center(out.L), significant(out.Median), significant(out.L.Center/out.Median),
-				out.Off, out.Cells, out.Channel, view.Bytes(out.Bytes))
+			t.Add(out.Machine, score(out.Deviation), out.Tau, besideMedian(out.L, out.Median), off(out.Deviation),
+				fmt.Sprintf("%s, m = %s", out.Channel, view.Bytes(out.Bytes)))
 		}
-		tw.Flush()
-		fmt.Fprintln(w)
+		view.WriteTables(w, []view.Table{t})
 	}
-	for _, t := range o.Tables {
-		fmt.Fprintf(w, "%s: medians, least … most, ± robust standard deviation\n", channelTitle(t.Channel, t.Segment))
-		tw := newTable(w)
-		fmt.Fprintf(tw, "τ\tmachines\tL(%s,τ) ns\t\t\tGB/s\t\t\tA(τ)\t\t\t\n", view.Bytes(t.Bytes))
-		for _, r := range t.Rows {
-			fmt.Fprintf(tw, "%d\t%d\t%s\t%s\t%s\t\n", r.Tau, r.Machines, spreadCells(r.L), spreadCells(r.Bandwidth), spreadCells(r.A))
+	for _, of := range o.Tables {
+		t := view.Table{
+			Title:   fmt.Sprintf("%s: medians, %s", channelTitle(of.Channel, of.Segment), spreads),
+			Columns: view.Numbers("τ", "machines", fmt.Sprintf("L(%s,τ) ns", view.Bytes(of.Bytes)), "", "", "GB/s", "", "", "A(τ)", "", ""),
 		}
-		tw.Flush()
-		fmt.Fprintln(w)
+		for _, r := range of.Rows {
+			t.Add(r.Tau, r.Machines, spread(r.L), spread(r.Bandwidth), spread(r.A))
+		}
+		view.WriteTables(w, []view.Table{t})
 	}
 	for _, k := range o.Surveys {
-		writeFleetKind(w, k)
+		view.WriteTables(w, kindTables(k))
 	}
 	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
 }
@@ -59,28 +56,36 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 // kind: pairs of CPUs are thousands.
 const mostInSurvey = 12
 
-// writeFleetKind writes the outliers of what surveys measured, then
-// medians of the cells that machines are least alike in.
-func writeFleetKind(w io.Writer, k compare.FleetKind) {
+// kindTables are the outliers of what surveys measured, then medians of the cells
+// that machines are least alike in.
+func kindTables(k compare.FleetKind) (tables []view.Table) {
 	if len(k.Outliers) > 0 {
-		fmt.Fprintf(w, "%s: outliers, each with the cell that is farthest off%s\n", k.Kind, firstOf(len(k.Outliers), "farthest"))
-		tw := newTable(w)
-		fmt.Fprint(tw, "machine\tz\tns\tmedian\t×\tcells off\t  where\n")
-		for _, out := range k.Outliers[:min(mostInSurvey, len(k.Outliers))] {
-			fmt.Fprintf(tw, "%s\t%+.1f\t%s\t%s\t%s\t%d of %d\t  %s\n", out.Machine, out.Score, view.Center(out.Time),
-				significant(out.Median), significant(out.Time.Center/out.Median), out.Off, out.Cells, out.Key)
+		t := view.Table{
+			Title:   fmt.Sprintf("%s: outliers, each with the cell that is farthest off%s", k.Kind, firstOf(len(k.Outliers), "farthest")),
+			Columns: append(view.Numbers("machine", "z", "ns", "median", "×", "cells off"), view.Words("where")...),
 		}
-		tw.Flush()
-		fmt.Fprintln(w)
+		for _, out := range k.Outliers[:min(mostInSurvey, len(k.Outliers))] {
+			t.Add(out.Machine, score(out.Deviation), besideMedian(out.Time, out.Median), off(out.Deviation), out.Key)
+		}
+		tables = append(tables, t)
 	}
-	fmt.Fprintf(w, "%s: medians of %d machines, least … most, ± robust standard deviation%s\n", k.Kind, k.Machines, firstOf(len(k.Cells), "widest"))
-	tw := newTable(w)
-	fmt.Fprint(tw, "machines\tns\t\t\t  cell\n")
+	t := view.Table{
+		Title:   fmt.Sprintf("%s: medians of %d machines, %s%s", k.Kind, k.Machines, spreads, firstOf(len(k.Cells), "widest")),
+		Columns: append(view.Numbers("machines", "ns", "", ""), view.Words("cell")...),
+	}
 	for _, c := range widest(k.Cells) {
-		fmt.Fprintf(tw, "%d\t%s\t  %s\n", c.Machines, spreadCells(c.Time), c.Key)
+		t.Add(c.Machines, spread(c.Time), c.Key)
 	}
-	tw.Flush()
-	fmt.Fprintln(w)
+	return append(tables, t)
+}
+
+func score(d compare.Deviation) string { return fmt.Sprintf("%+.1f", d.Score) }
+
+func off(d compare.Deviation) string { return fmt.Sprintf("%d of %d", d.Off, d.Cells) }
+
+// besideMedian is a time, the median of all machines, and how many times that it is.
+func besideMedian(e fit.Estimate, median float64) []string {
+	return []string{view.Center(e), significant(median), significant(e.Center / median)}
 }
 
 // firstOf says how many are shown, where these are not all.
@@ -93,51 +98,43 @@ func firstOf(n int, what string) string {
 
 // widest are the cells with the widest spread, in their order.
 func widest(cells []compare.FleetCell) []compare.FleetCell {
-	width := func(i int) float64 { return cells[i].Time.Deviation / cells[i].Time.Median }
-	order := make([]int, len(cells))
-	for i := range order {
-		order[i] = i
+	width := func(c compare.FleetCell) float64 { return c.Time.Deviation / c.Time.Median }
+	falling := slices.SortedStableFunc(slices.Values(cells), func(a, b compare.FleetCell) int { return cmp.Compare(width(b), width(a)) })
+	widest := make(map[params.Key]bool)
+	for _, c := range falling[:min(mostInSurvey, len(falling))] {
+		widest[c.Key] = true
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(width(b), width(a)) })
-	order = order[:min(mostInSurvey, len(order))]
-	slices.Sort(order)
-	some := make([]compare.FleetCell, len(order))
-	for i, at := range order {
-		some[i] = cells[at]
-	}
-	return some
+	return slices.DeleteFunc(slices.Clone(cells), func(c compare.FleetCell) bool { return !widest[c.Key] })
 }
 
-func spreadCells(s fit.Spread) string {
+// spreads says what the cells of a spread are.
+const spreads = "least … most, ± robust standard deviation"
+
+func spread(s fit.Spread) []string {
 	if s == (fit.Spread{}) {
-		return "?\t\t"
+		return []string{"?", "", ""}
 	}
-	return fmt.Sprintf("%s\t%s … %s\t±%.1f %%", significant(s.Median), significant(s.Least), significant(s.Most), 100*s.Deviation/s.Median)
+	return []string{significant(s.Median), significant(s.Least) + " … " + significant(s.Most), fmt.Sprintf("±%.1f %%", 100*s.Deviation/s.Median)}
 }
 
 // WriteCSV writes a row for each machine, channel and τ, with the median of all and
 // the robust z-score, then one for each machine and cell of a survey.
 func (o *Overview) WriteCSV(w io.Writer) error {
-	out := printable.NewTable(w, ',')
-	out.Write([]string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau",
-		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z"})
-	write := func(k params.Key, machine string, L fit.Estimate, bandwidth, A float64, all fit.Spread, z float64) {
-		out.Write(append(csvKey(k, machine), csvNumber(L.Center), csvNumber(L.Lo), csvNumber(L.Hi), csvNumber(bandwidth), csvNumber(A),
-			csvNumber(all.Median), csvNumber(all.Deviation), csvNumber(z)))
-	}
+	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
+		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z")...)}
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
 			for _, s := range r.Scores {
-				write(channelKey(t.Channel, r.Tau), s.Machine, s.L, s.Bandwidth.Center, s.A.Center, r.L, s.Z)
+				out.Add(keyCells(channelKey(t.Channel, r.Tau), s.Machine), bounds(s.L), s.Bandwidth.Center, s.A.Center, r.L.Median, r.L.Deviation, s.Z)
 			}
 		}
 	}
 	for _, k := range o.Surveys {
 		for _, c := range k.Cells {
 			for _, s := range c.Scores {
-				write(c.Key, s.Machine, s.Time, math.NaN(), math.NaN(), c.Time, s.Z)
+				out.Add(keyCells(c.Key, s.Machine), bounds(s.Time), nil, nil, c.Time.Median, c.Time.Deviation, s.Z)
 			}
 		}
 	}
-	return out.Flush()
+	return out.WriteValues(w, ',')
 }

@@ -212,4 +212,4 @@ func slowText(s pairs.Slow) string {
 }
 
 // WriteJSON writes the document.
-func (p *Pairs) WriteJSON(w io.Writer) error { return writeJSON(w, p) }
+func (p *Pairs) WriteJSON(w io.Writer) error { return view.WriteJSON(w, p) }

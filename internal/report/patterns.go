@@ -123,7 +123,7 @@ func (d *Patterns) writeTested(w io.Writer, rows []verify.PatternRow, variants [
 			fmt.Fprint(t, "–\t–\t")
 		}
 		for _, p := range r.Predicted {
-			fmt.Fprintf(t, "%s\t%+.1f\t", Microseconds(p.Ns/1e3, p.Extrapolated), 100*(p.Ns-r.Measured.Center)/r.Measured.Center)
+			fmt.Fprintf(t, "%s\t%+.1f\t", microseconds(p.Ns/1e3, p.Extrapolated), 100*(p.Ns-r.Measured.Center)/r.Measured.Center)
 			extrapolated = extrapolated || p.Extrapolated
 		}
 		fmt.Fprintln(t)
@@ -144,5 +144,5 @@ func (d *Patterns) WriteJSON(w io.Writer) error {
 	if d.Warnings == nil {
 		d.Warnings = []string{}
 	}
-	return writeJSON(w, d)
+	return view.WriteJSON(w, d)
 }

@@ -1,19 +1,23 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
+
+// Predictions are what collectives cost. Rows stand in the order of P, then m,
+// then algorithms.
+type Predictions struct {
+	Source
+	Rows    []Prediction `json:"rows"`
+	LeftOut []Omission   `json:"left_out"`
+}
 
 // A Source says where costs come from: a machine's parameters and a model.
 type Source struct {
@@ -43,55 +47,6 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 	return s
 }
 
-// WriteText writes it in a line.
-func (s Source) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s, from %s", s.Machine, s.File)
-	if s.Channel != "" {
-		fmt.Fprintf(w, " (%s)", s.Channel)
-	}
-	fmt.Fprintf(w, "; %s", s.Model)
-	switch {
-	case s.Segment > 0:
-		fmt.Fprintf(w, ", %s messages, segments of %s", s.Transport, view.Bytes(s.Segment))
-	case s.Transport != "":
-		fmt.Fprintf(w, ", %s messages", s.Transport)
-	}
-	fmt.Fprintln(w)
-}
-
-// Predictions are what collectives cost. Rows stand in the order of P, then m,
-// then algorithms.
-type Predictions struct {
-	Source
-	Rows    []Prediction `json:"rows"`
-	LeftOut []Omission   `json:"left_out"`
-}
-
-// An Omission says for which P an algorithm is left out, and why.
-type Omission struct {
-	Algorithm string `json:"algorithm"`
-	Why       string `json:"why"` // it needs a power of two of ranks
-	P         []int  `json:"P"`
-}
-
-func (o Omission) String() string {
-	var ps []string
-	for _, p := range o.P {
-		ps = append(ps, strconv.Itoa(p))
-	}
-	return fmt.Sprintf("%s for P = %s: it %s", o.Algorithm, strings.Join(ps, ", "), o.Why)
-}
-
-// WriteNotes explains the mark of extrapolated values, and says what was left out.
-func (s Source) WriteNotes(w io.Writer, extrapolated bool, leftOut []Omission) {
-	if extrapolated {
-		fmt.Fprintf(w, "~ extrapolated: measured are %s.\n  %s.\n", s.Measured, strings.ToUpper(s.Rule[:1])+s.Rule[1:])
-	}
-	for _, o := range leftOut {
-		fmt.Fprintf(w, "Left out: %s.\n", o)
-	}
-}
-
 // A Prediction is the cost of one call.
 type Prediction struct {
 	Collective   string  `json:"collective"`
@@ -107,28 +62,37 @@ type Prediction struct {
 	TauLop *float64 `json:"taulop_us,omitempty"`
 }
 
-type predictionKey struct {
-	collective string
-	p, bytes   int
+// An Omission says for which P an algorithm is left out, and why.
+type Omission struct {
+	Algorithm string `json:"algorithm"`
+	Why       string `json:"why"` // it needs a power of two of ranks
+	P         []int  `json:"P"`
+}
+
+func (o Omission) String() string {
+	return fmt.Sprintf("%s for P = %s: it %s", o.Algorithm, strings.Trim(strings.ReplaceAll(fmt.Sprint(o.P), " ", ", "), "[]"), o.Why)
 }
 
 // MarkCheapest marks the cheapest rows of each collective, P and m: several
 // where they are equal, none where all are, nor where one of them is unknown.
 func (p *Predictions) MarkCheapest() {
-	calls := make(map[predictionKey][]*Prediction)
+	type call struct {
+		collective string
+		p, bytes   int
+	}
+	calls := make(map[call][]*Prediction)
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		key := predictionKey{r.Collective, r.P, r.Bytes}
+		key := call{r.Collective, r.P, r.Bytes}
 		calls[key] = append(calls[key], r)
 	}
 	for _, rows := range calls {
-		least, most := math.Inf(1), 0.0
+		least, most, unknown := math.Inf(1), 0.0, false
 		for _, r := range rows {
-			least, most = min(least, r.Microseconds), max(most, r.Microseconds)
+			least, most, unknown = min(least, r.Microseconds), max(most, r.Microseconds), unknown || r.Unknown
 		}
 		for _, r := range rows {
-			r.Cheapest = same(r.Microseconds, least) && !same(most, least) &&
-				!slices.ContainsFunc(rows, func(r *Prediction) bool { return r.Unknown })
+			r.Cheapest = !unknown && same(r.Microseconds, least) && !same(most, least)
 		}
 	}
 }
@@ -139,26 +103,17 @@ func same(a, b float64) bool { return a <= b*(1+1e-9) && b <= a*(1+1e-9) }
 // WriteText writes a table for each collective and P, and what its marks mean.
 func (p *Predictions) WriteText(w io.Writer) {
 	p.Source.WriteText(w)
-	var extrapolated, cheapest, unknown bool
-	for rows := p.Rows; len(rows) > 0; {
-		first, n := rows[0], 0
-		for n < len(rows) && rows[n].P == first.P {
-			n++
-		}
-		var collectives []string
-		for _, r := range rows[:n] {
-			if !slices.Contains(collectives, r.Collective) {
-				collectives = append(collectives, r.Collective)
-			}
-			extrapolated = extrapolated || r.Extrapolated
-			cheapest = cheapest || r.Cheapest
-			unknown = unknown || r.Unknown
-		}
-		for _, c := range collectives {
-			writePredictions(w, c, first.P, rows[:n])
-		}
-		rows = rows[n:]
+	type call struct {
+		collective string
+		p          int
 	}
+	for _, rows := range grouped(p.Rows, func(r Prediction) call { return call{r.Collective, r.P} }) {
+		writeTables(w, predictionTable(rows))
+	}
+	has := func(mark func(r Prediction) bool) bool { return slices.ContainsFunc(p.Rows, mark) }
+	cheapest := has(func(r Prediction) bool { return r.Cheapest })
+	unknown := has(func(r Prediction) bool { return r.Unknown })
+	extrapolated := has(func(r Prediction) bool { return r.Extrapolated })
 	if cheapest || unknown || extrapolated || len(p.LeftOut) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -171,113 +126,97 @@ func (p *Predictions) WriteText(w io.Writer) {
 	p.WriteNotes(w, extrapolated, p.LeftOut)
 }
 
+// WriteText writes it in a line.
+func (s Source) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s, from %s", s.Machine, s.File)
+	if s.Channel != "" {
+		fmt.Fprintf(w, " (%s)", s.Channel)
+	}
+	fmt.Fprintf(w, "; %s", s.Model)
+	if s.Transport != "" || s.Segment > 0 {
+		fmt.Fprintf(w, ", %s messages", s.Transport)
+	}
+	if s.Segment > 0 {
+		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))
+	}
+	fmt.Fprintln(w)
+}
+
+// WriteNotes explains the mark of extrapolated values, and says what was left out.
+func (s Source) WriteNotes(w io.Writer, extrapolated bool, leftOut []Omission) {
+	if extrapolated {
+		fmt.Fprintf(w, "~ extrapolated: measured are %s.\n  %s.\n", s.Measured, capital(s.Rule))
+	}
+	for _, o := range leftOut {
+		fmt.Fprintf(w, "Left out: %s.\n", o)
+	}
+}
+
+func capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
+
+// predictionTable is of one collective: sizes down, algorithms across.
+func predictionTable(rows []Prediction) view.Table {
+	t := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P), Columns: view.Numbers("m")}
+	algorithms := grouped(rows, func(r Prediction) string { return r.Algorithm })
+	for _, of := range algorithms {
+		heads := []string{of[0].Algorithm + " ", "τ-Lop "}
+		t.Columns = append(t.Columns, view.Numbers(heads[:len(of[0].cells())]...)...)
+	}
+	for _, of := range grouped(rows, func(r Prediction) int { return r.Bytes }) {
+		var costs []string
+		for _, a := range algorithms {
+			cells := make([]string, len(a[0].cells()))
+			for _, r := range of {
+				if r.Algorithm == a[0].Algorithm {
+					cells = r.cells()
+				}
+			}
+			costs = append(costs, cells...)
+		}
+		t.Add(view.Bytes(of[0].Bytes), costs)
+	}
+	return t
+}
+
+// cells are the cost with its mark, or room for one, and that by τ-Lop.
+func (r *Prediction) cells() []string {
+	mark := " "
+	if r.Cheapest {
+		mark = "*"
+	}
+	if r.TauLop == nil {
+		return []string{r.cost() + mark}
+	}
+	return []string{r.cost() + mark, microseconds(*r.TauLop, false) + " "}
+}
+
 // cost is in text, "?" of what is unknown.
 func (r *Prediction) cost() string {
 	if r.Unknown {
 		return "?"
 	}
-	return Microseconds(r.Microseconds, r.Extrapolated)
-}
-
-// writePredictions writes the table of one collective: sizes down, algorithms across.
-func writePredictions(w io.Writer, collective string, p int, rows []Prediction) {
-	var algorithms []string
-	var sizes []int
-	cells := make(map[string]string)
-	beside := false
-	key := func(algorithm string, bytes int) string { return algorithm + " " + strconv.Itoa(bytes) }
-	for _, r := range rows {
-		if r.Collective != collective {
-			continue
-		}
-		if !slices.Contains(algorithms, r.Algorithm) {
-			algorithms = append(algorithms, r.Algorithm)
-		}
-		if len(sizes) == 0 || sizes[len(sizes)-1] != r.Bytes {
-			sizes = append(sizes, r.Bytes)
-		}
-		mark := " "
-		if r.Cheapest {
-			mark = "*"
-		}
-		cells[key(r.Algorithm, r.Bytes)] = r.cost() + mark
-		if r.TauLop != nil {
-			beside = true
-			cells[key(r.Algorithm, r.Bytes)] += "\t" + Microseconds(*r.TauLop, false) + " "
-		}
-	}
-	fmt.Fprintf(w, "\n%s, P = %d; times in µs\n", collective, p)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "m\t")
-	for _, a := range algorithms {
-		fmt.Fprintf(t, "%s \t", a)
-		if beside {
-			fmt.Fprint(t, "τ-Lop \t")
-		}
-	}
-	fmt.Fprintln(t)
-	for _, m := range sizes {
-		fmt.Fprintf(t, "%s\t", view.Bytes(m))
-		for _, a := range algorithms {
-			fmt.Fprintf(t, "%s\t", cells[key(a, m)])
-		}
-		fmt.Fprintln(t)
-	}
-	t.Flush()
-}
-
-// Microseconds writes a cost with four digits, six decimals at most, and a mark
-// in front if it is extrapolated.
-func Microseconds(us float64, extrapolated bool) string {
-	decimals := 0
-	if us > 0 {
-		magnitude := int(math.Floor(math.Log10(us)))
-		decimals = min(max(3-magnitude, 0), 6)
-		if magnitude > 3 { // four digits are what measured parameters are good for
-			unit := math.Pow10(magnitude - 3)
-			us = math.Round(us/unit) * unit
-		}
-	}
-	text := strconv.FormatFloat(us, 'f', decimals, 64)
-	if extrapolated {
-		return "~" + text
-	}
-	return text
+	return microseconds(r.Microseconds, r.Extrapolated)
 }
 
 // WriteTSV writes a line for each row: machine, collective, algorithm, P, m in
 // bytes and the cost in µs, and that of τ-Lop where it stands beside.
 func (p *Predictions) WriteTSV(w io.Writer) {
-	out := printable.NewTable(w, '\t')
-	header := []string{"machine", "collective", "algorithm", "P", "m_bytes", "cost_us"}
+	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
 	if len(p.Rows) > 0 && p.Rows[0].TauLop != nil {
-		header = append(header, "taulop_us")
+		t.Columns = append(t.Columns, view.Words("taulop_us")...)
 	}
-	out.Write(header)
 	for _, r := range p.Rows {
-		cost := ""
+		cost := []string{""}
 		if !r.Unknown {
-			cost = fmt.Sprintf("%.6f", r.Microseconds)
+			cost[0] = fmt.Sprintf("%.6f", r.Microseconds)
 		}
-		row := []string{p.Machine, r.Collective, r.Algorithm, strconv.Itoa(r.P), strconv.Itoa(r.Bytes), cost}
 		if r.TauLop != nil {
-			row = append(row, fmt.Sprintf("%.6f", *r.TauLop))
+			cost = append(cost, fmt.Sprintf("%.6f", *r.TauLop))
 		}
-		out.Write(row)
+		t.Add(p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cost)
 	}
-	out.Flush() // who gave w knows what went wrong
+	t.WriteValues(w, '\t') // who gave w knows what went wrong
 }
 
 // WriteJSON writes the document.
-func (p *Predictions) WriteJSON(w io.Writer) error {
-	if p.LeftOut == nil {
-		p.LeftOut = []Omission{}
-	}
-	return writeJSON(w, p)
-}
-
-func writeJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(document)
-}
+func (p *Predictions) WriteJSON(w io.Writer) error { return view.WriteJSON(w, p) }

@@ -33,11 +33,11 @@ func TestMicroseconds(t *testing.T) {
 		{0, "0"}, {0.00000125, "0.000001"}, {0.00125, "0.001250"}, {0.65432, "0.6543"}, {6.5432, "6.543"}, {65.432, "65.43"},
 		{654.32, "654.3"}, {6543.2, "6543"}, {6543210, "6543000"},
 	} {
-		if got := Microseconds(tt.us, false); got != tt.want {
+		if got := microseconds(tt.us, false); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.us, got, tt.want)
 		}
 	}
-	if got := Microseconds(1, true); got != "~1.000" {
+	if got := microseconds(1, true); got != "~1.000" {
 		t.Errorf("extrapolated: %q", got)
 	}
 }

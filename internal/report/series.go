@@ -1,16 +1,10 @@
-// Package report turns results into what people read: tables and documents.
-//
-// Its opinion: text and JSON come from the same value, every number stands
-// with its unit and its interval and has as many digits as the interval
-// deserves, and a warning stands with the number that it speaks against.
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
@@ -36,7 +30,7 @@ type Series struct {
 	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // of each worker, off cache
 	Copy         string                `json:"copy"`
 	Confidence   float64               `json:"confidence"`
-	Rows         []Row                 `json:"rows"`
+	Rows         []series.Row          `json:"rows"`
 	Results      Results               `json:"results"`
 	Launches     int                   `json:"launches"`
 	Within       *float64              `json:"spread_within_launches"`  // relative standard deviation of batches
@@ -44,34 +38,10 @@ type Series struct {
 	Warnings     []string              `json:"warnings"`
 }
 
-// A Row is a measured k.
-type Row struct {
-	K        int          `json:"k"`
-	Bytes    int          `json:"bytes"`
-	Message  fit.Estimate `json:"l_ns"`
-	Transfer fit.Estimate `json:"L_ns"`
-	Copy     fit.Estimate `json:"copy_ns"`
-	Samples  []float64    `json:"samples_ns"` // of l, one a launch
-}
-
 // Results are what follows from the rows.
 type Results struct {
-	L       fit.Estimate `json:"L_ns"`
-	Slope   fit.Estimate `json:"slope_ns"` // a transfer, by the slope of l over k
-	Y       fit.Estimate `json:"y_ns"`
-	C       fit.Estimate `json:"c_ns"`
-	Copy    fit.Estimate `json:"copy_ns"`
-	Remarks []string     `json:"remarks"`
-}
-
-// Add adds a row as it was measured.
-func (s *Series) Add(r series.Row) Row {
-	row := Row{K: r.K, Bytes: r.Bytes, Message: r.Message, Transfer: r.Transfer, Copy: r.Copy}
-	for _, sample := range r.Samples {
-		row.Samples = append(row.Samples, sample.NS)
-	}
-	s.Rows = append(s.Rows, row)
-	return row
+	series.Result
+	Remarks []string `json:"remarks"`
 }
 
 // Warn adds warnings.
@@ -85,7 +55,7 @@ func (s *Series) Warn(ws ...error) {
 
 // Finish takes over a result, with remarks on what it means.
 func (s *Series) Finish(r series.Result, f *params.File) {
-	s.Results = Results{L: r.L, Slope: r.Slope, Y: r.Y, C: r.C, Copy: r.Copy}
+	s.Rows, s.Results, s.Confidence = r.Rows, Results{Result: r}, fit.Confidence
 	s.Launches = len(f.Launches)
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) {
@@ -149,74 +119,49 @@ func (s *Series) WriteHeader(w io.Writer) {
 	if !s.Concurrent {
 		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs\n", s.Tau)
 	}
-	fmt.Fprintf(w, "placement %s:\n%s\n", s.Placement.Policy, indent(s.Placement.String()))
-	fmt.Fprintf(w, "%8s %12s %14s %14s  %-21s %8s\n", "k", "m", fmt.Sprintf("l(k,%d)", s.Tau), s.name("L"), "95 % interval of L", "launches")
-	fmt.Fprintf(w, "%8s %12s %14s %14s  ns\n", "segments", "bytes", "ns", "ns")
+	placement := placementTable(s.Placement)
+	placement.Title = fmt.Sprintf("placement %s:", s.Placement.Policy)
+	placement.WriteText(w)
 }
 
-// machine is the machine in a line.
-func machine(p provenance.Provenance) string {
-	parts := []string{"taulop " + p.Taulop}
-	for _, part := range []string{p.Hostname, p.CPUModel, p.Kernel, p.Time} {
-		if part != "" {
-			parts = append(parts, part)
-		}
+// WriteRows writes a table of all k.
+func (s *Series) WriteRows(w io.Writer) {
+	t := view.Table{Columns: []view.Column{
+		{Name: "k", Unit: "segments"}, {Name: "m", Unit: "bytes"}, {Name: fmt.Sprintf("l(k,%d)", s.Tau), Unit: "ns"},
+		{Name: s.name("L"), Unit: "ns"}, {Name: "95 % interval of L", Unit: "ns", Left: true}, {Name: "launches"},
+	}}
+	for _, r := range s.Rows {
+		t.Add(r.K, r.Bytes, view.Center(r.Message), view.Center(r.Transfer), view.Interval(r.Transfer), r.Message.N)
 	}
-	return strings.Join(parts, ", ")
-}
-
-// WriteRow writes a row of the table.
-func (s *Series) WriteRow(w io.Writer, r Row) {
-	half := (r.Transfer.Hi - r.Transfer.Lo) / 2
-	fmt.Fprintf(w, "%8d %12d %14s %14s  %-21s %8d", r.K, r.Bytes,
-		view.Center(r.Message), view.Digits(r.Transfer.Center, half), view.Interval(r.Transfer), r.Message.N)
-	fmt.Fprintln(w)
+	t.WriteText(w)
 }
 
 // WriteResults writes the parameters, first the line that the paper's tool
 // ended with.
 func (s *Series) WriteResults(w io.Writer) {
-	if len(s.Rows) == 0 {
-		return
-	}
 	r := s.Results
-	line := func(name string, e fit.Estimate, note string) {
-		fmt.Fprintf(w, "%s = %s ns  %s%s\n", name, view.Center(e), view.Interval(e), note)
+	add := func(name string, e fit.Estimate, what string) {
+		fmt.Fprintf(w, "%*s = %s ns  %s  %s\n", utf8.RuneCountInString(s.name("L")), name, view.Center(e), view.Interval(e), what)
 	}
-	line(s.name("L"), r.L, "  mean over k")
-	pad := func(name string) string {
-		return fmt.Sprintf("%*s", len([]rune(s.name("L"))), name)
-	}
+	add(s.name("L"), r.L, "mean over k")
 	if len(s.Rows) > 1 {
-		line(pad("slope"), r.Slope, "  of l over k, a transfer")
+		add("slope", r.Slope, "of l over k, a transfer")
 	}
 	if s.SegmentBytes > 0 {
-		line(pad(fmt.Sprintf("y(%d)", s.Tau)), r.Y, "  synchronisation: transfers of nothing")
-		line(pad(s.name("c")), r.C, "  copy: L − y")
-		line(pad("copy"), r.Copy, "  the bare copy, measured without flags")
+		add(fmt.Sprintf("y(%d)", s.Tau), r.Y, "synchronisation: transfers of nothing")
+		add(s.name("c"), r.C, "copy: L − y")
+		add("copy", r.Copy, "the bare copy, measured without flags")
 	}
 	if s.Within != nil && s.Between != nil {
-		fmt.Fprintf(w, "%d launches; samples differ by %s %% within a launch, %s %% between launches. Intervals are over launches of this hour.\n",
-			s.Launches, view.Digits(100**s.Within, 0.1), view.Digits(100**s.Between, 0.1))
+		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
 	}
 	for _, remark := range r.Remarks {
-		fmt.Fprintf(w, "%s\n", strings.ToUpper(remark[:1])+remark[1:])
+		fmt.Fprintln(w, capital(remark))
 	}
 }
 
 // WriteJSON writes the document.
-func (s *Series) WriteJSON(w io.Writer) error {
-	if s.Warnings == nil {
-		s.Warnings = []string{}
-	}
-	if s.Results.Remarks == nil {
-		s.Results.Remarks = []string{}
-	}
-	s.Confidence = fit.Confidence
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(s)
-}
+func (s *Series) WriteJSON(w io.Writer) error { return view.WriteJSON(w, s) }
 
 // name is L(8KB,2) for L.
 func (s *Series) name(parameter string) string {
@@ -229,8 +174,4 @@ func times(ratio float64) string {
 		return fmt.Sprintf("%.1f times", ratio)
 	}
 	return fmt.Sprintf("%.0f %% of", 100*ratio)
-}
-
-func indent(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
 }

@@ -31,15 +31,15 @@ func TestWriteSweep(t *testing.T) {
 	WriteSweep(&b, f)
 	for _, want := range []string{
 		"ring, placement local, off cache; segments of 8K, longer messages as a whole\nnothing is measured yet\n",
-		"      256K                    9000\n", // and no A(τ) without L(m,1)
+		"  256K            9000\n", // and no A(τ) without L(m,1)
 		"    0  50\n",
 		"1024 elements, in cache: ns an element",
 		"read  int32  2.00  2.00",
 		"L(m,τ) in ns, ring, placement local, in cache; segments of 8K",
-		"         m    isolated         τ=2     A(τ)",
-		"        64         150         200     1.50", // A = 2·150/200
-		"        8K        1000        1500     1.33",
-		"       64K        8000\n", // the rest is not there yet
+		"     m  isolated   τ=2  A(τ)",
+		"    64       150   200  1.50", // A = 2·150/200
+		"    8K      1000  1500  1.33",
+		"   64K      8000\n", // the rest is not there yet
 		"8 cells in 60 s, no launches; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
 	} {
 		if !strings.Contains(b.String(), want) {

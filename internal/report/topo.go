@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -48,7 +49,7 @@ func (t *Topology) Place(tau int) error {
 }
 
 // WriteJSON writes the document.
-func (t *Topology) WriteJSON(w io.Writer) error { return writeJSON(w, t) }
+func (t *Topology) WriteJSON(w io.Writer) error { return view.WriteJSON(w, t) }
 
 // WriteText writes what the machine has and what would spoil a measurement, or the
 // placements alone, if there are any.
@@ -218,7 +219,9 @@ func (t *Topology) writePlacements(out io.Writer) {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "-%s, %s:\n%v", p.Policy, printable.Count(len(p.Workers), "worker"), p)
+		table := placementTable(p)
+		table.Title = fmt.Sprintf("-%s, %s:", p.Policy, printable.Count(len(p.Workers), "worker"))
+		table.WriteText(out)
 	}
 	if t.Placements[0].Oversubscribed {
 		fmt.Fprintf(out, "\nThere are only %s for %s: they take turns, and what is measured is not concurrency.\n",

@@ -75,7 +75,7 @@ func TestVerificationJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(v, &back) {
+	if back.Warnings == nil || !reflect.DeepEqual(v.Rows, back.Rows) || !reflect.DeepEqual(v.Means, back.Means) || !reflect.DeepEqual(v.LogGP, back.LogGP) {
 		t.Errorf("%+v became %+v", v, back)
 	}
 }

@@ -3,6 +3,8 @@ package view
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -21,7 +23,8 @@ type Table struct {
 // A Column is a column's head.
 type Column struct {
 	Name string
-	Left bool // words: they begin where the column does, numbers end where it does
+	Unit string // below the name, where a column's name has no room for it
+	Left bool   // words: they begin where the column does, numbers end where it does
 }
 
 // Numbers are columns of numbers.
@@ -40,8 +43,31 @@ func Words(names ...string) (columns []Column) {
 	return columns
 }
 
-// Add adds a row.
-func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+// Add adds a row of cells and lists of cells; nil is an empty one. A float64 is a value
+// for programs: it has six digits, and its cell is empty where it is not finite.
+func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, texts(nil, cells)) }
+
+func texts(row []string, cells []any) []string {
+	for _, cell := range cells {
+		switch cell := cell.(type) {
+		case nil:
+			row = append(row, "")
+		case []string:
+			row = append(row, cell...)
+		case []any:
+			row = texts(row, cell)
+		case float64:
+			text := ""
+			if !math.IsNaN(cell) && !math.IsInf(cell, 0) {
+				text = strconv.FormatFloat(cell, 'g', 6, 64)
+			}
+			row = append(row, text)
+		default:
+			row = append(row, fmt.Sprint(cell))
+		}
+	}
+	return row
+}
 
 // Note adds a sentence below the rows.
 func (t *Table) Note(format string, args ...any) {
@@ -56,12 +82,12 @@ func (t *Table) WriteText(w io.Writer) {
 	if t.Title != "" {
 		fmt.Fprintln(w, t.Title)
 	}
-	var heads []string
-	for _, c := range t.Columns {
-		heads = append(heads, c.Name)
-	}
 	widths := make([]int, len(t.Columns))
-	lines := append([][]string{heads}, t.Rows...)
+	var units []string
+	for _, c := range t.Columns {
+		units = append(units, c.Unit)
+	}
+	lines := append([][]string{t.heads(), units}, t.Rows...)
 	for _, cells := range lines {
 		for i, cell := range cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
@@ -80,7 +106,7 @@ func (t *Table) WriteText(w io.Writer) {
 				line.WriteString(strings.Repeat(" ", gap) + cell + space)
 			}
 		}
-		if text := strings.TrimRight(line.String(), " "); text != "" { // of tables without heads
+		if text := strings.TrimRight(line.String(), " "); text != "" { // of tables without heads or units
 			fmt.Fprintln(w, text)
 		}
 	}
@@ -98,16 +124,22 @@ func WriteTables(w io.Writer, tables []Table) {
 }
 
 // WriteValues writes the rows under their heads as values separated by comma or tab.
+// Rows that are shorter than the heads are filled up with empty cells.
 func (t *Table) WriteValues(w io.Writer, separator rune) error {
 	out := printable.NewTable(w, separator)
-	var heads []string
-	for _, c := range t.Columns {
-		heads = append(heads, c.Name)
-	}
-	for _, cells := range append([][]string{heads}, t.Rows...) {
-		if err := out.Write(cells); err != nil {
+	for _, cells := range append([][]string{t.heads()}, t.Rows...) {
+		row := make([]string, len(t.Columns))
+		copy(row, cells)
+		if err := out.Write(row); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
+}
+
+func (t *Table) heads() (names []string) {
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	return names
 }

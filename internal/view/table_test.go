@@ -1,6 +1,8 @@
 package view
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,14 +27,32 @@ func TestTableText(t *testing.T) {
 	}
 }
 
+func TestTableUnits(t *testing.T) {
+	table := Table{Columns: []Column{{Name: "k"}, {Name: "L", Unit: "ns"}, {Name: "of", Left: true}}}
+	table.Add(2, "1200.5", "ring")
+	var b strings.Builder
+	table.WriteText(&b)
+	if want := "  k       L  of\n         ns\n  2  1200.5  ring\n"; b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+func TestTableAdd(t *testing.T) {
+	var table Table
+	table.Add("a", 3, true, nil, []string{"b", ""}, []any{1.23456789, math.NaN(), math.Inf(1)}, -1e-9)
+	if want := []string{"a", "3", "true", "", "b", "", "1.23457", "", "", "-1e-09"}; !slices.Equal(table.Rows[0], want) {
+		t.Errorf("got %q, want %q", table.Rows[0], want)
+	}
+}
+
 func TestTableValues(t *testing.T) {
-	table := Table{Columns: Words("name", "note")}
+	table := Table{Columns: Words("name", "note", "p")}
 	table.Add("a,b", "=1+1")
 	var b strings.Builder
 	if err := table.WriteValues(&b, ','); err != nil {
 		t.Fatal(err)
 	}
-	if want := "name,note\n\"a,b\",'=1+1\n"; b.String() != want {
+	if want := "name,note,p\n\"a,b\",'=1+1,\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }

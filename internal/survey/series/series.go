@@ -187,22 +187,22 @@ func (s *sampler) Close() {}
 
 // A Row is what was found for one k.
 type Row struct {
-	K        int             `json:"k"`
-	Bytes    int             `json:"bytes"`
-	Message  fit.Estimate    `json:"l_ns"`    // l(k,τ)
-	Transfer fit.Estimate    `json:"L_ns"`    // L(S,τ)
-	Copy     fit.Estimate    `json:"copy_ns"` // one uncontended copy of a segment; unknown for S = 0
-	Samples  []params.Sample `json:"samples"` // of l
+	K        int          `json:"k"`
+	Bytes    int          `json:"bytes"`
+	Message  fit.Estimate `json:"l_ns"`       // l(k,τ)
+	Transfer fit.Estimate `json:"L_ns"`       // L(S,τ)
+	Copy     fit.Estimate `json:"copy_ns"`    // one uncontended copy of a segment; unknown for S = 0
+	Samples  []float64    `json:"samples_ns"` // of l, one a launch
 }
 
 // A Result is a series' rows and what follows from them, in ns.
 type Result struct {
-	Rows  []Row
-	L     fit.Estimate // the paper's: the mean over k
-	Slope fit.Estimate // what one more transfer adds, by the line through l(k)
-	Y     fit.Estimate // y(τ), a transfer of nothing
-	C     fit.Estimate // c(S,τ) = L − y
-	Copy  fit.Estimate // c(S,τ) measured by copies without flags, mean over k
+	Rows  []Row        `json:"-"`
+	L     fit.Estimate `json:"L_ns"`     // the paper's: the mean over k
+	Slope fit.Estimate `json:"slope_ns"` // what one more transfer adds, by the line through l(k)
+	Y     fit.Estimate `json:"y_ns"`     // y(τ), a transfer of nothing
+	C     fit.Estimate `json:"c_ns"`     // c(S,τ) = L − y
+	Copy  fit.Estimate `json:"copy_ns"`  // c(S,τ) measured by copies without flags, mean over k
 }
 
 // Conclude works out the parameters from what launches found.
@@ -225,7 +225,10 @@ func (r Request) Conclude(f *params.File) (res Result) {
 		if c == nil {
 			continue
 		}
-		row := Row{K: k, Bytes: k * r.SegmentBytes, Message: c.Time, Transfer: c.Segment(), Copy: unknown, Samples: c.Samples}
+		row := Row{K: k, Bytes: k * r.SegmentBytes, Message: c.Time, Transfer: c.Segment(), Copy: unknown}
+		for _, sample := range c.Samples {
+			row.Samples = append(row.Samples, sample.NS)
+		}
 		if bare := at[r.key(params.CopyCell, k)]; bare != nil && r.SegmentBytes > 0 {
 			row.Copy = bare.Time
 		}

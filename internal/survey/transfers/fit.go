@@ -94,7 +94,7 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 		return err
 	}
 	for i, place := range places {
-		if i >= len(f.Placements) || place.String() != f.Placements[i].String() {
+		if i >= len(f.Placements) || !slices.Equal(place.Workers, f.Placements[i].Workers) {
 			return fmt.Errorf("placement %s puts workers elsewhere than then", place.Policy)
 		}
 	}

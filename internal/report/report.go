@@ -1,0 +1,167 @@
+// Package report turns results into what people read: tables and documents.
+//
+// Its opinion: text and JSON come from the same value, every number stands
+// with its unit and its interval and has as many digits as the interval
+// deserves, and a warning stands with the number that it speaks against.
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// writeTables writes tables with an empty line before each.
+func writeTables(w io.Writer, tables ...view.Table) {
+	for i := range tables {
+		fmt.Fprintln(w)
+		tables[i].WriteText(w)
+	}
+}
+
+// grouped are the rows of each key, in the order in which keys come first.
+func grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
+	at := make(map[K]int)
+	for _, r := range rows {
+		i, found := at[key(r)]
+		if !found {
+			i = len(groups)
+			at[key(r)], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
+// machine is the machine in a line.
+func machine(p provenance.Provenance) string {
+	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, p.Time}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
+}
+
+// placementTable is a table of the workers.
+func placementTable(p numa.Placement) view.Table {
+	t := view.Table{Columns: view.Numbers("worker", "CPU", "core", "package", "node", "user buffer's node", "intermediate buffer's node", "distance")}
+	for i, w := range p.Workers {
+		distance := "?"
+		if w.Distance > 0 {
+			distance = strconv.Itoa(w.Distance)
+		}
+		t.Add(i, w.ID, w.Core, w.Package, w.Node, w.UserNode, w.IntermediateNode, distance)
+	}
+	return t
+}
+
+func percents(shares ...float64) (cells []string) {
+	for _, share := range shares {
+		cells = append(cells, fmt.Sprintf("%.1f", 100*share))
+	}
+	return cells
+}
+
+// predicted has two cells for each prediction: it in µs, and how far it is off what
+// was measured, in percent.
+func predicted(predictions []verify.Prediction, measured float64) (cells []string) {
+	for _, p := range predictions {
+		off, digits := 100*(p.Ns-measured)/measured, 1
+		if math.Abs(off) >= 1000 {
+			digits = 0
+		}
+		cells = append(cells, microseconds(p.Ns/1e3, p.Extrapolated), fmt.Sprintf("%+.*f", digits, off))
+	}
+	return cells
+}
+
+// beside are the heads of predicted.
+func beside(models ...string) (columns []view.Column) {
+	for _, model := range models {
+		columns = append(columns, view.Numbers(model, "error")...)
+	}
+	return columns
+}
+
+// microseconds writes a cost with four digits, six decimals at most, and a mark
+// in front if it is extrapolated.
+func microseconds(us float64, extrapolated bool) string {
+	decimals := 0
+	if us > 0 {
+		magnitude := int(math.Floor(math.Log10(us)))
+		decimals = min(max(3-magnitude, 0), 6)
+		if magnitude > 3 { // four digits are what measured parameters are good for
+			unit := math.Pow10(magnitude - 3)
+			us = math.Round(us/unit) * unit
+		}
+	}
+	text := strconv.FormatFloat(us, 'f', decimals, 64)
+	if extrapolated {
+		return "~" + text
+	}
+	return text
+}
+
+// significant writes three digits.
+func significant(v float64) string { return view.Digits(v, 0) }
+
+// differ says what samples differ by, in shares.
+func differ(within, between float64) string {
+	return fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", view.Digits(100*within, 0.1), view.Digits(100*between, 0.1))
+}
+
+// launches says how a file was measured.
+func launches(f *params.File) string {
+	alive := 0
+	for _, l := range f.Launches {
+		if !l.Died {
+			alive++
+		}
+	}
+	switch n := f.Sessions(); {
+	case alive == 0:
+		return "no launches"
+	case alive == 1:
+		return "one launch"
+	case n == 1:
+		return fmt.Sprintf("%d launches of one session", alive)
+	default:
+		return fmt.Sprintf("%d launches of %d sessions", alive, n)
+	}
+}
+
+// WriteReach says how well a file's cells are known.
+func WriteReach(w io.Writer, f *params.File) {
+	decimals := 0
+	if f.Seconds < 10 {
+		decimals = 1
+	}
+	fmt.Fprintf(w, "%d cells in %.*f s, %s; ", len(f.Cells), decimals, f.Seconds, launches(f))
+	widths := f.Widths()
+	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
+	rest := fmt.Sprintf("±%s %% for 9 of 10", view.Digits(100*most, 1))
+	if !(most <= math.MaxFloat64) {
+		rest = "too few samples for 9 of 10"
+	}
+	if half <= math.MaxFloat64 {
+		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, %s\n", view.Digits(100*half, 1), rest)
+	} else {
+		fmt.Fprintln(w, "samples are too few for intervals of half of them")
+	}
+	within, between, sessions := f.Components()
+	switch {
+	case math.IsNaN(within) || math.IsNaN(between):
+	case math.IsNaN(sessions):
+		fmt.Fprintf(w, "%s; intervals are over the launches of one session: another hour is not in them, until a session is added\n", differ(within, between))
+	default:
+		fmt.Fprintf(w, "%s, %s %% between sessions; intervals are over sessions (median standard deviations of all cells)\n",
+			differ(within, between), view.Digits(100*sessions, 0.1))
+	}
+}

@@ -1,0 +1,35 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// Lists without anything in them are [], at any depth; those of types that have JSON of
+// their own, and those that may be left out, stay as they are.
+func TestWriteJSON(t *testing.T) {
+	type row struct {
+		Samples []float64 `json:"samples"`
+	}
+	document := struct {
+		row
+		Rows     []row       `json:"rows"`
+		Result   *row        `json:"result"`
+		None     *row        `json:"none"`
+		Allowed  numa.CPUSet `json:"allowed"`
+		Warnings []string    `json:"warnings,omitempty"`
+	}{Rows: []row{{}}, Result: &row{}}
+	var b strings.Builder
+	if err := WriteJSON(&b, &document); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
+	if got := strings.NewReplacer(" ", "", "\n", "").Replace(b.String()); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if document.Warnings != nil {
+		t.Error("a list that is left out is there")
+	}
+}
