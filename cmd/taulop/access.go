@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/numa"
@@ -50,8 +50,8 @@ func accessCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	var r access.Request
-	if r.Caches, err = parseCaches(c); err != nil {
-		return err
+	if r.Caches, err = argument.Caches(c); err != nil {
+		return usageError(err.Error())
 	}
 	if r.Passes, err = passes(ops, types, elements, sizes, strides); err != nil {
 		return err
@@ -84,30 +84,30 @@ func passes(ops, types, elements, sizes, strides string) (all []access.Pass, err
 	if elements != "" && sizes != "" {
 		return nil, usagef("-n and -size cannot be used together: choose one")
 	}
-	strideList, err := numbers("-stride", strides, numberOf)
+	strideList, err := argument.Numbers("-stride", strides, argument.Bytes)
 	if err != nil {
-		return nil, err
+		return nil, usageError(err.Error())
 	}
-	operations, err := among("-ops", ops, access.Operations)
+	operations, err := argument.Among("-ops", ops, access.Operations)
 	if err != nil {
-		return nil, err
+		return nil, usageError(err.Error())
 	}
-	typeList, err := among("-types", types, access.Types)
+	typeList, err := argument.Among("-types", types, access.Types)
 	if err != nil {
-		return nil, err
+		return nil, usageError(err.Error())
 	}
 	if sizes == "" {
 		n := access.DefaultN
 		if elements != "" {
-			if n, err = numbers("-n", elements, numberOf); err != nil {
-				return nil, err
+			if n, err = argument.Numbers("-n", elements, argument.Bytes); err != nil {
+				return nil, usageError(err.Error())
 			}
 		}
 		all = access.Grid(operations, typeList, n, strideList)
 	} else {
-		list, err := numbers("-size", sizes, numberOf)
+		list, err := argument.Numbers("-size", sizes, argument.Bytes)
 		if err != nil {
-			return nil, err
+			return nil, usageError(err.Error())
 		}
 		if all, err = access.Sized(operations, typeList, list, strideList); err != nil {
 			return nil, usageError(err.Error())
@@ -119,26 +119,4 @@ func passes(ops, types, elements, sizes, strides string) (all []access.Pass, err
 		}
 	}
 	return all, nil
-}
-
-// numberOf reads a number or a size, 4096 or 4K.
-func numberOf(text string) (int, error) {
-	n, _, err := parseSize(text, 1)
-	return n, err
-}
-
-// among reads a list of names that there are, each once, in their own order.
-func among(name, list string, known []string) (found []string, err error) {
-	given := strings.Split(list, ",")
-	for i := range given {
-		if given[i] = strings.TrimSpace(given[i]); !slices.Contains(known, given[i]) {
-			return nil, usagef("%s: there is no %q: use some of %s", name, given[i], strings.Join(known, ","))
-		}
-	}
-	for _, k := range known {
-		if slices.Contains(given, k) {
-			found = append(found, k)
-		}
-	}
-	return found, nil
 }

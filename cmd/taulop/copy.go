@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/levels"
 	"github.com/taulop/taulop/numa"
@@ -48,12 +47,12 @@ func copyCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		return err
 	}
 	if copies.Sizes = levels.CopySizes; sizes != "" {
-		if copies.Sizes, err = parseList(sizes, false, parseBytes); err != nil {
+		if copies.Sizes, err = argument.List(sizes, false, argument.Some); err != nil {
 			return usagef("-m: %v", err)
 		}
 	}
 	if copies.Taus = levels.Taus(machine); taus != "" {
-		if copies.Taus, err = parseList(taus, true, parseTau); err != nil {
+		if copies.Taus, err = argument.List(taus, true, argument.Tau); err != nil {
 			return usagef("-tau: %v", err)
 		}
 	}
@@ -67,7 +66,7 @@ func copyCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		return usageError(err.Error())
 	}
 	found, _ := levels.Levels(machine, place, copies.Taus[0])
-	for _, name := range fields(names) {
+	for _, name := range argument.Names(names) {
 		var known []string
 		for _, l := range found {
 			known = append(known, l.Name)
@@ -88,20 +87,4 @@ func copyCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 			report.WriteLevels(w, f)
 		}),
 	})
-}
-
-func parseBytes(text string) (int, error) {
-	m, _, err := parseSize(text, 1)
-	if err == nil && m < 1 {
-		err = fmt.Errorf("size %q: give at least one byte", text)
-	}
-	return m, err
-}
-
-func parseTau(text string) (int, error) {
-	tau, err := strconv.Atoi(text)
-	if err != nil || tau < 1 {
-		return 0, fmt.Errorf("%q is not a τ: give whole numbers from 1, like 1,2,4", text)
-	}
-	return tau, nil
 }

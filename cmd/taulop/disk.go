@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/numa"
@@ -52,15 +53,15 @@ func diskCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		return usagef("got %d arguments, want 1: taulop disk DIR, a directory on the disk to measure", n)
 	}
 	r.Dir = req.words[0]
-	if r.Sizes, err = numbers("-sizes", sizes, numberOf); err != nil {
-		return err
+	if r.Sizes, err = argument.Numbers("-sizes", sizes, argument.Bytes); err != nil {
+		return usageError(err.Error())
 	}
-	if r.FileBytes, err = numberOf(fileSize); err != nil {
+	if r.FileBytes, err = argument.Bytes(fileSize); err != nil {
 		return usagef("-file: %v", err)
 	}
-	names, err := among("-cache", mode, []string{"out", "in"})
+	names, err := argument.Among("-cache", mode, []string{"out", "in"})
 	if err != nil {
-		return err
+		return usageError(err.Error())
 	}
 	for _, name := range names {
 		r.Modes = append(r.Modes, map[string]disk.Mode{"out": disk.Direct, "in": disk.Cached}[name])

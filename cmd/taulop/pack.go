@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/numa"
@@ -49,15 +50,15 @@ func packCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	if err != nil {
 		return err
 	}
-	if err := fitsMemory("-array", array); err != nil {
-		return err
+	if err := argument.FitsMemory("-array", array); err != nil {
+		return usageError(err.Error())
 	}
 	packs := strides.Request{Segments: 2, SegmentBytes: 8 << 10}
 	if packs.Messages, err = packMessages(req.words, sizes, ds, element, array); err != nil {
 		return err
 	}
-	if packs.Caches, err = parseCaches(caches); err != nil {
-		return err
+	if packs.Caches, err = argument.Caches(caches); err != nil {
+		return usageError(err.Error())
 	}
 	if packs.Pairs = strides.Pairs(machine); cpus != "" {
 		two, err := numa.ParseOrder(cpus)
@@ -89,20 +90,20 @@ func packCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 
 // packMessages are those that are named, each contiguous too, or all of lists.
 func packMessages(words []string, sizes, distances, element, array string) ([]strided.Message, error) {
-	most, _, err := parseSize(array, 1)
+	most, err := argument.Bytes(array)
 	if err != nil || most < 1 {
 		return nil, usagef("-array is %q: give the size of the array, like 16M", array)
 	}
-	of, _, err := parseSize(element, 1)
+	of, err := argument.Bytes(element)
 	if err != nil || of < 1 {
 		return nil, usagef("-element is %q: give the size of an element in bytes, like 4 or 8", element)
 	}
 	if len(words) == 0 {
-		ms, err := parseList(sizes, false, parseBytes)
+		ms, err := argument.List(sizes, false, argument.Some)
 		if err != nil {
 			return nil, usagef("-m: %v", err)
 		}
-		ds, err := parseList(distances, false, parseBytes)
+		ds, err := argument.List(distances, false, argument.Some)
 		if err != nil {
 			return nil, usagef("-d: %v", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/view"
@@ -81,8 +82,8 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 // pairSizes are the sizes of a list, and 0.
 func pairSizes(list string) ([]int, error) {
 	const most = 64 << 20
-	sizes, err := parseList(list, false, func(text string) (int, error) {
-		m, _, err := parseSize(text, 1)
+	sizes, err := argument.List(list, false, func(text string) (int, error) {
+		m, err := argument.Bytes(text)
 		if err == nil && m > most {
 			err = fmt.Errorf("a message of %s is too large: give up to %s", text, view.Bytes(most))
 		}

@@ -10,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
@@ -154,18 +154,20 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if err := checkAs(req.as); err != nil {
 		return err
 	}
-	if req.choice.Levels = fields(lists.levels); len(req.choice.Levels) > 0 && req.kind.name != "copy" {
+	if req.choice.Levels = argument.Names(lists.levels); len(req.choice.Levels) > 0 && req.kind.name != "copy" {
 		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
 	}
-	if req.choice.Variants = fields(lists.variants); len(req.choice.Variants) > 0 && req.kind.ofProfiles == nil {
+	if req.choice.Variants = argument.Names(lists.variants); len(req.choice.Variants) > 0 && req.kind.ofProfiles == nil {
 		return usagef("-variant chooses what surveys measured: leave it out of %s, or take the chart access, pack, patterns or disk", req.kind.name)
 	}
-	req.choice.Algorithms = fields(lists.algorithms)
+	req.choice.Algorithms = argument.Names(lists.algorithms)
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
 		return err
 	}
-	if err := req.taus(lists.taus); err != nil {
-		return err
+	if lists.taus != "" {
+		if req.choice.Taus, err = argument.List(lists.taus, true, argument.Tau); err != nil {
+			return usagef("-tau: %v", err)
+		}
 	}
 	if req.choice.P < 0 {
 		return usagef("-P is %d: give the number of ranks", req.choice.P)
@@ -187,33 +189,6 @@ func (req *plotRequest) choose(word string) error {
 		names = append(names, k.name)
 	}
 	return usagef("there is no chart %q; did you mean %q? There are %s", word, collective.Nearest(word, names), strings.Join(names, ", "))
-}
-
-// fields are the parts of a list between commas.
-func fields(list string) (parts []string) {
-	for _, part := range strings.Split(list, ",") {
-		if part = strings.TrimSpace(part); part != "" && !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
-	}
-	return parts
-}
-
-func (req *plotRequest) taus(list string) (err error) {
-	if list == "" {
-		return nil
-	}
-	req.choice.Taus, err = parseList(list, true, func(text string) (int, error) {
-		tau, err := strconv.Atoi(text)
-		if err != nil || tau < 1 {
-			return 0, fmt.Errorf("%q is not a τ: give whole numbers from 1, like 1,2,4", text)
-		}
-		return tau, nil
-	})
-	if err != nil {
-		return usagef("-tau: %v", err)
-	}
-	return nil
 }
 
 // checkOutput finds the format, and refuses to draw over what is drawn.
