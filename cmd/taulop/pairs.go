@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -73,10 +74,8 @@ func pairsCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		}
 		places = append(places, p)
 	}
-	return req.measure(ctx, out, errOut, machine, task{
-		survey: pairs.Survey, request: r, plan: plan, places: places,
-		document: func(f *params.File) (document, error) { return report.NewPairs(f) },
-	})
+	return req.measure(ctx, out, errOut, machine, pairs.Survey, survey.Task{Request: r, Plan: plan, Places: places},
+		func(f *params.File) (document, error) { return report.NewPairs(f) })
 }
 
 // pairSizes are the sizes of a list, and 0.

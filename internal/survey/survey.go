@@ -6,7 +6,6 @@ package survey
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,25 +33,10 @@ type Survey struct {
 	// Tables are those of a file's cells, none where it has none; nil where report
 	// makes them.
 	Tables func(f *params.File) []view.Table
-	// Drawing is how cells are drawn; nil where report and chart know.
+	// Doubts are what cells say against some of them; nil: nothing.
+	Doubts func([]params.Cell) []error
+	// Drawing is how cells are drawn as lines; nil where they are not.
 	Drawing *view.Drawing
-}
-
-// A Command is what users are told, and say, of a survey.
-type Command struct {
-	Help string        // before the flags
-	Time time.Duration // budget, unless they say another
-	// Flags adds flags, and returns what makes a task of them. An error is about what
-	// was asked for.
-	Flags func(*flag.FlagSet) func(*numa.Machine) (Task, error)
-}
-
-// A Task is a request with what a file says of it.
-type Task struct {
-	Request
-	Plan     params.Plan
-	Places   []numa.Placement
-	Warnings []error
 }
 
 // DefaultTime is what a sweep takes longer for a survey that does not say.
@@ -99,6 +83,13 @@ func Lookup(name string) (*Survey, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no survey %q", name)
+}
+
+// Drawn are the surveys whose cells are drawn as lines, in the order of files.
+func Drawn() []*Survey {
+	drawn := slices.DeleteFunc(All(), func(s *Survey) bool { return s.Drawing == nil })
+	slices.SortFunc(drawn, func(a, b *Survey) int { return a.Drawing.Kind.Compare(b.Drawing.Kind) })
+	return drawn
 }
 
 // Planned are the names of those that a sweep can be asked for.

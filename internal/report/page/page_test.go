@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report/page/nodes"
+	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )

@@ -45,14 +45,14 @@ func surveyRows(m compare.Machine) (rows []surveyRow) {
 
 // A kind is what surveys measured on machines over sizes or strides, in a chart.
 type kind struct {
-	Kind     params.Kind     `json:"-"`
-	Label    string          `json:"label"`
-	Quantity string          `json:"quantity"` // its times
-	About    string          `json:"about"`    // what they are of
-	Panel    string          `json:"-"`        // what panels and lines are, where the reader chooses
-	Line     string          `json:"-"`
-	Over     report.Quantity `json:"over"`
-	Lines    []line          `json:"lines"` // of any machine
+	Kind     params.Kind   `json:"-"`
+	Label    string        `json:"label"`
+	Quantity string        `json:"quantity"` // its times
+	About    string        `json:"about"`    // what they are of
+	Panel    string        `json:"-"`        // what panels and lines are, where the reader chooses
+	Line     string        `json:"-"`
+	Over     view.Quantity `json:"over"`
+	Lines    []line        `json:"lines"` // of any machine
 }
 
 // A line is a profile that machines may have in common.
@@ -62,24 +62,9 @@ type line struct {
 	OffCache bool   `json:"off,omitempty"`
 }
 
-// drawnKinds are the kinds in the order of the page, before those of surveys that say
-// how they are drawn. Pairs of CPUs are maps.
-var drawnKinds = []kind{
-	{Kind: params.LevelCell, Label: "Copies between levels of the memory", Panel: "copies at once", Line: "from, to",
-		Quantity: "c(m,τ)", About: "time of a copy of m bytes from where they lie to where they go", Over: report.MessageSize},
-	{Kind: params.AccessCell, Label: "Accesses", Panel: "array", Line: "operation",
-		Quantity: "Access", About: "time of one of the N elements that a pass takes, one every stride", Over: report.ElementStride},
-	{Kind: params.PackCell, Label: "Strided messages", Panel: "way", Line: "m",
-		Quantity: "Message", About: "time of a message whose pieces lie d bytes apart", Over: report.ByteStride},
-	{Kind: params.PatternCell, Label: "Message patterns", Panel: "pattern", Line: "messages",
-		Quantity: "Message", About: "time of a message of m bytes while all P ranks send theirs", Over: report.MessageSize},
-	{Kind: params.DiskCell, Label: "Disks", Panel: "file", Line: "operation",
-		Quantity: "Disk", About: "time of a transfer of m bytes from or to a file", Over: report.MessageSize},
-}
-
 // measured is what surveys found on a machine.
 type measured struct {
-	profiles []*report.Profile
+	profiles []*view.Profile
 	pairs    *params.Pairs // nil where there are none
 }
 
@@ -121,7 +106,7 @@ type lines struct {
 	numbers map[profileName][2]int // of kind and line
 }
 
-// newLines has the kinds that any machine has, in the order of the page.
+// newLines has the kinds that any machine has, in the order of files.
 func newLines(found []measured) *lines {
 	l := &lines{numbers: make(map[profileName][2]int)}
 	has := make(map[params.Kind]bool)
@@ -130,15 +115,9 @@ func newLines(found []measured) *lines {
 			has[p.Kind] = true
 		}
 	}
-	kinds := slices.Clone(drawnKinds)
-	for _, s := range survey.All() {
-		if d := s.Drawing; d != nil {
-			kinds = append(kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over})
-		}
-	}
-	for _, k := range kinds {
-		if has[k.Kind] {
-			l.kinds = append(l.kinds, k)
+	for _, s := range survey.Drawn() {
+		if d := s.Drawing; has[d.Kind] {
+			l.kinds = append(l.kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over})
 		}
 	}
 	return l
@@ -152,13 +131,13 @@ type profileName struct {
 	tau       int
 }
 
-func profileNameOf(p *report.Profile) profileName {
+func profileNameOf(p *view.Profile) profileName {
 	return profileName{p.Kind, line{p.Panel, p.Line, p.OffCache}, string(p.Placement), p.Tau}
 }
 
 // add gives numbers to profiles that are new. Those that differ from others in
 // placement or τ alone have that in their panel's name.
-func (l *lines) add(profiles []*report.Profile) {
+func (l *lines) add(profiles []*view.Profile) {
 	for _, p := range profiles {
 		name := profileNameOf(p)
 		if _, known := l.numbers[name]; known {

@@ -42,8 +42,8 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 15 * time.Second, Flags: flags},
 	Tables:  Tables,
 	Drawing: &view.Drawing{
-		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []string{"read-0", "read-50", "rate-read-50"},
-		About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
+		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []params.Key{{Variant: "read-0"}, {Variant: "read-50"}, {Variant: "rate-read-50"}},
+		Name: "loaded", About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
 		Title: "Latency while other cores read memory", What: "latencies under load", Measure: "taulop loaded",
 		Order: []string{"read", "pair"}, Unplaced: true, Uncached: true,
 		Label: "Latency under load", Quantity: "Latency", Of: "time of one read of memory, or of a cache line one way between two cores, while others read memory",

@@ -118,7 +118,7 @@ func (g guest) ways(ctx context.Context) error {
 	levels := make(map[string]bool)
 	for _, row := range strides.PackRows(f.Cells) {
 		if !(row.Time.Center > 0) {
-			return fmt.Errorf("%s at level %q takes %v", row.Notation, row.Level, row.Time)
+			return fmt.Errorf("%s at level %q takes %v", row.Message, row.Level, row.Time)
 		}
 		levels[row.Level] = true
 	}
