@@ -127,12 +127,12 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 // Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	o, err := setups.LookupOperator(r.Operator)
-	return &sampler{r, b, o}, err
+	return &sampler{r, engine.OnBench{Bench: b}, o}, err
 }
 
 type sampler struct {
 	Request
-	bench    *engine.Bench
+	engine.OnBench
 	operator setups.Operator
 }
 
@@ -141,22 +141,14 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	place, err := s.bench.Machine.Place(numa.Local, k.Tau)
-	if err != nil {
-		return engine.Reading{}, err
-	}
-	t, err := s.bench.Team(place)
+	place, err := s.Machine.Place(numa.Local, k.Tau)
 	if err != nil {
 		return engine.Reading{}, err
 	}
 	work := setups.Collective{Schedule: c.Schedule, Segments: s.Segments, SegmentBytes: s.SegmentBytes, Operator: &s.operator}
 	if k.OffCache {
 		work.ArenaBytes = s.ArenaBytes[k.Tau]
-		s.bench.Keep(t, "collectives", 2*int64(work.ArenaBytes)*int64(k.Tau))
+		s.Keep(place, "collectives", 2*int64(work.ArenaBytes)*int64(k.Tau))
 	}
-	found, err := t.Sample(ctx, work, hint)
-	return engine.Reading(found), err
+	return s.OnBench.Sample(ctx, place, work, 1, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}

@@ -141,16 +141,14 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, nil, nil
 }
 
-// Open starts the worker.
+// Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
-	t, err := b.Team(r.Placement)
-	return &sampler{r, b, t}, err
+	return &sampler{r, engine.OnBench{Bench: b}}, nil
 }
 
 type sampler struct {
 	Request
-	bench *engine.Bench
-	team  *setups.Team
+	engine.OnBench
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
@@ -160,12 +158,8 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	}
 	work := p.work()
 	if k.OffCache {
-		s.bench.Keep(s.team, "passes", int64(s.ArenaBytes))
+		s.Keep(s.Placement, "passes", int64(s.ArenaBytes))
 		work.ArenaBytes = s.ArenaBytes
 	}
-	found, err := s.team.Sample(ctx, work, hint)
-	return engine.Reading(found), err
+	return s.OnBench.Sample(ctx, s.Placement, work, 1, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}

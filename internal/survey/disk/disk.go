@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -170,38 +171,39 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (r eng
 	done := make(chan struct{})
 	s.do <- func() {
 		defer close(done)
-		r.NS, err = s.sample(ctx, k)
+		r, err = s.sample(ctx, k)
 	}
 	<-done
 	return r, err
 }
 
-func (s *sampler) sample(ctx context.Context, k params.Key) (ns float64, err error) {
+func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, err error) {
 	operation, mode, ok := VariantOf(k)
 	if !ok {
-		return 0, fmt.Errorf("%q is no transfer of a disk", k.Variant)
+		return r, fmt.Errorf("%q is no transfer of a disk", k.Variant)
 	}
 	f := s.files[mode]
 	if f == nil {
 		if f, err = open(ctx, s.Request, mode, s.content.Bytes()[:s.FileBytes]); err != nil {
-			return 0, err
+			return r, err
 		}
 		f.buffer = s.buffer.Bytes()
 		s.files[mode] = f
 	}
-	var took time.Duration
-	n := 0
-	for took < sampleTime && n < mostTransfers {
+	var sum, squares, n float64
+	for sum < float64(sampleTime) && n < mostTransfers {
 		if ctx.Err() != nil {
-			return 0, ctx.Err()
+			return r, ctx.Err()
 		}
-		t, err := f.transfer(operation, k.Bytes)
+		took, err := f.transfer(operation, k.Bytes)
 		if err != nil {
-			return 0, err
+			return r, err
 		}
-		took, n = took+t, n+1
+		sum, squares, n = sum+float64(took), squares+float64(took)*float64(took), n+1
 	}
-	return float64(took) / float64(n), nil
+	r.NS = sum / n
+	r.Spread = math.Sqrt(max(0, squares/n-r.NS*r.NS)) / r.NS
+	return r, nil
 }
 
 func (s *sampler) Warnings() []error { return nil }

@@ -138,25 +138,20 @@ func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits
 	return b, fits, cut
 }
 
-// Open starts the workers.
+// Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	place, err := r.Place(b.Machine)
-	if err != nil {
-		return nil, err
-	}
-	t, err := b.Team(place)
-	return &sampler{r, b, t, place}, err
+	return &sampler{r, engine.OnBench{Bench: b}, place}, err
 }
 
 type sampler struct {
 	Request
-	bench *engine.Bench
-	team  *setups.Team
+	engine.OnBench
 	place numa.Placement
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	levels, _ := Levels(s.bench.Machine, s.place, k.Tau)
+	levels, _ := Levels(s.Machine, s.place, k.Tau)
 	name, other := Ends(params.Cell{Key: k})
 	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == name })
 	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == other })
@@ -164,12 +159,8 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.Variant)
 	}
 	b, _, _ := s.between(k.Tau, k.Bytes, levels[i], levels[j])
-	found, err := s.team.Sample(ctx, b, hint)
-	return engine.Reading(found), err
+	return s.OnBench.Sample(ctx, s.place, b, 1, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}
 
 // Doubts say where times do not tell a level from the one nearer to the core.
 func Doubts(cells []params.Cell) (all []error) {

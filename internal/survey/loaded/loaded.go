@@ -214,12 +214,13 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 		return nil, engine.RefusedError(fmt.Sprintf("%d workers do not have a CPU each: name fewer", len(r.CPUs)))
 	}
 	t, err := b.Team(place)
-	return &sampler{Request: r, bench: b, team: t, most: make(map[string]float64), other: make(map[params.Key]engine.Reading)}, err
+	return &sampler{Request: r, OnBench: engine.OnBench{Bench: b}, place: place, team: t, most: make(map[string]float64), other: make(map[params.Key]engine.Reading)}, err
 }
 
 type sampler struct {
 	Request
-	bench *engine.Bench
+	engine.OnBench
+	place numa.Placement
 	team  *setups.Team
 	chain *chain
 	most  map[string]float64 // by what is measured: ns a line at full speed
@@ -272,7 +273,7 @@ func (s *sampler) measure(ctx context.Context, what string, level int, hint floa
 	huge := s.team.Huge
 	s.team.Huge = true // where the kernel has them, tables of pages do not count
 	defer func() { s.team.Huge = huge }()
-	s.bench.Keep(s.team, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
+	s.Keep(s.place, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
 	found, err := s.team.Sample(ctx, setups.Loaded{Work: work, Load: load}, hint*n)
 	if err != nil {
 		return latency, injected, err
@@ -317,6 +318,3 @@ func (s *sampler) work(what string) (w setups.Work, n float64) {
 	}
 	return s.chain.passes(), stepsOfPass
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}

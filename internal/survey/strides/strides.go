@@ -173,11 +173,13 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return &sampler{r, b}, nil }
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	return &sampler{r, engine.OnBench{Bench: b}}, nil
+}
 
 type sampler struct {
 	Request
-	bench *engine.Bench
+	engine.OnBench
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
@@ -186,8 +188,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	m := s.bench.Machine
-	cpus := []int{m.Allowed[0]}
+	cpus := []int{s.Machine.Allowed[0]}
 	if between {
 		i := slices.IndexFunc(s.Pairs, func(p Pair) bool { return p.Level == level })
 		if i < 0 {
@@ -195,17 +196,13 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		}
 		cpus = s.Pairs[i].CPUs[:]
 	}
-	place, err := m.PlaceOn(cpus, len(cpus))
+	place, err := s.Machine.PlaceOn(cpus, len(cpus))
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	t, err := s.bench.Team(place)
-	if err != nil {
-		return engine.Reading{}, err
-	}
-	wanted := min(setups.Fit{CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(place)}.WantedArena(), s.Most)
+	wanted := min(setups.Fit{CacheBytes: s.Machine.LastLevelCacheBytes(), Sharers: s.Machine.Sharers(place)}.WantedArena(), s.Most)
 	if k.OffCache {
-		s.bench.Keep(t, "strides", int64(wanted)*int64(len(cpus)))
+		s.Keep(place, "strides", int64(wanted)*int64(len(cpus)))
 	}
 	var work setups.Work
 	if between {
@@ -225,9 +222,5 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		work = setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message}
 	}
 	// Packed and unpacked, or there and back: RTT = 2(o_mw + l_mw).
-	found, err := t.Sample(ctx, work, 2*hint)
-	return engine.Reading{NS: found.NS / 2, Spread: found.Spread}, err
+	return s.OnBench.Sample(ctx, place, work, 2, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}
