@@ -204,7 +204,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, warnings, nil
 }
 
-// Open starts the workers.
+// Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	place, err := r.place(b.Machine)
 	if err != nil {
@@ -213,15 +213,13 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	if place.Oversubscribed {
 		return nil, engine.RefusedError(fmt.Sprintf("%d workers do not have a CPU each: name fewer", len(r.CPUs)))
 	}
-	t, err := b.Team(place)
-	return &sampler{Request: r, OnBench: engine.OnBench{Bench: b}, place: place, team: t, most: make(map[string]float64), other: make(map[params.Key]engine.Reading)}, err
+	return &sampler{Request: r, OnBench: engine.OnBench{Bench: b}, place: place, most: make(map[string]float64), other: make(map[params.Key]engine.Reading)}, nil
 }
 
 type sampler struct {
 	Request
 	engine.OnBench
 	place numa.Placement
-	team  *setups.Team
 	chain *chain
 	most  map[string]float64 // by what is measured: ns a line at full speed
 	// other is of the cell that the visit before measured too: of a latency that of what
@@ -269,18 +267,17 @@ func (s *sampler) measure(ctx context.Context, what string, level int, hint floa
 			load.Every = s.every(what, level)
 		}
 	}
-	work, n := s.work(what)
-	huge := s.team.Huge
-	s.team.Huge = true // where the kernel has them, tables of pages do not count
-	defer func() { s.team.Huge = huge }()
-	s.Keep(s.place, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
-	found, err := s.team.Sample(ctx, setups.Loaded{Work: work, Load: load}, hint*n)
+	team, err := s.Team(s.place)
 	if err != nil {
 		return latency, injected, err
 	}
-	latency, injected = engine.Reading(found), engine.Reading(s.team.Injected())
-	latency.NS /= n
-	return latency, injected, nil
+	huge := team.Huge
+	team.Huge = true // where the kernel has them, tables of pages do not count
+	defer func() { team.Huge = huge }()
+	s.Keep(s.place, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
+	work, n := s.work(what)
+	latency, err = s.OnBench.Sample(ctx, s.place, setups.Loaded{Work: work, Load: load}, n, hint)
+	return latency, engine.Reading(team.Injected()), err
 }
 
 // saturate finds out how fast others inject at the most: the best of three, of which
