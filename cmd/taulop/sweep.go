@@ -343,7 +343,7 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 		return usagef("-segment is %q: give the size of a segment, like 8K", segment)
 	}
 	p.NoGamma = !req.gamma
-	if p.Caches, err = argument.Caches(caches); err != nil {
+	if p.Caches, err = argument.Caches("-cache", caches); err != nil {
 		return usageError(err.Error())
 	}
 	return nil

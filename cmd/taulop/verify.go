@@ -266,7 +266,7 @@ func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
 	if err != nil {
 		return usagef("-m: %v", err)
 	}
-	if req.caches, err = argument.Caches(caches); err != nil {
+	if req.caches, err = argument.Caches("-cache", caches); err != nil {
 		return usageError(err.Error())
 	}
 	for _, p := range req.ps {

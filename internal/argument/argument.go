@@ -179,14 +179,14 @@ func Among(name, list string, known []string) (found []string, err error) {
 	return found, nil
 }
 
-// Caches reads the list of -cache, where user buffers are: false in cache, true off
+// Caches reads the list of a flag, where user buffers are: false in cache, true off
 // cache, in this order.
-func Caches(list string) (offCache []bool, err error) {
+func Caches(name, list string) (offCache []bool, err error) {
 	found := make(map[string]bool)
 	for _, c := range strings.Split(list, ",") {
 		c = strings.TrimSpace(c)
 		if c != "in" && c != "off" {
-			return nil, fmt.Errorf("-cache: %q is neither in nor off", c)
+			return nil, fmt.Errorf("%s: %q is neither in nor off", name, c)
 		}
 		found[c] = true
 	}

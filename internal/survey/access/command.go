@@ -40,7 +40,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	worker := survey.OnCPU(f)
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		var r Request
-		if r.Caches, err = argument.Caches(*caches); err != nil {
+		if r.Caches, err = argument.Caches("-cache", *caches); err != nil {
 			return t, err
 		}
 		if r.Passes, err = passes(*ops, *types, *n, *sizes, *strides); err != nil {

@@ -47,7 +47,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if r.Messages, err = messages(f.Args(), *sizes, *distances, *element, *array); err != nil {
 			return t, err
 		}
-		if r.Caches, err = argument.Caches(*caches); err != nil {
+		if r.Caches, err = argument.Caches("-cache", *caches); err != nil {
 			return t, err
 		}
 		if *cpus != "" {
