@@ -54,7 +54,6 @@ var commands = map[string]command{
 	"":        {measure, true}, // the paper's: no subcommand
 	"topo":    {topo, false},
 	"sweep":   {sweepCommand, true},
-	"pairs":   {pairsCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},

@@ -23,13 +23,13 @@ import (
 )
 
 // A plotKind is a kind of chart: of the transfers of parameter files, of what else was
-// measured in them, of one that has pairs of CPUs, or of what taulop verify wrote.
+// measured in them, of the matrices of one, or of what taulop verify wrote.
 type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	drawing              *view.Drawing
 	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
-	ofPairs              func(string, *params.Pairs, chart.Choice) (*chart.Chart, error)
+	matrices             func(*params.File) ([]view.Matrix, error)
 }
 
 var plotKinds = []plotKind{
@@ -43,8 +43,6 @@ var plotKinds = []plotKind{
 		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
-	{name: "pairs", about: "transfers between every two CPUs, a heat map",
-		example: "taulop plot pairs -o pairs.svg pairs.json", ofPairs: chart.Pairs},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
 		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
@@ -58,6 +56,13 @@ func init() {
 		if d := s.Drawing; d.Name != "" {
 			plotKinds = slices.Insert(plotKinds, at, plotKind{name: d.Name, about: d.About, example: d.Example, drawing: d})
 			drawnNames = append(drawnNames, d.Name)
+			at++
+		}
+	}
+	for _, s := range survey.All() {
+		if s.Matrices != nil {
+			plotKinds = slices.Insert(plotKinds, at, plotKind{name: s.Name, about: s.Doc + ", a heat map", matrices: s.Matrices,
+				example: fmt.Sprintf("taulop plot %[1]s -o %[1]s.svg %[1]s.json", s.Name)})
 			at++
 		}
 	}
@@ -227,8 +232,8 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	if len(req.choice.Algorithms) > 0 || req.choice.P > 0 && (req.kind.drawing == nil || !req.kind.drawing.Ranks) {
 		return nil, nil, usagef("-algorithm and -P choose from what taulop verify wrote: leave them out of %s, or take the chart predicted", req.kind.name)
 	}
-	if req.kind.ofPairs != nil {
-		c, err := req.pairs()
+	if req.kind.matrices != nil {
+		c, err := req.heatMaps()
 		return c, nil, err
 	}
 	if req.kind.drawing != nil && (len(req.choice.Setups) > 0 || req.as != "") {
@@ -251,7 +256,7 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	return c, skipped, nil
 }
 
-func (req *plotRequest) pairs() (*chart.Chart, error) {
+func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus)+len(req.choice.Caches) > 0 || req.as != "" {
 		return nil, usagef("-setup, -placement, -cache, -tau and -as choose from other charts: leave them out of %s, or choose sizes with -m", req.kind.name)
 	}
@@ -262,14 +267,15 @@ func (req *plotRequest) pairs() (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.file.Pairs()
+	var c *chart.Chart
+	all, err := req.kind.matrices(f.file)
 	if err == nil {
-		var c *chart.Chart
-		if c, err = req.kind.ofPairs(f.machine, p, req.choice); err == nil {
-			return c, nil
-		}
+		c, err = chart.HeatMaps(f.machine, all, req.choice)
 	}
-	return nil, usagef("%s: %v", req.files[0], err)
+	if err != nil {
+		return nil, usagef("%s: %v", req.files[0], err)
+	}
+	return c, nil
 }
 
 func (req *plotRequest) verification() (*report.Verification, error) {

@@ -84,7 +84,7 @@ func (req *surveyRequest) native() bool {
 func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Writer, args []string) error {
 	return func(ctx context.Context, out, errOut io.Writer, args []string) error {
 		req := surveyRequest{name: s.Name, takes: s.Command.Takes}
-		flags := req.flags(s.Command.Time, "")
+		flags := req.flags(s.Command.Time, s.Command.Budget)
 		asked := s.Command.Flags(flags)
 		machine, err := req.parse(flags, out, args, s.Command.Help)
 		if err != nil {
@@ -93,6 +93,9 @@ func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Wr
 		t, err := asked(machine)
 		if err != nil {
 			return usagef("%v", err)
+		}
+		if req.time == 0 {
+			req.time = t.Time
 		}
 		return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (document, error) { return surveyed{f, s, t}, nil })
 	}
@@ -106,11 +109,11 @@ type surveyed struct {
 }
 
 func (d surveyed) WriteText(w io.Writer) {
-	tables := d.survey.Tables
+	s := *d.survey
 	if d.task.Tables != nil {
-		tables = d.task.Tables
+		s.Tables = d.task.Tables
 	}
-	report.WriteSurvey(w, d.File, d.task.About, tables(d.File))
+	report.WriteSurvey(w, d.File, d.task.About, &s)
 }
 
 func (d surveyed) WriteJSON(w io.Writer) error {

@@ -22,6 +22,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // A Chart is panels over the same x axis, what they show, and their legend.
@@ -39,7 +40,7 @@ type Panel struct {
 	Bands  []Band  // behind the series
 	Levels []Level
 	Series []Series
-	Heat   *Heat // if not nil, all that is drawn, in a square
+	Heat   *view.Matrix // if not nil, all that is drawn, in a square
 }
 
 // An Axis is a quantity with the range that its values need.

@@ -30,24 +30,21 @@ func WriteSweep(w io.Writer, f *params.File) {
 			}
 		}
 	}
-	writePairs(w, f)
 	for _, s := range survey.All() {
-		if s.Tables != nil {
-			view.WriteTables(w, s.Tables(f))
-		}
+		s.WriteText(w, f)
 	}
 	WriteReach(w, f)
 }
 
 // WriteSurvey writes what one survey found: the machine, lines about what was measured
 // and where, tables, and how well all is known.
-func WriteSurvey(w io.Writer, f *params.File, about []string, tables []view.Table) {
+func WriteSurvey(w io.Writer, f *params.File, about []string, s *survey.Survey) {
 	fmt.Fprintln(w, machine(f.Provenance))
 	for _, line := range about {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w)
-	view.WriteTables(w, tables)
+	s.WriteText(w, f)
 	WriteReach(w, f)
 }
 

@@ -12,9 +12,10 @@ import (
 
 // A Command is what users are told, and say, of a survey.
 type Command struct {
-	Help  string        // before the flags
-	Time  time.Duration // budget, unless they say another
-	Takes bool          // arguments besides flags
+	Help   string        // before the flags
+	Time   time.Duration // budget, unless they say another; 0: the task has it
+	Budget string        // what they are told of that
+	Takes  bool          // arguments besides flags
 	// Flags adds flags, and returns what makes a task of them and of arguments. An error
 	// is about what was asked for.
 	Flags func(*flag.FlagSet) func(*numa.Machine) (Task, error)
@@ -25,6 +26,7 @@ type Task struct {
 	Request
 	Plan     params.Plan
 	Places   []numa.Placement
+	Time     time.Duration // budget, unless the user says another, where the command has none
 	Warnings []error
 	About    []string // of what is measured and where, lines for people
 	// Tables are those that the command prints; nil: the survey's.

@@ -7,6 +7,7 @@ package survey
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ type Survey struct {
 	// Tables are those of a file's cells, none where it has none; nil where report
 	// makes them.
 	Tables func(f *params.File) []view.Table
+	// Matrices are its cells between every two of some things, by size; an error says
+	// that the file has none. Nil where there are none ever.
+	Matrices func(f *params.File) ([]view.Matrix, error)
 	// Doubts are what cells say against some of them; nil: nothing.
 	Doubts func([]params.Cell) []error
 	// Drawing is how cells are drawn as lines; nil where they are not.
@@ -57,6 +61,17 @@ func Decoder[R Request](data json.RawMessage) (Request, error) {
 	var r R
 	err := json.Unmarshal(data, &r)
 	return r, err
+}
+
+// WriteText writes what the survey has of a file, nothing where that has none of it.
+func (s *Survey) WriteText(w io.Writer, f *params.File) {
+	if s.Matrices != nil {
+		all, _ := s.Matrices(f)
+		view.WriteMatrices(w, all, "taulop plot "+s.Name)
+	}
+	if s.Tables != nil {
+		view.WriteTables(w, s.Tables(f))
+	}
 }
 
 var registered []*Survey

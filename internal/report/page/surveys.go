@@ -65,14 +65,17 @@ type line struct {
 // measured is what surveys found on a machine.
 type measured struct {
 	profiles []*view.Profile
-	pairs    *params.Pairs // nil where there are none
+	maps     []view.Matrix
 }
 
 // newMeasured leaves out what it cannot read, cells of newer versions.
 func newMeasured(f *params.File) measured {
 	m := measured{profiles: report.Profiles(f)}
-	if pairs, err := f.Pairs(); err == nil {
-		m.pairs = pairs
+	for _, s := range survey.All() {
+		if s.Matrices != nil {
+			all, _ := s.Matrices(f)
+			m.maps = append(m.maps, view.Ends(all)...)
+		}
 	}
 	return m
 }
@@ -84,20 +87,14 @@ func (p *Page) surveys(machines []machine, x *index) error {
 	x.lines = newLines(found)
 	for i, m := range found {
 		x.lines.add(m.profiles)
-		x.Machines[i].Maps = m.maps()
+		if x.Machines[i].Maps = len(m.maps); len(m.maps) > 0 {
+			x.things = m.maps[0].Axis + "s"
+		}
 	}
 	x.Kinds = x.lines.kinds
 	errs := make([]error, len(machines))
 	p.each(func(i int) { machines[i].Measured, errs[i] = x.lines.encode(found[i]) })
 	return errors.Join(errs...)
-}
-
-// maps is how many maps of pairs there are.
-func (m measured) maps() int {
-	if m.pairs == nil {
-		return 0
-	}
-	return len(ends(m.pairs.Sizes))
 }
 
 // lines numbers the profiles of machines, kind by kind.
@@ -158,7 +155,7 @@ func (l *lines) add(profiles []*view.Profile) {
 // A surveyData is what surveys found on a machine, for charts and maps.
 type surveyData struct {
 	Lines []lineData `json:"lines"`
-	Pairs *pairMap   `json:"pairs,omitempty"`
+	Maps  []mapData  `json:"maps,omitempty"`
 }
 
 type lineData struct {
@@ -168,55 +165,26 @@ type lineData struct {
 	Time values `json:"y"`
 }
 
-// A pairMap is transfers between every two CPUs that were measured, of the null
-// transfer and the largest.
-type pairMap struct {
-	CPUs   []int              `json:"cpus"`
-	Levels []params.PairLevel `json:"levels"`
-	From   []int              `json:"a"` // each pair's, indices in CPUs
-	To     []int              `json:"b"`
-	Level  []int              `json:"of"` // likewise in Levels
-	Sizes  []int              `json:"m"`
-	Times  []values           `json:"t"` // a size each, of the pairs
+// A mapData is times between every two of some things, the upper half of the matrix, row
+// by row.
+type mapData struct {
+	Name   string       `json:"name"`
+	How    string       `json:"how"`
+	Axis   string       `json:"axis"`
+	Names  []string     `json:"names"`
+	Groups []view.Group `json:"groups"`
+	Of     []int        `json:"of"` // each pair's group; −1: not measured
+	Times  values       `json:"t"`
 }
 
-// newPairMap takes what a file has.
-func newPairMap(p *params.Pairs) *pairMap {
-	m := &pairMap{CPUs: p.CPUs}
-	index := make(map[int]int)
-	for i, cpu := range p.CPUs {
-		index[cpu] = i
+func newMapData(m *view.Matrix) mapData {
+	d := mapData{Name: m.Name, How: m.How, Axis: m.Axis, Names: m.Names, Groups: m.Groups}
+	for _, c := range m.Cells {
+		d.Of = append(d.Of, c.Group)
+		d.Times.add(c.Time)
 	}
-	for _, pair := range p.Pairs {
-		m.From, m.To, m.Level = append(m.From, index[pair.From]), append(m.To, index[pair.To]), append(m.Level, pair.Level)
-	}
-	rows := ends(p.Sizes)
-	for _, l := range p.Levels {
-		all := l.Median
-		l.Median = nil
-		for _, row := range rows {
-			l.Median = append(l.Median, all[row])
-		}
-		m.Levels = append(m.Levels, l)
-	}
-	for _, row := range rows {
-		var times values
-		for _, pair := range p.Pairs {
-			times.add(pair.Times[row])
-		}
-		times.trim()
-		m.Sizes, m.Times = append(m.Sizes, p.Sizes[row]), append(m.Times, times)
-	}
-	return m
-}
-
-// ends are the indices of the first size, a null transfer where there is one, and of
-// the last.
-func ends(sizes []int) []int {
-	if len(sizes) == 1 {
-		return []int{0}
-	}
-	return []int{0, len(sizes) - 1}
+	d.Times.trim()
+	return d
 }
 
 // encode makes the charts' data of a machine; nothing where it has none.
@@ -235,10 +203,10 @@ func (l *lines) encode(m measured) (template.JS, error) {
 		d.Time.trim()
 		data.Lines = append(data.Lines, d)
 	}
-	if m.pairs != nil {
-		data.Pairs = newPairMap(m.pairs)
+	for i := range m.maps {
+		data.Maps = append(data.Maps, newMapData(&m.maps[i]))
 	}
-	if len(data.Lines) == 0 && data.Pairs == nil {
+	if len(data.Lines) == 0 && data.Maps == nil {
 		return "", nil
 	}
 	text, err := json.Marshal(data)

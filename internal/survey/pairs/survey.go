@@ -29,6 +29,9 @@ var Survey = survey.Register(&survey.Survey{
 	Time: func(m *numa.Machine) time.Duration {
 		return max(survey.DefaultTime, DefaultTime(Count(len(m.CoreCPUs()))))
 	},
+	Command:  &survey.Command{Help: help, Budget: " (default 10s, or 13 ms a pair where there are many)", Flags: flags},
+	Tables:   Tables,
+	Matrices: Matrices,
 })
 
 // SegmentBytes is S of messages that are longer.

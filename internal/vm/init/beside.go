@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/params"
 )
@@ -20,7 +21,7 @@ func (g guest) pairs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var doc report.Pairs
+	var doc pairs.Document
 	if err := o.decode(&doc); err != nil {
 		return err
 	}
