@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/taulop/taulop/fit"
@@ -121,21 +120,21 @@ func (o *Overview) WriteCSV(w io.Writer) error {
 	out := printable.NewTable(w, ',')
 	out.Write([]string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau",
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z"})
-	write := func(k params.Key, machine string, L fit.Estimate, bandwidth, A float64, all fit.Spread, z float64) {
-		out.Write(append(csvKey(k, machine), csvNumber(L.Center), csvNumber(L.Lo), csvNumber(L.Hi), csvNumber(bandwidth), csvNumber(A),
-			csvNumber(all.Median), csvNumber(all.Deviation), csvNumber(z)))
+	write := func(k params.Key, all fit.Spread, s compare.Score) {
+		out.Write(append(csvKey(k, s.Machine), csvNumber(s.L.Center), csvNumber(s.L.Lo), csvNumber(s.L.Hi), csvNumber(s.Bandwidth), csvNumber(s.A),
+			csvNumber(all.Median), csvNumber(all.Deviation), csvNumber(s.Z)))
 	}
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
 			for _, s := range r.Scores {
-				write(channelKey(t.Channel, r.Tau), s.Machine, s.L, s.Bandwidth.Center, s.A.Center, r.L, s.Z)
+				write(channelKey(t.Channel, r.Tau), r.L, s)
 			}
 		}
 	}
 	for _, k := range o.Surveys {
 		for _, c := range k.Cells {
 			for _, s := range c.Scores {
-				write(c.Key, s.Machine, s.Time, math.NaN(), math.NaN(), c.Time, s.Z)
+				write(c.Key, c.Time, s)
 			}
 		}
 	}
