@@ -30,10 +30,7 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 		drawn = keep(all, func(m view.Matrix) bool { return slices.Contains(ch.Sizes, m.Bytes) })
 	}
 	if len(drawn) == 0 {
-		var sizes []int
-		for _, m := range all {
-			sizes = append(sizes, m.Bytes)
-		}
+		sizes := each(all, func(m view.Matrix) int { return m.Bytes })
 		return nil, fmt.Errorf("the file has no pairs with m = %s: it has %s", sizesText(ch.Sizes), sizesText(sizes))
 	}
 	c := &Chart{Title: first.Title, Caption: []string{machine, first.How, "darker is slower"}}
