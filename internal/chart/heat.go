@@ -128,7 +128,7 @@ const seam = vg.Length(0.2)
 // scaleOf is an axis of things, the first on top where it is vertical.
 func (h heat) scaleOf(label string, length vg.Length, horizontal bool) scale {
 	n := len(h.Names)
-	s := scale{lo: -0.5, hi: float64(n) - 0.5, label: label}
+	s := scale{lo: -0.5, hi: float64(n) - 0.5, label: label, horizontal: horizontal}
 	need := func(text string) vg.Length {
 		if horizontal {
 			return tickStyle.Width(text) + 3
@@ -164,8 +164,6 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 // heat makes a panel of cells as high as it is wide. The legend has the least, the
 // middle and the most of it.
 func (l *layout) heat(c Panel, width vg.Length) panel {
-	p := plot.New()
-	p.BackgroundColor = nil
 	h := heatOf(c.Heat)
 	x, y := h.scaleOf(c.X.Label, width-axisRoom, true), h.scaleOf(c.Y.Label, width-axisRoom, false)
 	if h.least <= h.most {
@@ -175,10 +173,9 @@ func (l *layout) heat(c Panel, width vg.Length) panel {
 			l.explain(h.Name+": "+view.Digits(v/unit.ns, 0)+" "+unit.name, swatch{h.shade(v)})
 		}
 	}
-	style(&p.X, x, draw.XCenter, draw.YTop)
-	style(&p.Y, y, draw.XRight, yTickAlign)
-	p.X.Padding, p.Y.Padding = 0, 0
+	p := plot.New()
 	p.Add(h)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.lo, x.hi, y.lo, y.hi
-	return panel{Plot: p, height: width, x: wrap([]string{x.label}, labelStyle, width-axisRoom), y: wrap([]string{y.label}, labelStyle, width-axisRoom)}
+	made := framed(p, x, y, width, width)
+	made.X.Padding, made.Y.Padding = 0, 0
+	return made
 }
