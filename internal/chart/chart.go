@@ -36,9 +36,9 @@ type Chart struct {
 type Panel struct {
 	Name   string // above it; "": what the chart's title says
 	X, Y   Axis
-	Height float64 // relative to the first panel's; 0: 1
-	Bands  []Band  // behind the series
-	Levels []Level
+	Height float64   // relative to the first panel's; 0: 1
+	Bands  []Band    // behind the series
+	Levels []float64 // of y, to compare with
 	Series []Series
 	Heat   *view.Matrix // if not nil, all that is drawn, in a square
 }
@@ -87,12 +87,6 @@ type Band struct {
 	Lo, Hi  []float64
 	LoLabel string // of its edges; "" draws none
 	HiLabel string
-}
-
-// A Level is a value of y to compare with.
-type Level struct {
-	Name string
-	Y    float64
 }
 
 // ColumnWidth is the width of a column of print in cm.

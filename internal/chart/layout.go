@@ -141,7 +141,7 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	lines.Vertical, lines.Horizontal = hair(grid), hair(grid)
 	p.Add(lines)
 	for _, v := range c.Levels {
-		p.Add(straight(x.lo, x.hi, v.Y, v.Y, draw.LineStyle{Color: quiet, Width: 0.6}))
+		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo, Y: v}, {X: x.hi, Y: v}}, LineStyle: draw.LineStyle{Color: quiet, Width: 0.6}})
 	}
 	for _, layer := range []func(s Series) bool{
 		func(s Series) bool { return s.Faint },
@@ -186,9 +186,7 @@ func (c Panel) values() (xs, ys, at, ats []float64) {
 	for _, b := range c.Bands {
 		xs, ys = append(xs, b.X...), append(append(ys, b.Lo...), b.Hi...)
 	}
-	for _, v := range c.Levels {
-		ys = append(ys, v.Y)
-	}
+	ys = append(ys, c.Levels...)
 	return xs, ys, at, ats
 }
 
@@ -207,10 +205,6 @@ func style(a *plot.Axis, s scale) {
 }
 
 func hair(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: 0.4} }
-
-func straight(x0, x1, y0, y1 float64, sty draw.LineStyle) *plotter.Line {
-	return &plotter.Line{XYs: plotter.XYs{{X: x0, Y: y0}, {X: x1, Y: y1}}, LineStyle: sty}
-}
 
 // band adds a region and its edges.
 func (l *layout) band(p *plot.Plot, b Band) {

@@ -44,7 +44,7 @@ func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
 		Caption: append(caption, certainty([]Series{measured})),
 		Panels: []Panel{
 			{X: x, Y: Axis{"time", Times}, Series: append([]Series{measured}, times...)},
-			{X: x, Y: Axis{"relative error", Fractions}, Height: 0.7, Levels: []Level{{Y: 0}}, Series: errors},
+			{X: x, Y: Axis{"relative error", Fractions}, Height: 0.7, Levels: []float64{0}, Series: errors},
 		},
 	}, nil
 }
@@ -100,7 +100,7 @@ func Accuracy(v *report.Verification, ch Choice) (*Chart, error) {
 		Title: title, Caption: caption,
 		Panels: []Panel{{
 			X: Axis{"m, bytes", Sizes}, Y: Axis{"predicted / measured", Proportions},
-			Levels: []Level{{Y: 1}}, Series: summary,
+			Levels: []float64{1}, Series: summary,
 		}},
 	}, nil
 }

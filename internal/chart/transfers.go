@@ -370,7 +370,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	}
 	panel := &c.Panels[0]
 	panel.Y = Axis{"ratio of L(m,τ)", Proportions}
-	panel.Levels = []Level{{Y: 1}}
+	panel.Levels = []float64{1}
 	return c, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	_ "github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
