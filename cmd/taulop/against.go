@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -109,7 +110,7 @@ func (req *againstRequest) parse(out io.Writer, args []string) error {
 
 func (req *againstRequest) lists() (err error) {
 	if req.psText != "" {
-		req.ps, err = parseList(req.psText, true, func(text string) (int, error) {
+		req.ps, err = argument.List(req.psText, true, func(text string) (int, error) {
 			p, err := strconv.Atoi(text)
 			if err != nil || p < 2 {
 				return 0, fmt.Errorf("%q is not a number of ranks from 2 up", text)
@@ -121,10 +122,7 @@ func (req *againstRequest) lists() (err error) {
 		}
 	}
 	if req.msText != "" {
-		req.ms, err = parseList(req.msText, false, func(text string) (int, error) {
-			m, _, err := parseSize(text, 1)
-			return m, err
-		})
+		req.ms, err = argument.List(req.msText, false, argument.Bytes)
 		if err != nil {
 			return usagef("-m: %v", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
@@ -179,7 +180,7 @@ func parseChoice(names, placements, caches, sizes string) (choice compare.Choice
 	if err != nil || sizes == "" {
 		return choice, err
 	}
-	choice.Sizes, err = parseList(sizes, false, func(text string) (int, error) { m, _, err := parseSize(text, 1); return m, err })
+	choice.Sizes, err = argument.List(sizes, false, argument.Bytes)
 	if err != nil {
 		return choice, usagef("-m: %v", err)
 	}

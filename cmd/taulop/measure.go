@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
@@ -302,7 +303,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.segments, err = strconv.Atoi(flags.Arg(0)); err != nil || req.segments < 1 {
 		return nil, usagef("SEGMENTS is %q: give the intermediate buffer a whole number of segments, 1 or more", flags.Arg(0))
 	}
-	if req.size, req.label, err = parseSize(flags.Arg(1), 1<<10); err != nil {
+	if req.size, req.label, err = argument.Size(flags.Arg(1), 1<<10); err != nil {
 		return nil, usageError(err.Error())
 	}
 	if req.tau, err = strconv.Atoi(flags.Arg(2)); err != nil {

@@ -16,9 +16,7 @@ import (
 // one of them: the others are predicted from it.
 func (req *verifyRequest) choosePatterns() error {
 	if len(req.names) == 0 {
-		for _, p := range verify.Patterns() {
-			req.names = append(req.names, p.Name)
-		}
+		req.names = verify.PatternNames()
 		return nil
 	}
 	names := []string{verify.Permutation}

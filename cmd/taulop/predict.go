@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -193,7 +194,7 @@ func (req *costRequest) lists() (err error) {
 	if req.psText == "" {
 		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
 	}
-	req.ps, err = parseList(req.psText, true, func(text string) (int, error) {
+	req.ps, err = argument.List(req.psText, true, func(text string) (int, error) {
 		p, err := strconv.Atoi(text)
 		switch {
 		case err != nil:
@@ -206,18 +207,17 @@ func (req *costRequest) lists() (err error) {
 	if err != nil {
 		return usagef("-P: %v", err)
 	}
-	req.ms, err = parseList(req.msText, false, func(text string) (int, error) {
+	req.ms, err = argument.List(req.msText, false, func(text string) (int, error) {
 		if strings.HasPrefix(text, "-") {
 			return 0, fmt.Errorf("a message has 0 bytes or more, got m = %s", text)
 		}
-		m, _, err := parseSize(text, 1)
-		return m, err
+		return argument.Bytes(text)
 	})
 	if err != nil {
 		return usagef("-m: %v", err)
 	}
 	if req.given["stride"] {
-		if req.stride, _, err = parseSize(req.strideText, 1); err != nil || req.stride < 1 {
+		if req.stride, err = argument.Bytes(req.strideText); err != nil || req.stride < 1 {
 			return usagef("-stride is %q: give the bytes from element to element, like 64", req.strideText)
 		}
 	}
@@ -228,7 +228,7 @@ func (req *costRequest) lists() (err error) {
 func (req *costRequest) tree() (err error) {
 	req.segment = 8 << 10
 	if req.given["segment"] {
-		req.segment, _, err = parseSize(req.segmentText, 1)
+		req.segment, err = argument.Bytes(req.segmentText)
 	}
 	switch {
 	case err != nil:
@@ -239,51 +239,6 @@ func (req *costRequest) tree() (err error) {
 		return usagef("-degree is %d: a tree needs 2 or more", req.degree)
 	}
 	return nil
-}
-
-// parseList reads a list of numbers with commas and ranges: low:high doubles,
-// and low-high, where it means anything, takes every number. Both ends belong
-// to a range. No number comes twice.
-func parseList(text string, every bool, parse func(string) (int, error)) (list []int, err error) {
-	const most = 1 << 14
-	for _, field := range strings.Split(text, ",") {
-		field = strings.TrimSpace(field)
-		low, high, doubling := strings.Cut(field, ":")
-		ranged := doubling
-		if !doubling && every && !strings.HasPrefix(field, "-") {
-			low, high, ranged = strings.Cut(field, "-")
-		}
-		first, err := parse(low)
-		if err != nil {
-			return nil, err
-		}
-		last := first
-		if ranged {
-			if last, err = parse(high); err != nil {
-				return nil, err
-			}
-			if last < first {
-				return nil, fmt.Errorf("range %s runs backwards: give the smaller number first", field)
-			}
-		}
-		for v := first; ; {
-			if !slices.Contains(list, v) {
-				list = append(list, v)
-			}
-			if len(list) > most {
-				return nil, fmt.Errorf("%q has more than %d values: take fewer, or a range that doubles, like 2:1024", text, most)
-			}
-			if v == last {
-				break
-			}
-			if doubling {
-				v = max(1, v+min(v, last-v))
-			} else {
-				v++
-			}
-		}
-	}
-	return list, nil
 }
 
 // load reads the files and makes the model.

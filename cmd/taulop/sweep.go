@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/provenance"
@@ -329,56 +330,23 @@ func (req *sweepRequest) fill(m *numa.Machine, names, placements, cpus, taus, si
 		cores = len(p.CPUs)
 	}
 	if p.Taus = transfers.Taus(cores); taus != "" {
-		if p.Taus, err = numbers("-tau", taus, strconv.Atoi); err != nil {
-			return err
+		if p.Taus, err = argument.Numbers("-tau", taus, strconv.Atoi); err != nil {
+			return usageError(err.Error())
 		}
 	}
-	bytes := func(text string) (int, error) { n, _, err := parseSize(text, 1); return n, err }
 	if p.Sizes = transfers.Sizes; sizes != "" {
-		if p.Sizes, err = numbers("-sizes", sizes, bytes); err != nil {
-			return err
+		if p.Sizes, err = argument.Numbers("-sizes", sizes, argument.Bytes); err != nil {
+			return usageError(err.Error())
 		}
 	}
-	if p.SegmentBytes, err = bytes(segment); err != nil || p.SegmentBytes < 1 {
+	if p.SegmentBytes, err = argument.Bytes(segment); err != nil || p.SegmentBytes < 1 {
 		return usagef("-segment is %q: give the size of a segment, like 8K", segment)
 	}
 	p.NoGamma = !req.gamma
-	p.Caches, err = parseCaches(caches)
-	return err
-}
-
-// parseCaches parses a list of where user buffers are: false in cache, true off
-// cache, in this order.
-func parseCaches(list string) (offCache []bool, err error) {
-	found := make(map[string]bool)
-	for _, c := range strings.Split(list, ",") {
-		c = strings.TrimSpace(c)
-		if c != "in" && c != "off" {
-			return nil, usagef("-cache: %q is neither in nor off", c)
-		}
-		found[c] = true
+	if p.Caches, err = argument.Caches("-cache", caches); err != nil {
+		return usageError(err.Error())
 	}
-	if found["in"] {
-		offCache = append(offCache, false)
-	}
-	if found["off"] {
-		offCache = append(offCache, true)
-	}
-	return offCache, nil
-}
-
-// numbers parses a list of numbers from 1, and sorts it.
-func numbers(name, list string, one func(string) (int, error)) ([]int, error) {
-	var ns []int
-	for _, field := range strings.Split(list, ",") {
-		n, err := one(strings.TrimSpace(field))
-		if err != nil || n < 1 {
-			return nil, usagef("%s: %q is not a number from 1", name, field)
-		}
-		ns = append(ns, n)
-	}
-	slices.Sort(ns)
-	return slices.Compact(ns), nil
+	return nil
 }
 
 // checkFile refuses what a sweep cannot write again and again.

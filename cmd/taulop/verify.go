@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
@@ -245,7 +246,7 @@ func (req *verifyRequest) choose() error {
 }
 
 func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
-	req.ps, err = parseList(ps, true, func(text string) (int, error) {
+	req.ps, err = argument.List(ps, true, func(text string) (int, error) {
 		p, err := strconv.Atoi(text)
 		if err != nil || p < 2 {
 			return 0, fmt.Errorf("%q is not a number of ranks from 2 up", text)
@@ -255,8 +256,8 @@ func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
 	if err != nil {
 		return usagef("-P: %v", err)
 	}
-	req.ms, err = parseList(ms, false, func(text string) (int, error) {
-		m, _, err := parseSize(text, 1)
+	req.ms, err = argument.List(ms, false, func(text string) (int, error) {
+		m, err := argument.Bytes(text)
 		if err == nil && m < 1 {
 			err = fmt.Errorf("a message has 1 byte or more, got m = %s", text)
 		}
@@ -265,8 +266,8 @@ func (req *verifyRequest) lists(ps, ms, caches string) (err error) {
 	if err != nil {
 		return usagef("-m: %v", err)
 	}
-	if req.caches, err = parseCaches(caches); err != nil {
-		return err
+	if req.caches, err = argument.Caches("-cache", caches); err != nil {
+		return usageError(err.Error())
 	}
 	for _, p := range req.ps {
 		switch {
