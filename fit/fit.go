@@ -81,6 +81,11 @@ func (e Estimate) Div(o Estimate) Estimate {
 	return q
 }
 
+// Rate is what a time moves of an amount, in a unit of it.
+func (e Estimate) Rate(amount float64) Estimate {
+	return Estimate{Center: amount, Lo: amount, Hi: amount, N: e.N}.Div(e)
+}
+
 // Differ reports whether the intervals of both are known and do not overlap.
 func (e Estimate) Differ(o Estimate) bool {
 	return e.Known() && o.Known() && (e.Hi < o.Lo || o.Hi < e.Lo)

@@ -433,12 +433,15 @@ func (k Kind) varies() bool {
 	return i < 0 || i >= slices.Index(kinds, PairCell)
 }
 
-// rank is the place of a kind in a file: those that this package knows come first.
-func (k Kind) rank() int {
-	if i := slices.Index(kinds, k); i >= 0 {
-		return i
+// Compare orders kinds as files do: those that this package knows come first.
+func (k Kind) Compare(o Kind) int {
+	rank := func(k Kind) int {
+		if i := slices.Index(kinds, k); i >= 0 {
+			return i
+		}
+		return len(kinds)
 	}
-	return len(kinds)
+	return cmp.Or(rank(k)-rank(o), strings.Compare(string(k), string(o)))
 }
 
 // checkVariant leaves open which variants there are: whoever measures knows.
@@ -511,7 +514,7 @@ func checkNs(ns float64) error {
 func (k *Key) order(o *Key) int {
 	switch {
 	case k.Kind != o.Kind:
-		return cmp.Or(k.Kind.rank()-o.Kind.rank(), strings.Compare(string(k.Kind), string(o.Kind)))
+		return k.Kind.Compare(o.Kind)
 	case k.Setup != o.Setup:
 		return strings.Compare(k.Setup, o.Setup)
 	case k.Placement != o.Placement:

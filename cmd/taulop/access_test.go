@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/params"
 )
 
@@ -57,7 +57,7 @@ func TestAccess(t *testing.T) {
 	if err != nil || errOut != "" {
 		t.Fatal(err, errOut)
 	}
-	for _, want := range []string{"64 elements, in cache", "read  float64", "divide  float64", "T_n"} {
+	for _, want := range []string{"64 elements, in cache", "read       float64", "divide     float64", "T_n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -67,7 +67,7 @@ func TestAccess(t *testing.T) {
 		t.Fatalf("%v: %d cells; want 8, complete", err, len(f.Cells))
 	}
 	out, _, err = run(t, append(few, "-json")...)
-	var doc report.Accesses
+	var doc access.Document
 	if err != nil || json.Unmarshal([]byte(out), &doc) != nil || len(doc.Rows) != 8 || len(doc.Fits) != 2 {
 		t.Fatalf("%v, %d rows, %d fits in %s", err, len(doc.Rows), len(doc.Fits), out)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
@@ -161,8 +162,8 @@ func takePublished(machines []compare.Machine, as string) (warnings []string) {
 
 // parseChoice reads the flags that choose among a file's curves.
 func parseChoice(names, placements, caches, sizes string) (choice compare.Choice, err error) {
-	choice.Setups = fields(names)
-	for _, name := range fields(placements) {
+	choice.Setups = argument.Names(names)
+	for _, name := range argument.Names(placements) {
 		choice.Placements = append(choice.Placements, numa.Policy(name))
 	}
 	if caches != "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/params"
 )
 
@@ -67,7 +67,7 @@ func TestDisk(t *testing.T) {
 		t.Fatalf("%v: %d cells; want 6", err, len(f.Cells))
 	}
 	out, _, err = run(t, append(few, "-json", dir)...)
-	var doc report.Transfers
+	var doc disk.Document
 	if err != nil || json.Unmarshal([]byte(out), &doc) != nil || len(doc.Rows) != 6 || len(doc.Fits) != 2 || !doc.Rows[0].PageCache {
 		t.Fatalf("%v in %s", err, out)
 	}

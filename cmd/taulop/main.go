@@ -41,6 +41,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	_ "github.com/taulop/taulop/internal/survey/all"
 )
 
 // A command is one subcommand; each has a file of its own.
@@ -53,11 +54,6 @@ var commands = map[string]command{
 	"":        {measure, true}, // the paper's: no subcommand
 	"topo":    {topo, false},
 	"sweep":   {sweepCommand, true},
-	"pairs":   {pairsCommand, true},
-	"copy":    {copyCommand, true},
-	"pack":    {packCommand, true},
-	"access":  {accessCommand, true},
-	"disk":    {diskCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -284,7 +285,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.segments, err = strconv.Atoi(flags.Arg(0)); err != nil || req.segments < 1 {
 		return nil, usagef("SEGMENTS is %q: give the intermediate buffer a whole number of segments, 1 or more", flags.Arg(0))
 	}
-	if req.size, req.label, err = parseSize(flags.Arg(1), 1<<10); err != nil {
+	if req.size, req.label, err = argument.Size(flags.Arg(1), 1<<10); err != nil {
 		return nil, usageError(err.Error())
 	}
 	if req.tau, err = strconv.Atoi(flags.Arg(2)); err != nil {
@@ -333,8 +334,8 @@ func names(all []setups.Setup) (ns []string) {
 func (req *request) chooseK(list string, most int, given bool) (err error) {
 	req.k, req.chosenK = series.K, list != ""
 	if req.chosenK {
-		if req.k, err = numbers("-k", list, strconv.Atoi); err != nil {
-			return err
+		if req.k, err = argument.Numbers("-k", list, strconv.Atoi); err != nil {
+			return usageError(err.Error())
 		}
 	}
 	if most < 0 || given && most == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -44,25 +44,6 @@ func TestBadPairs(t *testing.T) {
 	}
 }
 
-// One allowed CPU, and two of one core, are told what to do.
-func TestPairsOfOneCPU(t *testing.T) {
-	one := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Core: 1}}, Allowed: numa.SetOf(1)}
-	siblings := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Thread: 1}}, Allowed: numa.SetOf(0, 1)}
-	for _, tt := range []struct {
-		m    *numa.Machine
-		smt  bool
-		want string
-	}{{one, false, "CPU 1 alone"}, {one, true, "CPU 1 alone"}, {siblings, false, "-smt"}} {
-		_, err := pairCPUs(tt.m, "", tt.smt)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("exit %d, %v; want %q", exitStatus(err), err, tt.want)
-		}
-	}
-	if cpus, err := pairCPUs(siblings, "", true); err != nil || cpus.Len() != 2 {
-		t.Errorf("%v, %v", cpus, err)
-	}
-}
-
 // What pairs writes is a parameter file that plot and predict take, and the JSON is
 // the same.
 func TestPairsAreUsed(t *testing.T) {
@@ -79,7 +60,7 @@ func TestPairsAreUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var doc report.Pairs
+	var doc pairs.Document
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Sizes) != 3 || len(doc.Levels) == 0 {
 		t.Fatalf("%v: %.300s", err, out)
 	}

@@ -13,21 +13,23 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
 // A plotKind is a kind of chart: of the transfers of parameter files, of what else was
-// measured in them, of one that has pairs of CPUs, or of what taulop verify wrote.
+// measured in them, of the matrices of one, or of what taulop verify wrote.
 type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
-	ofProfiles           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
+	drawing              *view.Drawing
 	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
-	ofPairs              func(string, *params.Pairs, chart.Choice) (*chart.Chart, error)
+	matrices             func(*params.File) ([]view.Matrix, error)
 }
 
 var plotKinds = []plotKind{
@@ -41,30 +43,33 @@ var plotKinds = []plotKind{
 		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
-	{name: "access", about: "an element of an array against the stride, a line for each operation",
-		example: "taulop plot access -cache off -o a.svg access.json", ofProfiles: chart.Accesses},
-	{name: "pack", about: "strided messages, packed and one way, a line for each size",
-		example: "taulop plot pack -m 4K,64K -o p.svg pack.json", ofProfiles: chart.Packs},
-	{name: "patterns", about: "message patterns against m, with T_s + m·τ_d of each",
-		example: "taulop plot patterns -variant scatter -o p.svg host.json", ofProfiles: chart.Patterns},
-	{name: "disk", about: "reading and writing a file against m, past the page cache and through it",
-		example: "taulop plot disk -o d.svg disk.json", ofProfiles: chart.Disks},
-	{name: "pairs", about: "transfers between every two CPUs, a heat map",
-		example: "taulop plot pairs -o pairs.svg pairs.json", ofPairs: chart.Pairs},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
 		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
 		example: "taulop plot accuracy -o e.svg verify.json", ofVerification: chart.Accuracy},
 }
 
-// Surveys that say how they are drawn come last.
+// Those of surveys come after those of transfers.
 func init() {
+	at := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.ofMachines == nil })
+	for _, s := range survey.Drawn() {
+		if d := s.Drawing; d.Name != "" {
+			plotKinds = slices.Insert(plotKinds, at, plotKind{name: d.Name, about: d.About, example: d.Example, drawing: d})
+			drawnNames = append(drawnNames, d.Name)
+			at++
+		}
+	}
 	for _, s := range survey.All() {
-		if d := s.Drawing; d != nil {
-			plotKinds = append(plotKinds, plotKind{name: s.Name, about: d.About, example: d.Example, ofProfiles: chart.Drawn(d)})
+		if s.Matrices != nil {
+			plotKinds = slices.Insert(plotKinds, at, plotKind{name: s.Name, about: s.Doc + ", a heat map", matrices: s.Matrices,
+				example: fmt.Sprintf("taulop plot %[1]s -o %[1]s.svg %[1]s.json", s.Name)})
+			at++
 		}
 	}
 }
+
+// drawnNames are the kinds of what surveys measured.
+var drawnNames []string
 
 // plotHelp is made of the kinds.
 func plotHelp() string {
@@ -133,7 +138,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
 	flags.StringVar(&lists.taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16")
 	flags.StringVar(&lists.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory")
-	flags.StringVar(&lists.variants, "variant", "", "of access, pack, patterns and disk: `list` of parts of names, like float64,read")
+	flags.StringVar(&lists.variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files: `list` of algorithms like bcast:binomial, or message")
 	flags.IntVar(&req.choice.P, "P", 0, "of verify's files and patterns: `ranks` (default the most)")
@@ -153,18 +158,18 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if err := checkAs(req.as); err != nil {
 		return err
 	}
-	if req.choice.Levels = fields(lists.levels); len(req.choice.Levels) > 0 && req.kind.name != "copy" {
+	if req.choice.Levels = argument.Names(lists.levels); len(req.choice.Levels) > 0 && req.kind.name != "copy" {
 		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
 	}
-	if req.choice.Variants = fields(lists.variants); len(req.choice.Variants) > 0 && req.kind.ofProfiles == nil {
-		return usagef("-variant chooses what surveys measured: leave it out of %s, or take the chart access, pack, patterns or disk", req.kind.name)
+	if req.choice.Variants = argument.Names(lists.variants); len(req.choice.Variants) > 0 && req.kind.drawing == nil {
+		return usagef("-variant chooses what surveys measured: leave it out of %s, or take the chart %s", req.kind.name, strings.Join(drawnNames, " or "))
 	}
-	req.choice.Algorithms = fields(lists.algorithms)
+	req.choice.Algorithms = argument.Names(lists.algorithms)
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
 		return err
 	}
 	if lists.taus != "" {
-		if req.choice.Taus, err = parseList(lists.taus, true, parseTau); err != nil {
+		if req.choice.Taus, err = argument.List(lists.taus, true, argument.Tau); err != nil {
 			return usagef("-tau: %v", err)
 		}
 	}
@@ -224,33 +229,34 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 		}
 		return c, nil, nil
 	}
-	if len(req.choice.Algorithms) > 0 || req.choice.P > 0 && req.kind.name != "patterns" {
+	if len(req.choice.Algorithms) > 0 || req.choice.P > 0 && (req.kind.drawing == nil || !req.kind.drawing.Ranks) {
 		return nil, nil, usagef("-algorithm and -P choose from what taulop verify wrote: leave them out of %s, or take the chart predicted", req.kind.name)
 	}
-	if req.kind.ofPairs != nil {
-		c, err := req.pairs()
+	if req.kind.matrices != nil {
+		c, err := req.heatMaps()
 		return c, nil, err
 	}
-	draw := req.kind.ofMachines
-	if req.kind.ofProfiles != nil {
-		if len(req.choice.Setups) > 0 || req.as != "" {
-			return nil, nil, usagef("-setup and -as choose transfers: leave them out of %s, or choose with -variant", req.kind.name)
-		}
-		draw = req.kind.ofProfiles
+	if req.kind.drawing != nil && (len(req.choice.Setups) > 0 || req.as != "") {
+		return nil, nil, usagef("-setup and -as choose transfers: leave them out of %s, or choose with -variant", req.kind.name)
 	}
 	machines, skipped, err := compare.ReadAll(req.files)
 	if err != nil {
 		return nil, nil, usagef("%v", err)
 	}
 	notes := takePublished(machines, req.as)
-	if c, err = draw(machines, req.choice); err != nil {
+	if req.kind.drawing != nil {
+		c, err = chart.Profiles(req.kind.drawing, machines, req.choice)
+	} else {
+		c, err = req.kind.ofMachines(machines, req.choice)
+	}
+	if err != nil {
 		return nil, nil, usagef("%v", err)
 	}
 	c.Caption = append(c.Caption, notes...)
 	return c, skipped, nil
 }
 
-func (req *plotRequest) pairs() (*chart.Chart, error) {
+func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus)+len(req.choice.Caches) > 0 || req.as != "" {
 		return nil, usagef("-setup, -placement, -cache, -tau and -as choose from other charts: leave them out of %s, or choose sizes with -m", req.kind.name)
 	}
@@ -261,14 +267,15 @@ func (req *plotRequest) pairs() (*chart.Chart, error) {
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
-	p, err := f.File.Pairs()
+	var c *chart.Chart
+	all, err := req.kind.matrices(f.File)
 	if err == nil {
-		var c *chart.Chart
-		if c, err = req.kind.ofPairs(f.Name, p, req.choice); err == nil {
-			return c, nil
-		}
+		c, err = chart.HeatMaps(f.Name, all, req.choice)
 	}
-	return nil, usagef("%s: %v", req.files[0], err)
+	if err != nil {
+		return nil, usagef("%s: %v", req.files[0], err)
+	}
+	return c, nil
 }
 
 func (req *plotRequest) verification() (*report.Verification, error) {

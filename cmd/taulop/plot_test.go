@@ -37,26 +37,10 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: "0-1"},
 			Time: fit.Median([]float64{float64(m + 50)})})
 	}
-	for kind, variants := range map[params.Kind][]string{
-		params.AccessCell: {"read-int32-1", "read-int32-2"}, params.PackCell: {"4K4S", "4K8S"},
-		params.PatternCell: {"permutation-1"}, params.DiskCell: {"read-direct"},
-	} {
-		for i, variant := range slices.Repeat(variants, 2)[:2] {
-			bytes := 4096 << i
-			if kind == params.PackCell {
-				bytes = 4096
-			}
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Placement: numa.Local, Tau: 1, Bytes: bytes, Variant: variant},
+	for _, s := range survey.Drawn() {
+		for i, least := range s.Drawing.Least {
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: s.Drawing.Kind, Placement: numa.Local, Tau: 1, Bytes: least.Bytes, Variant: least.Variant},
 				Time: fit.Median([]float64{float64(500 * (i + 1))})})
-		}
-	}
-	for _, s := range survey.All() {
-		if s.Drawing == nil {
-			continue
-		}
-		for i, variant := range s.Drawing.Least {
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: s.Drawing.Kind, Placement: numa.Local, Tau: 2, Bytes: 64, Variant: variant},
-				Time: fit.Median([]float64{float64(100 * (i + 1))})})
 		}
 	}
 	native = filepath.Join(dir, "native.json")

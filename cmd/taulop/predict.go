@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
@@ -125,7 +126,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	}
 	c := &req.choice
 	if req.given["stride"] {
-		if c.Stride, _, err = parseSize(req.strideText, 1); err != nil || c.Stride < 1 {
+		if c.Stride, err = argument.Bytes(req.strideText); err != nil || c.Stride < 1 {
 			return usagef("-stride is %q: give the bytes from element to element, like 64", req.strideText)
 		}
 	}
@@ -211,7 +212,7 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 	p.given = make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { p.given[f.Name] = true })
 	if p.given["segment"] {
-		if p.choice.Segment, _, err = parseSize(p.segmentText, 1); err != nil {
+		if p.choice.Segment, err = argument.Bytes(p.segmentText); err != nil {
 			return usagef("-segment: %v", err)
 		}
 		if p.choice.Segment < 1 {

@@ -300,44 +300,6 @@ func tsvRows(t *testing.T, lines []string) map[string]float64 {
 	return rows
 }
 
-func TestParseList(t *testing.T) {
-	number := func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return 0, fmt.Errorf("%q", text)
-		}
-		return n, nil
-	}
-	for _, tt := range []struct {
-		text  string
-		every bool
-		want  []int // nil: refused
-	}{
-		{"4", true, []int{4}},
-		{"2, 4,8,4", true, []int{2, 4, 8}},
-		{"2-5,3-6", true, []int{2, 3, 4, 5, 6}},
-		{"7-7", true, []int{7}},
-		{"2:16", true, []int{2, 4, 8, 16}},
-		{"3:20", true, []int{3, 6, 12, 20}},
-		{"0:5", false, []int{0, 1, 2, 4, 5}},
-		{"5:5", false, []int{5}},
-		{"9223372036854775806:9223372036854775807", false, []int{9223372036854775806, 9223372036854775807}},
-		{"2-5", false, nil},
-		{"5-2", true, nil},
-		{"8:4", true, nil},
-		{"2-", true, nil},
-		{":4", true, nil},
-		{"", true, nil},
-		{"1,,2", true, nil},
-		{"1-20000", true, nil},
-	} {
-		got, err := parseList(tt.text, tt.every, number)
-		if !slices.Equal(got, tt.want) || (err == nil) != (tt.want != nil) {
-			t.Errorf("%q: %v, %v, want %v", tt.text, got, err, tt.want)
-		}
-	}
-}
-
 // Among a million ranks, through the whole command.
 func BenchmarkPredictCommand(b *testing.B) {
 	machine, _ := smallMachine(b)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -27,8 +27,7 @@ import (
 // A surveyRequest is what the commands have in common that measure one survey.
 type surveyRequest struct {
 	name     string
-	takes    bool     // arguments,
-	words    []string // which are these
+	takes    bool // arguments
 	time     time.Duration
 	launches int
 	json     bool
@@ -63,7 +62,6 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 	if err := checkLaunches(req.launches); err != nil {
 		return nil, err
 	}
-	req.words = flags.Args()
 	if err := writable(req.file); err != nil {
 		return nil, usagef("-o %s cannot be written: %v", req.file, err)
 	}
@@ -90,23 +88,11 @@ func (req *surveyRequest) native() bool {
 	return !req.json && strings.EqualFold(filepath.Ext(req.file), ".json")
 }
 
-// A task is what one survey is to measure, and how it is shown.
-type task struct {
-	survey   *survey.Survey
-	request  survey.Request
-	plan     params.Plan
-	places   []numa.Placement
-	warnings []error
-	// doubts, if not nil, says what follows from the file's cells.
-	doubts   func([]params.Cell) []error
-	document func(*params.File) (document, error)
-}
-
-// surveyCommand is the command of a survey that says what users are told.
+// surveyCommand is the command of a survey.
 func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Writer, args []string) error {
 	return func(ctx context.Context, out, errOut io.Writer, args []string) error {
-		req := surveyRequest{name: s.Name}
-		flags := req.flags(s.Command.Time, "")
+		req := surveyRequest{name: s.Name, takes: s.Command.Takes}
+		flags := req.flags(s.Command.Time, s.Command.Budget)
 		asked := s.Command.Flags(flags)
 		machine, err := req.parse(flags, out, args, s.Command.Help)
 		if err != nil {
@@ -114,26 +100,51 @@ func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Wr
 		}
 		t, err := asked(machine)
 		if err != nil {
-			return usageError(err.Error())
+			return usagef("%v", err)
 		}
-		return req.measure(ctx, out, errOut, machine, task{
-			survey: s, request: t.Request, plan: t.Plan, places: t.Places, warnings: t.Warnings, document: asTables(func(w io.Writer, f *params.File) { view.WriteTables(w, s.Tables(f)) }),
-		})
+		if req.time == 0 {
+			req.time = t.Time
+		}
+		return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (document, error) { return surveyed{f, s, t}, nil })
 	}
 }
 
+// A surveyed is what a survey's task found.
+type surveyed struct {
+	*params.File
+	survey *survey.Survey
+	task   survey.Task
+}
+
+func (d surveyed) WriteText(w io.Writer) {
+	s := *d.survey
+	if d.task.Tables != nil {
+		s.Tables = d.task.Tables
+	}
+	report.WriteSurvey(w, d.File, d.task.About, &s)
+}
+
+func (d surveyed) WriteJSON(w io.Writer) error {
+	if d.task.Document == nil {
+		return d.File.Write(w)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(d.task.Document(d.File))
+}
+
 // measure measures, and writes what it has, also if it ends early.
-func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, t task) error {
+func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (document, error)) error {
 	here := provenance.Read("/", m)
-	plan := t.plan
+	plan := t.Plan
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
-	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.places}
+	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places}
 	x := &engine.Experiment{File: f, Time: req.time, Launches: req.launches}
-	more, err := survey.Add(x, t.survey, t.request, m)
+	more, err := survey.Add(x, s, t.Request, m)
 	if err != nil {
 		return usageError(err.Error())
 	}
-	f.Warn(slices.Concat(advised(here.Warnings()), starved(), t.warnings, more)...)
+	f.Warn(slices.Concat(advised(here.Warnings()), starved(), t.Warnings, more)...)
 	if len(x.Cells) == 0 {
 		return usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
 	}
@@ -151,14 +162,14 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		return cmp.Or(err, nothingIn(req.time))
 	}
 	f.Warn(steal.Warnings()...)
-	if t.doubts != nil {
-		f.Warn(t.doubts(f.Cells)...)
+	if s.Doubts != nil {
+		f.Warn(s.Doubts(f.Cells)...)
 	}
 	warn(said, f.Warnings[told:])
 	if n := x.Lacking(); n > 0 {
 		warn(said, []string{fmt.Sprintf("%d of %s have too few launches for an interval: allow more with -time, or choose fewer", n, printable.Count(len(x.Cells), "cell"))})
 	}
-	doc, failed := t.document(f)
+	doc, failed := found(f)
 	if failed == nil {
 		failed = req.write(out, f, doc)
 	}
@@ -170,47 +181,4 @@ func (req *surveyRequest) write(out io.Writer, f *params.File, doc document) err
 		return putParameters(out, req.file, f, doc.WriteText)
 	}
 	return putDocument(out, req.file, doc, req.json)
-}
-
-// A tables is a parameter file as a document: its tables, or itself.
-type tables struct {
-	*params.File
-	write func(io.Writer, *params.File)
-}
-
-func (t tables) WriteText(w io.Writer) {
-	t.write(w, t.File)
-	report.WriteReach(w, t.File)
-}
-
-func (t tables) WriteJSON(w io.Writer) error { return t.File.Write(w) }
-
-// asTables is the document of a survey that has nothing of its own.
-func asTables(write func(io.Writer, *params.File)) func(*params.File) (document, error) {
-	return func(f *params.File) (document, error) { return tables{f, write}, nil }
-}
-
-// worker places one worker on a CPU; −1 is the first that may be used.
-func worker(m *numa.Machine, cpu int) (place numa.Placement, err error) {
-	switch {
-	case cpu < -1:
-		return place, usagef("-cpu is %d: give the number of a CPU, from 0", cpu)
-	case cpu < 0:
-		place, err = m.Place(numa.Local, 1)
-	default:
-		place, err = m.PlaceOn([]int{cpu}, 1)
-	}
-	if err != nil {
-		return place, usageError(err.Error())
-	}
-	return place, nil
-}
-
-// planOf is the plan of one worker.
-func planOf(place numa.Placement) params.Plan {
-	p := params.Plan{Policies: []numa.Policy{place.Policy}}
-	if place.Policy == numa.List {
-		p.CPUs = []int{place.Workers[0].CPU.ID}
-	}
-	return p
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/sweep"
@@ -180,7 +181,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 			p.Setups = append(p.Setups, s.Name)
 		}
 	}
-	for _, name := range fields(placements) {
+	for _, name := range argument.Names(placements) {
 		p.Policies = append(p.Policies, numa.Policy(name))
 	}
 	if cpus != "" {
@@ -192,18 +193,17 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		}
 		p.Policies = []numa.Policy{numa.List}
 	}
-	bytes := func(text string) (int, error) { n, _, err := parseSize(text, 1); return n, err }
 	if taus != "" {
-		if p.Taus, err = numbers("-tau", taus, strconv.Atoi); err != nil {
-			return nil, false, err
+		if p.Taus, err = argument.Numbers("-tau", taus, strconv.Atoi); err != nil {
+			return nil, false, usageError(err.Error())
 		}
 	}
 	if sizes != "" {
-		if p.Sizes, err = numbers("-sizes", sizes, bytes); err != nil {
-			return nil, false, err
+		if p.Sizes, err = argument.Numbers("-sizes", sizes, argument.Bytes); err != nil {
+			return nil, false, usageError(err.Error())
 		}
 	}
-	if p.SegmentBytes, err = bytes(segment); err != nil || p.SegmentBytes < 1 {
+	if p.SegmentBytes, err = argument.Bytes(segment); err != nil || p.SegmentBytes < 1 {
 		return nil, false, usagef("-segment is %q: give the size of a segment, like 8K", segment)
 	}
 	p.Caches, err = parseCaches(caches)

@@ -22,6 +22,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // A Chart is panels over the same x axis, what they show, and their legend.
@@ -35,11 +36,11 @@ type Chart struct {
 type Panel struct {
 	Name   string // above it; "": what the chart's title says
 	X, Y   Axis
-	Height float64 // relative to the first panel's; 0: 1
-	Bands  []Band  // behind the series
-	Levels []Level
+	Height float64   // relative to the first panel's; 0: 1
+	Bands  []Band    // behind the series
+	Levels []float64 // of y, to compare with
 	Series []Series
-	Heat   *Heat // if not nil, all that is drawn, in a square
+	Heat   *view.Matrix // if not nil, all that is drawn, in a square
 }
 
 // An Axis is a quantity with the range that its values need.
@@ -86,12 +87,6 @@ type Band struct {
 	Lo, Hi  []float64
 	LoLabel string // of its edges; "" draws none
 	HiLabel string
-}
-
-// A Level is a value of y to compare with.
-type Level struct {
-	Name string
-	Y    float64
 }
 
 // ColumnWidth is the width of a column of print in cm.

@@ -298,11 +298,11 @@ func charts(t *testing.T) map[string]*Chart {
 		"many lines":          must(TransfersOverTau(all[:1], every)),
 		"A of many lines":     must(Concurrency(append(slices.Clone(all[1:]), superdome), Choice{})),
 		"many sizes":          must(TransfersOverSize(all[1:], Choice{})),
-		"access":              must(Accesses([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
-		"pack":                must(Packs([]compare.Machine{surveyed("vm", []int{1024}, 2), surveyed(long, []int{1024}, 2)}, Choice{})),
-		"patterns":            must(Patterns([]compare.Machine{surveyed(long, []int{1024}, 16)}, Choice{})),
-		"disk":                must(Disks([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
-		"many panels":         must(Accesses([]compare.Machine{surveyed("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
+		"access":              must(accesses([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
+		"pack":                must(packs([]compare.Machine{surveyed("vm", []int{1024}, 2), surveyed(long, []int{1024}, 2)}, Choice{})),
+		"patterns":            must(patterns([]compare.Machine{surveyed(long, []int{1024}, 16)}, Choice{})),
+		"disk":                must(disks([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
+		"many panels":         must(accesses([]compare.Machine{surveyed("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
 		"predicted of a long": must(Predictions(verified(long), Choice{})),
 	}
 }

@@ -65,12 +65,11 @@ func (ch Choice) curves(machines []compare.Machine, take func(c *compare.Curve) 
 			c.Points = slices.DeleteFunc(c.Points, func(p compare.Point) bool { return math.IsNaN(p.L.Center) })
 		}
 		curves = slices.DeleteFunc(curves, func(c compare.Curve) bool { return len(c.Points) == 0 })
-		taken := ch.taken(channelsOf(curves))
+		taken := ch.taken(each(curves, channelOf))
 		if len(taken) == 0 {
-			return nil, fmt.Errorf("%s has no transfers of %s: it has %s", m.Name, ch.described(), channelsText(channelsOf(curves)))
+			return nil, fmt.Errorf("%s has no transfers of %s: it has %s", m.Name, ch.described(), channelsText(each(curves, channelOf)))
 		}
-		fit := slices.DeleteFunc(slices.Clone(curves), func(c compare.Curve) bool { return !slices.Contains(taken, c.Channel) })
-		sized := slices.DeleteFunc(fit, func(c compare.Curve) bool { return !take(&c) })
+		sized := keep(curves, func(c compare.Curve) bool { return slices.Contains(taken, c.Channel) && take(&c) })
 		if len(sized) == 0 {
 			return nil, fmt.Errorf("%s has no L(m,τ) of %s: choose others with -m, -tau, -setup", m.Name, wanted)
 		}
@@ -82,28 +81,24 @@ func (ch Choice) curves(machines []compare.Machine, take func(c *compare.Curve) 
 // taken are the channels that are chosen: local is the placement, and in cache the
 // state of the cache, where they are not chosen but measured.
 func (ch Choice) taken(of []compare.Channel) []compare.Channel {
-	keep := func(test func(compare.Channel) bool) {
-		of = slices.DeleteFunc(slices.Clone(of), func(c compare.Channel) bool { return !test(c) })
-	}
 	if len(ch.Setups) > 0 {
-		keep(func(c compare.Channel) bool { return slices.Contains(ch.Setups, c.Setup) })
+		of = keep(of, func(c compare.Channel) bool { return slices.Contains(ch.Setups, c.Setup) })
 	}
 	local := func(c compare.Channel) bool { return c.Placement == numa.Local }
 	switch {
 	case len(ch.Placements) > 0:
-		keep(func(c compare.Channel) bool { return slices.Contains(ch.Placements, c.Placement) })
+		of = keep(of, func(c compare.Channel) bool { return slices.Contains(ch.Placements, c.Placement) })
 	case slices.ContainsFunc(of, local):
-		keep(local)
+		of = keep(of, local)
 	case len(of) > 0:
-		first := of[0].Placement
-		keep(func(c compare.Channel) bool { return c.Placement == first })
+		of = keep(of, func(c compare.Channel) bool { return c.Placement == of[0].Placement })
 	}
 	inCache := func(c compare.Channel) bool { return !c.OffCache }
 	switch {
 	case len(ch.Caches) > 0:
-		keep(func(c compare.Channel) bool { return slices.Contains(ch.Caches, c.OffCache) })
+		of = keep(of, func(c compare.Channel) bool { return slices.Contains(ch.Caches, c.OffCache) })
 	case slices.ContainsFunc(of, inCache):
-		keep(inCache)
+		of = keep(of, inCache)
 	}
 	return of
 }
@@ -122,20 +117,23 @@ func (ch Choice) described() string {
 	return strings.Join(parts, ", ")
 }
 
-func channelsOf(curves []compare.Curve) (channels []compare.Channel) {
-	for _, c := range curves {
-		channels = append(channels, c.Channel)
-	}
-	return channels
-}
+func channelOf(c compare.Curve) compare.Channel { return c.Channel }
 
 // channelsText names channels of any size, once each.
 func channelsText(channels []compare.Channel) string {
-	var names []string
-	for _, c := range channels {
-		names = append(names, c.String())
+	return printable.Part(strings.Join(once(each(channels, compare.Channel.String)), "; "))
+}
+
+// each is a value of each.
+func each[T, V any](of []T, value func(T) V) (values []V) {
+	for _, t := range of {
+		values = append(values, value(t))
 	}
-	return printable.Part(strings.Join(once(names), "; "))
+	return values
+}
+
+func keep[T any](all []T, take func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !take(t) })
 }
 
 // once are the values without those that were there before.
@@ -196,21 +194,10 @@ func named(lines []line) (series []Series, caption []string) {
 		s := &series[i]
 		s.Points, s.Colour, s.Style = lines[i].points, i, i
 		if crossed {
-			s.Colour, s.Style = place(machines, i), place(rests, i)
+			s.Colour, s.Style = slices.Index(once(machines), machines[i]), slices.Index(once(rests), rests[i])
 		}
 	}
 	return series, caption
-}
-
-// place is how many different names come before that of i.
-func place(names []string, i int) int {
-	var seen []string
-	for _, name := range names[:i+1] {
-		if !slices.Contains(seen, name) {
-			seen = append(seen, name)
-		}
-	}
-	return slices.Index(seen, names[i])
 }
 
 // certainty says what the bars are, or why there are none.

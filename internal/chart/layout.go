@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -116,7 +117,6 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 		return l.heat(c, width)
 	}
 	p := plot.New()
-	p.BackgroundColor = nil
 	var xs, ys, at, ats []float64
 	for _, of := range all {
 		x, y, measured, centres := of.values()
@@ -127,10 +127,8 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 			ys, ats = append(ys, y...), append(ats, centres...)
 		}
 	}
-	x := c.X.scaleOf(xs, at, width-axisRoom, true, tickStyle)
-	y := c.Y.scaleOf(ys, ats, height-axisRoom, false, tickStyle)
-	style(&p.X, x, draw.XCenter, draw.YTop)
-	style(&p.Y, y, draw.XRight, yTickAlign)
+	x := c.X.scaleOf(xs, at, width-axisRoom, true)
+	y := c.Y.scaleOf(ys, ats, height-axisRoom, false)
 	for _, s := range c.Series {
 		if !s.Faint {
 			l.explain(s.Name, s.thumbs()...)
@@ -143,7 +141,7 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	lines.Vertical, lines.Horizontal = hair(grid), hair(grid)
 	p.Add(lines)
 	for _, v := range c.Levels {
-		p.Add(straight(x.lo, x.hi, v.Y, v.Y, draw.LineStyle{Color: quiet, Width: 0.6}))
+		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo, Y: v}, {X: x.hi, Y: v}}, LineStyle: draw.LineStyle{Color: quiet, Width: 0.6}})
 	}
 	for _, layer := range []func(s Series) bool{
 		func(s Series) bool { return s.Faint },
@@ -156,7 +154,14 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 			}
 		}
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.lo, x.hi, y.lo, y.hi
+	return framed(p, x, y, width, height)
+}
+
+// framed gives what is drawn its axes.
+func framed(p *plot.Plot, x, y scale, width, height vg.Length) panel {
+	p.BackgroundColor = nil
+	style(&p.X, x)
+	style(&p.Y, y)
 	return panel{Plot: p, height: height, x: wrap([]string{x.label}, labelStyle, width-axisRoom), y: wrap([]string{y.label}, labelStyle, height-axisRoom)}
 }
 
@@ -181,29 +186,25 @@ func (c Panel) values() (xs, ys, at, ats []float64) {
 	for _, b := range c.Bands {
 		xs, ys = append(xs, b.X...), append(append(ys, b.Lo...), b.Hi...)
 	}
-	for _, v := range c.Levels {
-		ys = append(ys, v.Y)
-	}
+	ys = append(ys, c.Levels...)
 	return xs, ys, at, ats
 }
 
 // yTickAlign puts the middle of a digit beside its tick.
 const yTickAlign = draw.YAlignment(-0.6)
 
-func style(a *plot.Axis, s scale, x draw.XAlignment, y draw.YAlignment) {
-	a.Scale, a.Tick.Marker = s, s
+func style(a *plot.Axis, s scale) {
+	a.Min, a.Max, a.Scale, a.Tick.Marker = s.lo, s.hi, s, s
 	a.Padding = 3
 	a.LineStyle = draw.LineStyle{Color: ink, Width: 0.5}
 	a.Tick.LineStyle, a.Tick.Length = a.LineStyle, 3
 	a.Tick.Label.Font, a.Tick.Label.Color = tickStyle.Font, ink
-	a.Tick.Label.XAlign, a.Tick.Label.YAlign = x, y
+	if a.Tick.Label.XAlign, a.Tick.Label.YAlign = draw.XRight, yTickAlign; s.horizontal {
+		a.Tick.Label.XAlign, a.Tick.Label.YAlign = draw.XCenter, draw.YTop
+	}
 }
 
 func hair(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: 0.4} }
-
-func straight(x0, x1, y0, y1 float64, sty draw.LineStyle) *plotter.Line {
-	return &plotter.Line{XYs: plotter.XYs{{X: x0, Y: y0}, {X: x1, Y: y1}}, LineStyle: sty}
-}
 
 // band adds a region and its edges.
 func (l *layout) band(p *plot.Plot, b Band) {
@@ -365,14 +366,14 @@ func (l *layout) draw(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	y := c.Max.Y - margin
-	for _, line := range l.title {
-		c.FillText(titleStyle, vg.Point{X: margin, Y: y}, line)
-		y -= lineSpacing * titleSize
+	write := func(lines []string, sty text.Style) {
+		for _, line := range lines {
+			c.FillText(sty, vg.Point{X: margin, Y: y}, line)
+			y -= lineSpacing * sty.Font.Size
+		}
 	}
-	for _, line := range l.caption {
-		c.FillText(captionStyle, vg.Point{X: margin, Y: y}, line)
-		y -= lineSpacing * smallSize
-	}
+	write(l.title, titleStyle)
+	write(l.caption, captionStyle)
 	y -= panelGap
 	places := make([]draw.Canvas, len(l.panels))
 	begin := c.Min.X

@@ -44,7 +44,7 @@ func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
 		Caption: append(caption, certainty([]Series{measured})),
 		Panels: []Panel{
 			{X: x, Y: Axis{"time", Times}, Series: append([]Series{measured}, times...)},
-			{X: x, Y: Axis{"relative error", Fractions}, Height: 0.7, Levels: []Level{{Y: 0}}, Series: errors},
+			{X: x, Y: Axis{"relative error", Fractions}, Height: 0.7, Levels: []float64{0}, Series: errors},
 		},
 	}, nil
 }
@@ -100,7 +100,7 @@ func Accuracy(v *report.Verification, ch Choice) (*Chart, error) {
 		Title: title, Caption: caption,
 		Panels: []Panel{{
 			X: Axis{"m, bytes", Sizes}, Y: Axis{"predicted / measured", Proportions},
-			Levels: []Level{{Y: 1}}, Series: summary,
+			Levels: []float64{1}, Series: summary,
 		}},
 	}, nil
 }
@@ -121,7 +121,7 @@ func exactly(v float64) fit.Estimate {
 // verified are the rows that the choice takes, those with a message: of P and the
 // state of the cache the first unless chosen.
 func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []string, err error) {
-	rows = slices.DeleteFunc(slices.Clone(v.Rows), func(r verify.Row) bool { return r.Bytes < 1 || !(r.Measured.Center > 0) })
+	rows = keep(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 })
 	if len(rows) == 0 {
 		return nil, nil, fmt.Errorf("there is no collective with a message in it: make one with taulop verify -json")
 	}
@@ -140,11 +140,10 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	if p == 0 {
 		p = slices.MaxFunc(rows, func(a, b verify.Row) int { return a.P - b.P }).P
 	}
-	ofP := keep(rows, func(r verify.Row) bool { return r.P == p })
-	if len(ofP) == 0 {
-		return nil, nil, fmt.Errorf("nothing was verified with P = %d: leave -P out, or take another, like -P %d", p, rows[0].P)
+	one := rows[0].P
+	if rows = keep(rows, func(r verify.Row) bool { return r.P == p }); len(rows) == 0 {
+		return nil, nil, fmt.Errorf("nothing was verified with P = %d: leave -P out, or take another, like -P %d", p, one)
 	}
-	rows = ofP
 	off := !slices.ContainsFunc(rows, func(r verify.Row) bool { return !r.OffCache })
 	switch {
 	case len(ch.Caches) > 1:
@@ -172,33 +171,19 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	return rows, caption, nil
 }
 
-func keep[T any](all []T, take func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !take(t) })
-}
-
-func namesOf(rows []verify.Row) (names []string) {
-	for _, r := range rows {
-		if !slices.Contains(names, r.Name) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
+func namesOf(rows []verify.Row) []string {
+	return once(each(rows, func(r verify.Row) string { return r.Name }))
 }
 
 // collectives are the names without that of one-way messages, if others are there.
 func collectives(names []string) []string {
-	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Message })
+	others := keep(names, func(n string) bool { return n != verify.Message })
 	if len(others) == 0 {
 		return names
 	}
 	return others
 }
 
-func sizesOf(rows []verify.Row) (sizes []int) {
-	for _, r := range rows {
-		if !slices.Contains(sizes, r.Bytes) {
-			sizes = append(sizes, r.Bytes)
-		}
-	}
-	return sizes
+func sizesOf(rows []verify.Row) []int {
+	return once(each(rows, func(r verify.Row) int { return r.Bytes }))
 }

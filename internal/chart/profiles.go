@@ -2,6 +2,7 @@ package chart
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,89 +13,24 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
-	"github.com/taulop/taulop/internal/survey/access"
-	"github.com/taulop/taulop/internal/survey/disk"
-	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/params"
 )
 
-// A profiling is how profiles of a kind are drawn, a panel for each of theirs.
-type profiling struct {
-	kind     params.Kind
-	what     string // "accesses"
-	measure  string // the command that does
-	title    string
-	order    []string                  // what names begin with, as panels and lines follow each other
-	number   func(*report.Profile) int // of which by itself the largest is drawn; nil: there is none
-	unplaced bool                      // panels say all there is to say of where
-	uncached bool                      // user data are neither in cache nor off it
-	patterns bool                      // lines are variants, many and alike
-}
-
-// Accesses is what an element of an array takes against the stride, a panel for each
-// type. By itself it takes the largest N.
-func Accesses(machines []compare.Machine, ch Choice) (*Chart, error) {
-	if len(ch.Sizes) > 0 {
-		return nil, fmt.Errorf("-m chooses messages, and accesses are none: choose N with -variant, like -variant N=4K")
-	}
-	return ch.profiles(machines, profiling{
-		kind: params.AccessCell, what: "accesses", measure: "taulop access",
-		title: "What it takes to touch an element of an array", order: append(slices.Clone(access.Types), access.Operations...),
-		number: func(p *report.Profile) int { return p.Size },
-	})
-}
-
-// Packs is strided messages against the stride, a panel for packing and one for each level
-// that a message goes one way through, a line for each size.
-func Packs(machines []compare.Machine, ch Choice) (*Chart, error) {
-	return ch.profiles(machines, profiling{
-		kind: params.PackCell, what: "strided messages", measure: "taulop pack",
-		title: "Time of strided messages", order: []string{"packing", "one way"},
-		unplaced: true,
-	})
-}
-
-// Patterns is message patterns against m, a panel each. By itself it takes the largest
-// P, and of many variants the quickest, the median and the slowest.
-func Patterns(machines []compare.Machine, ch Choice) (*Chart, error) {
+// Profiles are what surveys measured of a kind, a panel for each of theirs.
+func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, error) {
 	if ch.P > 0 {
 		ch.Taus = append(slices.Clone(ch.Taus), ch.P) // cells have it as τ
 	}
-	var names []string
-	for _, p := range verify.Patterns() {
-		names = append(names, p.Name)
-	}
-	return ch.profiles(machines, profiling{
-		kind: params.PatternCell, what: "message patterns", measure: "taulop verify -patterns -save",
-		title: "Time of message patterns", order: names,
-		number: func(p *report.Profile) int { return p.Tau }, patterns: true,
-	})
+	return profiling{d}.profiles(machines, ch)
 }
 
-// Disks is transfers between memory and a file against m, past the page cache and
-// through it.
-func Disks(machines []compare.Machine, ch Choice) (*Chart, error) {
-	return ch.profiles(machines, profiling{
-		kind: params.DiskCell, what: "transfers of a disk", measure: "taulop disk",
-		title: "Time of a transfer between memory and a file", order: append([]string{"page cache out", "page cache in"}, disk.Operations...),
-		unplaced: true, uncached: true,
-	})
-}
-
-// Drawn is what a survey says of its own kind.
-func Drawn(d *view.Drawing) func([]compare.Machine, Choice) (*Chart, error) {
-	return func(machines []compare.Machine, ch Choice) (*Chart, error) {
-		return ch.profiles(machines, profiling{
-			kind: d.Kind, what: d.What, measure: d.Measure, title: d.Title, order: d.Order, unplaced: d.Unplaced, uncached: d.Uncached,
-		})
-	}
-}
+// A profiling draws profiles as their survey says.
+type profiling struct{ *view.Drawing }
 
 // A profile is one of a machine.
 type profile struct {
 	machine string
-	*report.Profile
+	*view.Profile
 	role string // "slowest variant": it stands for others
 	of   int    // so many
 }
@@ -103,18 +39,21 @@ type profile struct {
 const MaxPanels = 9
 
 // profiles draws what the choice takes of all machines.
-func (ch Choice) profiles(machines []compare.Machine, d profiling) (*Chart, error) {
+func (d profiling) profiles(machines []compare.Machine, ch Choice) (*Chart, error) {
 	if len(machines) == 0 {
 		return nil, fmt.Errorf("there is no file to draw")
 	}
 	if err := tooMany(len(machines), "fewer files"); err != nil {
 		return nil, err
 	}
-	if d.unplaced && len(ch.Placements) > 0 {
-		return nil, fmt.Errorf("-placement chooses where workers are, which %s do not differ in: choose with -variant", d.what)
+	if d.Sizeless != "" && len(ch.Sizes) > 0 {
+		return nil, errors.New(d.Sizeless)
 	}
-	if d.uncached && len(ch.Caches) > 0 {
-		return nil, fmt.Errorf("-cache chooses where user data are, which %s do not differ in: choose with -variant, like -variant \"cache out\"", d.what)
+	if d.Unplaced && len(ch.Placements) > 0 {
+		return nil, fmt.Errorf("-placement chooses where workers are, which %s do not differ in: choose with -variant", d.What)
+	}
+	if d.Uncached && len(ch.Caches) > 0 {
+		return nil, fmt.Errorf("-cache chooses where user data are, which %s do not differ in: choose with -variant, like -variant \"cache out\"", d.What)
 	}
 	var all []profile
 	for _, m := range machines {
@@ -133,9 +72,9 @@ func (ch Choice) profiles(machines []compare.Machine, d profiling) (*Chart, erro
 	}
 	if !slices.ContainsFunc(taken, func(p profile) bool { return len(p.Points) > 1 }) {
 		over, _, _ := strings.Cut(string(taken[0].Over), ",")
-		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: choose others with -variant or -m, or measure more with %s", over, d.measure)
+		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: choose others with -variant or -m, or measure more with %s", over, d.Measure)
 	}
-	if d.patterns && !ch.tellApart(taken, len(machines)) {
+	if d.Alike && !ch.tellApart(taken, len(machines)) {
 		taken = represented(taken, len(machines))
 	}
 	c, err := d.draw(taken)
@@ -151,33 +90,33 @@ func (ch Choice) profiles(machines []compare.Machine, d profiling) (*Chart, erro
 func (ch Choice) profilesOf(m compare.Machine, d profiling) (all []profile, err error) {
 	var channels []compare.Channel
 	for _, p := range report.Profiles(m.File) {
-		p.Points = slices.DeleteFunc(p.Points, func(q report.ProfilePoint) bool { return q.X < 1 && !p.Over.FromZero() }) // has no place on the axis
-		if p.Kind != d.kind || len(p.Points) == 0 {
+		p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool { return q.X < 1 && !p.Over.FromZero() }) // has no place on the axis
+		if p.Kind != d.Kind || len(p.Points) == 0 {
 			continue
 		}
-		if d.unplaced {
+		if d.Unplaced {
 			p.Placement = ""
 		}
 		all = append(all, profile{machine: m.Name, Profile: p})
 		channels = append(channels, all[len(all)-1].channel())
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, d.what, d.measure)
+		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, d.What, d.Measure)
 	}
 	of := ch
 	of.Setups = nil // they have none
 	taken := of.taken(channels)
 	if len(taken) == 0 {
-		return nil, fmt.Errorf("%s has no %s, %s: it has those %s", m.Name, d.what, of.described(), d.channelsText(channels))
+		return nil, fmt.Errorf("%s has no %s, %s: it has those %s", m.Name, d.What, of.described(), d.channelsText(channels))
 	}
 	all = keep(all, func(p profile) bool { return slices.Contains(taken, p.channel()) })
 	wanted := keep(all, func(p profile) bool { return len(ch.Taus) == 0 || slices.Contains(ch.Taus, p.Tau) })
 	if len(wanted) == 0 {
 		tau := "τ"
-		if d.patterns {
+		if d.Ranks {
 			tau = "P"
 		}
-		return nil, fmt.Errorf("%s has no %s of %s = %s: it has %s", m.Name, d.what, tau, sizesText(ch.Taus), sizesText(distinct(all, func(p profile) []int { return []int{p.Tau} })))
+		return nil, fmt.Errorf("%s has no %s of %s = %s: it has %s", m.Name, d.What, tau, sizesText(ch.Taus), sizesText(distinct(all, func(p profile) []int { return []int{p.Tau} })))
 	}
 	if len(ch.Sizes) == 0 {
 		return d.sorted(wanted), nil
@@ -186,11 +125,11 @@ func (ch Choice) profilesOf(m compare.Machine, d profiling) (all []profile, err 
 		return slices.ContainsFunc(p.sizes(), func(m int) bool { return slices.Contains(ch.Sizes, m) })
 	})
 	if len(sized) == 0 {
-		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, d.what, sizesText(ch.Sizes), sizesText(distinct(wanted, profile.sizes)))
+		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, d.What, sizesText(ch.Sizes), sizesText(distinct(wanted, profile.sizes)))
 	}
 	for _, p := range sized {
-		if p.Over == report.MessageSize {
-			p.Points = slices.DeleteFunc(p.Points, func(q report.ProfilePoint) bool { return !slices.Contains(ch.Sizes, q.X) })
+		if p.Over == view.MessageSize {
+			p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool { return !slices.Contains(ch.Sizes, q.X) })
 		}
 	}
 	return d.sorted(sized), nil
@@ -203,10 +142,10 @@ func (p profile) channel() compare.Channel {
 // traits are what channels differ in, "" where it is nothing.
 func (d profiling) traits(c compare.Channel) []string {
 	t := []string{"", ""}
-	if !d.unplaced {
+	if !d.Unplaced {
 		t[0] = "placement " + string(c.Placement)
 	}
-	if !d.uncached {
+	if !d.Uncached {
 		t[1] = view.Cache(c.OffCache)
 	}
 	return t
@@ -222,7 +161,7 @@ func (d profiling) channelsText(channels []compare.Channel) string {
 
 // sizes are those of the profile's messages.
 func (p profile) sizes() (ms []int) {
-	if p.Over != report.MessageSize {
+	if p.Over != view.MessageSize {
 		return []int{p.Size}
 	}
 	for _, q := range p.Points {
@@ -243,12 +182,12 @@ func distinct(of []profile, values func(profile) []int) (all []int) {
 // sorted puts panels, and lines in them, into the order of their kind.
 func (d profiling) sorted(all []profile) []profile {
 	rank := func(name string) int {
-		return slices.IndexFunc(d.order, func(begin string) bool { return strings.HasPrefix(name, begin) })
+		return slices.IndexFunc(d.Order, func(begin string) bool { return strings.HasPrefix(name, begin) })
 	}
 	slices.SortStableFunc(all, func(a, b profile) int {
 		c := cmp.Compare(rank(a.Panel), rank(b.Panel))
-		if d.number != nil {
-			c = cmp.Or(c, cmp.Compare(d.number(a.Profile), d.number(b.Profile)))
+		if d.Number != nil {
+			c = cmp.Or(c, cmp.Compare(d.Number(a.Profile), d.Number(b.Profile)))
 		}
 		return cmp.Or(c, cmp.Compare(rank(a.Line), rank(b.Line)), cmp.Compare(a.Size, b.Size))
 	})
@@ -268,7 +207,7 @@ func (p profile) is(word string) bool {
 func (ch Choice) varied(all []profile, d profiling) ([]profile, error) {
 	for _, word := range ch.Variants {
 		if !slices.ContainsFunc(all, func(p profile) bool { return p.is(word) }) {
-			return nil, fmt.Errorf("no %s are called %q: there are %s", d.what, word, variantsText(all))
+			return nil, fmt.Errorf("no %s are called %q: there are %s", d.What, word, variantsText(all))
 		}
 	}
 	together := func(a, b string) bool {
@@ -285,7 +224,7 @@ func (ch Choice) varied(all []profile, d profiling) ([]profile, error) {
 	for _, p := range all {
 		if !slices.ContainsFunc(taken, func(t profile) bool { return t.machine == p.machine }) {
 			own := keep(all, func(other profile) bool { return other.machine == p.machine })
-			return nil, fmt.Errorf("%s has no %s called %s: it has %s", p.machine, d.what, strings.Join(ch.Variants, ", "), variantsText(own))
+			return nil, fmt.Errorf("%s has no %s called %s: it has %s", p.machine, d.What, strings.Join(ch.Variants, ", "), variantsText(own))
 		}
 	}
 	return taken, nil
@@ -317,11 +256,11 @@ func variantsText(of []profile) string {
 
 // numbered reports whether the choice says of which number to draw profiles.
 func (ch Choice) numbered(all []profile, d profiling) bool {
-	if d.number == nil || len(ch.Taus) > 0 {
+	if d.Number == nil || len(ch.Taus) > 0 {
 		return true
 	}
 	numbers := func(of []profile) int {
-		return len(distinct(of, func(p profile) []int { return []int{d.number(p.Profile)} }))
+		return len(distinct(of, func(p profile) []int { return []int{d.Number(p.Profile)} }))
 	}
 	return slices.ContainsFunc(ch.Variants, func(word string) bool {
 		return numbers(keep(all, func(p profile) bool { return p.is(word) })) < numbers(all)
@@ -332,7 +271,7 @@ func (ch Choice) numbered(all []profile, d profiling) bool {
 func largest(of []profile, d profiling, machines int) []profile {
 	having := make(map[int]map[string]bool)
 	for _, p := range of {
-		n := d.number(p.Profile)
+		n := d.Number(p.Profile)
 		if having[n] == nil {
 			having[n] = make(map[string]bool)
 		}
@@ -349,10 +288,10 @@ func largest(of []profile, d profiling, machines int) []profile {
 	if most == 0 {
 		return of
 	}
-	return keep(of, func(p profile) bool { return d.number(p.Profile) == most })
+	return keep(of, func(p profile) bool { return d.Number(p.Profile) == most })
 }
 
-// fewVariants of a pattern are drawn under their own names. More would hide each other.
+// fewVariants of a panel are drawn under their own names. More would hide each other.
 const fewVariants = 3
 
 // tellApart reports whether every variant gets a line: those that are chosen, as far
@@ -385,7 +324,7 @@ func variants(of []profile) (groups [][]profile) {
 
 const medianVariant = "median variant"
 
-// represented are the quickest, the median and the slowest variant of each pattern;
+// represented are the quickest, the median and the slowest variant of each panel;
 // of several machines the median alone.
 func represented(of []profile, machines int) (few []profile) {
 	for _, group := range variants(of) {
@@ -443,14 +382,14 @@ func (d profiling) draw(of []profile) (*Chart, error) {
 	}
 	over := Strides
 	switch {
-	case of[0].Over == report.MessageSize:
+	case of[0].Over == view.MessageSize:
 		over = Sizes
 	case of[0].Over.FromZero():
 		over = Rates
 	}
 	looks, caption := named(lines)
 	own, common := apart(names)
-	c := &Chart{Title: d.title, Caption: append(caption, common...)}
+	c := &Chart{Title: d.Title, Caption: append(caption, common...)}
 	var every []Series
 	fits := false
 	for i, name := range names {
@@ -466,9 +405,9 @@ func (d profiling) draw(of []profile) (*Chart, error) {
 			panel.Series = append(panel.Series, s)
 		}
 		every = append(every, panel.Series...)
-		if d.patterns && len(panel.Series) <= fewVariants {
+		if d.Fitted != nil && len(panel.Series) <= fewVariants {
 			for _, s := range panel.Series {
-				if f, ok := startupAndBytes(s); ok {
+				if f, ok := d.startupAndBytes(s); ok {
 					fits, panel.Series = true, append(panel.Series, f)
 				}
 			}
@@ -500,7 +439,7 @@ func apart(names []string) (own, common []string) {
 	return own, common
 }
 
-// roles says which variants of a pattern stand for how many; nothing where machines or
+// roles says which variants stand for how many; nothing where machines or
 // channels have others each.
 func roles(of []profile) string {
 	var parts []string
@@ -508,7 +447,8 @@ func roles(of []profile) string {
 		if p.role == "" || p.of == 1 || slices.ContainsFunc(of[:i], func(q profile) bool { return q.role == p.role }) {
 			return ""
 		}
-		role, variant := strings.TrimSuffix(p.role, " variant"), strings.TrimPrefix(p.Line, verify.PatternOf(p.Line)+"-")
+		group, _, _ := strings.Cut(p.Panel, ",")
+		role, variant := strings.TrimSuffix(p.role, " variant"), strings.TrimPrefix(p.Line, group+"-")
 		parts = append(parts, role+" "+variant)
 	}
 	return fmt.Sprintf("%s of %d", strings.Join(parts, ", "), of[0].of)
@@ -524,16 +464,16 @@ func panelHeight(panels int) float64 {
 	return []float64{1, 1, 0.8, 0.7, 0.65}[min(panels, 4)]
 }
 
-// startupAndBytes is the line T_s + m·τ_d of a series, fitted as taulop verify does;
+// startupAndBytes is the line T_s + m·τ_d of a series, through the sizes that the drawing says;
 // false where it has too few sizes.
-func startupAndBytes(s Series) (Series, bool) {
+func (d profiling) startupAndBytes(s Series) (Series, bool) {
 	var ms, fitted []int
 	var times []float64
 	for _, p := range s.Points {
 		ms = append(ms, int(p.X))
 	}
 	for i, m := range ms {
-		if slices.Contains(verify.FittedSizes(ms), m) {
+		if slices.Contains(d.Fitted(ms), m) {
 			fitted, times = append(fitted, m), append(times, s.Points[i].Y.Center)
 		}
 	}

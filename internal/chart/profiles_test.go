@@ -8,11 +8,28 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/access"
+	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/strided"
+)
+
+// profiles draws what a survey measured.
+func profiles(kind params.Kind) func([]compare.Machine, Choice) (*Chart, error) {
+	return func(machines []compare.Machine, ch Choice) (*Chart, error) {
+		i := slices.IndexFunc(survey.Drawn(), func(s *survey.Survey) bool { return s.Drawing.Kind == kind })
+		return Profiles(survey.Drawn()[i].Drawing, machines, ch)
+	}
+}
+
+var (
+	accesses = profiles(params.AccessCell)
+	packs    = profiles(params.PackCell)
+	patterns = profiles(params.PatternCell)
+	disks    = profiles(params.DiskCell)
 )
 
 // surveyed is a machine with all surveys: passes over
@@ -89,26 +106,26 @@ func TestProfileCharts(t *testing.T) {
 		want    string
 		caption string
 	}{
-		{"accesses of the largest N", Accesses, []compare.Machine{a}, Choice{}, "int32: read, write | float64: read, write", "a · placement local · in cache · N = 4K"},
-		{"the largest N of both", Accesses, []compare.Machine{a, b}, choice("float64"), "a, read, a, write, b, read, b, write", "placement local · in cache · float64 · N = 1K"},
-		{"words that go together", Accesses, []compare.Machine{a}, choice("FLOAT64", "read"), "", "a · read · placement local · in cache · float64 · N = 4K"},
-		{"words that do not", Accesses, []compare.Machine{a}, choice("float64", "n=1k", "n=4k", "read"), "N = 1K:  | N = 4K: ", "a · read · placement local · in cache · float64"},
-		{"both caches", Accesses, []compare.Machine{a}, Choice{Variants: []string{"int32", "write"}, Choice: compare.Choice{Caches: []bool{false, true}}}, "in cache, off cache", "a · write · placement local · int32 · N = 4K"},
-		{"strided messages", Packs, []compare.Machine{a}, Choice{}, "packing: 4K, 64K | one way, L3: 4K, 64K", "a · in cache · bars"},
-		{"of one size", Packs, []compare.Machine{a, b}, Choice{Choice: compare.Choice{Sizes: []int{4096}}}, "packing: a, b | one way, L3: a, b", "4K · in cache · bars"},
-		{"patterns of the largest P", Patterns, []compare.Machine{a}, Choice{},
+		{"accesses of the largest N", accesses, []compare.Machine{a}, Choice{}, "int32: read, write | float64: read, write", "a · placement local · in cache · N = 4K"},
+		{"the largest N of both", accesses, []compare.Machine{a, b}, choice("float64"), "a, read, a, write, b, read, b, write", "placement local · in cache · float64 · N = 1K"},
+		{"words that go together", accesses, []compare.Machine{a}, choice("FLOAT64", "read"), "", "a · read · placement local · in cache · float64 · N = 4K"},
+		{"words that do not", accesses, []compare.Machine{a}, choice("float64", "n=1k", "n=4k", "read"), "N = 1K:  | N = 4K: ", "a · read · placement local · in cache · float64"},
+		{"both caches", accesses, []compare.Machine{a}, Choice{Variants: []string{"int32", "write"}, Choice: compare.Choice{Caches: []bool{false, true}}}, "in cache, off cache", "a · write · placement local · int32 · N = 4K"},
+		{"strided messages", packs, []compare.Machine{a}, Choice{}, "packing: 4K, 64K | one way, L3: 4K, 64K", "a · in cache · bars"},
+		{"of one size", packs, []compare.Machine{a, b}, Choice{Choice: compare.Choice{Sizes: []int{4096}}}, "packing: a, b | one way, L3: a, b", "4K · in cache · bars"},
+		{"patterns of the largest P", patterns, []compare.Machine{a}, Choice{},
 			"permutation: quickest 1, median 4, slowest 7 of 7: quickest variant, median variant, slowest variant | " +
 				"ping-pong: quickest 0-2, median 2-4, slowest 0-1 of 28: quickest variant, median variant, slowest variant | " +
 				"scatter: quickest 1, median 4, slowest 0 of 8: quickest variant, median variant, slowest variant | " +
 				"broadcast: quickest 1, median 4, slowest 0 of 8: quickest variant, median variant, slowest variant",
 			"a · placement local · in cache · P = 8 · pale: T_s + m·τ_d"},
-		{"few variants", Patterns, []compare.Machine{a}, Choice{P: 2}, "permutation: permutation-1 | ping-pong: ping-pong-0-1 | scatter: scatter-0, scatter-1 | broadcast: broadcast-0, broadcast-1", "P = 2"},
-		{"the largest P of both", Patterns, []compare.Machine{a, b}, Choice{}, "permutation: a, b | ping-pong: a, b | scatter: a, b | broadcast: a, b", "median variant · placement local · in cache · P = 2"},
-		{"chosen variants", Patterns, []compare.Machine{a}, choice("scatter", "P = 8"), "scatter-0, scatter-1, scatter-2, scatter-3, scatter-4, scatter-5, scatter-6, scatter-7", "scatter · P = 8 · bars"},
-		{"more than can be told apart", Patterns, []compare.Machine{a}, choice("ping-pong"), "quickest 0-2, median 2-4, slowest 0-1 of 28: quickest variant, median variant, slowest variant", "ping-pong · P = 8"},
-		{"of two patterns", Patterns, []compare.Machine{a}, choice("permutation-1", "scatter-0"), "permutation: permutation-1 | scatter: scatter-0", "P = 8"},
-		{"disks", Disks, []compare.Machine{a}, Choice{}, "page cache out: read, write | page cache in: read, write", "a · bars: 95 % intervals · lower is better"},
-		{"writes of two", Disks, []compare.Machine{a, b}, choice("cacheout", "write"), "a, b", "write · page cache out · bars"},
+		{"few variants", patterns, []compare.Machine{a}, Choice{P: 2}, "permutation: permutation-1 | ping-pong: ping-pong-0-1 | scatter: scatter-0, scatter-1 | broadcast: broadcast-0, broadcast-1", "P = 2"},
+		{"the largest P of both", patterns, []compare.Machine{a, b}, Choice{}, "permutation: a, b | ping-pong: a, b | scatter: a, b | broadcast: a, b", "median variant · placement local · in cache · P = 2"},
+		{"chosen variants", patterns, []compare.Machine{a}, choice("scatter", "P = 8"), "scatter-0, scatter-1, scatter-2, scatter-3, scatter-4, scatter-5, scatter-6, scatter-7", "scatter · P = 8 · bars"},
+		{"more than can be told apart", patterns, []compare.Machine{a}, choice("ping-pong"), "quickest 0-2, median 2-4, slowest 0-1 of 28: quickest variant, median variant, slowest variant", "ping-pong · P = 8"},
+		{"of two patterns", patterns, []compare.Machine{a}, choice("permutation-1", "scatter-0"), "permutation: permutation-1 | scatter: scatter-0", "P = 8"},
+		{"disks", disks, []compare.Machine{a}, Choice{}, "page cache out: read, write | page cache in: read, write", "a · bars: 95 % intervals · lower is better"},
+		{"writes of two", disks, []compare.Machine{a, b}, choice("cacheout", "write"), "a, b", "write · page cache out · bars"},
 	} {
 		c, err := tt.make(tt.of, tt.ch)
 		if err != nil {
@@ -126,7 +143,7 @@ func TestProfileCharts(t *testing.T) {
 
 // An element takes as many ns as the stride, whatever N; a stride is where it belongs.
 func TestAccessesAreOfElements(t *testing.T) {
-	c := made(t)(Accesses([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
+	c := made(t)(accesses([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	for _, p := range c.Panels {
 		for _, s := range p.Series {
 			var got []string
@@ -148,7 +165,7 @@ func TestAccessesAreOfElements(t *testing.T) {
 
 // Times that are T_s + m·τ_d lie on their fitted line, which begins and ends where they do.
 func TestFittedLines(t *testing.T) {
-	c := made(t)(Patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
+	c := made(t)(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	for _, p := range c.Panels {
 		var lines, fits int
 		for _, s := range p.Series {
@@ -172,14 +189,14 @@ func TestFittedLines(t *testing.T) {
 		}
 	}
 	few := Choice{Choice: compare.Choice{Sizes: []int{1024, 2048, 4096}}}
-	if c := made(t)(Patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
+	if c := made(t)(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
 		t.Error("a line is fitted to two sizes")
 	}
 }
 
 // Panels of the same quantities have the same axes: what is as long is as high.
 func TestPanelsCompare(t *testing.T) {
-	c := made(t)(Packs([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
+	c := made(t)(packs([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	l := c.layout(ColumnWidth * 28)
 	for _, p := range l.panels[1:] {
 		if first := l.panels[0]; p.X.Min != first.X.Min || p.X.Max != first.X.Max || p.Y.Min != first.Y.Min || p.Y.Max != first.Y.Max {
@@ -215,28 +232,28 @@ func TestRefusedProfiles(t *testing.T) {
 		ch   Choice
 		want string
 	}{
-		{"no file", Accesses, nil, Choice{}, "no file"},
-		{"nothing of the kind", Disks, []compare.Machine{a, once}, Choice{}, "once has no transfers of a disk: measure them with taulop disk"},
-		{"only transfers", Patterns, []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}, Choice{}, "taulop verify -patterns -save"},
-		{"published", Packs, []compare.Machine{published("metropolis", []int{64}, metropolis8K...)}, Choice{}, "metropolis has no strided messages: measure them with taulop pack"},
-		{"an unknown word", Accesses, []compare.Machine{a}, words("float65"), `no accesses are called "float65": there are int32, float64; N = 1K, N = 4K; read, write`},
-		{"an unknown word beside others", Disks, []compare.Machine{a}, words("read", "seek"), `"seek": there are page cache out, page cache in; read, write`},
-		{"many names", Patterns, []compare.Machine{a}, words("gather"), "permutation-1, permutation-2, "},
-		{"a word that one does not have", Accesses, []compare.Machine{a, only}, words("write"), "only has no accesses called write: it has int32, float64; N = 1K; read"},
-		{"no such placement", Accesses, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "a has no accesses, placement remote: it has those placement local, in cache; placement local, off cache"},
-		{"in cache alone", Packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no strided messages, off cache: it has those in cache"},
-		{"placement of a disk", Disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Local}}}, "-placement"},
-		{"cache of a disk", Disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, `-variant "cache out"`},
-		{"sizes of accesses", Accesses, []compare.Machine{a}, sizes(4096), "-variant N=4K"},
-		{"no such size", Packs, []compare.Machine{a}, sizes(5 << 10), "a has no strided messages of m = 5K: it has 4K, 64K"},
-		{"no such size", Patterns, []compare.Machine{a}, sizes(64), "a has no message patterns of m = 64: it has 1K, 2K, 4K, 8K, 16K"},
-		{"one size", Disks, []compare.Machine{a}, sizes(4096), "a line over m needs two values"},
-		{"one stride", Accesses, []compare.Machine{once}, Choice{}, "a line over stride needs two values"},
-		{"no such τ", Accesses, []compare.Machine{a}, Choice{Taus: []int{2}}, "a has no accesses of τ = 2: it has 1"},
-		{"no such P", Patterns, []compare.Machine{a, b}, Choice{P: 8}, "b has no message patterns of P = 8: it has 2"},
-		{"a page of panels", Accesses, []compare.Machine{surveyed("many", all, 2)}, words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8"), "20 panels in a chart are too many, 9 can be read"},
-		{"too many lines", Accesses, crowd, Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "20 lines in a chart cannot be told apart, 16 can: take fewer with -variant"},
-		{"too many files", Disks, slices.Repeat(crowd, 4), Choice{}, "20 lines in a chart cannot be told apart, 16 can: take fewer files"},
+		{"no file", accesses, nil, Choice{}, "no file"},
+		{"nothing of the kind", disks, []compare.Machine{a, once}, Choice{}, "once has no transfers of a disk: measure them with taulop disk"},
+		{"only transfers", patterns, []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}, Choice{}, "taulop verify -patterns -save"},
+		{"published", packs, []compare.Machine{published("metropolis", []int{64}, metropolis8K...)}, Choice{}, "metropolis has no strided messages: measure them with taulop pack"},
+		{"an unknown word", accesses, []compare.Machine{a}, words("float65"), `no accesses are called "float65": there are int32, float64; N = 1K, N = 4K; read, write`},
+		{"an unknown word beside others", disks, []compare.Machine{a}, words("read", "seek"), `"seek": there are page cache out, page cache in; read, write`},
+		{"many names", patterns, []compare.Machine{a}, words("gather"), "permutation-1, permutation-2, "},
+		{"a word that one does not have", accesses, []compare.Machine{a, only}, words("write"), "only has no accesses called write: it has int32, float64; N = 1K; read"},
+		{"no such placement", accesses, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "a has no accesses, placement remote: it has those placement local, in cache; placement local, off cache"},
+		{"in cache alone", packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no strided messages, off cache: it has those in cache"},
+		{"placement of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Local}}}, "-placement"},
+		{"cache of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, `-variant "cache out"`},
+		{"sizes of accesses", accesses, []compare.Machine{a}, sizes(4096), "-variant N=4K"},
+		{"no such size", packs, []compare.Machine{a}, sizes(5 << 10), "a has no strided messages of m = 5K: it has 4K, 64K"},
+		{"no such size", patterns, []compare.Machine{a}, sizes(64), "a has no message patterns of m = 64: it has 1K, 2K, 4K, 8K, 16K"},
+		{"one size", disks, []compare.Machine{a}, sizes(4096), "a line over m needs two values"},
+		{"one stride", accesses, []compare.Machine{once}, Choice{}, "a line over stride needs two values"},
+		{"no such τ", accesses, []compare.Machine{a}, Choice{Taus: []int{2}}, "a has no accesses of τ = 2: it has 1"},
+		{"no such P", patterns, []compare.Machine{a, b}, Choice{P: 8}, "b has no message patterns of P = 8: it has 2"},
+		{"a page of panels", accesses, []compare.Machine{surveyed("many", all, 2)}, words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8"), "20 panels in a chart are too many, 9 can be read"},
+		{"too many lines", accesses, crowd, Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "20 lines in a chart cannot be told apart, 16 can: take fewer with -variant"},
+		{"too many files", disks, slices.Repeat(crowd, 4), Choice{}, "20 lines in a chart cannot be told apart, 16 can: take fewer files"},
 	} {
 		c, err := tt.make(tt.of, tt.ch)
 		if err == nil || c != nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
@@ -253,7 +270,7 @@ func TestCertaintyWithoutIntervals(t *testing.T) {
 			e := &m.File.Cells[i].Time
 			e.Lo, e.Hi, e.N = math.Inf(-1), math.Inf(1), n
 		}
-		for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"accesses": Accesses, "disks": Disks} {
+		for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"accesses": accesses, "disks": disks} {
 			if c := made(t)(make([]compare.Machine{m}, Choice{})); !slices.Contains(c.Caption, want) {
 				t.Errorf("%s of %d samples: the caption is %q, want %q", what, n, c.Caption, want)
 			}
@@ -269,7 +286,7 @@ func TestProfilesWithoutAPlace(t *testing.T) {
 			c.Bytes = 0
 		}
 	}
-	c := made(t)(Patterns([]compare.Machine{m}, Choice{}))
+	c := made(t)(patterns([]compare.Machine{m}, Choice{}))
 	svg(t, c)
 	for _, s := range c.Panels[0].Series {
 		if s.Points[0].X != 2048 {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/taulop/taulop/internal/view"
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -17,6 +16,8 @@ type scale struct {
 	lo, hi      float64
 	logarithmic bool
 	label       string
+	length      vg.Length
+	horizontal  bool
 	ticks       []plot.Tick // those with a label that may have to go are thinned by fit
 }
 
@@ -52,7 +53,7 @@ const wideTimes = 15
 
 // scaleOf chooses the scale for values; those of `at` deserve a tick of their own.
 // Along an axis of `length` labels do not touch.
-func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool, sty text.Style) scale {
+func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) scale {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if !drawable(v) {
@@ -63,36 +64,30 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool, s
 	if math.IsInf(lo, 0) {
 		lo, hi = 1, 1
 	}
-	s := scale{lo: lo, hi: hi, label: a.Label}
-	need := func(label string) vg.Length {
-		if horizontal {
-			return sty.Width(label) + 2
-		}
-		return 1.6 * sty.Font.Size
-	}
+	s := scale{lo: lo, hi: hi, label: a.Label, length: length, horizontal: horizontal}
 	switch a.Quantity {
 	case Sizes:
-		s.sizes(length, need)
+		s.sizes()
 	case Strides:
-		s.sizes(length, need)
-		s.measured(at, length, need, func(v float64) string { return view.Bytes(int(v)) })
+		s.sizes()
+		s.measured(at, bytesLabel)
 	case Rates:
 		s.lo = min(0, s.lo)
 		s.widen()
-		s.even(length, need)
+		s.even()
 	case Counts:
-		s.counts(at, length, need, horizontal)
+		s.counts(at)
 	case Times:
-		s.times(length, need)
+		s.times()
 	case Proportions:
-		s.ratios(length, need)
+		s.ratios()
 	case Fractions:
 		s.lo, s.hi = min(0, 100*lo), max(0, 100*hi)
 		for i := range at {
 			at[i] *= 100
 		}
 		s.widen()
-		s.even(length, need)
+		s.even()
 		for i, t := range s.ticks {
 			if t.Value > 0 {
 				s.ticks[i].Label = "+" + t.Label
@@ -104,24 +99,26 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool, s
 	return s
 }
 
+func bytesLabel(v float64) string { return view.Bytes(int(v)) }
+
 // drawable excludes what no quantity of this world has, and no axis should try.
 func drawable(v float64) bool { return v == 0 || 1e-100 < math.Abs(v) && math.Abs(v) < 1e100 }
 
 // sizes: 1, 4, 16 … 1K, 4K … with fewer labels where there is no room for all.
-func (s *scale) sizes(length vg.Length, need func(string) vg.Length) {
+func (s *scale) sizes() {
 	s.logarithmic = true
 	if s.lo == s.hi {
 		s.lo, s.hi = s.lo/2, s.hi*2
 	}
-	s.powers(4, length, need, func(v float64) string { return view.Bytes(int(v)) }, 2, 4, 16, 64, 256, 1024, 1<<20)
+	s.powers(4, bytesLabel, 2, 4, 16, 64, 256, 1024, 1<<20)
 	if s.hi/s.lo < 64 {
-		s.powers(2, length, need, func(v float64) string { return view.Bytes(int(v)) }, 2, 4, 16)
+		s.powers(2, bytesLabel, 2, 4, 16)
 	}
 }
 
 // powers puts ticks at powers of minor and labels those at powers of the first of
 // strides that has room.
-func (s *scale) powers(minor float64, length vg.Length, need func(string) vg.Length, label func(float64) string, strides ...float64) {
+func (s *scale) powers(minor float64, label func(float64) string, strides ...float64) {
 	for _, stride := range strides {
 		if stride < minor {
 			continue
@@ -134,21 +131,28 @@ func (s *scale) powers(minor float64, length vg.Length, need func(string) vg.Len
 			}
 			s.ticks = append(s.ticks, t)
 		}
-		if s.room(length, need) {
+		if s.room(1) {
 			return
 		}
 	}
 }
 
-// room reports whether neighbouring labels leave each other room.
-func (s *scale) room(length vg.Length, need func(string) vg.Length) bool {
+// room reports whether neighbouring labels leave each other so many times the room that
+// they need.
+func (s *scale) room(times vg.Length) bool {
+	need := func(label string) vg.Length {
+		if s.horizontal {
+			return tickStyle.Width(label) + 2
+		}
+		return 1.6 * tickStyle.Font.Size
+	}
 	var last plot.Tick
 	for _, t := range s.Ticks(s.lo, s.hi) {
 		if t.Label == "" {
 			continue
 		}
 		if last.Label != "" {
-			distance := length * vg.Length(s.Normalize(s.lo, s.hi, t.Value)-s.Normalize(s.lo, s.hi, last.Value))
+			distance := s.length / times * vg.Length(s.Normalize(s.lo, s.hi, t.Value)-s.Normalize(s.lo, s.hi, last.Value))
 			if distance < (need(last.Label)+need(t.Label))/2 {
 				return false
 			}
@@ -159,22 +163,22 @@ func (s *scale) room(length vg.Length, need func(string) vg.Length) bool {
 }
 
 // counts: a tick at every value that was measured if they have room.
-func (s *scale) counts(at []float64, length vg.Length, need func(string) vg.Length, horizontal bool) {
+func (s *scale) counts(at []float64) {
 	label := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	if s.hi > manyCounts {
 		s.logarithmic, s.lo = true, max(s.lo, 1e-3)
-		if !horizontal {
+		if !s.horizontal {
 			s.lo = min(s.lo, 1)
 		}
-		s.powers(2, length, need, label, 2, 4, 16)
+		s.powers(2, label, 2, 4, 16)
 		return
 	}
-	if horizontal {
+	if s.horizontal {
 		if s.lo == s.hi {
 			s.lo, s.hi = s.lo-1, s.hi+1
 		}
-		if !s.measured(at, length, need, label) {
-			s.even(length, need)
+		if !s.measured(at, label) {
+			s.even()
 		}
 		return
 	}
@@ -184,23 +188,23 @@ func (s *scale) counts(at []float64, length vg.Length, need func(string) vg.Leng
 	if s.lo == s.hi {
 		s.lo, s.hi = s.lo-1, s.hi+1
 	}
-	s.even(length, need)
+	s.even()
 	if without := s.ticks; s.lo < 1 && !slices.ContainsFunc(without, func(t plot.Tick) bool { return t.Value == 1 }) {
-		if s.ticks = append([]plot.Tick{{Value: 1, Label: "1"}}, without...); !s.room(length, need) {
+		if s.ticks = append([]plot.Tick{{Value: 1, Label: "1"}}, without...); !s.room(1) {
 			s.ticks = without
 		}
 	}
 }
 
 // measured puts ticks at the values that were measured if they have room.
-func (s *scale) measured(at []float64, length vg.Length, need func(string) vg.Length, label func(float64) string) bool {
+func (s *scale) measured(at []float64, label func(float64) string) bool {
 	other := s.ticks
 	s.ticks = nil
 	slices.Sort(at)
 	for _, v := range slices.Compact(at) {
 		s.ticks = append(s.ticks, plot.Tick{Value: v, Label: label(v)})
 	}
-	if s.room(length, need) {
+	if s.room(1) {
 		return true
 	}
 	s.ticks = other
@@ -208,7 +212,7 @@ func (s *scale) measured(at []float64, length vg.Length, need func(string) vg.Le
 }
 
 // times: from zero, in one unit, or by decades where they span many.
-func (s *scale) times(length vg.Length, need func(string) vg.Length) {
+func (s *scale) times() {
 	if s.lo > 0 && s.hi/s.lo >= wideTimes {
 		s.logarithmic = true
 		s.lo, s.hi = s.lo/1.1, s.hi*1.1
@@ -223,7 +227,7 @@ func (s *scale) times(length vg.Length, need func(string) vg.Length) {
 					s.ticks = append(s.ticks, t)
 				}
 			}
-			if s.room(length/1.3, need) { // no tighter than labels are easily told apart
+			if s.room(1.3) { // no tighter than labels are easily told apart
 				return
 			}
 		}
@@ -235,7 +239,7 @@ func (s *scale) times(length vg.Length, need func(string) vg.Length) {
 	if s.hi <= 0 {
 		s.hi = 1
 	}
-	s.even(length, need)
+	s.even()
 	for i := range s.ticks {
 		s.ticks[i].Value *= unit.ns
 	}
@@ -264,7 +268,7 @@ func duration(ns float64) string {
 }
 
 // ratios: those that people name.
-func (s *scale) ratios(length vg.Length, need func(string) vg.Length) {
+func (s *scale) ratios() {
 	s.logarithmic = true
 	s.lo, s.hi = min(s.lo, 1), max(s.hi, 1)
 	s.lo, s.hi = s.lo/1.05, s.hi*1.05
@@ -281,11 +285,11 @@ func (s *scale) ratios(length vg.Length, need func(string) vg.Length) {
 		for _, v := range steps {
 			s.ticks = append(s.ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 3, 64)})
 		}
-		if first, last := steps[0], steps[len(steps)-1]; first/1.3 < s.lo && s.hi < last*1.3 && s.room(length, need) {
+		if first, last := steps[0], steps[len(steps)-1]; first/1.3 < s.lo && s.hi < last*1.3 && s.room(1) {
 			return
 		}
 	}
-	s.powers(2, length, need, func(v float64) string {
+	s.powers(2, func(v float64) string {
 		if v < 1 {
 			return "1/" + strconv.FormatFloat(1/v, 'g', 6, 64)
 		}
@@ -307,7 +311,7 @@ func (s *scale) widen() {
 
 // even puts ticks at multiples of 1, 2 or 5 times a power of ten, as many as have
 // room up to eight.
-func (s *scale) even(length vg.Length, need func(string) vg.Length) {
+func (s *scale) even() {
 	for exponent := math.Floor(math.Log10(s.hi-s.lo)) - 1; ; exponent++ {
 		for _, n := range []float64{1, 2, 5} {
 			step := n * math.Pow(10, exponent)
@@ -317,7 +321,7 @@ func (s *scale) even(length vg.Length, need func(string) vg.Length) {
 				label := strconv.FormatFloat(v, 'f', max(0, int(-exponent)), 64)
 				s.ticks = append(s.ticks, plot.Tick{Value: v, Label: strings.Replace(label, "-", "−", 1)})
 			}
-			if len(s.ticks) <= 8 && s.room(length/1.2, need) {
+			if len(s.ticks) <= 8 && s.room(1.2) {
 				return
 			}
 		}

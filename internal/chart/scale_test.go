@@ -41,7 +41,7 @@ func TestTicks(t *testing.T) {
 		{"no error", Fractions, []float64{0, 0}, 100, false, "%", "−1.0 −0.5 0.0 +0.5 +1.0"},
 		{"absurd", Times, []float64{1e300, 5e-324}, 100, false, "ns", "0.0 0.2 0.4 0.6 0.8 1.0"},
 	} {
-		s := Axis{"x", tt.quantity}.scaleOf(tt.values, append([]float64(nil), tt.values...), tt.length, tt.horizontal, tickStyle)
+		s := Axis{"x", tt.quantity}.scaleOf(tt.values, append([]float64(nil), tt.values...), tt.length, tt.horizontal)
 		var labels []string
 		for _, tick := range s.Ticks(s.lo, s.hi) {
 			if tick.Label != "" {

@@ -50,10 +50,7 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 	if taus = slices.Compact(taus); taus[0] > 1 {
 		taus = append([]float64{1}, taus...)
 	}
-	ones := make([]float64, len(taus))
-	for i := range ones {
-		ones[i] = 1
-	}
+	ones := slices.Repeat([]float64{1}, len(taus))
 	return &Chart{
 		Title:   "Memory concurrency: transfers carried at once",
 		Caption: append(caption, fmt.Sprintf("A(τ) = τ·L(%[1]s,1)/L(%[1]s,τ)", size), certainty(series), "higher is better"),
@@ -68,10 +65,6 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 // overTau are lines over τ, and the size that they have in common, m where it is
 // none.
 func (ch Choice) overTau(machines []compare.Machine, y func(compare.Point) fit.Estimate) (series []Series, caption []string, size string, err error) {
-	wanted := "messages of one segment"
-	if len(ch.Sizes) > 0 {
-		wanted = fmt.Sprintf("m = %s", sizesText(ch.Sizes))
-	}
 	segment := make(map[string]int) // by machine
 	for _, m := range machines {
 		segment[m.Name] = cmp.Or(m.File.Plan.SegmentBytes, compare.Customary)
@@ -81,7 +74,7 @@ func (ch Choice) overTau(machines []compare.Machine, y func(compare.Point) fit.E
 			return slices.Contains(ch.Sizes, c.Bytes)
 		}
 		return c.Bytes == segment[c.Machine]
-	}, wanted)
+	}, ch.sizesWanted("messages of one segment"))
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -108,31 +101,19 @@ func (ch Choice) overTau(machines []compare.Machine, y func(compare.Point) fit.E
 	if err := tooMany(len(lines), "fewer with -setup, -placement, -cache or -m"); err != nil {
 		return nil, nil, "", err
 	}
-	size = view.Bytes(curves[0].Bytes)
-	for _, c := range curves {
-		if c.Bytes != curves[0].Bytes {
-			size = "m"
-		}
+	if size = view.Bytes(curves[0].Bytes); slices.ContainsFunc(curves, func(c compare.Curve) bool { return c.Bytes != curves[0].Bytes }) {
+		size = "m"
 	}
 	series, caption = named(lines)
 	return series, caption, size, nil
 }
 
-func sizesText(sizes []int) string {
-	text := ""
-	for i, m := range sizes {
-		if i > 0 {
-			text += ", "
-		}
-		text += view.Bytes(m)
-	}
-	return text
-}
+func sizesText(sizes []int) string { return strings.Join(each(sizes, view.Bytes), ", ") }
 
 // TransfersOverSize is L(m,τ) against m, a line for each τ. By itself it takes the
 // ring, the setup to trust for collectives, and few τ.
 func TransfersOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
-	curves, err := ch.curves(machines, ch.overSize(machines), ch.sizesWanted())
+	curves, err := ch.curves(machines, ch.overSize(machines), ch.sizesWanted("any m"))
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +143,12 @@ func (ch Choice) overSize(machines []compare.Machine) func(c *compare.Curve) boo
 	}
 }
 
-func (ch Choice) sizesWanted() string {
+// sizesWanted names the sizes that are chosen.
+func (ch Choice) sizesWanted(otherwise string) string {
 	if len(ch.Sizes) > 0 {
 		return "m = " + sizesText(ch.Sizes)
 	}
-	return "any m"
+	return otherwise
 }
 
 // Copies is the cost of a copy c(m,τ) against m, a line for each τ: Fig. 4. Between
@@ -186,27 +168,22 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 			measured = append(measured, levels...)
 			continue
 		}
-		copies := slices.DeleteFunc(slices.Clone(m.File.Cells), func(c params.Cell) bool { return c.Kind != params.CopyCell })
+		copies := keep(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.CopyCell })
 		if len(copies) == 0 {
 			return nil, fmt.Errorf("%s has no copies, c(m,τ): published files never have; measure them with taulop sweep", m.Name)
 		}
-		var channels []compare.Channel // each once
-		for _, c := range copies {
-			if channel := copyChannel(c); !slices.Contains(channels, channel) {
-				channels = append(channels, channel)
-			}
-		}
+		channels := once(each(copies, copyChannel))
 		of := ch
 		of.Setups = nil // copies have none
-		taken, found := of.taken(channels), false
-		for _, c := range copies {
-			if slices.Contains(taken, copyChannel(c)) && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes)) {
-				found = true
-				measured = append(measured, measuredPoint{m.Name, channelTraits("", c.Placement, c.OffCache), c.Tau, c.Bytes, c.Time})
-			}
+		taken := of.taken(channels)
+		copies = keep(copies, func(c params.Cell) bool {
+			return slices.Contains(taken, copyChannel(c)) && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes))
+		})
+		if len(copies) == 0 {
+			return nil, fmt.Errorf("%s has no copies of %s%s: it has %s", m.Name, ch.sizesWanted("any m"), and(of.described()), channelsText(channels))
 		}
-		if !found {
-			return nil, fmt.Errorf("%s has no copies of %s%s: it has %s", m.Name, ch.sizesWanted(), and(of.described()), channelsText(channels))
+		for _, c := range copies {
+			measured = append(measured, measuredPoint{m.Name, channelTraits("", c.Placement, c.OffCache), c.Tau, c.Bytes, c.Time})
 		}
 	}
 	return overSize(measured, ch, len(machines), "Cost of a copy while τ processes copy at once", "c(m,τ)", "without flags and partners", "lower is better")
@@ -215,14 +192,9 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 // betweenLevels are a machine's copies between levels, if they are chosen, or if it
 // has no others: then those within one level.
 func (ch Choice) betweenLevels(m compare.Machine) (measured []measuredPoint, err error) {
-	var levels []string
-	others := false
-	for _, c := range m.File.Cells {
-		others = others || c.Kind == params.CopyCell
-		if c.Kind == params.LevelCell && !slices.Contains(levels, c.Variant) {
-			levels = append(levels, c.Variant)
-		}
-	}
+	cells := keep(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.LevelCell })
+	levels := once(each(cells, func(c params.Cell) string { return c.Variant }))
+	others := slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.CopyCell })
 	wanted := ch.Levels
 	if len(wanted) == 0 && others || len(wanted) == 0 && len(levels) == 0 {
 		return nil, nil
@@ -244,14 +216,14 @@ func (ch Choice) betweenLevels(m compare.Machine) (measured []measuredPoint, err
 		}
 	}
 	for _, l := range levels {
-		for _, c := range m.File.Cells {
-			if c.Kind == params.LevelCell && c.Variant == l && slices.Contains(wanted, l) && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes)) {
+		for _, c := range cells {
+			if c.Variant == l && slices.Contains(wanted, l) && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes)) {
 				measured = append(measured, measuredPoint{m.Name, []string{strings.Replace(l, "-", "→", 1), "", ""}, c.Tau, c.Bytes, c.Time})
 			}
 		}
 	}
 	if len(measured) == 0 {
-		return nil, fmt.Errorf("%s has no copies between levels of %s: choose others with -m", m.Name, ch.sizesWanted())
+		return nil, fmt.Errorf("%s has no copies between levels of %s: choose others with -m", m.Name, ch.sizesWanted("any m"))
 	}
 	return measured, nil
 }
@@ -323,29 +295,18 @@ func overSize(measured []measuredPoint, ch Choice, machines int, title, label st
 
 // byTau sorts lines of each machine by τ.
 func byTau(lines []line) {
-	order := make(map[string]int)
-	for i, l := range lines {
-		if _, seen := order[l.machine]; !seen {
-			order[l.machine] = i
-		}
-	}
+	order := once(each(lines, func(l line) string { return l.machine }))
 	slices.SortStableFunc(lines, func(a, b line) int {
-		return cmp.Or(cmp.Compare(order[a.machine], order[b.machine]), cmp.Compare(a.tau, b.tau))
+		return cmp.Or(slices.Index(order, a.machine)-slices.Index(order, b.machine), a.tau-b.tau)
 	})
 }
 
 // fewTaus are powers of two and the largest τ of one machine, the smallest and the
 // largest common τ of several.
 func fewTaus(measured []measuredPoint, machines int) (taus []int) {
-	of := make(map[int]map[string]bool)
-	for _, p := range measured {
-		if of[p.tau] == nil {
-			of[p.tau] = make(map[string]bool)
-		}
-		of[p.tau][p.machine] = true
-	}
-	for tau, having := range of {
-		if len(having) == machines {
+	for _, tau := range once(each(measured, func(p measuredPoint) int { return p.tau })) {
+		having := keep(measured, func(p measuredPoint) bool { return p.tau == tau })
+		if len(once(each(having, func(p measuredPoint) string { return p.machine }))) == machines {
 			taus = append(taus, tau)
 		}
 	}
@@ -366,7 +327,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	if len(machines) < 2 {
 		return nil, fmt.Errorf("a ratio needs two machines: name two parameter files or more, the one to compare with first")
 	}
-	curves, err := ch.curves(machines, ch.overSize(machines), ch.sizesWanted())
+	curves, err := ch.curves(machines, ch.overSize(machines), ch.sizesWanted("any m"))
 	if err != nil {
 		return nil, err
 	}
@@ -409,10 +370,10 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	}
 	panel := &c.Panels[0]
 	panel.Y = Axis{"ratio of L(m,τ)", Proportions}
-	panel.Levels = []Level{{Y: 1}}
+	panel.Levels = []float64{1}
 	return c, nil
 }
 
 func ofMachine(curves []compare.Curve, name string) string {
-	return channelsText(channelsOf(slices.DeleteFunc(slices.Clone(curves), func(c compare.Curve) bool { return c.Machine != name })))
+	return channelsText(each(keep(curves, func(c compare.Curve) bool { return c.Machine == name }), channelOf))
 }

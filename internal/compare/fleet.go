@@ -42,19 +42,6 @@ type Deviation struct {
 	Cells int     `json:"cells"`
 }
 
-// count takes in a cell, and tells whether none before it was as far off.
-func (d *Deviation) count(z float64, off bool) (farthest bool) {
-	d.Cells++
-	if off {
-		d.Off++
-	}
-	if math.Abs(z) <= math.Abs(d.Score) {
-		return false
-	}
-	d.Score = z
-	return true
-}
-
 // A FleetTable is what machines have in common of a channel.
 type FleetTable struct {
 	Channel
@@ -72,12 +59,13 @@ type FleetRow struct {
 	Scores    []Score    `json:"-"` // in the order of machines
 }
 
-// A Score is how far a machine is off at one point.
+// A Score is how far a machine is off in one cell.
 type Score struct {
-	Machine string
-	Point
-	Z   float64
-	Off bool // an outlier, corrected for the number of cells and machines
+	Machine      string
+	L            fit.Estimate // of surveys their time
+	Bandwidth, A float64      // as in Point; NaN of surveys
+	Z            float64
+	Off          bool // an outlier, corrected for the number of cells and machines
 }
 
 // NewOverview compares machines with the median of all. It fails where they have
@@ -115,14 +103,13 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 			}
 		}
 	}
-	for i := range o.Tables {
-		o.Tables[i].score()
+	for _, t := range o.Tables {
+		for i := range t.Rows {
+			t.Rows[i].score()
+		}
 	}
 	o.correct()
 	o.findOutliers(machines)
-	for i := range o.Surveys {
-		o.Surveys[i].findOutliers(machines)
-	}
 	o.Warnings = append(o.Warnings, warnings(machines, o.Machines, channels)...)
 	o.warn(machines)
 	return o, nil
@@ -137,37 +124,39 @@ func (t *FleetTable) add(c *Curve, own bool) {
 		if own && p.Tau == 1 || p.L.N > 0 && !p.L.Known() || math.IsNaN(p.L.Center) {
 			continue
 		} else if own {
-			p.A = fit.Median(nil)
+			p.A.Center = math.NaN()
 		}
 		at, found := slices.BinarySearchFunc(t.Rows, p.Tau, func(r FleetRow, tau int) int { return r.Tau - tau })
 		if !found {
 			t.Rows = slices.Insert(t.Rows, at, FleetRow{Tau: p.Tau})
 		}
-		p.Replicates, p.AReplicates = nil, nil
-		t.Rows[at].Scores = append(t.Rows[at].Scores, Score{Machine: c.Machine, Point: p})
+		t.Rows[at].Scores = append(t.Rows[at].Scores, Score{Machine: c.Machine, L: p.L, Bandwidth: p.Bandwidth.Center, A: p.A.Center})
 	}
 }
 
-func (t *FleetTable) score() {
-	for i := range t.Rows {
-		r := &t.Rows[i]
-		r.Machines = len(r.Scores)
-		of := func(value func(Point) float64) fit.Spread {
-			values := make([]float64, 0, len(r.Scores))
-			for _, s := range r.Scores {
-				if v := value(s.Point); !math.IsNaN(v) && !math.IsInf(v, 0) {
-					values = append(values, v)
-				}
-			}
-			return fit.NewSpread(values)
-		}
-		r.L = of(func(p Point) float64 { return p.L.Center })
-		r.Bandwidth = of(func(p Point) float64 { return p.Bandwidth.Center })
-		r.A = of(func(p Point) float64 { return p.A.Center })
-		for j := range r.Scores {
-			r.Scores[j].Z = r.L.Z(r.Scores[j].L.Center)
+func (r *FleetRow) score() {
+	r.Machines, r.L = len(r.Scores), score(r.Scores)
+	r.Bandwidth = spread(r.Scores, func(s Score) float64 { return s.Bandwidth })
+	r.A = spread(r.Scores, func(s Score) float64 { return s.A })
+}
+
+// score says how far each is off, and from what.
+func score(scores []Score) fit.Spread {
+	L := spread(scores, func(s Score) float64 { return s.L.Center })
+	for i := range scores {
+		scores[i].Z = L.Z(scores[i].L.Center)
+	}
+	return L
+}
+
+func spread(scores []Score, value func(Score) float64) fit.Spread {
+	var values []float64
+	for _, s := range scores {
+		if v := value(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			values = append(values, v)
 		}
 	}
+	return fit.NewSpread(values)
 }
 
 // correct tells outliers from what so many scores have by chance (Benjamini–Hochberg
@@ -175,27 +164,24 @@ func (t *FleetTable) score() {
 func (o *Overview) correct() {
 	var ps []float64
 	var off []*bool
-	add := func(z float64, n int, to *bool) {
-		p := fit.OutlierP(z, n)
-		if n < Fleet || math.Abs(z) <= fit.OutlierScore {
-			p = 1
-		}
-		ps, off = append(ps, p), append(off, to)
-	}
-	for i := range o.Tables {
-		for j := range o.Tables[i].Rows {
-			r := &o.Tables[i].Rows[j]
-			for k := range r.Scores {
-				add(r.Scores[k].Z, len(r.Scores), &r.Scores[k].Off)
+	add := func(scores []Score) {
+		for i := range scores {
+			s := &scores[i]
+			p := fit.OutlierP(s.Z, len(scores))
+			if len(scores) < Fleet || math.Abs(s.Z) <= fit.OutlierScore {
+				p = 1
 			}
+			ps, off = append(ps, p), append(off, &s.Off)
 		}
 	}
-	for i := range o.Surveys {
-		for j := range o.Surveys[i].Cells {
-			c := &o.Surveys[i].Cells[j]
-			for k := range c.Scores {
-				add(c.Scores[k].Z, len(c.Scores), &c.Scores[k].Off)
-			}
+	for _, t := range o.Tables {
+		for _, r := range t.Rows {
+			add(r.Scores)
+		}
+	}
+	for _, k := range o.Surveys {
+		for _, c := range k.Cells {
+			add(c.Scores)
 		}
 	}
 	for i, p := range fit.Adjust(ps) {
@@ -204,30 +190,70 @@ func (o *Overview) correct() {
 	o.Tested = len(ps)
 }
 
-// findOutliers takes each machine's worst cell.
+// findOutliers takes each machine's worst cell of transfers, and of each survey.
 func (o *Overview) findOutliers(machines []Machine) {
-	worst := make(map[string]*Outlier)
+	var scores [][]Score
+	var rows []Outlier // but for the machine
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
-			for _, s := range r.Scores {
-				w := worst[s.Machine]
-				if w == nil {
-					w = &Outlier{Machine: s.Machine}
-					worst[s.Machine] = w
-				}
-				if w.count(s.Z, s.Off) {
-					w.Channel, w.Tau, w.L, w.Median = t.Channel, s.Tau, s.L, r.L.Median
-				}
+			scores, rows = append(scores, r.Scores), append(rows, Outlier{Channel: t.Channel, Tau: r.Tau, Median: r.L.Median})
+		}
+	}
+	off, _ := outliers(machines, scores)
+	for _, w := range off {
+		out := rows[w.cell]
+		out.Machine, out.Path, out.L, out.Deviation = w.machine.Name, w.machine.Path, w.L, w.Deviation
+		o.Outliers = append(o.Outliers, out)
+	}
+	for i := range o.Surveys {
+		k := &o.Surveys[i]
+		scores = nil
+		for _, c := range k.Cells {
+			scores = append(scores, c.Scores)
+		}
+		off, k.Machines = outliers(machines, scores)
+		for _, w := range off {
+			c := k.Cells[w.cell]
+			k.Outliers = append(k.Outliers, CellOutlier{w.machine.Name, w.machine.Path, c.Key, w.L, c.Time.Median, w.Deviation})
+		}
+	}
+}
+
+// A worst cell is that in which a machine is farthest off.
+type worst struct {
+	machine Machine
+	cell    int
+	L       fit.Estimate
+	Deviation
+}
+
+// outliers are the worst cells of machines that are off, farthest first, and how many
+// machines have any cell.
+func outliers(machines []Machine, cells [][]Score) (off []worst, having int) {
+	of := make(map[string]*worst)
+	for i, scores := range cells {
+		for _, s := range scores {
+			w := of[s.Machine]
+			if w == nil {
+				w = &worst{}
+				of[s.Machine] = w
+			}
+			if w.Cells++; s.Off {
+				w.Off++
+			}
+			if math.Abs(s.Z) > math.Abs(w.Score) {
+				w.Score, w.cell, w.L = s.Z, i, s.L
 			}
 		}
 	}
 	for _, m := range machines {
-		if w := worst[m.Name]; w != nil && w.Off > 0 {
-			w.Path = m.Path
-			o.Outliers = append(o.Outliers, *w)
+		if w := of[m.Name]; w != nil && w.Off > 0 {
+			w.machine = m
+			off = append(off, *w)
 		}
 	}
-	slices.SortStableFunc(o.Outliers, func(a, b Outlier) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
+	slices.SortStableFunc(off, func(a, b worst) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
+	return off, len(of)
 }
 
 // Conclusion says how alike the machines are, in a sentence on transfers and one on

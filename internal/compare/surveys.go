@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -127,17 +126,9 @@ type FleetKind struct {
 // A FleetCell is a cell over machines.
 type FleetCell struct {
 	params.Key
-	Machines int         `json:"machines"` // that have it
-	Time     fit.Spread  `json:"time_ns"`
-	Scores   []CellScore `json:"-"` // in the order of machines
-}
-
-// A CellScore is how far a machine is off in a cell.
-type CellScore struct {
-	Machine string
-	Time    fit.Estimate
-	Z       float64
-	Off     bool // an outlier, corrected for the number of cells and machines
+	Machines int        `json:"machines"` // that have it
+	Time     fit.Spread `json:"time_ns"`
+	Scores   []Score    `json:"-"` // in the order of machines
 }
 
 // A CellOutlier is a machine that is off, with the cell that gave it away.
@@ -165,14 +156,14 @@ func fleetSurveys(machines []Machine) (kinds []FleetKind) {
 				at[c.Key] = i
 				cells = append(cells, FleetCell{Key: c.Key})
 			}
-			cells[i].Scores = append(cells[i].Scores, CellScore{Machine: m.Name, Time: c.Time})
+			cells[i].Scores = append(cells[i].Scores, Score{Machine: m.Name, L: c.Time, Bandwidth: math.NaN(), A: math.NaN()})
 		}
 	}
 	for _, c := range cells {
 		if c.Machines = len(c.Scores); c.Machines < 2 {
 			continue
 		}
-		c.score()
+		c.Time = score(c.Scores)
 		i := slices.IndexFunc(kinds, func(k FleetKind) bool { return k.Kind == c.Kind })
 		if i < 0 {
 			i = len(kinds)
@@ -181,40 +172,4 @@ func fleetSurveys(machines []Machine) (kinds []FleetKind) {
 		kinds[i].Cells = append(kinds[i].Cells, c)
 	}
 	return kinds
-}
-
-func (c *FleetCell) score() {
-	times := make([]float64, len(c.Scores))
-	for i, s := range c.Scores {
-		times[i] = s.Time.Center
-	}
-	c.Time = fit.NewSpread(times)
-	for i := range c.Scores {
-		c.Scores[i].Z = c.Time.Z(c.Scores[i].Time.Center)
-	}
-}
-
-// findOutliers takes each machine's worst cell.
-func (k *FleetKind) findOutliers(machines []Machine) {
-	worst := make(map[string]*CellOutlier)
-	for _, c := range k.Cells {
-		for _, s := range c.Scores {
-			w := worst[s.Machine]
-			if w == nil {
-				w = &CellOutlier{Machine: s.Machine}
-				worst[s.Machine] = w
-			}
-			if w.count(s.Z, s.Off) {
-				w.Key, w.Time, w.Median = c.Key, s.Time, c.Time.Median
-			}
-		}
-	}
-	k.Machines = len(worst)
-	for _, m := range machines {
-		if w := worst[m.Name]; w != nil && w.Off > 0 {
-			w.Path = m.Path
-			k.Outliers = append(k.Outliers, *w)
-		}
-	}
-	slices.SortStableFunc(k.Outliers, func(a, b CellOutlier) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -72,21 +73,32 @@ func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
 	return t, nil
 }
 
+// Sample has the team of a placement do work that takes so many times what the cell
+// does.
+func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, times, hint float64) (Reading, error) {
+	t, err := b.Team(p)
+	if err != nil {
+		return Reading{}, err
+	}
+	found, err := t.Sample(ctx, work, hint*times)
+	return Reading{NS: found.NS / times, Spread: found.Spread}, err
+}
+
 // Keep makes room for memory that the team of a placement will keep mapped for a
 // purpose: where all of it together is too much, others give theirs back.
-func (b *Bench) Keep(t *setups.Team, purpose string, bytes int64) {
+func (b *Bench) Keep(p numa.Placement, purpose string, bytes int64) {
+	if _, err := b.Team(p); err != nil {
+		return // which is said where the team has work
+	}
+	own := b.teams[len(b.teams)-1]
+	if own.kept[purpose] >= bytes {
+		return
+	}
 	total := bytes
-	var own *seat
 	for _, s := range b.teams {
-		if s.Team == t {
-			own = s
-		}
 		for _, n := range s.kept {
 			total += n
 		}
-	}
-	if own == nil || own.kept[purpose] >= bytes {
-		return
 	}
 	if total > b.room {
 		for _, s := range b.teams {
@@ -124,6 +136,12 @@ func (b *Bench) Warnings() (warnings []error) {
 	}
 	return warnings
 }
+
+// OnBench is what samplers have in common whose workers are a bench's.
+type OnBench struct{ *Bench }
+
+// Close leaves the bench to others.
+func (OnBench) Close() {}
 
 // Close ends all teams.
 func (b *Bench) Close() {

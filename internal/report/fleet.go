@@ -122,17 +122,20 @@ func spread(s fit.Spread) []string {
 func (o *Overview) WriteCSV(w io.Writer) error {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z")...)}
+	add := func(k params.Key, all fit.Spread, s compare.Score) {
+		out.Add(keyCells(k, s.Machine), bounds(s.L), s.Bandwidth, s.A, all.Median, all.Deviation, s.Z)
+	}
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
 			for _, s := range r.Scores {
-				out.Add(keyCells(channelKey(t.Channel, r.Tau), s.Machine), bounds(s.L), s.Bandwidth.Center, s.A.Center, r.L.Median, r.L.Deviation, s.Z)
+				add(channelKey(t.Channel, r.Tau), r.L, s)
 			}
 		}
 	}
 	for _, k := range o.Surveys {
 		for _, c := range k.Cells {
 			for _, s := range c.Scores {
-				out.Add(keyCells(c.Key, s.Machine), bounds(s.Time), nil, nil, c.Time.Median, c.Time.Deviation, s.Z)
+				add(c.Key, c.Time, s)
 			}
 		}
 	}

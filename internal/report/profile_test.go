@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )

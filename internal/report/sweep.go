@@ -28,15 +28,21 @@ func WriteSweep(w io.Writer, f *params.File) {
 			}
 		}
 	}
-	writePairs(w, f)
-	writeAllAccesses(w, f)
-	WriteLevels(w, f)
-	WritePacks(w, f)
 	for _, s := range survey.All() {
-		if s.Tables != nil {
-			view.WriteTables(w, s.Tables(f))
-		}
+		s.WriteText(w, f)
 	}
+	WriteReach(w, f)
+}
+
+// WriteSurvey writes what one survey found: the machine, lines about what was measured
+// and where, tables, and how well all is known.
+func WriteSurvey(w io.Writer, f *params.File, about []string, s *survey.Survey) {
+	fmt.Fprintln(w, machine(f.Provenance))
+	for _, line := range about {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintln(w)
+	s.WriteText(w, f)
 	WriteReach(w, f)
 }
 

@@ -34,7 +34,7 @@ func TestWriteSweep(t *testing.T) {
 		"  256K            9000\n", // and no A(τ) without L(m,1)
 		"    0  50\n",
 		"1024 elements, in cache: ns an element",
-		"read  int32  2.00  2.00",
+		"read       int32  2.00  2.00",
 		"L(m,τ) in ns, ring, placement local, in cache; segments of 8K",
 		"     m  isolated   τ=2  A(τ)",
 		"    64       150   200  1.50", // A = 2·150/200

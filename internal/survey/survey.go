@@ -6,8 +6,8 @@ package survey
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -34,25 +34,13 @@ type Survey struct {
 	// Tables are those of a file's cells, none where it has none; nil where report
 	// makes them.
 	Tables func(f *params.File) []view.Table
-	// Drawing is how cells are drawn; nil where report and chart know.
+	// Matrices are its cells between every two of some things, by size; an error says
+	// that the file has none. Nil where there are none ever.
+	Matrices func(f *params.File) ([]view.Matrix, error)
+	// Doubts are what cells say against some of them; nil: nothing.
+	Doubts func([]params.Cell) []error
+	// Drawing is how cells are drawn as lines; nil where they are not.
 	Drawing *view.Drawing
-}
-
-// A Command is what users are told, and say, of a survey.
-type Command struct {
-	Help string        // before the flags
-	Time time.Duration // budget, unless they say another
-	// Flags adds flags, and returns what makes a task of them. An error is about what
-	// was asked for.
-	Flags func(*flag.FlagSet) func(*numa.Machine) (Task, error)
-}
-
-// A Task is a request with what a file says of it.
-type Task struct {
-	Request
-	Plan     params.Plan
-	Places   []numa.Placement
-	Warnings []error
 }
 
 // DefaultTime is what a sweep takes longer for a survey that does not say.
@@ -73,6 +61,17 @@ func Decoder[R Request](data json.RawMessage) (Request, error) {
 	var r R
 	err := json.Unmarshal(data, &r)
 	return r, err
+}
+
+// WriteText writes what the survey has of a file, nothing where that has none of it.
+func (s *Survey) WriteText(w io.Writer, f *params.File) {
+	if s.Matrices != nil {
+		all, _ := s.Matrices(f)
+		view.WriteMatrices(w, all, "taulop plot "+s.Name)
+	}
+	if s.Tables != nil {
+		view.WriteTables(w, s.Tables(f))
+	}
 }
 
 var registered []*Survey
@@ -99,6 +98,13 @@ func Lookup(name string) (*Survey, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no survey %q", name)
+}
+
+// Drawn are the surveys whose cells are drawn as lines, in the order of files.
+func Drawn() []*Survey {
+	drawn := slices.DeleteFunc(All(), func(s *Survey) bool { return s.Drawing == nil })
+	slices.SortFunc(drawn, func(a, b *Survey) int { return a.Drawing.Kind.Compare(b.Drawing.Kind) })
+	return drawn
 }
 
 // Planned are the names of those that a sweep can be asked for.

@@ -6,10 +6,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/survey"
-	_ "github.com/taulop/taulop/internal/survey/access"
-	_ "github.com/taulop/taulop/internal/survey/levels"
-	_ "github.com/taulop/taulop/internal/survey/pairs"
-	_ "github.com/taulop/taulop/internal/survey/strides"
+	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/numa"
 )
 

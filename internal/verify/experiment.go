@@ -48,9 +48,7 @@ func (r *Request) Name(names []string) error {
 	}
 	switch {
 	case r.Patterns && len(names) == 0:
-		for _, p := range Patterns() {
-			add(p.Name)
-		}
+		r.Names = PatternNames()
 	case r.Patterns:
 		add(Permutation)
 	case len(names) == 0:

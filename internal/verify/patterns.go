@@ -82,15 +82,21 @@ func rooted(name string) func(p int) []variant {
 // LookupPattern finds a pattern by its name. It fails for one that is not known, and
 // names the nearest one.
 func LookupPattern(name string) (Pattern, error) {
-	var names []string
 	for _, p := range Patterns() {
 		if p.Name == name {
 			return p, nil
 		}
-		names = append(names, p.Name)
 	}
 	return Pattern{}, fmt.Errorf("unknown pattern %q; did you mean %q? Known are %s",
-		name, collective.Nearest(name, names), strings.Join(names, ", "))
+		name, collective.Nearest(name, PatternNames()), strings.Join(PatternNames(), ", "))
+}
+
+// PatternNames are those of all patterns, in their order.
+func PatternNames() (names []string) {
+	for _, p := range Patterns() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // PatternOf is the pattern of a variant's name.

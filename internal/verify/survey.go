@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -18,7 +20,22 @@ import (
 var Survey = survey.Register(&survey.Survey{
 	Name: "collectives", Doc: "collectives and message patterns, carried out",
 	Decode: survey.Decoder[schedules],
+	Drawing: &view.Drawing{ // of patterns
+		Kind: params.PatternCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
+		Least: []params.Key{{Variant: "permutation-1", Bytes: 4096}, {Variant: "permutation-1", Bytes: 8192}},
+		Name:  "patterns", About: "message patterns against m, with T_s + m·τ_d of each", Example: "taulop plot patterns -variant scatter -o p.svg host.json",
+		Title: "Time of message patterns", What: "message patterns", Measure: "taulop verify -patterns -save", Order: PatternNames(),
+		Number: func(p *view.Profile) int { return p.Tau }, Ranks: true, Alike: true, Fitted: FittedSizes,
+		Label: "Message patterns", Quantity: "Message", Of: "time of a message of m bytes while all P ranks send theirs", Panel: "pattern", Line: "messages",
+	},
 })
+
+// profiled is what a message takes over its size, a panel for each pattern and P, a
+// line for each variant.
+func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
+	at.Panel, at.Line = fmt.Sprintf("%s, P = %d", PatternOf(c.Variant), c.Tau), c.Variant
+	return c.Bytes, c.Time, true
+}
 
 // schedules are what is asked for: cases to be carried out.
 type schedules struct {
@@ -110,12 +127,12 @@ func (r schedules) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, 
 // Open prepares for samples.
 func (r schedules) Open(b *engine.Bench) (engine.Sampler, error) {
 	o, err := setups.LookupOperator(r.Operator)
-	return &sampler{r, b, o}, err
+	return &sampler{r, engine.OnBench{Bench: b}, o}, err
 }
 
 type sampler struct {
 	schedules
-	bench    *engine.Bench
+	engine.OnBench
 	operator setups.Operator
 }
 
@@ -124,22 +141,14 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	place, err := s.bench.Machine.Place(numa.Local, k.Tau)
-	if err != nil {
-		return engine.Reading{}, err
-	}
-	t, err := s.bench.Team(place)
+	place, err := s.Machine.Place(numa.Local, k.Tau)
 	if err != nil {
 		return engine.Reading{}, err
 	}
 	work := setups.Collective{Schedule: c.Schedule, Segments: s.Segments, SegmentBytes: s.SegmentBytes, Operator: &s.operator}
 	if k.OffCache {
 		work.ArenaBytes = s.ArenaBytes[k.Tau]
-		s.bench.Keep(t, "collectives", 2*int64(work.ArenaBytes)*int64(k.Tau))
+		s.Keep(place, "collectives", 2*int64(work.ArenaBytes)*int64(k.Tau))
 	}
-	found, err := t.Sample(ctx, work, hint)
-	return engine.Reading(found), err
+	return s.OnBench.Sample(ctx, place, work, 1, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}

@@ -27,6 +27,11 @@ func Digits(v, uncertainty float64) string {
 // Center formats an estimate's centre with the digits that its interval leaves it.
 func Center(e fit.Estimate) string { return Digits(e.Center, (e.Hi-e.Lo)/2) }
 
+// Rough formats an estimate's centre as Center does, with two digits at the least.
+func Rough(e fit.Estimate) string {
+	return Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2))
+}
+
 // Interval formats the bounds of an estimate: [3780, 3810].
 func Interval(e fit.Estimate) string {
 	if !e.Known() {

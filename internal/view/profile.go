@@ -45,20 +45,58 @@ type ProfilePoint struct {
 	Y fit.Estimate `json:"ns"`
 }
 
+// ByCell makes profiles of cells that are a point each: place says what it is a point
+// of, and where on it; what cells say for themselves is there already. False leaves a
+// cell out, one of a newer version.
+func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok bool)) func([]params.Cell) []*Profile {
+	type name struct {
+		panel, line string
+		placement   numa.Policy
+		off         bool
+		tau         int
+	}
+	return func(cells []params.Cell) (profiles []*Profile) {
+		found := make(map[name]*Profile)
+		for _, c := range cells {
+			p := &Profile{Kind: c.Kind, Placement: c.Placement, OffCache: c.OffCache, Tau: c.Tau, Over: MessageSize, Time: Time}
+			x, y, ok := place(c, p)
+			if !ok || !(y.Center > 0) {
+				continue
+			}
+			n := name{p.Panel, p.Line, p.Placement, p.OffCache, p.Tau}
+			if found[n] == nil {
+				found[n], profiles = p, append(profiles, p)
+			}
+			found[n].Points = append(found[n].Points, ProfilePoint{X: x, Y: y})
+		}
+		return profiles
+	}
+}
+
 // A Drawing is how cells of one kind are drawn as lines, in charts and on pages.
 type Drawing struct {
 	Kind params.Kind
 	// Profiles are the lines of a file's cells of that kind.
 	Profiles func([]params.Cell) []*Profile
-	Over     Quantity // what they run over
-	Least    []string // variants of which the fewest cells that can be drawn are
-	// Of charts: what the kind is, a command that draws it, the title, what is drawn
-	// and the command that measures it, and what names of panels and lines begin with,
-	// in their order.
-	About, Example, Title, What, Measure string
-	Order                                []string
-	Unplaced                             bool // panels say all there is to say of where
-	Uncached                             bool // user data are neither in cache nor off it
+	Over     Quantity     // what they run over
+	Least    []params.Key // variants and sizes of which the fewest cells that can be drawn are
+
+	// Of charts: what users call it, "" where no chart of its own draws it; what it is,
+	// a command that draws it, the title, what is drawn and the command that measures
+	// it, and what names of panels and lines begin with, in their order.
+	Name, About, Example, Title, What, Measure string
+	Order                                      []string
+	// Number is of what by itself the largest is drawn; nil: there is none.
+	Number   func(*Profile) int
+	Ranks    bool   // τ is the number of ranks, P
+	Sizeless string // why a size chooses nothing, and what does; "" where it chooses
+	Unplaced bool   // panels say all there is to say of where
+	Uncached bool   // user data are neither in cache nor off it
+	Alike    bool   // lines of a panel are variants: of many some stand for all
+	// Fitted are those of the sizes that T_s + m·τ_d goes through, where few lines are
+	// drawn with theirs; nil: they have none.
+	Fitted func(sizes []int) []int
+
 	// Of pages: the section, what its times are, what of, and what panels and lines
 	// are, where the reader chooses.
 	Label, Quantity, Of, Panel, Line string

@@ -126,7 +126,7 @@ func (v *fleet) surveys(machines []compare.Machine, x *index, kinds []compare.Fl
 		return nil
 	}
 	m := newMeasured(medianMachine(machines, kinds))
-	x.MedianMaps = m.maps()
+	x.MedianMaps = len(m.maps)
 	var err error
 	v.Measured, err = x.lines.encode(m)
 	return err

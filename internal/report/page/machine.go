@@ -53,7 +53,8 @@ type index struct {
 	Tau        int     `json:"tau"`             // likewise
 	Fleet      bool    `json:"fleet"`
 	First      []int   `json:"first"`                // machines that charts begin with, all if nil
-	MedianMaps int     `json:"medianMaps,omitempty"` // of pairs of CPUs, of a fleet's median machine
+	MedianMaps int     `json:"medianMaps,omitempty"` // of a fleet's median machine
+	things     string  // that maps are of: CPUs
 	lines      *lines
 	overview   *overview
 	fleet      *fleet
@@ -62,7 +63,7 @@ type index struct {
 type entry struct {
 	Name string `json:"name"`
 	File string `json:"file"`
-	Maps int    `json:"maps,omitempty"` // of pairs of CPUs
+	Maps int    `json:"maps,omitempty"` // how many
 }
 
 // describe makes what the page has of all machines, several at a time.

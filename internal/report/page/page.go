@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
@@ -83,7 +82,7 @@ type content struct {
 	Breaches []breach
 	Groups   []group
 	Kinds    []kind    // of surveys
-	Maps     bool      // of pairs of CPUs
+	Maps     string    // what they are of: CPUs; "" where there are none
 	Overview *overview // of a few machines
 	Index    template.JS
 }
@@ -107,8 +106,7 @@ func (p *Page) view() (*content, error) {
 		return nil, err
 	}
 	v.Machines, v.Groups, v.Overview, v.Fleet = machines, index.Groups, index.overview, index.fleet
-	v.Kinds = index.Kinds
-	v.Maps = slices.ContainsFunc(index.Machines, func(e entry) bool { return e.Maps > 0 })
+	v.Kinds, v.Maps = index.Kinds, index.things
 	told := compare.Told(p.Machines)
 	if v.Overview != nil && v.Overview.warnings != nil {
 		told = v.Overview.warnings

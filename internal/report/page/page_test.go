@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report/page/nodes"
+	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -183,8 +184,8 @@ func TestMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !v.Maps || v.Machines[1].Measured != "" || v.Machines[2].Measured != "" {
-		t.Errorf("maps %v, %q, %q", v.Maps, v.Machines[1].Measured, v.Machines[2].Measured)
+	if v.Maps != "CPUs" || v.Machines[1].Measured != "" || v.Machines[2].Measured != "" {
+		t.Errorf("maps of %q, %q, %q", v.Maps, v.Machines[1].Measured, v.Machines[2].Measured)
 	}
 	var got []string
 	for _, k := range v.Kinds {
@@ -211,8 +212,9 @@ func TestMeasured(t *testing.T) {
 	// The null transfer and the largest, of pairs in their order; a level has its own medians.
 	for _, want := range []string{
 		`{"k":0,"n":3,"x":[64,4096],"y":{"c":[2,128],"l":[1.8,115.2],"h":[2.2,140.8]}}`,
-		`"pairs":{"cpus":[0,1,2,3],"levels":[{"level":"shared L2","pairs":2,"median_ns":[50,562]},{"level":"same package","pairs":4,"median_ns":[200,712]}],` +
-			`"a":[0,0,0,1,1,2],"b":[1,2,3,2,3,3],"of":[0,1,1,1,1,0],"m":[0,8192],"t":[{"c":[50,200,200,200,200,50],`,
+		`"maps":[{"name":"null transfer, one way","how":"one pair at a time","axis":"CPU","names":["0","1","2","3"],` +
+			`"groups":[{"name":"shared L2","pairs":2,"median_ns":50},{"name":"same package","pairs":4,"median_ns":200}],"of":[0,1,1,1,1,0],"t":{"c":[50,200,200,200,200,50],`,
+		`{"name":"transfer of 8K",`,
 	} {
 		if !strings.Contains(string(v.Machines[0].Measured), want) {
 			t.Errorf("no %s in %s", want, v.Machines[0].Measured)

@@ -45,14 +45,14 @@ func surveyRows(m compare.Machine) (rows []surveyRow) {
 
 // A kind is what surveys measured on machines over sizes or strides, in a chart.
 type kind struct {
-	Kind     params.Kind     `json:"-"`
-	Label    string          `json:"label"`
-	Quantity string          `json:"quantity"` // its times
-	About    string          `json:"about"`    // what they are of
-	Panel    string          `json:"-"`        // what panels and lines are, where the reader chooses
-	Line     string          `json:"-"`
-	Over     report.Quantity `json:"over"`
-	Lines    []line          `json:"lines"` // of any machine
+	Kind     params.Kind   `json:"-"`
+	Label    string        `json:"label"`
+	Quantity string        `json:"quantity"` // its times
+	About    string        `json:"about"`    // what they are of
+	Panel    string        `json:"-"`        // what panels and lines are, where the reader chooses
+	Line     string        `json:"-"`
+	Over     view.Quantity `json:"over"`
+	Lines    []line        `json:"lines"` // of any machine
 }
 
 // A line is a profile that machines may have in common.
@@ -62,32 +62,20 @@ type line struct {
 	OffCache bool   `json:"off,omitempty"`
 }
 
-// drawnKinds are the kinds in the order of the page, before those of surveys that say
-// how they are drawn. Pairs of CPUs are maps.
-var drawnKinds = []kind{
-	{Kind: params.LevelCell, Label: "Copies between levels of the memory", Panel: "copies at once", Line: "from, to",
-		Quantity: "c(m,τ)", About: "time of a copy of m bytes from where they lie to where they go", Over: report.MessageSize},
-	{Kind: params.AccessCell, Label: "Accesses", Panel: "array", Line: "operation",
-		Quantity: "Access", About: "time of one of the N elements that a pass takes, one every stride", Over: report.ElementStride},
-	{Kind: params.PackCell, Label: "Strided messages", Panel: "way", Line: "m",
-		Quantity: "Message", About: "time of a message whose pieces lie d bytes apart", Over: report.ByteStride},
-	{Kind: params.PatternCell, Label: "Message patterns", Panel: "pattern", Line: "messages",
-		Quantity: "Message", About: "time of a message of m bytes while all P ranks send theirs", Over: report.MessageSize},
-	{Kind: params.DiskCell, Label: "Disks", Panel: "file", Line: "operation",
-		Quantity: "Disk", About: "time of a transfer of m bytes from or to a file", Over: report.MessageSize},
-}
-
 // measured is what surveys found on a machine.
 type measured struct {
-	profiles []*report.Profile
-	pairs    *params.Pairs // nil where there are none
+	profiles []*view.Profile
+	maps     []view.Matrix
 }
 
 // newMeasured leaves out what it cannot read, cells of newer versions.
 func newMeasured(f *params.File) measured {
 	m := measured{profiles: report.Profiles(f)}
-	if pairs, err := f.Pairs(); err == nil {
-		m.pairs = pairs
+	for _, s := range survey.All() {
+		if s.Matrices != nil {
+			all, _ := s.Matrices(f)
+			m.maps = append(m.maps, view.Ends(all)...)
+		}
 	}
 	return m
 }
@@ -99,20 +87,14 @@ func (p *Page) surveys(machines []machine, x *index) error {
 	x.lines = newLines(found)
 	for i, m := range found {
 		x.lines.add(m.profiles)
-		x.Machines[i].Maps = m.maps()
+		if x.Machines[i].Maps = len(m.maps); len(m.maps) > 0 {
+			x.things = m.maps[0].Axis + "s"
+		}
 	}
 	x.Kinds = x.lines.kinds
 	errs := make([]error, len(machines))
 	p.each(func(i int) { machines[i].Measured, errs[i] = x.lines.encode(found[i]) })
 	return errors.Join(errs...)
-}
-
-// maps is how many maps of pairs there are.
-func (m measured) maps() int {
-	if m.pairs == nil {
-		return 0
-	}
-	return len(ends(m.pairs.Sizes))
 }
 
 // lines numbers the profiles of machines, kind by kind.
@@ -121,7 +103,7 @@ type lines struct {
 	numbers map[profileName][2]int // of kind and line
 }
 
-// newLines has the kinds that any machine has, in the order of the page.
+// newLines has the kinds that any machine has, in the order of files.
 func newLines(found []measured) *lines {
 	l := &lines{numbers: make(map[profileName][2]int)}
 	has := make(map[params.Kind]bool)
@@ -130,15 +112,9 @@ func newLines(found []measured) *lines {
 			has[p.Kind] = true
 		}
 	}
-	kinds := slices.Clone(drawnKinds)
-	for _, s := range survey.All() {
-		if d := s.Drawing; d != nil {
-			kinds = append(kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over})
-		}
-	}
-	for _, k := range kinds {
-		if has[k.Kind] {
-			l.kinds = append(l.kinds, k)
+	for _, s := range survey.Drawn() {
+		if d := s.Drawing; has[d.Kind] {
+			l.kinds = append(l.kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over})
 		}
 	}
 	return l
@@ -152,13 +128,13 @@ type profileName struct {
 	tau       int
 }
 
-func profileNameOf(p *report.Profile) profileName {
+func profileNameOf(p *view.Profile) profileName {
 	return profileName{p.Kind, line{p.Panel, p.Line, p.OffCache}, string(p.Placement), p.Tau}
 }
 
 // add gives numbers to profiles that are new. Those that differ from others in
 // placement or τ alone have that in their panel's name.
-func (l *lines) add(profiles []*report.Profile) {
+func (l *lines) add(profiles []*view.Profile) {
 	for _, p := range profiles {
 		name := profileNameOf(p)
 		if _, known := l.numbers[name]; known {
@@ -179,7 +155,7 @@ func (l *lines) add(profiles []*report.Profile) {
 // A surveyData is what surveys found on a machine, for charts and maps.
 type surveyData struct {
 	Lines []lineData `json:"lines"`
-	Pairs *pairMap   `json:"pairs,omitempty"`
+	Maps  []mapData  `json:"maps,omitempty"`
 }
 
 type lineData struct {
@@ -189,55 +165,26 @@ type lineData struct {
 	Time values `json:"y"`
 }
 
-// A pairMap is transfers between every two CPUs that were measured, of the null
-// transfer and the largest.
-type pairMap struct {
-	CPUs   []int              `json:"cpus"`
-	Levels []params.PairLevel `json:"levels"`
-	From   []int              `json:"a"` // each pair's, indices in CPUs
-	To     []int              `json:"b"`
-	Level  []int              `json:"of"` // likewise in Levels
-	Sizes  []int              `json:"m"`
-	Times  []values           `json:"t"` // a size each, of the pairs
+// A mapData is times between every two of some things, the upper half of the matrix, row
+// by row.
+type mapData struct {
+	Name   string       `json:"name"`
+	How    string       `json:"how"`
+	Axis   string       `json:"axis"`
+	Names  []string     `json:"names"`
+	Groups []view.Group `json:"groups"`
+	Of     []int        `json:"of"` // each pair's group; −1: not measured
+	Times  values       `json:"t"`
 }
 
-// newPairMap takes what a file has.
-func newPairMap(p *params.Pairs) *pairMap {
-	m := &pairMap{CPUs: p.CPUs}
-	index := make(map[int]int)
-	for i, cpu := range p.CPUs {
-		index[cpu] = i
+func newMapData(m *view.Matrix) mapData {
+	d := mapData{Name: m.Name, How: m.How, Axis: m.Axis, Names: m.Names, Groups: m.Groups}
+	for _, c := range m.Cells {
+		d.Of = append(d.Of, c.Group)
+		d.Times.add(c.Time)
 	}
-	for _, pair := range p.Pairs {
-		m.From, m.To, m.Level = append(m.From, index[pair.From]), append(m.To, index[pair.To]), append(m.Level, pair.Level)
-	}
-	rows := ends(p.Sizes)
-	for _, l := range p.Levels {
-		all := l.Median
-		l.Median = nil
-		for _, row := range rows {
-			l.Median = append(l.Median, all[row])
-		}
-		m.Levels = append(m.Levels, l)
-	}
-	for _, row := range rows {
-		var times values
-		for _, pair := range p.Pairs {
-			times.add(pair.Times[row])
-		}
-		times.trim()
-		m.Sizes, m.Times = append(m.Sizes, p.Sizes[row]), append(m.Times, times)
-	}
-	return m
-}
-
-// ends are the indices of the first size, a null transfer where there is one, and of
-// the last.
-func ends(sizes []int) []int {
-	if len(sizes) == 1 {
-		return []int{0}
-	}
-	return []int{0, len(sizes) - 1}
+	d.Times.trim()
+	return d
 }
 
 // encode makes the charts' data of a machine; nothing where it has none.
@@ -256,10 +203,10 @@ func (l *lines) encode(m measured) (template.JS, error) {
 		d.Time.trim()
 		data.Lines = append(data.Lines, d)
 	}
-	if m.pairs != nil {
-		data.Pairs = newPairMap(m.pairs)
+	for i := range m.maps {
+		data.Maps = append(data.Maps, newMapData(&m.maps[i]))
 	}
-	if len(data.Lines) == 0 && data.Pairs == nil {
+	if len(data.Lines) == 0 && data.Maps == nil {
 		return "", nil
 	}
 	text, err := json.Marshal(data)

@@ -1,5 +1,5 @@
 "use strict";
-// What surveys measured: a chart of each kind, and maps of pairs of CPUs.
+// What surveys measured: a chart of each kind, and maps.
 
 // addKind adds the chart of a kind. Of one machine it has the lines of a panel, of
 // several the same line of each.
@@ -101,50 +101,49 @@ function arrangeMaps() {
 }
 
 function newMaps(i) {
-  const levels = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "levels of " + nameOf(i) });
+  const groups = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "levels of " + nameOf(i) });
   const box = make("div", { class: "figures" }), figures = [];
-  for (let row = 0; row < mapsOf(i); row++) {
+  for (let n = 0; n < mapsOf(i); n++) {
     const figure = $("figure").content.firstElementChild.cloneNode(true);
     figures.push(addFigure(figure, Heat, () => {
-      const p = read("measured", i).pairs;
-      if (!levels.firstChild) levels.append(levelTable(p));
-      return mapSpec(i, p, row);
+      const { maps } = read("measured", i);
+      if (!groups.firstChild) groups.append(groupTable(maps));
+      return mapSpec(i, maps[n]);
     }));
     box.append(figure);
   }
-  return { figures, box: make("div", { class: "map" }, ...index.machines.length > 1 ? [make("h4", {}, nameOf(i))] : [], box, levels) };
+  return { figures, box: make("div", { class: "map" }, ...index.machines.length > 1 ? [make("h4", {}, nameOf(i))] : [], box, groups) };
 }
 
-const transfer = m => m === 0 ? "null transfer" : "transfer of " + bytes(m);
-
 // mapSpec has one scale for all machines that are switched on.
-function mapSpec(i, p, row) {
-  const m = p.m[row], median = p.levels.map(l => l.median_ns[row]);
-  const times = [...state.shown.keys()].flatMap(i => {
-    const of = read("measured", i)?.pairs;
-    return of && of.m.includes(m) ? of.t[of.m.indexOf(m)].c.filter(v => v > 0) : [];
-  });
-  const cells = p.a.map((a, c) => {
-    const { y, lo, hi } = value(p.t[row], c) || { y: null, lo: null, hi: null };
-    const lines = () => [
-      [`CPUs ${p.cpus[a]} and ${p.cpus[p.b[c]]}`, "who"], [y === null ? "not measured" : time(y), "value"],
-      ...lo !== null && lo !== hi ? [[`${intervalOf(i).between} ${time(lo)} to ${time(hi)}`, "interval"]] : [],
-      [`${p.levels[p.of[c]].level}: median ${time(median[p.of[c]])}`, "level"],
-    ];
-    return { i: a, j: p.b[c], y, group: p.of[c], lines };
-  });
+function mapSpec(i, map) {
+  const times = [...state.shown.keys()].flatMap(i =>
+    (read("measured", i)?.maps || []).filter(m => m.name === map.name).flatMap(m => m.t.c.filter(v => v > 0)));
+  const cells = [], { names, groups, axis } = map;
+  let c = 0;
+  for (let row = 0; row < names.length; row++)
+    for (let column = row + 1; column < names.length; column++, c++) {
+      if (map.of[c] < 0) continue;
+      const group = groups[map.of[c]], { y, lo, hi } = value(map.t, c) || { y: null, lo: null, hi: null };
+      const lines = () => [
+        [`${axis}s ${names[row]} and ${names[column]}`, "who"], [y === null ? "not measured" : time(y), "value"],
+        ...lo !== null && lo !== hi ? [[`${intervalOf(i).between} ${time(lo)} to ${time(hi)}`, "interval"]] : [],
+        [`${group.name}: median ${time(group.median_ns)}`, "level"],
+      ];
+      cells.push({ i: row, j: column, y, group: map.of[c], lines });
+    }
   const least = (v, w) => Math.min(v, w), most = (v, w) => Math.max(v, w); // thousands are too many arguments
   const low = times.reduce(least, Infinity), [ns, unit] = low < 1e3 ? [1, "ns"] : low < 1e6 ? [1e3, "µs"] : [1e6, "ms"];
   return {
-    labels: p.cpus.map(String), cells, low, high: times.reduce(most, 0), tick: shortTime, short: v => short(v / ns), cellUnit: unit, axis: "CPU",
-    name: m === 0 ? "Null transfer, one way" : "Transfer of " + bytes(m), unit: "time of one, one pair at a time; darker is slower", of: `between CPUs of ${nameOf(i)}`,
+    labels: names, cells, low, high: times.reduce(most, 0), tick: shortTime, short: v => short(v / ns), cellUnit: unit, axis,
+    name: map.name[0].toUpperCase() + map.name.slice(1), unit: `time of one, ${map.how}; darker is slower`, of: `between ${axis}s of ${nameOf(i)}`,
   };
 }
 
-// levelTable is what pairs of a level have in common.
-function levelTable(p) {
-  const head = make("tr", {}, ...["level", "pairs", ...p.m.map(m => transfer(m) + ", median")].map(c => make("th", { scope: "col" }, c)));
-  const rows = p.levels.map(l => make("tr", {}, make("th", { scope: "row" }, l.level),
-    ...[String(l.pairs), ...l.median_ns.map(v => v > 0 ? time(v) : "")].map(v => make("td", { class: "n" }, v))));
+// groupTable is what pairs of a group have in common; names are short.
+function groupTable(maps) {
+  const head = make("tr", {}, ...["level", "pairs", ...maps.map(m => m.name.split(",")[0] + ", median")].map(c => make("th", { scope: "col" }, c)));
+  const rows = maps[0].groups.map((g, n) => make("tr", {}, make("th", { scope: "row" }, g.name),
+    ...[String(g.pairs), ...maps.map(m => m.groups[n].median_ns).map(v => v > 0 ? time(v) : "")].map(v => make("td", { class: "n" }, v))));
   return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -29,6 +31,18 @@ var Survey = survey.Register(&survey.Survey{
 		r := Request{Passes: Grid(Operations, Types, DefaultN, DefaultStrides), Caches: p.Caches, Placement: place}
 		r.ArenaBytes, _, err = Arena(m, place, r.Passes, r.Caches, free)
 		return r, err
+	},
+	Command: &survey.Command{Help: help, Time: 30 * time.Second, Flags: flags},
+	Tables:  Tables,
+	Drawing: &view.Drawing{
+		Kind: params.AccessCell, Profiles: view.ByCell(profiled), Over: view.ElementStride,
+		Least: []params.Key{{Variant: "read-int32-1", Bytes: 4096}, {Variant: "read-int32-2", Bytes: 8192}},
+		Name:  "access", About: "an element of an array against the stride, a line for each operation", Example: "taulop plot access -cache off -o a.svg access.json",
+		Title: "What it takes to touch an element of an array", What: "accesses", Measure: "taulop access",
+		Order: slices.Concat(Types, Operations), Number: func(p *view.Profile) int { return p.Size },
+		Sizeless: "-m chooses messages, and accesses are none: choose N with -variant, like -variant N=4K",
+		Label:    "Accesses", Quantity: "Access", Of: "time of one of the N elements that a pass takes, one every stride",
+		Panel: "array", Line: "operation",
 	},
 })
 
@@ -127,16 +141,14 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, nil, nil
 }
 
-// Open starts the worker.
+// Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
-	t, err := b.Team(r.Placement)
-	return &sampler{r, b, t}, err
+	return &sampler{r, engine.OnBench{Bench: b}}, nil
 }
 
 type sampler struct {
 	Request
-	bench *engine.Bench
-	team  *setups.Team
+	engine.OnBench
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
@@ -146,12 +158,8 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	}
 	work := p.work()
 	if k.OffCache {
-		s.bench.Keep(s.team, "passes", int64(s.ArenaBytes))
+		s.Keep(s.Placement, "passes", int64(s.ArenaBytes))
 		work.ArenaBytes = s.ArenaBytes
 	}
-	found, err := s.team.Sample(ctx, work, hint)
-	return engine.Reading(found), err
+	return s.OnBench.Sample(ctx, s.Placement, work, 1, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}

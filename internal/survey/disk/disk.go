@@ -12,14 +12,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -33,7 +34,17 @@ const BlockBytes = 4096
 // directory.
 var Survey = survey.Register(&survey.Survey{
 	Name: "disk", Doc: "what reading and writing a disk costs, page cache out and in",
-	Decode: survey.Decoder[Request],
+	Decode:  survey.Decoder[Request],
+	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
+	Tables:  Tables,
+	Drawing: &view.Drawing{
+		Kind: params.DiskCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
+		Least: []params.Key{{Variant: "read-direct", Bytes: 4096}, {Variant: "read-direct", Bytes: 8192}},
+		Name:  "disk", About: "reading and writing a file against m, past the page cache and through it", Example: "taulop plot disk -o d.svg disk.json",
+		Title: "Time of a transfer between memory and a file", What: "transfers of a disk", Measure: "taulop disk",
+		Order: append([]string{"page cache out", "page cache in"}, Operations...), Unplaced: true, Uncached: true,
+		Label: "Disks", Quantity: "Disk", Of: "time of a transfer of m bytes from or to a file", Panel: "file", Line: "operation",
+	},
 })
 
 // A Request is what to measure.
@@ -160,38 +171,39 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (r eng
 	done := make(chan struct{})
 	s.do <- func() {
 		defer close(done)
-		r.NS, err = s.sample(ctx, k)
+		r, err = s.sample(ctx, k)
 	}
 	<-done
 	return r, err
 }
 
-func (s *sampler) sample(ctx context.Context, k params.Key) (ns float64, err error) {
+func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, err error) {
 	operation, mode, ok := VariantOf(k)
 	if !ok {
-		return 0, fmt.Errorf("%q is no transfer of a disk", k.Variant)
+		return r, fmt.Errorf("%q is no transfer of a disk", k.Variant)
 	}
 	f := s.files[mode]
 	if f == nil {
 		if f, err = open(ctx, s.Request, mode, s.content.Bytes()[:s.FileBytes]); err != nil {
-			return 0, err
+			return r, err
 		}
 		f.buffer = s.buffer.Bytes()
 		s.files[mode] = f
 	}
-	var took time.Duration
-	n := 0
-	for took < sampleTime && n < mostTransfers {
+	var sum, squares, n float64
+	for sum < float64(sampleTime) && n < mostTransfers {
 		if ctx.Err() != nil {
-			return 0, ctx.Err()
+			return r, ctx.Err()
 		}
-		t, err := f.transfer(operation, k.Bytes)
+		took, err := f.transfer(operation, k.Bytes)
 		if err != nil {
-			return 0, err
+			return r, err
 		}
-		took, n = took+t, n+1
+		sum, squares, n = sum+float64(took), squares+float64(took)*float64(took), n+1
 	}
-	return float64(took) / float64(n), nil
+	r.NS = sum / n
+	r.Spread = math.Sqrt(max(0, squares/n-r.NS*r.NS)) / r.NS
+	return r, nil
 }
 
 func (s *sampler) Warnings() []error { return nil }
@@ -240,32 +252,4 @@ func (f *file) transfer(operation string, m int) (took time.Duration, err error)
 		}
 	}
 	return took, nil
-}
-
-// A Fit is T_s + m·τ of an operation: the line's costs are the start in ns, and ns
-// a byte, the inverse of the bandwidth (usc-hpc-benchmarks-1999, section 5.2.3).
-type Fit struct {
-	Operation string
-	Mode      Mode
-	fit.Sum
-}
-
-// Fits are the fits of a file's cells; what has too few cells is left out.
-func Fits(cells []params.Cell) (fits []Fit) {
-	for _, mode := range []Mode{Direct, Cached} {
-		for _, operation := range Operations {
-			var terms [][]float64
-			var times []float64
-			for _, c := range cells {
-				if o, m, ok := VariantOf(c.Key); ok && o == operation && m == mode {
-					terms = append(terms, []float64{1, float64(c.Bytes)})
-					times = append(times, c.Time.Center)
-				}
-			}
-			if line, err := fit.SumOf(terms, times); err == nil {
-				fits = append(fits, Fit{operation, mode, line})
-			}
-		}
-	}
-	return fits
 }

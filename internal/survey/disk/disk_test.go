@@ -89,7 +89,7 @@ func TestFitsTable6(t *testing.T) {
 		t.Fatalf("%d fits, want 2", len(fits))
 	}
 	for i, mbs := range []float64{255, 155} {
-		start, speed := fits[i].Costs[0].Value, 1e3/fits[i].Costs[1].Value
+		start, speed := fits[i].Start.Value, fits[i].MBs
 		if start < 0.999e6 || start > 1.001e6 || speed < 0.999*mbs || speed > 1.001*mbs {
 			t.Errorf("%s: %g ns, %g MB/s; want 1 ms and %g", fits[i].Operation, start, speed, mbs)
 		}

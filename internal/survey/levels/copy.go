@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -20,6 +22,14 @@ var Survey = survey.Register(&survey.Survey{
 	Decode: survey.Decoder[Request],
 	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
 		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m)})
+	},
+	Command: &survey.Command{Help: help, Time: 20 * time.Second, Flags: flags},
+	Tables:  Tables,
+	Doubts:  Doubts,
+	Drawing: &view.Drawing{ // charts draw it with other copies
+		Kind: params.LevelCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
+		Label: "Copies between levels of the memory", Quantity: "c(m,τ)", Of: "time of a copy of m bytes from where they lie to where they go",
+		Panel: "copies at once", Line: "from, to",
 	},
 })
 
@@ -128,25 +138,20 @@ func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits
 	return b, fits, cut
 }
 
-// Open starts the workers.
+// Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	place, err := r.Place(b.Machine)
-	if err != nil {
-		return nil, err
-	}
-	t, err := b.Team(place)
-	return &sampler{r, b, t, place}, err
+	return &sampler{r, engine.OnBench{Bench: b}, place}, err
 }
 
 type sampler struct {
 	Request
-	bench *engine.Bench
-	team  *setups.Team
+	engine.OnBench
 	place numa.Placement
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	levels, _ := Levels(s.bench.Machine, s.place, k.Tau)
+	levels, _ := Levels(s.Machine, s.place, k.Tau)
 	name, other := Ends(params.Cell{Key: k})
 	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == name })
 	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == other })
@@ -154,12 +159,8 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.Variant)
 	}
 	b, _, _ := s.between(k.Tau, k.Bytes, levels[i], levels[j])
-	found, err := s.team.Sample(ctx, b, hint)
-	return engine.Reading(found), err
+	return s.OnBench.Sample(ctx, s.place, b, 1, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}
 
 // Doubts say where times do not tell a level from the one nearer to the core.
 func Doubts(cells []params.Cell) (all []error) {
@@ -186,14 +187,14 @@ func Ends(c params.Cell) (from, to string) {
 // A Step is what it costs that one end of a copy lies one level farther out, while
 // the other stays no farther than the nearer of them: it would hide the difference.
 type Step struct {
-	Tau      int          `json:"tau"`
-	End      string       `json:"end"` // from or to
-	Near     string       `json:"near"`
-	Far      string       `json:"far"`
-	Ratio    fit.Estimate `json:"ratio"` // of times: the median over sizes and the other end
-	Compared int          `json:"compared"`
-	SlowerOf int          `json:"slower"` // of those compared, beyond both intervals
-	Slower   bool         `json:"told_apart"`
+	Tau      int
+	End      string // from or to
+	Near     string
+	Far      string
+	Ratio    fit.Estimate // of times: the median over sizes and the other end
+	Compared int
+	SlowerOf int // of those compared, beyond both intervals
+	Slower   bool
 }
 
 // Steps compare each level with the next. A level is told apart where copies from
@@ -300,10 +301,10 @@ func Tam(cells []params.Cell) (rows []TamRow) {
 
 // A TamRow has Tam's three parameters for one size, in ns.
 type TamRow struct {
-	Tau   int           `json:"tau"`
-	Bytes int           `json:"m_bytes"`
-	Cache string        `json:"cache,omitempty"` // the smallest that holds the message
-	CTC   *fit.Estimate `json:"M_ctc_ns,omitempty"`
-	CTM   *fit.Estimate `json:"M_ctm_ns,omitempty"`
-	MTM   fit.Estimate  `json:"M_mtm_ns"`
+	Tau   int
+	Bytes int
+	Cache string // the smallest that holds the message
+	CTC   *fit.Estimate
+	CTM   *fit.Estimate
+	MTM   fit.Estimate
 }

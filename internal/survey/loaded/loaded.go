@@ -42,8 +42,8 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 15 * time.Second, Flags: flags},
 	Tables:  Tables,
 	Drawing: &view.Drawing{
-		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []string{"read-0", "read-50", "rate-read-50"},
-		About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
+		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []params.Key{{Variant: "read-0"}, {Variant: "read-50"}, {Variant: "rate-read-50"}},
+		Name: "loaded", About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
 		Title: "Latency while other cores read memory", What: "latencies under load", Measure: "taulop loaded",
 		Order: []string{"read", "pair"}, Unplaced: true, Uncached: true,
 		Label: "Latency under load", Quantity: "Latency", Of: "time of one read of memory, or of a cache line one way between two cores, while others read memory",
@@ -204,7 +204,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, warnings, nil
 }
 
-// Open starts the workers.
+// Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	place, err := r.place(b.Machine)
 	if err != nil {
@@ -213,14 +213,13 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	if place.Oversubscribed {
 		return nil, engine.RefusedError(fmt.Sprintf("%d workers do not have a CPU each: name fewer", len(r.CPUs)))
 	}
-	t, err := b.Team(place)
-	return &sampler{Request: r, bench: b, team: t, most: make(map[string]float64), other: make(map[params.Key]engine.Reading)}, err
+	return &sampler{Request: r, OnBench: engine.OnBench{Bench: b}, place: place, most: make(map[string]float64), other: make(map[params.Key]engine.Reading)}, nil
 }
 
 type sampler struct {
 	Request
-	bench *engine.Bench
-	team  *setups.Team
+	engine.OnBench
+	place numa.Placement
 	chain *chain
 	most  map[string]float64 // by what is measured: ns a line at full speed
 	// other is of the cell that the visit before measured too: of a latency that of what
@@ -268,18 +267,17 @@ func (s *sampler) measure(ctx context.Context, what string, level int, hint floa
 			load.Every = s.every(what, level)
 		}
 	}
-	work, n := s.work(what)
-	huge := s.team.Huge
-	s.team.Huge = true // where the kernel has them, tables of pages do not count
-	defer func() { s.team.Huge = huge }()
-	s.bench.Keep(s.team, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
-	found, err := s.team.Sample(ctx, setups.Loaded{Work: work, Load: load}, hint*n)
+	team, err := s.Team(s.place)
 	if err != nil {
 		return latency, injected, err
 	}
-	latency, injected = engine.Reading(found), engine.Reading(s.team.Injected())
-	latency.NS /= n
-	return latency, injected, nil
+	huge := team.Huge
+	team.Huge = true // where the kernel has them, tables of pages do not count
+	defer func() { team.Huge = huge }()
+	s.Keep(s.place, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
+	work, n := s.work(what)
+	latency, err = s.OnBench.Sample(ctx, s.place, setups.Loaded{Work: work, Load: load}, n, hint)
+	return latency, engine.Reading(team.Injected()), err
 }
 
 // saturate finds out how fast others inject at the most: the best of three, of which
@@ -317,6 +315,3 @@ func (s *sampler) work(what string) (w setups.Work, n float64) {
 	}
 	return s.chain.passes(), stepsOfPass
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}

@@ -47,7 +47,7 @@ func curves(cells []params.Cell) (all []curve) {
 			if !found || !(line.Center > 0) {
 				continue
 			}
-			p.GBs = fit.Estimate{Center: lineBytes, Lo: lineBytes, Hi: lineBytes, N: line.N}.Div(line)
+			p.GBs = line.Rate(lineBytes)
 		}
 		same := func(o curve) bool { return o.what == what && o.placement == c.Placement && o.cores == c.Tau }
 		i := slices.IndexFunc(all, same)
@@ -89,18 +89,14 @@ func Tables(f *params.File) (tables []view.Table) {
 		for _, p := range c.points {
 			bandwidth, interval := "0", ""
 			if p.level > 0 {
-				bandwidth, interval = digits(p.GBs), view.Interval(p.GBs)
+				bandwidth, interval = view.Rough(p.GBs), view.Interval(p.GBs)
 			}
-			t.Add(fmt.Sprintf("%d %%", p.level), bandwidth, interval, digits(p.latency), view.Interval(p.latency), strconv.Itoa(p.latency.N))
+			t.Add(fmt.Sprintf("%d %%", p.level), bandwidth, interval, view.Rough(p.latency), view.Interval(p.latency), strconv.Itoa(p.latency.N))
 		}
 		t.Notes = []string{c.meaning()}
 		tables = append(tables, t)
 	}
 	return tables
-}
-
-func digits(e fit.Estimate) string {
-	return view.Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2))
 }
 
 // meaning sums a curve up in a sentence.
@@ -114,17 +110,17 @@ func (c curve) meaning() string {
 	})
 	var parts []string
 	if first.level == 0 {
-		parts = append(parts, fmt.Sprintf("idle latency %s ns", digits(first.latency)))
+		parts = append(parts, fmt.Sprintf("idle latency %s ns", view.Rough(first.latency)))
 		doubled := slices.IndexFunc(c.points, func(p point) bool { return p.latency.Center >= 2*first.latency.Center })
 		switch {
 		case doubled >= 0:
-			parts = append(parts, fmt.Sprintf("twice that from %s GB/s on", digits(c.points[doubled].GBs)))
+			parts = append(parts, fmt.Sprintf("twice that from %s GB/s on", view.Rough(c.points[doubled].GBs)))
 		case last.level > 0:
-			parts = append(parts, fmt.Sprintf("%.2f times that at %s GB/s, nowhere twice", last.latency.Center/first.latency.Center, digits(last.GBs)))
+			parts = append(parts, fmt.Sprintf("%.2f times that at %s GB/s, nowhere twice", last.latency.Center/first.latency.Center, view.Rough(last.GBs)))
 		}
 	}
 	if last.level == 100 {
-		parts = append(parts, fmt.Sprintf("the others inject %s GB/s at the most", digits(most.GBs)))
+		parts = append(parts, fmt.Sprintf("the others inject %s GB/s at the most", view.Rough(most.GBs)))
 	}
 	if len(parts) == 0 {
 		return "Levels 0 and 100 % would say what is idle and what is saturated."

@@ -29,6 +29,9 @@ var Survey = survey.Register(&survey.Survey{
 	Time: func(m *numa.Machine) time.Duration {
 		return max(survey.DefaultTime, DefaultTime(Count(len(m.CoreCPUs()))))
 	},
+	Command:  &survey.Command{Help: help, Budget: " (default 10s, or 13 ms a pair where there are many)", Flags: flags},
+	Tables:   Tables,
+	Matrices: Matrices,
 })
 
 // SegmentBytes is S of messages that are longer.
@@ -67,9 +70,11 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return &sampler{b}, nil }
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	return &sampler{engine.OnBench{Bench: b}}, nil
+}
 
-type sampler struct{ bench *engine.Bench }
+type sampler struct{ engine.OnBench }
 
 // nullSegments of a null message, so that its own loop does not count.
 const nullSegments = 64
@@ -80,7 +85,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if _, err := fmt.Sscanf(k.Variant, "%d-%d", &a, &b); err != nil {
 		return engine.Reading{}, fmt.Errorf("%q is no pair", k.Variant)
 	}
-	m := s.bench.Machine
+	m := s.Machine
 	place, err := m.PlaceOn([]int{a, b}, 2)
 	if err != nil {
 		return engine.Reading{}, err
@@ -90,18 +95,10 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 			return engine.Reading{}, err
 		}
 	}
-	t, err := s.bench.Team(place)
-	if err != nil {
-		return engine.Reading{}, err
-	}
 	tr := setups.Trial{Setup: setups.Isolated, Segments: 1, SegmentBytes: min(k.Bytes, SegmentBytes), K: nullSegments, Bytes: k.Bytes}
 	transfers := float64(nullSegments * tr.Setup.Transfers)
 	if k.Bytes > 0 {
 		tr.K, transfers = (k.Bytes+tr.SegmentBytes-1)/tr.SegmentBytes, float64(tr.Setup.Transfers)
 	}
-	found, err := t.Sample(ctx, setups.Brief{Trial: tr}, hint*transfers)
-	return engine.Reading{NS: found.NS / transfers, Spread: found.Spread}, err
+	return s.OnBench.Sample(ctx, place, setups.Brief{Trial: tr}, transfers, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}

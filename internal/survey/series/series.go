@@ -135,14 +135,14 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 		return nil, err
 	}
 	t.Huge = r.Huge
-	return &sampler{Request: r, bench: b, team: t}, nil
+	return &sampler{Request: r, OnBench: engine.OnBench{Bench: b}, team: t}, nil
 }
 
 type sampler struct {
 	Request
-	bench *engine.Bench
-	team  *setups.Team
-	huge  []setups.HugeShare
+	engine.OnBench
+	team *setups.Team
+	huge []setups.HugeShare
 }
 
 func (s *sampler) Sample(ctx context.Context, key params.Key, hint float64) (engine.Reading, error) {
@@ -171,7 +171,7 @@ func (s *sampler) Sample(ctx context.Context, key params.Key, hint float64) (eng
 // Warnings include how much of the buffers lay in huge pages, where they were asked
 // for: it was not the same in all rows.
 func (s *sampler) Warnings() []error {
-	warnings := s.bench.Warnings()
+	warnings := s.OnBench.Warnings()
 	if len(s.huge) > 0 {
 		var mean setups.HugeShare
 		for _, h := range s.huge {
@@ -182,8 +182,6 @@ func (s *sampler) Warnings() []error {
 	}
 	return warnings
 }
-
-func (s *sampler) Close() {}
 
 // A Row is what was found for one k.
 type Row struct {

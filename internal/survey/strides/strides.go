@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -27,6 +28,15 @@ var Survey = survey.Register(&survey.Survey{
 			return nil, err
 		}
 		return NewRequest(Request{Messages: messages, Pairs: Pairs(m), Caches: p.Caches, Segments: p.Segments, SegmentBytes: p.SegmentBytes})
+	},
+	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
+	Tables:  Tables,
+	Drawing: &view.Drawing{
+		Kind: params.PackCell, Profiles: view.ByCell(profiled), Over: view.ByteStride,
+		Least: []params.Key{{Variant: "4K4S", Bytes: 4096}, {Variant: "4K8S", Bytes: 4096}},
+		Name:  "pack", About: "strided messages, packed and one way, a line for each size", Example: "taulop plot pack -m 4K,64K -o p.svg pack.json",
+		Title: "Time of strided messages", What: "strided messages", Measure: "taulop pack", Order: []string{"packing", "one way"}, Unplaced: true,
+		Label: "Strided messages", Quantity: "Message", Of: "time of a message whose pieces lie d bytes apart", Panel: "way", Line: "m",
 	},
 })
 
@@ -163,11 +173,13 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return &sampler{r, b}, nil }
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	return &sampler{r, engine.OnBench{Bench: b}}, nil
+}
 
 type sampler struct {
 	Request
-	bench *engine.Bench
+	engine.OnBench
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
@@ -176,8 +188,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	m := s.bench.Machine
-	cpus := []int{m.Allowed[0]}
+	cpus := []int{s.Machine.Allowed[0]}
 	if between {
 		i := slices.IndexFunc(s.Pairs, func(p Pair) bool { return p.Level == level })
 		if i < 0 {
@@ -185,17 +196,13 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		}
 		cpus = s.Pairs[i].CPUs[:]
 	}
-	place, err := m.PlaceOn(cpus, len(cpus))
+	place, err := s.Machine.PlaceOn(cpus, len(cpus))
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	t, err := s.bench.Team(place)
-	if err != nil {
-		return engine.Reading{}, err
-	}
-	wanted := min(setups.Fit{CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(place)}.WantedArena(), s.Most)
+	wanted := min(setups.Fit{CacheBytes: s.Machine.LastLevelCacheBytes(), Sharers: s.Machine.Sharers(place)}.WantedArena(), s.Most)
 	if k.OffCache {
-		s.bench.Keep(t, "strides", int64(wanted)*int64(len(cpus)))
+		s.Keep(place, "strides", int64(wanted)*int64(len(cpus)))
 	}
 	var work setups.Work
 	if between {
@@ -215,71 +222,5 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		work = setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message}
 	}
 	// Packed and unpacked, or there and back: RTT = 2(o_mw + l_mw).
-	found, err := t.Sample(ctx, work, 2*hint)
-	return engine.Reading{NS: found.NS / 2, Spread: found.Spread}, err
-}
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}
-
-// A PackRow is what is known of one message, ns.
-type PackRow struct {
-	Message  strided.Message `json:"-"`
-	Notation string          `json:"message"`
-	OffCache bool            `json:"off_cache,omitempty"`
-	Level    string          `json:"level,omitempty"`
-	// Of packing alone, Level "": p(m,d) of one end, or what a copy takes of a
-	// contiguous message. Of a level: one way between two CPUs, o_mw + l_mw.
-	Time fit.Estimate `json:"time_ns"`
-	// Contiguous is that of the same size contiguous: of a level o_mw.
-	Contiguous *fit.Estimate `json:"contiguous_ns,omitempty"`
-	// Latency of a level is l_mw = f(s,d) of both ends, what the stride adds.
-	Latency *fit.Estimate `json:"l_mw_ns,omitempty"`
-}
-
-// PackRows are the messages of a file, packing first, then level by level.
-func PackRows(cells []params.Cell) (rows []PackRow) {
-	type place struct {
-		message strided.Message
-		off     bool
-		level   string
-	}
-	at := make(map[place]fit.Estimate)
-	for _, c := range cells {
-		if c.Kind != params.PackCell {
-			continue
-		}
-		text, level, _ := strings.Cut(c.Variant, "-")
-		m, err := strided.Parse(text)
-		if err != nil {
-			continue // of a newer version
-		}
-		at[place{m, c.OffCache, level}] = c.Time
-		rows = append(rows, PackRow{Message: m, Notation: m.String(), OffCache: c.OffCache, Level: level, Time: c.Time})
-	}
-	for i := range rows {
-		r := &rows[i]
-		whole := r.Message
-		whole.Stride = whole.Element
-		if o, ok := at[place{whole, r.OffCache, r.Level}]; ok {
-			r.Contiguous = &o
-			if l := r.Time.Sub(o); r.Level != "" && !r.Message.Contiguous() {
-				r.Latency = &l
-			}
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b PackRow) int {
-		switch {
-		case a.OffCache != b.OffCache:
-			return map[bool]int{false: -1, true: 1}[a.OffCache]
-		case a.Level != b.Level:
-			return strings.Compare(a.Level, b.Level)
-		case a.Message.Element != b.Message.Element:
-			return a.Message.Element - b.Message.Element
-		case a.Message.Bytes != b.Message.Bytes:
-			return a.Message.Bytes - b.Message.Bytes
-		}
-		return a.Message.Stride - b.Message.Stride
-	})
-	return rows
+	return s.OnBench.Sample(ctx, place, work, 2, hint)
 }

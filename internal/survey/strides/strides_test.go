@@ -40,7 +40,7 @@ func TestPackRows(t *testing.T) {
 			}
 			return e.Center
 		}
-		if r.Notation != want.notation || r.Level != want.level || r.OffCache != want.off || value(r.Contiguous) != want.contiguous || value(r.Latency) != want.l {
+		if r.Message.String() != want.notation || r.Level != want.level || r.OffCache != want.off || value(r.Contiguous) != want.contiguous || value(r.Latency) != want.l {
 			t.Errorf("row %d: %+v, want %+v", i, r, want)
 		}
 	}

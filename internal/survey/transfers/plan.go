@@ -147,11 +147,10 @@ func sized(p params.Plan, k params.Key) (ks []params.Key) {
 	return ks
 }
 
-// trial is what measures a cell, and what its time is to be multiplied with to
-// become the cell's.
-func trial(p params.Plan, k params.Key) (tr setups.Trial, factor float64, err error) {
+// trial is what measures a cell, and how many times the cell's its own time is.
+func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err error) {
 	tr = setups.Trial{Segments: p.Segments, K: 1, Bytes: k.Bytes, SegmentBytes: k.Bytes}
-	factor = 1
+	times = 1
 	switch k.Kind {
 	case params.TransferCell, params.NullCell:
 		if tr.Setup, err = setups.Lookup(k.Setup); err != nil {
@@ -177,9 +176,9 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, factor float64, err er
 		tr.K = (k.Bytes + tr.SegmentBytes - 1) / tr.SegmentBytes
 	case params.NullCell:
 		tr.K = 64 // so that the message's own loop does not count
-		factor = 1 / float64(tr.K*tr.Setup.Transfers)
+		times = float64(tr.K * tr.Setup.Transfers)
 	case params.CopyCell:
-		factor = 1 / float64(tr.Setup.Transfers)
+		times = float64(tr.Setup.Transfers)
 	}
-	return tr, factor, nil
+	return tr, times, nil
 }

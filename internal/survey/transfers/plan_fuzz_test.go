@@ -66,9 +66,9 @@ func FuzzPlan(f *testing.F) {
 			t.Errorf("%d cells of a plan of at most %d", len(all), bound)
 		}
 		for _, k := range all {
-			tr, factor, err := trial(p, k)
-			if err != nil || k.Kind != params.PRTTCell && (tr.K < 1 || tr.SegmentBytes < 0 || !(factor > 0)) {
-				t.Errorf("%v: %+v, %g, %v", k, tr, factor, err)
+			tr, times, err := trial(p, k)
+			if err != nil || k.Kind != params.PRTTCell && (tr.K < 1 || tr.SegmentBytes < 0 || !(times >= 1)) {
+				t.Errorf("%v: %+v, %g, %v", k, tr, times, err)
 			}
 			if _, err := m.Place(numa.Local, workers(k, tr.Setup)); err != nil {
 				t.Errorf("%v: %v", k, err)

@@ -63,31 +63,29 @@ func (r Request) tier(k params.Key) int {
 var common = []string{"SUM_I", "SUM_R", "MAX_R"}
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return &sampler{r.Plan, b}, nil }
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	return &sampler{r.Plan, engine.OnBench{Bench: b}}, nil
+}
 
 type sampler struct {
-	plan  params.Plan
-	bench *engine.Bench
+	plan params.Plan
+	engine.OnBench
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	tr, factor, err := trial(s.plan, k)
+	tr, times, err := trial(s.plan, k)
 	if err != nil {
 		return engine.Reading{}, err
 	}
 	tau := workers(k, tr.Setup)
-	place, err := place(s.plan, s.bench.Machine, k.Placement, tau)
-	if err != nil {
-		return engine.Reading{}, err
-	}
-	t, err := s.bench.Team(place)
+	place, err := place(s.plan, s.Machine, k.Placement, tau)
 	if err != nil {
 		return engine.Reading{}, err
 	}
 	var work setups.Work = tr
 	if k.OffCache {
-		arena := max(room(s.plan, place, s.bench.Machine).WantedArena(), k.Bytes)
-		s.bench.Keep(t, fmt.Sprint(k.Kind == params.PRTTCell), int64(arena)*int64(tau))
+		arena := max(room(s.plan, place, s.Machine).WantedArena(), k.Bytes)
+		s.Keep(place, fmt.Sprint(k.Kind == params.PRTTCell), int64(arena)*int64(tau))
 		tr.ArenaBytes = arena
 		work = tr
 	}
@@ -95,12 +93,8 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		trip.ArenaBytes = tr.ArenaBytes / 2
 		work = *trip
 	}
-	found, err := t.Sample(ctx, work, hint/factor)
-	return engine.Reading{NS: found.NS * factor, Spread: found.Spread}, err
+	return s.OnBench.Sample(ctx, place, work, times, hint)
 }
-
-func (s *sampler) Warnings() []error { return s.bench.Warnings() }
-func (s *sampler) Close()            {}
 
 // Probes are the cells of a reference probe: a segment at the largest τ, its
 // synchronisation, and the longest copy of one worker.

@@ -36,10 +36,10 @@ func TestKeys(t *testing.T) {
 		}
 		seen[k] = true
 		count[k.Kind]++
-		tr, factor, err := trial(p, k)
-		if err != nil || factor <= 0 || factor > 1 || tr.Segments < 1 || tr.K < 1 ||
+		tr, times, err := trial(p, k)
+		if err != nil || times < 1 || tr.Segments < 1 || tr.K < 1 ||
 			tr.Bytes > tr.K*tr.SegmentBytes || tr.Bytes <= (tr.K-1)*tr.SegmentBytes && k.Bytes > 0 {
-			t.Errorf("%+v: trial %+v, factor %g, %v", k, tr, factor, err)
+			t.Errorf("%+v: trial %+v, %g times, %v", k, tr, times, err)
 		}
 	}
 	// Two placements, two states of the cache, 30 sizes: ring at three τ, ping at

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/params"
 )
@@ -20,7 +21,7 @@ func (g guest) pairs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var doc report.Pairs
+	var doc pairs.Document
 	if err := o.decode(&doc); err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (g guest) ways(ctx context.Context) error {
 	levels := make(map[string]bool)
 	for _, row := range strides.PackRows(f.Cells) {
 		if !(row.Time.Center > 0) {
-			return fmt.Errorf("%s at level %q takes %v", row.Notation, row.Level, row.Time)
+			return fmt.Errorf("%s at level %q takes %v", row.Message, row.Level, row.Time)
 		}
 		levels[row.Level] = true
 	}

@@ -10,35 +10,37 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/internal/view"
 )
 
-// grouped are pairs of n CPUs, four of which share a cache.
-func grouped(n int) *params.Pairs {
-	p := &params.Pairs{Sizes: []int{0, 8192}, Levels: []params.PairLevel{
-		{Name: "shared L3", Median: []float64{60, 600}}, {Name: "nodes 21 apart", Median: []float64{240, 1300}},
-	}}
-	for a := range n {
-		p.CPUs = append(p.CPUs, a)
-		for b := a + 1; b < n; b++ {
-			level := 0
-			if a/4 != b/4 {
-				level = 1
-			}
-			p.Levels[level].Pairs++
-			pair := params.Pair{From: a, To: b, Level: level}
-			for _, t := range p.Levels[level].Median {
-				pair.Times = append(pair.Times, fit.Estimate{Center: t * (1 + 0.02*float64((a*7+b)%5)), Lo: t, Hi: t, N: 6})
-			}
-			p.Pairs = append(p.Pairs, pair)
-		}
+// grouped are times of n CPUs, four of which share a cache.
+func grouped(n int) (all []view.Matrix) {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprint(i))
 	}
-	return p
+	for _, m := range []view.Matrix{
+		{Name: "null transfer, one way", Groups: []view.Group{{Name: "shared L3", Median: 60}, {Name: "nodes 21 apart", Median: 240}}},
+		{Name: "transfer of 8K", Bytes: 8192, Groups: []view.Group{{Name: "shared L3", Median: 600}, {Name: "nodes 21 apart", Median: 1300}}},
+	} {
+		empty := view.NewMatrix("CPU", names)
+		m.Axis, m.Names, m.Cells = empty.Axis, empty.Names, empty.Cells
+		for a := range n {
+			for b := a + 1; b < n; b++ {
+				g := min(1, b/4-a/4)
+				m.Groups[g].Pairs++
+				t := m.Groups[g].Median
+				*m.At(a, b) = view.Cell{Group: g, Time: fit.Estimate{Center: t * (1 + 0.02*float64((a*7+b)%5)), Lo: t, Hi: t, N: 6}}
+			}
+		}
+		all = append(all, m)
+	}
+	return all
 }
 
 // Slower is darker, all the way.
 func TestSlowerIsDarker(t *testing.T) {
-	h := &Heat{Labels: []string{"0", "1"}, Values: [][]float64{{math.NaN(), 50}, {400, math.NaN()}}}
+	h := heat{least: 50, most: 400}
 	last := math.Inf(1)
 	for v := 50.0; v <= 400; v += 10 {
 		r, g, b, _ := h.shade(v).RGBA()
@@ -56,7 +58,7 @@ func TestHeatMaps(t *testing.T) {
 		cpus    int
 		numbers bool
 	}{{2, true}, {8, true}, {16, false}, {128, false}} {
-		c, err := Pairs("host", grouped(tt.cpus), Choice{})
+		c, err := HeatMaps("host", grouped(tt.cpus), Choice{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,12 +92,12 @@ func TestHeatMaps(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := Pairs("host", grouped(MaxHeatCPUs+1), Choice{}); err == nil {
+	if _, err := HeatMaps("host", grouped(MaxHeat+1), Choice{}); err == nil {
 		t.Error("a heat map of too many CPUs was drawn")
 	}
 	ch := Choice{}
 	ch.Sizes = []int{64}
-	if _, err := Pairs("host", grouped(2), ch); err == nil || !strings.Contains(err.Error(), "8K") {
+	if _, err := HeatMaps("host", grouped(2), ch); err == nil || !strings.Contains(err.Error(), "8K") {
 		t.Errorf("a size that was not measured: %v", err)
 	}
 }

@@ -1,11 +1,13 @@
-package report
+package pairs
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -44,12 +46,8 @@ func pairsOf(n int) *params.File {
 // Columns are aligned, bandwidths are 8192/500 = 16.4 and 8192/1600 = 5.12 GB/s, and
 // the slow pair is told with its score, (120 − 50)/(1 % of 50) = 140.
 func TestPairsText(t *testing.T) {
-	doc, err := NewPairs(pairsOf(8))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b strings.Builder
-	doc.WriteText(&b)
+	Survey.WriteText(&b, pairsOf(8))
 	for _, want := range []string{
 		"null transfer, one way, ns\n  CPU   1   2   3   4   5   6   7\n    0  50 120  50 200 200 200 200\n    1      50  50 200",
 		"bandwidth of transfers of 8K, GB/s\n  CPU    1    2    3    4",
@@ -62,32 +60,27 @@ func TestPairsText(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	b.Reset()
-	if err := doc.WriteJSON(&b); err != nil || !strings.Contains(b.String(), `"closer_than"`) && !strings.Contains(b.String(), `"z": 140`) {
-		t.Errorf("%v: %.200s", err, b.String())
+	if text, err := json.Marshal(NewDocument(pairsOf(8))); err != nil || !strings.Contains(string(text), `"z":140`) {
+		t.Errorf("%v: %.200s", err, text)
 	}
 }
 
 // A matrix has up to 16 CPUs and no line that a terminal breaks; beyond that there is
 // the summary alone.
 func TestPairsOfMany(t *testing.T) {
-	for _, n := range []int{MatrixCPUs, MatrixCPUs + 1, 64} {
+	for _, n := range []int{view.MatrixNames, view.MatrixNames + 1, 64} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			doc, err := NewPairs(pairsOf(n))
-			if err != nil {
-				t.Fatal(err)
-			}
 			var b strings.Builder
-			doc.WriteText(&b)
-			if matrix := strings.Contains(b.String(), "bandwidth of"); matrix != (n <= MatrixCPUs) {
+			Survey.WriteText(&b, pairsOf(n))
+			if matrix := strings.Contains(b.String(), "bandwidth of"); matrix != (n <= view.MatrixNames) {
 				t.Errorf("a matrix: %v", matrix)
 			}
 			lines := strings.Split(b.String(), "\n")
-			if n > MatrixCPUs && len(lines) > 20 {
+			if n > view.MatrixNames && len(lines) > 20 {
 				t.Errorf("%d lines", len(lines))
 			}
 			for _, line := range lines[2:] {
-				if len([]rune(line)) > 150 || n <= MatrixCPUs && strings.HasPrefix(line, "  ") && len(line) > 90 {
+				if len([]rune(line)) > 150 || n <= view.MatrixNames && strings.HasPrefix(line, "  ") && len(line) > 90 {
 					t.Errorf("%d columns: %s", len(line), line)
 				}
 			}

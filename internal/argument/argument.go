@@ -1,0 +1,199 @@
+// Package argument reads what users write: sizes, and lists of numbers and names.
+// Errors say what to write instead.
+package argument
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// units of sizes, powers of two as the field has them; the longest spelling of
+// each first.
+var units = []struct {
+	names []string
+	bytes int
+}{
+	{[]string{"GIB", "GB", "G"}, 1 << 30},
+	{[]string{"MIB", "MB", "M"}, 1 << 20},
+	{[]string{"KIB", "KB", "K"}, 1 << 10},
+	{[]string{"B"}, 1},
+}
+
+// Size reads a size with a unit (64B, 8K, 1M), or without one in units of
+// `unit` bytes. Its label is what to call it: 8KB for 8 KiB, as the paper does.
+func Size(text string, unit int) (bytes int, label string, err error) {
+	number, name := strings.ToUpper(strings.TrimSpace(text)), ""
+search:
+	for _, u := range units {
+		for _, n := range u.names {
+			if rest, found := strings.CutSuffix(number, n); found {
+				number, name, unit = rest, n, u.bytes
+				break search
+			}
+		}
+	}
+	if name == "" {
+		name = map[int]string{1: "B", 1 << 10: "K"}[unit]
+	}
+	n, err := strconv.ParseUint(number, 10, 63)
+	switch {
+	case err != nil && strings.Trim(number, "0123456789") == "" && number != "", err == nil && n > uint64(math.MaxInt/unit):
+		return 0, "", fmt.Errorf("size %q is too large", text)
+	case err != nil:
+		return 0, "", fmt.Errorf("size %q is not a size: write a whole number with a unit, like 64B, 8K or 1M", text)
+	}
+	if n == 0 {
+		return 0, "0B", nil
+	}
+	letter := name[:1]
+	if letter != "B" {
+		letter += "B"
+	}
+	return int(n) * unit, strconv.FormatUint(n, 10) + letter, nil
+}
+
+// Bytes reads a size, without a unit in bytes.
+func Bytes(text string) (int, error) {
+	m, _, err := Size(text, 1)
+	return m, err
+}
+
+// Some reads a size of at least one byte.
+func Some(text string) (int, error) {
+	m, err := Bytes(text)
+	if err == nil && m < 1 {
+		err = fmt.Errorf("size %q: give at least one byte", text)
+	}
+	return m, err
+}
+
+// Tau reads a number of transfers at once.
+func Tau(text string) (int, error) {
+	tau, err := strconv.Atoi(text)
+	if err != nil || tau < 1 {
+		return 0, fmt.Errorf("%q is not a τ: give whole numbers from 1, like 1,2,4", text)
+	}
+	return tau, nil
+}
+
+// FitsMemory refuses a size that is more than all memory that this process may take.
+// What is no size is refused by who reads it.
+func FitsMemory(name, text string) error {
+	size, err := Bytes(text)
+	if err != nil {
+		return nil
+	}
+	if free, err := numa.FreeMemoryBytes("/"); err == nil && int64(size) > free {
+		return fmt.Errorf("%s %s is too much of the %d MB of memory that this process may take: give a smaller one", name, text, free>>20)
+	}
+	return nil
+}
+
+// List reads a list of numbers with commas and ranges: low:high doubles,
+// and low-high, where it means anything, takes every number. Both ends belong
+// to a range. No number comes twice.
+func List(text string, every bool, parse func(string) (int, error)) (list []int, err error) {
+	const most = 1 << 14
+	for _, field := range strings.Split(text, ",") {
+		field = strings.TrimSpace(field)
+		low, high, doubling := strings.Cut(field, ":")
+		ranged := doubling
+		if !doubling && every && !strings.HasPrefix(field, "-") {
+			low, high, ranged = strings.Cut(field, "-")
+		}
+		first, err := parse(low)
+		if err != nil {
+			return nil, err
+		}
+		last := first
+		if ranged {
+			if last, err = parse(high); err != nil {
+				return nil, err
+			}
+			if last < first {
+				return nil, fmt.Errorf("range %s runs backwards: give the smaller number first", field)
+			}
+		}
+		for v := first; ; {
+			if !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+			if len(list) > most {
+				return nil, fmt.Errorf("%q has more than %d values: take fewer, or a range that doubles, like 2:1024", text, most)
+			}
+			if v == last {
+				break
+			}
+			if doubling {
+				v = max(1, v+min(v, last-v))
+			} else {
+				v++
+			}
+		}
+	}
+	return list, nil
+}
+
+// Numbers reads the list of a flag, numbers from 1, each once and rising.
+func Numbers(name, list string, parse func(string) (int, error)) ([]int, error) {
+	var ns []int
+	for _, field := range strings.Split(list, ",") {
+		n, err := parse(strings.TrimSpace(field))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%s: %q is not a number from 1", name, field)
+		}
+		ns = append(ns, n)
+	}
+	slices.Sort(ns)
+	return slices.Compact(ns), nil
+}
+
+// Names are the parts of a list between commas, each once.
+func Names(list string) (names []string) {
+	for _, name := range strings.Split(list, ",") {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Among reads the list of a flag, names that are known, each once, in their own order.
+func Among(name, list string, known []string) (found []string, err error) {
+	given := strings.Split(list, ",")
+	for i := range given {
+		if given[i] = strings.TrimSpace(given[i]); !slices.Contains(known, given[i]) {
+			return nil, fmt.Errorf("%s: there is no %q: use some of %s", name, given[i], strings.Join(known, ","))
+		}
+	}
+	for _, k := range known {
+		if slices.Contains(given, k) {
+			found = append(found, k)
+		}
+	}
+	return found, nil
+}
+
+// Caches reads the list of a flag, where user buffers are: false in cache, true off
+// cache, in this order.
+func Caches(name, list string) (offCache []bool, err error) {
+	found := make(map[string]bool)
+	for _, c := range strings.Split(list, ",") {
+		c = strings.TrimSpace(c)
+		if c != "in" && c != "off" {
+			return nil, fmt.Errorf("%s: %q is neither in nor off", name, c)
+		}
+		found[c] = true
+	}
+	for _, off := range []bool{false, true} {
+		if found[map[bool]string{false: "in", true: "off"}[off]] {
+			offCache = append(offCache, off)
+		}
+	}
+	return offCache, nil
+}

@@ -1,0 +1,181 @@
+package chart
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/palette/moreland"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/taulop/taulop/internal/view"
+)
+
+// MaxHeat is how many things a heat map has at most: then a cell is a dot of print.
+const MaxHeat = 1024
+
+// HeatMaps are those of a machine's matrices that are chosen by their sizes: by itself
+// the first and the last.
+func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
+	first := &all[0]
+	if n := len(first.Names); n > MaxHeat {
+		return nil, fmt.Errorf("%d %ss are too many for a heat map, which has up to %d: measure some of them", n, first.Axis, MaxHeat)
+	}
+	drawn := view.Ends(all)
+	if len(ch.Sizes) > 0 {
+		drawn = keep(all, func(m view.Matrix) bool { return slices.Contains(ch.Sizes, m.Bytes) })
+	}
+	if len(drawn) == 0 {
+		sizes := each(all, func(m view.Matrix) int { return m.Bytes })
+		return nil, fmt.Errorf("the file has no pairs with m = %s: it has %s", sizesText(ch.Sizes), sizesText(sizes))
+	}
+	c := &Chart{Title: first.Title, Caption: []string{machine, first.How, "darker is slower"}}
+	for i := range drawn {
+		c.Panels = append(c.Panels, Panel{X: Axis{Label: first.Axis}, Y: Axis{Label: drawn[i].Name}, Heat: &drawn[i]})
+	}
+	for i, g := range first.Groups {
+		text := fmt.Sprintf("%s: %d pairs, median", g.Name, g.Pairs)
+		if g.Pairs == 1 {
+			text = g.Name + ": 1 pair,"
+		}
+		var medians []string
+		for _, m := range drawn {
+			median := "?"
+			if of := m.Groups[i].Median; of > 0 {
+				median = duration(of)
+			}
+			medians = append(medians, median)
+		}
+		c.Caption = append(c.Caption, text+" "+strings.Join(medians, ", "))
+	}
+	return c, nil
+}
+
+// shades are from slow to fast; their lightness rises evenly, so that they are told
+// apart without colours too.
+var shades, _ = moreland.NewLuminance([]color.Color{
+	color.NRGBA{0x00, 0x23, 0x3F, 0xFF}, color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}, color.NRGBA{0xF2, 0xF8, 0xFF, 0xFF},
+})
+
+// A heat draws a matrix: darker is slower. Where a cell has room its number stands in it.
+type heat struct {
+	*view.Matrix
+	least, most float64
+}
+
+func heatOf(m *view.Matrix) heat {
+	least, most := m.Span()
+	return heat{m, least, most}
+}
+
+// narrow is the ratio of the slowest to the fastest below which shades do not span
+// their whole range, so that noise does not look like structure.
+const narrow = 1.5
+
+// shade is a value's, on a logarithmic scale.
+func (h heat) shade(v float64) color.Color {
+	shades.SetMin(0)
+	shades.SetMax(1)
+	c, err := shades.At(min(max(1-math.Log(v/h.least)/math.Log(max(h.most, narrow*h.least)/h.least), 0), 1))
+	if err != nil {
+		return quiet
+	}
+	return c
+}
+
+// dark tells whether a colour needs white text on it.
+func dark(c color.Color) bool {
+	r, g, b, _ := c.RGBA()
+	return 0.299*float64(r)+0.587*float64(g)+0.114*float64(b) < 0.5*0xFFFF
+}
+
+// Plot draws the cells. It is a plot.Plotter.
+func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	n := len(h.Names)
+	sty := textStyle(smallSize, ink, false)
+	sty.XAlign, sty.YAlign = draw.XCenter, draw.YAlignment(-0.6)
+	unit := unitOf(h.least)
+	for i := range n {
+		for j := range n {
+			if i == j || !(h.At(i, j).Time.Center > 0) {
+				continue
+			}
+			v, row := h.At(i, j).Time.Center, float64(n-1-i)
+			cell := vg.Rectangle{Min: vg.Point{X: x(float64(j) - 0.5), Y: y(row - 0.5)}, Max: vg.Point{X: x(float64(j) + 0.5), Y: y(row + 0.5)}}
+			shade := h.shade(v)
+			c.SetColor(shade)
+			under := cell // without seams between neighbours
+			under.Max.X, under.Max.Y = under.Max.X+seam, under.Max.Y+seam
+			c.Fill(under.Path())
+			text := view.Digits(v/unit.ns, 0)
+			if size := cell.Size(); sty.Width(text)+2 < size.X && 1.2*smallSize < size.Y {
+				if sty.Color = ink; dark(shade) {
+					sty.Color = color.White
+				}
+				c.FillText(sty, vg.Point{X: x(float64(j)), Y: y(row)}, text)
+			}
+		}
+	}
+}
+
+const seam = vg.Length(0.2)
+
+// scaleOf is an axis of things, the first on top where it is vertical.
+func (h heat) scaleOf(label string, length vg.Length, horizontal bool) scale {
+	n := len(h.Names)
+	s := scale{lo: -0.5, hi: float64(n) - 0.5, label: label, horizontal: horizontal}
+	need := func(text string) vg.Length {
+		if horizontal {
+			return tickStyle.Width(text) + 3
+		}
+		return 1.4 * smallSize
+	}
+	for step := 1; ; step *= 2 {
+		s.ticks = nil
+		for i := 0; i < n; i += step {
+			at := float64(i)
+			if !horizontal {
+				at = float64(n - 1 - i)
+			}
+			s.ticks = append(s.ticks, plot.Tick{Value: at, Label: h.Names[i]})
+		}
+		if step >= n || need(h.Names[n-1])*vg.Length(n)/vg.Length(step) <= length {
+			return s
+		}
+	}
+}
+
+// A swatch explains a shade in the legend.
+type swatch struct{ color.Color }
+
+func (s swatch) Thumbnail(c *draw.Canvas) {
+	c.SetColor(s.Color)
+	c.Fill(c.Rectangle.Path())
+	c.SetColor(quiet)
+	c.SetLineWidth(0.3)
+	c.Stroke(c.Rectangle.Path())
+}
+
+// heat makes a panel of cells as high as it is wide. The legend has the least, the
+// middle and the most of it.
+func (l *layout) heat(c Panel, width vg.Length) panel {
+	h := heatOf(c.Heat)
+	x, y := h.scaleOf(c.X.Label, width-axisRoom, true), h.scaleOf(c.Y.Label, width-axisRoom, false)
+	if h.least <= h.most {
+		unit := unitOf(h.least)
+		y.label += ", " + unit.name
+		for _, v := range []float64{h.least, math.Sqrt(h.least * h.most), h.most} {
+			l.explain(h.Name+": "+view.Digits(v/unit.ns, 0)+" "+unit.name, swatch{h.shade(v)})
+		}
+	}
+	p := plot.New()
+	p.Add(h)
+	made := framed(p, x, y, width, width)
+	made.X.Padding, made.Y.Padding = 0, 0
+	return made
+}

@@ -1,0 +1,194 @@
+package access
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Document is measured passes over arrays, and the costs that they are made of, as
+// -json writes them. All times are in ns.
+type Document struct {
+	Provenance provenance.Provenance `json:"provenance"`
+	Placement  numa.Placement        `json:"placement"`
+	ArenaBytes int                   `json:"arena_bytes,omitempty"` // off cache, what passes walk through
+	LineBytes  int                   `json:"line_bytes"`
+	Loops      string                `json:"loops"` // which take elements side by side
+	Confidence float64               `json:"confidence"`
+	Rows       []Row                 `json:"rows"`
+	Fits       []Fit                 `json:"fits"`
+	Warnings   []string              `json:"warnings"`
+}
+
+// A Row is a measured pass.
+type Row struct {
+	Operation string       `json:"operation"`
+	Type      string       `json:"type"`
+	OffCache  bool         `json:"off_cache"`
+	N         int          `json:"n"`      // elements
+	Stride    int          `json:"stride"` // in elements
+	Bytes     int          `json:"bytes"`  // of the array
+	Lines     int          `json:"lines"`  // N_c, of the cache, that a pass touches
+	Pass      fit.Estimate `json:"pass_ns"`
+	Element   fit.Estimate `json:"element_ns"`
+	GBs       fit.Estimate `json:"elements_gb_s"` // bytes of the elements alone
+	Samples   []float64    `json:"samples_ns"`
+}
+
+// A Fit is T = T_n·N + T_c·N_c + T_e·S, eq. (4) of usc-hpc-benchmarks-1999, of an
+// operation on a type.
+type Fit struct {
+	Operation string          `json:"operation"`
+	Type      string          `json:"type"`
+	OffCache  bool            `json:"off_cache"`
+	Tn        fit.Coefficient `json:"T_n_ns"` // an element
+	Tc        fit.Coefficient `json:"T_c_ns"` // a cache line
+	Te        fit.Coefficient `json:"T_e_ns"` // of the stride
+	Residual  float64         `json:"residual"`
+	N         int             `json:"n"` // passes that went in
+}
+
+func newDocument(f *params.File, arenaBytes, lineBytes int) *Document {
+	return &Document{Provenance: f.Provenance, Placement: f.Placements[0], ArenaBytes: arenaBytes, LineBytes: lineBytes, Loops: LoopsName(),
+		Confidence: fit.Confidence, Rows: rows(f.Cells, lineBytes), Fits: Fits(f.Cells, lineBytes), Warnings: append([]string{}, f.Warnings...)}
+}
+
+// rows are the passes among cells, in the order of tables.
+func rows(cells []params.Cell, lineBytes int) []Row {
+	rows := []Row{}
+	for _, c := range cells {
+		if p, ok := PassOf(c.Key); ok {
+			rows = append(rows, Row{Operation: p.Operation, Type: p.Type, OffCache: c.OffCache, N: p.N, Stride: p.Stride,
+				Bytes: c.Bytes, Lines: p.Lines(lineBytes), Pass: c.Time, Element: c.Time.Scale(1 / float64(p.N)),
+				GBs: c.Time.Rate(float64(p.N * ElementBytes(p.Type))), Samples: c.Values()})
+		}
+	}
+	off := func(r Row) int { return slices.Index([]bool{false, true}, r.OffCache) }
+	slices.SortStableFunc(rows, func(x, y Row) int {
+		return cmp.Or(off(x)-off(y), cmp.Compare(x.N, y.N),
+			cmp.Compare(slices.Index(Operations, x.Operation), slices.Index(Operations, y.Operation)),
+			cmp.Compare(slices.Index(Types, x.Type), slices.Index(Types, y.Type)), cmp.Compare(x.Stride, y.Stride))
+	})
+	return rows
+}
+
+// Fits are the fits of a file's cells, in the order of Operations and Types, in
+// cache first. What has too few cells is left out.
+func Fits(cells []params.Cell, lineBytes int) []Fit {
+	fits := []Fit{}
+	type table struct {
+		operation, typ string
+		off            bool
+	}
+	terms, times := make(map[table][][]float64), make(map[table][]float64)
+	for _, c := range cells {
+		if p, ok := PassOf(c.Key); ok {
+			t := table{p.Operation, p.Type, c.OffCache}
+			terms[t] = append(terms[t], []float64{float64(p.N), float64(p.Lines(lineBytes)), float64(p.Stride)})
+			times[t] = append(times[t], c.Time.Center)
+		}
+	}
+	for _, off := range []bool{false, true} {
+		for _, operation := range Operations {
+			for _, typ := range Types {
+				t := table{operation, typ, off}
+				if s, err := fit.SumOf(terms[t], times[t]); err == nil {
+					fits = append(fits, Fit{operation, typ, off, s.Costs[0], s.Costs[1], s.Costs[2], s.Residual, s.N})
+				}
+			}
+		}
+	}
+	return fits
+}
+
+// Tables are one for each state of the cache and number of elements: what an element
+// takes, with strides across.
+func Tables(f *params.File) (tables []view.Table) {
+	const noLines = 1 // a file does not hold their size
+	all := rows(f.Cells, noLines)
+	for len(all) > 0 {
+		first, n := all[0], 1
+		for n < len(all) && all[n].N == first.N && all[n].OffCache == first.OffCache {
+			n++
+		}
+		tables = append(tables, table(all[:n]))
+		all = all[n:]
+	}
+	return tables
+}
+
+// table is of rows of one N, in cache or off it.
+func table(rows []Row) view.Table {
+	var strides []int
+	for _, r := range rows {
+		strides = append(strides, r.Stride)
+	}
+	slices.Sort(strides)
+	strides = slices.Compact(strides)
+	t := view.Table{
+		Title:   fmt.Sprintf("Passes over %d elements, %s: ns an element, by stride in elements; GB/s at stride %d", rows[0].N, view.Cache(rows[0].OffCache), strides[0]),
+		Columns: view.Words("operation", "type"),
+	}
+	for _, s := range strides {
+		t.Columns = append(t.Columns, view.Numbers(strconv.Itoa(s))...)
+	}
+	t.Columns = append(t.Columns, view.Numbers("GB/s")...)
+	for len(rows) > 0 {
+		first := rows[0]
+		cells, speed := []string{first.Operation, first.Type}, ""
+		for _, s := range strides {
+			if len(rows) == 0 || rows[0].Operation != first.Operation || rows[0].Type != first.Type || rows[0].Stride != s {
+				cells = append(cells, "")
+				continue
+			}
+			cells = append(cells, view.Rough(rows[0].Element))
+			if s == strides[0] {
+				speed = view.Rough(rows[0].GBs)
+			}
+			rows = rows[1:]
+		}
+		t.Add(cells, speed)
+	}
+	return t
+}
+
+// fitTables is what a pass is made of, where there are cells enough.
+func fitTables(cells []params.Cell, lineBytes int) []view.Table {
+	fits := Fits(cells, lineBytes)
+	if len(fits) == 0 {
+		return nil
+	}
+	t := view.Table{
+		Title:   fmt.Sprintf("T = T_n·N + T_c·N_c + T_e·S in ns ± standard error; N_c lines of %d bytes", lineBytes),
+		Columns: view.Words("operation", "type", "array", "T_n", "T_c", "T_e", "residual"),
+	}
+	poor := 0
+	for _, f := range fits {
+		t.Add(f.Operation, f.Type, view.Cache(f.OffCache), view.Coefficient(f.Tn), view.Coefficient(f.Tc), view.Coefficient(f.Te), fmt.Sprintf("%.1f %%", 100*f.Residual))
+		if f.Residual > fit.PoorResidual {
+			poor++
+		}
+	}
+	if poor > 0 {
+		t.Note("%d of %d fits are off by more than %.0f %%: lines do not all cost the same, since they come from several levels, ahead of time or not", poor, len(fits), 100*fit.PoorResidual)
+	}
+	return []view.Table{t}
+}
+
+// profiled is what an element takes over the stride, a panel for each type and N.
+func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
+	p, ok := PassOf(c.Key)
+	if !ok {
+		return 0, y, false
+	}
+	at.Panel, at.Line = fmt.Sprintf("%s, N = %s", p.Type, view.Bytes(p.N)), p.Operation
+	at.Size, at.Over, at.Time = p.N, view.ElementStride, view.TimeOfElement
+	return p.Stride, c.Time.Scale(1 / float64(p.N)), true
+}

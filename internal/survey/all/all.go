@@ -1,0 +1,15 @@
+// Package all has every survey registered: a new one is a package of its own, and a
+// line here.
+package all
+
+import (
+	_ "github.com/taulop/taulop/internal/survey/access"
+	_ "github.com/taulop/taulop/internal/survey/disk"
+	_ "github.com/taulop/taulop/internal/survey/levels"
+	_ "github.com/taulop/taulop/internal/survey/loaded"
+	_ "github.com/taulop/taulop/internal/survey/pairs"
+	_ "github.com/taulop/taulop/internal/survey/series"
+	_ "github.com/taulop/taulop/internal/survey/strides"
+	_ "github.com/taulop/taulop/internal/survey/transfers"
+	_ "github.com/taulop/taulop/internal/verify"
+)

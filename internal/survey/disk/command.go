@@ -1,0 +1,75 @@
+package disk
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+const help = `Disk measures what reading and writing a file in DIR costs: how long a transfer
+takes to begin, and its bandwidth, past the page cache (O_DIRECT) and through it.
+
+  taulop disk [flags] DIR
+
+The file has no name, so that it is gone with the command, however that ends.
+Writing past the page cache ends when the disk has the data, which it may keep in
+a cache of its own; writing through it ends when memory has them.
+
+Examples:
+  taulop disk /scratch                          both
+  taulop disk -cache out -sizes 4K,1M,16M .     past the page cache alone
+  taulop disk -file 1G -o disk.json /scratch    a larger file; a parameter file with every sample
+
+Flags:
+`
+
+func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
+	sizes := f.String("sizes", "4K,16K,64K,256K,1M,4M,16M", "`list` of m, sizes of a transfer")
+	file := f.String("file", "64M", "`size` of the file, one for each state of the page cache")
+	cache := f.String("cache", "out,in", "`list` of what becomes of the page cache: kept out, or in")
+	worker := survey.OnCPU(f)
+	return func(m *numa.Machine) (t survey.Task, err error) {
+		switch n := f.NArg(); {
+		case n > 1 && strings.HasPrefix(f.Arg(1), "-"):
+			return t, fmt.Errorf("flags go before DIR: move %s to the front", f.Arg(1))
+		case n != 1 || f.Arg(0) == "":
+			return t, fmt.Errorf("got %d arguments, want 1: taulop disk DIR, a directory on the disk to measure", n)
+		}
+		r := Request{Dir: f.Arg(0)}
+		if r.Sizes, err = argument.Numbers("-sizes", *sizes, argument.Bytes); err != nil {
+			return t, err
+		}
+		if r.FileBytes, err = argument.Bytes(*file); err != nil {
+			return t, fmt.Errorf("-file: %w", err)
+		}
+		names, err := argument.Among("-cache", *cache, []string{"out", "in"})
+		if err != nil {
+			return t, err
+		}
+		for _, name := range names {
+			r.Modes = append(r.Modes, map[string]Mode{"out": Direct, "in": Cached}[name])
+		}
+		if err := r.Check(); err != nil {
+			return t, err
+		}
+		if r.Placement, t.Plan, err = worker(m); err != nil {
+			return t, err
+		}
+		if free, err := numa.FreeMemoryBytes("/"); err == nil && int64(r.FileBytes) > free/4 {
+			return t, fmt.Errorf("-file is %d MB, and what it holds must fit into a quarter of the %d MB of memory that this process may take: use a smaller one", r.FileBytes>>20, free>>20)
+		}
+		if r, t.Warnings, err = r.Settle(); err != nil {
+			return t, err
+		}
+		t.Request, t.Places = r, []numa.Placement{r.Placement}
+		t.About = []string{fmt.Sprintf("%s, a file of %s without a name, one worker on CPU %d", r.Dir, view.Bytes(r.FileBytes), r.Placement.Workers[0].CPU.ID)}
+		t.Document = func(f *params.File) any { return newDocument(f, r.Dir, r.FileBytes) }
+		return t, nil
+	}
+}

@@ -1,0 +1,128 @@
+package disk
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Document is measured transfers between memory and a disk, as -json writes them.
+// All times are in ns.
+type Document struct {
+	Provenance provenance.Provenance `json:"provenance"`
+	Placement  numa.Placement        `json:"placement"`
+	Dir        string                `json:"dir"`
+	FileBytes  int                   `json:"file_bytes"`
+	Confidence float64               `json:"confidence"`
+	Rows       []Row                 `json:"rows"`
+	Fits       []Fit                 `json:"fits"`
+	Warnings   []string              `json:"warnings"`
+}
+
+// A Row is a measured transfer.
+type Row struct {
+	Operation string       `json:"operation"`
+	PageCache bool         `json:"page_cache"` // it took part
+	Bytes     int          `json:"bytes"`
+	Time      fit.Estimate `json:"time_ns"`
+	MBs       fit.Estimate `json:"mb_s"` // 10⁶ bytes
+	Samples   []float64    `json:"samples_ns"`
+}
+
+// A Fit is T_s + m·τ of an operation, usc-hpc-benchmarks-1999, section 5.2.3.
+type Fit struct {
+	Operation string          `json:"operation"`
+	PageCache bool            `json:"page_cache"`
+	Start     fit.Coefficient `json:"T_s_ns"`
+	Byte      fit.Coefficient `json:"tau_ns"`
+	MBs       float64         `json:"mb_s"` // 1/τ
+	Residual  float64         `json:"residual"`
+}
+
+func newDocument(f *params.File, dir string, fileBytes int) *Document {
+	return &Document{Provenance: f.Provenance, Placement: f.Placements[0], Dir: dir, FileBytes: fileBytes, Confidence: fit.Confidence,
+		Rows: rows(f.Cells), Fits: Fits(f.Cells), Warnings: append([]string{}, f.Warnings...)}
+}
+
+// rows are the transfers among cells, in the order of tables.
+func rows(cells []params.Cell) []Row {
+	rows := []Row{}
+	for _, c := range cells {
+		if operation, mode, ok := VariantOf(c.Key); ok {
+			rows = append(rows, Row{operation, mode == Cached, c.Bytes, c.Time, c.Time.Rate(1e3 * float64(c.Bytes)), c.Values()})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(pageCache(b.PageCache), pageCache(a.PageCache)), cmp.Compare(a.Operation, b.Operation), a.Bytes-b.Bytes)
+	})
+	return rows
+}
+
+// Fits are the fits of a file's cells; what has too few cells is left out.
+func Fits(cells []params.Cell) []Fit {
+	fits := []Fit{}
+	for _, mode := range []Mode{Direct, Cached} {
+		for _, operation := range Operations {
+			var terms [][]float64
+			var times []float64
+			for _, c := range cells {
+				if o, m, ok := VariantOf(c.Key); ok && o == operation && m == mode {
+					terms = append(terms, []float64{1, float64(c.Bytes)})
+					times = append(times, c.Time.Center)
+				}
+			}
+			if s, err := fit.SumOf(terms, times); err == nil {
+				fits = append(fits, Fit{operation, mode == Cached, s.Costs[0], s.Costs[1], 1e3 / s.Costs[1].Value, s.Residual})
+			}
+		}
+	}
+	return fits
+}
+
+// Tables are one for each operation and state of the page cache, and the fits as Table
+// 6 of usc-hpc-benchmarks-1999 has them.
+func Tables(f *params.File) (tables []view.Table) {
+	for all := rows(f.Cells); len(all) > 0; {
+		first := all[0]
+		t := view.Table{Title: fmt.Sprintf("%s, page cache %s", first.Operation, pageCache(first.PageCache)),
+			Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
+		for len(all) > 0 && all[0].PageCache == first.PageCache && all[0].Operation == first.Operation {
+			us := all[0].Time.Scale(1e-3)
+			t.Add(view.Bytes(all[0].Bytes), view.Rough(us), view.Interval(us), view.Rough(all[0].MBs), strconv.Itoa(us.N))
+			all = all[1:]
+		}
+		tables = append(tables, t)
+	}
+	t := view.Table{Title: "T = T_s + m·τ", Columns: view.Words("operation", "page cache", "start T_s, µs", "bandwidth 1/τ, MB/s", "residual")}
+	for _, f := range Fits(f.Cells) {
+		start := f.Start
+		start.Value, start.Error = start.Value/1e3, start.Error/1e3
+		speed := fit.Coefficient{Value: f.MBs, Error: f.MBs * f.Byte.Error / f.Byte.Value, Held: f.Byte.Held}
+		t.Add(f.Operation, pageCache(f.PageCache), view.Coefficient(start), view.Coefficient(speed), fmt.Sprintf("%.1f %%", 100*f.Residual))
+	}
+	if len(t.Rows) > 0 {
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+func pageCache(in bool) string {
+	if in {
+		return "in"
+	}
+	return "out"
+}
+
+// profiled is what a transfer takes over its size, past the page cache and through it.
+func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
+	operation, mode, ok := VariantOf(c.Key)
+	at.Panel, at.Line = "page cache "+pageCache(mode == Cached), operation
+	return c.Bytes, c.Time, ok
+}

@@ -1,0 +1,104 @@
+package levels
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/params"
+)
+
+// Tables are c(m,τ) between levels, one for each τ, what each level adds, and Tam's
+// three parameters.
+func Tables(f *params.File) (tables []view.Table) {
+	type place struct { // of whatever placement
+		tau, bytes int
+		variant    string
+	}
+	at := make(map[place]fit.Estimate)
+	var taus, sizes []int
+	for _, c := range f.Cells {
+		if c.Kind == params.LevelCell {
+			at[place{c.Tau, c.Bytes, c.Variant}] = c.Time
+			taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
+		}
+	}
+	slices.Sort(taus)
+	slices.Sort(sizes)
+	taus, sizes = slices.Compact(taus), slices.Compact(sizes)
+	for _, tau := range taus {
+		t := view.Table{Title: fmt.Sprintf("c(m,%d) in ns, from where the data lie to where they go, and what all copies of the longest move together", tau),
+			Columns: view.Words("from", "to")}
+		for _, m := range sizes {
+			t.Columns = append(t.Columns, view.Numbers(view.Bytes(m))...)
+		}
+		t.Columns = append(t.Columns, view.Numbers("GB/s")...)
+		for _, from := range Order {
+			for _, to := range Order {
+				row, rate := []string{from, to}, ""
+				for _, m := range sizes {
+					time, found := at[place{tau, m, from + "-" + to}]
+					if !found {
+						row = append(row, "")
+						continue
+					}
+					row, rate = append(row, view.Center(time)), view.Digits(float64(tau*m)/time.Center, 0.1)
+				}
+				if rate != "" {
+					t.Add(row, rate)
+				}
+			}
+		}
+		tables = append(tables, t)
+	}
+	for _, t := range []view.Table{stepTable(Steps(f.Cells)), tamTable(Tam(f.Cells))} {
+		if len(t.Rows) > 0 {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+func stepTable(steps []Step) view.Table {
+	t := view.Table{
+		Title:   "What a level adds: times what a copy takes with that end at the level before, median of sizes and of other ends as near",
+		Columns: slices.Concat(view.Numbers("τ"), view.Words("end", "level", "× that of"), view.Numbers("", "slower")),
+	}
+	for _, s := range steps {
+		mark := ""
+		if !s.Slower {
+			mark = "?"
+			t.Notes = []string{"? not told apart from the level before"}
+		}
+		t.Add(strconv.Itoa(s.Tau), s.End, s.Far, s.Near, view.Digits(s.Ratio.Center, 0.01)+mark, fmt.Sprintf("%d of %d", s.SlowerOf, s.Compared))
+	}
+	return t
+}
+
+func tamTable(rows []TamRow) view.Table {
+	t := view.Table{
+		Title:   "Tam's parameters in ns: copies from cache to cache, cache to memory, memory to memory, of the smallest cache that holds the message",
+		Columns: slices.Concat(view.Numbers("τ", "m"), view.Words("cache"), view.Numbers("M_ctc", "M_ctm", "M_mtm")),
+	}
+	for _, r := range rows {
+		cells := []string{strconv.Itoa(r.Tau), view.Bytes(r.Bytes), r.Cache}
+		for _, e := range []*fit.Estimate{r.CTC, r.CTM, &r.MTM} {
+			text := ""
+			if e != nil {
+				text = view.Center(*e)
+			}
+			cells = append(cells, text)
+		}
+		t.Add(cells)
+	}
+	return t
+}
+
+// profiled is c(m,τ) over m, a panel for each τ and a line for each two levels.
+func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
+	from, to := Ends(c)
+	at.Panel, at.Line = fmt.Sprintf("τ = %d", c.Tau), from+" → "+to
+	return c.Bytes, c.Time, to != ""
+}

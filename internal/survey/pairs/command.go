@@ -1,0 +1,102 @@
+package pairs
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+const help = `Pairs measures transfers between every two cores of this machine, one pair at a
+time: a null transfer one way, which is the latency, and one of 8 KB with its
+bandwidth. It finds the levels that pairs differ by (SMT siblings, shared cache,
+package, node), and pairs that are slower than their level says.
+
+  taulop pairs [flags]
+
+Examples:
+  taulop pairs                          a matrix
+  taulop pairs -smt -o pairs.json       all CPUs, into a parameter file
+  taulop pairs -cpus 0-3 -m 64,8K,64K   four CPUs and more sizes
+  taulop plot pairs -o pairs.svg pairs.json
+  taulop predict -model mlognp -params pairs.json -P 8 bcast:linear bcast:binomial
+
+Flags:
+`
+
+func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
+	smt := f.Bool("smt", false, "all CPUs, not one of each core")
+	cpus := f.String("cpus", "", "these CPUs alone: a `list` like 0,2 or 0-3")
+	sizes := f.String("m", "8K", "message sizes besides 0, a `list` in bytes or with a unit, with doubling ranges: 64,8K or 1K:64K")
+	return func(m *numa.Machine) (t survey.Task, err error) {
+		if *smt && *cpus != "" {
+			return t, errors.New("-smt and -cpus cannot be used together: choose one")
+		}
+		var r Request
+		if r.Sizes, err = argument.List(*sizes, false, sizeOf); err != nil {
+			return t, fmt.Errorf("-m: %w", err)
+		}
+		r.Sizes = slices.DeleteFunc(r.Sizes, func(m int) bool { return m == 0 })
+		slices.Sort(r.Sizes)
+		t.Plan = params.Plan{
+			Policies: []numa.Policy{numa.Local}, Sizes: slices.Clone(r.Sizes), Taus: []int{1}, Segments: 1, SegmentBytes: SegmentBytes, Caches: []bool{false},
+		}
+		r.Sizes = append([]int{0}, r.Sizes...)
+		if r.CPUs, err = chosen(m, *cpus, *smt); err != nil {
+			return t, err
+		}
+		if m.Count().Nodes > 1 {
+			t.Plan.Policies = append(t.Plan.Policies, numa.Spread)
+		}
+		for _, policy := range t.Plan.Policies { // for models that place ranks
+			p, err := m.Place(policy, m.Allowed.Len())
+			if err != nil {
+				return t, err
+			}
+			t.Places = append(t.Places, p)
+		}
+		t.Request, t.Time, t.Document = r, DefaultTime(Count(len(r.CPUs))), NewDocument
+		return t, nil
+	}
+}
+
+// sizeOf reads the size of a message.
+func sizeOf(text string) (int, error) {
+	const most = 64 << 20
+	m, err := argument.Bytes(text)
+	if err == nil && m > most {
+		err = fmt.Errorf("a message of %s is too large: give up to %s", text, view.Bytes(most))
+	}
+	return m, err
+}
+
+// chosen are the CPUs to measure.
+func chosen(m *numa.Machine, given string, smt bool) (numa.CPUSet, error) {
+	cpus := m.CoreCPUs()
+	switch {
+	case given != "":
+		list, err := numa.ParseOrder(given)
+		if err == nil {
+			_, err = m.PlaceOn(list, len(list))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("-cpus: %w", err)
+		}
+		cpus = numa.SetOf(list...)
+	case smt:
+		cpus = m.Allowed
+	}
+	if len(cpus) >= 2 {
+		return cpus, nil
+	}
+	if given == "" && len(m.Allowed) > 1 {
+		return nil, fmt.Errorf("a pair needs two cores, and this process may use CPUs %v of one core: take its SMT siblings with -smt", m.Allowed)
+	}
+	return nil, fmt.Errorf("a pair needs two CPUs, and there is CPU %v alone: allow this process more, or name two with -cpus", cpus)
+}

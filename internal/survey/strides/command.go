@@ -1,0 +1,119 @@
+package strides
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/strided"
+)
+
+const help = `Pack measures strided messages: p(m,d), what it takes to pack
+or unpack m bytes of elements d bytes apart, and for each level of the machine one
+way between two CPUs: o_mw contiguous, and l_mw, what the stride adds.
+
+  taulop pack [flags] [MESSAGE ...]
+
+A message is written as in the papers on log_nP: 4K8S are 4 KB at a stride of 8
+bytes, of elements of 4 bytes. Each size is measured contiguous too. Without
+messages it takes all sizes of -m at all strides of -d.
+
+Examples:
+  taulop pack                          1K8S to 64K512S, in ten seconds
+  taulop pack -cpus 0,3 4K8S 16K512S   two messages, between two CPUs
+  taulop pack -element 8 -d 8,4096 -array 64M -m 64K
+  taulop pack -o pack.json             a parameter file
+
+Flags:
+`
+
+func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
+	sizes := f.String("m", "1K,4K,16K,64K", "bytes of data, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	distances := f.String("d", "8,64,512", "strides in bytes, from element to element, a `list`")
+	element := f.String("element", "4", "`size` of an element")
+	array := f.String("array", "16M", "`size` of the array that messages lie in")
+	cpus := f.String("cpus", "", "between these two CPUs alone, a `list` like 0,2 (default a pair of each level)")
+	caches := f.String("cache", "in", "`list` of where user buffers are: in, off")
+	return func(m *numa.Machine) (t survey.Task, err error) {
+		if err := argument.FitsMemory("-array", *array); err != nil {
+			return t, err
+		}
+		r := Request{Segments: 2, SegmentBytes: 8 << 10, Pairs: Pairs(m)}
+		if r.Messages, err = messages(f.Args(), *sizes, *distances, *element, *array); err != nil {
+			return t, err
+		}
+		if r.Caches, err = argument.Caches("-cache", *caches); err != nil {
+			return t, err
+		}
+		if *cpus != "" {
+			two, err := numa.ParseOrder(*cpus)
+			if err == nil && (len(two) != 2 || two[0] == two[1]) {
+				return t, fmt.Errorf("-cpus %s: name two different CPUs, like 0,2", *cpus)
+			}
+			if err == nil {
+				_, err = m.PlaceOn(two, 2)
+			}
+			if err != nil {
+				return t, fmt.Errorf("-cpus: %w", err)
+			}
+			r.Pairs = []Pair{PairOf(m, two[0], two[1])}
+		}
+		if r, err = NewRequest(r); err != nil {
+			return t, err
+		}
+		t.Request, t.Plan = r, params.Plan{Policies: []numa.Policy{numa.Local}, Taus: []int{1}, Segments: r.Segments, SegmentBytes: r.SegmentBytes, Caches: r.Caches}
+		for _, message := range r.Messages {
+			t.Plan.Sizes = append(t.Plan.Sizes, message.Bytes)
+		}
+		slices.Sort(t.Plan.Sizes)
+		t.Plan.Sizes = slices.Compact(t.Plan.Sizes)
+		return t, nil
+	}
+}
+
+// messages are those that are named, each contiguous too, or all of lists.
+func messages(words []string, sizes, distances, element, array string) (all []strided.Message, err error) {
+	most, err := argument.Bytes(array)
+	if err != nil || most < 1 {
+		return nil, fmt.Errorf("-array is %q: give the size of the array, like 16M", array)
+	}
+	of, err := argument.Bytes(element)
+	if err != nil || of < 1 {
+		return nil, fmt.Errorf("-element is %q: give the size of an element in bytes, like 4 or 8", element)
+	}
+	if len(words) == 0 {
+		ms, err := argument.List(sizes, false, argument.Some)
+		if err != nil {
+			return nil, fmt.Errorf("-m: %w", err)
+		}
+		ds, err := argument.List(distances, false, argument.Some)
+		if err != nil {
+			return nil, fmt.Errorf("-d: %w", err)
+		}
+		return Messages(ms, ds, of, most)
+	}
+	for _, word := range words {
+		if strings.HasPrefix(word, "-") {
+			return nil, fmt.Errorf("flags go before messages: move %s to the front", word)
+		}
+		m, err := strided.Parse(word)
+		if err != nil {
+			return nil, err
+		}
+		both, err := Messages([]int{m.Bytes}, []int{m.Stride}, m.Element, most)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range both {
+			if !slices.Contains(all, m) {
+				all = append(all, m)
+			}
+		}
+	}
+	return all, nil
+}

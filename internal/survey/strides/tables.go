@@ -1,0 +1,132 @@
+package strides
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/strided"
+)
+
+// Tables are what packing takes, and o_mw and l_mw of each level, in cache and off it.
+func Tables(f *params.File) (tables []view.Table) {
+	for rows := PackRows(f.Cells); len(rows) > 0; {
+		n := 1
+		for n < len(rows) && rows[n].Level == rows[0].Level && rows[n].OffCache == rows[0].OffCache {
+			n++
+		}
+		if rows[0].Level == "" {
+			tables = append(tables, packing(rows[:n]))
+		} else {
+			tables = append(tables, ways(rows[:n]))
+		}
+		rows = rows[n:]
+	}
+	return tables
+}
+
+func packing(rows []PackRow) view.Table {
+	t := view.Table{
+		Title:   fmt.Sprintf("p(m,d) in ns, a message packed or unpacked, %s; × what a copy of as many contiguous bytes takes", view.Cache(rows[0].OffCache)),
+		Columns: slices.Concat(view.Words("message"), view.Numbers("p", "×", "MB/s")),
+	}
+	for _, r := range rows {
+		times := ""
+		if r.Contiguous != nil && !r.Message.Contiguous() {
+			q := r.Time.Div(*r.Contiguous)
+			times = view.Digits(q.Center, max(0.01, (q.Hi-q.Lo)/2))
+		}
+		t.Add(r.Message.String(), view.Center(r.Time), times, fmt.Sprintf("%.0f", 1e3*float64(r.Message.Bytes)/r.Time.Center))
+	}
+	return t
+}
+
+func ways(rows []PackRow) view.Table {
+	t := view.Table{
+		Title:   fmt.Sprintf("One way between two CPUs, nearest in common: %s; %s. o_mw contiguous, l_mw what the stride adds, ns", rows[0].Level, view.Cache(rows[0].OffCache)),
+		Columns: slices.Concat(view.Words("message"), view.Numbers("o_mw + l_mw", "o_mw", "l_mw")),
+	}
+	for _, r := range rows {
+		if r.Message.Contiguous() {
+			t.Add(r.Message.String(), "", view.Center(r.Time), "")
+			continue
+		}
+		o, l := "", ""
+		if r.Contiguous != nil { // and with it a latency
+			o, l = view.Center(*r.Contiguous), view.Center(*r.Latency)
+		}
+		t.Add(r.Message.String(), view.Center(r.Time), o, l)
+	}
+	return t
+}
+
+// A PackRow is what is known of one message, ns.
+type PackRow struct {
+	Message  strided.Message
+	OffCache bool
+	Level    string
+	// Of packing alone, Level "": p(m,d) of one end, or what a copy takes of a
+	// contiguous message. Of a level: one way between two CPUs, o_mw + l_mw.
+	Time fit.Estimate
+	// Contiguous is that of the same size contiguous: of a level o_mw.
+	Contiguous *fit.Estimate
+	// Latency of a level is l_mw = f(s,d) of both ends, what the stride adds.
+	Latency *fit.Estimate
+}
+
+// PackRows are the messages of a file, packing first, then level by level.
+func PackRows(cells []params.Cell) (rows []PackRow) {
+	type place struct {
+		message strided.Message
+		off     bool
+		level   string
+	}
+	at := make(map[place]fit.Estimate)
+	for _, c := range cells {
+		if c.Kind != params.PackCell {
+			continue
+		}
+		text, level, _ := strings.Cut(c.Variant, "-")
+		m, err := strided.Parse(text)
+		if err != nil {
+			continue // of a newer version
+		}
+		at[place{m, c.OffCache, level}] = c.Time
+		rows = append(rows, PackRow{Message: m, OffCache: c.OffCache, Level: level, Time: c.Time})
+	}
+	for i := range rows {
+		r := &rows[i]
+		whole := r.Message
+		whole.Stride = whole.Element
+		if o, ok := at[place{whole, r.OffCache, r.Level}]; ok {
+			r.Contiguous = &o
+			if l := r.Time.Sub(o); r.Level != "" && !r.Message.Contiguous() {
+				r.Latency = &l
+			}
+		}
+	}
+	off := func(r PackRow) int { return slices.Index([]bool{false, true}, r.OffCache) }
+	slices.SortStableFunc(rows, func(a, b PackRow) int {
+		return cmp.Or(off(a)-off(b), cmp.Compare(a.Level, b.Level), a.Message.Element-b.Message.Element, a.Message.Bytes-b.Message.Bytes, a.Message.Stride-b.Message.Stride)
+	})
+	return rows
+}
+
+// profiled is what a message takes over its stride, a panel for packing and for each
+// level, a line for each size.
+func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
+	text, level, way := strings.Cut(c.Variant, "-")
+	m, err := strided.Parse(text)
+	at.Panel, at.Line, at.Size, at.Over = "packing", view.Bytes(m.Bytes), m.Bytes, view.ByteStride
+	if way {
+		at.Panel = "one way, " + level
+	}
+	if m.Element != strided.Element {
+		at.Panel += fmt.Sprintf(", elements of %d bytes", m.Element)
+	}
+	return m.Stride, c.Time, err == nil
+}
