@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/verify"
@@ -30,38 +29,37 @@ func (d *Patterns) WriteText(w io.Writer) {
 		for n < len(tested) && tested[n].P == tested[0].P && tested[n].OffCache == tested[0].OffCache {
 			n++
 		}
-		d.writeFits(w, tested[0].P, tested[0].OffCache)
-		d.writeTested(w, tested[:n], variants[:n])
+		for _, t := range []view.Table{d.fits(tested[0].P, tested[0].OffCache), d.tested(tested[:n], variants[:n])} {
+			fmt.Fprintln(w)
+			t.WriteText(w)
+		}
 		tested, variants = tested[n:], variants[n:]
 	}
 	if len(d.Means) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nMean relative errors, %%, of all variants at these sizes\n")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "P\tuser data\tof\t%s\t\n", strings.Join(verify.PatternModels, "\t"))
+	t := view.Table{Title: "Mean relative errors, %, of all variants at these sizes",
+		Columns: view.Numbers(append([]string{"P", "user data", "of"}, verify.PatternModels...)...)}
 	for _, m := range d.Means {
-		fmt.Fprintf(t, "%d\t%s\t%s\t", m.P, view.Cache(m.OffCache), m.Of)
-		for _, e := range m.Errors {
-			fmt.Fprintf(t, "%.1f\t", 100*e)
-		}
-		fmt.Fprintln(t)
+		t.Add(m.P, view.Cache(m.OffCache), m.Of, percents(m.Errors...))
 	}
-	t.Flush()
+	fmt.Fprintln(w)
+	t.WriteText(w)
 }
 
 // mostLines is how many variants of a pattern have their lines in the text; of more
 // it shows the quickest and the slowest, a byte of them.
 const mostLines = 8
 
-func (d *Patterns) writeFits(w io.Writer, p int, off bool) {
+func (d *Patterns) fits(p int, off bool) view.Table {
 	var sizes []string
 	for _, m := range d.FittedSizes {
 		sizes = append(sizes, view.Bytes(m))
 	}
-	fmt.Fprintf(w, "\nP = %d, user data %s: T = T_s + m·τ_d, fitted to m = %s; ± one standard error\n", p, view.Cache(off), strings.Join(sizes, ", "))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "pattern\tT_s, ns\t±\tτ_d, ns/KB\t±\tGB/s\tresidual, %\t\n")
+	t := view.Table{
+		Title:   fmt.Sprintf("P = %d, user data %s: T = T_s + m·τ_d, fitted to m = %s; ± one standard error", p, view.Cache(off), strings.Join(sizes, ", ")),
+		Columns: view.Numbers("pattern", "T_s, ns", "±", "τ_d, ns/KB", "±", "GB/s", "residual, %"),
+	}
 	for _, pattern := range d.Patterns {
 		var fits, together []verify.PatternFit
 		for _, f := range d.Fits {
@@ -90,10 +88,10 @@ func (d *Patterns) writeFits(w io.Writer, p int, off bool) {
 			}
 			startup, startupError := inUnits(f.Line.Startup, 1)
 			perKB, perKBError := inUnits(f.Line.PerByte, 1024)
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t\n", f.Name, startup, startupError, perKB, perKBError, bandwidth, 100*f.Line.Residual)
+			t.Add(f.Name, startup, startupError, perKB, perKBError, bandwidth, percents(f.Line.Residual))
 		}
 	}
-	t.Flush()
+	return t
 }
 
 // inUnits is a fitted number in units, and its error.
@@ -104,45 +102,36 @@ func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	return view.Digits(units*c.Value, units*c.Error), view.Digits(units*c.Error, units*c.Error)
 }
 
-func (d *Patterns) writeTested(w io.Writer, rows []verify.PatternRow, variants []int) {
-	fmt.Fprintf(w, "\nP = %d, user data %s: at sizes that no line was fitted to; times in µs, errors in %% of what was measured\n", rows[0].P, view.Cache(rows[0].OffCache))
+func (d *Patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
+	t := view.Table{
+		Title:   fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; times in µs, errors in %% of what was measured", rows[0].P, view.Cache(rows[0].OffCache)),
+		Columns: append(view.Numbers("pattern", "variants", "m", "measured", "95 % interval"), beside(verify.PatternModels...)...),
+	}
 	if rows[0].Forced {
-		fmt.Fprintf(w, "FORCED: %d ranks take turns on fewer CPUs; these times are no measurement of a pattern\n", rows[0].P)
+		t.Title += fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of a pattern", rows[0].P)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "pattern\tvariants\tm\tmeasured\t95 % interval\t")
-	for _, model := range verify.PatternModels {
-		fmt.Fprintf(t, "%s\terror\t", model)
-	}
-	fmt.Fprintln(t)
 	several, extrapolated := false, false
 	for i, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t", r.Name, variants[i], view.Bytes(r.Bytes), view.Center(us), view.Interval(us))
+		var lacking []string
 		for range verify.PatternModels[len(r.Predicted):] {
-			fmt.Fprint(t, "–\t–\t")
+			lacking = append(lacking, "–", "–")
 		}
-		for _, p := range r.Predicted {
-			fmt.Fprintf(t, "%s\t%+.1f\t", microseconds(p.Ns/1e3, p.Extrapolated), 100*(p.Ns-r.Measured.Center)/r.Measured.Center)
-			extrapolated = extrapolated || p.Extrapolated
-		}
-		fmt.Fprintln(t)
+		t.Add(r.Name, variants[i], view.Bytes(r.Bytes), view.Center(us), view.Interval(us), lacking, predicted(r.Predicted, r.Measured.Center))
 		several = several || variants[i] > 1
+		extrapolated = extrapolated || slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Extrapolated })
 	}
-	t.Flush()
-	fmt.Fprintln(w, "own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.")
+	t.Note("own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.")
 	if several {
-		fmt.Fprintln(w, "Of several variants these are the medians; the JSON has each.")
+		t.Note("Of several variants these are the medians; the JSON has each.")
 	}
 	if extrapolated {
-		fmt.Fprintln(w, "~ extrapolated: m or τ is beyond what was measured")
+		t.Note("~ extrapolated: m or τ is beyond what was measured")
 	}
+	return t
 }
 
 // WriteJSON writes the document.
 func (d *Patterns) WriteJSON(w io.Writer) error {
-	if d.Warnings == nil {
-		d.Warnings = []string{}
-	}
 	return view.WriteJSON(w, d)
 }

@@ -53,13 +53,17 @@ func machine(p provenance.Provenance) string {
 func placementTable(p numa.Placement) view.Table {
 	t := view.Table{Columns: view.Numbers("worker", "CPU", "core", "package", "node", "user buffer's node", "intermediate buffer's node", "distance")}
 	for i, w := range p.Workers {
-		distance := "?"
-		if w.Distance > 0 {
-			distance = strconv.Itoa(w.Distance)
-		}
-		t.Add(i, w.ID, w.Core, w.Package, w.Node, w.UserNode, w.IntermediateNode, distance)
+		t.Add(i, w.ID, w.Core, w.Package, w.Node, w.UserNode, w.IntermediateNode, distance(w.Distance))
 	}
 	return t
+}
+
+// distance is one between nodes, which firmware may not say.
+func distance(d int) string {
+	if d <= 0 {
+		return "?"
+	}
+	return strconv.Itoa(d)
 }
 
 func percents(shares ...float64) (cells []string) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -58,11 +57,16 @@ func (t *Topology) WriteText(out io.Writer) {
 		t.writePlacements(out)
 		return
 	}
-	t.writeNames(out)
-	t.writeNodes(out)
+	names := t.names()
+	names.WriteText(out)
+	writeTables(out, t.nodes())
 	t.writeSiblings(out)
-	t.writeCaches(out)
-	t.writeDistances(out)
+	if len(t.Machine.Caches) > 0 {
+		writeTables(out, t.caches())
+	}
+	if len(t.Machine.Nodes) > 1 {
+		writeTables(out, t.distances())
+	}
 	t.writeAllowed(out)
 	if len(t.Warnings) == 0 {
 		fmt.Fprintln(out, "\nNothing was found that would spoil a measurement.")
@@ -74,13 +78,13 @@ func (t *Topology) WriteText(out io.Writer) {
 	}
 }
 
-func (t *Topology) writeNames(out io.Writer) {
+func (t *Topology) names() view.Table {
 	p, m := t.Provenance, t.Machine
 	cores, packages := make(map[int]bool), make(map[int]bool)
 	for _, cpu := range m.CPUs {
 		cores[cpu.Core], packages[cpu.Package] = true, true
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	names := view.Table{Columns: view.Words("", "")}
 	for _, line := range [][2]string{
 		{"host", p.Hostname},
 		{"CPU", p.CPUModel},
@@ -92,15 +96,14 @@ func (t *Topology) writeNames(out io.Writer) {
 			printable.Count(len(m.Nodes), "NUMA node")}, ", ")},
 	} {
 		if line[1] != "" {
-			fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
+			names.Add(line[0], line[1])
 		}
 	}
-	w.Flush()
+	return names
 }
 
-func (t *Topology) writeNodes(out io.Writer) {
-	w := numbers(out)
-	fmt.Fprintln(w, "node\tpackage\tcores\tCPUs\tmemory\tfree\t")
+func (t *Topology) nodes() view.Table {
+	nodes := view.Table{Columns: view.Numbers("node", "package", "cores", "CPUs", "memory", "free")}
 	for _, node := range t.Machine.Nodes {
 		cores, packages := make(map[int]bool), make(map[int]bool)
 		for _, id := range node.CPUs {
@@ -108,14 +111,14 @@ func (t *Topology) writeNodes(out io.Writer) {
 				cores[cpu.Core], packages[cpu.Package] = true, true
 			}
 		}
-		memory, free := rounded(node.MemoryBytes), rounded(node.FreeBytes)
+		memory := rounded(node.MemoryBytes)
 		if node.Forbidden {
 			memory += " (forbidden)"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t%s\t\n", node.ID, orDash(numa.SetOf(slices.Collect(maps.Keys(packages))...).String()),
-			len(cores), orDash(node.CPUs.String()), memory, free)
+		nodes.Add(node.ID, orDash(numa.SetOf(slices.Collect(maps.Keys(packages))...).String()), len(cores), orDash(node.CPUs.String()),
+			memory, rounded(node.FreeBytes))
 	}
-	w.Flush()
+	return nodes
 }
 
 // writeSiblings groups the cores by how many threads they have.
@@ -140,11 +143,8 @@ func (t *Topology) writeSiblings(out io.Writer) {
 	}
 }
 
-// writeCaches has a line for all caches that are alike.
-func (t *Topology) writeCaches(out io.Writer) {
-	if len(t.Machine.Caches) == 0 {
-		return
-	}
+// caches has a line for all that are alike.
+func (t *Topology) caches() view.Table {
 	type kind struct {
 		level       int
 		name        string
@@ -159,41 +159,28 @@ func (t *Topology) writeCaches(out io.Writer) {
 	kinds := slices.SortedFunc(maps.Keys(alike), func(a, b kind) int {
 		return cmp.Or(a.level-b.level, strings.Compare(a.name, b.name), slices.Compare(alike[a][0], alike[b][0]))
 	})
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\ncache\tsize\tline\thow many\tshared by")
+	caches := view.Table{Columns: view.Words("cache", "size", "line", "how many", "shared by")}
 	for _, k := range kinds {
 		shared := "CPUs " + some(alike[k])
 		if k.sharers == 1 {
 			shared = "one CPU each: " + joined(alike[k])
 		}
-		fmt.Fprintf(w, "L%d %s\t%s\t%s\t%d\t%s\n", k.level, k.name, rounded(int64(k.bytes)), rounded(int64(k.line)), len(alike[k]), shared)
+		caches.Add(fmt.Sprintf("L%d %s", k.level, k.name), rounded(int64(k.bytes)), rounded(int64(k.line)), len(alike[k]), shared)
 	}
-	w.Flush()
+	return caches
 }
 
-func (t *Topology) writeDistances(out io.Writer) {
-	nodes := t.Machine.Nodes
-	if len(nodes) < 2 {
-		return
-	}
-	w := numbers(out)
-	fmt.Fprint(w, "distance\t")
-	for _, to := range nodes {
-		fmt.Fprintf(w, "%d\t", to.ID)
-	}
-	fmt.Fprintln(w)
-	for _, from := range nodes {
-		fmt.Fprintf(w, "from %d\t", from.ID)
-		for _, to := range nodes {
-			distance := "?"
-			if d := from.Distances[to.ID]; d > 0 {
-				distance = strconv.Itoa(d)
-			}
-			fmt.Fprintf(w, "%s\t", distance)
+func (t *Topology) distances() view.Table {
+	distances := view.Table{Columns: view.Numbers("distance")}
+	for _, from := range t.Machine.Nodes {
+		distances.Columns = append(distances.Columns, view.Numbers(strconv.Itoa(from.ID))...)
+		var cells []string
+		for _, to := range t.Machine.Nodes {
+			cells = append(cells, distance(from.Distances[to.ID]))
 		}
-		fmt.Fprintln(w)
+		distances.Add(fmt.Sprintf("from %d", from.ID), cells)
 	}
-	w.Flush()
+	return distances
 }
 
 func (t *Topology) writeAllowed(out io.Writer) {
@@ -227,12 +214,6 @@ func (t *Topology) writePlacements(out io.Writer) {
 		fmt.Fprintf(out, "\nThere are only %s for %s: they take turns, and what is measured is not concurrency.\n",
 			printable.Count(t.PUs, "CPU"), printable.Count(len(t.Placements[0].Workers), "worker"))
 	}
-}
-
-// numbers starts a table of them, after an empty line.
-func numbers(out io.Writer) *tabwriter.Writer {
-	fmt.Fprintln(out)
-	return tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 }
 
 // some writes the first sets and the last, so that the line can be read.

@@ -73,7 +73,7 @@ func WriteMatrices(w io.Writer, all []Matrix, plot string) {
 		for _, g := range all[0].Groups {
 			pairs += g.Pairs
 		}
-		fmt.Fprintf(w, "%d pairs of %d %ss are too many for a matrix here: the file of -o holds them, and %s draws them\n\n", pairs, n, all[0].Axis, plot)
+		fmt.Fprintf(w, "%d pairs of %d %ss are too many for a matrix here: a parameter file holds them, and %s draws them\n\n", pairs, n, all[0].Axis, plot)
 		return
 	}
 	for _, m := range all {
