@@ -10,6 +10,7 @@
 //   - fit for arithmetic on samples, with intervals;
 //   - params for a machine's parameters and their files;
 //   - collective and model for algorithms and what they cost;
+//   - reduce for the operators of reductions;
 //   - strided for messages that are not contiguous.
 //
 // The example measures L(8K,1) and L(8K,2) and predicts a broadcast. It does so in one

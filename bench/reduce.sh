@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# What reductions take beside the same loops in C, compiled for this processor, on
+# the same CPU in turns: ratios of medians, C's time over that of package reduce.
+#
+#   bench/reduce.sh [ROUNDS] [OPERATORS] [SIZES] [CPU]
+#
+# (5 rounds of all operators and of vectors of 4 KB, 256 KB, 8 MB and 256 MB; about
+# two minutes; needs gcc.) OPERATORS is a list such as "SUM_I MAX_R", SIZES one such
+# as "4K 256M". A ratio above 1 means that our kernel is faster than gcc's loop.
+# KERNELS=SSE4.2 or Go tries those.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+rounds=${1:-5} cpu=${4:-0}
+numbers="MAX MIN SUM PROD" integers="MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR"
+operators=${2:-$(echo ${integers// /_I }_I ${integers// /_L }_L ${numbers// /_F }_F ${numbers// /_R }_R)}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+gcc -O3 -march=native -o "$tmp/c" bench/reduce/reduce.c
+go test -c -o "$tmp/go" ./reduce
+kernels=${KERNELS:-$("$tmp/go" -test.v -test.run '^TestComplete$' | awk '/reduced by/ { print $NF }')}
+
+for _ in $(seq "$rounds"); do
+  for size in ${3:-4K 256K 8M 256M}; do
+    ms=20 && [ "$size" = 256M ] && ms=100
+    # shellcheck disable=SC2086 # a list of words
+    taskset -c "$cpu" "$tmp/c" "$(numfmt --from=iec "$size")" $ms $operators >"$tmp/theirs"
+    taskset -c "$cpu" "$tmp/go" -test.run '^$' -test.benchtime ${ms}ms -test.bench "^BenchmarkOperators\$/^$kernels\$/^(${operators// /|})\$/^$size\$" |
+      awk '/^Benchmark/ { split($1, name, "/"); for (i = 2; i < NF; i++) if ($(i + 1) == "ns/median") print name[3], $i }' >"$tmp/ours"
+    awk -v size="$size" 'NR == FNR { ours[$1] = $2; next } { print $1 "-" size, ours[$1], $2 }' "$tmp/ours" "$tmp/theirs"
+  done
+done >"$tmp/rounds"
+awk -v theirs="$kernels (ns)" -v ours='C (ns)' -f bench/ratios.awk "$tmp/rounds"
