@@ -49,7 +49,7 @@ type Plan struct {
 	SegmentBytes int           `json:"segment_bytes"`         // S
 	Caches       []bool        `json:"off_cache"`             // false: in cache, true: off cache
 	CacheBytes   int           `json:"cache_bytes,omitempty"` // last-level cache; off cache, workers who share one walk through twice as much
-	Operators    []string      `json:"operators,omitempty"`   // in their published order, where that is not the customary one
+	Operators    []string      `json:"operators,omitempty"`   // of γ, in order; none: the customary ones
 	Budget       float64       `json:"budget_s"`
 	Width        float64       `json:"width"`              // relative half-width at which a cell is done
 	Copy         string        `json:"copy"`               // what copies

@@ -45,9 +45,10 @@ type Provenance struct {
 	StealShare *float64  `json:"steal_share,omitempty"` // of the CPUs' time since boot
 	Load       []float64 `json:"load,omitempty"`        // averages of 1, 5 and 15 minutes
 
-	Go      string   `json:"go"`
-	Taulop  string   `json:"taulop"`
-	Command []string `json:"command"`
+	Go        string   `json:"go"`
+	Taulop    string   `json:"taulop"`
+	Reduction string   `json:"reduction,omitempty"` // instructions of reduction operators: AVX2, SSE4.2, NEON, Go
+	Command   []string `json:"command"`
 
 	// Unknown has a sentence for what the machine does not say and what is
 	// assumed in its place.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -14,11 +15,11 @@ import (
 // a worker, messages through segmented channels between each pair of ranks.
 type Collective struct {
 	Schedule     *collective.Schedule
-	Segments     int       // nseg of each channel
-	SegmentBytes int       // S
-	Operator     *Operator // of a reduction
-	Runs         int       // timed, after one that warms up
-	ArenaBytes   int       // > 0: off cache, ranks' buffers walk through at least that much each
+	Segments     int              // nseg of each channel
+	SegmentBytes int              // S
+	Operator     *reduce.Operator // of a reduction
+	Runs         int              // timed, after one that warms up
+	ArenaBytes   int              // > 0: off cache, ranks' buffers walk through at least that much each
 }
 
 // RunCollective carries a schedule out and returns the time of each run in ns,
@@ -346,7 +347,7 @@ func (p *performance) exchange(id, run int, st *step) bool {
 	}
 	if arriving {
 		inout := p.span(id, run, st.recv)
-		p.Operator.apply(inout, p.ranks[id].arrived[:len(inout)])
+		p.Operator.Apply(inout, p.ranks[id].arrived[:len(inout)])
 	}
 	return true
 }
@@ -379,7 +380,7 @@ func (p *performance) checkPart(id, run int, recv []byte, part collective.Part) 
 		lay(want, p.patterns[part.From], p.brought(part.From, run)+part.At)
 		for from := part.From + 1; from < part.From+part.Ranks; from++ {
 			lay(in, p.patterns[from], p.brought(from, run)+part.At)
-			p.Operator.apply(want, in)
+			p.Operator.Apply(want, in)
 		}
 		if string(want) != string(recv) {
 			return fmt.Errorf("%s: rank %d does not hold the result: this machine's copies cannot be trusted", p.Schedule.Algorithm, id)

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/reduce"
 )
 
 // Every algorithm on real memory, P up to 8, any root: RunCollective fails
 // unless every rank holds what the collective promises.
 func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
-	sum, err := LookupOperator("SUM_I")
+	sum, err := reduce.Lookup("SUM_I")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 
 // The check must find a wrong byte in what any rank was promised.
 func TestWrongCollectiveIsFound(t *testing.T) {
-	sum, _ := LookupOperator("SUM_I")
+	sum, _ := reduce.Lookup("SUM_I")
 	team := team(t, 3)
 	for _, a := range collective.All() {
 		s, err := a.Schedule(collective.Call{P: 3, M: 600, Element: 4})
@@ -79,7 +80,7 @@ func TestWrongCollectiveIsFound(t *testing.T) {
 // Off cache, each run is checked where it went: a byte that is wrong there is
 // found, and so is one that a run did not bring but an earlier one had left.
 func TestWrongCollectiveIsFoundOffCache(t *testing.T) {
-	sum, _ := LookupOperator("SUM_I")
+	sum, _ := reduce.Lookup("SUM_I")
 	team := team(t, 4)
 	for _, a := range collective.All() {
 		s, err := a.Schedule(collective.Call{P: 4, M: 1000, Element: 4})

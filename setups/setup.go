@@ -11,6 +11,8 @@ package setups
 import (
 	"fmt"
 	"strings"
+
+	"github.com/taulop/taulop/reduce"
 )
 
 // A Setup says who copies what to whom. Every worker owns a user buffer, and
@@ -37,7 +39,7 @@ type Setup struct {
 	// whatever the trial asks for.
 	segments int
 	// operator, if any, takes the place of the two copies of a setup alone.
-	operator *Operator
+	operator *reduce.Operator
 }
 
 const nobody = -1

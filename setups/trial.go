@@ -264,7 +264,7 @@ func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int
 		for range k {
 			s := rest[:min(segment, len(rest))]
 			if operator != nil {
-				operator.apply(own[i][:len(s)], s)
+				operator.Apply(own[i][:len(s)], s)
 			} else {
 				shm.Copy(own[i], s)
 				shm.Copy(s, own[i])

@@ -19,6 +19,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
 )
@@ -113,7 +114,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		flags                                        = flag.NewFlagSet("taulop sweep", flag.ContinueOnError)
 		output, resume, add                          string
 		names, placements, taus, sizes, cpus, caches string
-		segment, with                                string
+		segment, with, operators                     string
 		budget                                       time.Duration
 		gamma                                        bool
 	)
@@ -133,6 +134,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
 	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -budget the sweep takes 15 s longer for each, and for pairs of many cores 13 ms a pair")
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
+	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default all on int32 and float64)")
 	flags.BoolVar(&quiet, "quiet", false, "no progress and no warnings")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
 		return nil, false, err
@@ -205,6 +207,15 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	}
 	if p.SegmentBytes, err = argument.Bytes(segment); err != nil || p.SegmentBytes < 1 {
 		return nil, false, usagef("-segment is %q: give the size of a segment, like 8K", segment)
+	}
+	if p.NoGamma && operators != "" {
+		return nil, false, usagef("-operators and -gamma=false cannot be used together: choose one")
+	}
+	p.Operators = argument.Names(strings.ToUpper(operators))
+	for _, name := range p.Operators {
+		if _, err := reduce.Lookup(name); err != nil {
+			return nil, false, usagef("-operators: %v", err)
+		}
 	}
 	p.Caches, err = parseCaches(caches)
 	return req, quiet, err

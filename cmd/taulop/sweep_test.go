@@ -41,6 +41,8 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -segment 0 -o " + dir + "/x", "-segment"},
 		{"sweep -segments 0 -o " + dir + "/x", "-segments"},
 		{"sweep -sizes 100G -o " + dir + "/x", "may take"},
+		{"sweep -operators SUM_I,SUM_X -o " + dir + "/x", `-operators: there is no operator "SUM_X": use one of MAX_I`},
+		{"sweep -operators SUM_I -gamma=false -o " + dir + "/x", "choose one"},
 		{"sweep -o " + dir + "/no/x", "there is no directory"},
 		{"sweep -o " + there, "there already"},
 		{"sweep -resume " + there, "there.json"},

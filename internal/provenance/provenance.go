@@ -22,6 +22,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 )
 
 // Provenance is what a parameter file has of it.
@@ -31,15 +32,16 @@ type Provenance = params.Provenance
 // the one that the program runs on. It never fails, at worst it knows nothing.
 func Read(root string, m *numa.Machine) Provenance {
 	p := Provenance{
-		Time:     time.Now().UTC().Format(time.RFC3339),
-		Online:   m.Online(),
-		Allowed:  m.Allowed,
-		CPUQuota: numa.CPUQuota(root),
-		Levels:   m.Levels(m.Allowed),
-		Go:       runtime.Version(),
-		Taulop:   Version(),
-		Command:  os.Args,
-		Unknown:  slices.Clone(m.Unknown),
+		Time:      time.Now().UTC().Format(time.RFC3339),
+		Online:    m.Online(),
+		Allowed:   m.Allowed,
+		CPUQuota:  numa.CPUQuota(root),
+		Levels:    m.Levels(m.Allowed),
+		Go:        runtime.Version(),
+		Taulop:    Version(),
+		Reduction: reduce.Instructions(),
+		Command:   os.Args,
+		Unknown:   slices.Clone(m.Unknown),
 	}
 	dir, err := os.OpenRoot(root)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
 )
@@ -196,7 +197,7 @@ func (e *Experiment) casesOf(name string, p int, off bool) error {
 	if err != nil {
 		return err
 	}
-	o, err := setups.LookupOperator(operator)
+	o, err := reduce.Lookup(operator)
 	if err != nil {
 		return err
 	}
@@ -282,8 +283,12 @@ func (e *Experiment) source(free int64) (err error) {
 	if n, err := shm.ChannelBytes(p.Segments, p.SegmentBytes, 1); err != nil || int64(n) > free/4/int64(slices.Max(e.P)) {
 		return engine.RefusedError(fmt.Sprintf("%s has %d segments of %d bytes, and a quarter of the %d MB that are free does not hold that: take another file", e.Source, p.Segments, p.SegmentBytes, free>>20))
 	}
-	if was := e.Params.Provenance; was.CPUModel != e.here.CPUModel || was.Hostname != e.here.Hostname {
+	was := e.Params.Provenance
+	if was.CPUModel != e.here.CPUModel || was.Hostname != e.here.Hostname {
 		e.Warn(fmt.Errorf("%s was measured on %s (%s), not here", e.Source, was.Hostname, was.CPUModel))
+	}
+	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(e.here.Reduction, "Go"); was != is && e.Params.Plan.Swept() && !e.Params.Plan.NoGamma {
+		e.Warn(fmt.Errorf("γ of %s is that of loops in %.60q, and here they are in %s", e.Source, was, is))
 	}
 	e.schedules.Segments, e.schedules.SegmentBytes = p.Segments, p.SegmentBytes
 	e.File = &params.File{Format: params.Format, Version: params.Version, Provenance: e.here, Plan: params.Plan{Segments: p.Segments, SegmentBytes: p.SegmentBytes}}

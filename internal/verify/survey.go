@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/setups"
 )
 
@@ -126,14 +127,14 @@ func (r schedules) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, 
 
 // Open prepares for samples.
 func (r schedules) Open(b *engine.Bench) (engine.Sampler, error) {
-	o, err := setups.LookupOperator(r.Operator)
+	o, err := reduce.Lookup(r.Operator)
 	return &sampler{r, engine.OnBench{Bench: b}, o}, err
 }
 
 type sampler struct {
 	schedules
 	engine.OnBench
-	operator setups.Operator
+	operator reduce.Operator
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {

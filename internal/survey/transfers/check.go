@@ -46,7 +46,7 @@ func cells(p *params.Plan) int64 {
 	sized := int64(len(p.Caches)) * int64(len(p.Sizes))
 	n := policies * taus * (int64(known)*(sized+1) + sized)
 	if !p.NoGamma {
-		n += taus * int64(len(setups.Operators)) * int64(len(p.Sizes))
+		n += taus * int64(len(operators(*p))) * int64(len(p.Sizes))
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package transfers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -88,6 +89,9 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 		if same.was != same.is {
 			return fmt.Errorf("its %s was %.60q, here it is %.60q", same.what, same.was, same.is)
 		}
+	}
+	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(here.Reduction, "Go"); was != is && !f.Plan.NoGamma {
+		return fmt.Errorf("its γ is that of loops in %.60q, and here they are in %s: measure it anew", was, is)
 	}
 	places, err := placements(f.Plan, m)
 	if err != nil {

@@ -37,6 +37,8 @@ func TestSameMachine(t *testing.T) {
 		{func(f *params.File) { f.Provenance.Allowed = numa.SetOf(0, 1) }, "CPUs that may be used"},
 		{func(f *params.File) { f.Placements[1].Workers[0].ID = 3 }, "placement spread puts workers elsewhere"},
 		{func(f *params.File) { f.Placements = f.Placements[:1] }, "placement spread"},
+		{func(f *params.File) { f.Provenance.Reduction = "AVX2" }, `loops in "AVX2", and here they are in Go`},
+		{func(f *params.File) { f.Provenance.Reduction, f.Plan.NoGamma = "AVX2", true }, ""},
 		{func(f *params.File) { f.Plan = params.Plan{} }, "no plan"},
 		{func(f *params.File) { f.Plan.SegmentBytes = 0 }, "2 segments of 0 bytes"},
 		{func(f *params.File) { f.Plan.Segments = 0 }, "0 segments of 64 bytes"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/setups"
 )
 
@@ -71,10 +72,7 @@ func Keys(p params.Plan, cpus int) []params.Key {
 		return ks
 	}
 	for _, tau := range p.Taus {
-		for _, o := range setups.Operators {
-			if len(p.Operators) > 0 && !slices.Contains(p.Operators, o.Name) {
-				continue
-			}
+		for _, o := range operators(p) {
 			for i, m := range p.Sizes {
 				if m < o.Element { // the smallest vector that there is
 					if i+1 < len(p.Sizes) && p.Sizes[i+1] <= o.Element {
@@ -87,6 +85,20 @@ func Keys(p params.Plan, cpus int) []params.Key {
 		}
 	}
 	return ks
+}
+
+// operators are those that a plan measures, of which it may name some that there are
+// no more.
+func operators(p params.Plan) (all []reduce.Operator) {
+	if len(p.Operators) == 0 {
+		return reduce.Published
+	}
+	for _, name := range p.Operators {
+		if o, err := reduce.Lookup(name); err == nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // Round trips for LogGP: single ones and some of several messages, of sizes up to
@@ -159,7 +171,7 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 	case params.CopyCell, params.OverheadCell:
 		tr.Setup, tr.Segments = setups.Bare, 1
 	case params.GammaCell:
-		o, err := setups.LookupOperator(k.Operator)
+		o, err := reduce.Lookup(k.Operator)
 		if err != nil {
 			return tr, 0, err
 		}

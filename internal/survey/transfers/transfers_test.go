@@ -2,6 +2,7 @@ package transfers
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/taulop/taulop/internal/survey/surveytest"
@@ -57,6 +58,27 @@ func TestKeys(t *testing.T) {
 	}
 	if n := len(Keys(p, 1)); n != len(ks)-2*(2*30+1) {
 		t.Errorf("on one CPU %d cells of %d: isolated needs two", n, len(ks))
+	}
+}
+
+// Without a choice γ is of the published files' operators; any may be chosen, and a plan
+// may have names of others, which an imported file brought.
+func TestOperators(t *testing.T) {
+	p := params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 64}, Taus: []int{1}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}
+	for _, tt := range []struct{ chosen, want []string }{
+		{nil, []string{"MAX_I 4", "MAX_I 64", "MIN_I 4", "MIN_I 64"}},
+		{[]string{"SUM_F", "any", "SUM_L"}, []string{"SUM_F 4", "SUM_F 64", "SUM_L 8", "SUM_L 64"}},
+	} {
+		p.Operators = tt.chosen
+		var got []string
+		for _, k := range Keys(p, 1) {
+			if k.Kind == params.GammaCell {
+				got = append(got, fmt.Sprint(k.Operator, " ", k.Bytes))
+			}
+		}
+		if tt.chosen == nil && len(got) != 2*18 || !slices.Equal(got[:4], tt.want) {
+			t.Errorf("operators %q: %d cells, %q", tt.chosen, len(got), got)
+		}
 	}
 }
 
