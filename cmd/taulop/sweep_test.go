@@ -48,6 +48,7 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -resume " + there, "there.json"},
 		{"sweep -resume " + there + " -with copy -segments 3", "leave out -segments, -with"},
 		{"sweep -resume " + pairs, "not measured by a sweep"},
+		{"sweep -add " + pairs, "not measured by a sweep"},
 		{"sweep -resume " + dir + "/none.json", "none.json"},
 		{"swep -o x", "swep"},
 	} {
