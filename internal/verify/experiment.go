@@ -231,7 +231,7 @@ func (e *Experiment) patternCases() error {
 					return err
 				}
 				if leftOut > 0 {
-					e.Warn(fmt.Errorf("P = %d: %d variants of %s were left out: ask for 0 variants to have all measured", p, leftOut, name))
+					e.Warn(fmt.Errorf("among P = %d, %d variants of %s were left out: ask for 0 variants to have all measured", p, leftOut, name))
 				}
 				e.Cases = append(e.Cases, of...)
 			}
@@ -262,7 +262,7 @@ func (e *Experiment) fit(free int64) error {
 		arena := min(fit.WantedArena(), int(free/4/int64(2*p*len(ps))))
 		e.schedules.ArenaBytes[p] = arena
 		if partly := fit.Partly(arena); partly != nil && slices.Contains(e.Caches, true) {
-			e.Warn(fmt.Errorf("P = %d: %w", p, partly))
+			e.Warn(fmt.Errorf("among P = %d, %w", p, partly))
 		}
 	}
 	return nil
