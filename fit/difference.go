@@ -24,6 +24,10 @@ const driftWeight = 4
 // power is how often a difference as large as Visible is to be found.
 const power = 0.9
 
+// halfLevel is what a correction for many tests leaves of the level where half of
+// them differ.
+const halfLevel = (1 - Confidence) / 2
+
 // A Difference is what replicates say about the ratio of two quantities.
 type Difference struct {
 	Ratio  float64 // of the centres, second to first
@@ -31,8 +35,8 @@ type Difference struct {
 	// P is how often replicates such as these are seen where the ratio is within
 	// the least effect of 1. It is 1 where there are too few of them to tell.
 	P float64
-	// Visible is the ratio, less 1, that would have been found 9 times of 10 at a
-	// level of 5 %.
+	// Visible is the ratio, less 1, that would have been found 9 times of 10 among
+	// tests of which half differ as much, corrected for their number (Adjust).
 	Visible float64
 	Tested  bool
 }
@@ -84,7 +88,7 @@ func (t Test) Compare(a, b Replicates) Difference {
 	d.Ratio, d.Lo, d.Hi = math.Exp(log), math.Exp(log-half), math.Exp(log+half)
 	least := math.Log1p(t.Least)
 	d.P = min(1, 2*(1-stats.TDist{V: df}.CDF((math.Abs(log)-least)/se)))
-	d.Visible = math.Exp(least+half+quantile(df, power)*se) - 1
+	d.Visible = math.Exp(least+(quantile(df, 1-halfLevel/2)+quantile(df, power))*se) - 1
 	return d
 }
 
@@ -94,7 +98,7 @@ func (t Test) Compare(a, b Replicates) Difference {
 func (t Test) SessionsFor(sessions int, visible float64) int {
 	seen := func(k int) float64 { // but for the spread itself
 		df := driftWeight + 2*float64(k-1)
-		return (quantile(df, 1-(1-Confidence)/2) + quantile(df, power)) * math.Sqrt(2/float64(k))
+		return (quantile(df, 1-halfLevel/2) + quantile(df, power)) * math.Sqrt(2/float64(k))
 	}
 	least := math.Log1p(t.Least)
 	now := math.Log1p(visible) - least

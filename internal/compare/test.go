@@ -14,7 +14,7 @@ import (
 // machine differ by, from one hour to another, as virtual machines were seen to,
 // and the least difference that is worth a word. docs/method.md has the measurement.
 const (
-	DefaultDrift = 0.15
+	DefaultDrift = 0.20
 	DefaultLeast = 0.03
 )
 
