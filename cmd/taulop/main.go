@@ -11,6 +11,7 @@
 //	taulop pack [flags] [MESSAGE ...]
 //	taulop access [flags]
 //	taulop disk [flags] DIR
+//	taulop loaded [flags]
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]

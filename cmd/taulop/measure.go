@@ -44,11 +44,6 @@ Examples:
 Other commands, each with its own -h:
   taulop topo      what this machine is, and what would spoil a measurement
   taulop sweep     every parameter of this machine into one file
-  taulop pairs     transfers between every two cores, and the levels they differ by
-  taulop copy      a copy between every two levels of the memory
-  taulop pack      strided messages
-  taulop access    what touching memory costs, by operation, type and stride
-  taulop disk      what reading and writing a disk costs
 SURVEYS  taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -107,6 +108,11 @@ func TestHelpAndVersion(t *testing.T) {
 	out, _, err := run(t, "-h")
 	if exitStatus(err) != 0 || !strings.Contains(out, "taulop -ring -local 2 8 4") || !strings.Contains(out, "-off_cache") {
 		t.Errorf("-h: %v\n%s", err, out)
+	}
+	for name := range commands {
+		if n := strings.Count(out, fmt.Sprintf("\n  taulop %-9s ", name)); name != "" && n != 1 {
+			t.Errorf("-h lists %s %d times", name, n)
+		}
 	}
 	out, _, err = run(t, "-version")
 	if err != nil || strings.TrimSpace(out) == "" {

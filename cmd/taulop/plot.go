@@ -162,7 +162,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
 	}
 	if req.choice.Variants = argument.Names(lists.variants); len(req.choice.Variants) > 0 && req.kind.drawing == nil {
-		return usagef("-variant chooses what surveys measured: leave it out of %s, or take the chart %s", req.kind.name, strings.Join(drawnNames, " or "))
+		return usagef("-variant chooses what surveys measured: leave it out of %s, or take one of the charts %s", req.kind.name, strings.Join(drawnNames, ", "))
 	}
 	req.choice.Algorithms = argument.Names(lists.algorithms)
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {

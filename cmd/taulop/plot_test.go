@@ -174,7 +174,7 @@ func TestBadPlots(t *testing.T) {
 		{"l-tau -algorithm bcast -o x.svg NATIVE", "-algorithm"},
 		{"copy -o x.svg PUBLISHED", "no copies"},
 		{"copy -variant L2 -o x.svg NATIVE", "-variant"},
-		{"l-tau -variant ring -o x.svg NATIVE", "take the chart access"},
+		{"l-tau -variant ring -o x.svg NATIVE", "take one of the charts access"},
 		{"access -variant float64 -o x.svg NATIVE", "there are int32"},
 		{"access -setup ring -o x.svg NATIVE", "-setup and -as"},
 		{"access -levels L1-L1 -o x.svg NATIVE", "-levels"},

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -128,9 +128,7 @@ func (d surveyed) WriteJSON(w io.Writer) error {
 	if d.task.Document == nil {
 		return d.File.Write(w)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(d.task.Document(d.File))
+	return view.WriteJSON(w, d.task.Document(d.File))
 }
 
 // measure measures, and writes what it has, also if it ends early.

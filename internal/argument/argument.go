@@ -145,7 +145,7 @@ func Numbers(name, list string, parse func(string) (int, error)) ([]int, error) 
 	for _, field := range strings.Split(list, ",") {
 		n, err := parse(strings.TrimSpace(field))
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%s: %q is not a number from 1", name, field)
+			return nil, fmt.Errorf("%s: %q is not a number from 1: give a list like 1,2,4", name, field)
 		}
 		ns = append(ns, n)
 	}

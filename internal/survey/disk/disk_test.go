@@ -2,12 +2,14 @@ package disk
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/params"
 )
 
@@ -89,7 +91,7 @@ func TestFitsTable6(t *testing.T) {
 		t.Fatalf("%d fits, want 2", len(fits))
 	}
 	for i, mbs := range []float64{255, 155} {
-		start, speed := fits[i].Start.Value, fits[i].MBs
+		start, speed := fits[i].Start.Value, *fits[i].MBs
 		if start < 0.999e6 || start > 1.001e6 || speed < 0.999*mbs || speed > 1.001*mbs {
 			t.Errorf("%s: %g ns, %g MB/s; want 1 ms and %g", fits[i].Operation, start, speed, mbs)
 		}
@@ -105,4 +107,21 @@ func FuzzVariantOf(f *testing.F) {
 			t.Errorf("%q is %s %s", variant, operation, mode)
 		}
 	})
+}
+
+// Times that do not grow with m have no bandwidth: none in a table, null in JSON, which
+// knows no infinity.
+func TestFitWithoutBandwidth(t *testing.T) {
+	f := &params.File{}
+	for i, m := range []int{4096, 8192, 16384, 32768} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Variant: "read-cached", Bytes: m}, Time: fit.Median([]float64{1000 - 50*float64(i)})})
+	}
+	text, err := json.Marshal(Fits(f.Cells))
+	if err != nil || !strings.Contains(string(text), `"mb_s":null`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	tables := Tables(f)
+	if last := tables[len(tables)-1]; last.Title != "T = T_s + m·τ" || len(last.Rows) != 1 || last.Rows[0][3] != "-" {
+		t.Errorf("%+v", last)
+	}
 }

@@ -42,7 +42,7 @@ type Fit struct {
 	PageCache bool            `json:"page_cache"`
 	Start     fit.Coefficient `json:"T_s_ns"`
 	Byte      fit.Coefficient `json:"tau_ns"`
-	MBs       float64         `json:"mb_s"` // 1/τ
+	MBs       *float64        `json:"mb_s"` // 1/τ; nil where τ is 0
 	Residual  float64         `json:"residual"`
 }
 
@@ -79,7 +79,11 @@ func Fits(cells []params.Cell) []Fit {
 				}
 			}
 			if s, err := fit.SumOf(terms, times); err == nil {
-				fits = append(fits, Fit{operation, mode == Cached, s.Costs[0], s.Costs[1], 1e3 / s.Costs[1].Value, s.Residual})
+				f := Fit{Operation: operation, PageCache: mode == Cached, Start: s.Costs[0], Byte: s.Costs[1], Residual: s.Residual}
+				if f.Byte.Value > 0 {
+					f.MBs = new(1e3 / f.Byte.Value)
+				}
+				fits = append(fits, f)
 			}
 		}
 	}
@@ -104,7 +108,10 @@ func Tables(f *params.File) (tables []view.Table) {
 	for _, f := range Fits(f.Cells) {
 		start := f.Start
 		start.Value, start.Error = start.Value/1e3, start.Error/1e3
-		speed := fit.Coefficient{Value: f.MBs, Error: f.MBs * f.Byte.Error / f.Byte.Value, Held: f.Byte.Held}
+		speed := fit.Coefficient{Held: true}
+		if f.MBs != nil {
+			speed = fit.Coefficient{Value: *f.MBs, Error: *f.MBs * f.Byte.Error / f.Byte.Value}
+		}
 		t.Add(f.Operation, pageCache(f.PageCache), view.Coefficient(start), view.Coefficient(speed), fmt.Sprintf("%.1f %%", 100*f.Residual))
 	}
 	if len(t.Rows) > 0 {
