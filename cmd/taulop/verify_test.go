@@ -165,7 +165,7 @@ func TestStoppedPatterns(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(6*time.Second, cancel)
 		var out, errOut strings.Builder
-		line := append([]string{"-patterns", "-cache", "in", "-m", "2K:32K", "-time", "10s", "-force", "-P", "2"}, tt.flags...)
+		line := append([]string{"-patterns", "-cache", "in", "-m", "1K:1M", "-time", "20s", "-force", "-P", "2"}, tt.flags...)
 		err := verifyCommand(ctx, &out, &errOut, append(line, "ping-pong"))
 		cancel()
 		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out.String(), "ping-pong") {
@@ -185,8 +185,8 @@ func TestStoppedPatterns(t *testing.T) {
 			t.Errorf("%s of %d bytes: %+v", c.Variant, c.Bytes, c.Time)
 		}
 	}
-	if patterns == 0 || patterns > 2*5 {
-		t.Errorf("%d cells of patterns, want up to 10", patterns)
+	if patterns == 0 || patterns > 2*11 {
+		t.Errorf("%d cells of patterns, want up to 22", patterns)
 	}
 }
 
