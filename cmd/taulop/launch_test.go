@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"testing"
 
 	"github.com/taulop/taulop/internal/engine"
@@ -13,6 +14,11 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == engine.Command {
 		os.Exit(survey.Serve())
+	}
+	for _, s := range stops { // under nohup, say: children of the tests are not to inherit it
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	os.Exit(m.Run())
 }
