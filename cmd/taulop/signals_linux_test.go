@@ -306,7 +306,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A time too short is kept, and what was measured is printed.
+// A time too short is kept, and what was measured is printed; a busy machine may
+// measure nothing in it, and says so.
 func TestBudgetIsKept(t *testing.T) {
 	needLinux(t)
 	if testing.Short() {
@@ -329,8 +330,8 @@ func TestBudgetIsKept(t *testing.T) {
 			if took > budget+hang && !said {
 				t.Errorf("%s took %v", line, took)
 			}
-			if out.Len() == 0 && err == nil || budget > time.Second && out.Len() == 0 && !said {
-				t.Errorf("%s printed nothing: %v\n%s", line, err, &errOut)
+			if out.Len() == 0 && (err == nil || !strings.Contains(errOut.String(), "too short")) {
+				t.Errorf("%s printed nothing and did not say that the time is too short: %v\n%s", line, err, &errOut)
 			}
 			t.Logf("%s: %v, %d bytes, %v", line, took.Round(time.Millisecond), out.Len(), err)
 		}
