@@ -40,6 +40,9 @@ type Schedule struct {
 	// instead of messages, and 0 elsewhere.
 	Levels int
 
+	// Touched is the bytes that each rank touches, where no algorithm says it.
+	Touched int
+
 	temp func(rank int) int
 }
 
@@ -292,6 +295,25 @@ func (s *Schedule) Size(rank int, b Buffer) (n int) {
 		n = max(n, given.Bytes)
 	}
 	return n
+}
+
+// Footprint is the bytes that a rank touches: its buffers, and what it receives to reduce.
+func (s *Schedule) Footprint(rank int) (n int) {
+	if s.Touched > 0 || s.Algorithm == nil {
+		return s.Touched
+	}
+	for _, b := range []Buffer{Send, Recv, Temp} {
+		n += s.Size(rank, b)
+	}
+	arrives := 0
+	for _, b := range s.Blocks {
+		for _, stage := range b.Stages {
+			if stage.Reduce {
+				arrives = max(arrives, stage.Shape[0].Bytes)
+			}
+		}
+	}
+	return n + arrives
 }
 
 // add appends a stage that happens repeat times. One without messages is left out.

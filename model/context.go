@@ -26,3 +26,33 @@ func (c InContext) L(m, tau int) (seconds float64, extrapolated bool) {
 	}
 	return seconds, extrapolated
 }
+
+// touching is the time of an operation on m bytes by ranks that touch row bytes with each
+// of its two vectors in the course of a call: bytes of long vectors come from farther away.
+func touching(row int, at func(m int) (seconds float64, extrapolated bool)) func(m int) (float64, bool) {
+	return func(m int) (float64, bool) {
+		seconds, extrapolated := at(m)
+		if m < 1 || m >= row {
+			return seconds, extrapolated
+		}
+		long, _ := at(row)
+		return max(seconds, long*float64(m)/float64(row)), extrapolated
+	}
+}
+
+// reductionsInContext are reductions by ranks that touch row bytes with each vector.
+type reductionsInContext struct {
+	Reductions
+	row int
+}
+
+func (r reductionsInContext) Gamma(operator string, m, tau int) (seconds float64, extrapolated bool, err error) {
+	seconds, extrapolated = touching(r.row, func(m int) (float64, bool) {
+		s, beyond, failed := r.Reductions.Gamma(operator, m, tau)
+		if failed != nil {
+			err = failed
+		}
+		return s, beyond
+	})(m)
+	return seconds, extrapolated, err
+}

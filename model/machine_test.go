@@ -67,7 +67,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := m.call(8192, 8192).Cost(s)
+		c, err := m.call(0, 8192, 8192).Cost(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestNamedSetup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := m.call(1024, 8192).Message(1024); err != nil || math.Abs(c.Seconds-2e-6) > 1e-15 {
+	if c, err := m.call(0, 1024, 8192).Message(1024); err != nil || math.Abs(c.Seconds-2e-6) > 1e-15 {
 		t.Errorf("a message costs %g s, %v; want 2 µs", c.Seconds, err)
 	}
 }

@@ -26,7 +26,7 @@ type Predictor struct {
 	// Warnings are what the file says or lacks that speaks against costs.
 	Warnings []error
 
-	in    func(collective.Call) Coster
+	in    func(*collective.Schedule) Coster
 	zeros *params.Curve // L(m,τ) where it has times of 0, else nil
 }
 
@@ -48,11 +48,6 @@ type Choice struct {
 	Gamma     *params.Gamma
 	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop, mlognp and loggp know
 
-	// LocalCopies counts what ranks copy within themselves, where the file has c(m,τ).
-	// LocalCopy, if not nil, knows better what a copy of m bytes by tau of so many ranks
-	// at once takes, in seconds, where it is known.
-	LocalCopies bool
-	LocalCopy   func(ranks, m, tau int) (seconds float64, known bool)
 }
 
 // Models are the names of models; "" is the first.
@@ -99,17 +94,17 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	}
 	switch c.Model {
 	case "taulop":
-		p.in = func(call collective.Call) Coster { return taulop(call) }
+		p.in = func(s *collective.Schedule) Coster { return taulop(s) }
 	case "libtaulop":
 		p.Transport = Whole
 		library := Library{Table: table, Gamma: p.Gamma, Operator: p.Operator}
-		p.in = func(collective.Call) Coster { return library }
+		p.in = func(*collective.Schedule) Coster { return library }
 	case "lognp":
-		if _, err := LogNPOf(taulop(collective.Call{})); err != nil {
+		if _, err := LogNPOf(taulop(nil)); err != nil {
 			return nil, err
 		}
-		p.in = func(call collective.Call) Coster {
-			m, _ := LogNPOf(taulop(call)) // the transport is known
+		p.in = func(s *collective.Schedule) Coster {
+			m, _ := LogNPOf(taulop(s)) // the transport is known
 			return m
 		}
 	case "loggp":
@@ -134,14 +129,14 @@ func (p *Predictor) Segments() bool {
 	return p.Model != "mlognp" && (p.Transport == Segmented || p.Transport == Steady)
 }
 
-// In is the model for one call: under τ-Lop and log_nP what a segment costs depends on
-// the m bytes of the call, see InContext.
-func (p *Predictor) In(call collective.Call) Coster { return p.in(call) }
+// In is the model for one schedule: under τ-Lop and log_nP what a segment costs depends on
+// the bytes that its ranks touch, see InContext. Without one, nil, they touch none.
+func (p *Predictor) In(s *collective.Schedule) Coster { return p.in(s) }
 
 // Cost is the cost of a schedule, in the context of its call. It fails where a reduction
 // has no γ, and with ErrContiguous where an algorithm has no strided messages.
 func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
-	c, err := p.In(s.Call).Cost(s)
+	c, err := p.In(s).Cost(s)
 	c.Unknown = p.zeros != nil && slices.ContainsFunc(c.Terms, func(t Term) bool {
 		// Of log_nP it is the message that o(m) comes from.
 		transfer := t.Parameter == "L" || t.Parameter == "o" && p.Model == "lognp"
@@ -170,7 +165,7 @@ func (p *Predictor) channel(f *params.File, asked string) string {
 }
 
 // taulop is τ-Lop by calls.
-func (p *Predictor) taulop(f *params.File, setup string) (func(collective.Call) TauLop, error) {
+func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Schedule) TauLop, error) {
 	machine, err := machineOf(f, setup, p.Placement, p.OffCache)
 	if err != nil {
 		return nil, err
@@ -180,29 +175,44 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(collective.Call) 
 			return nil, err
 		}
 	}
-	return func(call collective.Call) TauLop {
+	p.Warnings = append(p.Warnings, machine.warnings...)
+	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()
+		m, bytes := touched(s)
 		if p.Segments() {
-			t = machine.call(call.M, p.Segment)
+			t = machine.call(m, bytes, p.Segment)
 		}
 		t.Transport, t.Operator, t.Reductions = p.Transport, p.Operator, nil
+		row := min(bytes/2, p.Largest)
 		if p.Gamma != nil {
-			t.Reductions = p.Gamma
+			t.Reductions = reductionsInContext{p.Gamma, row}
+		}
+		if copies := t.Copies; copies != nil {
+			t.Copies = func(m, tau int) (float64, bool) {
+				return touching(row, func(m int) (float64, bool) { return copies(m, tau) })(m)
+			}
 		}
 		if p.Packing != nil {
 			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride
 		}
-		t.LocalCopies = p.LocalCopies && t.Copies != nil
-		if bare := t.Copies; t.LocalCopies && p.LocalCopy != nil {
-			t.Copies = func(m, tau int) (float64, bool) {
-				if seconds, known := p.LocalCopy(call.P, m, tau); known {
-					return seconds, false
-				}
-				return bare(m, tau)
-			}
-		}
+		t.LocalCopies = t.Copies != nil
 		return t
 	}, nil
+}
+
+// touched is m of a call and the most bytes that a rank touches. Of many ranks, the first
+// and the last, the root and one in the middle tell.
+func touched(s *collective.Schedule) (m, most int) {
+	if s == nil {
+		return 0, 0
+	}
+	ranks := []int{0, s.Call.Root, 1, s.Call.P / 2, s.Call.P - 1}
+	for _, rank := range ranks {
+		if rank < s.Call.P {
+			most = max(most, s.Footprint(rank))
+		}
+	}
+	return s.Call.M, most
 }
 
 // loggp makes LogGP of the file's round trips.
@@ -222,7 +232,7 @@ func (p *Predictor) loggp(f *params.File) error {
 	if p.Gamma != nil {
 		m.Reductions = p.Gamma
 	}
-	p.zeros, p.in = nil, func(collective.Call) Coster { return m }
+	p.zeros, p.in = nil, func(*collective.Schedule) Coster { return m }
 	return nil
 }
 
@@ -243,6 +253,6 @@ func (p *Predictor) mlognp(f *params.File) error {
 		}
 	}
 	p.Channel = fmt.Sprintf("placement %s, levels: %s", p.Placement, strings.Join(levels, ", "))
-	p.in = func(collective.Call) Coster { return m }
+	p.in = func(*collective.Schedule) Coster { return m }
 	return nil
 }

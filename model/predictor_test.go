@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestPredictorFillsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Model != "taulop" || p.Setup != "ring" || p.Placement != numa.Local || p.Segment != 8192 || p.Largest != 8192 || p.NoGamma == nil || len(p.Warnings) > 0 {
+	if p.Model != "taulop" || p.Setup != "ring" || p.Placement != numa.Local || p.Segment != 8192 || p.Largest != 8192 || p.NoGamma == nil || !slices.Equal(p.Warnings, []error{errNoSendrecv}) {
 		t.Errorf("%+v", p)
 	}
 	if want := "ring, one way ping, placement local, in cache"; p.Channel != want {
@@ -33,7 +34,7 @@ func TestPredictorFillsIn(t *testing.T) {
 		t.Errorf("%g s, extrapolated %v, %v; want 6020 ns, from τ = 2 to 1", c.Seconds, c.Extrapolated, err)
 	}
 	f.Placements[0].Oversubscribed = true
-	if p, err = NewPredictor(f, Choice{}); err != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Error(), "more workers than CPUs") {
+	if p, err = NewPredictor(f, Choice{}); err != nil || len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0].Error(), "more workers than CPUs") {
 		t.Errorf("%v, %v", p.Warnings, err)
 	}
 }
@@ -67,7 +68,7 @@ func TestPredictorKnowsZeros(t *testing.T) {
 	}
 	for _, model := range []string{"taulop", "libtaulop", "lognp"} {
 		p, err := NewPredictor(f, Choice{Model: model})
-		if err != nil || len(p.Warnings) != 1 {
+		if err != nil || len(p.Warnings) != 2 {
 			t.Fatalf("%v, %v", p, err)
 		}
 		for m, want := range map[int]bool{1024: true, 8192: false} {
@@ -78,20 +79,14 @@ func TestPredictorKnowsZeros(t *testing.T) {
 	}
 }
 
-// A local copy costs what somebody knows, else the file's bare copy; one model of a call
-// does not tell another.
+// What ranks copy within themselves costs what such copies took, else a bare copy, which
+// the file then warns of.
 func TestPredictorCountsLocalCopies(t *testing.T) {
 	f := twoNodes()
-	for _, tau := range f.Plan.Taus {
-		for _, m := range f.Plan.Sizes {
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: tau, Bytes: m},
-				K: 1, Transfers: 1, Time: fit.Estimate{Center: 100, Lo: 100, Hi: 100, N: 6}})
-		}
-	}
 	s := schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192})
-	cost := func(c Choice) float64 {
+	predict := func() (ns float64, warnings []error) {
 		t.Helper()
-		p, err := NewPredictor(f, c)
+		p, err := NewPredictor(f, Choice{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,11 +94,68 @@ func TestPredictorCountsLocalCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return found.Seconds * 1e9
+		return found.Seconds * 1e9, p.Warnings
 	}
-	known := func(ranks, m, tau int) (float64, bool) { return 700e-9, ranks == 2 && m == 8192 && tau == 2 }
-	without := cost(Choice{})
-	if bare, better := cost(Choice{LocalCopies: true})-without, cost(Choice{LocalCopies: true, LocalCopy: known})-without; math.Abs(bare-100) > 1e-6 || math.Abs(better-700) > 1e-6 {
-		t.Errorf("local copies take %g ns, and %g ns as measured; want 100 and 700", bare, better)
+	measure := func(kind params.Kind, ns float64) {
+		for _, tau := range f.Plan.Taus {
+			for _, m := range f.Plan.Sizes {
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Placement: numa.Local, Tau: tau, Bytes: m},
+					K: 1, Transfers: 1, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
+			}
+		}
+	}
+	without, _ := predict()
+	measure(params.CopyCell, 100)
+	if bare, warnings := predict(); math.Abs(bare-without-100) > 1e-6 || !slices.Contains(warnings, errNoOwn) {
+		t.Errorf("bare copies take %g ns, %v; want 100, and a warning", bare-without, warnings)
+	}
+	measure(params.OwnCell, 700)
+	if own, warnings := predict(); math.Abs(own-without-700) > 1e-6 || slices.Contains(warnings, errNoOwn) {
+		t.Errorf("own copies take %g ns, %v; want 700, and no warning", own-without, warnings)
+	}
+}
+
+// Segments are looked up where a worker of the setup touches as much as a rank of the call,
+// but not beyond the largest message that was measured.
+func TestContextIsWhatRanksTouch(t *testing.T) {
+	s := &measured{segments: &params.Table{Transfers: params.Curve{Sizes: []int{1, 4096}}}}
+	for _, tt := range []struct {
+		apart                bool
+		bytes, touched, want int
+	}{
+		{false, 1024, 3072, 3072}, {true, 1024, 3072, 1536}, {false, 2048, 6144, 4096}, {false, 8192, 24576, 8192},
+	} {
+		s.apart = tt.apart
+		if got := s.messageOf(tt.bytes, tt.touched); got != tt.want {
+			t.Errorf("m = %d, %d touched: %d, want %d", tt.bytes, tt.touched, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		algorithm string
+		want      int // times m
+	}{{"bcast:binomial", 1}, {"allgather:ring", 1 + 4}, {"alltoall:pairwise", 4 + 4}, {"scatter:linear", 4 + 1}, {"allreduce:recursive-doubling", 1 + 1 + 1}} {
+		if _, got := touched(schedule(t, tt.algorithm, collective.Call{P: 4, M: 4096, Element: 4})); got != tt.want*4096 {
+			t.Errorf("%s: ranks touch %d bytes, want %d times m", tt.algorithm, got, tt.want)
+		}
+	}
+}
+
+// Off cache, exchanges of temporary buffers cost what they do in cache.
+func TestTemporaryBuffersAreInCache(t *testing.T) {
+	f := twoNodes()
+	for _, c := range slices.Clone(f.Cells) {
+		if c.Kind == params.TransferCell {
+			c.OffCache = true
+			c.Time.Center *= 10
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	p, err := NewPredictor(f, Choice{OffCache: true, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.Cost(schedule(t, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4}))
+	if err != nil || !strings.Contains(c.Formula(), "L°(") || strings.Contains(c.Formula(), "L(") {
+		t.Errorf("%s, %v", c.Formula(), err)
 	}
 }

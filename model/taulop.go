@@ -23,9 +23,14 @@ type TauLop struct {
 	// and overwrites what it has just sent, which is then at hand in its cache.
 	OneWay Parameters
 
-	// Fresh, if not nil, is L of transfers in exchanges of what nobody has touched
-	// before, into memory apart from it, such as those of an alltoall.
-	Fresh Parameters
+	// Apart, if not nil, is L of transfers in exchanges that receive into memory apart
+	// from what they send, such as those of an alltoall or an allgather. What is to be
+	// reduced arrives where the last message did, which is at hand like what was sent.
+	Apart Parameters
+
+	// Temporary, if not nil, is L of transfers in exchanges among temporary buffers,
+	// which are at hand even where user buffers are off cache.
+	Temporary Parameters
 
 	// Nodes are the NUMA nodes of the ranks; a stage in which a message goes from one
 	// to another has the parameters of Across. Both are nil where nodes make no
@@ -145,7 +150,8 @@ type pattern int
 const (
 	common pattern = iota
 	oneWay
-	fresh
+	apart
+	temporary
 )
 
 // String marks the letter of the parameters in formulas, see Marks.
@@ -156,13 +162,14 @@ func (c channel) String() string {
 	return c.pattern.String()
 }
 
-func (p pattern) String() string { return [...]string{"", "→", "⇄"}[p] }
+func (p pattern) String() string { return [...]string{"", "→", "⇄", "°"}[p] }
 
 // Marks says what stands behind the letter L in formulas where a machine's file tells
 // transfers apart, and what it means.
 var Marks = [][2]string{
 	{oneWay.String(), "one-way messages, as ping has them"},
-	{fresh.String(), "exchanges of what nobody touched before, as sendrecv has them"},
+	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
+	{temporary.String(), "exchanges of temporary buffers, which are in cache"},
 	{"*", "stages in which one goes between NUMA nodes"},
 }
 
@@ -173,8 +180,10 @@ func (m TauLop) channel(c channel) Parameters {
 	switch {
 	case c.pattern == oneWay && m.OneWay != nil:
 		return m.OneWay
-	case c.pattern == fresh && m.Fresh != nil:
-		return m.Fresh
+	case c.pattern == apart && m.Apart != nil:
+		return m.Apart
+	case c.pattern == temporary && m.Temporary != nil:
+		return m.Temporary
 	}
 	return m.Parameters
 }
@@ -184,10 +193,24 @@ func (m TauLop) channelOf(s *collective.Stage, across bool) channel {
 	switch {
 	case s.Pattern == collective.OneWay && m.OneWay != nil:
 		return channel{oneWay, across}
-	case s.Pattern == collective.Exchange && s.Fresh && m.Fresh != nil:
-		return channel{fresh, across}
+	case m.Temporary != nil && exchangesTemp(s):
+		return channel{temporary, across}
+	case s.Pattern == collective.Exchange && (s.Fresh || !s.Reduce) && m.Apart != nil:
+		return channel{apart, across}
 	}
 	return channel{common, across}
+}
+
+// exchangesTemp tells whether an exchange, which its first message tells, is of temporary
+// buffers.
+func exchangesTemp(s *collective.Stage) bool {
+	if s.Pattern != collective.Exchange {
+		return false
+	}
+	for msg := range (collective.Step{Stage: s}).Messages() {
+		return msg.Src.Buffer == collective.Temp && (s.Reduce || msg.Dst.Buffer == collective.Temp)
+	}
+	return false
 }
 
 func (m TauLop) crossings(s *collective.Schedule, stage *collective.Stage, repeat int) (runs []run) {

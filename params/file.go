@@ -66,6 +66,7 @@ const (
 	TransferCell   Kind = "transfer"   // Time is l(k,τ), a message of Bytes in K segments
 	NullCell       Kind = "null"       // Time is y(τ), a transfer of nothing
 	CopyCell       Kind = "copy"       // Time is c(m,τ), a copy of Bytes, no flags
+	OwnCell        Kind = "own"        // Time is what a rank's own copy of Bytes takes, from what it sends to where it receives
 	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves
 	GammaCell      Kind = "gamma"      // Time is γ(m,τ), an Operator over two vectors of Bytes
 	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP
@@ -373,7 +374,7 @@ func (k *Key) check() error {
 		err, least = checkSetup(k.Setup), 1
 	case NullCell:
 		err = checkSetup(k.Setup)
-	case CopyCell:
+	case CopyCell, OwnCell:
 		least = 1
 	case OverheadCell:
 	case PRTTCell:
@@ -538,4 +539,4 @@ func (k *Key) order(o *Key) int {
 	return k.Delay - o.Delay
 }
 
-var kinds = []Kind{TransferCell, NullCell, CopyCell, OverheadCell, GammaCell, PRTTCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell}
+var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell}

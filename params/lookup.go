@@ -82,6 +82,18 @@ func (f *File) C(placement numa.Policy, offCache bool) (*Curve, error) {
 	return &curve, nil
 }
 
+// Own is what ranks' own copies take, of m bytes each and τ ranks at once, from what they
+// send to where they receive; defaults are as in Table.
+func (f *File) Own(placement numa.Policy, offCache bool) (*Curve, error) {
+	_, placement = f.first("", placement)
+	g := f.grid(func(c *Cell) bool { return c.Kind == OwnCell && c.Placement == placement && c.OffCache == offCache })
+	curve, err := g.curve("ranks' own copies, "+where(placement, offCache), Cell.Whole)
+	if err != nil {
+		return nil, err
+	}
+	return &curve, nil
+}
+
 // Gamma is γ(m,τ) of every operator that the file has. Where a placement has
 // none it is that of another, for ranks reduce without each other. Operators
 // come in the plan's order, else in that of the published files.

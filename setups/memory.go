@@ -59,10 +59,10 @@ func (k *walk) takes(s Setup) bool {
 	if k == nil {
 		return false
 	}
-	if k.moved.alone && !s.apart {
+	if k.moved.alone && !k.moved.apart && !s.apart {
 		k.moved = s
 	}
-	return s.alone || k.moved.Name == s.Name
+	return s.alone && !s.apart || k.moved.Name == s.Name
 }
 
 // begin is where a message of that many units may begin, at the next place

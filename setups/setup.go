@@ -119,6 +119,16 @@ var Bare = Setup{
 	alone:  true,
 }
 
+// Own is what ranks copy within themselves, from what they send to where they receive,
+// all at once and without flags, whole messages. One copy a message.
+var Own = Setup{
+	Name: "own", About: "every worker copies from what it sends to where it receives, without flags", Transfers: 1,
+	source: func(w, tau int) int { return nobody },
+	check:  atLeastOne("own"),
+	alone:  true,
+	apart:  true,
+}
+
 func atLeastOne(name string) func(int) error {
 	return func(tau int) error {
 		if tau < 1 {

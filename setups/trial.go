@@ -100,7 +100,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 		}
 	}
 	of, bytes := userBuffer, tr.Setup.userBytes(tr.Bytes)
-	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes {
+	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes && tr.Setup.operator == nil { // whose data are others
 		of, life, bytes = arenaOfTrials, kept, unitsOf(max(tr.ArenaBytes, bytes))*unitBytes
 		t.memory.drop(func(r *region) bool { return r.of == of && len(r.mem) != bytes })
 	}
@@ -161,7 +161,9 @@ func (tr *trial) measure(w *worker) error {
 		if err := tr.start(w, b); err != nil {
 			return err
 		}
-		if tr.Setup.alone {
+		if tr.Setup.alone && tr.Setup.apart {
+			at = tr.copyApart(user, at, n)
+		} else if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
 		} else if at, ok = tr.exchange(user, ends, at, n); !ok {
 			return ends.waiting(tr.Setup.source(w.id, tr.tau))
@@ -281,6 +283,19 @@ func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int
 	return at
 }
 
+// copyApart is the timed loop of copies from what a worker sends to where it receives.
+func (tr *trial) copyApart(user []byte, at, n int) (next int) {
+	stride, size, apart := tr.units*unitBytes, tr.Bytes, tr.apart()
+	last := tr.walk.units*unitBytes - stride
+	for range n {
+		shm.Copy(user[apart+at:apart+at+size], user[at:at+size])
+		if at += stride; at > last {
+			at = 0
+		}
+	}
+	return at
+}
+
 // check proves that the bytes which arrived are those that were sent, wherever
 // the trial's messages went. It is not timed.
 func (tr *trial) check(w int) error {
@@ -313,7 +328,10 @@ func (tr *trial) wrong(w, from, at int) error {
 func (tr *trial) checkMessage(w, at int) error {
 	begin, end := at*unitBytes, at*unitBytes+tr.Bytes
 	if tr.Setup.apart {
-		from, room := tr.Setup.source(w, tr.tau), tr.users[w].mem[tr.apart():]
+		from, room := w, tr.users[w].mem[tr.apart():]
+		if !tr.Setup.alone {
+			from = tr.Setup.source(w, tr.tau)
+		}
 		if bad := differ(room[begin:end], tr.patterns[from], begin); bad >= 0 {
 			return tr.wrong(w, from, bad)
 		}

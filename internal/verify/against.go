@@ -26,20 +26,15 @@ type Against struct {
 	Segment, Degree int
 
 	models []model.Coster // in the order of AgainstModels
-	// largest m that was measured: no context is taken beyond it but of a larger message.
-	largest int
-	fresh   bool // exchanges of what nobody touched before were measured
 }
 
-// NewAgainst predicts from a file. What ranks copy within themselves counts.
+// NewAgainst predicts from a file.
 func NewAgainst(f *params.File, c model.Choice) (*Against, error) {
-	c.LocalCopies = true
 	models, err := predictors(f, c, "taulop", "lognp")
 	if err != nil {
 		return nil, err
 	}
-	p := models[0].(*model.Predictor)
-	return &Against{Predictor: p, models: models, largest: p.Largest, fresh: p.In(collective.Call{}).(model.TauLop).Fresh != nil}, nil
+	return &Against{Predictor: models[0].(*model.Predictor), models: models}, nil
 }
 
 // Chosen is what of a benchmark's times is compared; its zero value is all.
@@ -190,16 +185,12 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 
 // neighbours predicts count messages at once, times over. Both suites send from
 // one buffer and receive into another, of m bytes each, and either takes its room
-// in the cache, in a ping-pong too. Where fresh exchanges were measured, both were
-// there already.
+// in the cache, in a ping-pong too.
 func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern, times int) error {
-	context := min(2*row.Bytes, max(row.Bytes, a.largest))
-	if pattern == collective.Exchange && a.fresh {
-		context = row.Bytes
-	}
 	return a.candidate(row, &row.Predicted, &collective.Schedule{
-		Call: collective.Call{P: row.P, M: context},
-		Unit: row.Bytes,
+		Call:    collective.Call{P: row.P, M: row.Bytes},
+		Unit:    row.Bytes,
+		Touched: 2 * row.Bytes,
 		Blocks: []collective.Block{{
 			Repeat: times,
 			Stages: []collective.Stage{{Phase: row.Benchmark, Pattern: pattern, Fresh: pattern == collective.Exchange, Shape: []collective.Batch{{Count: count, Bytes: row.Bytes}}}},

@@ -122,29 +122,22 @@ func TestAgainstMeans(t *testing.T) {
 
 // Messages have two buffers in each rank, and a broadcast one.
 func TestAgainstContext(t *testing.T) {
-	for _, tt := range []struct {
-		kind       mpibench.Kind
-		m, largest int
-		want       int
-	}{
-		{mpibench.Message, 1024, 4096, 2048}, {mpibench.Sendrecv, 1024, 4096, 2048}, {mpibench.Exchange, 2048, 4096, 4096},
-		{mpibench.Message, 3000, 4096, 4096}, // not beyond what was measured
-		{mpibench.Message, 8192, 4096, 8192}, // but of a message that is
-		{"bcast", 1024, 4096, 1024},
-	} {
+	for kind, want := range map[mpibench.Kind]int{mpibench.Message: 2048, mpibench.Sendrecv: 2048, mpibench.Exchange: 2048, "bcast": 1024} {
 		seen := &recorder{}
-		a := Against{models: []model.Coster{seen}, largest: tt.largest}
-		_, err := a.Compare([]mpibench.Time{{Kind: tt.kind, P: 2, Bytes: tt.m, Microseconds: 1}})
-		if got := seen.context; err != nil || got != tt.want {
-			t.Errorf("%s of %d: in the context of %d, %v; want %d", tt.kind, tt.m, got, err, tt.want)
+		a := Against{models: []model.Coster{seen}}
+		_, err := a.Compare([]mpibench.Time{{Kind: kind, P: 2, Bytes: 1024, Microseconds: 1}})
+		if err != nil || seen.touched != want {
+			t.Errorf("%s: ranks touch %d bytes, %v; want %d", kind, seen.touched, err, want)
 		}
 	}
 }
 
-// A recorder is a model that remembers in what context it was asked.
-type recorder struct{ context int }
+// A recorder is a model that remembers how much ranks touched of what it was asked first.
+type recorder struct{ touched int }
 
 func (r *recorder) Cost(s *collective.Schedule) (model.Cost, error) {
-	r.context = s.Call.M
+	if r.touched == 0 {
+		r.touched = s.Footprint(0)
+	}
 	return model.Cost{}, nil
 }

@@ -112,7 +112,6 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 	if err := cases(); err != nil {
 		return nil, engine.Refuse(err)
 	}
-	e.Cases = append(e.Cases, LocalCopies(e.Cases)...)
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
 		return nil, err
@@ -336,7 +335,7 @@ func (e *Experiment) plan() (*params.File, error) {
 func (e *Experiment) models(names ...string) (by map[bool][]model.Coster, lacking error) {
 	by = make(map[bool][]model.Coster)
 	for _, off := range e.Caches {
-		models, err := predictors(cmp.Or(e.Params, e.File), model.Choice{OffCache: off, Operator: operator, LocalCopies: true, LocalCopy: e.localCopy(off)}, names...)
+		models, err := predictors(cmp.Or(e.Params, e.File), model.Choice{OffCache: off, Operator: operator}, names...)
 		if err != nil {
 			lacking = cmp.Or(lacking, err)
 			continue
@@ -411,7 +410,7 @@ func (e *Experiment) Collectives() (doc *Result, lacking error) {
 	doc = &Result{Setting: e.setting()}
 	for _, off := range e.Caches {
 		if by := models[off]; by != nil {
-			m := by[2].(*model.Predictor).In(collective.Call{}).(model.LogGP)
+			m := by[2].(*model.Predictor).In(nil).(model.LogGP)
 			doc.LogGP = append(doc.LogGP, LogGP{off, m.Latency, m.Overhead, m.Gap, m.GapPerByte})
 		}
 	}

@@ -3,8 +3,6 @@ package verify
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
@@ -52,32 +50,19 @@ type schedules struct {
 func (c Case) Key() params.Key {
 	call := c.Schedule.Call
 	k := params.Key{Kind: params.CollectiveCell, Placement: numa.Local, OffCache: c.OffCache, Tau: call.P, Bytes: call.M, Variant: c.Name}
-	switch {
-	case c.Name == collective.LocalCopy:
-		k.Variant = localPrefix + strconv.Itoa(c.Schedule.Blocks[0].Stages[0].Shape[0].Count)
-	case PatternOf(c.Name) != c.Name:
+	if PatternOf(c.Name) != c.Name {
 		k.Kind = params.PatternCell
 	}
 	return k
 }
 
-// localPrefix begins the variant of local copies by so many ranks at once.
-const localPrefix = "local-copy-"
-
 // caseOf is the case of a key.
 func caseOf(k params.Key, element int) (Case, error) {
-	ranks, local := strings.CutPrefix(k.Variant, localPrefix)
 	switch {
 	case k.Kind == params.PatternCell:
 		return patternCase(k)
 	case k.Variant == Message:
 		return MessageCase(k.Bytes, k.OffCache)
-	case local:
-		n, err := strconv.Atoi(ranks)
-		if err != nil || n < 1 || n > k.Tau {
-			return Case{}, fmt.Errorf("%q is no local copy", k.Variant)
-		}
-		return Case{collective.LocalCopy, k.OffCache, collective.LocalCopies(k.Tau, n, k.Bytes)}, nil
 	}
 	a, err := collective.Lookup(k.Variant)
 	if err != nil {

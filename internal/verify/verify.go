@@ -40,34 +40,6 @@ func MessageCase(m int, off bool) (Case, error) {
 	return Case{Message, off, s}, err
 }
 
-// LocalCopies are the local copies that occur in cases, to be measured for what
-// the cases cost. Bare copies of a sweep do not say that, for they write where
-// they have just read.
-func LocalCopies(cases []Case) (copies []Case) {
-	seen := make(map[localCopy]bool)
-	for _, c := range cases {
-		for _, b := range c.Schedule.Blocks {
-			for _, stage := range b.Stages {
-				if stage.Pattern != collective.Local {
-					continue
-				}
-				k := localCopy{c.Schedule.Call.P, stage.Shape[0].Count, stage.Shape[0].Bytes, c.OffCache}
-				if !seen[k] {
-					seen[k] = true
-					copies = append(copies, Case{collective.LocalCopy, k.offCache, collective.LocalCopies(k.p, k.ranks, k.bytes)})
-				}
-			}
-		}
-	}
-	return copies
-}
-
-// A localCopy is one by some of p ranks at once.
-type localCopy struct {
-	p, ranks, bytes int
-	offCache        bool
-}
-
 // Bytes is what all ranks' buffers take.
 func (c Case) Bytes() (n int64) {
 	for rank := range c.Schedule.Call.P {
@@ -178,21 +150,6 @@ func (r Runs) Measured() (n int) {
 	return n
 }
 
-// localCopy is what local copies were measured to take, in seconds.
-func (r Runs) localCopy(off bool) func(ranks, m, tau int) (seconds float64, known bool) {
-	times := make(map[[3]int]float64)
-	for _, c := range r.Cases {
-		if t := r.of(c); c.Name == collective.LocalCopy && c.OffCache == off && !math.IsNaN(t.Center) {
-			of := c.Schedule.Blocks[0].Stages[0].Shape[0]
-			times[[3]int{c.Schedule.Call.P, of.Bytes, of.Count}] = t.Center / 1e9
-		}
-	}
-	return func(ranks, m, tau int) (float64, bool) {
-		seconds, known := times[[3]int{ranks, m, tau}]
-		return seconds, known
-	}
-}
-
 // Rows puts beside each case that was measured what the models say of it, those of user
 // data in cache or off it in the order of Models. A row has no predictions where they
 // cannot be made; then there is also an error, the first.
@@ -209,7 +166,7 @@ func (r Runs) Rows(models map[bool][]model.Coster) (rows []Row, lacking error) {
 func (r Runs) measured() (rows []Row) {
 	for _, c := range r.Cases {
 		t, call := r.of(c), c.Schedule.Call
-		if c.Name != collective.LocalCopy && !math.IsNaN(t.Center) {
+		if !math.IsNaN(t.Center) {
 			rows = append(rows, Row{Name: c.Name, P: call.P, Bytes: call.M, OffCache: c.OffCache, Measured: t,
 				Predicted: []Prediction{}, Forced: r.Forced[call.P], schedule: c.Schedule})
 		}

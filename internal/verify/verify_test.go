@@ -91,7 +91,6 @@ func TestRuns(t *testing.T) {
 		}
 		runs.Cases = append(runs.Cases, c, Case{a.String(), off, s})
 	}
-	runs.Cases = append(runs.Cases, LocalCopies(runs.Cases)...)
 	request := schedules{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{2: 1 << 20}, Operator: "SUM_I", cases: runs.Cases}
 	runs.File = surveytest.Run(t, m, Survey, request)
 	rows, err := runs.Rows(fixedModels())
@@ -131,7 +130,7 @@ func TestCaseOf(t *testing.T) {
 		cases = append(cases, of...)
 	}
 	message, _ := MessageCase(99, false)
-	cases = append(append(cases, message), LocalCopies(cases)...)
+	cases = append(cases, message)
 	seen := make(map[params.Key]bool)
 	for _, c := range cases {
 		k := c.Key()

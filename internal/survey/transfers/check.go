@@ -3,7 +3,6 @@ package transfers
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -37,14 +36,14 @@ func Check(p *params.Plan) error {
 // cells are at least as many as the plan's keys, counted without listing them.
 func cells(p *params.Plan) int64 {
 	known := 1 // the isolated transfer
-	for _, s := range setups.All {
-		if slices.Contains(p.Setups, s.Name) {
+	for _, name := range p.Setups {
+		if _, err := setups.Lookup(name); err == nil {
 			known++
 		}
 	}
 	policies, taus := int64(len(p.Policies)), int64(len(p.Taus))
 	sized := int64(len(p.Caches)) * int64(len(p.Sizes))
-	n := policies * taus * (int64(known)*(sized+1) + sized)
+	n := policies * taus * (int64(known)*(sized+1) + 2*sized)
 	if !p.NoGamma {
 		n += taus * int64(len(operators(*p))) * int64(len(p.Sizes))
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Sizes are the 30 customary message sizes of τ-Lop parameter files, in bytes.
+// Sizes are the 30 customary message sizes of τ-Lop parameter files, in bytes, and two
+// above, for what segments cost ranks that touch more in a call than one message.
 var Sizes = []int{
 	1, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144, 7168, 8192, 16384,
 	32768, 49152, 65536, 98304, 131072, 196608, 262144, 393216, 524288, 786432,
-	1048576, 1572864, 2097152, 3145728, 4194304,
+	1048576, 1572864, 2097152, 3145728, 4194304, 8388608, 16777216,
 }
 
 // Taus are the numbers of concurrent transfers worth measuring on n cores:
@@ -48,12 +49,16 @@ func Keys(p params.Plan, cpus int) []params.Key {
 	for _, policy := range p.Policies {
 		for _, tau := range p.Taus {
 			for _, name := range p.Setups {
+				if name == setups.Sendrecv.Name && tau == 1 && cpus >= setups.Isolated.Workers(1) {
+					continue // the column τ = 1 is that of isolated transfers
+				}
 				if s, err := setups.Lookup(name); err == nil && s.Check(tau) == nil {
 					ks = append(ks, params.Key{Kind: params.NullCell, Setup: name, Placement: policy, Tau: tau})
 					ks = append(ks, sized(p, params.Key{Kind: params.TransferCell, Setup: name, Placement: policy, Tau: tau})...)
 				}
 			}
 			ks = append(ks, sized(p, params.Key{Kind: params.CopyCell, Placement: policy, Tau: tau})...)
+			ks = append(ks, sized(p, params.Key{Kind: params.OwnCell, Placement: policy, Tau: tau})...)
 		}
 		if slices.Contains(p.Taus, 1) && cpus >= setups.Isolated.Workers(1) {
 			isolated := params.Key{Kind: params.TransferCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}
@@ -74,6 +79,9 @@ func Keys(p params.Plan, cpus int) []params.Key {
 	for _, tau := range p.Taus {
 		for _, o := range operators(p) {
 			for i, m := range p.Sizes {
+				if i > 0 && m > mostReduced {
+					break
+				}
 				if m < o.Element { // the smallest vector that there is
 					if i+1 < len(p.Sizes) && p.Sizes[i+1] <= o.Element {
 						continue
@@ -86,6 +94,9 @@ func Keys(p params.Plan, cpus int) []params.Key {
 	}
 	return ks
 }
+
+// mostReduced is the longest vector that is reduced, in bytes: longer ones are as far away.
+const mostReduced = 4 << 20
 
 // operators are those that a plan measures, of which it may name some that there are
 // no more.
@@ -170,6 +181,8 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 		}
 	case params.CopyCell, params.OverheadCell:
 		tr.Setup, tr.Segments = setups.Bare, 1
+	case params.OwnCell:
+		tr.Setup, tr.Segments = setups.Own, 1
 	case params.GammaCell:
 		o, err := reduce.Lookup(k.Operator)
 		if err != nil {

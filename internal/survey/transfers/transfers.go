@@ -24,8 +24,8 @@ var Survey = survey.Register(&survey.Survey{
 // A Request is a plan.
 type Request struct{ params.Plan }
 
-// Cells are all of the plan, by worth: segments at every τ before other sizes, γ
-// last.
+// Cells are all of the plan, by worth: segments at every τ before other sizes, those of
+// the first setup before others, γ last.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, k := range Keys(r.Plan, m.Allowed.Len()) {
 		tr, _, err := trial(r.Plan, k)
@@ -37,7 +37,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 			c.K, c.Transfers = tr.K, tr.Setup.Transfers
 		}
 		if k.OffCache { // filled alike: those of a team and a setup, or of round trips
-			c.Group = fmt.Sprint(k.Placement, k.Kind == params.PRTTCell, k.Setup, workers(k, tr.Setup))
+			c.Group = fmt.Sprint(k.Placement, k.Kind == params.PRTTCell, tr.Setup.Name, workers(k, tr.Setup))
 		}
 		cells = append(cells, c)
 	}
@@ -49,14 +49,16 @@ func (r Request) tier(k params.Key) int {
 	switch {
 	case k.Kind == params.NullCell, k.Kind == params.TransferCell && k.Bytes == r.SegmentBytes:
 		return 0
-	case k.Kind == params.TransferCell, k.Kind == params.OverheadCell:
+	case k.Kind == params.OverheadCell, k.Kind == params.TransferCell && (k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]):
 		return 1
-	case k.Kind == params.CopyCell, k.Kind == params.PRTTCell:
+	case k.Kind == params.TransferCell, k.Kind == params.OwnCell:
 		return 2
-	case slices.Contains(common, k.Operator):
+	case k.Kind == params.CopyCell, k.Kind == params.PRTTCell:
 		return 3
+	case slices.Contains(common, k.Operator):
+		return 4
 	}
-	return 4
+	return 5
 }
 
 // common are the operators that programs use most.

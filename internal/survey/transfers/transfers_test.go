@@ -26,7 +26,7 @@ func TestTaus(t *testing.T) {
 
 // The plan of the paper's scale: every cell once, and each can be measured.
 func TestKeys(t *testing.T) {
-	p := params.Plan{Setups: []string{"ring", "ping"}, Policies: []numa.Policy{numa.Local, numa.Spread}, Sizes: Sizes,
+	p := params.Plan{Setups: []string{"ring", "ping", "sendrecv"}, Policies: []numa.Policy{numa.Local, numa.Spread}, Sizes: Sizes,
 		Taus: []int{1, 2, 3}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}
 	ks := Keys(p, 4)
 	seen := make(map[params.Key]bool)
@@ -43,12 +43,13 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%+v: trial %+v, %g times, %v", k, tr, times, err)
 		}
 	}
-	// Two placements, two states of the cache, 30 sizes: ring at three τ, ping at
-	// one, isolated; copies at three τ.
+	// Two placements, two states of the cache, 32 sizes: ring at three τ, ping at
+	// one, sendrecv at two, isolated; copies of both kinds at three τ; of two sizes no γ.
 	for kind, want := range map[params.Kind]int{
-		params.TransferCell: 2 * 2 * 30 * (3 + 1 + 1),
-		params.NullCell:     2 * (3 + 1 + 1),
-		params.CopyCell:     2 * 2 * 30 * 3,
+		params.TransferCell: 2 * 2 * 32 * (3 + 1 + 2 + 1),
+		params.NullCell:     2 * (3 + 1 + 2 + 1),
+		params.CopyCell:     2 * 2 * 32 * 3,
+		params.OwnCell:      2 * 2 * 32 * 3,
 		params.OverheadCell: 1,
 		params.GammaCell:    3 * 18 * 30,
 	} {
@@ -56,8 +57,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%d cells of kind %s, want %d", count[kind], kind, want)
 		}
 	}
-	if n := len(Keys(p, 1)); n != len(ks)-2*(2*30+1) {
-		t.Errorf("on one CPU %d cells of %d: isolated needs two", n, len(ks))
+	if n := len(Keys(p, 1)); n != len(ks) {
+		t.Errorf("on one CPU %d cells of %d: sendrecv of τ = 1 takes the place of isolated, which needs two", n, len(ks))
 	}
 }
 
