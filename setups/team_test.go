@@ -337,7 +337,10 @@ func TestNoLeaks(t *testing.T) {
 	for range 1000 {
 		once()
 	}
-	time.Sleep(50 * time.Millisecond) // threads die a little after their goroutines
+	// Threads die a little after their goroutines.
+	for deadline := time.Now().Add(time.Minute); count("/proc/self/task") > threads && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if n := count("/proc/self/task"); n > threads+5 {
 		t.Errorf("%d threads after a thousand runs, %d before", n, threads)
 	}

@@ -12,16 +12,6 @@ import (
 	"time"
 )
 
-// build builds the program.
-func build(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "taulop")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return program
-}
-
 // A full disk and a read-only one are a sentence, and nothing is left on them. They
 // are mounts that only the child sees.
 func TestDiskRefused(t *testing.T) {
@@ -62,7 +52,7 @@ func TestDiskStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		held := false // its file is open
-		for deadline := time.Now().Add(20 * time.Second); !held && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !held && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			links, _ := filepath.Glob("/proc/[0-9]*/fd/*") // of a launch
 			for _, link := range links {
 				to, _ := os.Readlink(link)

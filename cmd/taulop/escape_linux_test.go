@@ -46,7 +46,7 @@ func terminal(t *testing.T) (side *os.File, shown func() string) {
 		select {
 		case text := <-read:
 			return text
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("the terminal is still open")
 			return ""
 		}

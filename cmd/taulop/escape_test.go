@@ -276,14 +276,19 @@ const twoSuites = "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t
 	"# OSU MPI Broadcast Latency Test v5.3\n# Size       Avg Latency(us)\n1024   0.5\n# OSU MPI Multiple Bandwidth Test\n# Size  MB/s\n8  5\n"
 
 func TestParameterFilesDoNotSteerTerminals(t *testing.T) {
-	dir := t.TempDir()
+	dir := scratch(t)
 	clean := talkative(t, dir)
 	document := load(t, clean)
 	imb := save(t, dir, "imb.txt", strings.SplitAfter(twoSuites, "\n\n")[0])
 	n := 0
 	mutants(t, document, func(where, text string) {
 		n++
-		file, fresh := save(t, dir, "planted.json", text), filepath.Join(dir, fmt.Sprint("fresh", n))
+		file, made := save(t, dir, "planted.json", text), filepath.Join(dir, "made")
+		if err := os.Mkdir(made, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(made)
+		fresh := filepath.Join(made, "fresh")
 		for i, line := range readers(file, clean, imb, fresh) {
 			if line[0] == "plot" && (n+i)%5 != 0 { // they take most of the time
 				continue
@@ -296,7 +301,7 @@ func TestParameterFilesDoNotSteerTerminals(t *testing.T) {
 }
 
 func TestVerificationsDoNotSteerTerminals(t *testing.T) {
-	dir := t.TempDir()
+	dir := scratch(t)
 	_, _, verification := plottable(t, dir)
 	mutants(t, load(t, verification), func(where, text string) {
 		file := save(t, dir, "planted.json", text)
@@ -324,7 +329,7 @@ func eachWord(text string, use func(where, text string)) {
 }
 
 func TestPublishedFilesDoNotSteerTerminals(t *testing.T) {
-	dir := t.TempDir()
+	dir := scratch(t)
 	clean := save(t, dir, "clean.txt", tinySHM)
 	eachWord(tinySHM, func(where, text string) {
 		file := save(t, dir, "planted.txt", text)
@@ -345,7 +350,7 @@ func TestPublishedFilesDoNotSteerTerminals(t *testing.T) {
 }
 
 func TestBenchmarksDoNotSteerTerminals(t *testing.T) {
-	dir := t.TempDir()
+	dir := scratch(t)
 	native, _, _ := plottable(t, dir)
 	eachWord(twoSuites, func(where, text string) {
 		file := save(t, dir, "planted.txt", text)
@@ -384,7 +389,7 @@ var anotherMachine = map[string]string{
 }
 
 func TestSysfsDoesNotSteerTerminals(t *testing.T) {
-	root := t.TempDir()
+	root := scratch(t)
 	for name, text := range anotherMachine {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -411,7 +416,7 @@ func TestSysfsDoesNotSteerTerminals(t *testing.T) {
 
 // What a user typed is repeated like what a file says.
 func TestWordsDoNotSteerTerminals(t *testing.T) {
-	dir := t.TempDir()
+	dir := scratch(t)
 	native, _, _ := plottable(t, dir)
 	for _, plant := range planted {
 		for _, line := range [][]string{

@@ -47,27 +47,27 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 	t.Helper()
 	all := make(map[string][]string)
 	for line, begins := range map[string]string{
-		"report -o OUT IN":                                                "<!DOCTYPE html>",
-		"compare -as ring -o OUT IN SHM":                                  "",
-		"export -format csv -o OUT IN":                                    "kind,setup",
-		"export -format benchfmt -o OUT IN":                               "# host",
-		"import -o OUT SHM":                                               "{\n  \"format\"",
-		"-quiet -time 2s -k 1,2 -o OUT 2 64B 2":                           "L(",
-		"-quiet -json -time 2s -k 1,2 -o OUT 2 64B 2":                     "{",
-		"copy -quiet -time 2s -launches 6 -tau 1 -m 64 -levels L1 -o OUT": "",
-		"pack -quiet -launches 6 -time 2s -cpus TWO -o OUT 1K8S":          "",
-		"access -quiet -launches 6 -time 2s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT": "",
-		"disk -quiet -time 1s -sizes 4K -file 64K -cache in -o OUT DIR":                              "",
-		"verify -quiet -against OSU -params SHM -o OUT":                                              "predicted:",
-		"verify -quiet -json -against OSU -params SHM -o OUT":                                        "{",
+		"report -o OUT IN":                                                 "<!DOCTYPE html>",
+		"compare -as ring -o OUT IN SHM":                                   "",
+		"export -format csv -o OUT IN":                                     "kind,setup",
+		"export -format benchfmt -o OUT IN":                                "# host",
+		"import -o OUT SHM":                                                "{\n  \"format\"",
+		"-quiet -launches 6 -time 30s -k 1,2 -o OUT 2 64B 2":               "L(",
+		"-quiet -json -launches 6 -time 30s -k 1,2 -o OUT 2 64B 2":         "{",
+		"copy -quiet -time 30s -launches 6 -tau 1 -m 64 -levels L1 -o OUT": "",
+		"pack -quiet -launches 6 -time 30s -cpus TWO -o OUT 1K8S":          "",
+		"access -quiet -launches 6 -time 30s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT": "",
+		"disk -quiet -launches 6 -time 30s -sizes 4K -file 64K -cache in -o OUT DIR":                  "",
+		"verify -quiet -against OSU -params SHM -o OUT":                                               "predicted:",
+		"verify -quiet -json -against OSU -params SHM -o OUT":                                         "{",
 		"plot l-m -o OUT.svg IN": "<?xml",
-		"copy -quiet -time 2s -launches 6 -tau 1 -m 64 -levels L1 -o OUT.json":                            "{\n  \"format\"",
-		"copy -quiet -json -time 2s -launches 6 -tau 1 -m 64 -levels L1 -o OUT":                           "{\n  \"format\"",
-		"access -quiet -launches 6 -time 2s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT.json": "{\n  \"format\"",
-		"disk -quiet -time 1s -sizes 4K -file 64K -cache in -o OUT.json DIR":                              "{\n  \"format\"",
-		"pairs -quiet -launches 6 -time 2s -cpus TWO -o OUT.json":                                         "{\n  \"format\"",
-		"sweep -quiet -budget 2s -cache in -gamma=false -tau 1 -sizes 64 -o OUT.json":                     "{\n  \"format\"",
-		"verify -quiet -patterns -time 8s -cache in -P 2 -m 64:1K -save OUT.json permutation":             "{\n  \"format\"",
+		"copy -quiet -time 30s -launches 6 -tau 1 -m 64 -levels L1 -o OUT.json":                            "{\n  \"format\"",
+		"copy -quiet -json -time 30s -launches 6 -tau 1 -m 64 -levels L1 -o OUT":                           "{\n  \"format\"",
+		"access -quiet -launches 6 -time 30s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT.json": "{\n  \"format\"",
+		"disk -quiet -launches 6 -time 30s -sizes 4K -file 64K -cache in -o OUT.json DIR":                  "{\n  \"format\"",
+		"pairs -quiet -launches 6 -time 30s -cpus TWO -o OUT.json":                                         "{\n  \"format\"",
+		"sweep -quiet -launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64 -o OUT.json":         "{\n  \"format\"",
+		"verify -quiet -patterns -time 8s -cache in -P 2 -m 64:1K -save OUT.json permutation":              "{\n  \"format\"",
 	} {
 		words := []string{begins}
 		for _, word := range strings.Fields(line) {
@@ -204,7 +204,7 @@ func TestSweepOutlastsFullDisk(t *testing.T) {
 		save(t, dir, "filler", strings.Repeat("x", 1<<20))
 		said := &onWarning{do: func() { os.Remove(filler) }}
 		var out bytes.Buffer
-		err := sweepCommand(context.Background(), &out, said, strings.Fields("-budget 3s -cache in -gamma=false -tau 1 -sizes 64,1K -o "+file))
+		err := sweepCommand(context.Background(), &out, said, strings.Fields("-launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64,1K -o "+file))
 		if err != nil || strings.Count(said.String(), "tries again") != 1 || strings.Contains(out.String(), `"format"`) {
 			t.Errorf("%v\n%s\n%s", err, out.String(), said.String())
 		}
@@ -229,7 +229,7 @@ func TestSweepKeepsFilesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweep := func(file string) error {
-		_, _, err := run(t, strings.Fields("sweep -quiet -budget 1s -cache in -gamma=false -tau 1 -sizes 64 -o "+dir+"/"+file)...)
+		_, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64 -o "+dir+"/"+file)...)
 		return err
 	}
 	if err := sweep("x"); err != nil {
@@ -261,7 +261,7 @@ func TestNoLocks(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.json")
 	sandbox.Without(t, unix.SYS_FLOCK, unix.ENOSYS, func() {
-		_, errOut, err := run(t, strings.Fields("sweep -budget 1s -cache in -gamma=false -tau 1 -sizes 64 -o "+file)...)
+		_, errOut, err := run(t, strings.Fields("sweep -launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64 -o "+file)...)
 		if err != nil || !strings.Contains(errOut, "see to it that no other sweep writes") {
 			t.Errorf("%v\n%s", err, errOut)
 		}

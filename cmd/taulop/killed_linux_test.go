@@ -17,25 +17,27 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// TestSweepSurvivesKilledLaunches kills fifty launches at random moments. Whatever
-// a launch had written into the journal by then is in the file at the end.
+// killsEnv is how often the tests of sweeps kill something.
+const killsEnv = "TAULOP_KILLS"
+
+// TestSweepSurvivesKilledLaunches kills launches, one half at random moments, the other
+// when they have measured something. Whatever a launch had written into the journal by
+// then is in the file at the end.
 func TestSweepSurvivesKilledLaunches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
 	dir := t.TempDir()
-	program, file := filepath.Join(dir, "taulop"), filepath.Join(dir, "host.json")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	plan := []string{"sweep", "-cache", "in", "-gamma=false", "-launches", "30", "-tau", "1,2", "-budget", "120s", "-o", file}
+	program, file := build(t), filepath.Join(dir, "host.json")
+	most := times(t, killsEnv, 12)
+	plan := []string{"sweep", "-cache", "in", "-gamma=false", "-launches", "30", "-tau", "1,2", "-budget", "600s", "-o", file}
 	resume := []string{"sweep", "-resume", file}
 	random := randtest.New(t)
 	found := make(map[string]bool) // lines of journals
 	var said bytes.Buffer
 	kills, runs := 0, 0
-	for args := plan; kills < 50; args = resume {
-		if runs++; runs > 20 {
+	for args := plan; kills < most; args = resume {
+		if runs++; runs > most {
 			t.Fatalf("%d runs for %d kills: %s", runs, kills, said.String())
 		}
 		cmd := exec.Command(program, args...)
@@ -45,12 +47,20 @@ func TestSweepSurvivesKilledLaunches(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		for running := true; running && kills < 50; {
-			select {
-			case <-ended:
-				running = false
+		for running := true; running && kills < most; {
+			wait, seen := time.After(time.Duration(20+random.IntN(600))*time.Millisecond), len(found)
+			for waiting := true; waiting; {
+				select {
+				case <-ended:
+					waiting, running = false, false
+				case <-wait:
+					readJournals(t, dir, found)
+					waiting = kills%2 == 1 && len(found) == seen
+					wait = time.After(20 * time.Millisecond)
+				}
+			}
+			if !running {
 				continue
-			case <-time.After(time.Duration(20+random.IntN(600)) * time.Millisecond):
 			}
 			for _, launch := range children(cmd.Process.Pid) {
 				if syscall.Kill(launch, syscall.SIGKILL) == nil {
@@ -59,12 +69,12 @@ func TestSweepSurvivesKilledLaunches(t *testing.T) {
 			}
 			readJournals(t, dir, found)
 		}
-		if kills == 50 { // the next run resumes the rest
+		if kills >= most { // the next run resumes the rest
 			cmd.Process.Signal(syscall.SIGINT)
 			<-ended
 		}
 	}
-	if out, err := exec.Command(program, "sweep", "-resume", file, "-budget", "20s").CombinedOutput(); err != nil && !strings.Contains(string(out), "incomplete") {
+	if out, err := exec.Command(program, "sweep", "-resume", file, "-budget", "5s").CombinedOutput(); err != nil && !strings.Contains(string(out), "incomplete") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	f, err := params.ReadFile(file)
@@ -88,10 +98,10 @@ func TestSweepSurvivesKilledLaunches(t *testing.T) {
 			died++
 		}
 	}
-	if len(found) == 0 || died < 25 { // a launch that dies before its first reading is no launch of the file
+	if len(found) == 0 || died < most/4 { // a launch that dies before its first reading is no launch of the file
 		t.Errorf("%d visits were seen and %d launches died, of %d kills", len(found), died, kills)
 	}
-	if n := strings.Count(said.String(), "died"); n < 25 {
+	if n := strings.Count(said.String(), "died"); n < most/4 {
 		t.Errorf("%d kills, and %d were told:\n%s", kills, n, said.String())
 	}
 }

@@ -68,25 +68,38 @@ func TestBadVerify(t *testing.T) {
 	}
 }
 
+// read decodes the document that a command wrote, unless it failed: for lack of time,
+// it says.
+func read(t *testing.T, file string, failed error, doc any) bool {
+	t.Helper()
+	if failed != nil && !strings.Contains(failed.Error(), "too short") {
+		t.Fatal(failed)
+	}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, doc)
+	}
+	if failed == nil && err != nil {
+		t.Fatal(err)
+	}
+	return failed == nil
+}
+
 // It measures, checks and predicts; how well is not for a test to say.
 func TestVerifies(t *testing.T) {
 	needLinux(t)
 	file := filepath.Join(t.TempDir(), "v.json")
-	_, errOut, err := run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", "15s", "-force", "-P", "2", "-json", "-o", file,
-		"message", "allgather:ring", "barrier")
-	if err != nil {
-		t.Fatal(err)
-	}
+	var doc report.Verification
+	var errOut string
+	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
+		var err error
+		_, errOut, err = run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", budget.String(), "-force", "-P", "2", "-json", "-o", file,
+			"message", "allgather:ring", "barrier")
+		doc = report.Verification{}
+		return read(t, file, err, &doc) && doc.Rounds >= 3
+	})
 	if !strings.Contains(errOut, "taulop: warning: ") {
 		t.Errorf("no warnings: %q", errOut)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc report.Verification
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
 	}
 	if len(doc.Rows) != 5 || doc.Rounds < 3 || len(doc.LogGP) != 1 || len(doc.Means) != 4 {
 		t.Fatalf("%d rows of %d rounds, %d LogGP, %d means", len(doc.Rows), doc.Rounds, len(doc.LogGP), len(doc.Means))
@@ -115,18 +128,13 @@ func TestVerifiesPatterns(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()
 	file, save := filepath.Join(dir, "v.json"), filepath.Join(dir, "host.json")
-	_, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", "15s", "-force", "-P", "2", "-json", "-o", file, "-save", save, "ping-pong")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var doc report.Patterns
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
+	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
+		os.Remove(save)
+		_, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-force", "-P", "2", "-json", "-o", file, "-save", save, "ping-pong")
+		doc = report.Patterns{}
+		return read(t, file, err, &doc) && doc.Rounds >= 3
+	})
 	if len(doc.Rows) != 2*5 || doc.Rounds < 3 || len(doc.Fits) != 3 || len(doc.Means) != 3 || len(doc.FittedSizes) != 3 || len(doc.Patterns) != 2 {
 		t.Fatalf("%d rows of %d rounds, %d fits, %d means", len(doc.Rows), doc.Rounds, len(doc.Fits), len(doc.Means))
 	}
@@ -148,7 +156,11 @@ func TestVerifiesPatterns(t *testing.T) {
 	if len(times) != 2 || times["permutation-1"] != 5 || times["ping-pong-0-1"] != 5 {
 		t.Errorf("cells by variant: %v", times)
 	}
-	out, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", "3s", "-force", "-P", "2", "-quiet", "-params", save)
+	var out string
+	longEnough(t, 2*time.Second, func(budget time.Duration) bool {
+		out, _, err = run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-force", "-P", "2", "-quiet", "-params", save)
+		return err == nil && strings.Contains(out, "permutation-d")
+	})
 	if err != nil || !strings.Contains(out, "permutation-d") || !strings.Contains(out, "parameters: "+save) {
 		t.Errorf("from the file: %v, %s", err, out)
 	}
@@ -162,12 +174,14 @@ func TestStoppedPatterns(t *testing.T) {
 		flags []string
 		want  string
 	}{{[]string{"-save", save}, "the patterns that were are in " + save}, {nil, "were measured"}} {
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(6*time.Second, cancel)
-		var out, errOut strings.Builder
-		line := append([]string{"-patterns", "-cache", "in", "-m", "1K:1M", "-time", "20s", "-force", "-P", "2"}, tt.flags...)
-		err := verifyCommand(ctx, &out, &errOut, append(line, "ping-pong"))
-		cancel()
+		var out strings.Builder
+		var err error
+		stoppedInTime(t, func(ctx context.Context, after time.Duration) bool {
+			out.Reset()
+			line := append([]string{"-patterns", "-cache", "in", "-m", "1K:1M", "-time", (4 * after).String(), "-force", "-P", "2"}, tt.flags...)
+			err = verifyCommand(ctx, &out, io.Discard, append(line, "ping-pong"))
+			return strings.Contains(out.String(), "ping-pong")
+		})
 		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out.String(), "ping-pong") {
 			t.Errorf("%v: exit %d, %v, printed %q; want %q", tt.flags, exitStatus(err), err, &out, tt.want)
 		}
@@ -209,12 +223,17 @@ func TestLacking(t *testing.T) {
 func TestUnsavedPatterns(t *testing.T) {
 	needLinux(t)
 	dir := filepath.Join(t.TempDir(), "full")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	var out strings.Builder
-	defer time.AfterFunc(2*time.Second, func() { os.RemoveAll(dir) }).Stop()
-	err := verifyCommand(t.Context(), &out, io.Discard, strings.Fields("-patterns -cache in -m 2K:32K -time 5s -force -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
+	var err error
+	longEnough(t, 4*time.Second, func(budget time.Duration) bool {
+		out.Reset()
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		defer time.AfterFunc(budget/4, func() { os.RemoveAll(dir) }).Stop()
+		err = verifyCommand(t.Context(), &out, io.Discard, strings.Fields("-patterns -cache in -m 2K:32K -time "+budget.String()+" -force -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
+		return strings.Contains(out.String(), "ping-pong-i-j") && exitStatus(err) == 1
+	})
 	if exitStatus(err) != 1 || !strings.Contains(out.String(), "ping-pong-i-j") {
 		t.Errorf("%v, %s", err, &out)
 	}

@@ -63,7 +63,7 @@ func TestLongNames(t *testing.T) {
 			if err == nil {
 				err = c.Write(io.Discard, "svg", ColumnWidth)
 			}
-			if took := time.Since(began); err != nil || took > 5*time.Second {
+			if took := time.Since(began); err != nil || took > time.Minute {
 				t.Errorf("%s of a name with %d letters: %v, %v", kind, len(name), took, err)
 			}
 		}

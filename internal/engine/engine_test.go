@@ -92,7 +92,7 @@ func (samplerFunc) Warnings() []error { return nil }
 func (samplerFunc) Close()            {}
 
 func experiment(n int, m *simulated) *Experiment {
-	x := &Experiment{File: &params.File{}, Time: 6 * time.Second, Start: m.start}
+	x := &Experiment{File: &params.File{}, Time: time.Minute, Start: m.start}
 	for i := range n {
 		x.Cells = append(x.Cells, Cell{Survey: "simulated", Cell: params.Cell{Key: params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: 1, Bytes: i + 1}}})
 		if m.centers == nil {
@@ -278,7 +278,7 @@ func TestCancel(t *testing.T) {
 	if err := x.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 10*time.Second || len(x.File.Cells) < 10 {
+	if took := time.Since(began); took > time.Minute || len(x.File.Cells) < 10 {
 		t.Errorf("%d cells after %v", len(x.File.Cells), took)
 	}
 }

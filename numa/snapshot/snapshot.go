@@ -6,6 +6,7 @@ import (
 	"archive/tar"
 	"compress/bzip2"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,6 +21,9 @@ func Dir(t testing.TB) string {
 	shared := os.Getenv("TAULOP_SHARED")
 	if shared == "" {
 		t.Skip("TAULOP_SHARED is not set")
+	}
+	if testing.Short() {
+		t.Skip("unpacking thousands of files takes most of a minute")
 	}
 	if !filepath.IsAbs(shared) {
 		t.Fatalf("TAULOP_SHARED is %s: tests run in their package's directory, so make it an absolute path", shared)
@@ -44,22 +48,37 @@ func Names(t testing.TB) []string {
 }
 
 // idle matches what no one here reads; leaving it packed saves most of the time.
-var idle = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|cpuidle|memory[0-9]|hugepages|device-tree|hwloc-nofile)|/(ways_of|number_of|physical_line|uevent|numastat|vmstat|.*throttle)`)
+var idle = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|cpuidle|memory[0-9]|hugepages|device-tree|hwloc-nofile)|/(ways_of|number_of|physical_line|uevent|numastat|vmstat|.*throttle)` +
+	`|/(write_policy|allocation_policy|cache_disable_[01]|driver|power|(die|cluster)_.*)$|/sys/(bus|module)/`)
 
 // Unpack writes the machine's files to a directory of the test's and returns the
 // one that sys and proc are in.
 func Unpack(t testing.TB, name string) string {
 	t.Helper()
-	archive, err := os.Open(filepath.Join(Dir(t), name+".tar.bz2"))
+	// In memory if there is room: disks take a millisecond a file.
+	if dir, err := os.MkdirTemp("/dev/shm", "taulop-snapshot-"); err == nil {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		if root, err := unpack(t, name, dir); err == nil {
+			return root
+		}
+	}
+	root, err := unpack(t, name, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return root
+}
+
+func unpack(t testing.TB, name, dir string) (string, error) {
+	archive, err := os.Open(filepath.Join(Dir(t), name+".tar.bz2"))
+	if err != nil {
+		return "", err
+	}
 	defer archive.Close()
-	dir := t.TempDir()
 	// Whatever paths and links an archive has, a Root keeps them in dir.
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	defer root.Close()
 	made := make(map[string]bool)
@@ -73,14 +92,14 @@ func Unpack(t testing.TB, name string) string {
 			err = write(root, made, entry, entries)
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", archive.Name(), err)
+			return "", fmt.Errorf("%s: %w", archive.Name(), err)
 		}
 	}
 	tops, err := os.ReadDir(dir)
 	if err != nil || len(tops) != 1 {
-		t.Fatalf("%s: want one directory at the top, got %v (%v)", archive.Name(), tops, err)
+		return "", fmt.Errorf("%s: want one directory at the top, got %v (%w)", archive.Name(), tops, err)
 	}
-	return filepath.Join(dir, tops[0].Name())
+	return filepath.Join(dir, tops[0].Name()), nil
 }
 
 func write(root *os.Root, made map[string]bool, entry *tar.Header, content io.Reader) error {

@@ -28,10 +28,19 @@ func only(names ...string) func(machine.Machine) bool {
 	return func(m machine.Machine) bool { return slices.Contains(names, m.Name) }
 }
 
+// typical are the machines on which two workers of two nodes have each of the
+// placements that there are: memory of their own, and that of another node. Only
+// tests that ask the kernel see any other difference.
+var typical = only("2nodes", "nomemory")
+
+const asking = "^(TestThisMachine|TestPin|TestNarrowAffinity|TestBind|TestPreferAndMove|TestPagesElsewhereAreRefused|TestMovedWorkerEndsTheRun)$"
+
 var checks = []check{
-	{name: "tests of numa", run: tests("numa")},
-	{name: "tests of shm", run: tests("shm")},
-	{name: "tests of setups", run: tests("setups", "-test.skip="+large+"|TestPagesLieWherePlaced")},
+	{name: "numa asks this kernel", run: tests("numa", "-test.run="+asking)},
+	{name: "setups ask this kernel", run: tests("setups", "-test.run="+asking)},
+	{name: "tests of numa", on: typical, run: tests("numa", "-test.skip="+asking)},
+	{name: "tests of shm", on: typical, run: tests("shm")},
+	{name: "tests of setups", on: typical, run: tests("setups", "-test.skip="+large+"|"+asking+"|TestPagesLieWherePlaced")},
 	{name: "large tests of setups", large: true, limit: 4 * time.Minute, run: tests("setups", "-test.run="+large)},
 	{name: "pages lie where placed", run: guest.pages},
 	{name: "topo counts right", run: guest.topo},
