@@ -1,7 +1,5 @@
 package collective
 
-import "iter"
-
 // LocalCopy is the name of a schedule that is no collective: ranks copy within
 // themselves. It is what their own blocks and vectors cost in others.
 const LocalCopy = "local copy"
@@ -25,14 +23,8 @@ func LocalCopies(p, n, m int) *Schedule {
 		},
 	}
 	s := &Schedule{Algorithm: &Algorithm{Collective: copies}, Call: Call{P: p, M: m, Element: 1}, Unit: m}
-	s.add(1, Stage{
-		Phase: LocalCopy, Pattern: Local,
-		Shape: shape(Batch{n, m}),
-		messages: func(int) iter.Seq[Message] {
-			return each(n, func(rank int) Message {
-				return Message{From: rank, To: rank, Src: Span{Send, 0, m}, Dst: Span{Recv, 0, m}}
-			})
-		},
+	s.add(1, n, Stage{Phase: LocalCopy, Pattern: Local}, func(_, rank int) Message {
+		return Message{From: rank, To: rank, Src: Span{Send, 0, m}, Dst: Span{Recv, 0, m}}
 	})
 	return s
 }
