@@ -59,20 +59,19 @@ func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 	}
 	r, ok := closest(terms, L, 0b100) // σ or κ or both may be held
 	a := r.cost[0]
-	if !ok || !(a > 0) || math.IsInf(1/a, 0) {
+	if !ok || !(a > 0) || math.IsInf(max(1, r.cost[1], r.cost[2])/a, 0) {
 		return Scalability{}, errors.New("the times fit no law")
 	}
-	s := Scalability{Lambda: Coefficient{Value: 1 / a, Error: math.Sqrt(r.covariance[0][0]) / (a * a)}, Residual: math.Sqrt(r.variance), N: len(L)}
-	for j, of := range []*Coefficient{1: &s.Sigma, 2: &s.Kappa} {
-		if j == 0 {
-			continue
-		}
-		// Error of the quotient b/a, to first order.
+	share := func(j int) Coefficient { // with the error of a quotient, to first order
 		q := r.cost[j] / a
 		v := (r.covariance[j][j] - 2*q*r.covariance[0][j] + q*q*r.covariance[0][0]) / (a * a)
-		*of = Coefficient{Value: q, Error: math.Sqrt(max(0, v)), Held: !r.free[j]}
+		return Coefficient{Value: q, Error: math.Sqrt(max(0, v)), Held: !r.free[j]}
 	}
-	return s, nil
+	return Scalability{
+		Lambda: Coefficient{Value: 1 / a, Error: math.Sqrt(r.covariance[0][0]) / (a * a)},
+		Sigma:  share(1), Kappa: share(2),
+		Residual: math.Sqrt(r.variance), N: len(L),
+	}, nil
 }
 
 // L is the time of a transfer under the law, in ns.
