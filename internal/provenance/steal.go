@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/params"
 )
 
@@ -19,7 +20,7 @@ func Steal(root string) (stolen, total uint64, err error) {
 		return 0, 0, err
 	}
 	defer dir.Close()
-	return tree{dir.FS()}.steal()
+	return tree{sysfs.Tree{FS: dir.FS()}}.steal()
 }
 
 var errNoSteal = errors.New("steal time is unknown: proc/stat has no times of the CPUs; is proc mounted?")
@@ -27,11 +28,11 @@ var errNoSteal = errors.New("steal time is unknown: proc/stat has no times of th
 func (t tree) steal() (stolen, total uint64, err error) {
 	// cpu user nice system idle iowait irq softirq steal guest guest_nice, where
 	// guest is within user; kernels before 2.6.11 have no steal.
-	words := firstFields(t.text("proc/stat"), 9)
+	words := strings.Fields(t.Text("proc/stat"))
 	if len(words) < 9 || words[0] != "cpu" {
 		return 0, 0, errNoSteal
 	}
-	for _, word := range words[1:] {
+	for _, word := range words[1:9] {
 		ticks, err := strconv.ParseUint(word, 10, 64)
 		if err != nil {
 			return 0, 0, errNoSteal
