@@ -19,6 +19,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
 
@@ -363,7 +364,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 		return 0, fatal{err}
 	}
 	began := time.Now()
-	state := readState()
+	steal := provenance.StartSteal("/")
 	p, err := r.Start(Order{r.Requests, visits, slice}, r.journal.File)
 	if err != nil {
 		return 0, fatal{err}
@@ -425,7 +426,8 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	take()
 	l := &r.File.Launches[index]
 	l.Seconds = time.Since(began).Seconds()
-	l.Load, l.Steal = state.since()
+	l.Load = steal.Load
+	l.Steal, _ = steal.Share()
 	if died == nil && !ended && ctx.Err() == nil {
 		died = errors.Join(errors.New("it ended before it was done"), p.err)
 	}

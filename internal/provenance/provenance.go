@@ -128,12 +128,18 @@ func readActivity(p *Provenance, t tree) {
 		share := float64(stolen) / float64(total)
 		p.StealShare = &share
 	}
+	p.Load = t.loads()
+}
+
+// loads are the averages of 1, 5 and 15 minutes.
+func (t tree) loads() (loads []float64) {
 	words := strings.Fields(t.Text("proc/loadavg"))
 	for _, word := range words[:min(3, len(words))] {
 		if load, err := strconv.ParseFloat(word, 64); err == nil {
-			p.Load = append(p.Load, load)
+			loads = append(loads, load)
 		}
 	}
+	return loads
 }
 
 // listUnknown names what bears on the numbers and is not known.
