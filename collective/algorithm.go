@@ -41,9 +41,11 @@ func (a *Algorithm) Reduces() bool { return a.Collective.Reduces }
 // known grows as the files of this package introduce their algorithms.
 var known []*Algorithm
 
-func register(a Algorithm) *Algorithm {
-	known = append(known, &a)
-	return &a
+// register makes an algorithm of a collective known; plan lays it out.
+func register(c *Collective, name, source string, plan func(*Schedule)) *Algorithm {
+	a := &Algorithm{Collective: c, Name: name, Source: source, plan: plan}
+	known = append(known, a)
+	return a
 }
 
 // All returns every algorithm, ordered by collective and name.

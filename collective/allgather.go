@@ -1,7 +1,5 @@
 package collective
 
-import "iter"
-
 // Allgather has a block of every rank, in rank order: MPI_Allgather.
 var Allgather = &Collective{
 	Name: "allgather", About: "all ranks get each rank's block", M: "one rank's block",
@@ -11,40 +9,22 @@ var Allgather = &Collective{
 }
 
 func init() {
-	register(Algorithm{
-		Collective: Allgather, Name: "recursive-doubling",
-		Source:     "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005",
-		PowerOfTwo: true, Paired: true,
-		plan: func(s *Schedule) {
-			recursiveDoubling(s, ownBlock(s))
-		},
+	a := register(Allgather, "recursive-doubling", "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
+		recursiveDoubling(s, ownBlock(s))
 	})
-	register(Algorithm{
-		Collective: Allgather, Name: "ring",
-		Source: "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005",
-		plan: func(s *Schedule) {
-			ring(s, "allgather", Recv, ownBlock(s), 0, false)
-		},
+	a.PowerOfTwo, a.Paired = true, true
+	register(Allgather, "ring", "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
+		ring(s, "allgather", Recv, ownBlock(s), 0, false)
 	})
-	register(Algorithm{
-		Collective: Allgather, Name: "bruck",
-		Source: "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005",
-		plan:   allgatherBruck,
-	})
+	register(Allgather, "bruck", "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005", allgatherBruck)
 }
 
 // ownBlock is how an allgather in Recv begins: every rank puts its block in place.
 func ownBlock(s *Schedule) blocks {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
-	s.add(1, Stage{
-		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{c.P, c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(c.P, func(rank int) Message {
-				return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Recv, rank, rank+1)}
-			})
-		},
+	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message {
+		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Recv, rank, rank+1)}
 	})
 	return b
 }
@@ -55,16 +35,10 @@ func ownBlock(s *Schedule) blocks {
 func recursiveDoubling(s *Schedule, b blocks) {
 	c := s.Call
 	for n := 1; n < c.P; n *= 2 {
-		s.add(1, Stage{
-			Phase: "allgather", Pattern: Exchange,
-			Shape: b.groups(n),
-			messages: func(int) iter.Seq[Message] {
-				return sent(each(c.P, func(i int) Message {
-					have := i &^ (n - 1)
-					part := b.span(Recv, have, have+n)
-					return Message{From: c.rank(i), To: c.rank(i ^ n), Src: part, Dst: part}
-				}))
-			},
+		s.add(1, c.P, Stage{Phase: "allgather", Pattern: Exchange, Shape: b.groups(n)}, func(_, i int) Message {
+			have := i &^ (n - 1)
+			part := b.span(Recv, have, have+n)
+			return Message{From: c.rank(i), To: c.rank(i ^ n), Src: part, Dst: part}
 		})
 	}
 }
@@ -74,16 +48,10 @@ func recursiveDoubling(s *Schedule, b blocks) {
 // stages of P messages.
 func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce bool) {
 	c := s.Call
-	s.add(c.P-1, Stage{
-		Phase: phase, Pattern: Exchange, Reduce: reduce,
-		Shape: b.groups(1),
-		messages: func(t int) iter.Seq[Message] {
-			return sent(each(c.P, func(i int) Message {
-				block := (i - t - behind + 2*c.P) % c.P
-				part := b.span(in, block, block+1)
-				return Message{From: c.rank(i), To: c.rank(i + 1), Src: part, Dst: part}
-			}))
-		},
+	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Reduce: reduce, Shape: b.groups(1)}, func(t, i int) Message {
+		block := (i - t - behind + 2*c.P) % c.P
+		part := b.span(in, block, block+1)
+		return Message{From: c.rank(i), To: c.rank(i + 1), Src: part, Dst: part}
 	})
 }
 
@@ -95,41 +63,24 @@ func allgatherBruck(s *Schedule) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
 	s.temp = func(int) int { return c.P * c.M }
-	s.add(1, Stage{
-		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{c.P, c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(c.P, func(rank int) Message {
-				return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Temp, 0, 1)}
-			})
-		},
+	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message {
+		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Temp, 0, 1)}
 	})
 	for n := 1; n < c.P; n *= 2 {
 		count := min(n, c.P-n)
-		s.add(1, Stage{
-			Phase: "bruck", Pattern: Exchange,
-			Shape: shape(Batch{c.P, count * c.M}),
-			messages: func(int) iter.Seq[Message] {
-				return each(c.P, func(rank int) Message {
-					return Message{
-						From: rank, To: (rank - n + c.P) % c.P,
-						Src: b.span(Temp, 0, count), Dst: b.span(Temp, n, n+count),
-					}
-				})
-			},
+		s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange}, func(_, rank int) Message {
+			return Message{
+				From: rank, To: (rank - n + c.P) % c.P,
+				Src: b.span(Temp, 0, count), Dst: b.span(Temp, n, n+count),
+			}
 		})
 	}
-	s.add(1, Stage{
-		Phase: "turn", Pattern: Local,
-		Shape: shape(Batch{c.P, c.P * c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return sent(each(2*c.P, func(i int) Message {
-				rank := i / 2
-				if i%2 == 0 {
-					return Message{From: rank, To: rank, Src: b.span(Temp, 0, c.P-rank), Dst: b.span(Recv, rank, c.P)}
-				}
-				return Message{From: rank, To: rank, Src: b.span(Temp, c.P-rank, c.P), Dst: b.span(Recv, 0, rank)}
-			}))
-		},
+	turn := Stage{Phase: "turn", Pattern: Local, Shape: shape(Batch{c.P, c.P * c.M})}
+	s.add(1, 2*c.P, turn, func(_, i int) Message {
+		rank := i / 2
+		if i%2 == 0 {
+			return Message{From: rank, To: rank, Src: b.span(Temp, 0, c.P-rank), Dst: b.span(Recv, rank, c.P)}
+		}
+		return Message{From: rank, To: rank, Src: b.span(Temp, c.P-rank, c.P), Dst: b.span(Recv, 0, rank)}
 	})
 }

@@ -1,7 +1,5 @@
 package collective
 
-import "iter"
-
 // Allreduce has a vector of every rank: MPI_Allreduce.
 var Allreduce = &Collective{
 	Name: "allreduce", About: "all ranks get the ranks' vectors combined", M: "the vector",
@@ -12,27 +10,10 @@ var Allreduce = &Collective{
 }
 
 func init() {
-	register(Algorithm{
-		Collective: Allreduce, Name: "reduce-bcast",
-		Source: "Thakur, Rabenseifner and Gropp 2005",
-		plan:   allreduceReduceBcast,
-	})
-	register(Algorithm{
-		Collective: Allreduce, Name: "ring",
-		Source: "Patarasuk and Yuan 2009",
-		plan:   allreduceRing,
-	})
-	register(Algorithm{
-		Collective: Allreduce, Name: "recursive-doubling",
-		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
-		Paired: true,
-		plan:   allreduceRecursiveDoubling,
-	})
-	register(Algorithm{
-		Collective: Allreduce, Name: "rabenseifner",
-		Source: "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages",
-		plan:   allreduceRabenseifner,
-	})
+	register(Allreduce, "reduce-bcast", "Thakur, Rabenseifner and Gropp 2005", allreduceReduceBcast)
+	register(Allreduce, "ring", "Patarasuk and Yuan 2009", allreduceRing)
+	register(Allreduce, "recursive-doubling", "Thakur, Rabenseifner and Gropp 2005, short messages", allreduceRecursiveDoubling).Paired = true
+	register(Allreduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", allreduceRabenseifner)
 }
 
 // allreduceReduceBcast: a binomial reduce to rank 0, then a binomial broadcast.
@@ -61,17 +42,11 @@ func allreduceRecursiveDoubling(s *Schedule) {
 	f, sum := foldOf(c), Span{Recv, 0, c.M}
 	f.in(s, sum, sum)
 	for n := 1; n < f.core; n *= 2 {
-		s.add(1, Stage{
-			Phase: "recursive doubling", Pattern: Exchange, Reduce: true,
-			Shape: shape(Batch{f.core, c.M}),
-			messages: func(int) iter.Seq[Message] {
-				return each(f.core, func(i int) Message {
-					return Message{From: f.rank(i), To: f.rank(i ^ n), Src: sum, Dst: sum}
-				})
-			},
+		s.add(1, f.core, Stage{Phase: "recursive doubling", Pattern: Exchange, Reduce: true}, func(_, i int) Message {
+			return Message{From: f.rank(i), To: f.rank(i ^ n), Src: sum, Dst: sum}
 		})
 	}
-	f.out(s, c.M, func(int) (src, dst Span) { return sum, sum })
+	f.out(s, func(int) (src, dst Span) { return sum, sum })
 }
 
 // allreduceRabenseifner: a reduce-scatter by recursive halving, in which partners
@@ -92,54 +67,38 @@ func allreduceRabenseifner(s *Schedule) {
 	// same range, and send the partner's if it is still to be reduced or their
 	// own if it is done. The range of a rank is given by its bits below the
 	// distance: a bit that is set took the upper half.
-	half := func(distance int, done bool) Stage {
+	half := func(phase string, distance int, done bool) {
 		size := f.core / distance / 2
-		st := Stage{
-			Phase: "reduce-scatter", Pattern: Exchange, Reduce: true,
-			Shape: b.groups(size),
-			messages: func(int) iter.Seq[Message] {
-				return sent(each(f.core, func(i int) Message {
-					sender := i ^ distance
-					whose := i
-					if done {
-						whose = sender
-					}
-					first := 0
-					for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
-						if whose&bit != 0 {
-							first += upper
-						}
-					}
-					part := b.span(Recv, first, first+size)
-					return Message{From: f.rank(sender), To: f.rank(i), Src: part, Dst: part}
-				}))
-			},
-		}
-		if done {
-			st.Phase, st.Reduce = "allgather", false
-		}
-		return st
+		s.add(1, f.core, Stage{Phase: phase, Pattern: Exchange, Reduce: !done, Shape: b.groups(size)}, func(_, i int) Message {
+			sender := i ^ distance
+			whose := i
+			if done {
+				whose = sender
+			}
+			first := 0
+			for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
+				if whose&bit != 0 {
+					first += upper
+				}
+			}
+			part := b.span(Recv, first, first+size)
+			return Message{From: f.rank(sender), To: f.rank(i), Src: part, Dst: part}
+		})
 	}
 	for distance := 1; distance < f.core; distance *= 2 {
-		s.add(1, half(distance, false))
+		half("reduce-scatter", distance, false)
 	}
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
-		s.add(1, half(distance, true))
+		half("allgather", distance, true)
 	}
-	f.out(s, c.M, func(int) (src, dst Span) { return sum, sum })
+	f.out(s, func(int) (src, dst Span) { return sum, sum })
 }
 
 // ownVector is how an allreduce in Recv begins: every rank puts its vector there.
 func ownVector(s *Schedule) {
 	c := s.Call
-	s.add(1, Stage{
-		Phase: "own vector", Pattern: Local,
-		Shape: shape(Batch{c.P, c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(c.P, func(rank int) Message {
-				return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
-			})
-		},
+	s.add(1, c.P, Stage{Phase: "own vector", Pattern: Local}, func(_, rank int) Message {
+		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
 }
 
@@ -158,28 +117,16 @@ func foldOf(c Call) fold {
 
 // in combines the vectors of pairs at the odd rank.
 func (f fold) in(s *Schedule, src, dst Span) {
-	s.add(1, Stage{
-		Phase: "fold in", Reduce: true,
-		Shape: shape(Batch{f.pairs, src.Bytes}),
-		messages: func(int) iter.Seq[Message] {
-			return each(f.pairs, func(i int) Message {
-				return Message{From: 2 * i, To: 2*i + 1, Src: src, Dst: dst}
-			})
-		},
+	s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
+		return Message{From: 2 * i, To: 2*i + 1, Src: src, Dst: dst}
 	})
 }
 
-// out gives the even rank of the i-th pair its result, of so many bytes.
-func (f fold) out(s *Schedule, bytes int, result func(i int) (src, dst Span)) {
-	s.add(1, Stage{
-		Phase: "fold out",
-		Shape: shape(Batch{f.pairs, bytes}),
-		messages: func(int) iter.Seq[Message] {
-			return each(f.pairs, func(i int) Message {
-				src, dst := result(i)
-				return Message{From: 2*i + 1, To: 2 * i, Src: src, Dst: dst}
-			})
-		},
+// out gives the even rank of the i-th pair its result.
+func (f fold) out(s *Schedule, result func(i int) (src, dst Span)) {
+	s.add(1, f.pairs, Stage{Phase: "fold out"}, func(_, i int) Message {
+		src, dst := result(i)
+		return Message{From: 2*i + 1, To: 2 * i, Src: src, Dst: dst}
 	})
 }
 

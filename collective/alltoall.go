@@ -1,7 +1,5 @@
 package collective
 
-import "iter"
-
 // Alltoall has a block of every rank for every rank, in rank order: MPI_Alltoall.
 var Alltoall = &Collective{
 	Name: "alltoall", About: "each rank gets a block of its own from each rank", M: "the block of one rank for another",
@@ -13,16 +11,8 @@ var Alltoall = &Collective{
 }
 
 func init() {
-	register(Algorithm{
-		Collective: Alltoall, Name: "pairwise",
-		Source: "Thakur, Rabenseifner and Gropp 2005, long messages",
-		plan:   alltoallPairwise,
-	})
-	register(Algorithm{
-		Collective: Alltoall, Name: "linear",
-		Source: "Thakur, Rabenseifner and Gropp 2005, medium messages",
-		plan:   alltoallLinear,
-	})
+	register(Alltoall, "pairwise", "Thakur, Rabenseifner and Gropp 2005, long messages", alltoallPairwise)
+	register(Alltoall, "linear", "Thakur, Rabenseifner and Gropp 2005, medium messages", alltoallLinear)
 }
 
 // alltoallPairwise: in stage t = 1 … P−1 ranks exchange their blocks with the
@@ -52,18 +42,8 @@ func alltoall(s *Schedule, phase string, to func(rank, t int) int) {
 	block := func(from, to int) Message {
 		return Message{From: from, To: to, Src: b.span(Send, to, to+1), Dst: b.span(Recv, from, from+1)}
 	}
-	s.add(1, Stage{
-		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{c.P, c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(c.P, func(rank int) Message { return block(rank, rank) })
-		},
-	})
-	s.add(c.P-1, Stage{
-		Phase: phase, Pattern: Exchange, Fresh: true,
-		Shape: shape(Batch{c.P, c.M}),
-		messages: func(repetition int) iter.Seq[Message] {
-			return each(c.P, func(rank int) Message { return block(rank, to(rank, repetition+1)) })
-		},
+	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message { return block(rank, rank) })
+	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Fresh: true}, func(repetition, rank int) Message {
+		return block(rank, to(rank, repetition+1))
 	})
 }

@@ -1,7 +1,5 @@
 package collective
 
-import "iter"
-
 // Barrier moves nothing; no rank passes before all have come: MPI_Barrier.
 var Barrier = &Collective{
 	Name: "barrier", About: "no rank goes on before all have arrived",
@@ -9,11 +7,7 @@ var Barrier = &Collective{
 }
 
 func init() {
-	register(Algorithm{
-		Collective: Barrier, Name: "dissemination",
-		Source: "Hensgen, Finkel and Manber 1988",
-		plan:   barrierDissemination,
-	})
+	register(Barrier, "dissemination", "Hensgen, Finkel and Manber 1988", barrierDissemination)
 }
 
 // barrierDissemination: in stage i = 0 … ⌈log2 P⌉−1 every rank tells the rank 2^i
@@ -21,12 +15,8 @@ func init() {
 func barrierDissemination(s *Schedule) {
 	p := s.Call.P
 	for n := 1; n < p; n *= 2 {
-		s.add(1, Stage{
-			Phase: "dissemination", Pattern: Exchange,
-			Shape: []Batch{{Count: p, Bytes: 0}},
-			messages: func(int) iter.Seq[Message] {
-				return each(p, func(rank int) Message { return Message{From: rank, To: (rank + n) % p} })
-			},
+		s.add(1, p, Stage{Phase: "dissemination", Pattern: Exchange, Shape: []Batch{{Count: p, Bytes: 0}}}, func(_, rank int) Message {
+			return Message{From: rank, To: (rank + n) % p}
 		})
 	}
 }

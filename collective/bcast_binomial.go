@@ -1,13 +1,7 @@
 package collective
 
-import "iter"
-
 func init() {
-	register(Algorithm{
-		Collective: Bcast, Name: "binomial",
-		Source: "τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005",
-		plan:   bcastBinomial,
-	})
+	register(Bcast, "binomial", "τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005", bcastBinomial)
 }
 
 // bcastBinomial: whoever has the message serves a range of ranks and sends it to
@@ -22,22 +16,12 @@ func bcastBinomial(s *Schedule) {
 	for i := range ceilLog2(c.P) {
 		served := 1 << i
 		start := func(t, ranges int) int { return (t*c.P + ranges - 1) / ranges }
-		s.add(1, Stage{
-			Phase: "binomial",
-			Shape: shape(Batch{min(served, c.P-served), c.M}),
-			messages: func(int) iter.Seq[Message] {
-				return func(yield func(Message) bool) {
-					for t := range served {
-						from, middle := start(t, served), start(2*t+1, 2*served)
-						if middle == from || middle == start(t+1, served) {
-							continue // a range of one rank
-						}
-						if !yield(Message{From: c.rank(from), To: c.rank(middle), Src: whole, Dst: whole}) {
-							return
-						}
-					}
-				}
-			},
+		s.add(1, served, Stage{Phase: "binomial", Shape: shape(Batch{min(served, c.P-served), c.M})}, func(_, t int) Message {
+			from, middle := start(t, served), start(2*t+1, 2*served)
+			if middle == from || middle == start(t+1, served) {
+				return Message{} // a range of one rank
+			}
+			return Message{From: c.rank(from), To: c.rank(middle), Src: whole, Dst: whole}
 		})
 	}
 }

@@ -1,13 +1,7 @@
 package collective
 
-import "iter"
-
 func init() {
-	register(Algorithm{
-		Collective: Bcast, Name: "linear",
-		Source: "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree",
-		plan:   bcastLinear,
-	})
+	register(Bcast, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", bcastLinear)
 }
 
 // bcastLinear: the root sends the whole message to one rank after another.
@@ -15,13 +9,7 @@ func init() {
 func bcastLinear(s *Schedule) {
 	c := s.Call
 	whole := Span{Recv, 0, c.M}
-	s.add(c.P-1, Stage{
-		Phase: "linear",
-		Shape: shape(Batch{1, c.M}),
-		messages: func(repetition int) iter.Seq[Message] {
-			return each(1, func(int) Message {
-				return Message{From: c.Root, To: c.rank(repetition + 1), Src: whole, Dst: whole}
-			})
-		},
+	s.add(c.P-1, 1, Stage{Phase: "linear"}, func(repetition, _ int) Message {
+		return Message{From: c.Root, To: c.rank(repetition + 1), Src: whole, Dst: whole}
 	})
 }

@@ -1,11 +1,7 @@
 package collective
 
 func init() {
-	register(Algorithm{
-		Collective: Bcast, Name: "mpich",
-		Source: "τ-Lop, section 4.1; Thakur, Rabenseifner and Gropp 2005",
-		plan:   bcastMPICH,
-	})
+	register(Bcast, "mpich", "τ-Lop, section 4.1; Thakur, Rabenseifner and Gropp 2005", bcastMPICH)
 }
 
 // bcastMPICH is MPICH's choice: binomial below 12 KB or for less than 8 ranks;

@@ -1,19 +1,8 @@
 package collective
 
-import "iter"
-
 func init() {
-	register(Algorithm{
-		Collective: Bcast, Name: "scatter-recursive-doubling",
-		Source:     "τ-Lop, eqs. (16) and (18); Thakur, Rabenseifner and Gropp 2005",
-		PowerOfTwo: true,
-		plan:       bcastScatterRecursiveDoubling,
-	})
-	register(Algorithm{
-		Collective: Bcast, Name: "scatter-ring",
-		Source: "τ-Lop, eqs. (16) and (21); Thakur, Rabenseifner and Gropp 2005",
-		plan:   bcastScatterRing,
-	})
+	register(Bcast, "scatter-recursive-doubling", "τ-Lop, eqs. (16) and (18); Thakur, Rabenseifner and Gropp 2005", bcastScatterRecursiveDoubling).PowerOfTwo = true
+	register(Bcast, "scatter-ring", "τ-Lop, eqs. (16) and (21); Thakur, Rabenseifner and Gropp 2005", bcastScatterRing)
 }
 
 // bcastScatterRecursiveDoubling: the message is scattered along a binomial tree
@@ -40,16 +29,10 @@ func bcastScatter(s *Schedule) blocks {
 	b := ceilBlocks(c.M, c.P, 1)
 	s.Unit = b.unit
 	for n := 1 << ceilLog2(c.P) / 2; n >= 1; n /= 2 {
-		s.add(1, Stage{
-			Phase: "scatter",
-			Shape: b.subtrees(n),
-			messages: func(int) iter.Seq[Message] {
-				return sent(each(subtreesOf(c.P, n), func(t int) Message {
-					to := (2*t + 1) * n
-					part := b.span(Recv, to, to+n)
-					return Message{From: c.rank(to - n), To: c.rank(to), Src: part, Dst: part}
-				}))
-			},
+		s.add(1, subtreesOf(c.P, n), Stage{Phase: "scatter", Shape: b.subtrees(n)}, func(_, t int) Message {
+			to := (2*t + 1) * n
+			part := b.span(Recv, to, to+n)
+			return Message{From: c.rank(to - n), To: c.rank(to), Src: part, Dst: part}
 		})
 	}
 	return b

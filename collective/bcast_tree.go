@@ -3,11 +3,7 @@ package collective
 import "iter"
 
 func init() {
-	register(Algorithm{
-		Collective: Bcast, Name: "sm-tree",
-		Source: "τ-Lop, section 4.2, Figs. 13 and 14: Open MPI's COLL SM broadcast",
-		plan:   bcastTree,
-	})
+	register(Bcast, "sm-tree", "τ-Lop, section 4.2, Figs. 13 and 14: Open MPI's COLL SM broadcast", bcastTree)
 }
 
 // bcastTree: the ranks form a tree of degree g, filled level by level, and every
@@ -50,7 +46,7 @@ func bcastTree(s *Schedule) {
 			n += 2*pairs - 1
 			continue
 		}
-		s.add(1, stage(n))
+		s.Blocks = append(s.Blocks, Block{Repeat: 1, Stages: []Stage{stage(n)}})
 	}
 }
 

@@ -1,9 +1,6 @@
 package collective
 
-import (
-	"iter"
-	"math/bits"
-)
+import "math/bits"
 
 // blocks cuts total bytes into pieces of unit bytes, numbered from 0; the last
 // that is not empty may be shorter, as MPICH's broadcast and ring allreduce cut.
@@ -58,28 +55,6 @@ func shape(batches ...Batch) []Batch {
 		}
 	}
 	return kept
-}
-
-// sent leaves out empty messages.
-func sent(messages iter.Seq[Message]) iter.Seq[Message] {
-	return func(yield func(Message) bool) {
-		for m := range messages {
-			if m.Bytes() > 0 && !yield(m) {
-				return
-			}
-		}
-	}
-}
-
-// each yields n messages, made from their numbers.
-func each(n int, message func(i int) Message) iter.Seq[Message] {
-	return func(yield func(Message) bool) {
-		for i := range n {
-			if !yield(message(i)) {
-				return
-			}
-		}
-	}
 }
 
 // ceilLog2 is ⌈log2 p⌉, the height of a binomial tree of p ranks.

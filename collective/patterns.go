@@ -1,7 +1,5 @@
 package collective
 
-import "iter"
-
 // The message patterns that all ranks follow in D. Kang, H. W. Park, J. Suh, V. K.
 // Prasanna, S. N. Gavali, "Benchmarking of HPC Systems", University of Southern
 // California, CENG 99-07, 1999, section 4.2.2. They are algorithms as collectives
@@ -64,52 +62,25 @@ var (
 		},
 		Name:   "linear",
 		Source: "Kang et al. 1999, section 4.2.2.3",
-		plan:   dealing,
+		plan:   deal,
 	}
 )
 
 func permutation(s *Schedule) {
 	c := s.Call
-	s.add(1, Stage{
-		Phase: "permutation", Pattern: Exchange, Fresh: true,
-		Shape: shape(Batch{c.P, c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(c.P, func(rank int) Message {
-				return Message{From: rank, To: c.shifted(rank), Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
-			})
-		},
+	s.add(1, c.P, Stage{Phase: "permutation", Pattern: Exchange, Fresh: true}, func(_, rank int) Message {
+		return Message{From: rank, To: c.shifted(rank), Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
 }
 
 func pingPong(s *Schedule) {
 	c := s.Call
 	other := c.shifted(c.Root)
-	message := func(phase string, from, to int, src Buffer) {
-		s.add(1, Stage{
-			Phase: phase, Shape: shape(Batch{1, c.M}),
-			messages: func(int) iter.Seq[Message] {
-				return each(1, func(int) Message {
-					return Message{From: from, To: to, Src: Span{src, 0, c.M}, Dst: Span{Recv, 0, c.M}}
-				})
-			},
-		})
-	}
-	message("ping", c.Root, other, Send)
-	message("pong", other, c.Root, Recv)
-}
-
-func dealing(s *Schedule) {
-	c := s.Call
-	b := blocks{c.P * c.M, c.M}
-	s.add(c.P-1, Stage{
-		Phase: "linear",
-		Shape: shape(Batch{1, c.M}),
-		messages: func(repetition int) iter.Seq[Message] {
-			return each(1, func(int) Message {
-				to := c.rank(repetition + 1)
-				return Message{From: c.Root, To: to, Src: b.span(Send, to, to+1), Dst: Span{Recv, 0, c.M}}
-			})
-		},
+	s.add(1, 1, Stage{Phase: "ping"}, func(int, int) Message {
+		return Message{From: c.Root, To: other, Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
+	})
+	s.add(1, 1, Stage{Phase: "pong"}, func(int, int) Message {
+		return Message{From: other, To: c.Root, Src: Span{Recv, 0, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
 }
 

@@ -1,7 +1,5 @@
 package collective
 
-import "iter"
-
 // Reduce has a vector of every rank: MPI_Reduce.
 var Reduce = &Collective{
 	Name: "reduce", About: "the root gets the ranks' vectors combined", M: "the vector",
@@ -17,16 +15,8 @@ var Reduce = &Collective{
 }
 
 func init() {
-	register(Algorithm{
-		Collective: Reduce, Name: "binomial",
-		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
-		plan:   func(s *Schedule) { reduceBinomial(s) },
-	})
-	register(Algorithm{
-		Collective: Reduce, Name: "linear",
-		Source: "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree",
-		plan:   reduceLinear,
-	})
+	register(Reduce, "binomial", "Thakur, Rabenseifner and Gropp 2005, short messages", reduceBinomial)
+	register(Reduce, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", reduceLinear)
 }
 
 // reduceLinear: the root receives one vector after another and adds each to its
@@ -34,21 +24,12 @@ func init() {
 func reduceLinear(s *Schedule) {
 	c := s.Call
 	given, sum := Span{Send, 0, c.M}, Span{Recv, 0, c.M}
-	s.add(1, Stage{
-		Phase: "own vector", Pattern: Local,
-		Shape: shape(Batch{1, c.M}), Beside: shape(Batch{min(1, c.P-1), c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(1, func(int) Message { return Message{From: c.Root, To: c.Root, Src: given, Dst: sum} })
-		},
+	own := Stage{Phase: "own vector", Pattern: Local, Beside: shape(Batch{min(1, c.P-1), c.M})}
+	s.add(1, 1, own, func(int, int) Message {
+		return Message{From: c.Root, To: c.Root, Src: given, Dst: sum}
 	})
-	s.add(c.P-1, Stage{
-		Phase: "linear", Reduce: true,
-		Shape: shape(Batch{1, c.M}),
-		messages: func(repetition int) iter.Seq[Message] {
-			return each(1, func(int) Message {
-				return Message{From: c.rank(repetition + 1), To: c.Root, Src: given, Dst: sum}
-			})
-		},
+	s.add(c.P-1, 1, Stage{Phase: "linear", Reduce: true}, func(repetition, _ int) Message {
+		return Message{From: c.rank(repetition + 1), To: c.Root, Src: given, Dst: sum}
 	})
 }
 
@@ -57,7 +38,7 @@ func reduceLinear(s *Schedule) {
 // stages with a reduction each. Ranks on the way add up in Temp, the root in Recv.
 func reduceBinomial(s *Schedule) {
 	c := s.Call
-	v := treeBuffers{call: c}
+	v := treeBuffers{c}
 	given := Span{Send, 0, c.M}
 	sum := func(relative int) Span {
 		switch {
@@ -74,26 +55,15 @@ func reduceBinomial(s *Schedule) {
 		}
 		return 0
 	}
-	s.add(1, Stage{
-		Phase: "own vector", Pattern: Local,
-		Shape: shape(Batch{v.inners(), c.M}), Beside: shape(Batch{subtreesOf(c.P, 1), c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(v.inners(), func(i int) Message {
-				rank := c.rank(2 * i)
-				return Message{From: rank, To: rank, Src: given, Dst: sum(2 * i)}
-			})
-		},
+	own := Stage{Phase: "own vector", Pattern: Local, Beside: shape(Batch{subtreesOf(c.P, 1), c.M})}
+	s.add(1, v.inners(), own, func(_, i int) Message {
+		rank := c.rank(2 * i)
+		return Message{From: rank, To: rank, Src: given, Dst: sum(2 * i)}
 	})
 	for n := 1; n < c.P; n *= 2 {
-		s.add(1, Stage{
-			Phase: "reduce", Reduce: true,
-			Shape: shape(Batch{subtreesOf(c.P, n), c.M}),
-			messages: func(int) iter.Seq[Message] {
-				return each(subtreesOf(c.P, n), func(t int) Message {
-					from := (2*t + 1) * n
-					return Message{From: c.rank(from), To: c.rank(from - n), Src: sum(from), Dst: sum(from - n)}
-				})
-			},
+		s.add(1, subtreesOf(c.P, n), Stage{Phase: "reduce", Reduce: true}, func(_, t int) Message {
+			from := (2*t + 1) * n
+			return Message{From: c.rank(from), To: c.rank(from - n), Src: sum(from), Dst: sum(from - n)}
 		})
 	}
 }

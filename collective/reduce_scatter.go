@@ -1,7 +1,5 @@
 package collective
 
-import "iter"
-
 // ReduceScatter has a block of every rank for every rank, in rank order, and
 // combines those for one rank: MPI_Reduce_scatter_block. As its recvcount, m is one
 // block, so a rank's vector has P·m bytes. That is the size that IMB prints since
@@ -26,21 +24,9 @@ var ReduceScatter = &Collective{
 func largestBlock(vector, p int) int { return (vector + p - 1) / p }
 
 func init() {
-	register(Algorithm{
-		Collective: ReduceScatter, Name: "ring",
-		Source: "Patarasuk and Yuan 2009, first half; Open MPI's coll base",
-		plan:   reduceScatterRing,
-	})
-	register(Algorithm{
-		Collective: ReduceScatter, Name: "recursive-halving",
-		Source: "Thakur, Rabenseifner and Gropp 2005, short messages",
-		plan:   reduceScatterHalving,
-	})
-	register(Algorithm{
-		Collective: ReduceScatter, Name: "pairwise",
-		Source: "Thakur, Rabenseifner and Gropp 2005, long messages",
-		plan:   reduceScatterPairwise,
-	})
+	register(ReduceScatter, "ring", "Patarasuk and Yuan 2009, first half; Open MPI's coll base", reduceScatterRing)
+	register(ReduceScatter, "recursive-halving", "Thakur, Rabenseifner and Gropp 2005, short messages", reduceScatterHalving)
+	register(ReduceScatter, "pairwise", "Thakur, Rabenseifner and Gropp 2005, long messages", reduceScatterPairwise)
 }
 
 // reduceScatterRing: every rank copies its vector to Temp. Then the blocks go round,
@@ -48,11 +34,12 @@ func init() {
 // stages of P messages.
 func reduceScatterRing(s *Schedule) {
 	c := s.Call
-	everyRank := func(i int) int { return i }
 	inTemp(s, c.P, everyRank)
 	ring(s, "ring", Temp, blocks{c.P * c.M, c.M}, 1, true)
-	ownResult(s, c.P, everyRank)
+	ownBlocks(s, Temp, c.P, everyRank)
 }
+
+func everyRank(i int) int { return i }
 
 // reduceScatterHalving: every rank copies its vector to Temp. Then partners at
 // distance P/2 … 1 exchange the halves that the other one keeps: log2 P stages, each
@@ -72,24 +59,19 @@ func reduceScatterHalving(s *Schedule) {
 		// each, then perhaps of some with two and others with one, then of one each.
 		double, mixed := f.pairs/distance, f.pairs%distance
 		single := f.core/distance - double - min(mixed, 1)
-		s.add(1, Stage{
-			Phase: "recursive halving", Pattern: Exchange, Reduce: true,
-			Shape: shape(
-				Batch{double * distance, 2 * distance * c.M},
-				Batch{min(mixed, 1) * distance, (distance + mixed) * c.M},
-				Batch{single * distance, distance * c.M},
-			),
-			messages: func(int) iter.Seq[Message] {
-				return sent(each(f.core, func(i int) Message {
-					kept := (i ^ distance) &^ (distance - 1)
-					half := b.span(Temp, first(kept), first(kept+distance))
-					return Message{From: f.rank(i), To: f.rank(i ^ distance), Src: half, Dst: half}
-				}))
-			},
+		halves := shape(
+			Batch{double * distance, 2 * distance * c.M},
+			Batch{min(mixed, 1) * distance, (distance + mixed) * c.M},
+			Batch{single * distance, distance * c.M},
+		)
+		s.add(1, f.core, Stage{Phase: "recursive halving", Pattern: Exchange, Reduce: true, Shape: halves}, func(_, i int) Message {
+			kept := (i ^ distance) &^ (distance - 1)
+			half := b.span(Temp, first(kept), first(kept+distance))
+			return Message{From: f.rank(i), To: f.rank(i ^ distance), Src: half, Dst: half}
 		})
 	}
-	f.out(s, c.M, func(i int) (src, dst Span) { return b.span(Temp, 2*i, 2*i+1), Span{Recv, 0, c.M} })
-	ownResult(s, f.core, f.rank)
+	f.out(s, func(i int) (src, dst Span) { return b.span(Temp, 2*i, 2*i+1), Span{Recv, 0, c.M} })
+	ownBlocks(s, Temp, f.core, f.rank)
 }
 
 // reduceScatterPairwise: in stage t = 1 … P−1 every rank sends the block of the t-th
@@ -97,26 +79,10 @@ func reduceScatterHalving(s *Schedule) {
 // P−1 identical stages of P messages.
 func reduceScatterPairwise(s *Schedule) {
 	c := s.Call
-	b := blocks{c.P * c.M, c.M}
-	result := Span{Recv, 0, c.M}
-	s.add(1, Stage{
-		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{c.P, c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(c.P, func(rank int) Message {
-				return Message{From: rank, To: rank, Src: b.span(Send, rank, rank+1), Dst: result}
-			})
-		},
-	})
-	s.add(c.P-1, Stage{
-		Phase: "pairwise", Pattern: Exchange, Reduce: true, Fresh: true,
-		Shape: shape(Batch{c.P, c.M}),
-		messages: func(repetition int) iter.Seq[Message] {
-			return each(c.P, func(rank int) Message {
-				to := (rank + repetition + 1) % c.P
-				return Message{From: rank, To: to, Src: b.span(Send, to, to+1), Dst: result}
-			})
-		},
+	ownBlocks(s, Send, c.P, everyRank)
+	s.add(c.P-1, c.P, Stage{Phase: "pairwise", Pattern: Exchange, Reduce: true, Fresh: true}, func(repetition, rank int) Message {
+		to := (rank + repetition + 1) % c.P
+		return Message{From: rank, To: to, Src: Span{Send, to * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
 }
 
@@ -124,27 +90,15 @@ func reduceScatterPairwise(s *Schedule) {
 func inTemp(s *Schedule, n int, rank func(i int) int) {
 	c := s.Call
 	s.temp = func(int) int { return c.P * c.M }
-	s.add(1, Stage{
-		Phase: "own vector", Pattern: Local,
-		Shape: shape(Batch{n, c.P * c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(n, func(i int) Message {
-				return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.P * c.M}, Dst: Span{Temp, 0, c.P * c.M}}
-			})
-		},
+	s.add(1, n, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
+		return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.P * c.M}, Dst: Span{Temp, 0, c.P * c.M}}
 	})
 }
 
-// ownResult is how they end: each copies its block to Recv.
-func ownResult(s *Schedule, n int, rank func(i int) int) {
+// ownBlocks has each of n ranks copy its block of a vector to Recv.
+func ownBlocks(s *Schedule, vector Buffer, n int, rank func(i int) int) {
 	c := s.Call
-	s.add(1, Stage{
-		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{n, c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(n, func(i int) Message {
-				return Message{From: rank(i), To: rank(i), Src: Span{Temp, rank(i) * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
-			})
-		},
+	s.add(1, n, Stage{Phase: "own block", Pattern: Local}, func(_, i int) Message {
+		return Message{From: rank(i), To: rank(i), Src: Span{vector, rank(i) * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
 }

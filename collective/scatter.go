@@ -1,6 +1,9 @@
 package collective
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Scatter has a block for every rank, in rank order: MPI_Scatter.
 var Scatter = &Collective{
@@ -14,42 +17,26 @@ var Scatter = &Collective{
 }
 
 func init() {
-	register(Algorithm{
-		Collective: Scatter, Name: "binomial",
-		Source: "τ-Lop, eqs. (16) and (23); Thakur, Rabenseifner and Gropp 2005",
-		plan:   scatterBinomial,
-	})
-	register(Algorithm{
-		Collective: Scatter, Name: "linear",
-		Source: "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree",
-		plan:   scatterLinear,
-	})
+	register(Scatter, "binomial", "τ-Lop, eqs. (16) and (23); Thakur, Rabenseifner and Gropp 2005", scatterBinomial)
+	register(Scatter, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", scatterLinear)
 }
 
 // scatterLinear: the root keeps its block and sends the others theirs, one after
 // another. P−1 stages of one message.
 func scatterLinear(s *Schedule) {
 	c := s.Call
-	b := blocks{c.P * c.M, c.M}
-	mine := Span{Recv, 0, c.M}
-	s.add(1, Stage{
-		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{1, c.M}),
-		messages: func(int) iter.Seq[Message] {
-			return each(1, func(int) Message {
-				return Message{From: c.Root, To: c.Root, Src: b.span(Send, c.Root, c.Root+1), Dst: mine}
-			})
-		},
+	s.add(1, 1, Stage{Phase: "own block", Pattern: Local}, func(int, int) Message {
+		return Message{From: c.Root, To: c.Root, Src: Span{Send, c.Root * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
-	s.add(c.P-1, Stage{
-		Phase: "linear",
-		Shape: shape(Batch{1, c.M}),
-		messages: func(repetition int) iter.Seq[Message] {
-			return each(1, func(int) Message {
-				to := c.rank(repetition + 1)
-				return Message{From: c.Root, To: to, Src: b.span(Send, to, to+1), Dst: mine}
-			})
-		},
+	deal(s)
+}
+
+// deal has the root send the others their blocks.
+func deal(s *Schedule) {
+	c := s.Call
+	s.add(c.P-1, 1, Stage{Phase: "linear"}, func(repetition, _ int) Message {
+		to := c.rank(repetition + 1)
+		return Message{From: c.Root, To: to, Src: Span{Send, to * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
 }
 
@@ -61,55 +48,64 @@ func scatterLinear(s *Schedule) {
 func scatterBinomial(s *Schedule) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
-	v := treeBuffers{call: c, user: Send}
+	v := treeBuffers{c}
 	s.temp = v.temp
 	if c.Root != 0 {
-		s.add(1, Stage{
-			Phase: "turn", Pattern: Local,
-			Shape:    shape(Batch{1, c.P * c.M}),
-			messages: func(int) iter.Seq[Message] { return sent(v.turn(Send, Temp)) },
+		turn := Stage{Phase: "turn", Pattern: Local, Shape: shape(Batch{1, c.P * c.M})}
+		upper, lower := (c.P-c.Root)*c.M, c.Root*c.M // the blocks from the root's on, and the others
+		s.add(1, 2, turn, func(_, i int) Message {
+			if i == 0 {
+				return Message{From: c.Root, To: c.Root, Src: Span{Send, lower, upper}, Dst: Span{Temp, 0, upper}}
+			}
+			return Message{From: c.Root, To: c.Root, Src: Span{Send, 0, lower}, Dst: Span{Temp, upper, lower}}
 		})
 	}
 	for n := 1 << ceilLog2(c.P) / 2; n >= 1; n /= 2 {
-		s.add(1, Stage{
-			Phase: "binomial",
-			Shape: b.subtrees(n),
-			messages: func(int) iter.Seq[Message] {
-				return each(subtreesOf(c.P, n), func(t int) Message {
-					to := (2*t + 1) * n
-					ranks := min(n, c.P-to)
-					m := Message{
-						From: c.rank(to - n), To: c.rank(to),
-						Src: v.span(to-n, n, ranks), Dst: v.span(to, 0, ranks),
-					}
-					if !v.inner(to) {
-						m.Dst.Buffer = Recv
-					}
-					return m
-				})
-			},
+		s.add(1, subtreesOf(c.P, n), Stage{Phase: "binomial", Shape: b.subtrees(n)}, func(_, t int) Message {
+			to := (2*t + 1) * n
+			ranks := min(n, c.P-to)
+			m := Message{
+				From: c.rank(to - n), To: c.rank(to),
+				Src: v.span(to-n, n, ranks), Dst: v.span(to, 0, ranks),
+			}
+			if !v.inner(to) {
+				m.Dst.Buffer = Recv
+			}
+			return m
 		})
 	}
-	s.add(1, Stage{
-		Phase: "own block", Pattern: Local,
-		Shape: shape(Batch{v.inners(), c.M}), Beside: b.subtrees(1),
-		messages: func(int) iter.Seq[Message] {
-			return each(v.inners(), func(i int) Message {
-				relative := 2 * i
-				rank := c.rank(relative)
-				return Message{From: rank, To: rank, Src: v.span(relative, 0, 1), Dst: Span{Recv, 0, c.M}}
-			})
-		},
+	s.add(1, v.inners(), Stage{Phase: "own block", Pattern: Local, Beside: b.subtrees(1)}, func(_, i int) Message {
+		rank := c.rank(2 * i)
+		return Message{From: rank, To: rank, Src: v.span(2*i, 0, 1), Dst: Span{Recv, 0, c.M}}
 	})
 }
 
-// treeBuffers says where a rank of a binomial scatter or gather keeps the blocks
-// of its subtree: in the order of the tree, its own first. A root of rank 0 uses
-// its user buffer, for there rank order is tree order; other inner ranks use Temp.
-type treeBuffers struct {
-	call Call
-	user Buffer
+// reverse turns a scatter into a gather: what was sent last comes first, the other
+// way, and the buffers before and after change places.
+func (s *Schedule) reverse() {
+	slices.Reverse(s.Blocks)
+	swapped := [...]Buffer{Send: Recv, Recv: Send, Temp: Temp}
+	for i := range s.Blocks {
+		st := &s.Blocks[i].Stages[0]
+		forward := st.messages
+		st.messages = func(repetition int) iter.Seq[Message] {
+			return func(yield func(Message) bool) {
+				for m := range forward(repetition) {
+					m.From, m.To, m.Src, m.Dst = m.To, m.From, m.Dst, m.Src
+					m.Src.Buffer, m.Dst.Buffer = swapped[m.Src.Buffer], swapped[m.Dst.Buffer]
+					if !yield(m) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
+
+// treeBuffers says where a rank of a binomial scatter keeps the blocks of its
+// subtree: in the order of the tree, its own first. A root of rank 0 uses its user
+// buffer, for there rank order is tree order; other inner ranks use Temp.
+type treeBuffers struct{ call Call }
 
 // span is the given number of blocks from the skip-th on, in the buffer of a
 // rank relative to the root.
@@ -117,7 +113,7 @@ func (v treeBuffers) span(relative, skip, ranks int) Span {
 	m := v.call.M
 	in := Temp
 	if relative == 0 && v.call.Root == 0 {
-		in = v.user
+		in = Send
 	}
 	return Span{in, skip * m, ranks * m}
 }
@@ -142,23 +138,4 @@ func (v treeBuffers) temp(rank int) int {
 	}
 	subtree := relative & -relative
 	return min(subtree, c.P-relative) * c.M
-}
-
-// turn copies all blocks at the root between rank order, in Send or Recv, and
-// the order of the tree, in Temp.
-func (v treeBuffers) turn(src, dst Buffer) iter.Seq[Message] {
-	c := v.call
-	upper := (c.P - c.Root) * c.M // the blocks from the root's on
-	lower := c.Root * c.M
-	return each(2, func(i int) Message {
-		rankOrder, treeOrder := Span{src, lower, upper}, Span{dst, 0, upper}
-		if i == 1 {
-			rankOrder, treeOrder = Span{src, 0, lower}, Span{dst, upper, lower}
-		}
-		m := Message{From: c.Root, To: c.Root, Src: rankOrder, Dst: treeOrder}
-		if src == Temp {
-			m.Src.Offset, m.Dst.Offset = m.Dst.Offset, m.Src.Offset
-		}
-		return m
-	})
 }

@@ -94,17 +94,7 @@ const (
 )
 
 func (p Pattern) String() string {
-	switch p {
-	case OneWay:
-		return "one-way"
-	case Exchange:
-		return "exchange"
-	case Transfer:
-		return "transfer"
-	case Local:
-		return "local"
-	}
-	return fmt.Sprintf("Pattern(%d)", int(p))
+	return [...]string{OneWay: "one-way", Exchange: "exchange", Transfer: "transfer", Local: "local"}[p]
 }
 
 // Message moves Src of rank From to Dst of rank To.
@@ -135,15 +125,7 @@ const (
 )
 
 func (b Buffer) String() string {
-	switch b {
-	case Send:
-		return "send"
-	case Recv:
-		return "recv"
-	case Temp:
-		return "temp"
-	}
-	return fmt.Sprintf("Buffer(%d)", int(b))
+	return [...]string{Send: "send", Recv: "recv", Temp: "temp"}[b]
 }
 
 // Call is what a collective is asked to do.
@@ -316,9 +298,24 @@ func (s *Schedule) Footprint(rank int) (n int) {
 	return n + arrives
 }
 
-// add appends a stage that happens repeat times. One without messages is left out.
-func (s *Schedule) add(repeat int, st Stage) {
-	if repeat > 0 && len(st.Shape) > 0 {
-		s.Blocks = append(s.Blocks, Block{Repeat: repeat, Stages: []Stage{st}})
+// add appends a stage of n messages, numbered from 0, that happens repeat times.
+// Without a Shape they are all as long as the first. Empty ones are not sent unless
+// the Shape has nothing else, and a stage without messages is left out.
+func (s *Schedule) add(repeat, n int, st Stage, message func(repetition, i int) Message) {
+	if st.Shape == nil && n > 0 {
+		st.Shape = shape(Batch{n, message(0, 0).Bytes()})
 	}
+	if repeat < 1 || len(st.Shape) == 0 {
+		return
+	}
+	st.messages = func(repetition int) iter.Seq[Message] {
+		return func(yield func(Message) bool) {
+			for i := range n {
+				if m := message(repetition, i); (m.Bytes() > 0 || st.Shape[0].Bytes == 0) && !yield(m) {
+					return
+				}
+			}
+		}
+	}
+	s.Blocks = append(s.Blocks, Block{Repeat: repeat, Stages: []Stage{st}})
 }

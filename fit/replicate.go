@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/aclements/go-moremath/stats"
 )
@@ -28,11 +29,7 @@ func (r Replicates) Launches() (n int) {
 func (r Replicates) Estimate() Estimate {
 	r = r.filled()
 	if len(r) < 2 {
-		var only []float64
-		if len(r) == 1 {
-			only = r[0]
-		}
-		return Median(only)
+		return Median(slices.Concat(r...))
 	}
 	e := Estimate{N: r.Launches(), Sessions: len(r)}
 	logs, launches := r.logs()

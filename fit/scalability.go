@@ -52,131 +52,26 @@ func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 			return Scalability{}, errors.New("a time of 0 has no throughput")
 		}
 	}
-	// Of the fits with σ or κ or both at 0, the best that is allowed.
-	var best *Scalability
-	least := math.Inf(1)
-	for _, terms := range [][]int{{0, 1, 2}, {0, 1}, {0, 2}, {0}} {
-		s, squares, allowed := regress(taus, L, terms)
-		if allowed && squares < least {
-			best, least = &s, squares
-		}
-		if allowed && len(terms) == 3 {
-			break
-		}
+	terms := make([][]float64, len(L))
+	for i, tau := range taus {
+		t := float64(tau)
+		terms[i] = []float64{1, t - 1, t * (t - 1)}
 	}
-	if best == nil {
+	r, ok := closest(terms, L, 0b100) // σ or κ or both may be held
+	a := r.cost[0]
+	if !ok || !(a > 0) || math.IsInf(max(1, r.cost[1], r.cost[2])/a, 0) {
 		return Scalability{}, errors.New("the times fit no law")
 	}
-	return *best, nil
-}
-
-// regress fits L = a + b(τ−1) + cτ(τ−1), of which only some terms are free. It
-// returns the sum of squares of relative errors, and whether the law allows it.
-func regress(taus []int, L []float64, terms []int) (s Scalability, squares float64, allowed bool) {
-	p := len(terms)
-	row := func(i int) (x [3]float64) {
-		t := float64(taus[i])
-		all := [3]float64{1, t - 1, t * (t - 1)}
-		for j, term := range terms {
-			x[j] = all[term] / L[i]
-		}
-		return x
+	share := func(j int) Coefficient { // with the error of a quotient, to first order
+		q := r.cost[j] / a
+		v := (r.covariance[j][j] - 2*q*r.covariance[0][j] + q*q*r.covariance[0][0]) / (a * a)
+		return Coefficient{Value: q, Error: math.Sqrt(max(0, v)), Held: !r.free[j]}
 	}
-	var normal, inverse [3][3]float64
-	var right [3]float64
-	for i := range L {
-		x := row(i)
-		for j := range p {
-			right[j] += x[j] // times L/L
-			for k := range p {
-				normal[j][k] += x[j] * x[k]
-			}
-		}
-	}
-	if !invert(&normal, &inverse, p) {
-		return s, 0, false
-	}
-	var beta [3]float64
-	for j := range p {
-		for k := range p {
-			beta[j] += inverse[j][k] * right[k]
-		}
-	}
-	for i := range L {
-		x, r := row(i), 1.
-		for j := range p {
-			r -= x[j] * beta[j]
-		}
-		squares += r * r
-	}
-	var variance float64
-	if len(L) > p {
-		variance = squares / float64(len(L)-p)
-	}
-	a := beta[0]
-	if !(a > 0) || math.IsInf(1/a, 0) {
-		return s, 0, false
-	}
-	s = Scalability{
-		Lambda:   Coefficient{Value: 1 / a, Error: math.Sqrt(variance*inverse[0][0]) / (a * a)},
-		Sigma:    Coefficient{Held: true},
-		Kappa:    Coefficient{Held: true},
-		Residual: math.Sqrt(variance), N: len(L),
-	}
-	for j, term := range terms {
-		if term == 0 {
-			continue
-		}
-		q := beta[j] / a
-		if !(q >= 0) || math.IsInf(q, 0) {
-			return s, 0, false
-		}
-		// Error of the quotient b/a, to first order.
-		v := variance * (inverse[j][j] - 2*q*inverse[0][j] + q*q*inverse[0][0]) / (a * a)
-		*[]*Coefficient{nil, &s.Sigma, &s.Kappa}[term] = Coefficient{Value: q, Error: math.Sqrt(max(0, v))}
-	}
-	return s, squares, true
-}
-
-// invert inverts the upper left n × n of a positive definite matrix by Gauss and
-// Jordan, after scaling its diagonal to 1.
-func invert(m, inverse *[3][3]float64, n int) bool {
-	var scale [3]float64
-	var a [3][6]float64
-	for i := range n {
-		if !(m[i][i] > 0) {
-			return false
-		}
-		scale[i] = 1 / math.Sqrt(m[i][i])
-	}
-	for i := range n {
-		for j := range n {
-			a[i][j] = m[i][j] * scale[i] * scale[j]
-		}
-		a[i][n+i] = 1
-	}
-	for i := range n {
-		pivot := a[i][i] // of a positive definite matrix it needs no exchange of rows
-		if !(pivot > 1e-13) {
-			return false
-		}
-		for j := range 2 * n {
-			a[i][j] /= pivot
-		}
-		for k := range n {
-			if f := a[k][i]; k != i && f != 0 {
-				for j := range 2 * n {
-					a[k][j] -= f * a[i][j]
-				}
-			}
-		}
-	}
-	for i := range n {
-		for j := range n {
-			inverse[i][j] = a[i][n+j] * scale[i] * scale[j]
-		}
-	}
-	return true
+	return Scalability{
+		Lambda: Coefficient{Value: 1 / a, Error: math.Sqrt(r.covariance[0][0]) / (a * a)},
+		Sigma:  share(1), Kappa: share(2),
+		Residual: math.Sqrt(r.variance), N: len(L),
+	}, nil
 }
 
 // L is the time of a transfer under the law, in ns.

@@ -36,34 +36,53 @@ func SumOf(terms [][]float64, T []float64) (Sum, error) {
 			return Sum{}, fmt.Errorf("%g is no time to fit", t)
 		}
 	}
-	var best Sum
-	most, least := 0, math.Inf(1)
-	// Of the fits with all costs, or the first that are free, the closest.
-	for set := 1<<p - 1; set > 0; set-- {
+	r, ok := closest(terms, T, 1)
+	if !ok {
+		return Sum{}, fmt.Errorf("%d times fit no sum of costs", len(T))
+	}
+	sum := Sum{Residual: math.Sqrt(r.variance), N: len(T)}
+	for j := range p {
+		sum.Costs = append(sum.Costs, Coefficient{Value: r.cost[j], Error: math.Sqrt(r.covariance[j][j]), Held: !r.free[j]})
+	}
+	return sum, nil
+}
+
+// A regression is what least squares of relative errors say of the costs of terms.
+type regression struct {
+	free       [mostTerms]bool // the others' costs are held at 0
+	cost       [mostTerms]float64
+	covariance [mostTerms][mostTerms]float64
+	squares    float64 // sum of the relative errors' squares
+	variance   float64 // of the relative errors
+}
+
+// closest is the regression with all terms free or, where that has a negative cost or
+// cannot be told, the closest of those with some of them held. A set of terms is a
+// number, its highest bit the first term; the last one that is tried is given.
+func closest(terms [][]float64, T []float64, last int) (best regression, ok bool) {
+	p := len(terms[0])
+	all := 1<<p - 1
+	for set := all; set >= last; set-- {
 		var free []int
 		for j := range p {
 			if set>>(p-1-j)&1 == 1 {
 				free = append(free, j)
 			}
 		}
-		if sum, squares, ok := sumOf(terms, T, free); ok && squares < least*(1-1e-9) {
-			best, least, most = sum, squares, len(free)
+		if r, allowed := regress(terms, T, free); allowed && (!ok || r.squares < best.squares*(1-1e-9)) {
+			best, ok = r, true
 		}
-		if most == p {
+		if ok && set == all {
 			break
 		}
 	}
-	if most == 0 {
-		return Sum{}, fmt.Errorf("%d times fit no sum of costs", len(T))
-	}
-	return best, nil
+	return best, ok
 }
 
-// sumOf fits the terms that are free, and returns the sum of squares of relative
-// errors. It is not ok where a cost is negative or cannot be told.
-func sumOf(terms [][]float64, T []float64, free []int) (sum Sum, squares float64, ok bool) {
-	var normal, inverse [3][3]float64
-	var right, cost [3]float64
+// regress is not ok where a cost is negative or cannot be told.
+func regress(terms [][]float64, T []float64, free []int) (r regression, ok bool) {
+	var normal, inverse [mostTerms][mostTerms]float64
+	var right [mostTerms]float64
 	for i, row := range terms {
 		for j, a := range free {
 			right[j] += row[a] / T[i]
@@ -72,43 +91,73 @@ func sumOf(terms [][]float64, T []float64, free []int) (sum Sum, squares float64
 			}
 		}
 	}
-	n := len(free)
-	if !invert(&normal, &inverse, n) {
-		return sum, 0, false
+	if !invert(&normal, &inverse, len(free)) {
+		return r, false
 	}
-	for j := range n {
-		for k := range n {
-			cost[j] += inverse[j][k] * right[k]
+	for j, a := range free {
+		for k := range free {
+			r.cost[a] += inverse[j][k] * right[k]
 		}
-		if !(cost[j] >= 0) || math.IsInf(cost[j], 0) {
-			return sum, 0, false
+		if !(r.cost[a] >= 0) || math.IsInf(r.cost[a], 0) {
+			return r, false
 		}
 	}
 	for i, row := range terms {
-		r := 1.
-		for j, a := range free {
-			r -= cost[j] * row[a] / T[i]
+		e := 1.
+		for _, a := range free {
+			e -= r.cost[a] * row[a] / T[i]
 		}
-		squares += r * r
+		r.squares += e * e
 	}
-	var variance float64
-	if len(T) > n {
-		variance = squares / float64(len(T)-n)
-	}
-	sum = Sum{Costs: make([]Coefficient, len(terms[0])), Residual: math.Sqrt(variance), N: len(T)}
-	for j := range sum.Costs {
-		sum.Costs[j].Held = true
+	if len(T) > len(free) {
+		r.variance = r.squares / float64(len(T)-len(free))
 	}
 	for j, a := range free {
-		sum.Costs[a] = Coefficient{Value: cost[j], Error: math.Sqrt(variance * inverse[j][j])}
+		r.free[a] = true
+		for k, b := range free {
+			r.covariance[a][b] = r.variance * inverse[j][k]
+		}
 	}
-	return sum, squares, true
+	return r, true
 }
 
-// Time is what the fit says of a row of terms.
-func (l Sum) Time(terms ...float64) (t float64) {
-	for j, c := range l.Costs {
-		t += c.Value * terms[j]
+// invert inverts the upper left n × n of a positive definite matrix by Gauss and
+// Jordan, after scaling its diagonal to 1.
+func invert(m, inverse *[mostTerms][mostTerms]float64, n int) bool {
+	var scale [mostTerms]float64
+	var a [mostTerms][2 * mostTerms]float64
+	for i := range n {
+		if !(m[i][i] > 0) {
+			return false
+		}
+		scale[i] = 1 / math.Sqrt(m[i][i])
 	}
-	return t
+	for i := range n {
+		for j := range n {
+			a[i][j] = m[i][j] * scale[i] * scale[j]
+		}
+		a[i][n+i] = 1
+	}
+	for i := range n {
+		pivot := a[i][i] // of a positive definite matrix it needs no exchange of rows
+		if !(pivot > 1e-13) {
+			return false
+		}
+		for j := range 2 * n {
+			a[i][j] /= pivot
+		}
+		for k := range n {
+			if f := a[k][i]; k != i && f != 0 {
+				for j := range 2 * n {
+					a[k][j] -= f * a[i][j]
+				}
+			}
+		}
+	}
+	for i := range n {
+		for j := range n {
+			inverse[i][j] = a[i][n+j] * scale[i] * scale[j]
+		}
+	}
+	return true
 }

@@ -74,3 +74,11 @@ func TestSumRefuses(t *testing.T) {
 		t.Errorf("%+v, %v", line, err)
 	}
 }
+
+// Time is what the fit says of a row of terms.
+func (l Sum) Time(terms ...float64) (t float64) {
+	for j, c := range l.Costs {
+		t += c.Value * terms[j]
+	}
+	return t
+}

@@ -3,11 +3,14 @@ package numa
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/sysfs"
 )
 
 // FreeMemoryBytes is what the process may still allocate without swapping:
@@ -19,7 +22,7 @@ func FreeMemoryBytes(root string) (int64, error) {
 		return 0, fmt.Errorf("free memory is unknown: %w", err)
 	}
 	defer files.Close()
-	t := tree{files.FS()}
+	t := tree{sysfs.Tree{FS: files.FS()}}
 	_, free, known := t.memory()
 	if !known {
 		return 0, errors.New("free memory is unknown: proc/meminfo has neither MemAvailable nor MemFree; is proc mounted?")
@@ -38,7 +41,7 @@ func CPUQuota(root string) float64 {
 		return 0
 	}
 	defer files.Close()
-	return tree{files.FS()}.quota()
+	return tree{sysfs.Tree{FS: files.FS()}}.quota()
 }
 
 // unlimited is what a limit beyond all memory counts as: version 1 of control
@@ -47,7 +50,7 @@ const unlimited = int64(1) << 62
 
 // memory reads proc/meminfo; kernels before 3.14 have no MemAvailable.
 func (t tree) memory() (total, available int64, known bool) {
-	info := t.fields("proc/meminfo", ":")
+	info := maps.Collect(t.Fields("proc/meminfo", ":"))
 	total, _ = parseKiB(info["MemTotal"])
 	for _, name := range []string{"MemAvailable", "MemFree"} {
 		if available, known = parseKiB(info[name]); known {
@@ -60,7 +63,7 @@ func (t tree) memory() (total, available int64, known bool) {
 // nodeMemory reads a node's meminfo, whose lines begin with "Node 0 ". What the
 // kernel only keeps of files counts as free, for it gives that up.
 func (t tree) nodeMemory(dir string) (total, free int64, known bool) {
-	for line := range strings.Lines(t.text(dir + "/meminfo")) {
+	for line := range strings.Lines(t.Text(dir + "/meminfo")) {
 		words := strings.Fields(line)
 		if len(words) < 4 {
 			continue
@@ -101,7 +104,7 @@ func (t tree) memoryLeft() int64 {
 			if !limited || !known || int64(limit) >= unlimited {
 				continue
 			}
-			dropped, _ := strconv.ParseInt(t.fields(path.Join(dir, "memory.stat"), " ")[g.dropped], 10, 64)
+			dropped, _ := strconv.ParseInt(maps.Collect(t.Fields(path.Join(dir, "memory.stat"), " "))[g.dropped], 10, 64)
 			left = min(left, max(0, int64(limit)-int64(usage)+dropped))
 		}
 	}
@@ -121,12 +124,12 @@ func (t tree) quota() float64 {
 		}
 	}
 	for _, dir := range t.groups("") {
-		if words := strings.Fields(t.text(path.Join(dir, "cpu.max"))); len(words) == 2 {
+		if words := strings.Fields(t.Text(path.Join(dir, "cpu.max"))); len(words) == 2 {
 			limit(words[0], words[1])
 		}
 	}
 	for _, dir := range t.groups("cpu") {
-		limit(t.text(path.Join(dir, "cpu.cfs_quota_us")), t.text(path.Join(dir, "cpu.cfs_period_us")))
+		limit(t.Text(path.Join(dir, "cpu.cfs_quota_us")), t.Text(path.Join(dir, "cpu.cfs_period_us")))
 	}
 	return quota
 }
@@ -178,7 +181,7 @@ func (t tree) groups(controller string) []string {
 // hierarchy finds where the controller's groups are mounted, as a path in the
 // tree, and which group is at the top there.
 func (t tree) hierarchy(controller string) (mount, top string) {
-	for line := range strings.Lines(t.text("proc/self/mountinfo")) {
+	for line := range strings.Lines(t.Text("proc/self/mountinfo")) {
 		own, device, found := strings.Cut(line, " - ")
 		at, kind := strings.Fields(own), strings.Fields(device)
 		if found && len(at) >= 5 && len(kind) >= 3 && carries(kind[0], kind[2], controller) {
@@ -188,7 +191,7 @@ func (t tree) hierarchy(controller string) (mount, top string) {
 	if mount != "" {
 		return mount, top
 	}
-	for line := range strings.Lines(t.text("proc/mounts")) {
+	for line := range strings.Lines(t.Text("proc/mounts")) {
 		if at := strings.Fields(line); len(at) >= 4 && carries(at[2], at[3], controller) {
 			mount = strings.TrimPrefix(at[1], "/")
 		}
@@ -205,13 +208,13 @@ func carries(kind, options, controller string) bool {
 
 // group is the process's own in the controller's hierarchy.
 func (t tree) group(controller string) string {
-	for line := range strings.Lines(t.text("proc/self/cgroup")) {
+	for line := range strings.Lines(t.Text("proc/self/cgroup")) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) == 3 && slices.Contains(strings.Split(parts[1], ","), controller) {
 			return parts[2]
 		}
 	}
-	if group := t.text("proc/self/cpuset"); controller == "cpuset" && group != "" {
+	if group := t.Text("proc/self/cpuset"); controller == "cpuset" && group != "" {
 		return group
 	}
 	return "/"

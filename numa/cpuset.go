@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/sysfs"
 )
 
 // A CPUSet is a set of CPU numbers, ascending and without duplicates; node
@@ -30,7 +32,7 @@ func SetOf(cpus ...int) CPUSet {
 // set.
 func ParseList(list string) (CPUSet, error) {
 	var spans []span
-	for field := range strings.SplitSeq(trim(list), ",") {
+	for field := range strings.SplitSeq(sysfs.Trim(list), ",") {
 		if field = strings.TrimSpace(field); field == "" {
 			continue
 		}
@@ -57,7 +59,7 @@ func ParseList(list string) (CPUSet, error) {
 // ParseMask reads the kernel's hexadecimal masks, "ff,00000000": words of 32
 // bits, the highest first.
 func ParseMask(mask string) (CPUSet, error) {
-	mask = trim(mask)
+	mask = sysfs.Trim(mask)
 	if mask == "" {
 		return nil, nil
 	}
@@ -181,9 +183,6 @@ func parseCPU(digits string) (int, error) {
 	}
 	return int(cpu), nil
 }
-
-// trim takes off what stands around a value in a file of the kernel's.
-func trim(text string) string { return strings.Trim(text, " \t\r\n\x00") }
 
 // abbreviate quotes what a user or a file gave, as much of it as is readable.
 func abbreviate(text string) string {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/sysfs"
 )
 
 // Discover reads the machine from the sys and proc directories below root: "/"
@@ -26,7 +27,7 @@ func Discover(root string) (*Machine, error) {
 		return nil, fmt.Errorf("no machine to read in %s: %w", root, err)
 	}
 	defer files.Close()
-	t := tree{files.FS()}
+	t := tree{sysfs.Tree{FS: files.FS()}}
 	if root == "/" {
 		affinity, err := affinity()
 		if err != nil {
@@ -41,8 +42,8 @@ func Discover(root string) (*Machine, error) {
 	return m, nil
 }
 
-// A tree is a file system with the kernel's sys and proc directories in it.
-type tree struct{ fs.FS }
+// A tree has the kernel's sys and proc directories in it.
+type tree struct{ sysfs.Tree }
 
 const (
 	cpuDir  = "sys/devices/system/cpu"
@@ -78,14 +79,14 @@ func (t tree) online(affinity CPUSet) CPUSet {
 	}
 	var set CPUSet
 	for _, cpu := range t.numbered(cpuDir, "cpu") {
-		if t.text(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "online")) != "0" {
+		if t.Text(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "online")) != "0" {
 			set = append(set, cpu)
 		}
 	}
 	if len(set) > 0 {
 		return set
 	}
-	for line := range strings.Lines(t.text("proc/stat")) {
+	for line := range strings.Lines(t.Text("proc/stat")) {
 		name, _, _ := strings.Cut(line, " ")
 		if digits, found := strings.CutPrefix(name, "cpu"); found && digits != "" {
 			if cpu, err := parseCPU(digits); err == nil {
@@ -187,7 +188,7 @@ func (t tree) nodes(m *Machine) {
 
 // distances are in the order of the online nodes.
 func (t tree) distances(dir string, ids CPUSet) map[int]int {
-	fields := strings.Fields(t.text(dir + "/distance"))
+	fields := strings.Fields(t.Text(dir + "/distance"))
 	if len(fields) != len(ids) {
 		return nil
 	}
@@ -214,8 +215,8 @@ func (t tree) caches(m *Machine, online CPUSet) {
 			}
 			cache := Cache{
 				Level: level,
-				Type:  printable.Name(t.text(dir + "/type")),
-				Bytes: parseSize(t.text(dir + "/size")),
+				Type:  printable.Name(t.Text(dir + "/type")),
+				Bytes: parseSize(t.Text(dir + "/size")),
 				CPUs:  union(t.shared(dir, "shared_cpu").And(online), cpu),
 			}
 			cache.LineBytes, _ = t.number(dir + "/coherency_line_size")
@@ -235,7 +236,7 @@ func (t tree) caches(m *Machine, online CPUSet) {
 
 // allow keeps to the affinity where there is one, and to what the cpuset says.
 func (t tree) allow(m *Machine, online, affinity CPUSet) error {
-	status := t.fields("proc/self/status", ":")
+	status := maps.Collect(t.Fields("proc/self/status", ":"))
 	m.Allowed = online
 	if affinity != nil {
 		m.Allowed = m.Allowed.And(affinity)
@@ -260,52 +261,22 @@ func (t tree) allow(m *Machine, online, affinity CPUSet) error {
 	return nil
 }
 
-// maxFileBytes bounds what is read of a file: a CPU takes about 2 KiB of proc/cpuinfo
-// and less of proc/stat. The files of sys hold a value or a list each.
-const (
-	maxFileBytes = 64 << 20
-	maxSysBytes  = 1 << 20
-)
-
-// text is a file's content without the white space round it; empty when it
-// cannot be read, as files of the kernel's come and go with its version. Opening
-// a pipe in the place of one would wait for somebody to write.
-func (t tree) text(name string) string {
-	if info, err := fs.Stat(t, name); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := t.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	most := int64(maxFileBytes)
-	if strings.HasPrefix(name, "sys/") {
-		most = maxSysBytes
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most))
-	if err != nil {
-		return ""
-	}
-	return trim(string(data))
-}
-
 func (t tree) exists(name string) bool {
 	_, err := fs.Stat(t, name)
 	return err == nil
 }
 
 func (t tree) number(name string) (n int, known bool) {
-	n, err := strconv.Atoi(t.text(name))
+	n, err := strconv.Atoi(t.Text(name))
 	return n, err == nil
 }
 
 // set reads a CPU list, or where that is missing or empty a mask.
 func (t tree) set(list, mask string) CPUSet {
-	if set, err := ParseList(t.text(list)); err == nil && len(set) > 0 {
+	if set, err := ParseList(t.Text(list)); err == nil && len(set) > 0 {
 		return set
 	}
-	set, _ := ParseMask(t.text(mask))
+	set, _ := ParseMask(t.Text(mask))
 	return set
 }
 
@@ -315,7 +286,7 @@ func (t tree) shared(dir string, names ...string) CPUSet {
 	for _, name := range names {
 		base := path.Join(dir, name)
 		for _, mask := range []string{base, base + "_map"} {
-			if set, err := ParseMask(t.text(mask)); err == nil && len(set) > 0 {
+			if set, err := ParseMask(t.Text(mask)); err == nil && len(set) > 0 {
 				return set
 			}
 		}
@@ -341,17 +312,6 @@ func (t tree) numbered(dir, name string) CPUSet {
 		}
 	}
 	return SetOf(set...)
-}
-
-// fields reads lines of "name: value".
-func (t tree) fields(name, separator string) map[string]string {
-	fields := make(map[string]string)
-	for line := range strings.Lines(t.text(name)) {
-		if key, value, found := strings.Cut(line, separator); found {
-			fields[strings.TrimSpace(key)] = strings.TrimSpace(value)
-		}
-	}
-	return fields
 }
 
 func union(set CPUSet, cpu int) CPUSet {

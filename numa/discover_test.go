@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/taulop/taulop/internal/sysfs"
 )
 
 // files makes a tree of file names and contents.
@@ -15,7 +17,7 @@ func files(pairs ...string) tree {
 	for i := 0; i < len(pairs); i += 2 {
 		fs[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1] + "\n")}
 	}
-	return tree{fs}
+	return tree{sysfs.Tree{FS: fs}}
 }
 
 // plus adds the files of others.
@@ -24,7 +26,7 @@ func (t tree) plus(others ...tree) tree {
 	for _, other := range others {
 		maps.Copy(fs, other.FS.(fstest.MapFS))
 	}
-	return tree{fs}
+	return tree{sysfs.Tree{FS: fs}}
 }
 
 // pair: two cores, and nothing about nodes.

@@ -116,13 +116,7 @@ func (m *Machine) Distance(from, to int) int {
 // Sharers is the least number of a placement's workers that one last-level cache
 // serves, 1 where caches are unknown: together they fill it.
 func (m *Machine) Sharers(p Placement) int {
-	level := 0
-	for _, cache := range m.Caches {
-		if cache.Type != "Instruction" && cache.Bytes > 0 {
-			level = max(level, cache.Level)
-		}
-	}
-	least := 0
+	level, least := m.lastLevel(), 0
 	for _, cache := range m.Caches {
 		if cache.Type == "Instruction" || cache.Level != level {
 			continue
@@ -142,18 +136,24 @@ func (m *Machine) Sharers(p Placement) int {
 
 // LastLevelCacheBytes is the size of the largest data or unified cache of the
 // highest level; 0 when no size is known.
-func (m *Machine) LastLevelCacheBytes() int {
-	level, bytes := 0, 0
+func (m *Machine) LastLevelCacheBytes() (bytes int) {
+	level := m.lastLevel()
 	for _, cache := range m.Caches {
-		switch {
-		case cache.Type == "Instruction" || cache.Bytes == 0 || cache.Level < level:
-		case cache.Level > level:
-			level, bytes = cache.Level, cache.Bytes
-		default:
+		if cache.Type != "Instruction" && cache.Level == level {
 			bytes = max(bytes, cache.Bytes)
 		}
 	}
 	return bytes
+}
+
+// lastLevel is the highest level of data and unified caches whose size is known.
+func (m *Machine) lastLevel() (level int) {
+	for _, cache := range m.Caches {
+		if cache.Type != "Instruction" && cache.Bytes > 0 {
+			level = max(level, cache.Level)
+		}
+	}
+	return level
 }
 
 // LineBytes is the size of a line of the data caches, 64 where it is unknown.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
@@ -30,7 +31,7 @@ func FuzzSnapshot(f *testing.F) {
 	for name, files := range fewSnapshots(f) {
 		texts := make([]string, len(names))
 		for i, n := range names {
-			texts[i] = files.text(n)
+			texts[i] = files.Text(n)
 			if len(texts[i]) > 200 {
 				texts[i] = texts[i][:200]
 			}
@@ -54,7 +55,7 @@ func FuzzSnapshot(f *testing.F) {
 		for i, text := range []string{online, siblings, pkg, size, shared, nodes, list, distance, meminfo, status} {
 			fs[names[i]] = &fstest.MapFile{Data: []byte(text)}
 		}
-		m, err := tree{fs}.machine(nil)
+		m, err := tree{sysfs.Tree{FS: fs}}.machine(nil)
 		if err != nil {
 			return
 		}
@@ -90,7 +91,7 @@ func fewSnapshots(f *testing.F) map[string]tree {
 	}
 	for _, name := range snapshot.Names(f)[:2] {
 		root := snapshot.Unpack(f, name)
-		found[path.Base(name)] = tree{os.DirFS(root)}
+		found[path.Base(name)] = tree{sysfs.Tree{FS: os.DirFS(root)}}
 	}
 	return found
 }

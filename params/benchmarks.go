@@ -72,41 +72,30 @@ func (f *File) facts() (all [][2]string) {
 // benchmark is the cell's name without "Benchmark": parts of name=value, which
 // benchstat can filter and group by.
 func (c *Cell) benchmark() string {
-	var b strings.Builder
-	b.WriteString(strings.ToUpper(string(c.Kind[:1])) + string(c.Kind[1:]))
-	part := func(name string, value any) {
-		text := strings.Map(func(r rune) rune {
-			if r == '/' || unicode.IsSpace(r) {
-				return '_'
-			}
-			return r
-		}, fmt.Sprint(value))
-		fmt.Fprintf(&b, "/%s=%s", name, text)
+	name := strings.ToUpper(string(c.Kind[:1])) + string(c.Kind[1:])
+	for _, part := range []struct {
+		name  string
+		value any
+		has   bool
+	}{
+		{"setup", c.Setup, c.Setup != ""},
+		{"operator", c.Operator, c.Operator != ""},
+		{"variant", c.Variant, c.Variant != ""},
+		{"placement", c.Placement, true},
+		{"cache", map[bool]string{false: "in", true: "off"}[c.OffCache], true},
+		{"tau", c.Tau, c.Tau > 0},
+		{"bytes", c.Bytes, c.Kind != NullCell},
+		{"n", c.N, c.Kind == PRTTCell},
+		{"delay", c.Delay, c.Kind == PRTTCell},
+	} {
+		if part.has {
+			name += "/" + part.name + "=" + strings.Map(func(r rune) rune {
+				if r == '/' || unicode.IsSpace(r) {
+					return '_'
+				}
+				return r
+			}, fmt.Sprint(part.value))
+		}
 	}
-	if c.Setup != "" {
-		part("setup", c.Setup)
-	}
-	if c.Operator != "" {
-		part("operator", c.Operator)
-	}
-	if c.Variant != "" {
-		part("variant", c.Variant)
-	}
-	part("placement", c.Placement)
-	if c.OffCache {
-		part("cache", "off")
-	} else {
-		part("cache", "in")
-	}
-	if c.Tau > 0 {
-		part("tau", c.Tau)
-	}
-	if c.Kind != NullCell {
-		part("bytes", c.Bytes)
-	}
-	if c.Kind == PRTTCell {
-		part("n", c.N)
-		part("delay", c.Delay)
-	}
-	return b.String()
+	return name
 }

@@ -17,22 +17,14 @@ var ErrUnpacked = errors.New("measure them with taulop pack, or in a sweep")
 // P is p(m,d), what packing or unpacking a message takes whose elements lie d bytes
 // apart, for any τ. It fails where the file does not have that stride.
 func (f *File) P(stride int, offCache bool) (*Curve, error) {
-	g := grid{cells: make(map[[2]int]*Cell)}
 	var strides []int
-	for i := range f.Cells {
-		c := &f.Cells[i]
+	g := f.grid(func(c *Cell) bool {
 		m, ok := c.packed()
-		if !ok || c.OffCache != offCache || m.Contiguous() {
-			continue
+		if ok = ok && c.OffCache == offCache && !m.Contiguous(); ok {
+			strides = append(strides, m.Stride)
 		}
-		strides = append(strides, m.Stride)
-		if m.Stride == stride {
-			g.cells[[2]int{m.Bytes, 0}] = c
-			g.sizes = append(g.sizes, m.Bytes)
-		}
-	}
-	slices.Sort(g.sizes)
-	g.sizes, g.taus = slices.Compact(g.sizes), []int{0}
+		return ok && m.Stride == stride
+	})
 	if len(g.cells) == 0 {
 		if len(strides) == 0 {
 			return nil, fmt.Errorf("no packed messages, %s: %w", cacheText(offCache), ErrUnpacked)
@@ -48,6 +40,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	if err != nil {
 		return nil, err
 	}
+	curve.Taus = nil
 	return &curve, nil
 }
 

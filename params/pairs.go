@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -80,10 +81,7 @@ func (f *File) Pairs() (*Pairs, error) {
 	if len(p.Pairs) == 0 {
 		return nil, errors.New("the file has no pairs of CPUs: measure them with taulop pairs")
 	}
-	for cpu := range cpus {
-		p.CPUs = append(p.CPUs, cpu)
-	}
-	slices.Sort(p.CPUs)
+	p.CPUs = slices.Sorted(maps.Keys(cpus))
 	for i := range p.Pairs {
 		p.Pairs[i].Times = slices.Repeat([]fit.Estimate{fit.Median(nil)}, len(p.Sizes))
 	}

@@ -133,19 +133,12 @@ func (r *Receiver) Receive(dst []byte) bool {
 		}
 	}
 	Copy(dst, c.data[r.offset:])
-	r.next()
-	return true
-}
-
-// next hands the segment back.
-//
-//go:nosplit
-func (r *Receiver) next() {
 	r.received++
-	r.emptied.Set(r.received)
-	if r.offset += r.c.stride; r.offset == r.c.stride*r.c.segments {
+	r.emptied.Set(r.received) // hands the segment back
+	if r.offset += c.stride; r.offset == c.stride*c.segments {
 		r.offset = 0
 	}
+	return true
 }
 
 // Received is how many segments were read.

@@ -14,6 +14,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/aclements/go-moremath/stats"
+
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/params"
@@ -121,7 +123,7 @@ func drift(files []*params.File) {
 		for i := range divided {
 			divided[i] -= probes[i]
 		}
-		raw, probed = append(raw, deviation(logs)), append(probed, deviation(divided))
+		raw, probed = append(raw, stats.StdDev(logs)), append(probed, stats.StdDev(divided))
 	}
 	for _, f := range files {
 		_, launches, _ := f.Components()
@@ -129,17 +131,6 @@ func drift(files []*params.File) {
 	}
 	fmt.Printf("drift: sessions of a cell differ by %.1f %% (median standard deviation; 9 of 10 cells below %.1f %%), divided by the probe by %.1f %%; launches by %.1f %%\n",
 		100*fit.Median(raw).Center, 100*quantile(raw, 0.9), 100*fit.Median(probed).Center, 100*fit.Median(within).Center)
-}
-
-func deviation(values []float64) float64 {
-	var mean, squares float64
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	return math.Sqrt(squares / float64(len(values)-1))
 }
 
 func quantile(values []float64, q float64) float64 {
@@ -161,10 +152,7 @@ func coverage(files []*params.File) {
 		held, all := 0, 0
 		var widths []float64
 		for k, logs := range centers(files) {
-			center := 0.
-			for _, l := range logs {
-				center += l / float64(len(logs))
-			}
+			center := stats.Mean(logs)
 			for range 50 {
 				var some fit.Replicates
 				for _, i := range random.Perm(len(files))[:min(sessions, len(files))] {

@@ -12,32 +12,20 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// units of sizes, powers of two as the field has them; the longest spelling of
-// each first.
-var units = []struct {
-	names []string
-	bytes int
-}{
-	{[]string{"GIB", "GB", "G"}, 1 << 30},
-	{[]string{"MIB", "MB", "M"}, 1 << 20},
-	{[]string{"KIB", "KB", "K"}, 1 << 10},
-	{[]string{"B"}, 1},
+// units of sizes, powers of two as the field has them.
+var units = map[string]int{
+	"B": 1, "K": 1 << 10, "KB": 1 << 10, "KIB": 1 << 10,
+	"M": 1 << 20, "MB": 1 << 20, "MIB": 1 << 20, "G": 1 << 30, "GB": 1 << 30, "GIB": 1 << 30,
 }
 
 // Size reads a size with a unit (64B, 8K, 1M), or without one in units of
 // `unit` bytes. Its label is what to call it: 8KB for 8 KiB, as the paper does.
 func Size(text string, unit int) (bytes int, label string, err error) {
-	number, name := strings.ToUpper(strings.TrimSpace(text)), ""
-search:
-	for _, u := range units {
-		for _, n := range u.names {
-			if rest, found := strings.CutSuffix(number, n); found {
-				number, name, unit = rest, n, u.bytes
-				break search
-			}
-		}
-	}
-	if name == "" {
+	number := strings.ToUpper(strings.TrimSpace(text))
+	name := strings.TrimLeft(number, "0123456789")
+	if bytes, known := units[name]; known {
+		number, unit = strings.TrimSuffix(number, name), bytes
+	} else {
 		name = map[int]string{1: "B", 1 << 10: "K"}[unit]
 	}
 	n, err := strconv.ParseUint(number, 10, 63)

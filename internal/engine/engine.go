@@ -8,15 +8,18 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
 
@@ -55,7 +58,7 @@ type Experiment struct {
 	// Report, if not nil, is called a few times a second.
 	Report func(Progress)
 	// Start begins a launch; nil begins this program again.
-	Start func(Order, *os.File) (Process, error)
+	Start func(Order, *os.File) (*Process, error)
 }
 
 // Progress is where an experiment is.
@@ -84,10 +87,20 @@ type Visit struct {
 }
 
 // A Process is a launch under way.
-type Process interface {
-	Done() <-chan struct{} // closed when it has ended
-	Err() error            // why it ended by itself, if not because it was done
-	Stop()                 // asks it to end; after a while it is made to
+type Process struct {
+	done chan struct{} // closed when it has ended
+	err  error         // then: why it ended by itself, if not because it was done
+	stop func()        // asks it to end; after a while it is made to
+}
+
+// process is one that ends when run does.
+func process(run func() error, stop func()) *Process {
+	p := &Process{done: make(chan struct{}), stop: stop}
+	go func() {
+		defer close(p.done)
+		p.err = run()
+	}()
+	return p
 }
 
 // Run measures. It returns ctx's error when that ends it, and the first error of
@@ -227,18 +240,20 @@ func (r *run) slice() time.Duration {
 // laying out their memory takes longer than a visit.
 func (r *run) order() (visits []Visit) {
 	type place struct {
-		tier   int
-		missed bool
-		turn   float64
-		within float64
+		Visit
+		missed, tier int
+		turn, within float64
 	}
-	places := make([]place, 0, len(r.Cells))
+	var places []place
 	turns := make(map[string]float64)
 	for i, c := range r.Cells {
 		if !r.lacking[i] || c.Set != r.launch%r.sets {
 			continue
 		}
-		p := place{c.Tier, r.launch >= r.sets && !r.reached[i], r.rand.Float64(), r.rand.Float64()}
+		p := place{r.visitOf(i), 0, c.Tier, r.rand.Float64(), r.rand.Float64()}
+		if r.launch >= r.sets && !r.reached[i] {
+			p.missed = 1
+		}
 		if c.Group != "" {
 			group := fmt.Sprint(c.Tier, p.missed, c.Survey, c.Group)
 			if turn, known := turns[group]; known {
@@ -247,41 +262,17 @@ func (r *run) order() (visits []Visit) {
 			turns[group] = p.turn
 		}
 		places = append(places, p)
-		visits = append(visits, r.visitOf(i))
 	}
-	order := make([]int, len(visits))
-	for i := range order {
-		order[i] = i
-	}
-	less := func(x, y bool) int {
-		switch {
-		case x == y:
-			return 0
-		case y:
-			return -1
-		}
-		return 1
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		a, b := places[i], places[j]
-		switch {
-		case a.missed != b.missed:
-			return less(a.missed, b.missed)
-		case a.tier != b.tier:
-			return a.tier - b.tier
-		case a.turn != b.turn:
-			return less(a.turn > b.turn, b.turn > a.turn)
-		}
-		return less(a.within > b.within, b.within > a.within)
-	})
-	sorted := make([]Visit, len(visits))
-	for i, j := range order {
-		sorted[i] = visits[j]
-	}
-	if len(sorted) == 0 {
+	if len(places) == 0 {
 		return nil
 	}
-	return r.withProbes(sorted)
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(a.missed-b.missed, a.tier-b.tier, cmp.Compare(a.turn, b.turn), cmp.Compare(a.within, b.within))
+	})
+	for _, p := range places {
+		visits = append(visits, p.Visit)
+	}
+	return r.withProbes(visits)
 }
 
 func (r *run) visitOf(i int) Visit {
@@ -373,7 +364,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 		return 0, fatal{err}
 	}
 	began := time.Now()
-	state := readState()
+	steal := provenance.StartSteal("/")
 	p, err := r.Start(Order{r.Requests, visits, slice}, r.journal.File)
 	if err != nil {
 		return 0, fatal{err}
@@ -403,12 +394,12 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	defer tick.Stop()
 	for running := true; running; {
 		select {
-		case <-p.Done():
+		case <-p.done:
 			running = false
 		case <-tick.C:
 			if ctx.Err() != nil && !stopped {
 				stopped = true
-				p.Stop()
+				p.stop()
 			}
 			take()
 			if died == nil {
@@ -421,7 +412,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 			}
 			if died != nil && !stopped {
 				stopped = true
-				p.Stop()
+				p.stop()
 			}
 			if r.Report != nil {
 				progress := Progress{Launch: r.launch + 1, Launches: r.launches, Visited: done, Cells: len(visits), Left: r.Time - time.Since(r.began)}
@@ -435,13 +426,12 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	take()
 	l := &r.File.Launches[index]
 	l.Seconds = time.Since(began).Seconds()
-	l.Load, l.Steal = state.since()
+	l.Load = steal.Load
+	l.Steal, _ = steal.Share()
 	if died == nil && !ended && ctx.Err() == nil {
-		died = errors.Join(errors.New("it ended before it was done"), p.Err())
+		died = errors.Join(errors.New("it ended before it was done"), p.err)
 	}
-	if died != nil {
-		l.Died = true
-	}
+	l.Died = died != nil
 	return done, died
 }
 
@@ -532,7 +522,10 @@ type entry struct {
 	Alive   bool           `json:"alive,omitempty"`
 }
 
-func (e entry) line() ([]byte, error) {
+func (e entry) write(to io.Writer) error {
 	line, err := json.Marshal(e)
-	return append(line, '\n'), err
+	if err == nil {
+		_, err = to.Write(append(line, '\n'))
+	}
+	return err
 }

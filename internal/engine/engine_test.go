@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,24 +30,18 @@ type simulated struct {
 	orders   []Order
 }
 
-func (m *simulated) start(o Order, journal *os.File) (Process, error) {
+func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 	launch := m.launches
 	m.launches++
 	m.orders = append(m.orders, o)
-	p := &fake{done: make(chan struct{}), stop: make(chan struct{})}
 	factor := math.Exp(m.between * m.rand.NormFloat64())
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		<-p.stop
-		cancel()
-	}()
 	text, _ := json.Marshal(o)
 	var as received
 	if err := json.Unmarshal(text, &as); err != nil {
 		return nil, err
 	}
-	go func() {
-		defer close(p.done)
+	ctx, cancel := context.WithCancel(context.Background())
+	return process(func() (err error) {
 		visit := 0
 		s := samplerFunc(func(k params.Key, hint float64) (Reading, error) {
 			visit++
@@ -65,23 +58,12 @@ func (m *simulated) start(o Order, journal *os.File) (Process, error) {
 		})
 		defer func() {
 			if recover() != nil {
-				p.err = errors.New("signal: killed")
+				err = errors.New("signal: killed")
 			}
 		}()
-		p.err = serve(ctx, as, journal, func(string, json.RawMessage) (Sampler, error) { return s, nil })
-	}()
-	return p, nil
+		return serve(ctx, as, journal, func(string, json.RawMessage) (Sampler, error) { return s, nil })
+	}, cancel), nil
 }
-
-type fake struct {
-	done, stop chan struct{}
-	once       sync.Once
-	err        error
-}
-
-func (p *fake) Done() <-chan struct{} { return p.done }
-func (p *fake) Err() error            { <-p.done; return p.err }
-func (p *fake) Stop()                 { p.once.Do(func() { close(p.stop) }) }
 
 type samplerFunc func(params.Key, float64) (Reading, error)
 

@@ -41,11 +41,7 @@ func newJournal(f *os.File) (*journal, error) {
 
 // begin notes a launch.
 func (j *journal) begin(l params.Launch) error {
-	line, err := entry{Launch: &l}.line()
-	if err == nil {
-		_, err = j.Write(line)
-	}
-	if err != nil {
+	if err := (entry{Launch: &l}).write(j); err != nil {
 		return fmt.Errorf("what launches find cannot be kept: %w", err)
 	}
 	return nil

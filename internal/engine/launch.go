@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -22,18 +21,11 @@ const noJournal = 74
 // of more than 10 ms is not interrupted.
 const preemption = "asyncpreemptoff=1"
 
-// A process is a launch in a process of its own.
-type process struct {
-	cmd    *exec.Cmd
-	orders *os.File // an end to it has the launch stop
-	stderr bytes.Buffer
-	done   chan struct{}
-	err    error
-	once   sync.Once
-}
+// patience is how long a launch that was asked to stop may take.
+const patience = 2 * time.Second
 
-// start begins this program again as a launch.
-func start(o Order, journal *os.File) (Process, error) {
+// start begins this program again as a launch, in a process of its own.
+func start(o Order, journal *os.File) (*Process, error) {
 	exe, err := os.Executable()
 	if err != nil { // no /proc is mounted
 		if exe, err = exec.LookPath(os.Args[0]); err != nil {
@@ -44,74 +36,42 @@ func start(o Order, journal *os.File) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, out, err := os.Pipe()
+	in, orders, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	p := &process{orders: out, done: make(chan struct{})}
-	p.cmd = &exec.Cmd{
+	var stderr bytes.Buffer
+	cmd := &exec.Cmd{
 		Path: exe, Args: []string{os.Args[0], Command},
-		Env:   append(os.Environ(), "GODEBUG="+with(os.Getenv("GODEBUG"))),
-		Stdin: in, Stderr: &p.stderr, ExtraFiles: []*os.File{journal},
+		Env:   append(os.Environ(), "GODEBUG="+strings.TrimPrefix(os.Getenv("GODEBUG")+","+preemption, ",")),
+		Stdin: in, Stderr: &stderr, ExtraFiles: []*os.File{journal},
 	}
-	if err := p.cmd.Start(); err != nil {
-		out.Close()
+	if err := cmd.Start(); err != nil {
+		orders.Close()
 		return nil, fmt.Errorf("no launch could be begun: %w", err)
 	}
 	go func() {
 		// An error is that of a launch that has ended, which Wait tells.
-		out.Write(order)
+		orders.Write(order)
 	}()
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.done)
-	}()
-	return p, nil
-}
-
-func with(debug string) string {
-	switch {
-	case debug == "":
-		return preemption
-	case strings.Contains(debug, preemption):
-		return debug
+	end := func() error {
+		defer orders.Close()
+		err := cmd.Wait()
+		if err == nil {
+			return nil
+		}
+		if cmd.ProcessState.ExitCode() == noJournal {
+			return errJournal
+		}
+		// What a crash printed first says more.
+		if first, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n"); first != "" {
+			err = fmt.Errorf("%w: %.300s", err, first)
+		}
+		return err
 	}
-	return debug + "," + preemption
-}
-
-func (p *process) Done() <-chan struct{} { return p.done }
-
-// Err says how the process ended, and what a crash printed first.
-func (p *process) Err() error {
-	p.Stop()
-	<-p.done
-	if p.err == nil {
-		return nil
-	}
-	if p.cmd.ProcessState.ExitCode() == noJournal {
-		return errJournal
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(p.stderr.String()), "\n")
-	if first == "" {
-		return p.err
-	}
-	return fmt.Errorf("%w: %.300s", p.err, first)
-}
-
-// patience is how long a launch that was asked to stop may take.
-const patience = 2 * time.Second
-
-// Stop asks the launch to end, and kills it where it does not.
-func (p *process) Stop() {
-	p.once.Do(func() {
-		p.orders.Close()
-		time.AfterFunc(patience, func() {
-			select {
-			case <-p.done:
-			default:
-				p.cmd.Process.Kill()
-			}
-		})
-	})
+	return process(end, func() {
+		orders.Close() // an end to it has the launch stop
+		time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	}), nil
 }

@@ -77,11 +77,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 	began := time.Now()
 	samplers := make(map[string]Sampler)
 	put := func(e entry) error {
-		line, err := e.line()
-		if err == nil {
-			_, err = journal.Write(line)
-		}
-		if err != nil {
+		if err := e.write(journal); err != nil {
 			return fmt.Errorf("%w: %w", errJournal, err)
 		}
 		return nil

@@ -135,10 +135,7 @@ func (p *parser) read(text string) error {
 		return p.beginOSU(m[1])
 	}
 	if p.cut && isPartOfTitle(text) {
-		if err := p.begin("", text, "", nil); err != nil {
-			return err
-		}
-		return nil
+		return p.begin("", text, "", nil)
 	}
 	switch {
 	case p.suite == "" || text == "":

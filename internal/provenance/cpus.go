@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -18,7 +19,7 @@ func readCPUs(p *Provenance, t tree, m *numa.Machine) {
 	readCPUInfo(p, t)
 	governors := make(map[string]bool)
 	for _, cpu := range p.Allowed {
-		if governor := t.text(path.Join(ofCPU(cpu), "cpufreq/scaling_governor")); governor != "" {
+		if governor := t.Text(path.Join(ofCPU(cpu), "cpufreq/scaling_governor")); governor != "" {
 			governors[governor] = true
 		}
 	}
@@ -29,7 +30,7 @@ func readCPUs(p *Provenance, t tree, m *numa.Machine) {
 		p.CoreKinds = kinds
 	}
 	if p.Microcode == "" && len(p.Online) > 0 {
-		p.Microcode = t.text(path.Join(ofCPU(p.Online[0]), "microcode/version"))
+		p.Microcode = t.Text(path.Join(ofCPU(p.Online[0]), "microcode/version"))
 	}
 }
 
@@ -37,12 +38,12 @@ func readCPUs(p *Provenance, t tree, m *numa.Machine) {
 // its own in proc/cpuinfo; arm64 has numbers and no names.
 func readCPUInfo(p *Provenance, t tree) {
 	info := make(map[string]string)
-	for key, value := range t.lines("proc/cpuinfo") {
+	for key, value := range t.Fields("proc/cpuinfo", ":") {
 		if _, found := info[key]; !found {
 			info[key] = value
 		}
 	}
-	p.CPUModel = words(firstOf(info["model name"], info["cpu model"], info["cpu"]))
+	p.CPUModel = words(cmp.Or(info["model name"], info["cpu model"], info["cpu"]))
 	p.Vendor = info["vendor_id"]
 	p.Microcode = info["microcode"]
 	if part := info["CPU part"]; part != "" && p.CPUModel == "" {
@@ -52,16 +53,16 @@ func readCPUInfo(p *Provenance, t tree) {
 	if slices.Contains(strings.Fields(info["flags"]), "hypervisor") {
 		p.Hypervisor = "of unknown kind"
 	}
-	if kind := t.text("sys/hypervisor/type"); kind != "" {
+	if kind := t.Text("sys/hypervisor/type"); kind != "" {
 		p.Hypervisor = kind
 	}
-	if kind := t.text("proc/device-tree/hypervisor/compatible"); kind != "" {
+	if kind := t.Text("proc/device-tree/hypervisor/compatible"); kind != "" {
 		p.Hypervisor = kind
 	}
 }
 
 func (t tree) turbo() string {
-	switch t.text(cpuDir + "/intel_pstate/no_turbo") {
+	switch t.Text(cpuDir + "/intel_pstate/no_turbo") {
 	case "0":
 		return "on"
 	case "1":
@@ -69,7 +70,7 @@ func (t tree) turbo() string {
 	}
 	// Other drivers have one switch for all, or one for each CPU.
 	for _, name := range []string{cpuDir + "/cpufreq/boost", cpuDir + "/cpu0/cpufreq/boost"} {
-		switch t.text(name) {
+		switch t.Text(name) {
 		case "1":
 			return "on"
 		case "0":
@@ -81,17 +82,17 @@ func (t tree) turbo() string {
 
 // smt asks the kernel, and where that is too old looks for cores of two threads.
 func (t tree) smt(m *numa.Machine) string {
-	control := t.text(cpuDir + "/smt/control")
-	switch t.text(cpuDir + "/smt/active") {
+	control := t.Text(cpuDir + "/smt/control")
+	switch t.Text(cpuDir + "/smt/active") {
 	case "1":
 		return "on"
 	case "0":
-		return firstOf(map[string]string{"notsupported": "not supported", "notimplemented": "not implemented"}[control], "off")
+		return cmp.Or(map[string]string{"notsupported": "not supported", "notimplemented": "not implemented"}[control], "off")
 	}
 	if slices.ContainsFunc(m.CPUs, func(c numa.CPU) bool { return c.Thread > 0 }) {
 		return "on"
 	}
-	if len(m.CPUs) > 0 && t.text(path.Join(ofCPU(m.CPUs[0].ID), "topology/thread_siblings")) != "" {
+	if len(m.CPUs) > 0 && t.Text(path.Join(ofCPU(m.CPUs[0].ID), "topology/thread_siblings")) != "" {
 		return "off"
 	}
 	return ""
@@ -102,7 +103,7 @@ func (t tree) smt(m *numa.Machine) string {
 func (t tree) coreKinds(cpus numa.CPUSet) []params.CoreKind {
 	var kinds []params.CoreKind
 	for _, kind := range []string{"core", "atom", "lowpower"} {
-		set, _ := numa.ParseList(t.text("sys/devices/cpu_" + kind + "/cpus"))
+		set, _ := numa.ParseList(t.Text("sys/devices/cpu_" + kind + "/cpus"))
 		if set = set.And(cpus); len(set) > 0 {
 			kinds = append(kinds, params.CoreKind{Kind: kind, CPUs: set})
 		}
@@ -119,7 +120,7 @@ func (t tree) coreKinds(cpus numa.CPUSet) []params.CoreKind {
 	} {
 		values := make(map[int]numa.CPUSet)
 		for _, cpu := range cpus {
-			if value, err := strconv.Atoi(t.text(path.Join(ofCPU(cpu), measure.file))); err == nil {
+			if value, err := strconv.Atoi(t.Text(path.Join(ofCPU(cpu), measure.file))); err == nil {
 				values[value] = append(values[value], cpu)
 			}
 		}
@@ -142,12 +143,3 @@ func (t tree) coreKinds(cpus numa.CPUSet) []params.CoreKind {
 }
 
 func ofCPU(cpu int) string { return cpuDir + "/cpu" + strconv.Itoa(cpu) }
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}

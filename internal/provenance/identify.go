@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"strings"
@@ -17,11 +18,12 @@ import (
 func identify(p *Provenance, root string) {
 	if root == "/" {
 		p.OS, p.Arch = runtime.GOOS, runtime.GOARCH
-		p.Hostname = firstOf(p.Hostname, hostname())
-		p.CPUModel = firstOf(words(cpuid.CPU.BrandName), p.CPUModel)
-		p.Vendor = firstOf(strings.TrimSpace(cpuid.CPU.VendorString), p.Vendor)
+		name, _ := os.Hostname()
+		p.Hostname = cmp.Or(p.Hostname, name)
+		p.CPUModel = cmp.Or(words(cpuid.CPU.BrandName), p.CPUModel)
+		p.Vendor = cmp.Or(strings.TrimSpace(cpuid.CPU.VendorString), p.Vendor)
 		if cpuid.CPU.VM() {
-			p.Hypervisor = firstOf(hypervisor(), p.Hypervisor, "of unknown kind")
+			p.Hypervisor = cmp.Or(hypervisor(), p.Hypervisor, "of unknown kind")
 		}
 	}
 	if runtime.GOOS != "linux" {
@@ -29,7 +31,7 @@ func identify(p *Provenance, root string) {
 	}
 	below, quiet := ghw.WithChroot(root), ghw.WithDisableWarnings()
 	if info, err := product.New(below, quiet); err == nil {
-		p.Product = firstOf(named(info.Vendor, info.Name), p.Product)
+		p.Product = cmp.Or(named(info.Vendor, info.Name), p.Product)
 		if p.Hypervisor == "" && strings.EqualFold(info.Vendor, "QEMU") {
 			p.Hypervisor = "QEMU"
 		}
@@ -66,12 +68,4 @@ func hypervisor() string {
 		return id.String()
 	}
 	return strings.Trim(cpuid.CPU.HypervisorVendorString, " \x00")
-}
-
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
-	return name
 }

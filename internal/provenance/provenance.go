@@ -7,10 +7,6 @@
 package provenance
 
 import (
-	"bufio"
-	"io"
-	"io/fs"
-	"iter"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -20,6 +16,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
@@ -48,7 +45,7 @@ func Read(root string, m *numa.Machine) Provenance {
 		return p
 	}
 	defer dir.Close()
-	t := tree{dir.FS()}
+	t := tree{sysfs.Tree{FS: dir.FS()}}
 	readSystem(&p, t)
 	readCPUs(&p, t, m)
 	readMemory(&p, t)
@@ -95,16 +92,16 @@ func Version() string {
 }
 
 func readSystem(p *Provenance, t tree) {
-	p.Hostname = t.text("proc/sys/kernel/hostname")
-	p.Kernel = t.text("proc/sys/kernel/osrelease")
-	if words := strings.Fields(t.text("proc/version")); len(words) >= 3 && words[0] == "Linux" {
+	p.Hostname = t.Text("proc/sys/kernel/hostname")
+	p.Kernel = t.Text("proc/sys/kernel/osrelease")
+	if words := strings.Fields(t.Text("proc/version")); len(words) >= 3 && words[0] == "Linux" {
 		p.OS = "linux"
 		if p.Kernel == "" {
 			p.Kernel = words[2]
 		}
 	}
-	p.Arch = t.text("proc/sys/kernel/arch")
-	p.Clocksource = t.text("sys/devices/system/clocksource/clocksource0/current_clocksource")
+	p.Arch = t.Text("proc/sys/kernel/arch")
+	p.Clocksource = t.Text("sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
 // readMemory reads what decides how memory is mapped and where it stays.
@@ -114,10 +111,10 @@ func readMemory(p *Provenance, t tree) {
 		p.MemoryBytes = n << 10
 	}
 	// The choice in force is the one in brackets: always [madvise] never.
-	if _, choice, found := strings.Cut(t.text("sys/kernel/mm/transparent_hugepage/enabled"), "["); found {
+	if _, choice, found := strings.Cut(t.Text("sys/kernel/mm/transparent_hugepage/enabled"), "["); found {
 		p.HugePages, _, _ = strings.Cut(choice, "]")
 	}
-	switch t.text("proc/sys/kernel/numa_balancing") {
+	switch t.Text("proc/sys/kernel/numa_balancing") {
 	case "0":
 		p.NUMABalancing = "off"
 	case "":
@@ -131,11 +128,18 @@ func readActivity(p *Provenance, t tree) {
 		share := float64(stolen) / float64(total)
 		p.StealShare = &share
 	}
-	for _, word := range firstFields(t.text("proc/loadavg"), 3) {
+	p.Load = t.loads()
+}
+
+// loads are the averages of 1, 5 and 15 minutes.
+func (t tree) loads() (loads []float64) {
+	words := strings.Fields(t.Text("proc/loadavg"))
+	for _, word := range words[:min(3, len(words))] {
 		if load, err := strconv.ParseFloat(word, 64); err == nil {
-			p.Load = append(p.Load, load)
+			loads = append(loads, load)
 		}
 	}
+	return loads
 }
 
 // listUnknown names what bears on the numbers and is not known.
@@ -162,62 +166,15 @@ func listUnknown(p *Provenance) {
 	}
 }
 
-// A tree is a file system with the kernel's sys and proc directories in it.
-type tree struct{ fs.FS }
-
-// maxFileBytes bounds what is read of a file.
-const maxFileBytes = 1 << 20
-
-// open opens regular files alone: opening a pipe would wait for somebody to write.
-func (t tree) open(name string) (fs.File, error) {
-	if info, err := fs.Stat(t, name); err != nil || !info.Mode().IsRegular() {
-		return nil, fs.ErrNotExist
-	}
-	return t.Open(name)
-}
-
-// text is a file's content without the white space round it, or empty.
-func (t tree) text(name string) string {
-	f, err := t.open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes))
-	if err != nil {
-		return ""
-	}
-	return strings.Trim(string(data), " \t\r\n\x00")
-}
+// A tree has the kernel's sys and proc directories in it.
+type tree struct{ sysfs.Tree }
 
 // field is the first line's value of "name: value" in a file.
 func (t tree) field(file, name string) string {
-	for key, value := range t.lines(file) {
+	for key, value := range t.Fields(file, ":") {
 		if key == name {
 			return value
 		}
 	}
 	return ""
-}
-
-// lines yields the names and values of lines of "name: value".
-func (t tree) lines(file string) iter.Seq2[string, string] {
-	return func(yield func(key, value string) bool) {
-		f, err := t.open(file)
-		if err != nil {
-			return
-		}
-		defer f.Close()
-		for scanner := bufio.NewScanner(f); scanner.Scan(); {
-			key, value, found := strings.Cut(scanner.Text(), ":")
-			if found && !yield(strings.TrimSpace(key), strings.TrimSpace(value)) {
-				return
-			}
-		}
-	}
-}
-
-func firstFields(text string, n int) []string {
-	fields := strings.Fields(text)
-	return fields[:min(n, len(fields))]
 }

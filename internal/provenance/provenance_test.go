@@ -177,11 +177,10 @@ func TestSteal(t *testing.T) {
 		if err := os.WriteFile(stat, []byte(test.stat), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		stolen, total, err := Steal(root)
-		if (err != nil) != test.fails || !test.fails && (stolen != test.stolen || total != test.total) {
-			t.Errorf("%q: got %d of %d, %v; want %d of %d", test.stat, stolen, total, err, test.stolen, test.total)
-		}
 		meter := StartSteal(root)
+		if (meter.err != nil) != test.fails || !test.fails && (meter.stolen != test.stolen || meter.total != test.total) {
+			t.Errorf("%q: got %d of %d, %v; want %d of %d", test.stat, meter.stolen, meter.total, meter.err, test.stolen, test.total)
+		}
 		if test.fails {
 			if w := meter.Warnings(); w != nil {
 				t.Errorf("%q: got %v", test.stat, w)

@@ -7,31 +7,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/params"
 )
 
-// Steal reads the time that the hypervisor gave to others while a CPU of the
-// machine below root wanted to run, and the CPUs' time in all, both in ticks
-// since boot.
-func Steal(root string) (stolen, total uint64, err error) {
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer dir.Close()
-	return tree{dir.FS()}.steal()
-}
-
 var errNoSteal = errors.New("steal time is unknown: proc/stat has no times of the CPUs; is proc mounted?")
 
+// steal reads the time that the hypervisor gave to others while a CPU wanted to
+// run, and the CPUs' time in all, both in ticks since boot.
 func (t tree) steal() (stolen, total uint64, err error) {
 	// cpu user nice system idle iowait irq softirq steal guest guest_nice, where
 	// guest is within user; kernels before 2.6.11 have no steal.
-	words := firstFields(t.text("proc/stat"), 9)
+	words := strings.Fields(t.Text("proc/stat"))
 	if len(words) < 9 || words[0] != "cpu" {
 		return 0, 0, errNoSteal
 	}
-	for _, word := range words[1:] {
+	for _, word := range words[1:9] {
 		ticks, err := strconv.ParseUint(word, 10, 64)
 		if err != nil {
 			return 0, 0, errNoSteal
@@ -44,6 +35,7 @@ func (t tree) steal() (stolen, total uint64, err error) {
 
 // A StealMeter tells what was stolen since it was started.
 type StealMeter struct {
+	Load          float64 // of the last minute when it was started; 0 where nobody says
 	root          string
 	stolen, total uint64
 	err           error
@@ -53,24 +45,34 @@ type StealMeter struct {
 // nothing.
 func StartSteal(root string) *StealMeter {
 	s := &StealMeter{root: root}
-	s.stolen, s.total, s.err = Steal(root)
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		s.err = err
+		return s
+	}
+	defer dir.Close()
+	t := tree{sysfs.Tree{FS: dir.FS()}}
+	s.stolen, s.total, s.err = t.steal()
+	if loads := t.loads(); len(loads) > 0 {
+		s.Load = loads[0]
+	}
 	return s
 }
 
 // Share is the part of the CPUs' time that was stolen since the start; known is
 // false when the machine does not say or no tick has passed.
 func (s *StealMeter) Share() (share float64, known bool) {
-	stolen, total, err := Steal(s.root)
-	if s.err != nil || err != nil || total <= s.total || stolen < s.stolen {
+	now := StartSteal(s.root)
+	if s.err != nil || now.err != nil || now.total <= s.total || now.stolen < s.stolen {
 		return 0, false
 	}
-	return float64(stolen-s.stolen) / float64(total-s.total), true
+	return float64(now.stolen-s.stolen) / float64(now.total-s.total), true
 }
 
 // Warnings has one when the hypervisor took enough to be seen in the numbers.
 func (s *StealMeter) Warnings() []error {
 	share, known := s.Share()
-	if !known || share <= stealLimit {
+	if !known || share <= params.StealLimit {
 		return nil
 	}
 	return []error{fmt.Errorf("the hypervisor took %s of the CPUs' time during the run: the slow samples are its, so measure again when its other guests are quiet", percent(share))}
@@ -79,6 +81,3 @@ func (s *StealMeter) Warnings() []error {
 func percent(share float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
 }
-
-// stealLimit is the share above which steal time is said to matter.
-const stealLimit = params.StealLimit

@@ -44,7 +44,7 @@ func lockFile(file string) (lock *fileLock, warning, err error) {
 			return nil, nil, refusef("another sweep writes %s: wait for it, or choose another file", file)
 		case errors.Is(err, fs.ErrNotExist):
 			continue
-		case isPathError(err):
+		case errors.As(err, new(*fs.PathError)):
 			return nil, nil, refusef("%s, which keeps other sweeps from %s, cannot be opened: %v; remove it if no sweep runs", path, file, outfile.Reason(err))
 		case err != nil:
 			// Lustre without flock, some NFS, sandboxes: alone we are just as well.
@@ -94,11 +94,6 @@ func marked(path string) bool {
 	defer f.Close()
 	begin, _ := io.ReadAll(io.LimitReader(f, int64(len(lockMark))))
 	return strings.HasPrefix(string(begin), lockMark)
-}
-
-func isPathError(err error) bool {
-	var of *fs.PathError
-	return errors.As(err, &of)
 }
 
 // release unlocks, and removes what is ours.
