@@ -88,6 +88,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p.Warnings = append(p.Warnings, fmt.Errorf("%s, which is no time: what needs it is not known and is not ranked", zeros))
 	}
 	p.Channel = p.channel(f, c.Setup)
+	if below := f.BelowZero(p.Placement, p.OffCache, c.Model != "libtaulop"); below != nil && c.Model != "loggp" {
+		p.Warnings = append(p.Warnings, below)
+	}
 	taulop, err := p.taulop(f, c.Setup)
 	if err != nil {
 		return nil, err

@@ -48,9 +48,10 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 //	L = PRTT(1,0,m)/2 − 2o − (m−1)G,
 //
 // taken at the smallest m too. Where both sides of a message are busy at the
-// same time, as in shared memory, 4o can exceed the round trip; L is then below
-// zero, which eq. (1) needs to give the round trip back. That and other doubts
-// are warnings. It fails where round trips are missing.
+// same time, as in shared memory, 4o can exceed the round trip, and L would be below
+// zero: L is then 0 and o what that leaves of a message, so that eq. (1) still gives the
+// round trip back. That and other doubts are warnings. It fails where round trips are
+// missing.
 func AssessLogGP(trips []RoundTrip) (m LogGP, warnings []error, err error) {
 	singles := make(map[int]float64)
 	for _, t := range trips {
@@ -83,7 +84,12 @@ func AssessLogGP(trips []RoundTrip) (m LogGP, warnings []error, err error) {
 	}
 	single, bytes := singles[delayed.Bytes], delayed.Bytes
 	m.Overhead = (delayed.Seconds-single)/float64(delayed.N-1) - delayed.Delay
-	m.Latency = single/2 - 2*m.Overhead - float64(bytes-1)*m.GapPerByte
+	message := single/2 - float64(bytes-1)*m.GapPerByte
+	if m.Latency = message - 2*m.Overhead; m.Latency < 0 && message > 0 {
+		warnings = append(warnings, fmt.Errorf("two of LogGP's o, measured as %.4g ns, are more than the %.4g ns of a message: sender and receiver are busy at the same time, which LogGP does not know; L is taken as 0 and o as half of the message, so trust LogGP for single messages and τ-Lop for what happens at once",
+			1e9*m.Overhead, 1e9*message))
+		m.Latency, m.Overhead = 0, message/2
+	}
 
 	for _, p := range []struct {
 		name  string

@@ -55,7 +55,7 @@ func TestAssessLogGPGivesRoundTripBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Latency >= 0 || len(warnings) == 0 || !strings.Contains(warnings[0].Error(), "L comes out as") {
+	if m.Latency != 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "are more than the 5000 ns of a message") {
 		t.Errorf("%+v, %v", m, warnings)
 	}
 	if got := 2 * (2*m.Overhead + m.Latency); math.Abs(got-all[0].Seconds) > 1e-12 {

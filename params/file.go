@@ -67,9 +67,10 @@ const (
 	NullCell       Kind = "null"       // Time is y(τ), a transfer of nothing
 	CopyCell       Kind = "copy"       // Time is c(m,τ), a copy of Bytes, no flags
 	OwnCell        Kind = "own"        // Time is what a rank's own copy of Bytes takes, from what it sends to where it receives
-	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves
+	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves, as it was published or, of sweeps once, an empty loop
 	GammaCell      Kind = "gamma"      // Time is γ(m,τ), an Operator over two vectors of Bytes
 	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP
+	MessageCell    Kind = "message"    // Time is T(m), a message alone from idle channels, Variant Segmented: o(m) and its transfers
 	PairCell       Kind = "pair"       // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
 	LevelCell      Kind = "level"      // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
 	AccessCell     Kind = "access"     // Time is a pass over Bytes of an array, Variant "read-int32-16"
@@ -88,7 +89,7 @@ type Key struct {
 	Tau       int         `json:"tau"`                // 0, of gamma: any
 	Bytes     int         `json:"bytes"`              // m
 	Operator  string      `json:"operator,omitempty"` // of gamma, as in the published files: SUM_I
-	Variant   string      `json:"variant,omitempty"`  // of pair, level, access, pack, pattern and disk: which
+	Variant   string      `json:"variant,omitempty"`  // of message, pair, level, access, pack, pattern and disk: which
 	N         int         `json:"n,omitempty"`        // of prtt: messages that the client sends
 	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
 }
@@ -104,6 +105,9 @@ const (
 	Ping     = "ping"
 	Sendrecv = "sendrecv"
 )
+
+// Segmented is the variant of messages that go through channels, segment by segment.
+const Segmented = "segmented"
 
 // Published is setup and placement of what comes from a published file, which
 // does not say how it was measured.
@@ -431,7 +435,7 @@ func checkPolicy(policy numa.Policy) error {
 // which may be of another version than this package.
 func (k Kind) varies() bool {
 	i := slices.Index(kinds, k)
-	return i < 0 || i >= slices.Index(kinds, PairCell)
+	return i < 0 || i >= slices.Index(kinds, MessageCell)
 }
 
 // Compare orders kinds as files do: those that this package knows come first.
@@ -539,4 +543,4 @@ func (k *Key) order(o *Key) int {
 	return k.Delay - o.Delay
 }
 
-var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell}
+var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell}

@@ -21,16 +21,18 @@ import (
 //
 // It fails where the file has no such transfers, or not all of them yet.
 func (f *File) Table(setup string, placement numa.Policy, offCache bool) (*Table, error) {
-	return f.table(setup, placement, offCache, Cell.Whole)
+	return f.table(setup, placement, offCache, Cell.Whole, false)
 }
 
 // SegmentTable is as Table, but a message that travels in segments counts as one
-// of them: beyond a segment its rows are what L(S,τ) becomes in longer messages.
+// of them: beyond a segment its rows are what L(S,τ) becomes in longer messages. Its
+// o(m) goes with transfers that are alone as Alone has them, though its column τ = 1 has
+// them as they were measured.
 func (f *File) SegmentTable(setup string, placement numa.Policy, offCache bool) (*Table, error) {
-	return f.table(setup, placement, offCache, Cell.Segment)
+	return f.table(setup, placement, offCache, Cell.Segment, true)
 }
 
-func (f *File) table(setup string, placement numa.Policy, offCache bool, value func(Cell) fit.Estimate) (*Table, error) {
+func (f *File) table(setup string, placement numa.Policy, offCache bool, value func(Cell) fit.Estimate, alone bool) (*Table, error) {
 	setup, placement = f.first(setup, placement)
 	g := f.transfers(TransferCell, setup, placement, offCache)
 	if len(g.taus) == 0 {
@@ -40,7 +42,7 @@ func (f *File) table(setup string, placement numa.Policy, offCache bool, value f
 	if err != nil {
 		return nil, err
 	}
-	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache)}, nil
+	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache, alone)}, nil
 }
 
 // OffCacheOnly tells a plan whose user buffers are never in cache.
@@ -144,36 +146,6 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 var customary = []string{
 	"MAX_I", "MIN_I", "SUM_I", "PROD_I", "LAND_I", "LOR_I", "LXOR_I", "BAND_I", "BOR_I", "BXOR_I", "MAXLOC_I", "MINLOC_I",
 	"MAX_R", "MIN_R", "SUM_R", "PROD_R", "MAXLOC_R", "MINLOC_R",
-}
-
-// overheads is o(m) in seconds at each size, 0 where there is none.
-func (f *File) overheads(sizes []int, placement numa.Policy, offCache bool) []float64 {
-	kind := func(c *Cell) bool { return c.Kind == OverheadCell }
-	same := f.nearest(placement, offCache, kind)
-	g := f.grid(func(c *Cell) bool { return kind(c) && same(c) })
-	o := make([]float64, len(sizes))
-	if len(g.taus) == 0 {
-		return o
-	}
-	var known []int
-	for _, m := range g.sizes {
-		if g.cells[[2]int{m, g.taus[0]}] != nil {
-			known = append(known, m)
-		}
-	}
-	at := func(i int) float64 { return seconds(g.cells[[2]int{known[i], g.taus[0]}].Time.Center) }
-	for row, m := range sizes {
-		i, measured := slices.BinarySearch(known, m)
-		switch {
-		case measured || i == 0:
-			o[row] = at(i)
-		case i == len(known):
-			o[row] = at(i - 1)
-		default:
-			o[row] = line(known[i-1], at(i-1), known[i], at(i), m)
-		}
-	}
-	return o
 }
 
 // nearest matches the cells of a kind that serve for a placement and state of

@@ -36,14 +36,15 @@ func (rt RoundTrip) span() int {
 }
 
 // RoundTrips runs a round trip between the first two workers of the team and
-// returns the time of each run in ns. The others sleep through it.
+// returns the time of each run in ns, as if reading the clock took no time and each
+// delay as long as it should. The others sleep through it.
 func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) {
 	if t.Tau() < 2 {
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
 	}
 	run := &roundTrip{RoundTrip: rt}
 	defer run.unmap()
-	if err := run.enlist(t, 2, rt.Runs+1, 0); err != nil {
+	if err := run.enlist(t, 2, 2*rt.Runs+2, 0); err != nil {
 		return nil, err
 	}
 	of, bytes, next := userBuffer, rt.span(), [2]int{}
@@ -82,9 +83,22 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 			return nil, fmt.Errorf("round trip: worker %d does not hold what worker %d sent: this machine's copies cannot be trusted", w, 1-w)
 		}
 	}
-	return run.times(1), nil
+	nothing, times := make([]float64, rt.Runs), make([]float64, rt.Runs)
+	for i := range times {
+		nothing[i], times[i] = run.took(2*i+2), run.took(2*i+3)
+	}
+	tooLong := median(nothing) - float64((rt.N-1)*int(rt.Delay))
+	if t.placement.Oversubscribed { // then it is the scheduler's
+		tooLong = 0
+	}
+	for i := range times {
+		times[i] = max(0, times[i]-tooLong)
+	}
+	return times, nil
 }
 
+// A roundTrip is a RoundTrip with its memory. Its rounds alternate: even ones are delays
+// alone, odd ones are runs, the first of which warms up.
 type roundTrip struct {
 	RoundTrip
 	measurement
@@ -122,7 +136,12 @@ func (p *roundTrip) measure(w *worker) error {
 	}
 	for i := range p.Runs + 1 {
 		if w.id == 0 {
-			p.startAlone(w, i)
+			p.startAlone(w, 2*i)
+			for range p.N - 1 {
+				p.delay()
+			}
+			p.finish(w, 2*i)
+			p.startAlone(w, 2*i+1)
 		}
 		for j := range p.N {
 			if w.id == 1 {
@@ -132,8 +151,7 @@ func (p *roundTrip) measure(w *worker) error {
 				continue
 			}
 			if j > 0 {
-				for next := time.Now(); time.Since(next) < p.Delay; {
-				}
+				p.delay()
 			}
 			if !p.pack(w.id, out, outgoing.next()) {
 				return gaveUp{"room for the client's message"}
@@ -147,10 +165,18 @@ func (p *roundTrip) measure(w *worker) error {
 			return gaveUp{"the server's answer"}
 		}
 		if w.id == 0 {
-			p.finish(w, i)
+			p.finish(w, 2*i+1)
 		}
 	}
 	return nil
+}
+
+// delay takes as long as Delay, and some readings of the clock.
+func (p *roundTrip) delay() {
+	if p.Delay > 0 {
+		for next := time.Now(); time.Since(next) < p.Delay; {
+		}
+	}
 }
 
 // pack sends a message, packed first if it has a layout.

@@ -118,7 +118,8 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 // text writes the published text format. Everything is made before anything is
 // written.
 func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
-	table, err := f.Table(req.setup, numa.Policy(req.placement), req.offCache || !req.given["off_cache"] && f.Plan.OffCacheOnly())
+	placement, offCache := numa.Policy(req.placement), req.offCache || !req.given["off_cache"] && f.Plan.OffCacheOnly()
+	table, err := f.Table(req.setup, placement, offCache)
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
@@ -126,11 +127,14 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
+	if below := f.BelowZero(placement, offCache, false); below != nil {
+		notes = append(notes, below.Error())
+	}
 	var shm, reductions bytes.Buffer
 	if err := params.WriteText(&shm, table); err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
-	if gamma, err := f.Gamma(numa.Policy(req.placement)); err != nil {
+	if gamma, err := f.Gamma(placement); err != nil {
 		notes = append(notes, usagef("gamma.txt is not written: %v", err).Error())
 	} else {
 		gamma, missing := gamma.Fit(table.Transfers.Sizes)

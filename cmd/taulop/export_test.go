@@ -180,6 +180,12 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"import " + shm + " " + shm, `SHM.txt:2: "#tau\t2", want "#max_ops<TAB>number"`},
 		{"import -o " + native + " " + shm, "swept.json is there already"},
 		{"import -o " + dir + "/no/such/x.json " + shm, "cannot be written"},
+		{"import -overheads " + text, "-overheads takes a file of ping-pongs and one of parameters"},
+		{"import -overheads " + text + " -params " + native + " " + shm, "and nothing else"},
+		{"import -params " + native + " " + shm, "go with -overheads"},
+		{"import -overheads " + text + " -params " + native, "notes.txt holds no table"},
+		{"import -overheads " + dir + "/missing.txt -params " + native, "missing.txt: no such file"},
+		{"import -overheads " + text + " -params " + shm, "turn it into a native one"},
 	} {
 		out, errOut, err := run(t, strings.Fields(tt.line)...)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" || errOut != "" {
@@ -189,6 +195,43 @@ func TestExportAndImportRefuse(t *testing.T) {
 	is, err := os.ReadDir(dir)
 	if err != nil || len(is) != len(was) || load(t, shm) != tinySHM || !bytes.Contains([]byte(load(t, native)), []byte("ring")) {
 		t.Errorf("the directory has %v, had %v (%v)", is, was, err)
+	}
+}
+
+// Of a library o(m) is half of its round trip less the file's transfers; predictions and
+// exported files have it.
+func TestImportOverheads(t *testing.T) {
+	dir := t.TempDir()
+	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{Setups: []string{"ring"},
+		Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 4096}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}}
+	at := func(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6} }
+	for m, ns := range map[int]float64{1: 200, 4096: 800} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: params.Isolated, Placement: numa.Local, Tau: 1, Bytes: m}, K: 1, Transfers: 2, Time: at(ns)})
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: numa.Local, Tau: 2, Bytes: m}, K: 1, Transfers: 2, Time: at(ns)})
+	}
+	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}, Time: at(1)})
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	native, output := save(t, dir, "host.json", b.String()), filepath.Join(dir, "mpi.json")
+	imb := save(t, dir, "imb.txt", "# Benchmarking PingPong\n# #processes = 2\n #bytes #repetitions t[usec] Mbytes/sec\n 0 1000 0.20 0.00\n 1 1000 0.45 2.0\n 4096 1000 0.75 1.0\n 8192 1000 9.00 1.0\n")
+	_, errOut, err := run(t, "import", "-overheads", imb, "-params", native, "-o", output)
+	if err != nil || !strings.Contains(errOut, "o(m) is below zero (placement local, in cache), -50 ns of m = 4096") {
+		t.Fatalf("%q, %v", errOut, err)
+	}
+	if _, _, err = run(t, "export", "-format", "taulop", filepath.Join(dir, "shm"), output); err != nil {
+		t.Fatal(err)
+	}
+	if text := load(t, dir, "shm", "SHM.txt"); !strings.Contains(text, "\n1\t0.000000250000\t") || !strings.Contains(text, "\n4096\t0.000000000000\t") {
+		t.Errorf("SHM.txt is\n%s", text)
+	}
+	if out, _, err := run(t, "explain", "-params", output, "-P", "2", "-m", "1", "bcast:linear"); err != nil || !strings.Contains(out, "o(m)  0.2500 ") {
+		t.Errorf("%s, %v", out, err)
+	}
+	_, _, err = run(t, "import", "-overheads", imb, "-params", native, "-off_cache")
+	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "no time of PingPong") {
+		t.Errorf("off cache, which the file has not: %v", err)
 	}
 }
 

@@ -10,24 +10,35 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/params"
 )
 
-const importHelp = `Import makes a parameter file of tables in the published text format.
+const importHelp = `Import makes a parameter file of tables in the published text format, or takes o(m)
+from an MPI benchmark.
 
   taulop import [flags] SHM.txt [gamma.txt]
+  taulop import -overheads IMB.txt -params host.json -o out.json
 
 SHM.txt    o(m) and L(m,τ); a network's table will do as well
 gamma.txt  γ(m) of reduction operators
+IMB.txt    what the PingPong of IMB-MPI1 or osu_latency printed
 
 The format does not say how it was measured, so setup and placement are called
 "published", and there are neither samples nor intervals.
 
-Example:
+With -overheads a file of taulop sweep becomes that of an MPI library on the same
+machine: its o(m) is half of the library's round trip of m bytes less the transfers that
+the file has, so that predictions have the library's own time before the first byte moves.
+
+Examples:
   taulop import -o metropolis.json -host metropolis SHM.txt gamma.txt
+  mpirun -n 2 IMB-MPI1 PingPong >imb.txt
+  taulop import -overheads imb.txt -params host.json -o openmpi.json
 
 Flags:
 `
@@ -37,6 +48,9 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	var (
 		flags  = flag.NewFlagSet("taulop import", flag.ContinueOnError)
 		output = flags.String("o", "", "write to a new `file` instead of standard output")
+		pings  = flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
+		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers")
+		off    = flags.Bool("off_cache", false, "with -overheads: the ping-pongs' buffers were off cache")
 		host   = flags.String("host", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 	)
 	if err := parse(flags, out, args, importHelp); err != nil {
@@ -44,6 +58,16 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	}
 	if err := noFlags("import", flags.Args()); err != nil {
 		return err
+	}
+	given := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	switch {
+	case given["overheads"] && (*native == "" || flags.NArg() > 0 || given["host"]):
+		return usageError("-overheads takes a file of ping-pongs and one of parameters, and nothing else: taulop import -overheads IMB.txt -params host.json -o out.json")
+	case !given["overheads"] && (given["params"] || given["off_cache"]):
+		return usageError("-params and -off_cache go with -overheads: give that too, or leave them out")
+	case given["overheads"]:
+		return importOverheads(out, errOut, *pings, *native, *output, *off)
 	}
 	if n := flags.NArg(); n != 1 && n != 2 {
 		return usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
@@ -75,11 +99,39 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
-	if err := put(out, *output, f.Write); err != nil || *output == "" {
+	return putFile(out, errOut, *output, f)
+}
+
+// importOverheads is import -overheads.
+func importOverheads(out, errOut io.Writer, pings, native, output string, off bool) error {
+	if err := fresh(output); err != nil {
+		return err
+	}
+	f, err := params.ReadFile(native)
+	if err != nil {
+		return usagef("-params: %v", err)
+	}
+	results, err := mpibench.ReadFile(pings)
+	if err != nil {
+		return usagef("-overheads: %v", err)
+	}
+	if err := verify.TakeOverheads(f, results.Times, off); err != nil {
+		return usagef("-overheads %s -params %s: %v", pings, native, err)
+	}
+	f.Warn(fmt.Errorf("o(m) is that of %s: predictions are of that library", filepath.Base(pings)))
+	if err := f.Validate(); err != nil {
+		return usagef("%s: %v", native, err)
+	}
+	return putFile(out, errOut, output, f)
+}
+
+// putFile writes a file, and what speaks against it where that has a name.
+func putFile(out, errOut io.Writer, output string, f *params.File) error {
+	if err := put(out, output, f.Write); err != nil || output == "" {
 		return err
 	}
 	warn(errOut, sweep.Doubts(f, 0))
-	fmt.Fprintf(errOut, "taulop: %s has %s\n", *output, printable.Count(len(f.Cells), "cell"))
+	fmt.Fprintf(errOut, "taulop: %s has %s\n", output, printable.Count(len(f.Cells), "cell"))
 	return nil
 }
 

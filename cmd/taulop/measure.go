@@ -154,7 +154,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	steal := provenance.StartSteal("/")
 	late, err := carryOut(ctx, said, x.Time, &x.Report, x.Run)
-	result := request.Conclude(file)
+	result := request.Conclude(machine, file)
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))
 	}

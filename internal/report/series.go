@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
@@ -144,6 +145,11 @@ func (s *Series) WriteResults(w io.Writer) {
 		fmt.Fprintf(w, "%*s = %s ns  %s  %s\n", utf8.RuneCountInString(s.name("L")), name, view.Center(e), view.Interval(e), what)
 	}
 	add(s.name("L"), r.L, "mean over k")
+	if len(r.By) > 1 {
+		for _, by := range r.By {
+			add(by.Name(), by.L, fmt.Sprintf("mean over k = %s, m = %s", ends(by.K, strconv.Itoa), ends(by.Bytes, view.Bytes)))
+		}
+	}
 	if len(s.Rows) > 1 {
 		add("slope", r.Slope, "of l over k, a transfer")
 	}
@@ -166,6 +172,14 @@ func (s *Series) WriteJSON(w io.Writer) error { return view.WriteJSON(w, s) }
 // name is L(8KB,2) for L.
 func (s *Series) name(parameter string) string {
 	return fmt.Sprintf("%s(%s,%d)", parameter, s.Label, s.Tau)
+}
+
+// ends are the first and the last of a range.
+func ends(of [2]int, text func(int) string) string {
+	if of[0] == of[1] {
+		return text(of[0])
+	}
+	return text(of[0]) + " … " + text(of[1])
 }
 
 // times says a ratio as people do: 97 % of, 6.3 times.

@@ -30,6 +30,7 @@ func fig18() *Series {
 		res.Rows = append(res.Rows, row)
 		Ls, ks, ls = append(Ls, row.Transfer), append(ks, r.k), append(ls, l)
 	}
+	res.By = []series.Regime{{Level: "L2", K: [2]int{1, 2}, Bytes: [2]int{8192, 16384}, L: fit.Mean(Ls[:2])}, {Level: series.Memory, K: [2]int{8192, 8192}, Bytes: [2]int{64 << 20, 64 << 20}, L: Ls[2]}}
 	res.L, res.Slope = fit.Mean(Ls), fit.Slope(ks, ls)
 	res.Y = fit.Estimate{Center: 200, Lo: 195, Hi: 205, N: 9}
 	res.C = fit.Copy(res.L, res.Y)
@@ -52,6 +53,7 @@ func TestSeriesText(t *testing.T) {
 		"\n     12288  100663296  47056028      3829  [3791, 3868]               9\n",
 		// The mean of the four rows that the paper prints: its table has more.
 		"\nL(8KB,4) = 3816 ns  [3778, 3854]",
+		"[3778, 3854]  mean over k\n   in L2 = 3813 ns  [3775, 3851]  mean over k = 1 … 2, m = 8K … 16K\n  memory = 3809 ns  [3771, 3847]  mean over k = 8192, m = 64M\n   slope",
 		"\n    y(4) = 200 ns  [195, 205]  synchronisation",
 		"c(8KB,4) = 3616 ns",
 		"With flags and partners the copy costs 181 % of what it costs alone",

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -28,6 +29,11 @@ func WriteSweep(w io.Writer, f *params.File) {
 			}
 		}
 	}
+	for _, policy := range f.Plan.Policies {
+		for _, off := range f.Plan.Caches {
+			view.WriteTables(w, overheads(f, policy, off))
+		}
+	}
 	for _, s := range survey.All() {
 		s.WriteText(w, f)
 	}
@@ -44,6 +50,24 @@ func WriteSurvey(w io.Writer, f *params.File, about []string, s *survey.Survey) 
 	fmt.Fprintln(w)
 	s.WriteText(w, f)
 	WriteReach(w, f)
+}
+
+// overheads is o(m) of one placement and state of the cache, no table where it was not
+// measured by messages.
+func overheads(f *params.File, policy numa.Policy, off bool) []view.Table {
+	t := view.Table{
+		Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", policy, view.Cache(off)),
+		Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
+	}
+	for _, o := range f.Overheads(policy, off, true) {
+		if !math.IsNaN(o.Message.Center) {
+			t.Add(view.Bytes(o.Bytes), view.Center(o.Message), view.Center(o.Time), view.Interval(o.Time))
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return []view.Table{t}
 }
 
 // transfers is L(m,τ) of messages down and τ across: first the isolated transfer

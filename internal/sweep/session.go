@@ -133,6 +133,13 @@ func Doubts(f *params.File, lacking int) (all []error) {
 			all = append(all, fmt.Errorf("and so in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
 		}
 	}
+	for _, policy := range f.Plan.Policies {
+		for _, off := range f.Plan.Caches {
+			if below := f.BelowZero(policy, off, true); below != nil {
+				all = append(all, below)
+			}
+		}
+	}
 	return all
 }
 

@@ -196,15 +196,16 @@ type Row struct {
 // A Result is a series' rows and what follows from them, in ns.
 type Result struct {
 	Rows  []Row        `json:"-"`
-	L     fit.Estimate `json:"L_ns"`     // the paper's: the mean over k
+	L     fit.Estimate `json:"L_ns"` // the paper's: the mean over k
+	By    []Regime     `json:"L_by_cache,omitempty"`
 	Slope fit.Estimate `json:"slope_ns"` // what one more transfer adds, by the line through l(k)
 	Y     fit.Estimate `json:"y_ns"`     // y(τ), a transfer of nothing
 	C     fit.Estimate `json:"c_ns"`     // c(S,τ) = L − y
 	Copy  fit.Estimate `json:"copy_ns"`  // c(S,τ) measured by copies without flags, mean over k
 }
 
-// Conclude works out the parameters from what launches found.
-func (r Request) Conclude(f *params.File) (res Result) {
+// Conclude works out the parameters from what launches found on a machine.
+func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	s, err := setups.Lookup(r.Setup)
 	if err != nil {
 		return res
@@ -236,7 +237,7 @@ func (r Request) Conclude(f *params.File) (res Result) {
 	if len(res.Rows) == 0 {
 		return res
 	}
-	res.L = fit.Mean(Ls)
+	res.L, res.By = fit.Mean(Ls), r.Regimes(m, res.Rows)
 	res.Slope = fit.Slope(ks, ls).Scale(1 / float64(s.Transfers))
 	if r.SegmentBytes == 0 {
 		res.Y, res.C, res.Copy = res.L, fit.Estimate{N: res.L.N}, fit.Estimate{N: res.L.N}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
@@ -69,13 +70,15 @@ func Keys(p params.Plan, cpus int) []params.Key {
 	}
 	for _, policy := range p.Policies {
 		ks = append(ks, trips(p, policy)...)
+		if slices.Contains(p.Taus, 1) && cpus >= 2 {
+			ks = append(ks, messages(p, policy)...)
+		}
 	}
-	// What a worker does alone is the same wherever the others are.
-	first := p.Policies[0]
-	ks = append(ks, params.Key{Kind: params.OverheadCell, Placement: first, Tau: 1})
 	if p.NoGamma {
 		return ks
 	}
+	// What a worker does alone is the same wherever the others are.
+	first := p.Policies[0]
 	for _, tau := range p.Taus {
 		for _, o := range operators(p) {
 			for i, m := range p.Sizes {
@@ -142,18 +145,63 @@ func trips(p params.Plan, policy numa.Policy) (ks []params.Key) {
 	return ks
 }
 
-// trip is the round trip that a cell of them is measured by.
-func trip(p params.Plan, k params.Key) *setups.RoundTrip {
-	if k.Kind != params.PRTTCell {
-		return nil
+// Messages for o(m), of sizes of the plan: some up to a segment, where messages become
+// several segments, and some beyond. In long ones what is before the first byte moves
+// is lost.
+const (
+	messagesOfOne   = 5 // segment or less
+	messagesOfMore  = 3 // segments, up to messageSegments
+	messageSegments = 8
+)
+
+func messages(p params.Plan, policy numa.Policy) (ks []params.Key) {
+	upTo := func(bytes int) int {
+		i, _ := slices.BinarySearch(p.Sizes, bytes+1)
+		return i
 	}
-	return &setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
-		Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns}
+	one := upTo(p.SegmentBytes)
+	sizes := append(spread(p.Sizes[:one], messagesOfOne), spread(p.Sizes[one:upTo(messageSegments*p.SegmentBytes)], messagesOfMore)...)
+	for _, off := range p.Caches {
+		for _, m := range sizes {
+			ks = append(ks, params.Key{Kind: params.MessageCell, Placement: policy, OffCache: off, Tau: 1, Bytes: m, Variant: params.Segmented})
+		}
+	}
+	return ks
 }
+
+// spread takes so many values, evenly, the first and the last among them.
+func spread(values []int, most int) (some []int) {
+	n := min(most, len(values))
+	for i := range n {
+		some = append(some, values[i*(len(values)-1)/max(1, n-1)])
+	}
+	return some
+}
+
+// work is what a cell is measured by: its trial, or what ranks do, which send from one
+// half of the arena and receive into the other.
+func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
+	switch k.Kind {
+	case params.PRTTCell:
+		return setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
+			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes / 2}, nil
+	case params.MessageCell:
+		a, err := collective.Lookup("bcast:linear")
+		if err != nil {
+			return nil, err
+		}
+		s, err := a.Schedule(collective.Call{P: 2, M: k.Bytes})
+		return setups.Collective{Schedule: s, Segments: p.Segments, SegmentBytes: p.SegmentBytes, ArenaBytes: tr.ArenaBytes / 2}, err
+	}
+	return tr, nil
+}
+
+// ranked tells cells that are measured by two ranks, see work.
+func ranked(k params.Key) bool { return k.Kind == params.PRTTCell || k.Kind == params.MessageCell }
 
 // workers is how many measure a cell.
 func workers(k params.Key, s setups.Setup) int {
-	if k.Kind == params.PRTTCell {
+	if ranked(k) {
 		return 2
 	}
 	return s.Workers(k.Tau)
@@ -179,7 +227,7 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 		if tr.Setup, err = setups.Lookup(k.Setup); err != nil {
 			return tr, 0, err
 		}
-	case params.CopyCell, params.OverheadCell:
+	case params.CopyCell:
 		tr.Setup, tr.Segments = setups.Bare, 1
 	case params.OwnCell:
 		tr.Setup, tr.Segments = setups.Own, 1
@@ -189,12 +237,12 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 			return tr, 0, err
 		}
 		tr.Setup, tr.Segments = setups.Reducing(o), 1
-	case params.PRTTCell:
-		return tr, 1, nil // see trip
+	case params.PRTTCell, params.MessageCell:
+		return tr, 1, nil // see work
 	default:
 		return tr, 0, fmt.Errorf("cells of kind %q are not measured here", k.Kind)
 	}
-	tr.Kept = k.Kind == params.GammaCell || k.Kind == params.OverheadCell // computing, which depends less on where memory lies
+	tr.Kept = k.Kind == params.GammaCell // computing, which depends less on where memory lies
 	switch k.Kind {
 	case params.TransferCell:
 		tr.SegmentBytes = min(k.Bytes, p.SegmentBytes)

@@ -62,13 +62,16 @@ func FuzzPlan(f *testing.F) {
 			return
 		}
 		all := Keys(p, m.Allowed.Len())
-		if trips := int64(len(p.Policies) * len(p.Caches) * (2*tripSizes + 3)); int64(len(all)) > bound+trips+1 {
+		if ranks := int64(len(p.Policies) * len(p.Caches) * (2*tripSizes + 3 + messagesOfOne + messagesOfMore)); int64(len(all)) > bound+ranks {
 			t.Errorf("%d cells of a plan of at most %d", len(all), bound)
 		}
 		for _, k := range all {
 			tr, times, err := trial(p, k)
-			if err != nil || k.Kind != params.PRTTCell && (tr.K < 1 || tr.SegmentBytes < 0 || !(times >= 1)) {
+			if err != nil || !ranked(k) && (tr.K < 1 || tr.SegmentBytes < 0 || !(times >= 1)) {
 				t.Errorf("%v: %+v, %g, %v", k, tr, times, err)
+			}
+			if _, err := work(p, k, tr); err != nil {
+				t.Errorf("%v: %v", k, err)
 			}
 			if _, err := m.Place(numa.Local, workers(k, tr.Setup)); err != nil {
 				t.Errorf("%v: %v", k, err)

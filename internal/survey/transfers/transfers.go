@@ -12,7 +12,6 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
 )
 
 // Survey is what every sweep measures.
@@ -36,8 +35,8 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 		if k.Kind == params.TransferCell {
 			c.K, c.Transfers = tr.K, tr.Setup.Transfers
 		}
-		if k.OffCache { // filled alike: those of a team and a setup, or of round trips
-			c.Group = fmt.Sprint(k.Placement, k.Kind == params.PRTTCell, tr.Setup.Name, workers(k, tr.Setup))
+		if k.OffCache { // filled alike: those of a team and a setup, or of ranks
+			c.Group = fmt.Sprint(k.Placement, ranked(k), tr.Setup.Name, workers(k, tr.Setup))
 		}
 		cells = append(cells, c)
 	}
@@ -49,7 +48,7 @@ func (r Request) tier(k params.Key) int {
 	switch {
 	case k.Kind == params.NullCell, k.Kind == params.TransferCell && k.Bytes == r.SegmentBytes:
 		return 0
-	case k.Kind == params.OverheadCell, k.Kind == params.TransferCell && (k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]):
+	case k.Kind == params.MessageCell, k.Kind == params.TransferCell && (k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]):
 		return 1
 	case k.Kind == params.TransferCell, k.Kind == params.OwnCell:
 		return 2
@@ -84,16 +83,13 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	var work setups.Work = tr
 	if k.OffCache {
-		arena := max(room(s.plan, place, s.Machine).WantedArena(), k.Bytes)
-		s.Keep(place, fmt.Sprint(k.Kind == params.PRTTCell), int64(arena)*int64(tau))
-		tr.ArenaBytes = arena
-		work = tr
+		tr.ArenaBytes = max(room(s.plan, place, s.Machine).WantedArena(), k.Bytes)
+		s.Keep(place, fmt.Sprint(ranked(k)), int64(tr.ArenaBytes)*int64(tau))
 	}
-	if trip := trip(s.plan, k); trip != nil { // one arena to send from, and one to receive into
-		trip.ArenaBytes = tr.ArenaBytes / 2
-		work = *trip
+	work, err := work(s.plan, k, tr)
+	if err != nil {
+		return engine.Reading{}, err
 	}
 	return s.OnBench.Sample(ctx, place, work, times, hint)
 }

@@ -50,15 +50,24 @@ func TestKeys(t *testing.T) {
 		params.NullCell:     2 * (3 + 1 + 2 + 1),
 		params.CopyCell:     2 * 2 * 32 * 3,
 		params.OwnCell:      2 * 2 * 32 * 3,
-		params.OverheadCell: 1,
+		params.MessageCell:  2 * 2 * 8,
 		params.GammaCell:    3 * 18 * 30,
 	} {
 		if count[kind] != want {
 			t.Errorf("%d cells of kind %s, want %d", count[kind], kind, want)
 		}
 	}
-	if n := len(Keys(p, 1)); n != len(ks) {
-		t.Errorf("on one CPU %d cells of %d: sendrecv of τ = 1 takes the place of isolated, which needs two", n, len(ks))
+	if n := len(Keys(p, 1)); n != len(ks)-2*2*8 {
+		t.Errorf("on one CPU %d cells of %d: messages need two, and sendrecv of τ = 1 takes the place of isolated", n, len(ks))
+	}
+	var sizes []int
+	for _, k := range ks {
+		if k.Kind == params.MessageCell && k.Placement == numa.Local && !k.OffCache {
+			sizes = append(sizes, k.Bytes)
+		}
+	}
+	if want := []int{1, 256, 1536, 4096, 8192, 16384, 32768, 65536}; !slices.Equal(sizes, want) {
+		t.Errorf("messages of %d bytes, want %d: both sides of a segment", sizes, want)
 	}
 }
 

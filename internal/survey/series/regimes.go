@@ -1,0 +1,85 @@
+package series
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// A Regime is the rows whose buffers fit the same caches, and L(S,τ) of these alone.
+type Regime struct {
+	Level string       `json:"level"` // L2, L3 … that buffers fit; Memory: none
+	K     [2]int       `json:"k"`     // of the first row and the last
+	Bytes [2]int       `json:"bytes"` // m, likewise
+	L     fit.Estimate `json:"L_ns"`  // the mean over these k
+}
+
+// Memory is the regime of rows that fit no cache.
+const Memory = "memory"
+
+// Name is in L2, or memory.
+func (r Regime) Name() string {
+	if r.Level == Memory {
+		return Memory
+	}
+	return "in " + r.Level
+}
+
+// Regimes takes rows apart by the caches, from level 2 on, that hold what the workers
+// who share them walk through: a user buffer each, of a message or off cache an arena,
+// and an intermediate buffer. There are none where the machine names no such cache, or
+// nothing is copied.
+func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
+	var levels []int
+	for _, c := range m.Caches {
+		if c.Level > 1 && c.Type != "Instruction" && c.Bytes > 0 {
+			levels = append(levels, c.Level)
+		}
+	}
+	slices.Sort(levels)
+	if levels = slices.Compact(levels); len(levels) == 0 || r.SegmentBytes == 0 {
+		return nil
+	}
+	var Ls []fit.Estimate
+	for _, row := range rows {
+		level := Memory
+		for _, l := range levels {
+			if r.fits(m, l, max(row.Bytes, r.ArenaBytes)+r.Segments*r.SegmentBytes) {
+				level = fmt.Sprint("L", l)
+				break
+			}
+		}
+		if n := len(all); n == 0 || all[n-1].Level != level {
+			all, Ls = append(all, Regime{Level: level, K: [2]int{row.K}, Bytes: [2]int{row.Bytes}}), nil
+		}
+		Ls = append(Ls, row.Transfer)
+		last := &all[len(all)-1]
+		last.K[1], last.Bytes[1], last.L = row.K, row.Bytes, fit.Mean(Ls)
+	}
+	return all
+}
+
+// fits tells whether every worker has a cache of a level that holds so many bytes of each
+// worker who shares it.
+func (r Request) fits(m *numa.Machine, level, bytes int) bool {
+	for _, w := range r.Placement.Workers {
+		i := slices.IndexFunc(m.Caches, func(c numa.Cache) bool {
+			return c.Level == level && c.Type != "Instruction" && c.CPUs.Contains(w.ID)
+		})
+		if i < 0 {
+			return false
+		}
+		sharers := 0
+		for _, other := range r.Placement.Workers {
+			if m.Caches[i].CPUs.Contains(other.ID) {
+				sharers++
+			}
+		}
+		if bytes > m.Caches[i].Bytes/sharers {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,38 @@
+package verify
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/params"
+)
+
+// TakeOverheads puts an MPI library's one-way messages in the place of a file's own, so
+// that its o(m) is the library's: half of a round trip beyond the transfers of the file's
+// first placement. It fails if no message is of a size that there are transfers of.
+func TakeOverheads(f *params.File, times []mpibench.Time, off bool) error {
+	samples, variant := make(map[int][]float64), ""
+	for _, t := range times {
+		if n := len(f.Plan.Sizes); t.Kind == mpibench.Message && n > 0 && t.Bytes > 0 && t.Bytes <= f.Plan.Sizes[n-1] {
+			samples[t.Bytes], variant = append(samples[t.Bytes], 1e3*t.Microseconds), t.Benchmark
+		}
+	}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
+		return c.Kind == params.OverheadCell || c.Kind == params.MessageCell
+	})
+	key := params.Key{Kind: params.MessageCell, OffCache: off, Tau: 1, Variant: variant}
+	if len(f.Plan.Policies) > 0 {
+		key.Placement = f.Plan.Policies[0]
+	}
+	for _, key.Bytes = range slices.Sorted(maps.Keys(samples)) {
+		ns := samples[key.Bytes]
+		f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Median(ns), Samples: params.Samples(ns...)})
+	}
+	if len(f.Overheads(key.Placement, off, true)) == 0 {
+		return errors.New("no time of PingPong of IMB-MPI1 or of osu_latency is of a size, placement and state of the cache that there are isolated transfers of")
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package params
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// An Overhead is o(m), ns: the time before the first byte of a message of Bytes moves.
+// Of a message that was measured it is what T(m) has beyond its transfers, eq. (9) of
+// taulop-2015, and below zero where a message takes less than they do.
+type Overhead struct {
+	Bytes   int
+	Message fit.Estimate // T(m), ns; its centre is NaN where o(m) was published or measured without
+	Time    fit.Estimate
+}
+
+// Overheads are o(m), m rising, of a placement and state of the cache, or of what is
+// nearest to them (placement "" is the plan's first): from messages of an MPI library where the file has some, else of our
+// own, else as it was published. A message of k segments has two transfers that are
+// alone and k−1 of two at once, eq. (10): those as ping has them, or where that was not
+// measured the plan's first setup. Transfers that are alone are as in Alone if alone is
+// true, and as they were measured otherwise.
+func (f *File) Overheads(placement numa.Policy, offCache, alone bool) (all []Overhead) {
+	_, placement = f.first("", placement)
+	var kind func(*Cell) bool
+	for _, kind = range []func(*Cell) bool{
+		func(c *Cell) bool { return c.Kind == MessageCell && c.Variant != Segmented },
+		func(c *Cell) bool { return c.Kind == MessageCell },
+		func(c *Cell) bool { return c.Kind == OverheadCell },
+	} {
+		if slices.ContainsFunc(f.Cells, func(c Cell) bool { return kind(&c) }) {
+			break
+		}
+	}
+	same := f.nearest(placement, offCache, kind)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if !kind(c) || !same(c) {
+			continue
+		}
+		o := Overhead{Bytes: c.Bytes, Message: fit.Median(nil), Time: c.Time}
+		if c.Kind == MessageCell {
+			var known bool
+			if o.Time, known = f.beyondTransfers(c, alone); !known {
+				continue
+			}
+			o.Message = c.Time
+		}
+		all = append(all, o)
+	}
+	slices.SortStableFunc(all, func(a, b Overhead) int { return a.Bytes - b.Bytes })
+	return slices.CompactFunc(all, func(a, b Overhead) bool { return a.Bytes == b.Bytes })
+}
+
+// beyondTransfers is what a message takes beyond its transfers, launch by launch: what
+// slows a whole launch is not in it. It is not known where transfers were not measured.
+func (f *File) beyondTransfers(message *Cell, alone bool) (o fit.Estimate, known bool) {
+	type part struct {
+		*Cell
+		times float64 // what of the cell's time is taken off
+	}
+	var parts []part
+	add := func(times int, setup string, tau int) bool {
+		c := f.transfer(setup, message, tau)
+		if c == nil {
+			return false
+		}
+		if alone {
+			c = f.Alone(c)
+		}
+		parts = append(parts, part{c, float64(times) / float64(max(1, c.Transfers)*max(1, c.K))})
+		return true
+	}
+	k := 1
+	if s := f.Plan.SegmentBytes; s > 0 {
+		k = max(1, (message.Bytes+s-1)/s)
+	}
+	pairs := k > 1 && (add(k-1, Ping, 2) || len(f.Plan.Setups) > 0 && add(k-1, f.Plan.Setups[0], 2))
+	if k > 1 && !pairs || !add(2, Isolated, 1) {
+		return o, false
+	}
+	left := *message
+	left.Samples = nil
+	for _, s := range message.Samples {
+		there := s.Launch != Unlaunched
+		for _, p := range parts {
+			i := slices.IndexFunc(p.Samples, func(t Sample) bool { return t.Launch == s.Launch })
+			if there = there && i >= 0; there {
+				s.NS -= p.times * p.Samples[i].NS
+			}
+		}
+		if there {
+			left.Samples = append(left.Samples, s)
+		}
+	}
+	if len(left.Samples) > 0 {
+		return left.Replicates(f).Estimate(), true
+	}
+	o = message.Time
+	for _, p := range parts {
+		o = o.Sub(p.Time.Scale(p.times))
+	}
+	return o, true
+}
+
+// transfer is the cell of a message's transfers, or one between those of its
+// neighbours; nil if there are none.
+func (f *File) transfer(setup string, message *Cell, tau int) *Cell {
+	at := message.Key
+	at.Kind, at.Setup, at.Tau, at.Variant = TransferCell, setup, tau, ""
+	g := f.grid(func(c *Cell) bool { k := c.Key; k.Bytes = at.Bytes; return k == at })
+	if c := g.cells[[2]int{at.Bytes, tau}]; c != nil || len(g.cells) == 0 {
+		return c
+	}
+	curve, _ := g.curve(setup, Cell.Segment) // of one τ, so without holes
+	s, _ := curve.At(at.Bytes, tau)
+	return &Cell{Key: at, K: 1, Transfers: 1, Time: fit.Estimate{Center: 1e9 * s, Lo: math.Inf(-1), Hi: math.Inf(1)}}
+}
+
+// BelowZero says where o(m) is below zero, beyond its interval if that is known, and
+// so taken for 0; it is nil where it is nowhere. See Overheads.
+func (f *File) BelowZero(placement numa.Policy, offCache, alone bool) error {
+	_, placement = f.first("", placement)
+	var sizes []string
+	for _, o := range f.Overheads(placement, offCache, alone) {
+		switch {
+		case o.Time.Known() && o.Time.Hi < 0:
+			sizes = append(sizes, fmt.Sprintf("%s ns of m = %d", interval(o.Time), o.Bytes))
+		case !o.Time.Known() && o.Time.Center < 0:
+			sizes = append(sizes, fmt.Sprintf("%.5g ns of m = %d", o.Time.Center, o.Bytes))
+		}
+	}
+	if len(sizes) == 0 {
+		return nil
+	}
+	return errors.New("o(m) is below zero (" + where(placement, offCache) + "), " + abridged(sizes) +
+		": a message alone took less than its transfers, and o(m) counts as 0 there")
+}
+
+// overheads is o(m) in seconds at each size, 0 where there is none or it is below zero.
+func (f *File) overheads(sizes []int, placement numa.Policy, offCache, alone bool) []float64 {
+	o := make([]float64, len(sizes))
+	all := f.Overheads(placement, offCache, alone)
+	if len(all) == 0 {
+		return o
+	}
+	at := func(i int) float64 { return seconds(max(0, all[i].Time.Center)) }
+	for row, m := range sizes {
+		i, measured := slices.BinarySearchFunc(all, m, func(o Overhead, m int) int { return o.Bytes - m })
+		switch {
+		case measured || i == 0:
+			o[row] = at(i)
+		case i == len(all):
+			o[row] = at(i - 1)
+		default:
+			o[row] = line(all[i-1].Bytes, at(i-1), all[i].Bytes, at(i), m)
+		}
+	}
+	return o
+}

@@ -1,0 +1,111 @@
+package params
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// messages is sparse with messages in the place of its overheads, by size.
+func messages(ns map[int]float64) *File {
+	f := sparse()
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Kind == OverheadCell })
+	for m, t := range ns {
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: MessageCell, Placement: numa.Local, Tau: 1, Bytes: m, Variant: Segmented}, Time: exactly(t)})
+	}
+	return f
+}
+
+// Of sparse, L(64,1) = 100, of 16384 in two segments L(S,1) = 1500 and L(S,2) = 2000, and
+// y(1) = 60, of which a transfer alone has half too much. Between 64 and 16384 transfers
+// lie on the line of segments.
+func TestOverheadsOfMessages(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		messages map[int]float64
+		alone    bool
+		want     []float64 // o, ns, m rising
+		table    []float64 // as a table has them
+		below    string
+	}{
+		{"as measured", map[int]float64{64: 230, 16384: 5100}, false, []float64{30, 100}, []float64{30, 100}, ""},
+		{"alone", map[int]float64{64: 230, 16384: 5100}, true, []float64{90, 160}, []float64{90, 160}, ""},
+		{"below zero", map[int]float64{64: 150, 16384: 5100}, false, []float64{-50, 100}, []float64{0, 100},
+			"o(m) is below zero (placement local, in cache), -50 ns of m = 64: a message alone took less than its transfers"},
+		{"a size without transfers", map[int]float64{64 + (16384-64)/2: 3700}, false, []float64{3700 - 2*800 - 0}, []float64{2100, 2100}, ""},
+	} {
+		f := messages(tt.messages)
+		if tt.name == "a size without transfers" { // of one segment
+			f.Plan.SegmentBytes = 16384
+		}
+		var got []float64
+		for _, o := range f.Overheads("", false, tt.alone) {
+			got = append(got, math.Round(o.Time.Center*1e6)/1e6)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: o = %v ns, want %v", tt.name, got, tt.want)
+		}
+		read := f.Table
+		if tt.alone {
+			read = f.SegmentTable
+		}
+		table, err := read("", "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameTimes(t, tt.name, [][]float64{table.Overheads}, [][]float64{tt.table})
+		err = f.BelowZero("", false, tt.alone)
+		if (err == nil) != (tt.below == "") || err != nil && !strings.Contains(err.Error(), tt.below) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// A launch that is slow throughout says nothing about o: differences are its own.
+func TestOverheadsByLaunches(t *testing.T) {
+	f := messages(nil)
+	f.Launches = make([]Launch, 7)
+	add := func(k Key, ns float64) {
+		c := Cell{Key: k}
+		c.Placement, c.Tau = numa.Local, 1
+		if k.Kind == TransferCell {
+			c.K, c.Transfers = 1, 2
+		}
+		for i := range f.Launches {
+			c.Samples = append(c.Samples, Sample{NS: ns * float64(1+i%3), Launch: int32(i)})
+		}
+		c.Time = c.Replicates(f).Estimate()
+		f.Cells = append(f.Cells, c)
+	}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Isolated })
+	add(Key{Kind: TransferCell, Setup: Isolated, Bytes: 64}, 200)
+	add(Key{Kind: MessageCell, Bytes: 64, Variant: Segmented}, 210)
+	o := f.Overheads("", false, true)
+	if len(o) != 1 || o[0].Time.Center != 20 || o[0].Time.Lo != 10 || o[0].Time.Hi != 30 || o[0].Time.N != 7 {
+		t.Errorf("%+v, want 10 times 1, 2 and 3", o)
+	}
+}
+
+// What an MPI library took outweighs our own messages, and messages what a file of an
+// older sweep has.
+func TestWhoseOverheads(t *testing.T) {
+	f := messages(map[int]float64{64: 230})
+	f.Cells = append(f.Cells,
+		Cell{Key: Key{Kind: OverheadCell, Placement: numa.Local, Tau: 1}, Time: exactly(7)},
+		Cell{Key: Key{Kind: MessageCell, Placement: numa.Local, Tau: 1, Bytes: 64, Variant: "PingPong"}, Time: fit.Median([]float64{900})})
+	for _, want := range []float64{700, 30, 7} {
+		o := f.Overheads("", false, false)
+		if len(o) != 1 || o[0].Time.Center != want {
+			t.Errorf("%+v, want %g", o, want)
+		}
+		last := slices.IndexFunc(f.Cells, func(c Cell) bool { return c.Variant == "PingPong" })
+		if last < 0 {
+			last = slices.IndexFunc(f.Cells, func(c Cell) bool { return c.Kind == MessageCell })
+		}
+		f.Cells = slices.Delete(f.Cells, max(0, last), max(0, last)+1)
+	}
+}
