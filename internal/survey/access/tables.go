@@ -87,22 +87,14 @@ func Fits(cells []params.Cell, lineBytes int) []Fit {
 		operation, typ string
 		off            bool
 	}
-	terms, times := make(map[table][][]float64), make(map[table][]float64)
-	for _, c := range cells {
-		if p, ok := PassOf(c.Key); ok {
-			t := table{p.Operation, p.Type, c.OffCache}
-			terms[t] = append(terms[t], []float64{float64(p.N), float64(p.Lines(lineBytes)), float64(p.Stride)})
-			times[t] = append(times[t], c.Time.Center)
+	for _, of := range view.Grouped(rows(cells, lineBytes), func(r Row) table { return table{r.Operation, r.Type, r.OffCache} }) {
+		var terms [][]float64
+		var times []float64
+		for _, r := range of {
+			terms, times = append(terms, []float64{float64(r.N), float64(r.Lines), float64(r.Stride)}), append(times, r.Pass.Center)
 		}
-	}
-	for _, off := range []bool{false, true} {
-		for _, operation := range Operations {
-			for _, typ := range Types {
-				t := table{operation, typ, off}
-				if s, err := fit.SumOf(terms[t], times[t]); err == nil {
-					fits = append(fits, Fit{operation, typ, off, s.Costs[0], s.Costs[1], s.Costs[2], s.Residual, s.N})
-				}
-			}
+		if s, err := fit.SumOf(terms, times); err == nil {
+			fits = append(fits, Fit{of[0].Operation, of[0].Type, of[0].OffCache, s.Costs[0], s.Costs[1], s.Costs[2], s.Residual, s.N})
 		}
 	}
 	return fits
@@ -112,14 +104,12 @@ func Fits(cells []params.Cell, lineBytes int) []Fit {
 // takes, with strides across.
 func Tables(f *params.File) (tables []view.Table) {
 	const noLines = 1 // a file does not hold their size
-	all := rows(f.Cells, noLines)
-	for len(all) > 0 {
-		first, n := all[0], 1
-		for n < len(all) && all[n].N == first.N && all[n].OffCache == first.OffCache {
-			n++
-		}
-		tables = append(tables, table(all[:n]))
-		all = all[n:]
+	type array struct {
+		n   int
+		off bool
+	}
+	for _, of := range view.Grouped(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }) {
+		tables = append(tables, table(of))
 	}
 	return tables
 }
@@ -140,21 +130,15 @@ func table(rows []Row) view.Table {
 		t.Columns = append(t.Columns, view.Numbers(strconv.Itoa(s))...)
 	}
 	t.Columns = append(t.Columns, view.Numbers("GB/s")...)
-	for len(rows) > 0 {
-		first := rows[0]
-		cells, speed := []string{first.Operation, first.Type}, ""
-		for _, s := range strides {
-			if len(rows) == 0 || rows[0].Operation != first.Operation || rows[0].Type != first.Type || rows[0].Stride != s {
-				cells = append(cells, "")
-				continue
+	for _, of := range view.Grouped(rows, func(r Row) [2]string { return [2]string{r.Operation, r.Type} }) {
+		cells, speed := make([]string, len(strides)), ""
+		for _, r := range of {
+			cells[slices.Index(strides, r.Stride)] = view.Rough(r.Element)
+			if r.Stride == strides[0] {
+				speed = view.Rough(r.GBs)
 			}
-			cells = append(cells, view.Rough(rows[0].Element))
-			if s == strides[0] {
-				speed = view.Rough(rows[0].GBs)
-			}
-			rows = rows[1:]
 		}
-		t.Add(cells, speed)
+		t.Add(of[0].Operation, of[0].Type, cells, speed)
 	}
 	return t
 }

@@ -26,12 +26,24 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 20 * time.Second, Flags: flags},
 	Tables:  Tables,
 	Doubts:  Doubts,
-	Drawing: &view.Drawing{ // charts draw it with other copies
+	Drawing: &view.Drawing{ // the chart of other copies draws it too
 		Kind: params.LevelCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
+		Title: "Cost of a copy while τ processes copy at once", What: "copies between levels of the memory", Measure: "taulop copy, or taulop sweep -with copy",
+		Order: lines(), Own: func(p *view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, Unplaced: true, Uncached: true,
 		Label: "Copies between levels of the memory", Quantity: "c(m,τ)", Of: "time of a copy of m bytes from where they lie to where they go",
 		Panel: "copies at once", Line: "from, to",
 	},
 })
+
+// lines are the names of lines, from the core outwards.
+func lines() (names []string) {
+	for _, from := range Order {
+		for _, to := range Order {
+			names = append(names, from+arrow+to)
+		}
+	}
+	return names
+}
 
 // A Request is c(m,τ) between levels of the memory.
 type Request struct {
@@ -89,7 +101,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	if err != nil {
 		return nil, nil, err
 	}
-	short := false
+	short := 0 // of the wanted memory, what it is
 	for _, tau := range r.Taus {
 		levels, left := Levels(m, place, tau)
 		warnings = append(warnings, left...)
@@ -99,8 +111,8 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 					continue
 				}
 				for _, bytes := range r.Sizes {
-					_, fits, cut := r.between(tau, bytes, from, to)
-					short = short || cut
+					_, fits, wanted := r.between(tau, bytes, from, to)
+					short = max(short, wanted)
 					if !fits {
 						continue
 					}
@@ -114,8 +126,8 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 			}
 		}
 	}
-	if short {
-		warnings = append(warnings, fmt.Errorf("memory only in part: copies walk through %d MB a worker and end, where it takes twice the last-level cache: free some memory, or choose fewer τ", r.Most>>20))
+	if partly := setups.Partly("a worker's copies at each end", r.Most, short); partly != nil {
+		warnings = append(warnings, partly)
 	}
 	if len(cells) == 0 {
 		return nil, warnings, fmt.Errorf("no level holds any of these sizes: choose smaller ones")
@@ -123,43 +135,40 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, warnings, nil
 }
 
-// between is the copy of a cell, whether it fits, and whether less than the wanted
-// memory does.
-func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits, cut bool) {
+// between is the copy of a cell, whether it fits, and the memory in bytes that an end is
+// to walk through.
+func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits bool, wanted int) {
 	b, fits = setups.Between{Tau: tau, Bytes: bytes}, true
 	for room, l := range map[*setups.Room]Level{&b.From: from, &b.To: to} {
 		n := l.walk(bytes)
-		if !l.cache() && n > r.Most {
-			cut, n = true, max(r.Most, 4*bytes)
+		if !l.cache() {
+			if wanted = max(wanted, n); n > r.Most {
+				n = max(r.Most, 4*bytes)
+			}
 		}
 		fits = fits && n > 0
 		*room = setups.Room{Bytes: slices.Repeat([]int{n}, tau), Memory: !l.cache(), Remote: l.Name == Remote}
 	}
-	return b, fits, cut
+	return b, fits, wanted
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
+
+func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	place, err := r.Place(b.Machine)
-	return &sampler{r, engine.OnBench{Bench: b}, place}, err
-}
-
-type sampler struct {
-	Request
-	engine.OnBench
-	place numa.Placement
-}
-
-func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	levels, _ := Levels(s.Machine, s.place, k.Tau)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	levels, _ := Levels(b.Machine, place, k.Tau)
 	name, other := Ends(params.Cell{Key: k})
 	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == name })
 	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == other })
 	if i < 0 || j < 0 {
 		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.Variant)
 	}
-	b, _, _ := s.between(k.Tau, k.Bytes, levels[i], levels[j])
-	return s.OnBench.Sample(ctx, s.place, b, 1, hint)
+	work, _, _ := r.between(k.Tau, k.Bytes, levels[i], levels[j])
+	return b.Sample(ctx, place, work, 1, hint)
 }
 
 // Doubts say where times do not tell a level from the one nearer to the core.
