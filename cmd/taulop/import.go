@@ -78,7 +78,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := put(out, *output, f.Write); err != nil || *output == "" {
 		return err
 	}
-	warn(errOut, sweep.Doubts(f, 0))
+	warn(errOut, sweep.Doubts(f))
 	fmt.Fprintf(errOut, "taulop: %s has %s\n", *output, printable.Count(len(f.Cells), "cell"))
 	return nil
 }
