@@ -21,6 +21,7 @@ type Predictor struct {
 	Transfers *params.Curve // L(m,τ) of whole messages, in seconds; nil under mlognp
 	Packing   *params.Curve // p(m,d) of Stride, in seconds; nil without
 	Largest   int           // m that was measured, in bytes
+	InContext bool          // a segment costs what it costs in a message of the call's size, see InContext
 	// NoGamma is why reductions cannot be costed, nil where they can.
 	NoGamma error
 	// Warnings are what the file says or lacks that speaks against costs.
@@ -181,6 +182,7 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 			return nil, err
 		}
 	}
+	p.InContext = p.Segments() && p.Segment == machine.segment
 	p.Warnings = append(p.Warnings, machine.warnings...)
 	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()

@@ -17,7 +17,7 @@ import (
 // travels in segments. An empty setup or placement is the first of the plan.
 //
 // The column τ = 1 is the setup "isolated", two processes of whom only one copies at
-// a time, where the file has it, else the setup's own.
+// a time, as Alone has it, where the file has it, else the setup's own.
 //
 // Of a sweep that is not finished it has those sizes that are complete, see Lacking. It
 // fails where the file has no such transfers, or fewer than two such sizes.
@@ -210,18 +210,18 @@ func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bo
 	}
 }
 
-// transfers is the grid of a setup's cells of a kind, τ = 1 from Isolated where it
-// is there.
+// transfers is the grid of a setup's cells of a kind, τ = 1 from Isolated, as Alone has
+// it, where it is there.
 func (f *File) transfers(kind Kind, setup string, placement numa.Policy, offCache bool) grid {
 	same := func(c *Cell) bool { return c.Kind == kind && c.Placement == placement && c.OffCache == offCache }
 	isolated := setup != Isolated && slices.ContainsFunc(f.Cells, func(c Cell) bool { return same(&c) && c.Setup == Isolated && c.Tau == 1 })
 	g := f.grid(func(c *Cell) bool { return same(c) && c.Setup == setup && !(isolated && c.Tau == 1) })
-	if len(g.taus) == 0 || !isolated {
+	if len(g.taus) == 0 && setup != Isolated {
 		return g
 	}
 	for i := range f.Cells {
 		if c := &f.Cells[i]; same(c) && c.Setup == Isolated && c.Tau == 1 {
-			g.add(c)
+			g.add(f.Alone(c))
 		}
 	}
 	return g

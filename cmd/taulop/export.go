@@ -172,6 +172,9 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 			return err
 		}
 	}
+	if f.Plan.Swept() {
+		notes = append(notes, "SHM.txt has no intervals, no y(τ), other setups or placements, and not what a segment costs within longer messages: predictions from it differ from those of "+req.file)
+	}
 	for _, note := range notes {
 		tell(errOut, "%s", note)
 	}
