@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
@@ -86,11 +88,14 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 // readText reads a file in the published format.
 func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
 	var none T
-	in, err := os.Open(path)
+	in, err := infile.Open(path)
 	if err != nil {
 		return none, usageError(err.Error())
 	}
 	defer in.Close()
+	if outfile.Replaces(path) && holdsParameters(path) {
+		return none, usagef("%s is a parameter file of taulop already, and every command reads it as it is; this takes tables in the published text format", path)
+	}
 	t, err := read(in, path)
 	if err != nil {
 		return none, usageError(err.Error())
