@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,8 +81,9 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// τ = 1 is that of two processes, not of one that copies within its cache.
-	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{100, 120, 240}, {3000, 4000, 6000}})
+	// τ = 1 is that of two processes, not of one that copies within its cache, less half
+	// of y(1) for each transfer.
+	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{70, 120, 240}, {2940, 4000, 6000}})
 	sameTimes(t, "o(m)", [][]float64{whole.Overheads}, [][]float64{{10 + 100*64./16384, 110}})
 	if !reflect.DeepEqual(whole.Transfers.Sizes, []int{64, 16384}) || !reflect.DeepEqual(whole.Transfers.Taus, []int{1, 2, 4}) {
 		t.Errorf("over %v and %v", whole.Transfers.Sizes, whole.Transfers.Taus)
@@ -90,12 +92,12 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{100, 120, 240}, {1500, 2000, 3000}})
+	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{70, 120, 240}, {1470, 2000, 3000}})
 	alone, err := f.Table(Isolated, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameTimes(t, "isolated", alone.Transfers.Times, [][]float64{{100}, {3000}})
+	sameTimes(t, "isolated", alone.Transfers.Times, [][]float64{{70}, {2940}})
 	y, err := f.Y("", "")
 	if err != nil {
 		t.Fatal(err)
@@ -180,9 +182,41 @@ func TestOtherPlacements(t *testing.T) {
 func TestTableOfAnUnfinishedSweep(t *testing.T) {
 	f := sparse()
 	f.Cells = append(f.Cells[:4:4], f.Cells[5:]...) // without m = 64, τ = 4
-	_, err := f.Table("", "", false)
-	if want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, first m = 64, τ = 4: resume its sweep, which measures what is missing"; !errors.Is(err, ErrUnfinished) || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
+	want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, of m = 64 at τ = 4: resume its sweep, which measures what is missing"
+	if _, err := f.Table("", "", false); !errors.Is(err, ErrUnfinished) || err.Error() != want {
+		t.Errorf("of one size: error %v, want %s", err, want)
+	}
+	// Two sizes that are complete are a table.
+	for _, c := range f.Cells {
+		if c.Kind == TransferCell && c.Bytes == 16384 {
+			c.Bytes = 32768
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	table, err := f.Table("", "", false)
+	if err != nil || !slices.Equal(table.Transfers.Sizes, []int{16384, 32768}) || !errors.Is(table.Lacking, ErrUnfinished) {
+		t.Errorf("%+v, %v", table, err)
+	}
+	if err := table.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An operator that is complete is there, whatever others lack.
+func TestGammaOfAnUnfinishedSweep(t *testing.T) {
+	f := sparse()
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Operator == "MAX_I" && c.Tau == 2 && c.Bytes != 4 })
+	gamma, err := f.Gamma("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _, err := gamma.Gamma("sum_r", 16384, 2); err != nil || math.Abs(v-1.6e-6) > 1e-15 {
+		t.Errorf("γ of SUM_R = %v, %v", v, err)
+	}
+	for op, want := range map[string]string{"max": "the file lacks 2 of 6 γ of MAX_I, of m = 64, 16384 at τ = 2: resume its sweep", "xor": `no γ of operator "xor"; measured are SUM_R`} {
+		if _, err := gamma.Operator(op); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", op, err, want)
+		}
 	}
 }
 
@@ -195,7 +229,7 @@ func TestFill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameTimes(t, "filled", full.Transfers.Times, [][]float64{{100, 120, 180, 240}, {100, 120, 180, 240}, {3000, 4000, 5000, 6000}})
+	sameTimes(t, "filled", full.Transfers.Times, [][]float64{{70, 120, 180, 240}, {70, 120, 180, 240}, {2940, 4000, 5000, 6000}})
 	if !reflect.DeepEqual(full.Transfers.Sizes, []int{1, 64, 16384}) || !reflect.DeepEqual(full.Transfers.Taus, []int{1, 2, 3, 4}) {
 		t.Errorf("over %v and %v", full.Transfers.Sizes, full.Transfers.Taus)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
@@ -33,6 +32,7 @@ type surveyRequest struct {
 	json     bool
 	file     string
 	quiet    bool
+	spread   bool // launches over all of the time
 }
 
 func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSet {
@@ -59,6 +59,7 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 	case given && req.time <= 0:
 		return nil, usagef("-time is %v: give a budget above zero, like 20s", req.time)
 	}
+	req.spread = given && req.launches == 0
 	if err := checkLaunches(req.launches); err != nil {
 		return nil, err
 	}
@@ -138,6 +139,9 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places}
 	x := &engine.Experiment{File: f, Time: req.time, Launches: req.launches}
+	if req.spread {
+		x.Over = req.time
+	}
 	more, err := survey.Add(x, s, t.Request, m)
 	if err != nil {
 		return usageError(err.Error())
@@ -154,7 +158,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	_, err = carryOut(limited, said, x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
 	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few launches", printable.Count(len(f.Cells), "cell"), x.Lacking()))
+		err = interrupted(fmt.Sprintf("stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured"))))
 	}
 	if len(f.Cells) == 0 {
 		return cmp.Or(err, nothingIn(req.time))
@@ -164,8 +168,8 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		f.Warn(s.Doubts(f.Cells)...)
 	}
 	warn(said, f.Warnings[told:])
-	if n := x.Lacking(); n > 0 {
-		warn(said, []string{fmt.Sprintf("%d of %s have too few launches for an interval: allow more with -time, or choose fewer", n, printable.Count(len(x.Cells), "cell"))})
+	if missing := x.Missing(); missing != nil {
+		tell(said, "warning: %v: allow more with -time, or choose fewer", missing)
 	}
 	doc, failed := found(f)
 	if failed == nil {

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
@@ -45,7 +46,7 @@ type Experiment struct {
 	Cells    []Cell
 	Requests map[string]any // by survey: what its sampler is opened with
 	Time     time.Duration  // for all launches together
-	Over     time.Duration  // beyond Time: launches begin spread over it, and in between nothing is measured
+	Over     time.Duration  // from Time on: launches begin spread over it, and in between nothing is measured
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
 	Session  int            // of the file, that the launches belong to
 	Probes   []int          // cells that are visited at the beginning, the middle and the end of a launch too
@@ -211,7 +212,7 @@ func (r *run) plan(elapsed time.Duration) {
 
 // wait is for the moment at which a launch is to begin.
 func (r *run) wait(ctx context.Context) error {
-	if r.Over <= r.Time || r.launch == 0 {
+	if r.Over < r.Time || r.launch == 0 || r.launches == 0 {
 		return ctx.Err()
 	}
 	begin := r.began.Add(time.Duration(float64(r.Over) * float64(r.launch) / float64(r.launches)))
@@ -415,7 +416,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 				p.stop()
 			}
 			if r.Report != nil {
-				progress := Progress{Launch: r.launch + 1, Launches: r.launches, Visited: done, Cells: len(visits), Left: r.Time - time.Since(r.began)}
+				progress := Progress{Launch: r.launch + 1, Launches: r.launches, Visited: cellsOf(visits[:done]), Cells: cellsOf(visits), Left: r.Time - time.Since(r.began)}
 				if done > 0 {
 					progress.Cell = visits[done-1].Key
 				}
@@ -433,6 +434,16 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	}
 	l.Died = died != nil
 	return done, died
+}
+
+// cellsOf counts visits without those of probes.
+func cellsOf(visits []Visit) (n int) {
+	for _, v := range visits {
+		if !v.Probe {
+			n++
+		}
+	}
+	return n
 }
 
 // take puts a reading where it belongs.
@@ -493,18 +504,31 @@ func (r *run) save(must bool) error {
 	return nil
 }
 
-// Lacking counts the cells of an experiment that have no interval.
-func (x *Experiment) Lacking() (n int) {
+// Lacking are the cells of an experiment that have no interval, and how many of them
+// were visited.
+func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 	known := make(map[params.Key]bool)
 	for _, c := range x.File.Cells {
 		known[c.Key] = c.Time.Known()
 	}
 	for _, c := range x.Cells {
-		if !known[c.Key] {
-			n++
+		if interval, there := known[c.Key]; !interval {
+			lacking = append(lacking, c)
+			if there {
+				visited++
+			}
 		}
 	}
-	return n
+	return lacking, visited
+}
+
+// Missing says how many cells lack samples, nil where none does.
+func (x *Experiment) Missing() error {
+	lacking, visited := x.Lacking()
+	if len(lacking) == 0 {
+		return nil
+	}
+	return fmt.Errorf("of %s %d were not reached, and %d have too few launches for an interval", printable.Count(len(x.Cells), "cell"), len(lacking)-visited, visited)
 }
 
 // An entry is a line of a journal.

@@ -98,8 +98,8 @@ func TestLaunches(t *testing.T) {
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Lacking() != 0 {
-		t.Fatalf("%d launches, %d in the file, complete %t, %d cells lack an interval", m.launches, len(x.File.Launches), x.File.Complete, x.Lacking())
+	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Missing() != nil {
+		t.Fatalf("%d launches, %d in the file, complete %t, %v", m.launches, len(x.File.Launches), x.File.Complete, x.Missing())
 	}
 	orders := make(map[string]bool)
 	for i, o := range m.orders {
@@ -158,6 +158,12 @@ func TestShortTime(t *testing.T) {
 		x.Cells[i].Tier = i / 20
 	}
 	x.Time = 5 * time.Second // of 2 s a launch that visits all
+	x.Probes = []int{0}
+	x.Report = func(p Progress) {
+		if p.Cells != 100 || p.Visited > len(x.File.Cells) {
+			t.Errorf("%d of %d cells visited, and the file has %d", p.Visited, p.Cells, len(x.File.Cells))
+		}
+	}
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +175,33 @@ func TestShortTime(t *testing.T) {
 	}
 	if known[0] != 20 || known[4] != 0 || x.File.Complete {
 		t.Errorf("cells with intervals by tier: %v, complete %t", known, x.File.Complete)
+	}
+	lacking, _ := x.Lacking()
+	unvisited := 100 - len(x.File.Cells)
+	if want := fmt.Sprintf("of 100 cells %d were not reached, and %d have too few launches for an interval", unvisited, len(lacking)-unvisited); x.Missing() == nil || x.Missing().Error() != want {
+		t.Errorf("%v, want %s", x.Missing(), want)
+	}
+}
+
+// Launches that need little time are spread over all that was given, where that is asked.
+func TestSpread(t *testing.T) {
+	m := newSimulated()
+	m.cost = time.Millisecond
+	x := experiment(2, m)
+	x.Time, x.Launches = 900*time.Millisecond, LeastLaunches
+	x.Over = x.Time
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	began := func(i int) time.Time {
+		at, err := time.Parse(time.RFC3339Nano, x.File.Launches[i].Began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	if n := len(x.File.Launches); n != LeastLaunches || began(n-1).Sub(began(0)) < x.Time/2 {
+		t.Errorf("%d launches, the last %v after the first", n, began(n-1).Sub(began(0)))
 	}
 }
 

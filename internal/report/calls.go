@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
 
@@ -18,6 +19,7 @@ type Calls struct {
 	Asked        map[*collective.Algorithm]bool
 	P, M         []int
 	Root, Degree int
+	NoGamma      error // why nothing can be reduced, nil where it can
 
 	Predictor *model.Predictor
 	Beside    *model.Predictor // whose costs stand beside those of Predictor; nil for none
@@ -37,7 +39,11 @@ func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
 func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 	doc := &Explanations{}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
-		doc.Calls = append(doc.Calls, Explain(s, cost, p))
+		e := Explain(s, cost, p)
+		if size := c.Predictor.Segment; c.Predictor.Model == "taulop" && c.Predictor.InContext && p.Bytes > size {
+			e.Context = fmt.Sprintf("L(S,τ) is that of a segment within this call's messages, which is not that of a message of %s", view.Bytes(size))
+		}
+		doc.Calls = append(doc.Calls, e)
 	})
 	return doc, err
 }
@@ -126,11 +132,14 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 // existing are the algorithms that exist for so many ranks.
 func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []*collective.Algorithm) {
 	for _, a := range c.Algorithms {
-		if !a.PowerOfTwo || c.Asked[a] || p&(p-1) == 0 {
+		switch {
+		case !c.Asked[a] && a.PowerOfTwo && p&(p-1) != 0:
+			leaveOut(leftOut, a, "needs a power of two of ranks", p)
+		case !c.Asked[a] && a.Reduces() && c.NoGamma != nil:
+			leaveOut(leftOut, a, "needs γ", p)
+		default:
 			algorithms = append(algorithms, a)
-			continue
 		}
-		leaveOut(leftOut, a, "needs a power of two of ranks", p)
 	}
 	return algorithms
 }
