@@ -67,7 +67,7 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 		"disk -quiet -launches 6 -time 30s -sizes 4K -file 64K -cache in -o OUT.json DIR":                  "{\n  \"format\"",
 		"pairs -quiet -launches 6 -time 30s -cpus TWO -o OUT.json":                                         "{\n  \"format\"",
 		"sweep -quiet -launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64 -o OUT.json":         "{\n  \"format\"",
-		"verify -quiet -patterns -time 8s -cache in -P 2 -m 64:1K -save OUT.json permutation":              "{\n  \"format\"",
+		"verify -quiet -patterns -time 16s -cache in -P 2 -m 64:1K -save OUT.json permutation":             "{\n  \"format\"",
 	} {
 		words := []string{begins}
 		for _, word := range strings.Fields(line) {

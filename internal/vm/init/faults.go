@@ -209,7 +209,7 @@ func (g guest) offline(ctx context.Context) error {
 // address leaves taulop from as little address space as it starts in to as much
 // as it needs: in between a mapping of its fails.
 func (g guest) address(ctx context.Context) error {
-	const step, most = 48 << 20, 4 << 30
+	const step, most = 16 << 20, 4 << 30
 	refusals := 0
 	for bytes := step; bytes < most; bytes += step {
 		less := []string{"-address", fmt.Sprint(bytes)}
