@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/transfers"
@@ -19,6 +20,9 @@ var advice = []struct {
 	of    error
 	flags string
 }{
+	{chart.ErrFewer, "-setup, -placement, -cache, -m, -tau, -variant"},
+	{chart.ErrNamed, "-variant, like -variant \"cache out\""},
+	{chart.ErrOthers, "-m, -tau, -setup, -variant; of verify's files -P, -cache"},
 	{compare.ErrChoice, "-setup, -placement, -cache, -m"},
 	{compare.ErrMissing, "taulop sweep -o"},
 	{compare.ErrPublished, "-as ring"},

@@ -196,9 +196,9 @@ func TestPlotLevels(t *testing.T) {
 	}
 	figure := filepath.Join(dir, "copy.svg")
 	for flags, want := range map[string][]string{
-		"":                      {"L1→L1; L2→L2; memory→memory"},
-		"-levels L1-L2,L1-L1":   {"L1→L1; L1→L2"},
-		"-levels memory-memory": {"memory→memory"},
+		"":                      {"L1 → L1; L2 → L2; memory → memory"},
+		"-levels L1-L2,L1-L1":   {"L1 → L1; L1 → L2"},
+		"-levels memory-memory": {"memory → memory"},
 	} {
 		if _, errOut, err := run(t, strings.Fields("plot copy "+flags+" -o "+figure+" "+file)...); err != nil {
 			t.Errorf("%s: %v %s", flags, err, errOut)
@@ -210,7 +210,7 @@ func TestPlotLevels(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"copy -levels L3-L3 FILE": "it has L1-L1",
+		"copy -levels L3-L3 FILE": "L1 → L1, L1 → L2",
 		"copy -m 1M FILE":         "1M",
 		"l-m FILE":                "no transfers",
 		"l-m -levels L1-L1 FILE":  "-levels",

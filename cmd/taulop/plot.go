@@ -158,12 +158,14 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if err := checkAs(req.as); err != nil {
 		return err
 	}
-	if req.choice.Levels = argument.Names(lists.levels); len(req.choice.Levels) > 0 && req.kind.name != "copy" {
+	levels := argument.Names(lists.levels)
+	if len(levels) > 0 && req.kind.name != "copy" {
 		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
 	}
 	if req.choice.Variants = argument.Names(lists.variants); len(req.choice.Variants) > 0 && req.kind.drawing == nil {
 		return usagef("-variant chooses what surveys measured: leave it out of %s, or take one of the charts %s", req.kind.name, strings.Join(drawnNames, ", "))
 	}
+	req.choice.Variants = append(req.choice.Variants, levels...)
 	req.choice.Algorithms = argument.Names(lists.algorithms)
 	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
 		return err

@@ -203,7 +203,7 @@ func TestTransfersOverTau(t *testing.T) {
 		t.Error("intervals are not drawn")
 	}
 	d = svg(t, made(t)(TransfersOverTau(two[:1], Choice{Choice: compare.Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, Caches: []bool{true}}, Taus: []int{1, 4}})))
-	if !d.has("a · ring · placement remote · off cache · S = 8K") || len(d.lines(blue)) != 1 || len(d.lines(blue)[0].points) != 2 || d.lines(vermillion) != nil {
+	if !d.has("a · S = 8K · ring · placement remote · off cache") || len(d.lines(blue)) != 1 || len(d.lines(blue)[0].points) != 2 || d.lines(vermillion) != nil {
 		t.Errorf("chosen: %q, %v", d.texts, d.lines(blue))
 	}
 }
@@ -438,14 +438,14 @@ func TestRefused(t *testing.T) {
 		want string
 	}{
 		{"no file", TransfersOverTau, nil, Choice{}, "no file"},
-		{"one τ", TransfersOverTau, []compare.Machine{one}, Choice{}, "needs two τ"},
-		{"one τ", Concurrency, []compare.Machine{one}, Choice{}, "needs two τ"},
-		{"one τ chosen", Concurrency, []compare.Machine{vm}, Choice{Taus: []int{2}}, "needs two τ"},
-		{"one size", TransfersOverSize, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{64}}}, "needs two sizes"},
-		{"no such τ", TransfersOverSize, []compare.Machine{vm}, Choice{Taus: []int{9}}, "needs two sizes"},
-		{"no such setup", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Setups: []string{"ping"}}}, "vm has no transfers of setup ping: it has ring, placement local, in cache; ring"},
-		{"no such placement", Copies, []compare.Machine{vm}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "it has copies, placement local, in cache"},
-		{"no such size", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{9000}}}, "vm has no L(m,τ) of m = 9000"},
+		{"one τ", TransfersOverTau, []compare.Machine{one}, Choice{}, "a line over τ needs two values"},
+		{"one τ", Concurrency, []compare.Machine{one}, Choice{}, "a line over τ needs two values"},
+		{"one τ chosen", Concurrency, []compare.Machine{vm}, Choice{Taus: []int{2}}, "a line over τ needs two values"},
+		{"one size", TransfersOverSize, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{64}}}, "a line over m needs two values"},
+		{"no such τ", TransfersOverSize, []compare.Machine{vm}, Choice{Taus: []int{9}}, "vm has no transfers of τ = 9: it has 1, 2"},
+		{"no such setup", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Setups: []string{"ping"}}}, "vm has no transfers, setup ping: it has ring, placement local, in cache; ring"},
+		{"no such placement", Copies, []compare.Machine{vm}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "vm has no copies, placement remote: it has placement local, in cache"},
+		{"no such size", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{9000}}}, "vm has no transfers of m = 9000: it has 1, 64, 8K, 1M"},
 		{"published has no c", Copies, []compare.Machine{metropolis}, Choice{}, "metropolis has no copies"},
 		{"a ratio of one", Ratios, []compare.Machine{vm}, Choice{}, "two machines"},
 		{"a ratio of different caches", Ratios, []compare.Machine{vm, metropolis}, Choice{}, "metropolis has nothing in common with vm"},
@@ -462,9 +462,9 @@ func TestRefused(t *testing.T) {
 		want string
 	}{
 		{Choice{Algorithms: []string{"gather"}}, "gather was not verified: there are message, bcast:binomial, bcast:linear"},
-		{Choice{P: 3}, "like -P 4"},
+		{Choice{P: 3}, "it was with P = 4"},
 		{Choice{Choice: compare.Choice{Sizes: []int{1024}}}, "two sizes"},
-		{Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "-cache"},
+		{Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "one state of the cache"},
 		{Choice{Algorithms: []string{"message", "bcast:linear"}}, "one algorithm"},
 	} {
 		if _, err := Predictions(v, tt.ch); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -2,16 +2,11 @@ package chart
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/params"
 )
 
 // A Choice says what of the files to draw. What is left empty is what each kind of
@@ -19,8 +14,7 @@ import (
 type Choice struct {
 	compare.Choice
 	Taus       []int
-	Variants   []string // parts of names of what surveys measured: float64, read
-	Levels     []string // of copies between levels of the memory: L2-memory
+	Variants   []string // parts of names of what surveys measured: float64, read, L2-memory
 	Algorithms []string // of verifications
 	P          int      // of verifications and patterns
 }
@@ -29,11 +23,8 @@ type Choice struct {
 const MaxLines = 16
 
 // tooMany refuses a chart that nobody can read.
-func tooMany(lines int, choose string) error {
-	if lines <= MaxLines {
-		return nil
-	}
-	return fmt.Errorf("%d lines in a chart cannot be told apart, %d can: take %s; taulop compare sums up many files", lines, MaxLines, choose)
+func tooMany(lines int) error {
+	return fmt.Errorf("%d lines in a chart cannot be told apart, %d can: %w", lines, MaxLines, ErrFewer)
 }
 
 // A line is a series that does not have its name yet: that says only in what it
@@ -41,66 +32,6 @@ func tooMany(lines int, choose string) error {
 type line struct {
 	machine string
 	traits  []string // as setup, placement, cache, size, τ; "" where it has none
-	tau     int
-	points  []Point
-}
-
-// curves are what the choice takes of each machine: setups all or those chosen, of
-// placements and states of the cache the first unless chosen, and sizes that take
-// accepts. It fails for a machine that has none of it.
-func (ch Choice) curves(machines []compare.Machine, take func(c *compare.Curve) bool, wanted string) (all []compare.Curve, err error) {
-	if len(machines) == 0 {
-		return nil, fmt.Errorf("there is no file to draw")
-	}
-	if n := len(machines); n > MaxLines+1 { // of ratios the first has no line
-		return nil, tooMany(n, "fewer files")
-	}
-	for _, m := range machines {
-		curves, err := compare.Curves(m.Name, m.File)
-		if err != nil {
-			return nil, err
-		}
-		for i := range curves { // a time of 0 has no place
-			c := &curves[i]
-			c.Points = slices.DeleteFunc(c.Points, func(p compare.Point) bool { return math.IsNaN(p.L.Center) })
-		}
-		curves = slices.DeleteFunc(curves, func(c compare.Curve) bool { return len(c.Points) == 0 })
-		taken := ch.taken(each(curves, channelOf))
-		if len(taken) == 0 {
-			return nil, fmt.Errorf("%s has no transfers of %s: it has %s", m.Name, ch.described(), channelsText(each(curves, channelOf)))
-		}
-		sized := keep(curves, func(c compare.Curve) bool { return slices.Contains(taken, c.Channel) && take(&c) })
-		if len(sized) == 0 {
-			return nil, fmt.Errorf("%s has no L(m,τ) of %s: choose others with -m, -tau, -setup", m.Name, wanted)
-		}
-		all = append(all, sized...)
-	}
-	return all, nil
-}
-
-// taken are the channels that are chosen: local is the placement, and in cache the
-// state of the cache, where they are not chosen but measured.
-func (ch Choice) taken(of []compare.Channel) []compare.Channel {
-	if len(ch.Setups) > 0 {
-		of = keep(of, func(c compare.Channel) bool { return slices.Contains(ch.Setups, c.Setup) })
-	}
-	local := func(c compare.Channel) bool { return c.Placement == numa.Local }
-	switch {
-	case len(ch.Placements) > 0:
-		of = keep(of, func(c compare.Channel) bool { return slices.Contains(ch.Placements, c.Placement) })
-	case slices.ContainsFunc(of, local):
-		of = keep(of, local)
-	case len(of) > 0:
-		of = keep(of, func(c compare.Channel) bool { return c.Placement == of[0].Placement })
-	}
-	inCache := func(c compare.Channel) bool { return !c.OffCache }
-	switch {
-	case len(ch.Caches) > 0:
-		of = keep(of, func(c compare.Channel) bool { return slices.Contains(ch.Caches, c.OffCache) })
-	case slices.ContainsFunc(of, inCache):
-		of = keep(of, inCache)
-	}
-	return of
 }
 
 func (ch Choice) described() string {
@@ -117,13 +48,6 @@ func (ch Choice) described() string {
 	return strings.Join(parts, ", ")
 }
 
-func channelOf(c compare.Curve) compare.Channel { return c.Channel }
-
-// channelsText names channels of any size, once each.
-func channelsText(channels []compare.Channel) string {
-	return printable.Part(strings.Join(once(each(channels, compare.Channel.String)), "; "))
-}
-
 // each is a value of each.
 func each[T, V any](of []T, value func(T) V) (values []V) {
 	for _, t := range of {
@@ -131,6 +55,8 @@ func each[T, V any](of []T, value func(T) V) (values []V) {
 	}
 	return values
 }
+
+func sizesText(sizes []int) string { return strings.Join(each(sizes, view.Bytes), ", ") }
 
 func keep[T any](all []T, take func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !take(t) })
@@ -145,18 +71,6 @@ func once[T comparable](values []T) (first []T) {
 	}
 	return first
 }
-
-// traitsOf are what distinguishes curves of one machine, but for m and τ.
-func traitsOf(c *compare.Curve) []string { return channelTraits(c.Setup, c.Placement, c.OffCache) }
-
-func channelTraits(setup string, placement numa.Policy, off bool) []string {
-	if setup == params.Published {
-		return []string{"published parameters", "", ""}
-	}
-	return []string{setup, "placement " + string(placement), view.Cache(off)}
-}
-
-func tauText(tau int) string { return "τ = " + strconv.Itoa(tau) }
 
 // named makes series of lines: what they have in common goes into the caption,
 // what differs into their names. Machines have a colour each where their lines
@@ -192,7 +106,7 @@ func named(lines []line) (series []Series, caption []string) {
 	crossed := !common[0] && slices.ContainsFunc(rests, func(r string) bool { return r != rests[0] })
 	for i := range series {
 		s := &series[i]
-		s.Points, s.Colour, s.Style = lines[i].points, i, i
+		s.Colour, s.Style = i, i
 		if crossed {
 			s.Colour, s.Style = slices.Index(once(machines), machines[i]), slices.Index(once(rests), rests[i])
 		}

@@ -22,7 +22,7 @@ func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
 		return nil, err
 	}
 	if len(ch.Algorithms) > 1 {
-		return nil, fmt.Errorf("-algorithm: this chart shows one algorithm, %d are named: name one, or take the chart accuracy", len(ch.Algorithms))
+		return nil, fmt.Errorf("this chart shows one algorithm, %d are named: name one, or take the chart accuracy", len(ch.Algorithms))
 	}
 	names := collectives(namesOf(rows))
 	measured := Series{Name: "measured", Colour: black, Style: ring, Loose: true}
@@ -123,7 +123,7 @@ func exactly(v float64) fit.Estimate {
 func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []string, err error) {
 	rows = keep(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 })
 	if len(rows) == 0 {
-		return nil, nil, fmt.Errorf("there is no collective with a message in it: make one with taulop verify -json")
+		return nil, nil, fmt.Errorf("there is no collective with a message in it: verify some with taulop verify")
 	}
 	all := rows
 	if len(ch.Algorithms) > 0 {
@@ -142,23 +142,23 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	}
 	one := rows[0].P
 	if rows = keep(rows, func(r verify.Row) bool { return r.P == p }); len(rows) == 0 {
-		return nil, nil, fmt.Errorf("nothing was verified with P = %d: leave -P out, or take another, like -P %d", p, one)
+		return nil, nil, fmt.Errorf("nothing was verified with P = %d, as it was with P = %d: %w", p, one, ErrOthers)
 	}
 	off := !slices.ContainsFunc(rows, func(r verify.Row) bool { return !r.OffCache })
 	switch {
 	case len(ch.Caches) > 1:
-		return nil, nil, fmt.Errorf("-cache: this chart shows one state of the cache, name in or off")
+		return nil, nil, fmt.Errorf("this chart shows one state of the cache: name in or off")
 	case len(ch.Caches) == 1:
 		off = ch.Caches[0]
 	}
 	if rows = keep(rows, func(r verify.Row) bool { return r.OffCache == off }); len(rows) == 0 {
-		return nil, nil, fmt.Errorf("nothing was verified %s: leave -cache out", view.Cache(off))
+		return nil, nil, fmt.Errorf("nothing was verified %s: %w", view.Cache(off), ErrOthers)
 	}
 	if len(ch.Sizes) > 0 {
 		rows = keep(rows, func(r verify.Row) bool { return slices.Contains(ch.Sizes, r.Bytes) })
 	}
 	if len(sizesOf(rows)) < 2 {
-		return nil, nil, fmt.Errorf("a line over m needs two sizes: choose others with -m, or verify more, like taulop verify -json -m 1K:4M")
+		return nil, nil, fmt.Errorf("a line over m needs two sizes: %w", ErrOthers)
 	}
 	slices.SortStableFunc(rows, func(a, b verify.Row) int { return a.Bytes - b.Bytes })
 	if host := v.Provenance.Hostname; host != "" {

@@ -14,6 +14,8 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // Profiles are what surveys measured of a kind, a panel for each of theirs.
@@ -21,11 +23,19 @@ func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, e
 	if ch.P > 0 {
 		ch.Taus = append(slices.Clone(ch.Taus), ch.P) // cells have it as τ
 	}
-	return profiling{d}.profiles(machines, ch)
+	f := figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
+		return keep(report.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
+	}}
+	return f.chart("lower is better")
 }
 
-// A profiling draws profiles as their survey says.
-type profiling struct{ *view.Drawing }
+// A figure draws what a choice takes of machines, as the drawing says.
+type figure struct {
+	*view.Drawing
+	Choice
+	machines []compare.Machine
+	of       func(compare.Machine) []*view.Profile
+}
 
 // A profile is one of a machine.
 type profile struct {
@@ -35,127 +45,153 @@ type profile struct {
 	of   int    // so many
 }
 
+// What helps where a chart cannot be drawn.
+var (
+	ErrOthers = errors.New("choose others, or measure more")
+	ErrNamed  = errors.New("choose by their names")
+	ErrFewer  = errors.New("draw fewer, or have taulop compare sum them up")
+)
+
 // MaxPanels is how many panels a chart has at most: they are a column of print high.
 const MaxPanels = 9
 
-// profiles draws what the choice takes of all machines.
-func (d profiling) profiles(machines []compare.Machine, ch Choice) (*Chart, error) {
-	if len(machines) == 0 {
-		return nil, fmt.Errorf("there is no file to draw")
-	}
-	if err := tooMany(len(machines), "fewer files"); err != nil {
+// chart draws what the choice takes of all machines, with facts that it does not know.
+func (f figure) chart(facts ...string) (*Chart, error) {
+	taken, err := f.taken()
+	if err != nil {
 		return nil, err
 	}
-	if d.Sizeless != "" && len(ch.Sizes) > 0 {
-		return nil, errors.New(d.Sizeless)
+	if f.Few && len(f.Taus) == 0 {
+		taus := fewTaus(taken, len(f.machines))
+		taken = keep(taken, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}
-	if d.Unplaced && len(ch.Placements) > 0 {
-		return nil, fmt.Errorf("-placement chooses where workers are, which %s do not differ in: choose with -variant", d.What)
-	}
-	if d.Uncached && len(ch.Caches) > 0 {
-		return nil, fmt.Errorf("-cache chooses where user data are, which %s do not differ in: choose with -variant, like -variant \"cache out\"", d.What)
+	return f.draw(taken, facts...)
+}
+
+// taken are the profiles of all machines that the choice takes.
+func (f figure) taken() ([]profile, error) {
+	switch {
+	case len(f.machines) == 0:
+		return nil, fmt.Errorf("there is no file to draw")
+	case len(f.machines) > MaxLines+1: // of ratios the first has no line
+		return nil, tooMany(len(f.machines))
+	case f.Sizeless != "" && len(f.Sizes) > 0:
+		return nil, errors.New(f.Sizeless)
+	case f.Unplaced && len(f.Placements) > 0:
+		return nil, fmt.Errorf("%s do not differ in where workers are placed: %w", f.What, ErrNamed)
+	case f.Uncached && len(f.Caches) > 0:
+		return nil, fmt.Errorf("%s do not differ in whether user data are in cache: %w", f.What, ErrNamed)
 	}
 	var all []profile
-	for _, m := range machines {
-		of, err := ch.profilesOf(m, d)
+	for _, m := range f.machines {
+		of, err := f.ofMachine(m)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, of...)
 	}
-	taken, err := ch.varied(all, d)
-	if err != nil {
-		return nil, err
+	taken, err := f.byName(all)
+	if err == nil && !f.numbered(all) {
+		taken = f.largest(taken)
 	}
-	if !ch.numbered(all, d) {
-		taken = largest(taken, d, len(machines))
-	}
-	if !slices.ContainsFunc(taken, func(p profile) bool { return len(p.Points) > 1 }) {
-		over, _, _ := strings.Cut(string(taken[0].Over), ",")
-		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: choose others with -variant or -m, or measure more with %s", over, d.Measure)
-	}
-	if d.Alike && !ch.tellApart(taken, len(machines)) {
-		taken = represented(taken, len(machines))
-	}
-	c, err := d.draw(taken)
-	if err != nil {
-		return nil, err
-	}
-	c.Caption = append(c.Caption, "lower is better")
-	return c, nil
+	return taken, err
 }
 
-// profilesOf are a machine's, of placements and states of the cache the first unless
+// ofMachine are a machine's, of placements and states of the cache the first unless
 // chosen, and of the τ and sizes that are chosen.
-func (ch Choice) profilesOf(m compare.Machine, d profiling) (all []profile, err error) {
-	var channels []compare.Channel
-	for _, p := range report.Profiles(m.File) {
-		p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool { return q.X < 1 && !p.Over.FromZero() }) // has no place on the axis
-		if p.Kind != d.Kind || len(p.Points) == 0 {
+func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
+	for _, p := range f.of(m) {
+		p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool {
+			return !(q.Y.Center > 0) || q.X < 1 && !p.Over.FromZero() || // has no place on the axis
+				p.Over == view.Tau && len(f.Taus) > 0 && !slices.Contains(f.Taus, q.X)
+		})
+		if len(p.Points) == 0 {
 			continue
 		}
-		if d.Unplaced {
+		if f.Unplaced {
 			p.Placement = ""
 		}
 		all = append(all, profile{machine: m.Name, Profile: p})
-		channels = append(channels, all[len(all)-1].channel())
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, d.What, d.Measure)
+		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, f.What, f.Measure)
 	}
-	of := ch
-	of.Setups = nil // they have none
-	taken := of.taken(channels)
+	taken := f.channels(each(all, profile.channel))
 	if len(taken) == 0 {
-		return nil, fmt.Errorf("%s has no %s, %s: it has those %s", m.Name, d.What, of.described(), d.channelsText(channels))
+		return nil, fmt.Errorf("%s has no %s, %s: it has %s", m.Name, f.What, f.described(), f.channelsText(all))
 	}
 	all = keep(all, func(p profile) bool { return slices.Contains(taken, p.channel()) })
-	wanted := keep(all, func(p profile) bool { return len(ch.Taus) == 0 || slices.Contains(ch.Taus, p.Tau) })
+	wanted := keep(all, func(p profile) bool { return p.Over == view.Tau || len(f.Taus) == 0 || slices.Contains(f.Taus, p.Tau) })
 	if len(wanted) == 0 {
 		tau := "τ"
-		if d.Ranks {
+		if f.Ranks {
 			tau = "P"
 		}
-		return nil, fmt.Errorf("%s has no %s of %s = %s: it has %s", m.Name, d.What, tau, sizesText(ch.Taus), sizesText(distinct(all, func(p profile) []int { return []int{p.Tau} })))
+		return nil, fmt.Errorf("%s has no %s of %s = %s: it has %s", m.Name, f.What, tau, sizesText(f.Taus), sizesText(distinct(all, func(p profile) []int { return []int{p.Tau} })))
 	}
-	if len(ch.Sizes) == 0 {
-		return d.sorted(wanted), nil
+	if len(f.Sizes) == 0 {
+		return f.sorted(wanted), nil
 	}
 	sized := keep(wanted, func(p profile) bool {
-		return slices.ContainsFunc(p.sizes(), func(m int) bool { return slices.Contains(ch.Sizes, m) })
+		return slices.ContainsFunc(p.sizes(), func(m int) bool { return slices.Contains(f.Sizes, m) })
 	})
 	if len(sized) == 0 {
-		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, d.What, sizesText(ch.Sizes), sizesText(distinct(wanted, profile.sizes)))
+		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, f.What, sizesText(f.Sizes), sizesText(distinct(wanted, profile.sizes)))
 	}
 	for _, p := range sized {
 		if p.Over == view.MessageSize {
-			p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool { return !slices.Contains(ch.Sizes, q.X) })
+			p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool { return !slices.Contains(f.Sizes, q.X) })
 		}
 	}
-	return d.sorted(sized), nil
+	return f.sorted(sized), nil
 }
 
+// A channel is where and how a profile was measured.
 func (p profile) channel() compare.Channel {
-	return compare.Channel{Placement: p.Placement, OffCache: p.OffCache}
+	return compare.Channel{Setup: p.Setup, Placement: p.Placement, OffCache: p.OffCache}
+}
+
+// channels are those that are chosen. Where they are not, but measured, the setup is
+// that of the drawing, local the placement, and in cache the state of the cache.
+func (f figure) channels(of []compare.Channel) []compare.Channel {
+	prefer := func(chosen bool, is, own func(compare.Channel) bool) {
+		if chosen {
+			of = keep(of, is)
+		} else if slices.ContainsFunc(of, own) {
+			of = keep(of, own)
+		}
+	}
+	prefer(len(f.Setups) > 0, func(c compare.Channel) bool { return c.Setup == "" || slices.Contains(f.Setups, c.Setup) },
+		func(c compare.Channel) bool { return c.Setup == f.Setup })
+	first := numa.Local
+	if !slices.ContainsFunc(of, func(c compare.Channel) bool { return c.Placement == first }) && len(of) > 0 {
+		first = of[0].Placement
+	}
+	prefer(len(f.Placements) > 0, func(c compare.Channel) bool { return slices.Contains(f.Placements, c.Placement) },
+		func(c compare.Channel) bool { return c.Placement == first })
+	prefer(len(f.Caches) > 0, func(c compare.Channel) bool { return slices.Contains(f.Caches, c.OffCache) },
+		func(c compare.Channel) bool { return !c.OffCache })
+	return of
 }
 
 // traits are what channels differ in, "" where it is nothing.
-func (d profiling) traits(c compare.Channel) []string {
-	t := []string{"", ""}
-	if !d.Unplaced {
-		t[0] = "placement " + string(c.Placement)
+func (f figure) traits(c compare.Channel) []string {
+	t := []string{c.Setup, "", ""}
+	if c.Setup == params.Published {
+		t[0] = "published parameters"
+		return t
 	}
-	if !d.Uncached {
-		t[1] = view.Cache(c.OffCache)
+	if !f.Unplaced {
+		t[1] = "placement " + string(c.Placement)
+	}
+	if !f.Uncached {
+		t[2] = view.Cache(c.OffCache)
 	}
 	return t
 }
 
-func (d profiling) channelsText(channels []compare.Channel) string {
-	var names []string
-	for _, c := range channels {
-		names = append(names, joined(", ", d.traits(c)...))
-	}
+func (f figure) channelsText(of []profile) string {
+	names := each(of, func(p profile) string { return joined(", ", f.traits(p.channel())...) })
 	return printable.Part(strings.Join(once(names), "; "))
 }
 
@@ -180,42 +216,52 @@ func distinct(of []profile, values func(profile) []int) (all []int) {
 }
 
 // sorted puts panels, and lines in them, into the order of their kind.
-func (d profiling) sorted(all []profile) []profile {
+func (f figure) sorted(all []profile) []profile {
 	rank := func(name string) int {
-		return slices.IndexFunc(d.Order, func(begin string) bool { return strings.HasPrefix(name, begin) })
+		return slices.IndexFunc(f.Order, func(begin string) bool { return strings.HasPrefix(name, begin) })
 	}
 	slices.SortStableFunc(all, func(a, b profile) int {
 		c := cmp.Compare(rank(a.Panel), rank(b.Panel))
-		if d.Number != nil {
-			c = cmp.Or(c, cmp.Compare(d.Number(a.Profile), d.Number(b.Profile)))
+		if f.Number != nil {
+			c = cmp.Or(c, cmp.Compare(f.Number(a.Profile), f.Number(b.Profile)))
 		}
-		return cmp.Or(c, cmp.Compare(rank(a.Line), rank(b.Line)), cmp.Compare(a.Size, b.Size))
+		return cmp.Or(c, cmp.Compare(a.Tau, b.Tau), cmp.Compare(rank(a.Line), rank(b.Line)), cmp.Compare(a.Size, b.Size))
 	})
 	return all
 }
 
+func machineOf(p profile) string { return p.machine }
+
 // is reports whether the word is a part of the name of the profile's panel or line,
-// whatever its case and spaces.
+// whatever its case and spaces: L1-L2 is L1 → L2.
 func (p profile) is(word string) bool {
-	letters := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, " ", "")) }
+	letters := func(text string) string { return strings.ToLower(unspaced.Replace(text)) }
 	return strings.Contains(letters(p.Panel), letters(word)) || strings.Contains(letters(p.Line), letters(word))
 }
 
-// varied are those that the words of the choice name. Of words that some profile has
+var unspaced = strings.NewReplacer(" ", "", "→", "-")
+
+// byName are those that the words of the choice name. Of words that some profile has
 // together it must have all, of others one: float64,read,write are reads and writes
-// of float64.
-func (ch Choice) varied(all []profile, d profiling) ([]profile, error) {
-	for _, word := range ch.Variants {
+// of float64. Without words they are what the drawing takes by itself, if all have it.
+func (f figure) byName(all []profile) ([]profile, error) {
+	if len(f.Variants) == 0 && f.Own != nil {
+		own := keep(all, func(p profile) bool { return f.Own(p.Profile) })
+		if len(once(each(own, machineOf))) == len(f.machines) {
+			return own, nil
+		}
+	}
+	for _, word := range f.Variants {
 		if !slices.ContainsFunc(all, func(p profile) bool { return p.is(word) }) {
-			return nil, fmt.Errorf("no %s are called %q: there are %s", d.What, word, variantsText(all))
+			return nil, fmt.Errorf("no %s are called %q: there are %s", f.What, word, variantsText(all))
 		}
 	}
 	together := func(a, b string) bool {
 		return slices.ContainsFunc(all, func(p profile) bool { return p.is(a) && p.is(b) })
 	}
 	taken := keep(all, func(p profile) bool {
-		for _, word := range ch.Variants {
-			if !slices.ContainsFunc(ch.Variants, func(other string) bool { return p.is(other) && (other == word || !together(word, other)) }) {
+		for _, word := range f.Variants {
+			if !slices.ContainsFunc(f.Variants, func(other string) bool { return p.is(other) && (other == word || !together(word, other)) }) {
 				return false
 			}
 		}
@@ -224,7 +270,7 @@ func (ch Choice) varied(all []profile, d profiling) ([]profile, error) {
 	for _, p := range all {
 		if !slices.ContainsFunc(taken, func(t profile) bool { return t.machine == p.machine }) {
 			own := keep(all, func(other profile) bool { return other.machine == p.machine })
-			return nil, fmt.Errorf("%s has no %s called %s: it has %s", p.machine, d.What, strings.Join(ch.Variants, ", "), variantsText(own))
+			return nil, fmt.Errorf("%s has no %s called %s: it has %s", p.machine, f.What, strings.Join(f.Variants, ", "), variantsText(own))
 		}
 	}
 	return taken, nil
@@ -255,40 +301,49 @@ func variantsText(of []profile) string {
 }
 
 // numbered reports whether the choice says of which number to draw profiles.
-func (ch Choice) numbered(all []profile, d profiling) bool {
-	if d.Number == nil || len(ch.Taus) > 0 {
+func (f figure) numbered(all []profile) bool {
+	if f.Number == nil || len(f.Taus) > 0 {
 		return true
 	}
 	numbers := func(of []profile) int {
-		return len(distinct(of, func(p profile) []int { return []int{d.Number(p.Profile)} }))
+		return len(distinct(of, func(p profile) []int { return []int{f.Number(p.Profile)} }))
 	}
-	return slices.ContainsFunc(ch.Variants, func(word string) bool {
+	return slices.ContainsFunc(f.Variants, func(word string) bool {
 		return numbers(keep(all, func(p profile) bool { return p.is(word) })) < numbers(all)
 	})
 }
 
 // largest are those of the largest number of which all machines have a line, or all.
-func largest(of []profile, d profiling, machines int) []profile {
-	having := make(map[int]map[string]bool)
-	for _, p := range of {
-		n := d.Number(p.Profile)
-		if having[n] == nil {
-			having[n] = make(map[string]bool)
-		}
-		if len(p.Points) > 1 {
-			having[n][p.machine] = true
-		}
-	}
-	most := 0
-	for n, names := range having {
-		if len(names) == machines {
-			most = max(most, n)
-		}
-	}
-	if most == 0 {
+func (f figure) largest(of []profile) []profile {
+	number := func(p profile) int { return f.Number(p.Profile) }
+	lines := keep(of, func(p profile) bool { return len(p.Points) > 1 })
+	numbers := common(lines, number, len(f.machines))
+	if len(numbers) == 0 {
 		return of
 	}
-	return keep(of, func(p profile) bool { return d.Number(p.Profile) == most })
+	return keep(of, func(p profile) bool { return number(p) == numbers[len(numbers)-1] })
+}
+
+// fewTaus are powers of two and the largest τ of one machine, the smallest and the
+// largest common τ of several.
+func fewTaus(of []profile, machines int) []int {
+	taus := common(of, func(p profile) int { return p.Tau }, machines)
+	if len(taus) < 2 {
+		return taus
+	}
+	last := taus[len(taus)-1]
+	if machines > 1 {
+		return []int{taus[0], last}
+	}
+	return slices.DeleteFunc(taus, func(tau int) bool { return tau&(tau-1) != 0 && tau != last })
+}
+
+// common are the values, rising, that profiles of so many machines have.
+func common(of []profile, value func(profile) int, machines int) []int {
+	return slices.DeleteFunc(distinct(of, func(p profile) []int { return []int{value(p)} }), func(v int) bool {
+		having := keep(of, func(p profile) bool { return value(p) == v })
+		return len(once(each(having, machineOf))) < machines
+	})
 }
 
 // fewVariants of a panel are drawn under their own names. More would hide each other.
@@ -296,15 +351,12 @@ const fewVariants = 3
 
 // tellApart reports whether every variant gets a line: those that are chosen, as far
 // as a chart goes, and few of one machine.
-func (ch Choice) tellApart(of []profile, machines int) bool {
-	if len(ch.Variants) > 0 {
-		var lines []string
-		for _, p := range of {
-			lines = append(lines, p.Line)
-		}
-		return len(once(lines))*machines <= MaxLines
+func (f figure) tellApart(of []profile) bool {
+	if len(f.Variants) > 0 {
+		lines := once(each(of, func(p profile) string { return p.Line }))
+		return len(lines)*len(f.machines) <= MaxLines
 	}
-	return machines == 1 && !slices.ContainsFunc(variants(of), func(v []profile) bool { return len(v) > fewVariants })
+	return len(f.machines) == 1 && !slices.ContainsFunc(variants(of), func(v []profile) bool { return len(v) > fewVariants })
 }
 
 // variants are the profiles that differ in nothing else.
@@ -360,40 +412,41 @@ func represented(of []profile, machines int) (few []profile) {
 	return few
 }
 
-// draw puts profiles into panels.
-func (d profiling) draw(of []profile) (*Chart, error) {
-	var names []string // of panels
+// axes are what profiles run over.
+var axes = map[view.Quantity]Quantity{view.MessageSize: Sizes, view.ElementStride: Strides, view.ByteStride: Strides, view.Bandwidth: Rates, view.Tau: Counts}
+
+// draw puts profiles into panels, and facts below the title.
+func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
+	if !slices.ContainsFunc(of, func(p profile) bool { return len(p.Points) > 1 }) {
+		over, _, _ := strings.Cut(string(of[0].Over), ",")
+		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: %w with %s", over, ErrOthers, f.Measure)
+	}
+	if f.Alike && !f.tellApart(of) {
+		of = represented(of, len(f.machines))
+	}
 	var lines []line
 	at := make([]int, len(of)) // which line each is
 	for i, p := range of {
-		names = append(names, p.Panel)
-		traits := append([]string{cmp.Or(p.role, p.Line)}, d.traits(p.channel())...)
+		traits := append([]string{cmp.Or(p.role, p.Line)}, f.traits(p.channel())...)
 		at[i] = slices.IndexFunc(lines, func(l line) bool { return l.machine == p.machine && slices.Equal(l.traits, traits) })
 		if at[i] < 0 {
-			at[i], lines = len(lines), append(lines, line{machine: p.machine, traits: traits})
+			at[i], lines = len(lines), append(lines, line{p.machine, traits})
 		}
 	}
-	names = once(names)
-	if err := tooMany(len(lines), "fewer with -variant, -m or -cache"); err != nil {
-		return nil, err
+	if len(lines) > MaxLines {
+		return nil, tooMany(len(lines))
 	}
+	names := once(each(of, func(p profile) string { return p.Panel }))
 	if len(names) > MaxPanels {
-		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read: take fewer with -variant, like -variant %q", len(names), MaxPanels, strings.Split(names[0], ", ")[0])
-	}
-	over := Strides
-	switch {
-	case of[0].Over == view.MessageSize:
-		over = Sizes
-	case of[0].Over.FromZero():
-		over = Rates
+		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read, like %q alone: %w", len(names), MaxPanels, strings.Split(names[0], ", ")[0], ErrNamed)
 	}
 	looks, caption := named(lines)
 	own, common := apart(names)
-	c := &Chart{Title: d.Title, Caption: append(caption, common...)}
+	c := &Chart{Title: f.Title, Caption: append(caption, common...)}
 	var every []Series
 	fits := false
 	for i, name := range names {
-		panel := Panel{X: Axis{string(of[0].Over), over}, Y: Axis{string(of[0].Time), Times}, Height: panelHeight(len(names))}
+		panel := Panel{X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), Times}, Height: panelHeight(len(names))}
 		for j, p := range of {
 			if p.Panel != name {
 				continue
@@ -405,10 +458,10 @@ func (d profiling) draw(of []profile) (*Chart, error) {
 			panel.Series = append(panel.Series, s)
 		}
 		every = append(every, panel.Series...)
-		if d.Fitted != nil && len(panel.Series) <= fewVariants {
+		if f.Fitted != nil && len(panel.Series) <= fewVariants {
 			for _, s := range panel.Series {
-				if f, ok := d.startupAndBytes(s); ok {
-					fits, panel.Series = true, append(panel.Series, f)
+				if fitted, ok := f.startupAndBytes(s); ok {
+					fits, panel.Series = true, append(panel.Series, fitted)
 				}
 			}
 		}
@@ -418,7 +471,7 @@ func (d profiling) draw(of []profile) (*Chart, error) {
 	if fits {
 		c.Caption = append(c.Caption, "pale: T_s + m·τ_d, fitted to every other m")
 	}
-	c.Caption = append(c.Caption, certainty(every))
+	c.Caption = append(append(c.Caption, certainty(every)), facts...)
 	return c, nil
 }
 
@@ -429,7 +482,7 @@ func apart(names []string) (own, common []string) {
 		parts[i] = strings.Split(name, ", ")
 	}
 	for _, part := range parts[0] {
-		if !slices.ContainsFunc(parts, func(p []string) bool { return !slices.Contains(p, part) }) {
+		if part != "" && !slices.ContainsFunc(parts, func(p []string) bool { return !slices.Contains(p, part) }) {
 			common = append(common, part)
 		}
 	}
@@ -466,27 +519,27 @@ func panelHeight(panels int) float64 {
 
 // startupAndBytes is the line T_s + m·τ_d of a series, through the sizes that the drawing says;
 // false where it has too few sizes.
-func (d profiling) startupAndBytes(s Series) (Series, bool) {
+func (f figure) startupAndBytes(s Series) (Series, bool) {
 	var ms, fitted []int
 	var times []float64
 	for _, p := range s.Points {
 		ms = append(ms, int(p.X))
 	}
 	for i, m := range ms {
-		if slices.Contains(d.Fitted(ms), m) {
+		if slices.Contains(f.Fitted(ms), m) {
 			fitted, times = append(fitted, m), append(times, s.Points[i].Y.Center)
 		}
 	}
-	f, err := fit.LineOf(fitted, times)
+	through, err := fit.LineOf(fitted, times)
 	if err != nil {
 		return Series{}, false
 	}
 	s.Faint, s.Bare, s.Points = true, true, nil
 	const steps = 4 // an octave: on logarithmic axes the line is a curve
 	for m := float64(ms[0]); m < float64(ms[len(ms)-1]); m *= math.Pow(2, 1./steps) {
-		s.Points = append(s.Points, Point{m, exactly(f.At(int(m)))})
+		s.Points = append(s.Points, Point{m, exactly(through.At(int(m)))})
 	}
 	last := ms[len(ms)-1]
-	s.Points = append(s.Points, Point{float64(last), exactly(f.At(last))})
+	s.Points = append(s.Points, Point{float64(last), exactly(through.At(last))})
 	return s, true
 }

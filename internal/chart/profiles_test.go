@@ -240,10 +240,10 @@ func TestRefusedProfiles(t *testing.T) {
 		{"an unknown word beside others", disks, []compare.Machine{a}, words("read", "seek"), `"seek": there are page cache out, page cache in; read, write`},
 		{"many names", patterns, []compare.Machine{a}, words("gather"), "permutation-1, permutation-2, "},
 		{"a word that one does not have", accesses, []compare.Machine{a, only}, words("write"), "only has no accesses called write: it has int32, float64; N = 1K; read"},
-		{"no such placement", accesses, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "a has no accesses, placement remote: it has those placement local, in cache; placement local, off cache"},
-		{"in cache alone", packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no strided messages, off cache: it has those in cache"},
-		{"placement of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Local}}}, "-placement"},
-		{"cache of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, `-variant "cache out"`},
+		{"no such placement", accesses, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "a has no accesses, placement remote: it has placement local, in cache; placement local, off cache"},
+		{"in cache alone", packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no strided messages, off cache: it has in cache"},
+		{"placement of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Local}}}, "do not differ in where workers are placed"},
+		{"cache of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "do not differ in whether user data are in cache: choose by their names"},
 		{"sizes of accesses", accesses, []compare.Machine{a}, sizes(4096), "-variant N=4K"},
 		{"no such size", packs, []compare.Machine{a}, sizes(5 << 10), "a has no strided messages of m = 5K: it has 4K, 64K"},
 		{"no such size", patterns, []compare.Machine{a}, sizes(64), "a has no message patterns of m = 64: it has 1K, 2K, 4K, 8K, 16K"},
@@ -252,8 +252,8 @@ func TestRefusedProfiles(t *testing.T) {
 		{"no such τ", accesses, []compare.Machine{a}, Choice{Taus: []int{2}}, "a has no accesses of τ = 2: it has 1"},
 		{"no such P", patterns, []compare.Machine{a, b}, Choice{P: 8}, "b has no message patterns of P = 8: it has 2"},
 		{"a page of panels", accesses, []compare.Machine{surveyed("many", all, 2)}, words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8"), "20 panels in a chart are too many, 9 can be read"},
-		{"too many lines", accesses, crowd, Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "20 lines in a chart cannot be told apart, 16 can: take fewer with -variant"},
-		{"too many files", disks, slices.Repeat(crowd, 4), Choice{}, "20 lines in a chart cannot be told apart, 16 can: take fewer files"},
+		{"too many lines", accesses, crowd, Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "20 lines in a chart cannot be told apart, 16 can: draw fewer"},
+		{"too many files", disks, slices.Repeat(crowd, 4), Choice{}, "20 lines in a chart cannot be told apart, 16 can: draw fewer"},
 	} {
 		c, err := tt.make(tt.of, tt.ch)
 		if err == nil || c != nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {

@@ -21,9 +21,6 @@ func Profiles(f *params.File) (profiles []*view.Profile) {
 	for _, s := range survey.Drawn() {
 		profiles = append(profiles, s.Drawing.Profiles(cells[s.Drawing.Kind])...)
 	}
-	for _, p := range profiles {
-		slices.SortFunc(p.Points, func(a, b view.ProfilePoint) int { return a.X - b.X })
-	}
 	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
 		off := func(p *view.Profile) int { return slices.Index([]bool{false, true}, p.OffCache) }
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), off(a)-off(b), a.Tau-b.Tau)

@@ -2,6 +2,8 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -11,9 +13,10 @@ import (
 // stride or a rate: a line of a chart.
 type Profile struct {
 	Kind      params.Kind    `json:"kind"`
-	Panel     string         `json:"panel"`          // lines of one chart have the same: "float64, N = 4K"
-	Line      string         `json:"line"`           // "read"
-	Size      int            `json:"size,omitempty"` // of all its points: N of accesses, bytes of packed messages
+	Panel     string         `json:"panel"`           // lines of one chart have the same: "float64, N = 4K"
+	Line      string         `json:"line"`            // "read"
+	Size      int            `json:"size,omitempty"`  // of all its points: N of accesses, bytes of packed messages
+	Setup     string         `json:"setup,omitempty"` // of transfers
 	Placement numa.Policy    `json:"placement"`
 	OffCache  bool           `json:"off_cache"`
 	Tau       int            `json:"tau"`
@@ -28,6 +31,7 @@ type Quantity string
 // The quantities of profiles; times are in ns.
 const (
 	MessageSize   Quantity = "m, bytes"
+	Tau           Quantity = "τ, concurrent transfers"
 	ElementStride Quantity = "stride, elements"
 	ByteStride    Quantity = "stride d, bytes"
 	Bandwidth     Quantity = "bandwidth, MB/s" // 10⁶ bytes
@@ -51,6 +55,7 @@ type ProfilePoint struct {
 func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok bool)) func([]params.Cell) []*Profile {
 	type name struct {
 		panel, line string
+		setup       string
 		placement   numa.Policy
 		off         bool
 		tau         int
@@ -63,11 +68,14 @@ func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok boo
 			if !ok || !(y.Center > 0) {
 				continue
 			}
-			n := name{p.Panel, p.Line, p.Placement, p.OffCache, p.Tau}
+			n := name{p.Panel, p.Line, p.Setup, p.Placement, p.OffCache, p.Tau}
 			if found[n] == nil {
 				found[n], profiles = p, append(profiles, p)
 			}
 			found[n].Points = append(found[n].Points, ProfilePoint{X: x, Y: y})
+		}
+		for _, p := range profiles {
+			slices.SortFunc(p.Points, func(a, b ProfilePoint) int { return a.X - b.X })
 		}
 		return profiles
 	}
@@ -88,11 +96,14 @@ type Drawing struct {
 	Order                                      []string
 	// Number is of what by itself the largest is drawn; nil: there is none.
 	Number   func(*Profile) int
-	Ranks    bool   // τ is the number of ranks, P
-	Sizeless string // why a size chooses nothing, and what does; "" where it chooses
-	Unplaced bool   // panels say all there is to say of where
-	Uncached bool   // user data are neither in cache nor off it
-	Alike    bool   // lines of a panel are variants: of many some stand for all
+	Few      bool                // of many τ few are drawn by themselves
+	Setup    string              // of those measured the one that is drawn by itself
+	Own      func(*Profile) bool // what is drawn by itself; nil: all
+	Ranks    bool                // τ is the number of ranks, P
+	Sizeless string              // why a size chooses nothing, and what does; "" where it chooses
+	Unplaced bool                // panels say all there is to say of where
+	Uncached bool                // user data are neither in cache nor off it
+	Alike    bool                // lines of a panel are variants: of many some stand for all
 	// Fitted are those of the sizes that T_s + m·τ_d goes through, where few lines are
 	// drawn with theirs; nil: they have none.
 	Fitted func(sizes []int) []int

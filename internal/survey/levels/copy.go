@@ -26,12 +26,24 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 20 * time.Second, Flags: flags},
 	Tables:  Tables,
 	Doubts:  Doubts,
-	Drawing: &view.Drawing{ // charts draw it with other copies
+	Drawing: &view.Drawing{ // the chart of other copies draws it too
 		Kind: params.LevelCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
+		Title: "Cost of a copy while τ processes copy at once", What: "copies between levels of the memory", Measure: "taulop copy, or taulop sweep -with copy",
+		Order: lines(), Own: func(p *view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, Unplaced: true, Uncached: true,
 		Label: "Copies between levels of the memory", Quantity: "c(m,τ)", Of: "time of a copy of m bytes from where they lie to where they go",
 		Panel: "copies at once", Line: "from, to",
 	},
 })
+
+// lines are the names of lines, from the core outwards.
+func lines() (names []string) {
+	for _, from := range Order {
+		for _, to := range Order {
+			names = append(names, from+arrow+to)
+		}
+	}
+	return names
+}
 
 // A Request is c(m,τ) between levels of the memory.
 type Request struct {

@@ -71,6 +71,7 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 		for _, q := range c.points {
 			p.Points = append(p.Points, view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency})
 		}
+		slices.SortFunc(p.Points, func(a, b view.ProfilePoint) int { return a.X - b.X })
 		profiles = append(profiles, p)
 	}
 	return profiles
