@@ -29,7 +29,7 @@ func (a *Against) WriteText(w io.Writer) {
 		suite, name string
 		p           int
 	}
-	for _, rows := range grouped(a.Rows, func(r verify.Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
+	for _, rows := range view.Grouped(a.Rows, func(r verify.Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
 		writeTables(w, compared(rows))
 	}
 	writeTables(w, a.means())
@@ -39,7 +39,7 @@ func (a *Against) WriteText(w io.Writer) {
 	a.WriteNotes(w, slices.ContainsFunc(a.Rows, func(r verify.Compared) bool {
 		return extrapolated(r.Predicted.Models) || r.Nearest != nil && extrapolated(r.Nearest.Models[:1])
 	}), nil)
-	for _, alike := range grouped(a.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
+	for _, alike := range view.Grouped(a.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
 		var names []string
 		for _, o := range alike {
 			names = append(names, fmt.Sprintf("%s (line %d)", o.Benchmark, o.Line))

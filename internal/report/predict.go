@@ -107,7 +107,7 @@ func (p *Predictions) WriteText(w io.Writer) {
 		collective string
 		p          int
 	}
-	for _, rows := range grouped(p.Rows, func(r Prediction) call { return call{r.Collective, r.P} }) {
+	for _, rows := range view.Grouped(p.Rows, func(r Prediction) call { return call{r.Collective, r.P} }) {
 		writeTables(w, predictionTable(rows))
 	}
 	has := func(mark func(r Prediction) bool) bool { return slices.ContainsFunc(p.Rows, mark) }
@@ -157,12 +157,12 @@ func capital(sentence string) string { return strings.ToUpper(sentence[:1]) + se
 // predictionTable is of one collective: sizes down, algorithms across.
 func predictionTable(rows []Prediction) view.Table {
 	t := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P), Columns: view.Numbers("m")}
-	algorithms := grouped(rows, func(r Prediction) string { return r.Algorithm })
+	algorithms := view.Grouped(rows, func(r Prediction) string { return r.Algorithm })
 	for _, of := range algorithms {
 		heads := []string{of[0].Algorithm + " ", "τ-Lop "}
 		t.Columns = append(t.Columns, view.Numbers(heads[:len(of[0].cells())]...)...)
 	}
-	for _, of := range grouped(rows, func(r Prediction) int { return r.Bytes }) {
+	for _, of := range view.Grouped(rows, func(r Prediction) int { return r.Bytes }) {
 		var costs []string
 		for _, a := range algorithms {
 			cells := make([]string, len(a[0].cells()))

@@ -29,20 +29,6 @@ func writeTables(w io.Writer, tables ...view.Table) {
 	}
 }
 
-// grouped are the rows of each key, in the order in which keys come first.
-func grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
-	at := make(map[K]int)
-	for _, r := range rows {
-		i, found := at[key(r)]
-		if !found {
-			i = len(groups)
-			at[key(r)], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
-	return groups
-}
-
 // machine is the machine in a line.
 func machine(p provenance.Provenance) string {
 	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, p.Time}

@@ -137,6 +137,20 @@ func (t *Table) WriteValues(w io.Writer, separator rune) error {
 	return out.Flush()
 }
 
+// Grouped are the rows of each key, in the order in which keys come first.
+func Grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
+	at := make(map[K]int)
+	for _, r := range rows {
+		i, found := at[key(r)]
+		if !found {
+			i = len(groups)
+			at[key(r)], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
 func (t *Table) heads() (names []string) {
 	for _, c := range t.Columns {
 		names = append(names, c.Name)

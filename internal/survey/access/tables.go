@@ -112,14 +112,12 @@ func Fits(cells []params.Cell, lineBytes int) []Fit {
 // takes, with strides across.
 func Tables(f *params.File) (tables []view.Table) {
 	const noLines = 1 // a file does not hold their size
-	all := rows(f.Cells, noLines)
-	for len(all) > 0 {
-		first, n := all[0], 1
-		for n < len(all) && all[n].N == first.N && all[n].OffCache == first.OffCache {
-			n++
-		}
-		tables = append(tables, table(all[:n]))
-		all = all[n:]
+	type array struct {
+		n   int
+		off bool
+	}
+	for _, of := range view.Grouped(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }) {
+		tables = append(tables, table(of))
 	}
 	return tables
 }
@@ -140,21 +138,15 @@ func table(rows []Row) view.Table {
 		t.Columns = append(t.Columns, view.Numbers(strconv.Itoa(s))...)
 	}
 	t.Columns = append(t.Columns, view.Numbers("GB/s")...)
-	for len(rows) > 0 {
-		first := rows[0]
-		cells, speed := []string{first.Operation, first.Type}, ""
-		for _, s := range strides {
-			if len(rows) == 0 || rows[0].Operation != first.Operation || rows[0].Type != first.Type || rows[0].Stride != s {
-				cells = append(cells, "")
-				continue
+	for _, of := range view.Grouped(rows, func(r Row) [2]string { return [2]string{r.Operation, r.Type} }) {
+		cells, speed := make([]string, len(strides)), ""
+		for _, r := range of {
+			cells[slices.Index(strides, r.Stride)] = view.Rough(r.Element)
+			if r.Stride == strides[0] {
+				speed = view.Rough(r.GBs)
 			}
-			cells = append(cells, view.Rough(rows[0].Element))
-			if s == strides[0] {
-				speed = view.Rough(rows[0].GBs)
-			}
-			rows = rows[1:]
 		}
-		t.Add(cells, speed)
+		t.Add(of[0].Operation, of[0].Type, cells, speed)
 	}
 	return t
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
@@ -93,14 +92,12 @@ func Fits(cells []params.Cell) []Fit {
 // Tables are one for each operation and state of the page cache, and the fits as Table
 // 6 of usc-hpc-benchmarks-1999 has them.
 func Tables(f *params.File) (tables []view.Table) {
-	for all := rows(f.Cells); len(all) > 0; {
-		first := all[0]
-		t := view.Table{Title: fmt.Sprintf("%s, page cache %s", first.Operation, pageCache(first.PageCache)),
-			Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
-		for len(all) > 0 && all[0].PageCache == first.PageCache && all[0].Operation == first.Operation {
-			us := all[0].Time.Scale(1e-3)
-			t.Add(view.Bytes(all[0].Bytes), view.Rough(us), view.Interval(us), view.Rough(all[0].MBs), strconv.Itoa(us.N))
-			all = all[1:]
+	title := func(r Row) string { return fmt.Sprintf("%s, page cache %s", r.Operation, pageCache(r.PageCache)) }
+	for _, of := range view.Grouped(rows(f.Cells), title) {
+		t := view.Table{Title: title(of[0]), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
+		for _, r := range of {
+			us := r.Time.Scale(1e-3)
+			t.Add(view.Bytes(r.Bytes), view.Rough(us), view.Interval(us), view.Rough(r.MBs), us.N)
 		}
 		tables = append(tables, t)
 	}

@@ -14,17 +14,16 @@ import (
 
 // Tables are what packing takes, and o_mw and l_mw of each level, in cache and off it.
 func Tables(f *params.File) (tables []view.Table) {
-	for rows := PackRows(f.Cells); len(rows) > 0; {
-		n := 1
-		for n < len(rows) && rows[n].Level == rows[0].Level && rows[n].OffCache == rows[0].OffCache {
-			n++
-		}
+	type way struct {
+		level string
+		off   bool
+	}
+	for _, rows := range view.Grouped(PackRows(f.Cells), func(r PackRow) way { return way{r.Level, r.OffCache} }) {
 		if rows[0].Level == "" {
-			tables = append(tables, packing(rows[:n]))
+			tables = append(tables, packing(rows))
 		} else {
-			tables = append(tables, ways(rows[:n]))
+			tables = append(tables, ways(rows))
 		}
-		rows = rows[n:]
 	}
 	return tables
 }
