@@ -70,14 +70,19 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	return fitting, arena, f.onNodes(n, max(arena, fitting[len(fitting)-1]*f.SegmentBytes))
 }
 
-// Partly is a warning of an arena, in bytes, that is too small for all user data to come
-// from memory; nil of one that is not.
+// Partly is a warning of each worker's arena, in bytes, that is too small for all user
+// data to come from memory; nil of one that is not.
 func (f Fit) Partly(arena int) error {
-	wanted := f.WantedArena()
-	if arena >= wanted {
+	return Partly("a worker's user buffers", arena, f.WantedArena())
+}
+
+// Partly is a warning that what, in the plural, walks through fewer bytes than wanted to
+// come from memory; nil where it does not.
+func Partly(what string, bytes, wanted int) error {
+	if bytes >= wanted {
 		return nil
 	}
-	return fmt.Errorf("off cache only in part: user buffers walk through %d MB a worker where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", arena>>20, wanted>>20)
+	return fmt.Errorf("off cache only in part: %s walk through %d MB where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", what, bytes>>20, wanted>>20)
 }
 
 // onNodes refuses what a node does not hold: memory that is bound to a full

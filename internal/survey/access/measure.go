@@ -120,8 +120,8 @@ func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, 
 		return 0, nil, nil
 	}
 	arena = max(int(min(int64(wanted), most)), largest.Bytes())
-	if arena < wanted {
-		warnings = append(warnings, fmt.Errorf("off cache only in part: passes walk through %d MB where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", arena>>20, wanted>>20))
+	if partly := setups.Partly("passes", arena, wanted); partly != nil {
+		warnings = append(warnings, partly)
 	}
 	return arena, warnings, nil
 }

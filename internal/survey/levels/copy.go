@@ -101,7 +101,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	if err != nil {
 		return nil, nil, err
 	}
-	short := false
+	short := 0 // of the wanted memory, what it is
 	for _, tau := range r.Taus {
 		levels, left := Levels(m, place, tau)
 		warnings = append(warnings, left...)
@@ -111,8 +111,8 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 					continue
 				}
 				for _, bytes := range r.Sizes {
-					_, fits, cut := r.between(tau, bytes, from, to)
-					short = short || cut
+					_, fits, wanted := r.between(tau, bytes, from, to)
+					short = max(short, wanted)
 					if !fits {
 						continue
 					}
@@ -126,8 +126,8 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 			}
 		}
 	}
-	if short {
-		warnings = append(warnings, fmt.Errorf("memory only in part: copies walk through %d MB a worker and end, where it takes twice the last-level cache: free some memory, or choose fewer τ", r.Most>>20))
+	if partly := setups.Partly("a worker's copies at each end", r.Most, short); partly != nil {
+		warnings = append(warnings, partly)
 	}
 	if len(cells) == 0 {
 		return nil, warnings, fmt.Errorf("no level holds any of these sizes: choose smaller ones")
@@ -135,19 +135,21 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, warnings, nil
 }
 
-// between is the copy of a cell, whether it fits, and whether less than the wanted
-// memory does.
-func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits, cut bool) {
+// between is the copy of a cell, whether it fits, and the memory in bytes that an end is
+// to walk through.
+func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits bool, wanted int) {
 	b, fits = setups.Between{Tau: tau, Bytes: bytes}, true
 	for room, l := range map[*setups.Room]Level{&b.From: from, &b.To: to} {
 		n := l.walk(bytes)
-		if !l.cache() && n > r.Most {
-			cut, n = true, max(r.Most, 4*bytes)
+		if !l.cache() {
+			if wanted = max(wanted, n); n > r.Most {
+				n = max(r.Most, 4*bytes)
+			}
 		}
 		fits = fits && n > 0
 		*room = setups.Room{Bytes: slices.Repeat([]int{n}, tau), Memory: !l.cache(), Remote: l.Name == Remote}
 	}
-	return b, fits, cut
+	return b, fits, wanted
 }
 
 // Open prepares for samples.

@@ -154,7 +154,7 @@ func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []erro
 	if wanted > most {
 		share := float64(most) / float64(wanted)
 		r.ChainBytes, r.ArenaBytes = int(share*float64(r.ChainBytes)), int(share*float64(r.ArenaBytes))
-		warnings = append(warnings, fmt.Errorf("off cache only in part: reads go through %d MB where it takes %d MB to have twice the last-level caches, and a quarter of free memory does not hold more", most>>20, wanted>>20))
+		warnings = append(warnings, setups.Partly("reads", int(most), int(wanted)))
 	}
 	whole := func(n int) int { return max(1, n/setups.ChunkBytes) * setups.ChunkBytes }
 	r.ChainBytes, r.ArenaBytes = whole(r.ChainBytes), whole(r.ArenaBytes)
