@@ -89,19 +89,14 @@ func named(lines []line) (series []Series, caption []string) {
 	}
 	var machines, rests []string
 	for _, t := range traits {
-		var name, rest []string
-		for i, trait := range t {
-			if common[i] || trait == "" {
-				continue
-			}
-			name = append(name, trait)
-			if i > 0 {
-				rest = append(rest, trait)
+		machine := t[0]
+		for i := range t {
+			if common[i] {
+				t[i] = ""
 			}
 		}
-		machines = append(machines, t[0])
-		rests = append(rests, strings.Join(rest, ", "))
-		series = append(series, Series{Name: strings.Join(name, ", ")})
+		machines, rests = append(machines, machine), append(rests, joined(", ", t[1:]...))
+		series = append(series, Series{Name: joined(", ", t...)})
 	}
 	crossed := !common[0] && slices.ContainsFunc(rests, func(r string) bool { return r != rests[0] })
 	for i := range series {

@@ -118,32 +118,17 @@ func shorten(s, ending string, sty text.Style, width vg.Length) string {
 	if fits(s, sty, width) {
 		return s
 	}
-	ends := letters(s, width)
-	if len(ends) == 0 {
-		return ending
-	}
-	n := sort.Search(len(ends), func(i int) bool { return sty.Width(s[:ends[i]]+ending) > width })
-	return s[:ends[max(n-1, 0)]] + ending
+	most := mostLetters(width)
+	letters := []rune(s[:min(len(s), utf8.UTFMax*most)])
+	n := sort.Search(min(len(letters), most), func(i int) bool { return sty.Width(string(letters[:i+1])+ending) > width })
+	return string(letters[:min(max(n, 1), len(letters))]) + ending
 }
 
-// fits tells whether a text has room. Of a long one it looks at no more than would
-// fill the room with the narrowest letters.
+// fits tells whether a text has room. Of a long one it does not look at the letters.
 func fits(s string, sty text.Style, width vg.Length) bool {
-	ends := letters(s, width)
-	if len(ends) > 0 && ends[len(ends)-1] < len(s) {
-		return false
-	}
-	return sty.Width(s) <= width
+	most := mostLetters(width)
+	return len(s) <= utf8.UTFMax*most && utf8.RuneCountInString(s) <= most && sty.Width(s) <= width
 }
 
-// letters are the places where the first letters of s end, as many as there may be in
-// a line of that width: none is narrower than half a point.
-func letters(s string, width vg.Length) (ends []int) {
-	most := max(int(2*width), 1)
-	for end := 0; end < len(s) && len(ends) < most; {
-		_, size := utf8.DecodeRuneInString(s[end:])
-		end += size
-		ends = append(ends, end)
-	}
-	return ends
-}
+// mostLetters are in a line of that width: none is narrower than half a point.
+func mostLetters(width vg.Length) int { return max(int(2*width), 1) }

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 )
@@ -70,8 +72,7 @@ type entry struct {
 func (p *Page) describe() ([]machine, *index, error) {
 	machines := make([]machine, len(p.Machines))
 	curves := make([][]compare.Curve, len(p.Machines))
-	errs := make([]error, len(p.Machines))
-	p.each(func(i int) {
+	err := p.each(func(i int) (err error) {
 		m := p.Machines[i]
 		machines[i] = facts(m)
 		machines[i].Number = i
@@ -85,13 +86,12 @@ func (p *Page) describe() ([]machine, *index, error) {
 			}
 		}
 		if p.Raw != nil {
-			machines[i].Raw, errs[i] = p.raw(m.Path)
+			machines[i].Raw, err = p.raw(m.Path)
 		}
+		return err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, nil, err
-		}
+	if err != nil {
+		return nil, nil, err
 	}
 	known(machines)
 	files := make(map[string]int)
@@ -134,11 +134,12 @@ func (p *Page) describe() ([]machine, *index, error) {
 			x.Tau = tau
 		}
 	}
-	p.each(func(i int) { machines[i].Curves, errs[i] = encode(curves[i], numbers) })
-	for _, err := range errs {
-		if err != nil {
-			return nil, nil, err
-		}
+	err = p.each(func(i int) (err error) {
+		machines[i].Curves, err = encode(curves[i], numbers)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := p.surveys(machines, x); err != nil {
 		return nil, nil, err
@@ -149,7 +150,6 @@ func (p *Page) describe() ([]machine, *index, error) {
 		}
 		return machines, x, nil
 	}
-	var err error
 	x.fleet, err = newFleet(p.Machines, x, numbers)
 	return machines, x, err
 }
@@ -169,22 +169,14 @@ func insert(list []int, v int) []int {
 	return slices.Insert(list, i, v)
 }
 
-// each calls do for every machine.
-func (p *Page) each(do func(i int)) {
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
+// each calls do for every machine, several at a time, until one fails.
+func (p *Page) each(do func(i int) error) error {
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range p.Machines {
-		next <- i
+		workers.Go(func() error { return do(i) })
 	}
-	close(next)
-	workers.Wait()
+	return workers.Wait()
 }
 
 // packers are kept, for each takes a megabyte.
@@ -214,31 +206,24 @@ func (p *Page) raw(path string) (string, error) {
 }
 
 // size is the message size that says most: a segment's, where the files know it,
-// else the customary 8 KB, else the largest below.
+// else the customary 8 KB, else the largest below, else the least.
 func size(curves [][]compare.Curve) int {
-	count := make(map[int]int)
-	for _, of := range curves {
-		for _, c := range of {
-			switch {
-			case c.Segment:
-				count[c.Bytes] += 1 << 20
-			case c.Bytes <= 8<<10:
-				count[c.Bytes]++
-			}
-			if c.Bytes == 8<<10 {
-				count[c.Bytes] += 1 << 10
-			}
+	weight := make(map[int]int)
+	for _, c := range slices.Concat(curves...) {
+		weight[c.Bytes] += 0
+		if c.Segment {
+			weight[c.Bytes] += 1 << 20
+		} else if c.Bytes <= compare.Customary {
+			weight[c.Bytes]++
+		}
+		if c.Bytes == compare.Customary {
+			weight[c.Bytes] += 1 << 10
 		}
 	}
 	best := 0
-	for m, n := range count {
-		if best == 0 || n > count[best] || n == count[best] && m > best {
+	for m, n := range weight {
+		if best == 0 || n > weight[best] || n == weight[best] && (m > best) == (n > 0) {
 			best = m
-		}
-	}
-	for _, of := range curves {
-		if best == 0 && len(of) > 0 {
-			best = of[0].Bytes
 		}
 	}
 	return best

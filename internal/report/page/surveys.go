@@ -2,7 +2,6 @@ package page
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"slices"
@@ -83,7 +82,7 @@ func newMeasured(f *params.File) measured {
 // surveys makes what the page has of surveys, of all machines.
 func (p *Page) surveys(machines []machine, x *index) error {
 	found := make([]measured, len(machines))
-	p.each(func(i int) { found[i] = newMeasured(p.Machines[i].File) })
+	p.each(func(i int) error { found[i] = newMeasured(p.Machines[i].File); return nil })
 	x.lines = newLines(found)
 	for i, m := range found {
 		x.lines.add(m.profiles)
@@ -92,9 +91,10 @@ func (p *Page) surveys(machines []machine, x *index) error {
 		}
 	}
 	x.Kinds = x.lines.kinds
-	errs := make([]error, len(machines))
-	p.each(func(i int) { machines[i].Measured, errs[i] = x.lines.encode(found[i]) })
-	return errors.Join(errs...)
+	return p.each(func(i int) (err error) {
+		machines[i].Measured, err = x.lines.encode(found[i])
+		return err
+	})
 }
 
 // lines numbers the profiles of machines, kind by kind.
