@@ -73,8 +73,8 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 		s.measured(at, bytesLabel)
 	case Rates:
 		s.lo = min(0, s.lo)
-		s.widen()
-		s.even()
+		s.widen(1)
+		s.even(1)
 	case Counts:
 		s.counts(at)
 	case Times:
@@ -82,19 +82,14 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 	case Proportions:
 		s.ratios()
 	case Fractions:
-		s.lo, s.hi = min(0, 100*lo), max(0, 100*hi)
-		for i := range at {
-			at[i] *= 100
-		}
-		s.widen()
-		s.even()
+		s.lo, s.hi, s.label = min(0, lo), max(0, hi), a.Label+", %"
+		s.widen(0.01)
+		s.even(0.01)
 		for i, t := range s.ticks {
 			if t.Value > 0 {
 				s.ticks[i].Label = "+" + t.Label
 			}
-			s.ticks[i].Value = t.Value / 100
 		}
-		s.lo, s.hi, s.label = s.lo/100, s.hi/100, a.Label+", %"
 	}
 	return s
 }
@@ -178,7 +173,7 @@ func (s *scale) counts(at []float64) {
 			s.lo, s.hi = s.lo-1, s.hi+1
 		}
 		if !s.measured(at, label) {
-			s.even()
+			s.even(1)
 		}
 		return
 	}
@@ -188,7 +183,7 @@ func (s *scale) counts(at []float64) {
 	if s.lo == s.hi {
 		s.lo, s.hi = s.lo-1, s.hi+1
 	}
-	s.even()
+	s.even(1)
 	if without := s.ticks; s.lo < 1 && !slices.ContainsFunc(without, func(t plot.Tick) bool { return t.Value == 1 }) {
 		if s.ticks = append([]plot.Tick{{Value: 1, Label: "1"}}, without...); !s.room(1) {
 			s.ticks = without
@@ -235,15 +230,10 @@ func (s *scale) times() {
 	}
 	unit := unitOf(s.hi)
 	s.label += ", " + unit.name
-	s.lo, s.hi = 0, s.hi*1.05/unit.ns
-	if s.hi <= 0 {
-		s.hi = 1
+	if s.lo, s.hi = 0, s.hi*1.05; s.hi <= 0 {
+		s.hi = unit.ns
 	}
-	s.even()
-	for i := range s.ticks {
-		s.ticks[i].Value *= unit.ns
-	}
-	s.hi *= unit.ns
+	s.even(unit.ns)
 }
 
 type timeUnit struct {
@@ -297,10 +287,10 @@ func (s *scale) ratios() {
 	}, 2, 4, 16, 256, 65536)
 }
 
-// widen makes room above and below.
-func (s *scale) widen() {
+// widen makes room above and below, of a single value a unit.
+func (s *scale) widen(unit float64) {
 	if s.lo == s.hi {
-		s.lo, s.hi = s.lo-1, s.hi+1
+		s.lo, s.hi = s.lo-unit, s.hi+unit
 	}
 	room := 0.05 * (s.hi - s.lo)
 	if s.lo < 0 {
@@ -309,17 +299,18 @@ func (s *scale) widen() {
 	s.hi += room
 }
 
-// even puts ticks at multiples of 1, 2 or 5 times a power of ten, as many as have
+// even puts ticks at multiples of 1, 2 or 5 times a power of ten units, as many as have
 // room up to eight.
-func (s *scale) even() {
-	for exponent := math.Floor(math.Log10(s.hi-s.lo)) - 1; ; exponent++ {
+func (s *scale) even(unit float64) {
+	lo, hi := s.lo/unit, s.hi/unit
+	for exponent := math.Floor(math.Log10(hi-lo)) - 1; ; exponent++ {
 		for _, n := range []float64{1, 2, 5} {
 			step := n * math.Pow(10, exponent)
 			s.ticks = nil
-			for i := math.Ceil(s.lo/step - 1e-9); i*step <= s.hi*(1+1e-9); i++ {
+			for i := math.Ceil(lo/step - 1e-9); i*step <= hi*(1+1e-9); i++ {
 				v := i*step + 0 // no −0
 				label := strconv.FormatFloat(v, 'f', max(0, int(-exponent)), 64)
-				s.ticks = append(s.ticks, plot.Tick{Value: v, Label: strings.Replace(label, "-", "−", 1)})
+				s.ticks = append(s.ticks, plot.Tick{Value: v * unit, Label: strings.Replace(label, "-", "−", 1)})
 			}
 			if len(s.ticks) <= 8 && s.room(1.2) {
 				return

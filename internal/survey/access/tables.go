@@ -87,22 +87,14 @@ func Fits(cells []params.Cell, lineBytes int) []Fit {
 		operation, typ string
 		off            bool
 	}
-	terms, times := make(map[table][][]float64), make(map[table][]float64)
-	for _, c := range cells {
-		if p, ok := PassOf(c.Key); ok {
-			t := table{p.Operation, p.Type, c.OffCache}
-			terms[t] = append(terms[t], []float64{float64(p.N), float64(p.Lines(lineBytes)), float64(p.Stride)})
-			times[t] = append(times[t], c.Time.Center)
+	for _, of := range view.Grouped(rows(cells, lineBytes), func(r Row) table { return table{r.Operation, r.Type, r.OffCache} }) {
+		var terms [][]float64
+		var times []float64
+		for _, r := range of {
+			terms, times = append(terms, []float64{float64(r.N), float64(r.Lines), float64(r.Stride)}), append(times, r.Pass.Center)
 		}
-	}
-	for _, off := range []bool{false, true} {
-		for _, operation := range Operations {
-			for _, typ := range Types {
-				t := table{operation, typ, off}
-				if s, err := fit.SumOf(terms[t], times[t]); err == nil {
-					fits = append(fits, Fit{operation, typ, off, s.Costs[0], s.Costs[1], s.Costs[2], s.Residual, s.N})
-				}
-			}
+		if s, err := fit.SumOf(terms, times); err == nil {
+			fits = append(fits, Fit{of[0].Operation, of[0].Type, of[0].OffCache, s.Costs[0], s.Costs[1], s.Costs[2], s.Residual, s.N})
 		}
 	}
 	return fits

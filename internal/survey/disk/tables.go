@@ -64,26 +64,26 @@ func rows(cells []params.Cell) []Row {
 	return rows
 }
 
+// kind is an operation and the state of the page cache.
+func (r Row) kind() string {
+	return fmt.Sprintf("%s, page cache %s", r.Operation, pageCache(r.PageCache))
+}
+
 // Fits are the fits of a file's cells; what has too few cells is left out.
 func Fits(cells []params.Cell) []Fit {
 	fits := []Fit{}
-	for _, mode := range []Mode{Direct, Cached} {
-		for _, operation := range Operations {
-			var terms [][]float64
-			var times []float64
-			for _, c := range cells {
-				if o, m, ok := VariantOf(c.Key); ok && o == operation && m == mode {
-					terms = append(terms, []float64{1, float64(c.Bytes)})
-					times = append(times, c.Time.Center)
-				}
+	for _, of := range view.Grouped(rows(cells), Row.kind) {
+		var terms [][]float64
+		var times []float64
+		for _, r := range of {
+			terms, times = append(terms, []float64{1, float64(r.Bytes)}), append(times, r.Time.Center)
+		}
+		if s, err := fit.SumOf(terms, times); err == nil {
+			f := Fit{Operation: of[0].Operation, PageCache: of[0].PageCache, Start: s.Costs[0], Byte: s.Costs[1], Residual: s.Residual}
+			if f.Byte.Value > 0 {
+				f.MBs = new(1e3 / f.Byte.Value)
 			}
-			if s, err := fit.SumOf(terms, times); err == nil {
-				f := Fit{Operation: operation, PageCache: mode == Cached, Start: s.Costs[0], Byte: s.Costs[1], Residual: s.Residual}
-				if f.Byte.Value > 0 {
-					f.MBs = new(1e3 / f.Byte.Value)
-				}
-				fits = append(fits, f)
-			}
+			fits = append(fits, f)
 		}
 	}
 	return fits
@@ -92,9 +92,8 @@ func Fits(cells []params.Cell) []Fit {
 // Tables are one for each operation and state of the page cache, and the fits as Table
 // 6 of usc-hpc-benchmarks-1999 has them.
 func Tables(f *params.File) (tables []view.Table) {
-	title := func(r Row) string { return fmt.Sprintf("%s, page cache %s", r.Operation, pageCache(r.PageCache)) }
-	for _, of := range view.Grouped(rows(f.Cells), title) {
-		t := view.Table{Title: title(of[0]), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
+	for _, of := range view.Grouped(rows(f.Cells), Row.kind) {
+		t := view.Table{Title: of[0].kind(), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
 		for _, r := range of {
 			us := r.Time.Scale(1e-3)
 			t.Add(view.Bytes(r.Bytes), view.Rough(us), view.Interval(us), view.Rough(r.MBs), us.N)
