@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )
 
@@ -135,6 +136,20 @@ func (b *Bench) Warnings() (warnings []error) {
 		}
 	}
 	return warnings
+}
+
+// On is a sampler that remembers nothing between samples, whose workers are a bench's.
+func On(b *Bench, sample func(ctx context.Context, b *Bench, k params.Key, hint float64) (Reading, error)) Sampler {
+	return forgetful{OnBench{b}, sample}
+}
+
+type forgetful struct {
+	OnBench
+	sample func(ctx context.Context, b *Bench, k params.Key, hint float64) (Reading, error)
+}
+
+func (f forgetful) Sample(ctx context.Context, k params.Key, hint float64) (Reading, error) {
+	return f.sample(ctx, f.Bench, k, hint)
 }
 
 // OnBench is what samplers have in common whose workers are a bench's.

@@ -142,24 +142,17 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
-	return &sampler{r, engine.OnBench{Bench: b}}, nil
-}
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
-type sampler struct {
-	Request
-	engine.OnBench
-}
-
-func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	p, ok := PassOf(k)
 	if !ok {
 		return engine.Reading{}, fmt.Errorf("%q is no pass over an array", k.Variant)
 	}
 	work := p.work()
 	if k.OffCache {
-		s.Keep(s.Placement, "passes", int64(s.ArenaBytes))
-		work.ArenaBytes = s.ArenaBytes
+		b.Keep(r.Placement, "passes", int64(r.ArenaBytes))
+		work.ArenaBytes = r.ArenaBytes
 	}
-	return s.OnBench.Sample(ctx, s.Placement, work, 1, hint)
+	return b.Sample(ctx, r.Placement, work, 1, hint)
 }

@@ -153,27 +153,22 @@ func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
+
+func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	place, err := r.Place(b.Machine)
-	return &sampler{r, engine.OnBench{Bench: b}, place}, err
-}
-
-type sampler struct {
-	Request
-	engine.OnBench
-	place numa.Placement
-}
-
-func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	levels, _ := Levels(s.Machine, s.place, k.Tau)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	levels, _ := Levels(b.Machine, place, k.Tau)
 	name, other := Ends(params.Cell{Key: k})
 	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == name })
 	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == other })
 	if i < 0 || j < 0 {
 		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.Variant)
 	}
-	b, _, _ := s.between(k.Tau, k.Bytes, levels[i], levels[j])
-	return s.OnBench.Sample(ctx, s.place, b, 1, hint)
+	work, _, _ := r.between(k.Tau, k.Bytes, levels[i], levels[j])
+	return b.Sample(ctx, place, work, 1, hint)
 }
 
 // Doubts say where times do not tell a level from the one nearer to the core.

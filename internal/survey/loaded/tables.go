@@ -1,6 +1,7 @@
 package loaded
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,33 +14,35 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// A curve is what the points of a read or a pair have in common.
+type curve struct {
+	what      string
+	placement numa.Policy
+	cores     int
+}
+
 // A point is a latency and what was injected meanwhile, at one level.
 type point struct {
+	curve
 	level   int
 	latency fit.Estimate // ns
 	GBs     fit.Estimate
 }
 
-// A curve is the points of a read or a pair, rising in level.
-type curve struct {
-	what      string
-	placement numa.Policy
-	cores     int
-	points    []point
-}
-
-// curves puts cells together; a level of which one half is missing is left out.
-func curves(cells []params.Cell) (all []curve) {
+// curves puts cells together, the points of each rising in level; a level of which one
+// half is missing is left out.
+func curves(cells []params.Cell) [][]point {
 	at := make(map[params.Key]fit.Estimate)
 	for _, c := range cells {
 		at[c.Key] = c.Time
 	}
+	var all []point
 	for _, c := range cells {
 		what, level, rate, ok := parse(c.Key)
 		if !ok || rate || !(c.Time.Center > 0) {
 			continue
 		}
-		p := point{level: level, latency: c.Time, GBs: fit.Estimate{N: c.Time.N}}
+		p := point{curve{what, c.Placement, c.Tau}, level, c.Time, fit.Estimate{N: c.Time.N}}
 		if level > 0 {
 			k := c.Key
 			k.Variant = variant(what, level, true)
@@ -49,26 +52,19 @@ func curves(cells []params.Cell) (all []curve) {
 			}
 			p.GBs = line.Rate(lineBytes)
 		}
-		same := func(o curve) bool { return o.what == what && o.placement == c.Placement && o.cores == c.Tau }
-		i := slices.IndexFunc(all, same)
-		if i < 0 {
-			i, all = len(all), append(all, curve{what: what, placement: c.Placement, cores: c.Tau})
-		}
-		all[i].points = append(all[i].points, p)
+		all = append(all, p)
 	}
-	for _, c := range all {
-		slices.SortFunc(c.points, func(a, b point) int { return a.level - b.level })
-	}
-	slices.SortStableFunc(all, func(a, b curve) int { return strings.Compare(b.what, a.what) }) // reads first
-	return all
+	slices.SortStableFunc(all, func(a, b point) int { return cmp.Or(strings.Compare(b.what, a.what), a.level-b.level) }) // reads first
+	return view.Grouped(all, func(p point) curve { return p.curve })
 }
 
 // Profiles are latencies over the bandwidth that was injected.
 func Profiles(cells []params.Cell) (profiles []*view.Profile) {
-	for _, c := range curves(cells) {
+	for _, points := range curves(cells) {
+		c := points[0].curve
 		p := &view.Profile{Kind: Kind, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Placement: c.placement, OffCache: true, Tau: c.cores,
 			Over: view.Bandwidth, Time: view.Time}
-		for _, q := range c.points {
+		for _, q := range points {
 			p.Points = append(p.Points, view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency})
 		}
 		slices.SortFunc(p.Points, func(a, b view.ProfilePoint) int { return a.X - b.X })
@@ -82,40 +78,36 @@ var names = map[string]string{Read: "a read of memory", Pair: "a pair, 64 bytes 
 
 // Tables are one for reads and one for pairs, each with what it means.
 func Tables(f *params.File) (tables []view.Table) {
-	for _, c := range curves(f.Cells) {
+	for _, points := range curves(f.Cells) {
+		c := points[0].curve
 		t := view.Table{
 			Title:   fmt.Sprintf("Latency of %s while others of %d cores read memory", names[c.what], c.cores),
 			Columns: view.Numbers("injected", "GB/s", "95 % interval", "ns", "95 % interval", "launches"),
 		}
-		for _, p := range c.points {
+		for _, p := range points {
 			bandwidth, interval := "0", ""
 			if p.level > 0 {
 				bandwidth, interval = view.Rough(p.GBs), view.Interval(p.GBs)
 			}
 			t.Add(fmt.Sprintf("%d %%", p.level), bandwidth, interval, view.Rough(p.latency), view.Interval(p.latency), strconv.Itoa(p.latency.N))
 		}
-		t.Notes = []string{c.meaning()}
+		t.Notes = []string{meaning(points)}
 		tables = append(tables, t)
 	}
 	return tables
 }
 
 // meaning sums a curve up in a sentence.
-func (c curve) meaning() string {
-	first, last := c.points[0], c.points[len(c.points)-1]
-	most := slices.MaxFunc(c.points, func(a, b point) int {
-		if a.GBs.Center < b.GBs.Center {
-			return -1
-		}
-		return 1
-	})
+func meaning(points []point) string {
+	first, last := points[0], points[len(points)-1]
+	most := slices.MaxFunc(points, func(a, b point) int { return cmp.Compare(a.GBs.Center, b.GBs.Center) })
 	var parts []string
 	if first.level == 0 {
 		parts = append(parts, fmt.Sprintf("idle latency %s ns", view.Rough(first.latency)))
-		doubled := slices.IndexFunc(c.points, func(p point) bool { return p.latency.Center >= 2*first.latency.Center })
+		doubled := slices.IndexFunc(points, func(p point) bool { return p.latency.Center >= 2*first.latency.Center })
 		switch {
 		case doubled >= 0:
-			parts = append(parts, fmt.Sprintf("twice that from %s GB/s on", view.Rough(c.points[doubled].GBs)))
+			parts = append(parts, fmt.Sprintf("twice that from %s GB/s on", view.Rough(points[doubled].GBs)))
 		case last.level > 0:
 			parts = append(parts, fmt.Sprintf("%.2f times that at %s GB/s, nowhere twice", last.latency.Center/first.latency.Center, view.Rough(last.GBs)))
 		}

@@ -70,23 +70,19 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
-	return &sampler{engine.OnBench{Bench: b}}, nil
-}
-
-type sampler struct{ engine.OnBench }
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
 // nullSegments of a null message, so that its own loop does not count.
 const nullSegments = 64
 
-// Sample has intermediate buffers on the node of either CPU.
-func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	var a, b int
-	if _, err := fmt.Sscanf(k.Variant, "%d-%d", &a, &b); err != nil {
+// sample has intermediate buffers on the node of either CPU.
+func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
+	var from, to int
+	if _, err := fmt.Sscanf(k.Variant, "%d-%d", &from, &to); err != nil {
 		return engine.Reading{}, fmt.Errorf("%q is no pair", k.Variant)
 	}
-	m := s.Machine
-	place, err := m.PlaceOn([]int{a, b}, 2)
+	m := b.Machine
+	place, err := m.PlaceOn([]int{from, to}, 2)
 	if err != nil {
 		return engine.Reading{}, err
 	}
@@ -100,5 +96,5 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if k.Bytes > 0 {
 		tr.K, transfers = (k.Bytes+tr.SegmentBytes-1)/tr.SegmentBytes, float64(tr.Setup.Transfers)
 	}
-	return s.OnBench.Sample(ctx, place, setups.Brief{Trial: tr}, transfers, hint)
+	return b.Sample(ctx, place, setups.Brief{Trial: tr}, transfers, hint)
 }

@@ -173,40 +173,33 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 }
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
-	return &sampler{r, engine.OnBench{Bench: b}}, nil
-}
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
-type sampler struct {
-	Request
-	engine.OnBench
-}
-
-func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	text, level, between := strings.Cut(k.Variant, "-")
 	message, err := strided.Parse(text)
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	cpus := []int{s.Machine.Allowed[0]}
+	cpus := []int{b.Machine.Allowed[0]}
 	if between {
-		i := slices.IndexFunc(s.Pairs, func(p Pair) bool { return p.Level == level })
+		i := slices.IndexFunc(r.Pairs, func(p Pair) bool { return p.Level == level })
 		if i < 0 {
 			return engine.Reading{}, fmt.Errorf("no two CPUs are chosen for %s", level)
 		}
-		cpus = s.Pairs[i].CPUs[:]
+		cpus = r.Pairs[i].CPUs[:]
 	}
-	place, err := s.Machine.PlaceOn(cpus, len(cpus))
+	place, err := b.Machine.PlaceOn(cpus, len(cpus))
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	wanted := min(setups.Fit{CacheBytes: s.Machine.LastLevelCacheBytes(), Sharers: s.Machine.Sharers(place)}.WantedArena(), s.Most)
+	wanted := min(setups.Fit{CacheBytes: b.Machine.LastLevelCacheBytes(), Sharers: b.Machine.Sharers(place)}.WantedArena(), r.Most)
 	if k.OffCache {
-		s.Keep(place, "strides", int64(wanted)*int64(len(cpus)))
+		b.Keep(place, "strides", int64(wanted)*int64(len(cpus)))
 	}
 	var work setups.Work
 	if between {
-		trip := setups.RoundTrip{N: 1, Bytes: message.Bytes, Segments: s.Segments, SegmentBytes: s.SegmentBytes, Runs: packRuns}
+		trip := setups.RoundTrip{N: 1, Bytes: message.Bytes, Segments: r.Segments, SegmentBytes: r.SegmentBytes, Runs: packRuns}
 		if !message.Contiguous() {
 			trip.Layout = &message
 		}
@@ -222,5 +215,5 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		work = setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message}
 	}
 	// Packed and unpacked, or there and back: RTT = 2(o_mw + l_mw).
-	return s.OnBench.Sample(ctx, place, work, 2, hint)
+	return b.Sample(ctx, place, work, 2, hint)
 }

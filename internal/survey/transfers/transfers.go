@@ -64,34 +64,27 @@ func (r Request) tier(k params.Key) int {
 var common = []string{"SUM_I", "SUM_R", "MAX_R"}
 
 // Open prepares for samples.
-func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
-	return &sampler{r.Plan, engine.OnBench{Bench: b}}, nil
-}
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
-type sampler struct {
-	plan params.Plan
-	engine.OnBench
-}
-
-func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	tr, times, err := trial(s.plan, k)
+func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
+	tr, times, err := trial(r.Plan, k)
 	if err != nil {
 		return engine.Reading{}, err
 	}
 	tau := workers(k, tr.Setup)
-	place, err := place(s.plan, s.Machine, k.Placement, tau)
+	place, err := place(r.Plan, b.Machine, k.Placement, tau)
 	if err != nil {
 		return engine.Reading{}, err
 	}
 	if k.OffCache {
-		tr.ArenaBytes = max(room(s.plan, place, s.Machine).WantedArena(), k.Bytes)
-		s.Keep(place, fmt.Sprint(ranked(k)), int64(tr.ArenaBytes)*int64(tau))
+		tr.ArenaBytes = max(room(r.Plan, place, b.Machine).WantedArena(), k.Bytes)
+		b.Keep(place, fmt.Sprint(ranked(k)), int64(tr.ArenaBytes)*int64(tau))
 	}
-	work, err := work(s.plan, k, tr)
+	work, err := work(r.Plan, k, tr)
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	return s.OnBench.Sample(ctx, place, work, times, hint)
+	return b.Sample(ctx, place, work, times, hint)
 }
 
 // Probes are the cells of a reference probe: a segment at the largest τ, its
