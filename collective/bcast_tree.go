@@ -73,36 +73,32 @@ func newSegmentTree(c Call) segmentTree {
 	return t
 }
 
-// copies yields what each level does in stage n: it copies a segment into the
-// user buffers of all its ranks, or into the inner ranks' own buffers.
-func (t segmentTree) copies(n int) iter.Seq2[treeLevel, treeCopy] {
-	return func(yield func(treeLevel, treeCopy) bool) {
-		for d, level := range t.levels {
-			for _, do := range []struct {
-				treeCopy
-				start int
-				takes bool
-			}{
-				{treeCopy{toUser: false, ranks: level.inner}, 1 + d, level.inner > 0},
-				{treeCopy{toUser: true, ranks: level.ranks}, 2 + d, level.inner > 0 && d > 0},
-				{treeCopy{toUser: true, ranks: level.ranks}, 1 + d, level.inner == 0},
-			} {
-				do.segment = (n - do.start) / 2
-				if !do.takes || n < do.start || (n-do.start)%2 != 0 || do.segment >= t.segments {
-					continue
-				}
-				if !yield(level, do.treeCopy) {
-					return
-				}
-			}
-		}
-	}
+// A treeCopy is what ranks of a level do in a stage: they copy a segment into their
+// user buffers, or into their own ones for others.
+type treeCopy struct {
+	first, ranks int // relative to the root
+	segment      int
+	toUser       bool
 }
 
-type treeCopy struct {
-	toUser  bool
-	ranks   int
-	segment int
+// copies are those of stage n.
+func (t segmentTree) copies(n int) (all []treeCopy) {
+	from := func(start, first, ranks int, toUser bool) {
+		if segment := (n - start) / 2; n >= start && (n-start)%2 == 0 && segment < t.segments {
+			all = append(all, treeCopy{first, ranks, segment, toUser})
+		}
+	}
+	for d, level := range t.levels {
+		if level.inner == 0 {
+			from(1+d, level.first, level.ranks, true)
+			continue
+		}
+		from(1+d, level.first, level.inner, false)
+		if d > 0 {
+			from(2+d, level.first, level.ranks, true)
+		}
+	}
+	return all
 }
 
 // shape counts the copies of stage n: whole segments, and the short last one.
@@ -125,11 +121,11 @@ func (t segmentTree) bytes(segment int) int {
 func (t segmentTree) messages(n int) iter.Seq[Message] {
 	return func(yield func(Message) bool) {
 		c := t.call
-		for level, do := range t.copies(n) {
+		for _, do := range t.copies(n) {
 			user := Span{Recv, do.segment * c.Segment, t.bytes(do.segment)}
 			shared := Span{Temp, do.segment % 2 * c.Segment, t.bytes(do.segment)}
 			for i := range do.ranks {
-				relative := level.first + i
+				relative := do.first + i
 				m := Message{From: c.rank((relative - 1) / c.Degree), To: c.rank(relative), Src: shared, Dst: shared}
 				if do.toUser {
 					m.Dst = user

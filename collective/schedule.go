@@ -19,6 +19,7 @@
 package collective
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -146,15 +147,7 @@ const maxBytes = 1 << 60
 
 // check refuses a call that no schedule exists for, and fills in what it left open.
 func (c Call) check(a *Algorithm) (Call, error) {
-	if c.Element == 0 {
-		c.Element = 1
-	}
-	if c.Segment == 0 {
-		c.Segment = 8192
-	}
-	if c.Degree == 0 {
-		c.Degree = 2
-	}
+	c.Element, c.Segment, c.Degree = cmp.Or(c.Element, 1), cmp.Or(c.Segment, 8192), cmp.Or(c.Degree, 2)
 	if !a.Collective.Rooted {
 		c.Root = 0
 	}

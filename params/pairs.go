@@ -99,44 +99,35 @@ func (f *File) Pairs() (*Pairs, error) {
 
 // level finds each pair's level, and what the levels' pairs have in common.
 func (p *Pairs) level(known numa.Levels) {
-	values := make(map[int][][]float64) // by level and size
+	at := make([][]*Pair, len(known)+1) // by level, the unknown one last
 	for i := range p.Pairs {
-		pair := &p.Pairs[i]
-		if pair.Level = known.Of(pair.From, pair.To); pair.Level < 0 {
-			pair.Level = len(known)
+		level := known.Of(p.Pairs[i].From, p.Pairs[i].To)
+		if level < 0 {
+			level = len(known)
 		}
-		if values[pair.Level] == nil {
-			values[pair.Level] = make([][]float64, len(p.Sizes))
-		}
-		for row, t := range pair.Times {
-			if !math.IsNaN(t.Center) {
-				values[pair.Level][row] = append(values[pair.Level][row], t.Center)
-			}
-		}
+		at[level] = append(at[level], &p.Pairs[i])
 	}
-	index := make(map[int]int)
-	for level := range len(known) + 1 {
-		if values[level] == nil {
+	for level, pairs := range at {
+		if len(pairs) == 0 {
 			continue
 		}
-		index[level] = len(p.Levels)
-		l := PairLevel{Name: unknownLevel}
+		l := PairLevel{Name: unknownLevel, Pairs: len(pairs), Median: make([]float64, len(p.Sizes))}
 		if level < len(known) {
 			l.Name = known[level].Name
 		}
-		for _, of := range values[level] {
-			median := 0.0
-			if len(of) > 0 {
-				median = fit.Median(of).Center
+		for row := range p.Sizes {
+			var of []float64
+			for _, pair := range pairs {
+				pair.Level = len(p.Levels)
+				if t := pair.Times[row]; !math.IsNaN(t.Center) {
+					of = append(of, t.Center)
+				}
 			}
-			l.Median = append(l.Median, median)
+			if len(of) > 0 {
+				l.Median[row] = fit.Median(of).Center
+			}
 		}
 		p.Levels = append(p.Levels, l)
-	}
-	for i := range p.Pairs {
-		pair := &p.Pairs[i]
-		pair.Level = index[pair.Level]
-		p.Levels[pair.Level].Pairs++
 	}
 }
 

@@ -59,11 +59,16 @@ func (c *Cell) Replicates(f *File) fit.Replicates {
 		if s.Launch >= 0 && int(s.Launch) < len(f.Launches) {
 			session = f.Launches[s.Launch].Session
 		}
-		for session >= len(r) {
-			r = append(r, nil)
-		}
-		r[session] = append(r[session], s.NS)
+		r = with(r, session, s.NS)
 	}
+	return r
+}
+
+func with(r fit.Replicates, session int, v float64) fit.Replicates {
+	for session >= len(r) {
+		r = append(r, nil)
+	}
+	r[session] = append(r[session], v)
 	return r
 }
 
@@ -82,11 +87,7 @@ func Paired(f *File, of, to *Cell) (r fit.Replicates) {
 		if !both || int(s.Launch) >= len(f.Launches) {
 			continue
 		}
-		session := f.Launches[s.Launch].Session
-		for session >= len(r) {
-			r = append(r, nil)
-		}
-		r[session] = append(r[session], s.NS/ns)
+		r = with(r, f.Launches[s.Launch].Session, s.NS/ns)
 	}
 	return r
 }

@@ -171,7 +171,7 @@ type textRow struct {
 // readText reads what both formats share. Rows have extra columns besides those
 // that line 2 declares under one of the names given.
 func readText(r io.Reader, name string, counted []string, extra int, take func(columns int, row textRow) error) error {
-	lines := &lineReader{r: bufio.NewReader(r), name: name}
+	lines := newLineReader(r, name)
 	rows, err := lines.count("m")
 	if err != nil {
 		return err
@@ -297,10 +297,20 @@ func checkTauNames(names []string) error {
 
 // lineReader hands out lines and knows their numbers.
 type lineReader struct {
-	r      *bufio.Reader
+	*bufio.Scanner
 	name   string
 	number int
 	cut    bool // the line has no end
+}
+
+func newLineReader(r io.Reader, name string) *lineReader {
+	l := &lineReader{Scanner: bufio.NewScanner(r), name: name}
+	l.Buffer(nil, maxLine)
+	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		l.cut = atEOF && bytes.IndexByte(data, '\n') < 0
+		return bufio.ScanLines(data, atEOF)
+	})
+	return l
 }
 
 // errorf is an error in the line that was read last.
@@ -311,32 +321,19 @@ func (l *lineReader) errorf(format string, args ...any) error {
 // next returns the next line without its end and without what is invisible round it,
 // and io.EOF after the last.
 func (l *lineReader) next() (string, error) {
-	if l.cut {
+	more := l.Scan()
+	if more || l.Err() != nil || l.number == 0 {
+		l.number++
+	}
+	switch err := l.Err(); {
+	case err == bufio.ErrTooLong:
+		return "", l.errorf("a line of more than %d bytes; this is no parameter file", maxLine)
+	case err != nil:
+		return "", l.errorf("%w", err)
+	case !more:
 		return "", io.EOF
 	}
-	l.number++
-	var line []byte
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if len(line)+len(part) > maxLine {
-			return "", l.errorf("a line of more than %d bytes; this is no parameter file", maxLine)
-		}
-		line = append(line, part...)
-		if err == nil {
-			break
-		}
-		if err == io.EOF && len(line) > 0 {
-			l.cut = true
-			break
-		}
-		if err == io.EOF {
-			l.number = max(1, l.number-1)
-			return "", err
-		}
-		if err != bufio.ErrBufferFull {
-			return "", l.errorf("%w", err)
-		}
-	}
+	line := l.Bytes()
 	if l.number == 1 {
 		if bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")) {
 			return "", l.errorf("the file is UTF-16; save it as plain text, UTF-8 or ASCII")
@@ -346,8 +343,8 @@ func (l *lineReader) next() (string, error) {
 	if bytes.IndexByte(line, 0) >= 0 {
 		return "", l.errorf("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
 	}
-	if l.cut && line[len(line)-1] == controlZ { // which stands behind the end, not in it
-		line = line[:len(line)-1]
+	if l.cut { // it stands behind the end, not in it
+		line = bytes.TrimSuffix(line, []byte{controlZ})
 	}
 	line = bytes.Trim(line, " \t\r\n")
 	if len(line) == 1 && line[0] == controlZ {

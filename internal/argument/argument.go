@@ -170,18 +170,16 @@ func Among(name, list string, known []string) (found []string, err error) {
 // Caches reads the list of a flag, where user buffers are: false in cache, true off
 // cache, in this order.
 func Caches(name, list string) (offCache []bool, err error) {
-	found := make(map[string]bool)
 	for _, c := range strings.Split(list, ",") {
-		c = strings.TrimSpace(c)
-		if c != "in" && c != "off" {
+		switch c = strings.TrimSpace(c); {
+		case c != "in" && c != "off":
 			return nil, fmt.Errorf("%s: %q is neither in nor off", name, c)
+		case !slices.Contains(offCache, c == "off"):
+			offCache = append(offCache, c == "off")
 		}
-		found[c] = true
 	}
-	for _, off := range []bool{false, true} {
-		if found[map[bool]string{false: "in", true: "off"}[off]] {
-			offCache = append(offCache, off)
-		}
+	if len(offCache) == 2 {
+		return []bool{false, true}, nil
 	}
 	return offCache, nil
 }

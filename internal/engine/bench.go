@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -25,7 +24,7 @@ type Bench struct {
 // A seat is a team with what it keeps mapped.
 type seat struct {
 	*setups.Team
-	where string
+	where string // tells placements apart
 	kept  map[string]int64
 }
 
@@ -47,7 +46,7 @@ const mostThreads = 256
 
 // Team is the team of a placement, which stays the bench's.
 func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
-	where := whereabouts(p)
+	where := fmt.Sprint(p.Workers)
 	if i := slices.IndexFunc(b.teams, func(s *seat) bool { return s.where == where }); i >= 0 {
 		s := b.teams[i]
 		b.teams = append(slices.Delete(b.teams, i, i+1), s)
@@ -108,15 +107,6 @@ func (b *Bench) Keep(p numa.Placement, purpose string, bytes int64) {
 		}
 	}
 	own.kept[purpose] = bytes
-}
-
-// whereabouts tells placements apart.
-func whereabouts(p numa.Placement) string {
-	var w strings.Builder
-	for _, worker := range p.Workers {
-		fmt.Fprintf(&w, "%d/%d/%d ", worker.ID, worker.UserNode, worker.IntermediateNode)
-	}
-	return w.String()
 }
 
 func (b *Bench) dismiss(s *seat) {

@@ -145,11 +145,7 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 type run struct {
 	*Experiment
 	rand     *rand.Rand
-	at       map[params.Key]int // index of the file's cells
-	file     []int              // by cell: its index there
-	hints    []float64          // by cell
-	lacking  []bool             // by cell: to be visited
-	reached  []bool             // by cell: the first launch came to it
+	cells    []state // by cell
 	began    time.Time
 	launch   int
 	launches int
@@ -161,28 +157,34 @@ type run struct {
 	first    time.Duration // that the first launch of each set took
 }
 
+// A state is how far an experiment is with a cell.
+type state struct {
+	at      int     // its index in the file, −1 before it is there
+	hint    float64 // for its next visit
+	lacking bool    // it is to be visited
+	reached bool    // the first launch came to it
+}
+
 func newRun(x *Experiment) (*run, error) {
-	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches,
-		at: make(map[params.Key]int), file: make([]int, len(x.Cells)), hints: make([]float64, len(x.Cells)),
-		lacking: make([]bool, len(x.Cells)), reached: make([]bool, len(x.Cells))}
+	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches}
 	if r.Start == nil {
 		r.Start = start
 	}
+	there := make(map[params.Key]int)
 	for i, c := range x.File.Cells {
-		r.at[c.Key] = i
+		there[c.Key] = i
 	}
 	most := 0
-	for i, c := range x.Cells {
+	for _, c := range x.Cells {
 		r.sets = max(r.sets, c.Set+1)
-		r.file[i] = -1
-		have := 0
-		if at, known := r.at[c.Key]; known {
-			r.file[i] = at
-			have = x.File.Cells[at].InSession(x.File, x.Session)
-			r.hints[i] = x.File.Cells[at].Time.Center
+		p, have := state{at: -1}, 0
+		if at, known := there[c.Key]; known {
+			old := &x.File.Cells[at]
+			have = old.InSession(x.File, x.Session)
+			p.at, p.hint = at, old.Time.Center
 		}
-		r.lacking[i] = have < LeastLaunches
-		r.reached[i] = have > 0
+		p.lacking, p.reached = have < LeastLaunches, have > 0
+		r.cells = append(r.cells, p)
 		most = max(most, LeastLaunches-have)
 	}
 	if most < LeastLaunches && r.launches == 0 { // a session is completed
@@ -201,8 +203,8 @@ func (r *run) plan(elapsed time.Duration) {
 		return
 	}
 	least := LeastLaunches
-	for i := range r.Cells {
-		if r.lacking[i] && !r.reached[i] {
+	for _, p := range r.cells {
+		if p.lacking && !p.reached {
 			least = LeastLaunches + 1
 		}
 	}
@@ -248,11 +250,11 @@ func (r *run) order() (visits []Visit) {
 	var places []place
 	turns := make(map[string]float64)
 	for i, c := range r.Cells {
-		if !r.lacking[i] || c.Set != r.launch%r.sets {
+		if !r.cells[i].lacking || c.Set != r.launch%r.sets {
 			continue
 		}
 		p := place{r.visitOf(i), 0, c.Tier, r.rand.Float64(), r.rand.Float64()}
-		if r.launch >= r.sets && !r.reached[i] {
+		if r.launch >= r.sets && !r.cells[i].reached {
 			p.missed = 1
 		}
 		if c.Group != "" {
@@ -277,7 +279,7 @@ func (r *run) order() (visits []Visit) {
 }
 
 func (r *run) visitOf(i int) Visit {
-	return Visit{Survey: r.Cells[i].Survey, Key: r.Cells[i].Key, Hint: r.hints[i], at: i}
+	return Visit{Survey: r.Cells[i].Survey, Key: r.Cells[i].Key, Hint: r.cells[i].hint, at: i}
 }
 
 // withProbes puts visits of the reference probe at the beginning, the middle and
@@ -398,10 +400,6 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 		case <-p.done:
 			running = false
 		case <-tick.C:
-			if ctx.Err() != nil && !stopped {
-				stopped = true
-				p.stop()
-			}
 			take()
 			if died == nil {
 				if err := r.save(false); err != nil {
@@ -411,7 +409,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 			if died == nil && time.Since(last) > silence {
 				died = fmt.Errorf("no sign of life for %v", silence)
 			}
-			if died != nil && !stopped {
+			if (died != nil || ctx.Err() != nil) && !stopped {
 				stopped = true
 				p.stop()
 			}
@@ -462,32 +460,30 @@ func (r *run) take(visits []Visit, done *int, launch int, e entry) {
 		l.Probe = append(l.Probe, params.ProbeReading{Key: v.Key, NS: e.NS, At: e.At})
 		return
 	}
-	i := r.file[v.at]
-	if i < 0 {
-		i = len(r.File.Cells)
-		r.file[v.at] = i
+	p := &r.cells[v.at]
+	if p.at < 0 {
+		p.at = len(r.File.Cells)
 		c := r.Cells[v.at].Cell
 		c.Samples = nil
 		r.File.Cells = append(r.File.Cells, c)
 	}
-	c := &r.File.Cells[i]
+	c := &r.File.Cells[p.at]
 	c.Samples = append(c.Samples, s)
-	r.hints[v.at], r.reached[v.at] = e.NS, true
+	p.hint, p.reached = e.NS, true
 }
 
 // estimate works out the centre of every cell that was visited.
 func (r *run) estimate() {
-	for _, i := range r.file {
-		if i >= 0 {
-			c := &r.File.Cells[i]
+	r.File.Complete = true
+	for _, p := range r.cells {
+		known := false
+		if p.at >= 0 {
+			c := &r.File.Cells[p.at]
 			c.Time = c.Replicates(r.File).Estimate()
+			known = c.Time.Known()
 		}
+		r.File.Complete = r.File.Complete && known
 	}
-	complete := true
-	for i := range r.Cells {
-		complete = complete && r.file[i] >= 0 && r.File.Cells[r.file[i]].Time.Known()
-	}
-	r.File.Complete = complete
 }
 
 func (r *run) save(must bool) error {

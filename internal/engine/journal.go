@@ -178,11 +178,9 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 
 // temporaryFile has no name any more.
 func temporaryFile() (*os.File, error) {
-	made, err := os.CreateTemp("", "taulop-*")
-	if err != nil {
-		return nil, err
+	f, err := os.OpenFile(filepath.Join(os.TempDir(), "taulop-"+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err == nil {
+		os.Remove(f.Name())
 	}
-	defer made.Close()
-	defer os.Remove(made.Name())
-	return os.OpenFile(made.Name(), os.O_RDWR|os.O_APPEND, 0o600)
+	return f, err
 }

@@ -89,15 +89,20 @@ type parser struct {
 	results Results
 	seen    map[Omission]bool
 
-	imb              int // version, a year; unknown: the newest
+	imb int // version, a year; unknown: the newest
+	table
+}
+
+type table struct {
 	suite, benchmark string
 	kind             Kind
 	of               *collective.Benchmark
+	title            int // its first line
 	ranks            int
-	why              string // the table is left out
+	why              string // it is left out
+	headed           bool   // there was a heading
 	columns          columns
-	headed           bool        // there was a heading
-	title, rows      int         // of the table: its first line, and how many rows it has
+	rows             int         // how many it has
 	last             string      // time of the row before
 	sizes            map[int]int // of its rows, their lines
 }
@@ -174,8 +179,7 @@ func isPartOfTitle(text string) bool {
 func (p *parser) begin(suite, benchmark string, kind Kind, of *collective.Benchmark) error {
 	err := p.end()
 	p.tables = true
-	p.suite, p.benchmark, p.kind, p.of, p.ranks, p.why, p.columns = suite, printable.Name(benchmark), kind, of, 0, "", columns{}
-	p.title, p.rows, p.headed, p.last, p.sizes = p.line, 0, false, "", make(map[int]int)
+	p.table = table{suite: suite, benchmark: printable.Name(benchmark), kind: kind, of: of, title: p.line, sizes: make(map[int]int)}
 	return err
 }
 

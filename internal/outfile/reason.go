@@ -1,6 +1,7 @@
 package outfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,30 +12,29 @@ import (
 // reason says why no file can be made in a directory.
 func (to *place) reason(err error) error {
 	_, stat := os.Stat(to.dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && errors.Is(stat, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) && errors.Is(stat, fs.ErrNotExist) {
 		return fmt.Errorf("there is no directory %s: make it, or choose another", to.dir)
-	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("the directory %s is on a read-only file system: choose another", to.dir)
-	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("this user may not write into the directory %s: choose another", to.dir)
-	case errors.Is(err, syscall.EPERM):
-		return fmt.Errorf("the system does not permit to write into the directory %s, whoever the user is (immutable, or a sandbox): choose another", to.dir)
 	}
-	return fmt.Errorf("the directory %s takes no file: %w", to.dir, bare(err))
+	dir := "the directory " + to.dir
+	return cmp.Or(refusal(err, dir, "into "+dir, "another"), fmt.Errorf("%s takes no file: %w", dir, bare(err)))
 }
 
 // Reason says why a file that is there cannot be written.
 func Reason(err error) error {
+	return cmp.Or(refusal(err, "it", "it", "another name"), bare(err))
+}
+
+// refusal says why something cannot be written; nil where the error says it better.
+func refusal(err error, what, into, choose string) error {
 	switch {
 	case errors.Is(err, syscall.EROFS):
-		return errors.New("it is on a read-only file system: choose another name")
+		return fmt.Errorf("%s is on a read-only file system: choose %s", what, choose)
 	case errors.Is(err, syscall.EACCES):
-		return errors.New("this user may not write it: choose another name")
+		return fmt.Errorf("this user may not write %s: choose %s", into, choose)
 	case errors.Is(err, syscall.EPERM):
-		return errors.New("the system does not permit to write it, whoever the user is (immutable, or a sandbox): choose another name")
+		return fmt.Errorf("the system does not permit to write %s, whoever the user is (immutable, or a sandbox): choose %s", into, choose)
 	}
-	return bare(err)
+	return nil
 }
 
 // bare leaves out the path, which may be that of a temporary file.

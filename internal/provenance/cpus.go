@@ -50,34 +50,19 @@ func readCPUInfo(p *Provenance, t tree) {
 		p.CPUModel = fmt.Sprintf("CPU implementer %s, part %s", info["CPU implementer"], part)
 	}
 	p.Product = info["machine"] // PowerPC
-	if slices.Contains(strings.Fields(info["flags"]), "hypervisor") {
+	p.Hypervisor = cmp.Or(t.Text("proc/device-tree/hypervisor/compatible"), t.Text("sys/hypervisor/type"))
+	if p.Hypervisor == "" && slices.Contains(strings.Fields(info["flags"]), "hypervisor") {
 		p.Hypervisor = "of unknown kind"
-	}
-	if kind := t.Text("sys/hypervisor/type"); kind != "" {
-		p.Hypervisor = kind
-	}
-	if kind := t.Text("proc/device-tree/hypervisor/compatible"); kind != "" {
-		p.Hypervisor = kind
 	}
 }
 
 func (t tree) turbo() string {
-	switch t.Text(cpuDir + "/intel_pstate/no_turbo") {
-	case "0":
-		return "on"
-	case "1":
-		return "off"
-	}
-	// Other drivers have one switch for all, or one for each CPU.
-	for _, name := range []string{cpuDir + "/cpufreq/boost", cpuDir + "/cpu0/cpufreq/boost"} {
-		switch t.Text(name) {
-		case "1":
-			return "on"
-		case "0":
-			return "off"
-		}
-	}
-	return ""
+	no, boost := map[string]string{"0": "on", "1": "off"}, map[string]string{"0": "off", "1": "on"}
+	return cmp.Or(
+		no[t.Text(cpuDir+"/intel_pstate/no_turbo")],
+		// Other drivers have one switch for all, or one for each CPU.
+		boost[t.Text(cpuDir+"/cpufreq/boost")], boost[t.Text(cpuDir+"/cpu0/cpufreq/boost")],
+	)
 }
 
 // smt asks the kernel, and where that is too old looks for cores of two threads.

@@ -41,14 +41,10 @@ func User(t testing.TB, f func()) {
 		return
 	}
 	run(t, func() error {
-		if _, _, err := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); err != 0 {
-			return err
-		}
-		if _, _, err := unix.RawSyscall(unix.SYS_SETRESGID, Nobody, Nobody, Nobody); err != 0 {
-			return err
-		}
-		if _, _, err := unix.RawSyscall(unix.SYS_SETRESUID, Nobody, Nobody, Nobody); err != 0 {
-			return err
+		for _, call := range [][2]uintptr{{unix.SYS_SETGROUPS, 0}, {unix.SYS_SETRESGID, Nobody}, {unix.SYS_SETRESUID, Nobody}} {
+			if _, _, err := unix.RawSyscall(call[0], call[1], call[1], call[1]); err != 0 {
+				return err
+			}
 		}
 		return nil
 	}, f)
