@@ -71,6 +71,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if p.Gamma == nil {
 		p.Gamma, p.NoGamma = f.Gamma(p.Placement)
 	}
+	if p.Gamma != nil {
+		_, p.NoGamma = p.Gamma.Operator(cmp.Or(p.Operator, "sum"))
+	}
 	if slices.ContainsFunc(f.Placements, func(p numa.Placement) bool { return p.Oversubscribed }) {
 		p.Warnings = append(p.Warnings, errors.New("it was measured with more workers than CPUs: what it says of large τ is no measurement of concurrency"))
 	}
@@ -80,6 +83,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	table, err := f.Table(p.Setup, p.Placement, p.OffCache)
 	if err != nil {
 		return nil, err
+	}
+	if table.Lacking != nil {
+		p.Warnings = append(p.Warnings, fmt.Errorf("sizes that are not complete count as not measured: %w", table.Lacking))
 	}
 	p.Transfers = &table.Transfers
 	p.Largest = p.Transfers.Sizes[len(p.Transfers.Sizes)-1]

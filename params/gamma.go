@@ -10,6 +10,9 @@ import (
 // Gamma is what reductions cost: γ(m,τ) of each operator that was measured.
 type Gamma struct {
 	Operators []Operator
+	// Unfinished are operators that a sweep has begun with, by name, and what each
+	// lacks yet, ErrUnfinished.
+	Unfinished map[string]error
 }
 
 // Operator is the time of combining two vectors of m bytes while τ ranks do so.
@@ -31,7 +34,8 @@ func (g *Gamma) Gamma(operator string, m, tau int) (seconds float64, extrapolate
 
 // Operator finds an operator by name. Case does not matter, and a plain name such
 // as "sum" stands for SUM_I, on integers, if there is no operator of that name.
-// It fails for an operator that was not measured and lists those that were.
+// It fails for an operator that was not measured and lists those that were, and for
+// one that a sweep has not finished and says what that lacks.
 func (g *Gamma) Operator(name string) (*Operator, error) {
 	for _, full := range []string{name, name + "_I"} {
 		for i := range g.Operators {
@@ -39,10 +43,18 @@ func (g *Gamma) Operator(name string) (*Operator, error) {
 				return &g.Operators[i], nil
 			}
 		}
+		for unfinished, why := range g.Unfinished {
+			if strings.EqualFold(unfinished, full) {
+				return nil, why
+			}
+		}
 	}
 	var names []string
 	for _, o := range g.Operators {
 		names = append(names, o.Name)
+	}
+	if len(names) == 0 {
+		names = []string{"none"}
 	}
 	return nil, fmt.Errorf("no γ of operator %.40q; measured are %s", name, printable.List(names))
 }

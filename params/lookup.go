@@ -19,7 +19,8 @@ import (
 // The column τ = 1 is the setup "isolated", two processes of whom only one copies at
 // a time, where the file has it, else the setup's own.
 //
-// It fails where the file has no such transfers, or not all of them yet.
+// Of a sweep that is not finished it has those sizes that are complete, see Lacking. It
+// fails where the file has no such transfers, or fewer than two such sizes.
 func (f *File) Table(setup string, placement numa.Policy, offCache bool) (*Table, error) {
 	return f.table(setup, placement, offCache, Cell.Whole, false)
 }
@@ -39,10 +40,10 @@ func (f *File) table(setup string, placement numa.Policy, offCache bool, value f
 		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(setup), where(placement, offCache), f.choices())
 	}
 	curve, err := g.curve(fmt.Sprintf("transfers of %s, %s", setup, where(placement, offCache)), value)
-	if err != nil {
+	if err != nil && len(curve.Sizes) < 2 {
 		return nil, err
 	}
-	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache, alone)}, nil
+	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache, alone), Lacking: err}, nil
 }
 
 // OffCacheOnly tells a plan whose user buffers are never in cache.
@@ -96,7 +97,7 @@ func (f *File) Own(placement numa.Policy, offCache bool) (*Curve, error) {
 	return &curve, nil
 }
 
-// Gamma is γ(m,τ) of every operator that the file has. Where a placement has
+// Gamma is γ(m,τ) of every operator that the file has all of. Where a placement has
 // none it is that of another, for ranks reduce without each other. Operators
 // come in the plan's order, else in that of the published files.
 func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
@@ -116,7 +117,10 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 			byName[c.Operator] = g
 		}
 	}
-	if len(names) == 0 {
+	switch {
+	case len(names) == 0 && f.Plan.Swept() && !f.Plan.NoGamma:
+		return nil, fmt.Errorf("no γ yet: %w", ErrUnfinished)
+	case len(names) == 0:
 		return nil, errors.New("no γ: the file was measured or imported without reduction operators")
 	}
 	order := func(name string) int {
@@ -134,7 +138,11 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 		g := byName[name]
 		curve, err := g.curve("γ of "+name, Cell.Whole)
 		if err != nil {
-			return nil, err
+			if gamma.Unfinished == nil {
+				gamma.Unfinished = make(map[string]error)
+			}
+			gamma.Unfinished[name] = err
+			continue
 		}
 		gamma.Operators = append(gamma.Operators, Operator{name, curve})
 	}
@@ -242,18 +250,26 @@ func (f *File) grid(match func(*Cell) bool) grid {
 }
 
 func (g *grid) add(c *Cell) {
-	insert := func(list []int, v int) []int {
-		i, found := slices.BinarySearch(list, v)
-		if found {
-			return list
-		}
-		return slices.Insert(list, i, v)
-	}
 	g.sizes, g.taus = insert(g.sizes, c.Bytes), insert(g.taus, c.Tau)
 	g.cells[[2]int{c.Bytes, c.Tau}] = c
 }
 
-// curve is the grid's values in seconds. It fails where the grid has holes.
+// insert puts v into a rising list, once.
+func insert(list []int, v int) []int {
+	i, found := slices.BinarySearch(list, v)
+	if found {
+		return list
+	}
+	return slices.Insert(list, i, v)
+}
+
+// listed is numbers in a sentence.
+func listed(list []int) string {
+	return abridged(strings.Fields(strings.Trim(fmt.Sprint(list), "[]")))
+}
+
+// curve is the grid's values in seconds. Where the grid has holes it fails, and returns
+// what is complete: the sizes that there is every τ of.
 func (g *grid) curve(what string, value func(Cell) fit.Estimate) (Curve, error) {
 	if len(g.cells) == 0 {
 		return Curve{}, fmt.Errorf("the file has no %s", what)
@@ -262,27 +278,29 @@ func (g *grid) curve(what string, value func(Cell) fit.Estimate) (Curve, error) 
 	if len(g.taus) > 1 && g.taus[0] == 0 {
 		g.taus = g.taus[1:]
 	}
-	c := Curve{Sizes: g.sizes, Taus: g.taus}
-	missing, first := 0, [2]int{}
+	c := Curve{Taus: g.taus}
+	var lacking grid
+	missing := 0
 	for _, m := range g.sizes {
 		row := make([]float64, len(g.taus))
+		complete := true
 		for i, tau := range g.taus {
-			at := [2]int{m, tau}
-			cell := g.cells[at]
+			cell := g.cells[[2]int{m, tau}]
 			if cell == nil {
-				if missing == 0 {
-					first = at
-				}
+				complete = false
 				missing++
+				lacking.sizes, lacking.taus = insert(lacking.sizes, m), insert(lacking.taus, tau)
 				continue
 			}
 			row[i] = seconds(value(*cell).Center)
 		}
-		c.Times = append(c.Times, row)
+		if complete {
+			c.Sizes, c.Times = append(c.Sizes, m), append(c.Times, row)
+		}
 	}
 	if missing > 0 {
-		return Curve{}, fmt.Errorf("the file lacks %d of %d %s, first m = %d, τ = %d: %w",
-			missing, len(g.sizes)*len(g.taus), what, first[0], first[1], ErrUnfinished)
+		return c, fmt.Errorf("the file lacks %d of %d %s, of m = %s at τ = %s: %w",
+			missing, len(g.sizes)*len(g.taus), what, listed(lacking.sizes), listed(lacking.taus), ErrUnfinished)
 	}
 	if g.taus[0] == 0 {
 		c.Taus = nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,9 +181,41 @@ func TestOtherPlacements(t *testing.T) {
 func TestTableOfAnUnfinishedSweep(t *testing.T) {
 	f := sparse()
 	f.Cells = append(f.Cells[:4:4], f.Cells[5:]...) // without m = 64, τ = 4
-	_, err := f.Table("", "", false)
-	if want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, first m = 64, τ = 4: resume its sweep, which measures what is missing"; !errors.Is(err, ErrUnfinished) || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
+	want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, of m = 64 at τ = 4: resume its sweep, which measures what is missing"
+	if _, err := f.Table("", "", false); !errors.Is(err, ErrUnfinished) || err.Error() != want {
+		t.Errorf("of one size: error %v, want %s", err, want)
+	}
+	// Two sizes that are complete are a table.
+	for _, c := range f.Cells {
+		if c.Kind == TransferCell && c.Bytes == 16384 {
+			c.Bytes = 32768
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	table, err := f.Table("", "", false)
+	if err != nil || !slices.Equal(table.Transfers.Sizes, []int{16384, 32768}) || !errors.Is(table.Lacking, ErrUnfinished) {
+		t.Errorf("%+v, %v", table, err)
+	}
+	if err := table.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An operator that is complete is there, whatever others lack.
+func TestGammaOfAnUnfinishedSweep(t *testing.T) {
+	f := sparse()
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Operator == "MAX_I" && c.Tau == 2 && c.Bytes != 4 })
+	gamma, err := f.Gamma("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _, err := gamma.Gamma("sum_r", 16384, 2); err != nil || math.Abs(v-1.6e-6) > 1e-15 {
+		t.Errorf("γ of SUM_R = %v, %v", v, err)
+	}
+	for op, want := range map[string]string{"max": "the file lacks 2 of 6 γ of MAX_I, of m = 64, 16384 at τ = 2: resume its sweep", "xor": `no γ of operator "xor"; measured are SUM_R`} {
+		if _, err := gamma.Operator(op); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", op, err, want)
+		}
 	}
 }
 

@@ -327,9 +327,9 @@ func TestWriteTextRefuses(t *testing.T) {
 		says string
 	}{
 		{&Gamma{}, "no operators"},
-		{&Gamma{[]Operator{a, b}}, "operators a and b have different sizes"},
-		{&Gamma{[]Operator{c}}, "no γ for τ = 1"},
-		{&Gamma{[]Operator{{"a\tb", a.Curve}}}, "operator name"},
+		{&Gamma{Operators: []Operator{a, b}}, "operators a and b have different sizes"},
+		{&Gamma{Operators: []Operator{c}}, "no γ for τ = 1"},
+		{&Gamma{Operators: []Operator{{"a\tb", a.Curve}}}, "operator name"},
 	} {
 		if err := WriteGammaText(io.Discard, tt.g); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("error %v, want one with %q", err, tt.says)
@@ -399,7 +399,7 @@ func FuzzReadGammaText(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		fitted, _ := (&Gamma{g.Operators[:3]}).Fit([]int{1, 64, 128})
+		fitted, _ := (&Gamma{Operators: g.Operators[:3]}).Fit([]int{1, 64, 128})
 		var b bytes.Buffer
 		if err := WriteGammaText(&b, fitted); err != nil {
 			f.Fatal(err)

@@ -26,7 +26,7 @@ var advice = []struct {
 	{model.ErrUnpaired, "taulop pairs -smt"},
 	{model.ErrUnplaced, "-placement"},
 	{params.ErrCoreKinds, "-cpus"},
-	{params.ErrUnfinished, "taulop sweep -resume"},
+	{params.ErrUnfinished, "taulop sweep -resume FILE"},
 	{params.ErrUnpacked, "taulop sweep -with pack"},
 	{report.ErrNoVerification, "taulop verify -json"},
 	{report.ErrUnpredicted, "-time, -params"},

@@ -105,6 +105,9 @@ func against(out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
+	if err := req.checkOperator(a.Predictor); err != nil {
+		return err
+	}
 	doc := &report.Against{Source: req.source(f, a.Predictor), Output: output}
 	times, leftOut := chosen.Take(results.Times, req.noGamma)
 	doc.LeftOut = append(results.LeftOut, leftOut...)

@@ -5,8 +5,10 @@ import (
 	"context"
 	"flag"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
@@ -123,12 +125,16 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
+	lacking := table.Lacking
 	table, notes, err := table.Fill()
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
 	if below := f.BelowZero(placement, offCache, false); below != nil {
 		notes = append(notes, below.Error())
+	}
+	if lacking != nil {
+		notes = append(notes, usagef("SHM.txt has only the sizes that are complete: %v", lacking).Error())
 	}
 	var shm, reductions bytes.Buffer
 	if err := params.WriteText(&shm, table); err != nil {
@@ -137,9 +143,14 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 	if gamma, err := f.Gamma(placement); err != nil {
 		notes = append(notes, usagef("gamma.txt is not written: %v", err).Error())
 	} else {
+		for _, name := range slices.Sorted(maps.Keys(gamma.Unfinished)) {
+			notes = append(notes, usagef("gamma.txt has no %s: %v", name, gamma.Unfinished[name]).Error())
+		}
 		gamma, missing := gamma.Fit(table.Transfers.Sizes)
 		notes = append(notes, missing...)
-		if err := params.WriteGammaText(&reductions, gamma); err != nil {
+		if len(gamma.Operators) == 0 {
+			notes = append(notes, "gamma.txt is not written: no operator is complete")
+		} else if err := params.WriteGammaText(&reductions, gamma); err != nil {
 			return usagef("%s: %v", req.file, err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 )
 
 var predictHelp = `Predict says what collectives cost on the machine of a parameter file.
@@ -150,10 +151,17 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 		c.Model = "taulop"
 		req.Beside, _ = model.NewPredictor(f.File, *c)
 	}
+	if err := req.checkOperator(req.Predictor); err != nil {
+		return err
+	}
+	only := !slices.ContainsFunc(req.Algorithms, func(a *collective.Algorithm) bool { return !a.Reduces() })
 	for _, a := range req.Algorithms {
-		if a.Reduces() && req.noGamma != nil {
+		if a.Reduces() && req.noGamma != nil && (only || req.Asked[a]) {
 			return usagef("%s %v", a, req.noGamma)
 		}
+	}
+	if req.NoGamma = req.noGamma; req.NoGamma != nil && slices.ContainsFunc(req.Algorithms, (*collective.Algorithm).Reduces) {
+		tell(errOut, "warning: what reduces %v", req.NoGamma)
 	}
 	req.Degree = req.degree
 	req.warn(errOut, req.Predictor)
@@ -269,6 +277,24 @@ func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) report.So
 		p.noGamma = fmt.Errorf("needs γ; %w; name a file that has it with -gamma", why)
 	}
 	return source
+}
+
+// checkOperator refuses an operator that neither the parameters nor MPI has.
+func (p *parameterFlags) checkOperator(m *model.Predictor) error {
+	name := strings.ToUpper(p.choice.Operator)
+	for _, full := range []string{name, name + "_I"} {
+		if _, err := reduce.Lookup(full); err == nil {
+			return nil
+		}
+	}
+	if m.Gamma != nil && len(m.Gamma.Operators) > 0 {
+		if _, err := m.Gamma.Operator(p.choice.Operator); err != nil {
+			return usagef("-op: %v", err)
+		}
+		return nil
+	}
+	_, err := reduce.Lookup(name)
+	return usagef("-op: %v", err)
 }
 
 // warn writes what speaks against a predictor's costs.

@@ -172,6 +172,64 @@ func TestPredictWithoutGamma(t *testing.T) {
 	}
 }
 
+// Of a sweep that was cut short what is complete is enough: sizes with every τ, and γ of
+// the operator that is asked for.
+func TestPredictUnfinished(t *testing.T) {
+	table, err := params.ReadText(strings.NewReader(smallTable), "SHM.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gamma, err := params.ReadGammaText(strings.NewReader("#m\t2\n#max_ops\t2\n#m\tMAX_I\tSUM_I\n1\t1e-9\t1e-9\n65536\t3e-5\t3e-5\n"), "gamma.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := params.FromText(table, gamma)
+	for _, c := range f.Cells {
+		switch c.Tau = 2; c.Kind {
+		case params.TransferCell:
+			c.Bytes = 128 << 10 // a size without τ = 1 and 3
+		case params.GammaCell:
+			if c.Operator != "MAX_I" || c.Bytes > 1 {
+				continue
+			}
+			c.Bytes = 2
+		default:
+			continue
+		}
+		if !slices.ContainsFunc(f.Cells, func(o params.Cell) bool { return o.Key == c.Key }) {
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "cut.json")
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"-params", path}
+	for _, line := range []string{"-P 2 -m 8K bcast:linear", "-P 2 -m 8K allreduce:ring", "-P 2 -m 8K -op sum allreduce:ring"} {
+		out, errOut, err := run(t, on(flags, "predict", line)...)
+		if err != nil || !strings.Contains(out, "8K") || !strings.Contains(errOut, "of m = 131072 at τ = 1, 3") || !strings.Contains(errOut, "taulop sweep -resume FILE") {
+			t.Errorf("%s: %v\n%s%s", line, err, out, errOut)
+		}
+	}
+	out, errOut, err := run(t, on(flags, "predict", "-P 2 -m 8K -op max bcast:linear allreduce")...)
+	if err != nil || !strings.Contains(out, "bcast, P = 2") || !strings.Contains(out, "Left out: allreduce:ring for P = 2: it needs γ.") || !strings.Contains(errOut, "γ of MAX_I") {
+		t.Errorf("a collective that does not reduce: %v\n%s", err, out)
+	}
+	for line, want := range map[string]string{
+		"-P 2 -op max allreduce:ring": "γ of MAX_I, of m = 1, 65536 at τ = 2: resume its sweep, which measures what is missing",
+		"-P 2 -op foo bcast":          `no γ of operator "foo"; measured are SUM_I`,
+	} {
+		if _, _, err := run(t, on(flags, "predict", line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", line, err, want)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	_, errOut, err = run(t, "export", "-format", "taulop", dir, path)
+	if err != nil || !strings.Contains(errOut, "SHM.txt has only the sizes that are complete") || !strings.Contains(errOut, "gamma.txt has no MAX_I: ") {
+		t.Errorf("export: %v\n%s", err, errOut)
+	}
+}
+
 func TestPredictJSON(t *testing.T) {
 	machine, _ := smallMachine(t)
 	out, _, err := run(t, on(machine, "predict", "-json -P 2,3 -m 8K,64K -machine here bcast")...)

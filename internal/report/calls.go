@@ -18,6 +18,7 @@ type Calls struct {
 	Asked        map[*collective.Algorithm]bool
 	P, M         []int
 	Root, Degree int
+	NoGamma      error // why nothing can be reduced, nil where it can
 
 	Predictor *model.Predictor
 	Beside    *model.Predictor // whose costs stand beside those of Predictor; nil for none
@@ -126,11 +127,14 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 // existing are the algorithms that exist for so many ranks.
 func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []*collective.Algorithm) {
 	for _, a := range c.Algorithms {
-		if !a.PowerOfTwo || c.Asked[a] || p&(p-1) == 0 {
+		switch {
+		case !c.Asked[a] && a.PowerOfTwo && p&(p-1) != 0:
+			leaveOut(leftOut, a, "needs a power of two of ranks", p)
+		case !c.Asked[a] && a.Reduces() && c.NoGamma != nil:
+			leaveOut(leftOut, a, "needs γ", p)
+		default:
 			algorithms = append(algorithms, a)
-			continue
 		}
-		leaveOut(leftOut, a, "needs a power of two of ranks", p)
 	}
 	return algorithms
 }
