@@ -130,7 +130,7 @@ func putFile(out, errOut io.Writer, output string, f *params.File) error {
 	if err := put(out, output, f.Write); err != nil || output == "" {
 		return err
 	}
-	warn(errOut, sweep.Doubts(f, 0))
+	warn(errOut, sweep.Doubts(f))
 	fmt.Fprintf(errOut, "taulop: %s has %s\n", output, printable.Count(len(f.Cells), "cell"))
 	return nil
 }

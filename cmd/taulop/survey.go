@@ -14,7 +14,6 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
@@ -154,7 +153,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	_, err = carryOut(limited, said, x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
 	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped with %s; of the plan %d have too few launches", printable.Count(len(f.Cells), "cell"), x.Lacking()))
+		err = interrupted(fmt.Sprintf("stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured"))))
 	}
 	if len(f.Cells) == 0 {
 		return cmp.Or(err, nothingIn(req.time))
@@ -164,8 +163,8 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		f.Warn(s.Doubts(f.Cells)...)
 	}
 	warn(said, f.Warnings[told:])
-	if n := x.Lacking(); n > 0 {
-		warn(said, []string{fmt.Sprintf("%d of %s have too few launches for an interval: allow more with -time, or choose fewer", n, printable.Count(len(x.Cells), "cell"))})
+	if missing := x.Missing(); missing != nil {
+		tell(said, "warning: %v: allow more with -time, or choose fewer", missing)
 	}
 	doc, failed := found(f)
 	if failed == nil {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/sweep"
@@ -99,9 +100,13 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		report.WriteSweepCharts(out, s.File)
 	}
 	warn(said, s.File.Warnings[told:])
-	warn(said, sweep.Doubts(s.File, s.Lacking()))
-	fmt.Fprintf(said, "taulop: %s has %d cells\n", req.Path, len(s.File.Cells))
-	if s.File.Sessions() == 1 {
+	warn(said, sweep.Doubts(s.File))
+	missing := s.Missing()
+	if missing != nil {
+		tell(said, "warning: %v: taulop sweep -resume %s measures them", missing, req.Path)
+	}
+	fmt.Fprintf(said, "taulop: %s has %d of %s\n", req.Path, len(s.File.Cells), printable.Count(len(s.Cells), "cell"))
+	if s.File.Sessions() == 1 && missing == nil {
 		tell(said, "taulop sweep -add %s, at another time, adds a session", req.Path)
 	}
 	return err

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
@@ -415,7 +416,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 				p.stop()
 			}
 			if r.Report != nil {
-				progress := Progress{Launch: r.launch + 1, Launches: r.launches, Visited: done, Cells: len(visits), Left: r.Time - time.Since(r.began)}
+				progress := Progress{Launch: r.launch + 1, Launches: r.launches, Visited: cellsOf(visits[:done]), Cells: cellsOf(visits), Left: r.Time - time.Since(r.began)}
 				if done > 0 {
 					progress.Cell = visits[done-1].Key
 				}
@@ -433,6 +434,16 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	}
 	l.Died = died != nil
 	return done, died
+}
+
+// cellsOf counts visits without those of probes.
+func cellsOf(visits []Visit) (n int) {
+	for _, v := range visits {
+		if !v.Probe {
+			n++
+		}
+	}
+	return n
 }
 
 // take puts a reading where it belongs.
@@ -493,18 +504,31 @@ func (r *run) save(must bool) error {
 	return nil
 }
 
-// Lacking counts the cells of an experiment that have no interval.
-func (x *Experiment) Lacking() (n int) {
+// Lacking are the cells of an experiment that have no interval, and how many of them
+// were visited.
+func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 	known := make(map[params.Key]bool)
 	for _, c := range x.File.Cells {
 		known[c.Key] = c.Time.Known()
 	}
 	for _, c := range x.Cells {
-		if !known[c.Key] {
-			n++
+		if interval, there := known[c.Key]; !interval {
+			lacking = append(lacking, c)
+			if there {
+				visited++
+			}
 		}
 	}
-	return n
+	return lacking, visited
+}
+
+// Missing says how many cells lack samples, nil where none does.
+func (x *Experiment) Missing() error {
+	lacking, visited := x.Lacking()
+	if len(lacking) == 0 {
+		return nil
+	}
+	return fmt.Errorf("of %s %d were not reached, and %d have too few launches for an interval", printable.Count(len(x.Cells), "cell"), len(lacking)-visited, visited)
 }
 
 // An entry is a line of a journal.

@@ -98,8 +98,8 @@ func TestLaunches(t *testing.T) {
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Lacking() != 0 {
-		t.Fatalf("%d launches, %d in the file, complete %t, %d cells lack an interval", m.launches, len(x.File.Launches), x.File.Complete, x.Lacking())
+	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Missing() != nil {
+		t.Fatalf("%d launches, %d in the file, complete %t, %v", m.launches, len(x.File.Launches), x.File.Complete, x.Missing())
 	}
 	orders := make(map[string]bool)
 	for i, o := range m.orders {
@@ -158,6 +158,12 @@ func TestShortTime(t *testing.T) {
 		x.Cells[i].Tier = i / 20
 	}
 	x.Time = 5 * time.Second // of 2 s a launch that visits all
+	x.Probes = []int{0}
+	x.Report = func(p Progress) {
+		if p.Cells != 100 || p.Visited > len(x.File.Cells) {
+			t.Errorf("%d of %d cells visited, and the file has %d", p.Visited, p.Cells, len(x.File.Cells))
+		}
+	}
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +175,11 @@ func TestShortTime(t *testing.T) {
 	}
 	if known[0] != 20 || known[4] != 0 || x.File.Complete {
 		t.Errorf("cells with intervals by tier: %v, complete %t", known, x.File.Complete)
+	}
+	lacking, _ := x.Lacking()
+	unvisited := 100 - len(x.File.Cells)
+	if want := fmt.Sprintf("of 100 cells %d were not reached, and %d have too few launches for an interval", unvisited, len(lacking)-unvisited); x.Missing() == nil || x.Missing().Error() != want {
+		t.Errorf("%v, want %s", x.Missing(), want)
 	}
 }
 

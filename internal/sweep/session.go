@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/numa"
@@ -117,16 +119,40 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	return err, unsaved
 }
 
-// Doubts are what follows from a file's cells and speaks against some of them, of which
-// so many lack samples.
-func Doubts(f *params.File, lacking int) (all []error) {
-	if lacking > 0 {
-		have := " have"
-		if lacking == 1 {
-			have = " has"
-		}
-		all = append(all, fmt.Errorf("%s too few samples for an interval, the least worth first: %w", printable.Count(lacking, "cell")+have, f.Completion()))
+// Missing says what was not reached, and of what there are too few samples; nil where
+// all is there.
+func (s *Session) Missing() error {
+	how := s.Experiment.Missing()
+	if how == nil {
+		return nil
 	}
+	name := func(c engine.Cell) string {
+		if c.Survey == transfers.Survey.Name {
+			return transfers.Names[c.Kind]
+		}
+		return c.Survey
+	}
+	lacking, _ := s.Lacking()
+	all, of := make(map[string]int), make(map[string]int)
+	for _, c := range s.Cells {
+		all[name(c)]++
+	}
+	for _, c := range lacking {
+		of[name(c)]++
+	}
+	var parts []string
+	for _, what := range slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(of[b]-of[a], strings.Compare(a, b)) }) {
+		part := fmt.Sprintf("%d of %d %s", of[what], all[what], what)
+		if of[what] == all[what] {
+			part = fmt.Sprintf("all %d of %s", all[what], what)
+		}
+		parts = append(parts, part)
+	}
+	return fmt.Errorf("%w (%s)", how, strings.Join(parts, ", "))
+}
+
+// Doubts are what follows from a file's cells and speaks against some of them.
+func Doubts(f *params.File) (all []error) {
 	if broken := f.Bounds(); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {

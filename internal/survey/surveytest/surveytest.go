@@ -59,8 +59,8 @@ func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request) *par
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := x.Lacking(); n > 0 || len(f.Cells) != len(x.Cells) || !f.Complete {
-		t.Fatalf("%d cells of %d, %d without an interval, complete %t", len(f.Cells), len(x.Cells), n, f.Complete)
+	if missing := x.Missing(); missing != nil || len(f.Cells) != len(x.Cells) || !f.Complete {
+		t.Fatalf("%d cells of %d, complete %t: %v", len(f.Cells), len(x.Cells), f.Complete, missing)
 	}
 	if err := f.Validate(); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 )
 
 // Survey is what every sweep measures.
@@ -20,11 +21,17 @@ var Survey = survey.Register(&survey.Survey{
 	Decode: survey.Decoder[Request],
 })
 
+// Names are what cells are of, in a sentence.
+var Names = map[params.Kind]string{
+	params.TransferCell: "transfers", params.NullCell: "y", params.CopyCell: "copies", params.OwnCell: "own copies", params.MessageCell: "messages",
+	params.OverheadCell: "o", params.GammaCell: "γ", params.PRTTCell: "round trips",
+}
+
 // A Request is a plan.
 type Request struct{ params.Plan }
 
 // Cells are all of the plan, by worth: segments at every τ before other sizes, those of
-// the first setup before others, γ last.
+// the first setup before others, γ last, one operator after the other.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, k := range Keys(r.Plan, m.Allowed.Len()) {
 		tr, _, err := trial(r.Plan, k)
@@ -43,24 +50,47 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, nil, nil
 }
 
-// tier says how much a cell is worth where time is short.
+// tier says how much a cell is worth where time is short: predictions need every τ of
+// a size, and γ of the operator that they are asked for.
 func (r Request) tier(k params.Key) int {
+	const rounds, copies = 4, 2*4 + 2 // of a setup; after transfers
 	switch {
-	case k.Kind == params.NullCell, k.Kind == params.TransferCell && k.Bytes == r.SegmentBytes:
+	case k.Kind == params.NullCell, k.Kind == params.OverheadCell, k.Kind == params.TransferCell && k.Bytes == r.SegmentBytes:
 		return 0
 	case k.Kind == params.MessageCell, k.Kind == params.TransferCell && (k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]):
-		return 1
-	case k.Kind == params.TransferCell, k.Kind == params.OwnCell:
-		return 2
+		return r.round(k)
+	case k.Kind == params.TransferCell:
+		return rounds + r.round(k)
+	case k.Kind == params.OwnCell:
+		return 2*rounds + 1
 	case k.Kind == params.CopyCell, k.Kind == params.PRTTCell:
-		return 3
-	case slices.Contains(common, k.Operator):
-		return 4
+		return copies
 	}
-	return 5
+	if i := slices.Index(common, k.Operator); i >= 0 {
+		return copies + 1 + i
+	}
+	return copies + 1 + len(common) + slices.IndexFunc(operators(r.Plan), func(o reduce.Operator) bool { return o.Name == k.Operator })
 }
 
-// common are the operators that programs use most.
+// round is when it is the turn of a transfer's size, from 1 to 4: those with others between
+// them first, so that what is not reached lies between neighbours, off cache one later.
+func (r Request) round(k params.Key) (n int) {
+	switch i := slices.Index(r.Sizes, k.Bytes); {
+	case i%8 == 0, i == len(r.Sizes)-1:
+		n = 1
+	case i%2 == 0:
+		n = 2
+	default:
+		n = 3
+	}
+	if k.OffCache {
+		n++
+	}
+	return n
+}
+
+// common are the operators that programs use most, the first most of all: it is what
+// predictions take unless they are told another.
 var common = []string{"SUM_I", "SUM_R", "MAX_R"}
 
 // Open prepares for samples.

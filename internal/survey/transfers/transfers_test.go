@@ -111,10 +111,11 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// Where time is short, y and segments come first, operators that few use last.
+// Where time is short, y and segments come first, sizes with others between them before
+// those, and γ last: SUM before others, one operator after the other.
 func TestTiers(t *testing.T) {
 	m := &numa.Machine{Allowed: numa.SetOf(0, 1)}
-	cells, _, err := Request{params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192},
+	cells, _, err := Request{params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 64, 1024, 8192},
 		Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}}.Cells(m)
 	if err != nil {
 		t.Fatal(err)
@@ -123,9 +124,12 @@ func TestTiers(t *testing.T) {
 	for _, c := range cells {
 		tier[fmt.Sprint(c.Kind, c.Bytes, c.Operator)] = c.Tier
 	}
-	order := []string{"null0", "transfer8192", "transfer64", "copy64", "gamma64SUM_I", "gamma64MAXLOC_R"}
+	if tier["transfer8192"] != tier["null0"] || tier["overhead0"] != tier["null0"] {
+		t.Errorf("tiers %v: segments, y and o are of the first", tier)
+	}
+	order := []string{"null0", "transfer1", "transfer1024", "transfer64", "copy64", "gamma64SUM_I", "gamma64SUM_R", "gamma64MAX_R", "gamma64MAX_I", "gamma64MAXLOC_R"}
 	for i := 1; i < len(order); i++ {
-		if tier[order[i]] < tier[order[i-1]] || i == len(order)-1 && tier[order[i]] <= tier[order[0]] {
+		if tier[order[i]] <= tier[order[i-1]] {
 			t.Errorf("%s is of tier %d, %s of %d", order[i-1], tier[order[i-1]], order[i], tier[order[i]])
 		}
 	}
