@@ -7,18 +7,13 @@ import (
 )
 
 // A whole segment costs what it costs in its message, all else what it costs by
-// itself, and a transfer alone half a synchronisation less.
+// itself.
 func TestInContext(t *testing.T) {
-	waits := func(tau int) (float64, bool) { return 10, false }
 	c := InContext{Parameters: plain{}, Segment: 1000, Message: 5000}
-	alone := c
-	alone.Alone = waits
 	for _, tt := range []struct{ got, want float64 }{
 		{first(c.L(1000, 2)), l(5000, 2)},
 		{first(c.L(999, 2)), l(999, 2)},
 		{first(InContext{Parameters: plain{}, Segment: 1000, Message: 500}.L(1000, 2)), l(1000, 2)},
-		{first(alone.L(999, 1)), l(999, 1) - 5},
-		{first(alone.L(1000, 2)), l(5000, 2)},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%g, want %g", tt.got, tt.want)

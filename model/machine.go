@@ -33,7 +33,6 @@ type channels struct {
 type measured struct {
 	segments, whole *params.Table
 	y               *params.Curve // nil where it was not measured
-	isolated        bool          // a transfer alone is one between two processes
 	apart           bool          // workers receive beside what they send
 }
 
@@ -132,7 +131,7 @@ func (m *machine) channels(f *params.File, setup string, placement numa.Policy, 
 }
 
 func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bool) (s *measured, err error) {
-	s = &measured{apart: setup == params.Sendrecv, isolated: slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Isolated })}
+	s = &measured{apart: setup == params.Sendrecv}
 	if s.segments, err = f.SegmentTable(setup, placement, offCache); err != nil {
 		return nil, err
 	}
@@ -153,11 +152,7 @@ func (m machine) call(bytes, touched, segment int) TauLop {
 		if segment != m.segment {
 			return s.whole
 		}
-		context := InContext{Parameters: s.segments, Segment: segment, Message: s.messageOf(bytes, touched)}
-		if s.isolated && s.y != nil {
-			context.Alone = s.waits
-		}
-		return context
+		return InContext{Parameters: s.segments, Segment: segment, Message: s.messageOf(bytes, touched)}
 	})
 }
 

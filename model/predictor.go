@@ -21,6 +21,7 @@ type Predictor struct {
 	Transfers *params.Curve // L(m,τ) of whole messages, in seconds; nil under mlognp
 	Packing   *params.Curve // p(m,d) of Stride, in seconds; nil without
 	Largest   int           // m that was measured, in bytes
+	InContext bool          // a segment costs what it costs in a message of the call's size, see InContext
 	// NoGamma is why reductions cannot be costed, nil where they can.
 	NoGamma error
 	// Warnings are what the file says or lacks that speaks against costs.
@@ -94,7 +95,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p.Warnings = append(p.Warnings, fmt.Errorf("%s, which is no time: what needs it is not known and is not ranked", zeros))
 	}
 	p.Channel = p.channel(f, c.Setup)
-	if below := f.BelowZero(p.Placement, p.OffCache, c.Model != "libtaulop"); below != nil && c.Model != "loggp" {
+	if below := f.BelowZero(p.Placement, p.OffCache); below != nil && c.Model != "loggp" {
 		p.Warnings = append(p.Warnings, below)
 	}
 	taulop, err := p.taulop(f, c.Setup)
@@ -184,6 +185,7 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 			return nil, err
 		}
 	}
+	p.InContext = p.Segments() && p.Segment == machine.segment
 	p.Warnings = append(p.Warnings, machine.warnings...)
 	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()

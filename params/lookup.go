@@ -17,23 +17,21 @@ import (
 // travels in segments. An empty setup or placement is the first of the plan.
 //
 // The column τ = 1 is the setup "isolated", two processes of whom only one copies at
-// a time, where the file has it, else the setup's own.
+// a time, as Alone has it, where the file has it, else the setup's own.
 //
 // Of a sweep that is not finished it has those sizes that are complete, see Lacking. It
 // fails where the file has no such transfers, or fewer than two such sizes.
 func (f *File) Table(setup string, placement numa.Policy, offCache bool) (*Table, error) {
-	return f.table(setup, placement, offCache, Cell.Whole, false)
+	return f.table(setup, placement, offCache, Cell.Whole)
 }
 
 // SegmentTable is as Table, but a message that travels in segments counts as one
-// of them: beyond a segment its rows are what L(S,τ) becomes in longer messages. Its
-// o(m) goes with transfers that are alone as Alone has them, though its column τ = 1 has
-// them as they were measured.
+// of them: beyond a segment its rows are what L(S,τ) becomes in longer messages.
 func (f *File) SegmentTable(setup string, placement numa.Policy, offCache bool) (*Table, error) {
-	return f.table(setup, placement, offCache, Cell.Segment, true)
+	return f.table(setup, placement, offCache, Cell.Segment)
 }
 
-func (f *File) table(setup string, placement numa.Policy, offCache bool, value func(Cell) fit.Estimate, alone bool) (*Table, error) {
+func (f *File) table(setup string, placement numa.Policy, offCache bool, value func(Cell) fit.Estimate) (*Table, error) {
 	setup, placement = f.first(setup, placement)
 	g := f.transfers(TransferCell, setup, placement, offCache)
 	if len(g.taus) == 0 {
@@ -43,7 +41,7 @@ func (f *File) table(setup string, placement numa.Policy, offCache bool, value f
 	if err != nil && len(curve.Sizes) < 2 {
 		return nil, err
 	}
-	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache, alone), Lacking: err}, nil
+	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache), Lacking: err}, nil
 }
 
 // OffCacheOnly tells a plan whose user buffers are never in cache.
@@ -182,18 +180,18 @@ func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bo
 	}
 }
 
-// transfers is the grid of a setup's cells of a kind, τ = 1 from Isolated where it
-// is there.
+// transfers is the grid of a setup's cells of a kind, τ = 1 from Isolated, as Alone has
+// it, where it is there.
 func (f *File) transfers(kind Kind, setup string, placement numa.Policy, offCache bool) grid {
 	same := func(c *Cell) bool { return c.Kind == kind && c.Placement == placement && c.OffCache == offCache }
 	isolated := setup != Isolated && slices.ContainsFunc(f.Cells, func(c Cell) bool { return same(&c) && c.Setup == Isolated && c.Tau == 1 })
 	g := f.grid(func(c *Cell) bool { return same(c) && c.Setup == setup && !(isolated && c.Tau == 1) })
-	if len(g.taus) == 0 || !isolated {
+	if len(g.taus) == 0 && setup != Isolated {
 		return g
 	}
 	for i := range f.Cells {
 		if c := &f.Cells[i]; same(c) && c.Setup == Isolated && c.Tau == 1 {
-			g.add(c)
+			g.add(f.Alone(c))
 		}
 	}
 	return g

@@ -81,8 +81,9 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// τ = 1 is that of two processes, not of one that copies within its cache.
-	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{100, 120, 240}, {3000, 4000, 6000}})
+	// τ = 1 is that of two processes, not of one that copies within its cache, less half
+	// of y(1) for each transfer.
+	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{70, 120, 240}, {2940, 4000, 6000}})
 	sameTimes(t, "o(m)", [][]float64{whole.Overheads}, [][]float64{{10 + 100*64./16384, 110}})
 	if !reflect.DeepEqual(whole.Transfers.Sizes, []int{64, 16384}) || !reflect.DeepEqual(whole.Transfers.Taus, []int{1, 2, 4}) {
 		t.Errorf("over %v and %v", whole.Transfers.Sizes, whole.Transfers.Taus)
@@ -91,12 +92,12 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{100, 120, 240}, {1500, 2000, 3000}})
+	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{70, 120, 240}, {1470, 2000, 3000}})
 	alone, err := f.Table(Isolated, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameTimes(t, "isolated", alone.Transfers.Times, [][]float64{{100}, {3000}})
+	sameTimes(t, "isolated", alone.Transfers.Times, [][]float64{{70}, {2940}})
 	y, err := f.Y("", "")
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +229,7 @@ func TestFill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameTimes(t, "filled", full.Transfers.Times, [][]float64{{100, 120, 180, 240}, {100, 120, 180, 240}, {3000, 4000, 5000, 6000}})
+	sameTimes(t, "filled", full.Transfers.Times, [][]float64{{70, 120, 180, 240}, {70, 120, 180, 240}, {2940, 4000, 5000, 6000}})
 	if !reflect.DeepEqual(full.Transfers.Sizes, []int{1, 64, 16384}) || !reflect.DeepEqual(full.Transfers.Taus, []int{1, 2, 3, 4}) {
 		t.Errorf("over %v and %v", full.Transfers.Sizes, full.Transfers.Taus)
 	}

@@ -23,9 +23,8 @@ type Overhead struct {
 // nearest to them (placement "" is the plan's first): from messages of an MPI library where the file has some, else of our
 // own, else as it was published. A message of k segments has two transfers that are
 // alone and k−1 of two at once, eq. (10): those as ping has them, or where that was not
-// measured the plan's first setup. Transfers that are alone are as in Alone if alone is
-// true, and as they were measured otherwise.
-func (f *File) Overheads(placement numa.Policy, offCache, alone bool) (all []Overhead) {
+// measured the plan's first setup. Transfers that are alone are as in Alone.
+func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) {
 	_, placement = f.first("", placement)
 	var kind func(*Cell) bool
 	for _, kind = range []func(*Cell) bool{
@@ -46,7 +45,7 @@ func (f *File) Overheads(placement numa.Policy, offCache, alone bool) (all []Ove
 		o := Overhead{Bytes: c.Bytes, Message: fit.Median(nil), Time: c.Time}
 		if c.Kind == MessageCell {
 			var known bool
-			if o.Time, known = f.beyondTransfers(c, alone); !known {
+			if o.Time, known = f.beyondTransfers(c); !known {
 				continue
 			}
 			o.Message = c.Time
@@ -59,7 +58,7 @@ func (f *File) Overheads(placement numa.Policy, offCache, alone bool) (all []Ove
 
 // beyondTransfers is what a message takes beyond its transfers, launch by launch: what
 // slows a whole launch is not in it. It is not known where transfers were not measured.
-func (f *File) beyondTransfers(message *Cell, alone bool) (o fit.Estimate, known bool) {
+func (f *File) beyondTransfers(message *Cell) (o fit.Estimate, known bool) {
 	type part struct {
 		*Cell
 		times float64 // what of the cell's time is taken off
@@ -70,9 +69,7 @@ func (f *File) beyondTransfers(message *Cell, alone bool) (o fit.Estimate, known
 		if c == nil {
 			return false
 		}
-		if alone {
-			c = f.Alone(c)
-		}
+		c = f.Alone(c)
 		parts = append(parts, part{c, float64(times) / float64(max(1, c.Transfers)*max(1, c.K))})
 		return true
 	}
@@ -124,10 +121,10 @@ func (f *File) transfer(setup string, message *Cell, tau int) *Cell {
 
 // BelowZero says where o(m) is below zero, beyond its interval if that is known, and
 // so taken for 0; it is nil where it is nowhere. See Overheads.
-func (f *File) BelowZero(placement numa.Policy, offCache, alone bool) error {
+func (f *File) BelowZero(placement numa.Policy, offCache bool) error {
 	_, placement = f.first("", placement)
 	var sizes []string
-	for _, o := range f.Overheads(placement, offCache, alone) {
+	for _, o := range f.Overheads(placement, offCache) {
 		switch {
 		case o.Time.Known() && o.Time.Hi < 0:
 			sizes = append(sizes, fmt.Sprintf("%s ns of m = %d", interval(o.Time), o.Bytes))
@@ -143,9 +140,9 @@ func (f *File) BelowZero(placement numa.Policy, offCache, alone bool) error {
 }
 
 // overheads is o(m) in seconds at each size, 0 where there is none or it is below zero.
-func (f *File) overheads(sizes []int, placement numa.Policy, offCache, alone bool) []float64 {
+func (f *File) overheads(sizes []int, placement numa.Policy, offCache bool) []float64 {
 	o := make([]float64, len(sizes))
-	all := f.Overheads(placement, offCache, alone)
+	all := f.Overheads(placement, offCache)
 	if len(all) == 0 {
 		return o
 	}

@@ -27,38 +27,32 @@ func TestOverheadsOfMessages(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		messages map[int]float64
-		alone    bool
 		want     []float64 // o, ns, m rising
 		table    []float64 // as a table has them
 		below    string
 	}{
-		{"as measured", map[int]float64{64: 230, 16384: 5100}, false, []float64{30, 100}, []float64{30, 100}, ""},
-		{"alone", map[int]float64{64: 230, 16384: 5100}, true, []float64{90, 160}, []float64{90, 160}, ""},
-		{"below zero", map[int]float64{64: 150, 16384: 5100}, false, []float64{-50, 100}, []float64{0, 100},
+		{"two sizes", map[int]float64{64: 230, 16384: 5100}, []float64{90, 160}, []float64{90, 160}, ""},
+		{"below zero", map[int]float64{64: 90, 16384: 5100}, []float64{-50, 160}, []float64{0, 160},
 			"o(m) is below zero (placement local, in cache), -50 ns of m = 64: a message alone took less than its transfers"},
-		{"a size without transfers", map[int]float64{64 + (16384-64)/2: 3700}, false, []float64{3700 - 2*800 - 0}, []float64{2100, 2100}, ""},
+		{"a size without transfers", map[int]float64{64 + (16384-64)/2: 3700}, []float64{3700 - 2*(800-30)}, []float64{2160, 2160}, ""},
 	} {
 		f := messages(tt.messages)
 		if tt.name == "a size without transfers" { // of one segment
 			f.Plan.SegmentBytes = 16384
 		}
 		var got []float64
-		for _, o := range f.Overheads("", false, tt.alone) {
+		for _, o := range f.Overheads("", false) {
 			got = append(got, math.Round(o.Time.Center*1e6)/1e6)
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: o = %v ns, want %v", tt.name, got, tt.want)
 		}
-		read := f.Table
-		if tt.alone {
-			read = f.SegmentTable
-		}
-		table, err := read("", "", false)
+		table, err := f.Table("", "", false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sameTimes(t, tt.name, [][]float64{table.Overheads}, [][]float64{tt.table})
-		err = f.BelowZero("", false, tt.alone)
+		err = f.BelowZero("", false)
 		if (err == nil) != (tt.below == "") || err != nil && !strings.Contains(err.Error(), tt.below) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -84,7 +78,7 @@ func TestOverheadsByLaunches(t *testing.T) {
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Isolated })
 	add(Key{Kind: TransferCell, Setup: Isolated, Bytes: 64}, 200)
 	add(Key{Kind: MessageCell, Bytes: 64, Variant: Segmented}, 210)
-	o := f.Overheads("", false, true)
+	o := f.Overheads("", false)
 	if len(o) != 1 || o[0].Time.Center != 20 || o[0].Time.Lo != 10 || o[0].Time.Hi != 30 || o[0].Time.N != 7 {
 		t.Errorf("%+v, want 10 times 1, 2 and 3", o)
 	}
@@ -97,8 +91,8 @@ func TestWhoseOverheads(t *testing.T) {
 	f.Cells = append(f.Cells,
 		Cell{Key: Key{Kind: OverheadCell, Placement: numa.Local, Tau: 1}, Time: exactly(7)},
 		Cell{Key: Key{Kind: MessageCell, Placement: numa.Local, Tau: 1, Bytes: 64, Variant: "PingPong"}, Time: fit.Median([]float64{900})})
-	for _, want := range []float64{700, 30, 7} {
-		o := f.Overheads("", false, false)
+	for _, want := range []float64{760, 90, 7} {
+		o := f.Overheads("", false)
 		if len(o) != 1 || o[0].Time.Center != want {
 			t.Errorf("%+v, want %g", o, want)
 		}

@@ -20,7 +20,7 @@ func (f *File) Transfers() []Transfers {
 			t := Transfers{Key: key}
 			for _, tau := range g.taus {
 				if c := g.cells[[2]int{key.Bytes, tau}]; c != nil {
-					t.Cells = append(t.Cells, f.Alone(c))
+					t.Cells = append(t.Cells, c)
 				}
 			}
 			all = append(all, t)

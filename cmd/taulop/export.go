@@ -130,7 +130,7 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 	if err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
-	if below := f.BelowZero(placement, offCache, false); below != nil {
+	if below := f.BelowZero(placement, offCache); below != nil {
 		notes = append(notes, below.Error())
 	}
 	if lacking != nil {
@@ -175,6 +175,9 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 		if err := put(out, file.path, whole); err != nil {
 			return err
 		}
+	}
+	if f.Plan.Swept() {
+		notes = append(notes, "SHM.txt has no intervals, no y(τ), other setups or placements, and not what a segment costs within longer messages: predictions from it differ from those of "+req.file)
 	}
 	for _, note := range notes {
 		tell(errOut, "%s", note)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
 
@@ -38,7 +39,11 @@ func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
 func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 	doc := &Explanations{}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
-		doc.Calls = append(doc.Calls, Explain(s, cost, p))
+		e := Explain(s, cost, p)
+		if size := c.Predictor.Segment; c.Predictor.Model == "taulop" && c.Predictor.InContext && p.Bytes > size {
+			e.Context = fmt.Sprintf("L(S,τ) is that of a segment within this call's messages, which is not that of a message of %s", view.Bytes(size))
+		}
+		doc.Calls = append(doc.Calls, e)
 	})
 	return doc, err
 }

@@ -51,6 +51,7 @@ type Explanation struct {
 	Described string         `json:"described"` // where the algorithm is
 	Symbols   string         `json:"symbols"`   // of the formula
 	Formula   string         `json:"formula"`
+	Context   string         `json:"context,omitempty"` // what L(S,τ) is, where it depends on the message
 	Terms     []ExplainTerm  `json:"terms"`
 	Stages    []ExplainStage `json:"stages"`
 }
@@ -127,6 +128,9 @@ func (e *Explanation) WriteText(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "  Θ = %s\n  %s\n", e.Formula, e.Symbols)
+	if e.Context != "" && strings.Contains(e.Formula, "(S,") {
+		fmt.Fprintf(w, "  %s\n", e.Context)
+	}
 	for _, mark := range model.Marks {
 		if strings.Contains(e.Formula, mark[0]) {
 			fmt.Fprintf(w, "  L%s: transfers of %s\n", mark[0], mark[1])
@@ -247,12 +251,17 @@ func (c *Comparison) WriteText(w io.Writer) {
 	for _, in := range c.Intervals {
 		advantage := fmt.Sprintf("up to %s times", view.Digits(in.Advantage, 0.05))
 		if len(in.Cheapest) == len(c.Algorithms) {
-			advantage = "the same"
+			if advantage = "the same"; c.Margin > 0 {
+				advantage = fmt.Sprintf("within %.3g %%", 100*c.Margin)
+			}
 		}
 		if in.Extrapolated {
 			advantage = "~ " + advantage
 		}
 		cheapest := strings.Join(in.Cheapest, " = ")
+		if len(in.Cheapest) > 1 && c.Margin > 0 {
+			cheapest = "no clear winner: " + strings.Join(in.Cheapest, ", ")
+		}
 		if in.Unknown {
 			advantage, cheapest = "?", "unknown, since the parameters have a time of 0"
 		}

@@ -59,7 +59,7 @@ func overheads(f *params.File, policy numa.Policy, off bool) []view.Table {
 		Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", policy, view.Cache(off)),
 		Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
 	}
-	for _, o := range f.Overheads(policy, off, true) {
+	for _, o := range f.Overheads(policy, off) {
 		if !math.IsNaN(o.Message.Center) {
 			t.Add(view.Bytes(o.Bytes), view.Center(o.Message), view.Center(o.Time), view.Interval(o.Time))
 		}
@@ -95,7 +95,16 @@ func transfers(f *params.File, at map[params.Key]params.Cell, setup string, poli
 		}
 		t.Columns = append(t.Columns, view.Numbers(name)...)
 	}
-	t.Columns = append(t.Columns, view.Numbers("A(τ)")...)
+	t.Columns = append(t.Columns, view.Numbers("A(τ)  ")...)
+	if keys[0].Setup == setups.Isolated.Name {
+		less := ""
+		y, ok := at[params.Key{Kind: params.NullCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}]
+		if ok {
+			less = fmt.Sprintf(", less half of y(1) = %s ns for each transfer", view.Center(y.Time))
+		}
+		t.Note("isolated is L(m,1), one transfer between two workers%s; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row", less)
+	}
+	above := false
 	for _, m := range f.Plan.Sizes {
 		var times []string
 		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and that of the largest τ
@@ -110,15 +119,23 @@ func transfers(f *params.File, at map[params.Key]params.Cell, setup string, poli
 			if k.Tau == 1 && tau == 0 {
 				one = f.Alone(&c).Whole()
 			}
-			last, tau = c.Whole(), k.Tau
+			if last, tau = c.Whole(), k.Tau; k.Setup == setups.Isolated.Name {
+				last = one
+			}
 			times = append(times, view.Center(last))
 		}
 		concurrency := ""
 		if tau > 1 && one.Center > 0 {
 			A := fit.Concurrency(tau, one, last)
-			concurrency = view.Digits(A.Center, max(0.01, (A.Hi-A.Lo)/2))
+			concurrency = fmt.Sprintf("%.2f  ", A.Center)
+			if A.Center > float64(tau) {
+				concurrency, above = fmt.Sprintf("%.2f ↑", A.Center), true
+			}
 		}
 		t.Add(view.Bytes(m), times, concurrency)
+	}
+	if above {
+		t.Note("↑ more than τ: a transfer alone costs more than one of several, see docs/method.md")
 	}
 	return t
 }

@@ -161,7 +161,7 @@ func Doubts(f *params.File) (all []error) {
 	}
 	for _, policy := range f.Plan.Policies {
 		for _, off := range f.Plan.Caches {
-			if below := f.BelowZero(policy, off, true); below != nil {
+			if below := f.BelowZero(policy, off); below != nil {
 				all = append(all, below)
 			}
 		}

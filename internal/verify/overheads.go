@@ -31,7 +31,7 @@ func TakeOverheads(f *params.File, times []mpibench.Time, off bool) error {
 		ns := samples[key.Bytes]
 		f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Median(ns), Samples: params.Samples(ns...)})
 	}
-	if len(f.Overheads(key.Placement, off, true)) == 0 {
+	if len(f.Overheads(key.Placement, off)) == 0 {
 		return errors.New("no time of PingPong of IMB-MPI1 or of osu_latency is of a size, placement and state of the cache that there are isolated transfers of")
 	}
 	return nil
