@@ -11,8 +11,8 @@ import (
 )
 
 // conclude says which machine carries more transfers, from which τ on, and which
-// moves more bytes. A machine leads at a τ when its value is above all others',
-// beyond the intervals where they are known.
+// moves more bytes. A machine leads at a τ when its value is above all others', by a test;
+// where there is none, nobody is said to.
 func (t *Table) conclude(test fit.Test) string {
 	var common []int // τ that all rows have
 	for _, tau := range t.Taus {
@@ -44,9 +44,20 @@ func (t *Table) carries(taus []int, test fit.Test) string {
 		return "A(τ) is not compared, since L(m,1) is not the same on all machines."
 	}
 	ranking := t.ranking(last, A)
+	if !t.tested(last, test, func(p Point) fit.Replicates {
+		if p.AReplicates.Launches() == 0 && p.A.Known() { // samples without launches: A has an interval
+			return p.Replicates
+		}
+		return p.AReplicates
+	}) {
+		return fmt.Sprintf("Who carries more transfers at once was not tested (A(%d): %s).", last, t.list(ranking, last, A, "%.2f"))
+	}
 	from := t.leadsFrom(ranking[0], taus, func(leader, other *Row, tau int) bool {
 		a, b := leader.point(tau), other.point(tau)
-		return leads(a.A, a.AReplicates, b.A, b.AReplicates, test)
+		if a.AReplicates.Launches() == 0 || b.AReplicates.Launches() == 0 {
+			return above(a.A, b.A)
+		}
+		return larger(a.AReplicates, b.AReplicates, test)
 	})
 	if from == 0 {
 		return fmt.Sprintf("No machine carries more transfers at once than the others, beyond the intervals (A(%d): %s).", last, t.list(ranking, last, A, "%.2f"))
@@ -64,12 +75,12 @@ func (t *Table) moves(taus []int, test fit.Test) string {
 		}
 	}
 	ranking := t.ranking(last, B)
+	if !t.tested(last, test, func(p Point) fit.Replicates { return p.Replicates }) {
+		return fmt.Sprintf("Who moves more bytes a second was not tested (τ = %d: %s GB/s).", last, t.list(ranking, last, B, "%#.3g"))
+	}
 	from := t.leadsFrom(ranking[0], taus, func(leader, other *Row, tau int) bool {
 		a, b := leader.point(tau), other.point(tau)
-		if a.Replicates.Launches() == 0 || b.Replicates.Launches() == 0 {
-			return above(a.Bandwidth, b.Bandwidth)
-		}
-		return leads(b.L, b.Replicates, a.L, a.Replicates, test) // less time is more bandwidth
+		return larger(b.Replicates, a.Replicates, test) // less time is more bandwidth
 	})
 	if from == 0 {
 		return fmt.Sprintf("None moves more bytes a second, beyond the intervals (τ = %d: %s GB/s).", last, t.list(ranking, last, B, "%#.3g"))
@@ -100,15 +111,17 @@ func above(e, o fit.Estimate) bool {
 	return lo > hi
 }
 
-// leads reports whether the first of two quantities is larger, by a test where both
-// have replicates: intervals over the launches of one session say nothing about
-// another hour.
-func leads(e fit.Estimate, of fit.Replicates, o fit.Estimate, than fit.Replicates, test fit.Test) bool {
-	if of.Launches() == 0 || than.Launches() == 0 {
-		return above(e, o)
-	}
-	d := test.Compare(than, of)
+// larger reports whether the first of two quantities is, by a test: intervals over the
+// launches of one session say nothing about another hour.
+func larger(a, b fit.Replicates, test fit.Test) bool {
+	d := test.Compare(b, a)
 	return d.Tested && d.P < level && d.Ratio > 1
+}
+
+// tested tells whether all rows have at tau what a test takes.
+func (t *Table) tested(tau int, test fit.Test, of func(Point) fit.Replicates) bool {
+	first := of(t.Rows[0].point(tau))
+	return !slices.ContainsFunc(t.Rows[1:], func(r Row) bool { return !test.Compare(first, of(r.point(tau))).Tested })
 }
 
 // point is what a row has at tau.

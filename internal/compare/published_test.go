@@ -82,8 +82,8 @@ func TestPublishedMachines(t *testing.T) {
 		t.Errorf("lusitania saturates at %+v", s)
 	}
 	for _, want := range []string{
-		"lusitania carries more transfers at once from τ = 4 on (A(8): lusitania 5.00, metropolis 3.72).",
-		"lusitania moves more bytes a second at every τ from 1 to 8 (τ = 8: lusitania 21.7, metropolis 10.0 GB/s).",
+		"Who carries more transfers at once was not tested (A(8): lusitania 5.00, metropolis 3.72).",
+		"Who moves more bytes a second was not tested (τ = 8: lusitania 21.7, metropolis 10.0 GB/s).",
 	} {
 		if !strings.Contains(table.Conclusion, want) {
 			t.Errorf("no %q in %q", want, table.Conclusion)

@@ -10,11 +10,12 @@ const WorthwhileGain = 0.05
 type Saturation struct {
 	Tau     int  `json:"tau"`               // the smallest that no larger one outdoes
 	Reached bool `json:"reached"`           // false: the largest τ that was measured still adds
-	Unknown bool `json:"unknown,omitempty"` // samples are too few to tell, or a time is 0
+	Unknown bool `json:"unknown,omitempty"` // cannot be told: samples are too few, intervals too wide, or a time is 0
 }
 
 // saturation is the smallest τ for which no larger one moves more bytes a
-// second: more by WorthwhileGain, and beyond the intervals.
+// second: more by WorthwhileGain, and beyond the intervals. Where one may, and the
+// intervals do not say, it cannot be told.
 func saturation(points []Point) Saturation {
 	for _, p := range points {
 		if math.IsNaN(p.L.Center) || p.L.N > 0 && !p.L.Known() {
@@ -22,17 +23,19 @@ func saturation(points []Point) Saturation {
 		}
 	}
 	for i, p := range points {
-		outdone := false
+		outdone, perhaps := false, false
 		for _, more := range points[i+1:] {
-			outdone = outdone || more.outdoes(p)
+			gains := more.Bandwidth.Center > (1+WorthwhileGain)*p.Bandwidth.Center
+			outdone = outdone || gains && above(more.Bandwidth, p.Bandwidth)
+			perhaps = perhaps || gains
 		}
-		if !outdone {
+		switch {
+		case outdone:
+		case perhaps: // within the intervals
+			return Saturation{Unknown: true}
+		default:
 			return Saturation{Tau: p.Tau, Reached: i < len(points)-1}
 		}
 	}
 	return Saturation{}
-}
-
-func (p Point) outdoes(o Point) bool {
-	return p.Bandwidth.Center > (1+WorthwhileGain)*o.Bandwidth.Center && above(p.Bandwidth, o.Bandwidth)
 }

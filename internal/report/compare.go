@@ -143,7 +143,7 @@ func across(rows []compare.Row) (parts [][]compare.Row) {
 func timeCell(b compare.ComparedPoint) string {
 	text := view.Center(b.L)
 	if b.L.Known() {
-		text += fmt.Sprintf(" ±%2.0f %%", 100*b.L.Width())
+		text += fmt.Sprintf(" %6s", view.HalfWidth(b.L.Width()))
 	}
 	return text
 }
@@ -155,7 +155,11 @@ func concurrencyCell(b compare.ComparedPoint) string {
 	case !b.A.Known() || b.A.Lo == b.A.Hi:
 		return fmt.Sprintf("%.2f", b.A.Center)
 	}
-	return fmt.Sprintf("%.2f ±%.2f", b.A.Center, (b.A.Hi-b.A.Lo)/2)
+	half := (b.A.Hi - b.A.Lo) / 2
+	if half >= b.A.Center {
+		return view.Digits(b.A.Center, half) + " > ±100 %"
+	}
+	return fmt.Sprintf("%.2f ±%.2f", b.A.Center, half)
 }
 
 // ratioCell leaves room for the mark, so that digits stand below each other.
@@ -186,7 +190,7 @@ func sums(t *compare.Table) view.Table {
 			A = fmt.Sprintf("%s of %d", view.Digits(end.A.Center, 0.01), end.Tau)
 			switch {
 			case r.Saturation.Unknown:
-				saturates = "unknown"
+				saturates = "cannot tell"
 			case r.Saturation.Reached:
 				saturates = fmt.Sprintf("at τ = %d", r.Saturation.Tau)
 			default:

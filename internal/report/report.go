@@ -150,12 +150,12 @@ func WriteReach(w io.Writer, f *params.File) {
 	fmt.Fprintf(w, "%d cells in %.*f s, %s; ", len(f.Cells), decimals, f.Seconds, launches(f))
 	widths := f.Widths()
 	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
-	rest := fmt.Sprintf("±%s %% for 9 of 10", view.Digits(100*most, 1))
+	rest := view.HalfWidth(most) + " for 9 of 10"
 	if !(most <= math.MaxFloat64) {
 		rest = "too few samples for 9 of 10"
 	}
 	if half <= math.MaxFloat64 {
-		fmt.Fprintf(w, "95 %% intervals within ±%s %% for half of them, %s\n", view.Digits(100*half, 1), rest)
+		fmt.Fprintf(w, "95 %% intervals within %s for half of them, %s\n", view.HalfWidth(half), rest)
 	} else {
 		fmt.Fprintln(w, "samples are too few for intervals of half of them")
 	}

@@ -41,6 +41,18 @@ func Interval(e fit.Estimate) string {
 	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
 }
 
+// HalfWidth formats half of an interval, a share of its centre: ±9 %. A centre that is
+// known to no better than its own size is not known.
+func HalfWidth(share float64) string {
+	switch {
+	case !(share <= 1):
+		return "> ±100 %"
+	case share < 0.01:
+		return fmt.Sprintf("±%.1f %%", 100*share)
+	}
+	return fmt.Sprintf("±%.0f %%", 100*share)
+}
+
 // Coefficient formats a fitted number with its standard error; - for one that is
 // held at 0.
 func Coefficient(c fit.Coefficient) string {

@@ -107,7 +107,7 @@ func (s *summary) compare(row *compare.Row) (notes []string) {
 	}
 	s.Full = fmt.Sprintf("> %d", last.Tau)
 	if row.Saturation.Unknown {
-		s.Full = "unknown"
+		s.Full = "cannot tell"
 	} else if row.Saturation.Reached {
 		s.Full = fmt.Sprint(row.Saturation.Tau)
 	}
@@ -135,5 +135,5 @@ func value(e fit.Estimate) string {
 	case !e.Known() || e.Lo == e.Hi:
 		return view.Digits(e.Center, 0)
 	}
-	return fmt.Sprintf("%s ± %.2g %%", view.Center(e), 100*e.Width())
+	return view.Center(e) + " " + view.HalfWidth(e.Width())
 }
