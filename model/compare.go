@@ -9,7 +9,7 @@ import (
 // are the ones to take.
 type Interval struct {
 	From, To     int     // bytes, both within
-	Cheapest     []int   // which, several where their costs began equal
+	Cheapest     []int   // which, several where their costs began equal, within the margin
 	Advantage    float64 // at most, what the best of the others costs in multiples of them; 1 if there are none
 	Extrapolated bool    // somewhere, the cost of one of them
 	Unknown      bool    // some cost is, so that none is the cheapest
@@ -21,7 +21,8 @@ const perOctave = 64
 // Cheapest finds where which of several costs is the least, for all message
 // sizes between two. Who is the cheapest stays it until another one is cheaper
 // by more than the margin, a fraction: costs rise in steps of segments, and
-// without a margin algorithms that cost nearly the same alternate at each. It
+// without a margin algorithms that cost nearly the same alternate at each. For the
+// same reason several are the cheapest that begin within the margin of each other. It
 // looks at sizes 1/64 of an octave apart and bisects between neighbours that
 // differ, so a change of less width can escape it.
 func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) ([]Interval, error) {
@@ -48,21 +49,21 @@ func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) (
 			}
 			now.To = high - 1
 			intervals = append(intervals, now)
-			now = newInterval(high, at)
+			now = newInterval(high, at, margin)
 			if cs, err = costs(m); err != nil {
 				return nil, err
 			}
 		}
 		if now.From == 0 {
-			now = newInterval(m, cs)
+			now = newInterval(m, cs, margin)
 		}
 		now.include(m, cs)
 	}
 	return append(intervals, now), nil
 }
 
-// newInterval begins with those that cost the least.
-func newInterval(m int, costs []Cost) Interval {
+// newInterval begins with those that cost the least, and no more than the margin above.
+func newInterval(m int, costs []Cost, margin float64) Interval {
 	in := Interval{From: m, Advantage: 1}
 	if in.Unknown = anyUnknown(costs); in.Unknown {
 		in.To = m
@@ -70,7 +71,7 @@ func newInterval(m int, costs []Cost) Interval {
 	}
 	least := leastOf(costs)
 	for i, c := range costs {
-		if c.Seconds <= least*(1+1e-9) {
+		if c.Seconds <= least*(1+max(margin, 1e-9)) {
 			in.Cheapest = append(in.Cheapest, i)
 		}
 	}
@@ -98,9 +99,9 @@ func (in *Interval) include(m int, costs []Cost) {
 	}
 	worst, next := 0.0, math.Inf(1)
 	for i, c := range costs {
+		in.Extrapolated = in.Extrapolated || c.Extrapolated
 		if slices.Contains(in.Cheapest, i) {
 			worst = max(worst, c.Seconds)
-			in.Extrapolated = in.Extrapolated || c.Extrapolated
 		} else {
 			next = min(next, c.Seconds)
 		}

@@ -41,7 +41,9 @@ func TestCheapest(t *testing.T) {
 		{"a margin", 1, 1 << 20, 0.1, costs(linear, constant(1000)), []Interval{
 			{1, 1100, []int{0}, 1000, false, false}, {1101, 1 << 20, []int{1}, (1 << 20) / 1000., false, false}}},
 		{"within the margin all the way", 1, 1 << 20, 0.1, costs(linear, func(m float64) float64 { return m * 0.96875 }), []Interval{
-			{1, 1 << 20, []int{1}, 1 / 0.96875, false, false}}},
+			{1, 1 << 20, []int{0, 1}, 1, false, false}}},
+		{"a tie at first", 1, 1 << 20, 0.1, costs(constant(1000), func(m float64) float64 { return 1000 + m }), []Interval{
+			{1, 100, []int{0, 1}, 1, false, false}, {101, 1 << 20, []int{0}, 1 + (1<<20)/1000., false, false}}},
 		{"a threshold within a step of the grid", 8000, 32768, 0, costs(constant(1), step), []Interval{
 			{8000, 12287, []int{0}, 1e9, false, false}, {12288, 32768, []int{1}, 2, false, false}}},
 		{"beyond the tables", 4 << 20, 8 << 20, 0, costs(constant(1)), []Interval{{4 << 20, 8 << 20, []int{0}, 1, true, false}}},

@@ -32,6 +32,7 @@ type surveyRequest struct {
 	json     bool
 	file     string
 	quiet    bool
+	spread   bool // launches over all of the time
 }
 
 func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSet {
@@ -58,6 +59,7 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 	case given && req.time <= 0:
 		return nil, usagef("-time is %v: give a budget above zero, like 20s", req.time)
 	}
+	req.spread = given && req.launches == 0
 	if err := checkLaunches(req.launches); err != nil {
 		return nil, err
 	}
@@ -137,6 +139,9 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places}
 	x := &engine.Experiment{File: f, Time: req.time, Launches: req.launches}
+	if req.spread {
+		x.Over = req.time
+	}
 	more, err := survey.Add(x, s, t.Request, m)
 	if err != nil {
 		return usageError(err.Error())

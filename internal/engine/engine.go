@@ -46,7 +46,7 @@ type Experiment struct {
 	Cells    []Cell
 	Requests map[string]any // by survey: what its sampler is opened with
 	Time     time.Duration  // for all launches together
-	Over     time.Duration  // beyond Time: launches begin spread over it, and in between nothing is measured
+	Over     time.Duration  // from Time on: launches begin spread over it, and in between nothing is measured
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
 	Session  int            // of the file, that the launches belong to
 	Probes   []int          // cells that are visited at the beginning, the middle and the end of a launch too
@@ -212,7 +212,7 @@ func (r *run) plan(elapsed time.Duration) {
 
 // wait is for the moment at which a launch is to begin.
 func (r *run) wait(ctx context.Context) error {
-	if r.Over <= r.Time || r.launch == 0 {
+	if r.Over < r.Time || r.launch == 0 || r.launches == 0 {
 		return ctx.Err()
 	}
 	begin := r.began.Add(time.Duration(float64(r.Over) * float64(r.launch) / float64(r.launches)))

@@ -183,6 +183,28 @@ func TestShortTime(t *testing.T) {
 	}
 }
 
+// Launches that need little time are spread over all that was given, where that is asked.
+func TestSpread(t *testing.T) {
+	m := newSimulated()
+	m.cost = time.Millisecond
+	x := experiment(2, m)
+	x.Time, x.Launches = 900*time.Millisecond, LeastLaunches
+	x.Over = x.Time
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	began := func(i int) time.Time {
+		at, err := time.Parse(time.RFC3339Nano, x.File.Launches[i].Began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	if n := len(x.File.Launches); n != LeastLaunches || began(n-1).Sub(began(0)) < x.Time/2 {
+		t.Errorf("%d launches, the last %v after the first", n, began(n-1).Sub(began(0)))
+	}
+}
+
 // Cells of a group follow each other, and groups come in random order.
 func TestGroups(t *testing.T) {
 	m := newSimulated()
