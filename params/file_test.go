@@ -3,7 +3,9 @@ package params
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -465,7 +467,7 @@ func TestWriteFileReplaces(t *testing.T) {
 	if _, err := ReadFile(path); err != nil {
 		t.Error(err)
 	}
-	if _, err := ReadFile(filepath.Join(dir, "missing.json")); !os.IsNotExist(err) {
+	if _, err := ReadFile(filepath.Join(dir, "missing.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }

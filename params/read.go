@@ -12,13 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
 // ReadFile reads a native parameter file; see Read.
 func ReadFile(path string) (*File, error) {
-	in, err := os.Open(path)
+	in, err := infile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +116,10 @@ func (d *decoder) file() {
 	})
 	d.end()
 	if d.err != nil {
+		return
+	}
+	if _, rows := fields["rows"]; !known && rows {
+		d.fail(0, "this is no parameter file but what taulop verify wrote, or another result: parameters are what taulop sweep writes")
 		return
 	}
 	if !known {

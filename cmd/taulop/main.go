@@ -22,6 +22,7 @@
 //	taulop verify -against OUTPUT -params host.json [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
+//	taulop version
 //
 // Run taulop -h for the flags and examples.
 package main
@@ -34,6 +35,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -41,6 +43,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
 )
@@ -80,6 +83,9 @@ func find(args []string) (command, []string) {
 		if c, ok := commands[args[0]]; ok {
 			return c, args[1:]
 		}
+		if args[0] == "version" {
+			return command{run: version}, args[1:]
+		}
 		if args[0] == "help" {
 			return commands[""], []string{"-h"}
 		}
@@ -88,6 +94,19 @@ func find(args []string) (command, []string) {
 		}
 	}
 	return commands[""], args
+}
+
+// version says which program this is.
+func version(_ context.Context, out, _ io.Writer, args []string) error {
+	flags := flag.NewFlagSet("taulop version", flag.ContinueOnError)
+	if err := parse(flags, out, args, "Version says which taulop this is, and with which Go it was built.\n"); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return usagef("version takes no arguments, got %q", flags.Arg(0))
+	}
+	fmt.Fprintf(out, "taulop %s, %s %s/%s\n", provenance.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
 }
 
 // unknown is for a word that is no command.
@@ -148,6 +167,15 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 		flags.SetOutput(out)
 		flags.PrintDefaults()
 		return err
+	}
+	if name, missing := strings.CutPrefix(fmt.Sprint(err), "flag needs an argument: "); missing {
+		of := "a value"
+		if f := flags.Lookup(strings.TrimLeft(name, "-")); f != nil {
+			if quoted, _ := flag.UnquoteUsage(f); quoted != "" {
+				of = "its " + quoted
+			}
+		}
+		return usagef("%s is the last word and needs %s after it: %s -h shows what there is", name, of, flags.Name())
 	}
 	if err != nil {
 		hint := ""

@@ -85,6 +85,12 @@ func writable(file string) error {
 	return nil
 }
 
+// isFile tells a file that stands where a word is wanted.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
 // holdsParameters looks at the beginning of a file.
 func holdsParameters(path string) bool {
 	f, err := os.Open(path)

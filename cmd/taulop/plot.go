@@ -16,6 +16,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
@@ -150,6 +151,9 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 		return usagef("say which chart: taulop plot %s", plotKinds[0].example[len("taulop plot "):])
 	}
 	if err := req.choose(words[0]); err != nil {
+		if isFile(words[0]) {
+			return usagef("%s is a file: say first which chart, like %s", words[0], plotKinds[0].example)
+		}
 		return err
 	}
 	if req.files = words[1:]; len(req.files) == 0 {
@@ -285,7 +289,7 @@ func (req *plotRequest) verification() (*report.Verification, error) {
 	if len(req.files) > 1 {
 		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
 	}
-	f, err := os.Open(req.files[0])
+	f, err := infile.Open(req.files[0])
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not there: write it with taulop verify -json -o %[1]s", req.files[0])
 	} else if err != nil {

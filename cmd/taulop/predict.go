@@ -179,7 +179,10 @@ func (req *costRequest) choose(names []string) error {
 			return usagef("a message is no collective: take bcast:linear with -P 2, which is one message, or measure messages with taulop verify message")
 		}
 		found, err := collective.Find(name)
-		if err != nil {
+		switch {
+		case err != nil && isFile(name):
+			return usagef("%s is a file: name it with -params, and beside it a collective, like bcast", name)
+		case err != nil:
 			return usageError(err.Error())
 		}
 		for _, a := range found {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -23,7 +24,7 @@ var ErrMissing = errors.New("look how it is called, or measure it")
 // Read reads what taulop sweep or import wrote, or a table in the published text format.
 // An error is one sentence that begins with the path.
 func Read(path string) (m Machine, err error) {
-	f, err := os.Open(path)
+	f, err := infile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("%s is not there: %w", path, ErrMissing)
 	} else if err != nil {

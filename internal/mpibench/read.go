@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/decimal"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -32,7 +32,7 @@ const newest = math.MaxInt
 
 // ReadFile reads the output that path holds.
 func ReadFile(path string) (*Results, error) {
-	f, err := os.Open(path)
+	f, err := infile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,9 @@
 package mpibench
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -289,7 +291,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%.60q: %v, %v; want one line with %q", tt.text, got, err, tt.want)
 		}
 	}
-	if _, err := ReadFile(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+	if _, err := ReadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }

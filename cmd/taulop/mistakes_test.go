@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A mistake is answered in one sentence that says what to do.
+func TestMistakes(t *testing.T) {
+	dir := t.TempDir()
+	host := node(t, dir, "host", 1000, 0.3, 0.02, 1, 2)
+	verified := filepath.Join(dir, "verify.json")
+	if err := os.WriteFile(verified, []byte(`{"params":"swept","rows":[],"means":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ line, want string }{
+		{"plot " + host, "host.json is a file: say first which chart, like taulop plot "},
+		{"predict -P 2 " + host, "host.json is a file: name it with -params, and beside it a collective"},
+		{"explain -P 2 " + host, "host.json is a file: name it with -params"},
+		{"import " + host, "host.json is a parameter file of taulop already"},
+		{"import " + dir + "/none.txt", "none.txt is not there: look how it is called"},
+		{"import " + host + "/SHM.txt", "SHM.txt cannot be read: not a directory"},
+		{"predict -P 2 -params " + host + "/x bcast", "x cannot be read: not a directory"},
+		{"compare " + host + " " + verified, "this is no parameter file but what taulop verify wrote"},
+		{"sweep -resume", "-resume is the last word and needs its file after it"},
+		{"sweep -resume " + dir + "/none.json", "none.json is not there"},
+		{"version x", "version takes no arguments"},
+	} {
+		_, _, err := run(t, strings.Fields(tt.line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "open ") {
+			t.Errorf("%s: exit %d, %v; want %q", tt.line, exitStatus(err), err, tt.want)
+		}
+	}
+	if out, _, err := run(t, "version"); err != nil || !strings.HasPrefix(out, "taulop ") || !strings.Contains(out, " go1.") {
+		t.Errorf("version: %v, %s", err, out)
+	}
+}

@@ -1,0 +1,28 @@
+// Package infile opens files that a user has named, and says in a sentence why it cannot.
+package infile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Open opens a file for reading. The error is one sentence that begins with the path.
+func Open(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	var at *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, missing(path)
+	case errors.As(err, &at):
+		return nil, fmt.Errorf("%s cannot be read: %w", path, at.Err)
+	}
+	return f, err
+}
+
+// missing is of a file that is not there, fs.ErrNotExist.
+type missing string
+
+func (m missing) Error() string      { return string(m) + " is not there: look how it is called" }
+func (missing) Is(target error) bool { return target == fs.ErrNotExist }

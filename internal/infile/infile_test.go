@@ -1,0 +1,28 @@
+package infile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.json")
+	_, err := Open(path)
+	if !errors.Is(err, fs.ErrNotExist) || err.Error() != path+" is not there: look how it is called" {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if _, err = Open(filepath.Join(path, "b")); err == nil || err.Error() != path+"/b cannot be read: not a directory" {
+		t.Error(err)
+	}
+}
