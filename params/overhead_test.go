@@ -31,9 +31,9 @@ func TestOverheadsOfMessages(t *testing.T) {
 		table    []float64 // as a table has them
 		below    string
 	}{
-		{"alone", map[int]float64{64: 230, 16384: 5100}, []float64{90, 160}, []float64{90, 160}, ""},
-		{"below zero", map[int]float64{64: 100, 16384: 5100}, []float64{-40, 160}, []float64{0, 160},
-			"o(m) is below zero (placement local, in cache), -40 ns of m = 64: a message alone took less than its transfers"},
+		{"two sizes", map[int]float64{64: 230, 16384: 5100}, []float64{90, 160}, []float64{90, 160}, ""},
+		{"below zero", map[int]float64{64: 90, 16384: 5100}, []float64{-50, 160}, []float64{0, 160},
+			"o(m) is below zero (placement local, in cache), -50 ns of m = 64: a message alone took less than its transfers"},
 		{"a size without transfers", map[int]float64{64 + (16384-64)/2: 3700}, []float64{3700 - 2*(800-30)}, []float64{2160, 2160}, ""},
 	} {
 		f := messages(tt.messages)

@@ -45,6 +45,7 @@ func TestWriteSweep(t *testing.T) {
 		"   64K      7840\n",             // 8000 − 8·20, and the rest is not there yet
 		"isolated is L(m,1), one transfer between two workers, less half of y(1) = 40.0 ns for each transfer; A(τ)",
 		"↑ more than τ",
+		"o(m) in ns, placement local, in cache: what T(m), one message alone, takes beyond its transfers",
 		"   m  T(m)  o(m)  95 % interval of o\n  64   380   120  [106, 134]\n  8K  1950   -10  [-90, 70]\n",
 		"11 cells in 60 s, no launches; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
 	} {

@@ -23,7 +23,7 @@ var Survey = survey.Register(&survey.Survey{
 
 // Names are what cells are of, in a sentence.
 var Names = map[params.Kind]string{
-	params.TransferCell: "transfers", params.NullCell: "y", params.CopyCell: "copies", params.OwnCell: "own copies",
+	params.TransferCell: "transfers", params.NullCell: "y", params.CopyCell: "copies", params.OwnCell: "own copies", params.MessageCell: "messages",
 	params.OverheadCell: "o", params.GammaCell: "γ", params.PRTTCell: "round trips",
 }
 
@@ -55,14 +55,12 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 func (r Request) tier(k params.Key) int {
 	const rounds, copies = 4, 2*4 + 2 // of a setup; after transfers
 	switch {
-	case k.Kind == params.NullCell, k.Kind == params.TransferCell && k.Bytes == r.SegmentBytes:
+	case k.Kind == params.NullCell, k.Kind == params.OverheadCell, k.Kind == params.TransferCell && k.Bytes == r.SegmentBytes:
 		return 0
-	case k.Kind == params.TransferCell && (k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]):
+	case k.Kind == params.MessageCell, k.Kind == params.TransferCell && (k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]):
 		return r.round(k)
 	case k.Kind == params.TransferCell:
 		return rounds + r.round(k)
-	case k.Kind == params.MessageCell:
-		return rounds
 	case k.Kind == params.OwnCell:
 		return 2*rounds + 1
 	case k.Kind == params.CopyCell, k.Kind == params.PRTTCell:
