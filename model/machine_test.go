@@ -123,3 +123,30 @@ func TestRoundTripsOfAFile(t *testing.T) {
 		}
 	}
 }
+
+// In one launch two cores are closer than in another: o and gaps are those of launches,
+// not of the centres of cells, which may be of launches that differ.
+func TestRoundTripsByLaunches(t *testing.T) {
+	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
+	add := func(n, m, delay int, ns func(factor float64) float64, factors ...float64) {
+		c := params.Cell{Key: params.Key{Kind: params.PRTTCell, Placement: numa.Local, Tau: 1, N: n, Bytes: m, Delay: delay}}
+		for launch, factor := range factors {
+			if factor > 0 {
+				c.Samples = append(c.Samples, params.Sample{NS: ns(factor), Launch: int32(launch)})
+			}
+		}
+		c.Time = c.Replicates(f).Estimate()
+		f.Cells = append(f.Cells, c)
+	}
+	// o = 100 ns, times the factor; of the delayed trips only far launches are there.
+	all, far := []float64{1, 1, 1, 1, 3, 3, 3}, []float64{0, 0, 0, 0, 1, 1, 1}
+	for _, m := range []int{1, 1024} {
+		add(1, m, 0, func(x float64) float64 { return 1000 * x }, all...)
+		add(16, m, 0, func(x float64) float64 { return 1000*x + 15*200 }, all...)
+	}
+	add(16, 1, 5000, func(x float64) float64 { return 3*1000 + 15*5100 }, far...)
+	m, warnings, err := AssessLogGP(roundTrips(f, "", false))
+	if err != nil || len(warnings) > 0 || math.Abs(m.Overhead-1e-7) > 1e-12 || math.Abs(m.Latency-3e-7) > 1e-12 || math.Abs(m.Gap-2e-7) > 1e-12 {
+		t.Errorf("%+v, %v, %v; want o = 100, L = 300 and g = 200 ns", m, warnings, err)
+	}
+}

@@ -56,21 +56,17 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 	return slices.CompactFunc(all, func(a, b Overhead) bool { return a.Bytes == b.Bytes })
 }
 
-// beyondTransfers is what a message takes beyond its transfers, launch by launch: what
-// slows a whole launch is not in it. It is not known where transfers were not measured.
+// beyondTransfers is what a message takes beyond its transfers. It is not known where
+// transfers were not measured.
 func (f *File) beyondTransfers(message *Cell) (o fit.Estimate, known bool) {
-	type part struct {
-		*Cell
-		times float64 // what of the cell's time is taken off
-	}
-	var parts []part
+	var parts []Part
 	add := func(times int, setup string, tau int) bool {
 		c := f.transfer(setup, message, tau)
 		if c == nil {
 			return false
 		}
 		c = f.Alone(c)
-		parts = append(parts, part{c, float64(times) / float64(max(1, c.Transfers)*max(1, c.K))})
+		parts = append(parts, Part{c, float64(times) / float64(max(1, c.Transfers)*max(1, c.K))})
 		return true
 	}
 	k := 1
@@ -81,14 +77,26 @@ func (f *File) beyondTransfers(message *Cell) (o fit.Estimate, known bool) {
 	if k > 1 && !pairs || !add(2, Isolated, 1) {
 		return o, false
 	}
-	left := *message
+	return message.Less(f, parts...), true
+}
+
+// A Part is a cell's time, so many times.
+type Part struct {
+	*Cell
+	Times float64
+}
+
+// Less is what the cell takes beyond its parts, launch by launch: what slows a whole
+// launch is not in it. Where no launch visited all, it is the difference of centres.
+func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
+	left := *c
 	left.Samples = nil
-	for _, s := range message.Samples {
+	for _, s := range c.Samples {
 		there := s.Launch != Unlaunched
 		for _, p := range parts {
 			i := slices.IndexFunc(p.Samples, func(t Sample) bool { return t.Launch == s.Launch })
 			if there = there && i >= 0; there {
-				s.NS -= p.times * p.Samples[i].NS
+				s.NS -= p.Times * p.Samples[i].NS
 			}
 		}
 		if there {
@@ -96,13 +104,13 @@ func (f *File) beyondTransfers(message *Cell) (o fit.Estimate, known bool) {
 		}
 	}
 	if len(left.Samples) > 0 {
-		return left.Replicates(f).Estimate(), true
+		return left.Replicates(f).Estimate()
 	}
-	o = message.Time
+	e := c.Time
 	for _, p := range parts {
-		o = o.Sub(p.Time.Scale(p.times))
+		e = e.Sub(p.Time.Scale(p.Times))
 	}
-	return o, true
+	return e
 }
 
 // transfer is the cell of a message's transfers, or one between those of its

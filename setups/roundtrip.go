@@ -42,7 +42,7 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 	if t.Tau() < 2 {
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
 	}
-	run := &roundTrip{RoundTrip: rt}
+	run := &roundTrip{RoundTrip: rt, waited: make([]time.Duration, 2*rt.Runs+2)}
 	defer run.unmap()
 	if err := run.enlist(t, 2, 2*rt.Runs+2, 0); err != nil {
 		return nil, err
@@ -85,14 +85,14 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 	}
 	nothing, times := make([]float64, rt.Runs), make([]float64, rt.Runs)
 	for i := range times {
-		nothing[i], times[i] = run.took(2*i+2), run.took(2*i+3)
+		nothing[i], times[i] = run.busy(2*i+2), run.busy(2*i+3)
 	}
-	tooLong := median(nothing) - float64((rt.N-1)*int(rt.Delay))
+	clock := median(nothing)
 	if t.placement.Oversubscribed { // then it is the scheduler's
-		tooLong = 0
+		clock = 0
 	}
 	for i := range times {
-		times[i] = max(0, times[i]-tooLong)
+		times[i] = max(0, times[i]-clock) + float64(rt.N-1)*float64(rt.Delay)
 	}
 	return times, nil
 }
@@ -102,9 +102,13 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 type roundTrip struct {
 	RoundTrip
 	measurement
-	users  [2][2]walked // by worker, sending and receiving
-	packed [2][2][]byte // of messages with a layout, likewise
+	users  [2][2]walked    // by worker, sending and receiving
+	packed [2][2][]byte    // of messages with a layout, likewise
+	waited []time.Duration // by round, between the first and the last reading of its delays
 }
+
+// busy is what a round took without its delays, ns.
+func (p *roundTrip) busy(round int) float64 { return p.took(round) - float64(p.waited[round]) }
 
 // walked is memory through which messages walk, if there is room for two.
 type walked struct {
@@ -138,7 +142,7 @@ func (p *roundTrip) measure(w *worker) error {
 		if w.id == 0 {
 			p.startAlone(w, 2*i)
 			for range p.N - 1 {
-				p.delay()
+				p.delay(2 * i)
 			}
 			p.finish(w, 2*i)
 			p.startAlone(w, 2*i+1)
@@ -151,7 +155,7 @@ func (p *roundTrip) measure(w *worker) error {
 				continue
 			}
 			if j > 0 {
-				p.delay()
+				p.delay(2*i + 1)
 			}
 			if !p.pack(w.id, out, outgoing.next()) {
 				return gaveUp{"room for the client's message"}
@@ -171,12 +175,16 @@ func (p *roundTrip) measure(w *worker) error {
 	return nil
 }
 
-// delay takes as long as Delay, and some readings of the clock.
-func (p *roundTrip) delay() {
-	if p.Delay > 0 {
-		for next := time.Now(); time.Since(next) < p.Delay; {
-		}
+// delay waits at least as long as Delay.
+func (p *roundTrip) delay(round int) {
+	if p.Delay == 0 {
+		return
 	}
+	begin, waited := time.Now(), time.Duration(0)
+	for waited < p.Delay {
+		waited = time.Since(begin)
+	}
+	p.waited[round] += waited
 }
 
 // pack sends a message, packed first if it has a layout.

@@ -184,7 +184,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"import -overheads " + text + " -params " + native + " " + shm, "and nothing else"},
 		{"import -params " + native + " " + shm, "go with -overheads"},
 		{"import -overheads " + text + " -params " + native, "notes.txt holds no table"},
-		{"import -overheads " + dir + "/missing.txt -params " + native, "missing.txt: no such file"},
+		{"import -overheads " + dir + "/missing.txt -params " + native, "missing.txt is not there"},
 		{"import -overheads " + text + " -params " + shm, "turn it into a native one"},
 	} {
 		out, errOut, err := run(t, strings.Fields(tt.line)...)
