@@ -38,13 +38,7 @@ func (d *Patterns) WriteText(w io.Writer) {
 	if len(d.Means) == 0 {
 		return
 	}
-	t := view.Table{Title: "Mean relative errors, %, of all variants at these sizes",
-		Columns: view.Numbers(append([]string{"P", "user data", "of"}, verify.PatternModels...)...)}
-	for _, m := range d.Means {
-		t.Add(m.P, view.Cache(m.OffCache), m.Of, percents(m.Errors...))
-	}
-	fmt.Fprintln(w)
-	t.WriteText(w)
+	writeErrors(w, " of all variants at these sizes", d.Means, verify.PatternModels, func(model string) string { return model })
 }
 
 // mostLines is how many variants of a pattern have their lines in the text; of more
@@ -113,11 +107,7 @@ func (d *Patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
 	several, extrapolated := false, false
 	for i, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		var lacking []string
-		for range verify.PatternModels[len(r.Predicted):] {
-			lacking = append(lacking, "–", "–")
-		}
-		t.Add(r.Name, variants[i], view.Bytes(r.Bytes), view.Center(us), view.Interval(us), lacking, predicted(r.Predicted, r.Measured.Center))
+		t.Add(r.Name, variants[i], view.Bytes(r.Bytes), view.Center(us), view.Interval(us), predicted(r.Predicted, verify.PatternModels))
 		several = several || variants[i] > 1
 		extrapolated = extrapolated || slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Extrapolated })
 	}
