@@ -256,7 +256,7 @@ func (req *verifyRequest) lacking(err error) error {
 	case err == nil:
 		return nil
 	case !req.NoSweep:
-		return usagef("nothing could be predicted, for %v: allow more with -time, or ask for fewer -m or -cache%s", err, where)
+		return usagef("-time %v is too short, nothing could be predicted: %v; allow more, or ask for fewer -m or -cache%s", req.Time, err, where)
 	}
 	return usagef("nothing could be predicted, for %v", err)
 }
