@@ -19,6 +19,9 @@ type LogGP struct {
 	Segment    int     // S in bytes; 0 sends contiguous messages
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
+	// Local, if not nil, says what ranks copy within themselves: a model of messages
+	// does not, and on equal footing both count it.
+	Local *TauLop
 }
 
 // Cost is the cost of a schedule. It fails where a reduction has no γ.
@@ -32,7 +35,7 @@ func (m LogGP) Cost(s *collective.Schedule) (Cost, error) {
 	}
 	return evaluate(s, y, nowhere, func(stage *collective.Stage, _ bool, add func(Term)) error {
 		if stage.Pattern == collective.Local {
-			return nil
+			return m.Local.localCopy(stage, y, add)
 		}
 		m.message(stage.Shape[0].Bytes, stage.Pattern, add)
 		if stage.Reduce {
@@ -74,6 +77,8 @@ func (m LogGP) value(t Term) (seconds float64, extrapolated bool, err error) {
 		return m.GapPerByte, false, nil
 	case "max{L+o,g}":
 		return max(m.Latency+m.Overhead, m.Gap), false, nil
+	case "c":
+		return m.Local.value(t)
 	}
 	return gamma(m.Reductions, m.Operator, t)
 }

@@ -12,7 +12,8 @@ type LogNP struct {
 	// measured to take, and whether it was extrapolated.
 	Overhead   func(m int) (seconds float64, extrapolated bool)
 	Reductions Reductions
-	Operator   string // of reductions; "" means "sum"
+	Operator   string  // of reductions; "" means "sum"
+	Local      *TauLop // of local copies; nil leaves them out
 }
 
 // LogNPOf is log_nP for a machine that τ-Lop describes. Its o(m) is half of a
@@ -30,6 +31,7 @@ func LogNPOf(m TauLop) (LogNP, error) {
 		},
 		Reductions: m.Reductions,
 		Operator:   m.Operator,
+		Local:      localOf(m),
 	}, nil
 }
 
@@ -41,7 +43,7 @@ func (m LogNP) Cost(s *collective.Schedule) (Cost, error) {
 	}
 	return evaluate(s, y, nowhere, func(stage *collective.Stage, _ bool, add func(Term)) error {
 		if stage.Pattern == collective.Local {
-			return nil
+			return m.Local.localCopy(stage, y, add)
 		}
 		bytes := stage.Shape[0].Bytes
 		add(Term{Count: Count{Fixed: 2}, Parameter: "o", Bytes: bytes, Size: y.size(bytes)})
@@ -53,9 +55,12 @@ func (m LogNP) Cost(s *collective.Schedule) (Cost, error) {
 }
 
 func (m LogNP) value(t Term) (seconds float64, extrapolated bool, err error) {
-	if t.Parameter == "o" {
+	switch t.Parameter {
+	case "o":
 		seconds, extrapolated = m.Overhead(t.Bytes)
 		return seconds, extrapolated, nil
+	case "c":
+		return m.Local.value(t)
 	}
 	return gamma(m.Reductions, m.Operator, t)
 }

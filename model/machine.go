@@ -22,6 +22,7 @@ type machine struct {
 	gamma          *params.Gamma
 	copies         *params.Curve // ranks' own copies, nil where nothing like them was measured
 	segment        int           // S that was measured
+	strict         bool          // no context
 	warnings       []error       // what lacks, and what it costs
 }
 
@@ -145,11 +146,11 @@ func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bo
 }
 
 // call is τ-Lop for messages in segments of the given size, in a call of m bytes in which
-// ranks touch so many. Segments of the measured size are looked up in context, of other sizes
-// as they are.
+// ranks touch so many. Segments of the measured size are looked up in context, unless that
+// is not wanted, and of other sizes as they are.
 func (m machine) call(bytes, touched, segment int) TauLop {
 	return m.taulop(segment, func(s *measured) Parameters {
-		if segment != m.segment {
+		if m.strict || segment != m.segment {
 			return s.whole
 		}
 		return InContext{Parameters: s.segments, Segment: segment, Message: s.messageOf(bytes, touched)}

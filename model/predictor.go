@@ -49,6 +49,9 @@ type Choice struct {
 	Gamma     *params.Gamma
 	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop, mlognp and loggp know
 
+	// Strict has one L(S,τ) of one setup for every segment, as the paper does: neither the
+	// message that it is a part of nor the pattern of the stage tells segments apart.
+	Strict bool
 }
 
 // Models are the names of models; "" is the first.
@@ -94,6 +97,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p.zeros = p.Transfers
 		p.Warnings = append(p.Warnings, fmt.Errorf("%s, which is no time: what needs it is not known and is not ranked", zeros))
 	}
+	if c.Strict {
+		c.Setup = p.Setup
+	}
 	p.Channel = p.channel(f, c.Setup)
 	if below := f.BelowZero(p.Placement, p.OffCache); below != nil && c.Model != "loggp" {
 		p.Warnings = append(p.Warnings, below)
@@ -118,7 +124,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 			return m
 		}
 	case "loggp":
-		return p, p.loggp(f)
+		return p, p.loggp(f, taulop)
 	}
 	return p, nil
 }
@@ -180,6 +186,7 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 	if err != nil {
 		return nil, err
 	}
+	machine.strict = p.Strict
 	if p.Stride > 0 {
 		if p.Packing, err = f.P(p.Stride, p.OffCache); err != nil {
 			return nil, err
@@ -195,6 +202,9 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 		}
 		t.Transport, t.Operator, t.Reductions = p.Transport, p.Operator, nil
 		row := min(bytes/2, p.Largest)
+		if p.Strict {
+			row = 0
+		}
 		if p.Gamma != nil {
 			t.Reductions = reductionsInContext{p.Gamma, row}
 		}
@@ -226,8 +236,9 @@ func touched(s *collective.Schedule) (m, most int) {
 	return s.Call.M, most
 }
 
-// loggp makes LogGP of the file's round trips.
-func (p *Predictor) loggp(f *params.File) error {
+// loggp makes LogGP of the file's round trips. What ranks do within themselves costs it
+// what it costs τ-Lop.
+func (p *Predictor) loggp(f *params.File, taulop func(*collective.Schedule) TauLop) error {
 	trips := roundTrips(f, p.Placement, p.OffCache)
 	if len(trips) == 0 {
 		return errors.New("it has no LogGP parameters: they come from round trips, PRTT(n,d,m), which only a file of taulop sweep can hold")
@@ -240,10 +251,11 @@ func (p *Predictor) loggp(f *params.File) error {
 	if m.Operator = p.Operator; p.Segments() {
 		m.Segment = p.Segment
 	}
-	if p.Gamma != nil {
-		m.Reductions = p.Gamma
+	p.zeros, p.in = nil, func(s *collective.Schedule) Coster {
+		m, alike := m, taulop(s)
+		m.Local, m.Reductions = localOf(alike), alike.Reductions
+		return m
 	}
-	p.zeros, p.in = nil, func(*collective.Schedule) Coster { return m }
 	return nil
 }
 

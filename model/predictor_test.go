@@ -159,3 +159,55 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 		t.Errorf("%s, %v", c.Formula(), err)
 	}
 }
+
+// The paper has one L(S,τ) for every segment, whatever message and pattern it is of.
+func TestPredictorIsStrict(t *testing.T) {
+	f := twoNodes()
+	f.Plan.Policies = f.Plan.Policies[:1]
+	for _, c := range f.Cells { // segments of messages of two cost ten times as much
+		if c.Kind == params.TransferCell && c.Bytes == 8192 {
+			c.Bytes, c.K, c.Time = 16384, 2, c.Time.Scale(20)
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	cost := func(strict bool, name string, m int) float64 {
+		p, err := NewPredictor(f, Choice{Strict: strict})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "ring, placement local, in cache"; strict && p.Channel != want {
+			t.Errorf("%q, want %q", p.Channel, want)
+		}
+		c, err := p.Cost(schedule(t, name, collective.Call{P: 2, M: m}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Seconds
+	}
+	one, two := cost(true, "allgather:ring", 8192), cost(true, "allgather:ring", 16384)
+	if full := cost(false, "allgather:ring", 16384); math.Abs(two-2*one) > 1e-12 || math.Abs(full-10*two) > 1e-12 {
+		t.Errorf("one segment %g s, two %g s, in their context %g s", one, two, full)
+	}
+	if strict, full := cost(true, "bcast:linear", 8192), cost(false, "bcast:linear", 8192); strict == full {
+		t.Errorf("a one-way message takes %g s, of ring and of ping", full)
+	}
+}
+
+// LogGP counts local copies as τ-Lop does.
+func TestLogGPCountsLocalCopies(t *testing.T) {
+	copies := TauLop{Parameters: plain{}, LocalCopies: true, Copies: func(m, tau int) (float64, bool) { return float64(m * tau), true }}
+	m := LogGP{Latency: 1, Overhead: 2, Gap: 3}
+	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
+	without, err := m.Cost(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Local = localOf(copies)
+	with, err := m.Cost(s)
+	if want := 100.*4 + 400*4; err != nil || math.Abs(with.Seconds-without.Seconds-want) > 1e-9 || !with.Extrapolated {
+		t.Errorf("local copies cost %g, want %g; %v", with.Seconds-without.Seconds, want, err)
+	}
+	if copies.Copies = nil; localOf(copies) != nil {
+		t.Error("copies that were not measured count")
+	}
+}

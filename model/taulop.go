@@ -295,6 +295,23 @@ func (m TauLop) terms(y Symbols) terms {
 	}
 }
 
+// localOf is a machine for the local copies of a baseline model, nil where they do not
+// count or were not measured.
+func localOf(m TauLop) *TauLop {
+	if !m.LocalCopies || m.Copies == nil {
+		return nil
+	}
+	return &m
+}
+
+// localCopy adds what a local stage costs.
+func (m *TauLop) localCopy(stage *collective.Stage, y Symbols, add func(Term)) error {
+	if m == nil {
+		return nil
+	}
+	return m.terms(y)(stage, false, add)
+}
+
 // pipeline is eq. (9) for all messages of a stage at once: it walks through the
 // steps in which segments are copied, and adds the transfers that are active in
 // each. Steps that are alike are taken together, so the work depends on the

@@ -52,11 +52,11 @@ func newWalk(s Setup, room int, visits []uint32) *walk {
 	return k
 }
 
-// takes reports whether messages of a setup may go on where the last ones
-// ended, the buffers being as those left them. Bare copies leave everything as
+// takes reports whether messages of a setup and so many units may go on where the last
+// ones ended, the buffers being as those left them. Bare copies leave everything as
 // it is; after others only the same setup may.
-func (k *walk) takes(s Setup) bool {
-	if k == nil {
+func (k *walk) takes(s Setup, units int) bool {
+	if k == nil || k.units < units { // what lies apart walks through half of the memory
 		return false
 	}
 	if k.moved.alone && !k.moved.apart && !s.apart {

@@ -123,6 +123,21 @@ func TestTurnsInAnArena(t *testing.T) {
 	}
 }
 
+// What takes the whole arena comes after what takes half of it, and half receives.
+func TestWholeArenaAfterHalf(t *testing.T) {
+	team := team(t, 2)
+	for i, s := range []Setup{Own, Bare, Sendrecv, Bare, Own} {
+		tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: 1, Bytes: 40 << 10, Messages: 3, Batches: 2, ArenaBytes: 40 << 10}
+		if s.apart {
+			tr.Bytes /= 2
+		}
+		tr.K = (tr.Bytes-1)/tr.SegmentBytes + 1
+		if _, err := team.Run(context.Background(), tr); err != nil {
+			t.Fatalf("trial %d, %s: %v", i, s.Name, err)
+		}
+	}
+}
+
 // origin against a simulation of the copies, one message at a time.
 func TestOrigin(t *testing.T) {
 	for _, s := range append([]Setup{Bare, Own, Sendrecv}, All...) {

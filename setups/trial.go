@@ -133,7 +133,7 @@ func (tr *trial) path(arena bool) {
 		return
 	}
 	stale := slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready })
-	if stale || !t.walk.takes(tr.Setup) {
+	if stale || !t.walk.takes(tr.Setup, unitsOf(tr.Bytes)) {
 		var visits []uint32
 		if t.walk != nil {
 			visits = t.walk.visits

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -38,14 +39,18 @@ With -against nothing is measured: what IMB-MPI1 or OSU micro-benchmarks printed
 stands beside predictions; taulop verify -against OUTPUT -h says more.
 
 Without a collective it takes one-way messages ("message") and one algorithm of
-each collective. Without -params it sweeps what it needs too, in launches of its own
-between those of the collectives. Stopped by a signal, or out of time, it prints what
-was measured, without predictions where parameters lack.
+each collective. It sweeps what it needs too, in launches of its own between those of
+the collectives, and tests other sizes than it sweeps, and on more than four cores
+other τ. With -params FILE, what another session measured predicts beside that; with
+-no-sweep, as with -patterns, instead of it. Stopped by a signal, or out of time, it
+prints what was measured, with a dash where parameters lack for a prediction.
 
 Examples:
-  taulop verify                                   messages and every collective, in a minute
-  taulop verify -cache in -m 64K bcast            all broadcasts of 64 KB
-  taulop verify -params host.json -P 4,8 message allgather:ring
+  taulop verify                                   messages and every collective, in two minutes
+  taulop verify -cache in -m 60000 bcast          all broadcasts of 60000 bytes
+  taulop verify -params host.json                 what yesterday's parameters are worth today
+  taulop verify -params host.json -no-sweep -P 4,8 message allgather:ring
+  taulop verify -P 8 -tau 1,2,4                   eight ranks, from four transfers and fewer
   taulop verify -patterns                         four patterns, 1 KB to 4 MB
   taulop verify -patterns -P 8 -save host.json ping-pong
 
@@ -102,8 +107,8 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return cmp.Or(ended, nothingIn(req.Time))
 	}
 	e.Warn(append(slow, steal.Warnings()...)...)
-	if measured < all {
-		e.Warn(fmt.Errorf("%d of %s were not measured: allow more with -time, or ask for fewer -m, -P or -cache", all-measured, printable.Count(all, "case")))
+	if short := e.Short(); short != nil {
+		e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
 	}
 	var saved *params.File
 	var unsaved error
@@ -129,15 +134,17 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 
 func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Machine) error {
 	flags := flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-	var ps, ms, caches string
+	var ps, ms, taus, caches string
 	flags.StringVar(&ps, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)")
-	flags.StringVar(&ms, "m", "1K,8K,64K,512K,4M", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	flags.StringVar(&ms, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default three a decade from 1200 to 2400000, between those of a sweep)")
 	flags.BoolVar(&req.Patterns, "patterns", false, "carry out message patterns; -m is then 1K:4M by default")
 	flags.IntVar(&req.Variants, "variants", 32, "of a pattern, the most distances, pairs or roots, evenly spread; 0 for all")
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
-	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep (default a sweep of what is needed)")
+	flags.StringVar(&taus, "tau", "", "τ that parameters may be of, a `list` like 1,2,4 or 1-4 (default all, on more than four cores to half of the largest P)")
+	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep too: what another session is worth")
+	flags.BoolVar(&req.NoSweep, "no-sweep", false, "sweep nothing: predict from -params alone")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.DurationVar(&req.Time, "time", time.Minute, "time for everything")
+	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
 	flags.BoolVar(&req.force, "force", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`")
@@ -156,6 +163,15 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	if req.Patterns && !given["m"] {
 		ms = "1K:4M"
 	}
+	if req.Patterns && !given["time"] {
+		req.Time = time.Minute
+	}
+	switch {
+	case req.NoSweep && req.Source == "":
+		return usagef("-no-sweep leaves nothing to predict from: name a file of taulop sweep with -params")
+	case req.Patterns && given["tau"]:
+		return usagef("-tau is of collectives: leave it out, or -patterns")
+	}
 	if ps == "" {
 		ps = "2"
 		if machine != nil {
@@ -168,11 +184,22 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	if req.P, err = parseRanks(ps, 2); err != nil {
 		return err
 	}
-	if req.M, err = parseSizes(ms, 1); err != nil {
-		return err
+	if req.M = verify.Sizes; req.Patterns || given["m"] {
+		if req.M, err = parseSizes(ms, 1); err != nil {
+			return err
+		}
+	}
+	if given["tau"] {
+		if req.Tau, err = argument.List(taus, true, argument.Tau); err != nil {
+			return usagef("-tau: %v", err)
+		}
+		slices.Sort(req.Tau)
 	}
 	if req.Caches, err = parseCaches(caches); err != nil {
 		return err
+	}
+	if n := len(req.Tau); n > 0 && machine != nil && req.Tau[n-1] > machine.Allowed.Len() && !req.force {
+		return usagef("-tau: τ = %d transfers need as many CPUs and %d may be used here: take fewer, or -force", req.Tau[n-1], machine.Allowed.Len())
 	}
 	for _, p := range req.P {
 		switch {
@@ -228,8 +255,8 @@ func (req *verifyRequest) lacking(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case req.Source == "":
-		return usagef("-time %v is too short for a sweep of what is needed: allow more, ask for fewer -m or -cache, or name a file of taulop sweep with -params%s", req.Time, where)
+	case !req.NoSweep:
+		return usagef("-time %v is too short, nothing could be predicted: %v; allow more, or ask for fewer -m or -cache%s", req.Time, err, where)
 	}
-	return usagef("%s: %v", req.Source, err)
+	return usagef("nothing could be predicted, for %v", err)
 }

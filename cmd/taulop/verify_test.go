@@ -53,6 +53,10 @@ func TestBadVerify(t *testing.T) {
 		{"-patterns -save " + published, "already"},
 		{"-patterns -save " + dir + "/no/x", "cannot be"},
 		{"-save x", "-patterns"},
+		{"-no-sweep", "-params"},
+		{"-tau 0", "-tau"},
+		{"-tau 1000000", "-force"},
+		{"-patterns -tau 1,2", "-tau"},
 		{"-variants 3", "-patterns"},
 	} {
 		if strings.Contains(tt.line, "-params") || strings.Contains(tt.line, "1000G") {
@@ -96,7 +100,7 @@ func TestVerifies(t *testing.T) {
 		_, errOut, err = run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", budget.String(), "-force", "-P", "2", "-json", "-o", file,
 			"message", "allgather:ring", "barrier")
 		doc = report.Verification{}
-		return read(t, file, err, &doc) && doc.Rounds >= 3
+		return read(t, file, err, &doc) && doc.Rounds >= 3 && !strings.Contains(errOut, "time did not suffice for")
 	})
 	if !strings.Contains(errOut, "taulop: warning: ") {
 		t.Errorf("no warnings: %q", errOut)
@@ -104,19 +108,24 @@ func TestVerifies(t *testing.T) {
 	if len(doc.Rows) != 5 || doc.Rounds < 3 || len(doc.LogGP) != 1 || len(doc.Means) != 4 {
 		t.Fatalf("%d rows of %d rounds, %d LogGP, %d means", len(doc.Rows), doc.Rounds, len(doc.LogGP), len(doc.Means))
 	}
+	complete := false
 	for _, r := range doc.Rows {
-		if !(r.Measured.Center >= 0) || len(r.Predicted) != len(verify.Models) {
+		if !(r.Measured.Center >= 0) || len(r.Predicted) > 4 || r.OnGrid != (r.Bytes == 512) {
 			t.Errorf("%+v", r)
 		}
+		complete = complete || len(r.Predicted) == 4 // no other session's
 		for _, p := range r.Predicted {
 			if math.IsNaN(p.Ns) || math.IsInf(p.Ns, 0) {
 				t.Errorf("%s, m = %d: %s predicts %g", r.Name, r.Bytes, p.Model, p.Ns)
 			}
 		}
 	}
+	if n := doc.Launches; !complete || len(doc.Models) != 4 || n.Parameters < 3 || n.Schedules < 3 || n.Both > 0 {
+		t.Errorf("%d models, %+v, a row that all predict: %v", len(doc.Models), n, complete)
+	}
 	var text strings.Builder
 	doc.WriteText(&text)
-	for _, want := range []string{"P = 2, user data in cache", "allgather:ring", "τ-Lop", "Mean relative errors"} {
+	for _, want := range []string{"P = 2, user data in cache", "allgather:ring", "τ-Lop, full: L(8K,τ)", "* on the grid", "Errors, %"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}
@@ -209,11 +218,11 @@ func TestLacking(t *testing.T) {
 		req  verifyRequest
 		want string
 	}{
-		{verifyRequest{Request: verify.Request{Time: time.Second}}, "with -params"},
+		{verifyRequest{Request: verify.Request{Time: time.Second}}, "fewer -m or -cache"},
 		{verifyRequest{Request: verify.Request{Time: time.Second}, save: "host.json"}, "the patterns are in host.json"},
-		{verifyRequest{Request: verify.Request{Source: "host.json"}}, "host.json: no cells"},
+		{verifyRequest{Request: verify.Request{Source: "host.json", NoSweep: true}}, "for host.json: no cells"},
 	} {
-		if err := tt.req.lacking(errors.New("no cells")); exitStatus(err) != 2 || !strings.HasSuffix(err.Error(), tt.want) {
+		if err := tt.req.lacking(errors.New("host.json: no cells")); exitStatus(err) != 2 || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%v, want one that ends in %q", err, tt.want)
 		}
 	}

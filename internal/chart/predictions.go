@@ -33,7 +33,8 @@ func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
 		}
 		m := float64(r.Bytes)
 		measured.Points = append(measured.Points, Point{m, r.Measured})
-		for i, p := range r.Predicted {
+		for _, p := range r.Predicted {
+			i := modelOf(times, p)
 			times[i].Points = append(times[i].Points, Point{m, exactly(p.Ns)})
 			errors[i].Points = append(errors[i].Points, Point{m, exactly((p.Ns - r.Measured.Center) / r.Measured.Center)})
 		}
@@ -70,8 +71,8 @@ func Accuracy(v *report.Verification, ch Choice) (*Chart, error) {
 			if r.Name != name {
 				continue
 			}
-			for i, p := range r.Predicted {
-				ratio := exactly(p.Ns).Div(r.Measured)
+			for _, p := range r.Predicted {
+				i, ratio := modelOf(lines, p), exactly(p.Ns).Div(r.Measured)
 				lines[i].Points = append(lines[i].Points, Point{float64(r.Bytes), ratio})
 				key := [2]int{i, r.Bytes}
 				ratios[key] = append(ratios[key], ratio.Center)
@@ -105,12 +106,21 @@ func Accuracy(v *report.Verification, ch Choice) (*Chart, error) {
 	}, nil
 }
 
-// models are empty series, one a model that predicts the rows.
+// models are empty series, one a model that predicts any of the rows.
 func models(rows []verify.Row) (series []Series) {
-	for i, p := range rows[0].Predicted {
-		series = append(series, Series{Name: p.Model, Colour: i, Style: i})
+	for _, name := range slices.Concat(verify.Models, verify.PatternModels[1:]) {
+		if slices.ContainsFunc(rows, func(r verify.Row) bool {
+			return slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Model == name })
+		}) {
+			series = append(series, Series{Name: name, Colour: len(series), Style: len(series)})
+		}
 	}
 	return series
+}
+
+// modelOf is which of the series a prediction belongs to.
+func modelOf(series []Series, p verify.Prediction) int {
+	return slices.IndexFunc(series, func(s Series) bool { return s.Name == p.Model })
 }
 
 // exactly is a value that has no interval of its own.

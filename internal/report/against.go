@@ -96,9 +96,9 @@ func compared(rows []verify.Compared) view.Table {
 		}
 		if r.Nearest != nil {
 			_, name, _ := strings.Cut(r.Nearest.Algorithm, ":")
-			nearest = append([]string{name}, predicted(r.Nearest.Models[:1], r.Measured.Center)...)
+			nearest = append([]string{name}, predicted(r.Nearest.Models, verify.AgainstModels[:1])...)
 		}
-		t.Add(view.Bytes(r.Bytes), measured, predicted(r.Predicted.Models, r.Measured.Center), nearest)
+		t.Add(view.Bytes(r.Bytes), measured, predicted(r.Predicted.Models, verify.AgainstModels), nearest)
 	}
 	return t
 }

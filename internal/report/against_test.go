@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ func againstDocument() *Against {
 	candidate := func(algorithm string, measured float64, ns ...float64) verify.Candidate {
 		c := verify.Candidate{Algorithm: algorithm}
 		for i, p := range ns {
-			c.Models = append(c.Models, verify.Prediction{Model: verify.AgainstModels[i], Ns: p, Error: math.Abs(p-measured) / measured, Extrapolated: p == 4000})
+			c.Models = append(c.Models, verify.Prediction{Model: verify.AgainstModels[i], Ns: p, Error: (p - measured) / measured, Extrapolated: p == 4000})
 		}
 		return c
 	}

@@ -18,36 +18,47 @@ type Patterns verify.PatternResult
 // WriteText writes what the patterns are, then for each P and state of the cache
 // the lines and a table of predicted against measured times, then the means.
 func (d *Patterns) WriteText(w io.Writer) {
-	writeSetting(w, d.Setting)
+	fmt.Fprintln(w, machine(d.Provenance))
+	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", d.Segments, view.Bytes(d.SegmentBytes), d.Parameters)
 	for _, p := range d.Patterns {
 		fmt.Fprintf(w, "%s: %s\n    %s\n", p.Variant, p.Means, p.Relation)
 	}
 	tested, variants := verify.Tested(d.Rows)
-	for _, of := range view.Grouped(tested, func(r verify.PatternRow) experiment { return experimentOf(r.Row) }) {
-		writeTables(w, d.fits(experimentOf(of[0].Row)), d.tested(of, variants[:len(of)]))
-		variants = variants[len(of):]
+	for len(tested) > 0 {
+		n := 0
+		for n < len(tested) && tested[n].P == tested[0].P && tested[n].OffCache == tested[0].OffCache {
+			n++
+		}
+		for _, t := range []view.Table{d.fits(tested[0].P, tested[0].OffCache), d.tested(tested[:n], variants[:n])} {
+			fmt.Fprintln(w)
+			t.WriteText(w)
+		}
+		tested, variants = tested[n:], variants[n:]
 	}
-	writeMeans(w, "Mean relative errors, %, of all variants at these sizes", d.Means, verify.PatternModels)
+	if len(d.Means) == 0 {
+		return
+	}
+	writeErrors(w, " of all variants at these sizes", d.Means, verify.PatternModels, func(model string) string { return model })
 }
 
 // mostLines is how many variants of a pattern have their lines in the text; of more
 // it shows the quickest and the slowest, a byte of them.
 const mostLines = 8
 
-func (d *Patterns) fits(x experiment) view.Table {
+func (d *Patterns) fits(p int, off bool) view.Table {
 	var sizes []string
 	for _, m := range d.FittedSizes {
 		sizes = append(sizes, view.Bytes(m))
 	}
 	t := view.Table{
-		Title:   fmt.Sprintf("%v: T = T_s + m·τ_d, fitted to m = %s; ± one standard error", x, strings.Join(sizes, ", ")),
+		Title:   fmt.Sprintf("P = %d, user data %s: T = T_s + m·τ_d, fitted to m = %s; ± one standard error", p, view.Cache(off), strings.Join(sizes, ", ")),
 		Columns: view.Numbers("pattern", "T_s, ns", "±", "τ_d, ns/KB", "±", "GB/s", "residual, %"),
 	}
 	for _, pattern := range d.Patterns {
 		var fits, together []verify.PatternFit
 		for _, f := range d.Fits {
 			switch {
-			case f.Pattern != pattern.Name || f.P != x.p || f.OffCache != x.off:
+			case f.Pattern != pattern.Name || f.P != p || f.OffCache != off:
 			case f.Name == verify.Permutation:
 				f.Name = "all permutations"
 				together = append(together, f)
@@ -85,17 +96,28 @@ func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	return view.Digits(units*c.Value, units*c.Error), view.Digits(units*c.Error, units*c.Error)
 }
 
-func (d *Patterns) tested(of []verify.PatternRow, variants []int) view.Table {
-	var rows []verify.Row
-	for _, r := range of {
-		rows = append(rows, r.Row)
+func (d *Patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
+	t := view.Table{
+		Title:   fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; times in µs, errors in %% of what was measured", rows[0].P, view.Cache(rows[0].OffCache)),
+		Columns: append(view.Numbers("pattern", "variants", "m", "measured", "95 % interval"), beside(verify.PatternModels...)...),
 	}
-	t := besideModels(fmt.Sprintf("%v: at sizes that no line was fitted to", experimentOf(rows[0])), "a pattern", rows, variants, verify.PatternModels)
-	notes := []string{"own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2."}
-	if slices.Max(variants) > 1 {
-		notes = append(notes, "Of several variants these are the medians; the JSON has each.")
+	if rows[0].Forced {
+		t.Title += fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of a pattern", rows[0].P)
 	}
-	t.Notes = append(notes, t.Notes...)
+	several, extrapolated := false, false
+	for i, r := range rows {
+		us := r.Measured.Scale(1e-3)
+		t.Add(r.Name, variants[i], view.Bytes(r.Bytes), view.Center(us), view.Interval(us), predicted(r.Predicted, verify.PatternModels))
+		several = several || variants[i] > 1
+		extrapolated = extrapolated || slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Extrapolated })
+	}
+	t.Note("own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.")
+	if several {
+		t.Note("Of several variants these are the medians; the JSON has each.")
+	}
+	if extrapolated {
+		t.Note("~ extrapolated: m or τ is beyond what was measured")
+	}
 	return t
 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -24,7 +23,7 @@ func patterns(t *testing.T) *Patterns {
 		r := verify.PatternRow{Pattern: pattern, Fitted: fitted, Row: verify.Row{Name: name, P: 3, Bytes: 4096, Forced: true,
 			Measured: fit.Estimate{Center: ns, Lo: 0.98 * ns, Hi: 1.03 * ns, N: 9}}}
 		for i, p := range predicted {
-			r.Predicted = append(r.Predicted, verify.Prediction{Model: verify.PatternModels[i], Ns: p, Error: math.Abs(p-ns) / ns, Extrapolated: i == 0})
+			r.Predicted = append(r.Predicted, verify.Prediction{Model: verify.PatternModels[i], Ns: p, Error: (p - ns) / ns, Extrapolated: i == 0})
 		}
 		d.Rows = append(d.Rows, r)
 	}
@@ -74,11 +73,13 @@ own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of th
 Of several variants these are the medians; the JSON has each.
 ~ extrapolated: m or τ is beyond what was measured
 
-Mean relative errors, %, of all variants at these sizes
-  P  user data           of  τ-Lop  own line  permutation's
-  3   in cache  permutation    7.5       3.8           26.0
-  3   in cache      scatter    5.0       0.0           25.0
-  3   in cache          all    6.7       2.5           25.7
+Errors of all variants at these sizes, %: P = 3, user data in cache
+           of           τ-Lop        own line   permutation's
+               mean 90 % bias  mean 90 % bias  mean 90 % bias
+  permutation  ±7.5  ±10 +7.5  ±3.8 ±5.0 +3.8   ±26  ±48  -22
+      scatter  ±5.0 ±5.0 +5.0  ±0.0 ±0.0 +0.0   ±25  ±25  -25
+          all  ±6.7  ±10 +6.7  ±2.5 ±5.0 +2.5   ±26  ±48  -23
+mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs
 `
 
 func TestPatternsText(t *testing.T) {

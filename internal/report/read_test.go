@@ -29,7 +29,7 @@ func written() *Verification {
 			row("message", 1024, false, fit.Estimate{Center: 478.5, Lo: 467, Hi: 498, N: 34}),
 			row("barrier:dissemination", 0, false, fit.Estimate{Center: 300, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}),
 		},
-		Means:    []verify.Mean{{Of: "all", P: 2, Errors: []float64{0.1, 0.1, 0.25}}},
+		Means:    []verify.Mean{{Of: "all", P: 2, Errors: []verify.Errors{{Model: verify.Full, Rows: 2, Mean: 0.1, Ninety: 0.2, Signed: -0.05}}}},
 		Warnings: []string{"this is a virtual machine"},
 	}
 }
@@ -76,7 +76,7 @@ func TestReadBadVerifications(t *testing.T) {
 		{strings.Replace(good, `"center": 478.5`, `"center": -1`, 1), "no time"},
 		{strings.Replace(good, `"center": 478.5`, `"center": 1e999`, 1), "v.json:"},
 		{strings.Replace(good, `"lo": 467`, `"lo": 500`, 1), "not within"},
-		{strings.Replace(good, `"log_nP"`, `"lognP"`, 1), `"lognP" where that of log_nP belongs`},
+		{strings.Replace(good, `"log_nP"`, `"lognP"`, 1), `"lognP" where one of the next of`},
 		{strings.Replace(good, `"ns": `, `"ns": -`, 1), "no time is negative"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "p": 4`, 1), "there twice"},

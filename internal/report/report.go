@@ -59,15 +59,21 @@ func percents(shares ...float64) (cells []string) {
 	return cells
 }
 
-// predicted has two cells for each prediction: it in µs, and how far it is off what
-// was measured, in percent.
-func predicted(predictions []verify.Prediction, measured float64) (cells []string) {
-	for _, p := range predictions {
-		off, digits := 100*(p.Ns-measured)/measured, 1
-		if math.Abs(off) >= 1000 {
+// predicted has two cells for each model: its prediction in µs, and how far that is off
+// what was measured, in percent; dashes where there is none.
+func predicted(predictions []verify.Prediction, models []string) (cells []string) {
+	for _, model := range models {
+		i := slices.IndexFunc(predictions, func(p verify.Prediction) bool { return p.Model == model })
+		if i < 0 {
+			cells = append(cells, "–", "–")
+			continue
+		}
+		p := predictions[i]
+		digits := 1
+		if math.Abs(p.Error) >= 10 {
 			digits = 0
 		}
-		cells = append(cells, microseconds(p.Ns/1e3, p.Extrapolated), fmt.Sprintf("%+.*f", digits, off))
+		cells = append(cells, microseconds(p.Ns/1e3, p.Extrapolated), fmt.Sprintf("%+.*f", digits, 100*p.Error))
 	}
 	return cells
 }

@@ -3,8 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -13,77 +16,183 @@ import (
 // A Verification is measured collectives with what the models say of them.
 type Verification verify.Result
 
-// WriteText writes a table for each P and state of the cache, then the means.
+// WriteText writes a table for each P, state of the cache and algorithm, what the models
+// were given, and how wrong they are.
 func (v *Verification) WriteText(w io.Writer) {
-	writeSetting(w, v.Setting)
-	for _, g := range v.LogGP {
-		fmt.Fprintf(w, "LogGP %s: L = %.4g ns, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB\n", view.Cache(g.OffCache),
-			1e9*g.Latency, 1e9*g.Overhead, 1e9*g.Gap, 1024e9*g.GapPerByte)
+	fmt.Fprintln(w, machine(v.Provenance))
+	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", v.Segments, view.Bytes(v.SegmentBytes), v.Parameters)
+	if n := v.Launches; n.Parameters > 0 && n.Both == 0 {
+		fmt.Fprintf(w, "%d launches measured parameters, and %d others what is predicted from them\n", n.Parameters, n.Schedules)
 	}
-	for _, rows := range view.Grouped(v.Rows, experimentOf) {
-		writeTables(w, besideModels(fmt.Sprint(experimentOf(rows[0])), "an algorithm", rows, nil, verify.Models))
+	if len(v.HeldOut) > 0 {
+		fmt.Fprintf(w, "held out: τ = %s; parameters are of τ = %s, and beyond that they are extrapolated (~)\n", numbers(v.HeldOut), numbers(v.Tau))
 	}
-	writeMeans(w, "Mean relative errors, %", v.Means, verify.Models)
+	type algorithm struct {
+		p    int
+		off  bool
+		name string
+	}
+	for _, rows := range view.Grouped(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.Name} }) {
+		writeTables(w, v.verified(rows))
+	}
+	writeTables(w, v.notes())
+	writeErrors(w, "", v.Means, verify.Models, way)
 }
 
-func writeSetting(w io.Writer, s verify.Setting) {
-	fmt.Fprintln(w, machine(s.Provenance))
-	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", s.Segments, view.Bytes(s.SegmentBytes), s.Parameters)
-}
-
-// An experiment is what has a table.
-type experiment struct {
-	p   int
-	off bool
-}
-
-func experimentOf(r verify.Row) experiment { return experiment{r.P, r.OffCache} }
-
-func (x experiment) String() string {
-	return fmt.Sprintf("P = %d, user data %s", x.p, view.Cache(x.off))
-}
-
-// besideModels is a table of what was measured of, say, an algorithm and what models say
-// of it. Rows may be medians over so many variants.
-func besideModels(title, what string, rows []verify.Row, variants []int, models []string) view.Table {
-	_, name, _ := strings.Cut(what, " ")
-	t := view.Table{Title: title + "; times in µs, errors in % of what was measured", Columns: view.Numbers(name)}
-	if rows[0].Forced {
-		t.Title += fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of %s", rows[0].P, what)
+// verified are the rows of one algorithm.
+func (v *Verification) verified(rows []verify.Row) view.Table {
+	r := rows[0]
+	t := view.Table{
+		Title: fmt.Sprintf("%s, P = %d, user data %s; errors in %%, + predicted too high", r.Name, r.P, view.Cache(r.OffCache)),
+		Columns: []view.Column{{Name: "m", Unit: "bytes"}, {Name: "measured", Unit: "µs"}, {Name: "95 % interval", Unit: "µs"},
+			{Name: "predicted", Unit: "full, µs"}},
 	}
-	if variants != nil {
-		t.Columns = append(t.Columns, view.Numbers("variants")...)
+	if r.Forced {
+		t.Title += fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of an algorithm", r.P)
 	}
-	t.Columns = append(append(t.Columns, view.Numbers("m", "measured", "95 % interval")...), beside(models...)...)
-	extrapolated := false
-	for i, r := range rows {
+	for _, m := range v.Models {
+		t.Columns = append(t.Columns, view.Column{Name: way(m.Name), Unit: "error"})
+	}
+	for _, r := range rows {
 		us := r.Measured.Scale(1e-3)
-		var of []any
-		if variants != nil {
-			of = []any{variants[i]}
+		m := view.Bytes(r.Bytes)
+		if r.OnGrid {
+			m = "*" + m
 		}
-		var none []string // of a run that was stopped, or of patterns without a line
-		for range models[len(r.Predicted):] {
-			none = append(none, "–", "–")
+		full := "–"
+		var errors []string
+		for _, model := range v.Models {
+			i := slices.IndexFunc(r.Predicted, func(p verify.Prediction) bool { return p.Model == model.Name })
+			if i < 0 {
+				errors = append(errors, "–")
+				continue
+			}
+			p := r.Predicted[i]
+			if p.Model == verify.Full {
+				full = microseconds(p.Ns/1e3, p.Extrapolated)
+			}
+			mark := ""
+			if p.Extrapolated {
+				mark = "~"
+			}
+			errors = append(errors, mark+signed(p.Error))
 		}
-		t.Add(r.Name, of, view.Bytes(r.Bytes), view.Center(us), view.Interval(us), none, predicted(r.Predicted, r.Measured.Center))
-		extrapolated = extrapolated || slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Extrapolated })
-	}
-	if extrapolated {
-		t.Note("~ extrapolated: m or τ is beyond what was measured")
+		t.Add(m, view.Rough(us), view.Interval(us), full, errors)
 	}
 	return t
 }
 
-func writeMeans(w io.Writer, title string, means []verify.Mean, models []string) {
-	if len(means) == 0 {
-		return
+// way is what the report calls a model: of τ-Lop, in which way.
+func way(model string) string {
+	if model == verify.Full {
+		return "full"
 	}
-	t := view.Table{Title: title, Columns: view.Numbers(append([]string{"P", "user data", "of"}, models...)...)}
-	for _, m := range means {
-		t.Add(m.P, view.Cache(m.OffCache), m.Of, percents(m.Errors...))
+	return strings.TrimPrefix(model, verify.Full+" ")
+}
+
+// notes say what the marks mean, and what each model was given.
+func (v *Verification) notes() (t view.Table) {
+	any := func(of func(r verify.Row) bool) bool { return slices.ContainsFunc(v.Rows, of) }
+	on := any(func(r verify.Row) bool { return r.OnGrid })
+	off := any(func(r verify.Row) bool { return r.Bytes > 0 && !r.OnGrid })
+	switch {
+	case on && off:
+		t.Note("* on the grid: parameters were measured at this m; the others are off it, between their sizes")
+	case on:
+		t.Note("* on the grid: parameters were measured at this m")
+	case off:
+		t.Note("every m is off the grid: parameters were measured at other sizes")
 	}
-	writeTables(w, t)
+	if any(func(r verify.Row) bool {
+		return slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Extrapolated })
+	}) {
+		t.Note("~ extrapolated: m or τ is beyond what was measured")
+	}
+	for _, m := range v.Models {
+		name := way(m.Name)
+		if name != m.Name {
+			name = "τ-Lop, " + name
+		}
+		t.Note("%s: %s", name, m.Given)
+	}
+	for _, g := range v.LogGP {
+		t.Note("  %s: L = %.4g ns, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB", view.Cache(g.OffCache),
+			1e9*g.Latency, 1e9*g.Overhead, 1e9*g.Gap, 1024e9*g.GapPerByte)
+	}
+	t.Note("all: γ of what ranks reduce, and what they copy within themselves")
+	return t
+}
+
+// writeErrors writes a table of errors for each P and state of the cache: of each model
+// how large they are, how large nine of ten are at the most, and which way they go.
+func writeErrors(w io.Writer, of string, means []verify.Mean, all []string, name func(string) string) {
+	type experiment struct {
+		p   int
+		off bool
+	}
+	for _, group := range view.Grouped(means, func(m verify.Mean) experiment { return experiment{m.P, m.OffCache} }) {
+		models := slices.DeleteFunc(slices.Clone(all), func(model string) bool {
+			return !slices.ContainsFunc(group, func(m verify.Mean) bool { return slices.ContainsFunc(m.Errors, isOf(model)) })
+		})
+		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s", of, group[0].P, view.Cache(group[0].OffCache)), Columns: view.Numbers("of")}
+		var width [3]int
+		cells := make([][][]string, len(group))
+		for i, m := range group {
+			for _, model := range models {
+				cell := []string{"–", "–", "–"}
+				if at := slices.IndexFunc(m.Errors, isOf(model)); at >= 0 {
+					e := m.Errors[at]
+					cell = []string{"±" + percent(e.Mean), "±" + percent(e.Ninety), signed(e.Signed)}
+				}
+				for j, text := range cell {
+					width[j] = max(width[j], utf8.RuneCountInString(text))
+				}
+				cells[i] = append(cells[i], cell)
+			}
+		}
+		for _, model := range models {
+			t.Columns = append(t.Columns, view.Column{Name: name(model), Unit: fmt.Sprintf("%*s %*s %*s", width[0], "mean", width[1], "90 %", width[2], "bias")})
+		}
+		for i, m := range group {
+			row := []string{m.Of}
+			for _, cell := range cells[i] {
+				row = append(row, fmt.Sprintf("%*s %*s %*s", width[0], cell[0], width[1], cell[1], width[2], cell[2]))
+			}
+			t.Add(row)
+		}
+		writeTables(w, t)
+	}
+	if len(means) > 0 {
+		fmt.Fprintln(w, "mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs")
+	}
+}
+
+func isOf(model string) func(verify.Errors) bool {
+	return func(e verify.Errors) bool { return e.Model == model }
+}
+
+// percent writes a share in percent, a decimal of what is below ten.
+func percent(share float64) string {
+	if v := math.Abs(100 * share); v < 9.95 {
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", math.Abs(100*share))
+}
+
+// signed is percent with a sign.
+func signed(share float64) string {
+	if share < 0 {
+		return "-" + percent(share)
+	}
+	return "+" + percent(share)
+}
+
+func numbers(ns []int) string {
+	var texts []string
+	for _, n := range ns {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // WriteJSON writes the document.

@@ -12,49 +12,79 @@ import (
 )
 
 func verification() *Verification {
-	row := func(name string, off, forced bool, ns float64, predicted ...float64) verify.Row {
-		r := verify.Row{Name: name, P: 2, Bytes: 8192, OffCache: off, Forced: forced, Measured: fit.Estimate{Center: ns, Lo: 0.98 * ns, Hi: 1.03 * ns, N: 9}}
+	row := func(name string, off, forced, grid bool, ns float64, predicted ...float64) verify.Row {
+		r := verify.Row{Name: name, P: 2, Bytes: 8192, OffCache: off, Forced: forced, OnGrid: grid, Measured: fit.Estimate{Center: ns, Lo: 0.98 * ns, Hi: 1.03 * ns, N: 9}}
 		for i, p := range predicted {
-			r.Predicted = append(r.Predicted, verify.Prediction{Model: verify.Models[i], Ns: p, Error: max(p-ns, ns-p) / ns, Extrapolated: p == 4000})
+			if p > 0 {
+				r.Predicted = append(r.Predicted, verify.Prediction{Model: verify.Models[i], Ns: p, Error: (p - ns) / ns, Extrapolated: p == 4000})
+			}
 		}
 		return r
 	}
 	v := &Verification{
-		Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"},
-			Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 9},
+		Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"}, Parameters: "swept here", Session: "host.json",
+			Tau: []int{1, 2}, HeldOut: []int{3, 4}, Launches: verify.Launches{Parameters: 9, Schedules: 8}, Segments: 2, SegmentBytes: 8192, Rounds: 9},
 		LogGP: []verify.LogGP{{Latency: -9e-8, Overhead: 1.5e-7, Gap: 2e-7, GapPerByte: 1e-10}},
 		Rows: []verify.Row{
-			row("message", false, false, 1600, 1680, 1680, 1200),
-			row("allgather:ring", false, false, 2000, 1900, 1600, 4000),
-			row("message", true, true, 10000, 9900, 11000, 8000),
+			row("message", false, false, false, 1600, 1520, 1680, 1710, 1680, 1200),
+			row("message", false, false, true, 3200, 3040, 3360, 3360, 0, 4000),
+			row("allgather:ring", false, false, false, 2000, 1800, 1900, 1900, 1600, 4000),
+			row("message", true, true, false, 10000, 9000, 9900, 0, 11000, 8000),
 		},
 	}
+	for _, name := range verify.Models {
+		v.Models = append(v.Models, verify.Model{Name: name, Given: "what " + name + " takes"})
+	}
+	v.Rows[1].Bytes = 16384
 	v.Means = verify.Means(v.Rows)
 	return v
 }
 
 const verificationText = `taulop v1, host
-channels of 2 segments of 8K; parameters: host.json
-LogGP in cache: L = -90 ns, o = 150 ns, g = 200 ns, G = 102.4 ns/KB
+channels of 2 segments of 8K; parameters: swept here
+9 launches measured parameters, and 8 others what is predicted from them
+held out: τ = 3, 4; parameters are of τ = 1, 2, and beyond that they are extrapolated (~)
 
-P = 2, user data in cache; times in µs, errors in % of what was measured
-       algorithm   m  measured  95 % interval  τ-Lop  error  log_nP  error   LogGP   error
-         message  8K      1.60   [1.57, 1.65]  1.680   +5.0   1.680   +5.0   1.200   -25.0
-  allgather:ring  8K      2.00   [1.96, 2.06]  1.900   -5.0   1.600  -20.0  ~4.000  +100.0
-~ extrapolated: m or τ is beyond what was measured
+message, P = 2, user data in cache; errors in %, + predicted too high
+      m  measured  95 % interval  predicted  strict   full  session  log_nP  LogGP
+  bytes        µs             µs   full, µs   error  error    error   error  error
+     8K      1.60   [1.57, 1.65]      1.680    -5.0   +5.0     +6.9    +5.0    -25
+   *16K      3.20   [3.14, 3.30]      3.360    -5.0   +5.0     +5.0       –   ~+25
 
-P = 2, user data off cache; times in µs, errors in % of what was measured
+allgather:ring, P = 2, user data in cache; errors in %, + predicted too high
+      m  measured  95 % interval  predicted  strict   full  session  log_nP  LogGP
+  bytes        µs             µs   full, µs   error  error    error   error  error
+     8K      2.00   [1.96, 2.06]      1.900     -10   -5.0     -5.0     -20  ~+100
+
+message, P = 2, user data off cache; errors in %, + predicted too high
 FORCED: 2 ranks take turns on fewer CPUs; these times are no measurement of an algorithm
-  algorithm   m  measured  95 % interval  τ-Lop  error  log_nP  error  LogGP  error
-    message  8K      10.0    [9.8, 10.3]  9.900   -1.0   11.00  +10.0  8.000  -20.0
+      m  measured  95 % interval  predicted  strict   full  session  log_nP  LogGP
+  bytes        µs             µs   full, µs   error  error    error   error  error
+     8K      10.0    [9.8, 10.3]      9.900     -10   -1.0        –     +10    -20
 
-Mean relative errors, %
-  P  user data         of  τ-Lop  log_nP  LogGP
-  2   in cache    message    5.0     5.0   25.0
-  2   in cache  allgather    5.0    20.0  100.0
-  2   in cache        all    5.0    12.5   62.5
-  2  off cache    message    1.0    10.0   20.0
-  2  off cache        all    1.0    10.0   20.0
+* on the grid: parameters were measured at this m; the others are off it, between their sizes
+~ extrapolated: m or τ is beyond what was measured
+τ-Lop, strict: what τ-Lop strict takes
+τ-Lop, full: what τ-Lop takes
+τ-Lop, session: what τ-Lop session takes
+log_nP: what log_nP takes
+LogGP: what LogGP takes
+  in cache: L = -90 ns, o = 150 ns, g = 200 ns, G = 102.4 ns/KB
+all: γ of what ranks reduce, and what they copy within themselves
+
+Errors, %: P = 2, user data in cache
+         of          strict            full         session          log_nP           LogGP
+             mean 90 % bias  mean 90 % bias  mean 90 % bias  mean 90 % bias  mean 90 % bias
+    message  ±5.0 ±5.0 -5.0  ±5.0 ±5.0 +5.0  ±5.9 ±6.9 +5.9  ±5.0 ±5.0 +5.0   ±25  ±25 +0.0
+  allgather   ±10  ±10  -10  ±5.0 ±5.0 -5.0  ±5.0 ±5.0 -5.0   ±20  ±20  -20  ±100 ±100 +100
+        all  ±6.7  ±10 -6.7  ±5.0 ±5.0 +1.7  ±5.6 ±6.9 +2.3   ±12  ±20 -7.5   ±50 ±100  +33
+
+Errors, %: P = 2, user data off cache
+       of          strict            full          log_nP           LogGP
+           mean 90 % bias  mean 90 % bias  mean 90 % bias  mean 90 % bias
+  message   ±10  ±10  -10  ±1.0 ±1.0 -1.0   ±10  ±10  +10   ±20  ±20  -20
+      all   ±10  ±10  -10  ±1.0 ±1.0 -1.0   ±10  ±10  +10   ±20  ±20  -20
+mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs
 `
 
 func TestVerificationText(t *testing.T) {
@@ -75,7 +105,7 @@ func TestVerificationJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
 		t.Fatal(err)
 	}
-	if back.Warnings == nil || !reflect.DeepEqual(v.Rows, back.Rows) || !reflect.DeepEqual(v.Means, back.Means) || !reflect.DeepEqual(v.LogGP, back.LogGP) {
+	if back.Warnings == nil || !reflect.DeepEqual(v.Rows, back.Rows) || !reflect.DeepEqual(v.Means, back.Means) || !reflect.DeepEqual(v.Models, back.Models) || !reflect.DeepEqual(v.HeldOut, back.HeldOut) || v.Launches != back.Launches || !reflect.DeepEqual(v.LogGP, back.LogGP) {
 		t.Errorf("%+v became %+v", v, back)
 	}
 }
@@ -83,18 +113,18 @@ func TestVerificationJSON(t *testing.T) {
 // A run that was stopped has times without predictions; charts leave them out.
 func TestUnpredicted(t *testing.T) {
 	v := verification()
-	v.Rows[1].Predicted = []verify.Prediction{}
+	v.Rows[2].Predicted = []verify.Prediction{}
 	v.Means = verify.Means(v.Rows)
 	var text, b strings.Builder
 	v.WriteText(&text)
-	if !strings.Contains(text.String(), "allgather:ring  8K      2.00   [1.96, 2.06]      –      –       –      –      –      –") || strings.Contains(text.String(), "in cache  allgather") {
+	if !strings.Contains(text.String(), "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n") || len(v.Means) != 4 {
 		t.Errorf("got\n%s", &text)
 	}
 	if err := v.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ReadVerification(strings.NewReader(b.String()), "v.json")
-	if err != nil || len(back.Rows) != 2 {
+	if err != nil || len(back.Rows) != 3 {
 		t.Fatalf("%v, %+v", err, back)
 	}
 	for i := range v.Rows {
@@ -107,7 +137,7 @@ func TestUnpredicted(t *testing.T) {
 	if err := v.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err == nil || !strings.Contains(err.Error(), "3 rows and no predictions") || strings.Contains(text.String(), "Mean") {
+	if _, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err == nil || !strings.Contains(err.Error(), "4 rows and no predictions") || strings.Contains(text.String(), "Errors") {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }

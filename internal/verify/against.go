@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 
 // AgainstModels are the names of the predictions that stand beside a benchmark's
 // time.
-var AgainstModels = Models[:2]
+var AgainstModels = []string{Full, "log_nP"}
 
 // An Against puts predictions beside times that an MPI benchmark printed.
 type Against struct {
@@ -25,16 +26,21 @@ type Against struct {
 	// Segment and Degree are those of bcast:sm-tree, 0 for the usual.
 	Segment, Degree int
 
-	models []model.Coster // in the order of AgainstModels
+	models []Model // in the order of AgainstModels
 }
 
 // NewAgainst predicts from a file.
 func NewAgainst(f *params.File, c model.Choice) (*Against, error) {
-	models, err := predictors(f, c, "taulop", "lognp")
-	if err != nil {
-		return nil, err
+	var models []Model
+	for i, name := range []string{"taulop", "lognp"} {
+		c.Model = name
+		in, err := model.NewPredictor(f, c)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, Model{Name: AgainstModels[i], in: map[bool]model.Coster{false: in}})
 	}
-	return &Against{Predictor: models[0].(*model.Predictor), models: models}, nil
+	return &Against{Predictor: models[0].in[false].(*model.Predictor), models: models}, nil
 }
 
 // Chosen is what of a benchmark's times is compared; its zero value is all.
@@ -176,7 +182,7 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 		if err := a.algorithm(row, &c, other); err != nil {
 			return err
 		}
-		if row.Nearest == nil || c.Models[0].Error < row.Nearest.Models[0].Error {
+		if row.Nearest == nil || math.Abs(c.Models[0].Error) < math.Abs(row.Nearest.Models[0].Error) {
 			row.Nearest = &c
 		}
 	}
@@ -208,7 +214,7 @@ func (a Against) algorithm(row *Compared, c *Candidate, algorithm *collective.Al
 }
 
 func (a Against) candidate(row *Compared, c *Candidate, s *collective.Schedule) (err error) {
-	if c.Models, err = predict(a.models, AgainstModels, s, row.Measured.Center); err != nil {
+	if c.Models, err = predict(a.models, false, s, row.Measured.Center); err != nil {
 		return fmt.Errorf("%s among P = %d: %w", row.Benchmark, row.P, err)
 	}
 	return nil
@@ -242,10 +248,10 @@ func AgainstMeans(rows []Compared) []AgainstMean {
 		}
 		m := &means[i]
 		for j, p := range r.Predicted.Models {
-			m.Errors[j] += p.Error
+			m.Errors[j] += math.Abs(p.Error)
 		}
 		if r.Nearest != nil {
-			*m.Nearest += r.Nearest.Models[0].Error
+			*m.Nearest += math.Abs(r.Nearest.Models[0].Error)
 		}
 		m.Rows++
 	}

@@ -11,7 +11,7 @@ import (
 
 // On a machine whose transfers take 1 ns a byte, whatever τ is.
 func against() Against {
-	return Against{models: fixedModels()[false][:2]}
+	return Against{models: []Model{fixedModels()[1], fixedModels()[3]}}
 }
 
 func TestAgainst(t *testing.T) {
@@ -44,7 +44,7 @@ func TestAgainst(t *testing.T) {
 		if r.Benchmark != want.name || r.Measured.Center != want.measured || math.Abs(p.Ns-want.taulop) > 1e-6 || r.Predicted.Algorithm != want.algorithm {
 			t.Errorf("%+v, want %+v", r, want)
 		}
-		if e := math.Abs(want.taulop-want.measured) / want.measured; math.Abs(p.Error-e) > 1e-9 {
+		if e := (want.taulop - want.measured) / want.measured; math.Abs(p.Error-e) > 1e-9 {
 			t.Errorf("%s: error %g, want %g", r.Benchmark, p.Error, e)
 		}
 		nearest := ""
@@ -124,7 +124,7 @@ func TestAgainstMeans(t *testing.T) {
 func TestAgainstContext(t *testing.T) {
 	for kind, want := range map[mpibench.Kind]int{mpibench.Message: 2048, mpibench.Sendrecv: 2048, mpibench.Exchange: 2048, "bcast": 1024} {
 		seen := &recorder{}
-		a := Against{models: []model.Coster{seen}}
+		a := Against{models: []Model{{Name: Full, in: map[bool]model.Coster{false: seen}}}}
 		_, err := a.Compare([]mpibench.Time{{Kind: kind, P: 2, Bytes: 1024, Microseconds: 1}})
 		if err != nil || seen.touched != want {
 			t.Errorf("%s: ranks touch %d bytes, %v; want %d", kind, seen.touched, err, want)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/collective"
@@ -31,11 +33,20 @@ type Request struct {
 	P, M     []int
 	Caches   []bool // off cache
 	Time     time.Duration
-	// Params are what to predict from, and Source is what they are called; nil has what
-	// is needed swept too.
-	Params *params.File
-	Source string
+	// Tau are the τ that parameters may be of; nil is all, but on more than 4 cores those
+	// up to half of the largest P.
+	Tau []int
+	// Params, if not nil, are what another session measured, and Source is what they are
+	// called: they stand beside what is swept now, or with NoSweep instead of it.
+	Params  *params.File
+	Source  string
+	NoSweep bool
 }
+
+// Sizes are those of the messages to test by themselves: three a decade, between the
+// sizes at which a sweep measures, as also their halves are, and what remains of them
+// after whole segments of 8 KiB.
+var Sizes = []int{1200, 2400, 5600, 12000, 24000, 56000, 120000, 240000, 560000, 1200000, 2400000}
 
 // Name reads names: of algorithms, of collectives for all of their algorithms, and
 // Message; with Patterns, of patterns, among which the permutation always is, for the
@@ -90,6 +101,8 @@ type Experiment struct {
 	machine   *numa.Machine
 	here      provenance.Provenance
 	schedules schedules
+	alone     []Case // messages that log_nP is measured by
+	heldOut   []int  // τ that a sweep would measure, and that parameters may not be of
 	engine    *engine.Experiment
 }
 
@@ -112,6 +125,18 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 	if err := cases(); err != nil {
 		return nil, engine.Refuse(err)
 	}
+	if r.Patterns && r.Params != nil {
+		e.NoSweep = true
+	}
+	e.holdOut()
+	if err := e.channel(); err != nil {
+		return nil, err
+	}
+	if !e.NoSweep && !r.Patterns {
+		if err := e.messagesAlone(); err != nil {
+			return nil, engine.Refuse(err)
+		}
+	}
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
 		return nil, err
@@ -122,15 +147,17 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 	if err := e.source(free); err != nil {
 		return nil, err
 	}
-	all := engine.Experiment{}
-	e.schedules.cases = e.Cases
-	if _, err := survey.Add(&all, Survey, e.schedules, m); err != nil {
-		return nil, err
-	}
-	set := min(1, len(e.engine.Cells)) // of launches of their own
-	for _, c := range all.Cells {
-		c.Set = set
-		e.engine.Cells = append(e.engine.Cells, c)
+	of, set := e.schedules, 0
+	for _, of.cases = range [][]Case{e.alone, e.Cases} { // parameters, then what is predicted from them
+		all := engine.Experiment{}
+		if _, err := survey.Add(&all, Survey, of, m); err != nil {
+			return nil, err
+		}
+		for _, c := range all.Cells {
+			c.Set, c.Tier = set, set^1
+			e.engine.Cells = append(e.engine.Cells, c)
+		}
+		set = min(1, len(e.engine.Cells)) // of launches of their own
 	}
 	if e.engine.Requests == nil {
 		e.engine.Requests = make(map[string]any)
@@ -242,7 +269,7 @@ func (e *Experiment) patternCases() error {
 // fit gives each number of ranks its arena, and refuses what memory does not hold.
 func (e *Experiment) fit(free int64) error {
 	ps := make(map[int]bool)
-	for _, c := range e.Cases {
+	for _, c := range slices.Concat(e.Cases, e.alone) {
 		call := c.Schedule.Call
 		if need := c.Bytes(); need > free/4 {
 			return engine.RefusedError(fmt.Sprintf("%s among P = %d with m = %d needs %d MB and a quarter of the %d MB that are free does not hold that: take a smaller m or P",
@@ -267,62 +294,140 @@ func (e *Experiment) fit(free int64) error {
 	return nil
 }
 
-// source settles where parameters come from: Params, or a sweep.
-func (e *Experiment) source(free int64) (err error) {
+// channel settles what schedules and transfers go through: what Params were measured
+// with, if they are there.
+func (e *Experiment) channel() error {
 	if e.Params == nil {
-		if e.File, err = e.plan(); err == nil {
-			e.engine, err = sweep.Experiment(e.File, e.machine, 0)
-		}
-		return err
+		return nil
 	}
 	p := e.Params.Plan
 	if p.SegmentBytes < 1 || p.Segments < 1 {
 		return engine.RefusedError(e.Source + " does not say how it was measured: take a file of taulop sweep")
 	}
-	if n, err := shm.ChannelBytes(p.Segments, p.SegmentBytes, 1); err != nil || int64(n) > free/4/int64(slices.Max(e.P)) {
-		return engine.RefusedError(fmt.Sprintf("%s has %d segments of %d bytes, and a quarter of the %d MB that are free does not hold that: take another file", e.Source, p.Segments, p.SegmentBytes, free>>20))
-	}
 	was := e.Params.Provenance
 	if was.CPUModel != e.here.CPUModel || was.Hostname != e.here.Hostname {
 		e.Warn(fmt.Errorf("%s was measured on %s (%s), not here", e.Source, was.Hostname, was.CPUModel))
 	}
-	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(e.here.Reduction, "Go"); was != is && e.Params.Plan.Swept() && !e.Params.Plan.NoGamma {
+	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(e.here.Reduction, "Go"); was != is && p.Swept() && !p.NoGamma {
 		e.Warn(fmt.Errorf("γ of %s is that of loops in %.60q, and here they are in %s", e.Source, was, is))
 	}
 	e.schedules.Segments, e.schedules.SegmentBytes = p.Segments, p.SegmentBytes
-	e.File = &params.File{Format: params.Format, Version: params.Version, Provenance: e.here, Plan: params.Plan{Segments: p.Segments, SegmentBytes: p.SegmentBytes}}
-	e.engine = &engine.Experiment{File: e.File}
+	return nil
+}
+
+// source settles where parameters come from: a sweep, or Params alone.
+func (e *Experiment) source(free int64) (err error) {
+	if of := e.schedules; e.Params != nil {
+		if n, err := shm.ChannelBytes(of.Segments, of.SegmentBytes, 1); err != nil || int64(n) > free/4/int64(slices.Max(e.P)) {
+			return engine.RefusedError(fmt.Sprintf("%s has %d segments of %d bytes, and a quarter of the %d MB that are free does not hold that: take another file", e.Source, of.Segments, of.SegmentBytes, free>>20))
+		}
+	}
+	if e.NoSweep {
+		e.File = &params.File{Format: params.Format, Version: params.Version, Provenance: e.here,
+			Plan: params.Plan{Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes}}
+		e.engine = &engine.Experiment{File: e.File}
+		return nil
+	}
+	if e.File, err = e.plan(); err == nil {
+		e.engine, err = sweep.Experiment(e.File, e.machine, 0)
+	}
+	return err
+}
+
+// ordinary are the τ that a sweep for the largest P has.
+func (e *Experiment) ordinary() []int {
+	return transfers.Taus(min(max(2, slices.Max(e.P)), e.machine.Allowed.Len()))
+}
+
+// holdOut settles which τ parameters may be of. On more than four cores the larger half
+// is left for the test.
+func (e *Experiment) holdOut() {
+	if cores := min(e.machine.Count().Cores, e.machine.Allowed.Len()); e.Tau == nil && cores > 4 && !e.Patterns {
+		half := max(2, slices.Max(e.P)/2)
+		e.Tau = slices.DeleteFunc(e.ordinary(), func(tau int) bool { return tau > half })
+	}
+	if e.Tau != nil {
+		e.heldOut = slices.DeleteFunc(e.ordinary(), func(tau int) bool { return slices.Contains(e.Tau, tau) })
+	}
+}
+
+// needed are the lengths of what the cases send and copy, of the messages that it is a
+// part of, and of what the busiest rank touches meanwhile.
+func (e *Experiment) needed() (sizes []int) {
+	for _, c := range e.Cases {
+		call := c.Schedule.Call
+		sizes = append(sizes, call.M, c.Schedule.Footprint(0), c.Schedule.Footprint(call.P-1))
+		for _, b := range c.Schedule.Blocks {
+			for _, s := range b.Stages {
+				for _, batch := range s.Shape {
+					sizes = append(sizes, batch.Bytes, batch.Bytes%e.schedules.SegmentBytes)
+				}
+			}
+		}
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	return slices.DeleteFunc(sizes, func(m int) bool { return m == 0 })
+}
+
+// grid is the sizes of a sweep, from below the shortest that is needed to above the
+// longest, and a segment.
+func (e *Experiment) grid() []int {
+	sizes := []int{e.schedules.SegmentBytes}
+	if needed := e.needed(); len(needed) > 0 {
+		all := transfers.Sizes
+		from, measured := slices.BinarySearch(all, needed[0])
+		if !measured {
+			from = max(0, from-1)
+		}
+		to, _ := slices.BinarySearch(all, needed[len(needed)-1])
+		sizes = append(sizes, all[min(from, len(all)-1):min(to+1, len(all))]...)
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// messagesAlone adds what log_nP is measured by, at a sweep's sizes.
+func (e *Experiment) messagesAlone() error {
+	sizes := e.grid()
+	if sizes[0] > 1 { // what a message of nothing costs
+		sizes = append([]int{1}, sizes...)
+	}
+	for _, off := range e.Caches {
+		for _, m := range sizes {
+			c, err := MessageCase(m, off)
+			if err != nil {
+				return err
+			}
+			c.Name = messageAlone
+			e.alone = append(e.alone, c)
+		}
+	}
 	return nil
 }
 
 // plan is a sweep of the transfers that occur in the cases, and no others.
 func (e *Experiment) plan() (*params.File, error) {
-	p := params.Plan{Setups: []string{setups.Ring.Name, setups.Ping.Name, setups.Sendrecv.Name}, Policies: []numa.Policy{numa.Local}, Caches: e.Caches,
-		Segments: segments, SegmentBytes: segmentBytes, Budget: e.Time.Seconds(), Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{operator}}
-	sizes := map[int]bool{segmentBytes: true}
-	for _, m := range e.M {
-		sizes[m] = true
+	p := params.Plan{Policies: []numa.Policy{numa.Local}, Caches: e.Caches, Taus: e.Tau, Sizes: e.grid(),
+		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Budget: e.Time.Seconds(), Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{operator}}
+	if p.Taus == nil {
+		p.Taus = e.ordinary()
 	}
 	for _, c := range e.Cases {
 		p.NoGamma = p.NoGamma && !c.Schedule.Algorithm.Reduces()
-		for _, b := range c.Schedule.Blocks {
-			for _, s := range b.Stages {
-				for _, batch := range s.Shape {
-					sizes[batch.Bytes] = true
-				}
-			}
+	}
+	for _, s := range []setups.Setup{setups.Ring, setups.Ping, setups.Sendrecv} {
+		needed := !e.Patterns || s.Name != setups.Ring.Name // no pattern is as a ring
+		if needed && slices.ContainsFunc(p.Taus, func(tau int) bool { return s.Check(tau) == nil }) {
+			p.Setups = append(p.Setups, s.Name)
 		}
 	}
-	if e.Patterns { // none is as a ring, and what lies between is predicted where lines are tested
-		p.Setups = []string{setups.Ping.Name, setups.Sendrecv.Name}
-		for _, m := range FittedSizes(e.M) {
-			delete(sizes, m)
-		}
-		sizes[segmentBytes], sizes[e.M[0]], sizes[e.M[len(e.M)-1]] = true, true, true
+	if e.Patterns { // what lies between is predicted where lines are tested
+		p.Sizes = slices.DeleteFunc(slices.Clone(e.M), func(m int) bool { return slices.Contains(FittedSizes(e.M), m) })
+		p.Sizes = append(p.Sizes, p.SegmentBytes, e.M[0], e.M[len(e.M)-1])
+		slices.Sort(p.Sizes)
+		p.Sizes = slices.Compact(p.Sizes)
 	}
-	delete(sizes, 0)
-	p.Sizes = slices.Sorted(maps.Keys(sizes))
-	p.Taus = transfers.Taus(min(slices.Max(e.P), e.machine.Allowed.Len()))
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: e.here, Plan: p}
 	if err := transfers.Fit(f, e.machine); err != nil {
 		return nil, engine.Refuse(err)
@@ -330,53 +435,138 @@ func (e *Experiment) plan() (*params.File, error) {
 	return f, nil
 }
 
-// models are those of the parameters, by whether user data are off cache. Where
-// parameters lack there are none, and lacking says why.
-func (e *Experiment) models(names ...string) (by map[bool][]model.Coster, lacking error) {
-	by = make(map[bool][]model.Coster)
-	for _, off := range e.Caches {
-		models, err := predictors(cmp.Or(e.Params, e.File), model.Choice{OffCache: off, Operator: operator}, names...)
-		if err != nil {
-			lacking = cmp.Or(lacking, err)
-			continue
-		}
-		by[off] = models
-		for _, m := range models {
-			for _, w := range m.(*model.Predictor).Warnings {
-				if e.Params != nil {
-					w = fmt.Errorf("%s: %w", e.Source, w)
-				}
-				e.Warn(w)
-			}
+// unmeasured are the cells that no launch came to.
+func (e *Experiment) unmeasured() (cells []engine.Cell) {
+	measured := make(map[params.Key]bool)
+	for _, c := range e.File.Cells {
+		measured[c.Key] = len(c.Samples) > 0
+	}
+	for _, c := range e.engine.Cells {
+		if !measured[c.Key] {
+			cells = append(cells, c)
 		}
 	}
-	return by, lacking
+	return cells
 }
 
-// lack warns of rows without predictions.
-func (e *Experiment) lack(why error) error {
-	if why != nil {
-		e.Warn(fmt.Errorf("parameters are missing for the rows without predictions: %w", why))
+// kindOf is what cells are called that time did not suffice for.
+func kindOf(c engine.Cell) string {
+	switch c.Kind {
+	case params.CollectiveCell:
+		return "calls"
+	case params.PatternCell:
+		return "messages of patterns"
 	}
-	return why
+	return transfers.Names[c.Kind]
+}
+
+// Short says what time did not suffice for, and how much would have done; nil if it did.
+func (e *Experiment) Short() error {
+	var order []string
+	all, lacking := make(map[string]int), make(map[string]int)
+	missing := e.unmeasured()
+	for _, c := range e.engine.Cells {
+		what := kindOf(c)
+		if all[what] == 0 {
+			order = append(order, what)
+		}
+		all[what]++
+	}
+	for _, c := range missing {
+		lacking[kindOf(c)]++
+	}
+	var parts []string
+	for _, what := range order {
+		if lacking[what] > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d %s", lacking[what], all[what], what))
+		}
+	}
+	_, few := e.engine.Lacking()
+	switch {
+	case len(parts) > 0:
+		return fmt.Errorf("time did not suffice for %s, and where predictions need them there is a dash: about %v would do", strings.Join(parts, ", "), e.enough())
+	case few > 0:
+		return fmt.Errorf("time did not suffice for intervals of %d of %d cells: about %v would do", few, len(e.engine.Cells), e.enough())
+	}
+	return nil
+}
+
+// enough is how long it takes to visit every cell as often as an interval needs, by how
+// long the visits took that there were.
+func (e *Experiment) enough() time.Duration {
+	var seconds float64
+	visits := 0
+	for _, l := range e.File.Launches {
+		seconds += l.Seconds
+	}
+	for _, c := range e.File.Cells {
+		visits += len(c.Samples)
+	}
+	seconds *= float64(len(e.engine.Cells)*(engine.LeastLaunches+1)) / float64(max(1, visits))
+	return time.Duration(math.Ceil(seconds/5)*5) * time.Second
 }
 
 // A Setting is what was measured on and with.
 type Setting struct {
 	Provenance   provenance.Provenance `json:"provenance"`
-	Parameters   string                `json:"params"` // the file, or that they were measured in between
-	Segments     int                   `json:"segments"`
-	SegmentBytes int                   `json:"segment_bytes"`
+	Parameters   string                `json:"params"`                // the file, or that they were measured in between
+	Session      string                `json:"session,omitempty"`     // the file of another session that stands beside them
+	Tau          []int                 `json:"tau"`                   // that parameters are of; none: all of the file
+	HeldOut      []int                 `json:"held_out_tau"`          // that they may not be of, and that the test has
+	Launches     Launches              `json:"launches"`              // that measured
+	Segments     int                   `json:"segments"`              // of a channel
+	SegmentBytes int                   `json:"segment_bytes"`         //
 	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // off cache, of a rank of the fewest, for each direction
 	Rounds       int                   `json:"rounds"`                // samples of each case
 }
 
+// Launches are how many processes measured what.
+type Launches struct {
+	Parameters int `json:"parameters"`
+	Schedules  int `json:"schedules"`
+	Both       int `json:"both"` // none should
+}
+
+// launches counts those of the file, by what they have samples of.
+func (e *Experiment) launches() (n Launches) {
+	cases := make(map[params.Key]bool)
+	for _, c := range e.Cases {
+		cases[c.Key()] = true
+	}
+	var found [2]map[int32]bool
+	for i := range found {
+		found[i] = make(map[int32]bool)
+	}
+	for _, c := range e.File.Cells {
+		of := found[0]
+		if cases[c.Key] {
+			of = found[1]
+		}
+		for _, s := range c.Samples {
+			of[s.Launch] = true
+		}
+	}
+	for launch := range found[0] {
+		if found[1][launch] {
+			n.Both++
+		}
+	}
+	n.Parameters, n.Schedules = len(found[0]), len(found[1])
+	return n
+}
+
 func (e *Experiment) setting() Setting {
-	s := Setting{Provenance: e.here, Parameters: e.Source, Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Rounds: e.Launches()}
-	if e.Params == nil {
-		s.Parameters = "swept by launches between those of the collectives"
+	s := Setting{Provenance: e.here, Parameters: e.Source, Tau: e.Tau, HeldOut: e.heldOut, Launches: e.launches(),
+		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Rounds: e.Launches()}
+	if !e.NoSweep {
+		s.Session, s.Tau = e.Source, e.File.Plan.Taus
+		of := "collectives"
 		if e.Patterns {
-			s.Parameters = "swept by launches between those of the patterns"
+			of = "patterns"
+		}
+		s.Parameters = "swept by launches between those of the " + of
+		if s.Launches.Both > 0 {
+			e.Warn(fmt.Errorf("%d launches measured both what is predicted and what it is predicted from: this is no test", s.Launches.Both))
 		}
 	}
 	if slices.Contains(e.Caches, true) {
@@ -388,6 +578,7 @@ func (e *Experiment) setting() Setting {
 // A Result is measured collectives with what the models say of them.
 type Result struct {
 	Setting
+	Models   []Model  `json:"models"` // in the order of the report
 	LogGP    []LogGP  `json:"loggp"`
 	Rows     []Row    `json:"rows"`
 	Means    []Mean   `json:"means"`
@@ -403,21 +594,49 @@ type LogGP struct {
 	GapPerByte float64 `json:"G_s_per_byte"`
 }
 
-// Collectives puts beside what was measured what the models say of it. Where they
-// cannot, lacking is why.
+// Collectives puts beside what was measured what the models say of it. Where none of
+// them says anything, lacking is why.
 func (e *Experiment) Collectives() (doc *Result, lacking error) {
-	models, lacking := e.models("taulop", "lognp", "loggp")
-	doc = &Result{Setting: e.setting()}
-	for _, off := range e.Caches {
-		if by := models[off]; by != nil {
-			m := by[2].(*model.Predictor).In(nil).(model.LogGP)
-			doc.LogGP = append(doc.LogGP, LogGP{off, m.Latency, m.Overhead, m.Gap, m.GapPerByte})
+	doc = &Result{Setting: e.setting(), Models: e.models()}
+	for _, m := range doc.Models {
+		for _, off := range e.Caches {
+			if p, _ := m.in[off].(*model.Predictor); p != nil && p.Model == "loggp" {
+				m := p.In(nil).(model.LogGP)
+				doc.LogGP = append(doc.LogGP, LogGP{off, m.Latency, m.Overhead, m.Gap, m.GapPerByte})
+			}
 		}
 	}
-	rows, failed := e.Rows(models)
-	lacking = e.lack(cmp.Or(lacking, failed))
-	doc.Rows, doc.Means, doc.Warnings = rows, Means(rows), e.Warnings
+	grid := e.File.Plan.Sizes
+	if e.NoSweep {
+		grid = e.Params.Plan.Sizes
+	}
+	doc.Rows, lacking = e.Rows(doc.Models)
+	predicted := false
+	for i := range doc.Rows {
+		r := &doc.Rows[i]
+		r.OnGrid = slices.Contains(grid, r.Bytes)
+		predicted = predicted || len(r.Predicted) > 0
+	}
+	lacking = e.lack(predicted, doc.Models, lacking)
+	doc.Means, doc.Warnings = Means(doc.Rows), e.Warnings
 	return doc, lacking
+}
+
+// lack warns of what models cannot say. Where they say nothing at all it is an error.
+func (e *Experiment) lack(predicted bool, models []Model, why error) error {
+	for _, m := range models {
+		why = cmp.Or(why, m.lacking)
+	}
+	if short := e.Short(); !predicted && !e.NoSweep && short != nil {
+		return short
+	}
+	if !predicted {
+		return cmp.Or(why, errUnpredicted)
+	}
+	if why != nil {
+		e.Warn(fmt.Errorf("parameters are missing for some predictions: %w", why))
+	}
+	return nil
 }
 
 // A PatternResult is measured message patterns with what predicts them.
@@ -442,9 +661,9 @@ func (e *Experiment) PatternResult() (doc *PatternResult, lacking, unfitted erro
 	if doc.Fits, unfitted = e.PatternFits(); unfitted != nil {
 		e.Warn(unfitted)
 	}
-	models, lacking := e.models("taulop")
-	rows, failed := e.PatternRows(models, doc.Fits)
-	lacking = e.lack(cmp.Or(lacking, failed))
+	models := e.models()
+	rows, lacking := e.PatternRows(models, doc.Fits)
+	lacking = e.lack(slices.ContainsFunc(rows, func(r PatternRow) bool { return len(r.Predicted) > 0 }), models, lacking)
 	doc.Rows, doc.Means, doc.Warnings = rows, PatternMeans(rows), e.Warnings
 	return doc, lacking, unfitted
 }

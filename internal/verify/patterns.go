@@ -136,7 +136,7 @@ func (pt Pattern) Cases(p int, ms []int, off bool, most int) (cases []Case, left
 // PatternModels are the names of what patterns are predicted from: transfers; the
 // line T_s + m·τ_d through other sizes of the same variant; and the line of the
 // permutations, as model.Linear has it.
-var PatternModels = []string{"τ-Lop", "own line", "permutation's"}
+var PatternModels = []string{Full, "own line", "permutation's"}
 
 // LeastPatternSizes is how many sizes it takes for a line to be fitted to some and
 // tested on others.
@@ -231,9 +231,8 @@ func (r Runs) fittedSizes() []int {
 }
 
 // PatternRows puts beside each case that was measured what the lines and τ-Lop say of
-// it. A row has no predictions where one of them cannot be made; lacking is why, of the
-// first for which parameters lack.
-func (r Runs) PatternRows(models map[bool][]model.Coster, fits []PatternFit) (rows []PatternRow, lacking error) {
+// it. Predictions that cannot be made are not there; then there may be an error, the first.
+func (r Runs) PatternRows(models []Model, fits []PatternFit) (rows []PatternRow, lacking error) {
 	lines := make(map[patternKey]fit.Line)
 	for _, f := range fits {
 		lines[patternKey{f.Name, f.P, f.OffCache}] = f.Line
@@ -243,14 +242,14 @@ func (r Runs) PatternRows(models map[bool][]model.Coster, fits []PatternFit) (ro
 		row := PatternRow{Row: of, Pattern: PatternOf(of.Name), Fitted: slices.Contains(sizes, of.Bytes)}
 		own, fitted := lines[patternKey{row.Name, row.P, row.OffCache}]
 		all, permuted := lines[patternKey{Permutation, row.P, row.OffCache}]
-		predicted, err := predict(models[row.OffCache], PatternModels, row.schedule, row.Measured.Center)
-		if lacking = cmp.Or(lacking, err); len(predicted) > 0 && fitted && permuted {
+		predicted, err := predict(models, row.OffCache, row.schedule, row.Measured.Center)
+		if lacking = cmp.Or(lacking, err); fitted && permuted {
 			linear := model.Linear{Startup: all.Startup.Value / 1e9, PerByte: all.PerByte.Value / 1e9}
 			for i, ns := range []float64{own.At(row.Bytes), 1e9 * linear.Seconds(row.schedule)} {
 				predicted = append(predicted, Prediction{Model: PatternModels[i+1], Ns: ns}.beside(row.Measured.Center))
 			}
-			row.Predicted = predicted
 		}
+		row.Predicted = predicted
 		rows = append(rows, row)
 	}
 	return rows, lacking
@@ -263,17 +262,17 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		patternKey
 		bytes int
 	}
-	members := make(map[group][]PatternRow)
+	all := make(map[group][]PatternRow)
 	var groups []group
 	for _, r := range rows {
 		if r.Fitted {
 			continue
 		}
 		g := group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes}
-		if members[g] == nil {
+		if all[g] == nil {
 			groups = append(groups, g)
 		}
-		members[g] = append(members[g], r)
+		all[g] = append(all[g], r)
 	}
 	median := func(of []PatternRow, value func(PatternRow) float64) float64 {
 		var values []float64
@@ -283,25 +282,32 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		return fit.Median(values).Center
 	}
 	for _, g := range groups {
-		of := members[g]
-		t := PatternRow{Pattern: g.name, Row: Row{Name: g.name, P: g.p, Bytes: g.bytes, OffCache: g.off, Forced: of[0].Forced}}
+		members := all[g]
+		t := PatternRow{Pattern: g.name, Row: Row{Name: g.name, P: g.p, Bytes: g.bytes, OffCache: g.off, Forced: members[0].Forced}}
 		t.Measured = fit.Estimate{
-			Center: median(of, func(r PatternRow) float64 { return r.Measured.Center }),
-			Lo:     math.Inf(-1), Hi: math.Inf(1), N: of[0].Measured.N,
+			Center: median(members, func(r PatternRow) float64 { return r.Measured.Center }),
+			Lo:     math.Inf(-1), Hi: math.Inf(1), N: members[0].Measured.N,
 		}
-		if !slices.ContainsFunc(of, func(r PatternRow) bool { return !r.Measured.Known() }) {
-			t.Measured.Lo = median(of, func(r PatternRow) float64 { return r.Measured.Lo })
-			t.Measured.Hi = median(of, func(r PatternRow) float64 { return r.Measured.Hi })
+		if !slices.ContainsFunc(members, func(r PatternRow) bool { return !r.Measured.Known() }) {
+			t.Measured.Lo = median(members, func(r PatternRow) float64 { return r.Measured.Lo })
+			t.Measured.Hi = median(members, func(r PatternRow) float64 { return r.Measured.Hi })
 		}
-		if slices.ContainsFunc(of, func(r PatternRow) bool { return len(r.Predicted) == 0 }) {
-			tested, variants = append(tested, t), append(variants, len(of))
-			continue
+		for _, name := range PatternModels {
+			made := 0
+			p := Prediction{Model: name}
+			p.Ns = median(members, func(r PatternRow) float64 {
+				its, there := of(r.Predicted, name)
+				if there {
+					made++
+				}
+				p.Extrapolated = p.Extrapolated || its.Extrapolated
+				return its.Ns
+			})
+			if made == len(members) {
+				t.Predicted = append(t.Predicted, p.beside(t.Measured.Center))
+			}
 		}
-		for i, p := range of[0].Predicted {
-			p.Ns = median(of, func(r PatternRow) float64 { return r.Predicted[i].Ns })
-			t.Predicted = append(t.Predicted, p.beside(t.Measured.Center))
-		}
-		tested, variants = append(tested, t), append(variants, len(of))
+		tested, variants = append(tested, t), append(variants, len(members))
 	}
 	return tested, variants
 }
@@ -315,5 +321,5 @@ func PatternMeans(rows []PatternRow) []Mean {
 			tested = append(tested, r.Row)
 		}
 	}
-	return meansOf(tested, func(r Row) string { return PatternOf(r.Name) })
+	return meansOf(tested, PatternModels, func(r Row) string { return PatternOf(r.Name) })
 }

@@ -56,13 +56,19 @@ func (c Case) Key() params.Key {
 	return k
 }
 
+// messageAlone is the variant of messages that log_nP is measured by: none of those that
+// it is tested on.
+const messageAlone = "message-alone"
+
 // caseOf is the case of a key.
 func caseOf(k params.Key, element int) (Case, error) {
 	switch {
 	case k.Kind == params.PatternCell:
 		return patternCase(k)
-	case k.Variant == Message:
-		return MessageCase(k.Bytes, k.OffCache)
+	case k.Variant == Message, k.Variant == messageAlone:
+		c, err := MessageCase(k.Bytes, k.OffCache)
+		c.Name = k.Variant
+		return c, err
 	}
 	a, err := collective.Lookup(k.Variant)
 	if err != nil {

@@ -2,21 +2,18 @@
 // this machine's memory and puts beside each time what τ-Lop, log_nP and LogGP
 // predict from parameters that were measured without them.
 //
-// Its opinion: a prediction is one that was made from transfers alone; a
-// collective is timed from a barrier to its last rank; and what is predicted was
-// measured by other launches than what it is predicted from.
+// Its opinion: a prediction is one that was made from transfers alone, of sizes and τ
+// that the test does not have; a collective is timed from a barrier to its last rank;
+// what is predicted was measured by other launches than what it is predicted from; and
+// what one model is given, local copies for one, all are.
 package verify
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
 )
 
@@ -57,57 +54,13 @@ type Row struct {
 	Bytes    int          `json:"m"`
 	OffCache bool         `json:"off_cache"`
 	Measured fit.Estimate `json:"measured_ns"`
-	// Predicted is by model, in the order of Models; empty where parameters lack.
+	// Predicted is by model, in the order of Models, without those whose parameters lack.
 	Predicted []Prediction `json:"predicted"`
+	OnGrid    bool         `json:"on_grid"` // m is a size at which parameters were measured
 	// Forced: ranks share CPUs, the time is no measurement of the algorithm.
 	Forced bool `json:"forced,omitempty"`
 
 	schedule *collective.Schedule
-}
-
-// A Prediction is what a model says, and how wrong that is.
-type Prediction struct {
-	Model string  `json:"model"`
-	Ns    float64 `json:"ns"`
-	Error float64 `json:"relative_error"` // |predicted − measured| / measured
-
-	Extrapolated bool `json:"extrapolated,omitempty"` // m or τ is beyond what was measured
-}
-
-// Models are the names of the predictions of a row.
-var Models = []string{"τ-Lop", "log_nP", "LogGP"}
-
-// predictors are models of a file.
-func predictors(f *params.File, c model.Choice, names ...string) (models []model.Coster, err error) {
-	for _, c.Model = range names {
-		p, err := model.NewPredictor(f, c)
-		if err != nil {
-			return nil, err
-		}
-		models = append(models, p)
-	}
-	return models, nil
-}
-
-// predict is what models say of a schedule, and how wrong that is of what was measured,
-// in ns.
-func predict(models []model.Coster, names []string, s *collective.Schedule, measured float64) ([]Prediction, error) {
-	predicted := []Prediction{}
-	for i, m := range models {
-		cost, err := m.Cost(s)
-		if err != nil {
-			return []Prediction{}, fmt.Errorf("%s: %w", names[i], err)
-		}
-		p := Prediction{Model: names[i], Ns: cost.Seconds * 1e9, Extrapolated: cost.Extrapolated}
-		predicted = append(predicted, p.beside(measured))
-	}
-	return predicted, nil
-}
-
-// beside says how wrong a prediction is of what was measured.
-func (p Prediction) beside(measured float64) Prediction {
-	p.Error = math.Abs(p.Ns-measured) / measured
-	return p
 }
 
 // Runs are cases with what launches found of them.
@@ -150,12 +103,11 @@ func (r Runs) Measured() (n int) {
 	return n
 }
 
-// Rows puts beside each case that was measured what the models say of it, those of user
-// data in cache or off it in the order of Models. A row has no predictions where they
-// cannot be made; then there is also an error, the first.
-func (r Runs) Rows(models map[bool][]model.Coster) (rows []Row, lacking error) {
+// Rows puts beside each case that was measured what the models say of it. Predictions
+// that cannot be made are not there; then there may be an error, the first.
+func (r Runs) Rows(models []Model) (rows []Row, lacking error) {
 	for _, row := range r.measured() {
-		predicted, err := predict(models[row.OffCache], Models, row.schedule, row.Measured.Center)
+		predicted, err := predict(models, row.OffCache, row.schedule, row.Measured.Center)
 		lacking, row.Predicted = cmp.Or(lacking, err), predicted
 		rows = append(rows, row)
 	}
@@ -172,68 +124,4 @@ func (r Runs) measured() (rows []Row) {
 		}
 	}
 	return rows
-}
-
-// A Mean is the mean relative errors of the models over some rows.
-type Mean struct {
-	Of       string    `json:"of"` // message, a collective, or all
-	P        int       `json:"P"`
-	OffCache bool      `json:"off_cache"`
-	Errors   []float64 `json:"mean_relative_errors"` // in the order of Models
-}
-
-// Means are those of messages, of each collective and of all rows, for each P and
-// state of the cache, in the order of the rows.
-func Means(rows []Row) []Mean {
-	return meansOf(rows, func(r Row) string {
-		name, _, _ := strings.Cut(r.Name, ":")
-		return name
-	})
-}
-
-// meansOf groups rows by a name, too.
-func meansOf(rows []Row, nameOf func(Row) string) []Mean {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return len(r.Predicted) == 0 })
-	type group struct {
-		p   int
-		off bool
-	}
-	var groups []group
-	for _, r := range rows {
-		if g := (group{r.P, r.OffCache}); !slices.Contains(groups, g) {
-			groups = append(groups, g)
-		}
-	}
-	var means []Mean
-	for _, g := range groups {
-		var names []string
-		of := make(map[string][]Row)
-		for _, r := range rows {
-			if r.P != g.p || r.OffCache != g.off {
-				continue
-			}
-			name := nameOf(r)
-			if of[name] == nil {
-				names = append(names, name)
-			}
-			of[name] = append(of[name], r)
-			of["all"] = append(of["all"], r)
-		}
-		for _, name := range append(names, "all") {
-			m := Mean{Of: name, P: g.p, OffCache: g.off}
-			for i := range of[name][0].Predicted {
-				m.Errors = append(m.Errors, meanError(of[name], i))
-			}
-			means = append(means, m)
-		}
-	}
-	return means
-}
-
-func meanError(rows []Row, model int) float64 {
-	var sum float64
-	for _, r := range rows {
-		sum += r.Predicted[model].Error
-	}
-	return sum / float64(len(rows))
 }

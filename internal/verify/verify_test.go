@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
@@ -18,11 +19,13 @@ func (fixed) L(m, tau int) (float64, bool) { return float64(m) * 1e-9, false }
 func (fixed) O(m int) (float64, bool)      { return 0, false }
 
 // fixedModels are those of Models on it.
-func fixedModels() map[bool][]model.Coster {
+func fixedModels() (models []Model) {
 	taulop := model.TauLop{Parameters: fixed{}, Segment: 1024}
 	lognp, _ := model.LogNPOf(taulop)
-	models := []model.Coster{taulop, lognp, model.LogGP{Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}}
-	return map[bool][]model.Coster{false: models, true: models}
+	for i, m := range []model.Coster{taulop, taulop, taulop, lognp, model.LogGP{Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}} {
+		models = append(models, Model{Name: Models[i], in: map[bool]model.Coster{false: m, true: m}})
+	}
+	return models
 }
 
 func TestPredict(t *testing.T) {
@@ -30,46 +33,70 @@ func TestPredict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps, err := predict(fixedModels()[false], Models, c.Schedule, 5000)
+	ps, err := predict(fixedModels(), false, c.Schedule, 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Eq. (10): 2·1024 + 3·1024; log_nP the same; eq. (3): 2o + L + 3g + (4·1024 − 4)G.
-	for i, want := range []float64{5120, 5120, 200 + 1000 + 300 + 4092} {
+	for i, want := range []float64{5120, 5120, 5120, 5120, 200 + 1000 + 300 + 4092} {
 		if ps[i].Model != Models[i] || math.Abs(ps[i].Ns-want) > 1e-6 || math.Abs(ps[i].Error-(want-5000)/5000) > 1e-9 {
 			t.Errorf("%s says %g ns, an error of %g; want %g", ps[i].Model, ps[i].Ns, ps[i].Error, want)
 		}
 	}
+	// What is not known leaves the others standing, and of a time of nothing there is no error.
+	models := fixedModels()
+	models[0].in[false] = model.TauLop{Parameters: unknown{}, Segment: 1024}
+	models[2].in[false] = model.TauLop{}
+	delete(models[4].in, false)
+	ps, err = predict(models, false, c.Schedule, 5000)
+	if len(ps) != 2 || ps[0].Model != Full || ps[1].Model != "log_nP" || err == nil || !strings.HasPrefix(err.Error(), Session) {
+		t.Errorf("%+v, %v", ps, err)
+	}
+	if ps, err = predict(fixedModels(), false, c.Schedule, 0); len(ps) > 0 || err != nil {
+		t.Errorf("%+v, %v", ps, err)
+	}
 }
+
+// unknown is a machine of which nothing was measured.
+type unknown struct{ fixed }
+
+func (unknown) L(m, tau int) (float64, bool) { return math.NaN(), false }
 
 func TestMeans(t *testing.T) {
 	row := func(name string, p int, off bool, errors ...float64) Row {
 		r := Row{Name: name, P: p, OffCache: off}
-		for _, e := range errors {
-			r.Predicted = append(r.Predicted, Prediction{Error: e})
+		for i, e := range errors {
+			if !math.IsNaN(e) {
+				r.Predicted = append(r.Predicted, Prediction{Model: Models[i], Error: e})
+			}
 		}
 		return r
 	}
 	means := Means([]Row{
-		row(Message, 2, false, 0.1, 0.2, 0.3), row(Message, 2, false, 0.3, 0.2, 0.1),
-		row("bcast:linear", 2, false, 0, 1, 2), row("bcast:binomial", 2, false, 1, 1, 0),
-		row("bcast:linear", 2, true, 0.5, 0.5, 0.5),
+		row(Message, 2, false, 0.1, 0.2), row(Message, 2, false, -0.3, 0.2),
+		row("bcast:linear", 2, false, 0, 1), row("bcast:binomial", 2, false, math.NaN(), 1),
+		row("bcast:linear", 2, true, 0.5, -0.5), row("bcast:linear", 4, true),
 	})
 	want := []Mean{
-		{Message, 2, false, []float64{0.2, 0.2, 0.2}}, {"bcast", 2, false, []float64{0.5, 1, 1}}, {"all", 2, false, []float64{0.35, 0.6, 0.6}},
-		{"bcast", 2, true, []float64{0.5, 0.5, 0.5}}, {"all", 2, true, []float64{0.5, 0.5, 0.5}},
+		{Message, 2, false, []Errors{{Strict, 2, 0.2, 0.3, -0.1}, {Full, 2, 0.2, 0.2, 0.2}}},
+		{"bcast", 2, false, []Errors{{Strict, 1, 0, 0, 0}, {Full, 2, 1, 1, 1}}},
+		{"all", 2, false, []Errors{{Strict, 3, 0.4 / 3, 0.3, -0.2 / 3}, {Full, 4, 0.6, 1, 0.6}}},
+		{"bcast", 2, true, []Errors{{Strict, 1, 0.5, 0.5, 0.5}, {Full, 1, 0.5, 0.5, -0.5}}},
+		{"all", 2, true, []Errors{{Strict, 1, 0.5, 0.5, 0.5}, {Full, 1, 0.5, 0.5, -0.5}}},
 	}
 	if len(means) != len(want) {
 		t.Fatalf("%d means, want %d: %+v", len(means), len(want), means)
 	}
 	for i, w := range want {
 		m := means[i]
-		if m.Of != w.Of || m.P != w.P || m.OffCache != w.OffCache {
-			t.Errorf("mean %d is of %s, P = %d, off cache %v; want %+v", i, m.Of, m.P, m.OffCache, w)
+		if m.Of != w.Of || m.P != w.P || m.OffCache != w.OffCache || len(m.Errors) != len(w.Errors) {
+			t.Errorf("mean %d is %+v, want %+v", i, m, w)
+			continue
 		}
-		for j := range w.Errors {
-			if math.Abs(m.Errors[j]-w.Errors[j]) > 1e-9 {
-				t.Errorf("mean of %s: %v, want %v", m.Of, m.Errors, w.Errors)
+		for j, e := range w.Errors {
+			is := m.Errors[j]
+			if is.Model != e.Model || is.Rows != e.Rows || math.Abs(is.Mean-e.Mean) > 1e-9 || is.Ninety > e.Ninety+1e-9 || is.Ninety < is.Mean-1e-9 || math.Abs(is.Signed-e.Signed) > 1e-9 {
+				t.Errorf("errors of %s: %+v, want %+v", m.Of, is, e)
 			}
 		}
 	}
@@ -105,7 +132,7 @@ func TestRuns(t *testing.T) {
 			t.Errorf("%s: %+v", row.Name, row)
 		}
 		for _, p := range row.Predicted {
-			if want := math.Abs(p.Ns-row.Measured.Center) / row.Measured.Center; p.Error != want || math.IsInf(want, 0) {
+			if want := (p.Ns - row.Measured.Center) / row.Measured.Center; p.Error != want || math.IsInf(want, 0) {
 				t.Errorf("%s: error of %s is %g, want %g", row.Name, p.Model, p.Error, want)
 			}
 		}

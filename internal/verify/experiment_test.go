@@ -1,0 +1,247 @@
+package verify
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/shm"
+)
+
+// eight is a machine of eight cores.
+func eight() *numa.Machine {
+	m := &numa.Machine{Nodes: []numa.Node{{MemoryBytes: 1 << 34}}}
+	for i := range 8 {
+		m.CPUs = append(m.CPUs, numa.CPU{ID: i, Core: i})
+		m.Allowed = append(m.Allowed, i)
+	}
+	m.Nodes[0].CPUs = m.Allowed
+	return m
+}
+
+// law is L(m,τ) of it in ns: a line in τ. In messages of more than a segment it is twice
+// as much.
+func law(m, tau int) float64 {
+	ns := (100 + float64(min(m, segmentBytes))/8) * (1 + 0.25*float64(tau-1))
+	if m > segmentBytes {
+		ns *= 2
+	}
+	return ns
+}
+
+// experiment is one on the machine of eight cores, parameters times slower than by law,
+// and schedules take what τ-Lop says by law of all τ.
+func experiment(t *testing.T, r Request, slower float64) *Experiment {
+	t.Helper()
+	if !shm.Supported {
+		t.Skip("measuring needs Linux")
+	}
+	r.Caches, r.Time = []bool{false}, time.Minute
+	e, err := New(r, eight(), provenance.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := *e
+	all.Tau, all.NoSweep, all.Request.Params = nil, false, nil
+	truth, err := all.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range transfers.Keys(truth.Plan, 8) {
+		measure(truth, engine.Cell{Cell: params.Cell{Key: k}}, 1)
+	}
+	p, err := model.NewPredictor(truth, model.Choice{Operator: operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.File.Launches = make([]params.Launch, 12)
+	for _, c := range e.engine.Cells {
+		measure(e.File, c, slower)
+	}
+	for i := range e.File.Cells {
+		c := &e.File.Cells[i]
+		if c.Kind != params.CollectiveCell {
+			continue
+		}
+		of, err := caseOf(c.Key, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, err := p.Cost(of.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set(c, cost.Seconds*1e9)
+	}
+	return e
+}
+
+// measure adds a cell to a file, by law; round trips are lines.
+func measure(f *params.File, of engine.Cell, slower float64) {
+	c := of.Cell
+	for range engine.LeastLaunches {
+		c.Samples = append(c.Samples, params.Sample{Launch: int32(len(c.Samples) + of.Set*engine.LeastLaunches)})
+	}
+	c.K, c.Transfers = 1, 1
+	ns := 0.
+	switch c.Kind {
+	case params.TransferCell:
+		ns = law(c.Bytes, c.Tau)
+		if c.Bytes > segmentBytes {
+			c.K = (c.Bytes-1)/segmentBytes + 1
+			ns *= float64(c.K)
+		}
+	case params.CopyCell, params.OwnCell, params.GammaCell:
+		ns = 50
+	case params.PRTTCell:
+		ns = float64(c.N)*(300+float64(c.Bytes)/8) + float64(c.Delay*(c.N-1))
+	}
+	set(&c, slower*ns)
+	f.Cells = append(f.Cells, c)
+}
+
+func set(c *params.Cell, ns float64) {
+	for i := range c.Samples {
+		c.Samples[i].NS = ns
+	}
+	c.Time = fit.Median(c.Values())
+}
+
+// τ-Lop from τ ≤ 4 says what eight ranks take where L is a line in τ, at sizes that no
+// sweep has; the paper's way misses that segments cost more in longer messages.
+func TestExperimentHoldsOut(t *testing.T) {
+	e := experiment(t, Request{Names: []string{Message, "allgather:ring", "allreduce:recursive-doubling", "barrier:dissemination"}, P: []int{4, 8}, M: Sizes}, 1)
+	doc, lacking := e.Collectives()
+	if lacking != nil || e.Short() != nil {
+		t.Fatal(lacking, e.Short())
+	}
+	if !slices.Equal(doc.Tau, []int{1, 2, 3, 4}) || !slices.Equal(doc.HeldOut, []int{5, 6, 7, 8}) || doc.Launches != (Launches{Parameters: 6, Schedules: 6}) {
+		t.Errorf("τ = %v, held out %v, %+v", doc.Tau, doc.HeldOut, doc.Launches)
+	}
+	for _, m := range e.File.Plan.Sizes {
+		if !slices.Contains(transfers.Sizes, m) || slices.Contains(Sizes, m) {
+			t.Errorf("the sweep has m = %d", m)
+		}
+	}
+	if n := len(Sizes)*(1+2*2) + 2; len(doc.Rows) != n { // messages, two algorithms among two P, barriers
+		t.Errorf("%d rows, want %d", len(doc.Rows), n)
+	}
+	for _, r := range doc.Rows {
+		if r.Bytes == 0 {
+			continue
+		}
+		full, made := of(r.Predicted, Full)
+		if beyond := r.P == 8 && r.Name != Message; !made || full.Extrapolated != beyond || math.Abs(full.Error) > 0.02 || r.OnGrid {
+			t.Errorf("%s, P = %d, m = %d: %+v, on the grid: %v", r.Name, r.P, r.Bytes, full, r.OnGrid)
+		}
+		strict, made := of(r.Predicted, Strict)
+		if want := r.Bytes > 2*segmentBytes && r.Name == "allgather:ring"; !made || want && math.Abs(strict.Error+0.5) > 0.1 {
+			t.Errorf("%s, P = %d, m = %d: %+v", r.Name, r.P, r.Bytes, strict)
+		}
+		if len(r.Predicted) != 4 {
+			t.Errorf("%s, P = %d, m = %d: %+v", r.Name, r.P, r.Bytes, r.Predicted)
+		}
+		if lognp, _ := of(r.Predicted, "log_nP"); r.Name == Message && math.Abs(lognp.Error) > 0.2 { // between measured messages
+			t.Errorf("message, m = %d: %+v", r.Bytes, lognp)
+		}
+	}
+}
+
+// Another session's file predicts beside the sweep, or alone; of it, too, τ are held out.
+func TestExperimentSessions(t *testing.T) {
+	r := Request{Names: []string{"allgather:ring"}, P: []int{8}, M: []int{60000, 65536}}
+	slow := experiment(t, r, 1.1).File
+	r.Params, r.Source = slow, "monday.json"
+	doc, lacking := experiment(t, r, 1).Collectives()
+	if lacking != nil || doc.Session != "monday.json" || len(doc.Models) != 5 || !strings.HasPrefix(doc.Models[2].Given, "monday.json: ") {
+		t.Fatalf("%v, %+v", lacking, doc.Models)
+	}
+	for i, row := range doc.Rows {
+		session, _ := of(row.Predicted, Session)
+		if full, _ := of(row.Predicted, Full); math.Abs(full.Error) > 0.01 || math.Abs(session.Error-0.1) > 0.02 || !session.Extrapolated {
+			t.Errorf("full %+v, session %+v", full, session)
+		}
+		if row.OnGrid != (i == 1) {
+			t.Errorf("m = %d: on the grid %v", row.Bytes, row.OnGrid)
+		}
+	}
+	r.NoSweep, r.Tau = true, []int{1, 2}
+	alone := experiment(t, r, 1)
+	if doc, lacking = alone.Collectives(); lacking != nil || doc.Session != "" || doc.Parameters != "monday.json" || len(doc.Models) != 4 || !slices.Equal(doc.Tau, r.Tau) || doc.Launches.Parameters != 0 {
+		t.Fatalf("%v, %+v", lacking, doc)
+	}
+	for _, row := range doc.Rows {
+		if full, _ := of(row.Predicted, Full); math.Abs(full.Error-0.1) > 0.02 || !full.Extrapolated {
+			t.Errorf("%+v", full)
+		}
+	}
+}
+
+// What a sweep did not come to costs the predictions that need it, and a sentence.
+func TestExperimentLacks(t *testing.T) {
+	r := Request{Names: []string{Message, "allgather:ring"}, P: []int{2}, M: []int{1200, 60000}}
+	e := experiment(t, r, 1)
+	e.File.Launches[0].Seconds = 30
+	without := func(drop func(c params.Cell) bool) (*Result, error) {
+		t.Helper()
+		x := *e
+		x.File = &params.File{}
+		*x.File = *e.File
+		x.File.Cells = slices.DeleteFunc(slices.Clone(e.File.Cells), drop)
+		x.Runs.File = x.File
+		engine := *e.engine
+		engine.File = x.File
+		x.engine, x.Warnings = &engine, nil
+		doc, lacking := x.Collectives()
+		if short := x.Short(); short == nil || !strings.Contains(short.Error(), "transfers") || !strings.Contains(short.Error(), "would do") {
+			t.Errorf("%v", short)
+		}
+		return doc, lacking
+	}
+	doc, lacking := without(func(c params.Cell) bool {
+		return c.Kind == params.TransferCell && c.Setup == "sendrecv" && c.Bytes == 98304 && c.Tau == 2
+	})
+	if lacking != nil {
+		t.Fatal(lacking)
+	}
+	for _, r := range doc.Rows {
+		_, made := of(r.Predicted, Full)
+		if _, strict := of(r.Predicted, Strict); made != (r.Name == Message || r.Bytes == 1200) || !strict {
+			t.Errorf("%s of %d: %+v", r.Name, r.Bytes, r.Predicted)
+		}
+	}
+	if doc, lacking = without(func(c params.Cell) bool { return c.Kind != params.CollectiveCell || c.Variant == messageAlone }); lacking == nil || len(doc.Rows) != 4 {
+		t.Errorf("%d rows, %v", len(doc.Rows), lacking)
+	}
+}
+
+// What is tested by itself suits every collective, and no part of it is on the grid.
+func TestSizes(t *testing.T) {
+	r := Request{P: []int{2, 3, 4, 5, 6, 7, 8}, M: Sizes, Caches: []bool{false}}
+	if err := r.Name(nil); err != nil {
+		t.Fatal(err)
+	}
+	e := &Experiment{Request: r, schedules: schedules{SegmentBytes: segmentBytes}}
+	if err := e.collectiveCases(); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range Sizes {
+		for _, part := range []int{m, m / 2, m % segmentBytes, m / 2 % segmentBytes} {
+			if slices.Contains(transfers.Sizes, part) {
+				t.Errorf("%d of %d is on the grid", part, m)
+			}
+		}
+	}
+	if grid := e.grid(); !slices.Contains(grid, segmentBytes) || grid[len(grid)-1] < 2400000 || !slices.IsSorted(grid) {
+		t.Errorf("%v", grid)
+	}
+}
