@@ -4,7 +4,7 @@
 // owner and mode; behind a symbolic link it is the link's target that is replaced.
 // What is no regular file, a device, a pipe, a socket, stays what it is and is
 // written to. Of files that are there only the named one is ever touched: a
-// temporary one beside it has a name that nobody can know.
+// temporary one has no name at all, or one that nobody can know.
 package outfile
 
 import (
@@ -31,7 +31,7 @@ func (e *Error) Error() string { return e.Path + " was not written: " + e.Err.Er
 func (e *Error) Unwrap() error { return e.Err }
 
 // Write writes a result to path. What cannot be written is an *Error; an error of
-// write itself is returned as it is.
+// write itself is returned as it is. On some file systems write is called twice.
 func Write(path string, write func(io.Writer) error) error {
 	to, err := find(path)
 	if err != nil {
@@ -42,7 +42,11 @@ func Write(path string, write func(io.Writer) error) error {
 	}
 	writing.Add(1)
 	defer writing.Add(-1)
-	return to.replace(write)
+	again, err := to.replace(write, create)
+	if again {
+		_, err = to.replace(write, createNamed)
+	}
+	return err
 }
 
 // writing counts the files that are being replaced.
@@ -60,11 +64,11 @@ func Check(path string) error {
 	if err != nil || to.stream {
 		return err
 	}
-	t, err := to.temporary()
+	t, err := create(to.dir, to.perm())
 	if err != nil {
 		return to.reason(err)
 	}
-	defer discard(t)
+	defer t.discard()
 	return to.keep(t)
 }
 
@@ -157,27 +161,20 @@ func dirOf(path string) string {
 	return dir
 }
 
-// temporary makes a file beside the one that it is to replace. Nobody else may read it
-// before it has that one's owner and mode.
-func (to *place) temporary() (*os.File, error) {
-	perm := fs.FileMode(0o644)
+// perm is that of a temporary file. Nobody else may read it before it has the owner
+// and mode of the one that it replaces.
+func (to *place) perm() fs.FileMode {
 	if to.old != nil {
-		perm = 0o600
+		return 0o600
 	}
-	return os.OpenFile(to.dir+string(filepath.Separator)+".taulop-"+rand.Text(), os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
-}
-
-// discard removes a temporary file, unless it was renamed.
-func discard(t *os.File) {
-	t.Close()
-	os.Remove(t.Name())
+	return 0o644
 }
 
 // modes are the bits that a file keeps.
 const modes = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
 // keep gives a file the owner and mode of the one that it replaces.
-func (to *place) keep(t *os.File) error {
+func (to *place) keep(t *temporary) error {
 	if to.old == nil {
 		return nil
 	}
@@ -185,7 +182,7 @@ func (to *place) keep(t *os.File) error {
 	if err != nil {
 		return to.reason(err)
 	}
-	if err := keepOwner(t, now, to.old); err != nil {
+	if err := keepOwner(t.File, now, to.old); err != nil {
 		return errors.New("it belongs to another user or group, who would lose it: choose another name, or remove it first")
 	}
 	if mode := to.old.Mode() & modes; mode != now.Mode()&modes {
@@ -196,29 +193,34 @@ func (to *place) keep(t *os.File) error {
 	return nil
 }
 
-// replace writes a temporary file, syncs it to disk and renames it.
-func (to *place) replace(write func(io.Writer) error) error {
-	t, err := to.temporary()
+// replace writes a temporary file, syncs it to disk and renames it. Again says that
+// the file cannot be given a name.
+func (to *place) replace(write func(io.Writer) error, create func(string, fs.FileMode) (*temporary, error)) (again bool, err error) {
+	t, err := create(to.dir, to.perm())
 	if err != nil {
-		return &Error{to.path, to.reason(err)}
+		return false, &Error{to.path, to.reason(err)}
 	}
-	defer discard(t)
-	if err := fill(t, write); err != nil {
-		return to.failed(err)
+	defer t.discard()
+	if err := fill(t.File, write); err != nil {
+		return false, to.failed(err)
 	}
 	if err := to.keep(t); err != nil {
-		return &Error{to.path, err}
+		return false, &Error{to.path, err}
 	}
 	if err := t.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
-		return to.failed(writeError{err})
+		return false, to.failed(writeError{err})
+	}
+	if err := t.link(); err != nil {
+		return true, to.failed(writeError{err})
 	}
 	if err := t.Close(); err != nil {
-		return to.failed(writeError{err})
+		return false, to.failed(writeError{err})
 	}
-	if err := os.Rename(t.Name(), to.path); err != nil {
-		return to.failed(writeError{err})
+	if err := os.Rename(t.name, to.path); err != nil {
+		return false, to.failed(writeError{err})
 	}
-	return nil
+	t.name = ""
+	return false, nil
 }
 
 // send writes to what is no regular file.
@@ -284,4 +286,32 @@ func (f *file) Write(p []byte) (int, error) {
 		f.err = err
 	}
 	return n, err
+}
+
+// A temporary file is gone when it is discarded, or when the process ends; if it has
+// a name, only the former.
+type temporary struct {
+	*os.File
+	dir, name string
+}
+
+// createNamed makes one whose name cannot be anyone's.
+func createNamed(dir string, perm fs.FileMode) (*temporary, error) {
+	name := temporaryName(dir)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &temporary{f, dir, name}, nil
+}
+
+func temporaryName(dir string) string {
+	return dir + string(filepath.Separator) + ".taulop-" + rand.Text()
+}
+
+func (t *temporary) discard() {
+	t.Close()
+	if t.name != "" {
+		os.Remove(t.name)
+	}
 }

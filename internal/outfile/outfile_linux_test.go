@@ -23,6 +23,16 @@ func text(s string) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 }
 
+// named replaces files as on file systems where a temporary file needs a name.
+func named(path string, write func(io.Writer) error) error {
+	to, err := find(path)
+	if err != nil {
+		return &Error{path, err}
+	}
+	_, err = to.replace(write, createNamed)
+	return err
+}
+
 // holds compares a directory with what it should hold, by name.
 func holds(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
@@ -64,36 +74,38 @@ func open(t *testing.T) string {
 	return dir
 }
 
-// A new file and one that is there, as root and as anybody: the named file alone
-// changes, and keeps its mode.
+// A new file and one that is there, as root and as anybody, with temporary files of
+// both kinds: the named file alone changes, and keeps its mode.
 func TestWriteReplaces(t *testing.T) {
-	for who, as := range map[string]func(testing.TB, func()){"itself": func(_ testing.TB, f func()) { f() }, "nobody": sandbox.User} {
-		t.Run(who, func(t *testing.T) {
-			dir := open(t)
-			as(t, func() {
-				others := map[string]string{"x": "long after", "old": "after", "x.lock": "mine", ".x123": "mine", ".lock": "mine", "x.tmp": "mine"}
-				for name := range others {
-					if name != "x" {
-						save(t, filepath.Join(dir, name), "mine", 0o640)
+	for name, write := range map[string]func(string, func(io.Writer) error) error{"nameless": Write, "named": named} {
+		for who, as := range map[string]func(testing.TB, func()){"itself": func(_ testing.TB, f func()) { f() }, "nobody": sandbox.User} {
+			t.Run(name+"/"+who, func(t *testing.T) {
+				dir := open(t)
+				as(t, func() {
+					others := map[string]string{"x": "long after", "old": "after", "x.lock": "mine", ".x123": "mine", ".lock": "mine", "x.tmp": "mine"}
+					for name := range others {
+						if name != "x" {
+							save(t, filepath.Join(dir, name), "mine", 0o640)
+						}
 					}
-				}
-				if err := errors.Join(Check(filepath.Join(dir, "x")), Check(filepath.Join(dir, "old"))); err != nil {
-					t.Error(err)
-				}
-				if _, err := os.Lstat(filepath.Join(dir, "x")); err == nil {
-					t.Error("Check has made a file")
-				}
-				if err := errors.Join(Write(filepath.Join(dir, "x"), text("long after")), Write(filepath.Join(dir, "old"), text("after"))); err != nil {
-					t.Error(err)
-				}
-				holds(t, dir, others)
-				for name, want := range map[string]fs.FileMode{"x": 0o644, "old": 0o640} {
-					if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode()&^0o022 != want&^0o022 {
-						t.Errorf("%s has mode %v (%v), want %v", name, info.Mode(), err, want)
+					if err := errors.Join(Check(filepath.Join(dir, "x")), Check(filepath.Join(dir, "old"))); err != nil {
+						t.Error(err)
 					}
-				}
+					if _, err := os.Lstat(filepath.Join(dir, "x")); err == nil {
+						t.Error("Check has made a file")
+					}
+					if err := errors.Join(write(filepath.Join(dir, "x"), text("long after")), write(filepath.Join(dir, "old"), text("after"))); err != nil {
+						t.Error(err)
+					}
+					holds(t, dir, others)
+					for name, want := range map[string]fs.FileMode{"x": 0o644, "old": 0o640} {
+						if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode()&^0o022 != want&^0o022 {
+							t.Errorf("%s has mode %v (%v), want %v", name, info.Mode(), err, want)
+						}
+					}
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -287,21 +299,23 @@ func TestWriteKeepsOwner(t *testing.T) {
 	}
 	dir := open(t)
 	path := filepath.Join(dir, "x")
-	save(t, path, "before", 0o660)
-	if err := os.Chown(path, 1234, 5678); err != nil {
-		t.Fatal(err)
+	for name, write := range map[string]func(string, func(io.Writer) error) error{"nameless": Write, "named": named} {
+		save(t, path, "before", 0o660)
+		if err := os.Chown(path, 1234, 5678); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(Check(path), write(path, text(name))); err != nil {
+			t.Error(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of := info.Sys().(*syscall.Stat_t); of.Uid != 1234 || of.Gid != 5678 || info.Mode() != 0o660 {
+			t.Errorf("%s: owner %d:%d, mode %v", name, of.Uid, of.Gid, info.Mode())
+		}
+		holds(t, dir, map[string]string{"x": name})
 	}
-	if err := errors.Join(Check(path), Write(path, text("after"))); err != nil {
-		t.Error(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if of := info.Sys().(*syscall.Stat_t); of.Uid != 1234 || of.Gid != 5678 || info.Mode() != 0o660 {
-		t.Errorf("owner %d:%d, mode %v", of.Uid, of.Gid, info.Mode())
-	}
-	holds(t, dir, map[string]string{"x": "after"})
 	for mode, want := range map[fs.FileMode]string{0o666: "belongs to another user", 0o644: "this user may not write it"} {
 		save(t, path, "before", mode)
 		sandbox.User(t, func() {
@@ -360,7 +374,7 @@ func TestReadOnly(t *testing.T) {
 		for _, name := range []string{"x", "y"} {
 			for _, err := range []error{Check(filepath.Join(dir, name)), Write(filepath.Join(dir, name), text("after"))} {
 				if err == nil || !strings.Contains(err.Error(), "read-only file system") {
-					t.Error(err)
+					t.Errorf("%s: %v", name, err)
 				}
 			}
 		}
@@ -371,17 +385,19 @@ func TestReadOnly(t *testing.T) {
 // A full disk costs nothing that was there, and leaves nothing behind.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	sandbox.Mount(t, dir, "size=64k", func() {
-		path := filepath.Join(dir, "x")
-		save(t, path, "before", 0o600)
-		err := Write(path, text(strings.Repeat("x", 1<<20)))
-		if of := (*Error)(nil); !errors.As(err, &of) || !errors.Is(err, syscall.ENOSPC) || of.Path != path {
-			t.Error(err)
-		}
-		holds(t, dir, map[string]string{"x": "before"})
-		if err := Write(path, text("after")); err != nil {
-			t.Error(err)
-		}
-		holds(t, dir, map[string]string{"x": "after"})
-	})
+	for name, write := range map[string]func(string, func(io.Writer) error) error{"nameless": Write, "named": named} {
+		sandbox.Mount(t, dir, "size=64k", func() {
+			path := filepath.Join(dir, "x")
+			save(t, path, "before", 0o600)
+			err := write(path, text(strings.Repeat("x", 1<<20)))
+			if of := (*Error)(nil); !errors.As(err, &of) || !errors.Is(err, syscall.ENOSPC) || of.Path != path {
+				t.Errorf("%s: %v", name, err)
+			}
+			holds(t, dir, map[string]string{"x": "before"})
+			if err := write(path, text("after")); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			holds(t, dir, map[string]string{"x": "after"})
+		})
+	}
 }
