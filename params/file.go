@@ -83,7 +83,7 @@ const (
 // A Key says which cell it is; no two cells of a file have the same.
 type Key struct {
 	Kind      Kind        `json:"kind"`
-	Setup     string      `json:"setup,omitempty"` // of transfer and null: ring, bcast, ping, isolated
+	Setup     string      `json:"setup,omitempty"` // of transfer and null: ring, bcast, ping, isolated; of copy: share, all out of one buffer, or none
 	Placement numa.Policy `json:"placement"`
 	OffCache  bool        `json:"off_cache,omitempty"`
 	Tau       int         `json:"tau"`                // 0, of gamma: any
@@ -379,7 +379,9 @@ func (k *Key) check() error {
 	case NullCell:
 		err = checkSetup(k.Setup)
 	case CopyCell, OwnCell:
-		least = 1
+		if least = 1; k.Setup != "" {
+			err = checkSetup(k.Setup)
+		}
 	case OverheadCell:
 	case PRTTCell:
 		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
@@ -396,7 +398,7 @@ func (k *Key) check() error {
 	switch {
 	case err != nil:
 		return err
-	case k.Setup != "" && k.Kind != TransferCell && k.Kind != NullCell:
+	case k.Setup != "" && k.Kind != TransferCell && k.Kind != NullCell && k.Kind != CopyCell:
 		return fmt.Errorf("kind %s has no setup, got %.40q", k.Kind, k.Setup)
 	case k.Operator != "" && k.Kind != GammaCell:
 		return fmt.Errorf("kind %s has no operator, got %.40q", k.Kind, k.Operator)

@@ -72,10 +72,13 @@ func (f *File) Y(setup string, placement numa.Policy) (*Curve, error) {
 	return &Curve{Sizes: []int{1, maxSize}, Taus: curve.Taus, Times: [][]float64{curve.Times[0], curve.Times[0]}}, nil
 }
 
-// C is the copy c(m,τ), measured without flags; defaults are as in Table.
+// C is the copy c(m,τ) between buffers of each worker's own, measured without flags;
+// defaults are as in Table.
 func (f *File) C(placement numa.Policy, offCache bool) (*Curve, error) {
 	_, placement = f.first("", placement)
-	g := f.grid(func(c *Cell) bool { return c.Kind == CopyCell && c.Placement == placement && c.OffCache == offCache })
+	g := f.grid(func(c *Cell) bool {
+		return c.Kind == CopyCell && c.Setup == "" && c.Placement == placement && c.OffCache == offCache
+	})
 	curve, err := g.curve("copies, "+where(placement, offCache), Cell.Whole)
 	if err != nil {
 		return nil, err

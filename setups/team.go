@@ -32,7 +32,7 @@ type Team struct {
 	walk     *walk      // of trials off cache
 	visits   []uint32   // memory for walks through fresh buffers
 	next     [2]int     // where the next collective off cache sends and receives
-	copied   int        // trials of copies between levels
+	copied   int        // trials, of copies between levels too
 	load     *load      // of the run under way, if others inject
 	injected []float64  // by batch of the last run: ns a line
 	share    *HugeShare // of the last trial, if Huge

@@ -78,6 +78,9 @@ func surveysHelp() string {
 	return b.String()
 }
 
+// measured are the setups that users choose from.
+var measured = append(slices.Clip(setups.All), setups.Share)
+
 // A request is what the user asked to measure.
 type request struct {
 	setup    setups.Setup
@@ -218,7 +221,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		kMax   int
 		cpus   string
 	)
-	for _, s := range setups.All {
+	for _, s := range measured {
 		chosen[s.Name] = flags.Bool(s.Name, false, s.About)
 	}
 	for policy, about := range map[numa.Policy]string{
@@ -253,7 +256,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		req.bind = req.bind || f.Name == "membind"
 		limited = limited || f.Name == "kmax"
 	})
-	setup, err := oneOf(chosen, setups.Ring.Name, names(setups.All)...)
+	setup, err := oneOf(chosen, setups.Ring.Name, names(measured)...)
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.DurationVar(&budget, "budget", time.Minute, "time for the whole sweep")
 	flags.DurationVar(&req.Over, "over", 0, "spread the launches over this `time`, and measure nothing in between")
 	flags.IntVar(&req.Launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as the budget has time for, 6 to 30)")
-	flags.StringVar(&names, "setups", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv; predictions are from those of the default")
+	flags.StringVar(&names, "setups", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default")
 	flags.StringVar(&placements, "placements", "", "`list` of placements: local, spread, remote (default those that differ here)")
 	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.StringVar(&taus, "tau", "", "`list` of τ (default every one to 8, then a geometric series, to the number of cores)")
@@ -187,6 +187,9 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		if !slices.Contains(p.Setups, s.Name) {
 			p.Setups = append(p.Setups, s.Name)
 		}
+	}
+	if i := slices.Index(p.Setups, setups.Share.Name); i >= 0 { // the first is what transfers are of by themselves
+		p.Setups = append(slices.Delete(p.Setups, i, i+1), setups.Share.Name)
 	}
 	for _, name := range argument.Names(placements) {
 		p.Policies = append(p.Policies, numa.Policy(name))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -169,5 +170,14 @@ func keepsAll(t *testing.T, before, after *params.File) {
 		if len(now) < len(c.Samples) || !slices.Equal(now[:len(c.Samples)], c.Samples) {
 			t.Fatalf("%+v had %v, now %v", c.Key, c.Samples, now)
 		}
+	}
+}
+
+// The first setup of a plan is what predictions take by themselves, which copies out of
+// one buffer are not.
+func TestSharedCopiesComeLast(t *testing.T) {
+	req, _, err := parseSweep(io.Discard, []string{"-setups", "share,bcast,share", "-o", "x.json"})
+	if err != nil || !slices.Equal(req.Plan.Setups, []string{"bcast", "share"}) {
+		t.Errorf("%+v, %v", req, err)
 	}
 }

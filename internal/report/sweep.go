@@ -71,16 +71,21 @@ func overheads(f *params.File, policy numa.Policy, off bool) []view.Table {
 }
 
 // transfers is L(m,τ) of messages down and τ across: first the isolated transfer
-// between two workers, then the setup's.
+// between two workers, then the setup's. Of copies out of one buffer it is c(m,τ).
 func transfers(f *params.File, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) view.Table {
 	t := view.Table{
 		Title: fmt.Sprintf("L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole",
 			setup, policy, view.Cache(off), view.Bytes(f.Plan.SegmentBytes)),
 		Columns: view.Numbers("m"),
 	}
-	keys := []params.Key{{Kind: params.TransferCell, Setup: setups.Isolated.Name, Placement: policy, OffCache: off, Tau: 1}}
+	kind := params.TransferCell
+	keys := []params.Key{{Kind: kind, Setup: setups.Isolated.Name, Placement: policy, OffCache: off, Tau: 1}}
+	if setup == setups.Share.Name {
+		kind, keys = params.CopyCell, nil
+		t.Title = fmt.Sprintf("c(m,τ) in ns, %s: out of one buffer, placement %s, %s", setup, policy, view.Cache(off))
+	}
 	for _, tau := range f.Plan.Taus {
-		keys = append(keys, params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
+		keys = append(keys, params.Key{Kind: kind, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
 	}
 	keys = slices.DeleteFunc(keys, func(k params.Key) bool {
 		return !slices.ContainsFunc(f.Plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })

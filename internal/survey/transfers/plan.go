@@ -53,6 +53,10 @@ func Keys(p params.Plan, cpus int) []params.Key {
 				if name == setups.Sendrecv.Name && tau == 1 && cpus >= setups.Isolated.Workers(1) {
 					continue // the column τ = 1 is that of isolated transfers
 				}
+				if name == setups.Share.Name {
+					ks = append(ks, sized(p, params.Key{Kind: params.CopyCell, Setup: name, Placement: policy, Tau: tau})...)
+					continue
+				}
 				if s, err := setups.Lookup(name); err == nil && s.Check(tau) == nil {
 					ks = append(ks, params.Key{Kind: params.NullCell, Setup: name, Placement: policy, Tau: tau})
 					ks = append(ks, sized(p, params.Key{Kind: params.TransferCell, Setup: name, Placement: policy, Tau: tau})...)
@@ -229,6 +233,9 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 		}
 	case params.CopyCell:
 		tr.Setup, tr.Segments = setups.Bare, 1
+		if k.Setup == setups.Share.Name {
+			tr.Setup = setups.Share
+		}
 	case params.OwnCell:
 		tr.Setup, tr.Segments = setups.Own, 1
 	case params.GammaCell:

@@ -138,7 +138,7 @@ func Probes(cells []engine.Cell) (probes []int) {
 	find(more, func(k params.Key) bool { return k.Kind == params.TransferCell && k.Bytes == 8<<10 && !k.OffCache })
 	find(func(k, than params.Key) bool { return k.Bytes > than.Bytes },
 		func(k params.Key) bool {
-			return k.Kind == params.CopyCell && k.Tau == 1 && k.Bytes <= 1<<20 && k.OffCache
+			return k.Kind == params.CopyCell && k.Setup == "" && k.Tau == 1 && k.Bytes <= 1<<20 && k.OffCache
 		})
 	return probes
 }
