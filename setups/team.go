@@ -19,7 +19,8 @@ import (
 // sleep. While a team exists, the garbage collector is off and GOMAXPROCS
 // leaves every worker a processor and two to spare.
 type Team struct {
-	// Huge asks for huge pages in all buffers that are mapped from now on.
+	// Huge asks for huge pages in all buffers that are mapped from now on, which
+	// otherwise get none, so that no setting of the kernel decides.
 	Huge bool
 
 	placement numa.Placement

@@ -37,6 +37,9 @@ func WriteSweep(w io.Writer, f *params.File) {
 	for _, s := range survey.All() {
 		s.WriteText(w, f)
 	}
+	if pages := buffers(f.Provenance); pages != "" {
+		fmt.Fprintln(w, pages)
+	}
 	WriteReach(w, f)
 }
 

@@ -289,6 +289,9 @@ func (e *Experiment) source(free int64) (err error) {
 	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(e.here.Reduction, "Go"); was != is && e.Params.Plan.Swept() && !e.Params.Plan.NoGamma {
 		e.Warn(fmt.Errorf("γ of %s is that of loops in %.60q, and here they are in %s", e.Source, was, is))
 	}
+	if was, is := was.Pages(), e.here.Pages(); was != is && was != "" {
+		e.Warn(fmt.Errorf("pages of buffers in %s are %.40s, and here %s", e.Source, was, is))
+	}
 	e.schedules.Segments, e.schedules.SegmentBytes = p.Segments, p.SegmentBytes
 	e.File = &params.File{Format: params.Format, Version: params.Version, Provenance: e.here, Plan: params.Plan{Segments: p.Segments, SegmentBytes: p.SegmentBytes}}
 	e.engine = &engine.Experiment{File: e.File}

@@ -93,6 +93,9 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(here.Reduction, "Go"); was != is && !f.Plan.NoGamma {
 		return fmt.Errorf("its γ is that of loops in %.60q, and here they are in %s: measure it anew", was, is)
 	}
+	if pages := was.Pages(); was.BufferPages == "" && pages != "" && pages != params.SmallPages {
+		return fmt.Errorf("its buffers had pages of what size the kernel chose, which is not left to it any more: %w", ErrUnusable)
+	}
 	places, err := placements(f.Plan, m)
 	if err != nil {
 		return err
