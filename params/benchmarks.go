@@ -85,6 +85,8 @@ func (c *Cell) benchmark() string {
 		{"cache", map[bool]string{false: "in", true: "off"}[c.OffCache], true},
 		{"tau", c.Tau, c.Tau > 0},
 		{"bytes", c.Bytes, c.Kind != NullCell},
+		{"segments", c.Segments, c.Segments > 0},
+		{"segment-bytes", c.SegmentBytes, c.SegmentBytes > 0},
 		{"n", c.N, c.Kind == PRTTCell},
 		{"delay", c.Delay, c.Kind == PRTTCell},
 	} {

@@ -18,15 +18,9 @@ import (
 // WriteSweep writes a file's transfers, a table for each setup, placement and
 // state of the cache, the memory concurrency, and how well all is known.
 func WriteSweep(w io.Writer, f *params.File) {
-	at := make(map[params.Key]params.Cell)
-	for _, c := range f.Cells {
-		at[c.Key] = c
-	}
-	for _, setup := range f.Plan.Setups {
-		for _, policy := range f.Plan.Policies {
-			for _, off := range f.Plan.Caches {
-				view.WriteTables(w, []view.Table{transfers(f, at, setup, policy, off)})
-			}
+	for _, segments := range f.Plan.AllSegments() {
+		for _, bytes := range f.Plan.AllSegmentBytes() {
+			writeTransfers(w, f.Through(segments, bytes), f.Plan)
 		}
 	}
 	for _, policy := range f.Plan.Policies {
@@ -41,6 +35,29 @@ func WriteSweep(w io.Writer, f *params.File) {
 		fmt.Fprintln(w, pages)
 	}
 	WriteReach(w, f)
+}
+
+// writeTransfers writes the transfers through buffers of one kind, of those of a plan.
+func writeTransfers(w io.Writer, f *params.File, all params.Plan) {
+	at := make(map[params.Key]params.Cell)
+	for _, c := range f.Cells {
+		at[c.Key] = c
+	}
+	first := f.Plan.Segments == all.Segments && f.Plan.SegmentBytes == all.SegmentBytes
+	for _, setup := range f.Plan.Setups {
+		if setup == setups.Share.Name && !first { // it has no intermediate buffers
+			continue
+		}
+		for _, policy := range f.Plan.Policies {
+			for _, off := range f.Plan.Caches {
+				t := transfers(f, at, setup, policy, off)
+				if len(all.MoreSegments) > 0 && setup != setups.Share.Name {
+					t.Title += fmt.Sprintf("; buffers of %d segments", f.Plan.Segments)
+				}
+				view.WriteTables(w, []view.Table{t})
+			}
+		}
+	}
 }
 
 // WriteSurvey writes what one survey found: the machine, lines about what was measured

@@ -32,7 +32,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	for _, place := range places {
 		fit := room(*p, place, m)
 		fit.FreeBytes = free
-		_, arena, err := fit.Rows([]int{(largest-1)/p.SegmentBytes + 1})
+		_, arena, err := fit.Rows([]int{(largest-1)/fit.SegmentBytes + 1})
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 
 // room says how a placement's buffers fit into the machine.
 func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
-	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: p.Segments, SegmentBytes: p.SegmentBytes,
+	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: slices.Max(p.AllSegments()), SegmentBytes: slices.Max(p.AllSegmentBytes()),
 		CacheBytes: p.CacheBytes, Sharers: m.Sharers(place), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
 
