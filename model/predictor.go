@@ -52,6 +52,9 @@ type Choice struct {
 	// Strict has one L(S,τ) of one setup for every segment, as the paper does: neither the
 	// message that it is a part of nor the pattern of the stage tells segments apart.
 	Strict bool
+	// BufferSegments is how many intermediate buffers have; 0: the file's first. Times are
+	// of the buffers that the file has which are nearest to them and to Segment.
+	BufferSegments int
 }
 
 // Models are the names of models; "" is the first.
@@ -70,6 +73,8 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return nil, fmt.Errorf("model %s knows contiguous messages only", c.Model)
 	}
 	p := &Predictor{Choice: c}
+	several := len(f.Plan.MoreSegments)+len(f.Plan.MoreSegmentBytes) > 0
+	f = p.through(f)
 	p.Setup, p.Placement = setupOf(f, c.Setup), placementOf(f, c.Placement)
 	p.Segment = cmp.Or(c.Segment, f.Plan.SegmentBytes, 8<<10)
 	if p.Gamma == nil {
@@ -101,6 +106,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		c.Setup = p.Setup
 	}
 	p.Channel = p.channel(f, c.Setup)
+	if several {
+		p.Channel += fmt.Sprintf(", buffers of %d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
+	}
 	if below := f.BelowZero(p.Placement, p.OffCache); below != nil && c.Model != "loggp" {
 		p.Warnings = append(p.Warnings, below)
 	}
@@ -127,6 +135,19 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return p, p.loggp(f, taulop)
 	}
 	return p, nil
+}
+
+// through is the file with the buffers that are nearest to those asked for; a warning
+// says where none were measured.
+func (p *Predictor) through(f *params.File) *params.File {
+	one := f.Through(p.BufferSegments, p.Segment)
+	if s := one.Plan.SegmentBytes; p.Segment > 0 && s > 0 && s != p.Segment {
+		p.Warnings = append(p.Warnings, fmt.Errorf("segments of %d bytes were not measured: times are those of messages in segments of %d, the nearest", p.Segment, s))
+	}
+	if n := one.Plan.Segments; p.BufferSegments > 0 && n > 0 && n != p.BufferSegments {
+		p.Warnings = append(p.Warnings, fmt.Errorf("intermediate buffers of %d segments were not measured: times are those of %d, the nearest", p.BufferSegments, n))
+	}
+	return one
 }
 
 // Title is what a reader calls the model.

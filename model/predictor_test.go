@@ -211,3 +211,54 @@ func TestLogGPCountsLocalCopies(t *testing.T) {
 		t.Error("copies that were not measured count")
 	}
 }
+
+// Times are those of the buffers nearest to the ones asked for, and a warning says where
+// these were not measured.
+func TestPredictorTakesTheNearestBuffers(t *testing.T) {
+	f := twoNodes()
+	for _, c := range f.Cells {
+		if c.Kind == params.TransferCell && c.Bytes == 8192 {
+			c.Segments, c.Time.Center = 4, c.Time.Center/2
+			f.Cells = append(f.Cells, c)
+			c.Segments, c.SegmentBytes, c.K, c.Time.Center = 0, 1024, 8, 16000
+			f.Cells = append(f.Cells, c)
+			c.Segments = 4
+			f.Cells = append(f.Cells, c)
+		} else if c.Kind == params.TransferCell {
+			c.Segments = 4
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	f.Plan.MoreSegments, f.Plan.MoreSegmentBytes = []int{4}, []int{1024}
+	for _, tt := range []struct {
+		choice   Choice
+		channel  string // its end
+		warnings []string
+		ns       float64 // an exchange of 8192 bytes at once between two
+	}{
+		{Choice{}, "buffers of 2 segments of 8192 bytes", nil, 1000},
+		{Choice{BufferSegments: 4}, "buffers of 4 segments of 8192 bytes", nil, 500},
+		{Choice{BufferSegments: 3}, "buffers of 4 segments of 8192 bytes", []string{"buffers of 3 segments were not measured: times are those of 4"}, 500},
+		{Choice{Segment: 1024}, "buffers of 2 segments of 1024 bytes", nil, 16000},
+		{Choice{Segment: 512}, "buffers of 2 segments of 1024 bytes", []string{"segments of 512 bytes were not measured: times are those of messages in segments of 1024"}, math.NaN()},
+	} {
+		tt.choice.Setup = "ring"
+		p, err := NewPredictor(f, tt.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(p.Channel, tt.channel) || len(p.Warnings) != len(tt.warnings) {
+			t.Errorf("%+v: %q, %v", tt.choice, p.Channel, p.Warnings)
+			continue
+		}
+		for i, w := range tt.warnings {
+			if !strings.Contains(p.Warnings[i].Error(), w) {
+				t.Errorf("%+v: %v, want %q", tt.choice, p.Warnings, w)
+			}
+		}
+		c, err := p.Cost(schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192, Segment: p.Segment}))
+		if want := 2 * tt.ns; err != nil || !math.IsNaN(want) && math.Abs(c.Seconds*1e9-want) > 1e-6 {
+			t.Errorf("%+v: %g ns, %v; want %g", tt.choice, c.Seconds*1e9, err, want)
+		}
+	}
+}

@@ -18,6 +18,8 @@ func (f *File) WriteCSV(w io.Writer) error {
 	for _, name := range []string{"time", "L_m", "L_S"} {
 		header = append(header, name+"_ns", name+"_lo_ns", name+"_hi_ns")
 	}
+	const last = 2
+	header = append(header, "segments", "segment_bytes")
 	if err := out.Write(header); err != nil {
 		return err
 	}
@@ -40,9 +42,10 @@ func (f *File) WriteCSV(w io.Writer) error {
 				row = append(row, csvNumber(v, c))
 			}
 		}
-		for len(row) < len(header) {
+		for len(row) < len(header)-last {
 			row = append(row, "")
 		}
+		row = append(row, count(c.Segments), count(c.SegmentBytes))
 		if err := out.Write(row); err != nil {
 			return err
 		}

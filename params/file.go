@@ -55,6 +55,9 @@ type Plan struct {
 	Copy         string        `json:"copy"`               // what copies
 	NoGamma      bool          `json:"no_gamma,omitempty"` // reduction operators are left out
 	With         []string      `json:"with,omitempty"`     // surveys: pairs, pack, copy, access
+	// Transfers are measured with every other number and size of segments, too.
+	MoreSegments     []int `json:"more_segments,omitempty"`
+	MoreSegmentBytes []int `json:"more_segment_bytes,omitempty"`
 }
 
 // A Kind is what a cell measures.
@@ -83,7 +86,7 @@ const (
 // A Key says which cell it is; no two cells of a file have the same.
 type Key struct {
 	Kind      Kind        `json:"kind"`
-	Setup     string      `json:"setup,omitempty"` // of transfer and null: ring, bcast, ping, isolated
+	Setup     string      `json:"setup,omitempty"` // of transfer and null: ring, bcast, ping, isolated; of copy: share, all out of one buffer, or none
 	Placement numa.Policy `json:"placement"`
 	OffCache  bool        `json:"off_cache,omitempty"`
 	Tau       int         `json:"tau"`                // 0, of gamma: any
@@ -92,7 +95,13 @@ type Key struct {
 	Variant   string      `json:"variant,omitempty"`  // of message, pair, level, access, pack, pattern and disk: which
 	N         int         `json:"n,omitempty"`        // of prtt: messages that the client sends
 	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
+	// Of transfer and null, what is not as in the plan's first buffers; else 0.
+	Segments     int `json:"segments,omitempty"`
+	SegmentBytes int `json:"segment_bytes,omitempty"`
 }
+
+// first tells whether a key is of the plan's first buffers, or of none.
+func (k *Key) first() bool { return k.Segments == 0 && k.SegmentBytes == 0 }
 
 // Isolated is the setup whose transfers are L(m,1) of a message between two
 // processes: two workers, of whom only one copies at a time.
@@ -127,6 +136,12 @@ func (k Key) String() string {
 		b.WriteString(" " + k.Variant)
 	}
 	fmt.Fprintf(&b, ", %s, τ = %d, m = %d", where(k.Placement, k.OffCache), k.Tau, k.Bytes)
+	if k.Segments > 0 {
+		fmt.Fprintf(&b, ", %d segments", k.Segments)
+	}
+	if k.SegmentBytes > 0 {
+		fmt.Fprintf(&b, ", segments of %d bytes", k.SegmentBytes)
+	}
 	if k.Kind == PRTTCell {
 		fmt.Fprintf(&b, ", n = %d, d = %d ns", k.N, k.Delay)
 	}
@@ -350,6 +365,9 @@ func (p *Plan) check() error {
 			return fmt.Errorf("%s is %d; want 0 … %d", number.what, number.value, maxSize)
 		}
 	}
+	if err := p.checkBuffers(); err != nil {
+		return err
+	}
 	if !(p.Budget >= 0 && p.Budget <= longest) {
 		return fmt.Errorf("budget_s is %g; want 0 … %g", p.Budget, float64(longest))
 	}
@@ -379,7 +397,9 @@ func (k *Key) check() error {
 	case NullCell:
 		err = checkSetup(k.Setup)
 	case CopyCell, OwnCell:
-		least = 1
+		if least = 1; k.Setup != "" {
+			err = checkSetup(k.Setup)
+		}
 	case OverheadCell:
 	case PRTTCell:
 		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
@@ -396,7 +416,7 @@ func (k *Key) check() error {
 	switch {
 	case err != nil:
 		return err
-	case k.Setup != "" && k.Kind != TransferCell && k.Kind != NullCell:
+	case k.Setup != "" && k.Kind != TransferCell && k.Kind != NullCell && k.Kind != CopyCell:
 		return fmt.Errorf("kind %s has no setup, got %.40q", k.Kind, k.Setup)
 	case k.Operator != "" && k.Kind != GammaCell:
 		return fmt.Errorf("kind %s has no operator, got %.40q", k.Kind, k.Operator)
@@ -404,6 +424,10 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %s has no variant, got %.40q", k.Kind, k.Variant)
 	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
 		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
+	case k.Segments != 0 && k.Kind != TransferCell && k.Kind != NullCell, k.SegmentBytes != 0 && k.Kind != TransferCell:
+		return fmt.Errorf("kind %s does not have segments, or their size, of its own", k.Kind)
+	case k.Segments < 0 || k.Segments > maxSize || k.SegmentBytes < 0 || k.SegmentBytes > maxSize:
+		return fmt.Errorf("%d segments of %d bytes; want 0 … %d", k.Segments, k.SegmentBytes, maxSize)
 	case k.Tau < leastTau || k.Tau > maxCount:
 		return fmt.Errorf("τ is %d; want %d … %d", k.Tau, leastTau, maxCount)
 	case k.Bytes < least || k.Bytes > maxSize:
@@ -531,6 +555,10 @@ func (k *Key) order(o *Key) int {
 		return 1
 	case k.Operator != o.Operator:
 		return strings.Compare(k.Operator, o.Operator)
+	case k.Segments != o.Segments:
+		return k.Segments - o.Segments
+	case k.SegmentBytes != o.SegmentBytes:
+		return k.SegmentBytes - o.SegmentBytes
 	case k.Tau != o.Tau:
 		return k.Tau - o.Tau
 	case k.Bytes != o.Bytes:

@@ -293,7 +293,7 @@ func TestReadRefuses(t *testing.T) {
 		{"unknown placement", with(`"placement":"local"`, `"placement":"loco"`), `f:11: transfer of ring, placement loco, in cache, τ = 1, m = 1: placement "loco" is unknown`},
 		{"no kind", with(`"kind":"transfer",`, ``), "f:11: a cell lacks one of kind"},
 		{"no setup", with(`"setup":"ring",`, ``), `f:11: transfer, placement local, in cache, τ = 1, m = 1: "" is no setup`},
-		{"setup of a copy", with(`"kind":"transfer"`, `"kind":"copy"`), `kind copy has no setup, got "ring"`},
+		{"setup of an overhead", with(`"kind":"transfer"`, `"kind":"overhead"`), `kind overhead has no setup, got "ring"`},
 		{"operator of a transfer", with(first, first+`"operator":"SUM_I",`), `kind transfer has no operator`},
 		{"NaN", with("[100,", "[NaN,"), `f:11: invalid character 'N' at start of value, at "NaN,99,101.5`},
 		{"NaN sample", with("[99,99.5", "[99,NaN"), `at "NaN,100`},

@@ -72,10 +72,13 @@ func (f *File) Y(setup string, placement numa.Policy) (*Curve, error) {
 	return &Curve{Sizes: []int{1, maxSize}, Taus: curve.Taus, Times: [][]float64{curve.Times[0], curve.Times[0]}}, nil
 }
 
-// C is the copy c(m,τ), measured without flags; defaults are as in Table.
+// C is the copy c(m,τ) between buffers of each worker's own, measured without flags;
+// defaults are as in Table.
 func (f *File) C(placement numa.Policy, offCache bool) (*Curve, error) {
 	_, placement = f.first("", placement)
-	g := f.grid(func(c *Cell) bool { return c.Kind == CopyCell && c.Placement == placement && c.OffCache == offCache })
+	g := f.grid(func(c *Cell) bool {
+		return c.Kind == CopyCell && c.Setup == "" && c.Placement == placement && c.OffCache == offCache
+	})
 	curve, err := g.curve("copies, "+where(placement, offCache), Cell.Whole)
 	if err != nil {
 		return nil, err
@@ -183,7 +186,9 @@ func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bo
 // transfers is the grid of a setup's cells of a kind, τ = 1 from Isolated, as Alone has
 // it, where it is there.
 func (f *File) transfers(kind Kind, setup string, placement numa.Policy, offCache bool) grid {
-	same := func(c *Cell) bool { return c.Kind == kind && c.Placement == placement && c.OffCache == offCache }
+	same := func(c *Cell) bool {
+		return c.first() && c.Kind == kind && c.Placement == placement && c.OffCache == offCache
+	}
 	isolated := setup != Isolated && slices.ContainsFunc(f.Cells, func(c Cell) bool { return same(&c) && c.Setup == Isolated && c.Tau == 1 })
 	g := f.grid(func(c *Cell) bool { return same(c) && c.Setup == setup && !(isolated && c.Tau == 1) })
 	if len(g.taus) == 0 && setup != Isolated {
@@ -205,7 +210,7 @@ func (f *File) tables() []Key {
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		key := Key{Kind: TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache}
-		if c.Kind == TransferCell && c.Setup != Isolated && !seen[key] {
+		if c.Kind == TransferCell && c.first() && c.Setup != Isolated && !seen[key] {
 			seen[key] = true
 			all = append(all, key)
 		}

@@ -45,10 +45,11 @@ type Provenance struct {
 	StealShare *float64  `json:"steal_share,omitempty"` // of the CPUs' time since boot
 	Load       []float64 `json:"load,omitempty"`        // averages of 1, 5 and 15 minutes
 
-	Go        string   `json:"go"`
-	Taulop    string   `json:"taulop"`
-	Reduction string   `json:"reduction,omitempty"` // instructions of reduction operators: AVX2, SSE4.2, NEON, Go
-	Command   []string `json:"command"`
+	Go          string   `json:"go"`
+	Taulop      string   `json:"taulop"`
+	BufferPages string   `json:"buffer_pages,omitempty"` // that buffers were given: SmallPages or HugePages; empty: what the kernel chose
+	Reduction   string   `json:"reduction,omitempty"`    // instructions of reduction operators: AVX2, SSE4.2, NEON, Go
+	Command     []string `json:"command"`
 
 	// Unknown has a sentence for what the machine does not say and what is
 	// assumed in its place.
@@ -59,6 +60,36 @@ type Provenance struct {
 type CoreKind struct {
 	Kind string      `json:"kind"`
 	CPUs numa.CPUSet `json:"cpus"`
+}
+
+// Pages of buffers. Huge ones were asked for, which the kernel need not have.
+const (
+	SmallPages = "small"
+	HugePages  = "huge"
+)
+
+// Huge tells whether buffers are to have huge pages.
+func (p *Provenance) Huge() bool { return p.BufferPages == HugePages }
+
+// Give says which pages buffers are to have.
+func (p *Provenance) Give(huge bool) {
+	if p.BufferPages = SmallPages; huge {
+		p.BufferPages = HugePages
+	}
+}
+
+// Pages are those of buffers, empty if unknown. Files that do not say it are of when the
+// kernel's setting decided.
+func (p *Provenance) Pages() string {
+	switch {
+	case p.BufferPages != "":
+		return p.BufferPages
+	case p.HugePages == "always":
+		return "those that the kernel chose"
+	case p.HugePages != "":
+		return SmallPages
+	}
+	return ""
 }
 
 // StealLimit is the share of the CPUs' time above which what a hypervisor takes is

@@ -221,6 +221,10 @@ func (d *decoder) cell() {
 			c.Tau = d.int()
 		case "bytes":
 			c.Bytes = d.int()
+		case "segments":
+			c.Segments = d.int()
+		case "segment_bytes":
+			c.SegmentBytes = d.int()
 		case "operator":
 			c.Operator = d.shared()
 		case "variant":

@@ -129,6 +129,12 @@ func (c *Cell) append(b []byte) []byte {
 	}
 	number("tau", c.Tau)
 	number("bytes", c.Bytes)
+	if c.Segments != 0 {
+		number("segments", c.Segments)
+	}
+	if c.SegmentBytes != 0 {
+		number("segment_bytes", c.SegmentBytes)
+	}
 	if c.Operator != "" {
 		quoted, _ := json.Marshal(c.Operator) // a valid string has no error
 		b = append(b, `,"operator":`...)

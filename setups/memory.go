@@ -54,10 +54,13 @@ func newWalk(s Setup, room int, visits []uint32) *walk {
 
 // takes reports whether messages of a setup and so many units may go on where the last
 // ones ended, the buffers being as those left them. Bare copies leave everything as
-// it is; after others only the same setup may.
+// it is; after others, and after what is no worker's, only the same setup may.
 func (k *walk) takes(s Setup, units int) bool {
 	if k == nil || k.units < units { // what lies apart walks through half of the memory
 		return false
+	}
+	if s.together || k.moved.together {
+		return k.moved.Name == s.Name
 	}
 	if k.moved.alone && !k.moved.apart && !s.apart {
 		k.moved = s

@@ -129,10 +129,8 @@ func (m *memory) mapped(k key, n int) (*shm.Region, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.huge {
-		if err := pages.AskHuge(); err != nil {
-			m.notHuge.CompareAndSwap(nil, &err)
-		}
+	if err := pages.Pages(m.huge); err != nil {
+		m.unadvised.CompareAndSwap(nil, &err)
 	}
 	if m.unbound.Load() != nil {
 		return pages, nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,57 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/numa"
 )
+
+// All buffers have huge pages if they are asked for, and none otherwise, whatever the
+// kernel's setting is.
+func TestPages(t *testing.T) {
+	for _, huge := range []bool{false, true} {
+		team := team(t, 2)
+		team.Huge = huge
+		tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 2 << 20, K: 2, Bytes: 4 << 20, Messages: 1, Batches: 1, ArenaBytes: 16 << 20}
+		run, err := team.prepare(tr)
+		if err == nil {
+			err = team.run(context.Background(), run)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(team.Warnings()) > 0 {
+			t.Skip(team.Warnings())
+		}
+		smaps, err := os.ReadFile("/proc/self/smaps")
+		if err != nil {
+			t.Skip(err)
+		}
+		for _, r := range team.memory.used {
+			n, err := r.pages.HugeBytes()
+			flags := flagsOf(string(smaps), unsafe.SliceData(r.mem))
+			if slices.Contains(flags, "hg") != huge || slices.Contains(flags, "nh") == huge || err != nil || n > 0 && !huge {
+				t.Errorf("huge %t: purpose %d of worker %d has flags %v, and %d bytes in huge pages, %v", huge, r.of, r.worker, flags, n, err)
+			}
+			if huge {
+				t.Logf("purpose %d of worker %d: %d of %d bytes in huge pages", r.of, r.worker, n, len(r.pages.Bytes()))
+			}
+		}
+		run.unmap()
+	}
+}
+
+// flagsOf are what the kernel notes of the mapping that a byte is in: nh, madvise for no
+// huge pages, or hg, for them.
+func flagsOf(smaps string, at *byte) []string {
+	inside := false
+	for line := range strings.Lines(smaps) {
+		var from, to uintptr
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &from, &to); n == 2 {
+			inside = from <= uintptr(unsafe.Pointer(at)) && uintptr(unsafe.Pointer(at)) < to
+		}
+		if flags, is := strings.CutPrefix(line, "VmFlags:"); is && inside {
+			return strings.Fields(flags)
+		}
+	}
+	return nil
+}
 
 // A region that stays is there again for who asks for the same: with what it
 // holds if it is kept, initialised once more if it is reused.

@@ -32,6 +32,8 @@ type Setup struct {
 	check func(tau int) error
 	// alone: no flags, nobody waits for anybody.
 	alone bool
+	// together: all copy out of worker 0's buffer, see Share.
+	together bool
 	// apart: messages are received into memory of their own, not over what was
 	// sent.
 	apart bool
@@ -144,7 +146,7 @@ var All = []Setup{Bcast, Ping, Ring}
 // Lookup finds a setup by name.
 func Lookup(name string) (Setup, error) {
 	var names []string
-	for _, s := range append([]Setup{Isolated, Sendrecv}, All...) {
+	for _, s := range append([]Setup{Isolated, Sendrecv, Share}, All...) {
 		if s.Name == name {
 			return s, nil
 		}

@@ -19,7 +19,8 @@ import (
 // sleep. While a team exists, the garbage collector is off and GOMAXPROCS
 // leaves every worker a processor and two to spare.
 type Team struct {
-	// Huge asks for huge pages in all buffers that are mapped from now on.
+	// Huge asks for huge pages in all buffers that are mapped from now on, which
+	// otherwise get none, so that no setting of the kernel decides.
 	Huge bool
 
 	placement numa.Placement
@@ -32,7 +33,7 @@ type Team struct {
 	walk     *walk      // of trials off cache
 	visits   []uint32   // memory for walks through fresh buffers
 	next     [2]int     // where the next collective off cache sends and receives
-	copied   int        // trials of copies between levels
+	copied   int        // trials, of copies between levels too
 	load     *load      // of the run under way, if others inject
 	injected []float64  // by batch of the last run: ns a line
 	share    *HugeShare // of the last trial, if Huge

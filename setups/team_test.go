@@ -42,7 +42,7 @@ func team(t testing.TB, tau int) *Team {
 func TestEverySetupMovesItsBytes(t *testing.T) {
 	for tau := 1; tau <= 8; tau++ {
 		team := team(t, tau)
-		for _, s := range append([]Setup{Bare, Own, Sendrecv}, All...) {
+		for _, s := range append([]Setup{Bare, Own, Sendrecv, Share}, All...) {
 			if s.Check(tau) != nil {
 				continue
 			}
@@ -76,7 +76,7 @@ func TestEverySetupMovesItsBytes(t *testing.T) {
 
 // The check of a trial must find every wrong byte, wherever it is.
 func TestWrongBytesAreFound(t *testing.T) {
-	for _, s := range append([]Setup{Bare, Own, Sendrecv}, All...) {
+	for _, s := range append([]Setup{Bare, Own, Sendrecv, Share}, All...) {
 		for _, arena := range []int{0, 64 << 10} {
 			team := team(t, 2)
 			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1000, K: 3, Bytes: 2500, Messages: 3, Batches: 1, ArenaBytes: arena}
@@ -113,7 +113,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 func TestTurnsInAnArena(t *testing.T) {
 	for tau := 2; tau <= 4; tau += 2 {
 		team := team(t, tau)
-		for i, s := range []Setup{Bare, Ring, Own, Bare, Sendrecv, Own, Own, Bare, Sendrecv, Ring, Ring, Bcast, Bare, Sendrecv, Ping, Bare, Bare, Ring} {
+		for i, s := range []Setup{Bare, Ring, Own, Bare, Sendrecv, Own, Own, Bare, Sendrecv, Ring, Ring, Bcast, Bare, Sendrecv, Share, Ping, Share, Share, Own, Share, Bare, Bare, Ring} {
 			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: 1 + i%3, Bytes: 1024*(i%3) + 1 + 512*(i%2),
 				Messages: 3 + i, Batches: 2, ArenaBytes: 40 << 10}
 			if _, err := team.Run(context.Background(), tr); err != nil {
@@ -140,7 +140,7 @@ func TestWholeArenaAfterHalf(t *testing.T) {
 
 // origin against a simulation of the copies, one message at a time.
 func TestOrigin(t *testing.T) {
-	for _, s := range append([]Setup{Bare, Own, Sendrecv}, All...) {
+	for _, s := range append([]Setup{Bare, Own, Sendrecv, Share}, All...) {
 		for tau := 1; tau <= 9; tau++ {
 			if s.Check(tau) != nil {
 				continue
@@ -277,7 +277,7 @@ func TestPagesLieWherePlaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range append([]Setup{Bare, Own, Sendrecv}, All...) {
+			for _, s := range append([]Setup{Bare, Own, Sendrecv, Share}, All...) {
 				if s.Check(tau) != nil {
 					continue
 				}

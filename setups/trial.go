@@ -63,6 +63,7 @@ type trial struct {
 	units    int       // of a message
 	users    []*region // by worker
 	patterns [][]byte  // by worker
+	phase    int       // byte of a pattern that a buffer which all read begins with
 }
 
 func (t *Team) prepare(tr Trial) (*trial, error) {
@@ -111,6 +112,8 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 		}
 		run.users = append(run.users, r)
 	}
+	t.copied++
+	run.phase = t.copied
 	run.path(of == arenaOfTrials)
 	run.units = unitsOf(tr.Bytes)
 	run.begin = run.walk.begin(run.units)
@@ -153,6 +156,11 @@ func (tr *trial) total() int { return tr.warm + tr.Messages*tr.Batches }
 func (tr *trial) measure(w *worker) error {
 	user, ends, own := tr.users[w.id].mem, tr.ends(w), tr.own(w.id)
 	at, sent, ok := tr.begin*unitBytes, 0, true
+	if tr.Setup.together {
+		if own = tr.own(0); w.id == 0 {
+			tr.layShared()
+		}
+	}
 	for b := range tr.Batches + 1 {
 		n := tr.Messages
 		if b == 0 {
@@ -161,7 +169,9 @@ func (tr *trial) measure(w *worker) error {
 		if err := tr.start(w, b); err != nil {
 			return err
 		}
-		if tr.Setup.alone && tr.Setup.apart {
+		if tr.Setup.together {
+			at = tr.copyOut(user, own, at, n)
+		} else if tr.Setup.alone && tr.Setup.apart {
 			at = tr.copyApart(user, at, n)
 		} else if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
@@ -312,7 +322,7 @@ func (tr *trial) check(w int) error {
 		}
 		at = next
 	}
-	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil {
+	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil && !tr.Setup.together {
 		return tr.checkOwn(w)
 	}
 	return nil
@@ -326,6 +336,9 @@ func (tr *trial) wrong(w, from, at int) error {
 // checkMessage checks the message that begins at unit `at`, in stretches of
 // equal origin.
 func (tr *trial) checkMessage(w, at int) error {
+	if tr.Setup.together {
+		return tr.checkOut(w, at)
+	}
 	begin, end := at*unitBytes, at*unitBytes+tr.Bytes
 	if tr.Setup.apart {
 		from, room := w, tr.users[w].mem[tr.apart():]

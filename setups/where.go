@@ -12,9 +12,9 @@ import (
 // where knows what the kernel allows about the place of memory. What it forbids
 // is tried once, and said.
 type where struct {
-	workers                      []numa.Worker
-	stop                         *atomic.Bool // memory is laid piece by piece, and this ends it
-	unbound, unverified, notHuge atomic.Pointer[error]
+	workers                        []numa.Worker
+	stop                           *atomic.Bool // memory is laid piece by piece, and this ends it
+	unbound, unverified, unadvised atomic.Pointer[error]
 }
 
 // place is the node that a worker's buffer belongs on, and its name.
@@ -67,8 +67,8 @@ func (t *Team) Warnings() (warnings []error) {
 	if err := t.memory.unverified.Load(); err != nil {
 		warnings = append(warnings, errors.New("where memory lies was not verified: "+(*err).Error()))
 	}
-	if err := t.memory.notHuge.Load(); err != nil {
-		warnings = append(warnings, fmt.Errorf("huge pages were refused: %w", *err))
+	if err := t.memory.unadvised.Load(); err != nil {
+		warnings = append(warnings, fmt.Errorf("which pages memory has is the kernel's choice: %w", *err))
 	}
 	return warnings
 }
@@ -87,7 +87,7 @@ func (m *memory) hugeShare() *HugeShare {
 			if slices.Contains(of, r.of) {
 				n, err := r.pages.HugeBytes()
 				if err != nil {
-					m.notHuge.CompareAndSwap(nil, &err)
+					m.unadvised.CompareAndSwap(nil, &err)
 				}
 				huge, all = huge+n, all+len(r.pages.Bytes())
 			}

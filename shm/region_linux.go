@@ -21,11 +21,18 @@ func mmap(n int, shared bool) ([]byte, error) {
 	return unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, kind|unix.MAP_ANONYMOUS)
 }
 
-// AskHuge asks the kernel for huge pages (MADV_HUGEPAGE); HugeBytes tells what
-// came of it.
-func (r *Region) AskHuge() error {
-	if err := unix.Madvise(r.mem, unix.MADV_HUGEPAGE); err != nil {
-		return fmt.Errorf("asking for huge pages: %w", err)
+// Pages asks the kernel for huge pages (MADV_HUGEPAGE), of which HugeBytes tells what
+// came, or for none whatever its setting is (MADV_NOHUGEPAGE).
+func (r *Region) Pages(huge bool) error {
+	if huge {
+		if err := unix.Madvise(r.mem, unix.MADV_HUGEPAGE); err != nil {
+			return fmt.Errorf("asking for huge pages: %w", err)
+		}
+		return nil
+	}
+	err := unix.Madvise(r.mem, unix.MADV_NOHUGEPAGE)
+	if err != nil && err != unix.EINVAL { // of a kernel that has none
+		return fmt.Errorf("asking for no huge pages: %w", err)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ func munmap([]byte) error { return nil }
 
 func yield() {}
 
-// AskHuge needs Linux.
-func (r *Region) AskHuge() error { return errors.New("huge pages need Linux") }
+// Pages needs Linux.
+func (r *Region) Pages(bool) error { return errors.New("huge pages need Linux") }
 
 // HugeBytes needs Linux.
 func (r *Region) HugeBytes() (int, error) { return 0, errors.New("huge pages need Linux") }

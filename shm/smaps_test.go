@@ -63,7 +63,7 @@ func TestRegionHugeBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := r.AskHuge(); err != nil {
+	if err := r.Pages(true); err != nil {
 		t.Skip(err)
 	}
 	clear(r.Bytes())

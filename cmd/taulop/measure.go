@@ -78,6 +78,9 @@ func surveysHelp() string {
 	return b.String()
 }
 
+// measured are the setups that users choose from.
+var measured = append(slices.Clip(setups.All), setups.Share)
+
 // A request is what the user asked to measure.
 type request struct {
 	setup    setups.Setup
@@ -124,7 +127,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return usageError(err.Error())
 	}
-	request := series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size, K: req.k, Huge: req.huge}
+	request := series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size, K: req.k}
 	fewer, err := request.Fit(machine, req.offCache, req.chosenK)
 	if err != nil {
 		return usagef("%v", err)
@@ -147,7 +150,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	said, told := aside(errOut, req.quiet), len(doc.Warnings)
 	warn(said, doc.Warnings)
 
-	file := &params.File{}
+	file := &params.File{Provenance: doc.Provenance}
 	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches}
 	if _, err := survey.Add(x, series.Survey, request, machine); err != nil {
 		return err
@@ -205,6 +208,7 @@ func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 		OffCache: req.offCache, ArenaBytes: r.ArenaBytes,
 		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
+	doc.Provenance.Give(req.huge)
 	doc.Warn(advised(doc.Provenance.Warnings())...)
 	return doc
 }
@@ -218,7 +222,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		kMax   int
 		cpus   string
 	)
-	for _, s := range setups.All {
+	for _, s := range measured {
 		chosen[s.Name] = flags.Bool(s.Name, false, s.About)
 	}
 	for policy, about := range map[numa.Policy]string{
@@ -231,7 +235,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.Lookup(setups.Ring.Name).Usage += " (default)"
 	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
-	flags.BoolVar(&req.huge, "huge", false, "ask for transparent huge pages, and say how much of the buffers got them")
+	flags.BoolVar(&req.huge, "huge", false, hugeUsage+"; says how much of them was given")
 	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through memory: more than twice the last-level cache for those who share it")
 	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
@@ -253,7 +257,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		req.bind = req.bind || f.Name == "membind"
 		limited = limited || f.Name == "kmax"
 	})
-	setup, err := oneOf(chosen, setups.Ring.Name, names(setups.All)...)
+	setup, err := oneOf(chosen, setups.Ring.Name, names(measured)...)
 	if err != nil {
 		return nil, err
 	}

@@ -29,9 +29,9 @@ func run(t testing.TB, line ...string) (out, errOut string, err error) {
 	return o.String(), e.String(), err
 }
 
-// The three commands of taulop-2015, section 5, as printed there.
+// The three commands of taulop-2015, section 5, as printed there, and one for Fig. 4.
 func TestPapersCommands(t *testing.T) {
-	for _, setup := range []string{"bcast", "ping", "ring"} {
+	for _, setup := range []string{"bcast", "ping", "ring", "share"} {
 		req, err := parseRequest(io.Discard, []string{"-" + setup, "-off_cache", "-local", "2", "8", "4"})
 		if err != nil {
 			t.Fatalf("%s: %v", setup, err)

@@ -40,7 +40,7 @@ var plotKinds = []plotKind{
 		example: "taulop plot concurrency -o a.svg a.json b.json", ofMachines: chart.Concurrency},
 	{name: "l-m", about: "L(m,τ) against m, a line for each τ",
 		example: "taulop plot l-m -tau 1,2,4 -o l.pdf host.json", ofMachines: chart.TransfersOverSize},
-	{name: "copy", about: "c(m,τ) against m, a line for each τ, or each two levels of the memory",
+	{name: "copy", about: "c(m,τ) against m, out of own buffers and out of one, or between levels of the memory",
 		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
@@ -133,7 +133,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	var lists struct{ setups, placements, caches, bytes, taus, levels, variants, algorithms string }
 	flags.StringVar(&req.output, "o", "", "write to a `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
-	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv")
+	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share")
 	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: local, spread, remote, cpus")
 	flags.StringVar(&lists.caches, "cache", "", "`list` of where user data are: in, off")
 	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")

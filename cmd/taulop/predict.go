@@ -215,6 +215,7 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	flags.BoolVar(&p.choice.OffCache, "off_cache", false, "user data in memory, not in cache")
 	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
 	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
+	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
 	flags.IntVar(&p.degree, "degree", 2, "`children` of a rank in bcast:sm-tree")
 }
 
@@ -229,6 +230,9 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 		if p.choice.Segment < 1 {
 			return usagef("-segment is %s: give a segment of at least one byte", p.segmentText)
 		}
+	}
+	if p.given["segments"] && p.choice.BufferSegments < 1 {
+		return usagef("-segments is %d: give a number of segments from 1", p.choice.BufferSegments)
 	}
 	if p.choice.Transport, err = model.ParseTransport(p.transportText); err != nil {
 		return usagef("-transport: %v", err)

@@ -33,12 +33,14 @@ type surveyRequest struct {
 	file     string
 	quiet    bool
 	spread   bool // launches over all of the time
+	huge     bool
 }
 
 func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSet {
 	flags := flag.NewFlagSet("taulop "+req.name, flag.ContinueOnError)
 	flags.DurationVar(&req.time, "time", budget, "budget of the measurement"+about)
 	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
+	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.json, "json", false, "write one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`: a parameter file if it ends in .json and -json is not given, else what would be printed")
 	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
@@ -74,6 +76,9 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 	}
 	return machine, discovery
 }
+
+// hugeUsage is what -huge says in every command that measures.
+const hugeUsage = "ask for transparent huge pages of buffers, which otherwise get none"
 
 // checkLaunches checks -launches; 0 is as many as there is time for.
 func checkLaunches(n int) error {
@@ -135,6 +140,7 @@ func (d surveyed) WriteJSON(w io.Writer) error {
 // measure measures, and writes what it has, also if it ends early.
 func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (document, error)) error {
 	here := provenance.Read("/", m)
+	here.Give(req.huge)
 	plan := t.Plan
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places}

@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
@@ -45,6 +46,7 @@ Examples:
   taulop sweep -add host.json                      another session, any day
   taulop sweep -budget 10m -launches 30 -o host.json   a large machine, over lunch
   taulop sweep -with copy,pack -o host.json        levels of the memory and strides too
+  taulop sweep -segments 2,4,8 -segment 8K,32K -budget 5m -o host.json   six kinds of buffers
   taulop sweep -tau 1,2 -sizes 8K,64K,1M -gamma=false -o quick.json
 
 Flags:
@@ -119,7 +121,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		flags                                        = flag.NewFlagSet("taulop sweep", flag.ContinueOnError)
 		output, resume, add                          string
 		names, placements, taus, sizes, cpus, caches string
-		segment, with, operators                     string
+		segment, segments, with, operators           string
 		budget                                       time.Duration
 		gamma                                        bool
 	)
@@ -129,17 +131,18 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.DurationVar(&budget, "budget", time.Minute, "time for the whole sweep")
 	flags.DurationVar(&req.Over, "over", 0, "spread the launches over this `time`, and measure nothing in between")
 	flags.IntVar(&req.Launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as the budget has time for, 6 to 30)")
-	flags.StringVar(&names, "setups", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv; predictions are from those of the default")
+	flags.StringVar(&names, "setups", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default")
 	flags.StringVar(&placements, "placements", "", "`list` of placements: local, spread, remote (default those that differ here)")
 	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.StringVar(&taus, "tau", "", "`list` of τ (default every one to 8, then a geometric series, to the number of cores)")
 	flags.StringVar(&sizes, "sizes", "", "`list` of message sizes in bytes, or with a unit (default the 30 customary ones, 1 B to 4 MB)")
-	flags.IntVar(&p.Segments, "segments", 2, "`segments` of the intermediate buffers")
-	flags.StringVar(&segment, "segment", "8K", "`size` of a segment")
+	flags.StringVar(&segments, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise")
+	flags.StringVar(&segment, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -budget")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
 	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -budget the sweep takes 15 s longer for each, and for pairs of many cores 13 ms a pair")
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
 	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default all on int32 and float64)")
+	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&quiet, "quiet", false, "no progress and no warnings")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
 		return nil, false, err
@@ -165,8 +168,6 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		return nil, false, usagef("-over is %v: give a time like 1h", req.Over)
 	case budget <= 0:
 		return nil, false, usagef("-budget is %v: give a time above zero, like 60s", budget)
-	case p.Segments < 1:
-		return nil, false, usagef("-segments is %d: give intermediate buffers at least one", p.Segments)
 	}
 	if err := checkLaunches(req.Launches); err != nil {
 		return nil, false, err
@@ -187,6 +188,9 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		if !slices.Contains(p.Setups, s.Name) {
 			p.Setups = append(p.Setups, s.Name)
 		}
+	}
+	if i := slices.Index(p.Setups, setups.Share.Name); i >= 0 { // the first is what transfers are of by themselves
+		p.Setups = append(slices.Delete(p.Setups, i, i+1), setups.Share.Name)
 	}
 	for _, name := range argument.Names(placements) {
 		p.Policies = append(p.Policies, numa.Policy(name))
@@ -210,8 +214,24 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 			return nil, false, usageError(err.Error())
 		}
 	}
-	if p.SegmentBytes, err = argument.Bytes(segment); err != nil || p.SegmentBytes < 1 {
-		return nil, false, usagef("-segment is %q: give the size of a segment, like 8K", segment)
+	bytes, err := argument.List(segment, false, argument.Some)
+	if err != nil {
+		return nil, false, usagef("-segment: %v", err)
+	}
+	p.SegmentBytes, p.MoreSegmentBytes = bytes[0], bytes[1:]
+	numbers, err := argument.List(segments, false, func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return 0, fmt.Errorf("%q is no number of segments: give whole numbers from 1, like 2,4,8", text)
+		}
+		return n, nil
+	})
+	if err != nil {
+		return nil, false, usagef("-segments: %v", err)
+	}
+	p.Segments, p.MoreSegments = numbers[0], numbers[1:]
+	if n := max(len(bytes), len(numbers)); n > params.MostBuffers {
+		return nil, false, usagef("-segments and -segment: %d values are too many, a file has at most %d: give fewer", n, params.MostBuffers)
 	}
 	if p.NoGamma && operators != "" {
 		return nil, false, usagef("-operators and -gamma=false cannot be used together: choose one")

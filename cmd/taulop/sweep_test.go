@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,9 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -cache both -o " + dir + "/x", "-cache"},
 		{"sweep -segment 0 -o " + dir + "/x", "-segment"},
 		{"sweep -segments 0 -o " + dir + "/x", "-segments"},
+		{"sweep -segments 2,x -o " + dir + "/x", "-segments"},
+		{"sweep -segments 1:64K -segment 8K,0 -o " + dir + "/x", "-segment"},
+		{"sweep -segments 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,64,65 -o " + dir + "/x", "at most 64"},
 		{"sweep -sizes 100G -o " + dir + "/x", "may take"},
 		{"sweep -operators SUM_I,SUM_X -o " + dir + "/x", `-operators: there is no operator "SUM_X": use one of MAX_I`},
 		{"sweep -operators SUM_I -gamma=false -o " + dir + "/x", "choose one"},
@@ -168,6 +172,31 @@ func keepsAll(t *testing.T, before, after *params.File) {
 		now := cells[c.Key].Samples
 		if len(now) < len(c.Samples) || !slices.Equal(now[:len(c.Samples)], c.Samples) {
 			t.Fatalf("%+v had %v, now %v", c.Key, c.Samples, now)
+		}
+	}
+}
+
+// The first setup of a plan is what predictions take by themselves, which copies out of
+// one buffer are not.
+func TestSharedCopiesComeLast(t *testing.T) {
+	req, _, err := parseSweep(io.Discard, []string{"-setups", "share,bcast,share", "-o", "x.json"})
+	if err != nil || !slices.Equal(req.Plan.Setups, []string{"bcast", "share"}) {
+		t.Errorf("%+v, %v", req, err)
+	}
+}
+
+// The first number and size of segments are those of a plan with one of each.
+func TestListsOfSegments(t *testing.T) {
+	for line, want := range map[string]params.Plan{
+		"-o x.json": {Segments: 2, SegmentBytes: 8192},
+		"-segments 4,2:8 -segment 32K,8K,32K -o x.json": {Segments: 4, MoreSegments: []int{2, 8}, SegmentBytes: 32 << 10, MoreSegmentBytes: []int{8192}},
+	} {
+		req, _, err := parseSweep(io.Discard, strings.Fields(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := req.Plan; !slices.Equal(p.AllSegments(), want.AllSegments()) || !slices.Equal(p.AllSegmentBytes(), want.AllSegmentBytes()) {
+			t.Errorf("%s: %+v", line, p)
 		}
 	}
 }

@@ -62,6 +62,7 @@ type verifyRequest struct {
 	verify.Request
 	save  string // parameter file to write
 	force bool
+	huge  bool
 	json  bool
 	file  string
 	quiet bool
@@ -93,6 +94,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		}
 	}
 	here := provenance.Read("/", machine)
+	here.Give(req.huge)
 	e, err := verify.New(req.Request, machine, here)
 	if err != nil {
 		return err
@@ -146,6 +148,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
 	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
 	flags.BoolVar(&req.force, "force", false, "let ranks share CPUs: what is measured is then the scheduler")
+	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`")
 	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")

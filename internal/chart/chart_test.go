@@ -21,6 +21,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // A drawing is what an SVG shows.
@@ -272,6 +273,27 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
+// Copies share are drawn beside those out of own buffers, unless chosen.
+func TestSharedCopies(t *testing.T) {
+	m := swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)
+	for _, c := range m.File.Cells {
+		if c.Kind == params.CopyCell {
+			c.Setup = "share"
+			m.File.Cells = append(m.File.Cells, c)
+		}
+	}
+	all := svg(t, made(t)(Copies([]compare.Machine{m}, Choice{})))
+	for _, name := range []string{"τ = 1, copy", "τ = 2, copy", "τ = 1, share", "τ = 2, share"} {
+		if !all.has(name) {
+			t.Errorf("no line %q in %q", name, all.texts)
+		}
+	}
+	one := svg(t, made(t)(Copies([]compare.Machine{m}, Choice{Choice: compare.Choice{Setups: []string{"share"}}})))
+	if !strings.Contains(strings.Join(one.texts, " "), "· share ·") || one.has("τ = 1, copy") {
+		t.Errorf("%q", one.texts)
+	}
+}
+
 // charts are one of each kind, and those that are hard to lay out.
 func charts(t *testing.T) map[string]*Chart {
 	must := made(t)
@@ -444,7 +466,7 @@ func TestRefused(t *testing.T) {
 		{"one size", TransfersOverSize, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{64}}}, "a line over m needs two values"},
 		{"no such τ", TransfersOverSize, []compare.Machine{vm}, Choice{Taus: []int{9}}, "vm has no transfers of τ = 9: it has 1, 2"},
 		{"no such setup", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Setups: []string{"ping"}}}, "vm has no transfers, setup ping: it has ring, placement local, in cache; ring"},
-		{"no such placement", Copies, []compare.Machine{vm}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "vm has no copies, placement remote: it has placement local, in cache"},
+		{"no such placement", Copies, []compare.Machine{vm}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "vm has no copies, placement remote: it has copy, placement local, in cache"},
 		{"no such size", TransfersOverTau, []compare.Machine{vm}, Choice{Choice: compare.Choice{Sizes: []int{9000}}}, "vm has no transfers of m = 9000: it has 1, 64, 8K, 1M"},
 		{"published has no c", Copies, []compare.Machine{metropolis}, Choice{}, "metropolis has no copies"},
 		{"a ratio of one", Ratios, []compare.Machine{vm}, Choice{}, "two machines"},

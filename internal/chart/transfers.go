@@ -119,7 +119,11 @@ func perTau(label view.Quantity, y func(params.Cell) fit.Estimate) func([]params
 // memory.
 func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	copies := func(m compare.Machine) []params.Cell {
-		return keep(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.CopyCell })
+		cells := keep(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.CopyCell })
+		for i := range cells { // those out of one buffer are share
+			cells[i].Setup = cmp.Or(cells[i].Setup, setups.Bare.Name)
+		}
+		return cells
 	}
 	if between, err := survey.Lookup("copy"); err == nil && (len(ch.Variants) > 0 ||
 		!slices.ContainsFunc(machines, func(m compare.Machine) bool { return len(copies(m)) > 0 })) {

@@ -146,6 +146,7 @@ func differences(machines []Machine) (all []Warning) {
 	}{
 		{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
 		{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
+		{"pages of buffers", func(f *params.File) string { return f.Provenance.Pages() }},
 		{"intermediate buffers", func(f *params.File) string {
 			if f.Plan.SegmentBytes == 0 {
 				return ""

@@ -16,6 +16,7 @@ import (
 // on it.
 type Bench struct {
 	Machine *numa.Machine
+	Huge    bool    // memory is to have huge pages, and otherwise none
 	teams   []*seat // used last comes last
 	room    int64   // bytes that all teams may keep mapped
 	told    []error
@@ -69,6 +70,7 @@ func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Huge = b.Huge
 	b.teams = append(b.teams, &seat{Team: t, where: where, kept: make(map[string]int64)})
 	return t, nil
 }

@@ -74,7 +74,8 @@ type Progress struct {
 type Order struct {
 	Requests map[string]any `json:"requests"`
 	Visits   []Visit        `json:"visits"`
-	Time     time.Duration  `json:"time_ns"` // no visit begins later
+	Huge     bool           `json:"huge,omitempty"` // pages, as the file's provenance says
+	Time     time.Duration  `json:"time_ns"`        // no visit begins later
 }
 
 // A Visit is one sample to be taken.
@@ -368,7 +369,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	}
 	began := time.Now()
 	steal := provenance.StartSteal("/")
-	p, err := r.Start(Order{r.Requests, visits, slice}, r.journal.File)
+	p, err := r.Start(Order{r.Requests, visits, r.File.Provenance.Huge(), slice}, r.journal.File)
 	if err != nil {
 		return 0, fatal{err}
 	}

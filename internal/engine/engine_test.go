@@ -28,6 +28,7 @@ type simulated struct {
 	rand     *rand.Rand
 	launches int
 	orders   []Order
+	huge     bool // pages that a launch was told of
 }
 
 func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
@@ -61,7 +62,10 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 				err = errors.New("signal: killed")
 			}
 		}()
-		return serve(ctx, as, journal, func(string, json.RawMessage) (Sampler, error) { return s, nil })
+		return serve(ctx, as, journal, func(_ string, _ json.RawMessage, huge bool) (Sampler, error) {
+			m.huge = huge
+			return s, nil
+		})
 	}, cancel), nil
 }
 
@@ -95,8 +99,12 @@ func TestLaunches(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
 	x.Launches = 7
+	x.File.Provenance.Give(true)
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
+	}
+	if !m.huge {
+		t.Error("launches do not know that pages are to be huge")
 	}
 	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Missing() != nil {
 		t.Fatalf("%d launches, %d in the file, complete %t, %v", m.launches, len(x.File.Launches), x.File.Complete, x.Missing())

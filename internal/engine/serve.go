@@ -28,13 +28,15 @@ type Sampler interface {
 // deviation of the batches that it is the median of.
 type Reading struct{ NS, Spread float64 }
 
-// An Open makes the sampler of a survey from what its experiment said.
-type Open func(survey string, request json.RawMessage) (Sampler, error)
+// An Open makes the sampler of a survey from what its experiment said, on a bench with
+// huge pages or without.
+type Open func(survey string, request json.RawMessage, huge bool) (Sampler, error)
 
 // received is an Order as a launch reads it.
 type received struct {
 	Requests map[string]json.RawMessage `json:"requests"`
 	Visits   []Visit                    `json:"visits"`
+	Huge     bool                       `json:"huge"`
 	Time     time.Duration              `json:"time_ns"`
 }
 
@@ -108,7 +110,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 		s := samplers[v.Survey]
 		if s == nil {
 			var err error
-			if s, err = open(v.Survey, o.Requests[v.Survey]); err != nil {
+			if s, err = open(v.Survey, o.Requests[v.Survey], o.Huge); err != nil {
 				return fail(err)
 			}
 			defer s.Close()

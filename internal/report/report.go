@@ -31,8 +31,16 @@ func writeTables(w io.Writer, tables ...view.Table) {
 
 // machine is the machine in a line.
 func machine(p provenance.Provenance) string {
-	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, p.Time}
+	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, buffers(p), p.Time}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
+}
+
+// buffers says which pages buffers were given, if that is known.
+func buffers(p provenance.Provenance) string {
+	if p.BufferPages == "" {
+		return ""
+	}
+	return "buffers in " + p.BufferPages + " pages"
 }
 
 // placementTable is a table of the workers.

@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
 
 // A Series is the document of one measurement of L(S,τ). All times are in ns.
@@ -88,7 +89,11 @@ func (s *Series) remarks() (said []string) {
 	if r.C.Known() && r.C.Lo <= 0 {
 		say("the copy is lost in the synchronisation: c is not distinguishable from 0 at this size.")
 	}
-	if r.C.Differ(r.Copy) {
+	switch {
+	case !r.C.Differ(r.Copy):
+	case s.Setup == setups.Share.Name:
+		say("out of one buffer the copy costs %s what it costs out of a buffer of each worker's own.", times(r.C.Center/r.Copy.Center))
+	default:
 		why := "its segments come from another core's cache"
 		if r.C.Center < r.Copy.Center {
 			why = "copies that wait for each other get in each other's way less"

@@ -18,15 +18,9 @@ import (
 // WriteSweep writes a file's transfers, a table for each setup, placement and
 // state of the cache, the memory concurrency, and how well all is known.
 func WriteSweep(w io.Writer, f *params.File) {
-	at := make(map[params.Key]params.Cell)
-	for _, c := range f.Cells {
-		at[c.Key] = c
-	}
-	for _, setup := range f.Plan.Setups {
-		for _, policy := range f.Plan.Policies {
-			for _, off := range f.Plan.Caches {
-				view.WriteTables(w, []view.Table{transfers(f, at, setup, policy, off)})
-			}
+	for _, segments := range f.Plan.AllSegments() {
+		for _, bytes := range f.Plan.AllSegmentBytes() {
+			writeTransfers(w, f.Through(segments, bytes), f.Plan)
 		}
 	}
 	for _, policy := range f.Plan.Policies {
@@ -37,7 +31,33 @@ func WriteSweep(w io.Writer, f *params.File) {
 	for _, s := range survey.All() {
 		s.WriteText(w, f)
 	}
+	if pages := buffers(f.Provenance); pages != "" {
+		fmt.Fprintln(w, pages)
+	}
 	WriteReach(w, f)
+}
+
+// writeTransfers writes the transfers through buffers of one kind, of those of a plan.
+func writeTransfers(w io.Writer, f *params.File, all params.Plan) {
+	at := make(map[params.Key]params.Cell)
+	for _, c := range f.Cells {
+		at[c.Key] = c
+	}
+	first := f.Plan.Segments == all.Segments && f.Plan.SegmentBytes == all.SegmentBytes
+	for _, setup := range f.Plan.Setups {
+		if setup == setups.Share.Name && !first { // it has no intermediate buffers
+			continue
+		}
+		for _, policy := range f.Plan.Policies {
+			for _, off := range f.Plan.Caches {
+				t := transfers(f, at, setup, policy, off)
+				if len(all.MoreSegments) > 0 && setup != setups.Share.Name {
+					t.Title += fmt.Sprintf("; buffers of %d segments", f.Plan.Segments)
+				}
+				view.WriteTables(w, []view.Table{t})
+			}
+		}
+	}
 }
 
 // WriteSurvey writes what one survey found: the machine, lines about what was measured
@@ -71,16 +91,21 @@ func overheads(f *params.File, policy numa.Policy, off bool) []view.Table {
 }
 
 // transfers is L(m,τ) of messages down and τ across: first the isolated transfer
-// between two workers, then the setup's.
+// between two workers, then the setup's. Of copies out of one buffer it is c(m,τ).
 func transfers(f *params.File, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) view.Table {
 	t := view.Table{
 		Title: fmt.Sprintf("L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole",
 			setup, policy, view.Cache(off), view.Bytes(f.Plan.SegmentBytes)),
 		Columns: view.Numbers("m"),
 	}
-	keys := []params.Key{{Kind: params.TransferCell, Setup: setups.Isolated.Name, Placement: policy, OffCache: off, Tau: 1}}
+	kind := params.TransferCell
+	keys := []params.Key{{Kind: kind, Setup: setups.Isolated.Name, Placement: policy, OffCache: off, Tau: 1}}
+	if setup == setups.Share.Name {
+		kind, keys = params.CopyCell, nil
+		t.Title = fmt.Sprintf("c(m,τ) in ns, %s: out of one buffer, placement %s, %s", setup, policy, view.Cache(off))
+	}
 	for _, tau := range f.Plan.Taus {
-		keys = append(keys, params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
+		keys = append(keys, params.Key{Kind: kind, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
 	}
 	keys = slices.DeleteFunc(keys, func(k params.Key) bool {
 		return !slices.ContainsFunc(f.Plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })

@@ -29,6 +29,7 @@ type Request struct {
 	Budget   time.Duration // 0: that of the file; DefaultTime of a new one
 	Over     time.Duration
 	Launches int
+	Huge     bool // pages of buffers, of a new file
 	// Warn gets what is to be known at once.
 	Warn func(error)
 }
@@ -195,6 +196,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 		if _, err := os.Stat(r.Path); err == nil { // since it was looked for
 			return nil, r.there()
 		}
+		here.Give(r.Huge)
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
 		if err := transfers.Fit(f, m); err != nil {
 			return nil, engine.Refuse(err)

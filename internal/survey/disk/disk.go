@@ -140,10 +140,10 @@ func (p Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	}()
 	err := <-pinned
 	if err == nil {
-		s.content, err = shm.MapPrivate(p.FileBytes)
+		s.content, err = mapped(p.FileBytes, b.Huge)
 	}
 	if err == nil {
-		s.buffer, err = shm.MapPrivate(slices.Max(p.Sizes))
+		s.buffer, err = mapped(slices.Max(p.Sizes), b.Huge)
 	}
 	if err != nil {
 		s.Close()
@@ -151,6 +151,14 @@ func (p Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	}
 	rand.NewChaCha8([32]byte{}).Read(s.content.Bytes())
 	return s, nil
+}
+
+func mapped(n int, huge bool) (*shm.Region, error) {
+	r, err := shm.MapPrivate(n)
+	if err == nil {
+		err = r.Pages(huge)
+	}
+	return r, err
 }
 
 type sampler struct {

@@ -29,7 +29,6 @@ type Request struct {
 	SegmentBytes int            `json:"segment_bytes"` // S; 0: transfers of nothing, L = y
 	K            []int          `json:"k"`             // rising
 	ArenaBytes   int            `json:"arena_bytes"`   // > 0: off cache, memory of each worker's arena
-	Huge         bool           `json:"huge"`
 }
 
 // K are the rows of taulop-2015, Fig. 18b.
@@ -134,7 +133,6 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Huge = r.Huge
 	return &sampler{Request: r, OnBench: engine.OnBench{Bench: b}, team: t}, nil
 }
 

@@ -3,6 +3,7 @@ package transfers
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -25,8 +26,8 @@ func Check(p *params.Plan) error {
 		return fmt.Errorf("its plan has %d segments of %d bytes: an intermediate buffer takes at least one of one byte", p.Segments, p.SegmentBytes)
 	case p.Taus[len(p.Taus)-1] > numa.MostWorkers:
 		return fmt.Errorf("τ = %d is more than the %d workers that there can be: choose smaller ones", p.Taus[len(p.Taus)-1], numa.MostWorkers)
-	case p.Sizes[len(p.Sizes)-1] > params.MostBytes || p.SegmentBytes > params.MostBytes:
-		return fmt.Errorf("messages of %d bytes and segments of %d are more than the %d bytes that a file can hold: choose smaller ones", p.Sizes[len(p.Sizes)-1], p.SegmentBytes, params.MostBytes)
+	case p.Sizes[len(p.Sizes)-1] > params.MostBytes || slices.Max(p.AllSegmentBytes()) > params.MostBytes:
+		return fmt.Errorf("messages of %d bytes and segments of %d are more than the %d bytes that a file can hold: choose smaller ones", p.Sizes[len(p.Sizes)-1], slices.Max(p.AllSegmentBytes()), params.MostBytes)
 	case cells(p) > mostCells:
 		return fmt.Errorf("the plan has more than %d cells: choose fewer τ, sizes or placements", mostCells)
 	}
@@ -34,18 +35,19 @@ func Check(p *params.Plan) error {
 }
 
 // cells are at least as many as the plan's keys, counted without listing them.
-func cells(p *params.Plan) int64 {
+func cells(p *params.Plan) float64 {
 	known := 1 // the isolated transfer
 	for _, name := range p.Setups {
 		if _, err := setups.Lookup(name); err == nil {
 			known++
 		}
 	}
-	policies, taus := int64(len(p.Policies)), int64(len(p.Taus))
-	sized := int64(len(p.Caches)) * int64(len(p.Sizes))
-	n := policies * taus * (int64(known)*(sized+1) + 2*sized)
+	policies, taus := float64(len(p.Policies)), float64(len(p.Taus))
+	sized := float64(len(p.Caches)) * float64(len(p.Sizes))
+	buffers := float64(len(p.AllSegments())) * float64(len(p.AllSegmentBytes()))
+	n := policies * taus * (float64(known)*buffers*(sized+1) + 2*sized)
 	if !p.NoGamma {
-		n += taus * int64(len(operators(*p))) * int64(len(p.Sizes))
+		n += taus * float64(len(operators(*p))) * float64(len(p.Sizes))
 	}
 	return n
 }
@@ -68,7 +70,7 @@ func Holds(p params.Plan, m *numa.Machine) error {
 	for _, place := range places {
 		fit := room(p, place, m)
 		fit.FreeBytes = free
-		_, arena, err := fit.Rows([]int{(largest-1)/p.SegmentBytes + 1})
+		_, arena, err := fit.Rows([]int{(largest-1)/fit.SegmentBytes + 1})
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	for _, place := range places {
 		fit := room(*p, place, m)
 		fit.FreeBytes = free
-		_, arena, err := fit.Rows([]int{(largest-1)/p.SegmentBytes + 1})
+		_, arena, err := fit.Rows([]int{(largest-1)/fit.SegmentBytes + 1})
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 
 // room says how a placement's buffers fit into the machine.
 func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
-	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: p.Segments, SegmentBytes: p.SegmentBytes,
+	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: slices.Max(p.AllSegments()), SegmentBytes: slices.Max(p.AllSegmentBytes()),
 		CacheBytes: p.CacheBytes, Sharers: m.Sharers(place), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
 
@@ -92,6 +92,9 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 	}
 	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(here.Reduction, "Go"); was != is && !f.Plan.NoGamma {
 		return fmt.Errorf("its γ is that of loops in %.60q, and here they are in %s: measure it anew", was, is)
+	}
+	if pages := was.Pages(); was.BufferPages == "" && pages != "" && pages != params.SmallPages {
+		return fmt.Errorf("its buffers had pages of what size the kernel chose, which is not left to it any more: %w", ErrUnusable)
 	}
 	places, err := placements(f.Plan, m)
 	if err != nil {

@@ -1,6 +1,7 @@
 package transfers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -53,9 +54,13 @@ func Keys(p params.Plan, cpus int) []params.Key {
 				if name == setups.Sendrecv.Name && tau == 1 && cpus >= setups.Isolated.Workers(1) {
 					continue // the column τ = 1 is that of isolated transfers
 				}
+				if name == setups.Share.Name {
+					ks = append(ks, sized(p, params.Key{Kind: params.CopyCell, Setup: name, Placement: policy, Tau: tau})...)
+					continue
+				}
 				if s, err := setups.Lookup(name); err == nil && s.Check(tau) == nil {
-					ks = append(ks, params.Key{Kind: params.NullCell, Setup: name, Placement: policy, Tau: tau})
-					ks = append(ks, sized(p, params.Key{Kind: params.TransferCell, Setup: name, Placement: policy, Tau: tau})...)
+					ks = append(ks, buffered(p, params.Key{Kind: params.NullCell, Setup: name, Placement: policy, Tau: tau})...)
+					ks = append(ks, buffered(p, sized(p, params.Key{Kind: params.TransferCell, Setup: name, Placement: policy, Tau: tau})...)...)
 				}
 			}
 			ks = append(ks, sized(p, params.Key{Kind: params.CopyCell, Placement: policy, Tau: tau})...)
@@ -63,7 +68,7 @@ func Keys(p params.Plan, cpus int) []params.Key {
 		}
 		if slices.Contains(p.Taus, 1) && cpus >= setups.Isolated.Workers(1) {
 			isolated := params.Key{Kind: params.TransferCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}
-			ks = append(ks, sized(p, isolated)...)
+			ks = append(ks, buffered(p, sized(p, isolated)...)...)
 			isolated.Kind = params.NullCell
 			ks = append(ks, isolated)
 		}
@@ -218,9 +223,25 @@ func sized(p params.Plan, k params.Key) (ks []params.Key) {
 	return ks
 }
 
+// buffered is a key for each of the plan's buffers that makes a difference to it, the
+// first ones first.
+func buffered(p params.Plan, keys ...params.Key) (ks []params.Key) {
+	for i, n := range p.AllSegments() {
+		for j, bytes := range p.AllSegmentBytes() {
+			for _, k := range keys {
+				k.Segments, k.SegmentBytes = n, bytes
+				if p.Abridge(&k); (k.Segments != 0) == (i > 0) && (k.SegmentBytes != 0) == (j > 0) {
+					ks = append(ks, k)
+				}
+			}
+		}
+	}
+	return ks
+}
+
 // trial is what measures a cell, and how many times the cell's its own time is.
 func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err error) {
-	tr = setups.Trial{Segments: p.Segments, K: 1, Bytes: k.Bytes, SegmentBytes: k.Bytes}
+	tr = setups.Trial{Segments: cmp.Or(k.Segments, p.Segments), K: 1, Bytes: k.Bytes, SegmentBytes: k.Bytes}
 	times = 1
 	switch k.Kind {
 	case params.TransferCell, params.NullCell:
@@ -229,6 +250,9 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 		}
 	case params.CopyCell:
 		tr.Setup, tr.Segments = setups.Bare, 1
+		if k.Setup == setups.Share.Name {
+			tr.Setup = setups.Share
+		}
 	case params.OwnCell:
 		tr.Setup, tr.Segments = setups.Own, 1
 	case params.GammaCell:
@@ -245,7 +269,7 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 	tr.Kept = k.Kind == params.GammaCell // computing, which depends less on where memory lies
 	switch k.Kind {
 	case params.TransferCell:
-		tr.SegmentBytes = min(k.Bytes, p.SegmentBytes)
+		tr.SegmentBytes = min(k.Bytes, cmp.Or(k.SegmentBytes, p.SegmentBytes))
 		tr.K = (k.Bytes + tr.SegmentBytes - 1) / tr.SegmentBytes
 	case params.NullCell:
 		tr.K = 64 // so that the message's own loop does not count

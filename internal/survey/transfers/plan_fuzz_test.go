@@ -62,8 +62,8 @@ func FuzzPlan(f *testing.F) {
 			return
 		}
 		all := Keys(p, m.Allowed.Len())
-		if ranks := int64(len(p.Policies) * len(p.Caches) * (2*tripSizes + 3 + messagesOfOne + messagesOfMore)); int64(len(all)) > bound+ranks {
-			t.Errorf("%d cells of a plan of at most %d", len(all), bound)
+		if ranks := float64(len(p.Policies) * len(p.Caches) * (2*tripSizes + 3 + messagesOfOne + messagesOfMore)); float64(len(all)) > bound+ranks {
+			t.Errorf("%d cells of a plan of at most %g", len(all), bound)
 		}
 		for _, k := range all {
 			tr, times, err := trial(p, k)

@@ -4,6 +4,7 @@
 package transfers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,7 +56,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 func (r Request) tier(k params.Key) int {
 	const rounds, copies = 4, 2*4 + 2 // of a setup; after transfers
 	switch {
-	case k.Kind == params.NullCell, k.Kind == params.OverheadCell, k.Kind == params.TransferCell && k.Bytes == r.SegmentBytes:
+	case k.Kind == params.NullCell, k.Kind == params.TransferCell && k.Bytes == cmp.Or(k.SegmentBytes, r.SegmentBytes):
 		return 0
 	case k.Kind == params.MessageCell, k.Kind == params.TransferCell && (k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]):
 		return r.round(k)
@@ -132,11 +133,13 @@ func Probes(cells []engine.Cell) (probes []int) {
 		}
 	}
 	more := func(k, than params.Key) bool { return k.Tau > than.Tau }
-	find(more, func(k params.Key) bool { return k.Kind == params.NullCell })
-	find(more, func(k params.Key) bool { return k.Kind == params.TransferCell && k.Bytes == 8<<10 && !k.OffCache })
+	find(more, func(k params.Key) bool { return k.Kind == params.NullCell && k.Segments == 0 })
+	find(more, func(k params.Key) bool {
+		return k.Kind == params.TransferCell && k.Bytes == 8<<10 && !k.OffCache && k.Segments+k.SegmentBytes == 0
+	})
 	find(func(k, than params.Key) bool { return k.Bytes > than.Bytes },
 		func(k params.Key) bool {
-			return k.Kind == params.CopyCell && k.Tau == 1 && k.Bytes <= 1<<20 && k.OffCache
+			return k.Kind == params.CopyCell && k.Setup == "" && k.Tau == 1 && k.Bytes <= 1<<20 && k.OffCache
 		})
 	return probes
 }

@@ -69,6 +69,21 @@ func TestKeys(t *testing.T) {
 	if want := []int{1, 256, 1536, 4096, 8192, 16384, 32768, 65536}; !slices.Equal(sizes, want) {
 		t.Errorf("messages of %d bytes, want %d: both sides of a segment", sizes, want)
 	}
+	// Ring, ping and sendrecv of four and eight segments have all again, and of segments of
+	// 32 KB what is longer than 8 KB, as isolated has.
+	longer := len(Sizes) - slices.Index(Sizes, 8192) - 1
+	p.MoreSegments, p.MoreSegmentBytes = []int{4, 8}, []int{32 << 10}
+	if n := len(Keys(p, 4)); n != len(ks)+2*2*(len(Sizes)*2+longer*3)*(3+1+2)+2*2*longer+2*2*(3+1+2) {
+		t.Errorf("with more buffers %d cells, without %d", n, len(ks))
+	}
+	p.MoreSegments, p.MoreSegmentBytes = nil, nil
+	if !slices.Equal(Keys(p, 4), ks) {
+		t.Error("keys of the same plan differ")
+	}
+	p.Setups = append(p.Setups, "share")
+	if n := len(Keys(p, 4)); n != len(ks)+2*2*len(Sizes)*3 {
+		t.Errorf("with share %d cells, without %d", n, len(ks))
+	}
 }
 
 // Without a choice γ is of the published files' operators; any may be chosen, and a plan
@@ -95,7 +110,7 @@ func TestOperators(t *testing.T) {
 // A small plan has every cell, with what a transfer's message is made of.
 func TestSurvey(t *testing.T) {
 	m := surveytest.Machine(t, 2)
-	p := params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192, 20000},
+	p := params.Plan{Setups: []string{"ring", "share"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192, 20000},
 		Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}, CacheBytes: 1 << 20, Operators: []string{"SUM_I"}}
 	f := surveytest.Run(t, m, Survey, Request{p})
 	if want := len(Keys(p, m.Allowed.Len())); len(f.Cells) != want {

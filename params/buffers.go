@@ -1,0 +1,84 @@
+package params
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// MostBuffers is how many numbers of segments, and how many sizes, a plan may have.
+const MostBuffers = 64
+
+// AllSegments are the numbers of segments of intermediate buffers, the plan's first one
+// first.
+func (p *Plan) AllSegments() []int { return append([]int{p.Segments}, p.MoreSegments...) }
+
+// AllSegmentBytes are the sizes of segments, likewise.
+func (p *Plan) AllSegmentBytes() []int { return append([]int{p.SegmentBytes}, p.MoreSegmentBytes...) }
+
+// checkBuffers refuses what none can be measured with, and what is there twice.
+func (p *Plan) checkBuffers() error {
+	for _, list := range []struct {
+		what   string
+		values []int
+	}{{"more_segments", p.AllSegments()}, {"more_segment_bytes", p.AllSegmentBytes()}} {
+		if len(list.values) > MostBuffers || repeated(list.values) {
+			return fmt.Errorf("%s: %d values; the most is %d, each once and none of them the first", list.what, len(list.values)-1, MostBuffers-1)
+		}
+		for _, v := range list.values[1:] {
+			if v < 1 || v > maxSize {
+				return fmt.Errorf("%s has %d; want 1 … %d", list.what, v, maxSize)
+			}
+		}
+	}
+	return nil
+}
+
+// Through is the file as it would be if transfers had been measured through buffers of one
+// kind alone: of the number and the size of segments that are nearest to those asked for,
+// by their ratio, 0 for the plan's first. Its plan says which these are. It shares what
+// it can with the file.
+func (f *File) Through(segments, segmentBytes int) *File {
+	p := f.Plan
+	if len(p.MoreSegments)+len(p.MoreSegmentBytes) == 0 {
+		return f
+	}
+	one := *f
+	one.Plan.Segments, one.Plan.MoreSegments = nearestTo(segments, p.AllSegments()), nil
+	one.Plan.SegmentBytes, one.Plan.MoreSegmentBytes = nearestTo(segmentBytes, p.AllSegmentBytes()), nil
+	one.Cells = nil
+	for _, c := range f.Cells {
+		if c.Kind == TransferCell || c.Kind == NullCell {
+			k := c.Key
+			k.Segments, k.SegmentBytes = one.Plan.Segments, one.Plan.SegmentBytes
+			if f.Plan.Abridge(&k); k != c.Key {
+				continue
+			}
+			c.Segments, c.SegmentBytes = 0, 0
+		}
+		one.Cells = append(one.Cells, c)
+	}
+	return &one
+}
+
+// Abridge leaves out of a key what it has in common with one of the plan's first
+// buffers: values that are these, and those that make no difference to what is measured.
+func (p *Plan) Abridge(k *Key) {
+	if k.Setup == Isolated || k.Segments == p.Segments { // whose buffer has one segment
+		k.Segments = 0
+	}
+	if k.Kind == NullCell || k.Bytes <= min(k.SegmentBytes, p.SegmentBytes) || k.SegmentBytes == p.SegmentBytes {
+		k.SegmentBytes = 0
+	}
+}
+
+// nearestTo is the value nearest to one by their ratio, the larger of two; for 0 it is
+// the first.
+func nearestTo(want int, values []int) int {
+	if want <= 0 {
+		return values[0]
+	}
+	far := func(v int) float64 { return math.Abs(math.Log(float64(max(1, v)) / float64(want))) }
+	return slices.MinFunc(values, func(a, b int) int { return cmp.Or(cmp.Compare(far(a), far(b)), b-a) })
+}

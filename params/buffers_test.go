@@ -1,0 +1,108 @@
+package params
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// A file that was measured through several kinds of buffers is read as of the first, or
+// as of those nearest to what is asked for.
+func TestThrough(t *testing.T) {
+	f := &File{Format: Format, Version: Version, Plan: Plan{Setups: []string{Ring}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
+		Sizes: []int{64, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, MoreSegments: []int{8}, MoreSegmentBytes: []int{1024, 32768}}}
+	add := func(kind Kind, setup string, tau, m, segments, size int, ns float64) {
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: kind, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m, Segments: segments, SegmentBytes: size}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+	}
+	for i, n := range []int{0, 8} {
+		add(NullCell, Ring, 2, 0, n, 0, 10+float64(i))
+		add(TransferCell, Ring, 2, 64, n, 0, 100+float64(i))
+		for j, size := range []int{0, 1024, 32768} {
+			add(TransferCell, Ring, 2, 65536, n, size, 1000+10*float64(j)+float64(i))
+		}
+	}
+	add(TransferCell, Isolated, 1, 64, 0, 0, 50)
+	add(NullCell, Isolated, 1, 0, 0, 0, 5)
+	for j, size := range []int{0, 1024, 32768} {
+		add(TransferCell, Isolated, 1, 65536, 0, size, 500+10*float64(j))
+	}
+	add(CopyCell, "", 1, 64, 0, 0, 7)
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(&b, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		segments, size     int // asked for
+		number, bytes      int // found
+		y, short, long, l1 float64
+	}{
+		{0, 0, 2, 8192, 10, 100, 1000, 500},
+		{3, 16384, 2, 32768, 10, 100, 1020, 520},
+		{4, 20000, 8, 32768, 11, 101, 1021, 520},
+		{100, 1, 8, 1024, 11, 101, 1011, 510},
+		{1, 9000, 2, 8192, 10, 100, 1000, 500},
+	} {
+		one := again.Through(tt.segments, tt.size)
+		if p := one.Plan; p.Segments != tt.number || p.SegmentBytes != tt.bytes || p.MoreSegments != nil || p.MoreSegmentBytes != nil {
+			t.Errorf("%d segments of %d: plan %+v", tt.segments, tt.size, p)
+		}
+		if err := one.Validate(); err != nil {
+			t.Errorf("%d segments of %d: %v", tt.segments, tt.size, err)
+		}
+		table, err := one.Table("", "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := one.Y("", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []float64{y.Times[0][1], table.Transfers.Times[0][1], table.Transfers.Times[1][1], table.Transfers.Times[1][0]}
+		want := []float64{tt.y / 1e9, tt.short / 1e9, tt.long / 1e9, (tt.l1 - 2.5) / 1e9} // half of y(1) comes off what is alone
+		if !slices.Equal(got, want) {
+			t.Errorf("%d segments of %d: %v, want %v", tt.segments, tt.size, got, want)
+		}
+	}
+	// What does not know of buffers takes the first.
+	table, err := again.Table("", "", false)
+	if err != nil || table.Transfers.Times[1][1] != 1000/1e9 || len(again.Transfers()) != 2 {
+		t.Errorf("%+v, %v", table, err)
+	}
+}
+
+func TestBadBuffers(t *testing.T) {
+	for _, p := range []Plan{
+		{Segments: 2, SegmentBytes: 64, MoreSegments: []int{2}},
+		{Segments: 2, SegmentBytes: 64, MoreSegments: []int{0}},
+		{Segments: 2, SegmentBytes: 64, MoreSegmentBytes: []int{32, 32}},
+		{Segments: 2, SegmentBytes: 64, MoreSegmentBytes: []int{-1}},
+		{Segments: 2, SegmentBytes: 64, MoreSegments: make([]int, MostBuffers)},
+	} {
+		if p.check() == nil {
+			t.Errorf("%+v is taken", p)
+		}
+	}
+	for _, k := range []Key{
+		{Kind: CopyCell, Segments: 4},
+		{Kind: NullCell, Setup: Ring, SegmentBytes: 64},
+		{Kind: TransferCell, Setup: Ring, SegmentBytes: -1},
+		{Kind: TransferCell, Setup: Ring, Segments: maxSize + 1},
+	} {
+		if k.Placement, k.Tau = numa.Local, 1; k.Kind != NullCell {
+			k.Bytes = 64
+		}
+		if k.check() == nil {
+			t.Errorf("%+v is taken", k)
+		}
+	}
+}
