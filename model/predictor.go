@@ -102,12 +102,8 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p.zeros = p.Transfers
 		p.Warnings = append(p.Warnings, fmt.Errorf("%s, which is no time: what needs it is not known and is not ranked", zeros))
 	}
-	if c.Strict {
+	if c.Strict || c.Model == "libtaulop" { // one table for all
 		c.Setup = p.Setup
-	}
-	p.Channel = p.channel(f, c.Setup)
-	if several {
-		p.Channel += fmt.Sprintf(", buffers of %d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
 	}
 	if below := f.BelowZero(p.Placement, p.OffCache); below != nil && c.Model != "loggp" {
 		p.Warnings = append(p.Warnings, below)
@@ -115,6 +111,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	taulop, err := p.taulop(f, c.Setup)
 	if err != nil {
 		return nil, err
+	}
+	if several {
+		p.Channel += fmt.Sprintf(", buffers of %d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
 	}
 	switch c.Model {
 	case "taulop":
@@ -182,13 +181,14 @@ func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 	return c, err
 }
 
-// channel says which of the file's times there are, with the setup that was asked for.
-func (p *Predictor) channel(f *params.File, asked string) string {
+// channel says which of the file's times are taken.
+func (p *Predictor) channel(c channels) string {
 	text := p.Setup
-	for _, special := range [][2]string{{params.Ping, "one way"}, {params.Sendrecv, "fresh exchanges"}} {
-		if asked == "" && special[0] != p.Setup && slices.Contains(f.Plan.Setups, special[0]) {
-			text += ", " + special[1] + " " + special[0]
-		}
+	if c.oneWay != nil && p.Setup != params.Ping {
+		text += ", one way " + params.Ping
+	}
+	if c.apart != nil && p.Setup != params.Sendrecv {
+		text += ", exchanges " + params.Sendrecv
 	}
 	cache := "in cache"
 	if p.OffCache {
@@ -207,14 +207,16 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 	if err != nil {
 		return nil, err
 	}
-	machine.strict = p.Strict
+	machine.strict, p.Channel = p.Strict, p.channel(machine.within)
 	if p.Stride > 0 {
 		if p.Packing, err = f.P(p.Stride, p.OffCache); err != nil {
 			return nil, err
 		}
 	}
 	p.InContext = p.Segments() && p.Segment == machine.segment
-	p.Warnings = append(p.Warnings, machine.warnings...)
+	if p.Model != "libtaulop" {
+		p.Warnings = append(p.Warnings, machine.warnings...)
+	}
 	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()
 		m, bytes := touched(s)
