@@ -21,6 +21,7 @@ type machine struct {
 	nodes          []int // by rank, nil where they make no difference
 	gamma          *params.Gamma
 	copies         *params.Curve // ranks' own copies, nil where nothing like them was measured
+	temporary      *params.Curve // off cache, those in cache
 	segment        int           // S that was measured
 	strict         bool          // no context
 	warnings       []error       // what lacks, and what it costs
@@ -49,6 +50,9 @@ func machineOf(f *params.File, setup string, placement numa.Policy, offCache boo
 		if m.copies, err = f.C(placement, offCache); err == nil {
 			m.warnings = append(m.warnings, errNoOwn)
 		}
+	}
+	if offCache && m.copies != nil {
+		m.temporary, _ = f.Own(placement, false)
 	}
 	within := placement
 	if has := f.Plan.Policies; placement != numa.Remote && slices.Contains(has, numa.Local) && slices.Contains(has, numa.Spread) {

@@ -231,9 +231,19 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 		if p.Gamma != nil {
 			t.Reductions = reductionsInContext{p.Gamma, row}
 		}
-		if copies := t.Copies; copies != nil {
-			t.Copies = func(m, tau int) (float64, bool) {
+		inContext := func(copies func(m, tau int) (float64, bool)) func(m, tau int) (float64, bool) {
+			return func(m, tau int) (float64, bool) {
 				return touching(row, func(m int) (float64, bool) { return copies(m, tau) })(m)
+			}
+		}
+		if off := t.Copies; off != nil {
+			t.Copies = inContext(off)
+			if machine.temporary != nil { // one of two ends is in cache
+				t.TemporaryCopies = inContext(func(m, tau int) (float64, bool) {
+					one, beyond := off(m, tau)
+					other, _ := machine.temporary.At(m, tau)
+					return (one + other) / 2, beyond
+				})
 			}
 		}
 		if p.Packing != nil {

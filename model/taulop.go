@@ -51,6 +51,8 @@ type TauLop struct {
 	LocalCopies bool
 	// Copies is c(m,τ), a copy with no flags and no partner, in seconds.
 	Copies func(m, tau int) (seconds float64, extrapolated bool)
+	// TemporaryCopies, if not nil, is that of copies from or into temporary buffers.
+	TemporaryCopies func(m, tau int) (seconds float64, extrapolated bool)
 }
 
 // ErrContiguous is why strided messages cannot be costed.
@@ -128,7 +130,11 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	case "p":
 		seconds, extrapolated = m.Packing(t.Bytes)
 	case "c":
-		seconds, extrapolated = m.Copies(t.Bytes, t.Tau)
+		copies := m.Copies
+		if t.channel.pattern == temporary {
+			copies = m.TemporaryCopies
+		}
+		seconds, extrapolated = copies(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
 			hidden, beyond := m.channel(t.channel).L(t.beside.bytes, t.beside.tau)
 			seconds, extrapolated = max(0, seconds-hidden), extrapolated || beyond
@@ -169,7 +175,7 @@ func (p pattern) String() string { return [...]string{"", "→", "⇄", "°"}[p]
 var Marks = [][2]string{
 	{oneWay.String(), "one-way messages, as ping has them"},
 	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
-	{temporary.String(), "exchanges of temporary buffers, which are in cache"},
+	{temporary.String(), "exchanges of temporary buffers, and copies from or into them: these are in cache"},
 	{"*", "stages in which one goes between NUMA nodes"},
 }
 
@@ -193,7 +199,7 @@ func (m TauLop) channelOf(s *collective.Stage, across bool) channel {
 	switch {
 	case s.Pattern == collective.OneWay && m.OneWay != nil:
 		return channel{oneWay, across}
-	case m.Temporary != nil && exchangesTemp(s):
+	case m.Temporary != nil && s.Pattern == collective.Exchange && temporaryBuffers(s, true):
 		return channel{temporary, across}
 	case s.Pattern == collective.Exchange && (s.Fresh || !s.Reduce) && m.Apart != nil:
 		return channel{apart, across}
@@ -201,14 +207,12 @@ func (m TauLop) channelOf(s *collective.Stage, across bool) channel {
 	return channel{common, across}
 }
 
-// exchangesTemp tells whether an exchange, which its first message tells, is of temporary
-// buffers.
-func exchangesTemp(s *collective.Stage) bool {
-	if s.Pattern != collective.Exchange {
-		return false
-	}
+// temporaryBuffers tells whether a stage, which its first message tells, is of temporary
+// buffers at both ends, or at one at least. What is reduced arrives in one.
+func temporaryBuffers(s *collective.Stage, both bool) bool {
 	for msg := range (collective.Step{Stage: s}).Messages() {
-		return msg.Src.Buffer == collective.Temp && (s.Reduce || msg.Dst.Buffer == collective.Temp)
+		from, to := msg.Src.Buffer == collective.Temp, s.Reduce || msg.Dst.Buffer == collective.Temp
+		return from && to || !both && (from || to)
 	}
 	return false
 }
@@ -262,8 +266,13 @@ func (m TauLop) terms(y Symbols) terms {
 		case stage.Pattern == collective.Local:
 			switch {
 			case m.LocalCopies && m.Copies != nil:
-				add(Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau,
-					beside: m.besides(stage), channel: m.channelOf(&collective.Stage{Pattern: collective.OneWay}, across)})
+				term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau}
+				if m.TemporaryCopies != nil && temporaryBuffers(stage, false) {
+					term.channel.pattern = temporary
+				} else {
+					term.beside, term.channel = m.besides(stage), m.channelOf(&collective.Stage{Pattern: collective.OneWay}, across)
+				}
+				add(term)
 			case m.LocalCopies:
 				transfers(Count{Fixed: 1}, largest, tau)
 			}
