@@ -17,9 +17,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// killsEnv is how often the tests of sweeps kill something.
-const killsEnv = "TAULOP_KILLS"
-
 // TestSweepSurvivesKilledLaunches kills launches, one half at random moments, the other
 // when they have measured something. Whatever a launch had written into the journal by
 // then is in the file at the end.

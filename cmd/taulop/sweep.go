@@ -135,7 +135,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.StringVar(&placements, "placements", "", "`list` of placements: local, spread, remote (default those that differ here)")
 	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.StringVar(&taus, "tau", "", "`list` of τ (default every one to 8, then a geometric series, to the number of cores)")
-	flags.StringVar(&sizes, "sizes", "", "`list` of message sizes in bytes, or with a unit (default the 30 customary ones, 1 B to 4 MB)")
+	flags.StringVar(&sizes, "sizes", "", "`list` of message sizes in bytes, or with a unit (default the 30 customary ones, 1 B to 4 MB, with 8 and 16 MB)")
 	flags.StringVar(&segments, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise")
 	flags.StringVar(&segment, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -budget")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")

@@ -100,6 +100,9 @@ func TestSweepAdds(t *testing.T) {
 	}
 }
 
+// killsEnv is how often the tests of sweeps kill something.
+const killsEnv = "TAULOP_KILLS"
+
 // A sweep that is killed at random moments and resumed each time: the file is always
 // valid, and no cell ever loses a sample.
 func TestSweepSurvivesKilling(t *testing.T) {
