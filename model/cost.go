@@ -87,7 +87,11 @@ func (t Term) Name() string {
 	case t.Tau == 0:
 		return fmt.Sprintf("%s(%s)", t.Parameter, t.Size)
 	}
-	return fmt.Sprintf("%s%v(%s,%d)", t.Parameter, t.channel, t.Size, t.Tau)
+	mark := t.channel
+	if t.Parameter == "c" && mark.pattern != temporary { // it is of the transfer beside which a copy goes on
+		mark = channel{}
+	}
+	return fmt.Sprintf("%s%v(%s,%d)", t.Parameter, mark, t.Size, t.Tau)
 }
 
 // Formula is the cost in the paper's notation: "2L(S,1) + (k−1)L(S,2)".
