@@ -219,31 +219,19 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 	}
 	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()
-		m, bytes := touched(s)
 		if p.Segments() {
+			m, bytes := touched(s)
 			t = machine.call(m, bytes, p.Segment)
 		}
 		t.Transport, t.Operator, t.Reductions = p.Transport, p.Operator, nil
-		row := min(bytes/2, p.Largest)
-		if p.Strict {
-			row = 0
-		}
 		if p.Gamma != nil {
-			t.Reductions = reductionsInContext{p.Gamma, row}
+			t.Reductions = p.Gamma
 		}
-		inContext := func(copies func(m, tau int) (float64, bool)) func(m, tau int) (float64, bool) {
-			return func(m, tau int) (float64, bool) {
-				return touching(row, func(m int) (float64, bool) { return copies(m, tau) })(m)
-			}
-		}
-		if off := t.Copies; off != nil {
-			t.Copies = inContext(off)
-			if machine.temporary != nil { // one of two ends is in cache
-				t.TemporaryCopies = inContext(func(m, tau int) (float64, bool) {
-					one, beyond := off(m, tau)
-					other, _ := machine.temporary.At(m, tau)
-					return (one + other) / 2, beyond
-				})
+		if off := t.Copies; off != nil && machine.temporary != nil { // one of two ends is in cache
+			t.TemporaryCopies = func(m, tau int) (float64, bool) {
+				one, beyond := off(m, tau)
+				other, _ := machine.temporary.At(m, tau)
+				return (one + other) / 2, beyond
 			}
 		}
 		if p.Packing != nil {
