@@ -49,6 +49,25 @@ func (r Replicates) Estimate() Estimate {
 	return e
 }
 
+// Center is that of Estimate, at less cost.
+func (r Replicates) Center() float64 {
+	r = r.filled()
+	if len(r) == 0 {
+		return math.NaN()
+	}
+	centers := make([]float64, len(r))
+	sum := 0.0
+	for i, session := range r {
+		centers[i] = middle(slices.Sorted(slices.Values(session)))
+		sum += math.Log(centers[i])
+	}
+	slices.Sort(centers)
+	if len(r) > 1 && centers[0] > 0 {
+		return math.Exp(sum / float64(len(r)))
+	}
+	return middle(centers)
+}
+
 // Scale multiplies all values.
 func (r Replicates) Scale(f float64) {
 	for _, session := range r {

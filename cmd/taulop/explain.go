@@ -54,7 +54,6 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return refused(err)
 	}
-	doc.Source = req.from
 	if *asJSON {
 		return doc.WriteJSON(verbatim(out))
 	}

@@ -49,25 +49,31 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		req    costRequest
 		flags  = req.flags("taulop predict", "1K:4M")
 		tsv    = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
+		asCSV  = flags.Bool("csv", false, "such lines with commas, and with lo_us, hi_us (a cost's interval), extrapolated and cheapest")
 		asJSON = flags.Bool("json", false, "one JSON document")
 	)
 	if err := req.parse(flags, out, errOut, args, predictHelp); err != nil {
 		return err
 	}
-	if *tsv && *asJSON {
-		return usagef("-tsv and -json cannot be used together: choose one")
+	if *tsv && *asJSON || *asCSV && (*tsv || *asJSON) {
+		return usagef("-csv, -tsv and -json cannot be used together: choose one")
 	}
 	doc, err := req.Predict(ctx)
 	if err != nil {
 		return refused(err)
 	}
-	doc.Source = req.from
 	switch {
 	case *asJSON:
 		return doc.WriteJSON(verbatim(out))
-	case *tsv:
+	case *asCSV, *tsv:
 		for _, why := range doc.LeftOut {
 			tell(errOut, "left out: %s", why)
+		}
+		if *asCSV {
+			return doc.WriteCSV(out)
+		}
+		if n := doc.Extrapolated(); n > 0 {
+			tell(errOut, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(doc.Rows))
 		}
 		doc.WriteTSV(out)
 	default:
@@ -88,7 +94,6 @@ func refused(err error) error {
 type costRequest struct {
 	parameterFlags
 	report.Calls
-	from               report.Source
 	ps, ms, strideText string
 }
 
@@ -146,7 +151,8 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	if req.Predictor, err = model.NewPredictor(f.File, *c); err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
-	req.from = req.source(f, req.Predictor)
+	req.Source = req.source(f, req.Predictor)
+	req.Ensemble, req.Uncertainty = model.NewEnsemble(f.File, *c), report.Uncertainty(f.File)
 	if c.Model == "mlognp" { // the file of pairs may have no transfers
 		c.Model = "taulop"
 		req.Beside, _ = model.NewPredictor(f.File, *c)

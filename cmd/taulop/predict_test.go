@@ -59,7 +59,7 @@ bcast, P = 2; times in µs
    8K   16.88     16.38*
   16K   25.08*    32.77
 
-* the cheapest of its row
+* the cheapest of its row, or not to be told from it: within 1 %, or within the interval
 `},
 		{"-P 4 -m 8K -transport whole bcast:binomial bcast:linear", `
    m  binomial   linear

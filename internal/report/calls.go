@@ -13,6 +13,7 @@ import (
 
 // Calls are collectives to be costed: each algorithm among each P with each m.
 type Calls struct {
+	Source
 	Algorithms []*collective.Algorithm
 	// Asked are those that were asked for by name, and not as one of a collective: where
 	// they do not exist, that is the answer. The others are left out.
@@ -23,21 +24,32 @@ type Calls struct {
 
 	Predictor *model.Predictor
 	Beside    *model.Predictor // whose costs stand beside those of Predictor; nil for none
+	Ensemble  *model.Ensemble  // what costs are uncertain by; nil: not asked
 }
+
+// most is how many costs have intervals at most, and among how many ranks: each of them is
+// costed once for every member of the ensemble.
+const (
+	most      = 4096
+	mostRanks = 1024
+)
 
 // Predict says what each costs, in the order of P, m and algorithms.
 func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
-	doc := &Predictions{}
+	doc := &Predictions{Source: c.Source}
+	if len(c.P)*len(c.M)*len(c.Algorithms) > most {
+		c.Ensemble = nil
+	}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, _ *collective.Schedule, _ model.Cost) {
 		doc.Rows = append(doc.Rows, p)
 	})
-	doc.MarkCheapest()
+	doc.MarkCheapest(c.Ensemble)
 	return doc, err
 }
 
 // Explain says what the cost of each is made of.
 func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
-	doc := &Explanations{}
+	doc := &Explanations{Source: c.Source}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
 		e := Explain(s, cost, p)
 		if size := c.Predictor.Segment; c.Predictor.Model == "taulop" && c.Predictor.InContext && p.Bytes > size {
@@ -51,7 +63,7 @@ func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 // Compare finds for each P where which algorithm is the cheapest, of all m between two.
 // Who is it stays it until another one is cheaper by more than margin, a share.
 func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Explanations, error) {
-	doc := &Explanations{}
+	doc := &Explanations{Source: c.Source}
 	for _, a := range c.Algorithms {
 		if a.Collective != c.Algorithms[0].Collective {
 			return nil, fmt.Errorf("%s and %s do different things: compare algorithms of one collective", c.Algorithms[0], a)
@@ -122,11 +134,23 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 					us := other.Seconds * 1e6
 					row.TauLop = &us
 				}
+				c.interval(&row, s, cost)
 				take(row, s, cost)
 			}
 		}
 	}
 	return nil
+}
+
+// interval is that of a cost, where it is known.
+func (c *Calls) interval(row *Prediction, s *collective.Schedule, cost model.Cost) {
+	if c.Ensemble == nil || s.Call.P > mostRanks || cost.Unknown {
+		return
+	}
+	row.drawn = c.Ensemble.Costs(s)
+	if e := c.Ensemble.Interval(cost.Seconds, row.drawn).Scale(1e6); e.Known() {
+		row.Lo, row.Hi = &e.Lo, &e.Hi
+	}
 }
 
 // existing are the algorithms that exist for so many ranks.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,8 +37,12 @@ func (d *Explanations) WriteText(w io.Writer) {
 			extrapolated = extrapolated || in.Extrapolated
 		}
 	}
-	if extrapolated || len(d.LeftOut) > 0 {
+	uncertain := slices.ContainsFunc(d.Calls, func(e Explanation) bool { return e.Lo != nil })
+	if extrapolated || uncertain || len(d.LeftOut) > 0 {
 		fmt.Fprintln(w)
+	}
+	if uncertain {
+		d.writeUncertainty(w, "[ ]")
 	}
 	d.WriteNotes(w, extrapolated, d.LeftOut)
 }
@@ -118,7 +123,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 // WriteText writes the formula, its terms with the numbers in, and its stages.
 func (e *Explanation) WriteText(w io.Writer) {
 	name := e.Collective + ":" + e.Algorithm
-	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs\n", name, e.P, size(e.Bytes), e.cost())
+	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs%s\n", name, e.P, size(e.Bytes), e.cost(), e.interval())
 	if e.Chosen != "" {
 		fmt.Fprintf(w, "It chooses %s:%s here.\n", e.Collective, e.Chosen)
 	}

@@ -1,14 +1,17 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
 )
 
 // Predictions are what collectives cost. Rows stand in the order of P, then m,
@@ -29,6 +32,8 @@ type Source struct {
 	Segment   int    `json:"segment_bytes,omitempty"`
 	Measured  string `json:"measured"`           // as far as m and τ were measured, in words
 	Rule      string `json:"extrapolation_rule"` // beyond it
+	// Uncertainty says what intervals hold; "" of parameters that allow none.
+	Uncertainty string `json:"uncertainty,omitempty"`
 }
 
 // NewSource says what a predictor takes from the file of a machine.
@@ -47,6 +52,15 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 	return s
 }
 
+// Uncertainty says what an interval of a prediction from a file holds, and what not.
+func Uncertainty(f *params.File) string {
+	beyond := "what the model neglects comes"
+	if f.Sessions() < 2 {
+		beyond = "what another hour changes and what the model neglects come"
+	}
+	return fmt.Sprintf("the 95 %% interval that %s leave; %s on top", launches(f), beyond)
+}
+
 // A Prediction is the cost of one call.
 type Prediction struct {
 	Collective   string  `json:"collective"`
@@ -58,8 +72,14 @@ type Prediction struct {
 	Extrapolated bool    `json:"extrapolated"`
 	Cheapest     bool    `json:"cheapest"`          // of this collective, P and m; see MarkCheapest
 	Unknown      bool    `json:"unknown,omitempty"` // the parameters have a time of 0 for it: text and tables show no cost
+	// Lo and Hi are the cost's 95 % interval in µs as far as launches of the parameters
+	// tell it; nil where they do not.
+	Lo *float64 `json:"lo_us,omitempty"`
+	Hi *float64 `json:"hi_us,omitempty"`
 	// TauLop is what τ-Lop says in µs, where it stands beside another model.
 	TauLop *float64 `json:"taulop_us,omitempty"`
+
+	drawn []float64 // costs in seconds from parameters drawn again, see model.Ensemble
 }
 
 // An Omission says for which P an algorithm is left out, and why.
@@ -73,9 +93,23 @@ func (o Omission) String() string {
 	return fmt.Sprintf("%s for P = %s: it %s", o.Algorithm, strings.Trim(strings.ReplaceAll(fmt.Sprint(o.P), " ", ", "), "[]"), o.Why)
 }
 
-// MarkCheapest marks the cheapest rows of each collective, P and m: several
-// where they are equal, none where all are, nor where one of them is unknown.
-func (p *Predictions) MarkCheapest() {
+// Extrapolated counts costs that need what was not measured.
+func (p *Predictions) Extrapolated() (n int) {
+	for _, r := range p.Rows {
+		if r.Extrapolated {
+			n++
+		}
+	}
+	return n
+}
+
+// alike is the share that costs must differ by to be told apart.
+const alike = 0.01
+
+// MarkCheapest marks the cheapest rows of each collective, P and m: with the cheapest those
+// that cost up to 1 % more, or that may well be as cheap, by the launches of the
+// parameters. It marks none where they are all rows, nor where one of them is unknown.
+func (p *Predictions) MarkCheapest(e *model.Ensemble) {
 	type call struct {
 		collective string
 		p, bytes   int
@@ -87,18 +121,37 @@ func (p *Predictions) MarkCheapest() {
 		calls[key] = append(calls[key], r)
 	}
 	for _, rows := range calls {
-		least, most, unknown := math.Inf(1), 0.0, false
+		cheapest := slices.MinFunc(rows, func(a, b *Prediction) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
+		ties := 0
 		for _, r := range rows {
-			least, most, unknown = min(least, r.Microseconds), max(most, r.Microseconds), unknown || r.Unknown
+			if r.Cheapest = r.tied(cheapest, e); r.Cheapest {
+				ties++
+			}
 		}
-		for _, r := range rows {
-			r.Cheapest = !unknown && same(r.Microseconds, least) && !same(most, least)
+		if ties == len(rows) || slices.ContainsFunc(rows, func(r *Prediction) bool { return r.Unknown }) {
+			for _, r := range rows {
+				r.Cheapest = false
+			}
 		}
 	}
 }
 
-// same tells whether two costs differ by no more than rounding.
-func same(a, b float64) bool { return a <= b*(1+1e-9) && b <= a*(1+1e-9) }
+// tied tells whether a row cannot be told from the cheapest one.
+func (r *Prediction) tied(cheapest *Prediction, e *model.Ensemble) bool {
+	ratio := r.Microseconds / cheapest.Microseconds
+	if r == cheapest || !(ratio > 1+alike) {
+		return true
+	}
+	if e == nil || len(r.drawn) == 0 || len(r.drawn) != len(cheapest.drawn) {
+		return false
+	}
+	of := make([]float64, len(r.drawn))
+	for i := range of {
+		of[i] = r.drawn[i] / cheapest.drawn[i]
+	}
+	interval := e.Interval(ratio, of)
+	return interval.Known() && interval.Lo <= 1
+}
 
 // WriteText writes a table for each collective and P, and what its marks mean.
 func (p *Predictions) WriteText(w io.Writer) {
@@ -114,11 +167,15 @@ func (p *Predictions) WriteText(w io.Writer) {
 	cheapest := has(func(r Prediction) bool { return r.Cheapest })
 	unknown := has(func(r Prediction) bool { return r.Unknown })
 	extrapolated := has(func(r Prediction) bool { return r.Extrapolated })
-	if cheapest || unknown || extrapolated || len(p.LeftOut) > 0 {
+	uncertain := has(func(r Prediction) bool { return r.Lo != nil })
+	if cheapest || unknown || extrapolated || uncertain || len(p.LeftOut) > 0 {
 		fmt.Fprintln(w)
 	}
 	if cheapest {
-		fmt.Fprintln(w, "* the cheapest of its row")
+		fmt.Fprintln(w, "* the cheapest of its row, or not to be told from it: within 1 %, or within the interval")
+	}
+	if uncertain {
+		p.writeUncertainty(w, "±")
 	}
 	if unknown {
 		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it, and its row is not ranked")
@@ -140,6 +197,11 @@ func (s Source) WriteText(w io.Writer) {
 		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))
 	}
 	fmt.Fprintln(w)
+}
+
+// writeUncertainty says what the mark of intervals means.
+func (s Source) writeUncertainty(w io.Writer, mark string) {
+	fmt.Fprintf(w, "%s %s\n", mark, s.Uncertainty)
 }
 
 // WriteNotes explains the mark of extrapolated values, and says what was left out.
@@ -184,10 +246,21 @@ func (r *Prediction) cells() []string {
 	if r.Cheapest {
 		mark = "*"
 	}
+	if r.Lo != nil && !r.Unknown {
+		mark = fmt.Sprintf(" %6s", view.HalfWidth((*r.Hi-*r.Lo)/2/r.Microseconds)) + mark
+	}
 	if r.TauLop == nil {
 		return []string{r.cost() + mark}
 	}
 	return []string{r.cost() + mark, microseconds(*r.TauLop, false) + " "}
+}
+
+// interval is in text, with a space before it; "" where it is not known.
+func (r *Prediction) interval() string {
+	if r.Lo == nil {
+		return ""
+	}
+	return " " + view.Interval(fit.Estimate{Center: r.Microseconds, Lo: *r.Lo, Hi: *r.Hi})
 }
 
 // cost is in text, "?" of what is unknown.
@@ -195,27 +268,58 @@ func (r *Prediction) cost() string {
 	if r.Unknown {
 		return "?"
 	}
-	return microseconds(r.Microseconds, r.Extrapolated)
+	if r.Lo == nil {
+		return microseconds(r.Microseconds, r.Extrapolated)
+	}
+	text := view.Rough(fit.Estimate{Center: r.Microseconds, Lo: *r.Lo, Hi: *r.Hi})
+	if r.Extrapolated {
+		text = "~" + text
+	}
+	return text
 }
 
-// WriteTSV writes a line for each row: machine, collective, algorithm, P, m in
-// bytes and the cost in µs, and that of τ-Lop where it stands beside.
-func (p *Predictions) WriteTSV(w io.Writer) {
-	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
-	if len(p.Rows) > 0 && p.Rows[0].TauLop != nil {
+// WriteTSV writes a line for each row, with the columns of the tables that the authors'
+// library is tested with: machine, collective, algorithm, P, m in bytes and the cost in
+// µs, and that of τ-Lop where it stands beside.
+func (p *Predictions) WriteTSV(w io.Writer) { p.values().WriteValues(w, '\t') } // who gave w knows what went wrong
+
+// WriteCSV writes the same lines with all that is known of a cost: the ends of its
+// interval, whether it is extrapolated and whether it is among the cheapest.
+func (p *Predictions) WriteCSV(w io.Writer) error {
+	t := p.values()
+	t.Columns = append(t.Columns, view.Words("lo_us", "hi_us", "extrapolated", "cheapest")...)
+	for i, r := range p.Rows {
+		t.Rows[i] = append(t.Rows[i], value(r.Lo), value(r.Hi), strconv.FormatBool(r.Extrapolated), strconv.FormatBool(r.Cheapest))
+	}
+	return t.WriteValues(w, ',')
+}
+
+// values are the rows in columns, for programs.
+func (p *Predictions) values() *view.Table {
+	t := &view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
+	beside := len(p.Rows) > 0 && p.Rows[0].TauLop != nil
+	if beside {
 		t.Columns = append(t.Columns, view.Words("taulop_us")...)
 	}
 	for _, r := range p.Rows {
-		cost := []string{""}
-		if !r.Unknown {
-			cost[0] = fmt.Sprintf("%.6f", r.Microseconds)
+		cells := []string{value(&r.Microseconds)}
+		if r.Unknown {
+			cells[0] = ""
 		}
-		if r.TauLop != nil {
-			cost = append(cost, fmt.Sprintf("%.6f", *r.TauLop))
+		if beside {
+			cells = append(cells, value(r.TauLop))
 		}
-		t.Add(p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cost)
+		t.Add(p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cells)
 	}
-	t.WriteValues(w, '\t') // who gave w knows what went wrong
+	return t
+}
+
+// value is a time in µs for programs, "" where it is not known.
+func value(us *float64) string {
+	if us == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.6f", *us)
 }
 
 // WriteJSON writes the document.

@@ -4,6 +4,9 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
 )
 
 func TestMarkCheapest(t *testing.T) {
@@ -17,10 +20,44 @@ func TestMarkCheapest(t *testing.T) {
 		{Collective: "bcast", Algorithm: "a", P: 4, Bytes: 9, Microseconds: 0},
 		{Collective: "bcast", Algorithm: "b", P: 4, Bytes: 9, Microseconds: 1},
 	}}
-	p.MarkCheapest()
+	p.MarkCheapest(nil)
 	for i, want := range []bool{false, true, true, false, false, false, true, false} {
 		if p.Rows[i].Cheapest != want {
 			t.Errorf("row %d: cheapest %v, want %v: %+v", i, p.Rows[i].Cheapest, want, p.Rows[i])
+		}
+	}
+}
+
+// A row is tied with the cheapest where their costs differ by no more than the
+// parameters know, or by next to nothing.
+func TestMarkTies(t *testing.T) {
+	e := model.NewEnsemble(&params.File{Launches: make([]params.Launch, 12)}, model.Choice{})
+	costs := func(noise float64) (drawn []float64) {
+		for i := range 40 {
+			drawn = append(drawn, 1+noise*float64(i%5-2))
+		}
+		return drawn
+	}
+	for _, tt := range []struct {
+		us    float64
+		drawn []float64
+		want  bool
+	}{
+		{1.009, nil, true},          // within 1 %, of published parameters
+		{1.02, nil, false},          //
+		{1.02, costs(0.01), true},   // ±3 % of the ratio
+		{1.30, costs(0.01), false},  //
+		{1.30, costs(0.15), true},   //
+		{1.009, costs(0.001), true}, // within 1 %, although it is known better
+	} {
+		p := Predictions{Rows: []Prediction{
+			{Algorithm: "a", Microseconds: 1, drawn: costs(0)},
+			{Algorithm: "b", Microseconds: tt.us, drawn: tt.drawn},
+			{Algorithm: "c", Microseconds: 9, drawn: costs(0)},
+		}}
+		p.MarkCheapest(e)
+		if r := p.Rows; !r[0].Cheapest || r[1].Cheapest != tt.want || r[2].Cheapest {
+			t.Errorf("%g µs, drawn %v: %v %v %v", tt.us, tt.drawn, r[0].Cheapest, r[1].Cheapest, r[2].Cheapest)
 		}
 	}
 }
@@ -49,6 +86,14 @@ func TestPredictionsTSV(t *testing.T) {
 	}}
 	p.WriteTSV(&out)
 	want := "machine\tcollective\talgorithm\tP\tm_bytes\tcost_us\nhere\tbcast\tlinear\t2\t8192\t1.500000\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	out.Reset()
+	lo, hi := 1.25, 1.75
+	p.Rows[0].Lo, p.Rows[0].Hi = &lo, &hi
+	p.WriteCSV(&out)
+	want = "machine,collective,algorithm,P,m_bytes,cost_us,lo_us,hi_us,extrapolated,cheapest\nhere,bcast,linear,2,8192,1.500000,1.250000,1.750000,true,true\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

@@ -1,0 +1,57 @@
+package model
+
+import (
+	"math/rand/v2"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
+)
+
+// An Ensemble are predictors from a file as chance could have made it, see
+// params.File.Resampled: what their costs differ by is what a cost is uncertain by, as far
+// as its parameters go. What the model itself neglects is not in it (docs/accuracy.md).
+type Ensemble struct {
+	members    []*Predictor
+	replicates int // of the file: sessions, or launches of one
+}
+
+// draws is how often an Ensemble draws: its widths are known to 1/√(2·draws), 11 %.
+const draws = 40
+
+// NewEnsemble draws again from the samples of a file. Of a file without launches it is
+// empty, and no interval is known.
+func NewEnsemble(f *params.File, c Choice) *Ensemble {
+	e := &Ensemble{replicates: len(f.Launches)}
+	if n := f.Sessions(); n > 1 {
+		e.replicates = n
+	}
+	if e.replicates < fit.LeastReplicates {
+		return e
+	}
+	random := rand.New(rand.NewPCG(1, 1)) // the same each time: a file has one interval
+	for range draws {
+		// A draw may lack what a model needs.
+		if p, err := NewPredictor(f.Resampled(random), c); err == nil {
+			e.members = append(e.members, p)
+		}
+	}
+	return e
+}
+
+// Costs are what the members say, in seconds; none where one of them cannot.
+func (e *Ensemble) Costs(s *collective.Schedule) (seconds []float64) {
+	for _, p := range e.members {
+		c, err := p.Cost(s)
+		if err != nil {
+			return nil
+		}
+		seconds = append(seconds, c.Seconds)
+	}
+	return seconds
+}
+
+// Interval is that of a value, given what the members say of it.
+func (e *Ensemble) Interval(value float64, of []float64) fit.Estimate {
+	return fit.Bootstrapped(value, of, e.replicates)
+}

@@ -1,0 +1,91 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/params"
+)
+
+// launched gives the cells of a file samples of so many launches in each of so many
+// sessions; a launch slows all of them alike, by 10 % (one standard deviation), and each
+// sample for itself by noise.
+func launched(f *params.File, sessions, launches int, noise float64) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var slow []float64
+	for session := range sessions {
+		hour := math.Exp(0.1 * random.NormFloat64())
+		for i := range launches {
+			f.Launches = append(f.Launches, params.Launch{Session: session, Began: fmt.Sprintf("2026-11-22T%02d:%02d:00Z", session, i)})
+			slow = append(slow, hour*math.Exp(0.1*random.NormFloat64()))
+		}
+	}
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		ns := c.Time.Center
+		c.Samples = nil
+		for l := range f.Launches {
+			c.Samples = append(c.Samples, params.Sample{NS: ns * slow[l] * math.Exp(noise*random.NormFloat64()), Launch: int32(l)})
+		}
+		c.Time = c.Replicates(f).Estimate()
+	}
+}
+
+func TestEnsembleSaysWhatLaunchesDo(t *testing.T) {
+	for _, tt := range []struct {
+		sessions, launches int
+		least, most        float64 // half-width
+	}{
+		{1, 12, 0.03, 0.25}, // Student's 2.2 · 0.1 · 1.25/√12 is 0.08
+		{8, 6, 0.03, 0.25},  // 2.4 · √(0.1² + 0.05²)/√8 is 0.09
+		{2, 6, math.Inf(1), math.Inf(1)},
+		{1, 2, math.Inf(1), math.Inf(1)},
+	} {
+		f := twoNodes()
+		launched(f, tt.sessions, tt.launches, 0.001)
+		p, err := NewPredictor(f, Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, again := NewEnsemble(f, Choice{}), NewEnsemble(f, Choice{})
+		linear := schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})
+		ring := schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192})
+		c, err := p.Cost(linear)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn := e.Costs(linear)
+		interval := e.Interval(c.Seconds, drawn)
+		if w := interval.Width(); !(w >= tt.least && w <= tt.most) {
+			t.Errorf("%d sessions of %d launches: ±%.3f, want from %.3f to %.3f", tt.sessions, tt.launches, w, tt.least, tt.most)
+		}
+		if same := again.Interval(c.Seconds, again.Costs(linear)); same != interval {
+			t.Errorf("%v and then %v of one file", interval, same)
+		}
+		if !interval.Known() {
+			continue
+		}
+		// What slows a whole launch is not in a ratio.
+		other, err := p.Cost(ring)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ratios := e.Costs(ring)
+		for i := range ratios {
+			ratios[i] /= drawn[i]
+		}
+		if w := e.Interval(other.Seconds/c.Seconds, ratios).Width(); !(w < tt.least/4) {
+			t.Errorf("%d sessions of %d launches: the ratio of two costs is uncertain by ±%.3f", tt.sessions, tt.launches, w)
+		}
+	}
+}
+
+func TestEnsembleWithoutLaunches(t *testing.T) {
+	e := NewEnsemble(twoNodes(), Choice{})
+	if costs := e.Costs(schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})); len(costs) > 0 || e.Interval(1, costs).Known() {
+		t.Errorf("%v, %v", costs, e.Interval(1, costs))
+	}
+}

@@ -1,0 +1,62 @@
+package params
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// A draw has launches as a whole: cells that only they tell apart stay equal.
+func TestResampledLaunches(t *testing.T) {
+	f := &File{Launches: make([]Launch, 5)}
+	for i := range 3 {
+		c := Cell{Key: Key{Kind: NullCell, Tau: i + 1}, Time: fit.Estimate{Center: 3}}
+		for l := range f.Launches {
+			c.Samples = append(c.Samples, Sample{NS: float64(l + 1), Launch: int32(l)})
+		}
+		f.Cells = append(f.Cells, c)
+	}
+	f.Cells[2].Samples = Samples(7, 8, 9) // of which nobody knows the launch
+	f.Cells[2].Time.Center = 8
+	random := rand.New(rand.NewPCG(1, 2))
+	centers := make(map[float64]bool)
+	for range 50 {
+		drawn := f.Resampled(random)
+		if len(drawn.Launches) != 5 || len(drawn.Cells) != 3 || len(drawn.Cells[0].Samples) != 5 {
+			t.Fatalf("%+v", drawn)
+		}
+		a, b, old := drawn.Cells[0].Time.Center, drawn.Cells[1].Time.Center, drawn.Cells[2].Time.Center
+		if a != b || old != 8 {
+			t.Fatalf("centres %g, %g and, without launches, %g", a, b, old)
+		}
+		if err := drawn.Cells[0].checkLaunches(len(drawn.Launches)); err != nil {
+			t.Fatal(err)
+		}
+		centers[a] = true
+	}
+	if len(centers) < 3 {
+		t.Errorf("50 draws have the centres %v alone", centers)
+	}
+	if f.Cells[0].Time.Center != 3 || f.Cells[0].Samples[4].NS != 5 {
+		t.Errorf("the file itself was changed: %+v", f.Cells[0])
+	}
+}
+
+// Of several sessions those are drawn, each whole.
+func TestResampledSessions(t *testing.T) {
+	f := &File{Cells: []Cell{{Key: Key{Kind: NullCell, Tau: 1}}}}
+	for l := range 6 {
+		f.Launches = append(f.Launches, Launch{Session: l / 2})
+		f.Cells[0].Samples = append(f.Cells[0].Samples, Sample{NS: float64(l/2 + 1), Launch: int32(l)})
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		drawn := f.Resampled(random)
+		for _, of := range drawn.Cells[0].Replicates(drawn) {
+			if len(of) != 2 || of[0] != of[1] {
+				t.Fatalf("a session of %v", of)
+			}
+		}
+	}
+}
