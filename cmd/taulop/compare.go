@@ -75,6 +75,9 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 		return err
 	}
 	warn(errOut, compared.Warned())
+	if compared.Untested() {
+		return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
+	}
 	return skippedFiles(skipped, len(req.paths))
 }
 

@@ -182,6 +182,34 @@ func withSurveys(t *testing.T, path string, times float64) {
 }
 
 // What surveys measured is in the same table, kind by kind.
+// Where nothing can be tested there is a status for it, of few machines and of many.
+func TestCompareWithoutAnswer(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for i := range compare.Fleet {
+		path := node(t, dir, fmt.Sprint("n", i), 1000, 0, 0, 1, 2)
+		f, err := params.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range f.Cells {
+			c := &f.Cells[j]
+			c.Samples = c.Samples[:3]
+			c.Time = fit.Median(c.Values())
+		}
+		if err := f.WriteFile(path); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	for _, args := range [][]string{paths, paths[:2]} {
+		out, _, err := run(t, append([]string{"compare"}, args...)...)
+		if exitStatus(err) != 3 || !strings.Contains(err.Error(), "taulop sweep -resume") || !strings.Contains(out, "Nothing could be tested") {
+			t.Errorf("%d files: exit %d, %v\n%s", len(args), exitStatus(err), err, out)
+		}
+	}
+}
+
 func TestCompareSurveys(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"compare", "-csv"}

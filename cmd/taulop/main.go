@@ -140,16 +140,24 @@ type interrupted string
 func (e interrupted) Error() string { return string(e) }
 func (e interrupted) Unwrap() error { return context.Canceled }
 
-// exitStatus is 0 for success and help, 2 for bad input, 130 for an interrupt
+// noAnswer is what a command says that found too little in good files to answer.
+type noAnswer string
+
+func (e noAnswer) Error() string { return string(e) }
+
+// exitStatus is 0 for success and help, 2 for bad input, 3 for no answer, 130 for an interrupt
 // as shells have it, 1 for what the machine refused. Which signal it was supervise
 // knows.
 func exitStatus(err error) int {
 	var usage usageError
+	var none noAnswer
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
 	case errors.As(err, &usage):
 		return 2
+	case errors.As(err, &none):
+		return 3
 	case errors.Is(err, context.Canceled):
 		return 130
 	}

@@ -20,7 +20,7 @@ type Overview struct {
 	Outliers []Outlier    `json:"outliers"` // farthest off first
 	Tables   []FleetTable `json:"tables"`
 	Surveys  []FleetKind  `json:"surveys,omitempty"`
-	Tested   int          `json:"tested"` // cells of machines; 0: none had samples enough
+	Tested   int          `json:"tested"` // cells of machines; 0: in none had machines enough samples enough
 	Warnings []Warning    `json:"warnings"`
 }
 
@@ -85,6 +85,7 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	for i, m := range machines {
 		o.Machines = append(o.Machines, describe(m, all[i]))
 	}
+	unknown := make(map[string]int) // cells of a machine
 	isolated := make(map[Channel]bool)
 	for _, curves := range all {
 		for _, c := range curves {
@@ -99,7 +100,7 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	for _, curves := range all {
 		for _, c := range curves {
 			if i, chosen := at[c.Channel]; chosen {
-				o.Tables[i].add(&c, isolated[c.Channel] && !c.Isolated)
+				unknown[c.Machine] += o.Tables[i].add(&c, isolated[c.Channel] && !c.Isolated)
 			}
 		}
 	}
@@ -111,19 +112,23 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	o.correct()
 	o.findOutliers(machines)
 	o.Warnings = append(o.Warnings, warnings(machines, o.Machines, channels)...)
-	o.warn(machines)
+	o.warn(machines, unknown)
 	return o, nil
 }
 
 // add adds a curve, without L(m,1) and what follows from it where that is the
-// setup's own, while that of others is between two processes.
-func (t *FleetTable) add(c *Curve, own bool) {
+// setup's own, while that of others is between two processes. It counts cells that have
+// too few samples for an interval, which give nobody away.
+func (t *FleetTable) add(c *Curve, own bool) (unknown int) {
 	t.Segment = t.Segment || c.Segment
 	for _, p := range c.Points {
-		// Too few samples give nobody away, nor does a time of 0.
-		if own && p.Tau == 1 || p.L.N > 0 && !p.L.Known() || math.IsNaN(p.L.Center) {
+		switch {
+		case own && p.Tau == 1:
 			continue
-		} else if own {
+		case p.L.N > 0 && !p.L.Known() || math.IsNaN(p.L.Center): // as of a time of 0
+			unknown++
+			continue
+		case own:
 			p.A.Center = math.NaN()
 		}
 		at, found := slices.BinarySearchFunc(t.Rows, p.Tau, func(r FleetRow, tau int) int { return r.Tau - tau })
@@ -132,6 +137,7 @@ func (t *FleetTable) add(c *Curve, own bool) {
 		}
 		t.Rows[at].Scores = append(t.Rows[at].Scores, Score{Machine: c.Machine, L: p.L, Bandwidth: p.Bandwidth.Center, A: p.A.Center})
 	}
+	return unknown
 }
 
 func (r *FleetRow) score() {
@@ -168,6 +174,9 @@ func (o *Overview) correct() {
 		for i := range scores {
 			s := &scores[i]
 			p := fit.OutlierP(s.Z, len(scores))
+			if len(scores) >= Fleet {
+				o.Tested++
+			}
 			if len(scores) < Fleet || math.Abs(s.Z) <= fit.OutlierScore {
 				p = 1
 			}
@@ -187,7 +196,6 @@ func (o *Overview) correct() {
 	for i, p := range fit.Adjust(ps) {
 		*off[i] = p < level
 	}
-	o.Tested = len(ps)
 }
 
 // findOutliers takes each machine's worst cell of transfers, and of each survey.
@@ -260,7 +268,7 @@ func outliers(machines []Machine, cells [][]Score) (off []worst, having int) {
 // surveys.
 func (o *Overview) Conclusion() string {
 	if o.Tested == 0 {
-		return "Nothing could be tested: the machines have no cell in common of which they have samples enough."
+		return fmt.Sprintf("Nothing could be tested: that takes a cell of which %d machines have samples enough for an interval.", Fleet)
 	}
 	if len(o.Surveys) == 0 {
 		return o.ofTransfers()
@@ -303,8 +311,11 @@ func (o *Overview) ofTransfers() string {
 		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Bytes, first.Tau, first.L.Center, first.Median, first.Channel)
 }
 
-// warn says which machines lack cells that others have.
-func (o *Overview) warn(machines []Machine) {
+// Untested tells whether there is no answer, for want of samples.
+func (o *Overview) Untested() bool { return o.Tested == 0 }
+
+// warn says which machines lack cells that others have, and of which cells are unknown.
+func (o *Overview) warn(machines []Machine, unknown map[string]int) {
 	cells := make(map[string]int)
 	most := 0
 	for _, t := range o.Tables {
@@ -318,7 +329,12 @@ func (o *Overview) warn(machines []Machine) {
 	var fewer []string
 	var first error
 	for _, m := range machines {
-		if n := cells[m.Name]; n < most {
+		n := cells[m.Name]
+		if few := unknown[m.Name]; few > 0 {
+			o.Warnings = append(o.Warnings, Warning{[]string{m.Name}, fmt.Errorf("%d of %d cells have too few samples for an interval and are not tested: it may be an outlier there", few, n+few)})
+			n += few
+		}
+		if n < most {
 			fewer = append(fewer, m.Name)
 			first = cmp.Or(first, fmt.Errorf("%d of %d cells are there: it was swept with another plan or has fewer CPUs", n, most))
 		}

@@ -110,6 +110,12 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 	v.Text = v.text(machines, test)
 }
 
+// Untested tells whether there is no answer although machines were measured, for want of
+// samples. Published tables have none to test.
+func (c *Comparison) Untested() bool {
+	return c.Verdict.Cells == 0 && !slices.ContainsFunc(c.Machines, func(m Described) bool { return !m.Samples })
+}
+
 func (v *Verdict) text(machines []Machine, test fit.Test) string {
 	if v.Cells == 0 {
 		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer, or no samples. The ratios may be noise."

@@ -178,3 +178,48 @@ func TestFleetOutliers(t *testing.T) {
 		t.Errorf("nine machines have outliers: %+v, %v", o.Outliers, err)
 	}
 }
+
+// A fleet without samples has no answer, and no all-clear; a machine without them is named.
+func TestFleetUntested(t *testing.T) {
+	fleet := func(tested int) []Machine {
+		var machines []Machine
+		for i := range 11 {
+			ns := map[int]float64{1: 1000, 2: 1500}
+			if i == 7 {
+				ns = map[int]float64{1: 3000, 2: 4500}
+			}
+			var change []func(*params.File)
+			if i >= tested {
+				change = append(change, few)
+			}
+			machines = append(machines, machine(fmt.Sprint("node", i), ns, change...))
+		}
+		return machines
+	}
+	for _, tt := range []struct {
+		tested   int
+		untested bool
+		want     string
+	}{
+		{0, true, "Nothing could be tested: that takes a cell of which 10 machines have"},
+		{9, true, "Nothing could be tested"},
+		{10, false, "1 of 11 machines are outliers"},
+	} {
+		o, err := NewOverview(fleet(tt.tested), Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Untested() != tt.untested || !strings.Contains(o.Conclusion(), tt.want) {
+			t.Errorf("%d machines have samples: untested %v, %q", tt.tested, o.Untested(), o.Conclusion())
+		}
+		var named []string
+		for _, w := range o.Warnings {
+			if strings.Contains(w.What.Error(), "too few samples for an interval and are not tested") {
+				named = append(named, w.Machines...)
+			}
+		}
+		if len(named) != 11-tt.tested {
+			t.Errorf("%d machines have samples, and %v are said to have too few", tt.tested, named)
+		}
+	}
+}

@@ -21,10 +21,14 @@ type Compared interface {
 	WriteCSV(io.Writer) error
 	WriteJSON(io.Writer) error
 	Warned() []compare.Warning
+	Untested() bool
 }
 
 // A SideBySide is a few machines, each in full.
 type SideBySide compare.Comparison
+
+// Untested tells whether there is no answer.
+func (c *SideBySide) Untested() bool { return (*compare.Comparison)(c).Untested() }
 
 // Warned are the warnings.
 func (c *SideBySide) Warned() []compare.Warning { return c.Warnings }

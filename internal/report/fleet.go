@@ -15,6 +15,9 @@ import (
 // An Overview is many machines beside their median.
 type Overview compare.Overview
 
+// Untested tells whether there is no answer.
+func (o *Overview) Untested() bool { return (*compare.Overview)(o).Untested() }
+
 // Warned are the warnings.
 func (o *Overview) Warned() []compare.Warning { return o.Warnings }
 
