@@ -182,6 +182,24 @@ func withSurveys(t *testing.T, path string, times float64) {
 }
 
 // What surveys measured is in the same table, kind by kind.
+// A machine that has nothing in common with the others is named.
+func TestCompareNamesAbsent(t *testing.T) {
+	dir := t.TempDir()
+	a, b := node(t, dir, "a", 1000, 0, 0, 1, 2), node(t, dir, "b", 1100, 0, 0, 1, 2)
+	_, small := smallMachine(t)
+	table := filepath.Join(small, "SHM.txt")
+	if err := os.WriteFile(table, []byte(strings.ReplaceAll(smallTable, "65536\t", "8192\t")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errOut, err := run(t, "compare", a, b, table)
+	if err != nil || !strings.Contains(errOut, "small: not compared, ") || !strings.Contains(errOut, "-as ring") || strings.Contains(out, "small") {
+		t.Errorf("%v, %s\n%s", err, errOut, out)
+	}
+	if _, errOut, err = run(t, "compare", "-as", "ring", a, b, table); err != nil || strings.Contains(errOut, "not compared") {
+		t.Errorf("%v, %s", err, errOut)
+	}
+}
+
 // Where nothing can be tested there is a status for it, of few machines and of many.
 func TestCompareWithoutAnswer(t *testing.T) {
 	dir := t.TempDir()

@@ -72,7 +72,7 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		c.Tables = append(c.Tables, newTable(channel, all, choice.test()))
 	}
 	c.conclude(machines, choice.test())
-	c.warn()
+	c.warn(machines)
 	c.Warnings = append(c.Warnings, warnings(machines, c.Machines, channels)...)
 	return c, nil
 }

@@ -88,8 +88,9 @@ func warnings(machines []Machine, described []Described, channels []Channel) (al
 	return all
 }
 
-// warn says what speaks against tables.
-func (c *Comparison) warn() {
+// warn says what speaks against tables, and who is in none.
+func (c *Comparison) warn(machines []Machine) {
+	c.warnAbsent(machines)
 	for i := range c.Tables {
 		if own := c.Tables[i].own(); len(own) > 0 {
 			c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("%s, m = %d: L(m,1) of %s is of %s itself, not between two processes as on the others: it is not compared, nor is A(τ)",
@@ -97,6 +98,39 @@ func (c *Comparison) warn() {
 		}
 	}
 	c.warnUnits()
+}
+
+// warnAbsent names machines that have nothing in common with another one.
+func (c *Comparison) warnAbsent(machines []Machine) {
+	there := map[string]bool{machines[0].Name: len(c.Surveys) > 0}
+	for _, t := range c.Tables {
+		for _, r := range t.Rows {
+			there[r.Machine] = true
+		}
+	}
+	for _, k := range c.Surveys {
+		for _, r := range k.Rows {
+			there[r.Machine] = true
+		}
+	}
+	var published, others []string
+	for _, m := range machines {
+		switch {
+		case there[m.Name]:
+		case m.Published():
+			published = append(published, m.Name)
+		default:
+			others = append(others, m.Name)
+		}
+	}
+	for _, absent := range []struct {
+		names []string
+		help  error
+	}{{published, ErrPublished}, {others, ErrChoice}} {
+		if len(absent.names) > 0 {
+			c.Warnings = append(c.Warnings, Warning{absent.names, fmt.Errorf("not compared, for there is no setup, placement, cache and message size in common: %w", absent.help)})
+		}
+	}
 }
 
 // warnUnits warns of times that no two machines are apart.

@@ -27,7 +27,7 @@ type summary struct {
 	Machine, Channel string // m with the channel
 	Tau              int
 	Alone, Many      string // L(m,1), L(m,τ)
-	Ratio            string // of L(m,τ) to that of the first machine
+	Ratio            string // of L(m,τ) to that of the first machine, or of another one that it names
 	A, Bandwidth     string
 	Full             string // the τ where the channel saturates
 	Sigma, Kappa     string
@@ -42,6 +42,7 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 		compare.Channel
 	}
 	compared := make(map[which]*compare.Row)
+	first := make(map[compare.Channel]string) // machine that ratios are to
 	sizes := map[int]bool{m: true}
 	c, err := compare.New(machines, compare.Choice{})
 	if err == nil {
@@ -50,7 +51,7 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 			t := &c.Tables[i]
 			name := t.Channel.String() + ", m = " + view.Bytes(t.Bytes)
 			v.Conclusions = append(v.Conclusions, conclusion{name, t.Conclusion})
-			sizes[t.Bytes] = true
+			sizes[t.Bytes], first[t.Channel] = true, t.Rows[0].Machine
 			for j := range t.Rows {
 				compared[which{t.Rows[j].Machine, t.Channel}] = &t.Rows[j]
 			}
@@ -69,6 +70,9 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 			if row != nil {
 				v.Compared = true
 				v.Notes = append(v.Notes, s.compare(row)...)
+				if to := first[curve.Channel]; s.Ratio != "" && to != v.First {
+					s.Ratio += ", beside " + to
+				}
 			}
 			v.Rows = append(v.Rows, s)
 		}

@@ -107,6 +107,27 @@ func TestNothingInCommon(t *testing.T) {
 	}
 }
 
+// Of transfers that the first machine does not have the ratios are to another one, and say so.
+func TestRatiosNameTheirMachine(t *testing.T) {
+	a, b, c := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600), exact("c", []int{1, 2}, 2000, 3200)
+	for i := range a.File.Cells {
+		a.File.Cells[i].Setup = "ping"
+	}
+	v, err := (&Page{Machines: []compare.Machine{a, b, c}}).view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range v.Overview.Rows {
+		if s.Machine == "c" && !strings.HasSuffix(s.Ratio, ", beside b") || s.Machine == "a" && s.Ratio != "" {
+			t.Errorf("%s: %q", s.Machine, s.Ratio)
+		}
+	}
+	text := written(t, &Page{Machines: []compare.Machine{a, b, c}})
+	if !strings.Contains(text, "not compared, for there is no setup") {
+		t.Error("the page does not say that a is not compared")
+	}
+}
+
 // A fleet of which every machine was measured in another way still has a page.
 func TestFleetWithNothingInCommon(t *testing.T) {
 	p := many(compare.Fleet)
