@@ -14,8 +14,8 @@ import (
 )
 
 // FreeMemoryBytes is what the process may still allocate without swapping:
-// available memory, or what its control group's limit or its limit of address
-// space (RLIMIT_AS) leaves where that is less.
+// available memory, of the NUMA nodes that it may use if these are not all, or what its
+// control group's limit or its limit of address space (RLIMIT_AS) leaves where that is less.
 func FreeMemoryBytes(root string) (int64, error) {
 	files, err := os.OpenRoot(root)
 	if err != nil {
@@ -30,7 +30,7 @@ func FreeMemoryBytes(root string) (int64, error) {
 	if root == "/" {
 		free = min(free, addressSpaceLeft())
 	}
-	return min(free, t.memoryLeft()), nil
+	return min(free, t.memoryLeft(), t.allowedMemory()), nil
 }
 
 // CPUQuota is how many CPUs' time the process's control groups allow it; 0 when
@@ -77,6 +77,23 @@ func (t tree) nodeMemory(dir string) (total, free int64, known bool) {
 		}
 	}
 	return total, free, known
+}
+
+// allowedMemory is what is free of the nodes that the process may use; unlimited where it
+// may use all of them.
+func (t tree) allowedMemory() (free int64) {
+	mems, ids := t.allowedNodes(), t.numbered(nodeDir, "node")
+	if len(mems) == 0 || len(ids.And(mems)) == len(ids) {
+		return unlimited
+	}
+	for _, id := range ids.And(mems) {
+		_, of, known := t.nodeMemory(path.Join(nodeDir, fmt.Sprint("node", id)))
+		if !known {
+			return unlimited
+		}
+		free += of
+	}
+	return free
 }
 
 func parseKiB(text string) (bytes int64, known bool) {

@@ -186,6 +186,15 @@ func (t tree) nodes(m *Machine) {
 	}
 }
 
+// allowedNodes are those whose memory the process may use; none if nobody says.
+func (t tree) allowedNodes() CPUSet {
+	mems, err := ParseList(maps.Collect(t.Fields("proc/self/status", ":"))["Mems_allowed_list"])
+	if err != nil || len(mems) == 0 {
+		return t.cpuset("mems")
+	}
+	return mems
+}
+
 // distances are in the order of the online nodes.
 func (t tree) distances(dir string, ids CPUSet) map[int]int {
 	fields := strings.Fields(t.Text(dir + "/distance"))
@@ -251,10 +260,7 @@ func (t tree) allow(m *Machine, online, affinity CPUSet) error {
 	if cpus := t.cpuset("cpus"); len(cpus.And(m.Allowed)) > 0 {
 		m.Allowed = cpus.And(m.Allowed)
 	}
-	mems, err := ParseList(status["Mems_allowed_list"])
-	if err != nil || len(mems) == 0 {
-		mems = t.cpuset("mems")
-	}
+	mems := t.allowedNodes()
 	for i := range m.Nodes {
 		m.Nodes[i].Forbidden = len(mems) > 0 && !mems.Contains(m.Nodes[i].ID)
 	}

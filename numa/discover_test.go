@@ -192,6 +192,16 @@ func TestMemoryLeft(t *testing.T) {
 			t.Errorf("%s: got %d bytes and %g CPUs, want %d and %g", test.name, left, quota, test.left, test.quota)
 		}
 	}
+	for mems, want := range map[string]int64{"0-1,3": unlimited, "": unlimited, "0": 57 << 10, "0,3": 157 << 10} {
+		of := twin.plus(files(
+			"proc/self/status", "Mems_allowed_list:\t"+mems,
+			nodeDir+"/node0/meminfo", "Node 0 MemTotal:  600 kB\nNode 0 MemFree:  50 kB\nNode 0 Inactive(file):  7 kB",
+			nodeDir+"/node3/meminfo", "Node 3 MemTotal:  400 kB\nNode 3 MemFree:  100 kB",
+		))
+		if got := of.allowedMemory(); got != want {
+			t.Errorf("nodes %q: %d bytes are free, want %d", mems, got, want)
+		}
+	}
 	if total, available, known := pair.memory(); total != 1000<<10 || available != 800<<10 || !known {
 		t.Errorf("memory: got %d, %d, %v", total, available, known)
 	}

@@ -61,8 +61,9 @@ Every command ends by a signal: the first has it print and save what it has, the
 second ends it at once. A -time or -budget is kept within a quarter or two seconds,
 or a warning at the start says why not; what was measured is then printed.
 
-Exit status: 0, 1 if the machine refused, 2 for bad input; 130 after Ctrl-C, 143
-after SIGTERM, 129 after SIGHUP, 131 after SIGQUIT; 134 is a fault of taulop itself.
+Exit status: 0, 1 if the machine refused, 2 for bad input, 3 if files have too few
+samples for an answer; 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP, 131 after
+SIGQUIT; 134 is a fault of taulop itself.
 
 Flags:
 `

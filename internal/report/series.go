@@ -94,8 +94,13 @@ func (s *Series) remarks() (said []string) {
 	case s.Setup == setups.Share.Name:
 		say("out of one buffer the copy costs %s what it costs out of a buffer of each worker's own.", times(r.C.Center/r.Copy.Center))
 	default:
-		why := "its segments come from another core's cache"
-		if r.C.Center < r.Copy.Center {
+		why := "another CPU has just written its segments"
+		switch {
+		case s.Tau == 1:
+			why = "every byte passes through a second buffer"
+		case !s.Concurrent:
+			why = "workers take turns on a CPU, and one that waits takes its partner's time"
+		case r.C.Center < r.Copy.Center:
 			why = "copies that wait for each other get in each other's way less"
 		}
 		say("with flags and partners the copy costs %s what it costs alone: %s.", times(r.C.Center/r.Copy.Center), why)

@@ -193,7 +193,7 @@ func (t *Topology) writeAllowed(out io.Writer) {
 	fmt.Fprintf(out, "\nThis process may use CPUs %v (%s on %s) and the memory of NUMA node %v",
 		t.Machine.Allowed, printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), nodes)
 	if t.freeBytes > 0 {
-		fmt.Fprintf(out, ", %s of it free", rounded(t.freeBytes))
+		fmt.Fprintf(out, ", %s of it available", rounded(t.freeBytes))
 	}
 	if quota := t.Provenance.CPUQuota; quota > 0 {
 		fmt.Fprintf(out, ", for %.4g CPUs' time", quota)
