@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/series"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -81,6 +82,10 @@ func surveysHelp() string {
 
 // measured are the setups that users choose from.
 var measured = append(slices.Clip(setups.All), setups.Share)
+
+// absurd is a segment in bytes that nobody asks for without a unit: those of the paper
+// have 8 KB, and bytes are what all other commands count in.
+const absurd = 1 << 20
 
 // A request is what the user asked to measure.
 type request struct {
@@ -285,8 +290,12 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.segments, err = strconv.Atoi(flags.Arg(0)); err != nil || req.segments < 1 {
 		return nil, usagef("SEGMENTS is %q: give the intermediate buffer a whole number of segments, 1 or more", flags.Arg(0))
 	}
-	if req.size, req.label, err = argument.Size(flags.Arg(1), 1<<10); err != nil {
+	size := flags.Arg(1)
+	if req.size, req.label, err = argument.Size(size, 1<<10); err != nil {
 		return nil, usageError(err.Error())
+	}
+	if _, err := strconv.Atoi(size); err == nil && req.size >= absurd {
+		return nil, usagef("SIZE is %s, which without a unit is in KB: write %[1]sB for segments of so many bytes, or %[1]sK if you mean %[2]s", size, view.Bytes(req.size))
 	}
 	if req.tau, err = strconv.Atoi(flags.Arg(2)); err != nil {
 		return nil, usagef("TAU is %q: give a whole number of workers", flags.Arg(2))

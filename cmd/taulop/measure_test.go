@@ -59,6 +59,7 @@ func TestBadInput(t *testing.T) {
 		{"-ring -- -1 8 2", "SEGMENTS"},
 		{"-ring two 8 2", "SEGMENTS"},
 		{"-ring 2 8X 2", "not a size"},
+		{"-ring 2 8192 2", "SIZE is 8192, which without a unit is in KB: write 8192B for segments of so many bytes, or 8192K if you mean 8M"},
 		{"-ring 2 99999999999999999999 2", "too large"},
 		{"-ring 2 8 two", "TAU"},
 		{"-ring 2 8 999999", "at most"},

@@ -209,11 +209,34 @@ type parameterFlags struct {
 	degree                     int
 	given                      map[string]bool // flags
 	noGamma                    error           // why nothing can be reduced, nil where it can
+	unread                     []string        // files that another one of the same flag replaced
+}
+
+// A latest is a flag that names one file. The last one counts, and the others are kept, to
+// be named.
+type latest struct {
+	file   *string
+	unread *[]string
+}
+
+func (l *latest) String() string {
+	if l.file == nil {
+		return ""
+	}
+	return *l.file
+}
+
+func (l *latest) Set(file string) error {
+	if *l.file != "" {
+		*l.unread = append(*l.unread, *l.file)
+	}
+	*l.file = file
+	return nil
 }
 
 func (p *parameterFlags) add(flags *flag.FlagSet) {
-	flags.StringVar(&p.file, "params", "", "parameters of a machine, a `file`")
-	flags.StringVar(&p.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
+	flags.Var(&latest{&p.file, &p.unread}, "params", "parameters of a machine, a `file`")
+	flags.Var(&latest{&p.gamma, &p.unread}, "gamma", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
 	flags.StringVar(&p.machine, "machine", "", "`name` of the machine in the output (default from the file)")
 	flags.StringVar(&p.choice.Setup, "setup", "", "`setup` that measured L: ring, bcast, ping (default ring, or the file's first)")
@@ -312,6 +335,9 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 
 // warn writes what speaks against a predictor's costs.
 func (p *parameterFlags) warn(errOut io.Writer, m *model.Predictor) {
+	for _, file := range p.unread {
+		tell(errOut, "warning: %s is not read: a flag names one file, and the last one counts", printable.Name(file))
+	}
 	for _, w := range m.Warnings {
 		tell(errOut, "warning: %s: %v", p.file, w)
 	}

@@ -230,6 +230,16 @@ func TestPredictUnfinished(t *testing.T) {
 	}
 }
 
+// Of two files of one flag the last is read, and the other one is named.
+func TestPredictNamesUnreadFiles(t *testing.T) {
+	machine, directory := smallMachine(t)
+	file := filepath.Join(directory, "SHM.txt")
+	_, errOut, err := run(t, on(machine, "predict", "-params "+file+" -P 2 -m 8K bcast:linear")...)
+	if err != nil || !strings.Contains(errOut, "SHM.txt is not read") {
+		t.Errorf("%v, %s", err, errOut)
+	}
+}
+
 func TestPredictJSON(t *testing.T) {
 	machine, _ := smallMachine(t)
 	out, _, err := run(t, on(machine, "predict", "-json -P 2,3 -m 8K,64K -machine here bcast")...)
