@@ -214,8 +214,14 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 		}
 	}
 	p.InContext = p.Segments() && p.Segment == machine.segment
-	if p.Model != "libtaulop" {
-		p.Warnings = append(p.Warnings, machine.warnings...)
+	for _, lacks := range machine.warnings {
+		switch {
+		case p.Model == "libtaulop": // neither copies nor channels of their own
+		case p.Model == "lognp" && lacks == errNoSendrecv: // messages alone
+		case p.Model == "loggp" && lacks != errNoOwn: // no transfers
+		default:
+			p.Warnings = append(p.Warnings, lacks)
+		}
 	}
 	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()
