@@ -186,6 +186,33 @@ func TestContextIsWhatRanksTouch(t *testing.T) {
 	}
 }
 
+// There is a context where segments of the measured size are told apart, and ranks touch
+// more than one.
+func TestPredictorContext(t *testing.T) {
+	for _, tt := range []struct {
+		choice    Choice
+		algorithm string
+		m, want   int
+	}{
+		{Choice{}, "bcast:binomial", 8192, 0},
+		{Choice{}, "bcast:binomial", 8193, 8193},
+		{Choice{}, "allgather:ring", 2048, 5 * 2048},
+		{Choice{Model: "lognp"}, "allgather:ring", 2048, 5 * 2048},
+		{Choice{Strict: true}, "allgather:ring", 2048, 0},
+		{Choice{Segment: 1024}, "allgather:ring", 2048, 0},
+		{Choice{Transport: Whole}, "allgather:ring", 2048, 0},
+		{Choice{Model: "libtaulop"}, "allgather:ring", 2048, 0},
+	} {
+		p, err := NewPredictor(twoNodes(), tt.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Context(schedule(t, tt.algorithm, collective.Call{P: 4, M: tt.m})); got != tt.want {
+			t.Errorf("%+v, %s of %d: %d, want %d", tt.choice, tt.algorithm, tt.m, got, tt.want)
+		}
+	}
+}
+
 // Off cache, exchanges of temporary buffers cost what they do in cache.
 func TestTemporaryBuffersAreInCache(t *testing.T) {
 	f := twoNodes()
@@ -254,7 +281,7 @@ func TestPredictorIsStrict(t *testing.T) {
 
 // LogGP counts local copies as τ-Lop does.
 func TestLogGPCountsLocalCopies(t *testing.T) {
-	copies := TauLop{Parameters: plain{}, LocalCopies: true, Copies: func(m, tau int) (float64, bool) { return float64(m * tau), true }}
+	copies := TauLop{Parameters: plain{}, Copies: func(m, tau int) (float64, bool) { return float64(m * tau), true }}
 	m := LogGP{Latency: 1, Overhead: 2, Gap: 3}
 	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
 	without, err := m.Cost(s)

@@ -200,7 +200,7 @@ func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern
 		Touched: 2 * row.Bytes,
 		Blocks: []collective.Block{{
 			Repeat: times,
-			Stages: []collective.Stage{{Phase: row.Benchmark, Pattern: pattern, Fresh: pattern == collective.Exchange, Shape: []collective.Batch{{Count: count, Bytes: row.Bytes}}}},
+			Stages: []collective.Stage{{Phase: row.Benchmark, Pattern: pattern, Shape: []collective.Batch{{Count: count, Bytes: row.Bytes}}}},
 		}},
 	})
 }
