@@ -16,6 +16,7 @@ sweep() { "$dir/taulop" sweep -quiet -budget 20s -gamma=false -sizes 64,1K,8K,64
 busy='use Time::HiRes qw(clock_gettime usleep CLOCK_MONOTONIC);
 while (1) { my $end = clock_gettime(CLOCK_MONOTONIC) + 150e-6; 1 while clock_gettime(CLOCK_MONOTONIC) < $end; usleep(50) }'
 every=$((minutes * 60 / sessions))
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 begin=$(date +%s)
 for i in $(seq "$sessions"); do
   while [ "$(date +%s)" -lt $((begin + (i - 1) * every)) ]; do sleep 1; done

@@ -43,7 +43,7 @@ func alltoall(s *Schedule, phase string, to func(rank, t int) int) {
 		return Message{From: from, To: to, Src: b.span(Send, to, to+1), Dst: b.span(Recv, from, from+1)}
 	}
 	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message { return block(rank, rank) })
-	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Fresh: true}, func(repetition, rank int) Message {
+	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange}, func(repetition, rank int) Message {
 		return block(rank, to(rank, repetition+1))
 	})
 }

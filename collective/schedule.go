@@ -61,8 +61,6 @@ type Stage struct {
 	Pattern Pattern
 	Reduce  bool    // what arrives is combined with what is there
 	Shape   []Batch // sizes falling, none twice; the same in every repetition
-	// Fresh: nothing that is sent was copied, sent or received before.
-	Fresh bool
 	// Beside, of a Local stage, is the shape of the one-way stage ahead of it
 	// whose last transfer, or of the one after it whose first transfer, goes on
 	// meanwhile: the ranks that copy have no part in that transfer.

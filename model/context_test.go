@@ -1,6 +1,7 @@
 package model
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
@@ -28,30 +29,38 @@ type doubled struct{ plain }
 
 func (doubled) L(m, tau int) (float64, bool) { return 2 * l(m, tau), false }
 
-// One-way messages take OneWay, exchanges do not.
-func TestOneWay(t *testing.T) {
-	cost := func(name string, m TauLop) float64 {
-		a, err := collective.Lookup(name)
+// Each stage takes the parameters of its messages: of exchanges Apart, but what is reduced
+// arrives where the last message did, unless it is sent from where nothing was touched.
+func TestPatternsOfStages(t *testing.T) {
+	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: 1000, NoOverhead: true}
+	cost := func(m TauLop, name string) Cost {
+		t.Helper()
+		c, err := m.Cost(schedule(t, name, collective.Call{P: 2, M: 5000}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := a.Schedule(collective.Call{P: 2, M: 5000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := m.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c.Seconds
+		return c
 	}
-	m := TauLop{Parameters: plain{}, Segment: 1000, NoOverhead: true}
-	both := m
-	both.OneWay = doubled{}
-	if got, want := cost("bcast:binomial", both), 2*cost("bcast:binomial", m); got != want {
-		t.Errorf("one-way: %g, want %g", got, want)
-	}
-	if got, want := cost("allgather:ring", both), cost("allgather:ring", m); got != want {
-		t.Errorf("exchange: %g, want %g", got, want)
+	all := m
+	all.OneWay, all.Apart, all.Temporary = doubled{}, doubled{}, doubled{}
+	for name, mark := range map[string]string{
+		"bcast:binomial": "→", "allgather:ring": "⇄", "alltoall:pairwise": "⇄", "allgather:bruck": "°", "barrier:dissemination": "⇄",
+		"allreduce:recursive-doubling": "", "reduce_scatter:pairwise": "⇄", "reduce_scatter:ring": "°", "reduce_scatter:recursive-halving": "°",
+	} {
+		twice, once := cost(all, name), cost(m, name)
+		for i, term := range twice.Terms {
+			factor := 1.
+			if term.Parameter == "L" {
+				if !strings.HasPrefix(term.Name(), "L"+mark+"(") {
+					t.Errorf("%s: %s, want L%s", name, term.Name(), mark)
+				}
+				if mark != "" {
+					factor = 2
+				}
+			}
+			if term.Seconds != factor*once.Terms[i].Seconds {
+				t.Errorf("%s: %s is %g, want %g times %g", name, term.Name(), term.Seconds, factor, once.Terms[i].Seconds)
+			}
+		}
 	}
 }

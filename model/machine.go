@@ -47,7 +47,7 @@ func machineOf(f *params.File, setup string, placement numa.Policy, offCache boo
 	m.segment = f.Plan.SegmentBytes
 	m.gamma, _ = f.Gamma(placement) // who reduces without it hears of it then
 	if m.copies, err = f.Own(placement, offCache); err != nil {
-		if m.copies, err = f.C(placement, offCache); err == nil {
+		if m.copies, err = f.C(placement, offCache); err == nil && offCache {
 			m.warnings = append(m.warnings, errNoOwn)
 		}
 	}
@@ -102,12 +102,12 @@ func placementOf(f *params.File, name numa.Policy) numa.Policy {
 	return name
 }
 
-// What a file may lack, and the mean errors with and without it where that was tried, see
-// docs/accuracy.md.
+// What a file may lack where it was seen to matter, the first and the last off cache alone:
+// docs/accuracy.md has the errors with and without each.
 var (
-	errNoOwn      = errors.New("it lacks ranks' own copies from where they send to where they receive, and bare copies, which are too cheap, count for them: mean errors off cache were 18 % instead of 11 %")
-	errNoPing     = errors.New("it lacks transfers of ping, and one-way messages are predicted from another setup: their mean errors were 20 % instead of 10 %")
-	errNoSendrecv = errors.New("it lacks transfers of sendrecv, and exchanges that receive beside what they send are predicted from another setup: their mean errors off cache were 20 % instead of 12 %")
+	errNoOwn      = errors.New("it lacks ranks' own copies from where they send to where they receive, and bare copies, which are too cheap, count for them: on one machine of two cores mean errors off cache were 18 % instead of 11 % (docs/accuracy.md)")
+	errNoPing     = errors.New("it lacks transfers of ping, and one-way messages are predicted from another setup: on one machine of two cores their mean errors were 20 % instead of 10 % (docs/accuracy.md)")
+	errNoSendrecv = errors.New("it lacks transfers of sendrecv, and exchanges that receive beside what they send are predicted from another setup: on one machine of two cores their mean errors off cache were 20 % instead of 12 % (docs/accuracy.md)")
 )
 
 // channels are a placement's. What is missing of ping and sendrecv is taken from the
@@ -120,12 +120,13 @@ func (m *machine) channels(f *params.File, setup string, placement numa.Policy, 
 		setup   string
 		channel **measured
 		lacks   error
-	}{{params.Ping, &c.oneWay, errNoPing}, {params.Sendrecv, &c.apart, errNoSendrecv}} {
+		matters bool
+	}{{params.Ping, &c.oneWay, errNoPing, true}, {params.Sendrecv, &c.apart, errNoSendrecv, offCache}} {
 		found, err := measuredBy(f, special.setup, placement, offCache)
 		switch {
 		case err == nil:
 			*special.channel = found
-		case !slices.Contains(f.Plan.Setups, params.Published) && !slices.Contains(m.warnings, special.lacks):
+		case special.matters && !slices.Contains(f.Plan.Setups, params.Published) && !slices.Contains(m.warnings, special.lacks):
 			m.warnings = append(m.warnings, special.lacks)
 		}
 	}

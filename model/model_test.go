@@ -270,7 +270,7 @@ func TestTermsAddUp(t *testing.T) {
 		"log_nP": LogNP{Overhead: plain{}.O, Reductions: plain{}},
 	}
 	for transport := Segmented; transport <= SingleCopy; transport++ {
-		models[transport.String()] = TauLop{Parameters: plain{}, Reductions: plain{}, Transport: transport, Segment: 64, LocalCopies: true}
+		models[transport.String()] = TauLop{Parameters: plain{}, Reductions: plain{}, Transport: transport, Segment: 64, Copies: plain{}.L}
 	}
 	for name, model := range models {
 		for _, a := range collective.All() {
@@ -303,7 +303,7 @@ func TestTermsAddUp(t *testing.T) {
 	}
 }
 
-// Copies within ranks count only where asked for.
+// Copies within ranks count where they are known.
 func TestLocalCopies(t *testing.T) {
 	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
 	m := TauLop{Parameters: plain{}, Transport: Whole, NoOverhead: true}
@@ -311,7 +311,7 @@ func TestLocalCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.LocalCopies = true
+	m.Copies = plain{}.L
 	with, err := m.Cost(s)
 	if err != nil {
 		t.Fatal(err)
@@ -397,7 +397,8 @@ func TestCostRefuses(t *testing.T) {
 
 // A million ranks cost next to no memory, whatever the algorithm.
 func TestMillionRanks(t *testing.T) {
-	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: segment}
+	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: segment,
+		OneWay: plain{}, Apart: plain{}, Temporary: plain{}, Copies: plain{}.L, TemporaryCopies: plain{}.L}
 	for _, a := range collective.All() {
 		p := 1_000_000
 		if a.PowerOfTwo {

@@ -21,14 +21,14 @@ type Predictor struct {
 	Transfers *params.Curve // L(m,τ) of whole messages, in seconds; nil under mlognp
 	Packing   *params.Curve // p(m,d) of Stride, in seconds; nil without
 	Largest   int           // m that was measured, in bytes
-	InContext bool          // a segment costs what it costs in a message of the call's size, see InContext
 	// NoGamma is why reductions cannot be costed, nil where they can.
 	NoGamma error
 	// Warnings are what the file says or lacks that speaks against costs.
 	Warnings []error
 
-	in    func(*collective.Schedule) Coster
-	zeros *params.Curve // L(m,τ) where it has times of 0, else nil
+	in        func(*collective.Schedule) Coster
+	inContext bool          // a segment costs what it does in the context of the call, see Context
+	zeros     *params.Curve // L(m,τ) where it has times of 0, else nil
 }
 
 // A Coster is a model with its parameters.
@@ -166,8 +166,19 @@ func (p *Predictor) Segments() bool {
 }
 
 // In is the model for one schedule: under τ-Lop and log_nP what a segment costs depends on
-// the bytes that its ranks touch, see InContext. Without one, nil, they touch none.
+// the bytes that its ranks touch, see Context. Without one, nil, they touch none.
 func (p *Predictor) In(s *collective.Schedule) Coster { return p.in(s) }
+
+// Context is the bytes that a rank touches in a call, where a segment costs what it does
+// in messages of which workers touch as many, see InContext, and not what one costs that is
+// a message by itself. It is 0 where segments cost the same in every call.
+func (p *Predictor) Context(s *collective.Schedule) int {
+	_, bytes := touched(s)
+	if !p.inContext || !p.Segments() || bytes <= p.Segment {
+		return 0
+	}
+	return bytes
+}
 
 // Cost is the cost of a schedule, in the context of its call. It fails where a reduction
 // has no γ, and with ErrContiguous where an algorithm has no strided messages.
@@ -213,9 +224,15 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 			return nil, err
 		}
 	}
-	p.InContext = p.Segments() && p.Segment == machine.segment
-	if p.Model != "libtaulop" {
-		p.Warnings = append(p.Warnings, machine.warnings...)
+	p.inContext = p.Segments() && p.Segment == machine.segment && !p.Strict
+	for _, lacks := range machine.warnings {
+		switch {
+		case p.Model == "libtaulop": // neither copies nor channels of their own
+		case p.Model == "lognp" && lacks == errNoSendrecv: // messages alone
+		case p.Model == "loggp" && lacks != errNoOwn: // no transfers
+		default:
+			p.Warnings = append(p.Warnings, lacks)
+		}
 	}
 	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()
@@ -237,7 +254,6 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 		if p.Packing != nil {
 			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride
 		}
-		t.LocalCopies = t.Copies != nil
 		return t
 	}, nil
 }

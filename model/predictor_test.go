@@ -19,7 +19,7 @@ func TestPredictorFillsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Model != "taulop" || p.Setup != "ring" || p.Placement != numa.Local || p.Segment != 8192 || p.Largest != 8192 || p.NoGamma == nil || !slices.Equal(p.Warnings, []error{errNoSendrecv}) {
+	if p.Model != "taulop" || p.Setup != "ring" || p.Placement != numa.Local || p.Segment != 8192 || p.Largest != 8192 || p.NoGamma == nil || len(p.Warnings) > 0 {
 		t.Errorf("%+v", p)
 	}
 	if want := "ring, one way ping, placement local, in cache"; p.Channel != want {
@@ -34,7 +34,7 @@ func TestPredictorFillsIn(t *testing.T) {
 		t.Errorf("%g s, extrapolated %v, %v; want 6020 ns, from τ = 2 to 1", c.Seconds, c.Extrapolated, err)
 	}
 	f.Placements[0].Oversubscribed = true
-	if p, err = NewPredictor(f, Choice{}); err != nil || len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0].Error(), "more workers than CPUs") {
+	if p, err = NewPredictor(f, Choice{}); err != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Error(), "more workers than CPUs") {
 		t.Errorf("%v, %v", p.Warnings, err)
 	}
 }
@@ -79,12 +79,11 @@ func TestPredictorKnowsZeros(t *testing.T) {
 	}
 }
 
-// What ranks copy within themselves costs what such copies took, else a bare copy, which
-// the file then warns of.
+// What ranks copy within themselves costs what such copies took, else a bare copy.
 func TestPredictorCountsLocalCopies(t *testing.T) {
 	f := twoNodes()
 	s := schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192})
-	predict := func() (ns float64, warnings []error) {
+	predict := func() (ns float64) {
 		t.Helper()
 		p, err := NewPredictor(f, Choice{})
 		if err != nil {
@@ -94,7 +93,7 @@ func TestPredictorCountsLocalCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return found.Seconds * 1e9, p.Warnings
+		return found.Seconds * 1e9
 	}
 	measure := func(kind params.Kind, ns float64) {
 		for _, tau := range f.Plan.Taus {
@@ -104,14 +103,61 @@ func TestPredictorCountsLocalCopies(t *testing.T) {
 			}
 		}
 	}
-	without, _ := predict()
+	without := predict()
 	measure(params.CopyCell, 100)
-	if bare, warnings := predict(); math.Abs(bare-without-100) > 1e-6 || !slices.Contains(warnings, errNoOwn) {
-		t.Errorf("bare copies take %g ns, %v; want 100, and a warning", bare-without, warnings)
+	if bare := predict(); math.Abs(bare-without-100) > 1e-6 {
+		t.Errorf("bare copies take %g ns, want 100", bare-without)
 	}
 	measure(params.OwnCell, 700)
-	if own, warnings := predict(); math.Abs(own-without-700) > 1e-6 || slices.Contains(warnings, errNoOwn) {
-		t.Errorf("own copies take %g ns, %v; want 700, and no warning", own-without, warnings)
+	if own := predict(); math.Abs(own-without-700) > 1e-6 {
+		t.Errorf("own copies take %g ns, want 700", own-without)
+	}
+}
+
+// A warning of what a file lacks is there where predictions need it, and where it was seen
+// to matter.
+func TestPredictorWarnsOfWhatLacks(t *testing.T) {
+	f := twoNodes()
+	for _, c := range f.Cells {
+		c.OffCache = true
+		if f.Cells = append(f.Cells, c); c.Kind == params.TransferCell {
+			c.Kind, c.Setup = params.CopyCell, ""
+			f.Cells = append(f.Cells, c)
+			c.OffCache = false
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	for _, off := range []bool{false, true} {
+		for _, trip := range []struct {
+			n, m, delay int
+			ns          float64
+		}{{1, 1, 0, 2800}, {16, 1, 0, 2800 + 15*300}, {16, 1, 9000, 2800 + 15*9200}, {1, 8192, 0, 10990}, {16, 8192, 0, 10990 + 15*4395}} {
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PRTTCell, Placement: numa.Local, OffCache: off, Tau: 1, N: trip.n, Bytes: trip.m, Delay: trip.delay},
+				Time: fit.Estimate{Center: trip.ns, Lo: trip.ns, Hi: trip.ns, N: 6}})
+		}
+	}
+	for _, ping := range []bool{true, false} {
+		if !ping {
+			f.Plan.Setups = f.Plan.Setups[:1]
+			f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Ping })
+		}
+		for name, lacks := range map[string]map[bool][]error{
+			"taulop":    {false: {errNoPing}, true: {errNoOwn, errNoPing, errNoSendrecv}},
+			"lognp":     {false: {errNoPing}, true: {errNoOwn, errNoPing}},
+			"loggp":     {true: {errNoOwn}},
+			"libtaulop": {},
+		} {
+			for _, off := range []bool{false, true} {
+				want := slices.DeleteFunc(slices.Clone(lacks[off]), func(err error) bool { return ping && err == errNoPing })
+				p, err := NewPredictor(f, Choice{Model: name, OffCache: off})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(p.Warnings, want) {
+					t.Errorf("%s, off cache %v, ping %v: %v; want %v", name, off, ping, p.Warnings, want)
+				}
+			}
+		}
 	}
 }
 
@@ -136,6 +182,33 @@ func TestContextIsWhatRanksTouch(t *testing.T) {
 	}{{"bcast:binomial", 1}, {"allgather:ring", 1 + 4}, {"alltoall:pairwise", 4 + 4}, {"scatter:linear", 4 + 1}, {"allreduce:recursive-doubling", 1 + 1 + 1}} {
 		if _, got := touched(schedule(t, tt.algorithm, collective.Call{P: 4, M: 4096, Element: 4})); got != tt.want*4096 {
 			t.Errorf("%s: ranks touch %d bytes, want %d times m", tt.algorithm, got, tt.want)
+		}
+	}
+}
+
+// There is a context where segments of the measured size are told apart, and ranks touch
+// more than one.
+func TestPredictorContext(t *testing.T) {
+	for _, tt := range []struct {
+		choice    Choice
+		algorithm string
+		m, want   int
+	}{
+		{Choice{}, "bcast:binomial", 8192, 0},
+		{Choice{}, "bcast:binomial", 8193, 8193},
+		{Choice{}, "allgather:ring", 2048, 5 * 2048},
+		{Choice{Model: "lognp"}, "allgather:ring", 2048, 5 * 2048},
+		{Choice{Strict: true}, "allgather:ring", 2048, 0},
+		{Choice{Segment: 1024}, "allgather:ring", 2048, 0},
+		{Choice{Transport: Whole}, "allgather:ring", 2048, 0},
+		{Choice{Model: "libtaulop"}, "allgather:ring", 2048, 0},
+	} {
+		p, err := NewPredictor(twoNodes(), tt.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Context(schedule(t, tt.algorithm, collective.Call{P: 4, M: tt.m})); got != tt.want {
+			t.Errorf("%+v, %s of %d: %d, want %d", tt.choice, tt.algorithm, tt.m, got, tt.want)
 		}
 	}
 }
@@ -208,7 +281,7 @@ func TestPredictorIsStrict(t *testing.T) {
 
 // LogGP counts local copies as τ-Lop does.
 func TestLogGPCountsLocalCopies(t *testing.T) {
-	copies := TauLop{Parameters: plain{}, LocalCopies: true, Copies: func(m, tau int) (float64, bool) { return float64(m * tau), true }}
+	copies := TauLop{Parameters: plain{}, Copies: func(m, tau int) (float64, bool) { return float64(m * tau), true }}
 	m := LogGP{Latency: 1, Overhead: 2, Gap: 3}
 	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
 	without, err := m.Cost(s)

@@ -25,7 +25,8 @@ type TauLop struct {
 
 	// Apart, if not nil, is L of transfers in exchanges that receive into memory apart
 	// from what they send, such as those of an alltoall or an allgather. What is to be
-	// reduced arrives where the last message did, which is at hand like what was sent.
+	// reduced arrives where the last message did, which is at hand like what was sent,
+	// unless that lay in the ranks' send buffers, which nothing has touched.
 	Apart Parameters
 
 	// Temporary, if not nil, is L of transfers in exchanges among temporary buffers,
@@ -45,13 +46,11 @@ type TauLop struct {
 
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
-	// LocalCopies counts what ranks copy within themselves, which the paper leaves
-	// out: c(m,τ) of Copies, or where there are none a transfer. Of a copy beside
-	// which a transfer goes on only what takes longer than that counts.
-	LocalCopies bool
-	// Copies is c(m,τ), a copy with no flags and no partner, in seconds.
+	// Copies, if not nil, is c(m,τ), in seconds, of what ranks copy within themselves,
+	// which the paper leaves out. Of a copy beside which a transfer goes on only what
+	// takes longer than that counts.
 	Copies func(m, tau int) (seconds float64, extrapolated bool)
-	// TemporaryCopies, if not nil, is that of copies from or into temporary buffers.
+	// TemporaryCopies, if not nil, is c(m,τ) of copies from or into temporary buffers.
 	TemporaryCopies func(m, tau int) (seconds float64, extrapolated bool)
 }
 
@@ -175,7 +174,7 @@ func (p pattern) String() string { return [...]string{"", "→", "⇄", "°"}[p]
 var Marks = [][2]string{
 	{oneWay.String(), "one-way messages, as ping has them"},
 	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
-	{temporary.String(), "exchanges of temporary buffers, and copies from or into them: these are in cache"},
+	{temporary.String(), "exchanges of temporary buffers, which are in cache; c°: copies from or into them, half in cache"},
 	{"*", "stages in which one goes between NUMA nodes"},
 }
 
@@ -199,22 +198,30 @@ func (m TauLop) channelOf(s *collective.Stage, across bool) channel {
 	switch {
 	case s.Pattern == collective.OneWay && m.OneWay != nil:
 		return channel{oneWay, across}
-	case m.Temporary != nil && s.Pattern == collective.Exchange && temporaryBuffers(s, true):
+	case s.Pattern != collective.Exchange:
+		return channel{common, across}
+	}
+	from, to := buffersOf(s)
+	switch {
+	case m.Temporary != nil && from == collective.Temp && to == collective.Temp:
 		return channel{temporary, across}
-	case s.Pattern == collective.Exchange && (s.Fresh || !s.Reduce) && m.Apart != nil:
+	case m.Apart != nil && (!s.Reduce || from == collective.Send):
 		return channel{apart, across}
 	}
 	return channel{common, across}
 }
 
-// temporaryBuffers tells whether a stage, which its first message tells, is of temporary
-// buffers at both ends, or at one at least. What is reduced arrives in one.
-func temporaryBuffers(s *collective.Stage, both bool) bool {
+// buffersOf are those that a stage's messages come from and go to, which its first tells.
+// What is to be reduced arrives in a temporary one.
+func buffersOf(s *collective.Stage) (from, to collective.Buffer) {
 	for msg := range (collective.Step{Stage: s}).Messages() {
-		from, to := msg.Src.Buffer == collective.Temp, s.Reduce || msg.Dst.Buffer == collective.Temp
-		return from && to || !both && (from || to)
+		from, to = msg.Src.Buffer, msg.Dst.Buffer
+		break
 	}
-	return false
+	if s.Reduce {
+		to = collective.Temp
+	}
+	return from, to
 }
 
 func (m TauLop) crossings(s *collective.Schedule, stage *collective.Stage, repeat int) (runs []run) {
@@ -264,18 +271,16 @@ func (m TauLop) terms(y Symbols) terms {
 		}
 		switch {
 		case stage.Pattern == collective.Local:
-			switch {
-			case m.LocalCopies && m.Copies != nil:
-				term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau}
-				if m.TemporaryCopies != nil && temporaryBuffers(stage, false) {
-					term.channel.pattern = temporary
-				} else {
-					term.beside, term.channel = m.besides(stage), m.channelOf(&collective.Stage{Pattern: collective.OneWay}, across)
-				}
-				add(term)
-			case m.LocalCopies:
-				transfers(Count{Fixed: 1}, largest, tau)
+			if m.Copies == nil {
+				return nil
 			}
+			term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau}
+			if from, to := buffersOf(stage); m.TemporaryCopies != nil && (from == collective.Temp || to == collective.Temp) {
+				term.channel.pattern = temporary
+			} else {
+				term.beside, term.channel = m.besides(stage), m.channelOf(&collective.Stage{Pattern: collective.OneWay}, across)
+			}
+			add(term)
 			return nil
 		case stage.Pattern == collective.Transfer && m.Packing != nil:
 			return ErrContiguous
@@ -307,7 +312,7 @@ func (m TauLop) terms(y Symbols) terms {
 // localOf is a machine for the local copies of a baseline model, nil where they do not
 // count or were not measured.
 func localOf(m TauLop) *TauLop {
-	if !m.LocalCopies || m.Copies == nil {
+	if m.Copies == nil {
 		return nil
 	}
 	return &m

@@ -98,6 +98,20 @@ osu_bcast as bcast:linear, P = 4; times in µs, errors in % of what was measured
 	}
 }
 
+// A time of 0 predicts nothing.
+func TestAgainstZeros(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "SHM.txt")
+	table := strings.ReplaceAll(smallTable, "0.000065536", "0")
+	if err := os.WriteFile(path, []byte(table), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	imb, _ := outputs(t)
+	out, errOut, err := run(t, "verify", "-against", imb, "-params", path, "message")
+	if want := "\n   8K     16.00      –      –       –      –\n"; err != nil || !strings.Contains(out, want) || strings.Contains(out, "Mean") || !strings.Contains(errOut, "is no time") {
+		t.Errorf("%v\n%s%s\nwant%s", err, errOut, out, want)
+	}
+}
+
 func TestAgainstJSON(t *testing.T) {
 	machine, _ := smallMachine(t)
 	imb, _ := outputs(t)

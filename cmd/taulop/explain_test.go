@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/params"
 )
 
 func TestExplainText(t *testing.T) {
@@ -60,6 +62,30 @@ P = 4: bcast:binomial, bcast:linear
 		out, errOut, err := run(t, on(machine, "explain", tt.line)...)
 		if err != nil || errOut != "" || !strings.Contains(out, tt.want) {
 			t.Errorf("explain %s: %v %s\n%s\nwant%s", tt.line, err, errOut, out, tt.want)
+		}
+	}
+}
+
+// What a segment is looked up in is said where it makes a difference.
+func TestExplainContext(t *testing.T) {
+	table, err := params.ReadText(strings.NewReader(smallTable), "SHM.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := params.FromText(table, nil)
+	f.Plan.Segments, f.Plan.SegmentBytes = 2, 8<<10
+	path := filepath.Join(t.TempDir(), "host.json")
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	const context = "\n  L(S,τ) is that of a segment where a rank touches 40K in the call, not that of a message of 8K\n"
+	for line, want := range map[string]bool{
+		"-P 4 -m 8K allgather:ring": true, "-P 4 -m 40K bcast:binomial": true,
+		"-P 4 -m 8K bcast:binomial": false, "-P 4 -m 8K -segment 4K allgather:ring": false, "-P 4 -m 8K -model lognp allgather:ring": false,
+	} {
+		out, _, err := run(t, append([]string{"explain", "-params", path}, strings.Fields(line)...)...)
+		if err != nil || strings.Contains(out, context) != want || !want && strings.Contains(out, "touches") {
+			t.Errorf("explain %s: %v\n%s\nthe context: %v", line, err, out, want)
 		}
 	}
 }

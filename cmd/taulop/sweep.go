@@ -27,7 +27,8 @@ import (
 )
 
 const sweepHelp = `Sweep measures every τ-Lop parameter of this machine into one file: L(S,τ) and
-l(k,τ) for all message sizes and τ, y(τ), c(m,τ), o(m) and γ(m,τ).
+l(k,τ) for all message sizes and τ, y(τ), c(m,τ), o(m) and γ(m,τ); and what predictions
+take besides, ranks' own copies and round trips of messages for LogGP.
 
   taulop sweep [flags] -o host.json
   taulop sweep [flags] -resume host.json

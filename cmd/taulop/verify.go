@@ -240,17 +240,18 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 func (req *verifyRequest) document(e *verify.Experiment) (document, error) {
 	if !req.Patterns {
 		found, lacking := e.Collectives()
-		return (*report.Verification)(found), req.lacking(lacking)
+		return (*report.Verification)(found), req.lacking(lacking, e.OutOfTime())
 	}
 	found, lacking, unfitted := e.PatternResult()
 	if lacking == nil && unfitted != nil {
 		return (*report.Patterns)(found), usagef("%v", unfitted)
 	}
-	return (*report.Patterns)(found), req.lacking(lacking)
+	return (*report.Patterns)(found), req.lacking(lacking, e.OutOfTime())
 }
 
-// lacking is what to do where parameters are missing, if they are.
-func (req *verifyRequest) lacking(err error) error {
+// lacking is what to do where parameters are missing, if they are: allow more time where
+// that is why.
+func (req *verifyRequest) lacking(err error, outOfTime bool) error {
 	where := ""
 	if req.save != "" {
 		where = "; the patterns are in " + req.save
@@ -258,8 +259,8 @@ func (req *verifyRequest) lacking(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case !req.NoSweep:
+	case outOfTime:
 		return usagef("-time %v is too short, nothing could be predicted: %v; allow more, or ask for fewer -m or -cache%s", req.Time, err, where)
 	}
-	return usagef("nothing could be predicted, for %v", err)
+	return usagef("nothing could be predicted, for %v%s", err, where)
 }

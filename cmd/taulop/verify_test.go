@@ -175,6 +175,30 @@ func TestVerifiesPatterns(t *testing.T) {
 	}
 }
 
+// A file that lacks what patterns need predicts none of them, however long they run: where
+// time was too short for lines as well, that is not the reason given.
+func TestPatternsOfAFileThatLacks(t *testing.T) {
+	needLinux(t)
+	table, err := params.ReadText(strings.NewReader(smallTable), "SHM.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := params.FromText(table, nil)
+	f.Plan.Segments, f.Plan.SegmentBytes = 2, 8<<10
+	path := filepath.Join(t.TempDir(), "host.json")
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	longEnough(t, 100*time.Millisecond, func(budget time.Duration) bool {
+		var out string
+		out, _, err = run(t, "verify", "-patterns", "-cache", "off", "-m", "1:1M", "-time", budget.String(), "-force", "-P", "2", "-params", path, "scatter")
+		return strings.Contains(out, "scatter")
+	})
+	if err != nil && (exitStatus(err) != 2 || !strings.Contains(err.Error(), "τ-Lop has nothing off cache: "+path)) {
+		t.Errorf("exit %d, %v", exitStatus(err), err)
+	}
+}
+
 // What was measured until Ctrl-C is printed and in -save, and the sentence says so.
 func TestStoppedPatterns(t *testing.T) {
 	needLinux(t)
@@ -215,14 +239,16 @@ func TestStoppedPatterns(t *testing.T) {
 
 func TestLacking(t *testing.T) {
 	for _, tt := range []struct {
-		req  verifyRequest
-		want string
+		req       verifyRequest
+		outOfTime bool
+		want      string
 	}{
-		{verifyRequest{Request: verify.Request{Time: time.Second}}, "fewer -m or -cache"},
-		{verifyRequest{Request: verify.Request{Time: time.Second}, save: "host.json"}, "the patterns are in host.json"},
-		{verifyRequest{Request: verify.Request{Source: "host.json", NoSweep: true}}, "for host.json: no cells"},
+		{verifyRequest{Request: verify.Request{Time: time.Second}}, true, "fewer -m or -cache"},
+		{verifyRequest{Request: verify.Request{Time: time.Second}, save: "host.json"}, true, "the patterns are in host.json"},
+		{verifyRequest{Request: verify.Request{Source: "host.json"}}, false, "for host.json: no cells"},
+		{verifyRequest{save: "host.json"}, false, "for host.json: no cells; the patterns are in host.json"},
 	} {
-		if err := tt.req.lacking(errors.New("host.json: no cells")); exitStatus(err) != 2 || !strings.HasSuffix(err.Error(), tt.want) {
+		if err := tt.req.lacking(errors.New("host.json: no cells"), tt.outOfTime); exitStatus(err) != 2 || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%v, want one that ends in %q", err, tt.want)
 		}
 	}

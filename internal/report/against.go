@@ -32,7 +32,9 @@ func (a *Against) WriteText(w io.Writer) {
 	for _, rows := range view.Grouped(a.Rows, func(r verify.Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
 		writeTables(w, compared(rows))
 	}
-	writeTables(w, a.means())
+	if len(a.Means) > 0 {
+		writeTables(w, a.means())
+	}
 	extrapolated := func(ps []verify.Prediction) bool {
 		return slices.ContainsFunc(ps, func(p verify.Prediction) bool { return p.Extrapolated })
 	}

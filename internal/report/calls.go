@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/view"
@@ -52,8 +53,8 @@ func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 	doc := &Explanations{Source: c.Source}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
 		e := Explain(s, cost, p)
-		if size := c.Predictor.Segment; c.Predictor.Model == "taulop" && c.Predictor.InContext && p.Bytes > size {
-			e.Context = fmt.Sprintf("L(S,τ) is that of a segment within this call's messages, which is not that of a message of %s", view.Bytes(size))
+		if touched := c.Predictor.Context(s); touched > 0 && strings.Contains(e.Formula, "(S,") {
+			e.Context = fmt.Sprintf("L(S,τ) is that of a segment where a rank touches %s in the call, not that of a message of %s", view.Bytes(touched), view.Bytes(c.Predictor.Segment))
 		}
 		doc.Calls = append(doc.Calls, e)
 	})

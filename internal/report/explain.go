@@ -56,7 +56,7 @@ type Explanation struct {
 	Described string         `json:"described"` // where the algorithm is
 	Symbols   string         `json:"symbols"`   // of the formula
 	Formula   string         `json:"formula"`
-	Context   string         `json:"context,omitempty"` // what L(S,τ) is, where it depends on the message
+	Context   string         `json:"context,omitempty"` // what L(S,τ) is, where it depends on the call
 	Terms     []ExplainTerm  `json:"terms"`
 	Stages    []ExplainStage `json:"stages"`
 }
@@ -133,7 +133,7 @@ func (e *Explanation) WriteText(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "  Θ = %s\n  %s\n", e.Formula, e.Symbols)
-	if e.Context != "" && strings.Contains(e.Formula, "(S,") {
+	if e.Context != "" {
 		fmt.Fprintf(w, "  %s\n", e.Context)
 	}
 	for _, mark := range model.Marks {

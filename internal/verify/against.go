@@ -122,7 +122,7 @@ type Compared struct {
 // A Candidate is an algorithm that an MPI library may have used.
 type Candidate struct {
 	Algorithm string       `json:"algorithm,omitempty"` // none of messages between neighbours
-	Models    []Prediction `json:"models"`              // in the order of AgainstModels
+	Models    []Prediction `json:"models"`              // in the order of AgainstModels, without those whose parameters are 0
 }
 
 // Compare compares times. Rows of one benchmark, P and m are one, their median;
@@ -174,6 +174,7 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 	if err := a.algorithm(row, &row.Predicted, taken); err != nil || chosen || len(all) < 2 {
 		return err
 	}
+	least := math.Inf(1)
 	for _, other := range all {
 		if other.PowerOfTwo && row.P&(row.P-1) != 0 {
 			continue
@@ -182,8 +183,8 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 		if err := a.algorithm(row, &c, other); err != nil {
 			return err
 		}
-		if row.Nearest == nil || math.Abs(c.Models[0].Error) < math.Abs(row.Nearest.Models[0].Error) {
-			row.Nearest = &c
+		if its, made := of(c.Models, Full); made && math.Abs(its.Error) < least {
+			row.Nearest, least = &c, math.Abs(its.Error)
 		}
 	}
 	return nil
@@ -199,7 +200,7 @@ func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern
 		Touched: 2 * row.Bytes,
 		Blocks: []collective.Block{{
 			Repeat: times,
-			Stages: []collective.Stage{{Phase: row.Benchmark, Pattern: pattern, Fresh: pattern == collective.Exchange, Shape: []collective.Batch{{Count: count, Bytes: row.Bytes}}}},
+			Stages: []collective.Stage{{Phase: row.Benchmark, Pattern: pattern, Shape: []collective.Batch{{Count: count, Bytes: row.Bytes}}}},
 		}},
 	})
 }
@@ -220,7 +221,8 @@ func (a Against) candidate(row *Compared, c *Candidate, s *collective.Schedule) 
 	return nil
 }
 
-// An AgainstMean is the mean relative errors over the sizes of a benchmark.
+// An AgainstMean is the mean relative errors over the sizes of a benchmark, of those that
+// all models predict.
 type AgainstMean struct {
 	Suite     string    `json:"suite,omitempty"`
 	Benchmark string    `json:"benchmark"`
@@ -232,10 +234,13 @@ type AgainstMean struct {
 	Nearest *float64 `json:"nearest_mean_relative_error,omitempty"`
 }
 
-// AgainstMeans are those of each benchmark and P, in the order of the rows.
+// AgainstMeans are those of each benchmark and P that has any, in the order of the rows.
 func AgainstMeans(rows []Compared) []AgainstMean {
-	var means []AgainstMean
+	means := []AgainstMean{}
 	for _, r := range rows {
+		if len(r.Predicted.Models) < len(AgainstModels) {
+			continue
+		}
 		i := slices.IndexFunc(means, func(m AgainstMean) bool {
 			return m.Suite == r.Suite && m.Benchmark == r.Benchmark && m.P == r.P
 		})
@@ -247,11 +252,13 @@ func AgainstMeans(rows []Compared) []AgainstMean {
 			}
 		}
 		m := &means[i]
-		for j, p := range r.Predicted.Models {
+		for j, name := range AgainstModels {
+			p, _ := of(r.Predicted.Models, name)
 			m.Errors[j] += math.Abs(p.Error)
 		}
 		if r.Nearest != nil {
-			*m.Nearest += math.Abs(r.Nearest.Models[0].Error)
+			p, _ := of(r.Nearest.Models, Full)
+			*m.Nearest += math.Abs(p.Error)
 		}
 		m.Rows++
 	}

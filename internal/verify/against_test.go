@@ -91,14 +91,16 @@ func TestAgainstMeans(t *testing.T) {
 	row := func(name string, p int, nearest float64, errors ...float64) Compared {
 		r := Compared{Suite: "IMB", Benchmark: name, P: p}
 		for _, e := range errors {
-			r.Predicted.Models = append(r.Predicted.Models, Prediction{Error: e})
+			name := AgainstModels[len(r.Predicted.Models)]
+			r.Predicted.Models = append(r.Predicted.Models, Prediction{Model: name, Error: e})
 		}
 		if nearest >= 0 {
-			r.Nearest = &Candidate{Models: []Prediction{{Error: nearest}}}
+			r.Nearest = &Candidate{Models: []Prediction{{Model: "log_nP"}, {Model: Full, Error: nearest}}}
 		}
 		return r
 	}
 	means := AgainstMeans([]Compared{
+		row("Barrier", 2, -1, 0.1), row("PingPong", 2, -1, 0.7), // not all models predict these
 		row("PingPong", 2, -1, 0.1, 0.2), row("Bcast", 2, 0.1, 0.4, 0.5), row("PingPong", 2, -1, 0.3, 0.4), row("Bcast", 2, 0.3, 0.4, 0.7), row("Bcast", 4, 0, 1, 1),
 	})
 	want := []struct {
@@ -118,6 +120,43 @@ func TestAgainstMeans(t *testing.T) {
 			t.Errorf("%+v, want %+v", m, w)
 		}
 	}
+}
+
+// What a time of 0 is needed for is not predicted: it is no row of the means, and no
+// algorithm is the nearest by it.
+func TestAgainstKnowsZeros(t *testing.T) {
+	a := against()
+	a.models[0].in[false] = zero{below: 4096, Coster: a.models[0].in[false]}
+	rows, err := a.Compare([]mpibench.Time{
+		{Benchmark: "PingPong", Kind: mpibench.Message, P: 2, Bytes: 1024, Microseconds: 1},
+		{Benchmark: "Bcast", Kind: "bcast", P: 4, Bytes: 1024, Microseconds: 1},
+		{Benchmark: "Bcast", Kind: "bcast", P: 4, Bytes: 4096, Microseconds: 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		_, full := of(r.Predicted.Models, Full)
+		_, lognp := of(r.Predicted.Models, "log_nP")
+		if known := i == 2; full != known || !lognp || (r.Nearest != nil) != known {
+			t.Errorf("%s, m = %d: %+v, nearest %+v", r.Benchmark, r.Bytes, r.Predicted, r.Nearest)
+		}
+	}
+	if means := AgainstMeans(rows); len(means) != 1 || means[0].Benchmark != "Bcast" || means[0].Rows != 1 {
+		t.Errorf("%+v", means)
+	}
+}
+
+// zero is a model whose times of calls of less than so many bytes are 0.
+type zero struct {
+	below int
+	model.Coster
+}
+
+func (z zero) Cost(s *collective.Schedule) (model.Cost, error) {
+	c, err := z.Coster.Cost(s)
+	c.Unknown = s.Call.M < z.below
+	return c, err
 }
 
 // Messages have two buffers in each rank, and a broadcast one.

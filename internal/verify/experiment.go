@@ -495,6 +495,9 @@ func (e *Experiment) Short() error {
 	return nil
 }
 
+// OutOfTime tells whether there was a sweep, and time did not suffice, see Short.
+func (e *Experiment) OutOfTime() bool { return !e.NoSweep && e.Short() != nil }
+
 // enough is how long it takes to visit every cell as often as an interval needs, by how
 // long the visits took that there were.
 func (e *Experiment) enough() time.Duration {
@@ -631,13 +634,12 @@ func (e *Experiment) lack(predicted bool, models []Model, why error) error {
 	for _, m := range models {
 		why = cmp.Or(why, m.lacking)
 	}
-	if short := e.Short(); !predicted && !e.NoSweep && short != nil {
-		return short
-	}
-	if !predicted {
-		return cmp.Or(why, errUnpredicted)
-	}
-	if why != nil {
+	switch {
+	case !predicted && e.OutOfTime():
+		return e.Short()
+	case !predicted:
+		return cmp.Or(why, errNoTimes)
+	case why != nil:
 		e.Warn(fmt.Errorf("parameters are missing for some predictions: %w", why))
 	}
 	return nil

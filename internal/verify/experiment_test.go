@@ -224,6 +224,39 @@ func TestExperimentLacks(t *testing.T) {
 	}
 }
 
+// Where a file is to predict patterns alone, no more time would make it say what it does
+// not hold, or holds as 0. Of one size there is no line either.
+func TestPatternsLackParameters(t *testing.T) {
+	if !shm.Supported {
+		t.Skip("measuring needs Linux")
+	}
+	file := experiment(t, Request{Names: []string{"allgather:ring"}, P: []int{2}, M: []int{60000}}, 1).File
+	zeros := *file
+	zeros.Cells = slices.Clone(file.Cells)
+	for i := range zeros.Cells {
+		zeros.Cells[i].Time = fit.Estimate{}
+	}
+	for _, tt := range []struct {
+		file *params.File
+		off  bool
+		want string
+	}{{file, true, "τ-Lop has nothing off cache: host.json: "}, {&zeros, false, "are 0 or were not measured"}} {
+		e, err := New(Request{Patterns: true, Names: []string{Permutation}, P: []int{2}, M: []int{1024, 2048, 4096, 8192, 16384},
+			Caches: []bool{tt.off}, Time: time.Second, Params: tt.file, Source: "host.json"}, eight(), provenance.Provenance{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := e.engine.Cells[0].Cell
+		c.Samples = make([]params.Sample, engine.LeastLaunches)
+		set(&c, 1000)
+		e.File.Cells = []params.Cell{c}
+		doc, lacking, _ := e.PatternResult()
+		if lacking == nil || !strings.Contains(lacking.Error(), tt.want) || e.Short() == nil || e.OutOfTime() || len(doc.Rows) != 1 {
+			t.Errorf("%v, out of time: %v; want %q of 1 row, got %d", lacking, e.OutOfTime(), tt.want, len(doc.Rows))
+		}
+	}
+}
+
 // What is tested by itself suits every collective, and no part of it is on the grid.
 func TestSizes(t *testing.T) {
 	r := Request{P: []int{2, 3, 4, 5, 6, 7, 8}, M: Sizes, Caches: []bool{false}}

@@ -59,8 +59,8 @@ func of(ps []Prediction, name string) (Prediction, bool) {
 }
 
 // predict is what models say of a schedule, and how wrong that is of what was measured,
-// in ns. It leaves out what they cannot say, with the first of the reasons; a time that
-// was not measured is NaN, and what needs it is left out without any.
+// in ns. It leaves out what they cannot say, with the first of the reasons; what needs a
+// time that was not measured, NaN, or that is 0, is left out without any.
 func predict(models []Model, off bool, s *collective.Schedule, measured float64) (ps []Prediction, lacking error) {
 	ps = []Prediction{}
 	for _, m := range models {
@@ -72,7 +72,7 @@ func predict(models []Model, off bool, s *collective.Schedule, measured float64)
 		switch {
 		case err != nil && lacking == nil:
 			lacking = fmt.Errorf("%s: %w", m.Name, err)
-		case err == nil && !math.IsNaN(cost.Seconds):
+		case err == nil && !cost.Unknown && !math.IsNaN(cost.Seconds):
 			ps = append(ps, Prediction{Model: m.Name, Ns: cost.Seconds * 1e9, Extrapolated: cost.Extrapolated}.beside(measured))
 		}
 	}
@@ -121,7 +121,7 @@ func (e *Experiment) model(name, source string, f *params.File, c model.Choice) 
 		p, err := model.NewPredictor(f, c)
 		if err != nil {
 			if source == "" && len(e.unmeasured()) > 0 {
-				err = errUnpredicted
+				err = errUnswept
 			}
 			m.lacking = fmt.Errorf("%s has nothing %s: %s%w", name, view.Cache(c.OffCache), source, err)
 			m.Given += fmt.Sprintf("nothing %s: %v; ", view.Cache(c.OffCache), err)
@@ -211,5 +211,8 @@ func withTaus(f *params.File, taus []int) *params.File {
 	return &g
 }
 
-// errUnpredicted is why there are no predictions, where no model says why.
-var errUnpredicted = errors.New("the sweep had no time for what is needed")
+// Why there are no predictions, where no model says why.
+var (
+	errUnswept = errors.New("the sweep had no time for what is needed")
+	errNoTimes = errors.New("the times that are needed are 0 or were not measured: sweep anew")
+)
