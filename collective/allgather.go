@@ -35,7 +35,11 @@ func ownBlock(s *Schedule) blocks {
 func recursiveDoubling(s *Schedule, b blocks) {
 	c := s.Call
 	for n := 1; n < c.P; n *= 2 {
-		s.add(1, c.P, Stage{Phase: "allgather", Pattern: Exchange, Shape: b.groups(n)}, func(_, i int) Message {
+		stage := Stage{Phase: "allgather", Pattern: Exchange, Shape: b.groups(n)}
+		if c.Root == 0 && b.total == c.P*b.unit {
+			stage.Peers = c.flippedBy(n, 0)
+		}
+		s.add(1, c.P, stage, func(_, i int) Message {
 			have := i &^ (n - 1)
 			part := b.span(Recv, have, have+n)
 			return Message{From: c.rank(i), To: c.rank(i ^ n), Src: part, Dst: part}
@@ -48,7 +52,11 @@ func recursiveDoubling(s *Schedule, b blocks) {
 // stages of P messages.
 func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce bool) {
 	c := s.Call
-	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Reduce: reduce, Shape: b.groups(1)}, func(t, i int) Message {
+	peers := func(t int) Peers {
+		full := (b.total + b.unit - 1) / b.unit // ranks beyond have an empty block
+		return Peers{First: (c.Root + t + behind) % c.P, Ranks: full, Distance: 1}
+	}
+	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Reduce: reduce, Shape: b.groups(1), Peers: peers}, func(t, i int) Message {
 		block := (i - t - behind + 2*c.P) % c.P
 		part := b.span(in, block, block+1)
 		return Message{From: c.rank(i), To: c.rank(i + 1), Src: part, Dst: part}
@@ -68,7 +76,7 @@ func allgatherBruck(s *Schedule) {
 	})
 	for n := 1; n < c.P; n *= 2 {
 		count := min(n, c.P-n)
-		s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange}, func(_, rank int) Message {
+		s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange, Peers: c.shiftedBy(c.P-n, 0)}, func(_, rank int) Message {
 			return Message{
 				From: rank, To: (rank - n + c.P) % c.P,
 				Src: b.span(Temp, 0, count), Dst: b.span(Temp, n, n+count),

@@ -25,7 +25,7 @@ func alltoallPairwise(s *Schedule) {
 		alltoallLinear(s)
 		return
 	}
-	alltoall(s, "pairwise", func(rank, t int) int { return rank ^ t })
+	alltoall(s, "pairwise", s.Call.flippedBy(1, 1), func(rank, t int) int { return rank ^ t })
 }
 
 // alltoallLinear: every rank posts all its messages at once, to its right
@@ -33,17 +33,17 @@ func alltoallPairwise(s *Schedule) {
 // identical stages of P messages.
 func alltoallLinear(s *Schedule) {
 	p := s.Call.P
-	alltoall(s, "linear", func(rank, t int) int { return (rank + t) % p })
+	alltoall(s, "linear", s.Call.shiftedBy(1, 1), func(rank, t int) int { return (rank + t) % p })
 }
 
-func alltoall(s *Schedule, phase string, to func(rank, t int) int) {
+func alltoall(s *Schedule, phase string, peers func(repetition int) Peers, to func(rank, t int) int) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
 	block := func(from, to int) Message {
 		return Message{From: from, To: to, Src: b.span(Send, to, to+1), Dst: b.span(Recv, from, from+1)}
 	}
 	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message { return block(rank, rank) })
-	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange}, func(repetition, rank int) Message {
+	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Peers: peers}, func(repetition, rank int) Message {
 		return block(rank, to(rank, repetition+1))
 	})
 }

@@ -68,7 +68,7 @@ var (
 
 func permutation(s *Schedule) {
 	c := s.Call
-	s.add(1, c.P, Stage{Phase: "permutation", Pattern: Exchange}, func(_, rank int) Message {
+	s.add(1, c.P, Stage{Phase: "permutation", Pattern: Exchange, Peers: c.shiftedBy(c.Distance, 0)}, func(_, rank int) Message {
 		return Message{From: rank, To: c.shifted(rank), Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
 }

@@ -80,7 +80,7 @@ func reduceScatterHalving(s *Schedule) {
 func reduceScatterPairwise(s *Schedule) {
 	c := s.Call
 	ownBlocks(s, Send, c.P, everyRank)
-	s.add(c.P-1, c.P, Stage{Phase: "pairwise", Pattern: Exchange, Reduce: true}, func(repetition, rank int) Message {
+	s.add(c.P-1, c.P, Stage{Phase: "pairwise", Pattern: Exchange, Reduce: true, Peers: c.shiftedBy(1, 1)}, func(repetition, rank int) Message {
 		to := (rank + repetition + 1) % c.P
 		return Message{From: rank, To: to, Src: Span{Send, to * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
 	})

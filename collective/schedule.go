@@ -66,7 +66,31 @@ type Stage struct {
 	// meanwhile: the ranks that copy have no part in that transfer.
 	Beside []Batch
 
+	// Peers, if not nil, is a rule that says who sends to whom, so that messages can be
+	// counted without looking at each. The tests prove that Messages follow it.
+	Peers func(repetition int) Peers
+
 	messages func(repetition int) iter.Seq[Message]
+}
+
+// Peers are the ranks of a step that send, each one message: Ranks in a row from First on,
+// the last one's neighbour being rank 0. The receiver is the rank Distance to the right,
+// or, under Flip, of whose number the bits of Distance differ.
+type Peers struct {
+	First, Ranks int
+	Distance     int
+	Flip         bool
+}
+
+// shiftedBy is all ranks' messages to the right, by a distance of 1 … P−1 in repetition 0
+// and step more in each after it.
+func (c Call) shiftedBy(distance, step int) func(repetition int) Peers {
+	return func(repetition int) Peers { return Peers{Ranks: c.P, Distance: distance + repetition*step} }
+}
+
+// flippedBy is as shiftedBy for partners that differ in the bits of distance.
+func (c Call) flippedBy(distance, step int) func(repetition int) Peers {
+	return func(repetition int) Peers { return Peers{Ranks: c.P, Distance: distance + repetition*step, Flip: true} }
 }
 
 // Batch counts messages of one size.

@@ -23,8 +23,9 @@ type File struct {
 	Provenance Provenance       `json:"provenance"`
 	Plan       Plan             `json:"plan"`
 	Placements []numa.Placement `json:"placements"` // of the largest τ, one of each policy
-	Complete   bool             `json:"complete"`   // every cell of the plan has its samples
-	Seconds    float64          `json:"seconds"`    // spent measuring, over all resumptions
+	Networks   []Network        `json:"networks,omitempty"`
+	Complete   bool             `json:"complete"` // every cell of the plan has its samples
+	Seconds    float64          `json:"seconds"`  // spent measuring, over all resumptions
 	Warnings   []string         `json:"warnings"`
 	Launches   []Launch         `json:"launches,omitempty"`
 	Journal    string           `json:"journal,omitempty"` // file beside this one with what is not in here yet, while it is measured
@@ -81,6 +82,7 @@ const (
 	PatternCell    Kind = "pattern"    // Time is a message of Bytes while all ranks follow a pattern, Variant "permutation-1"
 	CollectiveCell Kind = "collective" // Time is a collective of Bytes among Tau ranks, Variant "bcast:binomial"
 	DiskCell       Kind = "disk"       // Time is a transfer of Bytes from or to a file, Variant "read-direct"
+	NetCell        Kind = "net"        // Time is a parameter of a Network, such as L(m,τ), Variant "eth0:L"
 )
 
 // A Key says which cell it is; no two cells of a file have the same.
@@ -92,7 +94,7 @@ type Key struct {
 	Tau       int         `json:"tau"`                // 0, of gamma: any
 	Bytes     int         `json:"bytes"`              // m
 	Operator  string      `json:"operator,omitempty"` // of gamma, as in the published files: SUM_I
-	Variant   string      `json:"variant,omitempty"`  // of message, pair, level, access, pack, pattern and disk: which
+	Variant   string      `json:"variant,omitempty"`  // of message, pair, level, access, pack, pattern, disk and net: which
 	N         int         `json:"n,omitempty"`        // of prtt: messages that the client sends
 	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
 	// Of transfer and null, what is not as in the plan's first buffers; else 0.
@@ -201,6 +203,9 @@ func (f *File) Validate() error {
 	if err := f.checkState(); err != nil {
 		return err
 	}
+	if err := f.checkNetworks(); err != nil {
+		return err
+	}
 	if len(f.Cells) > maxCells {
 		return fmt.Errorf("%d cells; the most that a file holds is %d", len(f.Cells), maxCells)
 	}
@@ -214,6 +219,9 @@ func (f *File) Validate() error {
 			return fmt.Errorf("cell %d: more than %d samples in all", i+1, maxSamples)
 		}
 		if err := c.checkLaunches(len(f.Launches)); err != nil {
+			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
+		}
+		if err := c.checkNetwork(f.Networks); err != nil {
 			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
 		}
 	}
@@ -407,6 +415,8 @@ func (k *Key) check() error {
 		}
 	case GammaCell:
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
+	case NetCell:
+		err = checkNetVariant(k.Variant)
 	default:
 		if k.Variant == "" && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
 			return fmt.Errorf("kind %.40q is unknown", k.Kind)
@@ -571,4 +581,4 @@ func (k *Key) order(o *Key) int {
 	return k.Delay - o.Delay
 }
 
-var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell}
+var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell, NetCell}

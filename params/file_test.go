@@ -195,7 +195,7 @@ func TestDocument(t *testing.T) {
 	if got := string(written(t, f)); got != example {
 		t.Errorf("written, the example is\n%s", got)
 	}
-	for _, typ := range []reflect.Type{reflect.TypeFor[File](), reflect.TypeFor[Plan](), reflect.TypeFor[Key](), reflect.TypeFor[Cell](), reflect.TypeFor[Launch]()} {
+	for _, typ := range []reflect.Type{reflect.TypeFor[File](), reflect.TypeFor[Plan](), reflect.TypeFor[Key](), reflect.TypeFor[Cell](), reflect.TypeFor[Launch](), reflect.TypeFor[Network]()} {
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 			if name != "" && !strings.Contains(fields, "| "+name) && !strings.Contains(fields, ", "+name+" |") {
@@ -556,6 +556,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(written(f, few))
 	for path, data := range published(f, "SHM.txt", "TCP.txt") {
 		f.Add(written(f, FromText(first(f, path, data), nil)))
+		f.Add(written(f, FromNetworkText(first(f, path, data), Network{Name: "net", Kind: "tcp", Copies: 2, Hosts: []string{"node1", "node2"}})))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Read(bytes.NewReader(data), "f")
@@ -592,5 +593,12 @@ func FuzzRead(f *testing.F) {
 		}
 		file.Y("", "")
 		file.C("", false)
+		for _, n := range file.Networks {
+			if _, table, err := file.Network(n.Name); err == nil {
+				if err := table.check(); err != nil {
+					t.Errorf("network %s: %v", n.Name, err)
+				}
+			}
+		}
 	})
 }

@@ -132,6 +132,10 @@ func (d *decoder) file() {
 			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
 			return
 		}
+		if err := d.f.Cells[i].checkNetwork(d.f.Networks); err != nil {
+			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
+			return
+		}
 	}
 }
 
@@ -146,7 +150,7 @@ func (d *decoder) version(fields map[string]field) {
 // header reads everything but cells that come after the version.
 func (d *decoder) header(fields map[string]field) {
 	targets := map[string]any{
-		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements,
+		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements, "networks": &d.f.Networks,
 		"complete": &d.f.Complete, "seconds": &d.f.Seconds, "warnings": &d.f.Warnings,
 	}
 	if d.f.Version > 1 {
@@ -176,6 +180,9 @@ func (d *decoder) header(fields map[string]field) {
 	}
 	if err := d.f.checkState(); err != nil {
 		d.fail(fields["placements"].pos, "%w", err)
+	}
+	if err := d.f.checkNetworks(); err != nil {
+		d.fail(fields["networks"].pos, "%w", err)
 	}
 	if at := fields["cells"]; at.pos >= 0 && d.err == nil {
 		d.Reset(bytes.NewBuffer(at.text), tolerant)

@@ -58,13 +58,14 @@ func (f *File) head() ([]byte, error) {
 		Provenance Provenance       `json:"provenance"`
 		Plan       Plan             `json:"plan"`
 		Placements []numa.Placement `json:"placements"`
+		Networks   []Network        `json:"networks,omitempty"`
 		Complete   bool             `json:"complete"`
 		Seconds    float64          `json:"seconds"`
 		Warnings   []string         `json:"warnings"`
 		Launches   []Launch         `json:"launches"`
 		Journal    string           `json:"journal,omitempty"`
 	}{f.Format, f.Version, f.Provenance, f.Plan, append([]numa.Placement{}, f.Placements...),
-		f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...), f.Journal})
+		f.Networks, f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...), f.Journal})
 	if err != nil {
 		return nil, err
 	}

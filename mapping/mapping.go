@@ -1,0 +1,151 @@
+// Package mapping says on which node of a cluster each rank is, and what the messages of
+// a schedule are then: within nodes, or between them.
+package mapping
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// An Order places ranks on nodes. Its zero value is block: it fills a node, then the
+// next, and where they cannot all have as many the first ones have one more.
+type Order struct {
+	plane int      // so many ranks in a row on each node in turn; 0: block
+	list  []int32  // nodes of ranks, in place of all that
+	names []string // of nodes that a list names
+}
+
+// Cyclic deals ranks round the nodes, one at a time.
+var Cyclic = Order{plane: 1}
+
+// Within is how a node's ranks are dealt to its sockets, as Slurm says it.
+type Within string
+
+// What Slurm's -m says behind the first colon.
+const (
+	AnyWithin    Within = ""
+	BlockWithin  Within = "block"
+	CyclicWithin Within = "cyclic"
+)
+
+// ParseOrder reads what Slurm's srun -m takes: block, cyclic or plane=SIZE, and behind a
+// colon, for the sockets of a node, block, cyclic or fcyclic; * is what others choose.
+// known is false of what is no such word.
+func ParseOrder(text string) (o Order, within Within, known bool, err error) {
+	words := strings.Split(strings.ToLower(text), ":")
+	size, plane := strings.CutPrefix(words[0], "plane=")
+	switch {
+	case plane:
+		if o.plane, err = strconv.Atoi(size); err != nil || o.plane < 1 {
+			return o, "", true, fmt.Errorf("%.40q is no number of ranks in a row: give one from 1, like plane=4", size)
+		}
+	case words[0] == "cyclic":
+		o = Cyclic
+	case words[0] == "arbitrary":
+		return o, "", true, fmt.Errorf("arbitrary is whatever a file says: name that, with a line for each rank")
+	case words[0] != "block" && (words[0] != "*" || len(words) == 1):
+		return o, "", false, nil
+	}
+	for i, word := range words[1:] {
+		switch {
+		case i > 1 || word != "block" && word != "cyclic" && word != "fcyclic" && word != "*":
+			return o, "", true, fmt.Errorf("%.40q is no order of a node's sockets or cores: take block, cyclic, fcyclic or *, like block:cyclic", word)
+		case i > 0 || word == "*":
+		case word == "block":
+			within = BlockWithin
+		default:
+			within = CyclicWithin
+		}
+	}
+	return o, within, true, nil
+}
+
+// Nodes is the number of nodes that a list names, 0 of orders that take any number.
+func (o Order) Nodes() int { return len(o.names) }
+
+// Ranks is the number of ranks that a list places, 0 of orders that place any number.
+func (o Order) Ranks() int { return len(o.list) }
+
+func (o Order) String() string {
+	switch {
+	case o.list != nil:
+		return fmt.Sprintf("a list of %d ranks", len(o.list))
+	case o.plane > 1:
+		return fmt.Sprintf("plane=%d", o.plane)
+	case o.plane == 1:
+		return "cyclic"
+	}
+	return "block"
+}
+
+// Map places so many ranks on nodes. It fails where there are more nodes than ranks, and
+// of lists for more ranks or other nodes than they have.
+func (o Order) Map(ranks, nodes int) (*Map, error) {
+	m := &Map{Ranks: ranks, Nodes: nodes, plane: o.plane}
+	switch {
+	case nodes < 1:
+		return nil, fmt.Errorf("ranks need at least one node, got %d", nodes)
+	case o.list != nil && nodes != len(o.names):
+		return nil, fmt.Errorf("the list of ranks names %d nodes, not %d", len(o.names), nodes)
+	case o.list != nil && ranks > len(o.list):
+		return nil, fmt.Errorf("the list places ranks 0 … %d, and P = %d: take fewer ranks, or add a line for each of the others", len(o.list)-1, ranks)
+	case o.list == nil && nodes > ranks:
+		return nil, fmt.Errorf("%d ranks cannot be on %d nodes: take fewer nodes, or more ranks", ranks, nodes)
+	case o.list != nil:
+		m.place(o.list[:ranks])
+	case o.plane == 0 && ranks%nodes == 0:
+		m.plane = ranks / nodes
+	}
+	return m, nil
+}
+
+// A Map is where the ranks 0 … Ranks−1 are.
+type Map struct {
+	Ranks, Nodes int
+
+	plane int     // see Order; a block of as many ranks on each node is one plane
+	list  []int32 // node of each rank; nil but of a list
+	slots []int32 // of each rank of a list
+}
+
+// place is of a list.
+func (m *Map) place(list []int32) {
+	m.list, m.slots = list, make([]int32, len(list))
+	next := make([]int32, m.Nodes)
+	for rank, node := range list {
+		m.slots[rank] = next[node]
+		next[node]++
+	}
+}
+
+// Node is the node of a rank, from 0.
+func (m *Map) Node(rank int) int {
+	switch {
+	case m.list != nil:
+		return int(m.list[rank])
+	case m.plane > 0:
+		return rank / m.plane % m.Nodes
+	}
+	least, more := m.Ranks/m.Nodes, m.Ranks%m.Nodes
+	if in := more * (least + 1); rank >= in {
+		return more + (rank-in)/least
+	}
+	return rank / (least + 1)
+}
+
+// Slot counts the ranks before it on its node.
+func (m *Map) Slot(rank int) int {
+	switch {
+	case m.list != nil:
+		return int(m.slots[rank])
+	case m.plane > 0:
+		return rank/(m.plane*m.Nodes)*m.plane + rank%m.plane
+	}
+	return rank - m.first(m.Node(rank))
+}
+
+// first is the first rank of a node of blocks, Ranks that of the node behind the last.
+func (m *Map) first(node int) int {
+	return node*(m.Ranks/m.Nodes) + min(node, m.Ranks%m.Nodes)
+}

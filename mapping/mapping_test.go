@@ -1,0 +1,184 @@
+package mapping
+
+import (
+	"strings"
+	"testing"
+)
+
+// nodes are the nodes of a map's ranks, from 0 to 9, as text.
+func nodes(m *Map) string {
+	var b strings.Builder
+	for rank := range m.Ranks {
+		b.WriteByte('0' + byte(m.Node(rank)))
+	}
+	return b.String()
+}
+
+func list(t testing.TB, text string) Order {
+	t.Helper()
+	o, err := Read(strings.NewReader(text), "list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestMap(t *testing.T) {
+	for _, tt := range []struct {
+		order        string
+		ranks, nodes int
+		want         string
+	}{
+		{"block", 8, 2, "00001111"},
+		{"block", 10, 4, "0001112233"}, // as Slurm: the first nodes have one more
+		{"block", 4, 4, "0123"},
+		{"block", 5, 1, "00000"},
+		{"cyclic", 8, 2, "01010101"},
+		{"cyclic", 5, 3, "01201"},
+		{"plane=2", 8, 2, "00110011"},
+		{"plane=2", 7, 3, "0011220"},
+		{"plane=4", 6, 3, "000011"}, // Slurm's too leaves the last node empty
+	} {
+		o, _, known, err := ParseOrder(tt.order)
+		if err != nil || !known {
+			t.Fatal(err)
+		}
+		m, err := o.Map(tt.ranks, tt.nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := nodes(m); got != tt.want {
+			t.Errorf("%s of %d ranks on %d nodes: %s, want %s", tt.order, tt.ranks, tt.nodes, got, tt.want)
+		}
+		slots := make(map[int]int)
+		for rank := range m.Ranks {
+			if node := m.Node(rank); m.Slot(rank) != slots[node] {
+				t.Errorf("%s of %d ranks on %d nodes: slot of rank %d is %d, want %d", tt.order, tt.ranks, tt.nodes, rank, m.Slot(rank), slots[node])
+			}
+			slots[m.Node(rank)]++
+		}
+		if o.String() != tt.order {
+			t.Errorf("%s is called %s", tt.order, o)
+		}
+	}
+}
+
+func TestParseOrder(t *testing.T) {
+	for _, tt := range []struct {
+		text   string
+		within Within
+		known  bool
+		says   string
+	}{
+		{"block", "", true, ""},
+		{"BLOCK:Cyclic", CyclicWithin, true, ""},
+		{"cyclic:block", BlockWithin, true, ""},
+		{"block:fcyclic", CyclicWithin, true, ""},
+		{"*:cyclic", CyclicWithin, true, ""},
+		{"block:*:cyclic", AnyWithin, true, ""},
+		{"plane=4:block", BlockWithin, true, ""},
+		{"ranks.txt", "", false, ""},
+		{"*", "", false, ""},
+		{"", "", false, ""},
+		{"plane=0", "", true, "is no number of ranks in a row"},
+		{"plane=x", "", true, "is no number of ranks in a row"},
+		{"arbitrary", "", true, "name that, with a line for each rank"},
+		{"block:round", "", true, `"round" is no order of a node's sockets`},
+		{"block:block:block:block", "", true, "is no order of a node's sockets"},
+	} {
+		_, within, known, err := ParseOrder(tt.text)
+		if within != tt.within || known != tt.known || tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%q: %q, %v, %v", tt.text, within, known, err)
+		}
+	}
+}
+
+func TestMapRefused(t *testing.T) {
+	of := list(t, "n1\nn1\nn2\nn2\n")
+	for _, tt := range []struct {
+		order        Order
+		ranks, nodes int
+		says         string
+	}{
+		{Order{}, 4, 5, "4 ranks cannot be on 5 nodes"},
+		{Cyclic, 4, 0, "at least one node"},
+		{of, 4, 3, "names 2 nodes, not 3"},
+		{of, 5, 2, "places ranks 0 … 3, and P = 5"},
+	} {
+		if _, err := tt.order.Map(tt.ranks, tt.nodes); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v of %d ranks on %d nodes: %v, want %q", tt.order, tt.ranks, tt.nodes, err, tt.says)
+		}
+	}
+}
+
+// The first is that of the manual page of Open MPI 4.1, the second one from its mailing
+// list, the third what srun takes as SLURM_HOSTFILE.
+var files = []struct{ text, want string }{
+	{"rank 0=aa slot=1:0-2\nrank 1=bb slot=0:0,1\nrank 2=cc slot=1-2\n", "012"},
+	{"# two sockets\nrank 1=host1 slot=1:0\nrank 0=host1 slot=0:0\n\nrank 2=host2 slot=0:*\nrank 3=host2 slots=p1:0\n", "0011"},
+	{"node1\nnode2\nnode1\nnode3\n", "0102"},
+	{"\ufeff0\r\n0\r\n1\r\n1", "0011"},
+	{"rank 0=+n0 slot=0\nrank 1=+n1 slot=0\nrank 2=+n1 slot=1 # relative\n", "011"},
+}
+
+func TestRead(t *testing.T) {
+	for _, tt := range files {
+		o := list(t, tt.text)
+		m, err := o.Map(o.Ranks(), o.Nodes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := nodes(m); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
+		}
+	}
+	for _, tt := range []struct{ text, says string }{
+		{"", "f:1: no rank"},
+		{"# nothing\n", "f:1: no rank"},
+		{"rank 0=a slot=0\nrank 2=a slot=1\n", "f:2: rank 1 is missing"},
+		{"rank 0=a slot=0\nrank 0=b slot=1\n", "f:2: rank 0 is there twice, first in line 1"},
+		{"rank 0=a\n", "f:1: \"rank 0=a\" is no line of an Open MPI rankfile"},
+		{"rank 0=a slot=zero\n", "is no slot"},
+		{"rank 99999999=a slot=0\n", "the most that is read is 4194304 ranks"},
+		{"rank 99999999999999999999=a slot=0\n", "the most that is read is 4194304 ranks"},
+		{"node1 slots=4\n", "is no name of a node"},
+		{"node1\nrank 1=a slot=0\n", "f:2: \"rank 1=a slot=0\" is no name of a node"},
+		{strings.Repeat("a", 300), "is no name of a node"},
+		{"a\n" + strings.Repeat("a", 5000), "f:2: a line of more than 4096 bytes"},
+	} {
+		if _, err := Read(strings.NewReader(tt.text), "f"); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%.40q: %v, want %q", tt.text, err, tt.says)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, file := range files {
+		f.Add([]byte(file.text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := Read(strings.NewReader(string(data)), "f")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error without file and line: %q", err)
+			}
+			return
+		}
+		m, err := o.Map(o.Ranks(), o.Nodes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := make([]int, m.Nodes)
+		for rank := range m.Ranks {
+			if m.Slot(rank) != on[m.Node(rank)] {
+				t.Fatalf("rank %d is in slot %d of node %d, want %d", rank, m.Slot(rank), m.Node(rank), on[m.Node(rank)])
+			}
+			on[m.Node(rank)]++
+		}
+		for node, ranks := range on {
+			if ranks == 0 {
+				t.Errorf("node %d has no rank", node)
+			}
+		}
+	})
+}

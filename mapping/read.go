@@ -1,0 +1,133 @@
+package mapping
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Limits of a file, which may come from anywhere.
+const (
+	maxRanks = 1 << 22
+	maxLine  = 4096 // bytes
+	maxHost  = 253  // letters of a name
+)
+
+// Read reads where ranks are: an Open MPI rankfile, such as
+//
+//	rank 0=node1 slot=0:0-1
+//
+// or a line for each rank with the name or number of its node, which is what Slurm's
+// arbitrary distribution takes. The same word is the same node. Lines may be empty, and
+// what follows # is a comment. Slots are checked and not used: the ranks of a node take
+// the places of a placement in their order. An error says in which line of name it is.
+func Read(r io.Reader, name string) (Order, error) {
+	in := reader{Scanner: bufio.NewScanner(r), nodes: make(map[string]int32)}
+	in.Buffer(nil, maxLine)
+	if err := in.read(); err != nil {
+		return Order{}, fmt.Errorf("%s:%d: %w", name, max(1, in.line), err)
+	}
+	return Order{list: in.list, names: in.names}, nil
+}
+
+type reader struct {
+	*bufio.Scanner
+	line  int
+	list  []int32
+	lines []int // that ranks of a rankfile are in
+	names []string
+	nodes map[string]int32
+}
+
+const unplaced = -1
+
+// rankLine is "rank 0=host slot=…" of Open MPI.
+var rankLine = regexp.MustCompile(`^rank\s+(\d+)\s*=\s*(\S+)\s+slots?\s*=\s*(\S.*)$`)
+
+// slot is a list of cores, or sockets and theirs.
+var slot = regexp.MustCompile(`^[pPlL]?(\d+|\d+-\d+|\*)([:,;](\d+|\d+-\d+|\*))*$`)
+
+func (in *reader) read() error {
+	rankfile := false
+	for in.Scan() {
+		in.line++
+		text, _, _ := strings.Cut(in.Text(), "#")
+		if in.line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		if len(in.list) == 0 {
+			rankfile = strings.HasPrefix(text, "rank ") || strings.HasPrefix(text, "rank\t")
+		}
+		if err := in.take(text, rankfile); err != nil {
+			return err
+		}
+	}
+	switch err := in.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		in.line++
+		return fmt.Errorf("a line of more than %d bytes: this is no list of ranks", maxLine)
+	case err != nil:
+		return err
+	case len(in.list) == 0:
+		return errors.New("no rank: give a line for each, with the name of its node, or an Open MPI rankfile")
+	}
+	for rank, node := range in.list {
+		if node == unplaced {
+			return fmt.Errorf("rank %d is missing, and rank %d is there: give a line for each", rank, len(in.list)-1)
+		}
+	}
+	return nil
+}
+
+// take takes a line.
+func (in *reader) take(text string, rankfile bool) error {
+	if !rankfile {
+		if strings.ContainsAny(text, " \t=,") {
+			return fmt.Errorf("%.60q is no name of a node: give one for each rank, a line each, or an Open MPI rankfile, rank 0=node1 slot=0", text)
+		}
+		return in.put(len(in.list), text)
+	}
+	found := rankLine.FindStringSubmatch(text)
+	if found == nil {
+		return fmt.Errorf("%.60q is no line of an Open MPI rankfile: write it like rank 0=node1 slot=0:0-1", text)
+	}
+	if !slot.MatchString(strings.ReplaceAll(found[3], " ", "")) {
+		return fmt.Errorf("%.60q is no slot: name cores like 0-3, or a socket and its cores like 1:0,2", found[3])
+	}
+	rank, err := strconv.Atoi(found[1])
+	if err != nil || rank >= maxRanks {
+		return fmt.Errorf("rank %.20s: the most that is read is %d ranks", found[1], maxRanks)
+	}
+	return in.put(rank, found[2])
+}
+
+// put places a rank.
+func (in *reader) put(rank int, host string) error {
+	switch {
+	case rank >= maxRanks:
+		return fmt.Errorf("more than %d ranks", maxRanks)
+	case len(host) > maxHost || strings.ContainsAny(host, "\x00\x1b"):
+		return fmt.Errorf("%.60q is no name of a node", host)
+	case rank < len(in.list) && in.list[rank] != unplaced:
+		return fmt.Errorf("rank %d is there twice, first in line %d", rank, in.lines[rank])
+	}
+	for len(in.list) <= rank {
+		in.list, in.lines = append(in.list, unplaced), append(in.lines, 0)
+	}
+	node, known := in.nodes[host]
+	if !known {
+		host = strings.Clone(host)
+		node = int32(len(in.names))
+		in.nodes[host], in.names = node, append(in.names, host)
+	}
+	in.list[rank], in.lines[rank] = node, in.line
+	return nil
+}

@@ -1,0 +1,324 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// Traffic counts the messages of a step. Of a local stage it counts the ranks that copy.
+type Traffic struct {
+	Within, Between int // messages within nodes, and from one to another, of all nodes together
+	Inside          int // most messages within one node
+	Through         int // most that leave one node, or come to it
+	Both            int // most of both that one node has
+	Arrive          int // most that end on one node, from wherever they come
+
+	Crossing int // of those within nodes: between domains of theirs, see Counter
+	Cross    int // most of these within one node
+}
+
+// A Run is repetitions of a stage that are alike.
+type Run struct {
+	From, Repeat int
+	Traffic
+}
+
+// most is what a Counter looks at one by one, and maxRuns what it tells apart.
+const (
+	most    = 1 << 26
+	maxRuns = 1 << 12
+)
+
+// ErrMany is of messages that would take too long to count.
+var ErrMany = errors.New("take fewer ranks, another algorithm, or as many ranks on each node, of which both are powers of two if the ranks are")
+
+// A Counter counts the messages of stages.
+type Counter struct {
+	*Map
+	// Domains, if not nil, are the parts of a node, such as its NUMA nodes, that its slots
+	// are in. Slots beyond them are in none, and nothing crosses then.
+	Domains []int
+
+	nodes []counts
+}
+
+// counts are a node's messages.
+type counts struct{ within, out, in, crossing int }
+
+// Runs finds which repetitions of a stage are alike. Where a rule says who sends to whom
+// it takes as long for a million ranks as for ten; else it looks at each message,
+// and fails where these are too many. Of more than 4096 runs, neighbours count as one with
+// the most messages of either.
+func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run, err error) {
+	of := c.rule(stage, repeat)
+	if of == nil {
+		if looks := c.looks(stage); looks > most/repeat {
+			return nil, fmt.Errorf("its stages called %s have more than %d messages that must be looked at one by one: %w", stage.Phase, most, ErrMany)
+		}
+		of = func(repetition int) Traffic {
+			return c.enumerate(collective.Step{Stage: stage, Repetition: repetition})
+		}
+	}
+	for r := range repeat {
+		t := of(r)
+		if n := len(runs); n > 0 && runs[n-1].Traffic == t {
+			runs[n-1].Repeat++
+			continue
+		}
+		if len(runs) == 2*maxRuns {
+			runs = halve(runs)
+		}
+		runs = append(runs, Run{r, 1, t})
+	}
+	for len(runs) > maxRuns {
+		runs = halve(runs)
+	}
+	return runs, nil
+}
+
+// looks is how many messages of a step are looked at, empty ones that are not sent among
+// them.
+func (c *Counter) looks(stage *collective.Stage) (n int) {
+	if stage.Peers != nil {
+		return c.Ranks
+	}
+	for _, b := range stage.Shape {
+		n += b.Count
+	}
+	return n
+}
+
+// halve makes one of two neighbours each, with the most of either.
+func halve(runs []Run) []Run {
+	half := runs[:0]
+	for i := 0; i < len(runs); i += 2 {
+		a := runs[i]
+		if i+1 < len(runs) {
+			b := runs[i+1]
+			a.Repeat += b.Repeat
+			t, o := &a.Traffic, b.Traffic
+			t.Within, t.Between, t.Inside, t.Through = max(t.Within, o.Within), max(t.Between, o.Between), max(t.Inside, o.Inside), max(t.Through, o.Through)
+			t.Both, t.Arrive, t.Crossing, t.Cross = max(t.Both, o.Both), max(t.Arrive, o.Arrive), max(t.Crossing, o.Crossing), max(t.Cross, o.Cross)
+		}
+		half = append(half, a)
+	}
+	return half
+}
+
+// add counts nodes that are alike.
+func (t *Traffic) add(nodes int, c counts) {
+	t.Within += nodes * c.within
+	t.Between += nodes * c.out
+	t.Inside = max(t.Inside, c.within)
+	t.Through = max(t.Through, c.out, c.in)
+	t.Both = max(t.Both, c.within+max(c.out, c.in))
+	t.Arrive = max(t.Arrive, c.within+c.in)
+	t.Crossing += nodes * c.crossing
+	t.Cross = max(t.Cross, c.crossing)
+}
+
+// enumerate looks at each message.
+func (c *Counter) enumerate(step collective.Step) (t Traffic) {
+	if c.nodes == nil {
+		c.nodes = make([]counts, c.Nodes)
+	}
+	var touched []int
+	at := func(node int) *counts {
+		if c.nodes[node] == (counts{}) {
+			touched = append(touched, node)
+		}
+		return &c.nodes[node]
+	}
+	local, last := step.Pattern == collective.Local, -1
+	for msg := range step.Messages() {
+		if local && msg.From == last { // several copies of one rank, one after another
+			continue
+		}
+		last = msg.From
+		from, to := c.Node(msg.From), c.Node(msg.To)
+		if from != to {
+			at(from).out++
+			at(to).in++
+			continue
+		}
+		n := at(from)
+		n.within++
+		if c.crosses(msg.From, msg.To) {
+			n.crossing++
+		}
+	}
+	for _, node := range touched {
+		t.add(1, c.nodes[node])
+		c.nodes[node] = counts{}
+	}
+	return t
+}
+
+// crosses tells whether two ranks of a node are in different domains.
+func (c *Counter) crosses(a, b int) bool {
+	if len(c.Domains) == 0 {
+		return false
+	}
+	a, b = c.Slot(a), c.Slot(b)
+	return max(a, b) < len(c.Domains) && c.Domains[a] != c.Domains[b]
+}
+
+// rule counts by the rule of a stage, nil where it has none that can be counted.
+func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int) Traffic {
+	if stage.Peers == nil || c.list != nil || len(c.Domains) > 0 && repeat*c.Ranks <= most {
+		return nil
+	}
+	switch peers := stage.Peers(0); {
+	case !peers.Flip:
+		memo := make(map[collective.Peers]Traffic)
+		return func(repetition int) Traffic {
+			p := stage.Peers(repetition)
+			key := c.alike(p)
+			t, known := memo[key]
+			if !known {
+				if t = c.shift(p); len(memo) < maxRuns {
+					memo[key] = t
+				}
+			}
+			return t
+		}
+	case c.aligned() && peers.Ranks == c.Ranks:
+		each := c.Ranks / c.Nodes
+		return func(repetition int) (t Traffic) {
+			if stage.Peers(repetition).Distance/c.plane%c.Nodes == 0 {
+				t.add(c.Nodes, counts{within: each})
+			} else {
+				t.add(c.Nodes, counts{out: each, in: each})
+			}
+			return t
+		}
+	}
+	return nil
+}
+
+// even tells whether moving all ranks on by a plane moves all nodes on by one.
+func (c *Counter) even() bool { return c.plane > 0 && c.Ranks%(c.plane*c.Nodes) == 0 }
+
+// aligned tells whether a node is some bits of its ranks.
+func (c *Counter) aligned() bool {
+	return c.even() && c.plane&(c.plane-1) == 0 && c.Nodes&(c.Nodes-1) == 0 && c.Ranks&(c.Ranks-1) == 0
+}
+
+// alike is the same for shifts whose traffic is.
+func (c *Counter) alike(p collective.Peers) collective.Peers {
+	if !c.even() {
+		return p
+	}
+	if p.Ranks == c.Ranks {
+		p.First = 0
+		round := c.plane * c.Nodes
+		if p.Distance %= round; p.Distance >= c.plane && p.Distance <= round-c.plane {
+			p.Distance = c.plane // nobody stays
+		}
+	}
+	p.First %= c.plane
+	return p
+}
+
+// A stretch is ranks from begin up to, not including, end, whose messages go by to
+// another rank without going round.
+type stretch struct{ begin, end, by int }
+
+// shift counts messages that go round by a distance. Nodes differ only in which of
+// a few ranks they hold: where stretches begin or end. All between two such are alike.
+func (c *Counter) shift(p collective.Peers) (t Traffic) {
+	var stretches []stretch
+	cut := func(begin, end int) {
+		turn := c.Ranks - p.Distance
+		if middle := min(end, turn); begin < middle {
+			stretches = append(stretches, stretch{begin, middle, p.Distance})
+		}
+		if middle := max(begin, turn); middle < end {
+			stretches = append(stretches, stretch{middle, end, p.Distance - c.Ranks})
+		}
+	}
+	end := p.First + p.Ranks
+	cut(p.First, min(end, c.Ranks))
+	cut(0, max(0, end-c.Ranks))
+
+	special := make([]int, 0, 20)
+	for _, s := range stretches {
+		for _, rank := range [...]int{s.begin, s.end, s.begin + s.by, s.end + s.by} {
+			special = append(special, c.nodeAt(rank))
+		}
+	}
+	if c.plane == 0 {
+		special = append(special, c.Ranks%c.Nodes) // from here on nodes have one rank less
+	}
+	slices.Sort(special)
+	next := 0
+	for _, node := range slices.Compact(special) {
+		if node >= c.Nodes {
+			break
+		}
+		if next < node {
+			t.add(node-next, c.of(next, stretches))
+		}
+		t.add(1, c.of(node, stretches))
+		next = node + 1
+	}
+	if next < c.Nodes {
+		t.add(c.Nodes-next, c.of(next, stretches))
+	}
+	return t
+}
+
+// nodeAt is the node of a rank, or where that would be.
+func (c *Counter) nodeAt(rank int) int {
+	if c.plane == 0 && rank >= c.Ranks {
+		return c.Nodes
+	}
+	return c.Node(rank)
+}
+
+// of counts the messages of a node.
+func (c *Counter) of(node int, stretches []stretch) (n counts) {
+	for _, s := range stretches {
+		stay := c.staying(node, s.end, s.by) - c.staying(node, s.begin, s.by)
+		n.within += stay
+		n.out += c.below(node, s.end) - c.below(node, s.begin) - stay
+		n.in += c.below(node, s.end+s.by) - c.below(node, s.begin+s.by) - stay
+	}
+	return n
+}
+
+// below is how many ranks of a node are below one.
+func (c *Counter) below(node, rank int) int {
+	if c.plane == 0 {
+		first, end := c.first(node), c.first(node+1)
+		return min(max(rank, first), end) - first
+	}
+	round := c.plane * c.Nodes
+	return rank/round*c.plane + min(max(rank%round-node*c.plane, 0), c.plane)
+}
+
+// staying is how many ranks of a node are below one and go by to a rank of the same node.
+func (c *Counter) staying(node, rank, by int) int {
+	if c.plane == 0 {
+		first, end := c.first(node), c.first(node+1)
+		return max(0, min(rank, end, end-by)-max(first, first-by))
+	}
+	round := c.plane * c.Nodes
+	if by %= round; by < 0 {
+		by += round
+	}
+	from, to := 0, 0 // of a plane
+	switch {
+	case c.Nodes == 1:
+		to = c.plane
+	case by < c.plane:
+		to = c.plane - by
+	case by > round-c.plane:
+		from, to = round-by, c.plane
+	}
+	rest := rank%round - node*c.plane
+	return rank/round*(to-from) + min(max(rest-from, 0), to-from)
+}

@@ -1,0 +1,161 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// orders are one of each kind, a list among them.
+func orders(t testing.TB, ranks, nodes int) map[string]Order {
+	all := map[string]Order{"block": {}, "cyclic": Cyclic, "plane=2": {plane: 2}, "plane=3": {plane: 3}}
+	var lines []string
+	for rank := range ranks {
+		lines = append(lines, fmt.Sprintf("n%d", (rank*rank+rank/3)%nodes))
+	}
+	if o := list(t, strings.Join(lines, "\n")); o.Nodes() == nodes {
+		all["list"] = o
+	}
+	return all
+}
+
+func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
+	t.Helper()
+	algorithms := append(collective.All(), collective.Permutation, collective.PingPong)
+	for _, a := range algorithms {
+		for _, root := range []int{0, p / 3} {
+			call := collective.Call{P: p, M: m, Root: root, Element: 4, Distance: max(1, p/3)}
+			if a.PowerOfTwo && p&(p-1) != 0 || root > 0 && !a.Collective.Rooted || p < 2 && a.Collective.Shifted {
+				continue
+			}
+			s, err := a.Schedule(call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// counted is what a step's messages are, one by one.
+func counted(m *Map, domains []int, step collective.Step) (t Traffic) {
+	within, out, in, cross := make([]int, m.Nodes), make([]int, m.Nodes), make([]int, m.Nodes), make([]int, m.Nodes)
+	copied := make(map[int]bool)
+	for msg := range step.Messages() {
+		from, to := m.Node(msg.From), m.Node(msg.To)
+		switch {
+		case step.Pattern == collective.Local && copied[msg.From]:
+		case from == to:
+			copied[msg.From] = true
+			t.Within++
+			within[from]++
+			if a, b := m.Slot(msg.From), m.Slot(msg.To); a < len(domains) && b < len(domains) && domains[a] != domains[b] {
+				t.Crossing++
+				cross[from]++
+			}
+		default:
+			t.Between++
+			out[from]++
+			in[to]++
+		}
+	}
+	for n := range m.Nodes {
+		t.Inside = max(t.Inside, within[n])
+		t.Through = max(t.Through, out[n], in[n])
+		t.Both = max(t.Both, within[n]+max(out[n], in[n]))
+		t.Arrive = max(t.Arrive, within[n]+in[n])
+		t.Cross = max(t.Cross, cross[n])
+	}
+	return t
+}
+
+// Counting by rule is counting one by one, for every algorithm.
+func TestRunsAreWhatMessagesSay(t *testing.T) {
+	ruled := 0
+	for _, p := range []int{1, 2, 3, 5, 8, 12, 16, 27, 32, 64} {
+		for _, nodes := range []int{1, 2, 3, 4, 7, 8, 16, 64} {
+			if nodes > p {
+				continue
+			}
+			for name, order := range orders(t, p, nodes) {
+				m, err := order.Map(p, nodes)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, bytes := range []int{4, 40, 4096} {
+					for _, s := range schedules(t, p, bytes) {
+						for _, domains := range [][]int{nil, {0, 0, 1, 1, 0, 2}} {
+							for _, b := range s.Blocks {
+								for i := range b.Stages {
+									c := Counter{Map: m, Domains: domains}
+									if c.rule(&b.Stages[i], b.Repeat) != nil {
+										ruled++
+									}
+									runs, err := c.Runs(&b.Stages[i], b.Repeat)
+									if err != nil {
+										t.Fatal(err)
+									}
+									next := 0
+									for _, run := range runs {
+										if run.From != next {
+											t.Fatalf("a run from %d after %d", run.From, next)
+										}
+										for r := range run.Repeat {
+											step := collective.Step{Stage: &b.Stages[i], Repetition: run.From + r}
+											if want := counted(m, domains, step); run.Traffic != want {
+												t.Fatalf("%s of %d bytes, root %d, P = %d on %d nodes %s, %s, repetition %d of %d:\n%+v, want\n%+v", s.Algorithm, bytes,
+													s.Call.Root, p, nodes, name, b.Stages[i].Phase, run.From+r, b.Repeat, run.Traffic, want)
+											}
+										}
+										next += run.Repeat
+									}
+									if next != b.Repeat {
+										t.Fatalf("%d repetitions of %d", next, b.Repeat)
+									}
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if ruled == 0 {
+		t.Error("nothing was counted by a rule")
+	}
+}
+
+// What neighbours count as is never less than either.
+func TestHalve(t *testing.T) {
+	runs := []Run{
+		{0, 2, Traffic{Within: 3, Inside: 2}}, {2, 1, Traffic{Between: 4, Through: 1, Both: 2}}, {3, 5, Traffic{Arrive: 1, Crossing: 1, Cross: 1}},
+	}
+	got := halve(runs)
+	if len(got) != 2 || got[0] != (Run{0, 3, Traffic{Within: 3, Inside: 2, Between: 4, Through: 1, Both: 2}}) || got[1].Repeat != 5 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTooMany(t *testing.T) {
+	a, err := collective.Lookup("alltoall:pairwise")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.Schedule(collective.Call{P: 1 << 20, M: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Order{}.Map(1<<20, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchange := &s.Blocks[len(s.Blocks)-1]
+	if _, err := (&Counter{Map: m}).Runs(&exchange.Stages[0], exchange.Repeat); !errors.Is(err, ErrMany) {
+		t.Errorf("%v", err)
+	}
+}
+

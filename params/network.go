@@ -1,0 +1,157 @@
+package params
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// A Network is a channel between nodes. Its times are the file's cells of kind net, whose
+// Variant NetVariant makes of its name.
+//
+// A message of m bytes takes o(m) + L(m,τ) while τ messages go through the network to the
+// same node, and beside it Copies transfers through that node's shared memory.
+type Network struct {
+	Name   string   `json:"name"`             // such as "eth0", letters, digits, _, . and -
+	Kind   string   `json:"kind"`             // what carries it, in small letters: tcp, ib …
+	Copies int      `json:"copies,omitempty"` // that L(m,τ) leaves out, as the published tables of TCP do: 2
+	Hosts  []string `json:"hosts,omitempty"`  // between which it was measured
+}
+
+// Parameters of a network that make it a channel. Whoever measures adds others.
+const (
+	NetTransfer = "L" // L(m,τ)
+	NetOverhead = "o" // o(m), τ = 1
+)
+
+// NetVariant is the variant of cells of a network's parameter: "eth0:L".
+func NetVariant(network, parameter string) string { return network + ":" + parameter }
+
+// Limits of networks.
+const (
+	maxNetworks = 64
+	maxCopies   = 16
+	maxHosts    = maxWorkers
+	maxHost     = 253 // letters, of a host name
+)
+
+// FromNetworkText makes a native file of a network's published table, as FromText does of
+// that of shared memory.
+func FromNetworkText(t *Table, n Network) *File {
+	f := &File{Format: Format, Version: Version, Complete: true, Networks: []Network{n}}
+	cell := func(parameter string, m, tau int, seconds float64) {
+		f.Cells = append(f.Cells, Cell{
+			Key:  Key{Kind: NetCell, Placement: Published, Tau: tau, Bytes: m, Variant: NetVariant(n.Name, parameter)},
+			Time: fit.Estimate{Center: nanoseconds(seconds), Lo: math.Inf(-1), Hi: math.Inf(1)},
+		})
+	}
+	for row, m := range t.Transfers.Sizes {
+		for i, tau := range t.Transfers.Taus {
+			cell(NetTransfer, m, tau, t.Transfers.Times[row][i])
+		}
+		cell(NetOverhead, m, 1, t.Overheads[row])
+	}
+	return f
+}
+
+// Network is a network of the file and its o(m) and L(m,τ); "" is the first. Sizes that
+// are not complete are left out as of Table. It fails where the file has no such network,
+// or fewer than two sizes of it.
+func (f *File) Network(name string) (Network, *Table, error) {
+	i := slices.IndexFunc(f.Networks, func(n Network) bool { return name == "" || n.Name == name })
+	if i < 0 {
+		return Network{}, nil, fmt.Errorf("no network%s: %s", strings.TrimRight(" "+name, " "), f.netNames())
+	}
+	n := f.Networks[i]
+	of := func(parameter string) grid {
+		return f.grid(func(c *Cell) bool { return c.Kind == NetCell && c.Variant == NetVariant(n.Name, parameter) })
+	}
+	transfers := of(NetTransfer)
+	curve, err := transfers.curve("transfers of network "+n.Name, Cell.Whole)
+	if err != nil && len(curve.Sizes) < 2 {
+		return n, nil, err
+	}
+	t := &Table{Transfers: curve, Lacking: err}
+	overheads := of(NetOverhead)
+	o, err := overheads.curve("overheads of network "+n.Name, Cell.Whole)
+	if err != nil {
+		return n, nil, err
+	}
+	for _, m := range curve.Sizes {
+		at, _ := o.At(m, 1)
+		t.Overheads = append(t.Overheads, at)
+	}
+	return n, t, nil
+}
+
+// netNames says which networks there are.
+func (f *File) netNames() string {
+	if len(f.Networks) == 0 {
+		return "the file has none, taulop net measures them"
+	}
+	names := make([]string, len(f.Networks))
+	for i, n := range f.Networks {
+		names[i] = n.Name
+	}
+	return "the file has " + strings.Join(names, ", ")
+}
+
+// checkNetworks refuses networks that cells or models could not tell apart.
+func (f *File) checkNetworks() error {
+	if len(f.Networks) > maxNetworks {
+		return fmt.Errorf("networks: %d of them; the most is %d", len(f.Networks), maxNetworks)
+	}
+	for i, n := range f.Networks {
+		if err := n.Check(); err != nil {
+			return fmt.Errorf("network %d: %w", i+1, err)
+		}
+		if slices.ContainsFunc(f.Networks[:i], func(o Network) bool { return o.Name == n.Name }) {
+			return fmt.Errorf("network %s is there twice", n.Name)
+		}
+	}
+	return nil
+}
+
+// Check refuses a network that no file holds.
+func (n Network) Check() error {
+	switch {
+	case checkVariant(n.Name) != nil || strings.Contains(n.Name, ":") || len(n.Name) > maxName/2:
+		return fmt.Errorf("%.40q is no name of a network; want a word of at most %d letters and digits such as eth0", n.Name, maxName/2)
+	case checkSetup(n.Kind) != nil:
+		return fmt.Errorf("%.40q is no kind of network; want a name in small letters like tcp", n.Kind)
+	case n.Copies < 0 || n.Copies > maxCopies:
+		return fmt.Errorf("copies is %d; want 0 … %d", n.Copies, maxCopies)
+	case len(n.Hosts) > maxHosts:
+		return fmt.Errorf("%d hosts; the most is %d", len(n.Hosts), maxHosts)
+	}
+	for _, host := range n.Hosts {
+		if host == "" || len(host) > maxHost {
+			return fmt.Errorf("%.40q is no host", host)
+		}
+	}
+	return nil
+}
+
+// checkNetwork refuses a cell of a network that the file does not name.
+func (c *Cell) checkNetwork(networks []Network) error {
+	if c.Kind != NetCell {
+		return nil
+	}
+	name, _, _ := strings.Cut(c.Variant, ":")
+	if !slices.ContainsFunc(networks, func(n Network) bool { return n.Name == name }) {
+		return fmt.Errorf("there is no network %.40q among the file's networks", name)
+	}
+	return nil
+}
+
+// checkNetVariant refuses what NetVariant does not make.
+func checkNetVariant(variant string) error {
+	name, parameter, _ := strings.Cut(variant, ":")
+	if checkVariant(variant) != nil || name == "" || parameter == "" {
+		return fmt.Errorf("%.40q is no parameter of a network; want its name and the parameter, such as eth0:%s", variant, NetTransfer)
+	}
+	return nil
+}
