@@ -29,6 +29,9 @@ type Launch struct {
 	Load    float64 `json:"load,omitempty"`  // average of the last minute when it began
 	Steal   float64 `json:"steal,omitempty"` // share of the CPUs' time that the hypervisor took
 	Died    bool    `json:"died,omitempty"`  // before it was done
+	// First is the CPU of placements' first worker where launches take turns at L3
+	// complexes or nodes that are alike by topology, see Starts; else 0.
+	First int `json:"first_cpu,omitempty"`
 	// Probe has the same few cells in every launch, at its beginning, middle and
 	// end: what they differ by is drift of the machine.
 	Probe []ProbeReading `json:"probe,omitempty"`
@@ -139,6 +142,9 @@ func (l *Launch) check() error {
 		if math.IsNaN(v) || v < 0 || v > longest {
 			return fmt.Errorf("seconds, load and steal must be numbers from 0, got %g", v)
 		}
+	}
+	if l.First < 0 || l.First > maxCPUs {
+		return fmt.Errorf("first_cpu is %d, which is no CPU", l.First)
 	}
 	if len(l.Probe) > maxProbes {
 		return fmt.Errorf("%d readings of the probe; the most is %d", len(l.Probe), maxProbes)
