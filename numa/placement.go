@@ -237,7 +237,8 @@ func (m *Machine) dealt(start int, policy Policy) deal {
 		return deal{group: func(c CPU) int { return complexes[c.ID] }, unit: all, filled: true, nearest: true}
 	case AcrossL3:
 		complexes := m.complexes()
-		return deal{group: node, unit: func(c CPU) int { return complexes[c.ID] }, nearest: true}
+		both := func(c CPU) int { return c.Node<<20 + c.Package } // of a node that has several packages, of one
+		return deal{group: both, unit: func(c CPU) int { return complexes[c.ID] }, nearest: true}
 	case AcrossNodes:
 		return deal{group: pack, unit: node, nearest: true}
 	case AcrossPackages:

@@ -308,7 +308,7 @@ func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
 	case numa.L3:
 		group = l3
 	case numa.AcrossL3:
-		group, unit = node, l3
+		group, unit = func(c numa.CPU) string { return node(c) + pack(c) }, l3
 	case numa.AcrossNodes:
 		group, unit = pack, node
 	case numa.AcrossPackages:

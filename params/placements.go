@@ -1,7 +1,7 @@
 package params
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/taulop/taulop/fit"
@@ -67,49 +67,55 @@ func (f *File) Between(a, b int) Channel {
 // A Start is where launches began: how its times compare with those of others, which
 // are alike by topology.
 type Start struct {
-	CPU       int         `json:"first_cpu"` // of the first worker
-	Placement numa.Policy `json:"placement"`
-	// Ratio is a launch's times to their cells' centres, the median over its transfers;
-	// of all launches that began here, see fit.Median.
-	Ratio fit.Estimate `json:"ratio"`
+	CPU       int          // of the first worker
+	Placement numa.Policy  // of whose transfers
+	Ratio     fit.Estimate // median of Relative over the launches that began here
 }
 
 // Starts are those that launches of the file took turns at, by placement and CPU; none
 // if all began at one.
 func (f *File) Starts() (all []Start) {
-	type launch struct {
-		placement numa.Policy
-		number    int32
+	if !slices.ContainsFunc(f.Launches, func(l Launch) bool { return l.First != f.Launches[0].First }) {
+		return nil
 	}
-	ratios := make(map[launch][]float64)
+	for _, policy := range f.Plan.Policies {
+		ratios := make(map[int][]float64)
+		for _, l := range f.Launches {
+			if v, measured := l.Relative[policy]; measured {
+				ratios[l.First] = append(ratios[l.First], v)
+			}
+		}
+		for _, cpu := range slices.Sorted(maps.Keys(ratios)) {
+			all = append(all, Start{cpu, policy, fit.Median(ratios[cpu])})
+		}
+	}
+	return all
+}
+
+// Relate works out each launch's Relative, if they took turns.
+func (f *File) Relate() {
+	type part struct {
+		launch int32
+		policy numa.Policy
+	}
+	ratios := make(map[part][]float64)
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		for _, s := range c.Samples {
-			if c.Kind == TransferCell && c.Time.Center > 0 && s.Launch >= 0 && int(s.Launch) < len(f.Launches) {
-				at := launch{c.Placement, s.Launch}
+			if c.Kind == TransferCell && c.Time.Center > 0 && s.Launch >= 0 {
+				at := part{s.Launch, c.Placement}
 				ratios[at] = append(ratios[at], s.NS/c.Time.Center)
 			}
 		}
 	}
-	type start struct {
-		placement numa.Policy
-		cpu       int
+	for i := range f.Launches {
+		f.Launches[i].Relative = nil
 	}
-	launches := make(map[start][]float64)
-	cpus := make(map[int]bool)
 	for at, of := range ratios {
-		s := start{at.placement, f.Launches[at.number].First}
-		launches[s] = append(launches[s], fit.Median(of).Center)
-		cpus[s.cpu] = true
+		l := &f.Launches[at.launch]
+		if l.Relative == nil {
+			l.Relative = make(map[numa.Policy]float64)
+		}
+		l.Relative[at.policy] = round(fit.Median(of).Center, 4)
 	}
-	if len(cpus) < 2 {
-		return nil
-	}
-	for at, of := range launches {
-		all = append(all, Start{at.cpu, at.placement, fit.Median(of)})
-	}
-	slices.SortFunc(all, func(a, b Start) int {
-		return cmp.Or(slices.Index(f.Plan.Policies, a.Placement)-slices.Index(f.Plan.Policies, b.Placement), a.CPU-b.CPU)
-	})
-	return all
 }

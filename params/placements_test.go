@@ -72,11 +72,14 @@ func TestStarts(t *testing.T) {
 			Time:    fit.Estimate{Center: ns},
 			Samples: []params.Sample{{NS: ns, Launch: 0}, {NS: 1.1 * ns, Launch: 1}, {NS: ns, Launch: 2}, {NS: 1.1 * ns, Launch: 3}}})
 	}
+	f.Relate()
 	got := f.Starts()
 	if len(got) != 2 || got[0].CPU != 0 || got[1].CPU != 8 || got[0].Ratio.N != 2 || fmt.Sprintf("%.3f %.3f", got[0].Ratio.Center, got[1].Ratio.Center) != "1.000 1.100" {
 		t.Errorf("%+v", got)
 	}
-	f.Launches = make([]params.Launch, 4)
+	for i := range f.Launches {
+		f.Launches[i].First = 8
+	}
 	if got := f.Starts(); got != nil {
 		t.Errorf("all began at one CPU: %+v", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
 )
 
 // A Sample is what one visit of a cell found.
@@ -32,6 +33,9 @@ type Launch struct {
 	// First is the CPU of placements' first worker where launches take turns at L3
 	// complexes or nodes that are alike by topology, see Starts; else 0.
 	First int `json:"first_cpu,omitempty"`
+	// Relative has by placement what the launch's transfers took, as a multiple of their
+	// cells' centres: the median over them. Only where launches take turns.
+	Relative map[numa.Policy]float64 `json:"relative,omitempty"`
 	// Probe has the same few cells in every launch, at its beginning, middle and
 	// end: what they differ by is drift of the machine.
 	Probe []ProbeReading `json:"probe,omitempty"`
@@ -145,6 +149,14 @@ func (l *Launch) check() error {
 	}
 	if l.First < 0 || l.First > maxCPUs {
 		return fmt.Errorf("first_cpu is %d, which is no CPU", l.First)
+	}
+	for policy, v := range l.Relative {
+		if err := checkPolicy(policy); err != nil {
+			return fmt.Errorf("relative: %w", err)
+		}
+		if !(v >= 0 && v <= maxNs) {
+			return fmt.Errorf("relative: %g is no multiple of a time", v)
+		}
 	}
 	if len(l.Probe) > maxProbes {
 		return fmt.Errorf("%d readings of the probe; the most is %d", len(l.Probe), maxProbes)
