@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // A Level is what two CPUs share at the closest: the horizontal memory hierarchy of
@@ -28,6 +29,21 @@ func (ls Levels) Of(a, b int) int {
 	}
 	return -1
 }
+
+// Channel is Of as placements tell levels apart: what is closer than the last-level
+// cache counts as sharing that.
+func (ls Levels) Channel(a, b int) int {
+	of := ls.Of(a, b)
+	for i := len(ls) - 1; i > of && of >= 0; i-- {
+		if strings.HasPrefix(ls[i].Name, sharedCache) {
+			return i
+		}
+	}
+	return of
+}
+
+// sharedCache begins the names of levels that are a cache.
+const sharedCache = "shared L"
 
 // Levels are those at which any two of the given CPUs are: SMT siblings, a shared
 // cache, a package and a node in the order of their size, then nodes by distance.
@@ -63,15 +79,19 @@ func (m *Machine) Levels(of CPUSet) Levels {
 	}
 	add("SMT siblings", m.group(func(c CPU) int { return c.Core }))
 	caches := make(map[int][]CPUSet)
+	nodes := m.group(func(c CPU) int { return c.Node })
 	for _, c := range m.Caches {
-		if c.Type != "Instruction" {
-			caches[c.Level] = append(caches[c.Level], c.CPUs)
+		if c.Type == "Instruction" {
+			continue
+		}
+		for _, node := range nodes { // of a cache that spans nodes, each has its slices
+			caches[c.Level] = append(caches[c.Level], c.CPUs.And(node))
 		}
 	}
 	for _, level := range slices.Sorted(maps.Keys(caches)) {
-		add(fmt.Sprintf("shared L%d", level), caches[level])
+		add(fmt.Sprint(sharedCache, level), caches[level])
 	}
-	packages, nodes := m.group(func(c CPU) int { return c.Package }), m.group(func(c CPU) int { return c.Node })
+	packages := m.group(func(c CPU) int { return c.Package })
 	if len(packages) < len(nodes) { // several nodes in a package
 		add("same node", nodes)
 		add("same package", packages)

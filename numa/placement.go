@@ -2,20 +2,54 @@ package numa
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // A Policy says which CPU a worker gets and on which node its buffers lie.
 type Policy string
 
-// The placements of the paper's section 5 and their counterparts.
+// The placements of the paper's section 5 and their counterparts, and one for each
+// level at which transfers of neighbours may differ: within an L3 complex, within a
+// node, between nodes of a package, between packages, between the nodes farthest apart.
+// An L3 complex is the CPUs of a node that share an L3, or the last-level cache that
+// there is.
 const (
 	Local  Policy = "local"  // fill node 0's cores, then node 1's, …
 	Spread Policy = "spread" // deal workers round the nodes
 	Remote Policy = "remote" // local, with intermediate buffers on the farthest node
 	List   Policy = "cpus"   // the CPUs that were given, in their order
+
+	L3             Policy = "l3"              // fill an L3 complex, then the nearest other one, …
+	AcrossL3       Policy = "across-l3"       // deal workers round the L3 complexes of a node, then of the nearest, …
+	AcrossNodes    Policy = "across-nodes"    // deal workers round the nodes of a package, then of the nearest, …
+	AcrossPackages Policy = "across-packages" // deal workers round the packages
+	Farthest       Policy = "farthest"        // deal workers round two nodes farthest apart, then round the next two, …
 )
+
+// Policies are those that need no list of CPUs.
+var Policies = []Policy{Local, Spread, Remote, L3, AcrossL3, AcrossNodes, AcrossPackages, Farthest}
+
+// About is a line for users.
+func (p Policy) About() string {
+	return map[Policy]string{
+		Local:          "fill node 0's cores, then node 1's, …",
+		Spread:         "deal workers round the NUMA nodes",
+		Remote:         "local, with every intermediate buffer on the node farthest from its writer",
+		List:           "the CPUs that were given, in their order",
+		L3:             "fill the cores of an L3 complex, then of the nearest other one, …",
+		AcrossL3:       "deal workers round the L3 complexes of a NUMA node, then of the nearest, …",
+		AcrossNodes:    "deal workers round the NUMA nodes of a package, then of the nearest, …",
+		AcrossPackages: "deal workers round the packages",
+		Farthest:       "deal workers round two NUMA nodes farthest apart, then round the next two, …",
+	}[p]
+}
+
+// ErrNoSuchLevel is of a placement for a level that the machine does not have.
+var ErrNoSuchLevel = errors.New("leave it out: taulop topo shows the levels that there are")
 
 // A Placement says where each worker of a run is and where its buffers lie.
 type Placement struct {
@@ -40,19 +74,41 @@ type Worker struct {
 // a second, cores and nodes in the order of their numbers. User buffers lie on
 // the worker's node, or where that has no memory on the nearest that has;
 // intermediate buffers lie there too, under Remote on the node with memory that
-// is farthest from the worker's.
+// is farthest from the worker's. A machine without a placement's level is
+// ErrNoSuchLevel.
 func (m *Machine) Place(policy Policy, tau int) (Placement, error) {
-	cpus := m.allowed()
-	switch policy {
-	case Local, Remote:
-	case Spread:
-		cpus = m.deal(cpus)
-	case List:
-		return Placement{}, fmt.Errorf("placement %s needs the CPUs to use: name them, or choose %s, %s or %s", List, Local, Spread, Remote)
-	default:
-		return Placement{}, fmt.Errorf("there is no placement %q: choose %s, %s or %s", policy, Local, Spread, Remote)
+	return m.PlaceFrom(-1, policy, tau)
+}
+
+// PlaceFrom is Place that begins at an allowed CPU, one of Starts, instead of the first
+// one: at its L3 complex, its node and its package, and goes round.
+func (m *Machine) PlaceFrom(start int, policy Policy, tau int) (Placement, error) {
+	if policy == List {
+		return Placement{}, fmt.Errorf("placement %s needs the CPUs to use: name them, or choose %s", List, names(Policies))
+	}
+	if !slices.Contains(Policies, policy) {
+		return Placement{}, fmt.Errorf("there is no placement %q: choose %s", policy, names(Policies))
+	}
+	cpus, there := m.order(start, policy)
+	if !there {
+		return Placement{}, fmt.Errorf("placement %s (%s) is for a level that this machine does not have: %w", policy, policy.About(), ErrNoSuchLevel)
 	}
 	return m.place(policy, cpus, tau)
+}
+
+// Has tells whether the machine has a placement's level.
+func (m *Machine) Has(policy Policy) bool {
+	_, there := m.order(-1, policy)
+	return there
+}
+
+func names(policies []Policy) string {
+	var all []string
+	for _, p := range policies {
+		all = append(all, string(p))
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
 // PlaceOn puts worker i on the i-th of the given CPUs, and begins again with the
@@ -136,8 +192,9 @@ func turns(cpus []CPU) map[int]int {
 	return turn
 }
 
-// allowed lists the CPUs in the order in which Local fills them.
-func (m *Machine) allowed() []CPU {
+// allowed lists the CPUs in the order in which Local fills them, beginning at one of
+// them, or at the first.
+func (m *Machine) allowed(start int) []CPU {
 	var cpus []CPU
 	for _, cpu := range m.CPUs {
 		if m.Allowed.Contains(cpu.ID) {
@@ -145,27 +202,293 @@ func (m *Machine) allowed() []CPU {
 		}
 	}
 	turn := turns(cpus)
+	first, begun := m.CPU(start)
+	round := func(before bool) int { // what comes before the start comes last
+		if begun && before {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
-		return cmp.Or(turn[a.ID]-turn[b.ID], a.Node-b.Node, a.Core-b.Core)
+		return cmp.Or(turn[a.ID]-turn[b.ID], round(a.Node < first.Node)-round(b.Node < first.Node), a.Node-b.Node,
+			round(a.Node == first.Node && a.Core < first.Core)-round(b.Node == first.Node && b.Core < first.Core), a.Core-b.Core)
 	})
 	return cpus
 }
 
-// deal takes a CPU of each node in turn, and a core's second sibling only when
-// no node has a free core.
-func (m *Machine) deal(cpus []CPU) []CPU {
-	turn := turns(cpus)
-	round := make(map[int]int) // by CPU: how many of its node and turn come before it
-	dealt := make(map[[2]int]int)
-	for _, cpu := range cpus {
-		key := [2]int{turn[cpu.ID], cpu.Node}
-		round[cpu.ID] = dealt[key]
-		dealt[key]++
+// A deal is how a placement has workers follow each other: round the units of a group,
+// and when that has no free core round those of the next.
+type deal struct {
+	group, unit func(CPU) int
+	filled      bool // neighbours share a unit, else they do not
+	nearest     bool // groups follow each other by distance, else by number
+	always      bool // every machine has it
+}
+
+// dealt is how a placement deals workers.
+func (m *Machine) dealt(start int, policy Policy) deal {
+	all := func(CPU) int { return 0 }
+	node, pack := func(c CPU) int { return c.Node }, func(c CPU) int { return c.Package }
+	switch policy {
+	case Spread:
+		return deal{group: all, unit: node, always: true}
+	case L3:
+		complexes := m.complexes()
+		return deal{group: func(c CPU) int { return complexes[c.ID] }, unit: all, filled: true, nearest: true}
+	case AcrossL3:
+		complexes := m.complexes()
+		both := func(c CPU) int { return c.Node<<20 + c.Package } // of a node that has several packages, of one
+		return deal{group: both, unit: func(c CPU) int { return complexes[c.ID] }, nearest: true}
+	case AcrossNodes:
+		return deal{group: pack, unit: node, nearest: true}
+	case AcrossPackages:
+		return deal{group: all, unit: pack}
+	case Farthest:
+		pairs := m.farApart(start)
+		return deal{group: func(c CPU) int { return pairs[c.Node] }, unit: node}
+	}
+	return deal{group: node, unit: all, filled: true, always: true}
+}
+
+// order lists the allowed CPUs as a placement takes them, and tells whether the machine
+// has its level: a group in which two workers are as it wants them. Groups that are
+// none come last.
+func (m *Machine) order(start int, policy Policy) (cpus []CPU, there bool) {
+	cpus = m.allowed(start)
+	if len(cpus) == 0 {
+		return nil, true // which is said where workers are placed
+	}
+	d := m.dealt(start, policy)
+	type place struct{ turn, lacks, span, group, round, unit int }
+	var (
+		turn    = turns(cpus)
+		groups  = make(map[int]int) // in the order in which the CPUs have them
+		units   = make(map[int]int)
+		span    = make(map[int]int)
+		within  = make(map[[2]int]bool) // units by group, cores where neighbours share a unit
+		several = make(map[int]int)     // how many of those a group has
+		dealt   = make(map[[3]int]int)
+		at      = make(map[int]place)
+	)
+	for _, c := range cpus {
+		g, u := d.group(c), d.unit(c)
+		if _, known := groups[g]; !known {
+			groups[g] = len(groups)
+			if d.nearest {
+				span[g] = m.span(cpus[0].Node, c.Node)
+			}
+		}
+		if _, known := units[u]; !known {
+			units[u] = len(units)
+		}
+		part := u
+		if d.filled {
+			part = c.Core
+		}
+		if !within[[2]int{g, part}] {
+			within[[2]int{g, part}] = true
+			several[g]++
+		}
+		there = there || several[g] > 1
+	}
+	for _, c := range cpus {
+		g, u := d.group(c), d.unit(c)
+		p := place{turn: turn[c.ID], span: span[g], group: groups[g], round: dealt[[3]int{turn[c.ID], g, u}], unit: units[u]}
+		if several[g] < 2 && !d.always {
+			p.lacks = 1
+		}
+		dealt[[3]int{turn[c.ID], g, u}]++
+		at[c.ID] = p
 	}
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
-		return cmp.Or(turn[a.ID]-turn[b.ID], round[a.ID]-round[b.ID], a.Node-b.Node)
+		p, q := at[a.ID], at[b.ID]
+		return cmp.Or(p.turn-q.turn, p.lacks-q.lacks, p.span-q.span, p.group-q.group, p.round-q.round, p.unit-q.unit)
 	})
-	return cpus
+	return cpus, there || d.always
+}
+
+// Couple is a placement with its workers in such an order that couples, 0 and 1, 2 and
+// 3, …, are as its neighbours ought to be, as far as they can: within one L3 complex or
+// node where those are filled, else in two of those that workers are dealt round.
+func (m *Machine) Couple(p Placement) Placement {
+	if p.Policy == List {
+		return p
+	}
+	start := -1
+	if len(p.Workers) > 0 {
+		start = p.Workers[0].ID
+	}
+	d, complexes := m.dealt(start, p.Policy), m.complexes()
+	couples := func(a, b Worker) bool {
+		return d.group(a.CPU) == d.group(b.CPU) && (d.unit(a.CPU) == d.unit(b.CPU)) == d.filled
+	}
+	closest := func(a, b Worker) bool { return couples(a, b) && complexes[a.ID] == complexes[b.ID] }
+	left := slices.Clone(p.Workers)
+	p.Workers = nil
+	for _, fit := range []func(a, b Worker) bool{closest, couples} {
+		units := make(map[int]int)
+		for _, w := range left {
+			units[d.unit(w.CPU)]++
+		}
+		var single []Worker
+		for len(left) > 0 {
+			first := left[0]
+			left = left[1:]
+			best, most := -1, 0 // of the unit that has most left, or some could not be dealt round
+			for i, w := range left {
+				if fit(first, w) && units[d.unit(w.CPU)] > most {
+					best, most = i, units[d.unit(w.CPU)]
+				}
+			}
+			units[d.unit(first.CPU)]--
+			if best >= 0 {
+				units[d.unit(left[best].CPU)]--
+				p.Workers = append(p.Workers, first, left[best])
+				left = slices.Delete(left, best, best+1)
+				continue
+			}
+			single = append(single, first)
+		}
+		left = single
+	}
+	p.Workers = append(p.Workers, left...)
+	return p
+}
+
+// complexes numbers the L3 complexes: by CPU the first of those that share its node and
+// an L3, or the last-level cache where there is none.
+func (m *Machine) complexes() map[int]int {
+	level := 0
+	for _, c := range m.Caches {
+		if c.Type != "Instruction" && level != 3 {
+			level = max(level, c.Level)
+		}
+		if c.Level == 3 {
+			level = 3
+		}
+	}
+	of := make(map[int]int)
+	for _, c := range m.CPUs {
+		of[c.ID] = c.ID
+	}
+	for _, cache := range m.Caches {
+		if cache.Type == "Instruction" || cache.Level != level {
+			continue
+		}
+		first := make(map[int]int) // by node
+		for _, id := range cache.CPUs {
+			c, online := m.CPU(id)
+			if !online {
+				continue
+			}
+			if _, known := first[c.Node]; !known {
+				first[c.Node] = id
+			}
+			of[id] = first[c.Node]
+		}
+	}
+	return of
+}
+
+// farApart numbers pairs of nodes with allowed CPUs: first two that are as far apart as
+// any, the node of the start among them if it can be, then the others, each with the
+// farthest that is left. Nodes at unknown distances are alone.
+func (m *Machine) farApart(start int) map[int]int {
+	var left []int
+	for _, c := range m.allowed(start) {
+		if !slices.Contains(left, c.Node) {
+			left = append(left, c.Node)
+		}
+	}
+	apart := func(a, b int) int { return max(m.Distance(a, b), m.Distance(b, a)) }
+	partner := func(from int, of []int) int { // the first of the farthest, else the node itself
+		best := from
+		for _, to := range of {
+			if to != from && apart(from, to) > 0 && (best == from || apart(from, to) > apart(from, best)) {
+				best = to
+			}
+		}
+		return best
+	}
+	most := 0
+	for i, a := range left {
+		for _, b := range left[i+1:] {
+			most = max(most, apart(a, b))
+		}
+	}
+	first := slices.IndexFunc(left, func(a int) bool { return most > 0 && apart(a, partner(a, left)) == most })
+	left = slices.Concat(left[max(first, 0):], left[:max(first, 0)])
+	pairs := make(map[int]int)
+	for number := 0; len(left) > 0; number++ {
+		a := left[0]
+		b := partner(a, left)
+		pairs[a], pairs[b] = number, number
+		left = slices.DeleteFunc(left, func(n int) bool { return n == a || n == b })
+	}
+	return pairs
+}
+
+// Starts are the CPUs that placements may begin at, of L3 complexes that are alike by
+// topology the first CPU each, in the order in which Local fills them: those like the
+// one that Place begins at, which is the first of them.
+func (m *Machine) Starts() (starts []int) {
+	complexes, first := m.complexes(), ""
+	seen := make(map[int]bool)
+	for _, c := range m.allowed(-1) {
+		if seen[complexes[c.ID]] {
+			continue
+		}
+		seen[complexes[c.ID]] = true
+		kind := m.kind(c, complexes)
+		if first = cmp.Or(first, kind); kind == first {
+			starts = append(starts, c.ID)
+		}
+	}
+	return starts
+}
+
+// kind is all that tells a CPU's L3 complex from others by topology: its own CPUs and
+// caches, the complexes of its node, and how the node lies among the others.
+func (m *Machine) kind(of CPU, complexes map[int]int) string {
+	type size struct{ cpus, cores int }
+	sizes := make(map[int]size) // by complex of the node
+	cores := make(map[int]bool)
+	pack := make(map[int]int) // CPUs of the package, by node
+	for _, c := range m.CPUs {
+		if !m.Allowed.Contains(c.ID) {
+			continue
+		}
+		if c.Package == of.Package {
+			pack[c.Node]++
+		}
+		if c.Node == of.Node {
+			s := sizes[complexes[c.ID]]
+			if s.cpus++; !cores[c.Core] {
+				cores[c.Core] = true
+				s.cores++
+			}
+			sizes[complexes[c.ID]] = s
+		}
+	}
+	var beside []string
+	for _, s := range sizes {
+		beside = append(beside, fmt.Sprint(s))
+	}
+	slices.Sort(beside)
+	var caches []string
+	for _, c := range m.Caches {
+		if slices.ContainsFunc(c.CPUs, func(id int) bool { return complexes[id] == complexes[of.ID] && m.Allowed.Contains(id) }) {
+			caches = append(caches, fmt.Sprint(c.Level, c.Type, c.Bytes))
+		}
+	}
+	slices.Sort(caches)
+	memory := slices.Contains(m.memoryNodes(), of.Node)
+	var distances []int
+	for _, n := range m.Nodes {
+		distances = append(distances, m.Distance(of.Node, n.ID))
+	}
+	slices.Sort(distances)
+	return fmt.Sprint(sizes[complexes[of.ID]], beside, caches, memory, distances, slices.Sorted(maps.Values(pack)))
 }
 
 // memoryNodes are the nodes that buffers may lie on: all that may be used when

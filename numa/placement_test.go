@@ -2,10 +2,14 @@ package numa_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
@@ -116,8 +120,10 @@ func TestPlaceRefuses(t *testing.T) {
 		{place(small(), numa.Spread, -3), "-3 workers"},
 		{place(small(), numa.Local, 1_000_000_000), "ask for at most 1024"},
 		{placeOn(narrow, 1025, 0), "ask for at most 1024"},
-		{place(small(), "near", 2), `no placement "near": choose local, spread or remote`},
+		{place(small(), "near", 2), `no placement "near": choose local, spread, remote, l3, `},
 		{place(small(), numa.List, 2), "needs the CPUs to use"},
+		{place(small(), numa.AcrossNodes, 2), "level that this machine does not have"},
+		{place(small(), numa.L3, 2), "level that this machine does not have"},
 		{place(barred, numa.Local, 2), "Mems_allowed"},
 		{placeOn(narrow, 2, 0, 9), "CPU 9 does not exist or is offline: choose from 0-1,3"},
 		{placeOn(narrow, 2, 0, 2), "CPU 2 may not be used by this process (affinity or cpuset): choose from 0-1,3"},
@@ -154,12 +160,16 @@ func TestPlacementsOfSnapshots(t *testing.T) {
 func checkPlacements(t *testing.T, m *numa.Machine) {
 	t.Helper()
 	for tau := 1; tau <= m.Allowed.Len()+3 && !t.Failed(); tau++ {
-		for _, policy := range []numa.Policy{numa.Local, numa.Spread, numa.Remote} {
+		for _, policy := range numa.Policies {
+			if !m.Has(policy) || tau > 16 && tau%7 > 1 && slices.Index(numa.Policies, policy) > 2 {
+				continue
+			}
 			p, err := m.Place(policy, tau)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkWorkers(t, m, p, tau)
+			checkCouples(t, m, p)
 			switch policy {
 			case numa.Local:
 				checkFilled(t, m, p)
@@ -195,6 +205,9 @@ func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement, tau int) {
 		cores[w.Core]++
 		if memory[w.Node] && w.UserNode != w.Node {
 			t.Errorf("%s, τ = %d: worker %d on node %d has its buffer on node %d", p.Policy, tau, i, w.Node, w.UserNode)
+		}
+		if p.Policy != numa.Remote && w.IntermediateNode != w.UserNode {
+			t.Errorf("%s, τ = %d: worker %d writes to node %d and has its own buffer on node %d", p.Policy, tau, i, w.IntermediateNode, w.UserNode)
 		}
 		if !memory[w.UserNode] || !memory[w.IntermediateNode] {
 			t.Errorf("%s, τ = %d: worker %d has buffers on nodes %d and %d, where there is no memory", p.Policy, tau, i, w.UserNode, w.IntermediateNode)
@@ -266,6 +279,174 @@ func freeCores(m *numa.Machine, used map[int]bool) []numa.CPU {
 		}
 	}
 	return free
+}
+
+// complexOf is a CPU's node and the CPUs that share its last-level cache.
+func complexOf(m *numa.Machine, cpu numa.CPU) string {
+	level := m.Caches[len(m.Caches)-1].Level // they are in order
+	for _, c := range m.Caches {
+		if c.Level == level && c.Type != "Instruction" && c.CPUs.Contains(cpu.ID) {
+			return fmt.Sprint(cpu.Node, " ", c.CPUs)
+		}
+	}
+	return fmt.Sprint("CPU ", cpu.ID)
+}
+
+// checkCouples: the first two workers are as their placement says, and of all couples as
+// many as can be of CPUs that are these.
+func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
+	t.Helper()
+	if p.Oversubscribed || len(m.Caches) == 0 {
+		return
+	}
+	l3 := func(c numa.CPU) string { return complexOf(m, c) }
+	node := func(c numa.CPU) string { return fmt.Sprint("node ", c.Node) }
+	pack := func(c numa.CPU) string { return fmt.Sprint("package ", c.Package) }
+	all := func(numa.CPU) string { return "" }
+	var group, unit func(numa.CPU) string
+	switch p.Policy {
+	case numa.L3:
+		group = l3
+	case numa.AcrossL3:
+		group, unit = func(c numa.CPU) string { return node(c) + pack(c) }, l3
+	case numa.AcrossNodes:
+		group, unit = pack, node
+	case numa.AcrossPackages:
+		group, unit = all, pack
+	case numa.Spread:
+		group, unit = all, node
+	case numa.Farthest:
+		if a, b := p.Workers[0], p.Workers[min(1, len(p.Workers)-1)]; len(p.Workers) > 1 {
+			for _, n := range m.Nodes {
+				for _, o := range m.Nodes {
+					if n.CPUs.And(m.Allowed).Len() > 0 && o.CPUs.And(m.Allowed).Len() > 0 && m.Distance(n.ID, o.ID) > max(m.Distance(a.Node, b.Node), m.Distance(b.Node, a.Node)) {
+						t.Errorf("farthest: nodes %d and %d, and %d and %d are farther apart", a.Node, b.Node, n.ID, o.ID)
+					}
+				}
+			}
+		}
+		return
+	default:
+		group = node
+	}
+	couples := m.Couple(p)
+	before, after := make(map[int]int), make(map[int]int)
+	left := make(map[string]map[string]int) // workers by group and unit
+	for i, w := range p.Workers {
+		before[w.ID]++
+		after[couples.Workers[i].ID]++
+		g, u := group(w.CPU), ""
+		if unit != nil {
+			u = unit(w.CPU)
+		}
+		if left[g] == nil {
+			left[g] = make(map[string]int)
+		}
+		left[g][u]++
+	}
+	if !maps.Equal(before, after) {
+		t.Fatalf("%s, τ = %d: couples are of other CPUs: %v, %v", p.Policy, len(p.Workers), before, after)
+	}
+	single := 0 // that no partner can be had for
+	for _, units := range left {
+		sum, most := 0, 0
+		for _, n := range units {
+			sum, most = sum+n, max(most, n)
+		}
+		if single += sum % 2; unit != nil {
+			single += max(2*most-sum, sum%2) - sum%2
+		}
+	}
+	for i := 1; i < len(p.Workers); i += 2 {
+		a, b := couples.Workers[i-1].CPU, couples.Workers[i].CPU
+		if group(a) == group(b) && (unit == nil || unit(a) != unit(b)) {
+			continue
+		}
+		if single -= 2; single < -1 {
+			t.Errorf("%s, τ = %d: couple %d is of CPUs %d and %d", p.Policy, len(p.Workers), i/2, a.ID, b.ID)
+		}
+	}
+	if (p.Policy == numa.L3 || unit != nil && p.Policy != numa.Spread) && len(p.Workers) == 2 {
+		if a, b := p.Workers[0].CPU, p.Workers[1].CPU; group(a) != group(b) || unit != nil && unit(a) == unit(b) {
+			t.Errorf("%s: the first two workers are on CPUs %d and %d", p.Policy, a.ID, b.ID)
+		}
+	}
+}
+
+// Machines like EPYC, whole and in parts, with complexes of odd numbers of cores, from
+// wherever placements may begin.
+func TestPlacementsOfEPYC(t *testing.T) {
+	for _, tt := range []struct {
+		shape  [5]int
+		starts int
+		has    string
+	}{
+		{[5]int{1, 1, 8, 8, 2}, 8, "local spread remote l3 across-l3"},
+		{[5]int{1, 1, 16, 4, 1}, 16, "local spread remote l3 across-l3"},
+		{[5]int{2, 4, 2, 3, 2}, 16, "local spread remote l3 across-l3 across-nodes across-packages farthest"},
+		{[5]int{2, 4, 1, 2, 1}, 8, "local spread remote l3 across-nodes across-packages farthest"},
+		{[5]int{1, 4, 1, 1, 2}, 4, "local spread remote across-nodes farthest"},
+	} {
+		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], tt.shape[4])
+		var has []string
+		for _, p := range numa.Policies {
+			if m.Has(p) {
+				has = append(has, string(p))
+			}
+		}
+		if got := strings.Join(has, " "); got != tt.has {
+			t.Errorf("%v: %s, want %s", tt.shape, got, tt.has)
+		}
+		if got := len(m.Starts()); got != tt.starts {
+			t.Errorf("%v: %d starts, want %d", tt.shape, got, tt.starts)
+		}
+		checkPlacements(t, m)
+		part := *m
+		part.Allowed = nil
+		for i, cpu := range m.Allowed {
+			if i%5 != 2 {
+				part.Allowed = append(part.Allowed, cpu)
+			}
+		}
+		checkPlacements(t, &part)
+		for _, start := range m.Starts() {
+			for _, policy := range numa.Policies {
+				for tau := 1; tau <= m.Allowed.Len() && m.Has(policy); tau += 3 {
+					p, err := m.PlaceFrom(start, policy, tau)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if p.Workers[0].ID != start {
+						t.Errorf("%s from CPU %d begins at CPU %d", policy, start, p.Workers[0].ID)
+					}
+					checkWorkers(t, m, p, tau)
+					checkCouples(t, m, p)
+				}
+			}
+		}
+	}
+}
+
+// Complexes of other sizes or caches, and nodes elsewhere or without memory, are not
+// alike.
+func TestStarts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(m *numa.Machine)
+		want   string
+	}{
+		"alike":              {func(*numa.Machine) {}, "[0 2 4 6]"},
+		"a core less":        {func(m *numa.Machine) { m.Allowed = numa.SetOf(0, 1, 2, 4, 5, 6, 7) }, "[0 4 6]"},
+		"another cache":      {func(m *numa.Machine) { m.Caches[len(m.Caches)-1].Bytes *= 2 }, "[0 2 4]"},
+		"no memory":          {func(m *numa.Machine) { m.Nodes[1].MemoryBytes = 0 }, "[0 4 6]"},
+		"elsewhere":          {func(m *numa.Machine) { m.Nodes[3].Distances[0] = 40 }, "[0 2 4]"},
+		"another first":      {func(m *numa.Machine) { m.Nodes[0].Distances[3] = 40 }, "[0]"},
+		"nothing is allowed": {func(m *numa.Machine) { m.Allowed = nil }, "[]"},
+	} {
+		m := numatest.EPYC(1, 4, 1, 2, 1)
+		if tt.change(m); fmt.Sprint(m.Starts()) != tt.want {
+			t.Errorf("%s: %v, want %s", name, m.Starts(), tt.want)
+		}
+	}
 }
 
 func memory(m *numa.Machine) map[int]bool {

@@ -458,8 +458,7 @@ func checkSetup(name string) error {
 }
 
 func checkPolicy(policy numa.Policy) error {
-	switch policy {
-	case numa.Local, numa.Spread, numa.Remote, numa.List, Published:
+	if policy == numa.List || policy == Published || slices.Contains(numa.Policies, policy) {
 		return nil
 	}
 	return fmt.Errorf("placement %.40q is unknown", policy)

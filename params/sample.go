@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
 )
 
 // A Sample is what one visit of a cell found.
@@ -29,6 +30,12 @@ type Launch struct {
 	Load    float64 `json:"load,omitempty"`  // average of the last minute when it began
 	Steal   float64 `json:"steal,omitempty"` // share of the CPUs' time that the hypervisor took
 	Died    bool    `json:"died,omitempty"`  // before it was done
+	// First is the CPU of placements' first worker where launches take turns at L3
+	// complexes or nodes that are alike by topology, see Starts; else 0.
+	First int `json:"first_cpu,omitempty"`
+	// Relative has by placement what the launch's transfers took, as a multiple of their
+	// cells' centres: the median over them. Only where launches take turns.
+	Relative map[numa.Policy]float64 `json:"relative,omitempty"`
 	// Probe has the same few cells in every launch, at its beginning, middle and
 	// end: what they differ by is drift of the machine.
 	Probe []ProbeReading `json:"probe,omitempty"`
@@ -138,6 +145,17 @@ func (l *Launch) check() error {
 	for _, v := range []float64{l.Seconds, l.Load, l.Steal} {
 		if math.IsNaN(v) || v < 0 || v > longest {
 			return fmt.Errorf("seconds, load and steal must be numbers from 0, got %g", v)
+		}
+	}
+	if l.First < 0 || l.First > maxCPUs {
+		return fmt.Errorf("first_cpu is %d, which is no CPU", l.First)
+	}
+	for policy, v := range l.Relative {
+		if err := checkPolicy(policy); err != nil {
+			return fmt.Errorf("relative: %w", err)
+		}
+		if !(v >= 0 && v <= maxNs) {
+			return fmt.Errorf("relative: %g is no multiple of a time", v)
 		}
 	}
 	if len(l.Probe) > maxProbes {

@@ -107,7 +107,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	var test fit.Test
 	flags.StringVar(&sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)")
 	flags.StringVar(&names, "setup", "", "`list` of setups: ring, bcast, ping (default all)")
-	flags.StringVar(&placements, "placement", "", "`list` of placements: local, spread, remote (default all)")
+	flags.StringVar(&placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)")
 	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")

@@ -231,13 +231,10 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	for _, s := range measured {
 		chosen[s.Name] = flags.Bool(s.Name, false, s.About)
 	}
-	for policy, about := range map[numa.Policy]string{
-		numa.Local:  "fill node 0's cores, then node 1's, … (default)",
-		numa.Spread: "deal workers round the NUMA nodes",
-		numa.Remote: "local, with every intermediate buffer on the node farthest from its writer",
-	} {
-		chosen[string(policy)] = flags.Bool(string(policy), false, about)
+	for _, policy := range numa.Policies {
+		chosen[string(policy)] = flags.Bool(string(policy), false, policy.About())
 	}
+	flags.Lookup(string(numa.Local)).Usage += " (default)"
 	flags.Lookup(setups.Ring.Name).Usage += " (default)"
 	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
@@ -275,7 +272,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	}
 	given := cpus != ""
 	chosen[string(numa.List)] = &given
-	policy, err := oneOf(chosen, string(numa.Local), string(numa.Local), string(numa.Spread), string(numa.Remote), string(numa.List))
+	policy, err := oneOf(chosen, string(numa.Local), append(policies(), string(numa.List))...)
 	if err != nil {
 		return nil, err
 	}
@@ -332,6 +329,17 @@ func oneOf(given map[string]*bool, otherwise string, names ...string) (string, e
 	return "", usagef("-%s cannot be used together: choose one", strings.Join(found, " and -"))
 }
 
+// policies are the names of the placements that need no list of CPUs.
+func policies() (names []string) {
+	for _, p := range numa.Policies {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+// policyNames are these in a sentence.
+func policyNames() string { return strings.Join(policies(), ", ") }
+
 func names(all []setups.Setup) (ns []string) {
 	for _, s := range all {
 		ns = append(ns, s.Name)
@@ -366,6 +374,9 @@ func (req *request) place(m *numa.Machine) (numa.Placement, error) {
 		p, err = m.PlaceOn(req.cpus, req.tau)
 	} else {
 		p, err = m.Place(req.policy, req.tau)
+	}
+	if req.setup.Name == setups.Ping.Name {
+		p = m.Couple(p)
 	}
 	if err != nil || !req.bind {
 		return p, err

@@ -134,7 +134,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&req.output, "o", "", "write to a `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
 	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share")
-	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: local, spread, remote, cpus")
+	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: "+policyNames()+", cpus")
 	flags.StringVar(&lists.caches, "cache", "", "`list` of where user data are: in, off")
 	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
 	flags.StringVar(&lists.taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16")

@@ -240,7 +240,7 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
 	flags.StringVar(&p.machine, "machine", "", "`name` of the machine in the output (default from the file)")
 	flags.StringVar(&p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)")
-	flags.StringVar((*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: local, spread, remote (default the file's first)")
+	flags.StringVar((*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)")
 	flags.BoolVar(&p.choice.OffCache, "off_cache", false, "user data in memory, not in cache")
 	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
 	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")

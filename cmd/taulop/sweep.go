@@ -133,7 +133,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.DurationVar(&req.Over, "over", 0, "spread the launches over this `time`, and measure nothing in between")
 	flags.IntVar(&req.Launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as the budget has time for, 6 to 30)")
 	flags.StringVar(&names, "setups", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default")
-	flags.StringVar(&placements, "placements", "", "`list` of placements: local, spread, remote (default those that differ here)")
+	flags.StringVar(&placements, "placements", "", "`list` of placements: "+policyNames()+" (default one for each level that differs here, see taulop topo)")
 	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.StringVar(&taus, "tau", "", "`list` of τ (default every one to 8, then a geometric series, to the number of cores)")
 	flags.StringVar(&sizes, "sizes", "", "`list` of message sizes in bytes, or with a unit (default the 30 customary ones, 1 B to 4 MB, with 8 and 16 MB)")

@@ -15,11 +15,12 @@ import (
 // A Bench is what the samplers of a launch share: the machine, and teams of workers
 // on it.
 type Bench struct {
-	Machine *numa.Machine
-	Huge    bool    // memory is to have huge pages, and otherwise none
-	teams   []*seat // used last comes last
-	room    int64   // bytes that all teams may keep mapped
-	told    []error
+	Machine  *numa.Machine
+	FirstCPU int     // that placements begin at, −1: the first that there is
+	Huge     bool    // memory is to have huge pages, and otherwise none
+	teams    []*seat // used last comes last
+	room     int64   // bytes that all teams may keep mapped
+	told     []error
 }
 
 // A seat is a team with what it keeps mapped.
@@ -32,7 +33,7 @@ type seat struct {
 // NewBench is for the whole of a process: nothing is collected any more while
 // teams exist, and every worker will have a processor.
 func NewBench(m *numa.Machine) *Bench {
-	b := &Bench{Machine: m, room: 1 << 30}
+	b := &Bench{Machine: m, FirstCPU: -1, room: 1 << 30}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
 		b.room = free / 4
 		debug.SetMemoryLimit(max(256<<20, free/4)) // a launch that makes more garbage than that collects it

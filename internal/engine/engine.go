@@ -49,7 +49,10 @@ type Experiment struct {
 	Over     time.Duration  // from Time on: launches begin spread over it, and in between nothing is measured
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
 	Session  int            // of the file, that the launches belong to
-	Probes   []int          // cells that are visited at the beginning, the middle and the end of a launch too
+	// FirstCPUs are those that launches take turns to begin placements at; none: at the
+	// first that there is.
+	FirstCPUs []int
+	Probes    []int // cells that are visited at the beginning, the middle and the end of a launch too
 	// Journal is where launches put what they find before the file has it; nil: in
 	// memory that outlives them.
 	Journal *os.File
@@ -75,6 +78,7 @@ type Order struct {
 	Requests map[string]any `json:"requests"`
 	Visits   []Visit        `json:"visits"`
 	Huge     bool           `json:"huge,omitempty"` // pages, as the file's provenance says
+	FirstCPU int            `json:"first_cpu"`      // that placements begin at, −1: the first that there is
 	Time     time.Duration  `json:"time_ns"`        // no visit begins later
 }
 
@@ -363,13 +367,15 @@ const (
 func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (done int, err error) {
 	launch := params.Launch{Session: r.Session, Began: time.Now().UTC().Format(time.RFC3339Nano)}
 	index := len(r.File.Launches)
+	first := r.firstCPU(index)
+	launch.First = max(first, 0)
 	r.File.Launches = append(r.File.Launches, launch)
 	if err := r.journal.begin(launch); err != nil {
 		return 0, fatal{err}
 	}
 	began := time.Now()
 	steal := provenance.StartSteal("/")
-	p, err := r.Start(Order{r.Requests, visits, r.File.Provenance.Huge(), slice}, r.journal.File)
+	p, err := r.Start(Order{r.Requests, visits, r.File.Provenance.Huge(), first, slice}, r.journal.File)
 	if err != nil {
 		return 0, fatal{err}
 	}
@@ -435,6 +441,16 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	return done, died
 }
 
+// firstCPU is the one that a launch's placements begin at. Every session has an order of
+// its own, which is the same whenever it is resumed.
+func (x *Experiment) firstCPU(launch int) int {
+	if len(x.FirstCPUs) == 0 {
+		return -1
+	}
+	order := rand.New(rand.NewPCG(uint64(x.Session), 0)).Perm(len(x.FirstCPUs))
+	return x.FirstCPUs[order[launch%len(order)]]
+}
+
 // cellsOf counts visits without those of probes.
 func cellsOf(visits []Visit) (n int) {
 	for _, v := range visits {
@@ -484,6 +500,9 @@ func (r *run) estimate() {
 			known = c.Time.Known()
 		}
 		r.File.Complete = r.File.Complete && known
+	}
+	if len(r.FirstCPUs) > 0 {
+		r.File.Relate()
 	}
 }
 

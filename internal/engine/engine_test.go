@@ -29,6 +29,8 @@ type simulated struct {
 	launches int
 	orders   []Order
 	huge     bool // pages that a launch was told of
+
+	firstCPUs []int // by launch, where its placements begin
 }
 
 func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
@@ -62,8 +64,8 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 				err = errors.New("signal: killed")
 			}
 		}()
-		return serve(ctx, as, journal, func(_ string, _ json.RawMessage, huge bool) (Sampler, error) {
-			m.huge = huge
+		return serve(ctx, as, journal, func(_ string, _ json.RawMessage, huge bool, first int) (Sampler, error) {
+			m.huge, m.firstCPUs = huge, append(m.firstCPUs, first)
 			return s, nil
 		})
 	}, cancel), nil
@@ -91,6 +93,32 @@ func experiment(n int, m *simulated) *Experiment {
 
 func newSimulated() *simulated {
 	return &simulated{rand: rand.New(rand.NewPCG(1, 2)), between: 0.02, cost: time.Millisecond}
+}
+
+// Launches take turns at the CPUs that placements begin at, in an order that a session
+// keeps when it is resumed, and the file says which it was.
+func TestFirstCPUs(t *testing.T) {
+	m := newSimulated()
+	x := experiment(2, m)
+	x.Launches, x.FirstCPUs = 7, []int{0, 8, 16}
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	count := make(map[int]int)
+	for i, first := range m.firstCPUs {
+		count[first]++
+		if x.File.Launches[i].First != first || i >= 3 && first != m.firstCPUs[i-3] {
+			t.Errorf("launch %d began at CPU %d, the file has %d: %v", i, first, x.File.Launches[i].First, m.firstCPUs)
+		}
+	}
+	if len(count) != 3 || count[0]+count[8]+count[16] != 7 {
+		t.Errorf("launches began at %v", count)
+	}
+	m.firstCPUs = nil
+	x.FirstCPUs = nil
+	if err := x.Run(context.Background()); err != nil || len(m.firstCPUs) > 0 && m.firstCPUs[0] != -1 {
+		t.Errorf("%v, %v", m.firstCPUs, err)
+	}
 }
 
 // Every launch visits every cell once, in another order, and hands on what earlier

@@ -29,14 +29,15 @@ type Sampler interface {
 type Reading struct{ NS, Spread float64 }
 
 // An Open makes the sampler of a survey from what its experiment said, on a bench with
-// huge pages or without.
-type Open func(survey string, request json.RawMessage, huge bool) (Sampler, error)
+// huge pages or without, whose placements begin at a CPU, −1: the first.
+type Open func(survey string, request json.RawMessage, huge bool, firstCPU int) (Sampler, error)
 
 // received is an Order as a launch reads it.
 type received struct {
 	Requests map[string]json.RawMessage `json:"requests"`
 	Visits   []Visit                    `json:"visits"`
 	Huge     bool                       `json:"huge"`
+	FirstCPU int                        `json:"first_cpu"`
 	Time     time.Duration              `json:"time_ns"`
 }
 
@@ -110,7 +111,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 		s := samplers[v.Survey]
 		if s == nil {
 			var err error
-			if s, err = open(v.Survey, o.Requests[v.Survey], o.Huge); err != nil {
+			if s, err = open(v.Survey, o.Requests[v.Survey], o.Huge, o.FirstCPU); err != nil {
 				return fail(err)
 			}
 			defer s.Close()

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -28,6 +30,7 @@ func WriteSweep(w io.Writer, f *params.File) {
 			view.WriteTables(w, overheads(f, policy, off))
 		}
 	}
+	view.WriteTables(w, starts(f))
 	for _, s := range survey.All() {
 		s.WriteText(w, f)
 	}
@@ -50,7 +53,7 @@ func writeTransfers(w io.Writer, f *params.File, all params.Plan) {
 		}
 		for _, policy := range f.Plan.Policies {
 			for _, off := range f.Plan.Caches {
-				t := transfers(f, at, setup, policy, off)
+				t := transferTable(f, at, setup, policy, off)
 				if len(all.MoreSegments) > 0 && setup != setups.Share.Name {
 					t.Title += fmt.Sprintf("; buffers of %d segments", f.Plan.Segments)
 				}
@@ -72,6 +75,53 @@ func WriteSurvey(w io.Writer, f *params.File, about []string, s *survey.Survey) 
 	WriteReach(w, f)
 }
 
+// starts is how L3 complexes or nodes differ that are alike by topology, no table where
+// launches did not take turns at them.
+func starts(f *params.File) []view.Table {
+	all := f.Starts()
+	if len(all) == 0 {
+		return nil
+	}
+	t := view.Table{
+		Title:   "L3 complexes and NUMA nodes that are alike by topology: times of launches that began at one, × those of all",
+		Columns: view.Numbers("first CPU", "launches"),
+	}
+	var policies []numa.Policy
+	at := make(map[int]map[numa.Policy]params.Start)
+	for _, s := range all {
+		if !slices.Contains(policies, s.Placement) {
+			policies = append(policies, s.Placement)
+			t.Columns = append(t.Columns, view.Numbers(string(s.Placement))...)
+		}
+		if at[s.CPU] == nil {
+			at[s.CPU] = make(map[numa.Policy]params.Start)
+		}
+		at[s.CPU][s.Placement] = s
+	}
+	for _, cpu := range slices.Sorted(maps.Keys(at)) {
+		launches := 0
+		var ratios []string
+		for _, policy := range policies {
+			s, measured := at[cpu][policy]
+			launches = max(launches, s.Ratio.N)
+			if !measured {
+				ratios = append(ratios, "")
+				continue
+			}
+			ratios = append(ratios, fmt.Sprintf("%.3f", s.Ratio.Center))
+		}
+		t.Add(cpu, launches, ratios)
+	}
+	for _, policy := range policies {
+		of := slices.DeleteFunc(slices.Clone(all), func(s params.Start) bool { return s.Placement != policy })
+		by := func(a, b params.Start) int { return cmp.Compare(a.Ratio.Center, b.Ratio.Center) }
+		if least, most := slices.MinFunc(of, by), slices.MaxFunc(of, by); least.Ratio.Center > 0 {
+			t.Note("%s: from CPU %d on transfers take %.1f %% longer than from CPU %d on", policy, most.CPU, 100*(most.Ratio.Center/least.Ratio.Center-1), least.CPU)
+		}
+	}
+	return []view.Table{t}
+}
+
 // overheads is o(m) of one placement and state of the cache, no table where it was not
 // measured by messages.
 func overheads(f *params.File, policy numa.Policy, off bool) []view.Table {
@@ -90,9 +140,9 @@ func overheads(f *params.File, policy numa.Policy, off bool) []view.Table {
 	return []view.Table{t}
 }
 
-// transfers is L(m,τ) of messages down and τ across: first the isolated transfer
+// transferTable is L(m,τ) of messages down and τ across: first the isolated transfer
 // between two workers, then the setup's. Of copies out of one buffer it is c(m,τ).
-func transfers(f *params.File, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) view.Table {
+func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) view.Table {
 	t := view.Table{
 		Title: fmt.Sprintf("L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole",
 			setup, policy, view.Cache(off), view.Bytes(f.Plan.SegmentBytes)),

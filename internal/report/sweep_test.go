@@ -30,12 +30,14 @@ func TestWriteSweep(t *testing.T) {
 		params.Cell{Key: params.Key{Kind: params.MessageCell, Placement: numa.Local, Tau: 1, Bytes: 8192, Variant: params.Segmented}, Time: at(1950)},
 		params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "0-1"}, Time: at(50)},
 		params.Cell{Key: params.Key{Kind: params.AccessCell, Placement: numa.Local, Tau: 1, Bytes: 4096, Variant: "read-int32-1"}, Time: at(2048)})
+	f.Launches = []params.Launch{{Relative: map[numa.Policy]float64{numa.Local: 0.98}}, {First: 8, Relative: map[numa.Policy]float64{numa.Local: 1.078}}}
 	var b bytes.Buffer
 	WriteSweep(&b, f)
 	for _, want := range []string{
 		"ring, placement local, off cache; segments of 8K, longer messages as a whole\nnothing is measured yet\n",
 		"  256K            9000\n", // and no A(τ) without L(m,1)
 		"    0  50\n",
+		"first CPU  launches  local\n          0         1  0.980\n          8         1  1.078\nlocal: from CPU 8 on transfers take 10.0 % longer than from CPU 0 on\n",
 		"1024 elements, in cache: ns an element",
 		"read       int32  2.00  2.00",
 		"L(m,τ) in ns, ring, placement local, in cache; segments of 8K",
@@ -47,7 +49,7 @@ func TestWriteSweep(t *testing.T) {
 		"↑ more than τ",
 		"o(m) in ns, placement local, in cache: what T(m), one message alone, takes beyond its transfers",
 		"   m  T(m)  o(m)  95 % interval of o\n  64   380   120  [106, 134]\n  8K  1950   -10  [-90, 70]\n",
-		"11 cells in 60 s, no launches; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
+		"11 cells in 60 s, 2 launches of one session; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)

@@ -11,8 +11,10 @@ import (
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // A Topology is a machine, and what would spoil a measurement on it.
@@ -21,8 +23,15 @@ type Topology struct {
 	Machine    *numa.Machine         `json:"machine"`
 	Provenance provenance.Provenance `json:"provenance"`
 	Warnings   []string              `json:"warnings"`
+	Levels     []Level               `json:"levels,omitempty"`
 	Placements []numa.Placement      `json:"placements,omitempty"`
 	freeBytes  int64
+}
+
+// A Level is one at which two CPUs that may be used can be.
+type Level struct {
+	numa.Level
+	Placement numa.Policy `json:"placement,omitempty"` // by which a sweep measures transfers there
 }
 
 // NewTopology describes a machine whose sys and proc are below root.
@@ -32,12 +41,30 @@ func NewTopology(m *numa.Machine, here provenance.Provenance, root string, warni
 		t.Warnings = append(t.Warnings, warning.Error())
 	}
 	t.freeBytes, _ = numa.FreeMemoryBytes(root) // 0 is shown as unknown
+	for _, l := range here.Levels {
+		t.Levels = append(t.Levels, Level{Level: l})
+	}
+	f := &params.File{Provenance: here, Plan: params.Plan{Policies: transfers.Policies(m)}}
+	for _, policy := range f.Plan.Policies {
+		if p, err := m.Place(policy, 2); err == nil {
+			f.Placements = append(f.Placements, p)
+		}
+	}
+	for _, c := range f.Channels() {
+		if c.Level >= 0 {
+			t.Levels[c.Level].Placement = c.Placement
+		}
+	}
 	return t
 }
 
-// Place shows where tau workers are under each placement, and nothing else.
+// Place shows where tau workers are under each placement that the machine has, and
+// nothing else.
 func (t *Topology) Place(tau int) error {
-	for _, policy := range []numa.Policy{numa.Local, numa.Spread, numa.Remote} {
+	for _, policy := range numa.Policies {
+		if !t.Machine.Has(policy) {
+			continue
+		}
 		p, err := t.Machine.Place(policy, tau)
 		if err != nil {
 			return err
@@ -66,6 +93,9 @@ func (t *Topology) WriteText(out io.Writer) {
 	}
 	if len(t.Machine.Nodes) > 1 {
 		writeTables(out, t.distances())
+	}
+	if len(t.Levels) > 0 {
+		writeTables(out, t.levels())
 	}
 	t.writeAllowed(out)
 	if len(t.Warnings) == 0 {
@@ -181,6 +211,23 @@ func (t *Topology) distances() view.Table {
 		distances.Add(fmt.Sprintf("from %d", from.ID), cells)
 	}
 	return distances
+}
+
+// levels has a line for each.
+func (t *Topology) levels() view.Table {
+	levels := view.Table{Columns: append(append(view.Words("two CPUs share"), view.Numbers("how many", "CPUs of one")...), view.Words("a sweep's placement there")...)}
+	for _, l := range t.Levels {
+		least, most := l.Groups[0].Len(), 0
+		for _, g := range l.Groups {
+			least, most = min(least, g.Len()), max(most, g.Len())
+		}
+		cpus := strconv.Itoa(most)
+		if least < most {
+			cpus = fmt.Sprintf("%d–%d", least, most)
+		}
+		levels.Add(l.Name, len(l.Groups), cpus, orDash(string(l.Placement)))
+	}
+	return levels
 }
 
 func (t *Topology) writeAllowed(out io.Writer) {

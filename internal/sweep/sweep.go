@@ -21,7 +21,8 @@ func DefaultTime(with []string, m *numa.Machine) time.Duration {
 
 // Experiment is a file's plan, to be measured in a session of it.
 func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experiment, error) {
-	x := &engine.Experiment{File: f, Session: session, Time: time.Duration(f.Plan.Budget * float64(time.Second))}
+	x := &engine.Experiment{File: f, Session: session, Time: time.Duration(f.Plan.Budget * float64(time.Second)),
+		FirstCPUs: transfers.FirstCPUs(f.Plan, m)}
 	if _, err := survey.Add(x, transfers.Survey, transfers.Request{Plan: f.Plan}, m); err != nil {
 		return nil, err
 	}

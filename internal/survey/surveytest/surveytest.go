@@ -40,7 +40,7 @@ func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request) *par
 		t.Fatal(err)
 	}
 	var benches []*engine.Bench
-	x.Start = engine.Within(func(name string, request json.RawMessage, huge bool) (engine.Sampler, error) {
+	x.Start = engine.Within(func(name string, request json.RawMessage, huge bool, firstCPU int) (engine.Sampler, error) {
 		if name != s.Name {
 			t.Errorf("the launch asks for %s", name)
 		}
@@ -49,7 +49,7 @@ func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request) *par
 			return nil, err
 		}
 		bench := engine.NewBench(m)
-		bench.Huge = huge
+		bench.Huge, bench.FirstCPU = huge, firstCPU
 		benches = append(benches, bench)
 		return r.Open(bench)
 	})

@@ -55,7 +55,7 @@ func cells(p *params.Plan) float64 {
 // Holds refuses to go on with a plan whose buffers this machine cannot hold: memory
 // that is not there does not fail, it gets the process killed.
 func Holds(p params.Plan, m *numa.Machine) error {
-	places, err := placements(p, m)
+	places, err := placements(p, m, -1)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	if err := Check(p); err != nil {
 		return err
 	}
-	places, err := placements(*p, m)
+	places, err := placements(*p, m, -1)
 	if err != nil {
 		return err
 	}
@@ -27,12 +27,11 @@ func Fit(f *params.File, m *numa.Machine) error {
 	if err != nil {
 		return err
 	}
-	largest := p.Sizes[len(p.Sizes)-1]
 	p.CacheBytes = m.LastLevelCacheBytes()
 	for _, place := range places {
 		fit := room(*p, place, m)
 		fit.FreeBytes = free
-		_, arena, err := fit.Rows([]int{(largest-1)/fit.SegmentBytes + 1})
+		arena, err := fits(fit, *p)
 		if err != nil {
 			return err
 		}
@@ -44,24 +43,55 @@ func Fit(f *params.File, m *numa.Machine) error {
 	return nil
 }
 
+// fits is the arena of each worker, in bytes, and an error of what does not fit.
+func fits(fit setups.Fit, p params.Plan) (arena int, err error) {
+	largest := p.Sizes[len(p.Sizes)-1]
+	_, arena, err = fit.Rows([]int{(largest-1)/fit.SegmentBytes + 1})
+	return arena, err
+}
+
+// FirstCPUs are those that launches may begin a plan's placements at: where L3 complexes
+// or nodes are alike by topology, the first CPU of each where memory has room for its
+// buffers. There are none where all launches begin at the same.
+func FirstCPUs(p params.Plan, m *numa.Machine) []int {
+	starts := m.Starts()
+	free, err := numa.FreeMemoryBytes("/")
+	if len(starts) < 2 || err != nil || slices.Contains(p.Policies, numa.List) {
+		return nil
+	}
+	starts = slices.DeleteFunc(starts, func(start int) bool {
+		places, err := placements(p, m, start)
+		return err != nil || slices.ContainsFunc(places, func(place numa.Placement) bool {
+			fit := room(p, place, m)
+			fit.FreeBytes = free
+			_, err := fits(fit, p)
+			return err != nil
+		})
+	})
+	if len(starts) < 2 {
+		return nil
+	}
+	return starts
+}
+
 // room says how a placement's buffers fit into the machine.
 func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
 	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: slices.Max(p.AllSegments()), SegmentBytes: slices.Max(p.AllSegmentBytes()),
 		CacheBytes: p.CacheBytes, Sharers: m.Sharers(place), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
 
-// place is a placement of a plan.
-func place(p params.Plan, m *numa.Machine, policy numa.Policy, tau int) (numa.Placement, error) {
+// place is a placement of a plan that begins at a CPU, −1: the first that there is.
+func place(p params.Plan, m *numa.Machine, start int, policy numa.Policy, tau int) (numa.Placement, error) {
 	if policy == numa.List {
 		return m.PlaceOn(p.CPUs, tau)
 	}
-	return m.Place(policy, tau)
+	return m.PlaceFrom(start, policy, tau)
 }
 
 // placements are those of the largest τ.
-func placements(p params.Plan, m *numa.Machine) (places []numa.Placement, err error) {
+func placements(p params.Plan, m *numa.Machine, start int) (places []numa.Placement, err error) {
 	for _, policy := range p.Policies {
-		at, err := place(p, m, policy, p.Taus[len(p.Taus)-1])
+		at, err := place(p, m, start, policy, p.Taus[len(p.Taus)-1])
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +126,7 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 	if pages := was.Pages(); was.BufferPages == "" && pages != "" && pages != params.SmallPages {
 		return fmt.Errorf("its buffers had pages of what size the kernel chose, which is not left to it any more: %w", ErrUnusable)
 	}
-	places, err := placements(f.Plan, m)
+	places, err := placements(f.Plan, m, -1)
 	if err != nil {
 		return err
 	}

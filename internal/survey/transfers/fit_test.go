@@ -21,7 +21,7 @@ func TestSameMachine(t *testing.T) {
 		f := &params.File{Provenance: here, Plan: params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1, 3}, Segments: 2, SegmentBytes: 64, Caches: []bool{false},
 			Policies: []numa.Policy{numa.Local, numa.Spread}}}
 		var err error
-		if f.Placements, err = placements(f.Plan, m); err != nil {
+		if f.Placements, err = placements(f.Plan, m, -1); err != nil {
 			t.Fatal(err)
 		}
 		change(f)

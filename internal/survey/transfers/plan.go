@@ -36,16 +36,41 @@ func Taus(n int) []int {
 	return append(taus, max(n, 1))
 }
 
-// Policies are the placements that make a difference on a machine: with one
-// node of memory and cores there is only one.
+// Policies are the placements that make a difference on a machine: local, one for each
+// level that none before is of, and remote where there are several nodes. Spread has its
+// name where it deals workers as another does.
 func Policies(m *numa.Machine) []numa.Policy {
-	if m.Count().Nodes > 1 {
-		return []numa.Policy{numa.Local, numa.Spread, numa.Remote}
+	cores := m.Count().Cores
+	levels := m.Levels(m.Allowed)
+	spread, _ := m.Place(numa.Spread, cores)
+	var all []numa.Policy
+	seen := make(map[int]bool)
+	for _, policy := range []numa.Policy{numa.Local, numa.L3, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages, numa.Spread, numa.Farthest} {
+		p, err := m.Place(policy, cores)
+		if err != nil && policy != numa.Local {
+			continue
+		}
+		if len(p.Workers) > 1 {
+			level := levels.Channel(p.Workers[0].ID, p.Workers[1].ID)
+			if seen[level] {
+				continue
+			}
+			seen[level] = true
+			if slices.Equal(p.Workers, spread.Workers) && policy != numa.Local {
+				policy = numa.Spread
+			}
+		} else if policy != numa.Local {
+			continue
+		}
+		all = append(all, policy)
 	}
-	return []numa.Policy{numa.Local}
+	if m.Count().Nodes > 1 {
+		all = append(all, numa.Remote)
+	}
+	return all
 }
 
-// keys lists every cell of a plan on a machine where that many CPUs may be used.
+// Keys lists every cell of a plan on a machine where that many CPUs may be used.
 func Keys(p params.Plan, cpus int) []params.Key {
 	var ks []params.Key
 	for _, policy := range p.Policies {

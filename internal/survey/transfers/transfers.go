@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
+	"github.com/taulop/taulop/setups"
 )
 
 // Survey is what every sweep measures.
@@ -103,9 +104,12 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		return engine.Reading{}, err
 	}
 	tau := workers(k, tr.Setup)
-	place, err := place(r.Plan, b.Machine, k.Placement, tau)
+	place, err := place(r.Plan, b.Machine, b.FirstCPU, k.Placement, tau)
 	if err != nil {
 		return engine.Reading{}, err
+	}
+	if k.Setup == setups.Ping.Name {
+		place = b.Machine.Couple(place)
 	}
 	if k.OffCache {
 		tr.ArenaBytes = max(room(r.Plan, place, b.Machine).WantedArena(), k.Bytes)

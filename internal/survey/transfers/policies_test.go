@@ -1,0 +1,107 @@
+package transfers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/numa/snapshot"
+	"github.com/taulop/taulop/params"
+)
+
+func policiesOf(m *numa.Machine) string {
+	return strings.Trim(fmt.Sprint(Policies(m)), "[]")
+}
+
+// One placement for each level that differs, however many nodes are alike.
+func TestPolicies(t *testing.T) {
+	for _, tt := range []struct {
+		shape [4]int // packages, nodes, complexes, cores
+		want  string
+	}{
+		{[4]int{1, 1, 1, 2}, "local"},
+		{[4]int{1, 1, 1, 1}, "local"},
+		{[4]int{2, 1, 1, 4}, "local spread remote"},
+		{[4]int{1, 4, 1, 4}, "local spread remote"},
+		{[4]int{1, 1, 8, 8}, "local across-l3"},
+		{[4]int{1, 1, 16, 4}, "local across-l3"},
+		{[4]int{2, 1, 8, 8}, "local across-l3 spread remote"},
+		{[4]int{2, 4, 2, 8}, "local across-l3 across-nodes across-packages remote"},
+		{[4]int{2, 4, 1, 8}, "local across-nodes across-packages remote"},
+	} {
+		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], 2)
+		if got := policiesOf(m); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.shape, got, tt.want)
+		}
+	}
+}
+
+// Every level of a machine that two cores can be at has a placement, but for those
+// between the nearest nodes and the farthest, and closer than a shared cache.
+func TestPoliciesOfSnapshots(t *testing.T) {
+	for _, name := range snapshot.Names(t) {
+		m, err := numa.Discover(snapshot.Unpack(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cores := m.CoreCPUs()
+		levels := m.Levels(m.Allowed)
+		there := make(map[int]bool)
+		for i, a := range cores {
+			for _, b := range cores[i+1:] {
+				there[levels.Channel(a, b)] = true
+			}
+		}
+		f := &params.File{Plan: params.Plan{Policies: Policies(m), Taus: []int{2}}}
+		f.Provenance.Levels = levels
+		if f.Placements, err = placements(f.Plan, m, -1); err != nil {
+			t.Fatal(err)
+		}
+		measured := make(map[int]bool)
+		for _, c := range f.Channels() {
+			if c.Level < 0 || measured[c.Level] {
+				t.Errorf("%s: %+v is of no level of its own", name, c)
+			}
+			measured[c.Level] = true
+		}
+		for level := range there {
+			if !measured[level] && !strings.HasPrefix(levels[level].Name, "nodes ") {
+				t.Errorf("%s: no placement of %v is of %q", name, f.Plan.Policies, levels[level].Name)
+			}
+		}
+		if last := len(levels) - 1; !measured[last] {
+			t.Errorf("%s: no placement of %v is of the farthest level, %q", name, f.Plan.Policies, levels[last].Name)
+		}
+		if len(f.Plan.Policies) > 6 || slices.Contains(f.Plan.Policies, numa.Remote) != (m.Count().Nodes > 1) {
+			t.Errorf("%s: %v", name, f.Plan.Policies)
+		}
+	}
+}
+
+// Eight nodes that are alike have the cells of one, and launches take turns at them;
+// those without room for the buffers are left out, and chosen CPUs leave no choice.
+func TestFirstCPUs(t *testing.T) {
+	m := numatest.EPYC(2, 4, 1, 2, 1)
+	p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64, 1 << 20}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,
+		Caches: []bool{false}, Policies: []numa.Policy{numa.Local, numa.AcrossNodes}, NoGamma: true}
+	if got := FirstCPUs(p, m); !slices.Equal(got, []int{0, 2, 4, 6, 8, 10, 12, 14}) {
+		t.Errorf("launches begin at %v", got)
+	}
+	m.Nodes[2].FreeBytes = 1 << 20 // node 1 has its neighbours' buffers there too
+	if got := FirstCPUs(p, m); !slices.Equal(got, []int{0, 6, 8, 10, 12, 14}) {
+		t.Errorf("with node 2 full launches begin at %v", got)
+	}
+	p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{3, 5}
+	if got := FirstCPUs(p, m); got != nil {
+		t.Errorf("CPUs are chosen, and launches begin at %v", got)
+	}
+	one, eight := numatest.EPYC(1, 2, 1, 2, 1), numatest.EPYC(1, 8, 1, 2, 1)
+	p.Policies = Policies(one)
+	few := len(Keys(p, 4))
+	if p.Policies = Policies(eight); len(Keys(p, 4)) != few {
+		t.Errorf("8 nodes have %d cells, 2 nodes %d", len(Keys(p, 4)), few)
+	}
+}

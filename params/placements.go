@@ -1,0 +1,121 @@
+package params
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// A Channel is a level of the machine with the placement whose transfers were measured
+// there.
+type Channel struct {
+	Level     int         // index of the provenance's Levels; −1: nobody knows
+	Name      string      // of the level, empty if unknown
+	Placement numa.Policy // of the plan
+}
+
+// Channels are the levels that placements of the plan measured, from the closest on, of
+// each level the first placement. Levels closer than the last-level cache count as that.
+// Placement remote is of none: its workers are where those of local are, and only their
+// buffers elsewhere.
+func (f *File) Channels() (all []Channel) {
+	for _, policy := range f.Plan.Policies {
+		c := f.ChannelOf(policy)
+		if policy != numa.Remote && !slices.ContainsFunc(all, func(o Channel) bool { return o.Level == c.Level }) {
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Channel) int { return a.Level - b.Level })
+	return all
+}
+
+// ChannelOf is the level of a placement: that of its first couple of workers, which are
+// at once the isolated transfers, the first of ping's couples and neighbours of a ring.
+func (f *File) ChannelOf(placement numa.Policy) Channel {
+	c := Channel{Level: -1, Placement: placement}
+	i := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement && len(p.Workers) > 1 })
+	if i < 0 {
+		return c
+	}
+	levels, w := f.Provenance.Levels, f.Placements[i].Workers
+	if c.Level = levels.Channel(w[0].ID, w[1].ID); c.Level >= 0 {
+		c.Name = levels[c.Level].Name
+	}
+	return c
+}
+
+// Between is the channel of messages between two CPUs: the one that was measured at
+// their level, else at the next level beyond, else at the farthest. It is none, with an
+// empty placement, where the file does not say what CPUs share.
+func (f *File) Between(a, b int) Channel {
+	level := f.Provenance.Levels.Channel(a, b)
+	if level < 0 {
+		return Channel{Level: -1}
+	}
+	all := slices.DeleteFunc(f.Channels(), func(c Channel) bool { return c.Level < 0 })
+	if len(all) == 0 {
+		return Channel{Level: -1}
+	}
+	if i := slices.IndexFunc(all, func(c Channel) bool { return c.Level >= level }); i >= 0 {
+		return all[i]
+	}
+	return all[len(all)-1]
+}
+
+// A Start is where launches began: how its times compare with those of others, which
+// are alike by topology.
+type Start struct {
+	CPU       int          // of the first worker
+	Placement numa.Policy  // of whose transfers
+	Ratio     fit.Estimate // median of Relative over the launches that began here
+}
+
+// Starts are those that launches of the file took turns at, by placement and CPU; none
+// if all began at one.
+func (f *File) Starts() (all []Start) {
+	if !slices.ContainsFunc(f.Launches, func(l Launch) bool { return l.First != f.Launches[0].First }) {
+		return nil
+	}
+	for _, policy := range f.Plan.Policies {
+		ratios := make(map[int][]float64)
+		for _, l := range f.Launches {
+			if v, measured := l.Relative[policy]; measured {
+				ratios[l.First] = append(ratios[l.First], v)
+			}
+		}
+		for _, cpu := range slices.Sorted(maps.Keys(ratios)) {
+			all = append(all, Start{cpu, policy, fit.Median(ratios[cpu])})
+		}
+	}
+	return all
+}
+
+// Relate works out each launch's Relative, if they took turns.
+func (f *File) Relate() {
+	type part struct {
+		launch int32
+		policy numa.Policy
+	}
+	ratios := make(map[part][]float64)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		for _, s := range c.Samples {
+			if c.Kind == TransferCell && c.Time.Center > 0 && s.Launch >= 0 {
+				at := part{s.Launch, c.Placement}
+				ratios[at] = append(ratios[at], s.NS/c.Time.Center)
+			}
+		}
+	}
+	for i := range f.Launches {
+		f.Launches[i].Relative = nil
+	}
+	for at, of := range ratios {
+		l := &f.Launches[at.launch]
+		if l.Relative == nil {
+			l.Relative = make(map[numa.Policy]float64)
+		}
+		l.Relative[at.policy] = round(fit.Median(of).Center, 4)
+	}
+}

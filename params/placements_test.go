@@ -1,0 +1,86 @@
+package params_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/params"
+)
+
+// Two packages of four nodes with two complexes of four cores each: every message has the
+// channel of the level that its CPUs are at, and where that was not measured the next
+// beyond, or the farthest.
+func TestChannels(t *testing.T) {
+	m := numatest.EPYC(2, 4, 2, 4, 1)
+	file := func(policies ...numa.Policy) *params.File {
+		f := &params.File{Plan: params.Plan{Policies: policies}}
+		f.Provenance.Levels = m.Levels(m.Allowed)
+		for _, policy := range policies {
+			p, err := m.Place(policy, 16)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Placements = append(f.Placements, p)
+		}
+		return f
+	}
+	for _, tt := range []struct {
+		policies []numa.Policy
+		channels string
+		between  string // CPUs 0 and 1, 4, 8, 32
+	}{
+		{[]numa.Policy{numa.Local, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages, numa.Remote},
+			"local: shared L3, across-l3: same node, across-nodes: same package, across-packages: nodes 32 apart", "local across-l3 across-nodes across-packages"},
+		{[]numa.Policy{numa.Local, numa.Spread}, "local: shared L3, spread: same package", "local spread spread spread"},
+		{[]numa.Policy{numa.Farthest, numa.L3}, "l3: shared L3, farthest: nodes 32 apart", "l3 farthest farthest farthest"},
+		{[]numa.Policy{numa.Local}, "local: shared L3", "local local local local"},
+	} {
+		f := file(tt.policies...)
+		var channels, between string
+		for i, c := range f.Channels() {
+			if i > 0 {
+				channels += ", "
+			}
+			channels += fmt.Sprintf("%s: %s", c.Placement, c.Name)
+		}
+		for i, cpu := range []int{1, 4, 8, 32} {
+			if i > 0 {
+				between += " "
+			}
+			between += string(f.Between(0, cpu).Placement)
+		}
+		if channels != tt.channels || between != tt.between {
+			t.Errorf("%v: channels %s, between %s", tt.policies, channels, between)
+		}
+	}
+	unknown := file(numa.Local)
+	unknown.Provenance.Levels = nil
+	if c := unknown.Between(0, 1); c.Level != -1 || c.Placement != "" {
+		t.Errorf("nobody knows what CPUs share, and it is %+v", c)
+	}
+}
+
+// Launches that began at CPU 8 took a tenth longer than those at CPU 0.
+func TestStarts(t *testing.T) {
+	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: []params.Launch{{}, {First: 8}, {}, {First: 8}}}
+	for bytes := range 5 {
+		ns := 100 * float64(bytes+1)
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Placement: numa.Local, Tau: 2, Bytes: bytes},
+			Time:    fit.Estimate{Center: ns},
+			Samples: []params.Sample{{NS: ns, Launch: 0}, {NS: 1.1 * ns, Launch: 1}, {NS: ns, Launch: 2}, {NS: 1.1 * ns, Launch: 3}}})
+	}
+	f.Relate()
+	got := f.Starts()
+	if len(got) != 2 || got[0].CPU != 0 || got[1].CPU != 8 || got[0].Ratio.N != 2 || fmt.Sprintf("%.3f %.3f", got[0].Ratio.Center, got[1].Ratio.Center) != "1.000 1.100" {
+		t.Errorf("%+v", got)
+	}
+	for i := range f.Launches {
+		f.Launches[i].First = 8
+	}
+	if got := f.Starts(); got != nil {
+		t.Errorf("all began at one CPU: %+v", got)
+	}
+}
