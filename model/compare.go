@@ -11,7 +11,7 @@ type Interval struct {
 	From, To     int     // bytes, both within
 	Cheapest     []int   // which, several where their costs began equal, within the margin
 	Advantage    float64 // at most, what the best of the others costs in multiples of them; 1 if there are none
-	Extrapolated bool    // somewhere, the cost of one of them
+	Extrapolated bool    // somewhere, the cost of any algorithm, cheapest or not
 	Unknown      bool    // some cost is, so that none is the cheapest
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
-	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/params"
 )
 
@@ -117,7 +116,7 @@ func importOverheads(out, errOut io.Writer, pings, native, output string, off bo
 	if err != nil {
 		return usagef("-overheads: %v", err)
 	}
-	if err := verify.TakeOverheads(f, results.Times, off); err != nil {
+	if err := mpibench.TakeOverheads(f, results.Times, off); err != nil {
 		return usagef("-overheads %s -params %s: %v", pings, native, err)
 	}
 	f.Warn(fmt.Errorf("o(m) is that of %s: predictions are of that library", filepath.Base(pings)))

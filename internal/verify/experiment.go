@@ -33,8 +33,8 @@ type Request struct {
 	P, M     []int
 	Caches   []bool // off cache
 	Time     time.Duration
-	// Tau are the τ that parameters may be of; nil is all, but on more than 4 cores those
-	// up to half of the largest P.
+	// Tau are the τ that parameters may be of; nil is all, but of collectives on more than
+	// four cores those up to half of the largest P. Of patterns none are held out.
 	Tau []int
 	// Params, if not nil, are what another session measured, and Source is what they are
 	// called: they stand beside what is swept now, or with NoSweep instead of it.

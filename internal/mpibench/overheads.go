@@ -1,4 +1,4 @@
-package verify
+package mpibench
 
 import (
 	"errors"
@@ -6,17 +6,18 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/params"
 )
 
-// TakeOverheads puts an MPI library's one-way messages in the place of a file's own, so
-// that its o(m) is the library's: half of a round trip beyond the transfers of the file's
-// first placement. It fails if no message is of a size that there are transfers of.
-func TakeOverheads(f *params.File, times []mpibench.Time, off bool) error {
+// TakeOverheads gives a file the o(m) of an MPI library: one-way messages, half of a round
+// trip each, of the file's first placement and the given state of the cache. They stand in
+// the place of all its own, of other placements and in and off cache too, for o(m) of two
+// makers is not to be mixed. It fails if no message is of a size that there are transfers
+// of.
+func TakeOverheads(f *params.File, times []Time, off bool) error {
 	samples, variant := make(map[int][]float64), ""
 	for _, t := range times {
-		if n := len(f.Plan.Sizes); t.Kind == mpibench.Message && n > 0 && t.Bytes > 0 && t.Bytes <= f.Plan.Sizes[n-1] {
+		if n := len(f.Plan.Sizes); t.Kind == Message && n > 0 && t.Bytes > 0 && t.Bytes <= f.Plan.Sizes[n-1] {
 			samples[t.Bytes], variant = append(samples[t.Bytes], 1e3*t.Microseconds), t.Benchmark
 		}
 	}
