@@ -110,6 +110,19 @@ func TestVerificationJSON(t *testing.T) {
 	}
 }
 
+// Lists with nothing in them are lists.
+func TestVerificationJSONHasNoNull(t *testing.T) {
+	var b strings.Builder
+	if err := (&Verification{}).WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []string{"tau", "held_out_tau", "models", "loggp", "rows", "means", "warnings"} {
+		if !strings.Contains(b.String(), `"`+list+`": []`) {
+			t.Errorf("%s is no empty list in\n%s", list, &b)
+		}
+	}
+}
+
 // A run that was stopped has times without predictions; charts leave them out.
 func TestUnpredicted(t *testing.T) {
 	v := verification()

@@ -564,7 +564,7 @@ func (e *Experiment) launches() (n Launches) {
 
 func (e *Experiment) setting() Setting {
 	s := Setting{Provenance: e.here, Parameters: e.Source, Tau: e.Tau, HeldOut: e.heldOut, Launches: e.launches(),
-		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Rounds: e.Launches()}
+		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Rounds: e.Rounds()}
 	if !e.NoSweep {
 		s.Session, s.Tau = e.Source, e.File.Plan.Taus
 		of := "collectives"

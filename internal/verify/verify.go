@@ -81,8 +81,8 @@ func (r Runs) of(c Case) fit.Estimate {
 	return fit.Median(nil)
 }
 
-// Launches is how many carried out every case, the fewest.
-func (r Runs) Launches() int {
+// Rounds is how many samples every case has, the fewest.
+func (r Runs) Rounds() int {
 	least := math.MaxInt
 	for _, c := range r.Cases {
 		least = min(least, r.of(c).N)
