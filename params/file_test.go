@@ -314,7 +314,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a fastest in no time", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0,0.6,7]]`).Replace(good), `the fastest in 0 of its time`},
 		{"a median before the fastest", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0.9,0.6,7]]`).Replace(good), `want shares that rise to 1`},
 		{"half of the workers", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0.9]]`).Replace(good), `f:12: "]]`},
-		{"more late than batches", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z","starts":{"batches":1,"late":2}}]`).Replace(good), `2 of 1 batches late`},
+		{"more late than batches", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z","begun":{"batches":1,"late":2}}]`).Replace(good), `2 of 1 batches late`},
 		{"a launch at no moment", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"now"}]`).Replace(good), `began is "now"`},
 		{"journal elsewhere", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "journal": "/etc/passwd"`).Replace(good), `the name of a file in the same directory`},
 		{"absurd n", with("101.5,6]", "101.5,6000000000]"), `6000000000 samples`},

@@ -31,7 +31,7 @@ type Launch struct {
 	Load    float64 `json:"load,omitempty"`  // average of the last minute when it began
 	Steal   float64 `json:"steal,omitempty"` // share of the CPUs' time that the hypervisor took
 	Died    bool    `json:"died,omitempty"`  // before it was done
-	Starts  Starts  `json:"starts,omitzero"`
+	Begun   Begun   `json:"begun,omitzero"`
 	// First is the CPU of placements' first worker where launches take turns at L3
 	// complexes or nodes that are alike by topology, see Starts; else 0.
 	First int `json:"first_cpu,omitempty"`
@@ -160,8 +160,8 @@ func (l *Launch) check() error {
 			return fmt.Errorf("relative: %g is no multiple of a time", v)
 		}
 	}
-	if s := l.Starts; s.Batches < 0 || s.Late < 0 || s.Late > s.Batches || s.Forced < 0 || s.Forced > s.Late {
-		return fmt.Errorf("starts: %d of %d batches late, %d of them counted", s.Late, s.Batches, s.Forced)
+	if s := l.Begun; s.Batches < 0 || s.Late < 0 || s.Late > s.Batches || s.Forced < 0 || s.Forced > s.Late {
+		return fmt.Errorf("begun: %d of %d batches late, %d of them counted", s.Late, s.Batches, s.Forced)
 	}
 	if len(l.Probe) > maxProbes {
 		return fmt.Errorf("%d readings of the probe; the most is %d", len(l.Probe), maxProbes)

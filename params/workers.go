@@ -52,28 +52,28 @@ func (f *File) Balance(kind Kind) *Balance {
 	return &Balance{fit.Median(fastest).Center, fit.Median(typical).Center}
 }
 
-// Starts are how many batches began together, and how many did not.
-type Starts struct {
+// Begun are how many batches began together, and how many did not.
+type Begun struct {
 	Batches int `json:"batches"`          // all that were timed
 	Late    int `json:"late,omitempty"`   // that a worker began late; others were measured in their place
 	Forced  int `json:"forced,omitempty"` // late ones that count, because none of their visit began together
 }
 
 // Add adds those of a visit.
-func (s *Starts) Add(o Starts) {
+func (s *Begun) Add(o Begun) {
 	s.Batches, s.Late, s.Forced = s.Batches+o.Batches, s.Late+o.Late, s.Forced+o.Forced
 }
 
-// Starts are those of all launches.
-func (f *File) Starts() (all Starts) {
+// Begun are those of all launches.
+func (f *File) Begun() (all Begun) {
 	for _, l := range f.Launches {
-		all.Add(l.Starts)
+		all.Add(l.Begun)
 	}
 	return all
 }
 
 // String says what became of batches that did not begin together, nothing where all did.
-func (s Starts) String() string {
+func (s Begun) String() string {
 	switch {
 	case s.Late == 0:
 		return ""
@@ -88,7 +88,7 @@ const oftenLate = 0.05
 
 // Unequal says where workers did not run alike: CPUs that are slow, and late beginnings.
 func (f *File) Unequal() (all []error) {
-	if s := f.Starts(); s.Forced > 0 || float64(s.Late) > oftenLate*float64(s.Batches) {
+	if s := f.Begun(); s.Forced > 0 || float64(s.Late) > oftenLate*float64(s.Batches) {
 		all = append(all, fmt.Errorf("%v: something else runs on the workers' CPUs, so stop it, or use fewer workers", s))
 	}
 	for _, s := range f.SlowCPUs() {

@@ -190,18 +190,18 @@ func (c *clock) times(each int) (ns []float64) {
 	return ns
 }
 
-// Starts are how many batches began together, and how many did not.
-type Starts struct {
+// Begun are how many batches began together, and how many did not.
+type Begun struct {
 	Batches int `json:"batches"` // all that were timed
 	Late    int `json:"late"`    // that a worker began late; others were measured in their place
 	Forced  int `json:"forced"`  // late ones that count, because none of the visit began together
 }
 
-func (c *clock) starts() (s Starts) {
+func (c *clock) begun() (s Begun) {
 	if c.solo {
 		return s
 	}
-	s = Starts{Batches: max(0, c.rounds/c.group-1), Late: len(c.late)}
+	s = Begun{Batches: max(0, c.rounds/c.group-1), Late: len(c.late)}
 	if rounds, forced := c.measured(); forced {
 		s.Forced = len(rounds)
 	}

@@ -43,22 +43,22 @@ func TestLateStarts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		hear []time.Duration // the warm-up first
-		want Starts
+		want Begun
 		ns   float64
 	}{
-		{"nobody", nil, Starts{Batches: 3}, 1000},
-		{"within the notice", slices.Repeat([]time.Duration{us}, 20), Starts{Batches: 3}, 1000},
-		{"a little", []time.Duration{0, 5 * us, 0, 5 * us}, Starts{Batches: 3}, 1000}, // 0.7 % of 500 µs, the notice being 1.4 µs and then longer
-		{"once", []time.Duration{0, 0, 100 * us}, Starts{Batches: 4, Late: 1}, 1000},
-		{"in the warm-up", []time.Duration{100 * us}, Starts{Batches: 3}, 1000},
-		{"always the same", slices.Repeat([]time.Duration{20 * us}, 20), Starts{Batches: 3}, 1000},                                       // which the warm-up has shown
-		{"always too late", slices.Repeat([]time.Duration{50 * us}, 20), Starts{Batches: 6, Late: 6, Forced: 6}, 1055.2},                 // the notice is 22.4 µs at the most
-		{"more and more", []time.Duration{0, 1e5, 4e5, 16e5, 64e5, 256e5, 1024e5, 0, 0}, Starts{Batches: 6, Late: 6, Forced: 6}, 8955.2}, // the median of lags, from 99 µs to 102 ms, over 500 messages
+		{"nobody", nil, Begun{Batches: 3}, 1000},
+		{"within the notice", slices.Repeat([]time.Duration{us}, 20), Begun{Batches: 3}, 1000},
+		{"a little", []time.Duration{0, 5 * us, 0, 5 * us}, Begun{Batches: 3}, 1000}, // 0.7 % of 500 µs, the notice being 1.4 µs and then longer
+		{"once", []time.Duration{0, 0, 100 * us}, Begun{Batches: 4, Late: 1}, 1000},
+		{"in the warm-up", []time.Duration{100 * us}, Begun{Batches: 3}, 1000},
+		{"always the same", slices.Repeat([]time.Duration{20 * us}, 20), Begun{Batches: 3}, 1000},                                       // which the warm-up has shown
+		{"always too late", slices.Repeat([]time.Duration{50 * us}, 20), Begun{Batches: 6, Late: 6, Forced: 6}, 1055.2},                 // the notice is 22.4 µs at the most
+		{"more and more", []time.Duration{0, 1e5, 4e5, 16e5, 64e5, 256e5, 1024e5, 0, 0}, Begun{Batches: 6, Late: 6, Forced: 6}, 8955.2}, // the median of lags, from 99 µs to 102 ms, over 500 messages
 	} {
 		s := &Simulation{Cost: costs(1000, 1000, 1000, 1000), Hear: hearing(tt.hear...)}
 		found, err := simulated(s, 5).Sample(context.Background(), Trial{Setup: Ring, Tau: 4}, 1000)
-		if err != nil || found.Starts != tt.want {
-			t.Errorf("%s: %+v, want %+v, %v", tt.name, found.Starts, tt.want, err)
+		if err != nil || found.Begun != tt.want {
+			t.Errorf("%s: %+v, want %+v, %v", tt.name, found.Begun, tt.want, err)
 		}
 		if math.Abs(found.NS-tt.ns) > 0.5 {
 			t.Errorf("%s: %g ns, want %g", tt.name, found.NS, tt.ns)
@@ -77,7 +77,7 @@ func TestTurnsAreNotLate(t *testing.T) {
 			t.Errorf("after %d rounds", b+1)
 		}
 	}
-	if s := c.starts(); s != (Starts{Batches: 3}) {
+	if s := c.begun(); s != (Begun{Batches: 3}) {
 		t.Errorf("%+v", s)
 	}
 }

@@ -33,7 +33,7 @@ type Batch struct {
 type Sample struct {
 	NS, Spread float64
 	Workers    Workers
-	Starts     Starts
+	Begun      Begun
 }
 
 // Sample takes a sample. The hint is what one took before, in ns: it says how often
@@ -55,7 +55,7 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 		return Sample{}, err
 	}
 	s := sampleOf(all)
-	s.Workers, s.Starts = t.last.alone(), t.last.starts()
+	s.Workers, s.Begun = t.last.alone(), t.last.begun()
 	return s, nil
 }
 

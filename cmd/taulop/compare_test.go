@@ -265,7 +265,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"compare " + a + " " + dir, "is a directory"},
 		{"compare " + a + " " + empty, "is empty"},
 		{"compare " + a + " " + gamma, "gamma.txt:2:"},
-		{"compare " + a + " " + newer, "version 3 of the format is newer than 2"},
+		{"compare " + a + " " + newer, "version 4 of the format is newer than 3"},
 		{"compare " + a + " " + dir + "/none", "is not there"},
 		{"compare " + a + " " + b, "no two machines have a setup, placement, cache and message size in common"}, // in cache, off cache
 		{"compare -m 3 " + a + " " + b, "in common"},

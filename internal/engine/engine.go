@@ -473,7 +473,7 @@ func (r *run) take(visits []Visit, done *int, launch int, e entry) {
 	v := visits[*done]
 	*done++
 	l := &r.File.Launches[launch]
-	l.Starts.Add(params.Starts(e.Starts))
+	l.Begun.Add(params.Begun(e.Begun))
 	if v.Probe {
 		l.Probe = append(l.Probe, params.ProbeReading{Key: v.Key, NS: e.NS, At: e.At})
 		return
@@ -556,7 +556,7 @@ type entry struct {
 	Spread  float64         `json:"spread,omitempty"`
 	At      float64         `json:"at_s,omitempty"`
 	Workers *setups.Workers `json:"workers,omitempty"`
-	Starts  setups.Starts   `json:"starts,omitzero"`
+	Begun   setups.Begun    `json:"begun,omitzero"`
 	Probe   bool            `json:"probe,omitempty"`
 	Warning string          `json:"warning,omitempty"`
 	Error   string          `json:"error,omitempty"`

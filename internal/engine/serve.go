@@ -124,7 +124,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 		case err != nil:
 			return fail(fmt.Errorf("%v: %w", v.Key, err))
 		}
-		e := entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: time.Since(began).Seconds(), Probe: v.Probe, Starts: reading.Starts}
+		e := entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: time.Since(began).Seconds(), Probe: v.Probe, Begun: reading.Begun}
 		if reading.Workers.Fastest > 0 {
 			e.Workers = &reading.Workers
 		}

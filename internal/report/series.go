@@ -39,7 +39,7 @@ type Series struct {
 	Within       *float64              `json:"spread_within_launches"`  // relative standard deviation of batches
 	Between      *float64              `json:"spread_between_launches"` // of launches
 	Workers      Balances              `json:"workers"`
-	Starts       params.Starts         `json:"starts"`
+	Begun        params.Begun          `json:"begun"`
 	Warnings     []string              `json:"warnings"`
 }
 
@@ -67,7 +67,7 @@ func (s *Series) Warn(ws ...error) {
 // Finish takes over a result, with remarks on what it means.
 func (s *Series) Finish(r series.Result, f *params.File) {
 	s.Rows, s.Results, s.Confidence = r.Rows, Results{Result: r}, fit.Confidence
-	s.Launches, s.Starts = len(f.Launches), f.Starts()
+	s.Launches, s.Begun = len(f.Launches), f.Begun()
 	s.Workers = Balances{f.Balance(params.TransferCell), f.Balance(params.CopyCell)}
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) {
@@ -204,7 +204,7 @@ func (s *Series) balance() string {
 		return ""
 	}
 	line := "Of the last worker's time the fastest and the median of the others took: " + strings.Join(parts, ", ") + "."
-	if late := s.Starts.String(); late != "" {
+	if late := s.Begun.String(); late != "" {
 		line += " " + capital(late) + "."
 	}
 	return line
