@@ -36,7 +36,7 @@ type File struct {
 // The version grows whenever a reader of the one before would misunderstand.
 const (
 	Format  = "taulop parameters"
-	Version = 2
+	Version = 3
 )
 
 // A Plan is what a sweep was asked for. A sweep goes on only under the same.

@@ -272,9 +272,9 @@ func TestReadRefuses(t *testing.T) {
 		{"other text", "MPI results\n", `f:1: invalid character 'M' at start of value, at "MPI results"`},
 		{"other JSON", `{"setup": "ring"}`, `f:1: this is no parameter file: it has no "format" and "version"`},
 		{"other format", with("taulop parameters", "recipes"), `f:3: format is "recipes", want "taulop parameters"`},
-		{"newer version", with(`"version": 1`, `"version": 3`), "f:3: version 3 of the format is newer than 2, the newest that this taulop reads; use a newer taulop"},
+		{"newer version", with(`"version": 1`, `"version": 4`), "f:3: version 4 of the format is newer than 3, the newest that this taulop reads; use a newer taulop"},
 		{"newer version with new fields", strings.Replace(with(`"version": 1`, `"version": 7`), `"k":1`, `"j":1`, 1), "f:3: version 7"},
-		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 3}`, "f:1: version 3"},
+		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 4}`, "f:1: version 4"},
 		{"version 0", with(`"version": 1`, `"version": 0`), "f:3: version is 0"},
 		{"version in words", with(`"version": 1`, `"version": "1"`), "f:3: version: string where a value like int belongs"},
 		{"no version", with(`"version": 1,`, ``), `f:1: this is no parameter file`},
@@ -310,6 +310,11 @@ func TestReadRefuses(t *testing.T) {
 		{"more sessions than launches", with(`[100,99,101.5,6]`, `[100,99,101.5,6,7]`), `6 samples of 7 sessions`},
 		{"launches in version 1", with(`"warnings": [],`, `"warnings": [], "launches": [],`), `there is no field "launches"`},
 		{"samples of no launch", strings.NewReplacer(`"version": 1`, `"version": 2`, `"samples_ns":[1.2e2]`, `"samples":[[0,120,0,0]]`).Replace(good), `a sample is of launch 0 and the file has 0`},
+		{"workers of no CPU", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0.5,0.6,70000]]`).Replace(good), `the last on CPU 70000`},
+		{"a fastest in no time", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0,0.6,7]]`).Replace(good), `the fastest in 0 of its time`},
+		{"a median before the fastest", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0.9,0.6,7]]`).Replace(good), `want shares that rise to 1`},
+		{"half of the workers", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0.9]]`).Replace(good), `f:12: "]]`},
+		{"more late than batches", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z","begun":{"batches":1,"late":2}}]`).Replace(good), `2 of 1 batches late`},
 		{"a launch at no moment", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"now"}]`).Replace(good), `began is "now"`},
 		{"journal elsewhere", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "journal": "/etc/passwd"`).Replace(good), `the name of a file in the same directory`},
 		{"absurd n", with("101.5,6]", "101.5,6000000000]"), `6000000000 samples`},
@@ -553,6 +558,7 @@ func FuzzRead(f *testing.F) {
 	few := machine(2, numa.Local)
 	few.Cells = append(few.Cells[:2:2], few.Cells[len(few.Cells)-1])
 	few.Plan.Sizes = few.Plan.Sizes[:2]
+	few.Cells[1].Samples[0].Workers = Workers{Fastest: 0.5, Typical: 0.75, Last: 3}
 	f.Add(written(f, few))
 	for path, data := range published(f, "SHM.txt", "TCP.txt") {
 		f.Add(written(f, FromText(first(f, path, data), nil)))

@@ -329,7 +329,8 @@ func (d *decoder) estimate() fit.Estimate {
 // unlaunched reads ns.
 func (d *decoder) unlaunched() Sample { return Sample{NS: d.float(), Launch: Unlaunched} }
 
-// sample reads [launch, ns, at, spread].
+// sample reads [launch, ns, at, spread], of several workers [launch, ns, at, spread,
+// fastest, typical, last].
 func (d *decoder) sample() (s Sample) {
 	d.bracket('[')
 	launch := d.int()
@@ -337,6 +338,14 @@ func (d *decoder) sample() (s Sample) {
 		d.fail(d.pos(), "launch %d; the most is %d", launch, maxLaunches)
 	}
 	s = Sample{Launch: int32(launch), NS: d.float(), At: float32(d.float()), Spread: float32(d.float())}
+	if d.is('0') {
+		s.Fastest, s.Typical = float32(d.float()), float32(d.float())
+		last := d.int()
+		if last < 0 || last > maxCPUs || s.Fastest == 0 {
+			d.fail(d.pos(), "of several workers the last on CPU %d, the fastest in %g of its time; want a CPU up to %d and a share above 0", last, s.Fastest, maxCPUs)
+		}
+		s.Last = int32(last)
+	}
 	d.bracket(']')
 	return s
 }

@@ -16,6 +16,7 @@ type Sample struct {
 	Launch int32   // index of the file's launches; Unlaunched where nobody knows
 	At     float32 // s since the launch began
 	Spread float32 // relative standard deviation of the visit's batches
+	Workers
 }
 
 // Unlaunched samples are of files of version 1, which do not say in which process
@@ -30,6 +31,7 @@ type Launch struct {
 	Load    float64 `json:"load,omitempty"`  // average of the last minute when it began
 	Steal   float64 `json:"steal,omitempty"` // share of the CPUs' time that the hypervisor took
 	Died    bool    `json:"died,omitempty"`  // before it was done
+	Begun   Begun   `json:"begun,omitzero"`
 	// First is the CPU of placements' first worker where launches take turns at L3
 	// complexes or nodes that are alike by topology, see Starts; else 0.
 	First int `json:"first_cpu,omitempty"`
@@ -122,7 +124,7 @@ func (s Sample) check() error {
 	if s.Launch < Unlaunched || !(s.At >= 0 && s.At <= longest) || !(s.Spread >= 0 && s.Spread <= maxNs) {
 		return fmt.Errorf("launch %d, %g s after its beginning, spread %g: want a launch of the file and no number below 0", s.Launch, s.At, s.Spread)
 	}
-	return nil
+	return s.Workers.check()
 }
 
 // checkLaunches refuses samples of launches that the file does not have.
@@ -157,6 +159,9 @@ func (l *Launch) check() error {
 		if !(v >= 0 && v <= maxNs) {
 			return fmt.Errorf("relative: %g is no multiple of a time", v)
 		}
+	}
+	if s := l.Begun; s.Batches < 0 || s.Late < 0 || s.Late > s.Batches || s.Forced < 0 || s.Forced > s.Late {
+		return fmt.Errorf("begun: %d of %d batches late, %d of them counted", s.Late, s.Batches, s.Forced)
 	}
 	if len(l.Probe) > maxProbes {
 		return fmt.Errorf("%d readings of the probe; the most is %d", len(l.Probe), maxProbes)

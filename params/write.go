@@ -175,7 +175,13 @@ func (c *Cell) append(b []byte) []byte {
 		b = append(strconv.AppendInt(b, int64(s.Launch), 10), ',')
 		b = append(appendNumber(b, s.NS, 5), ',')
 		b = append(appendNumber(b, float64(s.At), 5), ',')
-		b = append(appendNumber(b, float64(s.Spread), 2), ']')
+		b = appendNumber(b, float64(s.Spread), 2)
+		if w := s.Workers; w.Fastest > 0 {
+			b = append(appendNumber(append(b, ','), float64(w.Fastest), 3), ',')
+			b = append(appendNumber(b, float64(w.Typical), 3), ',')
+			b = strconv.AppendInt(b, int64(w.Last), 10)
+		}
+		b = append(b, ']')
 	}
 	if len(c.Samples) > 0 {
 		b = append(b, ']')

@@ -35,7 +35,7 @@ type Room struct {
 }
 
 // CopyBetween runs the copies and returns the time of one in each batch, in ns,
-// from the release of the workers to the finish of the last one. It fails if what
+// from the moment at which all workers were to begin to the finish of the last one. It fails if what
 // arrived is not what was to be copied.
 func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 	if b.Tau < 1 || b.Tau > t.Tau() {
@@ -44,7 +44,7 @@ func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 	t.copied++
 	run := &between{Between: b, patterns: t.patterns}
 	defer run.unmap()
-	if err := run.enlist(t, b.Tau, b.Batches+1, 0); err != nil {
+	if err := run.enlist(t, b.Tau, b.Batches, 1); err != nil {
 		return nil, err
 	}
 	for w := range b.Tau {
@@ -124,12 +124,12 @@ func (b *between) measure(w *worker) error {
 	stride := unitsOf(b.Bytes) * unitBytes
 	from.next, to.next = from.begin(stride), to.begin(stride)
 	ends.first = [2]int{from.next, to.next}
-	for i := range b.Batches + 1 {
+	for i := 0; ; i++ {
 		n := b.Copies
 		if i == 0 {
 			n = b.warm(from, to, stride)
 		}
-		if err := b.start(w, i); err != nil {
+		if on, err := b.start(w, i); err != nil || !on {
 			return err
 		}
 		if b.Layout != nil {
@@ -140,7 +140,6 @@ func (b *between) measure(w *worker) error {
 		b.finish(w, i)
 		ends.copies += n
 	}
-	return nil
 }
 
 func (b *between) verify(w *worker) error {

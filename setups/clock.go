@@ -2,71 +2,242 @@ package setups
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/taulop/taulop/shm"
 )
 
-// A clock has workers begin each batch together, and notes when that was; the
-// workers note when each of them began and finished. Batch 0 warms up.
+// A clock has workers begin each round together, at a moment that is told to all of
+// them a little ahead, and notes when each of them began and finished. Some rounds make
+// a group, the last of which is a batch; the first group warms up. A batch that a worker
+// began late is measured again.
 type clock struct {
 	workers []*worker
 	barrier *shm.Barrier
 	epoch   time.Time
-	started []time.Duration // batches since the epoch: the moment told to all workers
-	// notice is from the barrier's release to that moment. A barrier alone lets the
-	// one who opens it go first, and a short batch is over before the others know.
-	// If it is 0 the moment is the release.
+	group   int             // rounds of a group
+	batches int             // that are wanted
+	spare   int             // that may be measured besides
+	started []time.Duration // by round, since the epoch: the moment that was told
+	rounds  int             // begun so far
+	late    []int           // rounds of batches that did not begin together
+	byTurns bool            // workers share CPUs, and nobody is late
+	solo    bool            // one worker begins by itself
+	// notice is from the barrier's release to the moment. A barrier alone lets the one
+	// who opens it go first, and those go last who hear of it last.
 	notice time.Duration
-	moment atomic.Int64
-	load   *load // what others inject; nil: nothing
+	moment atomic.Int64 // of the next round; noMoment if there is none
+	load   *load        // what others inject; nil: nothing
 }
 
-// start waits until all workers are ready for batch b and its moment has come.
-func (c *clock) start(w *worker, b int) error {
+const (
+	noMoment = -1
+	// lateShare of a batch is how much later than the moment a worker may begin it.
+	lateShare = 0.01
+	// mostNotice bounds what a worker that lost its CPU makes of the notice, as a multiple
+	// of what it was at first: there may be thousands of rounds.
+	mostNotice = 16
+)
+
+// readingClock is what it takes to read the clock: nobody is late who is by four of it.
+var readingClock = sync.OnceValue(func() time.Duration {
+	least := time.Hour
+	for range 16 {
+		const times = 16
+		begin := time.Now()
+		for range times - 1 {
+			time.Since(begin)
+		}
+		least = min(least, time.Since(begin)/times)
+	}
+	return least
+})
+
+// leastNotice is enough for so many workers to hear of it, unless something is in their way.
+func leastNotice(workers int) time.Duration {
+	return time.Microsecond + time.Duration(workers)*100*time.Nanosecond
+}
+
+// set makes a new clock fit for so many batches.
+func (c *clock) set(workers []*worker, batches, group int) {
+	c.workers, c.batches, c.spare, c.group, c.epoch = workers, batches, 3+batches/10, group, time.Now()
+	c.notice = leastNotice(len(workers))
+	rounds := group * (1 + c.batches + c.spare)
+	c.started = make([]time.Duration, rounds)
+	for _, w := range workers {
+		w.met = 0
+		if cap(w.start) < rounds {
+			const apart = 16 // of what two workers write: two cache lines
+			w.start = make([]time.Duration, rounds, rounds+apart)
+			w.finish = make([]time.Duration, rounds, rounds+apart)
+		}
+		w.start, w.finish = w.start[:rounds], w.finish[:rounds]
+		clear(w.start)
+		clear(w.finish)
+	}
+}
+
+// start waits until all workers are ready for round b and its moment has come. It is
+// false if there is no such round.
+func (c *clock) start(w *worker, b int) (on bool, err error) {
 	var at time.Duration
 	w.met++
 	if w.id > 0 {
 		if !c.barrier.Meet(w.id, w.met, w.wait) {
-			return c.missing(w)
+			return false, c.missing(w)
 		}
-		if c.notice > 0 {
-			at = time.Duration(c.moment.Load())
-		}
+		at = time.Duration(c.moment.Load())
 	} else {
 		if !c.barrier.Gather(w.met, w.wait) {
-			return c.missing(w)
+			return false, c.missing(w)
 		}
-		c.load.mark(2 * b)
-		at = time.Since(c.epoch) + c.notice
-		c.started[b] = at
-		if c.notice > 0 {
-			c.moment.Store(int64(at))
+		at = noMoment
+		if c.goesOn(b) {
+			c.load.mark(2 * b)
+			at = time.Since(c.epoch) + c.notice
+			c.begin(b, at)
 		}
+		c.moment.Store(int64(at))
 		c.barrier.Release(w.met)
+	}
+	if at == noMoment {
+		return false, nil
 	}
 	now := time.Since(c.epoch)
 	for now < at {
 		now = time.Since(c.epoch)
 	}
 	w.start[b] = now
-	return nil
+	return true, nil
 }
 
-// startAlone begins batch b when one worker does, which the others wait for.
+// startAlone begins round b when one worker does, which the others wait for.
 func (c *clock) startAlone(w *worker, b int) {
 	c.load.mark(2 * b)
 	now := time.Since(c.epoch)
-	c.started[b], w.start[b] = now, now
+	c.solo = true
+	c.begin(b, now)
+	w.start[b] = now
 }
 
-// finish notes that a worker is done with batch b.
+func (c *clock) begin(b int, at time.Duration) { c.started[b], c.rounds = at, b+1 }
+
+// finish notes that a worker is done with round b.
 func (c *clock) finish(w *worker, b int) {
 	w.finish[b] = time.Since(c.epoch)
 	if w.id == 0 {
 		c.load.mark(2*b + 1)
 	}
+}
+
+// goesOn tells whether there is a round b, now that all before are over. The longer the
+// last one's workers took to begin, the longer is the notice of the next.
+func (c *clock) goesOn(b int) bool {
+	if b%c.group != 0 || b == 0 {
+		return true
+	}
+	if lag := c.lag(b - 1); lag > 4*readingClock() {
+		c.notice = min(max(2*c.notice, c.notice+lag), mostNotice*leastNotice(len(c.workers)))
+		if b > c.group && !c.byTurns && float64(lag) > lateShare*c.took(b-1) {
+			c.late = append(c.late, b-1)
+		}
+	}
+	over := b/c.group - 1
+	return over-len(c.late) < c.batches && over < c.batches+c.spare
+}
+
+// lag is how long after the moment of a round its last worker began.
+func (c *clock) lag(b int) (most time.Duration) {
+	for _, w := range c.workers {
+		most = max(most, w.start[b]-c.started[b])
+	}
+	return most
+}
+
+// measured are the rounds of the batches that began together; where none did, of all,
+// which forced says.
+func (c *clock) measured() (rounds []int, forced bool) {
+	var all []int
+	for b := 2*c.group - 1; b < c.rounds; b += c.group {
+		if all = append(all, b); !slices.Contains(c.late, b) {
+			rounds = append(rounds, b)
+		}
+	}
+	if len(rounds) == 0 {
+		return all, len(all) > 0
+	}
+	return rounds, false
+}
+
+// took is the time of a round in ns, from its moment to the last finish.
+func (c *clock) took(b int) float64 {
+	var last time.Duration
+	for _, w := range c.workers {
+		last = max(last, w.finish[b])
+	}
+	return float64(last - c.started[b])
+}
+
+// times are those of the batches, over what there was in each.
+func (c *clock) times(each int) (ns []float64) {
+	rounds, _ := c.measured()
+	for _, b := range rounds {
+		ns = append(ns, c.took(b)/float64(each))
+	}
+	return ns
+}
+
+// Begun are how many batches began together, and how many did not.
+type Begun struct {
+	Batches int `json:"batches"` // all that were timed
+	Late    int `json:"late"`    // that a worker began late; others were measured in their place
+	Forced  int `json:"forced"`  // late ones that count, because none of the visit began together
+}
+
+func (c *clock) begun() (s Begun) {
+	if c.solo {
+		return s
+	}
+	s = Begun{Batches: max(0, c.rounds/c.group-1), Late: len(c.late)}
+	if rounds, forced := c.measured(); forced {
+		s.Forced = len(rounds)
+	}
+	return s
+}
+
+// Workers are the times of a visit's workers by themselves, each the median of its
+// batches, over that of the one who took longest. Where all are slow, all are near 1.
+type Workers struct {
+	Fastest float64 `json:"fastest"` // 0: nobody knows, or there was one worker
+	Typical float64 `json:"typical"` // the median of all but the last
+	Last    int     `json:"last"`    // CPU of the one who took longest
+}
+
+// alone are what the workers took by themselves.
+func (c *clock) alone() (of Workers) {
+	rounds, _ := c.measured()
+	if c.solo || len(c.workers) < 2 || len(rounds) == 0 {
+		return of
+	}
+	took, last := make([]float64, len(c.workers)), 0
+	for i, w := range c.workers {
+		ns := make([]float64, len(rounds))
+		for j, b := range rounds {
+			ns[j] = float64(w.finish[b] - c.started[b])
+		}
+		if took[i] = median(ns); took[i] > took[last] {
+			last = i
+		}
+	}
+	slowest := took[last]
+	if !(slowest > 0) {
+		return of
+	}
+	others := slices.Delete(took, last, last+1)
+	return Workers{slices.Min(others) / slowest, median(others) / slowest, c.workers[last].cpu}
 }
 
 // meet waits for all workers.
@@ -93,21 +264,4 @@ func (c *clock) missing(w *worker) error {
 		}
 	}
 	return gaveUp{"the barrier to open"}
-}
-
-// took is the time of a batch in ns, from its moment to the last finish.
-func (c *clock) took(b int) float64 {
-	var last time.Duration
-	for _, w := range c.workers {
-		last = max(last, w.finish[b])
-	}
-	return float64(last - c.started[b])
-}
-
-// times are those of the batches but the first, over what there was in each.
-func (c *clock) times(each int) (ns []float64) {
-	for b := 1; b < len(c.started); b++ {
-		ns = append(ns, c.took(b)/float64(each))
-	}
-	return ns
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/reduce"
@@ -41,17 +40,17 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
-	nothing := make([]float64, c.Runs)
-	for i := range nothing {
-		nothing[i] = run.took(2*i + 2)
+	rounds, _ := run.measured()
+	var nothing, times []float64
+	for _, r := range rounds {
+		nothing = append(nothing, run.took(r-1))
 	}
 	clock := median(nothing)
 	if t.placement.Oversubscribed { // then it is the scheduler's
 		clock = 0
 	}
-	times := make([]float64, c.Runs)
-	for i := range times {
-		times[i] = max(0, run.took(2*i+3)-clock)
+	for _, r := range rounds {
+		times = append(times, max(0, run.took(r)-clock))
 	}
 	return times, nil
 }
@@ -118,9 +117,7 @@ func (t *Team) arenaBytes(bytes int) int {
 
 func (t *Team) lay(c Collective) (*performance, error) {
 	run := &performance{Collective: c, patterns: t.patterns}
-	// Long enough for everybody to hear of it.
-	notice := time.Microsecond + time.Duration(t.Tau())*100*time.Nanosecond
-	if err := run.enlist(t, t.Tau(), 2*c.Runs+2, notice); err != nil {
+	if err := run.enlist(t, t.Tau(), c.Runs, 2); err != nil {
 		return run, err
 	}
 	for range t.workers {
@@ -174,7 +171,7 @@ func (p *performance) place(t *Team) error {
 	for side, n := range stride {
 		if places[side] > 0 {
 			first[side] = (t.next[side] + n - 1) / n % places[side]
-			t.next[side] = (first[side] + p.Runs + 1) % places[side] * n
+			t.next[side] = (first[side] + len(p.started)/2) % places[side] * n
 		}
 	}
 	for id, r := range p.ranks {
@@ -263,8 +260,8 @@ func (p *performance) program(t *Team) error {
 // measure is one rank's part: carry the steps out.
 func (p *performance) measure(w *worker) error {
 	me := p.ranks[w.id]
-	for round := range p.started {
-		if err := p.start(w, round); err != nil {
+	for round := 0; ; round++ {
+		if on, err := p.start(w, round); err != nil || !on {
 			return err
 		}
 		if round%2 == 1 {
@@ -279,7 +276,6 @@ func (p *performance) measure(w *worker) error {
 		me.done.Store(int64(round))
 		p.finish(w, round)
 	}
-	return nil
 }
 
 func (p *performance) verify(w *worker) error { return p.checkRuns(w.id) }
@@ -287,7 +283,8 @@ func (p *performance) verify(w *worker) error { return p.checkRuns(w.id) }
 // checkRuns checks a rank's runs. Those that came by the same place left it to the
 // last of them.
 func (p *performance) checkRuns(id int) error {
-	for run := max(0, p.Runs+1-p.ranks[id].buffers[collective.Recv].places); run <= p.Runs; run++ {
+	runs := p.rounds / 2
+	for run := max(0, runs-p.ranks[id].buffers[collective.Recv].places); run < runs; run++ {
 		if err := p.check(id, run); err != nil {
 			return err
 		}

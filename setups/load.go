@@ -48,7 +48,7 @@ func (l Loaded) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 	if err != nil || t.load == nil {
 		return all, err
 	}
-	t.injected = t.load.rates()
+	t.injected = t.load.rates(t.last.measured())
 	return all, nil
 }
 
@@ -62,7 +62,7 @@ type load struct {
 	epoch  time.Time
 	arenas []*region
 	counts []count // by injector
-	marks  []mark  // two a batch: before it began, after it was finished
+	marks  []mark  // two a round: before it began, after it was finished
 	ready  atomic.Int32
 	failed atomic.Bool
 	over   atomic.Bool
@@ -81,8 +81,8 @@ type mark struct {
 }
 
 // enlist has the workers of a team from the n-th on inject.
-func (l *load) enlist(m *measurement, n, batches int) error {
-	l.epoch, l.marks, l.counts = m.epoch, make([]mark, 2*batches), make([]count, m.team.Tau()-n)
+func (l *load) enlist(m *measurement, n, rounds int) error {
+	l.epoch, l.marks, l.counts = m.epoch, make([]mark, 2*rounds), make([]count, m.team.Tau()-n)
 	for i := range l.counts {
 		r, err := m.region(key{of: arenaOfLoad, worker: n + i}, l.ArenaBytes, kept, layLines)
 		if err != nil {
@@ -212,9 +212,9 @@ func (l *load) mark(i int) {
 	l.marks[i] = mark{time.Since(l.epoch), sum}
 }
 
-// rates are what a line took in each batch but the first, in ns.
-func (l *load) rates() (ns []float64) {
-	for b := 1; 2*b < len(l.marks); b++ {
+// rates are what a line took in each of these batches, in ns.
+func (l *load) rates(batches []int, _ bool) (ns []float64) {
+	for _, b := range batches {
 		from, to := l.marks[2*b], l.marks[2*b+1]
 		ns = append(ns, float64(to.at-from.at)/float64(max(1, to.lines-from.lines)))
 	}

@@ -2,7 +2,6 @@ package setups
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/taulop/taulop/shm"
 )
@@ -25,25 +24,19 @@ type measurement struct {
 
 func (m *measurement) common() *measurement { return m }
 
-// enlist begins a measurement of n workers. Rounds of the barrier are counted, so it
-// is always fresh.
-func (m *measurement) enlist(t *Team, n, batches int, notice time.Duration) error {
+// enlist begins a measurement of n workers, in batches of groups of rounds. Rounds of the
+// barrier are counted, so it is always fresh.
+func (m *measurement) enlist(t *Team, n, batches, group int) error {
 	m.team = t
 	t.memory.huge = t.Huge
 	r, err := t.memory.region(key{of: meeting}, shm.BarrierBytes(n), fresh, nil)
 	if err != nil {
 		return err
 	}
-	m.clock = clock{workers: t.workers[:n], barrier: shm.NewBarrier(r.mem, n), epoch: time.Now(),
-		started: make([]time.Duration, batches), notice: notice}
-	for _, w := range m.workers {
-		const apart = 16 // of what two workers write: two cache lines
-		w.met = 0
-		w.start = make([]time.Duration, batches, batches+apart)
-		w.finish = make([]time.Duration, batches, batches+apart)
-	}
+	m.set(t.workers[:n], batches, group)
+	m.barrier, m.byTurns = shm.NewBarrier(r.mem, n), t.placement.Oversubscribed
 	if m.load = t.load; m.load != nil {
-		return m.load.enlist(m, n, batches)
+		return m.load.enlist(m, n, len(m.started))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (t *Team) Passes(ctx context.Context, p Passes) ([]float64, error) {
 	}
 	run := &passes{Passes: p, found: p.Want}
 	defer run.unmap()
-	if err := run.enlist(t, 1, p.Batches+1, 0); err != nil {
+	if err := run.enlist(t, 1, p.Batches, 1); err != nil {
 		return nil, err
 	}
 	life, bytes := fresh, p.Bytes

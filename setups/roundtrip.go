@@ -44,7 +44,7 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 	}
 	run := &roundTrip{RoundTrip: rt, waited: make([]time.Duration, 2*rt.Runs+2)}
 	defer run.unmap()
-	if err := run.enlist(t, 2, 2*rt.Runs+2, 0); err != nil {
+	if err := run.enlist(t, 2, rt.Runs, 2); err != nil {
 		return nil, err
 	}
 	of, bytes, next := userBuffer, rt.span(), [2]int{}

@@ -30,7 +30,11 @@ type Batch struct {
 // A Sample is what a visit found: the median of its batches, ns, and the standard
 // deviation of these relative to it. Batches share their memory, and what it
 // happens to collide with in the caches: they are no samples of their own.
-type Sample struct{ NS, Spread float64 }
+type Sample struct {
+	NS, Spread float64
+	Workers    Workers
+	Begun      Begun
+}
 
 // Sample takes a sample. The hint is what one took before, in ns: it says how often
 // to do it for a batch. Without one, 0, that is found out first.
@@ -46,11 +50,20 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 	if batches > 2 && hint > float64(longWork) {
 		batches = 2
 	}
-	all, err := w.repeat(ctx, t, n, batches)
+	all, err := t.repeat(ctx, w, n, batches)
 	if err != nil {
 		return Sample{}, err
 	}
-	return sampleOf(all), nil
+	s := sampleOf(all)
+	s.Workers, s.Begun = t.last.alone(), t.last.begun()
+	return s, nil
+}
+
+func (t *Team) repeat(ctx context.Context, w Work, n, batches int) ([]float64, error) {
+	if t.simulation != nil {
+		return t.simulation.repeat(t, w, n, batches), ctx.Err()
+	}
+	return w.repeat(ctx, t, n, batches)
 }
 
 // longWork is worth two batches only.
@@ -63,7 +76,7 @@ func (b Batch) times(ns float64) int {
 // calibrate finds out what one takes: one alone is mostly clock and barrier.
 func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err error) {
 	for n := max(1, b.Least); ; {
-		times, err := w.repeat(ctx, t, n, 1)
+		times, err := t.repeat(ctx, w, n, 1)
 		if err != nil {
 			return 0, err
 		}

@@ -23,11 +23,12 @@ type Team struct {
 	// otherwise get none, so that no setting of the kernel decides.
 	Huge bool
 
-	placement numa.Placement
-	workers   []*worker
-	stop      atomic.Bool
-	stall     time.Duration
-	broken    error // a worker never came back: nothing more can be trusted
+	placement  numa.Placement
+	simulation *Simulation // in place of what follows; nil: workers work
+	workers    []*worker
+	stop       atomic.Bool
+	stall      time.Duration
+	broken     error // a worker never came back: nothing more can be trusted
 
 	memory   memory
 	walk     *walk      // of trials off cache
@@ -35,6 +36,7 @@ type Team struct {
 	next     [2]int     // where the next collective off cache sends and receives
 	copied   int        // trials, of copies between levels too
 	load     *load      // of the run under way, if others inject
+	last     *clock     // of the last run
 	injected []float64  // by batch of the last run: ns a line
 	share    *HugeShare // of the last trial, if Huge
 	patterns [][]byte
@@ -131,6 +133,9 @@ func (t *Team) Release() {
 
 // Close ends the workers and their threads and unmaps what the team holds.
 func (t *Team) Close() {
+	if t.simulation != nil {
+		return
+	}
 	for _, w := range t.workers {
 		close(w.tasks)
 	}
@@ -220,7 +225,7 @@ func (t *Team) run(ctx context.Context, tk task) error {
 	if err == nil {
 		err = t.verdict(ctx, stalled)
 	}
-	if err != nil {
+	if t.last = &tk.common().clock; err != nil {
 		t.memory.forget()
 	}
 	return err

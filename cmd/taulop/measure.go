@@ -177,6 +177,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return cmp.Or(err, nothingIn(req.time))
 	}
 	doc.Finish(result, file)
+	doc.Warn(file.Unequal()...)
 	doc.WriteRows(text)
 	doc.Warn(steal.Warnings()...)
 	if err != nil {

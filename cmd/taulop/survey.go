@@ -170,6 +170,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		return cmp.Or(err, nothingIn(req.time))
 	}
 	f.Warn(steal.Warnings()...)
+	f.Warn(f.Unequal()...)
 	if s.Doubts != nil {
 		f.Warn(s.Doubts(f.Cells)...)
 	}

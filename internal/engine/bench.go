@@ -84,7 +84,8 @@ func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, 
 		return Reading{}, err
 	}
 	found, err := t.Sample(ctx, work, hint*times)
-	return Reading{NS: found.NS / times, Spread: found.Spread}, err
+	found.NS /= times
+	return found, err
 }
 
 // Keep makes room for memory that the team of a placement will keep mapped for a

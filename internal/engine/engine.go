@@ -22,6 +22,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
 
 // LeastLaunches is how many values a 95 % interval of a median takes.
@@ -471,9 +472,9 @@ func (r *run) take(visits []Visit, done *int, launch int, e entry) {
 	}
 	v := visits[*done]
 	*done++
-	s := params.Sample{NS: e.NS, Launch: int32(launch), At: float32(e.At), Spread: float32(e.Spread)}
+	l := &r.File.Launches[launch]
+	l.Begun.Add(params.Begun(e.Begun))
 	if v.Probe {
-		l := &r.File.Launches[launch]
 		l.Probe = append(l.Probe, params.ProbeReading{Key: v.Key, NS: e.NS, At: e.At})
 		return
 	}
@@ -485,7 +486,7 @@ func (r *run) take(visits []Visit, done *int, launch int, e entry) {
 		r.File.Cells = append(r.File.Cells, c)
 	}
 	c := &r.File.Cells[p.at]
-	c.Samples = append(c.Samples, s)
+	c.Samples = append(c.Samples, e.sample(launch))
 	p.hint, p.reached = e.NS, true
 }
 
@@ -549,17 +550,28 @@ func (x *Experiment) Missing() error {
 
 // An entry is a line of a journal.
 type entry struct {
-	Launch  *params.Launch `json:"launch,omitempty"` // that the lines after it are of
-	Cell    *params.Key    `json:"cell,omitempty"`
-	NS      float64        `json:"ns,omitempty"`
-	Spread  float64        `json:"spread,omitempty"`
-	At      float64        `json:"at_s,omitempty"`
-	Probe   bool           `json:"probe,omitempty"`
-	Warning string         `json:"warning,omitempty"`
-	Error   string         `json:"error,omitempty"`
-	Refused bool           `json:"refused,omitempty"` // the error is about what was asked for
-	Done    bool           `json:"done,omitempty"`
-	Alive   bool           `json:"alive,omitempty"`
+	Launch  *params.Launch  `json:"launch,omitempty"` // that the lines after it are of
+	Cell    *params.Key     `json:"cell,omitempty"`
+	NS      float64         `json:"ns,omitempty"`
+	Spread  float64         `json:"spread,omitempty"`
+	At      float64         `json:"at_s,omitempty"`
+	Workers *setups.Workers `json:"workers,omitempty"`
+	Begun   setups.Begun    `json:"begun,omitzero"`
+	Probe   bool            `json:"probe,omitempty"`
+	Warning string          `json:"warning,omitempty"`
+	Error   string          `json:"error,omitempty"`
+	Refused bool            `json:"refused,omitempty"` // the error is about what was asked for
+	Done    bool            `json:"done,omitempty"`
+	Alive   bool            `json:"alive,omitempty"`
+}
+
+// sample is that of a launch which an entry has.
+func (e entry) sample(launch int) params.Sample {
+	s := params.Sample{NS: e.NS, Launch: int32(launch), At: float32(e.At), Spread: float32(e.Spread)}
+	if w := e.Workers; w != nil {
+		s.Workers = params.Workers{Fastest: float32(w.Fastest), Typical: float32(w.Typical), Last: int32(w.Last)}
+	}
+	return s
 }
 
 func (e entry) write(to io.Writer) error {

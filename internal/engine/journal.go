@@ -168,7 +168,7 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 					return
 				}
 			}
-			c.Samples = append(c.Samples, params.Sample{NS: e.NS, Launch: int32(launch), At: float32(e.At), Spread: float32(e.Spread)})
+			c.Samples = append(c.Samples, e.sample(launch))
 			c.Time = c.Replicates(f).Estimate()
 			added++
 		}

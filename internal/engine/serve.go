@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
 
 // A Sampler takes samples of a survey's cells within one launch.
@@ -24,9 +25,8 @@ type Sampler interface {
 	Close()
 }
 
-// A Reading is a sample: what the cell's time is, and the relative standard
-// deviation of the batches that it is the median of.
-type Reading struct{ NS, Spread float64 }
+// A Reading is a sample of a cell.
+type Reading = setups.Sample
 
 // An Open makes the sampler of a survey from what its experiment said, on a bench with
 // huge pages or without, whose placements begin at a CPU, −1: the first.
@@ -124,7 +124,11 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 		case err != nil:
 			return fail(fmt.Errorf("%v: %w", v.Key, err))
 		}
-		if err := put(entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: time.Since(began).Seconds(), Probe: v.Probe}); err != nil {
+		e := entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: time.Since(began).Seconds(), Probe: v.Probe, Begun: reading.Begun}
+		if reading.Workers.Fastest > 0 {
+			e.Workers = &reading.Workers
+		}
+		if err := put(e); err != nil {
 			return err
 		}
 	}

@@ -159,6 +159,9 @@ func WriteReach(w io.Writer, f *params.File) {
 	} else {
 		fmt.Fprintln(w, "samples are too few for intervals of half of them")
 	}
+	if late := f.Begun().String(); late != "" {
+		fmt.Fprintln(w, late)
+	}
 	within, between, sessions := f.Components()
 	switch {
 	case math.IsNaN(within) || math.IsNaN(between):

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
@@ -37,7 +38,15 @@ type Series struct {
 	Launches     int                   `json:"launches"`
 	Within       *float64              `json:"spread_within_launches"`  // relative standard deviation of batches
 	Between      *float64              `json:"spread_between_launches"` // of launches
+	Workers      Balances              `json:"workers"`
+	Begun        params.Begun          `json:"begun"`
 	Warnings     []string              `json:"warnings"`
+}
+
+// Balances are what the workers took by themselves over what the last of them took.
+type Balances struct {
+	Messages *params.Balance `json:"messages,omitempty"`
+	Copies   *params.Balance `json:"copies,omitempty"` // without flags, so that none waits for another
 }
 
 // Results are what follows from the rows.
@@ -58,7 +67,8 @@ func (s *Series) Warn(ws ...error) {
 // Finish takes over a result, with remarks on what it means.
 func (s *Series) Finish(r series.Result, f *params.File) {
 	s.Rows, s.Results, s.Confidence = r.Rows, Results{Result: r}, fit.Confidence
-	s.Launches = len(f.Launches)
+	s.Launches, s.Begun = len(f.Launches), f.Begun()
+	s.Workers = Balances{f.Balance(params.TransferCell), f.Balance(params.CopyCell)}
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) {
 			return nil
@@ -171,9 +181,33 @@ func (s *Series) WriteResults(w io.Writer) {
 	if s.Within != nil && s.Between != nil {
 		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
 	}
+	if line := s.balance(); line != "" {
+		fmt.Fprintln(w, line)
+	}
 	for _, remark := range r.Remarks {
 		fmt.Fprintln(w, capital(remark))
 	}
+}
+
+// balance says how alike the workers were; nothing of one.
+func (s *Series) balance() string {
+	var parts []string
+	for _, of := range []struct {
+		what string
+		is   *params.Balance
+	}{{"messages", s.Workers.Messages}, {"copies", s.Workers.Copies}} {
+		if of.is != nil {
+			parts = append(parts, fmt.Sprintf("%s %.1f %% and %.1f %%", of.what, 100*of.is.Fastest, 100*of.is.Typical))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	line := "Of the last worker's time the fastest and the median of the others took: " + strings.Join(parts, ", ") + "."
+	if late := s.Begun.String(); late != "" {
+		line += " " + capital(late) + "."
+	}
+	return line
 }
 
 // WriteJSON writes the document.

@@ -163,7 +163,8 @@ func (s *sampler) Sample(ctx context.Context, key params.Key, hint float64) (eng
 	if share := s.team.HugeShare(); err == nil && share != nil && key.Kind == params.TransferCell {
 		s.huge = append(s.huge, *share)
 	}
-	return engine.Reading{NS: found.NS * factor, Spread: found.Spread}, err
+	found.NS *= factor
+	return found, err
 }
 
 // Warnings include how much of the buffers lay in huge pages, where they were asked

@@ -1,0 +1,79 @@
+package params
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// visited is a file of launches that visited copies of many sizes at τ, of which
+// last says which CPU took longest, and how much longer than the median of the others.
+func visited(tau, launches, visits int, last func(launch int) (cpu int, slower float64)) *File {
+	f := &File{Launches: make([]Launch, launches)}
+	for v := range visits {
+		c := Cell{Key: Key{Kind: CopyCell, Placement: numa.Local, Tau: tau, Bytes: v + 1}}
+		for l := range launches {
+			cpu, slower := last(l)
+			typical := float32(1 / (1 + slower))
+			c.Samples = append(c.Samples, Sample{NS: 1, Launch: int32(l), Workers: Workers{typical, typical, int32(cpu)}})
+		}
+		f.Cells = append(f.Cells, c)
+	}
+	return f
+}
+
+// Of files of a machine whose CPUs are alike, few name one; a slow one is named, with
+// how slow it is; nor is one that is last by a little, or in some launches.
+func TestSlowCPUs(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, tau := range []int{2, 4, 64} {
+		const tries = 300
+		wrong, found := 0, 0
+		for range tries {
+			noise := visited(tau, 8, 20, func(int) (int, float64) { return r.IntN(tau), 0.2 * r.Float64() })
+			if slow := noise.SlowCPUs(); len(slow) > 0 {
+				wrong++
+			}
+			slow := visited(tau, 8, 20, func(int) (int, float64) {
+				if r.Float64() < 0.2 {
+					return r.IntN(tau), 0.02
+				}
+				return 1, 0.2
+			}).SlowCPUs()
+			if len(slow) == 1 && slow[0].CPU == 1 && math.Abs(slow[0].Slower.Center-0.2) < 0.01 && slow[0].Tau == tau {
+				found++
+			}
+		}
+		if 100*wrong > tries || 100*found < 95*tries {
+			t.Errorf("τ = %d: of %d machines that are alike %d have a slow CPU; one is found in %d", tau, tries, wrong, found)
+		}
+	}
+	for name, last := range map[string]func(int) (int, float64){
+		"by a little":   func(int) (int, float64) { return 1, 0.01 },
+		"in some":       func(launch int) (int, float64) { return launch % 2, 0.5 },
+		"in one launch": func(launch int) (int, float64) { return min(launch, 3), 0.5 },
+	} {
+		if slow := visited(4, 8, 20, last).SlowCPUs(); len(slow) > 0 {
+			t.Errorf("%s: %v", name, slow)
+		}
+	}
+	said := visited(4, 8, 20, func(int) (int, float64) { return 7, 0.1 }).SlowCPUs()[0].Error()
+	if want := "CPU 7 was the last of τ = 4 (placement local) in 100 % of the visits, and took 10 % longer"; !strings.HasPrefix(said, want) {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
+
+func TestTail(t *testing.T) {
+	for _, tt := range []struct {
+		n, k int
+		p    float64
+		want float64
+	}{{6, 6, 0.5, 1. / 64}, {6, 0, 0.5, 1}, {10, 8, 0.5, 56. / 1024}, {3, 2, 0.1, 0.028}} {
+		if got := tail(tt.n, tt.k, tt.p); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%d or more of %d at %g: %g, want %g", tt.k, tt.n, tt.p, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package setups
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// simulated is a team of so many workers on CPUs 10, 11, …
+func simulated(s *Simulation, tau int) *Team {
+	var p numa.Placement
+	for i := range tau {
+		p.Workers = append(p.Workers, numa.Worker{CPU: numa.CPU{ID: 10 + i}})
+	}
+	return s.Team(p)
+}
+
+// costs are what one takes each worker.
+func costs(ns ...float64) func(Work, []numa.Worker) []float64 {
+	return func(Work, []numa.Worker) []float64 { return ns }
+}
+
+// hearing is a worker's of a team of four, from its first batch on; the others hear at once.
+func hearing(batches ...time.Duration) func([]numa.Worker) []time.Duration {
+	return func([]numa.Worker) []time.Duration {
+		heard := make([]time.Duration, 4)
+		if len(batches) > 0 {
+			heard[2], batches = batches[0], batches[1:]
+		}
+		return heard
+	}
+}
+
+// A batch that a worker began late does not count, is told, and another is measured in
+// its place, as long as there are not too many; a longer notice then helps those who
+// hear of it late each time.
+func TestLateStarts(t *testing.T) {
+	const us = time.Microsecond
+	for _, tt := range []struct {
+		name string
+		hear []time.Duration // the warm-up first
+		want Begun
+		ns   float64
+	}{
+		{"nobody", nil, Begun{Batches: 3}, 1000},
+		{"within the notice", slices.Repeat([]time.Duration{us}, 20), Begun{Batches: 3}, 1000},
+		{"a little", []time.Duration{0, 5 * us, 0, 5 * us}, Begun{Batches: 3}, 1000}, // 0.7 % of 500 µs, the notice being 1.4 µs and then longer
+		{"once", []time.Duration{0, 0, 100 * us}, Begun{Batches: 4, Late: 1}, 1000},
+		{"in the warm-up", []time.Duration{100 * us}, Begun{Batches: 3}, 1000},
+		{"always the same", slices.Repeat([]time.Duration{20 * us}, 20), Begun{Batches: 3}, 1000},                                       // which the warm-up has shown
+		{"always too late", slices.Repeat([]time.Duration{50 * us}, 20), Begun{Batches: 6, Late: 6, Forced: 6}, 1055.2},                 // the notice is 22.4 µs at the most
+		{"more and more", []time.Duration{0, 1e5, 4e5, 16e5, 64e5, 256e5, 1024e5, 0, 0}, Begun{Batches: 6, Late: 6, Forced: 6}, 8955.2}, // the median of lags, from 99 µs to 102 ms, over 500 messages
+	} {
+		s := &Simulation{Cost: costs(1000, 1000, 1000, 1000), Hear: hearing(tt.hear...)}
+		found, err := simulated(s, 5).Sample(context.Background(), Trial{Setup: Ring, Tau: 4}, 1000)
+		if err != nil || found.Begun != tt.want {
+			t.Errorf("%s: %+v, want %+v, %v", tt.name, found.Begun, tt.want, err)
+		}
+		if math.Abs(found.NS-tt.ns) > 0.5 {
+			t.Errorf("%s: %g ns, want %g", tt.name, found.NS, tt.ns)
+		}
+	}
+}
+
+// Nobody is late who shares a CPU.
+func TestTurnsAreNotLate(t *testing.T) {
+	c := &clock{byTurns: true}
+	c.set([]*worker{{}}, 3, 1)
+	for b := range 4 {
+		c.begin(b, 0)
+		c.workers[0].start[b] = time.Second
+		if c.goesOn(b+1) != (b < 3) {
+			t.Errorf("after %d rounds", b+1)
+		}
+	}
+	if s := c.begun(); s != (Begun{Batches: 3}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// One who is slow is told from all who are.
+func TestWorkersAlone(t *testing.T) {
+	for _, tt := range []struct {
+		ns   []float64
+		want Workers
+	}{
+		{[]float64{1000, 1000, 2000, 1000}, Workers{0.5, 0.5, 12}},
+		{[]float64{2000, 2000, 2000, 2002}, Workers{1, 1, 13}},
+		{[]float64{500, 800, 900, 1000}, Workers{0.5, 0.8, 13}},
+		{[]float64{1000}, Workers{}},
+	} {
+		found, err := simulated(&Simulation{Cost: costs(tt.ns...)}, len(tt.ns)).Sample(context.Background(), Trial{Setup: Bare}, 1000)
+		w := found.Workers
+		if err != nil || math.Abs(w.Fastest-tt.want.Fastest) > 0.005 || math.Abs(w.Typical-tt.want.Typical) > 0.005 || w.Last != tt.want.Last {
+			t.Errorf("%v: %+v, want %+v, %v", tt.ns, w, tt.want, err)
+		}
+		if found.NS != slices.Max(tt.ns) {
+			t.Errorf("%v: %g", tt.ns, found.NS)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package setups
+
+import (
+	"math"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// A Simulation takes the place of CPUs and memory where it is tested what becomes of
+// times: its teams move no byte, and what that took is what it says. How often
+// something is done, which batches count and what the workers' times say is found out
+// as on a machine.
+type Simulation struct {
+	// Cost is what one of a work takes each of the workers that do it, in ns.
+	Cost func(w Work, workers []numa.Worker) []float64
+	// Hear, if not nil, is how long after the barrier's release each of them hears of it.
+	Hear func(workers []numa.Worker) []time.Duration
+	// Now is its clock, which goes on while batches do.
+	Now time.Duration
+}
+
+// Team is a team that does what the simulation says.
+func (s *Simulation) Team(p numa.Placement) *Team {
+	t := &Team{placement: p, simulation: s}
+	for id, place := range p.Workers {
+		t.workers = append(t.workers, &worker{id: id, cpu: place.CPU.ID})
+	}
+	return t
+}
+
+func (s *Simulation) repeat(t *Team, w Work, n, batches int) []float64 {
+	tau, solo := t.part(w)
+	workers := t.placement.Workers[:tau]
+	t.last = &clock{solo: solo}
+	t.last.set(t.workers[:tau], batches, 1)
+	for b := 0; t.last.goesOn(b); b++ {
+		release, heard := s.Now, make([]time.Duration, tau)
+		if s.Hear != nil {
+			heard = s.Hear(workers)
+		}
+		at := release + t.last.notice
+		t.last.begin(b, at)
+		for i, ns := range s.Cost(w, workers) {
+			of := t.workers[i]
+			of.start[b] = max(at, release+heard[i])
+			of.finish[b] = of.start[b] + time.Duration(math.Round(float64(n)*ns))
+			s.Now = max(s.Now, of.finish[b])
+		}
+	}
+	return t.last.times(n)
+}
+
+// part is how many workers of a team do a work, and whether one of them times it alone.
+func (t *Team) part(w Work) (workers int, solo bool) {
+	part := func(tau int) (int, bool) {
+		if tau == 0 {
+			tau = t.Tau()
+		}
+		return tau, false
+	}
+	switch w := w.(type) {
+	case Trial:
+		return part(w.Tau)
+	case Brief:
+		return part(w.Tau)
+	case Between:
+		return part(w.Tau)
+	case Passes:
+		return 1, true
+	case RoundTrip:
+		return 2, true
+	case Loaded:
+		return t.part(w.Work)
+	}
+	return part(0)
+}
