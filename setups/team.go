@@ -37,6 +37,7 @@ type Team struct {
 	load     *load      // of the run under way, if others inject
 	injected []float64  // by batch of the last run: ns a line
 	share    *HugeShare // of the last trial, if Huge
+	loads    Loads      // of all arenas
 	patterns [][]byte
 	restore  func()
 }
@@ -222,8 +223,10 @@ func (t *Team) run(ctx context.Context, tk task) error {
 	}
 	if err != nil {
 		t.memory.forget()
+		return err
 	}
-	return err
+	t.note()
+	return nil
 }
 
 // moved fails if a worker is no longer where it was pinned.
