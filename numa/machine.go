@@ -113,25 +113,50 @@ func (m *Machine) Distance(from, to int) int {
 	return 0
 }
 
-// Sharers is the least number of a placement's workers that one last-level cache
-// serves, 1 where caches are unknown: together they fill it.
-func (m *Machine) Sharers(p Placement) int {
-	level, least := m.lastLevel(), 0
-	for _, cache := range m.Caches {
-		if cache.Type == "Instruction" || cache.Level != level {
-			continue
-		}
+// What is assumed of caches that the kernel does not name: one that a package shares, in
+// front of its memory, which many arm64 processors have, and hypervisors hide, and where
+// no cache is known at all a worker's own too.
+const (
+	unnamedShared = 64 << 20
+	unnamedOwn    = 2 << 20
+)
+
+// CachedBytes is how much of one worker's data caches can hold at the most: of each level
+// the largest share that a worker of the placement has of a cache, and all levels together,
+// for a line need not be in two of them. A cache that a package shares is assumed where no
+// level beyond the second is known.
+func (m *Machine) CachedBytes(p Placement) int {
+	const most = 1 << 40 // of what a machine says
+	on, packages := make(map[int]int), make(map[int]int)
+	for _, w := range p.Workers {
+		on[w.ID]++
+		packages[w.Package]++
+	}
+	shares := make(map[int]int) // by level
+	for _, c := range m.Caches {
 		workers := 0
-		for _, w := range p.Workers {
-			if cache.CPUs.Contains(w.ID) {
-				workers++
-			}
+		for _, cpu := range c.CPUs {
+			workers += on[cpu]
 		}
-		if workers > 0 && (least == 0 || workers < least) {
-			least = workers
+		if workers > 0 && c.Type != "Instruction" && c.Bytes > 0 {
+			shares[c.Level] = max(shares[c.Level], min(c.Bytes, most)/workers)
 		}
 	}
-	return max(least, 1)
+	all, last := 0, 0
+	for level, share := range shares {
+		all, last = all+share, max(last, level)
+	}
+	if last == 0 {
+		all += unnamedOwn
+	}
+	if last < 3 {
+		workers := len(p.Workers)
+		for _, n := range packages {
+			workers = min(workers, n)
+		}
+		all += unnamedShared / max(1, workers)
+	}
+	return min(all, most)
 }
 
 // LastLevelCacheBytes is the size of the largest data or unified cache of the

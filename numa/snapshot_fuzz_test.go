@@ -73,7 +73,7 @@ func FuzzSnapshot(f *testing.F) {
 				}
 				continue
 			}
-			if len(p.Workers) != len(m.Allowed)+1 || !p.Oversubscribed || m.Sharers(p) < 1 {
+			if len(p.Workers) != len(m.Allowed)+1 || !p.Oversubscribed || m.CachedBytes(p) < 1 {
 				t.Errorf("%s: %+v", policy, p)
 			}
 		}

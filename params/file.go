@@ -43,14 +43,15 @@ const (
 type Plan struct {
 	Setups       []string      `json:"setups"` // Published in imported files
 	Policies     []numa.Policy `json:"placements"`
-	CPUs         []int         `json:"cpus,omitempty"`        // of policy "cpus", in order
-	Sizes        []int         `json:"sizes"`                 // m, bytes, rising
-	Taus         []int         `json:"taus"`                  // rising
-	Segments     int           `json:"segments"`              // nseg of the intermediate buffers
-	SegmentBytes int           `json:"segment_bytes"`         // S
-	Caches       []bool        `json:"off_cache"`             // false: in cache, true: off cache
-	CacheBytes   int           `json:"cache_bytes,omitempty"` // last-level cache; off cache, workers who share one walk through twice as much
-	Operators    []string      `json:"operators,omitempty"`   // of γ, in order; none: the customary ones
+	CPUs         []int         `json:"cpus,omitempty"`         // of policy "cpus", in order
+	Sizes        []int         `json:"sizes"`                  // m, bytes, rising
+	Taus         []int         `json:"taus"`                   // rising
+	Segments     int           `json:"segments"`               // nseg of the intermediate buffers
+	SegmentBytes int           `json:"segment_bytes"`          // S
+	Caches       []bool        `json:"off_cache"`              // false: in cache, true: off cache
+	CacheBytes   int           `json:"cache_bytes,omitempty"`  // last-level cache
+	ArenaCaches  float64       `json:"arena_caches,omitempty"` // off cache, a worker walks through so many times what caches hold of its data; 0: twice the last-level cache, by those who share it
+	Operators    []string      `json:"operators,omitempty"`    // of γ, in order; none: the customary ones
 	Budget       float64       `json:"budget_s"`
 	Width        float64       `json:"width"`              // relative half-width at which a cell is done
 	Copy         string        `json:"copy"`               // what copies
@@ -378,6 +379,9 @@ func (p *Plan) check() error {
 	}
 	if !(p.Budget >= 0 && p.Budget <= longest) {
 		return fmt.Errorf("budget_s is %g; want 0 … %g", p.Budget, float64(longest))
+	}
+	if !(p.ArenaCaches >= 0 && p.ArenaCaches <= 1<<10) {
+		return fmt.Errorf("arena_caches is %g; want 0 … 1024", p.ArenaCaches)
 	}
 	if !(p.Width >= 0 && p.Width <= 1) {
 		return fmt.Errorf("width is %g; want 0 … 1", p.Width)

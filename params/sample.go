@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -38,9 +39,81 @@ type Launch struct {
 	// Relative has by placement what the launch's transfers took, as a multiple of their
 	// cells' centres: the median over them. Only where launches take turns.
 	Relative map[numa.Policy]float64 `json:"relative,omitempty"`
+	// Loads say of each placement and τ whether user data off cache was; of none where that
+	// cannot be told.
+	Loads []Loads `json:"loads,omitempty"`
 	// Probe has the same few cells in every launch, at its beginning, middle and
 	// end: what they differ by is drift of the machine.
 	Probe []ProbeReading `json:"probe,omitempty"`
+}
+
+// Loads are what reads of single lines of user buffers off cache take, ns, each of which
+// waits for the one before: the mean over the buffers of a launch's workers.
+type Loads struct {
+	Placement numa.Policy `json:"placement"`
+	Tau       int         `json:"tau"`        // workers
+	Next      float64     `json:"next_ns"`    // of what messages come to next
+	Flushed   float64     `json:"flushed_ns"` // of the same lines, taken out of all caches
+	Cached    float64     `json:"cached_ns"`  // and just read
+}
+
+// Known tells whether reads of memory and of a cache differ. Under emulation they do not.
+func (l Loads) Known() bool { return l.Cached > 0 && l.Flushed > 2*l.Cached }
+
+// InCache is the share of what messages come to next that is in a cache, 0 … 1.
+func (l Loads) InCache() float64 {
+	return min(max((l.Flushed-l.Next)/(l.Flushed-l.Cached), 0), 1)
+}
+
+// mostInCache is what may be in a cache off cache. Of buffers of twice what caches hold a
+// quarter is, of four times mostly less than a twentieth.
+const mostInCache = 0.15
+
+// Loads are of each placement and τ those of the launch in the middle, by what was in a
+// cache, the most first.
+func (f *File) Loads() (typical []Loads) {
+	type key struct {
+		placement numa.Policy
+		tau       int
+	}
+	all := make(map[key][]Loads)
+	for _, launch := range f.Launches {
+		for _, l := range launch.Loads {
+			k := key{l.Placement, l.Tau}
+			all[k] = append(all[k], l)
+		}
+	}
+	most := func(a, b Loads) int {
+		return cmp.Or(cmp.Compare(b.InCache(), a.InCache()), cmp.Compare(a.Placement, b.Placement), a.Tau-b.Tau)
+	}
+	for _, of := range all {
+		slices.SortFunc(of, most)
+		typical = append(typical, of[len(of)/2])
+	}
+	slices.SortFunc(typical, most)
+	return typical
+}
+
+// InCache refuses to call off cache what was in a cache; nil where nothing was, or nobody
+// knows.
+func (f *File) InCache() error {
+	typical := f.Loads()
+	if len(typical) == 0 || typical[0].InCache() <= mostInCache {
+		return nil
+	}
+	var where []string
+	for _, l := range typical {
+		if l.InCache() > mostInCache {
+			where = append(where, fmt.Sprintf("placement %s, τ = %d", l.Placement, l.Tau))
+		}
+	}
+	more := ""
+	if n := len(where) - 1; n > 0 {
+		more = fmt.Sprintf(", and in %d more", n)
+	}
+	worst := typical[0]
+	return fmt.Errorf("what is called off cache is not, in %s%s: a cache held %.0f %% of what messages came to next, of which a read took %.0f ns, and from memory %.0f ns: the machine has more cache than its kernel says, or more memory must be free for larger buffers",
+		where[0], more, 100*worst.InCache(), worst.Next, worst.Flushed)
 }
 
 // A ProbeReading is one of a cell of the reference probe.
@@ -162,6 +235,19 @@ func (l *Launch) check() error {
 	}
 	if s := l.Begun; s.Batches < 0 || s.Late < 0 || s.Late > s.Batches || s.Forced < 0 || s.Forced > s.Late {
 		return fmt.Errorf("begun: %d of %d batches late, %d of them counted", s.Late, s.Batches, s.Forced)
+	}
+	if len(l.Loads) > maxProbes {
+		return fmt.Errorf("loads of %d placements and τ; the most is %d", len(l.Loads), maxProbes)
+	}
+	for _, of := range l.Loads {
+		for _, ns := range []float64{of.Next, of.Flushed, of.Cached} {
+			if err := checkNs(ns); err != nil {
+				return fmt.Errorf("loads: %w", err)
+			}
+		}
+		if err := checkPolicy(of.Placement); err != nil || of.Tau < 1 || of.Tau > maxWorkers || !of.Known() {
+			return fmt.Errorf("loads of placement %.40q, τ = %d: flushed_ns is %g and cached_ns %g; want it twice as long", of.Placement, of.Tau, of.Flushed, of.Cached)
+		}
 	}
 	if len(l.Probe) > maxProbes {
 		return fmt.Errorf("%d readings of the probe; the most is %d", len(l.Probe), maxProbes)

@@ -278,7 +278,14 @@ func (p *performance) measure(w *worker) error {
 	}
 }
 
-func (p *performance) verify(w *worker) error { return p.checkRuns(w.id) }
+func (p *performance) verify(w *worker) error {
+	if p.ArenaBytes > 0 {
+		for side, next := range p.team.next {
+			p.team.memory.read(w.id, side, next)
+		}
+	}
+	return p.checkRuns(w.id)
+}
 
 // checkRuns checks a rank's runs. Those that came by the same place left it to the
 // last of them.

@@ -62,6 +62,8 @@ type region struct {
 	holds string // what was written
 	phase int    // byte of the pattern that mem begins with
 	next  int    // byte at which the next message begins
+	loads *Loads // of an arena, since it was initialised
+	noted bool   // they were
 }
 
 // extent is what is initialised: whole pages, unless that is done each time.
@@ -165,6 +167,7 @@ func (m *memory) touch(worker int, step func() bool) error {
 			}
 			r.write(mem[at:min(at+pieceBytes, len(mem))], at)
 		}
+		r.loads, r.noted = nil, false
 		if err := m.settle(mem, r.key); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package setups
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
@@ -16,25 +17,22 @@ type Fit struct {
 	Segments     int // nseg
 	SegmentBytes int
 	OffCache     bool
-	CacheBytes   int   // last-level cache, 0: unknown
-	Sharers      int   // workers that fill one together, see numa.Machine.Sharers
+	ArenaBytes   int   // that are wanted of each worker off cache, see WantedArena
 	FreeBytes    int64 // of memory
 	Placement    numa.Placement
 	Nodes        []numa.Node // with what is free on each
 }
 
-// unknownCache is assumed for the last-level cache where the kernel does not
-// say how large it is.
-const unknownCache = 64 << 20
+// ArenaCaches is how many times what caches hold of a worker's data it walks through off
+// cache. They do not drop what was touched longest ago: of an arena of twice a cache a
+// quarter of what came next was still there, of three times up to a fifth, of four
+// times nothing (docs/method.md).
+const ArenaCaches = 4
 
-// WantedArena is in bytes a worker: those who share a last-level cache walk
-// through more than twice its size together.
-func (f Fit) WantedArena() int {
-	cache := f.CacheBytes
-	if cache <= 0 {
-		cache = unknownCache
-	}
-	return (2*cache + 1<<20) / max(1, f.Sharers)
+// WantedArena is in bytes, for a worker of a placement: so much that what messages come to
+// next is in no cache any more.
+func WantedArena(m *numa.Machine, p numa.Placement) int {
+	return ArenaCaches*m.CachedBytes(p) + 1<<20
 }
 
 // ErrNoRoom is of buffers that memory does not hold.
@@ -64,16 +62,32 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 			f.Tau, ks[0], f.FreeBytes>>20, ErrNoRoom)
 	}
 	if f.OffCache && f.SegmentBytes > 0 {
-		arena = int(min(int64(f.WantedArena()), most))
+		arena = int(min(int64(f.ArenaBytes), most, f.mostOfNodes()))
 		arena = max(arena, fitting[len(fitting)-1]*f.SegmentBytes)
 	}
 	return fitting, arena, f.onNodes(n, max(arena, fitting[len(fitting)-1]*f.SegmentBytes))
 }
 
+// mostOfNodes is what the fullest node has for each worker whose user buffer lies there:
+// half of what is free on it. A machine of one node has been looked at as a whole.
+func (f Fit) mostOfNodes() int64 {
+	users := make(map[int]int64)
+	for _, w := range f.Placement.Workers {
+		users[w.UserNode]++
+	}
+	most := int64(math.MaxInt64)
+	for _, node := range f.Nodes {
+		if n := users[node.ID]; n > 0 && len(f.Nodes) > 1 {
+			most = min(most, node.FreeBytes/2/n)
+		}
+	}
+	return most
+}
+
 // Partly is a warning of each worker's arena, in bytes, that is too small for all user
 // data to come from memory; nil of one that is not.
 func (f Fit) Partly(arena int) error {
-	return Partly("a worker's user buffers", arena, f.WantedArena())
+	return Partly("a worker's user buffers", arena, f.ArenaBytes)
 }
 
 // Partly is a warning that what, in the plural, walks through fewer bytes than wanted to
@@ -82,7 +96,7 @@ func Partly(what string, bytes, wanted int) error {
 	if bytes >= wanted {
 		return nil
 	}
-	return fmt.Errorf("off cache only in part: %s walk through %d MB where it takes %d MB to have twice the last-level cache, and a quarter of free memory does not hold more", what, bytes>>20, wanted>>20)
+	return fmt.Errorf("off cache only in part: %s walk through %d MB where it takes %d MB to have four times what caches hold of them, and a quarter of free memory does not hold more", what, bytes>>20, wanted>>20)
 }
 
 // onNodes refuses what a node does not hold: memory that is bound to a full

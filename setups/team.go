@@ -39,6 +39,7 @@ type Team struct {
 	last     *clock     // of the last run
 	injected []float64  // by batch of the last run: ns a line
 	share    *HugeShare // of the last trial, if Huge
+	loads    Loads      // of all arenas
 	patterns [][]byte
 	restore  func()
 }
@@ -227,8 +228,10 @@ func (t *Team) run(ctx context.Context, tk task) error {
 	}
 	if t.last = &tk.common().clock; err != nil {
 		t.memory.forget()
+		return err
 	}
-	return err
+	t.note()
+	return nil
 }
 
 // moved fails if a worker is no longer where it was pinned.

@@ -190,6 +190,9 @@ func (tr *trial) measure(w *worker) error {
 }
 
 func (tr *trial) verify(w *worker) error {
+	if tr.ArenaBytes > 0 {
+		tr.team.memory.read(w.id, sending, tr.walk.next*unitBytes)
+	}
 	if err := tr.check(w.id); err != nil {
 		return err
 	}

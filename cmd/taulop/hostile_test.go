@@ -88,7 +88,7 @@ func TestHostilePlans(t *testing.T) {
 		{func(p *params.Plan) { p.Taus = []int{1 << 30} }, "τ = 1073741824"},
 		{func(p *params.Plan) { p.Taus, p.Sizes = upTo(1<<13), upTo(1<<16) }, "more than 1048576 cells"},
 		{func(p *params.Plan) { p.Sizes = []int{1 << 50} }, "memory"},
-		{func(p *params.Plan) { p.CacheBytes = 1 << 50 }, "last-level cache"},
+		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 512, []bool{true} }, "512 times what caches hold"},
 		{func(p *params.Plan) { p.Caches = nil }, "states of the cache"},
 		{func(p *params.Plan) { p.Policies = []numa.Policy{numa.List} }, "no CPU"},
 		{func(p *params.Plan) { p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{1 << 30} }, "does not exist"},

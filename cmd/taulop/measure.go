@@ -240,7 +240,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage+"; says how much of them was given")
-	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through memory: more than twice the last-level cache for those who share it")
+	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through memory: four times what caches hold")
 	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -21,6 +22,7 @@ type Bench struct {
 	teams    []*seat // used last comes last
 	room     int64   // bytes that all teams may keep mapped
 	told     []error
+	loads    map[params.Loads]setups.Loads // of teams that were dismissed, by placement and τ
 }
 
 // A seat is a team with what it keeps mapped.
@@ -33,7 +35,7 @@ type seat struct {
 // NewBench is for the whole of a process: nothing is collected any more while
 // teams exist, and every worker will have a processor.
 func NewBench(m *numa.Machine) *Bench {
-	b := &Bench{Machine: m, FirstCPU: -1, room: 1 << 30}
+	b := &Bench{Machine: m, FirstCPU: -1, room: 1 << 30, loads: make(map[params.Loads]setups.Loads)}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
 		b.room = free / 4
 		debug.SetMemoryLimit(max(256<<20, free/4)) // a launch that makes more garbage than that collects it
@@ -115,6 +117,7 @@ func (b *Bench) Keep(p numa.Placement, purpose string, bytes int64) {
 
 func (b *Bench) dismiss(s *seat) {
 	b.told = append(b.told, s.Warnings()...)
+	s.note(b.loads)
 	s.Close()
 }
 
@@ -130,6 +133,28 @@ func (b *Bench) Warnings() (warnings []error) {
 		}
 	}
 	return warnings
+}
+
+// Loads are those of the arenas of all teams, by placement and τ.
+func (b *Bench) Loads() (all []params.Loads) {
+	by := maps.Clone(b.loads)
+	for _, s := range b.teams {
+		s.note(by)
+	}
+	for k, l := range by {
+		if k.Next, k.Flushed, k.Cached = l.Next, l.Flushed, l.Cached; k.Known() {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// note adds a team's loads to those of others.
+func (s *seat) note(by map[params.Loads]setups.Loads) {
+	k := params.Loads{Placement: s.Placement().Policy, Tau: s.Tau()}
+	sum := by[k]
+	sum.Add(s.Team.Loads())
+	by[k] = sum
 }
 
 // On is a sampler that remembers nothing between samples, whose workers are a bench's.

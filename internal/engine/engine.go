@@ -119,6 +119,9 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 	}
 	defer func() {
 		r.estimate()
+		if refused := r.File.InCache(); refused != nil {
+			r.File.Warn(refused)
+		}
 		if failed := r.save(true); err == nil {
 			err = failed
 		}
@@ -388,6 +391,8 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 			switch {
 			case e.Done:
 				ended = true
+			case e.Loads != nil:
+				r.File.Launches[index].Loads = e.Loads
 			case e.Warning != "":
 				r.File.Warn(errors.New(e.Warning))
 			case e.Error != "" && e.Refused:
@@ -558,6 +563,7 @@ type entry struct {
 	Workers *setups.Workers `json:"workers,omitempty"`
 	Begun   setups.Begun    `json:"begun,omitzero"`
 	Probe   bool            `json:"probe,omitempty"`
+	Loads   []params.Loads  `json:"loads,omitempty"`
 	Warning string          `json:"warning,omitempty"`
 	Error   string          `json:"error,omitempty"`
 	Refused bool            `json:"refused,omitempty"` // the error is about what was asked for

@@ -151,6 +151,8 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 				launches[e.Launch.Began] = i
 			}
 			launch = i
+		case len(e.Loads) > 0 && launch >= 0:
+			f.Launches[launch].Loads = e.Loads
 		case e.Cell != nil && launch >= 0 && !e.Probe:
 			i, known := at[*e.Cell]
 			if !known {

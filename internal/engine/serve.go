@@ -22,6 +22,8 @@ type Sampler interface {
 	Sample(ctx context.Context, k params.Key, hint float64) (Reading, error)
 	// Warnings say what speaks against trusting the samples.
 	Warnings() []error
+	// Loads say whether what was to be off cache was; nil where nobody knows.
+	Loads() []params.Loads
 	Close()
 }
 
@@ -135,6 +137,11 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 	for _, s := range samplers {
 		for _, w := range s.Warnings() {
 			if err := put(entry{Warning: w.Error()}); err != nil {
+				return err
+			}
+		}
+		if loads := s.Loads(); len(loads) > 0 {
+			if err := put(entry{Loads: loads}); err != nil {
 				return err
 			}
 		}

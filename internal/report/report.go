@@ -141,6 +141,21 @@ func launches(f *params.File) string {
 	}
 }
 
+// offCache says what shows that user data off cache was: nothing of a file where nobody
+// looked.
+func offCache(f *params.File) string {
+	typical := f.Loads()
+	if len(typical) == 0 {
+		return ""
+	}
+	verdict, l := "off cache", typical[0]
+	if f.InCache() != nil {
+		verdict = "NOT OFF CACHE"
+	}
+	return fmt.Sprintf("%s: with placement %s, τ = %d a read of what messages come to next takes %.0f ns, of memory %.0f ns, of a cache %.1f ns",
+		verdict, l.Placement, l.Tau, l.Next, l.Flushed, l.Cached)
+}
+
 // WriteReach says how well a file's cells are known.
 func WriteReach(w io.Writer, f *params.File) {
 	decimals := 0
@@ -170,5 +185,8 @@ func WriteReach(w io.Writer, f *params.File) {
 	default:
 		fmt.Fprintf(w, "%s, %s %% between sessions; intervals are over sessions (median standard deviations of all cells)\n",
 			differ(within, between), view.Digits(100*sessions, 0.1))
+	}
+	if reads := offCache(f); reads != "" {
+		fmt.Fprintln(w, reads)
 	}
 }

@@ -78,6 +78,9 @@ func (s *Series) Finish(r series.Result, f *params.File) {
 	within, between, _ := f.Components()
 	s.Within, s.Between = known(within), known(between)
 	s.Results.Remarks = s.remarks()
+	if reads := offCache(f); reads != "" {
+		s.Results.Remarks = append(s.Results.Remarks, reads+".")
+	}
 }
 
 // remarks are sentences about the results, for people.

@@ -283,12 +283,12 @@ func (e *Experiment) fit(free int64) error {
 			return err
 		}
 		e.Forced[p] = place.Oversubscribed
-		fit := setups.Fit{CacheBytes: e.machine.LastLevelCacheBytes(), Sharers: e.machine.Sharers(place)}
-		// An arena to send from and one to receive into, for each rank: together as much
-		// as a worker of a sweep walks through, so that caches hold as little of it.
-		arena := min(fit.WantedArena()/2, int(free/4/int64(2*p*len(ps))))
+		fit := setups.Fit{ArenaBytes: setups.WantedArena(e.machine, place)}
+		// An arena to send from and one to receive into, for each rank, of whom many only
+		// do one of both.
+		arena := min(fit.ArenaBytes, int(free/4/int64(2*p*len(ps))))
 		e.schedules.ArenaBytes[p] = arena
-		if partly := fit.Partly(2 * arena); partly != nil && slices.Contains(e.Caches, true) {
+		if partly := fit.Partly(arena); partly != nil && slices.Contains(e.Caches, true) {
 			e.Warn(fmt.Errorf("among P = %d, %w", p, partly))
 		}
 	}

@@ -160,7 +160,7 @@ func TestArena(t *testing.T) {
 		warnings    int
 		want        string
 	}{
-		{1 << 30, 65 << 20, 0, ""},
+		{1 << 30, 129 << 20, 0, ""},
 		{128 << 20, 32 << 20, 1, ""},
 		{60 << 20, 0, 0, "may take 15 MB"},
 	} {

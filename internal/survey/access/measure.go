@@ -100,11 +100,11 @@ var (
 	DefaultStrides = []int{1, 2, 4, 8, 16, 32}
 )
 
-// Arena is how much memory passes walk through off cache: more than twice the
-// last-level cache, but at most a quarter of what is free, and room for the
+// Arena is how much memory passes walk through off cache: four times what
+// caches hold, but at most a quarter of what is free, and room for the
 // largest array. The error says that the largest is larger than that.
 func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, free int64) (arena int, warnings []error, err error) {
-	wanted := setups.Fit{CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(place)}.WantedArena()
+	wanted := setups.WantedArena(m, place)
 	most := free / 4
 	for _, node := range m.Nodes {
 		if node.ID == place.Workers[0].UserNode && node.FreeBytes > 0 {

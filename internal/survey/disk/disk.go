@@ -216,6 +216,9 @@ func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, e
 
 func (s *sampler) Warnings() []error { return nil }
 
+// Loads are of memory, which it does not measure.
+func (s *sampler) Loads() []params.Loads { return nil }
+
 // Close has files, which have no name, gone.
 func (s *sampler) Close() {
 	close(s.do)

@@ -72,10 +72,10 @@ func Levels(m *numa.Machine, p numa.Placement, tau int) (levels []Level, left []
 		left = append(left, fmt.Errorf("no cache has a size that is known: only memory is measured"))
 	}
 	p.Workers = p.Workers[:tau]
-	fit := setups.Fit{CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(p)}
-	levels = append(levels, Level{Name: Memory, Least: fit.WantedArena()})
+	arena := setups.WantedArena(m, p)
+	levels = append(levels, Level{Name: Memory, Least: arena})
 	if slices.ContainsFunc(p.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode }) {
-		levels = append(levels, Level{Name: Remote, Least: fit.WantedArena()})
+		levels = append(levels, Level{Name: Remote, Least: arena})
 	}
 	return levels, left
 }

@@ -37,7 +37,7 @@ func TestLevels(t *testing.T) {
 			{"L1", 0, 12 << 10, 48 << 10},
 			{"L2", 96 << 10, 512 << 10, 2 << 20},
 			{"L3", 4 << 20, l3, 60 << 20},
-			{"memory", (120<<20 + 1<<20) / tau, 0, 0},
+			{"memory", 4*(48<<10+2<<20+60<<20/tau) + 1<<20, 0, 0},
 		}
 		if len(levels) != len(want) || len(left) > 0 {
 			t.Fatalf("τ = %d: %+v, %v", tau, levels, left)

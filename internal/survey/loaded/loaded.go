@@ -118,7 +118,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// NewRequest settles how much memory is read: chains of twice the last-level cache,
+// NewRequest settles how much memory is read: a chain of four times what caches hold,
 // and as much by all injectors of one. Without CPUs it takes one of each core.
 func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []error, err error) {
 	if cpus == nil {
@@ -141,9 +141,9 @@ func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []erro
 	if err != nil {
 		return r, nil, err
 	}
-	cache := m.LastLevelCacheBytes()
-	r.ChainBytes = setups.Fit{CacheBytes: cache, Sharers: 1}.WantedArena()
-	r.ArenaBytes = setups.Fit{CacheBytes: cache, Sharers: m.Sharers(place)}.WantedArena()
+	first := place
+	first.Workers = place.Workers[:1]
+	r.ChainBytes, r.ArenaBytes = setups.WantedArena(m, first), setups.WantedArena(m, place)
 	most := free / 4
 	for _, node := range m.Nodes {
 		if node.FreeBytes > 0 {

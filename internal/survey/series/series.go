@@ -47,7 +47,7 @@ func (r *Request) Fit(m *numa.Machine, offCache, chosen bool) (warnings []error,
 		return nil, err
 	}
 	fit := setups.Fit{Setup: setup, Tau: len(r.Placement.Workers), Segments: r.Segments, SegmentBytes: r.SegmentBytes,
-		OffCache: offCache, CacheBytes: m.LastLevelCacheBytes(), Sharers: m.Sharers(r.Placement), FreeBytes: free,
+		OffCache: offCache, ArenaBytes: setups.WantedArena(m, r.Placement), FreeBytes: free,
 		Placement: r.Placement, Nodes: m.Nodes}
 	k, arena, err := fit.Rows(r.K)
 	if err != nil {

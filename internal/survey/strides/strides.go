@@ -193,9 +193,9 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	wanted := min(setups.Fit{CacheBytes: b.Machine.LastLevelCacheBytes(), Sharers: b.Machine.Sharers(place)}.WantedArena(), r.Most)
+	wanted := min(setups.WantedArena(b.Machine, place), r.Most)
 	if k.OffCache {
-		b.Keep(place, "strides", int64(wanted)*int64(len(cpus)))
+		b.Keep(place, "strides", 2*int64(wanted)*int64(len(cpus)))
 	}
 	var work setups.Work
 	if between {
@@ -204,7 +204,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 			trip.Layout = &message
 		}
 		if k.OffCache { // one to send from, and one to receive into
-			trip.ArenaBytes = wanted / 2
+			trip.ArenaBytes = min(wanted, r.Most/2)
 		}
 		work = trip
 	} else {

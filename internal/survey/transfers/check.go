@@ -59,8 +59,8 @@ func Holds(p params.Plan, m *numa.Machine) error {
 	if err != nil {
 		return err
 	}
-	if cache := m.LastLevelCacheBytes(); p.CacheBytes > max(cache, 0) {
-		return fmt.Errorf("its plan has a last-level cache of %d bytes, and here it has %d: %w", p.CacheBytes, cache, ErrUnusable)
+	if most := float64(setups.ArenaCaches); slices.Contains(p.Caches, true) && !(p.ArenaCaches > 0 && p.ArenaCaches <= most) {
+		return fmt.Errorf("off cache its user buffers are %g times what caches hold of them, and they are to be %g times as much: %w", p.ArenaCaches, most, ErrUnusable)
 	}
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
@@ -74,8 +74,8 @@ func Holds(p params.Plan, m *numa.Machine) error {
 		if err != nil {
 			return err
 		}
-		if workers := int64(len(place.Workers)); arena > 0 && int64(fit.WantedArena()) > free/workers {
-			return fmt.Errorf("off cache %d user buffers of %d MB do not fit into the %d MB of memory that is free: free some", workers, fit.WantedArena()>>20, free>>20)
+		if workers := int64(len(place.Workers)); arena > 0 && int64(fit.ArenaBytes) > free/workers {
+			return fmt.Errorf("off cache %d user buffers of %d MB do not fit into the %d MB of memory that is free: free some", workers, fit.ArenaBytes>>20, free>>20)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	if err != nil {
 		return err
 	}
-	p.CacheBytes = m.LastLevelCacheBytes()
+	p.CacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), setups.ArenaCaches
 	for _, place := range places {
 		fit := room(*p, place, m)
 		fit.FreeBytes = free
@@ -37,7 +37,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 		}
 		if partly := fit.Partly(arena); partly != nil && arena > 0 {
 			f.Warn(partly)
-			p.CacheBytes = int(int64(p.CacheBytes) * int64(arena) / int64(fit.WantedArena()))
+			p.ArenaCaches *= float64(arena) / float64(fit.ArenaBytes)
 		}
 	}
 	return nil
@@ -77,7 +77,7 @@ func FirstCPUs(p params.Plan, m *numa.Machine) []int {
 // room says how a placement's buffers fit into the machine.
 func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
 	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: slices.Max(p.AllSegments()), SegmentBytes: slices.Max(p.AllSegmentBytes()),
-		CacheBytes: p.CacheBytes, Sharers: m.Sharers(place), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
+		ArenaBytes: int(p.ArenaCaches / setups.ArenaCaches * float64(setups.WantedArena(m, place))), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
 
 // place is a placement of a plan that begins at a CPU, −1: the first that there is.

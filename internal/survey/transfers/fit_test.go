@@ -72,7 +72,7 @@ func TestHolds(t *testing.T) {
 	}
 	plan := func(change func(*params.Plan)) params.Plan {
 		p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1}, Segments: 2, SegmentBytes: 64,
-			Caches: []bool{false, true}, Policies: []numa.Policy{numa.Local}, CacheBytes: m.LastLevelCacheBytes()}
+			Caches: []bool{false, true}, Policies: []numa.Policy{numa.Local}, ArenaCaches: 0.1}
 		change(&p)
 		return p
 	}
@@ -81,7 +81,9 @@ func TestHolds(t *testing.T) {
 		want   string
 	}{
 		{func(*params.Plan) {}, ""},
-		{func(p *params.Plan) { p.CacheBytes = 1 << 45 }, "last-level cache of 35184372088832 bytes"},
+		{func(p *params.Plan) { p.ArenaCaches = 1 << 45 }, "3.5184372088832e+13 times what caches hold"},
+		{func(p *params.Plan) { p.ArenaCaches = 0 }, "measure it anew"}, // before there was one
+		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 0, []bool{false} }, ""},
 		{func(p *params.Plan) { p.Sizes = []int{1 << 45} }, "memory"},
 		{func(p *params.Plan) { p.SegmentBytes = 1 << 45 }, "memory"},
 		{func(p *params.Plan) { p.Segments = 1 << 45 }, "memory"},

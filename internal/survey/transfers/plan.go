@@ -209,19 +209,19 @@ func spread(values []int, most int) (some []int) {
 }
 
 // work is what a cell is measured by: its trial, or what ranks do, which send from one
-// half of the arena and receive into the other.
+// arena and receive into another.
 func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 	switch k.Kind {
 	case params.PRTTCell:
 		return setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
-			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes / 2}, nil
+			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes}, nil
 	case params.MessageCell:
 		a, err := collective.Lookup("bcast:linear")
 		if err != nil {
 			return nil, err
 		}
 		s, err := a.Schedule(collective.Call{P: 2, M: k.Bytes})
-		return setups.Collective{Schedule: s, Segments: p.Segments, SegmentBytes: p.SegmentBytes, ArenaBytes: tr.ArenaBytes / 2}, err
+		return setups.Collective{Schedule: s, Segments: p.Segments, SegmentBytes: p.SegmentBytes, ArenaBytes: tr.ArenaBytes}, err
 	}
 	return tr, nil
 }

@@ -25,7 +25,7 @@ func FuzzPlan(f *testing.F) {
 	here := provenance.Provenance{Hostname: "a", CPUModel: "b", Arch: "c", Allowed: m.Allowed}
 	file := params.File{Provenance: here, Placements: []numa.Placement{place}, Plan: params.Plan{Setups: []string{"ring", "ping"},
 		Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 8192}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false},
-		CacheBytes: 1 << 20, NoGamma: true, Budget: 60, Width: 0.03, With: []string{"copy"}}}
+		CacheBytes: 1 << 20, ArenaCaches: 4, NoGamma: true, Budget: 60, Width: 0.03, With: []string{"copy"}}}
 	var b bytes.Buffer
 	if err := file.Write(&b); err != nil {
 		f.Fatal(err)

@@ -112,8 +112,12 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		place = b.Machine.Couple(place)
 	}
 	if k.OffCache {
-		tr.ArenaBytes = max(room(r.Plan, place, b.Machine).WantedArena(), k.Bytes)
-		b.Keep(place, fmt.Sprint(ranked(k)), int64(tr.ArenaBytes)*int64(tau))
+		tr.ArenaBytes = max(room(r.Plan, place, b.Machine).ArenaBytes, k.Bytes)
+		arenas := 1 // of a worker
+		if ranked(k) {
+			arenas = 2
+		}
+		b.Keep(place, fmt.Sprint(ranked(k)), int64(tr.ArenaBytes)*int64(arenas*tau))
 	}
 	work, err := work(r.Plan, k, tr)
 	if err != nil {

@@ -1,0 +1,115 @@
+package setups
+
+import (
+	"math/rand/v2"
+	"time"
+	"unsafe"
+
+	"github.com/taulop/taulop/shm"
+)
+
+// Loads are what reads of single lines of an arena take, ns, each of which waits for the one
+// before and goes to another page: whether what messages come to next is in a cache. Of
+// several arenas they are the mean.
+type Loads struct {
+	Next    float64 // as the walk left them
+	Flushed float64 // the same lines, taken out of all caches: a read of memory
+	Cached  float64 // and when they have just been read
+	Arenas  int
+}
+
+// Add takes in those of other arenas.
+func (l *Loads) Add(o Loads) {
+	n, m := float64(l.Arenas), float64(o.Arenas)
+	if n+m == 0 {
+		return
+	}
+	l.Next, l.Flushed, l.Cached = (n*l.Next+m*o.Next)/(n+m), (n*l.Flushed+m*o.Flushed)/(n+m), (n*l.Cached+m*o.Cached)/(n+m)
+	l.Arenas += o.Arenas
+}
+
+// Lines are read in blocks, each in its three states, so that what disturbs one disturbs
+// all; the median of blocks counts. Pages of a block are few enough for the TLB, which is
+// filled before: what a page's address takes is the same in all three.
+const (
+	loadsOfBlock = 64
+	loadBlocks   = 32
+	loadsAhead   = 64 << 10 // of the walk: prefetchers have been so far
+	loadPage     = 4096
+)
+
+// loadsOf reads lines of an arena from byte `from` on, and leaves its bytes as they are, and
+// the lines in memory. They are of no arena where it is too small to say anything, and where
+// nothing can be flushed.
+func loadsOf(arena []byte, from int) Loads {
+	const block = loadsOfBlock * loadPage
+	blocks := min(loadBlocks, len(arena)/2/block)
+	if blocks < 4 {
+		return Loads{}
+	}
+	base := unsafe.Pointer(unsafe.SliceData(arena))
+	pages, first := len(arena)/loadPage, (from+loadsAhead)/loadPage
+	apart := pages / 2 / blocks // from block to block
+	lines := make([]unsafe.Pointer, loadsOfBlock)
+	var next, flushed, cached []float64
+	for b := range blocks {
+		for i, at := range rand.Perm(loadsOfBlock) {
+			page := unsafe.Add(base, (first+b*apart+at)%pages*loadPage)
+			chase([]unsafe.Pointer{page})
+			lines[i] = unsafe.Add(page, (8+rand.IntN(loadPage/unitBytes-8))*unitBytes)
+		}
+		next, cached = append(next, timeLoads(lines)), append(cached, timeLoads(lines))
+		if !shm.Flush(lines) {
+			return Loads{}
+		}
+		flushed = append(flushed, timeLoads(lines))
+		shm.Flush(lines)
+	}
+	return Loads{median(next), median(flushed), median(cached), 1}
+}
+
+// read finds out whether what messages come to next, from byte `from` of a worker's arena on,
+// is in a cache: once each time that the arena was initialised.
+func (m *memory) read(worker, side, from int) {
+	for _, r := range m.used {
+		if arena := r.of == arenaOfTrials || r.of == arenaOfRanks || r.of == arrayOfPasses; arena && r.worker == worker && r.side == side && r.loads == nil {
+			l := loadsOf(r.mem, from)
+			r.loads = &l
+		}
+	}
+}
+
+// Loads are those of all arenas that the team had.
+func (t *Team) Loads() Loads { return t.loads }
+
+// note takes in the loads of a task that is done. Workers who take turns read nothing of
+// each other's walks.
+func (t *Team) note() {
+	for _, r := range t.memory.used {
+		if r.loads != nil && !r.noted && !t.placement.Oversubscribed {
+			t.loads.Add(*r.loads)
+			r.noted = true
+		}
+	}
+}
+
+// timeLoads is what one of the loads takes, ns.
+func timeLoads(lines []unsafe.Pointer) float64 {
+	began := time.Now()
+	chase(lines)
+	return float64(time.Since(began)) / float64(len(lines))
+}
+
+// nowhere is 0, which a compiler does not know: it makes an address hang on what was read.
+var nowhere uintptr
+
+// chase reads lines, each when the one before has come.
+//
+//go:noinline
+func chase(lines []unsafe.Pointer) (found uintptr) {
+	zero := nowhere
+	for _, line := range lines {
+		found = *(*uintptr)(unsafe.Add(line, found&zero))
+	}
+	return found
+}

@@ -1,0 +1,80 @@
+package setups
+
+import (
+	"context"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/shm"
+)
+
+// Reads of an arena leave its bytes as they are; of lines that were just read they take as
+// long as from a cache, and of more than the caches have as long as from memory.
+func TestLoads(t *testing.T) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skip(err)
+	}
+	place, err := m.Place(numa.Local, 1)
+	if err != nil {
+		t.Skip(err)
+	}
+	r, err := shm.MapPrivate(WantedArena(m, place))
+	if err != nil {
+		t.Skip(err)
+	}
+	defer r.Close()
+	mem := r.Bytes()
+	lay(mem, pattern(0), 0)
+	l := loadsOf(mem, 0)
+	if l.Arenas != 1 || l.Next <= 0 || l.Flushed <= 0 || l.Cached <= 0 {
+		t.Skipf("%+v: nothing can be flushed here", l)
+	}
+	if at := differ(mem, pattern(0), 0); at >= 0 {
+		t.Fatalf("byte %d of the arena is another now", at)
+	}
+	if l.Flushed < 3*l.Cached {
+		t.Skipf("%+v: memory is as fast as caches here", l)
+	}
+	const small = 4 << 20
+	var share [2]float64
+	for i, n := range []int{small, len(mem)} {
+		for range 3 {
+			differ(mem[:n], pattern(0), 0)
+		}
+		l := loadsOf(mem[:n], 0)
+		share[i] = (l.Flushed - l.Next) / (l.Flushed - l.Cached)
+	}
+	if share[0] < share[1] {
+		t.Errorf("%.0f %% of %d MB is in a cache, and %.0f %% of %d MB", 100*share[0], small>>20, 100*share[1], len(mem)>>20)
+	}
+	if l := loadsOf(mem[:1<<20], 0); l.Arenas != 0 {
+		t.Errorf("%+v of an arena of 1 MB, which has too few pages", l)
+	}
+}
+
+// A team reads each arena once after it was laid, and none in cache.
+func TestLoadsOfTeam(t *testing.T) {
+	team := team(t, 2)
+	run := func(tr Trial) {
+		t.Helper()
+		tr.Segments, tr.SegmentBytes, tr.K, tr.Bytes, tr.Messages, tr.Batches = 2, 64, 1, 64, 4, 2
+		if _, err := team.Run(context.Background(), tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(Trial{Setup: Ring})
+	if l := team.Loads(); l.Arenas != 0 {
+		t.Errorf("in cache: %+v", l)
+	}
+	run(Trial{Setup: Ring, ArenaBytes: 4 << 20})
+	run(Trial{Setup: Ring, ArenaBytes: 4 << 20})
+	first := team.Loads().Arenas
+	if first != 2 && !team.placement.Oversubscribed {
+		t.Errorf("%d arenas were read, of 2 workers", first)
+	}
+	run(Trial{Setup: Sendrecv, ArenaBytes: 4 << 20}) // which lays anew
+	if l := team.Loads(); l.Arenas != 2*first {
+		t.Errorf("%d arenas were read, want %d", l.Arenas, 2*first)
+	}
+}

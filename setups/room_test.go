@@ -1,0 +1,105 @@
+package setups
+
+import (
+	"testing"
+
+	"github.com/taulop/taulop/internal/synthetic"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/snapshot"
+)
+
+// Wherever workers are, what they walk through together is several times what all caches
+// hold that can have it, each worker's share at least several times its own cache, and all
+// of it is within a quarter of the memory.
+func TestArenas(t *testing.T) {
+	machines := make(map[string]*numa.Machine)
+	free := make(map[string]int64)
+	for _, s := range synthetic.Shapes {
+		machines[s.String()], free[s.String()] = s.Machine(), s.Memory-s.Memory/16
+	}
+	if snapshot.Available() {
+		for _, name := range snapshot.Names(t) {
+			m, err := numa.Discover(snapshot.Unpack(t, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			machines[name] = m
+			for _, n := range m.Nodes {
+				free[name] += n.FreeBytes
+			}
+		}
+	}
+	for name, m := range machines {
+		for _, policy := range []numa.Policy{numa.Local, numa.Spread, numa.Remote} {
+			for _, tau := range []int{1, 2, 3, m.Count().Nodes, m.Count().Cores / 2, m.Count().Cores, m.Allowed.Len()} {
+				p, err := m.Place(policy, max(1, tau))
+				if err != nil {
+					continue // no memory that may be used
+				}
+				arena := WantedArena(m, p)
+				on := make(map[int]int)
+				for _, w := range p.Workers {
+					on[w.ID]++
+				}
+				for _, c := range m.Caches {
+					workers := 0
+					for _, cpu := range c.CPUs {
+						workers += on[cpu]
+					}
+					if workers > 0 && c.Type != "Instruction" && workers*arena < ArenaCaches*c.Bytes {
+						t.Errorf("%s, %s, τ = %d: %d workers of an L%d of %d KB walk through %d KB each", name, policy, tau, workers, c.Level, c.Bytes>>10, arena>>10)
+					}
+				}
+				if arena < 4<<20 {
+					t.Errorf("%s, %s, τ = %d: %d KB", name, policy, tau, arena>>10)
+				}
+				f := Fit{Setup: Ring, Tau: len(p.Workers), Segments: 2, SegmentBytes: 8 << 10, OffCache: true, ArenaBytes: arena, FreeBytes: free[name], Placement: p, Nodes: m.Nodes}
+				_, got, err := f.Rows([]int{1})
+				if err != nil {
+					t.Logf("%s, %s, τ = %d: %v", name, policy, tau, err)
+					continue
+				}
+				if got > arena || int64(got)*int64(len(p.Workers)) > free[name]/4 {
+					t.Errorf("%s, %s, τ = %d: %d MB a worker, wanted %d, of %d MB free", name, policy, tau, got>>20, arena>>20, free[name]>>20)
+				}
+				if partly := f.Partly(got) != nil; partly != (got < arena) {
+					t.Errorf("%s, %s, τ = %d: %d of %d bytes, a warning: %v", name, policy, tau, got, arena, partly)
+				}
+				by := make(map[int]int64)
+				for _, w := range p.Workers {
+					by[w.UserNode] += int64(got)
+				}
+				for _, n := range m.Nodes {
+					if len(m.Nodes) > 1 && by[n.ID] > n.FreeBytes*3/4 {
+						t.Errorf("%s, %s, τ = %d: node %d has %d MB and gets %d", name, policy, tau, n.ID, n.FreeBytes>>20, by[n.ID]>>20)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What was called off cache on machines with many cores: a worker's arena was smaller than
+// its own cache.
+func TestArenaOfMany(t *testing.T) {
+	for _, tt := range []struct {
+		shape synthetic.Shape
+		tau   int
+		least int // MB of a worker, four times its L2 and its share of the last-level cache
+	}{
+		{synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 96, Threads: 1, L3: 36 << 20, L2: 2 << 20}, 96, 9},
+		{synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 64, Threads: 1, L3: 32 << 20, L2: 1 << 20}, 64, 6},
+		{synthetic.Shape{Packages: 2, Nodes: 2, L3s: 2, Cores: 112, Threads: 2, L3: 105 << 20, L2: 2 << 20}, 112, 15},
+		{synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 128, Threads: 1, L2: 1 << 20}, 128, 6}, // and a cache that is not named
+		{synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 2, Threads: 1, L3: 32 << 20, L2: 512 << 10}, 1, 130},
+	} {
+		m := tt.shape.Machine()
+		p, err := m.Place(numa.Local, tt.tau)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := WantedArena(m, p) >> 20; got < tt.least || got > 2*tt.least {
+			t.Errorf("%v, τ = %d: %d MB a worker, want %d or somewhat more", tt.shape, tt.tau, got, tt.least)
+		}
+	}
+}

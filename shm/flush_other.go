@@ -1,0 +1,11 @@
+//go:build !amd64 && !arm64
+
+package shm
+
+import "unsafe"
+
+const flushes = false
+
+func flushLine(unsafe.Pointer) {}
+
+func flushed() {}
