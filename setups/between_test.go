@@ -18,7 +18,7 @@ func TestCopyBetween(t *testing.T) {
 			for _, m := range []int{1, 64, 1000, 4096} {
 				for range 3 {
 					b := Between{Tau: 2, Bytes: m, From: from, To: to, Copies: 700, Batches: 2}
-					if times, err := team.CopyBetween(context.Background(), b); err != nil || len(times) < 1 || len(times) > 2 || !(times[0] > 0) {
+					if times, err := team.CopyBetween(context.Background(), b); err != nil || len(times) < 1 || !(times[0] > 0) {
 						t.Fatalf("%+v: %v, %v", b, times, err)
 					}
 				}
