@@ -17,12 +17,15 @@ import (
 // on it.
 type Bench struct {
 	Machine  *numa.Machine
-	FirstCPU int     // that placements begin at, −1: the first that there is
-	Huge     bool    // memory is to have huge pages, and otherwise none
-	teams    []*seat // used last comes last
-	room     int64   // bytes that all teams may keep mapped
-	told     []error
-	loads    map[params.Loads]setups.Loads // of teams that were dismissed, by placement and τ
+	FirstCPU int  // that placements begin at, −1: the first that there is
+	Huge     bool // memory is to have huge pages, and otherwise none
+	// Simulation, if not nil, takes the place of the machine's CPUs and memory.
+	Simulation *setups.Simulation
+
+	teams []*seat // used last comes last
+	room  int64   // bytes that all teams may keep mapped
+	told  []error
+	loads map[params.Loads]setups.Loads // of teams that were dismissed, by placement and τ
 }
 
 // A seat is a team with what it keeps mapped.
@@ -69,9 +72,14 @@ func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
 	if procs := len(p.Workers) + 2; runtime.GOMAXPROCS(0) < procs {
 		runtime.GOMAXPROCS(procs)
 	}
-	t, err := setups.NewTeam(p)
-	if err != nil {
-		return nil, err
+	var t *setups.Team
+	if b.Simulation != nil {
+		t = b.Simulation.Team(p)
+	} else {
+		var err error
+		if t, err = setups.NewTeam(p); err != nil {
+			return nil, err
+		}
 	}
 	t.Huge = b.Huge
 	b.teams = append(b.teams, &seat{Team: t, where: where, kept: make(map[string]int64)})

@@ -414,7 +414,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 			running = false
 		case <-tick.C:
 			take()
-			if died == nil {
+			if died == nil && !r.journal.disk { // else what launches find is safe, and writing the file can wait for their end
 				if err := r.save(false); err != nil {
 					died = fatal{err}
 				}
@@ -444,6 +444,9 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 		died = errors.Join(errors.New("it ended before it was done"), p.err)
 	}
 	l.Died = died != nil
+	if err := r.save(false); died == nil && err != nil {
+		died = fatal{err}
+	}
 	return done, died
 }
 

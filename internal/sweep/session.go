@@ -154,7 +154,7 @@ func (s *Session) Missing() error {
 
 // Doubts are what follows from a file's cells and speaks against some of them.
 func Doubts(f *params.File) (all []error) {
-	all = f.Unequal()
+	all = slices.Concat(f.Unequal(), f.AllTaken(), f.Drifts())
 	if broken := f.Bounds(); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {

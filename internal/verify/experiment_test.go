@@ -10,10 +10,12 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -276,5 +278,60 @@ func TestSizes(t *testing.T) {
 	}
 	if grid := e.grid(); !slices.Contains(grid, segmentBytes) || grid[len(grid)-1] < 2400000 || !slices.IsSorted(grid) {
 		t.Errorf("%v", grid)
+	}
+}
+
+// Parameters and schedules that are measured on a simulated machine, of a law that τ-Lop
+// knows, with noise and late starts: predictions are what schedules take.
+func TestExperimentSimulated(t *testing.T) {
+	if !shm.Supported {
+		t.Skip("measuring needs Linux")
+	}
+	e, err := New(Request{Names: []string{Message, "allgather:ring", "bcast:binomial"}, P: []int{4, 8}, M: []int{1200, 24000}, Caches: []bool{false}, Time: time.Hour}, eight(), provenance.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	law := surveytest.Simulated{Machine: eight(), Latency: 100, PerByte: 0.125, Far: 1, Sigma: 0.2, Kappa: 0.003}
+	exact := law
+	exact.Cost = func(w setups.Work) float64 { // a message alone, without overhead
+		m := w.(setups.Collective).Schedule.Call.M
+		s := float64(segmentBytes)
+		return 2*exact.L(min(m, segmentBytes), 1) + max(0, math.Ceil(float64(m)/s)-1)*exact.L(segmentBytes, 2)
+	}
+	all := *e
+	all.Tau = nil
+	truth, err := all.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	surveytest.Simulate(exact, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
+	p, err := model.NewPredictor(truth, model.Choice{Operator: operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	law.Noise, law.Late, law.LateBy = 0.02, 0.002, 200*time.Microsecond
+	law.Cost = func(w setups.Work) float64 {
+		cost, err := p.Cost(w.(setups.Collective).Schedule)
+		if err != nil {
+			t.Error(err)
+			return 1
+		}
+		return cost.Seconds * 1e9
+	}
+	e.engine.Start, e.engine.Launches = surveytest.Simulate(law, 8).Start(), 2*engine.LeastLaunches
+	if err := e.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	doc, lacking := e.Collectives()
+	if lacking != nil || len(doc.Rows) != 2*(1+2*2) {
+		t.Fatalf("%d rows, %v", len(doc.Rows), lacking)
+	}
+	for _, r := range doc.Rows {
+		if full, made := of(r.Predicted, Full); !made || math.Abs(full.Error) > 0.05 {
+			t.Errorf("%s, P = %d, m = %d: measured %v, %+v", r.Name, r.P, r.Bytes, r.Measured, full)
+		}
+	}
+	if b := e.File.Begun(); b.Late == 0 {
+		t.Errorf("%+v", b)
 	}
 }

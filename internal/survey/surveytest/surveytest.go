@@ -4,6 +4,7 @@ package surveytest
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -35,24 +37,37 @@ func Machine(tb testing.TB, cpus int) *numa.Machine {
 func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request) *params.File {
 	t.Helper()
 	f := &params.File{Format: params.Format, Version: params.Version}
-	x := &engine.Experiment{File: f, Time: 5 * time.Minute, Launches: engine.LeastLaunches}
-	if _, err := survey.Add(x, s, r, m); err != nil {
-		t.Fatal(err)
-	}
-	var benches []*engine.Bench
-	x.Start = engine.Within(func(name string, request json.RawMessage, huge bool, firstCPU int) (engine.Sampler, error) {
-		if name != s.Name {
-			t.Errorf("the launch asks for %s", name)
+	session(t, f, m, nil, s, r)
+	return f
+}
+
+// start begins launches within this process, on a machine or a simulation of it.
+func start(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Bench) func(engine.Order, *os.File) (*engine.Process, error) {
+	return engine.Within(func(name string, request json.RawMessage, huge bool, firstCPU int) (engine.Sampler, error) {
+		s, err := survey.Lookup(name)
+		if err != nil {
+			return nil, err
 		}
 		r, err := s.Decode(request)
 		if err != nil {
 			return nil, err
 		}
 		bench := engine.NewBench(m)
-		bench.Huge, bench.FirstCPU = huge, firstCPU
-		benches = append(benches, bench)
+		bench.Simulation, bench.Huge, bench.FirstCPU = simulation, huge, firstCPU
+		*benches = append(*benches, bench)
 		return r.Open(bench)
 	})
+}
+
+// session adds one to a file, of the machine or of a simulation of it.
+func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request) {
+	t.Helper()
+	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: 5 * time.Minute, Launches: engine.LeastLaunches}
+	if _, err := survey.Add(x, s, r, m); err != nil {
+		t.Fatal(err)
+	}
+	var benches []*engine.Bench
+	x.Start = start(m, simulation, &benches)
 	err := x.Run(context.Background())
 	for _, b := range benches {
 		b.Close()
@@ -66,5 +81,4 @@ func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request) *par
 	if err := f.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	return f
 }

@@ -22,16 +22,20 @@ var Sizes = []int{
 }
 
 // Taus are the numbers of concurrent transfers worth measuring on n cores:
-// every one to 8, then a geometric series, n included.
+// every one to 8, then a geometric series, n−1 and n included: of n workers those are
+// disturbed on whose CPUs the rest of the system runs, of n−1 none need be.
 func Taus(n int) []int {
 	var taus []int
-	for tau := 1; tau < n; {
+	for tau := 1; tau < n-1; {
 		taus = append(taus, tau)
 		if tau < 8 {
 			tau++
 		} else {
 			tau += tau / 2
 		}
+	}
+	if n > 1 {
+		taus = append(taus, n-1)
 	}
 	return append(taus, max(n, 1))
 }

@@ -1,0 +1,124 @@
+package surveytest
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// A Simulated machine has CPUs, caches and nodes that are not here, and takes what the
+// law of its fields says. Workers that exchange segments wait for the slowest of them;
+// those that copy or reduce by themselves do not.
+type Simulated struct {
+	*numa.Machine
+	Latency      float64 // of a segment between CPUs, ns: its y
+	Far          float64 // times as much between nodes
+	PerByte      float64 // of a copy, ns
+	Sigma, Kappa float64 // of transfers at once
+	Noise        float64 // of batches: standard deviation of logarithms
+	Drift        float64 // of logarithms, in a second by the machine's clock
+	SlowCPU      int     // with Slower
+	Slower       float64 // it takes so many times as long; 0: it is as the others
+	Late         float64 // share of starts at which a worker is LateBy after the others
+	LateBy       time.Duration
+	// Cost, if not nil, is what other works than transfers, copies, reductions and round
+	// trips take, in ns.
+	Cost func(setups.Work) float64
+
+	rand *rand.Rand
+	sim  setups.Simulation
+}
+
+// Simulate makes a machine with a law ready to be measured.
+func Simulate(s Simulated, seed uint64) *Simulated {
+	s.rand = rand.New(rand.NewPCG(seed, 1))
+	s.sim = setups.Simulation{Cost: s.cost, Hear: s.hear}
+	return &s
+}
+
+// Measure adds a session to a file, as Run measures.
+func (s *Simulated) Measure(t *testing.T, f *params.File, of *survey.Survey, r survey.Request) {
+	t.Helper()
+	session(t, f, s.Machine, &s.sim, of, r)
+}
+
+// Start begins launches of an experiment that measures it.
+func (s *Simulated) Start() func(engine.Order, *os.File) (*engine.Process, error) {
+	return start(s.Machine, &s.sim, new([]*engine.Bench))
+}
+
+// Drifted is how far it has drifted by now, in logarithms.
+func (s *Simulated) Drifted() float64 { return s.Drift * s.sim.Now.Seconds() }
+
+// L is L(m,τ) by the law, ns, of m bytes up to a segment.
+func (s *Simulated) L(m, tau int) float64 {
+	t := float64(tau)
+	return (s.Latency + s.PerByte*float64(m)) * (1 + s.Sigma*(t-1) + s.Kappa*t*(t-1))
+}
+
+func (s *Simulated) hear(workers []numa.Worker) []time.Duration {
+	heard := make([]time.Duration, len(workers))
+	for i := range heard {
+		if s.rand.Float64() < s.Late {
+			heard[i] = s.LateBy
+		}
+	}
+	return heard
+}
+
+func (s *Simulated) cost(w setups.Work, workers []numa.Worker) []float64 {
+	ns := make([]float64, len(workers))
+	all := math.Exp(s.Drift*s.sim.Now.Seconds() + s.Noise*s.rand.NormFloat64())
+	base, together := s.base(w, workers)
+	slowest := 1.
+	for i, at := range workers {
+		of := 1 + s.Noise/10*s.rand.Float64()
+		if at.ID == s.SlowCPU && s.Slower > 0 {
+			of *= s.Slower
+		}
+		slowest = max(slowest, of)
+		ns[i] = all * base * of
+	}
+	if together {
+		for i := range ns {
+			ns[i] = all * base * slowest
+		}
+	}
+	return ns
+}
+
+// base is what a work takes a worker that is as others, and whether they wait for each other.
+func (s *Simulated) base(w setups.Work, workers []numa.Worker) (ns float64, together bool) {
+	switch w := w.(type) {
+	case setups.Brief:
+		return s.base(w.Trial, workers)
+	case setups.Trial:
+		transfers := float64(w.K * w.Setup.Transfers)
+		size := min(w.Bytes, w.SegmentBytes)
+		switch w.Setup.Name {
+		case setups.Isolated.Name: // which waits each time, half of y more than law says
+			far := 1.
+			if workers[0].Node != workers[1].Node {
+				far = s.Far
+			}
+			if size == 0 {
+				return transfers * s.Latency * far, true
+			}
+			return transfers * (s.L(size, 1) + s.Latency*(far-0.5)), true
+		case setups.Ring.Name, setups.Sendrecv.Name, setups.Bcast.Name, setups.Ping.Name:
+			return transfers * s.L(size, len(workers)), true
+		}
+		return float64(w.Setup.Transfers) * s.PerByte * float64(max(w.Bytes, 8)), false
+	case setups.RoundTrip:
+		return float64(w.N)*(s.Latency+s.PerByte*float64(w.Bytes)) + s.Latency + float64(w.N-1)*float64(w.Delay), true
+	}
+	return s.Cost(w), true
+}

@@ -1,0 +1,120 @@
+package sweep
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// swept is a sweep of 8 KB on a simulated machine of 32 cores.
+func swept(t *testing.T, s surveytest.Simulated, seed uint64) (*params.File, *surveytest.Simulated) {
+	t.Helper()
+	s.Machine = numatest.EPYC(2, 1, 2, 8, 1)
+	s.Latency, s.PerByte, s.Far, s.Sigma, s.Kappa, s.Noise = 100, 0.05, 1, 0.08, 0.002, 0.02
+	s.Cost = func(setups.Work) float64 { return 2000 }
+	sim := surveytest.Simulate(s, seed)
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
+		Sizes: []int{8192}, Taus: transfers.Taus(32), Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
+	f.Provenance.Allowed = s.Machine.Allowed
+	x, err := Experiment(f, s.Machine, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Start, x.Time, x.Launches = sim.Start(), time.Hour, 2*engine.LeastLaunches
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !f.Complete {
+		t.Fatal(x.Missing())
+	}
+	return f, sim
+}
+
+// A sweep finds the law that a simulated machine was given, though some workers begin
+// late, and nothing else.
+func TestSimulatedLaw(t *testing.T) {
+	f, sim := swept(t, surveytest.Simulated{Late: 0.001, LateBy: 200 * time.Microsecond}, 1)
+	var taus []int
+	var L []float64
+	for _, of := range f.Transfers() {
+		for _, c := range of.Cells {
+			if want := sim.L(8192, c.Tau); math.Abs(c.Segment().Center/want-1) > 0.03 {
+				t.Errorf("L(8192,%d) = %v, put in %g", c.Tau, c.Segment(), want)
+			}
+			taus, L = append(taus, c.Tau), append(L, c.Segment().Center)
+		}
+	}
+	law, err := fit.ScalabilityOf(taus, L)
+	if err != nil || math.Abs(law.Sigma.Value/sim.Sigma-1) > 0.05 || math.Abs(law.Kappa.Value/sim.Kappa-1) > 0.05 {
+		t.Errorf("σ = %v, κ = %v, put in %g and %g; %v", law.Sigma, law.Kappa, sim.Sigma, sim.Kappa, err)
+	}
+	if b := f.Begun(); b.Late < b.Batches/200 || b.Late > b.Batches/10 || b.Forced > 0 {
+		t.Errorf("of some 1 %% late starts: %+v", b)
+	}
+	if doubts := Doubts(f); len(doubts) > 0 {
+		t.Errorf("doubts %v", doubts)
+	}
+}
+
+// It finds what disturbs one.
+func TestSimulatedDisturbances(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		s    surveytest.Simulated
+		want string
+	}{
+		{"a slow CPU", surveytest.Simulated{SlowCPU: 5, Slower: 1.2}, "CPU 5 was the last of τ = 32 (placement local) in 100 % of the visits, and took 20 % longer"},
+		{"late starts", surveytest.Simulated{Late: 0.02, LateBy: 200 * time.Microsecond}, "batches a worker began late"},
+		{"drift", surveytest.Simulated{Drift: 0.1}, "the reference probe took"},
+	} {
+		f, sim := swept(t, tt.s, 2)
+		found := false
+		for _, d := range Doubts(f) {
+			found = found || strings.Contains(d.Error(), tt.want)
+		}
+		if !found {
+			t.Errorf("%s: doubts %v, want %q", tt.name, Doubts(f), tt.want)
+		}
+		if tt.s.Drift == 0 {
+			continue
+		}
+		n := float64(len(f.Launches))
+		want := math.Expm1(sim.Drifted() * (n - 1) / n)
+		var d params.Drift
+		for _, err := range f.Drifts() {
+			d = err.(params.Drift)
+		}
+		if math.Abs(d.Change/want-1) > 0.1 {
+			t.Errorf("drift %+v, put in %g", d, want)
+		}
+	}
+}
+
+// What only the last CPU costs is told from the line of those before.
+func TestSimulatedLastCPU(t *testing.T) {
+	f, _ := swept(t, surveytest.Simulated{}, 3)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if c.Kind == params.TransferCell && c.Tau == 32 {
+			for j := range c.Samples {
+				c.Samples[j].NS *= 1.3
+			}
+			c.Time = c.Replicates(f).Estimate()
+		}
+	}
+	all := f.AllTaken()
+	if len(all) != 1 || !strings.Contains(all[0].Error(), "% above what τ = 27 and 31 suggest") {
+		t.Errorf("%v", all)
+	}
+}

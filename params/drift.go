@@ -1,0 +1,81 @@
+package params
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// A Drift is what a session's reference probe changed by from its first launch to its
+// last.
+type Drift struct {
+	Session int
+	Change  float64 // 0.1: it took 10 % longer at the end
+}
+
+// leastDrift is worth a word.
+const leastDrift = 0.05
+
+func (d Drift) Error() string {
+	than := "longer"
+	if d.Change < 0 {
+		than = "less"
+	}
+	return fmt.Sprintf("the reference probe took %.0f %% %s at the end of session %d than at its beginning, from launch to launch: the machine drifts, its clock or what else it does, so measure again and look whether it goes on",
+		100*math.Abs(d.Change), than, d.Session+1)
+}
+
+// Drifts are the sessions whose probe rose or fell from launch to launch, by Kendall's
+// test at 1 %, by 5 % or more of Theil's line.
+func (f *File) Drifts() (all []error) {
+	for session := range f.Sessions() {
+		if d, sure := f.drift(session); sure && math.Abs(d.Change) > leastDrift {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func (f *File) drift(session int) (d Drift, sure bool) {
+	logs := make(map[Key][]float64) // by cell of the probe
+	for _, l := range f.Launches {
+		for _, p := range l.Probe {
+			if l.Session == session && p.NS > 0 {
+				logs[p.Key] = append(logs[p.Key], math.Log(p.NS))
+			}
+		}
+	}
+	var launches []float64 // how far from what the cells took in the session
+	for _, l := range f.Launches {
+		var off []float64
+		for _, p := range l.Probe {
+			if l.Session == session && p.NS > 0 {
+				off = append(off, math.Log(p.NS)-fit.Median(logs[p.Key]).Center)
+			}
+		}
+		if len(off) > 0 {
+			launches = append(launches, fit.Median(off).Center)
+		}
+	}
+	var slopes []float64
+	rises := 0.
+	for i, a := range launches {
+		for j, b := range launches[i+1:] {
+			slopes = append(slopes, (b-a)/float64(j+1))
+			switch {
+			case b > a:
+				rises++
+			case b < a:
+				rises--
+			}
+		}
+	}
+	n := float64(len(launches))
+	if n < 6 { // too few for the test
+		return Drift{Session: session}, false
+	}
+	const onePercent = 2.576
+	d = Drift{session, math.Expm1((n - 1) * fit.Median(slopes).Center)}
+	return d, math.Abs(rises)/math.Sqrt(n*(n-1)*(2*n+5)/18) > onePercent
+}
