@@ -16,9 +16,14 @@ type Traffic struct {
 	Both            int // most of both that one node has
 	Arrive          int // most that end on one node, from wherever they come
 
-	Crossing int // of those within nodes: between domains of theirs, see Counter
-	Cross    int // most of these within one node
+	Levels [Levels]Share // of those within nodes, by how far apart their ranks are; see Counter
 }
+
+// Levels is the most levels within a node.
+const Levels = 8
+
+// A Share is the messages of a level, and the most of them within one node.
+type Share struct{ All, Most int }
 
 // A Run is repetitions of a stage that are alike.
 type Run struct {
@@ -38,15 +43,20 @@ var ErrMany = errors.New("take fewer ranks, another algorithm, or as many ranks 
 // A Counter counts the messages of stages.
 type Counter struct {
 	*Map
-	// Domains, if not nil, are the parts of a node, such as its NUMA nodes, that its slots
-	// are in. Slots beyond them are in none, and nothing crosses then.
-	Domains []int
+	// Level, if not nil, is the level of messages between two slots of a node, from 0 to
+	// Levels−1. Where there are too many messages to look at each they all are of level 0.
+	Level func(a, b int) int
 
-	nodes []counts
+	on      []int32 // node of each rank, when messages are looked at
+	nodes   []counts
+	touched []int32 // nodes with messages
 }
 
 // counts are a node's messages.
-type counts struct{ within, out, in, crossing int }
+type counts struct {
+	within, out, in int
+	levels          [Levels]int
+}
 
 // Runs finds which repetitions of a stage are alike. Where a rule says who sends to whom
 // it takes as long for a million ranks as for ten; else it looks at each message,
@@ -58,9 +68,7 @@ func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run, err err
 		if looks := c.looks(stage); looks > most/repeat {
 			return nil, fmt.Errorf("its stages called %s have more than %d messages that must be looked at one by one: %w", stage.Phase, most, ErrMany)
 		}
-		of = func(repetition int) Traffic {
-			return c.enumerate(collective.Step{Stage: stage, Repetition: repetition})
-		}
+		of = c.remembered(stage)
 	}
 	for r := range repeat {
 		t := of(r)
@@ -77,6 +85,28 @@ func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run, err err
 		runs = halve(runs)
 	}
 	return runs, nil
+}
+
+// remembered looks at each message, once of repetitions whose messages are the same.
+func (c *Counter) remembered(stage *collective.Stage) func(repetition int) Traffic {
+	memo := make(map[collective.Peers]Traffic)
+	return func(repetition int) Traffic {
+		step := collective.Step{Stage: stage, Repetition: repetition}
+		if stage.Peers == nil {
+			return c.enumerate(step)
+		}
+		p := stage.Peers(repetition)
+		if p.Ranks == c.Ranks {
+			p.First = 0
+		}
+		t, known := memo[p]
+		if !known {
+			if t = c.enumerate(step); len(memo) < maxRuns {
+				memo[p] = t
+			}
+		}
+		return t
+	}
 }
 
 // looks is how many messages of a step are looked at, empty ones that are not sent among
@@ -101,7 +131,11 @@ func halve(runs []Run) []Run {
 			a.Repeat += b.Repeat
 			t, o := &a.Traffic, b.Traffic
 			t.Within, t.Between, t.Inside, t.Through = max(t.Within, o.Within), max(t.Between, o.Between), max(t.Inside, o.Inside), max(t.Through, o.Through)
-			t.Both, t.Arrive, t.Crossing, t.Cross = max(t.Both, o.Both), max(t.Arrive, o.Arrive), max(t.Crossing, o.Crossing), max(t.Cross, o.Cross)
+			t.Both, t.Arrive = max(t.Both, o.Both), max(t.Arrive, o.Arrive)
+			for i := range t.Levels {
+				l := &t.Levels[i]
+				l.All, l.Most = max(l.All, o.Levels[i].All), max(l.Most, o.Levels[i].Most)
+			}
 		}
 		half = append(half, a)
 	}
@@ -116,21 +150,27 @@ func (t *Traffic) add(nodes int, c counts) {
 	t.Through = max(t.Through, c.out, c.in)
 	t.Both = max(t.Both, c.within+max(c.out, c.in))
 	t.Arrive = max(t.Arrive, c.within+c.in)
-	t.Crossing += nodes * c.crossing
-	t.Cross = max(t.Cross, c.crossing)
+	for i, n := range c.levels {
+		l := &t.Levels[i]
+		l.All, l.Most = l.All+nodes*n, max(l.Most, n)
+	}
 }
 
 // enumerate looks at each message.
 func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 	if c.nodes == nil {
-		c.nodes = make([]counts, c.Nodes)
+		c.nodes, c.on = make([]counts, c.Nodes), make([]int32, c.Ranks)
+		for rank := range c.on {
+			c.on[rank] = int32(c.Node(rank))
+		}
 	}
-	var touched []int
-	at := func(node int) *counts {
-		if c.nodes[node] == (counts{}) {
+	touched := c.touched[:0]
+	at := func(node int32) *counts {
+		n := &c.nodes[node]
+		if n.within|n.out|n.in == 0 {
 			touched = append(touched, node)
 		}
-		return &c.nodes[node]
+		return n
 	}
 	local, last := step.Pattern == collective.Local, -1
 	for msg := range step.Messages() {
@@ -138,37 +178,30 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 			continue
 		}
 		last = msg.From
-		from, to := c.Node(msg.From), c.Node(msg.To)
+		from, to := c.on[msg.From], c.on[msg.To]
 		if from != to {
 			at(from).out++
 			at(to).in++
 			continue
 		}
-		n := at(from)
-		n.within++
-		if c.crosses(msg.From, msg.To) {
-			n.crossing++
+		n, level := at(from), 0
+		if c.Level != nil {
+			level = c.Level(c.Slot(msg.From), c.Slot(msg.To))
 		}
+		n.within++
+		n.levels[level]++
 	}
 	for _, node := range touched {
 		t.add(1, c.nodes[node])
 		c.nodes[node] = counts{}
 	}
+	c.touched = touched
 	return t
-}
-
-// crosses tells whether two ranks of a node are in different domains.
-func (c *Counter) crosses(a, b int) bool {
-	if len(c.Domains) == 0 {
-		return false
-	}
-	a, b = c.Slot(a), c.Slot(b)
-	return max(a, b) < len(c.Domains) && c.Domains[a] != c.Domains[b]
 }
 
 // rule counts by the rule of a stage, nil where it has none that can be counted.
 func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int) Traffic {
-	if stage.Peers == nil || c.list != nil || len(c.Domains) > 0 && repeat*c.Ranks <= most {
+	if stage.Peers == nil || c.list != nil || c.Level != nil && repeat*c.Ranks <= most {
 		return nil
 	}
 	switch peers := stage.Peers(0); {
@@ -189,7 +222,7 @@ func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int)
 		each := c.Ranks / c.Nodes
 		return func(repetition int) (t Traffic) {
 			if stage.Peers(repetition).Distance/c.plane%c.Nodes == 0 {
-				t.add(c.Nodes, counts{within: each})
+				t.add(c.Nodes, counts{within: each, levels: [Levels]int{each}})
 			} else {
 				t.add(c.Nodes, counts{out: each, in: each})
 			}
@@ -287,6 +320,7 @@ func (c *Counter) of(node int, stretches []stretch) (n counts) {
 		n.out += c.below(node, s.end) - c.below(node, s.begin) - stay
 		n.in += c.below(node, s.end+s.by) - c.below(node, s.begin+s.by) - stay
 	}
+	n.levels[0] = n.within
 	return n
 }
 
