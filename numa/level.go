@@ -42,6 +42,9 @@ func (ls Levels) Channel(a, b int) int {
 	return of
 }
 
+// Siblings is the name of the level of SMT siblings.
+const Siblings = "SMT siblings"
+
 // sharedCache begins the names of levels that are a cache.
 const sharedCache = "shared L"
 
@@ -77,7 +80,7 @@ func (m *Machine) Levels(of CPUSet) Levels {
 			found = append(found, level)
 		}
 	}
-	add("SMT siblings", m.group(func(c CPU) int { return c.Core }))
+	add(Siblings, m.group(func(c CPU) int { return c.Core }))
 	caches := make(map[int][]CPUSet)
 	nodes := m.group(func(c CPU) int { return c.Node })
 	for _, c := range m.Caches {

@@ -3,11 +3,13 @@ package params
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/strided"
 )
 
@@ -42,6 +44,52 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	}
 	curve.Taus = nil
 	return &curve, nil
+}
+
+// Latency is f(s,d) of mlog_nP, what a stride adds at each end of a message between two
+// CPUs of a level: half of what one way takes longer than contiguous, for any τ. Where
+// that is less than nothing it is nothing. It fails where the file does not have it.
+func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) {
+	suffix := "-" + packLevel(level)
+	at := make(map[strided.Message]float64) // ns one way
+	for i := range f.Cells {
+		if c := &f.Cells[i]; c.Kind == PackCell && c.OffCache == offCache && strings.HasSuffix(c.Variant, suffix) {
+			if m, err := strided.Parse(strings.TrimSuffix(c.Variant, suffix)); err == nil && m.Bytes == c.Bytes {
+				at[m] = c.Time.Center
+			}
+		}
+	}
+	added := make(map[int]float64)
+	for m, ns := range at {
+		whole := m
+		whole.Stride = m.Element
+		if contiguous, measured := at[whole]; measured && m.Stride == stride && !m.Contiguous() {
+			added[m.Bytes] = max(0, ns-contiguous) / 2
+		}
+	}
+	if len(added) == 0 {
+		return nil, fmt.Errorf("no messages with a stride of %d bytes between two CPUs at level %q, %s: %w", stride, level, cacheText(offCache), ErrUnpacked)
+	}
+	c := &Curve{Sizes: slices.Sorted(maps.Keys(added))}
+	for _, m := range c.Sizes {
+		c.Times = append(c.Times, []float64{seconds(added[m])})
+	}
+	return c, nil
+}
+
+// packLevel is what variants of packed messages call a level of numa.Levels.
+func packLevel(level string) string {
+	switch cache, isCache := strings.CutPrefix(level, "shared "); {
+	case isCache:
+		return cache
+	case level == numa.Siblings:
+		return "smt"
+	case level == "same package":
+		return "package"
+	case level == "same node":
+		return "node"
+	}
+	return "machine"
 }
 
 // packed is the message that a cell says the packing of.
