@@ -104,8 +104,8 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 
 // Strided is the model for messages whose elements lie so many bytes apart, from a file
 // that has packed messages: f(s,d) of the levels that those went through, and where
-// there are none of a level what packing alone takes. It fails where the file has none of
-// that stride.
+// there are none of a level, and between nodes, what packing alone takes. It fails where
+// the file has none of that stride.
 func (m MLogNP) Strided(f *params.File, stride int, offCache bool) (MLogNP, error) {
 	packing, err := f.P(stride, offCache)
 	if err != nil {
@@ -113,11 +113,31 @@ func (m MLogNP) Strided(f *params.File, stride int, offCache bool) (MLogNP, erro
 	}
 	m.Levels = slices.Clone(m.Levels)
 	for i := range m.Levels {
-		if m.Levels[i].Stride, err = f.Latency(m.Levels[i].Name, stride, offCache); err != nil {
-			m.Levels[i].Stride = packing
+		if m.Levels[i].Stride = packing; m.Levels[i].Network == nil {
+			if between, err := f.Latency(m.Levels[i].Name, stride, offCache); err == nil {
+				m.Levels[i].Stride = between
+			}
 		}
 	}
 	return m, nil
+}
+
+// NetworkLevel is the level of a network: o_mw is o(m), with the copies through shared
+// memory that L(m,τ) leaves out, as between two CPUs that are closest, and o_net is L(m,1).
+func (m MLogNP) NetworkLevel(n params.Network, t *params.Table) Level {
+	l := Level{Name: n.Name, Transfer: &params.Curve{}, Network: &params.Curve{}}
+	for i, bytes := range t.Transfers.Sizes {
+		half := t.Overheads[i] / 2
+		if n.Copies > 0 && len(m.Levels) > 0 {
+			copied, _ := m.Levels[0].Transfer.At(bytes, 1)
+			half += copied * float64(n.Copies) / 2
+		}
+		net, _ := t.Transfers.At(bytes, 1)
+		for c, seconds := range map[*params.Curve]float64{l.Transfer: half, l.Network: net} {
+			c.Sizes, c.Times = append(c.Sizes, bytes), append(c.Times, []float64{seconds})
+		}
+	}
+	return l
 }
 
 // Across is the model for ranks on several nodes like this one: a message between two of

@@ -185,6 +185,48 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 	}
 }
 
+// A published network: o(m) keeps the ends busy, and the copies that L(m,1) leaves out.
+func TestNetworkLevel(t *testing.T) {
+	m := mlognp(t, twoLevels(2, 4)) // f(8K) = 450 ns between the closest
+	table := &params.Table{Transfers: params.Curve{Sizes: []int{0, 8192}, Taus: []int{1, 2}, Times: [][]float64{{1e-6, 2e-6}, {9e-6, 18e-6}}}, Overheads: []float64{0.4e-6, 0.6e-6}}
+	for copies, half := range map[int]float64{0: 300, 2: 300 + 450} {
+		l := m.NetworkLevel(params.Network{Name: "tcp", Kind: "tcp", Copies: copies}, table)
+		busy, _ := l.Transfer.At(8192, 1)
+		net, _ := l.Network.At(8192, 1)
+		if l.Name != "tcp" || math.Abs(busy*1e9-half) > 1e-6 || math.Abs(net*1e9-9000) > 1e-6 {
+			t.Errorf("%d copies: %g ns at each end, want %g, and %g in the network", copies, busy*1e9, half, net*1e9)
+		}
+	}
+}
+
+// -model mlognp and its reductions, contiguous and strided, of one file.
+func TestPredictorsOfPairs(t *testing.T) {
+	f := strided(twoLevels(2, 4))
+	for _, tt := range []struct {
+		choice Choice
+		want   float64 // ns, linear broadcast to 8
+	}{
+		{Choice{Model: "mlognp"}, 3*450 + 4*1300 + 1300},
+		{Choice{Model: "2log23p"}, 8 * 450},
+		{Choice{Model: "log3p"}, 8 * 1300},
+		{Choice{Model: "mlognp", Stride: 64}, 3*(450+100) + 5*(1300+150)},
+		{Choice{Model: "2log23p", Stride: 64}, 8 * (450 + 100)},
+		{Choice{Model: "log3p", Stride: 64}, 8 * (1300 + 150)},
+	} {
+		p, err := NewPredictor(f, tt.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, "bcast:linear", collective.Call{P: 8, M: 8192}))
+		if err != nil || math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
+			t.Errorf("%+v: %g ns (%s), want %g; %v", tt.choice, c.Seconds*1e9, c.Formula(), tt.want, err)
+		}
+	}
+	if _, err := NewPredictor(f, Choice{Model: "mlognp", Stride: 512}); err == nil || !strings.Contains(err.Error(), "there are those of 64") {
+		t.Errorf("a stride that was not measured: %v", err)
+	}
+}
+
 // Figs. 3 and 4: log_3P overestimates consistently, whatever the algorithm, the mapping
 // and the stride, for it overlooks that messages within a node are cheaper.
 func TestLog3POverestimates(t *testing.T) {

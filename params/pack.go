@@ -19,21 +19,17 @@ var ErrUnpacked = errors.New("measure them with taulop pack, or in a sweep")
 // P is p(m,d), what packing or unpacking a message takes whose elements lie d bytes
 // apart, for any τ. It fails where the file does not have that stride.
 func (f *File) P(stride int, offCache bool) (*Curve, error) {
-	var strides []int
 	g := f.grid(func(c *Cell) bool {
 		m, ok := c.packed()
-		if ok = ok && c.OffCache == offCache && !m.Contiguous(); ok {
-			strides = append(strides, m.Stride)
-		}
-		return ok && m.Stride == stride
+		return ok && c.OffCache == offCache && !m.Contiguous() && m.Stride == stride
 	})
 	if len(g.cells) == 0 {
+		strides := f.Strides(offCache)
 		if len(strides) == 0 {
 			return nil, fmt.Errorf("no packed messages, %s: %w", cacheText(offCache), ErrUnpacked)
 		}
-		slices.Sort(strides)
 		var there []string
-		for _, d := range slices.Compact(strides) {
+		for _, d := range strides {
 			there = append(there, strconv.Itoa(d))
 		}
 		return nil, fmt.Errorf("no messages with a stride of %d bytes: there are those of %s", stride, strings.Join(there, ", "))
@@ -44,6 +40,16 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	}
 	curve.Taus = nil
 	return &curve, nil
+}
+
+// Strides are those that P has, rising.
+func (f *File) Strides(offCache bool) (strides []int) {
+	for i := range f.Cells {
+		if m, ok := f.Cells[i].packed(); ok && f.Cells[i].OffCache == offCache && !m.Contiguous() {
+			strides = insert(strides, m.Stride)
+		}
+	}
+	return strides
 }
 
 // Latency is f(s,d) of mlog_nP, what a stride adds at each end of a message between two
