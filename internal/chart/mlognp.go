@@ -124,8 +124,8 @@ func StridedCosts(machines []compare.Machine, ch Choice) (*Chart, error) {
 		order = append(order, bytes)
 	}
 	slices.Sort(order)
-	if len(order) > MaxLines {
-		return nil, fmt.Errorf("%d sizes are too many panels, %d can be read: %w", len(order), MaxLines, ErrFewer)
+	if len(order) > MaxPanels {
+		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read: %w", len(order), MaxPanels, ErrFewer)
 	}
 	for _, bytes := range order {
 		c.Panels = append(c.Panels, *panels[bytes])
