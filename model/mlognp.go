@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/taulop/taulop/collective"
@@ -14,18 +15,20 @@ import (
 // for Message Passing on Multi-core Clusters" (2009): log_nP with m levels of
 // communication, each with an overhead of its own. Equation numbers here are theirs.
 //
-// Within a node a contiguous message takes n = 2 transfers and has no latency l, so
-// that eqs. (1), (4) and (5) leave T = o_mw = 2f(s,1), where f(s,1) is one transfer
-// of s bytes between two CPUs of the level. The sender is busy with the first of
-// them, the receiver with the second.
+// Within a node a message takes n = 2 transfers, eqs. (1), (4) and (5): T = o_mw + l_mw =
+// 2f(s,1) + 2f(s,d), where f(s,1) is one transfer of s bytes between two CPUs of the level
+// and f(s,d) what elements d bytes apart add to it, nothing if they are contiguous. The
+// sender is busy with the first half, the receiver with the second. Between nodes n = 3:
+// the network's o_net + l_net comes between, T = o_mw + l_mw + o_net + l_net, and keeps
+// neither of them busy. The paper has l_net = 0, for packets are contiguous (section II.A).
 //
-// A schedule costs what its longest chain of such halves takes. That is section
-// IV.B: a linear broadcast occupies the root for the sum of o_mw/2 over its P−1
-// messages, each of its own level, and the last receiver takes another half; a
-// binomial one costs the sum of o_mw over the messages on the way to the last leaf.
+// A schedule costs what its longest chain of those takes. That is section IV.B: a linear
+// broadcast occupies the root for the sum of (o_mw + l_mw)/2 over its P−1 messages, each
+// of its own level, then the last message takes o_net and its receiver another half; a
+// binomial one costs the sum of T over the messages on the way to the last leaf.
 // The paper's log_3P counts the last half of the linear broadcast and its
 // 2log_{2,3}P leaves it out; here it counts, so that P = 2 is eq. (4) and that one
-// level alone, m = 1, is log_3P without a network: P·o_mw/2, and log2 P·o_mw where P is
+// level alone, m = 1, is log_3P: P·(o_mw + l_mw)/2 + o_net, and log2 P·T where P is
 // a power of two.
 //
 // Like log_nP it knows no concurrency.
@@ -41,7 +44,11 @@ type MLogNP struct {
 // A Level is what mlog_nP knows of one of its m levels.
 type Level struct {
 	Name     string
-	Transfer *params.Curve // f(s,1), in seconds
+	Transfer *params.Curve // f(s,1) at each end, in seconds
+	Stride   *params.Curve // f(s,d) at each end: what the stride adds; nil: messages are contiguous
+	// Between nodes, n = 3, the network's: o_net, and l_net, nil for none. Both are nil
+	// within a node, n = 2.
+	Network, NetworkStride *params.Curve
 }
 
 // What helps where mlog_nP does not know where ranks are, or what is between them.
@@ -66,7 +73,7 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	byName := make(map[string]int)
 	for i, l := range pairs.Levels {
 		byName[l.Name] = i
-		m.Levels = append(m.Levels, Level{l.Name, pairs.Curve(i)})
+		m.Levels = append(m.Levels, Level{Name: l.Name, Transfer: pairs.Curve(i)})
 	}
 	cpus := make([]int, m.Ranks)
 	for i, w := range f.Placements[at].Workers {
@@ -74,6 +81,9 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	}
 	known := f.Provenance.Levels
 	m.level = func(a, b int) int {
+		if max(a, b) >= len(cpus) {
+			return -1
+		}
 		i := known.Of(cpus[a], cpus[b])
 		if i < 0 {
 			if len(known) == 0 { // then all pairs are of one
@@ -92,7 +102,89 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	return m, nil
 }
 
-// half is one transfer of a message, f(s,1), or a γ, on a chain.
+// Strided is the model for messages whose elements lie so many bytes apart, from a file
+// that has packed messages: f(s,d) of the levels that those went through, and where
+// there are none of a level, and between nodes, what packing alone takes. It fails where
+// the file has none of that stride.
+func (m MLogNP) Strided(f *params.File, stride int, offCache bool) (MLogNP, error) {
+	packing, err := f.P(stride, offCache)
+	if err != nil {
+		return m, err
+	}
+	m.Levels = slices.Clone(m.Levels)
+	for i := range m.Levels {
+		if m.Levels[i].Stride = packing; m.Levels[i].Network == nil {
+			if between, err := f.Latency(m.Levels[i].Name, stride, offCache); err == nil {
+				m.Levels[i].Stride = between
+			}
+		}
+	}
+	return m, nil
+}
+
+// NetworkLevel is the level of a network: o_mw is o(m), with the copies through shared
+// memory that L(m,τ) leaves out, as between two CPUs that are closest, and o_net is L(m,1).
+func (m MLogNP) NetworkLevel(n params.Network, t *params.Table) Level {
+	l := Level{Name: n.Name, Transfer: &params.Curve{}, Network: &params.Curve{}}
+	for i, bytes := range t.Transfers.Sizes {
+		half := t.Overheads[i] / 2
+		if n.Copies > 0 && len(m.Levels) > 0 {
+			copied, _ := m.Levels[0].Transfer.At(bytes, 1)
+			half += copied * float64(n.Copies) / 2
+		}
+		net, _ := t.Transfers.At(bytes, 1)
+		for c, seconds := range map[*params.Curve]float64{l.Transfer: half, l.Network: net} {
+			c.Sizes, c.Times = append(c.Sizes, bytes), append(c.Times, []float64{seconds})
+		}
+	}
+	return l
+}
+
+// Across is the model for ranks on several nodes like this one: a message between two of
+// them goes through the network, and one within a node is of the level of the CPUs whose
+// turn it is there. Node says where a rank is, slot which one of its node's, from 0.
+func (m MLogNP) Across(network Level, node, slot func(rank int) int) MLogNP {
+	within, between := m.level, len(m.Levels)
+	m.Levels = append(slices.Clone(m.Levels), network)
+	m.Ranks = math.MaxInt // those beyond a node's CPUs are of no level
+	m.level = func(a, b int) int {
+		if node(a) != node(b) {
+			return between
+		}
+		return within(slot(a), slot(b))
+	}
+	return m
+}
+
+// Reduced is 2log_{2,3}P, section III.B: two levels, m = 2. Every message within a node is
+// as between two cores that are closest, and every other one through the network.
+func (m MLogNP) Reduced() MLogNP {
+	closest := slices.IndexFunc(m.Levels, func(l Level) bool { return l.Network == nil && l.Name != numa.Siblings })
+	return m.as(func(level int) int {
+		if closest < 0 || m.Levels[level].Network != nil {
+			return level
+		}
+		return closest
+	})
+}
+
+// One is log_3P: every message is as one through the network, or as between the two
+// CPUs farthest apart where there is no network.
+func (m MLogNP) One() MLogNP { return m.as(func(int) int { return len(m.Levels) - 1 }) }
+
+// as takes levels for others.
+func (m MLogNP) as(other func(level int) int) MLogNP {
+	level := m.level
+	m.level = func(a, b int) int {
+		if l := level(a, b); l >= 0 {
+			return other(l)
+		}
+		return -1
+	}
+	return m
+}
+
+// half is a part of a message on a chain: f(s,1), f(s,d), o_net or l_net; or a γ.
 type half struct {
 	before *half
 	term   Term
@@ -173,7 +265,7 @@ func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, la
 			return m.unmeasured(s, msg.From, msg.To)
 		}
 		last[msg.From] = m.transfer(last[msg.From], level, msg.Bytes(), y)
-		messages = append(messages, message{msg.To, level, msg.Bytes(), last[msg.From]})
+		messages = append(messages, message{msg.To, level, msg.Bytes(), m.network(last[msg.From], level, msg.Bytes(), y)})
 	}
 	for _, msg := range messages {
 		last[msg.to] = m.transfer(later(last[msg.to], msg.sent), msg.level, msg.bytes, y)
@@ -193,27 +285,54 @@ func (m MLogNP) unmeasured(s *collective.Schedule, from, to int) error {
 	return fmt.Errorf("%s: ranks %d and %d are at a level of which no pair of CPUs was measured: %w", s.Algorithm, from, to, ErrUnpaired)
 }
 
-// transfer is one after another.
+// transfer is one end of a message after something else: f(s,1), and f(s,d) if it is
+// strided.
 func (m MLogNP) transfer(before *half, level, bytes int, y Symbols) *half {
-	t := Term{Count: Count{Fixed: 1}, Parameter: "f[" + m.Levels[level].Name + "]", Bytes: bytes, Size: y.size(bytes)}
-	t.Seconds, t.Extrapolated = m.Levels[level].Transfer.At(bytes, 1)
+	l := m.Levels[level]
+	h := part(before, "f["+l.Name+"]", l.Transfer, bytes, y)
+	if l.Stride != nil && bytes > 0 {
+		h = part(h, "l["+l.Name+"]", l.Stride, bytes, y)
+	}
+	return h
+}
+
+// network is what a message takes between its ends, nothing within a node.
+func (m MLogNP) network(sent *half, level, bytes int, y Symbols) *half {
+	l := m.Levels[level]
+	if l.Network != nil {
+		sent = part(sent, "o_net["+l.Name+"]", l.Network, bytes, y)
+	}
+	if l.NetworkStride != nil && bytes > 0 {
+		sent = part(sent, "l_net["+l.Name+"]", l.NetworkStride, bytes, y)
+	}
+	return sent
+}
+
+func part(before *half, parameter string, of *params.Curve, bytes int, y Symbols) *half {
+	t := Term{Count: Count{Fixed: 1}, Parameter: parameter, Bytes: bytes, Size: y.size(bytes)}
+	t.Seconds, t.Extrapolated = of.At(bytes, 1)
 	return &half{before, t, before.done() + t.Seconds}
 }
 
 // tree counts a tree of transfers, which the model cannot represent, as one message
 // for each of its levels, as log_nP does, between the two ranks farthest apart.
 func (m MLogNP) tree(s *collective.Schedule, y Symbols, last []*half) error {
-	var worst *half
+	message := func(before *half, level int) *half {
+		return m.transfer(m.network(m.transfer(before, level, s.Call.M, y), level, s.Call.M, y), level, s.Call.M, y)
+	}
+	worst, end := -1, 0.0
 	for to := 1; to < s.Call.P; to++ {
 		level := m.level(0, to)
 		if level < 0 {
 			return m.unmeasured(s, 0, to)
 		}
-		worst = later(worst, m.transfer(nil, level, s.Call.M, y))
+		if h := message(nil, level); worst < 0 || h.end > end {
+			worst, end = level, h.end
+		}
 	}
-	for range 2 * s.Levels {
-		if worst != nil {
-			last[0] = &half{last[0], worst.term, last[0].done() + worst.end}
+	for range s.Levels {
+		if worst >= 0 {
+			last[0] = message(last[0], worst)
 		}
 	}
 	return nil

@@ -107,6 +107,155 @@ func TestMLogNPBroadcasts(t *testing.T) {
 	}
 }
 
+// constant is a curve that is so many ns for any size.
+func constant(ns float64) *params.Curve {
+	return &params.Curve{Sizes: []int{0, 1 << 20}, Times: [][]float64{{ns * 1e-9}, {ns * 1e-9}}}
+}
+
+// strided adds messages of 8 KB at a stride of 64 bytes to a file: packing takes 150 ns,
+// and one way between two CPUs that share an L3 200 ns more than contiguous.
+func strided(f *params.File) *params.File {
+	for variant, ns := range map[string]float64{"8K64S": 150, "8K4S": 90, "8K4S-L3": 1000, "8K64S-L3": 1200} {
+		f.Cells = append(f.Cells, params.Cell{Time: fit.Median([]float64{ns}),
+			Key: params.Key{Kind: params.PackCell, Placement: numa.Local, Tau: 1, Bytes: 8192, Variant: variant}})
+	}
+	return f
+}
+
+// Section IV.B of mlognp-2009 on a cluster of 64 processes on 8 nodes, as that of Figs. 3
+// and 4: with o and l of a node, o', l' and o'_net between nodes, and the reception that
+// 2log_{2,3}P leaves out of the linear broadcast.
+func TestMLogNPAcrossNodes(t *testing.T) {
+	const (
+		o, l      = 2 * 450.0, 2 * 100.0  // within an L3
+		far, lFar = 2 * 1300.0, 2 * 150.0 // between the two sockets of a node, where no strided message was measured: packing
+		oo, ll    = 2 * 2000.0, 2 * 150.0 // o', l'
+		net       = 7000.0
+	)
+	file := strided(twoLevels(2, 4))
+	m, err := MLogNPOf(file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = m.Strided(file, 64, false); err != nil {
+		t.Fatal(err)
+	}
+	stride, _ := file.P(64, false)
+	level := Level{Name: "tcp", Transfer: constant(oo / 2), Stride: stride, Network: constant(net)}
+	node, slot := func(r int) int { return r / 8 }, func(r int) int { return r % 8 }
+	cluster := m.Across(level, node, slot)
+	packets := level
+	packets.NetworkStride = constant(500)
+	for _, tt := range []struct {
+		name  string
+		m     MLogNP
+		where string
+		want  float64 // ns
+	}{
+		// Linear: the root sends 7 messages within its node and 56 beyond; 4 of the 7 to the
+		// other socket under mlog_nP. The last waits for the network and its receiver.
+		{"bcast:linear", cluster.Reduced(), "(P/n−1)(o+l)/2 + (P−P/n)(o'+l')/2 + o'_net", 7*(o+l)/2 + 56*(oo+ll)/2 + net + (oo+ll)/2},
+		{"bcast:linear", cluster, "m = 3", 3*(o+l)/2 + 4*(far+lFar)/2 + 56*(oo+ll)/2 + net + (oo+ll)/2},
+		{"bcast:linear", cluster.One(), "P(o'+l')/2 + o'_net", 64*(oo+ll)/2 + net},
+		// Binomial: 3 of the 6 messages to the last leaf are between nodes, 1 between sockets.
+		{"bcast:binomial", cluster.Reduced(), "(o+l)n + (o'+l'+o'_net)(log2 P − n)", 3*(o+l) + 3*(oo+ll+net)},
+		{"bcast:binomial", cluster, "m = 3", 2*(o+l) + far + lFar + 3*(oo+ll+net)},
+		{"bcast:binomial", cluster.One(), "(o'+l'+o'_net)log2 P", 6 * (oo + ll + net)},
+		{"bcast:binomial", m.Across(packets, node, slot), "l_net", 2*(o+l) + far + lFar + 3*(oo+ll+net+500)},
+	} {
+		c := costOf(t, tt.m, tt.name, collective.Call{P: 64, M: 8192})
+		if math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
+			t.Errorf("%s, %s: %.1f ns (%s), want %.1f", tt.name, tt.where, c.Seconds*1e9, c.Formula(), tt.want)
+		}
+	}
+	// The same with n = 2 within a node and n = 3 between: eq. (4).
+	for to, want := range map[int]float64{1: o + l, 4: far + lFar} {
+		two := m.Across(level, func(int) int { return 0 }, func(r int) int { return r * to })
+		if c := costOf(t, two, "bcast:linear", collective.Call{P: 2, M: 8192}); math.Abs(c.Seconds*1e9-want) > 1e-6 {
+			t.Errorf("one message to CPU %d: %.1f ns, want %.1f", to, c.Seconds*1e9, want)
+		}
+	}
+	one := m.Across(level, func(r int) int { return r }, func(int) int { return 0 })
+	if c := costOf(t, one, "bcast:linear", collective.Call{P: 2, M: 8192}); math.Abs(c.Seconds*1e9-(oo+ll+net)) > 1e-6 || c.Formula() != "o_net[tcp](m) + 2f[tcp](m) + 2l[tcp](m)" {
+		t.Errorf("one message through the network: %.1f ns, %s", c.Seconds*1e9, c.Formula())
+	}
+	// More ranks on a node than it has CPUs.
+	if _, err := m.Across(level, func(int) int { return 0 }, func(r int) int { return r }).Cost(schedule(t, "bcast:linear", collective.Call{P: 9, M: 8192})); err == nil {
+		t.Error("9 ranks on 8 CPUs are at levels")
+	}
+}
+
+// A published network: o(m) keeps the ends busy, and the copies that L(m,1) leaves out.
+func TestNetworkLevel(t *testing.T) {
+	m := mlognp(t, twoLevels(2, 4)) // f(8K) = 450 ns between the closest
+	table := &params.Table{Transfers: params.Curve{Sizes: []int{0, 8192}, Taus: []int{1, 2}, Times: [][]float64{{1e-6, 2e-6}, {9e-6, 18e-6}}}, Overheads: []float64{0.4e-6, 0.6e-6}}
+	for copies, half := range map[int]float64{0: 300, 2: 300 + 450} {
+		l := m.NetworkLevel(params.Network{Name: "tcp", Kind: "tcp", Copies: copies}, table)
+		busy, _ := l.Transfer.At(8192, 1)
+		net, _ := l.Network.At(8192, 1)
+		if l.Name != "tcp" || math.Abs(busy*1e9-half) > 1e-6 || math.Abs(net*1e9-9000) > 1e-6 {
+			t.Errorf("%d copies: %g ns at each end, want %g, and %g in the network", copies, busy*1e9, half, net*1e9)
+		}
+	}
+}
+
+// -model mlognp and its reductions, contiguous and strided, of one file.
+func TestPredictorsOfPairs(t *testing.T) {
+	f := strided(twoLevels(2, 4))
+	for _, tt := range []struct {
+		choice Choice
+		want   float64 // ns, linear broadcast to 8
+	}{
+		{Choice{Model: "mlognp"}, 3*450 + 4*1300 + 1300},
+		{Choice{Model: "2log23p"}, 8 * 450},
+		{Choice{Model: "log3p"}, 8 * 1300},
+		{Choice{Model: "mlognp", Stride: 64}, 3*(450+100) + 5*(1300+150)},
+		{Choice{Model: "2log23p", Stride: 64}, 8 * (450 + 100)},
+		{Choice{Model: "log3p", Stride: 64}, 8 * (1300 + 150)},
+	} {
+		p, err := NewPredictor(f, tt.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, "bcast:linear", collective.Call{P: 8, M: 8192}))
+		if err != nil || math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
+			t.Errorf("%+v: %g ns (%s), want %g; %v", tt.choice, c.Seconds*1e9, c.Formula(), tt.want, err)
+		}
+	}
+	if _, err := NewPredictor(f, Choice{Model: "mlognp", Stride: 512}); err == nil || !strings.Contains(err.Error(), "there are those of 64") {
+		t.Errorf("a stride that was not measured: %v", err)
+	}
+}
+
+// Figs. 3 and 4: log_3P overestimates consistently, whatever the algorithm, the mapping
+// and the stride, for it overlooks that messages within a node are cheaper.
+func TestLog3POverestimates(t *testing.T) {
+	file := strided(twoLevels(2, 4))
+	m, err := mlognp(t, file).Strided(file, 64, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := Level{Name: "tcp", Transfer: constant(2000), Stride: constant(300), Network: constant(7000)}
+	random := randtest.New(t)
+	for range 50 {
+		each := 1 + random.IntN(8)
+		nodes := 2 + random.IntN(8)
+		cyclic := random.IntN(2) == 1
+		node, slot := func(r int) int { return r / each }, func(r int) int { return r % each }
+		if cyclic {
+			node, slot = func(r int) int { return r % nodes }, func(r int) int { return r / nodes }
+		}
+		cluster := m.Across(level, node, slot)
+		for _, name := range []string{"bcast:linear", "bcast:binomial", "allgather:ring"} {
+			call := collective.Call{P: nodes * each, M: 8192}
+			reduced, all, one := costOf(t, cluster.Reduced(), name, call).Seconds, costOf(t, cluster, name, call).Seconds, costOf(t, cluster.One(), name, call).Seconds
+			if slack := 1 + 1e-9; reduced > all*slack || all > one*slack {
+				t.Errorf("%s on %d × %d, cyclic %v: 2log %g, mlog %g, log_3P %g", name, nodes, each, cyclic, reduced, all, one)
+			}
+		}
+	}
+}
+
 // Whatever the algorithm, ranks and size: a machine of two levels costs no less than
 // one where all pairs are as the near ones, and no more than one where all are as the
 // far ones. Costs grow with the message as long as the algorithm is the same: what

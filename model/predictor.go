@@ -47,7 +47,7 @@ type Choice struct {
 	Segment   int         // S in bytes; 0: that of the file, 8 KiB where it does not say
 	Operator  string      // of reductions; "": sum
 	Gamma     *params.Gamma
-	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop, mlognp and loggp know
+	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop and loggp know
 
 	// Strict has one L(S,τ) of one setup for every segment, as the paper does: neither the
 	// message that it is a part of nor the pattern of the stage tells segments apart.
@@ -62,9 +62,17 @@ type Choice struct {
 }
 
 // Models are the names of models; "" is the first.
-var Models = []string{"taulop", "libtaulop", "lognp", "mlognp", "loggp"}
+var Models = []string{"taulop", "libtaulop", "lognp", "mlognp", "2log23p", "log3p", "loggp"}
 
-var titles = []string{"τ-Lop", "τ-Lop as the authors' library computes it", "log_nP", "mlog_nP", "LogGP"}
+var titles = []string{"τ-Lop", "τ-Lop as the authors' library computes it", "log_nP", "mlog_nP", "2log_{2,3}P", "log_3P", "LogGP"}
+
+// ofPairs are the models of pairs of CPUs, whose file need not have any transfers.
+var ofPairs = map[string]func(MLogNP) MLogNP{
+	"mlognp": func(m MLogNP) MLogNP { return m }, "2log23p": MLogNP.Reduced, "log3p": MLogNP.One,
+}
+
+// OfPairs tells models of pairs of CPUs.
+func OfPairs(model string) bool { return ofPairs[model] != nil }
 
 // NewPredictor makes a model of what a file holds. It fails where the file lacks what
 // the model needs, but for γ, see NoGamma.
@@ -73,7 +81,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	switch {
 	case !slices.Contains(Models, c.Model):
 		return nil, fmt.Errorf("unknown model %q: take one of %s", c.Model, strings.Join(Models, ", "))
-	case c.Stride > 0 && !slices.Contains([]string{"taulop", "lognp"}, c.Model):
+	case c.Stride > 0 && !slices.Contains([]string{"taulop", "lognp"}, c.Model) && !OfPairs(c.Model):
 		return nil, fmt.Errorf("model %s knows contiguous messages only", c.Model)
 	}
 	if err := c.connect(f); err != nil {
@@ -93,7 +101,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if slices.ContainsFunc(f.Placements, func(p numa.Placement) bool { return p.Oversubscribed }) {
 		p.Warnings = append(p.Warnings, errors.New("it was measured with more workers than CPUs: what it says of large τ is no measurement of concurrency"))
 	}
-	if c.Model == "mlognp" {
+	if OfPairs(c.Model) {
 		return p, p.mlognp(f)
 	}
 	table, err := f.Table(p.Setup, p.Placement, p.OffCache)
@@ -190,7 +198,7 @@ func (p *Predictor) Rule() string {
 
 // Segments tells whether messages are cut into segments.
 func (p *Predictor) Segments() bool {
-	return p.Model != "mlognp" && (p.Transport == Segmented || p.Transport == Steady)
+	return !OfPairs(p.Model) && (p.Transport == Segmented || p.Transport == Steady)
 }
 
 // In is the model for one schedule: under τ-Lop and log_nP what a segment costs depends on
@@ -324,7 +332,7 @@ func (p *Predictor) loggp(f *params.File, taulop func(*collective.Schedule) TauL
 	return nil
 }
 
-// mlognp makes the model of pairs of CPUs, whose file need not have any transfers.
+// mlognp makes a model of pairs of CPUs.
 func (p *Predictor) mlognp(f *params.File) error {
 	m, err := MLogNPOf(f, p.Placement)
 	if err != nil {
@@ -341,6 +349,14 @@ func (p *Predictor) mlognp(f *params.File) error {
 		}
 	}
 	p.Channel = fmt.Sprintf("placement %s, levels: %s", p.Placement, strings.Join(levels, ", "))
+	if p.Stride > 0 {
+		if m, err = m.Strided(f, p.Stride, p.OffCache); err != nil {
+			return err
+		}
+		p.Packing, _ = f.P(p.Stride, p.OffCache) // as Strided has it
+		p.Channel += fmt.Sprintf(", a stride of %d bytes", p.Stride)
+	}
+	m = ofPairs[p.Model](m)
 	p.in = func(*collective.Schedule) Coster { return m }
 	return nil
 }

@@ -44,7 +44,7 @@ func TestPredictorRefuses(t *testing.T) {
 		choice Choice
 		want   string
 	}{
-		{Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, loggp"},
+		{Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
 		{Choice{Model: "loggp", Stride: 64}, "contiguous messages only"},
 		{Choice{Stride: 64}, "no packed messages"},
 		{Choice{Setup: "bcast"}, "no transfers of bcast"},

@@ -69,6 +69,8 @@ func (ls Levels) Channels(cpus []int) [][]int8 {
 	}
 	return of
 }
+// Siblings is the name of the level of SMT siblings.
+const Siblings = "SMT siblings"
 
 // sharedCache begins the names of levels that are a cache.
 const sharedCache = "shared L"
@@ -105,7 +107,7 @@ func (m *Machine) Levels(of CPUSet) Levels {
 			found = append(found, level)
 		}
 	}
-	add("SMT siblings", m.group(func(c CPU) int { return c.Core }))
+	add(Siblings, m.group(func(c CPU) int { return c.Core }))
 	caches := make(map[int][]CPUSet)
 	nodes := m.group(func(c CPU) int { return c.Node })
 	for _, c := range m.Caches {

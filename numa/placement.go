@@ -91,7 +91,7 @@ func (m *Machine) PlaceFrom(start int, policy Policy, tau int) (Placement, error
 	}
 	cpus, there := m.order(start, policy)
 	if !there {
-		return Placement{}, fmt.Errorf("placement %s (%s) is for a level that this machine does not have: %w", policy, policy.About(), ErrNoSuchLevel)
+		return Placement{}, fmt.Errorf("placement %s is for a level that this machine does not have: %w", policy, ErrNoSuchLevel)
 	}
 	return m.place(policy, cpus, tau)
 }

@@ -3,11 +3,13 @@ package params
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/strided"
 )
 
@@ -17,21 +19,17 @@ var ErrUnpacked = errors.New("measure them with taulop pack, or in a sweep")
 // P is p(m,d), what packing or unpacking a message takes whose elements lie d bytes
 // apart, for any τ. It fails where the file does not have that stride.
 func (f *File) P(stride int, offCache bool) (*Curve, error) {
-	var strides []int
 	g := f.grid(func(c *Cell) bool {
 		m, ok := c.packed()
-		if ok = ok && c.OffCache == offCache && !m.Contiguous(); ok {
-			strides = append(strides, m.Stride)
-		}
-		return ok && m.Stride == stride
+		return ok && c.OffCache == offCache && !m.Contiguous() && m.Stride == stride
 	})
 	if len(g.cells) == 0 {
+		strides := f.Strides(offCache)
 		if len(strides) == 0 {
 			return nil, fmt.Errorf("no packed messages, %s: %w", cacheText(offCache), ErrUnpacked)
 		}
-		slices.Sort(strides)
 		var there []string
-		for _, d := range slices.Compact(strides) {
+		for _, d := range strides {
 			there = append(there, strconv.Itoa(d))
 		}
 		return nil, fmt.Errorf("no messages with a stride of %d bytes: there are those of %s", stride, strings.Join(there, ", "))
@@ -42,6 +40,62 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	}
 	curve.Taus = nil
 	return &curve, nil
+}
+
+// Strides are those that P has, rising.
+func (f *File) Strides(offCache bool) (strides []int) {
+	for i := range f.Cells {
+		if m, ok := f.Cells[i].packed(); ok && f.Cells[i].OffCache == offCache && !m.Contiguous() {
+			strides = insert(strides, m.Stride)
+		}
+	}
+	return strides
+}
+
+// Latency is f(s,d) of mlog_nP, what a stride adds at each end of a message between two
+// CPUs of a level: half of what one way takes longer than contiguous, for any τ. Where
+// that is less than nothing it is nothing. It fails where the file does not have it.
+func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) {
+	suffix := "-" + packLevel(level)
+	at := make(map[strided.Message]float64) // ns one way
+	for i := range f.Cells {
+		if c := &f.Cells[i]; c.Kind == PackCell && c.OffCache == offCache && strings.HasSuffix(c.Variant, suffix) {
+			if m, err := strided.Parse(strings.TrimSuffix(c.Variant, suffix)); err == nil && m.Bytes == c.Bytes {
+				at[m] = c.Time.Center
+			}
+		}
+	}
+	added := make(map[int]float64)
+	for m, ns := range at {
+		whole := m
+		whole.Stride = m.Element
+		if contiguous, measured := at[whole]; measured && m.Stride == stride && !m.Contiguous() {
+			added[m.Bytes] = max(0, ns-contiguous) / 2
+		}
+	}
+	if len(added) == 0 {
+		return nil, fmt.Errorf("no messages with a stride of %d bytes between two CPUs at level %q, %s: %w", stride, level, cacheText(offCache), ErrUnpacked)
+	}
+	c := &Curve{Sizes: slices.Sorted(maps.Keys(added))}
+	for _, m := range c.Sizes {
+		c.Times = append(c.Times, []float64{seconds(added[m])})
+	}
+	return c, nil
+}
+
+// packLevel is what variants of packed messages call a level of numa.Levels.
+func packLevel(level string) string {
+	switch cache, isCache := strings.CutPrefix(level, "shared "); {
+	case isCache:
+		return cache
+	case level == numa.Siblings:
+		return "smt"
+	case level == "same package":
+		return "package"
+	case level == "same node":
+		return "node"
+	}
+	return "machine"
 }
 
 // packed is the message that a cell says the packing of.

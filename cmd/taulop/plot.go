@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -31,6 +32,7 @@ type plotKind struct {
 	drawing              *view.Drawing
 	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
 	matrices             func(*params.File) ([]view.Matrix, error)
+	costs                bool // of the machine, what models say of one algorithm
 }
 
 var plotKinds = []plotKind{
@@ -44,6 +46,8 @@ var plotKinds = []plotKind{
 		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
+	{name: "mlognp", about: "what strided messages cost under mlog_nP and its reductions, against the stride",
+		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: chart.StridedCosts, costs: true},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
 		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
@@ -141,8 +145,9 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&lists.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory")
 	flags.StringVar(&lists.variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
-	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files: `list` of algorithms like bcast:binomial, or message")
-	flags.IntVar(&req.choice.P, "P", 0, "of verify's files and patterns: `ranks` (default the most)")
+	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files and mlognp: `list` of algorithms like bcast:binomial, or message")
+	flags.IntVar(&req.choice.P, "P", 0, "of verify's files, patterns and mlognp: `ranks` (default the most)")
+	flags.IntVar(&req.choice.Nodes, "nodes", 0, "of mlognp: `nodes` like the file's machine, with its first network between them (default 1)")
 	words, err := parseWords(flags, out, args, plotHelp())
 	if err != nil {
 		return err
@@ -181,6 +186,9 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	}
 	if req.choice.P < 0 {
 		return usagef("-P is %d: give the number of ranks", req.choice.P)
+	}
+	if n := req.choice.Nodes; n < 0 || n > numa.MostWorkers || n > 0 && !req.kind.costs {
+		return usagef("-nodes is %d: give the chart mlognp 1 to %d, and leave it out of others", n, numa.MostWorkers)
 	}
 	if !(req.width >= chart.MinWidth && req.width <= chart.MaxWidth) {
 		return usagef("-width is %g: give %d to %d cm, a column of print has %g", req.width, chart.MinWidth, chart.MaxWidth, chart.ColumnWidth)
@@ -235,7 +243,7 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 		}
 		return c, nil, nil
 	}
-	if len(req.choice.Algorithms) > 0 || req.choice.P > 0 && (req.kind.drawing == nil || !req.kind.drawing.Ranks) {
+	if !req.kind.costs && (len(req.choice.Algorithms) > 0 || req.choice.P > 0 && (req.kind.drawing == nil || !req.kind.drawing.Ranks)) {
 		return nil, nil, usagef("-algorithm and -P choose from what taulop verify wrote: leave them out of %s, or take the chart predicted", req.kind.name)
 	}
 	if req.kind.matrices != nil {

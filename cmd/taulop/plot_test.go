@@ -24,6 +24,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{
 		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: []int{1, 2}, Caches: []bool{false}, SegmentBytes: 8192}}
 	f.Provenance.Hostname = "<script>alert(1)</script>"
+	f.Placements = []numa.Placement{{Policy: numa.Local, Workers: []numa.Worker{{CPU: numa.CPU{ID: 0}}, {CPU: numa.CPU{ID: 1}}}}}
 	for _, tau := range f.Plan.Taus {
 		for _, m := range f.Plan.Sizes {
 			key := params.Key{Placement: numa.Local, Tau: tau, Bytes: m, Kind: params.CopyCell}

@@ -39,8 +39,9 @@ Collectives:
 ` + collectiveList() + `
 Models: taulop; libtaulop, τ-Lop as the authors' library computes it; lognp,
 whose o(m) is half of what an isolated message costs under τ-Lop; mlognp, with an o(m)
-for each level of the machine, if taulop pairs measured it; loggp, if the file has
-its parameters. Strided messages are known to taulop and lognp alone.
+for each level of the machine, if taulop pairs measured it, 2log23p, which has one for
+all within a node, and log3p, which has one in all; loggp, if the file has its
+parameters. Strided messages are known to all but libtaulop and loggp.
 
 Flags:
 `
@@ -142,7 +143,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	switch {
 	case !slices.Contains(model.Models, c.Model):
 		return usagef("unknown model %q: take one of %s", c.Model, strings.Join(model.Models, ", "))
-	case c.Stride > 0 && c.Model != "taulop" && c.Model != "lognp":
+	case c.Stride > 0 && c.Model != "taulop" && c.Model != "lognp" && !model.OfPairs(c.Model):
 		return usagef("-model %s knows contiguous messages only: leave -stride out, or take -model taulop or lognp", c.Model)
 	case c.Model == "libtaulop" && req.given["transport"] && c.Transport != model.Whole:
 		return usagef("-model libtaulop knows whole messages only: leave -transport out, or take -model taulop")
@@ -165,7 +166,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	}
 	req.Source = req.source(f, req.Predictor)
 	req.Ensemble, req.Uncertainty = model.NewEnsemble(f.File, *c), report.Uncertainty(f.File)
-	if c.Model == "mlognp" { // the file of pairs may have no transfers
+	if model.OfPairs(c.Model) { // the file of pairs may have no transfers
 		c.Model = "taulop"
 		req.Beside, _ = model.NewPredictor(f.File, *c)
 	}

@@ -16,7 +16,8 @@ type Choice struct {
 	Taus       []int
 	Variants   []string // parts of names of what surveys measured: float64, read, L2-memory
 	Algorithms []string // of verifications
-	P          int      // of verifications and patterns
+	P          int      // of verifications, patterns and costs
+	Nodes      int      // of costs; 0 and 1 are one
 }
 
 // MaxLines is how many lines a chart holds that can be told apart.

@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/vm/machine"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // A check is run on the machines that it is for, all of them without on.
@@ -45,6 +46,7 @@ var checks = []check{
 	{name: "pages lie where placed", run: guest.pages},
 	{name: "topo counts right", run: guest.topo},
 	{name: "ring over the nodes", run: guest.spread},
+	{name: "placements of levels", limit: 3 * time.Minute, on: only("1node", "complexes", "4nodes", "smt"), run: guest.placements},
 
 	{name: "pairs of CPUs", on: only("2nodes", "4nodes", "smt", "memoryonly"), run: guest.pairs},
 	{name: "predictions over levels", on: only("4nodes", "smt"), run: guest.predicted},
@@ -196,6 +198,93 @@ func (g guest) spread(ctx context.Context) error {
 	}
 	if len(doc.Rows) < 3 && !warns(doc, "time was up") {
 		return fmt.Errorf("%d rows, want 3", len(doc.Rows))
+	}
+	return nil
+}
+
+// placements sweeps couples by every placement that the machine has, and holds against
+// what the machine was built of where workers and buffers were: a sweep fails itself
+// where a page lies elsewhere than its placement says. Of L3 complexes that are alike
+// launches begin at several.
+func (g guest) placements(ctx context.Context) error {
+	const file = "/placements.json"
+	m := g.machine
+	nodes := m.CPUNodes()
+	want := []numa.Policy{numa.Local, numa.Spread, numa.Remote}
+	if m.ComplexCPUs() > m.Threads {
+		want = append(want, numa.L3)
+	}
+	if m.Dies > 1 {
+		want = append(want, numa.AcrossL3)
+	}
+	if len(nodes) > 1 { // each in a package of its own
+		want = append(want, numa.AcrossPackages, numa.Farthest)
+	}
+	o, err := g.execute(ctx, nil, taulop, "topo", "-json", "-placements", "4")
+	if err != nil {
+		return err
+	}
+	var there struct{ Placements []numa.Placement }
+	if err := o.decode(&there); err != nil {
+		return err
+	}
+	var has []string
+	for _, p := range there.Placements {
+		has = append(has, string(p.Policy))
+	}
+	list := strings.Join(has, ",")
+	if !slices.EqualFunc(there.Placements, want, func(p numa.Placement, w numa.Policy) bool { return p.Policy == w }) {
+		return fmt.Errorf("placements %s, want %v", list, want)
+	}
+	o, err = g.execute(ctx, nil, taulop, "sweep", "-quiet", "-o", file, "-placements", list, "-setups", "ping", "-tau", "4", "-sizes", "8K", "-cache", "in", "-gamma=false", "-launches", "6", "-budget", "110s")
+	if err == nil {
+		err = passed(o, o.clean())
+	}
+	if err != nil {
+		return err
+	}
+	f, err := params.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	l3 := func(w numa.Worker) int { return w.ID / m.ComplexCPUs() }
+	farthest := 0
+	for _, row := range m.Distances {
+		for to, distance := range row {
+			if m.Nodes[to].CPUs > 0 {
+				farthest = max(farthest, distance)
+			}
+		}
+	}
+	for _, p := range f.Placements {
+		for i := 0; i < len(p.Workers); i += 2 {
+			a, b := p.Workers[i], p.Workers[i+1]
+			lies := true
+			switch p.Policy {
+			case numa.L3:
+				lies = l3(a) == l3(b)
+			case numa.AcrossL3:
+				lies = l3(a) != l3(b) && g.node(a.ID) == g.node(b.ID)
+			case numa.AcrossPackages:
+				lies = g.node(a.ID) != g.node(b.ID)
+			case numa.Farthest:
+				lies = m.Distances[g.node(a.ID)][g.node(b.ID)] == farthest
+			}
+			if !lies || p.Policy != numa.Remote && (a.UserNode != a.IntermediateNode || b.UserNode != b.IntermediateNode) {
+				return fmt.Errorf("placement %s has workers %d and %d at\n%+v\n%+v", p.Policy, i, i+1, a, b)
+			}
+		}
+		key := params.Key{Kind: params.TransferCell, Setup: "ping", Placement: p.Policy, Tau: 4, Bytes: 8 << 10}
+		if !slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Key == key && c.Time.Center > 0 }) {
+			return fmt.Errorf("nothing was measured of %v, but %d other cells in %d launches", key, len(f.Cells), len(f.Launches))
+		}
+	}
+	begun := make(map[int]bool)
+	for _, l := range f.Launches {
+		begun[l.First/m.ComplexCPUs()] = true
+	}
+	if m.Dies > 1 && len(begun) != min(m.Dies, len(f.Launches)) {
+		return fmt.Errorf("%d launches began at %d of %d L3 complexes", len(f.Launches), len(begun), m.Dies)
 	}
 	return nil
 }

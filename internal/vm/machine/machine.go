@@ -15,6 +15,7 @@ type Machine struct {
 	About   string
 	Nodes   []Node
 	Threads int // SMT siblings a core; every node with CPUs has the same number of them
+	Dies    int // L3 complexes of a package; 0: one
 	// Distances from node to node, as the firmware's SLIT has them: 10 is local.
 	Distances [][]int
 }
@@ -30,6 +31,11 @@ var All = []Machine{
 	{
 		Name: "1node", About: "4 CPUs on one node", Threads: 1,
 		Nodes:     []Node{{4, 768}},
+		Distances: [][]int{{10}},
+	},
+	{
+		Name: "complexes", About: "8 CPUs on one node, in 4 L3 complexes", Threads: 1, Dies: 4,
+		Nodes:     []Node{{8, 768}},
 		Distances: [][]int{{10}},
 	},
 	{
@@ -93,6 +99,9 @@ func (m Machine) CPUs() (n int) {
 	return n
 }
 
+// ComplexCPUs is how many CPUs an L3 complex has.
+func (m Machine) ComplexCPUs() int { return m.CPUs() / len(m.CPUNodes()) / max(1, m.Dies) }
+
 // CPUNodes are the nodes with CPUs, each in a package of its own.
 func (m Machine) CPUNodes() (ids []int) {
 	for id, node := range m.Nodes {
@@ -143,6 +152,7 @@ func (m Machine) QEMU() []string {
 			args = append(args, "-numa", fmt.Sprintf("dist,src=%d,dst=%d,val=%d", from, to, distance))
 		}
 	}
-	smp := fmt.Sprintf("cpus=%d,sockets=%d,cores=%d,threads=%d", m.CPUs(), packages, m.CPUs()/packages/m.Threads, m.Threads)
+	dies := max(1, m.Dies) // QEMU has an L3 for each
+	smp := fmt.Sprintf("cpus=%d,sockets=%d,dies=%d,cores=%d,threads=%d", m.CPUs(), packages, dies, m.CPUs()/packages/dies/m.Threads, m.Threads)
 	return slices.Concat([]string{"-smp", smp, "-m", fmt.Sprintf("%dM", memory)}, args)
 }
