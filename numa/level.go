@@ -69,6 +69,7 @@ func (ls Levels) Channels(cpus []int) [][]int8 {
 	}
 	return of
 }
+
 // Siblings is the name of the level of SMT siblings.
 const Siblings = "SMT siblings"
 

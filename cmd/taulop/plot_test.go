@@ -23,6 +23,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 	t.Helper()
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{
 		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: []int{1, 2}, Caches: []bool{false}, SegmentBytes: 8192}}
+	f.Networks = []params.Network{{Name: "tcp", Kind: "tcp"}}
 	f.Provenance.Hostname = "<script>alert(1)</script>"
 	f.Placements = []numa.Placement{{Policy: numa.Local, Workers: []numa.Worker{{CPU: numa.CPU{ID: 0}}, {CPU: numa.CPU{ID: 1}}}}}
 	for _, tau := range f.Plan.Taus {
