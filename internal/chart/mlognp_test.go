@@ -32,8 +32,8 @@ func paired() compare.Machine {
 			if a/4 != b/4 {
 				ns = 250
 			}
-			add(params.Key{Kind: params.PairCell, Bytes: 0, Variant: params.PairVariant(a, b)}, ns)
-			add(params.Key{Kind: params.PairCell, Bytes: 16 << 10, Variant: params.PairVariant(a, b)}, 8*ns)
+			add(params.Key{Kind: params.PairCell, Bytes: 0, Variant: params.PairVariant(a, b, params.UnknownHome)}, ns)
+			add(params.Key{Kind: params.PairCell, Bytes: 16 << 10, Variant: params.PairVariant(a, b, params.UnknownHome)}, 8*ns)
 		}
 	}
 	f.Placements = []numa.Placement{place}

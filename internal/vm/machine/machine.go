@@ -4,6 +4,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,10 @@ type Machine struct {
 	About   string
 	Nodes   []Node
 	Threads int // SMT siblings a core; every node with CPUs has the same number of them
-	Dies    int // L3 complexes of a package; 0: one
+	Dies    int // L3 complexes of a node; 0: one
+	// Packages of equal size, whose nodes have a last-level cache each; 0: every node
+	// with CPUs is one.
+	Packages int
 	// Distances from node to node, as the firmware's SLIT has them: 10 is local.
 	Distances [][]int
 }
@@ -77,6 +81,31 @@ var All = []Machine{
 		Nodes:     []Node{{2, 768}, {2, 96}},
 		Distances: [][]int{{10, 20}, {20, 10}},
 	},
+	{
+		Name: "64cpus", About: "64 CPUs on 8 nodes, 4 in each of 2 packages", Threads: 1, Packages: 2,
+		Nodes:     slices.Repeat([]Node{{8, 256}}, 8),
+		Distances: twoPackages(8),
+	},
+}
+
+// twoPackages are distances of nodes half of which are in either package: 12 within
+// one, 32 between both, as servers with two processors of four nodes each have them.
+func twoPackages(nodes int) (distances [][]int) {
+	for from := range nodes {
+		row := make([]int, nodes)
+		for to := range row {
+			switch half := nodes / 2; {
+			case from == to:
+				row[to] = 10
+			case from/half == to/half:
+				row[to] = 12
+			default:
+				row[to] = 32
+			}
+		}
+		distances = append(distances, row)
+	}
+	return distances
 }
 
 // Lookup finds a machine by name.
@@ -102,7 +131,10 @@ func (m Machine) CPUs() (n int) {
 // ComplexCPUs is how many CPUs an L3 complex has.
 func (m Machine) ComplexCPUs() int { return m.CPUs() / len(m.CPUNodes()) / max(1, m.Dies) }
 
-// CPUNodes are the nodes with CPUs, each in a package of its own.
+// PackageCount is how many packages there are.
+func (m Machine) PackageCount() int { return cmp.Or(m.Packages, len(m.CPUNodes())) }
+
+// CPUNodes are the nodes with CPUs.
 func (m Machine) CPUNodes() (ids []int) {
 	for id, node := range m.Nodes {
 		if node.CPUs > 0 {
@@ -132,7 +164,7 @@ func (m Machine) FirstCPU(node int) (cpu int) {
 
 // QEMU is the part of QEMU's command line that makes the machine.
 func (m Machine) QEMU() []string {
-	packages := len(m.CPUNodes())
+	packages, dies := m.PackageCount(), len(m.CPUNodes())/m.PackageCount()*max(1, m.Dies) // QEMU has an L3 for each die
 	memory := 0
 	var args []string
 	for id, node := range m.Nodes {
@@ -152,7 +184,6 @@ func (m Machine) QEMU() []string {
 			args = append(args, "-numa", fmt.Sprintf("dist,src=%d,dst=%d,val=%d", from, to, distance))
 		}
 	}
-	dies := max(1, m.Dies) // QEMU has an L3 for each
 	smp := fmt.Sprintf("cpus=%d,sockets=%d,dies=%d,cores=%d,threads=%d", m.CPUs(), packages, dies, m.CPUs()/packages/dies/m.Threads, m.Threads)
 	return slices.Concat([]string{"-smp", smp, "-m", fmt.Sprintf("%dM", memory)}, args)
 }
