@@ -263,7 +263,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 func (r *Request) plan(m *numa.Machine) params.Plan {
 	p := r.Plan
 	p.Budget, p.Copy = cmp.Or(r.Budget, DefaultTime(p.With, m)).Seconds(), shm.CopyName()
-	cores := m.Count().Cores
+	cores := m.Concurrency()
 	if len(p.CPUs) > 0 {
 		cores = len(p.CPUs)
 	}
