@@ -3,7 +3,7 @@ package numa
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"os"
 	"time"
 )
 
@@ -16,32 +16,47 @@ var ErrForbidden = errors.New("the kernel does not let this process choose or lo
 // touched, and returns an error that names the first page that lies elsewhere;
 // name says whose memory it is.
 func Verify(mem []byte, node int, name string) error {
-	nodes, err := PageNodes(mem)
-	// A page that the kernel is moving lies on no node for a moment.
-	for wait := time.Millisecond; err == nil && slices.Contains(nodes, -1) && wait < 100*time.Millisecond; wait *= 2 {
-		time.Sleep(wait)
-		nodes, err = PageNodes(mem)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: where its pages lie is unknown: %w", name, err)
-	}
-	elsewhere, first := 0, 0
-	for page, at := range nodes {
-		if at != node {
-			if elsewhere == 0 {
-				first = page
+	pages, elsewhere, first, at, nowhere := 0, 0, 0, 0, false
+	look := func() error {
+		pages, elsewhere, nowhere = 0, 0, false
+		return eachPage(mem, func(is int) {
+			if is != node {
+				if elsewhere == 0 {
+					first, at = pages, is
+				}
+				elsewhere++
 			}
-			elsewhere++
-		}
+			nowhere = nowhere || is < 0
+			pages++
+		})
+	}
+	err := look()
+	// A page that the kernel is moving lies on no node for a moment.
+	for wait := time.Millisecond; err == nil && nowhere && wait < 100*time.Millisecond; wait *= 2 {
+		time.Sleep(wait)
+		err = look()
 	}
 	switch {
+	case err != nil:
+		return fmt.Errorf("%s: where its pages lie is unknown: %w", name, err)
 	case elsewhere == 0:
 		return nil
-	case nodes[first] < 0:
+	case at < 0:
 		return fmt.Errorf("%s: page %d of %d should lie on node %d, but lies on none: it was never touched or cannot be looked up (%d such or misplaced in all)",
-			name, first, len(nodes), node, elsewhere)
+			name, first, pages, node, elsewhere)
 	default:
 		return fmt.Errorf("%s: page %d of %d should lie on node %d, but lies on node %d (%d misplaced in all): is node %d full?",
-			name, first, len(nodes), node, nodes[first], elsewhere, node)
+			name, first, pages, node, at, elsewhere, node)
 	}
+}
+
+// PageNodes asks the kernel on which node each page of mem lies; -1 for a page
+// that does not exist yet or that the kernel cannot look up.
+func PageNodes(mem []byte) ([]int, error) {
+	nodes := make([]int, 0, len(mem)/os.Getpagesize()+1)
+	err := eachPage(mem, func(node int) { nodes = append(nodes, node) })
+	if err != nil {
+		return nil, err
+	}
+	return nodes, nil
 }

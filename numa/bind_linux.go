@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,24 +51,33 @@ func place(mem []byte, policy, node, flags int) error {
 	}
 }
 
-// PageNodes asks the kernel on which node each page of mem lies; -1 for a page
-// that does not exist yet or that the kernel cannot look up.
-func PageNodes(mem []byte) ([]int, error) {
-	size := os.Getpagesize()
-	nodes := make([]int, 0, (len(mem)+size-1)/size)
-	const chunk = 4096 // pages a call, to keep the tables for the kernel small
-	for len(mem) > 0 {
-		part := mem[:min(len(mem), chunk*size)]
+// pagesOfCall are asked for at a time, to keep the tables for the kernel small, which are
+// used again and again: what arenas of many workers take would be much garbage.
+const pagesOfCall = 1024
+
+type pageTable struct {
+	pages  [pagesOfCall]uintptr
+	status [pagesOfCall]int32 // node, or a negative errno
+}
+
+var pageTables = sync.Pool{New: func() any { return new(pageTable) }}
+
+// eachPage tells the node of each page of mem, -1 as PageNodes does.
+func eachPage(mem []byte, tell func(node int)) error {
+	table := pageTables.Get().(*pageTable)
+	defer pageTables.Put(table)
+	for size := os.Getpagesize(); len(mem) > 0; {
+		part := mem[:min(len(mem), pagesOfCall*size)]
 		mem = mem[len(part):]
-		status, err := pageStatus(part, size)
+		n, err := table.ask(part, size)
 		if err != nil {
-			return nil, fmt.Errorf("move_pages: %w", refusal(err))
+			return fmt.Errorf("move_pages: %w", refusal(err))
 		}
-		for _, s := range status {
-			nodes = append(nodes, max(-1, int(s)))
+		for _, s := range table.status[:n] {
+			tell(max(-1, int(s)))
 		}
 	}
-	return nodes, nil
+	return nil
 }
 
 // refusal marks the kernel's ways of saying that it does not do this at all.

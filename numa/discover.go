@@ -64,7 +64,11 @@ func (t tree) machine(affinity CPUSet) (*Machine, error) {
 	t.cpus(m, online)
 	t.nodes(m)
 	t.caches(m, online)
-	return m, t.allow(m, online, affinity)
+	if err := t.allow(m, online, affinity); err != nil {
+		return m, err
+	}
+	m.Kinds, m.Quota = t.kinds(m.Allowed), t.quota()
+	return m, nil
 }
 
 func (m *Machine) unknown(format string, args ...any) {

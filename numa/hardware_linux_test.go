@@ -199,3 +199,28 @@ func TestPreferAndMove(t *testing.T) {
 		}
 	}
 }
+
+// Asking where pages lie makes no garbage that grows with them.
+func TestVerifyGarbage(t *testing.T) {
+	mem, err := unix.Mmap(-1, 0, 64<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer unix.Munmap(mem)
+	for i := 0; i < len(mem); i += os.Getpagesize() {
+		mem[i] = 1
+	}
+	var before, after runtime.MemStats
+	for i := range 2 {
+		if i == 1 {
+			runtime.ReadMemStats(&before)
+		}
+		if err := numa.Verify(mem, 0, "buffer"); errors.Is(err, numa.ErrForbidden) {
+			t.Skip(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<10 {
+		t.Errorf("%d KB of garbage for %d pages", n>>10, len(mem)/os.Getpagesize())
+	}
+}

@@ -19,6 +19,8 @@ type Machine struct {
 	Nodes   []Node  `json:"nodes"`   // online, ascending by ID; never empty
 	Caches  []Cache `json:"caches"`  // distinct caches, by level and first CPU
 	Allowed CPUSet  `json:"allowed"` // online CPUs that this process may run on
+	Kinds   []Kind  `json:"-"`       // of allowed CPUs, where there are several; the fastest first
+	Quota   float64 `json:"-"`       // of CPU time, in CPUs, that control groups allow; 0: no limit
 	// Unknown has a sentence for everything that the kernel did not say and
 	// what is assumed in its place.
 	Unknown []string `json:"unknown,omitempty"`

@@ -21,8 +21,7 @@ func Prefer([]byte, int) error { return errLinux }
 // Move needs Linux.
 func Move([]byte, int) error { return errLinux }
 
-// PageNodes needs Linux.
-func PageNodes([]byte) ([]int, error) { return nil, errLinux }
+func eachPage([]byte, func(node int)) error { return errLinux }
 
 func affinity() (CPUSet, error) {
 	return nil, errors.New("this machine cannot be read, for that needs Linux and this is " + runtime.GOOS +

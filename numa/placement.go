@@ -71,7 +71,8 @@ type Worker struct {
 }
 
 // Place puts tau workers on allowed CPUs: one on each core before any core gets
-// a second, cores and nodes in the order of their numbers. User buffers lie on
+// a second, cores of one kind before any of another (see Concurrency), cores and nodes in
+// the order of their numbers. User buffers lie on
 // the worker's node, or where that has no memory on the nearest that has;
 // intermediate buffers lie there too, under Remote on the node with memory that
 // is farthest from the worker's. A machine without a placement's level is
@@ -201,7 +202,7 @@ func (m *Machine) allowed(start int) []CPU {
 			cpus = append(cpus, cpu)
 		}
 	}
-	turn := turns(cpus)
+	turn, rank := turns(cpus), m.rank()
 	first, begun := m.CPU(start)
 	round := func(before bool) int { // what comes before the start comes last
 		if begun && before {
@@ -210,7 +211,7 @@ func (m *Machine) allowed(start int) []CPU {
 		return 0
 	}
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
-		return cmp.Or(turn[a.ID]-turn[b.ID], round(a.Node < first.Node)-round(b.Node < first.Node), a.Node-b.Node,
+		return cmp.Or(turn[a.ID]-turn[b.ID], rank[a.ID]-rank[b.ID], round(a.Node < first.Node)-round(b.Node < first.Node), a.Node-b.Node,
 			round(a.Node == first.Node && a.Core < first.Core)-round(b.Node == first.Node && b.Core < first.Core), a.Core-b.Core)
 	})
 	return cpus
@@ -259,15 +260,16 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, there bool) {
 		return nil, true // which is said where workers are placed
 	}
 	d := m.dealt(start, policy)
-	type place struct{ turn, lacks, span, group, round, unit int }
+	type place struct{ turn, kind, lacks, span, group, round, unit int }
 	var (
 		turn    = turns(cpus)
+		rank    = m.rank()
 		groups  = make(map[int]int) // in the order in which the CPUs have them
 		units   = make(map[int]int)
 		span    = make(map[int]int)
 		within  = make(map[[2]int]bool) // units by group, cores where neighbours share a unit
 		several = make(map[int]int)     // how many of those a group has
-		dealt   = make(map[[3]int]int)
+		dealt   = make(map[[4]int]int)
 		at      = make(map[int]place)
 	)
 	for _, c := range cpus {
@@ -293,16 +295,17 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, there bool) {
 	}
 	for _, c := range cpus {
 		g, u := d.group(c), d.unit(c)
-		p := place{turn: turn[c.ID], span: span[g], group: groups[g], round: dealt[[3]int{turn[c.ID], g, u}], unit: units[u]}
+		alike := [4]int{turn[c.ID], rank[c.ID], g, u}
+		p := place{turn: turn[c.ID], kind: rank[c.ID], span: span[g], group: groups[g], round: dealt[alike], unit: units[u]}
 		if several[g] < 2 && !d.always {
 			p.lacks = 1
 		}
-		dealt[[3]int{turn[c.ID], g, u}]++
+		dealt[alike]++
 		at[c.ID] = p
 	}
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
 		p, q := at[a.ID], at[b.ID]
-		return cmp.Or(p.turn-q.turn, p.lacks-q.lacks, p.span-q.span, p.group-q.group, p.round-q.round, p.unit-q.unit)
+		return cmp.Or(p.turn-q.turn, p.kind-q.kind, p.lacks-q.lacks, p.span-q.span, p.group-q.group, p.round-q.round, p.unit-q.unit)
 	})
 	return cpus, there || d.always
 }
@@ -432,10 +435,10 @@ func (m *Machine) farApart(start int) map[int]int {
 // topology the first CPU each, in the order in which Local fills them: those like the
 // one that Place begins at, which is the first of them.
 func (m *Machine) Starts() (starts []int) {
-	complexes, first := m.complexes(), ""
+	complexes, rank, first := m.complexes(), m.rank(), ""
 	seen := make(map[int]bool)
 	for _, c := range m.allowed(-1) {
-		if seen[complexes[c.ID]] {
+		if seen[complexes[c.ID]] || rank[c.ID] > 0 {
 			continue
 		}
 		seen[complexes[c.ID]] = true

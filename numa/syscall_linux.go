@@ -24,20 +24,19 @@ func mbind(mem []byte, mode int, nodes []uint64, flags int) error {
 	return nil
 }
 
-// pageStatus returns for each page of mem its node or a negative errno:
-// move_pages without target nodes moves nothing and reports.
-func pageStatus(mem []byte, pageSize int) ([]int32, error) {
-	pages := make([]uintptr, (len(mem)+pageSize-1)/pageSize)
-	for i := range pages {
-		pages[i] = uintptr(unsafe.Pointer(&mem[i*pageSize]))
+// ask fills in the status of each page of mem, of so many: move_pages without target
+// nodes moves nothing and reports.
+func (t *pageTable) ask(mem []byte, pageSize int) (pages int, err error) {
+	for at := 0; at < len(mem); at += pageSize {
+		t.pages[pages] = uintptr(unsafe.Pointer(&mem[at]))
+		pages++
 	}
-	status := make([]int32, len(pages))
-	_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(pages)),
-		uintptr(unsafe.Pointer(unsafe.SliceData(pages))), 0,
-		uintptr(unsafe.Pointer(unsafe.SliceData(status))), 0)
+	_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(pages),
+		uintptr(unsafe.Pointer(&t.pages)), 0,
+		uintptr(unsafe.Pointer(&t.status)), 0)
 	runtime.KeepAlive(mem)
 	if errno != 0 {
-		return nil, errno
+		return 0, errno
 	}
-	return status, nil
+	return pages, nil
 }

@@ -116,7 +116,7 @@ func (p Provenance) Warnings() []error {
 		warn("the hypervisor took %s of the CPUs' time since boot: measure when its other guests are quiet, or on a dedicated host", percent(*p.StealShare))
 	}
 	if n := p.Allowed.Len(); p.CPUQuota > 0 && p.CPUQuota < float64(n) {
-		warn("the CPU quota is %.4g CPUs but %d may be used: workers beyond the quota are stopped in the middle of a transfer, so raise it or use at most %d", p.CPUQuota, n, max(1, int(p.CPUQuota)))
+		warn("the CPU quota is %.4g CPUs but %d may be used: workers beyond the quota are stopped in the middle of a transfer, so raise it or use at most %d, as is done unless more are asked for", p.CPUQuota, n, max(1, int(p.CPUQuota)))
 	}
 	if len(p.Load) > 0 && p.Load[0] > loadLimit*float64(p.Online.Len()) {
 		warn("the load of the last minute is %.2f: stop what else runs here, and if that was an earlier measurement, wait a minute", p.Load[0])
@@ -132,7 +132,7 @@ func (p Provenance) Warnings() []error {
 		for i, kind := range p.CoreKinds {
 			kinds[i] = fmt.Sprintf("%v (%s)", kind.CPUs, kind.Kind)
 		}
-		warn("the cores are of different kinds, CPUs %s: %w", strings.Join(kinds, ", CPUs "), ErrCoreKinds)
+		warn("the cores are of different kinds, CPUs %s, and unless more workers are asked for they are on cores of one: %w", strings.Join(kinds, ", CPUs "), ErrCoreKinds)
 	}
 	if p.SMT == "on" {
 		warn("SMT is on, so two workers may share a core: use no more workers than cores, or switch it off (echo off > /sys/devices/system/cpu/smt/control)")

@@ -3,6 +3,7 @@ package setups
 import (
 	"bytes"
 	"math/rand/v2"
+	"sync"
 )
 
 // A walk is the path of messages through the workers' user buffers, all in
@@ -111,13 +112,19 @@ func (k *walk) advance(s Setup, units, n int) {
 const patternBytes = 65521
 
 // pattern is what worker w sends, over and over: random, and different for
-// each worker.
+// each worker. Teams share it.
 func pattern(w int) []byte {
+	if p, made := sent.Load(w); made {
+		return p.([]byte)
+	}
 	p := make([]byte, patternBytes)
 	r := rand.NewChaCha8([32]byte{byte(w), byte(w >> 8), byte(w >> 16)})
 	r.Read(p)
+	sent.Store(w, p)
 	return p
 }
+
+var sent sync.Map // patterns by worker
 
 // lay fills mem, which begins at byte `at` of user memory, with a pattern.
 func lay(mem, pattern []byte, at int) {

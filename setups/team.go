@@ -78,11 +78,18 @@ func NewTeam(p numa.Placement) (*Team, error) {
 	}
 	t.restore = quiet(tau)
 	pinned := make(chan error, tau)
+	cores := make(map[int]int) // workers of each
+	for _, place := range p.Workers {
+		cores[place.Core]++
+	}
 	for id, place := range p.Workers {
 		w := &worker{
 			id: id, cpu: place.CPU.ID,
 			tasks: make(chan task), done: make(chan struct{}, 1),
 			wait: shm.NewWaiter(&t.stop, p.Oversubscribed),
+		}
+		if cores[place.Core] > 1 {
+			w.wait = w.wait.BesideSibling()
 		}
 		t.workers = append(t.workers, w)
 		go w.work(pinned)

@@ -61,11 +61,13 @@ func flagAt(mem []byte, off int) *Flag {
 	return (*Flag)(unsafe.Pointer(&mem[off : off+lineBytes][0]))
 }
 
-// A Waiter is how a worker waits: spinning on its own core, or yielding after
-// a short spin where workers share CPUs. Each worker has its own.
+// A Waiter is how a worker waits: spinning on its own core, with pauses where another
+// worker has the core's other hardware thread, or yielding after a short spin where
+// workers share CPUs. Each worker has its own.
 type Waiter struct {
 	stop  *atomic.Bool
 	yield bool
+	pause bool
 	mask  int
 }
 
@@ -74,9 +76,18 @@ type Waiter struct {
 func NewWaiter(stop *atomic.Bool, yield bool) *Waiter {
 	if yield {
 		// Longer than a flag takes between two cores, short against a time slice.
-		return &Waiter{stop, true, 1<<6 - 1}
+		return &Waiter{stop: stop, yield: true, mask: 1<<6 - 1}
 	}
-	return &Waiter{stop, false, 1<<12 - 1}
+	return &Waiter{stop: stop, mask: 1<<12 - 1}
+}
+
+// BesideSibling returns a Waiter that pauses at every spin, so that it leaves the core to
+// the worker on the core's other hardware thread. It is as it was if it yields.
+func (w *Waiter) BesideSibling() *Waiter {
+	if w.yield {
+		return w
+	}
+	return &Waiter{stop: w.stop, pause: true}
 }
 
 // relax is called now and then while waiting; false means give up. Not inlined
@@ -93,6 +104,9 @@ func (w *Waiter) relax() bool {
 		yield()
 	case overcommitted:
 		nap()
+	}
+	if w.pause {
+		pause()
 	}
 	return true
 }

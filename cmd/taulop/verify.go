@@ -178,7 +178,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	if ps == "" {
 		ps = "2"
 		if machine != nil {
-			ps = strconv.Itoa(max(2, min(machine.Count().Cores, machine.Allowed.Len())))
+			ps = strconv.Itoa(max(2, machine.Concurrency()))
 		}
 	}
 	if err := req.Name(names); err != nil {

@@ -26,8 +26,8 @@ func readCPUs(p *Provenance, t tree, m *numa.Machine) {
 	p.Governors = slices.Sorted(maps.Keys(governors))
 	p.Turbo = t.turbo()
 	p.SMT = t.smt(m)
-	if kinds := t.coreKinds(m.Allowed); len(kinds) > 1 {
-		p.CoreKinds = kinds
+	for _, kind := range m.Kinds {
+		p.CoreKinds = append(p.CoreKinds, params.CoreKind{Kind: kind.Name, CPUs: kind.CPUs})
 	}
 	if p.Microcode == "" && len(p.Online) > 0 {
 		p.Microcode = t.Text(path.Join(ofCPU(p.Online[0]), "microcode/version"))
@@ -81,50 +81,6 @@ func (t tree) smt(m *numa.Machine) string {
 		return "off"
 	}
 	return ""
-}
-
-// coreKinds groups CPUs by what the kernel says of their kind, or else by how
-// fast they may become.
-func (t tree) coreKinds(cpus numa.CPUSet) []params.CoreKind {
-	var kinds []params.CoreKind
-	for _, kind := range []string{"core", "atom", "lowpower"} {
-		set, _ := numa.ParseList(t.Text("sys/devices/cpu_" + kind + "/cpus"))
-		if set = set.And(cpus); len(set) > 0 {
-			kinds = append(kinds, params.CoreKind{Kind: kind, CPUs: set})
-		}
-	}
-	if len(kinds) > 0 {
-		return kinds
-	}
-	for _, measure := range []struct {
-		file, kind string
-		unit       int
-	}{
-		{"cpu_capacity", "capacity %d of 1024", 1},
-		{"cpufreq/cpuinfo_max_freq", "up to %d MHz", 1000},
-	} {
-		values := make(map[int]numa.CPUSet)
-		for _, cpu := range cpus {
-			if value, err := strconv.Atoi(t.Text(path.Join(ofCPU(cpu), measure.file))); err == nil {
-				values[value] = append(values[value], cpu)
-			}
-		}
-		// Cores of one kind also differ by a few percent, those that turbo
-		// favours from the rest.
-		var top int
-		for _, value := range slices.Backward(slices.Sorted(maps.Keys(values))) {
-			if top == 0 || float64(top) > 1.1*float64(value) {
-				kinds = append(kinds, params.CoreKind{Kind: fmt.Sprintf(measure.kind, value/measure.unit)})
-			}
-			top = value
-			last := &kinds[len(kinds)-1]
-			last.CPUs = numa.SetOf(append(last.CPUs, values[value]...)...)
-		}
-		if len(kinds) > 0 {
-			return kinds
-		}
-	}
-	return nil
 }
 
 func ofCPU(cpu int) string { return cpuDir + "/cpu" + strconv.Itoa(cpu) }

@@ -13,8 +13,10 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -149,7 +151,44 @@ func (s *Session) Missing() error {
 		}
 		parts = append(parts, part)
 	}
+	if there := s.complete(); len(there) > 0 {
+		return fmt.Errorf("%w (%s); complete: %s", how, strings.Join(parts, ", "), printable.List(there))
+	}
 	return fmt.Errorf("%w (%s)", how, strings.Join(parts, ", "))
+}
+
+// complete is what nothing lacks of: y, a segment at every τ, all sizes of a setup with a
+// placement, in cache or off, other kinds of cells.
+func (s *Session) complete() (all []string) {
+	lacks := make(map[string]bool)
+	lacking, _ := s.Lacking()
+	for _, c := range lacking {
+		for _, part := range s.parts(c) {
+			lacks[part] = true
+		}
+	}
+	for _, c := range s.Cells {
+		for _, part := range s.parts(c) {
+			if !lacks[part] && !slices.Contains(all, part) {
+				all = append(all, part)
+			}
+		}
+	}
+	return all
+}
+
+// parts are what a cell is of.
+func (s *Session) parts(c engine.Cell) (of []string) {
+	switch {
+	case c.Survey != transfers.Survey.Name:
+		return []string{c.Survey}
+	case c.Kind != params.TransferCell || c.Setup == params.Isolated:
+		return []string{transfers.Names[c.Kind]}
+	}
+	if p := s.File.Plan; c.Bytes == cmp.Or(c.SegmentBytes, p.SegmentBytes) {
+		of = append(of, "a segment at every τ "+view.Cache(c.OffCache))
+	}
+	return append(of, fmt.Sprintf("%s %s %s", c.Setup, c.Placement, view.Cache(c.OffCache)))
 }
 
 // Doubts are what follows from a file's cells and speaks against some of them.
@@ -224,7 +263,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 func (r *Request) plan(m *numa.Machine) params.Plan {
 	p := r.Plan
 	p.Budget, p.Copy = cmp.Or(r.Budget, DefaultTime(p.With, m)).Seconds(), shm.CopyName()
-	cores := m.Count().Cores
+	cores := m.Concurrency()
 	if len(p.CPUs) > 0 {
 		cores = len(p.CPUs)
 	}
@@ -237,8 +276,14 @@ func (r *Request) plan(m *numa.Machine) params.Plan {
 	if len(p.Sizes) == 0 {
 		p.Sizes = transfers.Sizes
 	}
+	if len(p.Operators) == 0 && cores > manyCores {
+		p.Operators = transfers.Common
+	}
 	return p
 }
+
+// manyCores are so many that γ of all operators at every τ would take longer than all else.
+const manyCores = 32
 
 // save writes the file while the sweep goes on. That it cannot be written is no
 // reason to stop measuring: a full disk may get room, and what is lost at the end is

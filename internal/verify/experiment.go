@@ -346,7 +346,7 @@ func (e *Experiment) ordinary() []int {
 // holdOut settles which τ parameters may be of. On more than four cores the larger half
 // is left for the test.
 func (e *Experiment) holdOut() {
-	if cores := min(e.machine.Count().Cores, e.machine.Allowed.Len()); e.Tau == nil && cores > 4 && !e.Patterns {
+	if cores := e.machine.Concurrency(); e.Tau == nil && cores > 4 && !e.Patterns {
 		half := max(2, slices.Max(e.P)/2)
 		e.Tau = slices.DeleteFunc(e.ordinary(), func(tau int) bool { return tau > half })
 	}

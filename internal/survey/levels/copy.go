@@ -81,7 +81,7 @@ var CopySizes = []int{64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 2
 
 // Taus are the τ that are measured if nobody chooses: doubling to the number of cores.
 func Taus(m *numa.Machine) (taus []int) {
-	cores := max(1, m.Count().Cores)
+	cores := m.Concurrency()
 	for tau := 1; tau < cores; tau *= 2 {
 		taus = append(taus, tau)
 	}

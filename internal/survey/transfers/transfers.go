@@ -52,30 +52,44 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, nil, nil
 }
 
-// tier says how much a cell is worth where time is short: predictions need every τ of
-// a size, and γ of the operator that they are asked for.
+// tier says how much a cell is worth where time is short, 0 the most: a segment at every τ
+// with every setup and placement, then other sizes. What is not the first placement's nor
+// the first setup's, off cache, or long comes later, and so do copies, round trips and γ: a large machine has more
+// cells than a minute has visits, and predictions need every τ of a size, two sizes or more,
+// and γ of the operator that they are asked for.
 func (r Request) tier(k params.Key) int {
-	const rounds, copies = 4, 2*4 + 2 // of a setup; after transfers
+	const copies = 12 // after the last transfer
+	segment := k.Kind == params.TransferCell && k.Bytes == cmp.Or(k.SegmentBytes, r.SegmentBytes)
 	switch {
-	case k.Kind == params.NullCell, k.Kind == params.TransferCell && k.Bytes == cmp.Or(k.SegmentBytes, r.SegmentBytes):
+	case k.Kind == params.NullCell, segment && !k.OffCache:
 		return 0
-	case k.Kind == params.MessageCell, k.Kind == params.TransferCell && (k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]):
-		return r.round(k)
-	case k.Kind == params.TransferCell:
-		return rounds + r.round(k)
-	case k.Kind == params.OwnCell:
-		return 2*rounds + 1
 	case k.Kind == params.CopyCell, k.Kind == params.PRTTCell:
 		return copies
+	case k.Kind == params.GammaCell:
+		if i := slices.Index(Common, k.Operator); i >= 0 {
+			return copies + 1 + i
+		}
+		return copies + 1 + len(Common) + slices.IndexFunc(operators(r.Plan), func(o reduce.Operator) bool { return o.Name == k.Operator })
 	}
-	if i := slices.Index(common, k.Operator); i >= 0 {
-		return copies + 1 + i
+	n := 0
+	if !segment {
+		n = r.round(k)
 	}
-	return copies + 1 + len(common) + slices.IndexFunc(operators(r.Plan), func(o reduce.Operator) bool { return o.Name == k.Operator })
+	first := k.Kind == params.MessageCell || k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]
+	for _, later := range []bool{k.OffCache, !first && !segment, k.Placement == numa.Remote} {
+		if later {
+			n += 2
+		}
+	}
+	if len(r.Policies) > 0 && k.Placement != r.Policies[0] {
+		n++
+	}
+	return n
 }
 
-// round is when it is the turn of a transfer's size, from 1 to 4: those with others between
-// them first, so that what is not reached lies between neighbours, off cache one later.
+// round is when it is the turn of a size, from 1 to 4: those with others between them first,
+// so that what is not reached lies between neighbours, and long ones, of which a visit takes
+// tens of ms where many workers send them at once, one later.
 func (r Request) round(k params.Key) (n int) {
 	switch i := slices.Index(r.Sizes, k.Bytes); {
 	case i%8 == 0, i == len(r.Sizes)-1:
@@ -85,15 +99,15 @@ func (r Request) round(k params.Key) (n int) {
 	default:
 		n = 3
 	}
-	if k.OffCache {
+	if k.Bytes > 1<<20 {
 		n++
 	}
 	return n
 }
 
-// common are the operators that programs use most, the first most of all: it is what
+// Common are the operators that programs use most, the first most of all: it is what
 // predictions take unless they are told another.
-var common = []string{"SUM_I", "SUM_R", "MAX_R"}
+var Common = []string{"SUM_I", "SUM_R", "MAX_R"}
 
 // Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }

@@ -13,3 +13,6 @@ func flushLine(line unsafe.Pointer)
 
 // flushed waits until all lines are.
 func flushed()
+
+// pause leaves the core to the other hardware thread for a moment.
+func pause()

@@ -9,3 +9,5 @@ const flushes = false
 func flushLine(unsafe.Pointer) {}
 
 func flushed() {}
+
+func pause() {}
