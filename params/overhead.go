@@ -20,10 +20,11 @@ type Overhead struct {
 }
 
 // Overheads are o(m), m rising, of a placement and state of the cache, or of what is
-// nearest to them (placement "" is the plan's first): from messages of an MPI library where the file has some, else of our
-// own, else as it was published. A message of k segments has two transfers that are
-// alone and k−1 of two at once, eq. (10): those as ping has them, or where that was not
-// measured the plan's first setup. Transfers that are alone are as in Alone.
+// nearest to them (placement "" is the plan's first): from messages of an MPI library
+// where the file has some, else of our own, else as it was published. A message of k
+// segments has two transfers that are alone and k−1 of two at once, eq. (10): those as
+// ping has them, or where that was not measured the plan's first setup. Transfers that
+// are alone are as in Alone.
 func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) {
 	_, placement = f.first("", placement)
 	var kind func(*Cell) bool

@@ -7,9 +7,9 @@ import "math/rand/v2"
 // from such files differ by is what those from this one are uncertain by (the bootstrap;
 // Davison and Hinkley, "Bootstrap Methods and their Application", section 3.8: of nested
 // samples the outer ones are drawn). Launches of a draw keep together, for what disturbs
-// one disturbs all its cells. Centres are new, the bounds of intervals are left out. A cell
-// that no drawn launch visited stays as it is, and so do those of which nobody knows the
-// launch.
+// one disturbs all its cells. Centres are new; the bounds of intervals are the file's still.
+// A cell that no drawn launch visited stays as it is, and so do those of which nobody knows
+// the launch.
 func (f *File) Resampled(random *rand.Rand) *File {
 	drawn := *f
 	drawn.Launches = nil

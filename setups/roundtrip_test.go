@@ -24,7 +24,7 @@ func TestRoundTrips(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, ns := range times {
-			if ns < 2e6 { // how much longer than they should delays took is taken off
+			if ns < 4e6 { // what delays took longer than that is taken off, and no more
 				t.Errorf("m = %d: 5 messages with 1 ms between them took %g ns", m, ns)
 			}
 		}

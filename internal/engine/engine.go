@@ -371,7 +371,7 @@ const (
 func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (done int, err error) {
 	launch := params.Launch{Session: r.Session, Began: time.Now().UTC().Format(time.RFC3339Nano)}
 	index := len(r.File.Launches)
-	first := r.firstCPU(index)
+	first := r.firstCPU(index / r.sets) // sets take turns too, and each goes through all
 	launch.First = max(first, 0)
 	r.File.Launches = append(r.File.Launches, launch)
 	if err := r.journal.begin(launch); err != nil {

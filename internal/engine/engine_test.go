@@ -97,7 +97,7 @@ func newSimulated() *simulated {
 }
 
 // Launches take turns at the CPUs that placements begin at, in an order that a session
-// keeps when it is resumed, and the file says which it was.
+// keeps when it is resumed, and the file says which it was. So does each of two sets.
 func TestFirstCPUs(t *testing.T) {
 	m := newSimulated()
 	x := experiment(2, m)
@@ -115,9 +115,21 @@ func TestFirstCPUs(t *testing.T) {
 	if len(count) != 3 || count[0]+count[8]+count[16] != 7 {
 		t.Errorf("launches began at %v", count)
 	}
-	m.firstCPUs = nil
-	x.FirstCPUs = nil
-	if err := x.Run(context.Background()); err != nil || len(m.firstCPUs) > 0 && m.firstCPUs[0] != -1 {
+	x = experiment(2, m)
+	m.firstCPUs, x.Launches, x.FirstCPUs, x.Cells[1].Set = nil, 8, []int{0, 8}, 1
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	sets := make(map[[2]int]int) // by set and CPU
+	for i, first := range m.firstCPUs {
+		sets[[2]int{i % 2, first}]++
+	}
+	if len(m.firstCPUs) != 8 || sets[[2]int{0, 0}] != 2 || sets[[2]int{0, 8}] != 2 || sets[[2]int{1, 0}] != 2 {
+		t.Errorf("launches of two sets by turns began at %v", m.firstCPUs)
+	}
+	x = experiment(2, m)
+	m.firstCPUs, x.Launches = nil, 6
+	if err := x.Run(context.Background()); err != nil || len(m.firstCPUs) != 6 || slices.Max(m.firstCPUs) != -1 {
 		t.Errorf("%v, %v", m.firstCPUs, err)
 	}
 }

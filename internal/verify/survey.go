@@ -133,7 +133,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	place, err := s.Machine.Place(numa.Local, k.Tau)
+	place, err := s.Machine.PlaceFrom(s.FirstCPU, numa.Local, k.Tau)
 	if err != nil {
 		return engine.Reading{}, err
 	}
