@@ -140,10 +140,10 @@ func (p Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	}()
 	err := <-pinned
 	if err == nil {
-		s.content, err = mapped(p.FileBytes, b.Huge)
+		s.content, err = s.mapped(p.FileBytes, b.Huge)
 	}
 	if err == nil {
-		s.buffer, err = mapped(slices.Max(p.Sizes), b.Huge)
+		s.buffer, err = s.mapped(slices.Max(p.Sizes), b.Huge)
 	}
 	if err != nil {
 		s.Close()
@@ -153,12 +153,16 @@ func (p Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	return s, nil
 }
 
-func mapped(n int, huge bool) (*shm.Region, error) {
+// mapped is memory; where the kernel takes no advice on its pages there is a warning.
+func (s *sampler) mapped(n int, huge bool) (*shm.Region, error) {
 	r, err := shm.MapPrivate(n)
-	if err == nil {
-		err = r.Pages(huge)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	if err := r.Pages(huge); err != nil {
+		s.warnings = []error{fmt.Errorf("which pages memory has is the kernel's choice: %w", err)}
+	}
+	return r, nil
 }
 
 type sampler struct {
@@ -166,6 +170,7 @@ type sampler struct {
 	content, buffer *shm.Region
 	files           map[Mode]*file
 	do              chan func()
+	warnings        []error
 }
 
 // A sample is the mean of as many transfers as last so long, but a few at the most: a
@@ -214,7 +219,7 @@ func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, e
 	return r, nil
 }
 
-func (s *sampler) Warnings() []error { return nil }
+func (s *sampler) Warnings() []error { return s.warnings }
 
 // Loads are of memory, which it does not measure.
 func (s *sampler) Loads() []params.Loads { return nil }
