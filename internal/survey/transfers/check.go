@@ -34,7 +34,8 @@ func Check(p *params.Plan) error {
 	return nil
 }
 
-// cells are at least as many as the plan's keys, counted without listing them.
+// cells are at least as many as the plan's keys, but for the few that two ranks measure,
+// counted without listing them.
 func cells(p *params.Plan) float64 {
 	known := 1 // the isolated transfer
 	for _, name := range p.Setups {
