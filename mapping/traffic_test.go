@@ -158,4 +158,3 @@ func TestTooMany(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-

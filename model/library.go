@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/params"
 )
 
@@ -16,6 +17,7 @@ import (
 //   - τ beyond the largest measured counts as the largest;
 //   - a message larger than the largest measured, M, costs T(M) + T(m−M);
 //   - the rows of γ are read with the sizes of the transfers' table;
+//   - a binomial scatter sends 1, 2, 4 … blocks in its stages, and not P/2, P/4 … 1;
 //   - a rank that has reduced for less than γ of the smallest size counts as
 //     having reduced one byte. Where γ falls between the smallest size and m, as
 //     in one published file at 64 B, ranks that reduce at once are then held up
@@ -24,6 +26,11 @@ type Library struct {
 	Table    *params.Table
 	Gamma    *params.Gamma // may be nil where nothing is reduced
 	Operator string        // of reductions; "" means "sum"
+
+	// Map, if not nil, is on which node each rank is; messages between nodes go through
+	// Network.
+	Map     *mapping.Map
+	Network *Network
 }
 
 // LibraryRule is in words what Library takes a time for that was not measured.
@@ -32,24 +39,54 @@ const LibraryRule = "τ beyond the largest counts as the largest; m beyond the l
 // maxDrifting bounds the ranks that are followed one by one.
 const maxDrifting = 1024
 
-// Cost is the cost of a schedule. Where ranks fall out of step it has no formula.
+// Cost is the cost of a schedule. On several nodes, and where ranks fall out of step, it
+// has no formula.
 func (l Library) Cost(s *collective.Schedule) (Cost, error) {
+	if s.Levels > 0 && l.several() {
+		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
+	}
+	s = backwards(s)
 	times := clamped{l.Table, l.Gamma}
 	m := TauLop{Parameters: times, Operator: l.Operator, Transport: Whole}
 	if l.Gamma != nil {
 		m.Reductions = times
 	}
 	cost, err := m.Cost(s)
-	if err != nil || !l.drifts(cost) {
+	if err != nil || !l.several() && !l.drifts(cost) {
 		return cost, err
 	}
 	if s.Call.P > maxDrifting {
 		return Cost{}, fmt.Errorf("%s: the library lets ranks fall out of step here, which is followed for at most %d ranks, got P = %d", s.Algorithm, maxDrifting, s.Call.P)
 	}
-	cost.Seconds, err = drift{times, m.Operator}.schedule(s)
+	d := drift{times: times, operator: m.Operator}
+	if l.several() {
+		d.on, d.net, d.copies = l.Map, clamped{table: l.Network.Table}, l.Network.Copies
+	}
+	cost.Seconds, err = d.schedule(s)
 	cost.Terms, cost.Stages = nil, nil
 	return cost, err
 }
+
+// backwards gives a binomial scatter the sizes that it has in the library.
+func backwards(s *collective.Schedule) *collective.Schedule {
+	if s.Algorithm == nil || s.Algorithm.String() != "scatter:binomial" {
+		return s
+	}
+	other := *s
+	other.Blocks = nil
+	bytes := s.Call.M
+	for _, b := range s.Blocks {
+		stage := b.Stages[0]
+		if stage.Pattern == collective.OneWay {
+			stage.Shape = []collective.Batch{{Count: active(&stage), Bytes: bytes}}
+			bytes *= 2
+		}
+		other.Blocks = append(other.Blocks, collective.Block{Repeat: b.Repeat, Stages: []collective.Stage{stage}})
+	}
+	return &other
+}
+
+func (l Library) several() bool { return l.Map != nil && l.Map.Nodes > 1 }
 
 // drifts tells whether some γ is less than that of the smallest size.
 func (l Library) drifts(c Cost) bool {
@@ -121,56 +158,109 @@ func (c clamped) add(m int, at func(m int) (float64, bool)) (seconds float64, ex
 
 // drift follows ranks that fall out of step, as the library does: each carries
 // out its messages and reductions in turn. Messages on the way at the same time
-// share the channel; reductions do not disturb each other. What takes the
+// share their channel where they end on the same node: within it, or through the
+// network. Others, and reductions, do not disturb each other. What takes the
 // shortest, at the concurrency of the moment, is finished and its time added;
 // everything else advances by the bytes that fit into that time.
+// Of what takes equally long the last one counts as the shortest.
+//
+// Whether the bytes that fit are a whole number, or one more, is a matter of rounding, by
+// which ranks that are in step fall out of it. So transmissions are reckoned as the library
+// does: from times in single precision, and from T of the two sizes beside m.
 type drift struct {
 	times    clamped
 	operator string
+
+	on     *mapping.Map // nil: all ranks are on one node
+	net    clamped      // o(m) and L(m,τ) between nodes
+	copies int          // that a message between nodes takes besides
 }
 
 // work is a message or a reduction that a rank has still to do.
 type work struct {
-	reduce bool
-	bytes  int
-	tau    int // transfers that a message takes at once
+	reduce  bool
+	bytes   int
+	tau     int // transfers that a message takes at once
+	channel int // of a message: twice the node where it ends, and one more if it comes from another
 }
 
-// schedule adds up blocks. Within a block ranks do not wait for each other.
-// The two messages that partners exchange are one piece of work with two transfers
-// where the algorithm is Paired; everywhere else each rank does its own.
+// schedule adds up stages. Ranks of a stage wait for each other. A ring, and an alltoall, in
+// which every rank sends to its right neighbour first and to itself last, count as one.
 func (d drift) schedule(s *collective.Schedule) (float64, error) {
-	curve, err := d.times.operator(d.operatorName())
-	if err != nil {
-		return 0, err
+	var curve *params.Curve // of reductions
+	if s.Algorithm.Reduces() {
+		var err error
+		if curve, err = d.times.operator(d.operatorName()); err != nil {
+			return 0, err
+		}
+	}
+	ranks := make([][]work, s.Call.P)
+	if s.Algorithm.Collective == collective.Alltoall {
+		for rank := range ranks {
+			for t := range s.Call.P {
+				d.send(ranks, rank, (rank+t+1)%s.Call.P, s.Call.M, 1)
+			}
+		}
+		return d.run(ranks, curve), nil
 	}
 	var seconds float64
 	for _, b := range s.Blocks {
-		ranks := make([][]work, s.Call.P)
 		for r := range b.Repeat {
 			for i := range b.Stages {
 				step := collective.Step{Stage: &b.Stages[i], Repetition: r}
 				if step.Pattern == collective.Local {
 					continue
 				}
-				for m := range step.Messages() {
-					tau := 1
-					if s.Algorithm.Paired && step.Pattern == collective.Exchange {
-						if tau = 2; m.From > m.To {
-							continue
-						}
-					}
-					ranks[m.From] = append(ranks[m.From], work{bytes: m.Bytes(), tau: tau})
-					if m.Reduce {
-						ranks[m.From] = append(ranks[m.From], work{reduce: true, bytes: m.Bytes()})
-					}
+				d.queue(ranks, step, s.Algorithm.Paired)
+				if !ring(step.Stage) || r == b.Repeat-1 {
+					seconds += d.run(ranks, curve)
 				}
 			}
 		}
-		seconds += d.run(ranks, curve)
 	}
 	return seconds, nil
 }
+
+// ring tells whether ranks send to the same neighbour in every repetition.
+func ring(stage *collective.Stage) bool {
+	return stage.Peers != nil && !stage.Peers(0).Flip && stage.Peers(0).Distance == stage.Peers(1).Distance
+}
+
+// queue adds what ranks do in a step. The two messages that partners exchange are one piece
+// of work with two transfers where the algorithm is Paired; everywhere else each rank does
+// its own.
+func (d drift) queue(ranks [][]work, step collective.Step, paired bool) {
+	for m := range step.Messages() {
+		bytes, tau := m.Bytes(), 1
+		if len(step.Shape) == 1 {
+			bytes = step.Shape[0].Bytes
+		}
+		if paired && step.Pattern == collective.Exchange && !d.between(m.From, m.To) {
+			if tau = 2; m.From > m.To {
+				continue
+			}
+		}
+		d.send(ranks, m.From, m.To, bytes, tau)
+		if m.Reduce {
+			ranks[m.From] = append(ranks[m.From], work{reduce: true, bytes: bytes})
+		}
+	}
+}
+
+// send adds a message to its sender's work.
+func (d drift) send(ranks [][]work, from, to, bytes, tau int) {
+	w := work{bytes: bytes, tau: tau}
+	if d.on != nil {
+		w.channel = 2 * d.on.Node(to)
+	}
+	if d.between(from, to) {
+		w.channel++
+	}
+	ranks[from] = append(ranks[from], w)
+}
+
+// between tells whether two ranks are on different nodes.
+func (d drift) between(a, b int) bool { return d.on != nil && d.on.Node(a) != d.on.Node(b) }
 
 func (d drift) operatorName() string {
 	if d.operator == "" {
@@ -179,60 +269,121 @@ func (d drift) operatorName() string {
 	return d.operator
 }
 
+// sizes are those that a channel was measured with.
+func (d drift) sizes(channel int) []int {
+	if channel%2 == 0 {
+		return d.times.table.Transfers.Sizes
+	}
+	return d.net.table.Transfers.Sizes
+}
+
+// measured is T(m,τ) of a channel at one of its sizes.
+func (d drift) measured(channel, m, tau int) float64 {
+	single := func(seconds float64, _ bool) float64 { return float64(float32(seconds)) }
+	if channel%2 == 0 {
+		return single(d.times.O(m)) + 2*single(d.times.L(m, tau))
+	}
+	t := single(d.net.O(m))
+	if d.copies > 0 {
+		t += float64(d.copies) * single(d.times.L(m, tau))
+	}
+	return t + single(d.net.L(m, tau))
+}
+
+// transmission is T(m,τ) of a channel.
+func (d drift) transmission(channel, m, tau int) float64 {
+	sizes := d.sizes(channel)
+	row := sort.SearchInts(sizes, m)
+	switch n := len(sizes); {
+	case row == n:
+		largest := sizes[n-1]
+		whole := (m - 1) / largest
+		return float64(whole)*d.measured(channel, largest, tau) + d.transmission(channel, m-whole*largest, tau)
+	case row == 0 || sizes[row] == m:
+		return d.measured(channel, sizes[row], tau)
+	}
+	low, high := sizes[row-1], sizes[row]
+	least, most := d.measured(channel, low, tau), d.measured(channel, high, tau)
+	return least + float64(m-low)*(most-least)/float64(high-low)
+}
+
+// A share is messages that share a channel: as small as the smallest and with all
+// transfers.
+type share struct {
+	bytes, tau int
+	found      int // where its first message comes among those of others
+	takes      float64
+	advances   int // bytes, while something else is finished
+}
+
+// run carries out all that ranks have to do, and leaves nothing.
 func (d drift) run(ranks [][]work, curve *params.Curve) (seconds float64) {
+	reduction := func(m int) float64 {
+		g, _ := d.times.add(m, func(m int) (float64, bool) { return curve.At(m, 1) })
+		return g
+	}
+	channels := make(map[int]*share)
 	for {
-		// All messages at once, as small as the smallest and with all transfers.
-		message := work{bytes: math.MaxInt}
-		shortest, by := math.Inf(1), -1
+		clear(channels)
+		found := 0
 		for _, todo := range ranks {
-			if len(todo) > 0 && !todo[0].reduce {
-				message.bytes = min(message.bytes, todo[0].bytes)
-				message.tau += todo[0].tau
+			if len(todo) == 0 || todo[0].reduce {
+				continue
 			}
+			c := channels[todo[0].channel]
+			if c == nil {
+				found++
+				c = &share{bytes: math.MaxInt, found: found}
+				channels[todo[0].channel] = c
+			}
+			c.bytes = min(c.bytes, todo[0].bytes)
+			c.tau += todo[0].tau
 		}
-		transmission := func(m int) float64 {
-			l, _ := d.times.L(m, message.tau)
-			o, _ := d.times.O(m)
-			return o + 2*l
+		for channel, c := range channels {
+			c.takes = d.transmission(channel, c.bytes, c.tau)
 		}
-		reduction := func(m int) float64 {
-			g, _ := d.times.add(m, func(m int) (float64, bool) { return curve.At(m, 1) })
-			return g
-		}
+		shortest, by, latest := math.Inf(1), -1, 0
 		for rank, todo := range ranks {
 			if len(todo) == 0 {
 				continue
 			}
-			takes := 0.0
+			takes, found := 0.0, 0
 			if todo[0].reduce {
 				takes = reduction(todo[0].bytes)
 			} else {
-				takes = transmission(message.bytes)
+				c := channels[todo[0].channel]
+				takes, found = c.takes, c.found
 			}
-			if takes < shortest {
-				shortest, by = takes, rank
+			if takes < shortest || takes == shortest && found > latest {
+				shortest, by, latest = takes, rank, found
 			}
 		}
 		if by < 0 {
+			for rank := range ranks {
+				ranks[rank] = ranks[rank][:0]
+			}
 			return seconds
 		}
 		seconds += shortest
 
-		byMessage := !ranks[by][0].reduce
+		finished := ranks[by][0]
+		for channel, c := range channels {
+			if c.advances = c.bytes; finished.reduce || channel != finished.channel {
+				c.advances = bytesIn(shortest, d.sizes(channel), func(m int) float64 { return d.transmission(channel, m, c.tau) })
+			}
+		}
 		for rank, todo := range ranks {
 			if len(todo) == 0 {
 				continue
 			}
 			done := 0
 			switch {
-			case byMessage && !todo[0].reduce:
-				done = message.bytes
+			case !todo[0].reduce:
+				done = channels[todo[0].channel].advances
 			case rank == by:
 				done = todo[0].bytes
-			case todo[0].reduce:
-				done = d.bytes(shortest, reduction)
 			default:
-				done = d.bytes(shortest, transmission)
+				done = bytesIn(shortest, d.times.table.Transfers.Sizes, reduction)
 			}
 			if todo[0].bytes -= done; todo[0].bytes <= 0 {
 				ranks[rank] = todo[1:]
@@ -241,10 +392,9 @@ func (d drift) run(ranks [][]work, curve *params.Curve) (seconds float64) {
 	}
 }
 
-// bytes is how far something gets in a time. Before the first size's time it is
+// bytesIn is how far something gets in a time. Before the first size's time it is
 // one byte, or none if it is less than a hundredth.
-func (d drift) bytes(seconds float64, takes func(m int) float64) int {
-	sizes := d.times.table.Transfers.Sizes
+func bytesIn(seconds float64, sizes []int, takes func(m int) float64) int {
 	// The first size that takes longer, if times are rising or not.
 	next := 0
 	for next < len(sizes) && takes(sizes[next]) <= seconds {
@@ -261,8 +411,9 @@ func (d drift) bytes(seconds float64, takes func(m int) float64) int {
 		if rest <= 0 {
 			return largest
 		}
-		return largest + d.bytes(rest, takes)
+		return largest + bytesIn(rest, sizes, takes)
 	}
 	low, high := sizes[next-1], sizes[next]
-	return low + sort.Search(high-low, func(m int) bool { return takes(low+m) >= seconds })
+	least, most := takes(low), takes(high)
+	return low + int(math.Ceil((seconds-least)*float64(high-low)/(most-least)))
 }
