@@ -145,6 +145,22 @@ func (m *Map) Slot(rank int) int {
 	return rank - m.first(m.Node(rank))
 }
 
+// Largest is the number of ranks of the node that has the most.
+func (m *Map) Largest() (most int) {
+	switch {
+	case m.list != nil:
+		for _, slot := range m.slots {
+			most = max(most, int(slot)+1)
+		}
+	case m.plane > 0:
+		round := m.plane * m.Nodes
+		most = m.Ranks/round*m.plane + min(m.Ranks%round, m.plane)
+	default:
+		most = (m.Ranks + m.Nodes - 1) / m.Nodes
+	}
+	return most
+}
+
 // first is the first rank of a node of blocks, Ranks that of the node behind the last.
 func (m *Map) first(node int) int {
 	return node*(m.Ranks/m.Nodes) + min(node, m.Ranks%m.Nodes)

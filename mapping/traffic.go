@@ -16,9 +16,14 @@ type Traffic struct {
 	Both            int // most of both that one node has
 	Arrive          int // most that end on one node, from wherever they come
 
-	Crossing int // of those within nodes: between domains of theirs, see Counter
-	Cross    int // most of these within one node
+	Levels [Levels]Share // of those within nodes, by how far apart their ranks are; see Counter
 }
+
+// Levels is the most levels within a node.
+const Levels = 8
+
+// A Share is the messages of a level, and the most of them within one node.
+type Share struct{ All, Most int }
 
 // A Run is repetitions of a stage that are alike.
 type Run struct {
@@ -38,15 +43,18 @@ var ErrMany = errors.New("take fewer ranks, another algorithm, or as many ranks 
 // A Counter counts the messages of stages.
 type Counter struct {
 	*Map
-	// Domains, if not nil, are the parts of a node, such as its NUMA nodes, that its slots
-	// are in. Slots beyond them are in none, and nothing crosses then.
-	Domains []int
+	// Level, if not nil, is the level of messages between two slots of a node, from 0 to
+	// Levels−1. Where there are too many messages to look at each they all are of level 0.
+	Level func(a, b int) int
 
 	nodes []counts
 }
 
 // counts are a node's messages.
-type counts struct{ within, out, in, crossing int }
+type counts struct {
+	within, out, in int
+	levels          [Levels]int
+}
 
 // Runs finds which repetitions of a stage are alike. Where a rule says who sends to whom
 // it takes as long for a million ranks as for ten; else it looks at each message,
@@ -101,7 +109,11 @@ func halve(runs []Run) []Run {
 			a.Repeat += b.Repeat
 			t, o := &a.Traffic, b.Traffic
 			t.Within, t.Between, t.Inside, t.Through = max(t.Within, o.Within), max(t.Between, o.Between), max(t.Inside, o.Inside), max(t.Through, o.Through)
-			t.Both, t.Arrive, t.Crossing, t.Cross = max(t.Both, o.Both), max(t.Arrive, o.Arrive), max(t.Crossing, o.Crossing), max(t.Cross, o.Cross)
+			t.Both, t.Arrive = max(t.Both, o.Both), max(t.Arrive, o.Arrive)
+			for i := range t.Levels {
+				l := &t.Levels[i]
+				l.All, l.Most = max(l.All, o.Levels[i].All), max(l.Most, o.Levels[i].Most)
+			}
 		}
 		half = append(half, a)
 	}
@@ -116,8 +128,10 @@ func (t *Traffic) add(nodes int, c counts) {
 	t.Through = max(t.Through, c.out, c.in)
 	t.Both = max(t.Both, c.within+max(c.out, c.in))
 	t.Arrive = max(t.Arrive, c.within+c.in)
-	t.Crossing += nodes * c.crossing
-	t.Cross = max(t.Cross, c.crossing)
+	for i, n := range c.levels {
+		l := &t.Levels[i]
+		l.All, l.Most = l.All+nodes*n, max(l.Most, n)
+	}
 }
 
 // enumerate looks at each message.
@@ -144,11 +158,12 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 			at(to).in++
 			continue
 		}
-		n := at(from)
-		n.within++
-		if c.crosses(msg.From, msg.To) {
-			n.crossing++
+		n, level := at(from), 0
+		if c.Level != nil {
+			level = c.Level(c.Slot(msg.From), c.Slot(msg.To))
 		}
+		n.within++
+		n.levels[level]++
 	}
 	for _, node := range touched {
 		t.add(1, c.nodes[node])
@@ -157,18 +172,9 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 	return t
 }
 
-// crosses tells whether two ranks of a node are in different domains.
-func (c *Counter) crosses(a, b int) bool {
-	if len(c.Domains) == 0 {
-		return false
-	}
-	a, b = c.Slot(a), c.Slot(b)
-	return max(a, b) < len(c.Domains) && c.Domains[a] != c.Domains[b]
-}
-
 // rule counts by the rule of a stage, nil where it has none that can be counted.
 func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int) Traffic {
-	if stage.Peers == nil || c.list != nil || len(c.Domains) > 0 && repeat*c.Ranks <= most {
+	if stage.Peers == nil || c.list != nil || c.Level != nil && repeat*c.Ranks <= most {
 		return nil
 	}
 	switch peers := stage.Peers(0); {
@@ -189,7 +195,7 @@ func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int)
 		each := c.Ranks / c.Nodes
 		return func(repetition int) (t Traffic) {
 			if stage.Peers(repetition).Distance/c.plane%c.Nodes == 0 {
-				t.add(c.Nodes, counts{within: each})
+				t.add(c.Nodes, counts{within: each, levels: [Levels]int{each}})
 			} else {
 				t.add(c.Nodes, counts{out: each, in: each})
 			}
@@ -287,6 +293,7 @@ func (c *Counter) of(node int, stretches []stretch) (n counts) {
 		n.out += c.below(node, s.end) - c.below(node, s.begin) - stay
 		n.in += c.below(node, s.end+s.by) - c.below(node, s.begin+s.by) - stay
 	}
+	n.levels[0] = n.within
 	return n
 }
 

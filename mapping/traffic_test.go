@@ -42,8 +42,9 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 }
 
 // counted is what a step's messages are, one by one.
-func counted(m *Map, domains []int, step collective.Step) (t Traffic) {
-	within, out, in, cross := make([]int, m.Nodes), make([]int, m.Nodes), make([]int, m.Nodes), make([]int, m.Nodes)
+func counted(m *Map, level func(a, b int) int, step collective.Step) (t Traffic) {
+	within, out, in := make([]int, m.Nodes), make([]int, m.Nodes), make([]int, m.Nodes)
+	levels := make([][Levels]int, m.Nodes)
 	copied := make(map[int]bool)
 	for msg := range step.Messages() {
 		from, to := m.Node(msg.From), m.Node(msg.To)
@@ -53,10 +54,12 @@ func counted(m *Map, domains []int, step collective.Step) (t Traffic) {
 			copied[msg.From] = true
 			t.Within++
 			within[from]++
-			if a, b := m.Slot(msg.From), m.Slot(msg.To); a < len(domains) && b < len(domains) && domains[a] != domains[b] {
-				t.Crossing++
-				cross[from]++
+			at := 0
+			if level != nil {
+				at = level(m.Slot(msg.From), m.Slot(msg.To))
 			}
+			t.Levels[at].All++
+			levels[from][at]++
 		default:
 			t.Between++
 			out[from]++
@@ -68,7 +71,9 @@ func counted(m *Map, domains []int, step collective.Step) (t Traffic) {
 		t.Through = max(t.Through, out[n], in[n])
 		t.Both = max(t.Both, within[n]+max(out[n], in[n]))
 		t.Arrive = max(t.Arrive, within[n]+in[n])
-		t.Cross = max(t.Cross, cross[n])
+		for i := range levels[n] {
+			t.Levels[i].Most = max(t.Levels[i].Most, levels[n][i])
+		}
 	}
 	return t
 }
@@ -88,10 +93,10 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 				}
 				for _, bytes := range []int{4, 40, 4096} {
 					for _, s := range schedules(t, p, bytes) {
-						for _, domains := range [][]int{nil, {0, 0, 1, 1, 0, 2}} {
+						for _, level := range []func(a, b int) int{nil, func(a, b int) int { return min(2, max(a, b)/2-min(a, b)/2) }} {
 							for _, b := range s.Blocks {
 								for i := range b.Stages {
-									c := Counter{Map: m, Domains: domains}
+									c := Counter{Map: m, Level: level}
 									if c.rule(&b.Stages[i], b.Repeat) != nil {
 										ruled++
 									}
@@ -106,7 +111,7 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 										}
 										for r := range run.Repeat {
 											step := collective.Step{Stage: &b.Stages[i], Repetition: run.From + r}
-											if want := counted(m, domains, step); run.Traffic != want {
+											if want := counted(m, level, step); run.Traffic != want {
 												t.Fatalf("%s of %d bytes, root %d, P = %d on %d nodes %s, %s, repetition %d of %d:\n%+v, want\n%+v", s.Algorithm, bytes,
 													s.Call.Root, p, nodes, name, b.Stages[i].Phase, run.From+r, b.Repeat, run.Traffic, want)
 											}
@@ -132,7 +137,7 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 // What neighbours count as is never less than either.
 func TestHalve(t *testing.T) {
 	runs := []Run{
-		{0, 2, Traffic{Within: 3, Inside: 2}}, {2, 1, Traffic{Between: 4, Through: 1, Both: 2}}, {3, 5, Traffic{Arrive: 1, Crossing: 1, Cross: 1}},
+		{0, 2, Traffic{Within: 3, Inside: 2}}, {2, 1, Traffic{Between: 4, Through: 1, Both: 2}}, {3, 5, Traffic{Arrive: 1}},
 	}
 	got := halve(runs)
 	if len(got) != 2 || got[0] != (Run{0, 3, Traffic{Within: 3, Inside: 2, Between: 4, Through: 1, Both: 2}}) || got[1].Repeat != 5 {

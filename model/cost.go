@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
 )
 
 // Cost is what a schedule costs, as a number and as the formula it comes from.
@@ -23,8 +24,9 @@ type StageCost struct {
 	Stage        *collective.Stage
 	Repeat       int
 	First, Every int
-	Repetition   int    // of its block, that First is
-	Terms        []Term // of one repetition
+	Repetition   int             // of its block, that First is
+	Terms        []Term          // of one repetition, of its slowest channel
+	Traffic      mapping.Traffic // zero where channels are not told apart
 }
 
 // Seconds is what one repetition of the stage costs.
@@ -40,7 +42,7 @@ type Term struct {
 	Tau          int     // concurrent transfers, 0 where the parameter has no τ
 	Seconds      float64 // the parameter's value
 	Extrapolated bool
-	channel      channel
+	from         source
 	beside       transfer // of "c": goes on meanwhile, and only what takes longer counts
 }
 
@@ -87,9 +89,9 @@ func (t Term) Name() string {
 	case t.Tau == 0:
 		return fmt.Sprintf("%s(%s)", t.Parameter, t.Size)
 	}
-	mark := t.channel
-	if t.Parameter == "c" && mark.pattern != temporary { // it is of the transfer beside which a copy goes on
-		mark = channel{}
+	mark := t.from
+	if t.Parameter == "c" && mark.setup != temporary { // it is of the transfer beside which a copy goes on
+		mark = source{}
 	}
 	return fmt.Sprintf("%s%v(%s,%d)", t.Parameter, mark, t.Size, t.Tau)
 }
@@ -155,14 +157,14 @@ type sum struct {
 type sumKey struct {
 	parameter  string
 	bytes, tau int
-	channel    channel
+	from       source
 	beside     transfer
 }
 
 // A transfer is one of so many bytes among tau.
 type transfer struct{ bytes, tau int }
 
-func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.channel, t.beside} }
+func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.from, t.beside} }
 
 func (s *sum) add(t Term) {
 	if t.Count == (Count{}) {

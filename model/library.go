@@ -27,10 +27,7 @@ type Library struct {
 	Gamma    *params.Gamma // may be nil where nothing is reduced
 	Operator string        // of reductions; "" means "sum"
 
-	// Map, if not nil, is on which node each rank is; messages between nodes go through
-	// Network.
-	Map     *mapping.Map
-	Network *Network
+	Cluster *Cluster // nil: one node
 }
 
 // LibraryRule is in words what Library takes a time for that was not measured.
@@ -42,7 +39,7 @@ const maxDrifting = 1024
 // Cost is the cost of a schedule. On several nodes, and where ranks fall out of step, it
 // has no formula.
 func (l Library) Cost(s *collective.Schedule) (Cost, error) {
-	if s.Levels > 0 && l.several() {
+	if s.Levels > 0 && l.Cluster.several() {
 		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
 	}
 	s = backwards(s)
@@ -52,15 +49,18 @@ func (l Library) Cost(s *collective.Schedule) (Cost, error) {
 		m.Reductions = times
 	}
 	cost, err := m.Cost(s)
-	if err != nil || !l.several() && !l.drifts(cost) {
+	if err != nil || !l.Cluster.several() && !l.drifts(cost) {
 		return cost, err
 	}
 	if s.Call.P > maxDrifting {
 		return Cost{}, fmt.Errorf("%s: the library lets ranks fall out of step here, which is followed for at most %d ranks, got P = %d", s.Algorithm, maxDrifting, s.Call.P)
 	}
 	d := drift{times: times, operator: m.Operator}
-	if l.several() {
-		d.on, d.net, d.copies = l.Map, clamped{table: l.Network.Table}, l.Network.Copies
+	if l.Cluster.several() {
+		if d.on, err = l.Cluster.place(s.Call.P); err != nil {
+			return Cost{}, err
+		}
+		d.net, d.copies = clamped{table: l.Cluster.Network.Table}, l.Cluster.Network.Copies
 	}
 	cost.Seconds, err = d.schedule(s)
 	cost.Terms, cost.Stages = nil, nil
@@ -85,8 +85,6 @@ func backwards(s *collective.Schedule) *collective.Schedule {
 	}
 	return &other
 }
-
-func (l Library) several() bool { return l.Map != nil && l.Map.Nodes > 1 }
 
 // drifts tells whether some γ is less than that of the smallest size.
 func (l Library) drifts(c Cost) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
 )
 
 // LogGP is the model of Alexandrov et al. as the τ-Lop paper applies it: eqs.
@@ -33,7 +34,7 @@ func (m LogGP) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Levels > 0 {
 		s = levels(s)
 	}
-	return evaluate(s, y, nowhere, func(stage *collective.Stage, _ bool, add func(Term)) error {
+	return evaluate(s, y, anywhere, func(stage *collective.Stage, _ mapping.Traffic, add func(Term)) error {
 		if stage.Pattern == collective.Local {
 			return m.Local.localCopy(stage, y, add)
 		}

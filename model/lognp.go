@@ -1,6 +1,9 @@
 package model
 
-import "github.com/taulop/taulop/collective"
+import (
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
+)
 
 // LogNP is the model log_nP of Cameron, Ge and Sun for contiguous messages that
 // take two transfers, eq. (5): a message costs 2o(m). It knows no concurrency: a
@@ -41,7 +44,7 @@ func (m LogNP) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Levels > 0 {
 		s = levels(s)
 	}
-	return evaluate(s, y, nowhere, func(stage *collective.Stage, _ bool, add func(Term)) error {
+	return evaluate(s, y, anywhere, func(stage *collective.Stage, _ mapping.Traffic, add func(Term)) error {
 		if stage.Pattern == collective.Local {
 			return m.Local.localCopy(stage, y, add)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -13,21 +14,22 @@ import (
 // one-way messages as ping has them and exchanges that receive beside what they send as
 // sendrecv has them, if those were measured, everything else as the setup does.
 //
-// Where ranks lie on several NUMA nodes, a stage with a message between two of them
-// costs what the placement spread measured, and one without what local did, if the
-// file has both.
+// Where the file has placements that measured several levels of the machine, or at least
+// local and spread, messages between ranks that are so far apart cost what those did.
 type machine struct {
-	within, across channels
-	nodes          []int // by rank, nil where they make no difference
-	gamma          *params.Gamma
-	copies         *params.Curve // ranks' own copies, nil where nothing like them was measured
-	temporary      *params.Curve // off cache, those in cache
-	segment        int           // S that was measured
-	strict         bool          // no context
-	warnings       []error       // what lacks, and what it costs
+	levels    []setups           // from the closest on, one where they make no difference
+	between   func(a, b int) int // level of the ranks in two places of a node
+	known     int                // places
+	gamma     *params.Gamma
+	copies    *params.Curve // ranks' own copies, nil where nothing like them was measured
+	temporary *params.Curve // off cache, those in cache
+	segment   int           // S that was measured
+	strict    bool          // no context
+	warnings  []error       // what lacks, and what it costs
 }
 
-type channels struct {
+// setups are a placement's.
+type setups struct {
 	common, oneWay, apart, temporary *measured
 }
 
@@ -54,33 +56,70 @@ func machineOf(f *params.File, setup string, placement numa.Policy, offCache boo
 	if offCache && m.copies != nil {
 		m.temporary, _ = f.Own(placement, false)
 	}
-	within := placement
-	if has := f.Plan.Policies; placement != numa.Remote && slices.Contains(has, numa.Local) && slices.Contains(has, numa.Spread) {
-		if m.nodes = nodesOf(f, placement); m.nodes != nil {
-			within = numa.Local
-			if m.across, err = m.channels(f, setup, numa.Spread, offCache); err != nil {
-				return m, err
-			}
-		}
+	placements := []numa.Policy{placement}
+	if farther := m.tell(f, placement); farther != nil {
+		placements = farther
 	}
-	m.within, err = m.channels(f, setup, within, offCache)
-	return m, err
+	for _, of := range placements {
+		level, err := m.setups(f, setup, of, offCache)
+		if err != nil {
+			return m, err
+		}
+		m.levels = append(m.levels, level)
+	}
+	return m, nil
 }
 
-// nodesOf are the nodes of ranks, if there are several.
-func nodesOf(f *params.File, placement numa.Policy) (nodes []int) {
-	for _, p := range f.Placements {
-		if p.Policy != placement {
-			continue
+// mostPlaces is how many workers are told apart.
+const mostPlaces = 1 << 12
+
+// tell finds which placements measured the levels that ranks are apart, and how to tell
+// these; nil if all are alike. Files that do not say what CPUs share have NUMA nodes, and
+// placements local and spread.
+func (m *machine) tell(f *params.File, placement numa.Policy) (placements []numa.Policy) {
+	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
+	if at < 0 || placement == numa.Remote || len(f.Placements[at].Workers) > mostPlaces {
+		return nil
+	}
+	workers := f.Placements[at].Workers
+	channels := slices.DeleteFunc(f.Channels(), func(c params.Channel) bool { return c.Level < 0 })
+	channels = channels[:min(len(channels), mapping.Levels)]
+	for _, c := range channels {
+		placements = append(placements, c.Placement)
+	}
+	between := func(a, b int) int {
+		level := f.Provenance.Levels.Channel(workers[a].ID, workers[b].ID)
+		i := slices.IndexFunc(channels, func(c params.Channel) bool { return c.Level >= level })
+		return (i + len(channels)) % len(channels) // −1, farther than any: the last
+	}
+	if has := f.Plan.Policies; len(channels) < 2 {
+		if !slices.Contains(has, numa.Local) || !slices.Contains(has, numa.Spread) {
+			return nil
 		}
-		for _, w := range p.Workers {
-			nodes = append(nodes, w.UserNode)
+		placements = []numa.Policy{numa.Local, numa.Spread}
+		between = func(a, b int) int {
+			if workers[a].UserNode != workers[b].UserNode {
+				return 1
+			}
+			return 0
 		}
 	}
-	if slices.ContainsFunc(nodes, func(n int) bool { return n != nodes[0] }) {
-		return nodes
+	apart := false
+	for b := range workers {
+		apart = apart || between(0, b) != between(0, 0)
 	}
-	return nil
+	if !apart {
+		return nil
+	}
+	known := make([]int8, len(workers)*len(workers)) // level + 1
+	m.known, m.between = len(workers), func(a, b int) int {
+		level := &known[a*len(workers)+b]
+		if *level == 0 {
+			*level = int8(between(a, b)) + 1
+		}
+		return int(*level) - 1
+	}
+	return placements
 }
 
 // setupOf is the setup named, else ring where a file has it, else the file's first.
@@ -110,22 +149,22 @@ var (
 	errNoSendrecv = errors.New("it lacks transfers of sendrecv, and exchanges that receive beside what they send are predicted from another setup: on one machine of two cores their mean errors off cache were 20 % instead of 12 % (docs/accuracy.md)")
 )
 
-// channels are a placement's. What is missing of ping and sendrecv is taken from the
+// setups are those of a placement. What is missing of ping and sendrecv is taken from the
 // setup that others have, unless that was named.
-func (m *machine) channels(f *params.File, setup string, placement numa.Policy, offCache bool) (c channels, err error) {
+func (m *machine) setups(f *params.File, setup string, placement numa.Policy, offCache bool) (c setups, err error) {
 	if c.common, err = measuredBy(f, setupOf(f, setup), placement, offCache); err != nil || setup != "" {
 		return c, err
 	}
 	for _, special := range []struct {
 		setup   string
-		channel **measured
+		found   **measured
 		lacks   error
 		matters bool
 	}{{params.Ping, &c.oneWay, errNoPing, true}, {params.Sendrecv, &c.apart, errNoSendrecv, offCache}} {
 		found, err := measuredBy(f, special.setup, placement, offCache)
 		switch {
 		case err == nil:
-			*special.channel = found
+			*special.found = found
 		case special.matters && !slices.Contains(f.Plan.Setups, params.Published) && !slices.Contains(m.warnings, special.lacks):
 			m.warnings = append(m.warnings, special.lacks)
 		}
@@ -177,19 +216,19 @@ func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 		}
 		return Synchronised{Parameters: look(s), Y: s.waits}
 	}
-	of := func(c channels) TauLop {
+	of := func(c setups) TauLop {
 		return TauLop{Segment: segment, Parameters: synchronised(c.common), OneWay: synchronised(c.oneWay), Apart: synchronised(c.apart), Temporary: synchronised(c.temporary)}
 	}
-	t := of(m.within)
+	t := of(m.levels[0])
 	if m.gamma != nil {
 		t.Reductions = m.gamma
 	}
 	if m.copies != nil {
 		t.Copies = m.copies.At
 	}
-	if m.nodes != nil {
-		across := of(m.across)
-		t.Nodes, t.Across = m.nodes, &across
+	t.Level, t.Known = m.between, m.known
+	for _, farther := range m.levels[1:] {
+		t.Farther = append(t.Farther, of(farther))
 	}
 	return t
 }

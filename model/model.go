@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
 )
 
 // Parameters is what τ-Lop needs to know of a channel, in seconds. Both methods
@@ -46,29 +47,22 @@ const ExtrapolationRule = "beyond the largest m, and beyond the largest τ = n, 
 	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time stands, " +
 	"and o(m) stays what it was at the largest"
 
-// terms is how a model sees one stage, in repetitions with messages across NUMA
-// nodes or in those without.
-type terms func(stage *collective.Stage, across bool, add func(Term)) error
+// terms is how a model sees one stage, in repetitions in which its messages go so.
+type terms func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error
 
-// crossings finds in which repetitions of a stage messages go across NUMA nodes, as
-// runs of repetitions that are alike.
-type crossings func(s *collective.Schedule, stage *collective.Stage, repeat int) []run
+// traffics finds where the messages of a stage go, as runs of repetitions that are alike.
+type traffics func(stage *collective.Stage, repeat int) ([]mapping.Run, error)
 
-type run struct {
-	from, repeat int
-	across       bool
-}
-
-// nowhere is for models that do not tell nodes apart.
-func nowhere(_ *collective.Schedule, _ *collective.Stage, repeat int) []run {
-	return []run{{0, repeat, false}}
+// anywhere is for models that do not tell channels apart: it counts nothing.
+func anywhere(_ *collective.Stage, repeat int) ([]mapping.Run, error) {
+	return []mapping.Run{{Repeat: repeat}}, nil
 }
 
 // values looks a term's parameter up.
 type values func(t Term) (seconds float64, extrapolated bool, err error)
 
 // evaluate adds up the stages of a schedule. Equal terms are looked up once.
-func evaluate(s *collective.Schedule, symbols Symbols, crossings crossings, see terms, value values) (Cost, error) {
+func evaluate(s *collective.Schedule, symbols Symbols, traffics traffics, see terms, value values) (Cost, error) {
 	c := Cost{Symbols: symbols}
 	var all sum
 	next := 1
@@ -76,19 +70,23 @@ func evaluate(s *collective.Schedule, symbols Symbols, crossings crossings, see 
 		before, every := len(c.Stages), 0
 		for i := range block.Stages {
 			stage, costs := &block.Stages[i], 0
-			for _, part := range crossings(s, stage, block.Repeat) {
+			runs, err := traffics(stage, block.Repeat)
+			if err != nil {
+				return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
+			}
+			for _, run := range runs {
 				var terms sum
-				if err := see(stage, part.across, terms.add); err != nil {
+				if err := see(stage, run.Traffic, terms.add); err != nil {
 					return Cost{}, err
 				}
 				for _, t := range terms.terms {
-					t.Count = t.Count.times(part.repeat)
+					t.Count = t.Count.times(run.Repeat)
 					all.add(t)
 				}
 				if len(terms.terms) > 0 {
 					costs = 1
-					c.Stages = append(c.Stages, StageCost{Stage: stage, Repeat: part.repeat, Terms: terms.terms,
-						First: every, Repetition: part.from})
+					c.Stages = append(c.Stages, StageCost{Stage: stage, Repeat: run.Repeat, Terms: terms.terms,
+						First: every, Repetition: run.From, Traffic: run.Traffic})
 				}
 			}
 			every += costs

@@ -3,8 +3,16 @@ package model
 import (
 	"errors"
 
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/params"
 )
+
+// A Cluster is several nodes that are alike, ranks on them, and the channel between them.
+type Cluster struct {
+	Nodes   int
+	Order   mapping.Order
+	Network *Network // may be nil of one node
+}
 
 // A Network is the channel between nodes: a message of m bytes takes o(m) + L(m,τ) while τ
 // go through it to the same node or from it, and its Copies through that node's memory.
@@ -15,3 +23,13 @@ type Network struct {
 
 // ErrOneNode is of algorithms whose ranks copy from each other's buffers.
 var ErrOneNode = errors.New("copies from the buffers of other ranks, which are on one node then: take another algorithm, or one node")
+
+// place is where ranks are, nil of no cluster.
+func (c *Cluster) place(ranks int) (*mapping.Map, error) {
+	if c == nil {
+		return nil, nil
+	}
+	return c.Order.Map(ranks, c.Nodes)
+}
+
+func (c *Cluster) several() bool { return c != nil && c.Nodes > 1 }

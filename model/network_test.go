@@ -28,17 +28,13 @@ func network(t testing.TB, machine, kind string) *Network {
 	return n
 }
 
-func mapped(t testing.TB, order string, ranks, nodes int) *mapping.Map {
+func cluster(t testing.TB, order string, nodes int, n *Network) *Cluster {
 	t.Helper()
 	o, _, _, err := mapping.ParseOrder(order)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := o.Map(ranks, nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return &Cluster{Nodes: nodes, Order: o, Network: n}
 }
 
 // The authors' library on several nodes.
@@ -53,7 +49,7 @@ func TestLibraryChannelsOracle(t *testing.T) {
 				name = "alltoall:linear"
 			}
 			s := schedule(t, name, collective.Call{P: p, M: int(number(t, row, "m_bytes"))})
-			m := Library{Table: table, Gamma: gamma, Map: mapped(t, row["mapping"], p, int(number(t, row, "nodes"))), Network: networks[row["channels"]]}
+			m := Library{Table: table, Gamma: gamma, Cluster: cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])}
 			c, err := m.Cost(s)
 			if err != nil {
 				t.Fatal(err)

@@ -193,7 +193,7 @@ func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 }
 
 // channel says which of the file's times are taken.
-func (p *Predictor) channel(c channels) string {
+func (p *Predictor) channel(c setups) string {
 	text := p.Setup
 	if c.oneWay != nil && p.Setup != params.Ping {
 		text += ", one way " + params.Ping
@@ -218,7 +218,7 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 	if err != nil {
 		return nil, err
 	}
-	machine.strict, p.Channel = p.Strict, p.channel(machine.within)
+	machine.strict, p.Channel = p.Strict, p.channel(machine.levels[0])
 	if p.Stride > 0 {
 		if p.Packing, err = f.P(p.Stride, p.OffCache); err != nil {
 			return nil, err

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
 )
 
 // TauLop is the model τ-Lop. A message through an intermediate buffer costs
@@ -33,11 +35,14 @@ type TauLop struct {
 	// which are at hand even where user buffers are off cache.
 	Temporary Parameters
 
-	// Nodes are the NUMA nodes of the ranks; a stage in which a message goes from one
-	// to another has the parameters of Across. Both are nil where nodes make no
-	// difference, and ranks beyond those known make none.
-	Nodes  []int
-	Across *TauLop
+	// Level, if not nil, is how far apart the a-th and the b-th rank of a node are; messages
+	// of level 1, 2 … have the parameters of Farther[0], Farther[1] … and not those above.
+	// Of more ranks on a node than Known it is not asked.
+	Level   func(a, b int) int
+	Known   int
+	Farther []TauLop
+
+	Cluster *Cluster // nil: one node
 
 	// Packing, if not nil, is p(m,d), in seconds: messages whose elements lie Stride
 	// bytes apart are packed before their first transfer and unpacked after their last.
@@ -104,7 +109,29 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 	default:
 		return Cost{}, fmt.Errorf("unknown transport %v", m.Transport)
 	}
-	return evaluate(s, symbols, m.crossings, m.terms(symbols), m.value)
+	on, err := m.Cluster.place(s.Call.P)
+	if err != nil {
+		return Cost{}, err
+	}
+	if s.Levels > 0 && m.Cluster.several() {
+		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
+	}
+	return evaluate(s, symbols, m.traffics(s, on), m.terms(symbols), m.value)
+}
+
+// traffics counts the messages of channels, if there are several.
+func (m TauLop) traffics(s *collective.Schedule, on *mapping.Map) traffics {
+	if on == nil {
+		on, _ = mapping.Order{}.Map(s.Call.P, 1) // which has room for all
+	}
+	c := &mapping.Counter{Map: on}
+	if on.Largest() <= m.Known {
+		c.Level = m.Level
+	}
+	if on.Nodes == 1 && c.Level == nil {
+		return anywhere
+	}
+	return c.Runs
 }
 
 // Message is the cost of one message of so many bytes with the channel to
@@ -123,19 +150,23 @@ func (m TauLop) Message(bytes int) (Cost, error) {
 func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	switch t.Parameter {
 	case "L":
-		seconds, extrapolated = m.channel(t.channel).L(t.Bytes, t.Tau)
+		seconds, extrapolated = m.source(t.from).L(t.Bytes, t.Tau)
 	case "o":
 		seconds, extrapolated = m.Parameters.O(t.Bytes)
+	case "L₁":
+		seconds, extrapolated = m.Cluster.Network.Table.L(t.Bytes, t.Tau)
+	case "o₁":
+		seconds, extrapolated = m.Cluster.Network.Table.O(t.Bytes)
 	case "p":
 		seconds, extrapolated = m.Packing(t.Bytes)
 	case "c":
 		copies := m.Copies
-		if t.channel.pattern == temporary {
+		if t.from.setup == temporary {
 			copies = m.TemporaryCopies
 		}
 		seconds, extrapolated = copies(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
-			hidden, beyond := m.channel(t.channel).L(t.beside.bytes, t.beside.tau)
+			hidden, beyond := m.source(t.from).L(t.beside.bytes, t.beside.tau)
 			seconds, extrapolated = max(0, seconds-hidden), extrapolated || beyond
 		}
 	default:
@@ -144,30 +175,26 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	return seconds, extrapolated, nil
 }
 
-// A channel is which of a model's parameters a transfer has.
-type channel struct {
-	pattern pattern
-	across  bool // between NUMA nodes
+// A source is which of a model's parameters a transfer has: those of a setup, at a level
+// of the node.
+type source struct {
+	setup setup
+	level int
 }
 
-type pattern int
+type setup int
 
 const (
-	common pattern = iota
+	common setup = iota
 	oneWay
 	apart
 	temporary
 )
 
 // String marks the letter of the parameters in formulas, see Marks.
-func (c channel) String() string {
-	if c.across {
-		return c.pattern.String() + "*"
-	}
-	return c.pattern.String()
-}
+func (s source) String() string { return s.setup.String() + strings.Repeat("*", s.level) }
 
-func (p pattern) String() string { return [...]string{"", "→", "⇄", "°"}[p] }
+func (s setup) String() string { return [...]string{"", "→", "⇄", "°"}[s] }
 
 // Marks says what stands behind the letter L in formulas where a machine's file tells
 // transfers apart, and what it means.
@@ -175,40 +202,41 @@ var Marks = [][2]string{
 	{oneWay.String(), "one-way messages, as ping has them"},
 	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
 	{temporary.String(), "exchanges of temporary buffers, which are in cache; c°: copies from or into them, half in cache"},
-	{"*", "stages in which one goes between NUMA nodes"},
+	{"*", "messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
+	{"₁", "messages between nodes, through the network; o₁ is its overhead"},
 }
 
-func (m TauLop) channel(c channel) Parameters {
-	if c.across {
-		m = *m.Across
+func (m TauLop) source(s source) Parameters {
+	if s.level > 0 {
+		m = m.Farther[s.level-1]
 	}
 	switch {
-	case c.pattern == oneWay && m.OneWay != nil:
+	case s.setup == oneWay && m.OneWay != nil:
 		return m.OneWay
-	case c.pattern == apart && m.Apart != nil:
+	case s.setup == apart && m.Apart != nil:
 		return m.Apart
-	case c.pattern == temporary && m.Temporary != nil:
+	case s.setup == temporary && m.Temporary != nil:
 		return m.Temporary
 	}
 	return m.Parameters
 }
 
-// channelOf is that of a stage's messages, common where a model does not tell.
-func (m TauLop) channelOf(s *collective.Stage, across bool) channel {
+// setupOf is that of a stage's messages, common where a model does not tell.
+func (m TauLop) setupOf(s *collective.Stage) setup {
 	switch {
 	case s.Pattern == collective.OneWay && m.OneWay != nil:
-		return channel{oneWay, across}
+		return oneWay
 	case s.Pattern != collective.Exchange:
-		return channel{common, across}
+		return common
 	}
 	from, to := buffersOf(s)
 	switch {
 	case m.Temporary != nil && from == collective.Temp && to == collective.Temp:
-		return channel{temporary, across}
+		return temporary
 	case m.Apart != nil && (!s.Reduce || from == collective.Send):
-		return channel{apart, across}
+		return apart
 	}
-	return channel{common, across}
+	return common
 }
 
 // buffersOf are those that a stage's messages come from and go to, which its first tells.
@@ -222,26 +250,6 @@ func buffersOf(s *collective.Stage) (from, to collective.Buffer) {
 		to = collective.Temp
 	}
 	return from, to
-}
-
-func (m TauLop) crossings(s *collective.Schedule, stage *collective.Stage, repeat int) (runs []run) {
-	if m.Across == nil || s.Call.P > len(m.Nodes) {
-		return nowhere(s, stage, repeat)
-	}
-	for r := range repeat {
-		across := false
-		for msg := range (collective.Step{Stage: stage, Repetition: r}).Messages() {
-			if across = m.Nodes[msg.From] != m.Nodes[msg.To]; across {
-				break
-			}
-		}
-		if n := len(runs); n > 0 && runs[n-1].across == across {
-			runs[n-1].repeat++
-		} else {
-			runs = append(runs, run{r, 1, across})
-		}
-	}
-	return runs
 }
 
 // besides is the transfer beside which a local stage goes on, if any.
@@ -259,54 +267,168 @@ func (m TauLop) besides(s *collective.Stage) (t transfer) {
 	return t
 }
 
+// terms are those of a stage's slowest channel: ranks that exchange messages within nodes
+// do not hold up those that exchange some between nodes, but the next stage waits for all.
+// A channel's τ are its messages on the node that has the most of them. Messages between
+// parts of a node go through the memory of both, so to those at a level all farther ones
+// add; and so do copies of what goes through the network.
 func (m TauLop) terms(y Symbols) terms {
-	return func(stage *collective.Stage, across bool, add func(Term)) error {
-		largest, tau := stage.Shape[0].Bytes, active(stage)
-		transfers := func(n Count, bytes, tau int) {
-			size := y.size(bytes)
-			if bytes == y.S {
-				size = "S"
-			}
-			add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, channel: m.channelOf(stage, across)})
-		}
-		switch {
-		case stage.Pattern == collective.Local:
-			if m.Copies == nil {
-				return nil
-			}
-			term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: largest, Size: y.size(largest), Tau: tau}
-			if from, to := buffersOf(stage); m.TemporaryCopies != nil && (from == collective.Temp || to == collective.Temp) {
-				term.channel.pattern = temporary
-			} else {
-				term.beside, term.channel = m.besides(stage), m.channelOf(&collective.Stage{Pattern: collective.OneWay}, across)
-			}
-			add(term)
-			return nil
-		case stage.Pattern == collective.Transfer && m.Packing != nil:
-			return ErrContiguous
-		case stage.Pattern == collective.Transfer:
-			transfers(Count{Fixed: 1}, largest, tau)
+	return func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
+		if stage.Pattern == collective.Local {
+			m.localTerms(stage, t, y, add)
 			return nil
 		}
-		if !m.NoOverhead {
-			add(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest)})
-		}
-		if m.Packing != nil && largest > 0 {
-			add(Term{Count: Count{Fixed: 2}, Parameter: "p", Bytes: largest, Size: fmt.Sprintf("%s,%d", y.size(largest), m.Stride)})
-		}
-		switch m.Transport {
-		case Whole: // eqs. (11) and (15); with as many transfers at once, eq. (17) for k = 1
-			transfers(Count{Fixed: 2}, largest, tau)
-		case SingleCopy:
-			transfers(Count{Fixed: 1}, largest, tau)
-		default:
-			m.pipeline(stage, y, transfers)
+		arrive := active(stage)
+		if t == (mapping.Traffic{}) {
+			if err := m.memory(stage, source{setup: m.setupOf(stage)}, y, add); err != nil {
+				return err
+			}
+		} else {
+			slowest, most := sum{}, -1.0
+			take := func(channel sum) error {
+				seconds, err := m.seconds(channel, y)
+				if seconds > most {
+					slowest, most = channel, seconds
+				}
+				return err
+			}
+			copied := 0 // messages whose copies share the node's memory
+			if t.Between > 0 && m.Cluster.Network.Copies > 0 {
+				copied = t.Both - t.Inside
+			}
+			for level, share := range t.Levels {
+				if share.All == 0 {
+					continue
+				}
+				tau := 0
+				for _, farther := range t.Levels[level:] {
+					tau += farther.Most
+				}
+				var channel sum
+				of := *stage
+				of.Shape = largestOf(stage.Shape, min(tau, t.Inside)+copied)
+				if err := m.memory(&of, source{m.setupOf(stage), level}, y, channel.add); err != nil {
+					return err
+				}
+				if err := take(channel); err != nil {
+					return err
+				}
+			}
+			if t.Between > 0 {
+				var channel sum
+				m.network(stage, t, y, channel.add)
+				if err := take(channel); err != nil {
+					return err
+				}
+			}
+			for _, term := range slowest.terms {
+				add(term)
+			}
+			arrive = t.Arrive
 		}
 		if stage.Reduce {
-			add(reduction(stage, y, tau))
+			add(reduction(stage, y, arrive))
 		}
 		return nil
 	}
+}
+
+// seconds is what terms cost.
+func (m TauLop) seconds(of sum, y Symbols) (seconds float64, err error) {
+	for _, t := range of.terms {
+		value, _, err := m.value(t)
+		if err != nil {
+			return 0, err
+		}
+		seconds += t.Count.value(float64(y.K)) * value
+	}
+	return seconds, nil
+}
+
+// largestOf are so many of the messages of a stage, the largest.
+func largestOf(shape []collective.Batch, messages int) (largest []collective.Batch) {
+	last := len(shape) - 1
+	for i, b := range shape {
+		if b.Count = min(b.Count, messages); i == last {
+			b.Count = messages // more than there are: copies of others beside them
+		}
+		if messages -= b.Count; b.Count > 0 {
+			largest = append(largest, b)
+		}
+	}
+	return largest
+}
+
+// network adds the terms of messages through the network, of which the largest takes
+// longest.
+func (m TauLop) network(stage *collective.Stage, t mapping.Traffic, y Symbols, add func(Term)) {
+	bytes := stage.Shape[0].Bytes
+	size := y.size(bytes)
+	if !m.NoOverhead {
+		add(Term{Count: Count{Fixed: 1}, Parameter: "o₁", Bytes: bytes, Size: size})
+	}
+	m.packing(bytes, y, add)
+	if n := m.Cluster.Network.Copies; n > 0 {
+		add(Term{Count: Count{Fixed: n}, Parameter: "L", Bytes: bytes, Size: size, Tau: t.Both})
+	}
+	add(Term{Count: Count{Fixed: 1}, Parameter: "L₁", Bytes: bytes, Size: size, Tau: t.Through})
+}
+
+// packing adds what packing and unpacking takes, if messages are strided.
+func (m TauLop) packing(bytes int, y Symbols, add func(Term)) {
+	if m.Packing != nil && bytes > 0 {
+		add(Term{Count: Count{Fixed: 2}, Parameter: "p", Bytes: bytes, Size: fmt.Sprintf("%s,%d", y.size(bytes), m.Stride)})
+	}
+}
+
+// localTerms adds what ranks copy within themselves.
+func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols, add func(Term)) {
+	if m.Copies == nil {
+		return
+	}
+	bytes, tau := stage.Shape[0].Bytes, active(stage)
+	if t != (mapping.Traffic{}) {
+		tau = t.Inside
+	}
+	term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: bytes, Size: y.size(bytes), Tau: tau}
+	if from, to := buffersOf(stage); m.TemporaryCopies != nil && (from == collective.Temp || to == collective.Temp) {
+		term.from.setup = temporary
+	} else {
+		term.beside, term.from.setup = m.besides(stage), m.setupOf(&collective.Stage{Pattern: collective.OneWay})
+	}
+	add(term)
+}
+
+// memory adds the terms of messages through memory.
+func (m TauLop) memory(stage *collective.Stage, from source, y Symbols, add func(Term)) error {
+	largest, tau := stage.Shape[0].Bytes, active(stage)
+	transfers := func(n Count, bytes, tau int) {
+		size := y.size(bytes)
+		if bytes == y.S {
+			size = "S"
+		}
+		add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, from: from})
+	}
+	switch {
+	case stage.Pattern == collective.Transfer && m.Packing != nil:
+		return ErrContiguous
+	case stage.Pattern == collective.Transfer:
+		transfers(Count{Fixed: 1}, largest, tau)
+		return nil
+	}
+	if !m.NoOverhead {
+		add(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest)})
+	}
+	m.packing(largest, y, add)
+	switch m.Transport {
+	case Whole: // eqs. (11) and (15); with as many transfers at once, eq. (17) for k = 1
+		transfers(Count{Fixed: 2}, largest, tau)
+	case SingleCopy:
+		transfers(Count{Fixed: 1}, largest, tau)
+	default:
+		m.pipeline(stage, y, transfers)
+	}
+	return nil
 }
 
 // localOf is a machine for the local copies of a baseline model, nil where they do not
@@ -323,7 +445,8 @@ func (m *TauLop) localCopy(stage *collective.Stage, y Symbols, add func(Term)) e
 	if m == nil {
 		return nil
 	}
-	return m.terms(y)(stage, false, add)
+	m.localTerms(stage, mapping.Traffic{}, y, add)
+	return nil
 }
 
 // pipeline is eq. (9) for all messages of a stage at once: it walks through the
