@@ -47,7 +47,9 @@ type Counter struct {
 	// Levels−1. Where there are too many messages to look at each they all are of level 0.
 	Level func(a, b int) int
 
-	nodes []counts
+	on      []int32 // node of each rank, when messages are looked at
+	nodes   []counts
+	touched []int32 // nodes with messages
 }
 
 // counts are a node's messages.
@@ -66,9 +68,7 @@ func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run, err err
 		if looks := c.looks(stage); looks > most/repeat {
 			return nil, fmt.Errorf("its stages called %s have more than %d messages that must be looked at one by one: %w", stage.Phase, most, ErrMany)
 		}
-		of = func(repetition int) Traffic {
-			return c.enumerate(collective.Step{Stage: stage, Repetition: repetition})
-		}
+		of = c.remembered(stage)
 	}
 	for r := range repeat {
 		t := of(r)
@@ -85,6 +85,28 @@ func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run, err err
 		runs = halve(runs)
 	}
 	return runs, nil
+}
+
+// remembered looks at each message, once of repetitions whose messages are the same.
+func (c *Counter) remembered(stage *collective.Stage) func(repetition int) Traffic {
+	memo := make(map[collective.Peers]Traffic)
+	return func(repetition int) Traffic {
+		step := collective.Step{Stage: stage, Repetition: repetition}
+		if stage.Peers == nil {
+			return c.enumerate(step)
+		}
+		p := stage.Peers(repetition)
+		if p.Ranks == c.Ranks {
+			p.First = 0
+		}
+		t, known := memo[p]
+		if !known {
+			if t = c.enumerate(step); len(memo) < maxRuns {
+				memo[p] = t
+			}
+		}
+		return t
+	}
 }
 
 // looks is how many messages of a step are looked at, empty ones that are not sent among
@@ -137,14 +159,18 @@ func (t *Traffic) add(nodes int, c counts) {
 // enumerate looks at each message.
 func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 	if c.nodes == nil {
-		c.nodes = make([]counts, c.Nodes)
+		c.nodes, c.on = make([]counts, c.Nodes), make([]int32, c.Ranks)
+		for rank := range c.on {
+			c.on[rank] = int32(c.Node(rank))
+		}
 	}
-	var touched []int
-	at := func(node int) *counts {
-		if c.nodes[node] == (counts{}) {
+	touched := c.touched[:0]
+	at := func(node int32) *counts {
+		n := &c.nodes[node]
+		if n.within|n.out|n.in == 0 {
 			touched = append(touched, node)
 		}
-		return &c.nodes[node]
+		return n
 	}
 	local, last := step.Pattern == collective.Local, -1
 	for msg := range step.Messages() {
@@ -152,7 +178,7 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 			continue
 		}
 		last = msg.From
-		from, to := c.Node(msg.From), c.Node(msg.To)
+		from, to := c.on[msg.From], c.on[msg.To]
 		if from != to {
 			at(from).out++
 			at(to).in++
@@ -169,6 +195,7 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 		t.add(1, c.nodes[node])
 		c.nodes[node] = counts{}
 	}
+	c.touched = touched
 	return t
 }
 

@@ -71,7 +71,7 @@ func machineOf(f *params.File, setup string, placement numa.Policy, offCache boo
 }
 
 // mostPlaces is how many workers are told apart.
-const mostPlaces = 1 << 12
+const mostPlaces = 1 << 10
 
 // tell finds which placements measured the levels that ranks are apart, and how to tell
 // these; nil if all are alike. Files that do not say what CPUs share have NUMA nodes, and
@@ -87,11 +87,7 @@ func (m *machine) tell(f *params.File, placement numa.Policy) (placements []numa
 	for _, c := range channels {
 		placements = append(placements, c.Placement)
 	}
-	between := func(a, b int) int {
-		level := f.Provenance.Levels.Channel(workers[a].ID, workers[b].ID)
-		i := slices.IndexFunc(channels, func(c params.Channel) bool { return c.Level >= level })
-		return (i + len(channels)) % len(channels) // −1, farther than any: the last
-	}
+	var between func(a, b int) int
 	if has := f.Plan.Policies; len(channels) < 2 {
 		if !slices.Contains(has, numa.Local) || !slices.Contains(has, numa.Spread) {
 			return nil
@@ -104,6 +100,23 @@ func (m *machine) tell(f *params.File, placement numa.Policy) (placements []numa
 			return 0
 		}
 	}
+	if between == nil {
+		cpus := make([]int, len(workers))
+		for i, w := range workers {
+			cpus[i] = w.ID
+		}
+		levels := f.Provenance.Levels.Channels(cpus)
+		between = func(a, b int) int {
+			// The level's own, else the next beyond, else the last.
+			level := int(levels[a][b])
+			for i, c := range channels[:len(channels)-1] {
+				if level >= 0 && c.Level >= level {
+					return i
+				}
+			}
+			return len(channels) - 1
+		}
+	}
 	apart := false
 	for b := range workers {
 		apart = apart || between(0, b) != between(0, 0)
@@ -111,14 +124,7 @@ func (m *machine) tell(f *params.File, placement numa.Policy) (placements []numa
 	if !apart {
 		return nil
 	}
-	known := make([]int8, len(workers)*len(workers)) // level + 1
-	m.known, m.between = len(workers), func(a, b int) int {
-		level := &known[a*len(workers)+b]
-		if *level == 0 {
-			*level = int8(between(a, b)) + 1
-		}
-		return int(*level) - 1
-	}
+	m.known, m.between = len(workers), between
 	return placements
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/params"
@@ -30,6 +31,14 @@ func (c *Cluster) place(ranks int) (*mapping.Map, error) {
 		return nil, nil
 	}
 	return c.Order.Map(ranks, c.Nodes)
+}
+
+// String is the cluster in words.
+func (c *Cluster) String() string {
+	if !c.several() {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes, %v, network %s", c.Nodes, c.Order, c.Network.Name)
 }
 
 func (c *Cluster) several() bool { return c != nil && c.Nodes > 1 }

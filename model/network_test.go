@@ -1,11 +1,16 @@
 package model
 
 import (
+	"errors"
+	"math"
 	"os"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -56,5 +61,226 @@ func TestLibraryChannelsOracle(t *testing.T) {
 			}
 			agree(t, row, c)
 		})
+	}
+}
+
+// small is shared memory and a network of few sizes, whose times are easily reckoned: L(m,τ)
+// = m·τ and o = 100 within a node, ten times as much between nodes; γ(m) = m.
+func small(copies int) (TauLop, *Network) {
+	table := func(times float64) *params.Table {
+		return &params.Table{
+			Transfers: params.Curve{Sizes: []int{1, 1000}, Taus: []int{1, 2}, Times: [][]float64{{times, 2 * times}, {1000 * times, 2000 * times}}},
+			Overheads: []float64{100 * times, 100 * times},
+		}
+	}
+	gamma := &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1, 1000}, Times: [][]float64{{1}, {1000}}}}}}
+	return TauLop{Parameters: table(1), Reductions: gamma, Transport: Whole}, &Network{Network: params.Network{Name: "n", Kind: "n", Copies: copies}, Table: table(10)}
+}
+
+// A stage costs the slowest of its channels, each with its own τ on the busiest node.
+func TestSlowestChannel(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		order    string
+		p, nodes int
+		copies   int
+		want     float64 // of m = 100
+	}{
+		// 0→2 between nodes: 1000 + 1000; then 0→1 and 2→3 within, one on each node: 100 + 2·100.
+		{"bcast:binomial", "block", 4, 2, 0, 2000 + 300},
+		// 0→2 within; then 0→1 and 2→3 from node 0 to node 1, τ = 2: 1000 + 2000.
+		{"bcast:binomial", "cyclic", 4, 2, 0, 300 + 3000},
+		// TCP: two copies besides. One message, then two.
+		{"bcast:binomial", "cyclic", 4, 2, 2, 300 + 3000 + 2*200},
+		// Three stages alike: on each node 1 message of 2 stays, and one comes and goes.
+		{"allgather:ring", "block", 4, 2, 0, 3 * 2000},
+		// The copies share the memory with the message that stays: τ = 2.
+		{"allgather:ring", "block", 4, 2, 2, 3 * (2000 + 2*200)},
+		{"allgather:ring", "cyclic", 4, 2, 0, 3 * 3000},
+		// γ once for each of two stages, whatever the channel.
+		{"allreduce:recursive-doubling", "block", 4, 2, 0, 100 + 2*200 + 100 + 3000 + 100},
+		{"alltoall:pairwise", "block", 4, 2, 0, 100 + 2*200 + 2*3000},
+		{"barrier:dissemination", "block", 4, 2, 0, 1000 + 10 + 1000 + 20},
+	} {
+		m, n := small(tt.copies)
+		m.Cluster = cluster(t, tt.order, tt.nodes, n)
+		c, err := m.Cost(schedule(t, tt.name, collective.Call{P: tt.p, M: 100}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(c.Seconds-tt.want) > 1e-9 {
+			t.Errorf("%s, %s, %d copies: %g, want %g: %s", tt.name, tt.order, tt.copies, c.Seconds, tt.want, c.Formula())
+		}
+	}
+}
+
+// everything tries every algorithm among a few ranks.
+func everything(t *testing.T, try func(s *collective.Schedule)) {
+	t.Helper()
+	for _, a := range collective.All() {
+		for _, p := range []int{1, 2, 3, 7, 8, 12, 16} {
+			for _, m := range []int{0, 4, 1000, 100000} {
+				if s, err := a.Schedule(collective.Call{P: p, M: m, Element: 4}); err == nil {
+					try(s)
+				}
+			}
+		}
+	}
+}
+
+func priced(t *testing.T, m Coster, s *collective.Schedule) Cost {
+	t.Helper()
+	c, err := m.Cost(s)
+	if err != nil {
+		t.Fatalf("%s, P = %d, m = %d: %v", s.Algorithm, s.Call.P, s.Call.M, err)
+	}
+	return c
+}
+
+// One node is no mapping; as many nodes as ranks are the same for block and cyclic.
+func TestMappingsThatAreAlike(t *testing.T) {
+	m, n := small(2)
+	m.Transport, m.Segment = Segmented, 64
+	library := Library{Table: m.Parameters.(*params.Table), Gamma: &params.Gamma{Operators: []params.Operator{
+		{Name: "sum", Curve: params.Curve{Sizes: []int{1, 1000}, Times: [][]float64{{1}, {1000}}}}}}}
+	everything(t, func(s *collective.Schedule) {
+		plain, theirs := priced(t, m, s), priced(t, library, s)
+		for _, order := range []string{"block", "cyclic", "plane=3"} {
+			one, other := m, library
+			one.Cluster = cluster(t, order, 1, nil)
+			other.Cluster = one.Cluster
+			if c := priced(t, one, s); c.Seconds != plain.Seconds || c.Formula() != plain.Formula() {
+				t.Errorf("%s, P = %d, m = %d, %s on one node: %s, want %s", s.Algorithm, s.Call.P, s.Call.M, order, c.Formula(), plain.Formula())
+			}
+			if c := priced(t, other, s); c.Seconds != theirs.Seconds {
+				t.Errorf("%s, P = %d, m = %d, %s on one node, the library: %g, want %g", s.Algorithm, s.Call.P, s.Call.M, order, c.Seconds, theirs.Seconds)
+			}
+		}
+		if s.Levels > 0 {
+			return
+		}
+		of := func(order string) (Cost, Cost) {
+			one, other := m, library
+			one.Cluster = cluster(t, order, s.Call.P, n)
+			other.Cluster = one.Cluster
+			return priced(t, one, s), priced(t, other, s)
+		}
+		block, theirBlock := of("block")
+		cyclic, theirCyclic := of("cyclic")
+		if block.Seconds != cyclic.Seconds || theirBlock.Seconds != theirCyclic.Seconds {
+			t.Errorf("%s, P = %d, m = %d on as many nodes: block %g and %g, cyclic %g and %g", s.Algorithm, s.Call.P, s.Call.M,
+				block.Seconds, theirBlock.Seconds, cyclic.Seconds, theirCyclic.Seconds)
+		}
+	})
+}
+
+// slower is a table whose times are so many times as long.
+func slower(t *params.Table, times float64) *params.Table {
+	s := &params.Table{Transfers: params.Curve{Sizes: t.Transfers.Sizes, Taus: t.Transfers.Taus}}
+	for i, row := range t.Transfers.Times {
+		var longer []float64
+		for _, v := range row {
+			longer = append(longer, times*v)
+		}
+		s.Transfers.Times, s.Overheads = append(s.Transfers.Times, longer), append(s.Overheads, times*t.Overheads[i])
+	}
+	return s
+}
+
+// No cost falls when a channel gets slower.
+func TestSlowerChannelsCostNoLess(t *testing.T) {
+	m, n := small(2)
+	m.Transport, m.Segment = Segmented, 64
+	table := m.Parameters.(*params.Table)
+	everything(t, func(s *collective.Schedule) {
+		if s.Levels > 0 {
+			return
+		}
+		for _, order := range []string{"block", "cyclic"} {
+			for nodes := 2; nodes <= s.Call.P; nodes *= 2 {
+				for _, copies := range []int{0, 2} {
+					cost := func(memory, network float64) float64 {
+						one := m
+						one.Parameters = slower(table, memory)
+						one.Cluster = cluster(t, order, nodes, &Network{params.Network{Copies: copies}, slower(n.Table, network)})
+						return priced(t, one, s).Seconds
+					}
+					before := cost(1, 1)
+					for _, factors := range [][2]float64{{1.5, 1}, {30, 1}, {1, 1.5}, {0.9, 2}} {
+						least := before * min(1, factors[0])
+						if after := cost(factors[0], factors[1]); after < least*(1-1e-12) {
+							t.Errorf("%s, P = %d, m = %d, %s on %d nodes, memory %g and network %g times as slow: %g, before %g",
+								s.Algorithm, s.Call.P, s.Call.M, order, nodes, factors[0], factors[1], after, before)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// A million ranks on ten thousand nodes take no more memory than the lists of both.
+func TestMillionRanksOnNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million ranks")
+	}
+	m, n := small(0)
+	m.Cluster = cluster(t, "block", 10000, n)
+	for _, name := range []string{"bcast:binomial", "allgather:ring", "alltoall:linear", "allreduce:rabenseifner"} {
+		s := schedule(t, name, collective.Call{P: 1000000, M: 1 << 16})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if c := priced(t, m, s); !(c.Seconds > 0) {
+			t.Errorf("%s: %g", name, c.Seconds)
+		}
+		runtime.ReadMemStats(&after)
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 100 {
+			t.Errorf("%s: %d MiB", name, mib)
+		}
+	}
+}
+
+func TestClusterRefused(t *testing.T) {
+	m, n := small(0)
+	for _, tt := range []struct {
+		cluster *Cluster
+		name    string
+		is      error
+		says    string
+	}{
+		{cluster(t, "block", 8, n), "bcast:binomial", nil, "4 ranks cannot be on 8 nodes"},
+		{cluster(t, "block", 2, n), "bcast:sm-tree", ErrOneNode, "bcast:sm-tree copies from the buffers of other ranks"},
+	} {
+		m.Cluster = tt.cluster
+		library := Library{Table: m.Parameters.(*params.Table), Cluster: tt.cluster}
+		for _, model := range []Coster{m, library} {
+			_, err := model.Cost(schedule(t, tt.name, collective.Call{P: 4, M: 100}))
+			if err == nil || !strings.Contains(err.Error(), tt.says) || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("%s: %v, want %q", tt.name, err, tt.says)
+			}
+		}
+	}
+	for _, model := range []string{"lognp", "mlognp", "loggp"} {
+		if _, err := NewPredictor(twoNodes(), Choice{Model: model, Cluster: cluster(t, "block", 2, n)}); err == nil || !strings.Contains(err.Error(), "knows one node alone") {
+			t.Errorf("%s: %v", model, err)
+		}
+	}
+	if _, err := NewPredictor(twoNodes(), Choice{Cluster: &Cluster{Nodes: 2}}); err == nil || !strings.Contains(err.Error(), "2 nodes need a network between them") {
+		t.Errorf("no network: %v", err)
+	}
+}
+
+// A file's own network is taken where none is named.
+func TestFileHasNetwork(t *testing.T) {
+	_, n := small(0)
+	f, with := twoNodes(), params.FromNetworkText(n.Table, n.Network)
+	f.Networks, f.Cells = with.Networks, append(f.Cells, with.Cells...)
+	p, err := NewPredictor(f, Choice{Placement: numa.Local, Cluster: &Cluster{Nodes: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := priced(t, p, schedule(t, "bcast:linear", collective.Call{P: 2, M: 100}))
+	if want := 2000.; math.Abs(c.Seconds-want) > 1e-9 || c.Formula() != "o₁(m) + L₁(m,1)" {
+		t.Errorf("%g = %s, want %g", c.Seconds, c.Formula(), want)
 	}
 }

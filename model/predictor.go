@@ -55,6 +55,10 @@ type Choice struct {
 	// BufferSegments is how many intermediate buffers have; 0: the file's first. Times are
 	// of the buffers that the file has which are nearest to them and to Segment.
 	BufferSegments int
+
+	// Cluster is where ranks are, nil: on one node. One of several nodes without a network
+	// takes the file's first.
+	Cluster *Cluster
 }
 
 // Models are the names of models; "" is the first.
@@ -71,6 +75,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return nil, fmt.Errorf("unknown model %q: take one of %s", c.Model, strings.Join(Models, ", "))
 	case c.Stride > 0 && !slices.Contains([]string{"taulop", "lognp"}, c.Model):
 		return nil, fmt.Errorf("model %s knows contiguous messages only", c.Model)
+	}
+	if err := c.connect(f); err != nil {
+		return nil, err
 	}
 	p := &Predictor{Choice: c}
 	several := len(f.Plan.MoreSegments)+len(f.Plan.MoreSegmentBytes) > 0
@@ -120,7 +127,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p.in = func(s *collective.Schedule) Coster { return taulop(s) }
 	case "libtaulop":
 		p.Transport = Whole
-		library := Library{Table: table, Gamma: p.Gamma, Operator: p.Operator}
+		library := Library{Table: table, Gamma: p.Gamma, Operator: p.Operator, Cluster: p.Cluster}
 		p.in = func(*collective.Schedule) Coster { return library }
 	case "lognp":
 		if _, err := LogNPOf(taulop(nil)); err != nil {
@@ -134,6 +141,27 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return p, p.loggp(f, taulop)
 	}
 	return p, nil
+}
+
+// connect finds the network of several nodes.
+func (c *Choice) connect(f *params.File) error {
+	if !c.Cluster.several() {
+		return nil
+	}
+	if !slices.Contains([]string{"taulop", "libtaulop"}, c.Model) {
+		return fmt.Errorf("model %s knows one node alone: take taulop or libtaulop for several", c.Model)
+	}
+	if c.Cluster.Network != nil {
+		return nil
+	}
+	n, table, err := f.Network("")
+	if err != nil {
+		return fmt.Errorf("%d nodes need a network between them: %w", c.Cluster.Nodes, err)
+	}
+	with := *c.Cluster
+	with.Network = &Network{n, table}
+	c.Cluster = &with
+	return nil
 }
 
 // through is the file with the buffers that are nearest to those asked for; a warning
@@ -240,7 +268,7 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 			m, bytes := touched(s)
 			t = machine.call(m, bytes, p.Segment)
 		}
-		t.Transport, t.Operator, t.Reductions = p.Transport, p.Operator, nil
+		t.Transport, t.Operator, t.Reductions, t.Cluster = p.Transport, p.Operator, nil, p.Cluster
 		if p.Gamma != nil {
 			t.Reductions = p.Gamma
 		}

@@ -42,6 +42,34 @@ func (ls Levels) Channel(a, b int) int {
 	return of
 }
 
+// Channels is Channel of any two of some CPUs, by their indexes.
+func (ls Levels) Channels(cpus []int) [][]int8 {
+	of := make([][]int8, len(cpus))
+	for i := range of {
+		of[i] = slices.Repeat([]int8{-1}, len(cpus))
+	}
+	cache := -1 // the last level that is one
+	for level := len(ls) - 1; level >= 0; level-- {
+		if cache < 0 && strings.HasPrefix(ls[level].Name, sharedCache) {
+			cache = level
+		}
+		for _, group := range ls[level].Groups {
+			var members []int
+			for i, cpu := range cpus {
+				if group.Contains(cpu) {
+					members = append(members, i)
+				}
+			}
+			for _, a := range members {
+				for _, b := range members {
+					of[a][b] = int8(max(level, cache))
+				}
+			}
+		}
+	}
+	return of
+}
+
 // sharedCache begins the names of levels that are a cache.
 const sharedCache = "shared L"
 

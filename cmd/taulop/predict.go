@@ -32,6 +32,7 @@ Examples:
   taulop predict -params host.json -P 2,4,8 -m 1K:1M bcast
   taulop predict -params SHM.txt -gamma gamma.txt -P 2-16 -m 64K allreduce
   taulop predict -params host.json -P 8 -m 16K -stride 64 bcast:binomial
+  taulop predict -params SHM.txt -net IB.txt -nodes 4 -map cyclic -P 64 -m 64K bcast
   taulop predict -params SHM.txt -P 8 -m 8K,1M -model lognp -tsv bcast:binomial allgather:ring
 
 Collectives:
@@ -93,6 +94,7 @@ func refused(err error) error {
 // A costRequest is what the user asked predict or explain to cost.
 type costRequest struct {
 	parameterFlags
+	clusterFlags
 	report.Calls
 	ps, ms, strideText string
 }
@@ -100,7 +102,8 @@ type costRequest struct {
 // flags are those that predict and explain share.
 func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags := flag.NewFlagSet(command, flag.ContinueOnError)
-	req.add(flags)
+	req.parameterFlags.add(flags)
+	req.clusterFlags.add(flags)
 	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(model.Models, ", "))
 	flags.StringVar(&req.ps, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
 	flags.StringVar(&req.ms, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
@@ -144,9 +147,18 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	case c.Model == "libtaulop" && req.given["transport"] && c.Transport != model.Whole:
 		return usagef("-model libtaulop knows whole messages only: leave -transport out, or take -model taulop")
 	}
+	if c.Cluster, err = req.cluster(req.given, &c.Placement); err != nil {
+		return err
+	}
 	f, err := req.read()
 	if err != nil {
 		return err
+	}
+	if f.Text && c.Placement != "" {
+		return usagef("-map %s chooses among what taulop sweep measured; %s is in the published text format and has one table", req.mapping, req.file)
+	}
+	if cluster := c.Cluster; cluster != nil && cluster.Nodes > 1 && cluster.Network == nil && len(f.File.Networks) == 0 {
+		return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", cluster.Nodes, req.file)
 	}
 	if req.Predictor, err = model.NewPredictor(f.File, *c); err != nil {
 		return usagef("%s: %v", req.file, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
 )
 
@@ -113,8 +114,8 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 					return err
 				}
 				s, cost, err := c.cost(a, p, m)
-				if errors.Is(err, model.ErrContiguous) && !c.Asked[a] {
-					leaveOut(leftOut, a, "copies contiguous messages alone", p)
+				if why := unable(err); why != "" && !c.Asked[a] {
+					leaveOut(leftOut, a, why, p)
 					continue
 				}
 				if err != nil {
@@ -152,6 +153,19 @@ func (c *Calls) interval(row *Prediction, s *collective.Schedule, cost model.Cos
 	if e := c.Ensemble.Interval(cost.Seconds, row.drawn).Scale(1e6); e.Known() {
 		row.Lo, row.Hi = &e.Lo, &e.Hi
 	}
+}
+
+// unable says why an algorithm cannot be costed where others can; "" of other errors.
+func unable(err error) string {
+	switch {
+	case errors.Is(err, model.ErrContiguous):
+		return "copies contiguous messages alone"
+	case errors.Is(err, model.ErrOneNode):
+		return "copies from buffers of ranks on the same node"
+	case errors.Is(err, mapping.ErrMany):
+		return "has too many messages to count those between nodes one by one"
+	}
+	return ""
 }
 
 // existing are the algorithms that exist for so many ranks.

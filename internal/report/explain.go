@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
 )
 
@@ -79,9 +80,44 @@ type ExplainStage struct {
 	Phase        string             `json:"phase"`
 	Pattern      string             `json:"pattern"`
 	Batches      []collective.Batch `json:"messages"`
-	Messages     []string           `json:"who,omitempty"` // from→to, in the first repetition
-	Formula      string             `json:"formula"`       // of one repetition
-	Microseconds float64            `json:"cost_us"`       // of one repetition
+	Messages     []string           `json:"who,omitempty"`     // from→to, in the first repetition
+	Within       *Carried           `json:"within,omitempty"`  // messages within nodes, where several channels are told apart
+	Between      *Carried           `json:"between,omitempty"` // and from node to node
+	Formula      string             `json:"formula"`           // of one repetition, of its slowest channel
+	Microseconds float64            `json:"cost_us"`           // of one repetition
+}
+
+// Carried is how many of a stage's messages a channel carries.
+type Carried struct {
+	Messages int   `json:"messages"`         // on all nodes
+	Busiest  int   `json:"busiest"`          // of one node: within it, or the more of those that leave it and those that come
+	Levels   []int `json:"levels,omitempty"` // of Messages, from the closest ranks on, where there are several levels
+}
+
+// carried are none of a stage whose channels are not told apart.
+func carried(t mapping.Traffic) (within, between *Carried) {
+	if t == (mapping.Traffic{}) {
+		return nil, nil
+	}
+	within, between = &Carried{Messages: t.Within, Busiest: t.Inside}, &Carried{Messages: t.Between, Busiest: t.Through}
+	if t.Levels[0].All < t.Within {
+		for level, rest := 0, t.Within; rest > 0; level++ {
+			within.Levels = append(within.Levels, t.Levels[level].All)
+			rest -= t.Levels[level].All
+		}
+	}
+	return within, between
+}
+
+// String is all messages, and those of the node that has the most.
+func (c *Carried) String() string {
+	switch {
+	case c == nil || c.Messages == 0:
+		return "–"
+	case c.Messages == c.Busiest:
+		return strconv.Itoa(c.Messages)
+	}
+	return fmt.Sprintf("%d, %d at one node", c.Messages, c.Busiest)
 }
 
 // drawn is how many ranks a schedule has at most whose messages are listed.
@@ -110,6 +146,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 			Phase: st.Stage.Phase, Pattern: st.Stage.Pattern.String(),
 			Batches: st.Stage.Shape, Formula: model.Formula(st.Terms), Microseconds: st.Seconds() * 1e6,
 		}
+		stage.Within, stage.Between = carried(st.Traffic)
 		if s.Call.P <= drawn {
 			for m := range (collective.Step{Stage: st.Stage, Repetition: st.Repetition}).Messages() {
 				stage.Messages = append(stage.Messages, fmt.Sprintf("%d→%d", m.From, m.To))
@@ -164,14 +201,32 @@ func (e *Explanation) terms() view.Table {
 }
 
 func (e *Explanation) stages() view.Table {
-	t := view.Table{Columns: view.Words("  stage", "part", "at once", "µs each", "cost of each")}
+	several := slices.ContainsFunc(e.Stages, func(s ExplainStage) bool { return s.Within != nil })
+	columns := []string{"  stage", "part", "at once"}
+	if several {
+		columns = append(columns, "within nodes", "between nodes")
+	}
+	t := view.Table{Columns: view.Words(append(columns, "µs each", "cost of each")...)}
 	for _, s := range e.Stages {
-		t.Add("  "+s.numbers(), s.Phase, s.atOnce(), microseconds(s.Microseconds, false), s.Formula)
+		var channels []string
+		if several {
+			channels = []string{s.within(), s.Between.String()}
+		}
+		t.Add("  "+s.numbers(), s.Phase, s.atOnce(), channels, microseconds(s.Microseconds, false), s.Formula)
 		if len(s.Messages) > 0 {
 			t.Note("  stage %d: %s", s.First, strings.Join(s.Messages, " "))
 		}
 	}
 	return t
+}
+
+// within is the messages within nodes, and where these have levels, of each.
+func (s ExplainStage) within() string {
+	text := s.Within.String()
+	if s.Within != nil && s.Within.Levels != nil {
+		text += " (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Within.Levels), " ", "+"), "[]") + ")"
+	}
+	return text
 }
 
 // numbers says which stages these are: 4, 4–10, or 4,6…12.

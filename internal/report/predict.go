@@ -27,6 +27,7 @@ type Source struct {
 	Machine   string `json:"machine"`
 	File      string `json:"params"`
 	Channel   string `json:"channel,omitempty"` // which of the file's, in words
+	Cluster   string `json:"cluster,omitempty"` // nodes, mapping and network, in words
 	Model     string `json:"model"`
 	Transport string `json:"transport,omitempty"`
 	Segment   int    `json:"segment_bytes,omitempty"`
@@ -45,6 +46,14 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 	if l := p.Transfers; l != nil {
 		s.Transport = p.Transport.String()
 		s.Measured = fmt.Sprintf("m from %s to %s and τ from %d to %d", view.Bytes(l.Sizes[0]), view.Bytes(p.Largest), l.Taus[0], l.Taus[len(l.Taus)-1])
+	}
+	if c := p.Cluster; c != nil {
+		s.Cluster = c.String()
+		if c.Network != nil {
+			l := c.Network.Table.Transfers
+			s.Measured += fmt.Sprintf(", and of network %s m from %s to %s and τ from %d to %d", c.Network.Name,
+				view.Bytes(l.Sizes[0]), view.Bytes(l.Sizes[len(l.Sizes)-1]), l.Taus[0], l.Taus[len(l.Taus)-1])
+		}
 	}
 	if packed := p.Packing; packed != nil {
 		s.Measured += fmt.Sprintf(", and p(m,%d) with m from %s to %s", p.Stride, view.Bytes(packed.Sizes[0]), view.Bytes(packed.Sizes[len(packed.Sizes)-1]))
@@ -188,6 +197,9 @@ func (s Source) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s, from %s", s.Machine, s.File)
 	if s.Channel != "" {
 		fmt.Fprintf(w, " (%s)", s.Channel)
+	}
+	if s.Cluster != "" {
+		fmt.Fprintf(w, "; %s", s.Cluster)
 	}
 	fmt.Fprintf(w, "; %s", s.Model)
 	if s.Transport != "" || s.Segment > 0 {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"path/filepath"
+	"strings"
+
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// clusterFlags say on which nodes ranks are, and what is between these.
+type clusterFlags struct {
+	nodes        int
+	mapping, net string
+}
+
+func (c *clusterFlags) add(flags *flag.FlagSet) {
+	flags.IntVar(&c.nodes, "nodes", 0, "`nodes` that ranks are on (default one, or those of a -map file)")
+	flags.StringVar(&c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile or a node a line")
+	flags.StringVar(&c.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
+}
+
+// cluster is what the flags say, nil where that is nothing. A mapping that says where ranks
+// are in a node chooses the placement.
+func (c *clusterFlags) cluster(given map[string]bool, placement *numa.Policy) (*model.Cluster, error) {
+	if given["nodes"] && c.nodes < 1 {
+		return nil, usagef("-nodes is %d: give a number of nodes from 1", c.nodes)
+	}
+	order, within, known, err := mapping.ParseOrder(c.mapping)
+	switch {
+	case err != nil:
+		return nil, usagef("-map: %v", err)
+	case !known && !isFile(c.mapping):
+		return nil, usagef("-map %s is neither a mapping nor a file: take block, cyclic or plane=SIZE, like Slurm's -m block:cyclic, or name a rankfile", c.mapping)
+	case !known:
+		if order, err = readMapping(c.mapping); err != nil {
+			return nil, err
+		}
+		if given["nodes"] && c.nodes != order.Nodes() {
+			return nil, usagef("-nodes is %d, and %s names %d: leave -nodes out, or give another file", c.nodes, c.mapping, order.Nodes())
+		}
+		c.nodes = order.Nodes()
+	}
+	if within != mapping.AnyWithin {
+		if given["placement"] {
+			return nil, usagef("-map %s chooses a placement, and so does -placement: leave one of them out", c.mapping)
+		}
+		if *placement = numa.Local; within == mapping.CyclicWithin {
+			*placement = numa.Spread
+		}
+	}
+	if c.nodes == 0 {
+		for _, name := range []string{"map", "net"} {
+			if given[name] && !(name == "map" && within != mapping.AnyWithin) {
+				return nil, usagef("-%s is of several nodes: say of how many with -nodes", name)
+			}
+		}
+		return nil, nil
+	}
+	cluster := &model.Cluster{Nodes: c.nodes, Order: order}
+	if c.net != "" {
+		if cluster.Network, err = readNetwork(c.net); err != nil {
+			return nil, usagef("-net: %v", err)
+		}
+	}
+	return cluster, nil
+}
+
+func readMapping(path string) (mapping.Order, error) {
+	in, err := infile.Open(path)
+	if err != nil {
+		return mapping.Order{}, usagef("-map: %v", err)
+	}
+	defer in.Close()
+	order, err := mapping.Read(in, path)
+	if err != nil {
+		return mapping.Order{}, usagef("-map: %v", err)
+	}
+	return order, nil
+}
+
+// readNetwork reads FILE or NAME=FILE. The published tables of TCP leave out two copies.
+func readNetwork(text string) (*model.Network, error) {
+	name, path, named := strings.Cut(text, "=")
+	if !named || isFile(text) {
+		name, path = "", text
+	}
+	f, err := compare.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Text {
+		n, table, err := f.File.Network(name)
+		if err != nil {
+			return nil, usagef("%s: %v", path, err)
+		}
+		return &model.Network{Network: n, Table: table}, nil
+	}
+	table, err := f.File.Table("", "", false)
+	if err != nil {
+		return nil, usagef("%s: %v", path, err)
+	}
+	n := params.Network{Name: cmp.Or(name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))}
+	if n.Kind = strings.ToLower(n.Name); strings.HasPrefix(n.Kind, "tcp") {
+		n.Kind, n.Copies = "tcp", 2
+	}
+	if err := n.Check(); err != nil {
+		return nil, usagef("%s: %v; give it one like ib=%s", path, err, path)
+	}
+	return &model.Network{Network: n, Table: table}, nil
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/params"
+)
+
+// smallNetwork writes a network that takes 5 µs and m/100 µs, twice that for two messages
+// at once, into the directory of smallMachine.
+func smallNetwork(t testing.TB, directory string) (path string) {
+	t.Helper()
+	path = filepath.Join(directory, "IB.txt")
+	text := "#m\t2\n#tau\t2\n#m\to(m)\tL1(m, 1)\tL1(m, 2)\n" +
+		"1\t0.000005\t0.00000001\t0.00000002\n" +
+		"65536\t0.000005\t0.00065536\t0.00131072\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestClusterText(t *testing.T) {
+	machine, directory := smallMachine(t)
+	network := smallNetwork(t, directory)
+	ranks := filepath.Join(directory, "ranks")
+	if err := os.WriteFile(ranks, []byte("rank 0=a slot=0\nrank 1=b slot=0\nrank 2=a slot=1\nrank 3=b slot=1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tcp := filepath.Join(directory, "TCP.txt")
+	if err := os.Link(network, tcp); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ command, line, want string }{
+		// Two messages between nodes: 5 + 81.92; then two within, one on each: 0.5 + 2·8.192.
+		{"predict", "-net " + network + " -nodes 2 -P 4 -m 8K bcast:binomial", `; 2 nodes, block, network IB; τ-Lop, segmented messages, segments of 8K
+
+bcast, P = 4; times in µs
+   m  binomial
+  8K     103.8
+`},
+		{"explain", "-net " + network + " -nodes 2 -P 4 -m 8K bcast:binomial", `
+  Θ = o₁(m) + L₁(m,1) + o(m) + 2L(S,1)
+  P = 4, m = 8192 B, S = 8192 B
+  L₁: transfers of messages between nodes, through the network; o₁ is its overhead
+`},
+		{"explain", "-net " + network + " -nodes 2 -P 4 -m 8K bcast:binomial", `
+  stage  part      at once           within nodes      between nodes  µs each  cost of each
+  1      binomial  1 message of 8K   –                 1              86.92    o₁(m) + L₁(m,1)
+  2      binomial  2 messages of 8K  2, 1 at one node  –              16.88    o(m) + 2L(S,1)
+`},
+		// Cyclic, by words, in a file, or all but: two go from node 0 to node 1.
+		{"explain", "-net " + network + " -nodes 2 -map cyclic -P 4 -m 8K bcast:binomial", "\n  Θ = o(m) + 2L(S,1) + o₁(m) + L₁(m,2)\n"},
+		{"explain", "-net " + network + " -map " + ranks + " -P 4 -m 8K bcast:binomial", "\n  Θ = o(m) + 2L(S,1) + o₁(m) + L₁(m,2)\n"},
+		{"explain", "-net " + network + " -map plane=2 -nodes 2 -P 4 -m 8K bcast:binomial", "\n  Θ = o₁(m) + L₁(m,1) + o(m) + 2L(S,1)\n"},
+		{"explain", "-net " + tcp + " -nodes 2 -P 2 -m 8K bcast:binomial", "\n  Θ = o₁(m) + 2L(m,1) + L₁(m,1)\n"},
+		{"explain", "-net tcp=" + network + " -nodes 2 -P 2 -m 8K bcast:binomial", "\n  Θ = o₁(m) + 2L(m,1) + L₁(m,1)\n"},
+		{"explain", "-net roce=" + tcp + " -nodes 2 -P 2 -m 8K bcast:binomial", "\n  Θ = o₁(m) + L₁(m,1)\n"},
+		{"explain", "-nodes 1 -P 4 -m 8K bcast:binomial", "; 1 node; τ-Lop"},
+		{"predict", "-net " + network + " -nodes 2 -P 4 -m 8K bcast", "Left out: bcast:sm-tree for P = 4: it copies from buffers of ranks on the same node.\n"},
+		{"predict", "-model libtaulop -net " + network + " -nodes 2 -P 4 -m 8K bcast:binomial", "\n  8K     103.8\n"},
+		{"predict", "-net " + network + " -nodes 2 -P 4 -m 128K bcast:binomial", ", and of network IB m from 1 to 64K and τ from 1 to 2.\n"},
+	} {
+		out, _, err := run(t, on(machine, tt.command, tt.line)...)
+		if err != nil {
+			t.Errorf("%s %s: %v", tt.command, tt.line, err)
+		} else if !strings.Contains(out, tt.want) {
+			t.Errorf("%s %s:\n%s\nwant\n%s", tt.command, tt.line, out, tt.want)
+		}
+	}
+	out, _, err := run(t, on(machine, "explain", "-json -net "+network+" -nodes 2 -P 4 -m 8K bcast:binomial")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc report.Explanations
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	stage := doc.Calls[0].Stages[1]
+	if doc.Cluster != "2 nodes, block, network IB" || stage.Within.Messages != 2 || stage.Within.Busiest != 1 || stage.Between.Messages != 0 {
+		t.Errorf("%q, %+v, %+v", doc.Cluster, stage.Within, stage.Between)
+	}
+}
+
+// A file of several networks, each by its name.
+func TestClusterFileOfNetworks(t *testing.T) {
+	machine, directory := smallMachine(t)
+	in, err := os.Open(smallNetwork(t, directory))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	table, err := params.ReadText(in, "IB.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := params.FromNetworkText(table, params.Network{Name: "ib0", Kind: "ib"})
+	other := params.FromNetworkText(table, params.Network{Name: "eth0", Kind: "tcp", Copies: 2})
+	f.Networks, f.Cells = append(f.Networks, other.Networks...), append(f.Cells, other.Cells...)
+	path := filepath.Join(directory, "net.json")
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	for net, want := range map[string]string{
+		path: "\n  Θ = o₁(m) + L₁(m,1)\n", "ib0=" + path: "network ib0; ", "eth0=" + path: "\n  Θ = o₁(m) + 2L(m,1) + L₁(m,1)\n",
+	} {
+		out, _, err := run(t, on(machine, "explain", "-net "+net+" -nodes 2 -P 2 -m 8K bcast:binomial")...)
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: %v\n%s\nwant %s", net, err, out, want)
+		}
+	}
+	if _, _, err := run(t, on(machine, "predict", "-net eth1="+path+" -nodes 2 -P 2 bcast")...); exitStatus(err) != 2 || !strings.Contains(err.Error(), "no network eth1: the file has ib0, eth0") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestClusterMistakes(t *testing.T) {
+	machine, directory := smallMachine(t)
+	network := smallNetwork(t, directory)
+	file := func(name, text string) string {
+		path := filepath.Join(directory, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	holes := file("holes", "rank 0=a slot=0\nrank 2=b slot=0\n")
+	twice := file("twice", "rank 0=a slot=0\nrank 0=b slot=0\n")
+	two := file("two", "a\nb\n")
+	net := " -net " + network + " "
+	for _, tt := range []struct{ line, want string }{
+		{"-P 4 -nodes 8" + net, "4 ranks cannot be on 8 nodes"},
+		{"-P 4 -nodes 2", "2 nodes need a network between them"},
+		{"-P 4 -nodes 0" + net, "-nodes is 0"},
+		{"-P 4" + net, "-net is of several nodes: say of how many with -nodes"},
+		{"-P 4 -map cyclic", "-map is of several nodes"},
+		{"-P 4 -nodes 2 -map diagonal" + net, "-map diagonal is neither a mapping nor a file"},
+		{"-P 4 -nodes 2 -map block:diagonal" + net, `"diagonal" is no order of a node's sockets`},
+		{"-P 4 -nodes 2 -map block:cyclic" + net, "chooses among what taulop sweep measured"},
+		{"-P 4 -nodes 2 -placement local -map block:cyclic" + net, "chooses a placement, and so does -placement"},
+		{"-P 2 -map " + holes + net, "holes:2: rank 1 is missing"},
+		{"-P 2 -map " + twice + net, "twice:2: rank 0 is there twice, first in line 1"},
+		{"-P 2 -nodes 3 -map " + two + net, "two names 2: leave -nodes out"},
+		{"-P 4 -map " + two + net, "places ranks 0 … 1, and P = 4"},
+		{"-P 4 -nodes 2 -net " + two, "-net: "},
+		{"-P 4 -nodes 2 -net " + directory + "/none", "none is not there"},
+		{"-P 4 -nodes 2 -net " + directory + "/SHM.txt -model lognp", "model lognp knows one node alone"},
+		{"-P 4 -nodes 2 -net a:b=" + network, "is no name of a network"},
+	} {
+		line := tt.line + " bcast:binomial"
+		_, _, err := run(t, on(machine, "predict", line)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: exit %d, %v; want %q", line, exitStatus(err), err, tt.want)
+		}
+	}
+	_, _, err := run(t, on(machine, "predict", "-P 4 -nodes 2"+net+"bcast:sm-tree")...)
+	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "copies from the buffers of other ranks") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The authors' library on several nodes, as users ask for it.
+func TestClusterOracle(t *testing.T) {
+	directory := os.Getenv("TAULOP_SHARED")
+	if directory == "" {
+		t.Skip("TAULOP_SHARED is not set")
+	}
+	for _, machine := range []string{"metropolis", "lusitania"} {
+		data, err := os.ReadFile(filepath.Join(directory, "oracle", "channels-"+machine+".tsv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := bufio.NewScanner(bytes.NewReader(data))
+		for n := 0; rows.Scan(); n++ {
+			row := strings.Split(rows.Text(), "\t")
+			if n%40 != 1 { // the model's own test has all
+				continue
+			}
+			tables := filepath.Join(directory, "params", machine)
+			out, _, err := run(t, "predict", "-tsv", "-model", "libtaulop", "-params", filepath.Join(tables, "SHM.txt"),
+				"-net", filepath.Join(tables, strings.TrimPrefix(row[1], "SHM+")+".txt"), "-P", row[4], "-nodes", row[5], "-map", row[6], "-m", row[7], row[2]+":"+row[3])
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields := strings.Fields(out)
+			got, _ := strconv.ParseFloat(fields[len(fields)-1], 64)
+			if want, _ := strconv.ParseFloat(row[8], 64); math.Abs(got-want) > 1e-6*want {
+				t.Errorf("%v: %g", row, got)
+			}
+		}
+	}
+}
