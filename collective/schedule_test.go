@@ -2,6 +2,7 @@ package collective
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -576,5 +577,45 @@ func BenchmarkSchedule(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Where a stage has a rule, its messages follow it.
+func TestPeersAreWhatMessagesSay(t *testing.T) {
+	ruled := 0
+	for _, a := range append(All(), Permutation) {
+		for _, p := range []int{2, 3, 7, 8, 16} {
+			for _, m := range []int{4, 20, 4096} {
+				s, err := a.Schedule(Call{P: p, M: m, Element: 4, Distance: p / 2})
+				if err != nil {
+					continue // no power of two
+				}
+				for n, step := range s.Steps() {
+					if step.Peers == nil {
+						continue
+					}
+					ruled++
+					rule := step.Peers(step.Repetition)
+					want, got := make(map[[2]int]bool), make(map[[2]int]bool)
+					for i := range rule.Ranks {
+						from := (rule.First + i) % p
+						to := (from + rule.Distance) % p
+						if rule.Flip {
+							to = from ^ rule.Distance
+						}
+						want[[2]int{from, to}] = true
+					}
+					for msg := range step.Messages() {
+						got[[2]int{msg.From, msg.To}] = true
+					}
+					if !maps.Equal(got, want) {
+						t.Errorf("%s, P = %d, m = %d, step %d: %v, want %v", a, p, m, n, got, want)
+					}
+				}
+			}
+		}
+	}
+	if ruled == 0 {
+		t.Error("no stage has a rule")
 	}
 }

@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,6 +58,9 @@ func TestMap(t *testing.T) {
 				t.Errorf("%s of %d ranks on %d nodes: slot of rank %d is %d, want %d", tt.order, tt.ranks, tt.nodes, rank, m.Slot(rank), slots[node])
 			}
 			slots[m.Node(rank)]++
+		}
+		if largest := slices.Max(slices.Collect(maps.Values(slots))); m.Largest() != largest {
+			t.Errorf("%s of %d ranks on %d nodes: the largest has %d, want %d", tt.order, tt.ranks, tt.nodes, m.Largest(), largest)
 		}
 		if o.String() != tt.order {
 			t.Errorf("%s is called %s", tt.order, o)

@@ -7,6 +7,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/params"
 )
 
@@ -148,5 +149,59 @@ func TestRoundTripsByLaunches(t *testing.T) {
 	m, warnings, err := AssessLogGP(roundTrips(f, "", false))
 	if err != nil || len(warnings) > 0 || math.Abs(m.Overhead-1e-7) > 1e-12 || math.Abs(m.Latency-3e-7) > 1e-12 || math.Abs(m.Gap-2e-7) > 1e-12 {
 		t.Errorf("%+v, %v, %v; want o = 100, L = 300 and g = 200 ns", m, warnings, err)
+	}
+}
+
+// A ring among the cores of two packages of four nodes with two complexes of four cores: 48
+// messages stay in a complex, 8 go between those of a node, 6 between nodes and 2 between
+// packages. Each level has the τ of its own and all farther ones, and the slowest counts.
+func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
+	m := numatest.EPYC(2, 4, 2, 4, 1)
+	policies := []numa.Policy{numa.Local, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages}
+	file := func(each ...float64) *params.File { // ns of a transfer at a level, and 1 ns for each at once
+		f := &params.File{Plan: params.Plan{Setups: []string{"ring"}, Policies: policies,
+			Sizes: []int{1024, 8192}, Taus: []int{2, 64}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
+		f.Provenance.Levels = m.Levels(m.Allowed)
+		for i, policy := range policies {
+			place, err := m.Place(policy, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Placements = append(f.Placements, place)
+			for _, tau := range f.Plan.Taus {
+				for _, bytes := range f.Plan.Sizes {
+					ns := each[i] + float64(tau)
+					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: policy, Tau: tau, Bytes: bytes},
+						K: 1, Transfers: 1, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
+				}
+			}
+		}
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}})
+		return f
+	}
+	for _, tt := range []struct {
+		each    []float64
+		formula string
+		want    float64 // ns of a transfer
+	}{
+		{[]float64{1000, 1000, 1000, 1000}, "63o(m) + 126L(S,64)", 1064},
+		{[]float64{1000, 2000, 2000, 2000}, "63o(m) + 126L*(S,16)", 2016},
+		{[]float64{1000, 2000, 3000, 3000}, "63o(m) + 126L**(S,8)", 3008},
+		{[]float64{1000, 2000, 3000, 4000}, "63o(m) + 126L***(S,2)", 4002},
+	} {
+		p, err := NewPredictor(file(tt.each...), Choice{Strict: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, "allgather:ring", collective.Call{P: 64, M: 8192}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 126 * tt.want; c.Formula() != tt.formula || math.Abs(c.Seconds*1e9-want) > 1e-6 {
+			t.Errorf("%v: %g ns = %s, want %g = %s", tt.each, c.Seconds*1e9, c.Formula(), want, tt.formula)
+		}
+		if levels := c.Stages[len(c.Stages)-1].Traffic.Levels; levels[0].All != 48 || levels[1].All != 8 || levels[2].All != 6 || levels[3].All != 2 {
+			t.Errorf("messages of levels: %v", levels)
+		}
 	}
 }

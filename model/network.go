@@ -22,6 +22,17 @@ type Network struct {
 	Table *params.Table
 }
 
+// warnings are what speaks against its times.
+func (n *Network) warnings() (all []error) {
+	if n.Table.Lacking != nil {
+		all = append(all, fmt.Errorf("network %s: sizes that are not complete count as not measured: %w", n.Name, n.Table.Lacking))
+	}
+	if zeros := n.Table.Transfers.Zeros(); zeros != "" {
+		all = append(all, fmt.Errorf("network %s: %s, which is no time: messages through it are predicted too cheap there", n.Name, zeros))
+	}
+	return all
+}
+
 // ErrOneNode is of algorithms whose ranks copy from each other's buffers.
 var ErrOneNode = errors.New("copies from the buffers of other ranks, which are on one node then: take another algorithm, or one node")
 

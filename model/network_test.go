@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -282,5 +283,18 @@ func TestFileHasNetwork(t *testing.T) {
 	c := priced(t, p, schedule(t, "bcast:linear", collective.Call{P: 2, M: 100}))
 	if want := 2000.; math.Abs(c.Seconds-want) > 1e-9 || c.Formula() != "o₁(m) + L₁(m,1)" {
 		t.Errorf("%g = %s, want %g", c.Seconds, c.Formula(), want)
+	}
+}
+
+// A network whose table has times of 0, as published ones have, is warned of.
+func TestNetworkOfZeros(t *testing.T) {
+	_, n := small(0)
+	n.Table.Transfers.Times[0][0] = 0
+	p, err := NewPredictor(twoNodes(), Choice{Cluster: cluster(t, "block", 2, n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(p.Warnings, func(w error) bool { return strings.Contains(w.Error(), "network n: L(1,1) is 0, which is no time") }) {
+		t.Errorf("%v", p.Warnings)
 	}
 }

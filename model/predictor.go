@@ -101,6 +101,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if slices.ContainsFunc(f.Placements, func(p numa.Placement) bool { return p.Oversubscribed }) {
 		p.Warnings = append(p.Warnings, errors.New("it was measured with more workers than CPUs: what it says of large τ is no measurement of concurrency"))
 	}
+	if c.Cluster.several() {
+		p.Warnings = append(p.Warnings, c.Cluster.Network.warnings()...)
+	}
 	if OfPairs(c.Model) {
 		return p, p.mlognp(f)
 	}

@@ -19,6 +19,7 @@ the cheapest, between 1 byte and 64 MiB.
 Examples:
   taulop explain -params host.json -P 8 -m 64K bcast:binomial
   taulop explain -compare bcast:binomial bcast:scatter-ring -params host.json -P 8
+  taulop explain -params SHM.txt -net IB.txt -nodes 4 -P 16 -m 64K alltoall:linear
 
 How to read it: L(S,4) is the time of one transfer of S bytes while 4 are under
 way, o(m) the time before the first byte moves, γ(m,4) that of a reduction of m
