@@ -12,6 +12,9 @@ var errLinux = errors.New("measuring needs Linux, and this is " + runtime.GOOS)
 // Pin needs Linux.
 func Pin(int) error { return errLinux }
 
+// GiveWay needs Linux.
+func GiveWay() error { return errLinux }
+
 // Bind needs Linux.
 func Bind([]byte, int) error { return errLinux }
 

@@ -62,6 +62,15 @@ func affinityOf(thread int) (CPUSet, error) {
 	}
 }
 
+// GiveWay has the calling thread run only while no other wants its CPU (SCHED_IDLE).
+func GiveWay() error {
+	idle := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}
+	if err := unix.SchedSetAttr(0, &idle, 0); err != nil {
+		return fmt.Errorf("a thread that keeps a core busy cannot give way to others: sched_setattr: %w", err)
+	}
+	return nil
+}
+
 // ThreadID is the kernel's number of the calling thread.
 func ThreadID() int { return unix.Gettid() }
 

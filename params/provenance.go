@@ -48,6 +48,7 @@ type Provenance struct {
 	Go          string   `json:"go"`
 	Taulop      string   `json:"taulop"`
 	BufferPages string   `json:"buffer_pages,omitempty"` // that buffers were given: SmallPages or HugePages; empty: what the kernel chose
+	IdleCores   string   `json:"idle_cores,omitempty"`   // what cores did that no worker was on: BusyCores; empty: they slept
 	Reduction   string   `json:"reduction,omitempty"`    // instructions of reduction operators: AVX2, SSE4.2, NEON, Go
 	Command     []string `json:"command"`
 
@@ -75,6 +76,19 @@ func (p *Provenance) Huge() bool { return p.BufferPages == HugePages }
 func (p *Provenance) Give(huge bool) {
 	if p.BufferPages = SmallPages; huge {
 		p.BufferPages = HugePages
+	}
+}
+
+// BusyCores are idle ones that were kept busy, so that all have one clock.
+const BusyCores = "kept busy"
+
+// Filled tells whether cores that no worker is on are to be kept busy.
+func (p *Provenance) Filled() bool { return p.IdleCores == BusyCores }
+
+// Fill says whether they are to be.
+func (p *Provenance) Fill(busy bool) {
+	if p.IdleCores = ""; busy {
+		p.IdleCores = BusyCores
 	}
 }
 

@@ -33,6 +33,9 @@ type Launch struct {
 	Steal   float64 `json:"steal,omitempty"` // share of the CPUs' time that the hypervisor took
 	Died    bool    `json:"died,omitempty"`  // before it was done
 	Begun   Begun   `json:"begun,omitzero"`
+	// MHz is the clock of the first worker's CPU by τ, the median just after visits,
+	// where the system says it.
+	MHz map[int]float64 `json:"mhz,omitempty"`
 	// First is the CPU of placements' first worker where launches take turns at L3
 	// complexes or nodes that are alike by topology, see Starts; else 0.
 	First int `json:"first_cpu,omitempty"`
@@ -233,6 +236,14 @@ func (l *Launch) check() error {
 			return fmt.Errorf("relative: %g is no multiple of a time", v)
 		}
 	}
+	if len(l.MHz) > maxListed {
+		return fmt.Errorf("mhz: %d clocks; the most is %d", len(l.MHz), maxListed)
+	}
+	for tau, mhz := range l.MHz {
+		if tau < 0 || tau > maxCount || !(mhz > 0 && mhz <= 1e6) {
+			return fmt.Errorf("mhz: %g at τ = %d is no clock", mhz, tau)
+		}
+	}
 	if s := l.Begun; s.Batches < 0 || s.Late < 0 || s.Late > s.Batches || s.Forced < 0 || s.Forced > s.Late {
 		return fmt.Errorf("begun: %d of %d batches late, %d of them counted", s.Late, s.Batches, s.Forced)
 	}
@@ -283,6 +294,22 @@ func (f *File) Widths() (widths []float64) {
 	}
 	slices.Sort(widths)
 	return widths
+}
+
+// MHz is the clock of a worker's CPU by τ, the median over launches; none where the
+// system does not say it.
+func (f *File) MHz() map[int]float64 {
+	of := make(map[int][]float64)
+	for _, l := range f.Launches {
+		for tau, mhz := range l.MHz {
+			of[tau] = append(of[tau], mhz)
+		}
+	}
+	clocks := make(map[int]float64)
+	for tau, mhz := range of {
+		clocks[tau] = fit.Median(mhz).Center
+	}
+	return clocks
 }
 
 // Components are what samples differ by, the median over cells, as relative standard

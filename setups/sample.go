@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/taulop/taulop/numa"
 )
 
 // A Work is something that a team can do any number of times in a row: a Trial, a
@@ -34,6 +36,7 @@ type Sample struct {
 	NS, Spread float64
 	Workers    Workers
 	Begun      Begun
+	MHz        float64 // clock of the first worker's CPU just after; 0: the system does not say
 }
 
 // Sample takes a sample. The hint is what one took before, in ns: it says how often
@@ -56,6 +59,9 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 	}
 	s := sampleOf(all)
 	s.Workers, s.Begun = t.last.alone(), t.last.begun()
+	if t.simulation == nil {
+		s.MHz = numa.Clock("/", t.workers[0].cpu)
+	}
 	return s, nil
 }
 

@@ -23,6 +23,10 @@ type Team struct {
 	// otherwise get none, so that no setting of the kernel decides.
 	Huge bool
 
+	// Fill, if not nil, keeps cores busy that no worker is on while the team measures,
+	// and until another team does.
+	Fill *Fill
+
 	placement  numa.Placement
 	simulation *Simulation // in place of what follows; nil: workers work
 	workers    []*worker
@@ -182,6 +186,11 @@ func (t *Team) run(ctx context.Context, tk task) error {
 		return err
 	}
 	t.stop.Store(false)
+	busy := tk.common().workers
+	if t.load != nil {
+		busy = t.workers
+	}
+	t.Fill.around(busy)
 	for _, w := range t.workers {
 		w.tasks <- tk
 	}

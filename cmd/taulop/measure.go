@@ -96,6 +96,7 @@ type request struct {
 	bind     bool
 	membind  int // node of all intermediate buffers, if bind
 	huge     bool
+	fill     bool
 	offCache bool
 	segments int
 	size     int
@@ -217,6 +218,7 @@ func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
 	doc.Provenance.Give(req.huge)
+	doc.Provenance.Fill(req.fill)
 	doc.Warn(advised(doc.Provenance.Warnings())...)
 	return doc
 }
@@ -241,6 +243,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage+"; says how much of them was given")
+	flags.BoolVar(&req.fill, "fill", false, fillUsage)
 	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through memory: four times what caches hold")
 	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")

@@ -80,6 +80,9 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 // hugeUsage is what -huge says in every command that measures.
 const hugeUsage = "ask for transparent huge pages of buffers, which otherwise get none"
 
+// fillUsage is what -fill says in the commands that have it.
+const fillUsage = "keep cores busy that no worker is on, so that few workers run at no higher clock than many"
+
 // checkLaunches checks -launches; 0 is as many as there is time for.
 func checkLaunches(n int) error {
 	const most = 1000 // than any day has time for

@@ -135,7 +135,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.StringVar(&names, "setups", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default")
 	flags.StringVar(&placements, "placements", "", "`list` of placements: "+policyNames()+" (default one for each level that differs here, see taulop topo)")
 	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
-	flags.StringVar(&taus, "tau", "", "`list` of τ (default every one to 8, then a geometric series, to the number of cores)")
+	flags.StringVar(&taus, "tau", "", "`list` of τ (default every one to 8, then a geometric series, and one less than the cores beside all of them)")
 	flags.StringVar(&sizes, "sizes", "", "`list` of message sizes in bytes, or with a unit (default the 30 customary ones, 1 B to 4 MB, with 8 and 16 MB)")
 	flags.StringVar(&segments, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise")
 	flags.StringVar(&segment, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -budget")
@@ -144,6 +144,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
 	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default all on int32 and float64, and on more than 32 cores SUM_I, SUM_R and MAX_R)")
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
+	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
 	flags.BoolVar(&quiet, "quiet", false, "no progress and no warnings")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
 		return nil, false, err

@@ -16,7 +16,7 @@ import (
 func simulated(t *testing.T, name string, slower float64, seed uint64) (Machine, *surveytest.Simulated) {
 	t.Helper()
 	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 2, 8, 1), Latency: 100 * slower, PerByte: 0.05 * slower, Far: 1,
-		Sigma: 0.05, Kappa: 0.004, Noise: 0.02, Cost: func(setups.Work) float64 { return 2000 * slower }}, seed)
+		Sigma: 0.05, Kappa: 0.004, Noise: 0.01, Cost: func(setups.Work) float64 { return 2000 * slower }}, seed)
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
 		Sizes: []int{8192}, Taus: transfers.Taus(16), Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
 	for range 3 {

@@ -180,6 +180,12 @@ func differences(machines []Machine) (all []Warning) {
 	}{
 		{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
 		{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
+		{"states of idle cores", func(f *params.File) string {
+			if f.Provenance.IdleCores == "" && len(f.Launches) > 0 {
+				return "asleep"
+			}
+			return f.Provenance.IdleCores
+		}},
 		{"pages of buffers", func(f *params.File) string { return f.Provenance.Pages() }},
 		{"intermediate buffers", func(f *params.File) string {
 			if f.Plan.SegmentBytes == 0 {

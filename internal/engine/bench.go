@@ -16,12 +16,12 @@ import (
 // A Bench is what the samplers of a launch share: the machine, and teams of workers
 // on it.
 type Bench struct {
-	Machine  *numa.Machine
-	FirstCPU int  // that placements begin at, −1: the first that there is
-	Huge     bool // memory is to have huge pages, and otherwise none
+	Machine *numa.Machine
+	Conditions
 	// Simulation, if not nil, takes the place of the machine's CPUs and memory.
 	Simulation *setups.Simulation
 
+	fill  *setups.Fill
 	teams []*seat // used last comes last
 	room  int64   // bytes that all teams may keep mapped
 	told  []error
@@ -38,7 +38,7 @@ type seat struct {
 // NewBench is for the whole of a process: nothing is collected any more while
 // teams exist, and every worker will have a processor.
 func NewBench(m *numa.Machine) *Bench {
-	b := &Bench{Machine: m, FirstCPU: -1, room: 1 << 30, loads: make(map[params.Loads]setups.Loads)}
+	b := &Bench{Machine: m, Conditions: Conditions{FirstCPU: -1}, room: 1 << 30, loads: make(map[params.Loads]setups.Loads)}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
 		b.room = free / 4
 		debug.SetMemoryLimit(max(256<<20, free/4)) // a launch that makes more garbage than that collects it
@@ -69,21 +69,52 @@ func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
 		b.teams = b.teams[1:]
 	}
 	// A team gives back what it took, in the order of a stack, which this is not.
-	if procs := len(p.Workers) + 2; runtime.GOMAXPROCS(0) < procs {
+	procs := len(p.Workers) + 2
+	if b.Fill {
+		procs += b.Machine.Allowed.Len()
+	}
+	if runtime.GOMAXPROCS(0) < procs {
 		runtime.GOMAXPROCS(procs)
 	}
-	var t *setups.Team
+	var (
+		t   *setups.Team
+		err error
+	)
 	if b.Simulation != nil {
 		t = b.Simulation.Team(p)
-	} else {
-		var err error
-		if t, err = setups.NewTeam(p); err != nil {
-			return nil, err
-		}
+	} else if t, err = setups.NewTeam(p); err != nil {
+		return nil, err
 	}
 	t.Huge = b.Huge
+	if t.Fill, err = b.filled(); err != nil {
+		t.Close()
+		return nil, err
+	}
 	b.teams = append(b.teams, &seat{Team: t, where: where, kept: make(map[string]int64)})
 	return t, nil
+}
+
+// filled is what keeps cores busy that no worker is on, nil where they are to sleep.
+func (b *Bench) filled() (*setups.Fill, error) {
+	if !b.Fill || b.Simulation != nil || b.fill != nil {
+		return b.fill, nil
+	}
+	var cores []numa.CPUSet
+	at := make(map[int]int)
+	for _, cpu := range b.Machine.CPUs {
+		if !b.Machine.Allowed.Contains(cpu.ID) {
+			continue
+		}
+		i, known := at[cpu.Core]
+		if !known {
+			i = len(cores)
+			at[cpu.Core], cores = i, append(cores, nil)
+		}
+		cores[i] = append(cores[i], cpu.ID)
+	}
+	var err error
+	b.fill, err = setups.NewFill(cores)
+	return b.fill, err
 }
 
 // Sample has the team of a placement do work that takes so many times what the cell
@@ -191,4 +222,8 @@ func (b *Bench) Close() {
 		b.dismiss(s)
 	}
 	b.teams = nil
+	if b.fill != nil {
+		b.fill.Close()
+		b.fill = nil
+	}
 }

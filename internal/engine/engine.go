@@ -14,11 +14,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
@@ -87,9 +89,15 @@ type Progress struct {
 type Order struct {
 	Requests map[string]any `json:"requests"`
 	Visits   []Visit        `json:"visits"`
-	Huge     bool           `json:"huge,omitempty"` // pages, as the file's provenance says
-	FirstCPU int            `json:"first_cpu"`      // that placements begin at, −1: the first that there is
-	Time     time.Duration  `json:"time_ns"`        // no visit begins later
+	Time     time.Duration  `json:"time_ns"` // no visit begins later
+	Conditions
+}
+
+// Conditions are what all measurements of a launch have in common.
+type Conditions struct {
+	FirstCPU int  `json:"first_cpu"`      // that placements begin at, −1: the first that there is
+	Huge     bool `json:"huge,omitempty"` // memory is to have huge pages, and otherwise none
+	Fill     bool `json:"fill,omitempty"` // cores that no worker is on are kept busy
 }
 
 // A Visit is one sample to be taken.
@@ -482,12 +490,13 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	}
 	began := time.Now()
 	steal := provenance.StartSteal("/")
-	p, err := r.Start(Order{r.Requests, visits, r.File.Provenance.Huge(), first, slice}, r.journal.File)
+	p, err := r.Start(Order{r.Requests, visits, slice, Conditions{first, r.File.Provenance.Huge(), r.File.Provenance.Filled()}}, r.journal.File)
 	if err != nil {
 		return 0, fatal{err}
 	}
 	last, ended, stopped := time.Now(), false, false
 	var died error
+	clocks := make(map[int][]float64) // by τ
 	take := func() {
 		if err := r.journal.read(func(e entry) {
 			last = time.Now()
@@ -503,7 +512,9 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 			case e.Error != "":
 				died = fatal{errors.New(e.Error)}
 			case e.Cell != nil:
-				r.take(visits, &done, index, e)
+				if r.take(visits, &done, index, e); e.MHz > 0 {
+					clocks[e.Cell.Tau] = append(clocks[e.Cell.Tau], e.MHz)
+				}
 			}
 		}); err != nil && died == nil {
 			died = fatal{err}
@@ -541,6 +552,12 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	take()
 	l := &r.File.Launches[index]
 	l.Seconds = time.Since(began).Seconds()
+	for tau, of := range clocks {
+		if l.MHz == nil {
+			l.MHz = make(map[int]float64)
+		}
+		l.MHz[tau] = math.Round(fit.Median(of).Center)
+	}
 	l.Load = steal.Load
 	l.Steal, _ = steal.Share()
 	if died == nil && !ended && ctx.Err() == nil {
@@ -677,6 +694,7 @@ type entry struct {
 	At      float64         `json:"at_s,omitempty"`
 	Workers *setups.Workers `json:"workers,omitempty"`
 	Begun   setups.Begun    `json:"begun,omitzero"`
+	MHz     float64         `json:"mhz,omitempty"`
 	Probe   bool            `json:"probe,omitempty"`
 	Loads   []params.Loads  `json:"loads,omitempty"`
 	Warning string          `json:"warning,omitempty"`

@@ -20,15 +20,15 @@ import (
 // A simulated machine answers for every cell what it was told, with noise of its
 // own for every launch.
 type simulated struct {
-	centers  map[int]float64 // by size
-	between  float64         // launches differ by
-	cost     time.Duration   // of a visit
-	dies     func(launch, visit int) bool
-	fails    func(launch, visit int) error
-	rand     *rand.Rand
-	launches int
-	orders   []Order
-	huge     bool // pages that a launch was told of
+	centers    map[int]float64 // by size
+	between    float64         // launches differ by
+	cost       time.Duration   // of a visit
+	dies       func(launch, visit int) bool
+	fails      func(launch, visit int) error
+	rand       *rand.Rand
+	launches   int
+	orders     []Order
+	conditions Conditions // that a launch was told of
 
 	firstCPUs []int // by launch, where its placements begin
 }
@@ -64,8 +64,8 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 				err = errors.New("signal: killed")
 			}
 		}()
-		return serve(ctx, as, journal, func(_ string, _ json.RawMessage, huge bool, first int) (Sampler, error) {
-			m.huge, m.firstCPUs = huge, append(m.firstCPUs, first)
+		return serve(ctx, as, journal, func(_ string, _ json.RawMessage, c Conditions) (Sampler, error) {
+			m.conditions, m.firstCPUs = c, append(m.firstCPUs, c.FirstCPU)
 			return s, nil
 		})
 	}, cancel), nil
@@ -141,11 +141,12 @@ func TestLaunches(t *testing.T) {
 	x := experiment(20, m)
 	x.Launches = 7
 	x.File.Provenance.Give(true)
+	x.File.Provenance.Fill(true)
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if !m.huge {
-		t.Error("launches do not know that pages are to be huge")
+	if !m.conditions.Huge || !m.conditions.Fill {
+		t.Error("launches do not know that pages are to be huge and idle cores busy")
 	}
 	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Missing() != nil {
 		t.Fatalf("%d launches, %d in the file, complete %t, %v", m.launches, len(x.File.Launches), x.File.Complete, x.Missing())

@@ -32,17 +32,16 @@ type Sampler interface {
 // A Reading is a sample of a cell.
 type Reading = setups.Sample
 
-// An Open makes the sampler of a survey from what its experiment said, on a bench with
-// huge pages or without, whose placements begin at a CPU, −1: the first.
-type Open func(survey string, request json.RawMessage, huge bool, firstCPU int) (Sampler, error)
+// An Open makes the sampler of a survey from what its experiment said, on a bench under
+// these conditions.
+type Open func(survey string, request json.RawMessage, c Conditions) (Sampler, error)
 
 // received is an Order as a launch reads it.
 type received struct {
 	Requests map[string]json.RawMessage `json:"requests"`
 	Visits   []Visit                    `json:"visits"`
-	Huge     bool                       `json:"huge"`
-	FirstCPU int                        `json:"first_cpu"`
 	Time     time.Duration              `json:"time_ns"`
+	Conditions
 }
 
 // Serve is a launch, and returns its exit status: it reads an order from standard input and appends what it
@@ -115,7 +114,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 		s := samplers[v.Survey]
 		if s == nil {
 			var err error
-			if s, err = open(v.Survey, o.Requests[v.Survey], o.Huge, o.FirstCPU); err != nil {
+			if s, err = open(v.Survey, o.Requests[v.Survey], o.Conditions); err != nil {
 				return fail(err)
 			}
 			defer s.Close()
@@ -129,7 +128,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 		case err != nil:
 			return fail(fmt.Errorf("%v: %w", v.Key, err))
 		}
-		e := entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: time.Since(began).Seconds(), Probe: v.Probe, Begun: reading.Begun}
+		e := entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: time.Since(began).Seconds(), Probe: v.Probe, Begun: reading.Begun, MHz: reading.MHz}
 		if reading.Workers.Fastest > 0 {
 			e.Workers = &reading.Workers
 		}

@@ -8,6 +8,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ func writeTables(w io.Writer, tables ...view.Table) {
 
 // machine is the machine in a line.
 func machine(p provenance.Provenance) string {
-	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, buffers(p), p.Time}
+	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, buffers(p), idle(p), p.Time}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
@@ -41,6 +42,34 @@ func buffers(p provenance.Provenance) string {
 		return ""
 	}
 	return "buffers in " + p.BufferPages + " pages"
+}
+
+// idle says what cores did that no worker was on, nothing where they slept.
+func idle(p provenance.Provenance) string {
+	if p.IdleCores == "" {
+		return ""
+	}
+	return "idle cores " + p.IdleCores
+}
+
+// clock says at which clock workers ran; nothing where the system does not.
+func clock(f *params.File) string {
+	clocks := f.MHz()
+	taus := slices.Sorted(maps.Keys(clocks))
+	taus = slices.DeleteFunc(taus, func(tau int) bool { return tau == 0 })
+	if len(taus) == 0 {
+		return ""
+	}
+	first, last := taus[0], taus[len(taus)-1]
+	line := fmt.Sprintf("the clock of a worker's CPU was %.0f MHz at τ = %d", clocks[first], first)
+	if first == last {
+		return line
+	}
+	line += fmt.Sprintf(", %.0f MHz at τ = %d", clocks[last], last)
+	if ratio := clocks[first] / clocks[last]; f.Provenance.IdleCores == "" && math.Abs(ratio-1) > 0.03 {
+		line += ": A(τ) has that in it, unless idle cores are kept busy"
+	}
+	return line
 }
 
 // placementTable is a table of the workers.
@@ -176,6 +205,9 @@ func WriteReach(w io.Writer, f *params.File) {
 	}
 	if late := f.Begun().String(); late != "" {
 		fmt.Fprintln(w, late)
+	}
+	if line := clock(f); line != "" {
+		fmt.Fprintln(w, line)
 	}
 	within, between, sessions := f.Components()
 	switch {

@@ -40,6 +40,7 @@ type Series struct {
 	Between      *float64              `json:"spread_between_launches"` // of launches
 	Workers      Balances              `json:"workers"`
 	Begun        params.Begun          `json:"begun"`
+	MHz          float64               `json:"clock_mhz,omitempty"` // of the first worker's CPU, where the system says it
 	Warnings     []string              `json:"warnings"`
 }
 
@@ -68,6 +69,7 @@ func (s *Series) Warn(ws ...error) {
 func (s *Series) Finish(r series.Result, f *params.File) {
 	s.Rows, s.Results, s.Confidence = r.Rows, Results{Result: r}, fit.Confidence
 	s.Launches, s.Begun = len(f.Launches), f.Begun()
+	s.MHz = f.MHz()[s.Tau]
 	s.Workers = Balances{f.Balance(params.TransferCell), f.Balance(params.CopyCell)}
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) {
@@ -183,6 +185,9 @@ func (s *Series) WriteResults(w io.Writer) {
 	}
 	if s.Within != nil && s.Between != nil {
 		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
+	}
+	if s.MHz > 0 {
+		fmt.Fprintf(w, "The clock of worker 0's CPU was %.0f MHz.\n", s.MHz)
 	}
 	if line := s.balance(); line != "" {
 		fmt.Fprintln(w, line)

@@ -34,8 +34,10 @@ func WriteSweep(w io.Writer, f *params.File) {
 	for _, s := range survey.All() {
 		s.WriteText(w, f)
 	}
-	if pages := buffers(f.Provenance); pages != "" {
-		fmt.Fprintln(w, pages)
+	for _, how := range []string{buffers(f.Provenance), idle(f.Provenance)} {
+		if how != "" {
+			fmt.Fprintln(w, how)
+		}
 	}
 	WriteReach(w, f)
 }

@@ -176,7 +176,7 @@ func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings 
 // Serve carries out a launch of this program, see engine.Serve.
 func Serve() (status int) {
 	var bench *engine.Bench
-	return engine.Serve(func(name string, request json.RawMessage, huge bool, firstCPU int) (engine.Sampler, error) {
+	return engine.Serve(func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
 		s, err := Lookup(name)
 		if err != nil {
 			return nil, err
@@ -191,7 +191,7 @@ func Serve() (status int) {
 				return nil, err
 			}
 			bench = engine.NewBench(m)
-			bench.Huge, bench.FirstCPU = huge, firstCPU
+			bench.Conditions = c
 		}
 		return r.Open(bench)
 	})

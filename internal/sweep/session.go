@@ -32,6 +32,7 @@ type Request struct {
 	Over     time.Duration
 	Launches int
 	Huge     bool // pages of buffers, of a new file
+	Fill     bool // idle cores are kept busy, of a new file
 	// Warn gets what is to be known at once.
 	Warn func(error)
 }
@@ -237,6 +238,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 			return nil, r.there()
 		}
 		here.Give(r.Huge)
+		here.Fill(r.Fill)
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
 		if err := transfers.Fit(f, m); err != nil {
 			return nil, engine.Refuse(err)

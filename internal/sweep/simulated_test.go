@@ -21,7 +21,7 @@ import (
 func swept(t *testing.T, s surveytest.Simulated, seed uint64) (*params.File, *surveytest.Simulated) {
 	t.Helper()
 	s.Machine = numatest.EPYC(2, 1, 2, 8, 1)
-	s.Latency, s.PerByte, s.Far, s.Sigma, s.Kappa, s.Noise = 100, 0.05, 1, 0.08, 0.002, 0.02
+	s.Latency, s.PerByte, s.Far, s.Sigma, s.Kappa, s.Noise = 100, 0.05, 1, 0.08, 0.002, 0.01
 	s.Cost = func(setups.Work) float64 { return 2000 }
 	sim := surveytest.Simulate(s, seed)
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
@@ -75,7 +75,7 @@ func TestSimulatedDisturbances(t *testing.T) {
 		want string
 	}{
 		{"a slow CPU", surveytest.Simulated{SlowCPU: 5, Slower: 1.2}, "CPU 5 was the last of τ = 32 (placement local) in 100 % of the visits, and took 20 % longer"},
-		{"late starts", surveytest.Simulated{Late: 0.02, LateBy: 200 * time.Microsecond}, "batches a worker began late"},
+		{"late starts", surveytest.Simulated{Late: 0.02, LateBy: 200 * time.Microsecond}, "a worker began late"},
 		{"drift", surveytest.Simulated{Drift: 0.1}, "the reference probe took"},
 	} {
 		f, sim := swept(t, tt.s, 2)

@@ -315,6 +315,9 @@ func (e *Experiment) channel() error {
 	if was, is := was.Pages(), e.here.Pages(); was != is && was != "" {
 		e.Warn(fmt.Errorf("pages of buffers in %s are %.40s, and here %s", e.Source, was, is))
 	}
+	if was.IdleCores != e.here.IdleCores {
+		e.Warn(fmt.Errorf("idle cores were %s while %s was measured, and here they %s", cmp.Or(was.IdleCores, "asleep"), e.Source, cmp.Or(e.here.IdleCores, "sleep")))
+	}
 	e.schedules.Segments, e.schedules.SegmentBytes = p.Segments, p.SegmentBytes
 	return nil
 }

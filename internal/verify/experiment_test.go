@@ -327,7 +327,8 @@ func TestExperimentSimulated(t *testing.T) {
 		t.Fatalf("%d rows, %v", len(doc.Rows), lacking)
 	}
 	for _, r := range doc.Rows {
-		if full, made := of(r.Predicted, Full); !made || math.Abs(full.Error) > 0.05 {
+		full, made := of(r.Predicted, Full)
+		if within := map[bool]float64{false: 0.05, true: 0.1}; !made || math.Abs(full.Error) > within[full.Extrapolated] { // κ bends what lies beyond τ = 4
 			t.Errorf("%s, P = %d, m = %d: measured %v, %+v", r.Name, r.P, r.Bytes, r.Measured, full)
 		}
 	}

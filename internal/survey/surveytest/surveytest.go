@@ -43,7 +43,7 @@ func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request, netw
 
 // start begins launches within this process, on a machine or a simulation of it.
 func start(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Bench) func(engine.Order, *os.File) (*engine.Process, error) {
-	return engine.Within(func(name string, request json.RawMessage, huge bool, firstCPU int) (engine.Sampler, error) {
+	return engine.Within(func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
 		s, err := survey.Lookup(name)
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func start(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Be
 			return nil, err
 		}
 		bench := engine.NewBench(m)
-		bench.Simulation, bench.Huge, bench.FirstCPU = simulation, huge, firstCPU
+		bench.Simulation, bench.Conditions = simulation, c
 		*benches = append(*benches, bench)
 		return r.Open(bench)
 	})

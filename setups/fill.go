@@ -1,0 +1,92 @@
+package setups
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// A Fill keeps cores busy that no worker is on, so that those who work alone run at no
+// higher clock than those who work with all others. It computes in registers, shares no
+// memory with anybody, and gives way to whatever else wants its CPUs.
+type Fill struct{ spinners []*spinner }
+
+// A spinner is a thread on the first CPU of a core.
+type spinner struct {
+	core numa.CPUSet // its CPUs: if a worker is on any of them, the core is busy
+	wake chan struct{}
+	on   atomic.Bool
+	_    [128]byte // what others write is on other cache lines
+}
+
+// NewFill is for cores of which the CPUs are given. None is busy before a team has work.
+func NewFill(cores []numa.CPUSet) (*Fill, error) {
+	f := &Fill{}
+	pinned := make(chan error, len(cores))
+	for _, core := range cores {
+		s := &spinner{core: core, wake: make(chan struct{}, 1)}
+		f.spinners = append(f.spinners, s)
+		go s.spin(pinned)
+	}
+	var failed error
+	for range cores {
+		if err := <-pinned; err != nil {
+			failed = err
+		}
+	}
+	if failed != nil {
+		f.Close()
+		return nil, failed
+	}
+	return f, nil
+}
+
+// Close ends its threads.
+func (f *Fill) Close() {
+	for _, s := range f.spinners {
+		s.on.Store(false)
+		close(s.wake)
+	}
+}
+
+// around keeps all cores busy but those of workers, until it is told of others.
+func (f *Fill) around(workers []*worker) {
+	if f == nil {
+		return
+	}
+	for _, s := range f.spinners {
+		busy := slices.ContainsFunc(workers, func(w *worker) bool { return s.core.Contains(w.cpu) })
+		if s.on.Swap(!busy) || busy {
+			continue
+		}
+		select {
+		case s.wake <- struct{}{}:
+		default: // it is on its way
+		}
+	}
+}
+
+func (s *spinner) spin(pinned chan<- error) {
+	err := numa.Pin(s.core[0])
+	if err == nil {
+		err = numa.GiveWay()
+	}
+	pinned <- err
+	x := uint64(1)
+	for range s.wake {
+		for s.on.Load() {
+			x = compute(x)
+		}
+	}
+}
+
+// compute takes some 10 µs. Not inlined: its prologue is where the runtime can stop it.
+//
+//go:noinline
+func compute(x uint64) uint64 {
+	for range 1 << 13 {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	return x
+}

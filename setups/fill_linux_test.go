@@ -1,0 +1,96 @@
+package setups
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// The core that has no worker is busy from the first sample of one to that of others, and
+// not after; a team of all cores has none beside it.
+func TestFill(t *testing.T) {
+	place := place(t, 2)
+	if place.Oversubscribed {
+		t.Skip("needs 2 CPUs")
+	}
+	var cores []numa.CPUSet
+	for _, w := range place.Workers {
+		cores = append(cores, numa.SetOf(w.ID))
+	}
+	fill, err := NewFill(cores)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := func() (n int) {
+		for _, s := range fill.spinners {
+			if s.on.Load() {
+				n++
+			}
+		}
+		return n
+	}
+	one := place
+	one.Workers = place.Workers[:1]
+	for _, tt := range []struct {
+		place numa.Placement
+		want  int
+	}{{place, 0}, {one, 1}, {one, 1}, {place, 0}} {
+		team, err := NewTeam(tt.place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		team.Fill = fill
+		if _, err := team.Sample(context.Background(), Trial{Setup: Bare, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64}, 0); err != nil {
+			t.Error(err)
+		}
+		if on() != tt.want || tt.want == 1 && !fill.spinners[1].on.Load() {
+			t.Errorf("%d cores are busy beside %d workers, want %d", on(), len(tt.place.Workers), tt.want)
+		}
+		if tt.want == 1 {
+			before, began := spent(t), time.Now()
+			time.Sleep(100 * time.Millisecond)
+			if busy := spent(t) - before; busy == 0 && time.Since(began) < time.Second {
+				t.Log("the other core gave way all the time: something else runs there")
+			}
+		}
+		team.Close()
+	}
+	fill.Close()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		before := spent(t)
+		time.Sleep(50 * time.Millisecond)
+		if spent(t)-before <= 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it goes on after its end")
+		}
+	}
+}
+
+// spent is what this process has taken of CPUs, in ticks of 10 ms.
+func spent(t *testing.T) (ticks int) {
+	text, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Skip(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	for _, field := range strings.Fields(rest)[11:13] {
+		n, _ := strconv.Atoi(field)
+		ticks += n
+	}
+	return ticks
+}
+
+func TestNoFill(t *testing.T) {
+	var none *Fill
+	none.around(nil)
+	if _, err := NewFill([]numa.CPUSet{{1 << 15}}); err == nil {
+		t.Error("a core that is not there is filled")
+	}
+}
