@@ -39,6 +39,10 @@ type Cell struct {
 	Tier   int    // cells of lower tiers are visited before
 	Group  string // cells of one group need the same large memory: they follow each other
 	Set    int    // launches take turns: each visits the cells of one set
+	// Once: of many cells that are like others, each is visited in one launch, not the
+	// first, which says what the others take; then again where it is doubtful.
+	Once bool
+	Like string // cells of which nothing is known take as long as the last of these; "": as none
 }
 
 // An Experiment is cells to be measured into a file.
@@ -50,6 +54,9 @@ type Experiment struct {
 	Over     time.Duration  // from Time on: launches begin spread over it, and in between nothing is measured
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
 	Session  int            // of the file, that the launches belong to
+	// Doubtful are those of cells that were to be visited once, and all were, that
+	// every launch from then on is to visit. Nil: none.
+	Doubtful func([]params.Cell) []params.Key
 	// FirstCPUs are those that launches take turns to begin placements at; none: at the
 	// first that there is.
 	FirstCPUs []int
@@ -64,6 +71,8 @@ type Experiment struct {
 	Report func(Progress)
 	// Start begins a launch; nil begins this program again.
 	Start func(Order, *os.File) (*Process, error)
+
+	enough map[params.Key]bool // cells of which one visit is enough
 }
 
 // Progress is where an experiment is.
@@ -130,14 +139,13 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 		if err := r.wait(ctx); err != nil {
 			return err
 		}
+		r.ask()
 		order := r.order()
 		if len(order) == 0 {
-			if r.launch+1 < r.sets { // another set may lack some
-				continue
+			if r.launch+1 >= r.sets && r.launch/r.sets >= r.parts { // no later one may have any
+				return nil
 			}
-			return nil
-		}
-		if err := r.visit(ctx, order); err != nil {
+		} else if err := r.visit(ctx, order); err != nil {
 			return err
 		}
 		switch r.launch {
@@ -163,7 +171,10 @@ type run struct {
 	pause    time.Duration // until the next save, at the least
 	failed   int           // launches in a row that found nothing
 	sets     int
-	first    time.Duration // that the first launch of each set took
+	parts    int                // of the cells that are visited once, a launch each
+	asked    bool               // which of them are doubtful
+	first    time.Duration      // that the first launch of each set took
+	like     map[string]float64 // what a cell of them took last
 }
 
 // A state is how far an experiment is with a cell.
@@ -172,10 +183,11 @@ type state struct {
 	hint    float64 // for its next visit
 	lacking bool    // it is to be visited
 	reached bool    // the first launch came to it
+	part    int     // the launch that visits it, if it is visited once; −1: all
 }
 
 func newRun(x *Experiment) (*run, error) {
-	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches}
+	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches, like: make(map[string]float64)}
 	if r.Start == nil {
 		r.Start = start
 	}
@@ -183,21 +195,28 @@ func newRun(x *Experiment) (*run, error) {
 	for i, c := range x.File.Cells {
 		there[c.Key] = i
 	}
-	most := 0
+	x.enough = make(map[params.Key]bool)
+	most, fresh := 0, false
 	for _, c := range x.Cells {
 		r.sets = max(r.sets, c.Set+1)
-		p, have := state{at: -1}, 0
+		p, have := state{at: -1, part: -1}, 0
 		if at, known := there[c.Key]; known {
 			old := &x.File.Cells[at]
 			have = old.InSession(x.File, x.Session)
 			p.at, p.hint = at, old.Time.Center
 		}
-		p.lacking, p.reached = have < LeastLaunches, have > 0
+		need := LeastLaunches
+		if c.Once {
+			need, x.enough[c.Key] = 1, true
+		}
+		p.lacking, p.reached = have < need, have > 0
+		fresh = fresh || !p.reached
 		r.cells = append(r.cells, p)
-		most = max(most, LeastLaunches-have)
+		most = max(most, need-have)
 	}
-	if most < LeastLaunches && r.launches == 0 { // a session is completed
-		r.launches = most * r.sets
+	r.divide()
+	if again := r.ask(); !fresh && r.launches == 0 { // a session is completed
+		r.launches = max(most, again) * r.sets
 	}
 	var err error
 	r.journal, err = newJournal(x.Journal)
@@ -211,14 +230,93 @@ func (r *run) plan(elapsed time.Duration) {
 	if r.launches > 0 {
 		return
 	}
-	least := LeastLaunches
-	for _, p := range r.cells {
-		if p.lacking && !p.reached {
-			least = LeastLaunches + 1
+	least := r.least()
+	for i, p := range r.cells {
+		if p.lacking && !p.reached && !r.Cells[i].Once {
+			least = r.least() + 1
 		}
 	}
 	each := max(elapsed-r.first, time.Millisecond)
 	r.launches = r.sets * min(max(2+int((r.Time-elapsed)/each), least), mostLaunches)
+}
+
+// least is how many launches there are at the least: where cells are visited once,
+// the first one, those that visit them, and those that visit again what is doubtful.
+func (r *run) least() int {
+	if r.parts == 0 {
+		return LeastLaunches
+	}
+	return 1 + r.parts + LeastLaunches - 1
+}
+
+// divide deals the cells that are visited once, groups as a whole and at random, among
+// the launches from the second on: what is found of cells that are alike is of several
+// launches. It leaves time to visit them again where few launches were asked for.
+func (r *run) divide() {
+	groups := make(map[string]int)
+	for i, c := range r.Cells {
+		if !c.Once {
+			continue
+		}
+		if r.parts == 0 {
+			r.parts = LeastLaunches
+			if r.launches > 0 {
+				r.parts = min(max(r.launches/r.sets-LeastLaunches, 1), LeastLaunches)
+			}
+		}
+		part, known := groups[c.Group]
+		if !known || c.Group == "" {
+			part = 1 + r.rand.IntN(r.parts)
+			groups[c.Group] = part
+		}
+		r.cells[i].part = part
+	}
+}
+
+// ask has every launch from now on visit the cells that are doubtful, when all that are
+// visited once have been. It returns how many more visits these lack at the most.
+func (r *run) ask() (again int) {
+	if r.asked || r.Doubtful == nil || r.parts == 0 {
+		return 0
+	}
+	var once []params.Cell
+	at := make(map[params.Key]int)
+	for i, c := range r.Cells {
+		p := r.cells[i]
+		if c.Once && !p.reached {
+			return 0
+		}
+		if p.at >= 0 {
+			once = append(once, r.File.Cells[p.at])
+			at[c.Key] = i
+		}
+	}
+	r.asked = true
+	for i := range once {
+		once[i].Time = once[i].Replicates(r.File).Estimate()
+	}
+	for _, k := range r.Doubtful(once) {
+		i, known := at[k]
+		if !known || !r.Cells[i].Once {
+			continue
+		}
+		p := &r.cells[i]
+		have := r.File.Cells[p.at].InSession(r.File, r.Session)
+		p.part, p.lacking = -1, have < LeastLaunches
+		delete(r.enough, k)
+		again = max(again, LeastLaunches-have)
+	}
+	return again
+}
+
+// due tells whether a cell is to be visited in the launch at hand. What a launch of
+// those that visit cells once did not come to is left to the ones after it.
+func (r *run) due(i int) bool {
+	p, turn := &r.cells[i], r.launch/r.sets
+	if !p.lacking || r.Cells[i].Set != r.launch%r.sets {
+		return false
+	}
+	return p.part < 0 || p.part <= turn && !p.reached
 }
 
 // wait is for the moment at which a launch is to begin.
@@ -238,7 +336,7 @@ func (r *run) wait(ctx context.Context) error {
 func (r *run) slice() time.Duration {
 	launches := r.launches
 	if launches == 0 {
-		launches = r.sets * LeastLaunches
+		launches = r.sets * r.least()
 	}
 	if r.Over > r.Time {
 		return r.Time / time.Duration(launches)
@@ -259,11 +357,11 @@ func (r *run) order() (visits []Visit) {
 	var places []place
 	turns := make(map[string]float64)
 	for i, c := range r.Cells {
-		if !r.cells[i].lacking || c.Set != r.launch%r.sets {
+		if !r.due(i) {
 			continue
 		}
 		p := place{r.visitOf(i), 0, c.Tier, r.rand.Float64(), r.rand.Float64()}
-		if r.launch >= r.sets && !r.cells[i].reached {
+		if r.launch >= r.sets && !r.cells[i].reached && !c.Once {
 			p.missed = 1
 		}
 		if c.Group != "" {
@@ -288,7 +386,12 @@ func (r *run) order() (visits []Visit) {
 }
 
 func (r *run) visitOf(i int) Visit {
-	return Visit{Survey: r.Cells[i].Survey, Key: r.Cells[i].Key, Hint: r.cells[i].hint, at: i}
+	c := &r.Cells[i]
+	hint := r.cells[i].hint
+	if hint == 0 {
+		hint = r.like[c.Like]
+	}
+	return Visit{Survey: c.Survey, Key: c.Key, Hint: hint, at: i}
 }
 
 // withProbes puts visits of the reference probe at the beginning, the middle and
@@ -496,6 +599,9 @@ func (r *run) take(visits []Visit, done *int, launch int, e entry) {
 	c := &r.File.Cells[p.at]
 	c.Samples = append(c.Samples, e.sample(launch))
 	p.hint, p.reached = e.NS, true
+	if like := r.Cells[v.at].Like; like != "" {
+		r.like[like] = e.NS
+	}
 }
 
 // estimate works out the centre of every cell that was visited.
@@ -506,13 +612,19 @@ func (r *run) estimate() {
 		if p.at >= 0 {
 			c := &r.File.Cells[p.at]
 			c.Time = c.Replicates(r.File).Estimate()
-			known = c.Time.Known()
+			known = r.known(c)
 		}
 		r.File.Complete = r.File.Complete && known
 	}
 	if len(r.FirstCPUs) > 0 {
 		r.File.Relate()
 	}
+}
+
+// known tells whether a cell has what it was to have: an interval, or a visit where
+// that is enough.
+func (x *Experiment) known(c *params.Cell) bool {
+	return c.Time.Known() || x.enough[c.Key] && c.Time.N > 0
 }
 
 func (r *run) save(must bool) error {
@@ -533,8 +645,8 @@ func (r *run) save(must bool) error {
 // were visited.
 func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 	known := make(map[params.Key]bool)
-	for _, c := range x.File.Cells {
-		known[c.Key] = c.Time.Known()
+	for i := range x.File.Cells {
+		known[x.File.Cells[i].Key] = x.known(&x.File.Cells[i])
 	}
 	for _, c := range x.Cells {
 		if interval, there := known[c.Key]; !interval {

@@ -450,3 +450,71 @@ func TestSets(t *testing.T) {
 		t.Errorf("%d launches", len(of))
 	}
 }
+
+// Of many cells that are alike a few are visited in every launch, the others once, each
+// in one of six launches after the first, groups as a whole, and knowing what the like
+// of them take. What is doubtful is visited until it has an interval, and only that; a
+// file that has all of it is not measured again.
+func TestOnce(t *testing.T) {
+	m := newSimulated()
+	m.cost = 0
+	x := experiment(120, m)
+	for i := range x.Cells {
+		c := &x.Cells[i]
+		c.Like, c.Group, c.Once = "all", fmt.Sprint(i/2), i >= 10
+	}
+	m.centers[77] *= 3
+	x.Doubtful = func(cells []params.Cell) (keys []params.Key) {
+		if len(cells) != 120 {
+			t.Errorf("asked of %d cells", len(cells))
+		}
+		for _, c := range cells {
+			if c.Bytes == 77 && c.Time.Center > 0 {
+				keys = append(keys, c.Key)
+			}
+		}
+		return keys
+	}
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !x.File.Complete || x.Missing() != nil {
+		t.Errorf("complete %t, %v", x.File.Complete, x.Missing())
+	}
+	launches := len(x.File.Launches)
+	in := make(map[int]int) // launches by the group that they visit
+	for _, c := range x.File.Cells {
+		want := 1
+		switch {
+		case c.Bytes <= 10:
+			want = launches
+		case c.Bytes == 77:
+			if want = len(c.Samples); want < LeastLaunches {
+				t.Errorf("the doubtful cell has %d samples", want)
+			}
+		}
+		if len(c.Samples) != want {
+			t.Errorf("cell %d has %d samples, want %d", c.Bytes, len(c.Samples), want)
+		}
+		if launch := int(c.Samples[0].Launch); c.Bytes > 10 {
+			if first, known := in[(c.Bytes-1)/2]; known && first != launch || launch < 1 || launch > LeastLaunches {
+				t.Errorf("cell %d is of launch %d, its group of launch %d", c.Bytes, launch, first)
+			}
+			in[(c.Bytes-1)/2] = launch
+		}
+	}
+	for _, o := range m.orders[1:] {
+		for _, v := range o.Visits {
+			if v.Hint == 0 {
+				t.Errorf("%v without a hint", v.Key)
+			}
+		}
+	}
+	if launches < 1+LeastLaunches+LeastLaunches-1 {
+		t.Errorf("%d launches", launches)
+	}
+	again := &Experiment{File: x.File, Time: time.Minute, Start: m.start, Cells: x.Cells, Doubtful: x.Doubtful}
+	if err := again.Run(context.Background()); err != nil || len(x.File.Launches) != launches || again.Missing() != nil {
+		t.Errorf("%d more launches, %v, %v", len(x.File.Launches)-launches, err, again.Missing())
+	}
+}
