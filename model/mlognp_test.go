@@ -38,7 +38,7 @@ func twoLevels(nodes, each int) *params.File {
 			}
 			for m, ns := range times {
 				f.Cells = append(f.Cells, params.Cell{Time: fit.Median([]float64{ns}),
-					Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(a, b)}})
+					Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(a, b, params.UnknownHome)}})
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func TestMLogNPRefuses(t *testing.T) {
 		{func(f *params.File) { // nobody measured across
 			var within []params.Cell
 			for _, c := range f.Cells {
-				if a, b, _ := params.ParsePair(c.Variant); a/4 == b/4 {
+				if a, b, _, _ := params.ParsePair(c.Variant); a/4 == b/4 {
 					within = append(within, c)
 				}
 			}

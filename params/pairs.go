@@ -16,17 +16,37 @@ import (
 
 // Pairs is what a file has of transfers between two CPUs: L(m,1), one at a time.
 type Pairs struct {
+	Home   Home        `json:"home,omitempty"`
 	CPUs   numa.CPUSet `json:"cpus"`
 	Sizes  []int       `json:"sizes"`  // m in bytes, rising; 0 is a null transfer
 	Levels []PairLevel `json:"levels"` // from the closest on, those that have a pair
 	Pairs  []Pair      `json:"pairs"`  // by their CPUs
+	// Others are the same pairs through memory of other nodes, in the order of Homes.
+	Others []*Pairs `json:"other_homes,omitempty"`
 }
+
+// A Home is the node of the memory that a pair's transfers go through, as the two CPUs
+// see it: whose caches look after the lines decides what a transfer takes as much as
+// where the two CPUs are.
+type Home string
+
+// Homes. The writer is the lower CPU of a pair.
+const (
+	UnknownHome Home = ""       // of machines with one node; and of files that took the one or the other
+	WriterHome  Home = "writer" // where MPI libraries and the setups have it
+	ReaderHome  Home = "reader" // of pairs of one node it is the writer's
+	ThirdHome   Home = "third"  // neither's
+)
+
+// Homes are all, the one that models take, first.
+var Homes = []Home{UnknownHome, WriterHome, ReaderHome, ThirdHome}
 
 // A Pair is two CPUs, the lower one first.
 type Pair struct {
 	From  int            `json:"from"`
 	To    int            `json:"to"`
-	Level int            `json:"level"`   // index in Levels
+	Level int            `json:"level"` // index in Levels
+	other bool           // its times are those of the writer's node
 	Times []fit.Estimate `json:"time_ns"` // L(m,1) of each size; not known where it was not measured
 }
 
@@ -40,62 +60,114 @@ type PairLevel struct {
 // unknownLevel is of files that do not say what CPUs share.
 const unknownLevel = "level unknown"
 
-// PairVariant is the variant of cells of two CPUs, the lower one first.
-func PairVariant(a, b int) string { return fmt.Sprintf("%d-%d", min(a, b), max(a, b)) }
-
-// ParsePair reads what PairVariant writes, and nothing else.
-func ParsePair(variant string) (from, to int, err error) {
-	low, high, _ := strings.Cut(variant, "-")
-	from, errLow := strconv.Atoi(low)
-	to, errHigh := strconv.Atoi(high)
-	if errLow != nil || errHigh != nil || from < 0 || to > maxCPUs || from >= to || PairVariant(from, to) != variant {
-		return 0, 0, fmt.Errorf("%.40q is no pair of CPUs; want two numbers, the lower one first, such as 0-2", variant)
+// PairVariant is the variant of cells of two CPUs, the lower one first, and of a home:
+// 0-2, 0-2-reader.
+func PairVariant(a, b int, home Home) string {
+	variant := fmt.Sprintf("%d-%d", min(a, b), max(a, b))
+	if home != UnknownHome {
+		variant += "-" + string(home)
 	}
-	return from, to, nil
+	return variant
 }
 
-// Pairs are the file's. It fails where there are none, and for variants that are no
-// pair.
+// ParsePair reads what PairVariant writes, and nothing else.
+func ParsePair(variant string) (from, to int, home Home, err error) {
+	low, rest, _ := strings.Cut(variant, "-")
+	high, at, _ := strings.Cut(rest, "-")
+	from, errLow := strconv.Atoi(low)
+	to, errHigh := strconv.Atoi(high)
+	home = Home(at)
+	if errLow != nil || errHigh != nil || from < 0 || to > maxCPUs || from >= to || !slices.Contains(Homes, home) || PairVariant(from, to, home) != variant {
+		return 0, 0, "", fmt.Errorf("%.40q is no pair of CPUs; want two numbers, the lower one first, such as 0-2, and perhaps whose node the memory between them is on, such as 0-2-reader", variant)
+	}
+	return from, to, home, nil
+}
+
+// Pairs are the file's: those of the first home that it has, with the others. It fails
+// where there are none, and for variants that are no pair.
 func (f *File) Pairs() (*Pairs, error) {
-	p := &Pairs{}
-	at := make(map[[2]int]int)
+	found := make(map[Home]*Pairs)
+	at := make(map[string]int) // by variant
 	cpus := make(map[int]bool)
+	var sizes []int
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		if c.Kind != PairCell {
 			continue
 		}
-		from, to, err := ParsePair(c.Variant)
+		from, to, home, err := ParsePair(c.Variant)
 		if err != nil {
 			return nil, fmt.Errorf("cell %v: %w", c.Key, err)
 		}
 		cpus[from], cpus[to] = true, true
-		if _, known := at[[2]int{from, to}]; !known {
-			at[[2]int{from, to}] = len(p.Pairs)
+		p := found[home]
+		if p == nil {
+			p = &Pairs{Home: home}
+			found[home] = p
+		}
+		if _, known := at[c.Variant]; !known {
+			at[c.Variant] = len(p.Pairs)
 			p.Pairs = append(p.Pairs, Pair{From: from, To: to})
 		}
-		if row, found := slices.BinarySearch(p.Sizes, c.Bytes); !found {
-			p.Sizes = slices.Insert(p.Sizes, row, c.Bytes)
+		if row, found := slices.BinarySearch(sizes, c.Bytes); !found {
+			sizes = slices.Insert(sizes, row, c.Bytes)
 		}
 	}
-	if len(p.Pairs) == 0 {
-		return nil, errors.New("the file has no pairs of CPUs: measure them with taulop pairs")
+	var all []*Pairs
+	for _, home := range Homes {
+		if p := found[home]; p != nil {
+			all = append(all, p)
+			p.CPUs, p.Sizes = slices.Sorted(maps.Keys(cpus)), sizes
+			for i := range p.Pairs {
+				p.Pairs[i].Times = slices.Repeat([]fit.Estimate{fit.Median(nil)}, len(sizes))
+			}
+		}
 	}
-	p.CPUs = slices.Sorted(maps.Keys(cpus))
-	for i := range p.Pairs {
-		p.Pairs[i].Times = slices.Repeat([]fit.Estimate{fit.Median(nil)}, len(p.Sizes))
+	if len(all) == 0 {
+		return nil, errors.New("the file has no pairs of CPUs: measure them with taulop pairs")
 	}
 	for i := range f.Cells {
 		if c := &f.Cells[i]; c.Kind == PairCell {
-			from, to, _ := ParsePair(c.Variant)
-			row, _ := slices.BinarySearch(p.Sizes, c.Bytes)
-			p.Pairs[at[[2]int{from, to}]].Times[row] = c.Time
+			_, _, home, _ := ParsePair(c.Variant)
+			row, _ := slices.BinarySearch(sizes, c.Bytes)
+			found[home].Pairs[at[c.Variant]].Times[row] = c.Time
 		}
 	}
-	slices.SortFunc(p.Pairs, func(a, b Pair) int { return cmp.Or(a.From-b.From, a.To-b.To) })
-	p.level(f.Provenance.Levels)
-	return p, nil
+	found[ReaderHome].adopt(found[WriterHome])
+	for _, p := range all {
+		slices.SortFunc(p.Pairs, func(a, b Pair) int { return cmp.Or(a.From-b.From, a.To-b.To) })
+		p.level(f.Provenance.Levels)
+	}
+	all[0].Others = all[1:]
+	return all[0], nil
 }
+
+// adopt takes over the pairs of which there is a time for the writer's node alone: it
+// is the reader's.
+func (p *Pairs) adopt(writer *Pairs) {
+	if p == nil || writer == nil {
+		return
+	}
+	own := make(map[[2]int]bool)
+	for _, pair := range p.Pairs {
+		own[[2]int{pair.From, pair.To}] = true
+	}
+	for _, pair := range writer.Pairs {
+		if !own[[2]int{pair.From, pair.To}] {
+			pair.other = true
+			p.Pairs = append(p.Pairs, pair)
+		}
+	}
+}
+
+// Measured tells whether a level has a pair that was measured through memory of this
+// home: of one node, the reader's node is the writer's.
+func (p *Pairs) Measured(level int) bool {
+	return slices.ContainsFunc(p.Pairs, func(pair Pair) bool { return pair.Level == level && !pair.other })
+}
+
+// Each are the pairs of this home and of the others.
+func (p *Pairs) Each() []*Pairs { return append([]*Pairs{p}, p.Others...) }
 
 // level finds each pair's level, and what the levels' pairs have in common.
 func (p *Pairs) level(known numa.Levels) {

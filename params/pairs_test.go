@@ -1,6 +1,7 @@
 package params
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -15,11 +16,16 @@ func TestParsePair(t *testing.T) {
 		from, to int
 		ok       bool
 	}{
-		{"0-2", 0, 2, true}, {"7-128", 7, 128, true}, {PairVariant(9, 3), 3, 9, true},
+		{"0-2", 0, 2, true}, {"7-128", 7, 128, true}, {PairVariant(9, 3, UnknownHome), 3, 9, true},
+		{"0-2-writer", 0, 2, true}, {"0-2-third", 0, 2, true}, {PairVariant(9, 3, ReaderHome), 3, 9, true},
+		{"0-2-", 0, 0, false}, {"0-2-nobody", 0, 0, false}, {"0-2-writer-", 0, 0, false}, {"0-writer-2", 0, 0, false}, {"0-2@writer", 0, 0, false},
 		{"2-0", 0, 0, false}, {"1-1", 0, 0, false}, {"", 0, 0, false}, {"0", 0, 0, false}, {"00-2", 0, 0, false},
 		{"0-+2", 0, 0, false}, {"-1-2", 0, 0, false}, {"0-2-4", 0, 0, false}, {"0-99999999999999999999", 0, 0, false}, {"4K8S", 0, 0, false},
 	} {
-		from, to, err := ParsePair(tt.variant)
+		from, to, home, err := ParsePair(tt.variant)
+		if err == nil && !strings.HasSuffix(tt.variant, fmt.Sprint(to, strings.TrimRight("-"+string(home), "-"))) {
+			t.Errorf("%q: home %q", tt.variant, home)
+		}
 		if (err == nil) != tt.ok || from != tt.from || to != tt.to {
 			t.Errorf("%q: %d, %d, %v", tt.variant, from, to, err)
 		}
@@ -28,18 +34,18 @@ func TestParsePair(t *testing.T) {
 
 // What is read as a pair is written as it was.
 func FuzzParsePair(f *testing.F) {
-	for _, seed := range []string{"0-1", "0-2", "12-127", "0-65536", "5-3", "0--1", "4K8S"} {
+	for _, seed := range []string{"0-1", "0-2", "12-127", "0-65536", "5-3", "0--1", "4K8S", "0-1-writer", "0-1-third", "0-1-"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, variant string) {
-		from, to, err := ParsePair(variant)
+		from, to, home, err := ParsePair(variant)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("more than a sentence: %v", err)
 			}
 			return
 		}
-		if PairVariant(from, to) != variant || from >= to {
+		if PairVariant(from, to, home) != variant || from >= to {
 			t.Errorf("%q is CPUs %d and %d", variant, from, to)
 		}
 	})
@@ -52,7 +58,7 @@ func pairFile(cells ...Cell) *File {
 }
 
 func pairCell(a, b, bytes int, ns float64) Cell {
-	return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: PairVariant(a, b)}, Time: fit.Median([]float64{ns})}
+	return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: PairVariant(a, b, UnknownHome)}, Time: fit.Median([]float64{ns})}
 }
 
 // Pairs come with their levels and these with their medians; what is missing is
@@ -99,5 +105,28 @@ func TestPairs(t *testing.T) {
 	}
 	if _, err := pairFile(Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: "2-0"}}).Pairs(); err == nil {
 		t.Error("a pair that is none")
+	}
+}
+
+// Where the memory between two CPUs lies is told apart. On one node the reader's is the
+// writer's; models take the writer's; and levels of a home are its own.
+func TestHomes(t *testing.T) {
+	at := func(a, b int, home Home, ns float64) Cell {
+		return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairVariant(a, b, home)}, Time: fit.Median([]float64{ns})}
+	}
+	f := pairFile(at(0, 1, WriterHome, 50), at(0, 1, ThirdHome, 90), at(0, 8, ReaderHome, 111), at(0, 8, WriterHome, 176), at(1, 8, WriterHome, 178), at(1, 8, ReaderHome, 113))
+	p, err := f.Pairs()
+	if err != nil || p.Home != WriterHome || len(p.Others) != 2 || len(p.Pairs) != 3 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	reader, third := p.Others[0], p.Others[1]
+	if reader.Home != ReaderHome || len(reader.Pairs) != 3 || reader.Levels[0].Median[0] != 50 || reader.Levels[1].Median[0] != 112 || reader.Measured(0) || !reader.Measured(1) {
+		t.Errorf("%+v", reader)
+	}
+	if third.Home != ThirdHome || len(third.Pairs) != 1 || third.Levels[0].Median[0] != 90 || p.Levels[1].Median[0] != 177 {
+		t.Errorf("%+v", third)
+	}
+	if at, _ := p.Curve(1).At(1, 1); math.Abs(at-177e-9) > 1e-15 {
+		t.Errorf("f(1) = %g s", at)
 	}
 }

@@ -161,6 +161,11 @@ func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings 
 		c.Survey, c.Tier = s.Name, c.Tier+tier
 		x.Cells = append(x.Cells, c)
 	}
+	if d, ok := r.(interface {
+		Doubtful(*numa.Machine) func([]params.Cell) []params.Key
+	}); ok { // of cells that are visited once
+		x.Doubtful = d.Doubtful(m)
+	}
 	if x.Requests == nil {
 		x.Requests = make(map[string]any)
 	}

@@ -48,13 +48,15 @@ func (m *Matrix) At(i, j int) *Cell {
 	return &m.Cells[i*len(m.Names)-i*(i+1)/2+j-i-1]
 }
 
-// Ends are the first and the last of a survey's matrices: of sizes, the least and the
-// most.
-func Ends(all []Matrix) []Matrix {
-	if len(all) < 2 {
-		return all
+// Ends are those of a survey's matrices that have the first size or the last: the least
+// and the most.
+func Ends(all []Matrix) (ends []Matrix) {
+	for _, m := range all {
+		if m.Bytes == all[0].Bytes || m.Bytes == all[len(all)-1].Bytes {
+			ends = append(ends, m)
+		}
 	}
-	return []Matrix{all[0], all[len(all)-1]}
+	return ends
 }
 
 // MatrixNames is how many things a matrix of text has at most, so that it is read.
@@ -79,7 +81,7 @@ func WriteMatrices(w io.Writer, all []Matrix, plot string) {
 	for _, m := range all {
 		m.writeText(w, m.Name+", ns", func(t fit.Estimate) string { return Center(t) })
 		if m.Bytes > 0 {
-			m.writeText(w, "bandwidth of transfers of "+Bytes(m.Bytes)+", GB/s", func(t fit.Estimate) string { return Digits(float64(m.Bytes)/t.Center, 0) })
+			m.writeText(w, "bandwidth of transfers"+strings.TrimPrefix(m.Name, "transfer")+", GB/s", func(t fit.Estimate) string { return Digits(float64(m.Bytes)/t.Center, 0) })
 		}
 	}
 }

@@ -171,7 +171,7 @@ func addSurveys(m compare.Machine, times float64) compare.Machine {
 				if a/2 != b/2 {
 					ns = 200
 				}
-				add(params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairVariant(a, b)}, ns+float64(bytes)/16)
+				add(params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairVariant(a, b, params.UnknownHome)}, ns+float64(bytes)/16)
 			}
 		}
 	}

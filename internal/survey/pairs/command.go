@@ -16,7 +16,9 @@ import (
 const help = `Pairs measures transfers between every two cores of this machine, one pair at a
 time: a null transfer one way, which is the latency, and one of 8 KB with its
 bandwidth. It finds the levels that pairs differ by (SMT siblings, shared cache,
-package, node), and pairs that are slower than their level says.
+package, node), pairs that are slower than their level says, and groups of cores that
+the machine's description does not tell. With several nodes the memory between two
+cores lies on the writer's node, the reader's and a third one in turn.
 
   taulop pairs [flags]
 
@@ -61,7 +63,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 			}
 			t.Places = append(t.Places, p)
 		}
-		t.Request, t.Time, t.Document = r, DefaultTime(Count(len(r.CPUs))), NewDocument
+		t.Request, t.Time, t.Document = r, r.Time(m), NewDocument
 		return t, nil
 	}
 }

@@ -11,24 +11,43 @@ import (
 
 // A Slow pair takes longer than others of its level do.
 type Slow struct {
-	From   int     `json:"from"`
-	To     int     `json:"to"`
-	Level  string  `json:"level"`
-	Bytes  int     `json:"m_bytes"`
-	Time   float64 `json:"time_ns"`
-	Median float64 `json:"median_ns"` // of the level
-	Score  float64 `json:"z"`         // robust z-score within the level
-	Above  string  `json:"closer_than,omitempty"`
-	Beyond float64 `json:"closer_than_median_ns,omitempty"`
+	From   int         `json:"from"`
+	To     int         `json:"to"`
+	Level  string      `json:"level"`
+	Home   params.Home `json:"home,omitempty"`
+	Bytes  int         `json:"m_bytes"`
+	Time   float64     `json:"time_ns"`
+	Median float64     `json:"median_ns"` // of the level
+	Score  float64     `json:"z"`         // robust z-score within the level
+	Above  string      `json:"closer_than,omitempty"`
+	Beyond float64     `json:"closer_than_median_ns,omitempty"`
 }
 
 // FindSlow are the pairs whose robust z-score within their level is above
 // fit.OutlierScore, and whose interval, where it is known, lies above the level's
-// median; of each its worst size, the worst pair first. Of a level with fewer than
+// median; of each its worst size and home, the worst pair first. Of a level with fewer than
 // three pairs none is, for a median of two shows no outlier: there a pair counts that
 // takes longer than the median of a level farther away, which Above names.
 func FindSlow(p *params.Pairs) []Slow {
-	slow := []Slow{}
+	slow, at := []Slow{}, make(map[[2]int]int)
+	for _, of := range p.Each() {
+		for _, s := range slowOf(of) {
+			i, known := at[[2]int{s.From, s.To}]
+			switch {
+			case !known:
+				at[[2]int{s.From, s.To}] = len(slow)
+				slow = append(slow, s)
+			case s.Score > slow[i].Score:
+				slow[i] = s
+			}
+		}
+	}
+	slices.SortStableFunc(slow, func(a, b Slow) int { return cmp.Compare(b.Score, a.Score) })
+	return slow
+}
+
+// slowOf are those of one home.
+func slowOf(p *params.Pairs) (slow []Slow) {
 	spreads := make([][]fit.Spread, len(p.Levels))
 	for l := range p.Levels {
 		for row := range p.Sizes {
@@ -48,7 +67,7 @@ func FindSlow(p *params.Pairs) []Slow {
 			if math.IsNaN(t.Center) {
 				continue
 			}
-			s := Slow{From: pair.From, To: pair.To, Level: level.Name, Bytes: m, Time: t.Center,
+			s := Slow{From: pair.From, To: pair.To, Level: level.Name, Home: p.Home, Bytes: m, Time: t.Center,
 				Median: level.Median[row], Score: spreads[pair.Level][row].Z(t.Center)}
 			for _, farther := range p.Levels[pair.Level+1:] {
 				if beyond := farther.Median[row]; beyond > 0 && t.Center > beyond && !(t.Known() && t.Lo <= beyond) {
@@ -67,6 +86,5 @@ func FindSlow(p *params.Pairs) []Slow {
 			slow = append(slow, *worst)
 		}
 	}
-	slices.SortStableFunc(slow, func(a, b Slow) int { return cmp.Compare(b.Score, a.Score) })
 	return slow
 }

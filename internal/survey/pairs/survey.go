@@ -2,16 +2,18 @@
 // a time, and finds those that are slower than what the two share lets expect.
 //
 // Its opinion: pairs that run at once disturb each other, so they are measured one
-// at a time; and where memory happens to lie shows in the spread over launches, so
-// no pair is judged by one.
+// at a time; where the memory between two CPUs lies matters as much as where they are,
+// so it is part of the key; and no pair is called slow for one sample.
 package pairs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
@@ -24,12 +26,10 @@ var Survey = survey.Register(&survey.Survey{
 	Name: "pairs", Doc: "one-way time between every two cores",
 	Decode: survey.Decoder[Request],
 	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
-		return Request{CPUs: m.CoreCPUs(), Sizes: []int{0, SegmentBytes}}, nil
+		return request(m), nil
 	},
-	Time: func(m *numa.Machine) time.Duration {
-		return max(survey.DefaultTime, DefaultTime(Count(len(m.CoreCPUs()))))
-	},
-	Command:  &survey.Command{Help: help, Budget: " (default 10s, or 13 ms a pair where there are many)", Flags: flags},
+	Time:     func(m *numa.Machine) time.Duration { return max(survey.DefaultTime, request(m).Time(m)) },
+	Command:  &survey.Command{Help: help, Budget: " (default 10s, or up to 11 ms a pair where there are many)", Flags: flags},
 	Tables:   Tables,
 	Matrices: Matrices,
 })
@@ -40,33 +40,155 @@ const SegmentBytes = 8 << 10
 // A Request is the CPUs and sizes of messages.
 type Request struct {
 	CPUs  []int `json:"cpus"`
-	Sizes []int `json:"sizes"` // m in bytes, rising; 0 is a null transfer, y
+	Sizes []int `json:"sizes"` // m in bytes, rising; 0 is a null transfer
 }
 
-// DefaultTime is for that many pairs: ten seconds, or 13 ms a pair where they are
-// many, so that the 8,128 pairs of 128 cores are done within two minutes.
-func DefaultTime(pairs int) time.Duration {
-	return max(10*time.Second, time.Duration(pairs)*13*time.Millisecond)
+// request is what a sweep measures.
+func request(m *numa.Machine) Request {
+	return Request{CPUs: m.CoreCPUs(), Sizes: []int{0, SegmentBytes}}
 }
 
-// Count is the number of pairs among n CPUs.
-func Count(n int) int { return n * (n - 1) / 2 }
+// What a plan takes is worked out with these.
+const (
+	visitTime = 1100 * time.Microsecond // a sample, with its part of a launch: 13.2 ms for two sizes in six launches were measured
+	shortTime = 10 * time.Second        // has every launch measure every cell, if that is enough
+	alike     = 8                       // pairs of a class that every launch measures, where it does not measure all
+	doubted   = 10                      // one in so many cells is measured again, at the most
+)
 
-// Cells are all pairs with all sizes; the sizes of a pair follow each other.
-func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+// Time is what it takes to measure every pair in LeastLaunches launches, 10 s at the
+// least. Of many it is what Cells does instead: two minutes for 128 cores.
+func (r Request) Time(m *numa.Machine) time.Duration {
+	cells, _, err := r.Cells(m)
+	if err != nil {
+		return shortTime
+	}
+	visits := 0
+	for _, c := range cells {
+		if c.Once {
+			visits += doubted + engine.LeastLaunches - 1 // tenths
+		} else {
+			visits += doubted * 2 * engine.LeastLaunches
+		}
+	}
+	if !slices.ContainsFunc(cells, func(c engine.Cell) bool { return c.Once }) {
+		return shortTime
+	}
+	return max(shortTime, time.Duration(visits)*visitTime/doubted)
+}
+
+// Cells are all pairs with all homes and sizes; those of a pair follow each other.
+//
+// Where that takes longer than shortTime, every launch measures a few pairs of each
+// class, which have their level and home in common; every pair is measured once; and
+// those whose one sample is doubtful, as often as a few of each class.
+func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	if len(r.CPUs) < 2 {
 		return nil, []error{fmt.Errorf("there are no pairs to measure: this process may use one core")}, nil
 	}
+	class := r.classes(m)
 	for i, a := range r.CPUs {
 		for _, b := range r.CPUs[i+1:] {
-			variant := params.PairVariant(a, b)
-			for _, m := range r.Sizes {
-				key := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: variant}
-				cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: variant})
+			for _, home := range homes(m, a, b) {
+				for _, bytes := range r.Sizes {
+					key := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairVariant(a, b, home)}
+					cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: params.PairVariant(a, b, params.UnknownHome), Like: class(key)})
+				}
 			}
 		}
 	}
+	if time.Duration(len(cells))*engine.LeastLaunches*visitTime <= shortTime {
+		return cells, nil, nil
+	}
+	members, seen := make(map[string]int), make(map[string]int)
+	for _, c := range cells {
+		members[c.Like]++
+	}
+	for i := range cells {
+		c := &cells[i]
+		n, every := seen[c.Like], max(1, members[c.Like]/alike)
+		seen[c.Like]++
+		// Evenly spread over the class, and the same when a sweep goes on.
+		if c.Once = n%every != every/2; c.Once {
+			c.Tier = 1
+		}
+	}
 	return cells, nil, nil
+}
+
+// classes tell what pairs have in common that should be alike, with size and home.
+func (r Request) classes(m *numa.Machine) func(params.Key) string {
+	levels := m.Levels(numa.SetOf(r.CPUs...))
+	return func(k params.Key) string {
+		from, to, home, _ := params.ParsePair(k.Variant)
+		return fmt.Sprint(levels.Of(from, to), " ", home, " ", k.Bytes)
+	}
+}
+
+// Doubtful are cells whose time is above that of their class by more than chance has it
+// for one sample; the farthest above, if those are many.
+func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
+	const score = 2.5 // of a robust z: 1 in 160 by chance
+	class := r.classes(m)
+	return func(cells []params.Cell) (keys []params.Key) {
+		times := make(map[string][]float64)
+		for _, c := range cells {
+			if c.Kind == params.PairCell && c.Time.Center > 0 {
+				times[class(c.Key)] = append(times[class(c.Key)], c.Time.Center)
+			}
+		}
+		spreads := make(map[string]fit.Spread)
+		for class, of := range times {
+			spreads[class] = fit.NewSpread(of)
+		}
+		scores := make(map[params.Key]float64)
+		for _, c := range cells {
+			if c.Kind != params.PairCell {
+				continue
+			}
+			if z := spreads[class(c.Key)].Z(c.Time.Center); z > score {
+				scores[c.Key] = z
+				keys = append(keys, c.Key)
+			}
+		}
+		slices.SortStableFunc(keys, func(a, b params.Key) int { return cmp.Compare(scores[b], scores[a]) })
+		return keys[:min(len(keys), len(cells)/doubted)]
+	}
+}
+
+// homes are those of a pair: of one node its own and another one, of two the writer's,
+// the reader's, and another one; where one node alone has memory it is not told.
+func homes(m *numa.Machine, a, b int) []params.Home {
+	place, err := m.PlaceOn([]int{a, b}, 2)
+	if err != nil {
+		return []params.Home{params.UnknownHome} // a sample says why
+	}
+	of := []params.Home{params.WriterHome}
+	if place.Workers[0].UserNode != place.Workers[1].UserNode {
+		of = append(of, params.ReaderHome)
+	}
+	if _, there := third(m, place); there {
+		of = append(of, params.ThirdHome)
+	}
+	if len(of) == 1 {
+		return []params.Home{params.UnknownHome}
+	}
+	return of
+}
+
+// third is the node with memory that is neither worker's, the farthest from both.
+func third(m *numa.Machine, p numa.Placement) (node int, there bool) {
+	writer, reader := p.Workers[0].UserNode, p.Workers[1].UserNode
+	farthest := -1
+	for _, n := range m.Nodes {
+		if n.ID == writer || n.ID == reader || n.Forbidden || n.MemoryBytes == 0 {
+			continue
+		}
+		if d := m.Distance(writer, n.ID) + m.Distance(reader, n.ID); d > farthest {
+			farthest, node, there = d, n.ID, true
+		}
+	}
+	return node, there
 }
 
 // Open prepares for samples.
@@ -75,21 +197,16 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.O
 // nullSegments of a null message, so that its own loop does not count.
 const nullSegments = 64
 
-// sample has intermediate buffers on the node of either CPU.
+// sample has the intermediate buffer at the pair's home. Its flags are there too: of a
+// null transfer they are all that moves.
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
-	var from, to int
-	if _, err := fmt.Sscanf(k.Variant, "%d-%d", &from, &to); err != nil {
-		return engine.Reading{}, fmt.Errorf("%q is no pair", k.Variant)
-	}
-	m := b.Machine
-	place, err := m.PlaceOn([]int{from, to}, 2)
+	from, to, home, err := params.ParsePair(k.Variant)
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	if here, there := place.Workers[0].UserNode, place.Workers[1].UserNode; here != there && rand.IntN(2) == 1 {
-		if place, err = m.BindIntermediate(place, there); err != nil {
-			return engine.Reading{}, err
-		}
+	place, err := placed(b.Machine, from, to, home)
+	if err != nil {
+		return engine.Reading{}, err
 	}
 	tr := setups.Trial{Setup: setups.Isolated, Segments: 1, SegmentBytes: min(k.Bytes, SegmentBytes), K: nullSegments, Bytes: k.Bytes}
 	transfers := float64(nullSegments * tr.Setup.Transfers)
@@ -97,4 +214,20 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		tr.K, transfers = (k.Bytes+tr.SegmentBytes-1)/tr.SegmentBytes, float64(tr.Setup.Transfers)
 	}
 	return b.Sample(ctx, place, setups.Brief{Trial: tr}, transfers, hint)
+}
+
+// placed has worker 0 write on the one CPU and worker 1 read on the other.
+func placed(m *numa.Machine, from, to int, home params.Home) (numa.Placement, error) {
+	place, err := m.PlaceOn([]int{from, to}, 2)
+	if err != nil || home == params.UnknownHome {
+		return place, err
+	}
+	node := place.Workers[0].UserNode
+	switch home {
+	case params.ReaderHome:
+		node = place.Workers[1].UserNode
+	case params.ThirdHome:
+		node, _ = third(m, place)
+	}
+	return m.BindIntermediate(place, node)
 }

@@ -18,6 +18,7 @@ type Document struct {
 	Seconds    float64           `json:"seconds"`
 	*params.Pairs
 	Slow     []Slow   `json:"slow"`
+	Groups   []Groups `json:"hidden_groups,omitempty"`
 	Warnings []string `json:"warnings"`
 }
 
@@ -27,10 +28,10 @@ func NewDocument(f *params.File) any {
 	if err != nil {
 		p = &params.Pairs{}
 	}
-	return &Document{f.Provenance, f.Plan.Copy, f.Seconds, p, FindSlow(p), append([]string{}, f.Warnings...)}
+	return &Document{f.Provenance, f.Plan.Copy, f.Seconds, p, FindSlow(p), FindGroups(p, f.Provenance.Levels), append([]string{}, f.Warnings...)}
 }
 
-// Matrices are one of each size.
+// Matrices are one of each size and home.
 func Matrices(f *params.File) ([]view.Matrix, error) {
 	p, err := f.Pairs()
 	if err != nil {
@@ -43,31 +44,62 @@ func Matrices(f *params.File) ([]view.Matrix, error) {
 	}
 	var all []view.Matrix
 	for row, bytes := range p.Sizes {
-		m := view.NewMatrix("CPU", names)
-		m.Heading = "isolated transfers between two CPUs, one pair at a time; copy " + f.Plan.Copy
-		m.Title, m.How = "Transfers between two CPUs", "one pair at a time"
-		if m.Bytes, m.Name = bytes, "null transfer, one way"; bytes > 0 {
-			m.Name = "transfer of " + view.Bytes(bytes)
+		for _, of := range p.Each() {
+			m := view.NewMatrix("CPU", names)
+			m.Heading = "isolated transfers between two CPUs, one pair at a time; copy " + f.Plan.Copy
+			if p.Home != params.UnknownHome {
+				m.Heading += "\nthrough memory on the writer's node, who is the lower CPU, on the reader's, or on a third one"
+			}
+			m.Title, m.How = "Transfers between two CPUs", "one pair at a time"
+			m.Bytes = bytes
+			if m.Name = "transfer of " + view.Bytes(bytes) + via(of.Home); bytes == 0 {
+				m.Name = "null transfer" + via(of.Home) + ", one way"
+			}
+			index := make([]int, len(of.Levels))
+			for i, l := range p.Levels { // the same of all matrices
+				g := view.Group{Name: l.Name, Pairs: l.Pairs}
+				if j := slices.IndexFunc(of.Levels, func(o params.PairLevel) bool { return o.Name == l.Name }); j >= 0 {
+					g.Median, index[j] = of.Levels[j].Median[row], i
+				}
+				m.Groups = append(m.Groups, g)
+			}
+			for _, pair := range of.Pairs {
+				*m.At(at[pair.From], at[pair.To]) = view.Cell{Group: index[pair.Level], Time: pair.Times[row]}
+			}
+			all = append(all, m)
 		}
-		for _, l := range p.Levels {
-			m.Groups = append(m.Groups, view.Group{Name: l.Name, Pairs: l.Pairs, Median: l.Median[row]})
-		}
-		for _, pair := range p.Pairs {
-			*m.At(at[pair.From], at[pair.To]) = view.Cell{Group: pair.Level, Time: pair.Times[row]}
-		}
-		all = append(all, m)
 	}
 	return all, nil
 }
 
-// Tables are what pairs of a level have in common, and the pairs that are slow.
+// via says through whose memory, nothing where there is no choice.
+func via(h params.Home) string {
+	switch h {
+	case params.UnknownHome:
+		return ""
+	case params.ThirdHome:
+		return " via a third node"
+	}
+	return " via the " + string(h) + "'s node"
+}
+
+// Tables are what pairs of a level have in common, the pairs that are slow, and groups
+// that the topology does not tell.
 func Tables(f *params.File) []view.Table {
 	p, err := f.Pairs()
 	if err != nil {
 		return nil
 	}
 	tables := []view.Table{levelTable(p)}
-	if notes := slowNotes(p); len(notes) > 0 {
+	notes := slowNotes(p)
+	groups := FindGroups(p, f.Provenance.Levels)
+	for _, g := range groups[:min(mostSlow, len(groups))] {
+		notes = append(notes, g.String())
+	}
+	if more := len(groups) - mostSlow; more > 0 {
+		notes = append(notes, fmt.Sprintf("So do %d more sets of CPUs, which -json lists.", more))
+	}
+	if len(notes) > 0 {
 		tables = append(tables, view.Table{Notes: notes})
 	}
 	return tables
@@ -76,6 +108,10 @@ func Tables(f *params.File) []view.Table {
 // levelTable has medians over pairs, and the least and most of them.
 func levelTable(p *params.Pairs) view.Table {
 	t := view.Table{Title: "levels: median over pairs, least – most", Columns: view.Numbers("level", "pairs")}
+	homed := p.Home != params.UnknownHome
+	if homed {
+		t.Columns = view.Numbers("level", "home", "pairs")
+	}
 	for _, m := range p.Sizes {
 		if m == 0 {
 			t.Columns = append(t.Columns, view.Numbers("null, ns", "")...)
@@ -83,38 +119,54 @@ func levelTable(p *params.Pairs) view.Table {
 			t.Columns = append(t.Columns, view.Numbers(view.Bytes(m)+", ns", "", "GB/s")...)
 		}
 	}
-	for l, level := range p.Levels {
-		cells := []string{level.Name, strconv.Itoa(level.Pairs)}
-		for row, m := range p.Sizes {
-			least, most := math.Inf(1), 0.0
-			for _, pair := range p.Pairs {
-				if v := pair.Times[row].Center; pair.Level == l && !math.IsNaN(v) {
-					least, most = min(least, v), max(most, v)
-				}
+	for _, level := range p.Levels {
+		for _, of := range p.Each() {
+			l := slices.IndexFunc(of.Levels, func(o params.PairLevel) bool { return o.Name == level.Name })
+			if l < 0 || of.Home == params.ReaderHome && !of.Measured(l) {
+				continue
 			}
-			median, span, bandwidth := "?", "", "?"
-			if of := level.Median[row]; of > 0 {
-				median, span = digits(of), digits(least)+" – "+digits(most)
-				bandwidth = digits(float64(m) / of)
+			cells := []string{level.Name}
+			if homed {
+				cells = append(cells, string(of.Home))
 			}
-			if cells = append(cells, median, span); m > 0 {
-				cells = append(cells, bandwidth)
-			}
+			t.Add(append(cells, levelCells(of, l)...))
 		}
-		t.Add(cells)
 	}
 	for i, near := range p.Levels {
 		for _, far := range p.Levels[i+1:] {
 			if near.Median[0] > far.Median[0] && far.Median[0] > 0 {
 				t.Note("Pairs of %q should be closer than those of %q, but %s takes them %s ns against %s ns.",
-					near.Name, far.Name, transfer(p.Sizes[0]), digits(near.Median[0]), digits(far.Median[0]))
+					near.Name, far.Name, transfer(p.Sizes[0])+via(p.Home), digits(near.Median[0]), digits(far.Median[0]))
 			}
 		}
 	}
 	return t
 }
 
-// mostSlow pairs are told one by one.
+// levelCells are the count of a level's pairs and their times.
+func levelCells(p *params.Pairs, l int) []string {
+	level := p.Levels[l]
+	cells := []string{strconv.Itoa(level.Pairs)}
+	for row, m := range p.Sizes {
+		least, most := math.Inf(1), 0.0
+		for _, pair := range p.Pairs {
+			if v := pair.Times[row].Center; pair.Level == l && !math.IsNaN(v) {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+		median, span, bandwidth := "?", "", "?"
+		if of := level.Median[row]; of > 0 {
+			median, span = digits(of), digits(least)+" – "+digits(most)
+			bandwidth = digits(float64(m) / of)
+		}
+		if cells = append(cells, median, span); m > 0 {
+			cells = append(cells, bandwidth)
+		}
+	}
+	return cells
+}
+
+// mostSlow pairs, and sets of CPUs with hidden groups, are told one by one.
 const mostSlow = 10
 
 // slowNotes say which pairs are slow, nothing of levels with too few pairs to tell.
@@ -134,7 +186,7 @@ func slowNotes(p *params.Pairs) (notes []string) {
 
 // String is a sentence.
 func (s Slow) String() string {
-	text := fmt.Sprintf("CPUs %d and %d are slower than their level (%s) says: %s takes %s ns", s.From, s.To, s.Level, transfer(s.Bytes), digits(s.Time))
+	text := fmt.Sprintf("CPUs %d and %d are slower than their level (%s) says: %s takes %s ns", s.From, s.To, s.Level, transfer(s.Bytes)+via(s.Home), digits(s.Time))
 	if s.Score > 0 {
 		text += fmt.Sprintf(" where the median is %s ns (z = %.1f)", digits(s.Median), s.Score)
 	}

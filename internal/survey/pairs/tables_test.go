@@ -35,7 +35,7 @@ func pairsOf(n int) *params.File {
 				if a == 0 && b == 2 && m == 0 {
 					ns = 120
 				}
-				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(a, b)},
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(a, b, params.UnknownHome)},
 					Time: fit.Estimate{Center: ns, Lo: ns - 1, Hi: ns + 1, N: 6}})
 			}
 		}
@@ -62,6 +62,52 @@ func TestPairsText(t *testing.T) {
 	}
 	if text, err := json.Marshal(NewDocument(pairsOf(8))); err != nil || !strings.Contains(string(text), `"z":140`) {
 		t.Errorf("%v: %.200s", err, text)
+	}
+}
+
+// Where the memory between two CPUs may lie on several nodes, each has its matrix and its
+// line in the table, and a slow pair is told with its home.
+func TestPairsOfHomes(t *testing.T) {
+	f := pairsOf(8)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		from, to, _, _ := params.ParsePair(c.Variant)
+		c.Variant = params.PairVariant(from, to, params.WriterHome)
+		if from/4 != to/4 {
+			far := *c
+			far.Variant = params.PairVariant(from, to, params.ReaderHome)
+			far.Time = fit.Estimate{Center: 111, Lo: 110, Hi: 112, N: 6}
+			if from == 1 && to == 6 {
+				far.Time = fit.Estimate{Center: 250, Lo: 249, Hi: 251, N: 6}
+			}
+			f.Cells = append(f.Cells, far)
+		}
+	}
+	var b strings.Builder
+	Survey.WriteText(&b, f)
+	for _, want := range []string{
+		"\nthrough memory on the writer's node, who is the lower CPU, on the reader's, or on a third one\n\nnull transfer via the writer's node, one way, ns\n  CPU   1",
+		"null transfer via the reader's node, one way, ns\n  CPU   1   2   3   4   5   6   7\n    0  50 120  50 111",
+		"bandwidth of transfers of 8K via the writer's node, GB/s",
+		"           level    home  pairs  null, ns",
+		"       shared L3  writer     12",
+		"  nodes 21 apart  writer     16",
+		"  nodes 21 apart  reader     16       111   111 – 250",
+		"CPUs 1 and 6 are slower than their level (nodes 21 apart) says: a null transfer via the reader's node takes 250 ns",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "shared L3  reader") {
+		t.Errorf("two CPUs of one node were measured once:\n%s", b.String())
+	}
+	if text, err := json.Marshal(NewDocument(f)); err != nil || !strings.Contains(string(text), `"other_homes":[{"home":"reader"`) {
+		t.Errorf("%v: %.200s", err, text)
+	}
+	all, err := Matrices(f)
+	if ends := view.Ends(all); err != nil || len(ends) != 4 || ends[1].Name != "null transfer via the reader's node, one way" || ends[1].Groups[1].Median != 111 {
+		t.Errorf("%v: %d matrices", err, len(ends))
 	}
 }
 

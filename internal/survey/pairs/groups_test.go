@@ -1,0 +1,168 @@
+package pairs
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// timed is n CPUs of one level, or of groups of `closer` CPUs that the topology tells,
+// whose pairs take what f says with noise of so many standard deviations of a normal
+// distribution of the logarithm.
+func timed(n, closer int, noise float64, random *rand.Rand, f func(a, b int) float64) *params.File {
+	file := &params.File{Format: params.Format, Version: params.Version}
+	var all numa.CPUSet
+	var groups []numa.CPUSet
+	for i := range n {
+		all = append(all, i)
+	}
+	for i := 0; closer > 1 && i < n; i += closer {
+		groups = append(groups, all[i:min(i+closer, n)])
+	}
+	if closer > 1 {
+		file.Provenance.Levels = append(file.Provenance.Levels, numa.Level{Name: "SMT siblings", Groups: groups})
+	}
+	file.Provenance.Levels = append(file.Provenance.Levels, numa.Level{Name: "same node", Groups: []numa.CPUSet{all}})
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			ns := f(a, b) * math.Exp(noise*random.NormFloat64())
+			file.Cells = append(file.Cells, params.Cell{
+				Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairVariant(a, b, params.UnknownHome)},
+				Time: fit.Estimate{Center: ns, Lo: ns * 0.99, Hi: ns * 1.01, N: 6}})
+		}
+	}
+	return file
+}
+
+func found(t *testing.T, f *params.File) (sets []string) {
+	t.Helper()
+	p, err := f.Pairs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range FindGroups(p, f.Provenance.Levels) {
+		if g.Level != "same node" {
+			t.Errorf("%+v", g)
+		}
+		for _, s := range g.Groups {
+			sets = append(sets, s.String())
+		}
+	}
+	return sets
+}
+
+// Groups that the topology does not tell are found through noise of 5 %: four caches of
+// an EPYC on one node (25 against 95 ns), CPUs that are numbered across them, two of
+// unequal size, caches of three cores, groups that differ by half, and cores of two
+// siblings. Nothing else is: neither in what the topology tells, nor in a mesh, whose
+// times rise with the way, nor in pairs of CPUs that are slow.
+func TestFindGroups(t *testing.T) {
+	split := func(near, far float64, of func(cpu int) int) func(a, b int) float64 {
+		return func(a, b int) float64 {
+			if of(a) == of(b) {
+				return near
+			}
+			return far
+		}
+	}
+	by := func(n int) func(int) int { return func(cpu int) int { return cpu / n } }
+	for _, tt := range []struct {
+		name      string
+		n, closer int
+		f         func(a, b int) float64
+		want      string
+	}{
+		{"EPYC", 16, 1, split(25, 95, by(4)), "0-3 4-7 8-11 12-15"},
+		{"64 CPUs", 64, 1, split(25, 95, by(8)), "0-7 8-15 16-23 24-31 32-39 40-47 48-55 56-63"},
+		{"across", 16, 1, split(25, 95, func(cpu int) int { return cpu % 4 }), "0,4,8,12 1,5,9,13 2,6,10,14 3,7,11,15"},
+		{"unequal", 12, 1, split(40, 90, func(cpu int) int { return min(cpu/4, 1) }), "0-3 4-11"},
+		{"three", 6, 1, split(30, 90, by(3)), "0-2 3-5"},
+		{"half as much again", 16, 1, split(60, 90, by(8)), "0-7 8-15"},
+		{"siblings", 16, 2, func(a, b int) float64 {
+			if a/2 == b/2 {
+				return 8
+			}
+			return split(25, 95, by(8))(a, b)
+		}, "0-7 8-15"},
+
+		{"one level", 16, 1, func(int, int) float64 { return 50 }, ""},
+		{"told", 16, 4, split(25, 95, by(4)), ""},
+		{"mesh", 28, 1, func(a, b int) float64 {
+			x, y := math.Abs(float64(a%7-b%7)), math.Abs(float64(a/7-b/7))
+			return 48 + 1.5*(x+y)
+		}, ""},
+		{"one slow CPU", 12, 1, func(a, b int) float64 {
+			if a == 5 || b == 5 {
+				return 200
+			}
+			return 50
+		}, ""},
+		{"a slow pair", 12, 1, func(a, b int) float64 {
+			if a == 5 && b == 7 {
+				return 200
+			}
+			return 50
+		}, ""},
+		{"four CPUs are too few", 4, 1, split(25, 95, by(2)), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for seed := range uint64(4) {
+				f := timed(tt.n, tt.closer, 0.05, rand.New(rand.NewPCG(seed, 1)), tt.f)
+				if got := strings.Join(found(t, f), " "); got != tt.want {
+					t.Fatalf("seed %d: %q, want %q", seed, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// Homogeneous noise makes no groups, however large it is: not one in 2,000 levels.
+func TestNoiseIsNoGroup(t *testing.T) {
+	alarms, levels := 0, 0
+	for _, noise := range []float64{0.02, 0.05, 0.2, 0.5} {
+		for _, n := range []int{6, 7, 8, 12, 16} {
+			for seed := range uint64(100) {
+				random := rand.New(rand.NewPCG(seed, uint64(n)))
+				levels++
+				if got := found(t, timed(n, 1, noise, random, func(int, int) float64 {
+					if random.IntN(20) == 0 { // a tenant of the host disturbs
+						return 80
+					}
+					return 50
+				})); got != nil {
+					alarms++
+					t.Logf("noise %g, %d CPUs, seed %d: %v", noise, n, seed, got)
+				}
+			}
+		}
+	}
+	if alarms > 0 {
+		t.Errorf("%d groups in %d homogeneous levels", alarms, levels)
+	}
+}
+
+// The sentence, as it stands below the table, and the document.
+func TestGroupsAreTold(t *testing.T) {
+	f := timed(16, 1, 0.02, rand.New(rand.NewPCG(1, 1)), func(a, b int) float64 {
+		if a/4 == b/4 {
+			return 25
+		}
+		return 95
+	})
+	tables := Tables(f)
+	text := fmt.Sprint(tables[len(tables)-1].Notes)
+	for _, want := range []string{"The 16 CPUs 0-15 of one level (same node) fall into 4 groups by their times, 0-3 and 4-7 and 8-11 and 12-15: a null transfer takes ", "the topology does not say so."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if doc := NewDocument(f).(*Document); len(doc.Groups) != 1 || math.Abs(doc.Groups[0].Within-25) > 1 || math.Abs(doc.Groups[0].Between-95) > 3 {
+		t.Errorf("%+v", doc.Groups)
+	}
+}
