@@ -13,6 +13,13 @@ const lineBytes = 128
 //
 // Set is Go's sequentially consistent store, XCHG on amd64. A plain release
 // store is no faster between two cores, see BenchmarkFlag.
+//
+// On arm64 Set is STLR and Load is LDAR, which is what C compilers make of a release
+// store and an acquire load too: the loop of Await has one LDAR and five more
+// instructions, C's three. LDAR waits until an STLR before it is seen, LDAPR would not.
+// Only a writer who asks whether a segment is free right after it has filled one could
+// gain by that: what others wait for is the answer to the flag that was set. Go has
+// no LDAPR but in assembly, a call that costs more.
 type Flag struct {
 	n atomic.Uint64
 	_ [lineBytes - 8]byte
