@@ -134,7 +134,7 @@ func build(ctx context.Context, work, initrd string) error {
 		{"build", "-o", bin + "/", "./cmd/taulop", "./internal/vm/init"},
 	} {
 		// Stripped, for the machines unpack them into memory.
-		cmd := exec.CommandContext(ctx, "go", append([]string{args[0], "-trimpath", "-ldflags=-s -w"}, args[1:]...)...)
+		cmd := exec.CommandContext(ctx, "go", append([]string{args[0], "-trimpath", "-tags=overcommit", "-ldflags=-s -w"}, args[1:]...)...)
 		cmd.Dir = strings.TrimSpace(string(module))
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 		if err := os.MkdirAll(bin, 0o755); err != nil {
