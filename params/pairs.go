@@ -61,24 +61,24 @@ type PairLevel struct {
 const unknownLevel = "level unknown"
 
 // PairVariant is the variant of cells of two CPUs, the lower one first, and of a home:
-// 0-2, 0-2@reader.
+// 0-2, 0-2-reader.
 func PairVariant(a, b int, home Home) string {
 	variant := fmt.Sprintf("%d-%d", min(a, b), max(a, b))
 	if home != UnknownHome {
-		variant += "@" + string(home)
+		variant += "-" + string(home)
 	}
 	return variant
 }
 
 // ParsePair reads what PairVariant writes, and nothing else.
 func ParsePair(variant string) (from, to int, home Home, err error) {
-	cpus, at, _ := strings.Cut(variant, "@")
-	low, high, _ := strings.Cut(cpus, "-")
+	low, rest, _ := strings.Cut(variant, "-")
+	high, at, _ := strings.Cut(rest, "-")
 	from, errLow := strconv.Atoi(low)
 	to, errHigh := strconv.Atoi(high)
 	home = Home(at)
 	if errLow != nil || errHigh != nil || from < 0 || to > maxCPUs || from >= to || !slices.Contains(Homes, home) || PairVariant(from, to, home) != variant {
-		return 0, 0, "", fmt.Errorf("%.40q is no pair of CPUs; want two numbers, the lower one first, such as 0-2, and perhaps whose node the memory between them is on, such as 0-2@reader", variant)
+		return 0, 0, "", fmt.Errorf("%.40q is no pair of CPUs; want two numbers, the lower one first, such as 0-2, and perhaps whose node the memory between them is on, such as 0-2-reader", variant)
 	}
 	return from, to, home, nil
 }

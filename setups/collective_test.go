@@ -5,11 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/shm"
-
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
+	"github.com/taulop/taulop/shm"
 )
 
 // Every algorithm on real memory, P up to 8, any root: RunCollective fails

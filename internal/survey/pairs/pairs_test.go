@@ -196,9 +196,12 @@ func TestManyCores(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &simulated{random: rand.New(rand.NewPCG(1, 1))}
-	x.Start = engine.Within(func(string, json.RawMessage, bool, int) (engine.Sampler, error) { return s, nil })
+	x.Start = engine.Within(func(string, json.RawMessage, engine.Conditions) (engine.Sampler, error) { return s, nil })
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
+	}
+	if err := f.Validate(); err != nil {
+		t.Error(err)
 	}
 	took := time.Duration(s.visits) * visitTime
 	t.Logf("%d cells, %d visits, %d launches: %v", len(x.Cells), s.visits, len(f.Launches), took)
