@@ -206,21 +206,25 @@ func later(a, b *half) *half {
 	return a
 }
 
-// Cost is the cost of a schedule. It fails where a reduction has no γ, for more ranks
-// than were placed, and for two ranks between whose CPUs nothing was measured.
+// Cost is the cost of a schedule. It fails where a reduction has no γ, for too many
+// messages, for more ranks than were placed, and for two ranks between whose CPUs nothing was measured.
 func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Call.P > m.Ranks {
 		return Cost{}, fmt.Errorf("%s: the file says where %d ranks are, and P = %d: take fewer, for nobody knows the levels of the others", s.Algorithm, m.Ranks, s.Call.P)
 	}
+	if s.Call.P > mostMessages {
+		return Cost{}, fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, errTooMany)
+	}
 	y := symbolsOf(s, 0)
 	last := make([]*half, s.Call.P) // of each rank's chain
+	left := mostMessages
 	if s.Levels > 0 {
 		if err := m.tree(s, y, last); err != nil {
 			return Cost{}, err
 		}
 	} else {
 		for _, step := range s.Steps() {
-			if err := m.step(s, y, step, last); err != nil {
+			if err := m.step(s, y, step, last, &left); err != nil {
 				return Cost{}, err
 			}
 		}
@@ -246,9 +250,14 @@ func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 	return c, nil
 }
 
+// mostMessages of a schedule are followed one by one.
+const mostMessages = 1 << 18
+
+var errTooMany = fmt.Errorf("makes more than %d messages, which this model follows one by one: take fewer ranks, or another model", mostMessages)
+
 // step has all senders of a stage send, in the order of their messages, then all
 // receivers receive.
-func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*half) error {
+func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*half, left *int) error {
 	if step.Pattern == collective.Local {
 		return nil
 	}
@@ -260,6 +269,9 @@ func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, la
 	}
 	var messages []message
 	for msg := range step.Messages() {
+		if *left--; *left < 0 {
+			return fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, errTooMany)
+		}
 		level := m.level(msg.From, msg.To)
 		if level < 0 {
 			return m.unmeasured(s, msg.From, msg.To)

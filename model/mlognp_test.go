@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -220,6 +221,25 @@ func TestPredictorsOfPairs(t *testing.T) {
 		c, err := p.Cost(schedule(t, "bcast:linear", collective.Call{P: 8, M: 8192}))
 		if err != nil || math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
 			t.Errorf("%+v: %g ns (%s), want %g; %v", tt.choice, c.Seconds*1e9, c.Formula(), tt.want, err)
+		}
+	}
+	// On two nodes like this one, 4 ranks each: 3 messages within, 4 between.
+	table := &params.Table{Transfers: params.Curve{Sizes: []int{0, 8192}, Taus: []int{1}, Times: [][]float64{{1e-6}, {9e-6}}}, Overheads: []float64{4e-6, 4e-6}}
+	cluster := &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp"}, table}}
+	for model, want := range map[string]float64{"mlognp": 3*(450+100) + 5*(2000+150) + 9000, "2log23p": 3*(450+100) + 5*(2000+150) + 9000, "log3p": 8*(2000+150) + 9000} {
+		p, err := NewPredictor(f, Choice{Model: model, Stride: 64, Cluster: cluster})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, "bcast:linear", collective.Call{P: 8, M: 8192}))
+		if err != nil || math.Abs(c.Seconds*1e9-want) > 1e-6 {
+			t.Errorf("%s on two nodes: %g ns (%s), want %g; %v", model, c.Seconds*1e9, c.Formula(), want, err)
+		}
+		if _, err := p.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 8192})); !errors.Is(err, ErrOneNode) {
+			t.Errorf("a tree of copies between nodes: %v", err)
+		}
+		if _, err := p.Cost(schedule(t, "allgather:ring", collective.Call{P: 1024, M: 8192})); err == nil {
+			t.Error("a million messages were followed")
 		}
 	}
 	if _, err := NewPredictor(f, Choice{Model: "mlognp", Stride: 512}); err == nil || !strings.Contains(err.Error(), "there are those of 64") {

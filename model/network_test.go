@@ -261,7 +261,7 @@ func TestClusterRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, model := range []string{"lognp", "mlognp", "loggp"} {
+	for _, model := range []string{"lognp", "loggp"} {
 		if _, err := NewPredictor(twoNodes(), Choice{Model: model, Cluster: cluster(t, "block", 2, n)}); err == nil || !strings.Contains(err.Error(), "knows one node alone") {
 			t.Errorf("%s: %v", model, err)
 		}

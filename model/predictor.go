@@ -159,8 +159,8 @@ func (c *Choice) connect(f *params.File) error {
 	if !c.Cluster.several() {
 		return nil
 	}
-	if !slices.Contains([]string{"taulop", "libtaulop"}, c.Model) {
-		return fmt.Errorf("model %s knows one node alone: take taulop or libtaulop for several", c.Model)
+	if !slices.Contains([]string{"taulop", "libtaulop"}, c.Model) && !OfPairs(c.Model) {
+		return fmt.Errorf("model %s knows one node alone: take taulop, libtaulop, mlognp, 2log23p or log3p for several", c.Model)
 	}
 	if c.Cluster.Network != nil {
 		return nil
@@ -359,7 +359,35 @@ func (p *Predictor) mlognp(f *params.File) error {
 		p.Packing, _ = f.P(p.Stride, p.OffCache) // as Strided has it
 		p.Channel += fmt.Sprintf(", a stride of %d bytes", p.Stride)
 	}
+	if p.Cluster.several() {
+		network := m.NetworkLevel(p.Cluster.Network.Network, p.Cluster.Network.Table)
+		network.Stride = p.Packing
+		p.in = func(*collective.Schedule) Coster { return acrossNodes{p.Cluster, m, network, ofPairs[p.Model]} }
+		return nil
+	}
 	m = ofPairs[p.Model](m)
 	p.in = func(*collective.Schedule) Coster { return m }
 	return nil
+}
+
+// acrossNodes is a model of pairs for ranks on several nodes, which are elsewhere for every
+// number of them.
+type acrossNodes struct {
+	cluster *Cluster
+	within  MLogNP
+	network Level
+	model   func(MLogNP) MLogNP
+}
+
+// Cost is the cost of a schedule. It fails as MLogNP does, and where ranks cannot be
+// mapped or copy from each other's buffers.
+func (a acrossNodes) Cost(s *collective.Schedule) (Cost, error) {
+	if s.Levels > 0 {
+		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
+	}
+	place, err := a.cluster.place(s.Call.P)
+	if err != nil {
+		return Cost{}, err
+	}
+	return a.model(a.within.Across(a.network, place.Node, place.Slot)).Cost(s)
 }

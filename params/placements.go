@@ -46,24 +46,6 @@ func (f *File) ChannelOf(placement numa.Policy) Channel {
 	return c
 }
 
-// Between is the channel of messages between two CPUs: the one that was measured at
-// their level, else at the next level beyond, else at the farthest. It is none, with an
-// empty placement, where the file does not say what CPUs share.
-func (f *File) Between(a, b int) Channel {
-	level := f.Provenance.Levels.Channel(a, b)
-	if level < 0 {
-		return Channel{Level: -1}
-	}
-	all := slices.DeleteFunc(f.Channels(), func(c Channel) bool { return c.Level < 0 })
-	if len(all) == 0 {
-		return Channel{Level: -1}
-	}
-	if i := slices.IndexFunc(all, func(c Channel) bool { return c.Level >= level }); i >= 0 {
-		return all[i]
-	}
-	return all[len(all)-1]
-}
-
 // A Start is where launches began: how its times compare with those of others, which
 // are alike by topology.
 type Start struct {

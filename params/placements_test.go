@@ -10,9 +10,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Two packages of four nodes with two complexes of four cores each: every message has the
-// channel of the level that its CPUs are at, and where that was not measured the next
-// beyond, or the farthest.
+// Two packages of four nodes with two complexes of four cores each: placements are of the
+// levels that they say, in the order of these, and of each the first.
 func TestChannels(t *testing.T) {
 	m := numatest.EPYC(2, 4, 2, 4, 1)
 	file := func(policies ...numa.Policy) *params.File {
@@ -30,35 +29,28 @@ func TestChannels(t *testing.T) {
 	for _, tt := range []struct {
 		policies []numa.Policy
 		channels string
-		between  string // CPUs 0 and 1, 4, 8, 32
 	}{
 		{[]numa.Policy{numa.Local, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages, numa.Remote},
-			"local: shared L3, across-l3: same node, across-nodes: same package, across-packages: nodes 32 apart", "local across-l3 across-nodes across-packages"},
-		{[]numa.Policy{numa.Local, numa.Spread}, "local: shared L3, spread: same package", "local spread spread spread"},
-		{[]numa.Policy{numa.Farthest, numa.L3}, "l3: shared L3, farthest: nodes 32 apart", "l3 farthest farthest farthest"},
-		{[]numa.Policy{numa.Local}, "local: shared L3", "local local local local"},
+			"local: shared L3, across-l3: same node, across-nodes: same package, across-packages: nodes 32 apart"},
+		{[]numa.Policy{numa.Local, numa.Spread}, "local: shared L3, spread: same package"},
+		{[]numa.Policy{numa.Farthest, numa.L3}, "l3: shared L3, farthest: nodes 32 apart"},
+		{[]numa.Policy{numa.Local}, "local: shared L3"},
 	} {
 		f := file(tt.policies...)
-		var channels, between string
+		var channels string
 		for i, c := range f.Channels() {
 			if i > 0 {
 				channels += ", "
 			}
 			channels += fmt.Sprintf("%s: %s", c.Placement, c.Name)
 		}
-		for i, cpu := range []int{1, 4, 8, 32} {
-			if i > 0 {
-				between += " "
-			}
-			between += string(f.Between(0, cpu).Placement)
-		}
-		if channels != tt.channels || between != tt.between {
-			t.Errorf("%v: channels %s, between %s", tt.policies, channels, between)
+		if channels != tt.channels {
+			t.Errorf("%v: %s, want %s", tt.policies, channels, tt.channels)
 		}
 	}
 	unknown := file(numa.Local)
 	unknown.Provenance.Levels = nil
-	if c := unknown.Between(0, 1); c.Level != -1 || c.Placement != "" {
+	if c := unknown.ChannelOf(numa.Local); c.Level != -1 || c.Name != "" {
 		t.Errorf("nobody knows what CPUs share, and it is %+v", c)
 	}
 }

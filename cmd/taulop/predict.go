@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
 )
@@ -154,6 +155,9 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	f, err := req.read()
 	if err != nil {
 		return err
+	}
+	if !req.given["placement"] && c.Placement == numa.Spread && slices.Contains(f.File.Plan.Policies, numa.AcrossPackages) {
+		c.Placement = numa.AcrossPackages // a mapping that is cyclic within nodes deals ranks round sockets
 	}
 	if f.Text && c.Placement != "" {
 		return usagef("-map %s chooses among what taulop sweep measured; %s is in the published text format and has one table", req.mapping, req.file)

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -47,14 +48,10 @@ func StridedCosts(machines []compare.Machine, ch Choice) (*Chart, error) {
 		}
 		caption = append(caption, "placement "+string(policy))
 	}
-	const most = 1024 // every message is followed
 	all := m.Ranks * max(1, ch.Nodes)
-	ranks := min(all, most)
-	if ch.P > 0 {
-		ranks = ch.P
-	}
-	if ranks > min(all, most) {
-		return nil, fmt.Errorf("P = %d is too much: there are %d CPUs, and at most %d ranks are followed", ranks, all, most)
+	ranks := cmp.Or(ch.P, all)
+	if ranks > all {
+		return nil, fmt.Errorf("P = %d is too much: there are %d CPUs", ranks, all)
 	}
 	where := fmt.Sprintf("P = %d", ranks)
 	if ch.Nodes > 1 {
