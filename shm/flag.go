@@ -38,8 +38,8 @@ func (f *Flag) Set(n uint64) { f.n.Store(n) }
 // Await spins until the count is at least n and returns it. It gives up when
 // w is told to stop; the count is below n then.
 //
-// It spins on a plain load: between workers that each have a core, PAUSE only
-// delays seeing the store.
+// It spins on a plain load. Between workers that each have a core PAUSE delays seeing the
+// store on some processors, and on others it does the opposite, see BenchmarkAwait.
 //
 //go:nosplit
 func (f *Flag) Await(n uint64, w *Waiter) uint64 {

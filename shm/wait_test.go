@@ -28,8 +28,8 @@ func TestWaiters(t *testing.T) {
 	}
 }
 
-// What a wait between SMT siblings costs with pauses and without: run it where two CPUs
-// share a core, with taskset.
+// A flag there and back, waiting with pauses and without; under taskset on two cores, or on
+// two siblings of one.
 func BenchmarkAwait(b *testing.B) {
 	for name, sibling := range map[string]bool{"spinning": false, "pausing": true} {
 		b.Run(name, func(b *testing.B) {

@@ -1,0 +1,223 @@
+#!/bin/sh
+# What a machine with many cores shows, in ten minutes and eight files: its topology, a
+# sweep with pairs and loaded, verify at P = 2, 4, 8 … cores with strict and full errors,
+# two sessions of the same (A/A), flag and copy beside C where there is a compiler, and
+# what time and memory each took. It needs the static binary and this file, nothing else,
+# no root; nothing else should run meanwhile.
+#
+#   manycore.sh OUT [SECONDS]        (600 seconds)
+#   TAULOP=./taulop manycore.sh OUT  the binary; else taulop beside this file, or in PATH
+#
+#   CGO_ENABLED=0 go build -o taulop ./cmd/taulop makes it, GOARCH=arm64 another's.
+set -eu
+[ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+total=${2:-600}
+case $total in *[!0-9]* | '') echo "manycore.sh: $total is no number of seconds" >&2; exit 2 ;; esac
+[ "$total" -ge 60 ] || { echo "manycore.sh: $total seconds are too few: give 60 or more" >&2; exit 2; }
+for file in summary.txt topo.json host.json sweep.txt aa1.json aa2.json verify.txt reference.txt; do
+  [ ! -e "$out/$file" ] || { echo "manycore.sh: $out/$file is there already: choose another directory" >&2; exit 2; }
+done
+taulop=${TAULOP:-}
+[ -n "$taulop" ] || { [ ! -x "$here/taulop" ] || taulop=$here/taulop; }
+[ -n "$taulop" ] || taulop=$(command -v taulop) || { echo "manycore.sh: no taulop: name it, TAULOP=./taulop $0 OUT" >&2; exit 2; }
+case $taulop in /*) ;; *) taulop=$PWD/$taulop ;; esac
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM HUP
+cd "$tmp"
+
+say() { echo "$*" | tee -a "$out/summary.txt"; }
+
+# peak prints the most memory, in kB, that a process or a child of it has had, once a second.
+peak() {
+  most=0
+  while [ -d "/proc/$1" ]; do
+    for p in "$1" $(cat "/proc/$1/task/"*/children 2>/dev/null || true); do
+      kb=$(awk '/^VmHWM/ { print $2 }' "/proc/$p/status" 2>/dev/null || true)
+      [ "${kb:-0}" -le "$most" ] || most=$kb
+    done
+    echo "$most" >"$tmp/now" && mv "$tmp/now" "$tmp/peak"
+    sleep 1
+  done
+}
+
+# step NAME FILE COMMAND… runs a command, its output into a file, and says what it took.
+step() {
+  name=$1 file=$2 status=0
+  shift 2
+  began=$(date +%s)
+  "$@" >>"$file" 2>"$tmp/errors" &
+  pid=$!
+  echo 0 >"$tmp/peak"
+  peak "$pid" &
+  watch=$!
+  wait "$pid" || status=$?
+  kill "$watch" 2>/dev/null || true
+  wait "$watch" 2>/dev/null || true
+  say "$(printf '%-28s %4d s %7d MB  status %d' "$name" $(($(date +%s) - began)) $(($(cat "$tmp/peak") / 1024)) "$status")"
+  # What was said before is not said again.
+  while read -r line; do
+    grep -qF "$line" "$out/summary.txt" || echo "    $line" >>"$out/summary.txt"
+  done <"$tmp/errors"
+}
+
+# cores has the first allowed CPU of each core; siblings the first two of one core.
+allowed=$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)
+expand() { echo "$1" | tr , '\n' | awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'; }
+cores='' siblings='' seen=' '
+for cpu in $(expand "$allowed"); do
+  of=$(cat "/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list" 2>/dev/null || echo "$cpu")
+  case $seen in
+  *" $of "*) [ -n "$siblings" ] || siblings="$(expand "$of" | head -n 1) $cpu" ;;
+  *) cores="$cores $cpu" seen="$seen$of " ;;
+  esac
+done
+set -- $cores
+n=$#
+say "taulop $("$taulop" -version 2>/dev/null | head -n 1), $n cores, CPUs $allowed, kernel $(uname -r) $(uname -m), $(date -u +%Y-%m-%dT%H:%M:%SZ)"
+say "load before $(cut -d ' ' -f 1-3 /proc/loadavg)"
+
+"$taulop" topo -json >"$out/topo.json" || say "topo: status $?"
+
+# A third of the time for the sweep, a sixth for A/A, a third for verify, the rest for C.
+with=pairs
+[ "$n" -lt 3 ] || with=pairs,loaded
+[ "$n" -ge 2 ] || with=copy
+step "sweep -with $with" "$out/sweep.txt" "$taulop" sweep -budget $((total / 3))s -with "$with" -o "$out/host.json"
+
+for i in 1 2; do
+  step "A/A, session $i" /dev/null "$taulop" sweep -budget $((total / 12))s -gamma=false -setups ring -placements local -sizes 64,1K,8K,64K,1M -o "$out/aa$i.json"
+done
+"$taulop" compare "$out/aa1.json" "$out/aa2.json" >"$tmp/aa.txt" 2>/dev/null || true
+say "A/A: two sessions of one machine should not differ:"
+sed -n '1s/^/    /p' "$tmp/aa.txt" | tee -a "$out/summary.txt"
+
+ps='' p=2
+while [ "$p" -lt "$n" ]; do ps="$ps $p" p=$((p * 2)); done
+[ "$n" -lt 2 ] || ps="$ps $n"
+set -- $ps
+for p in $ps; do
+  echo "== P = $p" >>"$out/verify.txt"
+  cache=in
+  [ "$p" -lt "$n" ] || cache=in,off
+  step "verify -P $p" "$out/verify.txt" "$taulop" verify -quiet -P "$p" -cache $cache -m 5600,56000,560000 -time $((total / 3 / $#))s
+done
+say "verify, mean and 90 % of errors, bias, in %:"
+awk '/^== / { p = $0 } /^Errors, %/ { print p "; " $0; on = 1; next } on && /^mean:/ { on = 0 } on' "$out/verify.txt" | sed 's/^/    /' | tee -a "$out/summary.txt"
+
+# Flags and copies of C, in the same minutes.
+cat >ref.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+/* ref flag CPU CPU [pause]: one-way time of a flag, ns; ref copy BYTES CPU…: of a memcpy
+   between two buffers of each of so many threads, all at once. Medians of 31. */
+static struct { _Alignas(128) atomic_ulong n; } there, back;
+static int pausing, cpus[4096], threads;
+static size_t bytes;
+static long copies = 1;
+static pthread_barrier_t gate;
+static double took[31];
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e9 + t.tv_nsec; }
+static void pin(int cpu) { cpu_set_t s; CPU_ZERO(&s); CPU_SET(cpu, &s); if (sched_setaffinity(0, sizeof s, &s)) { perror("pin"); exit(1); } }
+static void await(atomic_ulong *f, unsigned long n) {
+  while (atomic_load_explicit(f, memory_order_acquire) < n)
+    if (pausing)
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#elif defined(__aarch64__)
+      __asm__ volatile("yield");
+#else
+      ;
+#endif
+}
+enum { trips = 20000 };
+static void *answer(void *cpu) {
+  pin(*(int *)cpu);
+  for (unsigned long n = 1; n <= 31UL * trips; n++) { await(&there.n, n); atomic_store(&back.n, n); }
+  return 0;
+}
+static int rise(const void *a, const void *b) { double x = *(double *)a, y = *(double *)b; return (x > y) - (x < y); }
+static void *copy(void *at) {
+  long id = (long)at;
+  char *a = malloc(bytes), *b = malloc(bytes);
+  pin(cpus[id]);
+  memset(a, 1, bytes); memset(b, 2, bytes);
+  for (int r = 0; r < 31; r++) {
+    pthread_barrier_wait(&gate);
+    double t = now();
+    for (long i = 0; i < copies; i++) {
+      memcpy(b, a, bytes); __asm__ volatile("" ::: "memory");
+      memcpy(a, b, bytes); __asm__ volatile("" ::: "memory");
+    }
+    pthread_barrier_wait(&gate);
+    if (id == 0) took[r] = (now() - t) / copies / 2;
+  }
+  return 0;
+}
+int main(int argc, char **argv) {
+  pthread_t t[4096];
+  if (argc >= 4 && !strcmp(argv[1], "flag")) {
+    int a = atoi(argv[2]), b = atoi(argv[3]);
+    unsigned long n = 0;
+    pausing = argc > 4;
+    pin(a);
+    pthread_create(&t[0], 0, answer, &b);
+    for (int r = 0; r < 31; r++) {
+      double began = now();
+      for (int i = 0; i < trips; i++) { atomic_store(&there.n, ++n); await(&back.n, n); }
+      took[r] = (now() - began) / trips / 2;
+    }
+    pthread_join(t[0], 0);
+  } else if (argc >= 4 && !strcmp(argv[1], "copy")) {
+    bytes = atol(argv[2]);
+    for (int i = 3; i < argc && threads < 4096; i++) cpus[threads++] = atoi(argv[i]);
+    copies = 1 + 5000000 / (bytes / 16 + 50);
+    pthread_barrier_init(&gate, 0, threads);
+    for (long i = 0; i < threads; i++) pthread_create(&t[i], 0, copy, (void *)i);
+    for (int i = 0; i < threads; i++) pthread_join(t[i], 0);
+  } else return 2;
+  qsort(took, 31, sizeof *took, rise);
+  printf("%.1f\n", took[15]);
+  return 0;
+}
+C
+compiler=$(command -v gcc || command -v cc || command -v clang || true)
+if [ -n "$compiler" ] && "$compiler" -O2 -pthread -o ref ref.c 2>"$tmp/errors"; then
+  c() { ./ref "$@" || echo -; }
+else
+  say "no C compiler, so no C beside taulop"
+  c() { echo -; }
+fi
+# one prints the first number after a name in JSON.
+one() { tr -d ' \n' | sed -n "s/.*\"$1\":\[\{0,1\}{\{0,1\}[^0-9]*\([0-9]*\.\{0,1\}[0-9]\{0,1\}\).*/\1/p"; }
+pair() { "$taulop" pairs -quiet -json -cpus "$1,$2" -time 4s 2>/dev/null | one time_ns || echo -; }
+copies() { "$taulop" -quiet -json -cpus "$(echo "$@" | tr ' ' ,)" -time 8s -kmax 1 2 8 $# 2>/dev/null | one copy_ns || echo -; }
+{
+  echo "ns, medians          C  C, PAUSE  taulop"
+  set -- $cores
+  if [ "$n" -ge 2 ]; then
+    eval "last=\${$n}"
+    for b in "$2" "$last"; do
+      printf 'flag %3d %3d    %7s  %8s  %6s\n' "$1" "$b" "$(c flag "$1" "$b")" "$(c flag "$1" "$b" pause)" "$(pair "$1" "$b")"
+      [ "$2" != "$last" ] || break
+    done
+  fi
+  if [ -n "$siblings" ]; then
+    set -- $siblings
+    printf 'flag %3d %3d SMT%7s  %8s  %6s\n' "$1" "$2" "$(c flag "$1" "$2")" "$(c flag "$1" "$2" pause)" "$(pair "$1" "$2")"
+  fi
+  set -- $cores
+  printf 'copy 8K, 1 %3s  %7s  %8s  %6s\n' '' "$(c copy 8192 "$1")" - "$(copies "$1")"
+  [ "$n" -lt 2 ] || printf 'copy 8K, %-5d  %7s  %8s  %6s\n' "$n" "$(c copy 8192 $cores)" - "$(copies $cores)"
+} >"$out/reference.txt"
+sed 's/^/    /' "$out/reference.txt" | tee -a "$out/summary.txt"
+say "load after $(cut -d ' ' -f 1-3 /proc/loadavg)"
