@@ -19,12 +19,21 @@ type Network struct {
 	Kind   string   `json:"kind"`             // what carries it, in small letters: tcp, ib …
 	Copies int      `json:"copies,omitempty"` // that L(m,τ) leaves out, as the published tables of TCP do: 2
 	Hosts  []string `json:"hosts,omitempty"`  // between which it was measured
+	Peers  []Peer   `json:"peers,omitempty"`  // those of them that are not the file's own machine
+}
+
+// A Peer is the other end of a network that was measured.
+type Peer struct {
+	Address    string     `json:"address"` // that messages went to, or name
+	Packet     int        `json:"packet"`  // bytes of a message that a packet holds
+	Provenance Provenance `json:"provenance"`
 }
 
 // Parameters of a network that make it a channel. Whoever measures adds others.
 const (
-	NetTransfer = "L" // L(m,τ)
-	NetOverhead = "o" // o(m), τ = 1
+	NetTransfer = "L"     // L(m,τ)
+	NetOverhead = "o"     // o(m), τ = 1
+	NetQueue    = "queue" // how much longer packets take while one flow sends all it can
 )
 
 // NetVariant is the variant of cells of a network's parameter: "eth0:L".
@@ -130,6 +139,14 @@ func (n Network) Check() error {
 	for _, host := range n.Hosts {
 		if host == "" || len(host) > maxHost {
 			return fmt.Errorf("%.40q is no host", host)
+		}
+	}
+	if len(n.Peers) > maxHosts {
+		return fmt.Errorf("%d peers; the most is %d", len(n.Peers), maxHosts)
+	}
+	for _, p := range n.Peers {
+		if p.Address == "" || len(p.Address) > maxHost || p.Packet < 1 || p.Packet > maxSize {
+			return fmt.Errorf("%.40q, with packets of %d bytes, is no peer", p.Address, p.Packet)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@
 //	taulop access [flags]
 //	taulop disk [flags] DIR
 //	taulop loaded [flags]
+//	taulop net [flags] [-to HOST,HOST | -listen [ADDRESS]]
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
@@ -58,6 +59,7 @@ var commands = map[string]command{
 	"":        {measure, true}, // the paper's: no subcommand
 	"topo":    {topo, false},
 	"sweep":   {sweepCommand, true},
+	"net":     {netCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
 	"verify":  {verifyCommand, true},

@@ -143,7 +143,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	here.Give(req.huge)
 	plan := t.Plan
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
-	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places}
+	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places, Networks: t.Networks}
 	x := &engine.Experiment{File: f, Time: req.time, Launches: req.launches}
 	if req.spread {
 		x.Over = req.time

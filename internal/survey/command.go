@@ -26,6 +26,7 @@ type Task struct {
 	Request
 	Plan     params.Plan
 	Places   []numa.Placement
+	Networks []params.Network
 	Time     time.Duration // budget, unless the user says another, where the command has none
 	Warnings []error
 	About    []string // of what is measured and where, lines for people

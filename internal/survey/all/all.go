@@ -7,6 +7,7 @@ import (
 	_ "github.com/taulop/taulop/internal/survey/disk"
 	_ "github.com/taulop/taulop/internal/survey/levels"
 	_ "github.com/taulop/taulop/internal/survey/loaded"
+	_ "github.com/taulop/taulop/internal/survey/network"
 	_ "github.com/taulop/taulop/internal/survey/pairs"
 	_ "github.com/taulop/taulop/internal/survey/series"
 	_ "github.com/taulop/taulop/internal/survey/strides"

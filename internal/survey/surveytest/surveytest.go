@@ -34,9 +34,9 @@ func Machine(tb testing.TB, cpus int) *numa.Machine {
 
 // Run measures what a request asks for, in launches within this process, and
 // returns a file in which every cell has an interval. It fails the test otherwise.
-func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request) *params.File {
+func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request, networks ...params.Network) *params.File {
 	t.Helper()
-	f := &params.File{Format: params.Format, Version: params.Version}
+	f := &params.File{Format: params.Format, Version: params.Version, Networks: networks}
 	session(t, f, m, nil, s, r)
 	return f
 }

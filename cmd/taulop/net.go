@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/slurm"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/network"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+const netHelp = `Net measures a network between hosts by messages over TCP: L(m,τ) while τ flows
+are under way at once, o(m), and the parameters of Tam's model.
+
+  srun -N 2 --ntasks-per-node=1 taulop net [flags]
+  taulop net [flags] -listen [ADDRESS]      on one host
+  taulop net [flags] -to HOST,HOST          on the other
+
+The first task, or the host with -to, measures and writes the file; the others answer
+it and end with it. All of them need the same secret, which is made in a home that
+they share, or named with -secret. InfiniBand and its kind are measured by MPI and
+imported: TCP over them is another network.
+
+Examples:
+  srun -N 4 --ntasks-per-node=1 taulop net -o net.json
+  taulop net -listen                        on node2
+  taulop net -to node2 -o net.json          on node1
+  taulop net -to 10.0.0.2:7000 -m 1,64K,1M -tau 1,2,4 -secret s
+
+Flags:
+`
+
+// netPort is what is listened on by hand.
+const netPort = "7415"
+
+// A netRequest is what taulop net was asked for.
+type netRequest struct {
+	surveyRequest
+	listen      bool
+	to          string
+	sizes, taus string
+	secret      string
+	wait        time.Duration
+	tam         bool
+
+	task slurm.Task
+	step bool // started by srun
+}
+
+func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
+	req := netRequest{surveyRequest: surveyRequest{name: "net", takes: true}}
+	flags := req.flags(20*time.Second, "")
+	flags.BoolVar(&req.listen, "listen", false, "answer one run, on ADDRESS (default all addresses, port "+netPort+"), and end")
+	flags.StringVar(&req.to, "to", "", "measure with these hosts, a `list` of HOST or HOST:PORT")
+	flags.StringVar(&req.sizes, "m", "", "`list` of message sizes (default nine from 1 to 4M)")
+	flags.StringVar(&req.taus, "tau", "", "`list` of τ, flows at once (default 1, 2, 4 … to the CPUs of the smaller host, 8 at the most)")
+	flags.StringVar(&req.secret, "secret", "", "`file` with what all hosts know and nobody else (default one in your home, made where there is none)")
+	flags.DurationVar(&req.wait, "wait", time.Minute, "how long to wait for the other hosts")
+	flags.BoolVar(&req.tam, "tam", true, "measure the parameters of Tam's model too")
+	machine, err := req.parse(flags, out, args, netHelp)
+	if err != nil {
+		return err
+	}
+	if req.task, req.step, err = slurm.Find(os.Getenv); req.listen || req.to != "" {
+		req.step = false
+	} else if err != nil {
+		return usagef("%v", err)
+	}
+	switch {
+	case req.listen && req.to != "":
+		return usagef("-listen and -to are of two hosts: one listens, the other goes to it")
+	case flags.NArg() > 1 || flags.NArg() == 1 && !req.listen:
+		return usagef("there is one argument, the ADDRESS of -listen, got %q; flags go before it", flags.Arg(0))
+	case !req.listen && req.to == "" && !req.step:
+		return usagef("a network has two ends: say -listen here and -to THIS-HOST on another, or start both with srun -N 2 --ntasks-per-node=1 taulop net")
+	case req.wait <= 0:
+		return usagef("-wait is %v: give a time above zero, like 60s", req.wait)
+	}
+	secret, err := req.readSecret()
+	if err != nil {
+		return usagef("%v", err)
+	}
+	if req.listen || req.step && req.task.Rank > 0 {
+		address := net.JoinHostPort("", netPort)
+		switch {
+		case req.step:
+			address = net.JoinHostPort("", strconv.Itoa(req.task.Port(req.task.Rank)))
+		case flags.NArg() == 1:
+			if address, err = withPort(flags.Arg(0)); err != nil {
+				return err
+			}
+		}
+		return req.answer(ctx, errOut, machine, secret, address)
+	}
+	targets, err := req.targets(ctx)
+	if err != nil {
+		return err
+	}
+	return req.lead(ctx, out, errOut, machine, secret, targets)
+}
+
+func (req *netRequest) readSecret() (network.Secret, error) {
+	if req.secret != "" {
+		return network.ReadSecret(req.secret, false)
+	}
+	path, err := network.OwnSecret()
+	if err != nil {
+		return nil, fmt.Errorf("%w with -secret", err)
+	}
+	return network.ReadSecret(path, true)
+}
+
+// withPort completes an address.
+func withPort(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		if host = strings.Trim(address, "[]"); strings.Contains(host, ":") && net.ParseIP(host) == nil || host == "" {
+			return "", usagef("%q is no address: want HOST, HOST:PORT or [IPv6]:PORT", address)
+		}
+		return net.JoinHostPort(host, netPort), nil
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", usagef("%q has port %q: want a number from 1 to 65535", address, port)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// answer takes part in a run that another host leads.
+func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Machine, secret network.Secret, address string) error {
+	cpus, err := network.CPUs(m)
+	if err != nil {
+		return err
+	}
+	l, err := network.Listen(address)
+	if err != nil {
+		return err
+	}
+	said := aside(errOut, req.quiet)
+	if !req.step {
+		tell(said, "listening on %v for %v: start taulop net -to with this host there", l.Addr(), req.wait)
+	}
+	h := network.Host{Secret: secret, CPUs: cpus, Wait: req.wait, Say: func(err error) { tell(said, "%v", err) }}
+	h.Facts = network.Facts{Rank: req.task.Rank, CPUs: len(cpus), Provenance: provenance.Read("/", m)}
+	return h.Serve(ctx, l)
+}
+
+// targets are the hosts to measure with.
+func (req *netRequest) targets(ctx context.Context) (targets []network.Target, err error) {
+	if req.step {
+		for rank, host := range req.task.Hosts {
+			if rank > 0 {
+				targets = append(targets, network.Target{Name: host, Address: net.JoinHostPort(slurm.Address(ctx, host), strconv.Itoa(req.task.Port(rank)))})
+			}
+		}
+		return targets, nil
+	}
+	for _, host := range strings.Split(req.to, ",") {
+		address, err := withPort(strings.TrimSpace(host))
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(targets, func(t network.Target) bool { return t.Address == address }) {
+			return nil, usagef("-to has %s twice", host)
+		}
+		targets = append(targets, network.Target{Name: strings.TrimSpace(host), Address: address})
+	}
+	return targets, nil
+}
+
+// lead measures with targets, which are let go whatever happens.
+func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.Machine, secret network.Secret, targets []network.Target) (err error) {
+	r := network.Request{Targets: targets, Secret: secret, Sizes: network.Sizes}
+	if req.sizes != "" {
+		if r.Sizes, err = argument.Numbers("-m", req.sizes, argument.Some); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	if req.taus != "" {
+		if r.Taus, err = argument.Numbers("-tau", req.taus, argument.Tau); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	if err := r.Check(); err != nil {
+		return usagef("%v", err)
+	}
+	run, err := network.Begin(ctx, targets, secret, req.wait)
+	if unknown := (network.UnknownError{}); errors.As(err, &unknown) {
+		return usagef("%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { run.End(err) }()
+	if r.Run, r.Segment, r.Name = run.ID, run.Segment, run.Interface; req.taus == "" {
+		r.Taus = run.Taus(m.Allowed.Len())
+	}
+	if !req.tam {
+		r.Segment = 0
+	}
+	place, err := m.Place(numa.Local, m.Allowed.Len())
+	if err != nil {
+		return err
+	}
+	t := survey.Task{Request: r, Places: []numa.Placement{place}, Plan: params.Plan{Policies: []numa.Policy{place.Policy}, Sizes: r.Sizes, Taus: r.Taus}}
+	own, _ := os.Hostname()
+	of := params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{own}}
+	for i, f := range run.Facts {
+		if req.step && f.Rank != i+1 {
+			return fmt.Errorf("%s has task %d and should have %d: leave the distribution of tasks to srun", targets[i].Name, f.Rank, i+1)
+		}
+		of.Hosts = append(of.Hosts, targets[i].Name)
+		of.Peers = append(of.Peers, params.Peer{Address: targets[i].Address, Packet: run.Segment, Provenance: f.Provenance})
+		for _, w := range f.Provenance.Warnings() {
+			t.Warnings = append(t.Warnings, fmt.Errorf("%s: %w", targets[i].Name, w))
+		}
+	}
+	if t.Networks = []params.Network{of}; of.Check() != nil {
+		return of.Check()
+	}
+	t.About = []string{fmt.Sprintf("%s, TCP from %s to %s, packets of %d bytes", of.Name, own, strings.Join(of.Hosts[1:], ", "), run.Segment)}
+	return req.measure(ctx, out, errOut, m, network.Survey, t, func(f *params.File) (document, error) { return surveyed{f, network.Survey, t}, nil })
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/params"
+)
+
+// isolated makes two network namespaces that are joined by a pair of virtual interfaces,
+// each with what tc is told of it, and returns their names. It skips where this system
+// does not let it.
+func isolated(t *testing.T, qdisc string) (near, far string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("network namespaces need root")
+	}
+	near, far = fmt.Sprintf("taulop-%d-a", os.Getpid()), fmt.Sprintf("taulop-%d-b", os.Getpid())
+	t.Cleanup(func() { // with them goes what is in them
+		exec.Command("ip", "netns", "del", near).Run()
+		exec.Command("ip", "netns", "del", far).Run()
+	})
+	lines := []string{
+		"ip netns add " + near, "ip netns add " + far,
+		"ip link add veth0 netns " + near + " type veth peer name veth0 netns " + far,
+	}
+	for i, n := range []string{near, far} {
+		lines = append(lines,
+			fmt.Sprintf("ip -n %s addr add 10.77.0.%d/24 dev veth0", n, i+1),
+			"ip -n "+n+" link set lo up", "ip -n "+n+" link set veth0 up")
+		if qdisc != "" {
+			lines = append(lines, "tc -n "+n+" qdisc add dev veth0 root "+qdisc)
+		}
+	}
+	for _, line := range lines {
+		words := strings.Fields(line)
+		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("%s: %v %s", line, err, bytes.TrimSpace(out))
+		}
+	}
+	return near, far
+}
+
+// in runs taulop in a namespace, on one of the CPUs where there are several: as two hosts
+// do, the ends have their own.
+func in(ctx context.Context, namespace, cpu, program, home string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "ip", append([]string{"netns", "exec", namespace, program}, args...)...)
+	if taskset, err := exec.LookPath("taskset"); err == nil && exec.Command(taskset, "-c", cpu, "true").Run() == nil {
+		cmd.Args = append([]string{"ip", "netns", "exec", namespace, taskset, "-c", cpu, program}, args...)
+	}
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"))
+	return cmd
+}
+
+// The rate that tc allows is found again, by one flow and by four. A packet has 66 bytes
+// of heads and 1448 of a message; what the bucket holds goes at once, so that two sizes
+// are compared.
+func TestNetFindsTheRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	const megabits = 400
+	near, far := isolated(t, fmt.Sprintf("tbf rate %dmbit burst 10kb limit 8mb", megabits))
+	program, home, file := build(t), t.TempDir(), filepath.Join(t.TempDir(), "net.json")
+	listener := in(t.Context(), far, "1", program, home, "net", "-quiet", "-listen", "-wait", "60s")
+	var heard bytes.Buffer
+	listener.Stderr = &heard
+	if err := listener.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := in(t.Context(), near, "0", program, home, "net", "-quiet", "-to", "10.77.0.2", "-tam=false", "-m", "1,128K,512K", "-tau", "1,4", "-launches", "6", "-time", "60s", "-o", file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := listener.Wait(); err != nil {
+		t.Errorf("the host that listened: %v\n%s", err, &heard)
+	}
+	f, err := params.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, table, err := f.Network("veth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Kind != "tcp" || len(n.Peers) != 1 || n.Peers[0].Packet != 1448 || n.Peers[0].Provenance.Kernel == "" {
+		t.Errorf("%+v", n)
+	}
+	for _, tau := range []int{1, 4} {
+		small, _ := table.L(128<<10, tau)
+		large, _ := table.L(512<<10, tau)
+		found := 8e-6 * float64(tau*(512-128)<<10) * 1514 / 1448 / (large - small)
+		if math.Abs(found/megabits-1) > 0.05 {
+			t.Errorf("%d flows find %.0f Mbit/s, want %d within 5 %%:\n%s", tau, found, megabits, out)
+		}
+	}
+}
+
+// A firewall that drops, and one that begins to while messages are under way.
+func TestNetBlackhole(t *testing.T) {
+	near, far := isolated(t, "")
+	program, home := build(t), t.TempDir()
+	drop := func() error {
+		return exec.Command("ip", "-n", far, "route", "replace", "blackhole", "10.77.0.1/32").Run()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	listener := in(ctx, far, "1", program, home, "net", "-listen", "-wait", "50s")
+	var heard bytes.Buffer
+	listener.Stderr = &heard
+	if err := listener.Start(); err != nil {
+		t.Fatal(err)
+	}
+	leader := in(ctx, near, "0", program, home, "net", "-quiet", "-to", "10.77.0.2", "-time", "50s", "-m", "1,64K", "-tau", "1")
+	var said bytes.Buffer
+	leader.Stderr = &said
+	if err := leader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second) // it measures by then
+	if err := drop(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	// It waits for bytes, or begins a launch.
+	if err := leader.Wait(); status(err) != 1 || !strings.Contains(said.String(), "10.77.0.2: nothing moved for 10s") && !strings.Contains(said.String(), "does not answer at all") {
+		t.Errorf("%v after %v:\n%s", err, time.Since(began), &said)
+	}
+	if err := listener.Wait(); status(err) != 1 {
+		t.Errorf("the listener: %v\n%s", err, &heard)
+	}
+	// From the beginning.
+	out, err := in(ctx, near, "0", program, home, "net", "-quiet", "-to", "10.77.0.2", "-wait", "2s").CombinedOutput()
+	if status(err) != 1 || !strings.Contains(string(out), "does not answer at all") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// status is how a program ended, −1 for a signal.
+func status(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// What can be wrong on one host: a sentence, and a status.
+func TestNetMistakes(t *testing.T) {
+	used, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("SLURM_STEP_ID", "")
+	open := filepath.Join(t.TempDir(), "open")
+	if err := os.WriteFile(open, []byte("0123456789abcdef"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"", 2, "a network has two ends"},
+		{"-listen -to a", 2, "-listen and -to are of two hosts"},
+		{"a", 2, "there is one argument"},
+		{"-listen a b", 2, "there is one argument"},
+		{"-to a,a", 2, "-to has a twice"},
+		{"-to a:b", 2, "want a number from 1 to 65535"},
+		{"-to ,", 2, "is no address"},
+		{"-to a -wait 0s", 2, "-wait is 0s"},
+		{"-to a -m x", 2, "-m"},
+		{"-to a -tau 2000", 2, "2000 flows at once"},
+		{"-to a -m 1G", 2, "1073741824 bytes"},
+		{"-to a -secret /no/such/secret", 2, "/no/such/secret is not there"},
+		{"-to a -secret " + open, 2, "chmod 600"},
+		{"-to no.such.host.invalid", 2, "no address is known of this name"},
+		{"-listen " + used.Addr().String(), 1, "in use already"},
+		{"-listen -wait 50ms 127.0.0.1:0", 2, "want a number from 1 to 65535"},
+		{"-to " + used.Addr().String() + " -wait 300ms", 1, used.Addr().String()},
+	} {
+		var out, errOut bytes.Buffer
+		began := time.Now()
+		err := netCommand(t.Context(), &out, &errOut, strings.Fields(tt.args))
+		if err == nil || exitStatus(err) != tt.status || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("net %s: status %d, %v; want %d with %q", tt.args, exitStatus(err), err, tt.status, tt.says)
+		}
+		if time.Since(began) > 10*time.Second {
+			t.Errorf("net %s took %v", tt.args, time.Since(began))
+		}
+	}
+	used.Close()
+	if err := netCommand(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-to", used.Addr().String(), "-wait", "200ms"}); err == nil || !strings.Contains(err.Error(), "nobody listens") {
+		t.Errorf("nobody listens: %v", err)
+	}
+}
+
+// A host with another secret is not measured with, and who has it is told.
+func TestNetOtherSecret(t *testing.T) {
+	t.Setenv("SLURM_STEP_ID", "")
+	dir := t.TempDir()
+	for _, name := range []string{"one", "other"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("the secret of "+name+" host"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	var heard bytes.Buffer
+	go func() {
+		ended <- netCommand(ctx, &bytes.Buffer{}, &heard, []string{"-secret", filepath.Join(dir, "one"), "-listen", address})
+	}()
+	err = netCommand(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-secret", filepath.Join(dir, "other"), "-to", address, "-wait", "20s"})
+	if err == nil || exitStatus(err) != 1 || !strings.Contains(err.Error(), "another secret") {
+		t.Errorf("%v", err)
+	}
+	cancel()
+	if err := <-ended; exitStatus(err) != 130 {
+		t.Errorf("the listener: %v", err)
+	}
+	if !strings.Contains(heard.String(), "was sent away") {
+		t.Errorf("the listener says %q", &heard)
+	}
+}

@@ -1,0 +1,107 @@
+package slurm
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestHosts(t *testing.T) {
+	for _, tt := range []struct {
+		list string
+		want string // with spaces between; an error begins with !
+	}{
+		{"", ""},
+		{"login", "login"},
+		{"n[1-2]", "n1 n2"},
+		{"n[1-3,07-09],login", "n1 n2 n3 n07 n08 n09 login"},
+		{"n[9-11]", "n9 n10 n11"},
+		{"n[098-101]", "n098 n099 n100 n101"},
+		{"rack[1-2]-node[01-02].a", "rack1-node01.a rack1-node02.a rack2-node01.a rack2-node02.a"},
+		{"n[1", "!not closed"},
+		{"n1]", "!not opened"},
+		{"n[3-1]", "!no range"},
+		{"n[1-99999999]", "!no range"},
+		{"n[1-]", "!no number"},
+		{"n[a]", "!no number"},
+		{"n[[1]]", "!no number"},
+		{"bgl[1x2]", "!no number"},
+		{"a,,b", "!empty"},
+		{"a,", "!comma"},
+		{"a b", "!spaces"},
+		{"a[0-999]b[0-999]", "!more than 65536 hosts"},
+		{strings.Repeat("x", 254), "!letters"},
+	} {
+		hosts, err := Hosts(tt.list)
+		if want, fails := strings.CutPrefix(tt.want, "!"); fails {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, %v; want an error with %q", tt.list, hosts, err, want)
+			}
+			continue
+		}
+		if err != nil || strings.Join(hosts, " ") != tt.want {
+			t.Errorf("%q: %v, %v; want %s", tt.list, hosts, err, tt.want)
+		}
+	}
+}
+
+func FuzzHosts(f *testing.F) {
+	for _, list := range []string{"n[1-2]", "n[1-3,07-09],login", "rack[1-2]-node[01-02].a", "n[1", "n[3-1]", "[[", "]", ","} {
+		f.Add(list)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		hosts, err := Hosts(list)
+		if err != nil {
+			return
+		}
+		if len(hosts) > mostHosts {
+			t.Fatalf("%d hosts", len(hosts))
+		}
+		// What was expanded stands for itself.
+		again, err := Hosts(strings.Join(hosts, ","))
+		if err != nil || !reflect.DeepEqual(hosts, again) {
+			t.Fatalf("%q: %q, then %q, %v", list, hosts, again, err)
+		}
+	})
+}
+
+func TestFind(t *testing.T) {
+	// As srun of Slurm 22.05 sets it, for two nodes.
+	step := map[string]string{
+		"SLURM_PROCID": "1", "SLURM_NTASKS": "2", "SLURM_STEP_NUM_TASKS": "2", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0",
+		"SLURM_STEP_NODELIST": "n[1-2]", "SLURM_NODELIST": "n[1-4]",
+	}
+	with := func(more ...string) func(string) string {
+		env := make(map[string]string)
+		for k, v := range step {
+			env[k] = v
+		}
+		for i := 0; i < len(more); i += 2 {
+			env[more[i]] = more[i+1]
+		}
+		return func(name string) string { return env[name] }
+	}
+	task, ok, err := Find(with())
+	if !ok || err != nil || task.Rank != 1 || task.Tasks != 2 || task.Step != "7.0" || !reflect.DeepEqual(task.Hosts, []string{"n1", "n2"}) {
+		t.Errorf("%+v, %v, %v", task, ok, err)
+	}
+	if p := task.Port(1); p != task.Port(0)+1 || p < 20000 || p >= 32768 {
+		t.Errorf("port %d", p)
+	}
+	if _, ok, err := Find(with("SLURM_STEP_ID", "")); ok || err != nil {
+		t.Errorf("a batch script is a task: %v", err)
+	}
+	for name, env := range map[string]func(string) string{
+		"want a number":          with("SLURM_PROCID", "x"),
+		"no number":              with("SLURM_STEP_NODELIST", "n[x]"),
+		"srun -N 2":              with("SLURM_STEP_NUM_TASKS", "1", "SLURM_PROCID", "0", "SLURM_STEP_NODELIST", "n1"),
+		"--ntasks-per-node=1":    with("SLURM_STEP_NUM_TASKS", "4"),
+		"at the most":            with("SLURM_STEP_NUM_TASKS", "9000"),
+		"task 1 of 1":            with("SLURM_STEP_NUM_TASKS", "1"),
+		"SLURM_JOB_ID is \"-1\"": with("SLURM_JOB_ID", "-1"),
+	} {
+		if _, ok, err := Find(env); !ok || err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, %v; want an error with %q", ok, err, name)
+		}
+	}
+}

@@ -1,0 +1,366 @@
+package network
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// patience is how long an end waits in a batch for the other to move a byte.
+const patience = 10 * time.Second
+
+// An end is one of the two of a flow: a thread of its own, pinned to a CPU.
+type end struct {
+	*flow
+	index int
+	cpu   int
+	group *group
+	out   []byte // what is sent
+	in    []byte // what came
+}
+
+// A group is the ends of a launch on one host: in a batch their messages start
+// together.
+type group struct {
+	stop  atomic.Bool // one has failed: none waits for it
+	mutex sync.Mutex
+	gates map[uint32]*gate // of batches under way
+}
+
+func newGroup() *group { return &group{gates: make(map[uint32]*gate)} }
+
+// A gate is where the flows of a batch wait for each other before each message. They
+// sleep there after a moment: CPUs may be fewer than flows.
+type gate struct {
+	tau, left int // flows, and those that have not found it yet
+	arrived   atomic.Uint32
+	round     atomic.Uint32
+}
+
+// enter finds the gate of a batch.
+func (g *group) enter(o order) *gate {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	at := g.gates[o.Batch]
+	if at == nil {
+		at = &gate{tau: int(o.Tau), left: int(o.Tau)}
+		g.gates[o.Batch] = at
+	}
+	if at.left--; at.left <= 0 {
+		delete(g.gates, o.Batch)
+	}
+	return at
+}
+
+var errGivenUp = errors.New("another flow of the batch failed")
+
+// spinning is longer than flows that run at once are apart.
+const spinning = 20 * time.Microsecond
+
+// pass waits until all flows are there.
+func (g *gate) pass(of *group) error {
+	round := g.round.Load()
+	if int(g.arrived.Add(1)) == g.tau {
+		g.arrived.Store(0)
+		g.round.Add(1)
+		if g.tau > 1 {
+			wake(&g.round)
+		}
+		return nil
+	}
+	for began := time.Now(); g.round.Load() == round; {
+		switch {
+		case of.stop.Load():
+			return errGivenUp
+		case time.Since(began) > spinning:
+			sleep(&g.round, round)
+		}
+	}
+	return nil
+}
+
+func newEnd(f *flow, index, cpu int, g *group) *end {
+	return &end{flow: f, index: index, cpu: cpu, group: g}
+}
+
+// pin has the calling goroutine be the end's, until it returns.
+func (e *end) pin() error { return numa.Pin(e.cpu) }
+
+// A side tells the bytes that one end sends from those of the other.
+type side byte
+
+const (
+	leading side = iota
+	answering
+)
+
+// content is what a side sends in a batch.
+func (e *end) content(o order, s side) *rand.ChaCha8 {
+	var seed [32]byte
+	binary.BigEndian.PutUint64(seed[:], o.Seed)
+	binary.BigEndian.PutUint32(seed[8:], uint32(e.index))
+	seed[12] = byte(s)
+	return rand.NewChaCha8(seed)
+}
+
+// prepare lays out what a side sends in a batch, and room for what comes.
+func (e *end) prepare(o order, s side) {
+	if n := int(o.Bytes); cap(e.out) < n {
+		e.out, e.in = make([]byte, n), make([]byte, n)
+	} else {
+		e.out, e.in = e.out[:n], e.in[:n]
+		clear(e.in) // what was there before is no proof
+	}
+	e.content(o, s).Read(e.out)
+}
+
+// arrived tells whether what came last is what the other side sent.
+func (e *end) arrived(o order, s side) bool {
+	var want [4096]byte
+	content := e.content(o, 1-s)
+	for at := 0; at < len(e.in); at += len(want) {
+		part := e.in[at:min(len(e.in), at+len(want))]
+		content.Read(want[:])
+		if !bytes.Equal(part, want[:len(part)]) {
+			return false
+		}
+	}
+	return true
+}
+
+// A span is when an end began and finished a batch, and what parts of it took.
+type span struct {
+	start, finish time.Time
+	parts         time.Duration // in writes, of exchange and alone
+	queued        time.Duration // of stream: how much longer the last packets' way was than the shortest
+	result
+}
+
+// lead carries a batch out from the end that measures.
+func (e *end) lead(o order) (s span, err error) {
+	e.prepare(o, leading)
+	if err := e.write(o.encode()); err != nil {
+		return s, err
+	}
+	var ready [1]byte
+	if err := e.read(ready[:]); err != nil {
+		return s, err
+	}
+	g := e.group.enter(o)
+	back := e.in // of an exchange; else a byte says that a message was taken
+	if o.Operation != exchange {
+		back = ready[:]
+	}
+	for i := range int(o.Warm + o.Times) {
+		if i == int(o.Warm) && o.Operation == stream {
+			if err := e.drain(); err != nil {
+				return s, err
+			}
+		}
+		if err := g.pass(e.group); err != nil {
+			return s, err
+		}
+		began := time.Now()
+		if i == int(o.Warm) {
+			s.start = began
+		}
+		if err := e.write(e.out); err != nil {
+			return s, err
+		}
+		switch o.Operation {
+		case exchange, alone:
+			if i >= int(o.Warm) {
+				s.parts += time.Since(began)
+			}
+			if err := e.read(back); err != nil {
+				return s, err
+			}
+		case ignored:
+			if i == int(o.Warm)-1 { // it computes from now on
+				if err := e.read(back); err != nil {
+					return s, err
+				}
+			}
+			for time.Since(began) < apart { // each is received by itself
+			}
+		}
+	}
+	if o.Operation == stream {
+		now, least, err := e.queue()
+		if err != nil {
+			return s, err
+		}
+		s.queued = max(0, now-least)
+		if err := e.drain(); err != nil {
+			return s, err
+		}
+	}
+	s.finish = time.Now()
+	var b [resultBytes]byte
+	if err := e.read(b[:]); err != nil {
+		return s, err
+	}
+	if s.result, err = decodeResult(b[:]); err != nil {
+		return s, err
+	}
+	if s.Wrong != 0 || o.Operation == exchange && !e.arrived(o, leading) {
+		return s, errCorrupt
+	}
+	return s, nil
+}
+
+var errCorrupt = errors.New("what arrived is not what was sent: this network, or a host's memory, cannot be trusted")
+
+// apart is how much later an ignored message follows another.
+const apart = 50 * time.Microsecond
+
+// drain waits until the network has all that was written.
+func (e *end) drain() error {
+	for began := time.Now(); ; {
+		switch n, err := e.unsent(); {
+		case err != nil:
+			return err
+		case n == 0:
+			return nil
+		case time.Since(began) > patience:
+			return errStuck
+		}
+		yield()
+	}
+}
+
+// Why a batch ends early.
+var (
+	errStuck  = fmt.Errorf("nothing moved for %v: is the host still there, and does the network still carry?", patience)
+	errHungUp = errors.New("it hung up: look what it says there")
+)
+
+// answer carries a batch out from the end that was asked to.
+func (e *end) answer(o order) error {
+	e.prepare(o, answering)
+	if o.Operation == ignored && int(o.Times)*int(o.Bytes) > mostIgnored {
+		return errors.New("more is to be ignored than the kernel keeps")
+	}
+	g := e.group.enter(o)
+	if err := e.write([]byte{0}); err != nil {
+		return err
+	}
+	var (
+		r     result
+		began time.Time
+		taken time.Duration
+	)
+	for i := range int(o.Warm + o.Times) {
+		if i == int(o.Warm) && o.Operation == ignored {
+			stolen, cpu, err := e.ignore(int(o.Times) * int(o.Bytes))
+			if err != nil {
+				return err
+			}
+			taken, r.CPU = stolen, uint64(cpu+1)
+		}
+		if o.Operation == alone {
+			if err := e.await(len(e.in)); err != nil {
+				return err
+			}
+			began = time.Now()
+		}
+		if err := e.read(e.in); err != nil {
+			return err
+		}
+		switch {
+		case o.Operation == exchange:
+			if err := g.pass(e.group); err != nil {
+				return err
+			}
+			if err := e.write(e.out); err != nil {
+				return err
+			}
+		case o.Operation == alone:
+			if i >= int(o.Warm) {
+				taken += time.Since(began)
+			}
+			if err := e.write(e.out[:1]); err != nil {
+				return err
+			}
+		case o.Operation == stream && i == int(o.Warm):
+			began = time.Now() // from the end of the first to that of the last
+		}
+	}
+	if o.Operation == stream {
+		taken = time.Since(began)
+	}
+	r.NS = uint64(max(0, taken))
+	if !e.arrived(o, answering) {
+		r.Wrong = 1
+	}
+	return e.write(r.encode())
+}
+
+// mostIgnored is what the kernel surely keeps of what nobody reads.
+const mostIgnored = 64 << 10
+
+// await waits until so many bytes can be read at once.
+func (e *end) await(bytes int) error {
+	for began := time.Now(); ; {
+		switch n, err := e.waiting(); {
+		case err != nil:
+			return err
+		case n >= bytes:
+			return nil
+		case time.Since(began) > patience:
+			return errStuck
+		}
+		yield()
+	}
+}
+
+// ignore computes on the CPU where the kernel receives, while so many bytes come, and
+// returns how much of its time that took away, beyond what the CPU loses anyway.
+func (e *end) ignore(bytes int) (stolen time.Duration, cpu int, err error) {
+	cpu = e.cpu
+	if at, err := e.receiver(); err == nil && at >= 0 && at != e.cpu {
+		if numa.Pin(at) == nil { // else it is not ours to use
+			cpu = at
+		}
+		defer e.pin()
+	}
+	const quiet = 5 * time.Millisecond
+	lost := gaps(quiet)
+	if err := e.write([]byte{0}); err != nil {
+		return 0, cpu, err
+	}
+	began := time.Now()
+	for {
+		stolen += gaps(quiet / 10)
+		switch n, err := e.waiting(); {
+		case err != nil:
+			return 0, cpu, err
+		case n >= bytes:
+			whole := time.Since(began)
+			return stolen - time.Duration(float64(lost)*float64(whole)/float64(quiet)), cpu, nil
+		case time.Since(began) > patience:
+			return 0, cpu, errStuck
+		}
+	}
+}
+
+// gaps reads the clock for a while, and returns how long it could not.
+func gaps(d time.Duration) (lost time.Duration) {
+	const reading = 400 * time.Nanosecond // the clock, at the most
+	began := time.Now()
+	for last := time.Duration(0); last < d; {
+		now := time.Since(began)
+		if now-last > reading {
+			lost += now - last
+		}
+		last = now
+	}
+	return lost
+}

@@ -1,0 +1,148 @@
+package network
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A flow is a connection whose reads and writes block in the kernel: the thread that
+// waits there is the one that data wake, with no poller of the runtime in between.
+type flow struct {
+	file *os.File
+	fd   int
+}
+
+// newFlow takes a connection over.
+func newFlow(c *net.TCPConn) (*flow, error) {
+	defer c.Close()
+	if err := c.SetNoDelay(true); err != nil {
+		return nil, err
+	}
+	file, err := c.File()
+	if err != nil {
+		return nil, err
+	}
+	f := &flow{file: file, fd: int(file.Fd())}
+	if err := errors.Join(unix.SetNonblock(f.fd, false), f.patience(patience)); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// patience is how long reads and writes wait for the other end from now on, 0: for ever.
+func (f *flow) patience(d time.Duration) error {
+	t := unix.NsecToTimeval(int64(d))
+	return errors.Join(
+		unix.SetsockoptTimeval(f.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &t),
+		unix.SetsockoptTimeval(f.fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &t))
+}
+
+// read fills b.
+func (f *flow) read(b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Read(f.fd, b)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return stuck(err)
+		case n == 0:
+			return errHungUp
+		default:
+			b = b[n:]
+		}
+	}
+	return nil
+}
+
+// write sends all of b.
+func (f *flow) write(b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(f.fd, b)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return stuck(err)
+		default:
+			b = b[n:]
+		}
+	}
+	return nil
+}
+
+func stuck(err error) error {
+	switch err {
+	case unix.EAGAIN:
+		return errStuck
+	case unix.ECONNRESET, unix.EPIPE:
+		return errHungUp
+	}
+	return err
+}
+
+// waiting is how many bytes have come that nobody has read.
+func (f *flow) waiting() (int, error) { return unix.IoctlGetInt(f.fd, unix.SIOCINQ) }
+
+// unsent is how many bytes the kernel has taken and not given to the network yet.
+func (f *flow) unsent() (int, error) { return unix.IoctlGetInt(f.fd, unix.SIOCOUTQNSD) }
+
+// receiver is the CPU on which the kernel received last.
+func (f *flow) receiver() (int, error) {
+	return unix.GetsockoptInt(f.fd, unix.SOL_SOCKET, unix.SO_INCOMING_CPU)
+}
+
+// queue is what TCP knows of the round trip: as it is, and as it was at the least.
+func (f *flow) queue() (now, least time.Duration, err error) {
+	info, err := unix.GetsockoptTCPInfo(f.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return 0, 0, err
+	}
+	return time.Duration(info.Rtt) * time.Microsecond, time.Duration(info.Min_rtt) * time.Microsecond, nil
+}
+
+// segment is what a packet of a connection holds of a message, bytes.
+func segment(c *net.TCPConn) (bytes int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if failed := raw.Control(func(fd uintptr) {
+		bytes, err = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_MAXSEG)
+	}); failed != nil {
+		return 0, failed
+	}
+	return bytes, err
+}
+
+// stop wakes who waits in a read or a write.
+func (f *flow) stop() { unix.Shutdown(f.fd, unix.SHUT_RDWR) }
+
+func (f *flow) close() { f.file.Close() }
+
+// Operations of futex(2), within this process.
+const (
+	futexWait = 128
+	futexWake = 129
+)
+
+// sleep blocks the thread while a word has a value, but not so long that nobody could
+// stop it.
+func sleep(word *atomic.Uint32, while uint32) {
+	most := unix.NsecToTimespec(int64(50 * time.Millisecond))
+	// Woken, changed, or time is up: the caller looks.
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(while), uintptr(unsafe.Pointer(&most)), 0, 0)
+}
+
+// wake wakes all who sleep on a word.
+func wake(word *atomic.Uint32) {
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
+}
+
+// yield lets others run that share the CPU.
+func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -1,0 +1,386 @@
+package network
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/params"
+)
+
+// A Host takes part in one run that another host leads: it answers what that sends,
+// and listens no longer than the run lasts.
+type Host struct {
+	Secret Secret
+	CPUs   []int           // that flows are pinned to, in this order, and round again
+	Facts  Facts           // what it says of itself
+	Wait   time.Duration   // for a run to begin
+	Say    func(err error) // is told who was sent away, if not nil
+
+	begun  chan net.Conn
+	mutex  sync.Mutex
+	run    *[16]byte         // taken part in
+	groups map[uint64]*group // by launch
+	flows  map[*flow]bool
+}
+
+// Facts are what a host says of itself when a run begins.
+type Facts struct {
+	Rank       int               `json:"rank"` // of a task, from 0
+	CPUs       int               `json:"cpus"`
+	Provenance params.Provenance `json:"provenance"`
+}
+
+// An ending is why a run is over.
+type ending struct {
+	Error string `json:"error,omitempty"` // empty: it was done
+}
+
+// Listen opens the port that a host is asked on. The error is a sentence.
+func Listen(address string) (*net.TCPListener, error) {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use already: another run may be under way; wait for its end, or listen on another port", address)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("%s may not be listened on (%w): take a port from 1024 on", address, syscall.EACCES)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("%s is no address of this host", address)
+	case err != nil:
+		return nil, sentence(address, err)
+	}
+	return l.(*net.TCPListener), nil
+}
+
+// mostStrangers is how many connections may be without a proof at once.
+const mostStrangers = 64
+
+// Serve takes part in one run. It closes the listener.
+func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
+	h.begun = make(chan net.Conn, 1)
+	h.groups, h.flows = make(map[uint64]*group), make(map[*flow]bool)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer h.dismiss()
+	defer l.Close()
+	if procs := len(h.CPUs) + 2; runtime.GOMAXPROCS(0) < procs {
+		runtime.GOMAXPROCS(procs)
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // between batches there is time for it
+	all.Go(func() {
+		strangers := make(chan struct{}, mostStrangers)
+		for {
+			c, err := l.AcceptTCP()
+			if err != nil {
+				return // it is closed
+			}
+			select {
+			case strangers <- struct{}{}:
+				all.Go(func() { h.greet(c, func() { <-strangers }) })
+			default:
+				c.Close()
+			}
+		}
+	})
+	var control net.Conn
+	select {
+	case control = <-h.begun:
+	case <-time.After(h.Wait):
+		return fmt.Errorf("no run began within %v: start the host that leads, or allow more", h.Wait)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer control.Close()
+	defer context.AfterFunc(ctx, func() { control.Close() })()
+	if err := writeFrame(control, h.Facts); err != nil {
+		return fmt.Errorf("the host that leads is gone: %w", err)
+	}
+	var end ending
+	switch err := readFrame(control, &end); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return errors.New("the host that leads is gone without a word: look what it says there")
+	case end.Error != "":
+		return fmt.Errorf("the host that leads gave up: %s", printable.Sentence(end.Error))
+	}
+	return nil
+}
+
+// greet shakes hands with who connects.
+func (h *Host) greet(c *net.TCPConn, known func()) {
+	hello, err := receive(c, h.Secret, h.admit)
+	known()
+	if err != nil {
+		c.Close()
+		if h.Say != nil {
+			h.Say(fmt.Errorf("%v was sent away: %w", c.RemoteAddr(), err))
+		}
+		return
+	}
+	if hello.Purpose == controlling {
+		c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: patience / 2, Interval: patience / 5, Count: 3})
+		h.begun <- c // it has room for one
+		return
+	}
+	if err := h.carry(c, hello); err != nil && h.Say != nil && h.running() {
+		h.Say(fmt.Errorf("a flow from %v: %w", c.RemoteAddr(), err))
+	}
+}
+
+// admit lets in who begins the run, and then its flows.
+func (h *Host) admit(hello hello) answer {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	switch {
+	case hello.Purpose == controlling && h.run == nil:
+		h.run = &hello.Run
+		return welcome
+	case hello.Purpose == flowing && h.run != nil && *h.run == hello.Run && hello.Flow < mostFlows && len(h.flows) < mostFlows:
+		if h.groups[hello.Launch] == nil {
+			h.groups[hello.Launch] = newGroup()
+		}
+		return welcome
+	}
+	return engaged
+}
+
+// carry answers on a flow until the other end hangs up.
+func (h *Host) carry(c *net.TCPConn, hello hello) error {
+	f, err := newFlow(c)
+	if err != nil {
+		return err
+	}
+	h.mutex.Lock()
+	group := h.groups[hello.Launch]
+	if h.flows == nil || group == nil { // the run is over
+		h.mutex.Unlock()
+		f.close()
+		return nil
+	}
+	h.flows[f] = true
+	h.mutex.Unlock()
+	defer func() {
+		h.mutex.Lock()
+		delete(h.flows, f)
+		h.mutex.Unlock()
+		group.stop.Store(true) // a launch ends all its flows
+		f.close()
+	}()
+	done := make(chan error, 1)
+	go func() { // its thread stays pinned, and dies with it
+		done <- serveEnd(newEnd(f, int(hello.Flow), h.CPUs[int(hello.Flow)%len(h.CPUs)], group))
+	}()
+	return <-done
+}
+
+func serveEnd(e *end) error {
+	if err := e.pin(); err != nil {
+		return err
+	}
+	for {
+		if err := e.flow.patience(0); err != nil { // until the next batch
+			return err
+		}
+		var b [orderBytes]byte
+		if err := e.read(b[:1]); err != nil {
+			return nil // hung up
+		}
+		if err := e.flow.patience(patience); err != nil {
+			return err
+		}
+		if err := e.read(b[1:]); err != nil {
+			return err
+		}
+		o, err := decodeOrder(b[:])
+		if err != nil {
+			return err
+		}
+		if err := e.answer(o); err != nil {
+			return err
+		}
+	}
+}
+
+func (h *Host) running() bool {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.flows != nil
+}
+
+// dismiss ends all flows.
+func (h *Host) dismiss() {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for _, g := range h.groups {
+		g.stop.Store(true)
+	}
+	for f := range h.flows {
+		f.stop()
+	}
+	h.flows = nil
+}
+
+// A Target is a host to measure with.
+type Target struct {
+	Name    string `json:"name"`    // as users know it
+	Address string `json:"address"` // with a port
+}
+
+// A Run is hosts that take part in a measurement, from Begin to End.
+type Run struct {
+	ID      [16]byte
+	Targets []Target
+	Facts   []Facts // by target
+	Segment int     // what a packet holds of a message, bytes, the least of all targets
+	// Interface is through which the first target was reached, or tcp where its name
+	// cannot be that of a network.
+	Interface string
+	controls  []net.Conn
+}
+
+// Begin has all targets take part. It tries again for so long where nobody listens yet.
+// The error is a sentence; then no host takes part.
+func Begin(ctx context.Context, targets []Target, s Secret, wait time.Duration) (r *Run, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	r = &Run{ID: nonce(), Targets: targets}
+	defer func() {
+		if err != nil {
+			r.End(err)
+		}
+	}()
+	for _, t := range targets {
+		c, err := call(ctx, t, s, hello{Purpose: controlling, Run: r.ID}, true)
+		if err != nil {
+			return r, err
+		}
+		r.controls = append(r.controls, c)
+		c.SetDeadline(time.Now().Add(handshakeTime))
+		var facts Facts
+		if err := readFrame(c, &facts); err != nil {
+			return r, sentence(t.Name, silent(err))
+		}
+		c.SetDeadline(time.Time{})
+		if facts.CPUs < 1 || facts.CPUs > 1<<16 {
+			return r, fmt.Errorf("%s says that it has %d CPUs", t.Name, facts.CPUs)
+		}
+		r.Facts = append(r.Facts, facts)
+		holds, err := segment(c)
+		if err != nil {
+			return r, sentence(t.Name, err)
+		}
+		if r.Interface == "" {
+			r.Interface = interfaceOf(c)
+		}
+		if r.Segment == 0 || holds < r.Segment {
+			r.Segment = holds
+		}
+	}
+	return r, nil
+}
+
+func interfaceOf(c *net.TCPConn) string {
+	at, _ := c.LocalAddr().(*net.TCPAddr)
+	all, _ := net.Interfaces() // without them it has no name
+	for _, i := range all {
+		addresses, _ := i.Addrs()
+		for _, a := range addresses {
+			if of, ok := a.(*net.IPNet); ok && at != nil && of.IP.Equal(at.IP) && (params.Network{Name: i.Name, Kind: "tcp"}).Check() == nil {
+				return i.Name
+			}
+		}
+	}
+	return "tcp"
+}
+
+// End lets all hosts go; err, if not nil, is told to them.
+func (r *Run) End(err error) {
+	var e ending
+	if err != nil {
+		e.Error = err.Error()
+	}
+	for _, c := range r.controls {
+		c.SetDeadline(time.Now().Add(handshakeTime))
+		writeFrame(c, e) // who is gone needs no telling
+		c.Close()
+	}
+	r.controls = nil
+}
+
+// call connects to a host and shakes hands. Again has it try until ctx's end where
+// nobody listens yet.
+func call(ctx context.Context, t Target, s Secret, h hello, again bool) (*net.TCPConn, error) {
+	var refused error
+	for {
+		var d net.Dialer
+		c, err := d.DialContext(ctx, "tcp", t.Address)
+		if err == nil {
+			stop := context.AfterFunc(ctx, func() { c.Close() })
+			err = introduce(c, s, h)
+			if !stop() && err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				c.Close()
+				return nil, sentence(t.Name, err)
+			}
+			return c.(*net.TCPConn), nil
+		}
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			refused = err
+		}
+		if !again || refused == nil || ctx.Err() != nil {
+			return nil, unreached(ctx, t, cmp.Or(refused, err))
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, unreached(ctx, t, refused)
+		}
+	}
+}
+
+// An UnknownError is of a host whose name does not resolve.
+type UnknownError struct{ error }
+
+// unreached says why nobody was reached.
+func unreached(ctx context.Context, t Target, err error) error {
+	var unknown *net.DNSError
+	var late net.Error
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case errors.As(err, &unknown):
+		return UnknownError{fmt.Errorf("%s: no address is known of this name: is it spelled as the system knows it? An address like 10.0.0.2 always works", t.Name)}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("%s: nobody listens on %s: start taulop net -listen there first", t.Name, t.Address)
+	case errors.As(err, &late) && late.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: %s does not answer at all: is the host up, and does no firewall in between drop what comes to that port?", t.Name, t.Address)
+	}
+	return sentence(t.Name, err)
+}
+
+// sentence has an error of a connection begin with a name.
+func sentence(name string, err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// launchID tells launches apart.
+func launchID() uint64 {
+	n := nonce()
+	return binary.BigEndian.Uint64(n[:])
+}

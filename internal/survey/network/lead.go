@@ -1,0 +1,272 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/params"
+)
+
+// A sampler is a launch: connections of its own to every host, made when they are
+// needed.
+type sampler struct {
+	Request
+	cpus   []int
+	launch uint64
+	links  map[int]*link // by host
+	batch  uint32
+}
+
+// A link is the flows between this host and another.
+type link struct {
+	Target
+	group *group
+	lanes []*lane
+
+	overhead float64 // o in ns, 0 before it is known
+	took     float64 // a message of the last batch, with all that belongs to it, ns
+}
+
+// A lane is the thread of one flow's end.
+type lane struct {
+	*end
+	tasks chan order
+	done  chan struct{}
+	span  span
+	err   error
+}
+
+// Open prepares for sampling; nothing is connected yet.
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
+	cpus, err := CPUs(b.Machine)
+	if err != nil {
+		return nil, err
+	}
+	return &sampler{Request: r, cpus: cpus, launch: launchID(), links: make(map[int]*link)}, nil
+}
+
+// Batches of a sample, of which it is the median, and how long one should be.
+const (
+	batches   = 3
+	batchTime = 8 * time.Millisecond
+	longTime  = 40 * time.Millisecond // a batch that takes longer is the only one
+	warm      = 2                     // messages before, which open TCP's window
+)
+
+func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+	p, parameter, target, err := partOf(k)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	l, err := s.link(ctx, target, k.Tau)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	defer context.AfterFunc(ctx, l.stop)()
+	switch parameter {
+	case params.NetOverhead: // before the first byte, whatever follows
+		k.Bytes = 1
+	case params.NetTransfer:
+		off, err := s.overhead(l)
+		if err != nil {
+			return engine.Reading{}, err
+		}
+		whole := p.time
+		p.time = func(s span, o order) float64 { return max(0, whole(s, o)-off) }
+	}
+	if parameter != params.NetTransfer { // a part says little of what a batch takes
+		hint = 0
+	}
+	r, err := s.median(l, p, order{Operation: p.operation, Tau: uint16(k.Tau), Bytes: uint32(k.Bytes), Warm: p.warm}, hint)
+	if err == nil && parameter == params.NetOverhead {
+		l.overhead = r.NS
+	}
+	return r, err
+}
+
+// overhead is o of the way to a host, which a launch looks for once.
+func (s *sampler) overhead(l *link) (ns float64, err error) {
+	if l.overhead == 0 {
+		var r engine.Reading
+		r, err = s.median(l, sending, order{Operation: sending.operation, Tau: 1, Bytes: 1, Warm: warm}, 0)
+		l.overhead = r.NS
+	}
+	return l.overhead, err
+}
+
+// median carries out batches. The hint says how many messages are one.
+func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Reading, err error) {
+	if hint == 0 {
+		o.Times = max(1, p.least)
+		if _, err = s.once(l, o, p); err != nil {
+			return r, err
+		}
+		hint = l.took
+	}
+	o.Times = uint32(min(max(float64(batchTime)/max(hint, 1), 1, float64(p.least)), p.most))
+	var found []float64
+	for began := time.Now(); len(found) < batches && (len(found) == 0 || time.Since(began) < longTime); {
+		ns, err := s.once(l, o, p)
+		if err != nil {
+			return r, err
+		}
+		found = append(found, ns)
+	}
+	r.NS = fit.Median(found).Center
+	var squares float64
+	for _, ns := range found {
+		squares += (ns - r.NS) * (ns - r.NS)
+	}
+	if n := len(found); r.NS > 0 && n > 1 {
+		r.Spread = math.Sqrt(squares/float64(n-1)) / r.NS
+	}
+	return r, nil
+}
+
+// once carries out a batch, and returns what a message took, in ns.
+func (s *sampler) once(l *link, o order, p part) (float64, error) {
+	s.batch++
+	o.Batch, o.Seed = s.batch, rand.Uint64()
+	lanes := l.lanes[:o.Tau]
+	for _, w := range lanes {
+		w.tasks <- o
+	}
+	var failed error
+	var all span
+	for _, w := range lanes {
+		<-w.done
+		switch {
+		case w.err == nil:
+		case failed == nil || errors.Is(failed, errGivenUp):
+			failed = w.err
+		}
+		if all.start.IsZero() || w.span.start.Before(all.start) {
+			all.start = w.span.start
+		}
+		if w.span.finish.After(all.finish) {
+			all.finish = w.span.finish
+		}
+	}
+	if failed != nil {
+		return 0, fmt.Errorf("%s: %w", l.Name, failed)
+	}
+	all.parts, all.result = lanes[0].span.parts, lanes[0].span.result
+	l.took = all.whole(o)
+	return p.time(all, o), nil
+}
+
+// link connects to a host, with flows enough.
+func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
+	if host < 0 || host >= len(s.Targets) {
+		return nil, fmt.Errorf("there is no host %d", host)
+	}
+	l := s.links[host]
+	if l == nil {
+		l = &link{Target: s.Targets[host], group: newGroup()}
+		s.links[host] = l
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for i := len(l.lanes); i < tau; i++ {
+		c, err := call(ctx, l.Target, s.Secret, hello{Purpose: flowing, Flow: uint32(i), Launch: s.launch, Run: s.Run}, false)
+		if err != nil {
+			return nil, err
+		}
+		f, err := newFlow(c)
+		if err != nil {
+			return nil, err
+		}
+		w := &lane{end: newEnd(f, i, s.cpus[i%len(s.cpus)], l.group), tasks: make(chan order), done: make(chan struct{}, 1)}
+		l.lanes = append(l.lanes, w)
+		go w.work()
+	}
+	return l, nil
+}
+
+// work leads batches on a thread that stays pinned, and dies with the goroutine.
+func (w *lane) work() {
+	w.err = w.pin()
+	for o := range w.tasks {
+		if w.err == nil {
+			w.span, w.err = w.lead(o)
+		}
+		if w.err != nil {
+			w.group.stop.Store(true)
+			w.end.stop() // the other end need not wait for its patience
+		}
+		w.done <- struct{}{}
+	}
+}
+
+func (l *link) stop() {
+	l.group.stop.Store(true)
+	for _, w := range l.lanes {
+		w.end.stop()
+	}
+}
+
+func (s *sampler) Warnings() []error { return nil }
+
+func (s *sampler) Loads() []params.Loads { return nil }
+
+func (s *sampler) Close() {
+	for _, l := range s.links {
+		for _, w := range l.lanes {
+			close(w.tasks)
+			w.end.stop()
+			w.end.close()
+		}
+	}
+}
+
+// A part is what a cell measures of a message's way.
+type part struct {
+	operation operation
+	warm      uint32
+	least     uint32 // messages in a batch
+	most      float64
+	time      func(s span, o order) float64
+}
+
+func (s span) whole(o order) float64 {
+	return float64(s.finish.Sub(s.start)) / float64(o.Times)
+}
+
+// parts are what is measured between two hosts, by parameter. Of L, o is taken off later.
+var parts = map[string]part{
+	params.NetTransfer:   {operation: exchange, warm: warm, most: 10000, time: func(s span, o order) float64 { return s.whole(o) / 2 }},
+	params.NetOverhead:   sending,
+	params.TamSend:       sending,
+	params.TamTake:       {operation: alone, warm: 1, least: 2, most: 200, time: func(s span, o order) float64 { return float64(s.NS) / float64(o.Times) }},
+	params.TamSendGap:    {operation: stream, warm: 64, least: 64, most: 10000, time: func(s span, o order) float64 { return s.whole(o) }},
+	params.TamReceiveGap: {operation: stream, warm: 64, least: 64, most: 10000, time: func(s span, o order) float64 { return float64(s.NS) / float64(max(1, o.Times-1)) }},
+	params.TamReceive:    {operation: ignored, warm: warm, least: 16, most: 16, time: func(s span, o order) float64 { return float64(s.NS) / float64(o.Times) }},
+	params.NetQueue:      {operation: stream, warm: 64, least: 256, most: 256, time: func(s span, o order) float64 { return float64(s.queued) }},
+}
+
+// sending is a call that sends. Where both ends share a CPU, it ends when the message has
+// arrived long since.
+var sending = part{operation: exchange, warm: warm, most: 10000, time: func(s span, o order) float64 {
+	return min(float64(s.parts)/float64(o.Times), s.whole(o)/2)
+}}
+
+// partOf is what a cell measures, and of the way to which target.
+func partOf(k params.Key) (p part, parameter string, target int, err error) {
+	_, parameter, _ = strings.Cut(k.Variant, ":")
+	if n, _ := fmt.Sscanf(parameter, params.NetTransfer+"-%d", &target); n == 1 {
+		parameter = params.NetTransfer
+		target--
+	}
+	p, known := parts[parameter]
+	if !known || k.Kind != params.NetCell || k.Tau > mostFlows || k.Bytes < 1 || k.Bytes > mostMessage {
+		return p, "", 0, fmt.Errorf("%v is nothing that this taulop measures of a network", k)
+	}
+	return p, parameter, target, nil
+}

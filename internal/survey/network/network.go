@@ -1,0 +1,141 @@
+// Package network measures a network between hosts by messages over TCP: what
+// concurrent flows between two of them take, and the parts of a message's way.
+//
+// Its opinion: both ends are threads that block in the kernel, as a library's would; a
+// time is a whole message's, there and back, halved, for no two hosts have the same
+// clock; messages of concurrent flows start together, or they would take turns; every
+// launch has connections of its own; and what arrived is held against what was sent.
+package network
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// Survey is messages between hosts. It is no part of a sweep, which knows no other host.
+var Survey = survey.Register(&survey.Survey{
+	Name: "net", Doc: "messages between hosts over TCP, and the parts of their way",
+	Decode: survey.Decoder[Request],
+	Tables: Tables,
+	Drawing: &view.Drawing{
+		Kind: params.NetCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
+		Least: []params.Key{{Variant: "tcp:L", Bytes: 1}, {Variant: "tcp:L", Bytes: 1024}},
+		Name:  "net", About: "messages between two hosts against m, by concurrent flows", Example: "taulop plot net -o n.svg net.json",
+		Title: "Time of a message between two hosts", What: "messages of a network", Measure: "taulop net",
+		Unplaced: true, Uncached: true,
+		Label: "Network", Quantity: "L(m,τ)", Of: "time of a message of m bytes from host to host while τ are under way", Panel: "network", Line: "parameter",
+	},
+})
+
+// Of the messages that fill a network's queue, and of packets whose parts are measured.
+const (
+	queueBytes = 64 << 10
+	mostPacket = mostIgnored / 4
+)
+
+// A Request is what to measure, between this host and targets.
+type Request struct {
+	Name    string   `json:"name"` // of the network
+	Targets []Target `json:"targets"`
+	Run     [16]byte `json:"run"`
+	Secret  Secret   `json:"secret"`
+	Sizes   []int    `json:"sizes"`   // m, bytes, rising
+	Taus    []int    `json:"taus"`    // flows at once, rising
+	Segment int      `json:"segment"` // what a packet holds, bytes; 0: Tam's parameters are left out
+}
+
+// Sizes are what is measured if nobody chooses.
+var Sizes = []int{1, 64, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
+
+// Taus are the numbers of flows that are measured if nobody chooses: doubling to the
+// CPUs of the host that has fewest, and to eight at the most.
+func (r *Run) Taus(cpus int) (taus []int) {
+	for _, f := range r.Facts {
+		cpus = min(cpus, f.CPUs)
+	}
+	cpus = min(cpus, 8)
+	for tau := 1; tau < cpus; tau *= 2 {
+		taus = append(taus, tau)
+	}
+	return append(taus, cpus)
+}
+
+// CPUs are those that flows of a host are pinned to, one after the other.
+func CPUs(m *numa.Machine) (cpus []int, err error) {
+	p, err := m.Place(numa.Local, m.Allowed.Len())
+	for _, w := range p.Workers {
+		cpus = append(cpus, w.CPU.ID)
+	}
+	return cpus, err
+}
+
+// Check says what is wrong with sizes and τ.
+func (r Request) Check() error {
+	for _, m := range r.Sizes {
+		if m < 1 || m > mostMessage {
+			return fmt.Errorf("a message of %d bytes; want 1 to %d", m, mostMessage)
+		}
+	}
+	if n := len(r.Taus); n > 0 && r.Taus[n-1] > mostFlows {
+		return fmt.Errorf("%d flows at once; want %d at the most", r.Taus[n-1], mostFlows)
+	}
+	return nil
+}
+
+// Packets are the sizes at which the parts of a packet's way are measured.
+func (r Request) Packets() (sizes []int) {
+	most := max(4, min(r.Segment, mostPacket))
+	return []int{1, most / 4, most / 2, most}
+}
+
+// Cells are L(m,τ) to the first target, o, L of the extremes to others, and Tam's
+// parameters of packets.
+func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	add := func(parameter string, tau, bytes, tier int) {
+		k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: params.NetVariant(r.Name, parameter)}
+		if !slices.ContainsFunc(cells, func(c engine.Cell) bool { return c.Key == k }) {
+			cells = append(cells, engine.Cell{Cell: params.Cell{Key: k}, Tier: tier})
+		}
+	}
+	least, most := r.Sizes[0], r.Sizes[len(r.Sizes)-1]
+	for _, tau := range r.Taus {
+		for _, m := range r.Sizes {
+			add(params.NetTransfer, tau, m, 0)
+		}
+	}
+	for i := range r.Targets {
+		for _, m := range []int{least, most} {
+			if add(params.NetOverhead, 1, m, 0); i > 0 {
+				add(toHost(i), 1, m, 0)
+			}
+		}
+	}
+	if r.Segment == 0 {
+		return cells, nil, nil
+	}
+	for _, m := range r.Packets() {
+		for _, parameter := range []string{params.NetTransfer, params.TamSend, params.TamTake, params.TamReceive, params.TamSendGap, params.TamReceiveGap} {
+			add(parameter, 1, m, 1)
+		}
+	}
+	add(params.NetQueue, 1, queueBytes, 2)
+	return cells, nil, nil
+}
+
+// toHost is the parameter L of the way to another target than the first, such as L-2.
+func toHost(i int) string { return fmt.Sprintf("%s-%d", params.NetTransfer, i+1) }
+
+// profiled is what a message takes over its size.
+func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
+	name, parameter, _ := strings.Cut(c.Variant, ":")
+	at.Panel, at.Line = name, "L"
+	return c.Bytes, c.Time, c.Kind == params.NetCell && parameter == params.NetTransfer
+}

@@ -1,0 +1,381 @@
+package network
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/params"
+)
+
+var secret = Secret("correct horse battery staple")
+
+// shake has two ends shake hands, and returns what each makes of it.
+func shake(t *testing.T, connects func(net.Conn) error, listens func(net.Conn) error) (connecting, listening error) {
+	t.Helper()
+	a, b := net.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		defer b.Close()
+		done <- listens(b)
+	}()
+	connecting = connects(a)
+	a.Close()
+	return connecting, <-done
+}
+
+func with(s Secret, a answer) func(net.Conn) error {
+	return func(c net.Conn) error {
+		_, err := receive(c, s, func(hello) answer { return a })
+		return err
+	}
+}
+
+func to(s Secret) func(net.Conn) error {
+	return func(c net.Conn) error { return introduce(c, s, hello{Purpose: controlling}) }
+}
+
+func TestHandshake(t *testing.T) {
+	older := func(c net.Conn) error {
+		var h hello
+		binary.Read(c, binary.BigEndian, &h)
+		return binary.Write(c, binary.BigEndian, challenge{Magic: magic, Version: protocol + 1})
+	}
+	newer := func(c net.Conn) error {
+		binary.Write(c, binary.BigEndian, hello{Magic: magic, Version: protocol + 1})
+		var ch challenge
+		return binary.Read(c, binary.BigEndian, &ch)
+	}
+	web := func(c net.Conn) error {
+		io.CopyN(io.Discard, c, int64(binary.Size(hello{})))
+		_, err := io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n")
+		return err
+	}
+	// It has no secret, and says what it was told.
+	mirror := func(c net.Conn) error {
+		var h hello
+		binary.Read(c, binary.BigEndian, &h)
+		binary.Write(c, binary.BigEndian, challenge{Magic: magic, Version: protocol, Nonce: h.Nonce})
+		var v verdict
+		io.ReadFull(c, v.Proof[:])
+		return binary.Write(c, binary.BigEndian, v)
+	}
+	for name, tt := range map[string]struct {
+		connects, listens func(net.Conn) error
+		connecting        string // in its error; none
+		listening         string
+	}{
+		"alike":        {to(secret), with(secret, welcome), "", ""},
+		"other secret": {to(Secret("another secret, as long")), with(secret, welcome), "another secret", "another secret"},
+		"engaged":      {to(secret), with(secret, engaged), "another run", "another run"},
+		"newer there":  {to(secret), older, "version 2 of the protocol", ""},
+		"newer here":   {newer, with(secret, welcome), "", "version 2 of the protocol"},
+		"a web server": {to(secret), web, "not taulop net", ""},
+		"no secret":    {to(secret), mirror, "another secret", ""},
+		"hangs up":     {to(secret), func(c net.Conn) error { return nil }, "", ""},
+		"a web browser": {func(c net.Conn) error {
+			_, err := io.WriteString(c, strings.Repeat("GET / HTTP/1.1\r\n", 8))
+			return err
+		}, with(secret, welcome), "", "not taulop net"},
+	} {
+		connecting, listening := shake(t, tt.connects, tt.listens)
+		if tt.connecting != "" && (connecting == nil || !strings.Contains(connecting.Error(), tt.connecting)) {
+			t.Errorf("%s: connecting: %v, want %q", name, connecting, tt.connecting)
+		}
+		if tt.listening != "" && (listening == nil || !strings.Contains(listening.Error(), tt.listening)) {
+			t.Errorf("%s: listening: %v, want %q", name, listening, tt.listening)
+		}
+		if name == "alike" && (connecting != nil || listening != nil) {
+			t.Errorf("%s: %v, %v", name, connecting, listening)
+		}
+	}
+}
+
+// A proof is of no use in another handshake, or in the other direction.
+func TestProofs(t *testing.T) {
+	h, c := hello{Nonce: nonce()}, challenge{Nonce: nonce()}
+	p := secret.proof("connects", h, c)
+	again, other, late := h, c, secret.proof("listens", h, c)
+	again.Nonce, other.Nonce = nonce(), nonce()
+	if p == secret.proof("connects", again, c) || p == secret.proof("connects", h, other) || p == late || p != secret.proof("connects", h, c) {
+		t.Error("proofs of different handshakes are alike")
+	}
+}
+
+// A canned connection has said all that it will.
+type canned struct {
+	net.Conn
+	io.Reader
+}
+
+func (c canned) Read(b []byte) (int, error)  { return c.Reader.Read(b) }
+func (c canned) Write(b []byte) (int, error) { return len(b), nil }
+func (c canned) SetDeadline(time.Time) error { return nil }
+
+// Whatever the other end says: no panic, no proof, and little memory.
+func FuzzWire(f *testing.F) {
+	for _, v := range []any{hello{Magic: magic, Version: protocol, Purpose: flowing}, challenge{Magic: magic, Version: protocol}, order{Operation: exchange, Tau: 1, Times: 1, Bytes: 1}, result{}} {
+		var b bytes.Buffer
+		binary.Write(&b, binary.BigEndian, v)
+		f.Add(append(b.Bytes(), make([]byte, 100)...))
+	}
+	var frame bytes.Buffer
+	writeFrame(&frame, Facts{CPUs: 4, Provenance: params.Provenance{Hostname: "n1"}})
+	f.Add(frame.Bytes())
+	f.Fuzz(func(t *testing.T, said []byte) {
+		if introduce(canned{Reader: bytes.NewReader(said)}, secret, hello{}) == nil {
+			t.Error("a host without the secret was believed")
+		}
+		if _, err := receive(canned{Reader: bytes.NewReader(said)}, secret, func(hello) answer { return welcome }); err == nil {
+			t.Error("a stranger was let in")
+		}
+		var facts Facts
+		if readFrame(bytes.NewReader(said), &facts) == nil && len(said) > 4+mostFrame {
+			t.Error("a frame is too long")
+		}
+		if o, err := decodeOrder(said); err == nil && (o.Tau < 1 || o.Tau > mostFlows || o.Bytes > mostMessage || o.Times > mostTimes) {
+			t.Errorf("%+v", o)
+		}
+		decodeResult(said)
+	})
+}
+
+// hosts has a host answer in this process, until the test ends.
+func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
+	t.Helper()
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	cpus := surveytest.Machine(t, 1).Allowed
+	h := &Host{Secret: secret, CPUs: cpus[len(cpus)-1:], Facts: Facts{CPUs: 1}, Wait: wait}
+	go func() { ended <- h.Serve(t.Context(), l) }()
+	return l, ended
+}
+
+// All parts of a small plan are measured, the file has what models ask for, and the host
+// ends with the run.
+func TestMeasures(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	l, ended := hosts(t, time.Minute)
+	target := Target{Name: "there", Address: l.Addr().String()}
+	run, err := Begin(t.Context(), []Target{target}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 64 << 10}, Taus: []int{1, 2}, Segment: 1000}
+	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there"}})
+	run.End(nil)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	_, table, err := f.Network("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if small, _ := table.L(1, 1); small > 1 {
+		t.Errorf("a byte takes %g s", small)
+	}
+	one, _ := table.L(64<<10, 1)
+	two, _ := table.L(64<<10, 2)
+	if one <= 0 || two <= 0 {
+		t.Errorf("L(64K,1) = %g, L(64K,2) = %g", one, two)
+	}
+	tam, err := f.Tam("")
+	if err != nil || tam.Packet != 1000 || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
+		t.Errorf("%+v, %v", tam, err)
+	}
+	if tables := Tables(f); len(tables) < 4 {
+		t.Errorf("%d tables", len(tables))
+	}
+}
+
+// One bit that changes on the way is found.
+func TestChangedBit(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	l, _ := hosts(t, time.Minute)
+	forger, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer forger.Close()
+	all.Go(func() {
+		for {
+			c, err := forger.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { forge(c, l.Addr().String()) })
+		}
+	})
+	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.End(nil)
+	cpus, err := CPUs(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sampler{Request: Request{Targets: []Target{{"forged", forger.Addr().String()}}, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+	defer s.Close()
+	_, err = s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: 1, Bytes: 100 << 10, Variant: "lo:L"}, 0)
+	if !errors.Is(err, errCorrupt) || !strings.HasPrefix(err.Error(), "forged: ") {
+		t.Errorf("%v, want %v", err, errCorrupt)
+	}
+}
+
+// forge passes on what is said, but for one bit of the first message that is timed, which two go before.
+func forge(c net.Conn, address string) {
+	defer c.Close()
+	d, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	back := make(chan struct{})
+	go func() {
+		defer close(back)
+		io.Copy(c, d)
+		c.Close()
+	}()
+	io.CopyN(d, c, 250<<10)
+	var b [1]byte
+	if _, err := io.ReadFull(c, b[:]); err == nil {
+		b[0] ^= 4
+		d.Write(b[:])
+	}
+	io.Copy(d, c)
+	d.Close()
+	<-back
+}
+
+// A host that is gone in the middle, and one that falls silent, are said so.
+func TestGone(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	l, ended := hosts(t, time.Minute)
+	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpus, _ := CPUs(m)
+	s := &sampler{Request: Request{Targets: run.Targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+	defer s.Close()
+	k := params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100, Variant: "lo:L"}
+	if _, err := s.Sample(t.Context(), k, 0); err != nil {
+		t.Fatal(err)
+	}
+	run.End(errors.New("enough"))
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "gave up: enough") {
+		t.Errorf("the host ended with %v", err)
+	}
+	if _, err := s.Sample(t.Context(), k, 0); err == nil || !strings.HasPrefix(err.Error(), "there: ") {
+		t.Errorf("after the host's end: %v", err)
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if _, err := Listen(address); err == nil || !strings.Contains(err.Error(), "in use already") {
+		t.Errorf("a port in use: %v", err)
+	}
+	// It takes connections into its queue and never says a word, as a stopped process.
+	silent := Target{"silent", address}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := Begin(ctx, []Target{silent}, secret, time.Minute); err == nil {
+		t.Error("a host that says nothing takes part")
+	}
+	free.Close()
+	if _, err := Begin(t.Context(), []Target{silent}, secret, 200*time.Millisecond); err == nil || !strings.Contains(err.Error(), "nobody listens") {
+		t.Errorf("a port that nobody listens on: %v", err)
+	}
+	var unknown UnknownError
+	if _, err := Begin(t.Context(), []Target{{"no.such.host.invalid", "no.such.host.invalid:1"}}, secret, time.Minute); !errors.As(err, &unknown) {
+		t.Errorf("a name that does not resolve: %v", err)
+	}
+	_, ended := hosts(t, 100*time.Millisecond)
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "no run began within 100ms") {
+		t.Errorf("nobody came: %v", err)
+	}
+}
+
+// A host that takes part in a run sends others away.
+func TestEngaged(t *testing.T) {
+	l, ended := hosts(t, time.Minute)
+	target := []Target{{"there", l.Addr().String()}}
+	run, err := Begin(t.Context(), target, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Begin(t.Context(), target, secret, time.Minute); !errors.Is(err, errEngaged) {
+		t.Errorf("a second run: %v", err)
+	}
+	if _, err := call(t.Context(), target[0], secret, hello{Purpose: flowing, Run: nonce()}, false); !errors.Is(err, errEngaged) {
+		t.Errorf("a flow of another run: %v", err)
+	}
+	if _, err := call(t.Context(), target[0], Secret(rand.Text()), hello{Purpose: flowing, Run: run.ID}, false); !errors.Is(err, errStranger) {
+		t.Errorf("a flow with another secret: %v", err)
+	}
+	run.End(nil)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "secret")
+	if _, err := ReadSecret(path, false); err == nil {
+		t.Error("a secret out of nothing")
+	}
+	var all sync.WaitGroup
+	found := make([]Secret, 8)
+	for i := range found {
+		all.Go(func() {
+			var err error
+			if found[i], err = ReadSecret(path, true); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, s := range found {
+		if len(s) < 32 || !bytes.Equal(s, found[0]) {
+			t.Errorf("%d bytes; tasks of one job have different secrets", len(s))
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadSecret(path, true); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a secret that others can read: %v", err)
+	}
+	short := filepath.Join(t.TempDir(), "short")
+	if err := os.WriteFile(short, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadSecret(short, true); err == nil || !strings.Contains(err.Error(), "6 bytes") {
+		t.Errorf("a short secret: %v", err)
+	}
+}

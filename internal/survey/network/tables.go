@@ -1,0 +1,128 @@
+package network
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+)
+
+// Tables are T(m,τ) = o + L of each network, the other hosts beside the first, and Tam's
+// parameters with what they predict.
+func Tables(f *params.File) (tables []view.Table) {
+	for _, n := range f.Networks {
+		w := way{f, n, make(map[place]params.Cell)}
+		var taus, sizes []int
+		for _, c := range f.Cells {
+			name, parameter, _ := strings.Cut(c.Variant, ":")
+			if c.Kind != params.NetCell || name != n.Name {
+				continue
+			}
+			w.at[place{parameter, c.Tau, c.Bytes}] = c
+			if parameter == params.NetTransfer {
+				taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
+			}
+		}
+		taus, sizes = unique(taus), unique(sizes)
+		for _, tau := range taus {
+			t := view.Table{Title: fmt.Sprintf("L(m,%d) of %s: %s one way, until the last has arrived, after o", tau, n.Name, messages(tau)), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
+			for _, m := range sizes {
+				if c, there := w.at[place{params.NetTransfer, tau, m}]; there {
+					us := c.Time.Scale(1e-3)
+					t.Add(view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Rate(1e3*float64(tau*m))), us.N)
+				}
+			}
+			if o, there := w.at[place{params.NetOverhead, 1, sizes[0]}]; there && tau == taus[0] {
+				us := o.Time.Scale(1e-3)
+				t.Note("o = %s µs %s, before the first byte leaves", view.Rough(us), view.Interval(us))
+			}
+			tables = append(tables, t)
+		}
+		tables = append(tables, w.hosts(sizes)...)
+		tables = append(tables, w.tam(sizes)...)
+	}
+	return tables
+}
+
+// A way is the cells of a network.
+type way struct {
+	*params.File
+	network params.Network
+	at      map[place]params.Cell
+}
+
+type place struct {
+	parameter  string
+	tau, bytes int
+}
+
+func messages(tau int) string {
+	if tau == 1 {
+		return "a message"
+	}
+	return fmt.Sprintf("%d messages at once", tau)
+}
+
+// hosts holds the way to other hosts against that to the first.
+func (w way) hosts(sizes []int) []view.Table {
+	t := view.Table{Title: "L(m,1) to each host", Columns: append(view.Words("host"), view.Numbers("m", "µs", "95 % interval", "× the first")...)}
+	for i := 1; i+1 < len(w.network.Hosts); i++ {
+		for _, m := range sizes {
+			if c, there := w.at[place{toHost(i), 1, m}]; there {
+				us := c.Time.Scale(1e-3)
+				t.Add(w.network.Hosts[i+1], view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Div(w.at[place{params.NetTransfer, 1, m}].Time)))
+			}
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return []view.Table{t}
+}
+
+// tam is Tam's parameters, and what they say of messages and broadcasts.
+func (w way) tam(sizes []int) []view.Table {
+	t, err := w.Tam(w.network.Name)
+	if err != nil { // not measured, or not all of it
+		return nil
+	}
+	lines := view.Table{Title: fmt.Sprintf("Tam's parameters, of packets of 1 to %d bytes", t.Packet), Columns: append(view.Words("parameter", ""), view.Numbers("startup, µs", "ns a byte", "residual")...)}
+	for _, row := range []struct {
+		name, what string
+		line       fit.Line
+	}{
+		{"O_s(m)", "sending", t.Send}, {"g_s(m)", "between packets that leave", t.SendGap}, {"L(m,2)", "the network", t.Latency},
+		{"g_r(m)", "between packets that arrive", t.ReceiveGap}, {"O_r(m)", "the kernel's receiving", t.Receive}, {"U_r(m)", "reading", t.Take},
+	} {
+		start := row.line.Startup
+		start.Value, start.Error = start.Value/1e3, start.Error/1e3
+		lines.Add(row.name, row.what, view.Coefficient(start), view.Coefficient(row.line.PerByte), fmt.Sprintf("%.1f %%", 100*row.line.Residual))
+	}
+	if t.Buffer > 0 {
+		lines.Note("B_L is %.3g KB or more: what waits on the way while one flow sends all it can", t.Buffer/1024)
+	}
+	m := model.Tam{Tam: t}
+	said := view.Table{Title: "What they say of longer messages, in µs", Columns: view.Numbers("m", "packets", "one way, by (2.6)", "measured", "broadcast among 8", "by")}
+	for _, bytes := range sizes {
+		if c, there := w.at[place{params.NetTransfer, 1, bytes}]; there && bytes > t.Packet {
+			cost, equation := m.Broadcast(bytes, 8)
+			measured := c.Time.Center + w.at[place{params.NetOverhead, 1, sizes[0]}].Time.Center
+			said.Add(view.Bytes(bytes), m.Packets(bytes), micros(m.PointToPoint(bytes)), micros(measured), micros(cost), equation)
+		}
+	}
+	if len(said.Rows) == 0 {
+		return []view.Table{lines}
+	}
+	return []view.Table{lines, said}
+}
+
+func micros(ns float64) string { return view.Digits(ns/1e3, ns/1e5) }
+
+func unique(values []int) []int {
+	slices.Sort(values)
+	return slices.Compact(values)
+}

@@ -1,0 +1,293 @@
+package network
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// protocol is what both ends must speak. It grows with every change of what is sent.
+const protocol = 1
+
+// magic begins what either end says first, so that another service is told from a
+// taulop of another version.
+var magic = [8]byte{'t', 'a', 'u', 'l', 'o', 'p', 0, '\n'}
+
+// Bounds on what an end waits for, and on what it takes from the other.
+const (
+	handshakeTime = 5 * time.Second
+	mostFrame     = 1 << 20 // bytes of a frame
+	mostMessage   = 1 << 28 // bytes of a message
+	mostFlows     = 1 << 10 // between two hosts
+	mostTimes     = 1 << 20 // messages in a batch
+)
+
+// A purpose is what a connection is for.
+type purpose uint8
+
+const (
+	controlling purpose = 1 + iota // begins a run and, with its end, ends it
+	flowing                        // carries messages that are measured
+)
+
+// A hello is what the end that connects says first.
+type hello struct {
+	Magic   [8]byte
+	Version uint16
+	Purpose purpose
+	_       uint8
+	Flow    uint32   // of flowing: which
+	Launch  uint64   // of flowing: flows of one launch work together
+	Run     [16]byte // what is begun, or what the flow belongs to
+	Nonce   [16]byte
+}
+
+// A challenge is the answer to it.
+type challenge struct {
+	Magic   [8]byte
+	Version uint16
+	_       [6]byte
+	Nonce   [16]byte
+}
+
+// A verdict ends a handshake.
+type verdict struct {
+	Answer answer
+	_      [7]byte
+	Proof  [sha256.Size]byte // that the listening end has the secret too
+}
+
+// An answer is whether a host takes part.
+type answer uint8
+
+const (
+	welcome answer = iota
+	stranger
+	engaged
+)
+
+// A Secret is what all hosts of a run know and nobody else.
+type Secret []byte
+
+// proof is what only who knows the secret can say of a handshake. The name of the end
+// is in it, so that what one end says is of no use as an answer of the other.
+func (s Secret) proof(end string, h hello, c challenge) (p [sha256.Size]byte) {
+	mac := hmac.New(sha256.New, s)
+	fmt.Fprintf(mac, "taulop net %s\n", end)
+	binary.Write(mac, binary.BigEndian, h) // a hash takes everything
+	binary.Write(mac, binary.BigEndian, c)
+	mac.Sum(p[:0])
+	return p
+}
+
+// Errors of a handshake that say what is wrong with the other end.
+var (
+	errStranger = errors.New("it has another secret: give both hosts the same file")
+	errEngaged  = errors.New("it takes part in another run: wait for its end, or listen on another port")
+	errAlien    = errors.New("what answers there is not taulop net: is the port right?")
+)
+
+// versionError is of a peer that speaks another protocol.
+type versionError uint16
+
+func (v versionError) Error() string {
+	return fmt.Sprintf("it speaks version %d of the protocol and this taulop version %d: have the same taulop on all hosts", uint16(v), protocol)
+}
+
+// introduce is the handshake of the end that connects.
+func introduce(c net.Conn, s Secret, h hello) error {
+	c.SetDeadline(time.Now().Add(handshakeTime))
+	defer c.SetDeadline(time.Time{})
+	h.Magic, h.Version, h.Nonce = magic, protocol, nonce()
+	if err := binary.Write(c, binary.BigEndian, h); err != nil {
+		return silent(err)
+	}
+	var ch challenge
+	if err := binary.Read(c, binary.BigEndian, &ch); err != nil {
+		return silent(err)
+	}
+	switch {
+	case ch.Magic != magic:
+		return errAlien
+	case ch.Version != protocol:
+		return versionError(ch.Version)
+	}
+	proof := s.proof("connects", h, ch)
+	if _, err := c.Write(proof[:]); err != nil {
+		return silent(err)
+	}
+	var v verdict
+	if err := binary.Read(c, binary.BigEndian, &v); err != nil {
+		return silent(err)
+	}
+	want := s.proof("listens", h, ch)
+	switch {
+	case v.Answer == engaged:
+		return errEngaged
+	case v.Answer != welcome, !hmac.Equal(v.Proof[:], want[:]):
+		return errStranger
+	}
+	return nil
+}
+
+// receive is the handshake of the end that listens. Admit says whether one who knows
+// the secret is let in; only who is gets a proof that this end knows it.
+func receive(c net.Conn, s Secret, admit func(hello) answer) (h hello, err error) {
+	c.SetDeadline(time.Now().Add(handshakeTime))
+	defer c.SetDeadline(time.Time{})
+	if err := binary.Read(c, binary.BigEndian, &h); err != nil {
+		return h, silent(err)
+	}
+	if h.Magic != magic {
+		return h, errAlien
+	}
+	ch := challenge{Magic: magic, Version: protocol, Nonce: nonce()}
+	if err := binary.Write(c, binary.BigEndian, ch); err != nil {
+		return h, silent(err)
+	}
+	if h.Version != protocol {
+		return h, versionError(h.Version)
+	}
+	var proof [sha256.Size]byte
+	if _, err := io.ReadFull(c, proof[:]); err != nil {
+		return h, silent(err)
+	}
+	var v verdict
+	if want := s.proof("connects", h, ch); !hmac.Equal(proof[:], want[:]) {
+		v.Answer = stranger
+	} else if v.Answer = admit(h); v.Answer == welcome {
+		v.Proof = s.proof("listens", h, ch)
+	}
+	err = binary.Write(c, binary.BigEndian, v)
+	switch v.Answer {
+	case stranger:
+		return h, errStranger
+	case engaged:
+		return h, errEngaged
+	}
+	return h, err
+}
+
+// silent says what it means that a handshake was cut off.
+func silent(err error) error {
+	var late net.Error
+	switch {
+	case errors.As(err, &late) && late.Timeout():
+		return fmt.Errorf("it takes connections and says nothing for %v: is it stopped, or is another service there?", handshakeTime)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it hangs up: is it taulop net, and not at its end?")
+	}
+	return err
+}
+
+func nonce() (n [16]byte) {
+	rand.Read(n[:]) // has no errors
+	return n
+}
+
+// writeFrame sends a value as JSON, after its length.
+func writeFrame(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if len(text) > mostFrame {
+		return fmt.Errorf("%d bytes are more than a frame holds", len(text))
+	}
+	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...))
+	return err
+}
+
+// readFrame reads what writeFrame wrote.
+func readFrame(r io.Reader, v any) error {
+	var n uint32
+	if err := binary.Read(r, binary.BigEndian, &n); err != nil {
+		return err
+	}
+	if n > mostFrame {
+		return fmt.Errorf("a frame of %d bytes; the most is %d", n, mostFrame)
+	}
+	// As it comes: a length alone takes no memory.
+	var text bytes.Buffer
+	if _, err := io.CopyN(&text, r, int64(n)); err != nil {
+		return io.ErrUnexpectedEOF
+	}
+	return json.Unmarshal(text.Bytes(), v)
+}
+
+// An operation is what both ends of a flow do in a batch.
+type operation uint8
+
+const (
+	exchange operation = 1 + iota // a message there, and one of the same size back
+	stream                        // messages follow each other in one direction
+	alone                         // a message at a time is taken when all of it has come
+	ignored                       // messages come while the receiver computes
+	lastOperation
+)
+
+// An order opens a batch on a flow.
+type order struct {
+	Operation operation
+	_         uint8
+	Tau       uint16 // flows that take part
+	Warm      uint32 // messages before those that are timed
+	Times     uint32
+	Bytes     uint32 // of a message
+	Batch     uint32 // of the launch
+	Seed      uint64 // of what is sent
+}
+
+const orderBytes = 28
+
+func (o order) encode() []byte {
+	var b bytes.Buffer
+	binary.Write(&b, binary.BigEndian, o)
+	return b.Bytes()
+}
+
+func decodeOrder(b []byte) (o order, err error) {
+	if err := binary.Read(bytes.NewReader(b), binary.BigEndian, &o); err != nil {
+		return o, err
+	}
+	switch {
+	case o.Operation < exchange || o.Operation >= lastOperation:
+		return o, fmt.Errorf("operation %d is unknown", o.Operation)
+	case o.Tau < 1 || o.Tau > mostFlows:
+		return o, fmt.Errorf("a batch of %d flows; want 1 to %d", o.Tau, mostFlows)
+	case o.Bytes < 1 || o.Bytes > mostMessage:
+		return o, fmt.Errorf("a message of %d bytes; want 1 to %d", o.Bytes, mostMessage)
+	case o.Times < 1 || o.Times > mostTimes || o.Warm > mostTimes:
+		return o, fmt.Errorf("%d messages after %d; want 1 to %d", o.Times, o.Warm, mostTimes)
+	}
+	return o, nil
+}
+
+// A result ends a batch: what the listening end says of it.
+type result struct {
+	Wrong uint8 // 1: what arrived is not what was sent
+	_     [7]byte
+	NS    uint64 // of stream, alone and ignored: what they took here
+	CPU   uint64 // of ignored: where the kernel received them, from 1; 0 is unknown
+}
+
+const resultBytes = 24
+
+func (r result) encode() []byte {
+	var b bytes.Buffer
+	binary.Write(&b, binary.BigEndian, r)
+	return b.Bytes()
+}
+
+func decodeResult(b []byte) (r result, err error) {
+	err = binary.Read(bytes.NewReader(b), binary.BigEndian, &r)
+	return r, err
+}
