@@ -45,7 +45,8 @@ Examples:
 Other commands, each with its own -h:
   taulop topo      what this machine is, and what would spoil a measurement
   taulop sweep     every parameter of this machine into one file
-SURVEYS  taulop predict   what collectives cost, from such a file
+SURVEYS  taulop net       a network between hosts: messages over TCP, and the parts of their way
+  taulop predict   what collectives cost, from such a file
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory
   taulop compare   two machines side by side, or the nodes of a cluster

@@ -88,8 +88,22 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 	case req.wait <= 0:
 		return usagef("-wait is %v: give a time above zero, like 60s", req.wait)
 	}
-	secret, err := req.readSecret()
-	if err != nil {
+	// All hosts look at all of it: where one finds a mistake, none waits for it.
+	r := network.Request{Sizes: network.Sizes}
+	if req.sizes != "" {
+		if r.Sizes, err = argument.Numbers("-m", req.sizes, argument.Some); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	if req.taus != "" {
+		if r.Taus, err = argument.Numbers("-tau", req.taus, argument.Tau); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	if err := r.Check(); err != nil {
+		return usagef("%v", err)
+	}
+	if r.Secret, err = req.readSecret(); err != nil {
 		return usagef("%v", err)
 	}
 	if req.listen || req.step && req.task.Rank > 0 {
@@ -102,13 +116,12 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 				return err
 			}
 		}
-		return req.answer(ctx, errOut, machine, secret, address)
+		return req.answer(ctx, errOut, machine, r.Secret, address)
 	}
-	targets, err := req.targets(ctx)
-	if err != nil {
+	if r.Targets, err = req.targets(ctx); err != nil {
 		return err
 	}
-	return req.lead(ctx, out, errOut, machine, secret, targets)
+	return req.lead(ctx, out, errOut, machine, r)
 }
 
 func (req *netRequest) readSecret() (network.Secret, error) {
@@ -180,22 +193,8 @@ func (req *netRequest) targets(ctx context.Context) (targets []network.Target, e
 }
 
 // lead measures with targets, which are let go whatever happens.
-func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.Machine, secret network.Secret, targets []network.Target) (err error) {
-	r := network.Request{Targets: targets, Secret: secret, Sizes: network.Sizes}
-	if req.sizes != "" {
-		if r.Sizes, err = argument.Numbers("-m", req.sizes, argument.Some); err != nil {
-			return usagef("%v", err)
-		}
-	}
-	if req.taus != "" {
-		if r.Taus, err = argument.Numbers("-tau", req.taus, argument.Tau); err != nil {
-			return usagef("%v", err)
-		}
-	}
-	if err := r.Check(); err != nil {
-		return usagef("%v", err)
-	}
-	run, err := network.Begin(ctx, targets, secret, req.wait)
+func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.Machine, r network.Request) (err error) {
+	run, err := network.Begin(ctx, r.Targets, r.Secret, req.wait)
 	if unknown := (network.UnknownError{}); errors.As(err, &unknown) {
 		return usagef("%v", err)
 	}
@@ -218,12 +217,12 @@ func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.
 	of := params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{own}}
 	for i, f := range run.Facts {
 		if req.step && f.Rank != i+1 {
-			return fmt.Errorf("%s has task %d and should have %d: leave the distribution of tasks to srun", targets[i].Name, f.Rank, i+1)
+			return fmt.Errorf("%s has task %d and should have %d: leave the distribution of tasks to srun", r.Targets[i].Name, f.Rank, i+1)
 		}
-		of.Hosts = append(of.Hosts, targets[i].Name)
-		of.Peers = append(of.Peers, params.Peer{Address: targets[i].Address, Packet: run.Segment, Provenance: f.Provenance})
+		of.Hosts = append(of.Hosts, r.Targets[i].Name)
+		of.Peers = append(of.Peers, params.Peer{Address: r.Targets[i].Address, Packet: run.Segment, Provenance: f.Provenance})
 		for _, w := range f.Provenance.Warnings() {
-			t.Warnings = append(t.Warnings, fmt.Errorf("%s: %w", targets[i].Name, w))
+			t.Warnings = append(t.Warnings, fmt.Errorf("%s: %w", r.Targets[i].Name, w))
 		}
 	}
 	if t.Networks = []params.Network{of}; of.Check() != nil {

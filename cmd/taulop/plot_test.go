@@ -23,6 +23,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 	t.Helper()
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{
 		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: []int{1, 2}, Caches: []bool{false}, SegmentBytes: 8192}}
+	f.Networks = []params.Network{{Name: "tcp", Kind: "tcp"}}
 	f.Provenance.Hostname = "<script>alert(1)</script>"
 	for _, tau := range f.Plan.Taus {
 		for _, m := range f.Plan.Sizes {

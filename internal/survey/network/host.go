@@ -255,9 +255,18 @@ func Begin(ctx context.Context, targets []Target, s Secret, wait time.Duration) 
 	defer cancel()
 	r = &Run{ID: nonce(), Targets: targets}
 	defer func() {
-		if err != nil {
-			r.End(err)
+		if err == nil {
+			return
 		}
+		// Those that were not asked yet need not wait for their patience.
+		told, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		for _, t := range targets[min(len(targets), len(r.controls)+1):] {
+			if c, failed := call(told, t, s, hello{Purpose: controlling, Run: r.ID}, false); failed == nil {
+				r.controls = append(r.controls, c)
+			}
+		}
+		r.End(err)
 	}()
 	for _, t := range targets {
 		c, err := call(ctx, t, s, hello{Purpose: controlling, Run: r.ID}, true)
