@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -31,8 +32,18 @@ func needQEMU(ctx context.Context) error {
 // drivers and boots fast. It is unpacked from its package and kept in dir.
 func needKernel(ctx context.Context, dir string) (string, error) {
 	kept, err := filepath.Glob(filepath.Join(dir, "vmlinuz-*"))
-	if err != nil || len(kept) > 0 {
-		return append(kept, "")[0], err
+	if err != nil {
+		return "", err
+	}
+	for _, kernel := range kept {
+		whole := true
+		for _, module := range modulesOf(kernel) { // which those kept before did not have
+			_, err := os.Stat(module)
+			whole = whole && err == nil
+		}
+		if whole {
+			return kernel, nil
+		}
 	}
 	const meta = "linux-image-cloud-amd64"
 	name, err := dependency(ctx, meta)
@@ -90,26 +101,55 @@ func unpackKernel(ctx context.Context, deb, dir string) (string, error) {
 	}
 	defer cmd.Wait()
 	defer pipe.Close()
+	var kernel string
+	found := make(map[string][]byte) // by name
 	for files := tar.NewReader(pipe); ; {
 		file, err := files.Next()
-		if err != nil {
-			return "", fmt.Errorf("%s has no boot/vmlinuz: %w", deb, err)
+		if errors.Is(err, io.EOF) {
+			break
 		}
-		name := filepath.Base(file.Name)
-		if !strings.HasPrefix(name, "vmlinuz-") {
-			continue
-		}
-		kernel, err := io.ReadAll(files)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", deb, err)
 		}
-		// Under its name only when it is whole.
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path+".part", kernel, 0o644); err != nil {
+		name := filepath.Base(file.Name)
+		isKernel := strings.HasPrefix(name, "vmlinuz-")
+		if !isKernel && !slices.Contains(modules, name) {
+			continue
+		}
+		if found[name], err = io.ReadAll(files); err != nil {
+			return "", fmt.Errorf("%s: %w", deb, err)
+		}
+		if isKernel {
+			kernel = filepath.Join(dir, name)
+		}
+	}
+	if kernel == "" || len(found) != 1+len(modules) {
+		return "", fmt.Errorf("%s lacks boot/vmlinuz or one of the modules %v", deb, modules)
+	}
+	if err := os.MkdirAll(filepath.Dir(modulesOf(kernel)[0]), 0o755); err != nil {
+		return "", err
+	}
+	// Under their names only when they are whole, and the kernel last.
+	for _, path := range append(modulesOf(kernel), kernel) {
+		if err := os.WriteFile(path+".part", found[filepath.Base(path)], 0o644); err != nil {
 			return "", err
 		}
-		return path, os.Rename(path+".part", path)
+		if err := os.Rename(path+".part", path); err != nil {
+			return "", err
+		}
 	}
+	return kernel, nil
+}
+
+// modules are those of networks that checks make.
+var modules = []string{"veth.ko", "sch_netem.ko"}
+
+// modulesOf is where those of a kernel are that is kept.
+func modulesOf(kernel string) (paths []string) {
+	for _, name := range modules {
+		paths = append(paths, filepath.Join(filepath.Dir(kernel), "modules-"+strings.TrimPrefix(filepath.Base(kernel), "vmlinuz-"), name))
+	}
+	return paths
 }
 
 func apt(ctx context.Context, args ...string) error {

@@ -90,10 +90,12 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if err := needQEMU(ctx); err != nil {
 		return err
 	}
+	var drivers []string
 	if *kernel == "" {
 		if *kernel, err = needKernel(ctx, cache); err != nil {
 			return err
 		}
+		drivers = modulesOf(*kernel)
 	}
 	work, err := os.MkdirTemp("", "taulop-vm-")
 	if err != nil {
@@ -101,7 +103,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	}
 	defer os.RemoveAll(work)
 	initrd := filepath.Join(work, "initrd")
-	if err := build(ctx, work, initrd); err != nil {
+	if err := build(ctx, work, initrd, drivers); err != nil {
 		return err
 	}
 	var failed []string
@@ -123,7 +125,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 }
 
 // build makes the programs that run in the machines and packs them.
-func build(ctx context.Context, work, initrd string) error {
+func build(ctx context.Context, work, initrd string, drivers []string) error {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return fmt.Errorf("go list -m: %w: run this in the module's directory", err)
@@ -144,7 +146,7 @@ func build(ctx context.Context, work, initrd string) error {
 			return err
 		}
 	}
-	archive, err := newInitramfs(bin)
+	archive, err := newInitramfs(bin, drivers...)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -170,16 +171,18 @@ func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
 func TestMeasures(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	l, ended := hosts(t, time.Minute)
-	target := Target{Name: "there", Address: l.Addr().String()}
-	run, err := Begin(t.Context(), []Target{target}, secret, time.Minute)
+	farther, endedToo := hosts(t, time.Minute)
+	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}, {"farther", farther.Addr().String()}}, secret, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 64 << 10}, Taus: []int{1, 2}, Segment: 1000}
-	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there"}})
+	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there", "farther"}})
 	run.End(nil)
-	if err := <-ended; err != nil {
-		t.Error(err)
+	for _, ended := range []<-chan error{ended, endedToo} {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 	_, table, err := f.Network("")
 	if err != nil {
@@ -197,8 +200,12 @@ func TestMeasures(t *testing.T) {
 	if err != nil || tam.Packet != 1000 || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
 		t.Errorf("%+v, %v", tam, err)
 	}
-	if tables := Tables(f); len(tables) < 4 {
-		t.Errorf("%d tables", len(tables))
+	var text strings.Builder
+	view.WriteTables(&text, Tables(f))
+	for _, want := range []string{"L(m,2) of lo: 2 messages at once", "o = ", "\nfarther ", "O_r(m)", "B_L is "} {
+		if !strings.Contains("\n"+text.String(), want) && (want != "B_L is " || tam.Buffer > 0) {
+			t.Errorf("tables lack %q:\n%s", want, &text)
+		}
 	}
 }
 
@@ -338,6 +345,18 @@ func TestEngaged(t *testing.T) {
 	run.End(nil)
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// Where one host cannot take part, the others need not wait.
+func TestOneIsMissing(t *testing.T) {
+	l, ended := hosts(t, time.Minute)
+	missing := Target{"missing", "missing.invalid:1"}
+	if _, err := Begin(t.Context(), []Target{missing, {"there", l.Addr().String()}}, secret, time.Minute); err == nil {
+		t.Error("a run without one of its hosts")
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "gave up: missing") {
+		t.Errorf("the other host: %v", err)
 	}
 }
 

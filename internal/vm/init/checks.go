@@ -56,6 +56,9 @@ var checks = []check{
 	{name: "copies between levels", on: only("1node", "2nodes", "memoryonly", "nomemory"), run: guest.levels},
 	{name: "strided messages over levels", on: only("2nodes", "smt"), run: guest.ways},
 
+	{name: "a network with a delay", on: only("1node"), run: guest.delay},
+	{name: "a network with a rate", on: only("1node"), run: guest.rate},
+
 	{name: "no such node", on: few, run: guest.noSuchNode},
 	{name: "node without memory", on: only("nomemory"), run: guest.emptyNode},
 	{name: "node with too little memory", on: only("small"), run: guest.fullNode},
