@@ -202,10 +202,47 @@ func (p *performance) side(id int, b collective.Buffer) int {
 	return -1
 }
 
+// A talk is a rank that sends to another.
+type talk struct{ from, to int }
+
+// connect has a channel for each pair that talks.
+func (p *performance) connect(t *Team) (outs map[talk]*shm.Sender, ins map[talk]*shm.Receiver, err error) {
+	outs, ins = make(map[talk]*shm.Sender), make(map[talk]*shm.Receiver)
+	peers := make([][]int, t.Tau()) // by rank: to whom it sends
+	known := make(map[talk]bool)
+	for _, stage := range p.Schedule.Steps() {
+		if stage.Pattern == collective.Local || stage.Pattern == collective.Transfer {
+			continue
+		}
+		for m := range stage.Messages() {
+			if between := (talk{m.From, m.To}); !known[between] {
+				known[between] = true
+				peers[m.From] = append(peers[m.From], m.To)
+			}
+		}
+	}
+	for from, to := range peers {
+		if len(to) == 0 {
+			continue
+		}
+		all, err := p.channelsOf(from, len(to), p.Segments, p.SegmentBytes, 1, fresh)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, c := range all {
+			between := talk{from, to[i]}
+			outs[between], ins[between] = c.Sender(t.workers[from].wait), c.Receiver(0, t.workers[to[i]].wait)
+		}
+	}
+	return outs, ins, nil
+}
+
 // program writes each rank's steps, with a channel for each pair that talks.
 func (p *performance) program(t *Team) error {
-	type pair struct{ from, to int }
-	outs, ins := make(map[pair]*shm.Sender), make(map[pair]*shm.Receiver)
+	outs, ins, err := p.connect(t)
+	if err != nil {
+		return err
+	}
 	reduced := make([]int, t.Tau()) // bytes, of the largest that arrive
 	for _, stage := range p.Schedule.Steps() {
 		parts := make(map[int]*step)
@@ -221,15 +258,7 @@ func (p *performance) program(t *Team) error {
 				s.copies = append(s.copies, spanCopy{m.From, m.Src, m.Dst})
 				continue
 			}
-			between := pair{m.From, m.To}
-			if outs[between] == nil {
-				c, err := p.channel(m.From, p.Segments, p.SegmentBytes, 1, fresh)
-				if err != nil {
-					return err
-				}
-				outs[between] = c.Sender(t.workers[m.From].wait)
-				ins[between] = c.Receiver(0, t.workers[m.To].wait)
-			}
+			between := talk{m.From, m.To}
 			from, to := part(m.From), part(m.To)
 			from.out, from.send = outs[between], m.Src
 			to.in, to.recv, to.peer = ins[between], m.Dst, m.From

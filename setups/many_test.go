@@ -4,7 +4,29 @@ import (
 	"context"
 	"runtime"
 	"testing"
+
+	"github.com/taulop/taulop/collective"
 )
+
+// Channels between every two of 256 ranks are fewer mappings than a process may have, and an
+// alltoall goes through them.
+func TestManyRanks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const ranks = 256
+	a, err := collective.Lookup("alltoall:pairwise")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.Schedule(collective.Call{P: ranks, M: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := team(t, ranks).RunCollective(context.Background(), Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 1}); err != nil {
+		t.Error(err)
+	}
+}
 
 // 256 workers on whatever CPUs there are: their bytes arrive, and what a trial leaves for
 // the collector is a little for each worker, whatever it walked through.

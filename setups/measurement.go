@@ -1,6 +1,7 @@
 package setups
 
 import (
+	"os"
 	"sync/atomic"
 
 	"github.com/taulop/taulop/shm"
@@ -65,17 +66,31 @@ func (m *measurement) user(of purpose, w, side, n int) ([]byte, error) {
 
 // channel adds a channel that worker w writes.
 func (m *measurement) channel(w, segments, segmentBytes, readers int, life lifetime) (*shm.Channel, error) {
+	all, err := m.channelsOf(w, 1, segments, segmentBytes, readers, life)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// channelsOf adds several channels that worker w writes, on pages of their own but in one
+// mapping: one for each two of 256 workers would be more than a process may have.
+func (m *measurement) channelsOf(w, count, segments, segmentBytes, readers int, life lifetime) (all []*shm.Channel, err error) {
 	n, err := shm.ChannelBytes(segments, segmentBytes, readers)
 	if err != nil {
 		return nil, err
 	}
-	r, err := m.region(key{of: intermediate, worker: w}, n, life, zeros)
+	page := os.Getpagesize()
+	apart := (n + page - 1) / page * page
+	r, err := m.region(key{of: intermediate, worker: w}, (count-1)*apart+n, life, zeros)
 	if err != nil {
 		return nil, err
 	}
-	c := shm.NewChannel(r.mem, segments, segmentBytes, readers)
-	m.channels = append(m.channels, c)
-	return c, nil
+	for i := range count {
+		all = append(all, shm.NewChannel(r.mem[i*apart:i*apart+n], segments, segmentBytes, readers))
+	}
+	m.channels = append(m.channels, all...)
+	return all, nil
 }
 
 // work is one worker's part of a task.
