@@ -68,7 +68,8 @@ type worker struct {
 	// and finished each batch.
 	met           uint64
 	start, finish []time.Duration
-	_             [128]byte // what others write is on other cache lines
+	over          atomic.Int64 // rounds
+	_             [128]byte    // what others write is on other cache lines
 }
 
 // NewTeam starts the workers of a placement and pins them. The error names the

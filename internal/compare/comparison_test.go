@@ -210,11 +210,15 @@ func TestNothingInCommon(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	times := map[int]float64{1: 1000, 2: 1100}
-	a := machine("a", times, func(f *params.File) { f.Provenance.Taulop, f.Plan.Copy, f.Provenance.HugePages = "v1", "AVX", "never" })
+	a := machine("a", times, func(f *params.File) {
+		f.Provenance.Taulop, f.Plan.Copy, f.Provenance.HugePages = "v1", "AVX", "never"
+		f.Launches = make([]params.Launch, 1)
+	})
 	b := machine("b", map[int]float64{1: 1000e3, 2: 2100e3}, func(f *params.File) {
 		f.Provenance.Taulop, f.Plan.Copy, f.Plan.Segments, f.Complete = "v2", "REP MOVSB", 4, false
 		f.Warnings = []string{"this is a virtual machine"}
 		f.Provenance.Give(true)
+		f.Provenance.Fill(true)
 	})
 	c, err := New([]Machine{a, b}, Choice{})
 	if err != nil {
@@ -222,7 +226,7 @@ func TestWarnings(t *testing.T) {
 	}
 	all := sentences(c.Warnings)
 	for _, want := range []string{
-		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "different pages of buffers: small (a); huge (b)", "2 segments of 8192 bytes (a); 4 segments",
+		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "different pages of buffers: small (a); huge (b)", "different states of idle cores: asleep (a); kept busy (b)", "2 segments of 8192 bytes (a); 4 segments",
 		"b: the file is incomplete, cells are missing", "b takes 1e+03 times as long as a for m = 8192, τ = 1: look whether its times are in the unit",
 		"b: this is a virtual machine", "b: eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), is broken at a size",
 	} {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
 
 // A simulated machine answers for every cell what it was told, with noise of its
@@ -57,7 +58,8 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 				}
 			}
 			time.Sleep(m.cost)
-			return Reading{NS: m.centers[k.Bytes] * factor, Spread: 0.01}, nil
+			return Reading{NS: m.centers[k.Bytes] * factor, Spread: 0.01, MHz: 3000 + float64(launch), Begun: setups.Begun{Batches: 4, Late: 1},
+				Workers: setups.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}}, nil
 		})
 		defer func() {
 			if recover() != nil {
@@ -168,6 +170,14 @@ func TestLaunches(t *testing.T) {
 	}
 	if len(orders) != 7 {
 		t.Errorf("%d different orders", len(orders))
+	}
+	for i, l := range x.File.Launches {
+		if l.MHz[1] != 3000+float64(i) || l.Begun != (params.Begun{Batches: 80, Late: 20}) {
+			t.Errorf("launch %d: %+v", i, l)
+		}
+	}
+	if w := x.File.Cells[3].Samples[2].Workers; w != (params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}) {
+		t.Errorf("%+v", w)
 	}
 	for _, c := range x.File.Cells {
 		var launches []int32

@@ -120,6 +120,9 @@ func (s *Series) remarks() (said []string) {
 		}
 		say("with flags and partners the copy costs %s what it costs alone: %s.", times(r.C.Center/r.Copy.Center), why)
 	}
+	if n := s.Provenance.Allowed.Len(); s.Concurrent && s.Tau == n && n > 2 {
+		say("all %d CPUs that may be used have a worker, so that whatever else runs takes its time from one of them: τ = %d beside it says what that costs.", n, n-1)
+	}
 	if s.Tau == 1 {
 		say("one worker copies within its own cache: L(S,1) between two, which models take, is the setup isolated of taulop sweep.")
 	} else if bytesPerNs := float64(s.Tau) * float64(s.SegmentBytes) / r.L.Center; s.Concurrent {

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// What became of late batches and of the clock stands with what is known of a file.
+func TestReach(t *testing.T) {
+	f := &params.File{Launches: []params.Launch{
+		{MHz: map[int]float64{0: 1, 1: 3400, 8: 2900}, Begun: params.Begun{Batches: 100, Late: 2}},
+		{MHz: map[int]float64{1: 3600, 8: 3100}, Begun: params.Begun{Batches: 100}},
+	}}
+	for _, tt := range []struct {
+		change func()
+		want   []string
+	}{
+		{func() {}, []string{"2 of 200 batches were measured again, because a worker began late\n",
+			"the clock of a worker's CPU was 3500 MHz at τ = 1, 3000 MHz at τ = 8: A(τ) has that in it, unless idle cores are kept busy\n"}},
+		{func() { f.Provenance.Fill(true) }, []string{"3000 MHz at τ = 8\n"}},
+		{func() { f.Launches[0].Begun.Forced = 2 }, []string{"in 2 of 200 batches a worker began late: 2 count nonetheless"}},
+	} {
+		tt.change()
+		var b strings.Builder
+		WriteReach(&b, f)
+		for _, want := range tt.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("no %q in\n%s", want, b.String())
+			}
+		}
+	}
+	var b strings.Builder
+	WriteReach(&b, &params.File{})
+	if strings.Contains(b.String(), "clock") || strings.Contains(b.String(), "late") {
+		t.Errorf("of a file that says nothing of it:\n%s", b.String())
+	}
+}
+
+// The plain command says how alike workers were, and that no CPU was left.
+func TestSeriesWorkers(t *testing.T) {
+	s := fig18()
+	s.Workers.Messages, s.Workers.Copies = &params.Balance{Fastest: 0.991, Typical: 0.995}, &params.Balance{Fastest: 0.9, Typical: 0.97}
+	s.Begun = params.Begun{Batches: 300, Late: 3}
+	s.Provenance.Allowed = numa.SetOf(0, 1, 2, 3)
+	s.Results.Remarks = s.remarks()
+	var b strings.Builder
+	s.WriteResults(&b)
+	for _, want := range []string{
+		"Of the last worker's time the fastest and the median of the others took: messages 99.1 % and 99.5 %, copies 90.0 % and 97.0 %. 3 of 300 batches were measured again, because a worker began late.\n",
+		"All 4 CPUs that may be used have a worker, so that whatever else runs takes its time from one of them: τ = 3 beside it",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
