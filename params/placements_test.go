@@ -1,7 +1,11 @@
 package params_test
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
@@ -57,17 +61,32 @@ func TestChannels(t *testing.T) {
 
 // Launches that began at CPU 8 took a tenth longer than those at CPU 0.
 func TestStarts(t *testing.T) {
-	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: []params.Launch{{}, {First: 8}, {}, {First: 8}}}
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
+	for i := range 4 {
+		f.Launches = append(f.Launches, params.Launch{Began: "2026-01-02T03:04:05Z", First: i % 2 * 8})
+	}
 	for bytes := range 5 {
 		ns := 100 * float64(bytes+1)
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Placement: numa.Local, Tau: 2, Bytes: bytes},
-			Time:    fit.Estimate{Center: ns},
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: params.Ring, Placement: numa.Local, Tau: 2, Bytes: bytes + 1}, K: 1, Transfers: 2,
+			Time:    fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1), N: 4},
 			Samples: []params.Sample{{NS: ns, Launch: 0}, {NS: 1.1 * ns, Launch: 1}, {NS: ns, Launch: 2}, {NS: 1.1 * ns, Launch: 3}}})
 	}
 	f.Relate()
 	got := f.Starts()
 	if len(got) != 2 || got[0].CPU != 0 || got[1].CPU != 8 || got[0].Ratio.N != 2 || fmt.Sprintf("%.3f %.3f", got[0].Ratio.Center, got[1].Ratio.Center) != "1.000 1.100" {
 		t.Errorf("%+v", got)
+	}
+	var text bytes.Buffer
+	if err := f.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	again, err := params.Read(&text, "f")
+	if err != nil || !reflect.DeepEqual(again.Starts(), got) {
+		t.Errorf("read back: %+v, %v", again.Starts(), err)
+	}
+	f.Launches[1].Relative = map[numa.Policy]float64{"nowhere": 1}
+	if err := f.Validate(); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("a launch of placement nowhere: %v", err)
 	}
 	for i := range f.Launches {
 		f.Launches[i].First = 8
