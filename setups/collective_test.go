@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
+	"github.com/taulop/taulop/shm"
 )
 
 // Every algorithm on real memory, P up to 8, any root: RunCollective fails
@@ -43,6 +45,42 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 			}
 		}
 	}
+}
+
+// One algorithm of each collective, with a rank on every CPU that may be used.
+func TestCollectivesOnEveryCPU(t *testing.T) {
+	m, err := numa.Discover("/")
+	if err != nil || !shm.Supported {
+		t.Skip(err)
+	}
+	place, err := m.Place(numa.Local, m.Allowed.Len())
+	if err != nil {
+		t.Fatal(err)
+	}
+	team, err := NewTeam(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer team.Close()
+	sum, err := reduce.Lookup("SUM_I")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"allgather:bruck", "allreduce:reduce-bcast", "alltoall:linear", "barrier:dissemination", "bcast:binomial",
+		"gather:binomial", "reduce:binomial", "reduce_scatter:ring", "scatter:binomial"} {
+		found, err := collective.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := found[0].Schedule(collective.Call{P: team.Tau(), M: 512, Element: 4, Segment: 1024})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := team.RunCollective(context.Background(), Collective{Schedule: s, Segments: 2, SegmentBytes: 1024, Operator: &sum, Runs: 1}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Logf("P = %d", team.Tau())
 }
 
 // The check must find a wrong byte in what any rank was promised.

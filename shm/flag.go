@@ -15,8 +15,8 @@ const lineBytes = 128
 // store is no faster between two cores, see BenchmarkFlag.
 //
 // On arm64 Set is STLR and Load is LDAR, which is what C compilers make of a release
-// store and an acquire load too: the loop of Await has one LDAR and five more
-// instructions, C's three. LDAR waits until an STLR before it is seen, LDAPR would not.
+// store and an acquire load too: the loop of Await has eight instructions with the LDAR,
+// C's three, while the line is on its way. LDAR waits until an STLR before it is seen, LDAPR would not.
 // Only a writer who asks whether a segment is free right after it has filled one could
 // gain by that: what others wait for is the answer to the flag that was set. Go has
 // no LDAPR but in assembly, a call that costs more.
@@ -72,7 +72,7 @@ type Waiter struct {
 // NewWaiter returns a Waiter that gives up waiting once stop is true, and
 // yields the CPU while it waits when workers outnumber CPUs.
 func NewWaiter(stop *atomic.Bool, yield bool) *Waiter {
-	if yield {
+	if yield || overcommitted {
 		// Longer than a flag takes between two cores, short against a time slice.
 		return &Waiter{stop, true, 1<<6 - 1}
 	}
@@ -88,8 +88,11 @@ func (w *Waiter) relax() bool {
 	if w.stop.Load() {
 		return false
 	}
-	if w.yield {
+	switch {
+	case w.yield:
 		yield()
+	case overcommitted:
+		nap()
 	}
 	return true
 }

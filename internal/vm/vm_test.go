@@ -105,7 +105,7 @@ func TestMachines(t *testing.T) {
 	}
 	line := strings.Join(m.QEMU(), " ")
 	for _, want := range []string{
-		"-smp cpus=4,sockets=2,cores=2,threads=1", "-m 1536M",
+		"-smp cpus=4,sockets=2,dies=1,cores=2,threads=1", "-m 1536M",
 		"-numa node,nodeid=1,cpus=2-3,memdev=node1", "-numa node,nodeid=2,memdev=node2", "-numa dist,src=2,dst=0,val=40",
 	} {
 		if !strings.Contains(line, want) {

@@ -14,10 +14,18 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// pairs measures transfers between every two CPUs, and holds their levels against
-// what the machine was built of.
+// pairs measures transfers between every two CPUs, of 64 CPUs between one of each
+// node, and holds their levels and homes against what the machine was built of.
 func (g guest) pairs(ctx context.Context) error {
-	o, err := g.execute(ctx, nil, taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "60s")
+	n, command := g.machine.CPUs(), []string{taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "60s"}
+	if many := 8; n > many {
+		var cpus []string
+		for cpu := 0; cpu < n; cpu += n / many {
+			cpus = append(cpus, fmt.Sprint(cpu))
+		}
+		n, command = many, []string{taulop, "pairs", "-cpus", strings.Join(cpus, ","), "-m", "64", "-json", "-launches", "6", "-time", "60s"}
+	}
+	o, err := g.execute(ctx, nil, command...)
 	if err != nil {
 		return err
 	}
@@ -25,25 +33,47 @@ func (g guest) pairs(ctx context.Context) error {
 	if err := o.decode(&doc); err != nil {
 		return err
 	}
-	n := g.machine.CPUs()
 	if len(doc.Pairs.Pairs) != n*(n-1)/2 {
 		return fmt.Errorf("%d pairs of %d CPUs", len(doc.Pairs.Pairs), n)
 	}
-	for _, p := range doc.Pairs.Pairs {
+	var homes []params.Home
+	for _, of := range doc.Each() {
+		homes = append(homes, of.Home)
+		if err := g.homed(of, doc.Sizes); err != nil {
+			return err
+		}
+	}
+	if memory := g.machine.MemoryNodes(); len(memory) > 1 && !slices.Equal(homes, []params.Home{params.WriterHome, params.ReaderHome, params.ThirdHome}) {
+		return fmt.Errorf("homes %q on %d nodes with memory", homes, len(memory))
+	}
+	return nil
+}
+
+// homed checks the pairs of one home.
+func (g guest) homed(of *params.Pairs, sizes []int) error {
+	for _, p := range of.Pairs {
 		for i, t := range p.Times {
 			if !(t.Center > 0) {
-				return fmt.Errorf("CPUs %d and %d, m = %d: %v", p.From, p.To, doc.Sizes[i], t)
+				return fmt.Errorf("CPUs %d and %d, home %q, m = %d: %v", p.From, p.To, of.Home, sizes[i], t)
 			}
 		}
-		name := doc.Levels[p.Level].Name
+		name := of.Levels[p.Level].Name
 		from, to := g.node(p.From), g.node(p.To)
 		far := fmt.Sprintf("nodes %d apart", g.machine.Distances[from][to])
 		siblings := p.From/g.machine.Threads == p.To/g.machine.Threads
-		if siblings != (name == "SMT siblings") || (from != to) != (name == far) {
+		if within := g.machine.Packages > 0 && g.samePackage(from, to); siblings != (name == "SMT siblings") || !within && (from != to) != (name == far) {
 			return fmt.Errorf("CPUs %d and %d, of nodes %d and %d, are at level %q", p.From, p.To, from, to, name)
+		} else if within && from != to && name != "same package" {
+			return fmt.Errorf("CPUs %d and %d, of one package, are at level %q", p.From, p.To, name)
 		}
 	}
 	return nil
+}
+
+// samePackage tells whether two nodes are of one.
+func (g guest) samePackage(a, b int) bool {
+	each := len(g.machine.CPUNodes()) / g.machine.PackageCount()
+	return a/each == b/each
 }
 
 // node is that of a CPU.

@@ -4,6 +4,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,12 @@ type Machine struct {
 	About   string
 	Nodes   []Node
 	Threads int // SMT siblings a core; every node with CPUs has the same number of them
+	// Packages of equal size, whose nodes have a last-level cache each; 0: every node
+	// with CPUs is one.
+	Packages int
+	// Slow machines boot only where they are named: they take minutes, and a host that
+	// does nothing else.
+	Slow bool
 	// Distances from node to node, as the firmware's SLIT has them: 10 is local.
 	Distances [][]int
 }
@@ -71,6 +78,31 @@ var All = []Machine{
 		Nodes:     []Node{{2, 768}, {2, 96}},
 		Distances: [][]int{{10, 20}, {20, 10}},
 	},
+	{
+		Name: "64cpus", About: "64 CPUs on 8 nodes, 4 in each of 2 packages", Threads: 1, Packages: 2, Slow: true,
+		Nodes:     slices.Repeat([]Node{{8, 256}}, 8),
+		Distances: twoPackages(8),
+	},
+}
+
+// twoPackages are distances of nodes half of which are in either package: 12 within
+// one, 32 between both, as servers with two processors of four nodes each have them.
+func twoPackages(nodes int) (distances [][]int) {
+	for from := range nodes {
+		row := make([]int, nodes)
+		for to := range row {
+			switch half := nodes / 2; {
+			case from == to:
+				row[to] = 10
+			case from/half == to/half:
+				row[to] = 12
+			default:
+				row[to] = 32
+			}
+		}
+		distances = append(distances, row)
+	}
+	return distances
 }
 
 // Lookup finds a machine by name.
@@ -93,7 +125,10 @@ func (m Machine) CPUs() (n int) {
 	return n
 }
 
-// CPUNodes are the nodes with CPUs, each in a package of its own.
+// PackageCount is how many packages there are.
+func (m Machine) PackageCount() int { return cmp.Or(m.Packages, len(m.CPUNodes())) }
+
+// CPUNodes are the nodes with CPUs.
 func (m Machine) CPUNodes() (ids []int) {
 	for id, node := range m.Nodes {
 		if node.CPUs > 0 {
@@ -123,7 +158,7 @@ func (m Machine) FirstCPU(node int) (cpu int) {
 
 // QEMU is the part of QEMU's command line that makes the machine.
 func (m Machine) QEMU() []string {
-	packages := len(m.CPUNodes())
+	packages, dies := m.PackageCount(), len(m.CPUNodes())/m.PackageCount()
 	memory := 0
 	var args []string
 	for id, node := range m.Nodes {
@@ -143,6 +178,6 @@ func (m Machine) QEMU() []string {
 			args = append(args, "-numa", fmt.Sprintf("dist,src=%d,dst=%d,val=%d", from, to, distance))
 		}
 	}
-	smp := fmt.Sprintf("cpus=%d,sockets=%d,cores=%d,threads=%d", m.CPUs(), packages, m.CPUs()/packages/m.Threads, m.Threads)
+	smp := fmt.Sprintf("cpus=%d,sockets=%d,dies=%d,cores=%d,threads=%d", m.CPUs(), packages, dies, m.CPUs()/packages/dies/m.Threads, m.Threads)
 	return slices.Concat([]string{"-smp", smp, "-m", fmt.Sprintf("%dM", memory)}, args)
 }
