@@ -74,7 +74,7 @@ type Waiter struct {
 // NewWaiter returns a Waiter that gives up waiting once stop is true, and
 // yields the CPU while it waits when workers outnumber CPUs.
 func NewWaiter(stop *atomic.Bool, yield bool) *Waiter {
-	if yield {
+	if yield || overcommitted {
 		// Longer than a flag takes between two cores, short against a time slice.
 		return &Waiter{stop: stop, yield: true, mask: 1<<6 - 1}
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// pairs measures transfers between every two CPUs, of 64 CPUs between every two of
-// every fourth, and holds their levels and homes against what the machine was built of.
+// pairs measures transfers between every two CPUs, of 64 CPUs between one of each
+// node, and holds their levels and homes against what the machine was built of.
 func (g guest) pairs(ctx context.Context) error {
 	n, command := g.machine.CPUs(), []string{taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "60s"}
-	if many := 16; n > many {
+	if many := 8; n > many {
 		var cpus []string
 		for cpu := 0; cpu < n; cpu += n / many {
 			cpus = append(cpus, fmt.Sprint(cpu))

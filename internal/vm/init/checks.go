@@ -46,7 +46,8 @@ var checks = []check{
 	{name: "tests of shm", on: typical, run: tests("shm")},
 	{name: "tests of setups", on: typical, run: tests("setups", "-test.skip="+large+"|"+asking+"|TestPagesLieWherePlaced")},
 	{name: "large tests of setups", large: true, limit: 4 * time.Minute, run: tests("setups", "-test.run="+large)},
-	{name: "pages lie where placed", run: guest.pages},
+	{name: "pages lie where placed", on: few, run: guest.pages},
+	{name: "pages of 64 CPUs lie where placed", on: only("64cpus"), run: crowded(guest.pages)},
 	{name: "topo counts right", run: guest.topo},
 	{name: "ring over the nodes", on: few, run: guest.spread},
 	{name: "placements of levels", limit: 3 * time.Minute, on: only("1node", "complexes", "4nodes", "smt"), run: guest.placements},
@@ -64,10 +65,10 @@ var checks = []check{
 	{name: "node with too little memory", on: only("small"), run: guest.fullNode},
 	{name: "node that another process fills", on: only("small"), run: guest.fillingNode},
 
-	{name: "a worker on every CPU", on: only("64cpus"), run: guest.everyCPU},
-	{name: "Ctrl-C", on: only("64cpus"), run: guest.interrupted},
-	{name: "a sweep whose launch is killed", on: only("64cpus"), run: guest.killed},
-	{name: "collectives on every CPU", on: only("64cpus"), run: guest.collectives},
+	{name: "a worker on every CPU", on: only("64cpus"), run: crowded(guest.everyCPU)},
+	{name: "Ctrl-C", on: only("64cpus"), run: crowded(guest.interrupted)},
+	{name: "a sweep whose launch is killed", on: only("64cpus"), run: crowded(guest.killed)},
+	{name: "collectives on every CPU", on: only("64cpus"), run: crowded(guest.collectives)},
 
 	{name: "huge pages", on: only("1node"), run: guest.huge},
 

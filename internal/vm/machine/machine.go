@@ -20,6 +20,9 @@ type Machine struct {
 	// Packages of equal size, whose nodes have a last-level cache each; 0: every node
 	// with CPUs is one.
 	Packages int
+	// Slow machines boot only where they are named: they take minutes, and a host that
+	// does nothing else.
+	Slow bool
 	// Distances from node to node, as the firmware's SLIT has them: 10 is local.
 	Distances [][]int
 }
@@ -82,7 +85,7 @@ var All = []Machine{
 		Distances: [][]int{{10, 20}, {20, 10}},
 	},
 	{
-		Name: "64cpus", About: "64 CPUs on 8 nodes, 4 in each of 2 packages", Threads: 1, Packages: 2,
+		Name: "64cpus", About: "64 CPUs on 8 nodes, 4 in each of 2 packages", Threads: 1, Packages: 2, Slow: true,
 		Nodes:     slices.Repeat([]Node{{8, 256}}, 8),
 		Distances: twoPackages(8),
 	},
