@@ -168,7 +168,7 @@ func (c *Counter) crosses(a, b int) bool {
 
 // rule counts by the rule of a stage, nil where it has none that can be counted.
 func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int) Traffic {
-	if stage.Peers == nil || c.list != nil || len(c.Domains) > 0 && repeat*c.Ranks <= most {
+	if stage.Peers == nil || c.list != nil || len(c.Domains) > 0 && stage.Pattern != collective.Local && repeat*c.Ranks <= most {
 		return nil
 	}
 	switch peers := stage.Peers(0); {
