@@ -11,7 +11,9 @@ type Algorithm struct {
 	Collective *Collective
 	Name       string // such as "binomial"
 	Source     string // where it is described
-	PowerOfTwo bool   // P must be a power of two
+	Among      Among  // the numbers of ranks that it exists for
+	Chunked    bool   // the Chunk of a call matters
+	Branched   bool   // the Degree of a call matters
 	// Paired: the two messages that partners exchange are one piece of work to the
 	// authors' library, which otherwise follows each rank's own.
 	Paired bool
@@ -23,7 +25,8 @@ type Algorithm struct {
 func (a *Algorithm) String() string { return a.Collective.Name + ":" + a.Name }
 
 // Schedule lays the algorithm out for a call. Its size depends on neither P nor
-// M, logarithms aside. It fails where the call makes no sense or the algorithm
+// M, logarithms aside; only of a chain whatever fills and empties it has stages of its
+// own, as many as it has chunks. It fails where the call makes no sense or the algorithm
 // does not exist for that P.
 func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
 	c, err := c.check(a)
@@ -37,6 +40,49 @@ func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
 
 // Reduces tells whether ranks combine what they receive, for which a model needs γ.
 func (a *Algorithm) Reduces() bool { return a.Collective.Reduces }
+
+// Among are numbers of ranks.
+type Among int
+
+const (
+	AnyRanks Among = iota
+	PowerOfTwo
+	EvenRanks
+	TwoRanks
+)
+
+func (a Among) String() string {
+	return [...]string{
+		AnyRanks:   "any number of ranks",
+		PowerOfTwo: "a power of two of ranks",
+		EvenRanks:  "an even number of ranks",
+		TwoRanks:   "two ranks",
+	}[a]
+}
+
+// Has tells whether p is one of them.
+func (a Among) Has(p int) bool {
+	switch a {
+	case PowerOfTwo:
+		return p == floorPowerOfTwo(p)
+	case EvenRanks:
+		return p%2 == 0
+	case TwoRanks:
+		return p == 2
+	}
+	return true
+}
+
+// nearest says which to take instead of p, that is none of them.
+func (a Among) nearest(p int) string {
+	switch below := floorPowerOfTwo(p); {
+	case a == PowerOfTwo:
+		return fmt.Sprintf("the nearest are %d and %d", below, 2*below)
+	case a == EvenRanks && p > 1:
+		return fmt.Sprintf("the nearest are %d and %d", p-1, p+1)
+	}
+	return "take P = 2"
+}
 
 // known grows as the files of this package introduce their algorithms.
 var known []*Algorithm

@@ -12,11 +12,18 @@ func init() {
 	a := register(Allgather, "recursive-doubling", "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
 		recursiveDoubling(s, ownBlock(s))
 	})
-	a.PowerOfTwo, a.Paired = true, true
-	register(Allgather, "ring", "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
-		ring(s, "allgather", Recv, ownBlock(s), 0, false)
-	})
-	register(Allgather, "bruck", "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005", allgatherBruck)
+	a.Among, a.Paired = PowerOfTwo, true
+	round := func(s *Schedule) { ring(s, "allgather", Recv, ownBlock(s), 0, false) }
+	register(Allgather, "ring", "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005", round)
+	register(Allgather, "bruck", "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) { allgatherBruck(s, 2) })
+	register(Allgather, "k-bruck", "Bruck et al. 1997; MPICH's allgather_intra_k_brucks.c", func(s *Schedule) {
+		allgatherBruck(s, s.Call.Degree)
+	}).Branched = true
+	register(Allgather, "linear", "Open MPI's coll_base_allgather.c", allgatherLinear)
+	register(Allgather, "neighbor-exchange", "Chen et al. 2005; Open MPI's coll_base_allgather.c", neighborExchange).Among = EvenRanks
+	register(Allgather, "two-proc", "Open MPI's coll_base_allgather.c", round).Among = TwoRanks
+	register(Allgather, "sparbit", "Loch and Koslovski 2021; Open MPI's coll_base_allgather.c", sparbit)
+	register(Allgather, "recexch", "MPICH's allgather_intra_recexch.c, distance doubling", allgatherExchange).Branched = true
 }
 
 // ownBlock is how an allgather in Recv begins: every rank puts its block in place.
@@ -64,24 +71,27 @@ func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce boo
 }
 
 // allgatherBruck: every rank collects blocks in Temp, its own first and then
-// those of its right neighbours. In stage i = 0 … ⌈log2 P⌉−1 it sends what it
-// has, 2^i blocks, to the rank 2^i to its left; the last stage sends the P−2^i
-// that are still missing. At the end each turns its blocks into rank order.
-func allgatherBruck(s *Schedule) {
+// those of its right neighbours. With n = 1, k, k² … it sends what it has, n blocks,
+// to the ranks n, 2n … (k−1)n to its left, a stage each; the last ones send the
+// blocks that are still missing. With k = 2 these are ⌈log2 P⌉ stages. At the end
+// each turns its blocks into rank order.
+func allgatherBruck(s *Schedule, k int) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
 	s.temp = func(int) int { return c.P * c.M }
 	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message {
 		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Temp, 0, 1)}
 	})
-	for n := 1; n < c.P; n *= 2 {
-		count := min(n, c.P-n)
-		s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange, Peers: c.shiftedBy(c.P-n, 0)}, func(_, rank int) Message {
-			return Message{
-				From: rank, To: (rank - n + c.P) % c.P,
-				Src: b.span(Temp, 0, count), Dst: b.span(Temp, n, n+count),
-			}
-		})
+	for n := 1; n < c.P; n *= k {
+		for at := n; at < min(k*n, c.P); at += n {
+			count := min(n, c.P-at)
+			s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange, Peers: c.shiftedBy(c.P-at, 0)}, func(_, rank int) Message {
+				return Message{
+					From: rank, To: (rank - at + c.P) % c.P,
+					Src: b.span(Temp, 0, count), Dst: b.span(Temp, at, at+count),
+				}
+			})
+		}
 	}
 	turn := Stage{Phase: "turn", Pattern: Local, Shape: shape(Batch{c.P, c.P * c.M})}
 	s.add(1, 2*c.P, turn, func(_, i int) Message {
@@ -91,4 +101,91 @@ func allgatherBruck(s *Schedule) {
 		}
 		return Message{From: rank, To: rank, Src: b.span(Temp, c.P-rank, c.P), Dst: b.span(Recv, 0, rank)}
 	})
+}
+
+// allgatherLinear: rank 0 gathers, one block after another, and then sends all of them to
+// one rank after another. 2(P−1) stages of one message.
+func allgatherLinear(s *Schedule) {
+	gatherLinear(s)
+	sendToAll(s, s.Call.P*s.Call.M)
+}
+
+// neighborExchange: ranks are in pairs. They exchange their blocks, and from then on each
+// exchanges two blocks, those of the pair that it heard of last, with its left and its right
+// neighbour in turn. P/2 stages of P messages.
+func neighborExchange(s *Schedule) {
+	c := s.Call
+	b := ownBlock(s)
+	s.add(1, c.P, Stage{Phase: "neighbor exchange", Pattern: Exchange}, func(_, rank int) Message {
+		own := b.span(Recv, rank, rank+1)
+		return Message{From: rank, To: rank ^ 1, Src: own, Dst: own}
+	})
+	pairs := c.P / 2
+	s.add(pairs-1, c.P, Stage{Phase: "neighbor exchange", Pattern: Exchange}, func(t, rank int) Message {
+		// Even ranks hear of pairs to their left, to their right, farther left …, and odd
+		// ones the other way round.
+		away, to := (t+1)/2, rank^1
+		if t%2 == 1 {
+			away = -away
+		}
+		if rank%2 == 1 {
+			away = -away
+		}
+		if t%2 == 0 {
+			to = (rank + 2*(rank%2) - 1 + c.P) % c.P
+		}
+		pair := (rank/2 + away + pairs) % pairs
+		heard := b.span(Recv, 2*pair, 2*pair+2)
+		return Message{From: rank, To: to, Src: heard, Dst: heard}
+	})
+}
+
+// sparbit: with n = 2^(⌈log2 P⌉−1) … 2, 1 every rank sends what it has, block by block, to
+// the rank n to its right: its own and those of every 2n-th rank to its left. Where P is no
+// power of two, some n leave one block out, which would arrive twice otherwise. Blocks are
+// in their place from the start. P−1 stages of P messages.
+func sparbit(s *Schedule) {
+	c := s.Call
+	b := ownBlock(s)
+	odd := c.P & -c.P // the lowest bit of P
+	leaveOut := (^(c.P / odd) | 1) * odd
+	have := 1
+	for n := 1 << ceilLog2(c.P) / 2; n >= 1; n /= 2 {
+		blocks := have
+		if n&leaveOut == n {
+			blocks--
+		}
+		s.add(blocks, c.P, Stage{Phase: "sparbit", Pattern: Exchange, Peers: c.shiftedBy(n, 0)}, func(t, rank int) Message {
+			block := (rank - 2*t*n%c.P + c.P) % c.P
+			part := b.span(Recv, block, block+1)
+			return Message{From: rank, To: (rank + n) % c.P, Src: part, Dst: part}
+		})
+		have += blocks
+	}
+}
+
+// allgatherExchange: the groups of an exchanger exchange all that their members have by
+// then, and who stays out sends its block before and gets all blocks in the end.
+func allgatherExchange(s *Schedule) {
+	c := s.Call
+	b := ownBlock(s)
+	x := exchangerOf(c)
+	// first is the first block that the i-th of the core is responsible for.
+	first := func(i int) int { return i + min(x.out, i*(x.radix-1)) }
+	x.in(s, Stage{Phase: "fold in"}, func(out int) (src, dst Span) {
+		own := b.span(Recv, out, out+1)
+		return own, own
+	})
+	x.rounds(func(n, away int) {
+		all := n * (x.radix - 1) // ranks that stay out, for n of the core that each have as many as there may be
+		full, mixed := x.out/all, x.out%all
+		single := x.core/n - full - min(mixed, 1)
+		shape := tally(Batch{full * n, n * x.radix * c.M}, Batch{min(mixed, 1) * n, (n + mixed) * c.M}, Batch{single * n, n * c.M})
+		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Shape: shape}, func(_, i int) Message {
+			have := i / n * n
+			part := b.span(Recv, first(have), first(have+n))
+			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away)), Src: part, Dst: part}
+		})
+	})
+	x.result(s, Stage{Phase: "fold out"}, func(int) (src, dst Span) { return b.span(Recv, 0, c.P), b.span(Recv, 0, c.P) })
 }

@@ -1,5 +1,7 @@
 package collective
 
+import "slices"
+
 // Allreduce has a vector of every rank: MPI_Allreduce.
 var Allreduce = &Collective{
 	Name: "allreduce", About: "all ranks get the ranks' vectors combined", M: "the vector",
@@ -14,6 +16,83 @@ func init() {
 	register(Allreduce, "ring", "Patarasuk and Yuan 2009", allreduceRing)
 	register(Allreduce, "recursive-doubling", "Thakur, Rabenseifner and Gropp 2005, short messages", allreduceRecursiveDoubling).Paired = true
 	register(Allreduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", allreduceRabenseifner)
+	register(Allreduce, "linear", "Open MPI's coll_base_allreduce.c", func(s *Schedule) {
+		reduceLinear(s)
+		sendToAll(s, s.Call.M)
+	})
+	register(Allreduce, "segmented-ring", "Open MPI's coll_base_allreduce.c", allreduceSegmentedRing).Chunked = true
+	register(Allreduce, "recexch", "MPICH's allreduce_intra_recexch.c", allreduceExchange).Branched = true
+	kary := register(Allreduce, "kary", "MPICH's allreduce_intra_tree.c", allreduceTree)
+	kary.Chunked, kary.Branched = true, true
+}
+
+// allreduceTree: a reduction up a k-ary tree to rank 0, then a broadcast down the same one.
+func allreduceTree(s *Schedule) {
+	t := levels(s.Call.P, s.Call.Degree, true)
+	s.up("tree", t, 0, 1, nil)
+	s.pipeline("tree", false, s.down(t))
+}
+
+// allreduceSegmentedRing is the ring with its first half cut into phases: in each, a chunk
+// of every block goes round, P−1 stages, each rank adding its own. So no more than a chunk
+// is on its way to a rank at once. Then the finished blocks go round whole.
+func allreduceSegmentedRing(s *Schedule) {
+	c := s.Call
+	b := ceilBlocks(c.M, c.P, c.Element)
+	s.Unit = b.unit
+	ownVector(s)
+	chunk := max(1, c.Chunk/c.Element) * c.Element
+	part := func(phase, block int) Span {
+		whole := b.span(Recv, block, block+1)
+		at := min(phase*chunk, whole.Bytes)
+		return Span{Recv, whole.Offset + at, min(chunk, whole.Bytes-at)}
+	}
+	shapeOf := func(phase int) []Batch {
+		full := b.total / max(1, b.unit)
+		return tally(Batch{full, part(phase, 0).Bytes}, Batch{1, part(phase, min(full, c.P)).Bytes})
+	}
+	phases := (b.unit + chunk - 1) / chunk
+	for first := 0; first < phases; {
+		shape, alike := shapeOf(first), 1
+		for first+alike < phases && slices.Equal(shapeOf(first+alike), shape) {
+			alike++
+		}
+		from := first
+		round := Stage{Phase: "reduce-scatter", Pattern: Exchange, Reduce: true, Shape: shape}
+		s.add(alike*(c.P-1), c.P, round, func(repetition, rank int) Message {
+			t := repetition % (c.P - 1)
+			span := part(from+repetition/(c.P-1), (rank-t-1+2*c.P)%c.P)
+			return Message{From: rank, To: (rank + 1) % c.P, Src: span, Dst: span}
+		})
+		first += alike
+	}
+	ring(s, "allgather", Recv, b, 0, false)
+}
+
+// allreduceExchange: the groups of an exchanger exchange their vectors and add them up. With
+// a radix above 2 each of a group needs what a rank had before, so it keeps a copy.
+func allreduceExchange(s *Schedule) {
+	c := s.Call
+	ownVector(s)
+	x, sum := exchangerOf(c), Span{Recv, 0, c.M}
+	sums := func(int) (src, dst Span) { return sum, sum }
+	x.in(s, Stage{Phase: "fold in", Reduce: true}, sums)
+	had := sum
+	if x.radix > 2 && x.core > 1 {
+		had.Buffer = Temp
+		s.temp = func(int) int { return c.M }
+	}
+	x.rounds(func(n, away int) {
+		if away == 1 && had != sum {
+			s.add(1, x.core, Stage{Phase: "keep", Pattern: Local}, func(_, i int) Message {
+				return Message{From: x.rank(i), To: x.rank(i), Src: sum, Dst: had}
+			})
+		}
+		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Reduce: true}, func(_, i int) Message {
+			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away)), Src: had, Dst: sum}
+		})
+	})
+	x.result(s, Stage{Phase: "fold out"}, sums)
 }
 
 // allreduceReduceBcast: a binomial reduce to rank 0, then a binomial broadcast.

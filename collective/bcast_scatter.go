@@ -1,7 +1,7 @@
 package collective
 
 func init() {
-	register(Bcast, "scatter-recursive-doubling", "τ-Lop, eqs. (16) and (18); Thakur, Rabenseifner and Gropp 2005", bcastScatterRecursiveDoubling).PowerOfTwo = true
+	register(Bcast, "scatter-recursive-doubling", "τ-Lop, eqs. (16) and (18); Thakur, Rabenseifner and Gropp 2005", bcastScatterRecursiveDoubling).Among = PowerOfTwo
 	register(Bcast, "scatter-ring", "τ-Lop, eqs. (16) and (21); Thakur, Rabenseifner and Gropp 2005", bcastScatterRing)
 }
 

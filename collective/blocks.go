@@ -34,6 +34,15 @@ func (b blocks) subtrees(n int) []Batch {
 	return b.runs(n, 2, 1)
 }
 
+// lower is the shape of a stage in which of every 2n blocks the first n are sent, once.
+func (b blocks) lower(n int) []Batch {
+	period := 2 * n * b.unit
+	if period == 0 {
+		return nil
+	}
+	return tally(Batch{b.total / period, n * b.unit}, Batch{1, min(b.total%period, n*b.unit)})
+}
+
 // runs counts runs of n blocks, each sent by so many ranks: every run if every
 // is 1, and the second one of each two if it is 2.
 func (b blocks) runs(n, every, ranks int) []Batch {

@@ -60,7 +60,7 @@ func TestCollectivesAreComplete(t *testing.T) {
 			t.Errorf("%s: found %v, about %q, m is %q", c, Named(c.Name), c.About, c.M)
 		}
 		a := c.DefaultAlgorithm()
-		if a == nil || a.Collective != c || a.PowerOfTwo {
+		if a == nil || a.Collective != c || a.Among != AnyRanks {
 			t.Fatalf("%s: its default algorithm is %v; it has %v", c, a, c.Algorithms())
 		}
 		for i := range c.Benchmarks {

@@ -15,6 +15,7 @@ var Gather = &Collective{
 }
 
 func init() {
+	register(Gather, "linear-sync", "Open MPI's coll_base_gather.c", gatherLinearSync).Chunked = true
 	register(Gather, "binomial", "τ-Lop, eq. (16) backwards; Thakur, Rabenseifner and Gropp 2005", gatherBinomial)
 	register(Gather, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", gatherLinear)
 }
@@ -33,6 +34,46 @@ func gatherLinear(s *Schedule) {
 		from := c.rank(repetition + 1)
 		return Message{From: from, To: c.Root, Src: mine, Dst: b.span(Recv, from, from+1)}
 	})
+}
+
+// gatherLinearSync: the root tells one rank after another that it may send, receives the
+// first chunk of its block, which is what may arrive before anybody waits for it, and then
+// the rest at once. P−1 times three stages of one message, or two.
+func gatherLinearSync(s *Schedule) {
+	c := s.Call
+	if c.M == 0 {
+		return
+	}
+	b := blocks{c.P * c.M, c.M}
+	mine := Span{Send, 0, c.M}
+	s.add(1, 1, Stage{Phase: "own block", Pattern: Local}, func(int, int) Message {
+		return Message{From: c.Root, To: c.Root, Src: mine, Dst: b.span(Recv, c.Root, c.Root+1)}
+	})
+	from := func(repetition int) int { return c.rank(repetition + 1) }
+	part := func(phase string, at, bytes int) {
+		s.add(c.P-1, 1, Stage{Phase: phase}, func(repetition, _ int) Message {
+			rank := from(repetition)
+			return Message{From: rank, To: c.Root, Src: Span{Send, at, bytes}, Dst: Span{Recv, rank*c.M + at, bytes}}
+		})
+	}
+	before, first := len(s.Blocks), min(c.Chunk, c.M)
+	s.add(c.P-1, 1, Stage{Phase: "ready", Shape: []Batch{{Count: 1}}}, func(repetition, _ int) Message {
+		return Message{From: c.Root, To: from(repetition)}
+	})
+	part("first chunk", 0, first)
+	if first < c.M {
+		part("rest", first, c.M-first)
+	}
+	s.takeTurns(before)
+}
+
+// takeTurns makes of the blocks from one on, all of which are repeated as often, one whose
+// stages follow each other in each repetition.
+func (s *Schedule) takeTurns(from int) {
+	for _, b := range s.Blocks[min(from+1, len(s.Blocks)):] {
+		s.Blocks[from].Stages = append(s.Blocks[from].Stages, b.Stages...)
+	}
+	s.Blocks = s.Blocks[:min(from+1, len(s.Blocks))]
 }
 
 // gatherBinomial is the scatter backwards: for n = 1 … P/2, every 2n-th rank

@@ -16,6 +16,7 @@ var Reduce = &Collective{
 
 func init() {
 	register(Reduce, "binomial", "Thakur, Rabenseifner and Gropp 2005, short messages", reduceBinomial)
+	register(Reduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", reduceRabenseifner)
 	register(Reduce, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", reduceLinear)
 }
 
@@ -64,6 +65,90 @@ func reduceBinomial(s *Schedule) {
 		s.add(1, subtreesOf(c.P, n), Stage{Phase: "reduce", Reduce: true}, func(_, t int) Message {
 			from := (2*t + 1) * n
 			return Message{From: c.rank(from), To: c.rank(from - n), Src: sum(from), Dst: sum(from - n)}
+		})
+	}
+}
+
+// reduceRabenseifner: a reduce-scatter as in allreduce:rabenseifner, then a gather along a
+// binomial tree that goes the same way back: with partners at distance P/2 … 1 those whose
+// number differs from the root's there send what they have, 1, 2 … P/2 blocks. 2·log2 P
+// stages. Where P is no power of two, the ranks beyond fold in first, see fold; a root among
+// them takes its partner's place. Ranks add up in Temp, the root in Recv.
+func reduceRabenseifner(s *Schedule) {
+	c := s.Call
+	f := foldOf(c)
+	if c.P == 1 {
+		reduceLinear(s)
+		return
+	}
+	takes := c.Root < 2*f.pairs && c.Root%2 == 0
+	out := func(pair int) (rank int) { // of a pair, the one that folds in
+		if takes && pair == c.Root/2 {
+			return c.Root + 1
+		}
+		return 2 * pair
+	}
+	rank := func(i int) int {
+		if takes && i == c.Root/2 {
+			return c.Root
+		}
+		return f.rank(i)
+	}
+	root := c.Root - f.pairs // its number in the core
+	if c.Root < 2*f.pairs {
+		root = c.Root / 2
+	}
+	sum := func(i int, part Span) Span {
+		if part.Buffer = Temp; i == root {
+			part.Buffer = Recv
+		}
+		return part
+	}
+	s.temp = func(r int) int {
+		if r == c.Root || r < 2*f.pairs && r == out(r/2) {
+			return 0
+		}
+		return c.M
+	}
+	whole := Span{Bytes: c.M}
+	s.add(1, f.core, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
+		return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
+	})
+	s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
+		return Message{From: out(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
+	})
+	b := ceilBlocks(c.M, f.core, c.Element)
+	s.Unit = b.unit
+	// owned is what the i-th has once partners up to a distance have shared: the bits of i
+	// below say which halves it took, a set one the upper.
+	owned := func(i, distance int) Span {
+		first := 0
+		for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
+			if i&bit != 0 {
+				first += upper
+			}
+		}
+		return b.span(Temp, first, first+f.core/distance/2)
+	}
+	for distance := 1; distance < f.core; distance *= 2 {
+		s.add(1, f.core, Stage{Phase: "reduce-scatter", Pattern: Exchange, Reduce: true, Shape: b.groups(f.core / distance / 2)}, func(_, i int) Message {
+			to := i ^ distance
+			part := owned(to, distance)
+			return Message{From: rank(i), To: rank(to), Src: sum(i, part), Dst: sum(to, part)}
+		})
+	}
+	for distance := f.core / 2; distance >= 1; distance /= 2 {
+		size := f.core / distance / 2
+		shape := b.subtrees(size) // upper halves
+		if root&distance != 0 {
+			shape = b.lower(size)
+		}
+		s.add(1, distance, Stage{Phase: "gather", Shape: shape}, func(_, low int) Message {
+			// From here up numbers are as the root's, but for the bit of the distance.
+			to := root&^(distance-1) | low
+			from := to ^ distance
+			part := owned(from, distance)
+			return Message{From: rank(from), To: rank(to), Src: sum(from, part), Dst: sum(to, part)}
 		})
 	}
 }

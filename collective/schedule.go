@@ -15,7 +15,8 @@
 // what: the whole message of a broadcast, the vector of a reduction, and in scatter,
 // gather, allgather and alltoall the bytes of one rank's block. A message that P does
 // not divide is cut as MPICH cuts it: blocks of ⌈M/P⌉ bytes, then a shorter one, then
-// empty ones. An empty block is not sent; only a barrier sends empty messages.
+// empty ones. An empty block is not sent; only a barrier, and a rank that says that it is
+// ready, sends empty messages.
 package collective
 
 import (
@@ -159,17 +160,25 @@ type Call struct {
 
 	Element int // bytes of an element, which no block of a reduction cuts; 0 means 1
 	Segment int // bytes of a segment of bcast:sm-tree; 0 means 8192
-	Degree  int // of bcast:sm-tree; 0 means 2
+	Chunk   int // bytes of the pieces that Chunked algorithms cut messages into; 0 means 65536, or more where m is over 4 GiB
+	Degree  int // children of a rank, chains or radix of Branched algorithms; 0 means 2
 
 	Distance int // of a Shifted one, 1 … P−1; the others ignore it
 }
+
+// The most that schedules are laid out for: chunks, because what fills a pipeline is a stage
+// each, and children, because a rank sends to one after another.
+const (
+	maxChunks = 1 << 16
+	maxDegree = 1 << 10
+)
 
 // maxBytes bounds what a call may add up to, so that no size overflows.
 const maxBytes = 1 << 60
 
 // check refuses a call that no schedule exists for, and fills in what it left open.
 func (c Call) check(a *Algorithm) (Call, error) {
-	c.Element, c.Segment, c.Degree = cmp.Or(c.Element, 1), cmp.Or(c.Segment, 8192), cmp.Or(c.Degree, 2)
+	c.Element, c.Segment, c.Chunk, c.Degree = cmp.Or(c.Element, 1), cmp.Or(c.Segment, 8192), cmp.Or(c.Chunk, max(64<<10, c.M/maxChunks+1)), cmp.Or(c.Degree, 2)
 	if !a.Collective.Rooted {
 		c.Root = 0
 	}
@@ -191,16 +200,22 @@ func (c Call) check(a *Algorithm) (Call, error) {
 		return c, fmt.Errorf("%s needs at least two ranks, got P = %d", a, c.P)
 	case a.Collective.Shifted && (c.Distance < 1 || c.Distance >= c.P):
 		return c, fmt.Errorf("%s needs a distance from 1 to %d, got %d", a, c.P-1, c.Distance)
-	case a.PowerOfTwo && c.P&(c.P-1) != 0:
-		return c, fmt.Errorf("%s needs a power of two of ranks, got P = %d; the nearest are %d and %d", a, c.P, floorPowerOfTwo(c.P), 2*floorPowerOfTwo(c.P))
+	case !a.Among.Has(c.P):
+		return c, fmt.Errorf("%s needs %s, got P = %d; %s", a, a.Among, c.P, a.Among.nearest(c.P))
 	case c.Element < 1:
 		return c, fmt.Errorf("%s needs elements of at least one byte, got %d", a, c.Element)
 	case a.Collective.Reduces && c.M%c.Element != 0:
 		return c, fmt.Errorf("%s of m = %d bytes is no whole number of elements of %d bytes", a, c.M, c.Element)
 	case c.Segment < 1:
 		return c, fmt.Errorf("%s needs segments of at least one byte, got %d", a, c.Segment)
+	case c.Chunk < 1:
+		return c, fmt.Errorf("%s needs chunks of at least one byte, got %d", a, c.Chunk)
+	case a.Chunked && c.M/c.Chunk > maxChunks:
+		return c, fmt.Errorf("%s of m = %d bytes in chunks of %d has more than %d of them; take larger chunks", a, c.M, c.Chunk, maxChunks)
 	case c.Degree < 2:
 		return c, fmt.Errorf("%s needs a tree of degree 2 or more, got %d", a, c.Degree)
+	case a.Branched && c.Degree > maxDegree:
+		return c, fmt.Errorf("%s takes a degree of at most %d, got %d", a, maxDegree, c.Degree)
 	}
 	return c, nil
 }

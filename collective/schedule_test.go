@@ -3,7 +3,6 @@ package collective
 import (
 	"fmt"
 	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func roots(c *Collective, p int) (roots []int) {
 func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
 	t.Helper()
 	for p := 1; p <= 64; p++ {
-		if a.PowerOfTwo && bits.OnesCount(uint(p)) != 1 {
+		if !a.Among.Has(p) {
 			continue
 		}
 		for _, root := range roots(a.Collective, p) {
@@ -35,7 +34,7 @@ func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
 				if a.Collective.Empty() && m > 0 {
 					continue
 				}
-				c := Call{P: p, Root: root, M: m, Segment: 4, Degree: 2 + m%3}
+				c := Call{P: p, Root: root, M: m, Segment: 4, Chunk: 1 + p%7, Degree: 2 + m%3}
 				if a.Reduces() && m%2 == 0 {
 					c.Element = 2
 				}
@@ -107,7 +106,7 @@ func (m *machine) run() {
 		m.checkRanks(n, step, messages)
 		var held []cell // all that is on the way
 		for i, msg := range messages {
-			held = append(held, m.send(n, i, msg)...)
+			held = append(held, m.send(n, i, step, msg)...)
 		}
 		if m.Failed() {
 			return
@@ -146,9 +145,13 @@ func (m *machine) checkRanks(n int, step Step, messages []Message) {
 }
 
 // send reads a message, which its sender must have in full and not have sent before.
-func (m *machine) send(n, i int, msg Message) []cell {
-	if msg.Src.Bytes != msg.Dst.Bytes || msg.Bytes() == 0 && !m.schedule.Algorithm.Collective.Empty() {
+// Messages of nothing, which only say that a rank is there, may be sent again.
+func (m *machine) send(n, i int, step Step, msg Message) []cell {
+	if msg.Src.Bytes != msg.Dst.Bytes || msg.Bytes() == 0 && step.Shape[0].Bytes > 0 {
 		m.Errorf("stage %d: %+v is empty or changes its size on the way", n, msg)
+		return nil
+	}
+	if msg.Bytes() == 0 {
 		return nil
 	}
 	data, touched := m.at(n, msg.From, msg.Src)
@@ -249,24 +252,28 @@ func TestEveryRankEndsWithWhatTheCollectivePromises(t *testing.T) {
 
 // A barrier moves no bytes; what it moves is knowledge of who has arrived.
 func TestBarrierLetsNobodyPassBeforeAllArrived(t *testing.T) {
-	calls(t, find("barrier:dissemination"), func(s *Schedule) {
-		p := s.Call.P
-		knows := make([]uint64, p)
-		for rank := range knows {
-			knows[rank] = 1 << rank
+	for _, a := range Barrier.Algorithms() {
+		t.Run(a.Name, func(t *testing.T) { calls(t, a, func(s *Schedule) { checkBarrier(t, s) }) })
+	}
+}
+
+func checkBarrier(t *testing.T, s *Schedule) {
+	p := s.Call.P
+	knows := make([]uint64, p)
+	for rank := range knows {
+		knows[rank] = 1 << rank
+	}
+	for _, step := range s.Steps() {
+		before := slices.Clone(knows)
+		for m := range step.Messages() {
+			knows[m.To] |= before[m.From]
 		}
-		for _, step := range s.Steps() {
-			before := slices.Clone(knows)
-			for m := range step.Messages() {
-				knows[m.To] |= before[m.From]
-			}
+	}
+	for rank, who := range knows {
+		if who != 1<<p-1 {
+			t.Errorf("P = %d: rank %d passes knowing %b", p, rank, who)
 		}
-		for rank, who := range knows {
-			if who != 1<<p-1 {
-				t.Errorf("P = %d: rank %d passes knowing %b", p, rank, who)
-			}
-		}
-	})
+	}
 }
 
 func TestShapeEqualsMessages(t *testing.T) {
@@ -397,6 +404,27 @@ func TestStages(t *testing.T) {
 		{"allreduce:rabenseifner", 13, 1, 6 + 2},
 		{"allreduce:reduce-bcast", 13, 1, 8},
 		{"barrier:dissemination", 13, 0, 4},
+		{"barrier:linear", 13, 0, 24},
+		{"barrier:double-ring", 13, 0, 26},
+		{"barrier:recursive-doubling", 13, 0, 3 + 2},
+		{"barrier:tree", 13, 0, 8},
+		{"barrier:recexch", 13, 0, 3 + 2},
+		{"allgather:linear", 13, 1, 24},
+		{"allgather:k-bruck", 13, 2, 4},
+		{"allgather:neighbor-exchange", 14, 1, 7},
+		{"allgather:sparbit", 13, 1, 12},
+		{"allgather:recexch", 13, 1, 3 + 2},
+		{"allreduce:linear", 13, 1, 24},
+		{"allreduce:recexch", 13, 1, 3 + 2},
+		{"alltoall:bruck", 13, 2 + 2*4, 4},
+		{"gather:linear-sync", 13, 1, 24}, // one chunk: no rest
+		{"reduce:rabenseifner", 13, 1, 1 + 6},
+		{"bcast:pipeline", 13, 0, 12},
+		{"bcast:chain", 13, 0, 2 + 5},
+		{"bcast:binary", 15, 0, 6},
+		{"bcast:split-binary", 15, 0, 6 + 1},
+		{"bcast:kary", 15, 0, 6},
+		{"bcast:knomial", 16, 0, 4},
 	} {
 		s, err := find(tt.name).Schedule(Call{P: tt.p, M: 1000})
 		if err != nil {
@@ -404,6 +432,66 @@ func TestStages(t *testing.T) {
 		}
 		if got := s.Len(); got != tt.local+tt.want {
 			t.Errorf("%s, P = %d: %d stages, want %d", tt.name, tt.p, got, tt.local+tt.want)
+		}
+	}
+}
+
+// A message of k chunks takes h + g(k−1) stages down a tree in which the last rank gets the
+// first one in stage h, and the most children are g; and up as many.
+func TestPipelineStages(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		p, k, degree int
+		want         int
+	}{
+		{"pipeline", 8, 1, 0, 7},
+		{"pipeline", 8, 10, 0, 7 + 9},
+		{"pipeline", 1000, 3, 0, 999 + 2},
+		{"pipeline", 3, 500, 0, 2 + 499},
+		{"chain", 9, 10, 4, 4 + 1 + 4*9},
+		{"binary", 15, 10, 0, 6 + 2*9},
+		{"binary", 8, 10, 0, 4 + 2*9},
+		{"kary", 13, 10, 3, 6 + 3*9},
+		{"knomial", 16, 10, 2, 4 + 4*9},
+		{"knomial", 16, 10, 4, 6 + 6*9},
+	} {
+		for _, of := range []string{"bcast:", "reduce:"} {
+			s, err := find(of + tt.name).Schedule(Call{P: tt.p, M: tt.k * 64, Chunk: 64, Degree: tt.degree})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := s.Len()
+			if of == "reduce:" {
+				got-- // own vector
+			}
+			if got != tt.want {
+				t.Errorf("%s%s, P = %d, k = %d: %d stages, want %d", of, tt.name, tt.p, tt.k, got, tt.want)
+			}
+		}
+	}
+}
+
+// Open MPI's comment in coll_base_topo.c draws the trees of radix 2, 3 and 4 of ten ranks, and
+// its in-order tree has every left subtree above every right one.
+func TestTreesAreThoseOfTheLibraries(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		tree    tree
+		parents []int // of ranks 1, 2 …
+	}{
+		{"knomial 2", knomial(10, 2), []int{0, 0, 2, 0, 4, 4, 6, 0, 8}},
+		{"knomial 3", knomial(10, 3), []int{0, 0, 0, 3, 3, 0, 6, 6, 0}},
+		{"knomial 4", knomial(10, 4), []int{0, 0, 0, 0, 4, 4, 4, 0, 8}},
+		{"binary", levels(10, 2, false), []int{0, 0, 1, 2, 1, 2, 3, 4, 5}},
+		{"kary 2", levels(10, 2, true), []int{0, 0, 1, 1, 2, 2, 3, 3, 4}},
+		{"kary 3", levels(10, 3, true), []int{0, 0, 0, 1, 1, 1, 2, 2, 2}},
+		{"in order", inOrder(7), []int{0, 1, 1, 0, 4, 4}},
+		{"chains", chains(10, 4), []int{0, 1, 2, 0, 4, 0, 6, 0, 8}},
+	} {
+		for i, want := range tt.parents {
+			if got := tt.tree.place(i + 1).parent; got != want {
+				t.Errorf("%s: parent of %d is %d, want %d", tt.name, i+1, got, want)
+			}
 		}
 	}
 }
@@ -497,7 +585,7 @@ func TestReductionsCutBetweenElements(t *testing.T) {
 	for _, a := range All() {
 		for p := 1; p <= 33 && a.Reduces(); p++ {
 			s, err := a.Schedule(Call{P: p, M: 8 * 21, Element: 8})
-			if a.PowerOfTwo && err != nil {
+			if !a.Among.Has(p) {
 				continue
 			} else if err != nil {
 				t.Fatal(err)
@@ -531,6 +619,12 @@ func TestCallsWithoutSchedule(t *testing.T) {
 		{"allreduce:ring", Call{P: 4, M: 10, Element: -4}, "elements of at least one byte, got -4"},
 		{"bcast:sm-tree", Call{P: 4, M: 10, Degree: 1}, "degree 2 or more, got 1"},
 		{"bcast:sm-tree", Call{P: 4, M: 10, Segment: -1}, "segments of at least one byte, got -1"},
+		{"bcast:chain", Call{P: 4, M: 10, Chunk: -1}, "chunks of at least one byte, got -1"},
+		{"bcast:chain", Call{P: 4, M: 1 << 30, Chunk: 1}, "take larger chunks"},
+		{"bcast:knomial", Call{P: 4, M: 10, Degree: 5000}, "degree of at most 1024, got 5000"},
+		{"allgather:neighbor-exchange", Call{P: 7}, "even number of ranks, got P = 7; the nearest are 6 and 8"},
+		{"allgather:neighbor-exchange", Call{P: 1}, "even number of ranks, got P = 1; take P = 2"},
+		{"barrier:two-proc", Call{P: 4}, "two ranks, got P = 4; take P = 2"},
 	} {
 		_, err := find(tt.name).Schedule(tt.call)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.name) {
@@ -539,11 +633,13 @@ func TestCallsWithoutSchedule(t *testing.T) {
 	}
 }
 
-// A million ranks need no more blocks than a logarithm of them.
+// A million ranks need no more blocks than a logarithm of them, apart from the stages that
+// fill and empty a pipeline.
 func TestSchedulesStayCompact(t *testing.T) {
 	for _, a := range All() {
 		for _, c := range []Call{{P: 1 << 20, M: 1 << 30}, {P: 999_999, M: 1 << 30, Root: 77_777}, {P: 1 << 20, M: 1000}} {
-			if a.PowerOfTwo && c.P != 1<<20 {
+			c.Chunk = 1 << 28 // each of which fills a pipeline by a stage
+			if !a.Among.Has(c.P) {
 				continue
 			}
 			s, err := a.Schedule(c)
@@ -559,7 +655,7 @@ func TestSchedulesStayCompact(t *testing.T) {
 					}
 				}
 			}
-			if stages > 70 {
+			if stages > 90 {
 				t.Errorf("%s, P = %d: %d stages in memory", a, c.P, stages)
 			}
 		}

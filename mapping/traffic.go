@@ -201,7 +201,7 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 
 // rule counts by the rule of a stage, nil where it has none that can be counted.
 func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int) Traffic {
-	if stage.Peers == nil || c.list != nil || c.Level != nil && repeat*c.Ranks <= most {
+	if stage.Peers == nil || c.list != nil || c.Level != nil && stage.Pattern != collective.Local && repeat*c.Ranks <= most {
 		return nil
 	}
 	switch peers := stage.Peers(0); {

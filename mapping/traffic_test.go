@@ -28,7 +28,7 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 	for _, a := range algorithms {
 		for _, root := range []int{0, p / 3} {
 			call := collective.Call{P: p, M: m, Root: root, Element: 4, Distance: max(1, p/3)}
-			if a.PowerOfTwo && p&(p-1) != 0 || root > 0 && !a.Collective.Rooted || p < 2 && a.Collective.Shifted {
+			if !a.Among.Has(p) || root > 0 && !a.Collective.Rooted || p < 2 && a.Collective.Shifted {
 				continue
 			}
 			s, err := a.Schedule(call)

@@ -291,8 +291,8 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 	for _, a := range collective.All() {
 		for range 20 {
 			p := 1 + random.IntN(16)
-			if a.PowerOfTwo {
-				p = 1 << random.IntN(5)
+			for !a.Among.Has(p) {
+				p = 1 + random.IntN(16)
 			}
 			call := collective.Call{P: p, Root: random.IntN(p), M: random.IntN(1 << 16)}
 			if a.Collective.Empty() {

@@ -276,7 +276,7 @@ func TestTermsAddUp(t *testing.T) {
 		for _, a := range collective.All() {
 			for _, p := range []int{1, 2, 3, 8, 16, 33} {
 				for _, m := range []int{0, 1, 64, 1000, 64 * 32} {
-					if a.PowerOfTwo && p&(p-1) != 0 {
+					if !a.Among.Has(p) {
 						continue
 					}
 					s := schedule(t, a.String(), collective.Call{P: p, M: m, Segment: 64})
@@ -401,8 +401,11 @@ func TestMillionRanks(t *testing.T) {
 		OneWay: plain{}, Apart: plain{}, Temporary: plain{}, Copies: plain{}.L, TemporaryCopies: plain{}.L}
 	for _, a := range collective.All() {
 		p := 1_000_000
-		if a.PowerOfTwo {
+		switch a.Among {
+		case collective.PowerOfTwo:
 			p = 1 << 20
+		case collective.TwoRanks:
+			p = 2
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

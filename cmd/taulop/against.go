@@ -121,7 +121,7 @@ func against(out, errOut io.Writer, args []string) error {
 	case len(times) == 0:
 		return usagef("-against: nothing in %s is among what -P, -m and the names ask for: leave some of them out", output)
 	}
-	a.Algorithm, a.Segment, a.Degree = chosen.Algorithm, a.Predictor.Segment, req.degree
+	a.Algorithm, a.Segment, a.Degree, a.Chunk = chosen.Algorithm, a.Predictor.Segment, req.degree, req.chunk
 	if doc.Rows, err = a.Compare(times); err != nil {
 		return usagef("-against %s: %v", output, err)
 	}

@@ -186,7 +186,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	if req.NoGamma = req.noGamma; req.NoGamma != nil && slices.ContainsFunc(req.Algorithms, (*collective.Algorithm).Reduces) {
 		tell(errOut, "warning: what reduces %v", req.NoGamma)
 	}
-	req.Degree = req.degree
+	req.Degree, req.Chunk = req.degree, req.chunk
 	req.warn(errOut, req.Predictor)
 	return nil
 }
@@ -223,7 +223,8 @@ type parameterFlags struct {
 	choice                     model.Choice
 	file, gamma, machine       string
 	transportText, segmentText string
-	degree                     int
+	chunkText                  string
+	degree, chunk              int
 	given                      map[string]bool // flags
 	noGamma                    error           // why nothing can be reduced, nil where it can
 	unread                     []string        // files that another one of the same flag replaced
@@ -262,7 +263,8 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
 	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
 	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
-	flags.IntVar(&p.degree, "degree", 2, "`children` of a rank in bcast:sm-tree")
+	flags.IntVar(&p.degree, "degree", 2, "`children` of a rank in a tree such as bcast:kary or bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
+	flags.StringVar(&p.chunkText, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on, which MPI libraries call segments, too")
 }
 
 // check checks the flags when they are parsed.
@@ -285,6 +287,14 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 	}
 	if p.degree < 2 {
 		return usagef("-degree is %d: a tree needs 2 or more", p.degree)
+	}
+	if p.given["chunk"] {
+		if p.chunk, err = argument.Bytes(p.chunkText); err != nil {
+			return usagef("-chunk: %v", err)
+		}
+		if p.chunk < 1 {
+			return usagef("-chunk is %s: give pieces of at least one byte", p.chunkText)
+		}
 	}
 	return nil
 }

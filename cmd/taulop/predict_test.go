@@ -75,8 +75,8 @@ allgather, P = 4; times in µs
   Beyond the largest m, and beyond the largest τ = n, the line through`},
 		{"-P 3,4 -m 1 allgather", `
 allgather, P = 4; times in µs
-  m   bruck   recursive-doubling     ring
-  1  ~1.012*              ~1.012*  ~1.512
+  m   bruck   k-bruck   linear   neighbor-exchange   recexch   recursive-doubling     ring   sparbit
+  1  ~1.012*   ~1.012*   3.030              ~1.012*   ~1.012*              ~1.012*  ~1.512    ~1.512
 `},
 		{"-P 3,4,6 -m 1 allgather", "\nLeft out: allgather:recursive-doubling for P = 3, 6: it needs a power of two of ranks.\n"},
 		{"-P 2 -m 1K,8K barrier:dissemination", `
@@ -85,9 +85,14 @@ barrier, P = 2; times in µs
   0        ~0.5020
 `},
 		{"-P 1 -m 8K bcast", `
-   m  binomial   linear   mpich   scatter-recursive-doubling   scatter-ring   sm-tree
-  8K         0        0       0                            0              0         0
+   m  binary   binomial   chain   kary   knomial   linear   mpich   pipeline   scatter-recursive-doubling   scatter-ring   sm-tree   split-binary
+  8K       0          0       0      0         0        0       0          0                            0              0         0              0
 `},
+		{"-P 3 -m 1 allgather", "\nLeft out: allgather:neighbor-exchange for P = 3: it needs an even number of ranks.\n"},
+		// Four stages of one, two, two and one chunk of a segment: 0.5 + 2·8.192 each.
+		{"-P 3 -m 24K -chunk 8K bcast:pipeline", "\n  24K     67.54\n"},
+		// A chunk as large as the message: o + 2·8.192 + 2·8.192 twice, as linear in P = 3.
+		{"-P 3 -m 24K -chunk 24K bcast:pipeline bcast:linear", "\n  24K     66.54    66.54\n"},
 		{"-model lognp -P 4 -m 8K bcast:binomial", "log_nP, segmented messages, segments of 8K\n"},
 		{"-P 2 -m 8K -transport single-copy allreduce:recursive-doubling", "\n  8K               12.79\n"},
 	} {
@@ -132,6 +137,9 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -root 4 bcast", "root from 0 to 3, got 4"},
 			{"-P 4 -degree 1 bcast:sm-tree", "2 or more"},
 			{"-P 4 -segment 0 bcast", "at least one byte"},
+			{"-P 4 -chunk 0 bcast", "at least one byte"},
+			{"-P 4 -chunk 1 -m 1M bcast:chain", "take larger chunks"},
+			{"-P 7 allgather:neighbor-exchange", "even number of ranks, got P = 7; the nearest are 6 and 8"},
 			{"-P 4 -transport pigeon bcast", `unknown transport "pigeon"`},
 			{"-P 4 -model hockney bcast", "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
 			{"-P 4 -model loggp bcast", "has no LogGP parameters"},
@@ -253,7 +261,7 @@ func TestPredictJSON(t *testing.T) {
 	if doc.Machine != "here" || doc.Model != "τ-Lop" || doc.Transport != "segmented" || doc.Segment != 8192 || doc.Rule == "" {
 		t.Errorf("%+v", doc.Source)
 	}
-	if want := 2*2*6 - 2; len(doc.Rows) != want {
+	if want := 2*2*12 - 2; len(doc.Rows) != want {
 		t.Errorf("%d rows, want %d", len(doc.Rows), want)
 	}
 	for _, r := range doc.Rows {

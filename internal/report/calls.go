@@ -19,10 +19,10 @@ type Calls struct {
 	Algorithms []*collective.Algorithm
 	// Asked are those that were asked for by name, and not as one of a collective: where
 	// they do not exist, that is the answer. The others are left out.
-	Asked        map[*collective.Algorithm]bool
-	P, M         []int
-	Root, Degree int
-	NoGamma      error // why nothing can be reduced, nil where it can
+	Asked               map[*collective.Algorithm]bool
+	P, M                []int
+	Root, Degree, Chunk int
+	NoGamma             error // why nothing can be reduced, nil where it can
 
 	Predictor *model.Predictor
 	Beside    *model.Predictor // whose costs stand beside those of Predictor; nil for none
@@ -172,8 +172,8 @@ func unable(err error) string {
 func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []*collective.Algorithm) {
 	for _, a := range c.Algorithms {
 		switch {
-		case !c.Asked[a] && a.PowerOfTwo && p&(p-1) != 0:
-			leaveOut(leftOut, a, "needs a power of two of ranks", p)
+		case !c.Asked[a] && !a.Among.Has(p):
+			leaveOut(leftOut, a, fmt.Sprintf("needs %s", a.Among), p)
 		case !c.Asked[a] && a.Reduces() && c.NoGamma != nil:
 			leaveOut(leftOut, a, "needs γ", p)
 		default:
@@ -184,7 +184,7 @@ func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []*collective.A
 }
 
 func (c *Calls) cost(a *collective.Algorithm, p, m int) (*collective.Schedule, model.Cost, error) {
-	s, err := a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree})
+	s, err := a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree, Chunk: c.Chunk})
 	if err != nil {
 		return nil, model.Cost{}, err
 	}

@@ -23,8 +23,8 @@ type Against struct {
 	// Algorithm is the one that each collective is taken for instead of its
 	// default; the nearest is then not sought.
 	Algorithm map[string]*collective.Algorithm
-	// Segment and Degree are those of bcast:sm-tree, 0 for the usual.
-	Segment, Degree int
+	// Segment, Degree and Chunk are those of calls, 0 for the usual.
+	Segment, Degree, Chunk int
 
 	models []Model // in the order of AgainstModels
 }
@@ -175,8 +175,8 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 		return err
 	}
 	least := math.Inf(1)
-	for _, other := range all {
-		if other.PowerOfTwo && row.P&(row.P-1) != 0 {
+	for _, other := range slices.Concat([]*collective.Algorithm{taken}, all) { // the one supposed, where others cost the same
+		if !other.Among.Has(row.P) {
 			continue
 		}
 		var c Candidate
@@ -206,7 +206,7 @@ func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern
 }
 
 func (a Against) algorithm(row *Compared, c *Candidate, algorithm *collective.Algorithm) error {
-	s, err := algorithm.Schedule(collective.Call{P: row.P, M: row.Bytes, Segment: a.Segment, Degree: a.Degree})
+	s, err := algorithm.Schedule(collective.Call{P: row.P, M: row.Bytes, Segment: a.Segment, Degree: a.Degree, Chunk: a.Chunk})
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ type Request struct {
 	Params  *params.File
 	Source  string
 	NoSweep bool
+
+	whole map[string]bool // names that came with their collective, and are left out where they do not exist
 }
 
 // Sizes are those of the messages to test by themselves: three a decade, between the
@@ -53,6 +55,9 @@ var Sizes = []int{1200, 2400, 5600, 12000, 24000, 56000, 120000, 240000, 560000,
 // others are predicted from it. None is a message and the default algorithm of each
 // collective, or all patterns. It fails for a name that is not known.
 func (r *Request) Name(names []string) error {
+	if r.whole == nil {
+		r.whole = make(map[string]bool)
+	}
 	add := func(name string) {
 		if !slices.Contains(r.Names, name) {
 			r.Names = append(r.Names, name)
@@ -84,6 +89,11 @@ func (r *Request) Name(names []string) error {
 				return err
 			}
 			for _, a := range found {
+				if a.String() == name {
+					delete(r.whole, name)
+				} else if !slices.Contains(r.Names, a.String()) {
+					r.whole[a.String()] = true
+				}
 				add(a.String())
 			}
 		}
@@ -226,6 +236,10 @@ func (e *Experiment) casesOf(name string, p int, off bool) error {
 	o, err := reduce.Lookup(operator)
 	if err != nil {
 		return err
+	}
+	if e.whole[name] && !a.Among.Has(p) {
+		e.Warn(fmt.Errorf("among P = %d, %s is left out: it needs %s", p, name, a.Among))
+		return nil
 	}
 	ms := e.M
 	if a.Collective.Empty() {

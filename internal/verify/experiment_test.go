@@ -189,6 +189,32 @@ func TestExperimentSessions(t *testing.T) {
 }
 
 // What a sweep did not come to costs the predictions that need it, and a sentence.
+// Of a collective, algorithms that do not exist for a P are left out; by name they are
+// refused.
+func TestExperimentLeavesOut(t *testing.T) {
+	r := Request{P: []int{3, 4}, M: []int{4096}}
+	if err := r.Name([]string{"allgather"}); err != nil {
+		t.Fatal(err)
+	}
+	e := experiment(t, r, 1)
+	for _, want := range []string{
+		"among P = 3, allgather:recursive-doubling is left out: it needs a power of two of ranks",
+		"among P = 3, allgather:neighbor-exchange is left out: it needs an even number of ranks",
+		"among P = 4, allgather:two-proc is left out: it needs two ranks",
+	} {
+		if !slices.Contains(e.Warnings, want) {
+			t.Errorf("warnings are %q, want %q", e.Warnings, want)
+		}
+	}
+	if err := r.Name([]string{"allgather:two-proc"}); err != nil {
+		t.Fatal(err)
+	}
+	r.Caches = []bool{false}
+	if _, err := New(r, eight(), provenance.Provenance{}); err == nil || !strings.Contains(err.Error(), "allgather:two-proc needs two ranks, got P = 3") {
+		t.Errorf("by name: %v", err)
+	}
+}
+
 func TestExperimentLacks(t *testing.T) {
 	r := Request{Names: []string{Message, "allgather:ring"}, P: []int{2}, M: []int{1200, 60000}}
 	e := experiment(t, r, 1)

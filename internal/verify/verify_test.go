@@ -149,6 +149,9 @@ func TestRuns(t *testing.T) {
 func TestCaseOf(t *testing.T) {
 	var cases []Case
 	for _, a := range collective.All() {
+		if !a.Among.Has(4) {
+			continue
+		}
 		s, err := a.Schedule(collective.Call{P: 4, M: 4096, Element: 4})
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,78 @@
+package collective
+
+func init() {
+	for _, a := range []*Algorithm{
+		register(Bcast, "chain", "Open MPI's coll_base_bcast.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, chain tree", bcastDown(func(c Call) tree { return chains(c.P, c.Degree) })),
+		register(Bcast, "binary", "Open MPI's coll_base_bcast.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, binary tree", bcastDown(func(c Call) tree { return levels(c.P, 2, false) })),
+		register(Bcast, "kary", "MPICH's bcast_intra_pipelined_tree.c and treeutil.c, k-ary tree", bcastDown(func(c Call) tree { return levels(c.P, c.Degree, true) })),
+		register(Bcast, "knomial", "Open MPI's coll_base_bcast.c and coll_base_topo.c; MPICH's bcast_intra_pipelined_tree.c", bcastDown(func(c Call) tree { return knomial(c.P, c.Degree) })),
+	} {
+		a.Chunked, a.Branched = true, a.Name != "binary"
+	}
+	register(Bcast, "pipeline", "Open MPI's coll_base_bcast.c; Pješivac-Grbović et al. 2007, chain tree with a fan-out of one", bcastPipeline).Chunked = true
+	register(Bcast, "split-binary", "Open MPI's coll_base_bcast.c; Pješivac-Grbović et al. 2007, split-binary tree", bcastSplitBinary).Chunked = true
+}
+
+// bcastDown is a broadcast down a tree, chunk after chunk: with k chunks, a tree of height h
+// and at most g children of a rank, h + g(k−1) stages. Of one chunk it is the whole message.
+func bcastDown(of func(Call) tree) func(*Schedule) {
+	return func(s *Schedule) {
+		s.pipeline("tree", false, s.down(of(s.Call)))
+	}
+}
+
+// down is the flow of the whole message.
+func (s *Schedule) down(t tree) flow {
+	c := s.Call
+	return flow{tree: t, bytes: c.M, chunk: c.Chunk, message: func(rank, parent int, part Span) Message {
+		part.Buffer = Recv
+		return Message{From: c.rank(parent), To: c.rank(rank), Src: part, Dst: part}
+	}}
+}
+
+// bcastPipeline: every rank passes each chunk on to its right neighbour while the next one
+// arrives. P−2+k stages for k chunks.
+func bcastPipeline(s *Schedule) {
+	c := s.Call
+	f := s.down(chains(c.P, 1))
+	f.peers = func(first, last int) Peers {
+		return Peers{First: c.rank(first - 1), Ranks: last - first + 1, Distance: 1}
+	}
+	s.pipeline("pipeline", false, f)
+}
+
+// bcastSplitBinary: of a binary tree the left half gets the first half of the message and
+// the right half the other one, chunk by chunk, which for the same stages are half as many
+// bytes. Then each rank of one half exchanges with one of the other, its neighbour; if one
+// of the left is over, it gets its second half from the root.
+func bcastSplitBinary(s *Schedule) {
+	c := s.Call
+	left := Span{Recv, 0, (c.M + 1) / 2}
+	right := Span{Recv, left.Bytes, c.M / 2}
+	whole := levels(c.P, 2, false)
+	var halves []flow
+	for i, half := range filled(2, false)(c.P) {
+		f := s.down(whole)
+		f.delays = []delay{{i + 1, 1, 1}}
+		for _, d := range levels(half.ranks, 2, false).delays {
+			d.first += i + 1
+			f.delays = append(f.delays, d)
+		}
+		f.only = func(rank int) bool { return rank%2 == (i+1)%2 }
+		f.bytes = left.Bytes
+		if i == 1 {
+			f.from, f.bytes = right.Offset, right.Bytes
+		}
+		halves = append(halves, f)
+	}
+	s.pipeline("split binary", false, halves...)
+	exchange := Stage{Phase: "exchange", Pattern: Exchange, Shape: tally(
+		Batch{c.P / 2, right.Bytes}, Batch{(c.P - 1) / 2, left.Bytes})}
+	s.add(1, c.P-1, exchange, func(_, i int) Message {
+		from, to, half := i, i+1, left // from the left to the right
+		if to%2 == 1 {
+			from, half = (to+1)%c.P, right
+		}
+		return Message{From: c.rank(from), To: c.rank(to), Src: half, Dst: half}
+	})
+}
