@@ -41,8 +41,9 @@ func Taus(n int) []int {
 }
 
 // Policies are the placements that make a difference on a machine: local, one for each
-// level that none before is of, and remote where there are several nodes. Spread has its
-// name where it deals workers as another does.
+// level that none before is of, and remote where there are several nodes and no more than
+// two levels: it is of no level of its own, and time goes to those that are. Spread has
+// its name where it deals workers as another does.
 func Policies(m *numa.Machine) []numa.Policy {
 	cores := m.Count().Cores
 	levels := m.Levels(m.Allowed)
@@ -68,7 +69,7 @@ func Policies(m *numa.Machine) []numa.Policy {
 		}
 		all = append(all, policy)
 	}
-	if m.Count().Nodes > 1 {
+	if m.Count().Nodes > 1 && len(all) <= 2 {
 		all = append(all, numa.Remote)
 	}
 	return all
