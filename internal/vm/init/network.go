@@ -22,7 +22,7 @@ import (
 // delay has a network whose packets are late measured: that is L of a byte, for one
 // flow and for four. It is long against what emulated CPUs take, on a host that is busy.
 func (g guest) delay(ctx context.Context) error {
-	const late = 400 * time.Millisecond
+	const late = 300 * time.Millisecond
 	t, err := g.network(ctx, netlink.NetemQdiscAttrs{Latency: uint32(late.Microseconds())}, "1")
 	if err != nil {
 		return err
@@ -108,13 +108,18 @@ func (g guest) network(ctx context.Context, like netlink.NetemQdiscAttrs, sizes 
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Wait() }()
-	defer listener.Process.Kill() // its namespace goes with it, and the cable with that
+	defer listener.Process.Kill()
+	defer func() {
+		if link, err := netlink.LinkByName(cable); err == nil {
+			netlink.LinkDel(link) // and with it the other end
+		}
+	}()
 	if err := connect(listener.Process.Pid, like); err != nil {
 		return nil, fmt.Errorf("no cable between two namespaces: %w", err)
 	}
 	const file = "/tmp/net.json"
 	os.Remove(file)
-	o, err := g.execute(ctx, nil, taulop, "net", "-quiet", "-to", "10.77.0.2", "-secret", secret, "-tam=false", "-m", sizes, "-tau", "1,4", "-launches", "6", "-time", "90s", "-o", file)
+	o, err := g.execute(ctx, nil, taulop, "net", "-quiet", "-to", "10.77.0.2", "-secret", secret, "-tam=false", "-m", sizes, "-tau", "1,4", "-launches", "6", "-time", "110s", "-o", file)
 	if err == nil {
 		err = passed(o, o.clean())
 	}
