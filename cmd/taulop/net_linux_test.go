@@ -108,6 +108,9 @@ func TestNetFindsTheRate(t *testing.T) {
 
 // A firewall that drops, and one that begins to while messages are under way.
 func TestNetBlackhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	near, far := isolated(t, "")
 	program, home := build(t), t.TempDir()
 	drop := func() error {

@@ -95,7 +95,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 func (s *sampler) overhead(l *link) (ns float64, err error) {
 	if l.overhead == 0 {
 		var r engine.Reading
-		r, err = s.median(l, sending, order{Operation: sending.operation, Tau: 1, Bytes: 1, Warm: warm}, 0)
+		r, err = s.median(l, sending, order{Operation: sending.operation, Tau: 1, Bytes: 1, Warm: sending.warm}, 0)
 		l.overhead = r.NS
 	}
 	return l.overhead, err
@@ -255,7 +255,7 @@ var parts = map[string]part{
 
 // sending is a call that sends. Where both ends share a CPU, it ends when the message has
 // arrived long since.
-var sending = part{operation: exchange, warm: warm, most: 10000, time: func(s span, o order) float64 {
+var sending = part{operation: exchange, warm: 1, most: 10000, time: func(s span, o order) float64 {
 	return min(float64(s.parts)/float64(o.Times), s.whole(o)/2)
 }}
 

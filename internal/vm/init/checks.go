@@ -57,8 +57,8 @@ var checks = []check{
 	{name: "copies between levels", on: only("1node", "2nodes", "memoryonly", "nomemory"), run: guest.levels},
 	{name: "strided messages over levels", on: only("2nodes", "smt"), run: guest.ways},
 
-	{name: "a network with a delay", on: only("1node"), run: guest.delay},
-	{name: "a network with a rate", on: only("1node"), run: guest.rate},
+	{name: "a network with a delay", on: only("1node"), limit: 3 * time.Minute, run: guest.delay},
+	{name: "a network with a rate", on: only("1node"), limit: 3 * time.Minute, run: guest.rate},
 
 	{name: "no such node", on: few, run: guest.noSuchNode},
 	{name: "node without memory", on: only("nomemory"), run: guest.emptyNode},

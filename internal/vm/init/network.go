@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 // delay has a network whose packets are late measured: that is L of a byte, for one
 // flow and for four. It is long against what emulated CPUs take, on a host that is busy.
 func (g guest) delay(ctx context.Context) error {
-	const late = 400 * time.Millisecond
+	const late = 300 * time.Millisecond
 	t, err := g.network(ctx, netlink.NetemQdiscAttrs{Latency: uint32(late.Microseconds())}, "1")
 	if err != nil {
 		return err
@@ -67,11 +68,12 @@ func (g guest) rate(ctx context.Context) error {
 // transfers are those that were measured of a network.
 type transfers []params.Cell
 
-// of is L(m,τ), in seconds.
+// of is L(m,τ) of the launch that found the least, in seconds: what else the host of this
+// machine does only adds to it.
 func (t transfers) of(bytes, tau int) (float64, error) {
 	for _, c := range t {
 		if c.Variant == params.NetVariant(cable, params.NetTransfer) && c.Bytes == bytes && c.Tau == tau && c.Time.Known() {
-			return c.Time.Center / 1e9, nil
+			return slices.Min(c.Values()) / 1e9, nil
 		}
 	}
 	return 0, fmt.Errorf("L(%d,%d) was not measured", bytes, tau)
@@ -108,13 +110,18 @@ func (g guest) network(ctx context.Context, like netlink.NetemQdiscAttrs, sizes 
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Wait() }()
-	defer listener.Process.Kill() // its namespace goes with it, and the cable with that
+	defer listener.Process.Kill()
+	defer func() {
+		if link, err := netlink.LinkByName(cable); err == nil {
+			netlink.LinkDel(link) // and with it the other end
+		}
+	}()
 	if err := connect(listener.Process.Pid, like); err != nil {
 		return nil, fmt.Errorf("no cable between two namespaces: %w", err)
 	}
 	const file = "/tmp/net.json"
 	os.Remove(file)
-	o, err := g.execute(ctx, nil, taulop, "net", "-quiet", "-to", "10.77.0.2", "-secret", secret, "-tam=false", "-m", sizes, "-tau", "1,4", "-launches", "6", "-time", "90s", "-o", file)
+	o, err := g.execute(ctx, nil, taulop, "net", "-quiet", "-to", "10.77.0.2", "-secret", secret, "-tam=false", "-m", sizes, "-tau", "1,4", "-launches", "6", "-time", "110s", "-o", file)
 	if err == nil {
 		err = passed(o, o.clean())
 	}
