@@ -17,13 +17,16 @@ import (
 // pairs measures transfers between every two CPUs, of 64 CPUs between one of each
 // node, and holds their levels and homes against what the machine was built of.
 func (g guest) pairs(ctx context.Context) error {
-	n, command := g.machine.CPUs(), []string{taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "60s"}
+	n, command := g.machine.CPUs(), []string{taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "100s"}
+	if n > 4 {
+		command = append(command, "-m", "0") // three homes of each pair take their time
+	}
 	if many := 8; n > many {
 		var cpus []string
 		for cpu := 0; cpu < n; cpu += n / many {
 			cpus = append(cpus, fmt.Sprint(cpu))
 		}
-		n, command = many, []string{taulop, "pairs", "-cpus", strings.Join(cpus, ","), "-m", "64", "-json", "-launches", "6", "-time", "60s"}
+		n, command = many, []string{taulop, "pairs", "-cpus", strings.Join(cpus, ","), "-m", "0", "-json", "-launches", "6", "-time", "100s"}
 	}
 	o, err := g.execute(ctx, nil, command...)
 	if err != nil {
