@@ -7,6 +7,7 @@ import (
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey/network"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/internal/verify"
@@ -29,6 +30,7 @@ var advice = []struct {
 	{compare.ErrSize, "taulop sweep -sizes"},
 	{model.ErrUnpaired, "taulop pairs -smt"},
 	{model.ErrUnplaced, "-placement"},
+	{network.ErrNobody, "taulop net -listen"},
 	{params.ErrCoreKinds, "-cpus"},
 	{params.ErrUnfinished, "taulop sweep -resume FILE"},
 	{params.ErrUnpacked, "taulop sweep -with pack"},

@@ -75,8 +75,11 @@ allgather, P = 4; times in µs
   Beyond the largest m, and beyond the largest τ = n, the line through`},
 		{"-P 3,4 -m 1 allgather", `
 allgather, P = 4; times in µs
-  m   bruck   k-bruck   linear   neighbor-exchange   recexch   recursive-doubling     ring   sparbit
-  1  ~1.012*   ~1.012*   3.030              ~1.012*   ~1.012*              ~1.012*  ~1.512    ~1.512
+  m   bruck   k-bruck   linear   neighbor-exchange   recexch   recursive-doubling     ring
+  1  ~1.012*   ~1.012*   3.030              ~1.012*   ~1.012*              ~1.012*  ~1.512
+
+  m  sparbit
+  1   ~1.512
 `},
 		{"-P 3,4,6 -m 1 allgather", "\nLeft out: allgather:recursive-doubling for P = 3, 6: it needs a power of two of ranks.\n"},
 		{"-P 2 -m 1K,8K barrier:dissemination", `
@@ -85,8 +88,11 @@ barrier, P = 2; times in µs
   0        ~0.5020
 `},
 		{"-P 1 -m 8K bcast", `
-   m  binary   binomial   chain   kary   knomial   linear   mpich   pipeline   scatter-recursive-doubling   scatter-ring   sm-tree   split-binary
-  8K       0          0       0      0         0        0       0          0                            0              0         0              0
+   m  binary   binomial   chain   kary   knomial   linear   mpich   pipeline
+  8K       0          0       0      0         0        0       0          0
+
+   m  scatter-recursive-doubling   scatter-ring   sm-tree   split-binary
+  8K                           0              0         0              0
 `},
 		{"-P 3 -m 1 allgather", "\nLeft out: allgather:neighbor-exchange for P = 3: it needs an even number of ranks.\n"},
 		// Four stages of one, two, two and one chunk of a segment: 0.5 + 2·8.192 each.

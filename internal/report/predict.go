@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/view"
@@ -170,7 +171,7 @@ func (p *Predictions) WriteText(w io.Writer) {
 		p          int
 	}
 	for _, rows := range view.Grouped(p.Rows, func(r Prediction) call { return call{r.Collective, r.P} }) {
-		writeTables(w, predictionTable(rows))
+		writeTables(w, predictionTables(rows)...)
 	}
 	has := func(mark func(r Prediction) bool) bool { return slices.ContainsFunc(p.Rows, mark) }
 	cheapest := has(func(r Prediction) bool { return r.Cheapest })
@@ -228,10 +229,33 @@ func (s Source) WriteNotes(w io.Writer, extrapolated bool, leftOut []Omission) {
 
 func capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
 
-// predictionTable is of one collective: sizes down, algorithms across.
-func predictionTable(rows []Prediction) view.Table {
-	t := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P), Columns: view.Numbers("m")}
-	algorithms := view.Grouped(rows, func(r Prediction) string { return r.Algorithm })
+// predictionTables are of one collective: sizes down, as many algorithms across as a line
+// has room for.
+func predictionTables(rows []Prediction) (tables []view.Table) {
+	const width = 96
+	title := fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P)
+	var part [][]Prediction
+	used := 0
+	for _, of := range view.Grouped(rows, func(r Prediction) string { return r.Algorithm }) {
+		need := 2
+		for i, cell := range of[0].cells() {
+			head := of[0].Algorithm
+			if i > 0 {
+				head = ""
+			}
+			need += max(utf8.RuneCountInString(cell), utf8.RuneCountInString(head)+1)
+		}
+		if len(part) > 0 && used+need > width {
+			tables = append(tables, predictionTable(title, rows, part))
+			part, used, title = nil, 0, ""
+		}
+		part, used = append(part, of), used+need
+	}
+	return append(tables, predictionTable(title, rows, part))
+}
+
+func predictionTable(title string, rows []Prediction, algorithms [][]Prediction) view.Table {
+	t := view.Table{Title: title, Columns: view.Numbers("m")}
 	for _, of := range algorithms {
 		heads := []string{of[0].Algorithm + " ", "τ-Lop "}
 		t.Columns = append(t.Columns, view.Numbers(heads[:len(of[0].cells())]...)...)

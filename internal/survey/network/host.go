@@ -362,6 +362,9 @@ func call(ctx context.Context, t Target, s Secret, h hello, again bool) (*net.TC
 // An UnknownError is of a host whose name does not resolve.
 type UnknownError struct{ error }
 
+// ErrNobody is of hosts that are up, and where no run waits.
+var ErrNobody = errors.New("nobody listens there: begin with the host that listens")
+
 // unreached says why nobody was reached.
 func unreached(ctx context.Context, t Target, err error) error {
 	var unknown *net.DNSError
@@ -372,7 +375,7 @@ func unreached(ctx context.Context, t Target, err error) error {
 	case errors.As(err, &unknown):
 		return UnknownError{fmt.Errorf("%s: no address is known of this name: is it spelled as the system knows it? An address like 10.0.0.2 always works", t.Name)}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%s: nobody listens on %s: start taulop net -listen there first", t.Name, t.Address)
+		return fmt.Errorf("%s: %s: %w", t.Name, t.Address, ErrNobody)
 	case errors.As(err, &late) && late.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %s does not answer at all: is the host up, and does no firewall in between drop what comes to that port?", t.Name, t.Address)
 	}
