@@ -98,7 +98,7 @@ func TestVerifies(t *testing.T) {
 	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
 		var err error
 		_, errOut, err = run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", budget.String(), "-force", "-P", "2", "-json", "-o", file,
-			"message", "allgather:ring", "barrier")
+			"message", "allgather:ring", "barrier:dissemination")
 		doc = report.Verification{}
 		return read(t, file, err, &doc) && doc.Rounds >= 3 && !strings.Contains(errOut, "time did not suffice for")
 	})
