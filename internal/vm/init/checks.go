@@ -32,6 +32,10 @@ func only(names ...string) func(machine.Machine) bool {
 // few are the machines of few CPUs: what a worker or two can show is shown there.
 func few(m machine.Machine) bool { return m.CPUs() <= 8 }
 
+// unlike are those whose nodes are not like another one's: L3 complexes change nothing about
+// where pages lie.
+func unlike(m machine.Machine) bool { return few(m) && m.Dies <= 1 }
+
 // typical are the machines on which two workers of two nodes have each of the
 // placements that there are: memory of their own, and that of another node. Only
 // tests that ask the kernel see any other difference.
@@ -42,14 +46,13 @@ const asking = "^(TestThisMachine|TestPin|TestNarrowAffinity|TestBind|TestPrefer
 var checks = []check{
 	{name: "numa asks this kernel", on: few, run: tests("numa", "-test.run="+asking)},
 	{name: "setups ask this kernel", on: few, run: tests("setups", "-test.run="+asking)},
-	{name: "tests of numa", on: typical, run: tests("numa", "-test.skip="+asking)},
 	{name: "tests of shm", on: typical, run: tests("shm")},
 	{name: "tests of setups", on: typical, run: tests("setups", "-test.skip="+large+"|"+asking+"|TestPagesLieWherePlaced")},
 	{name: "large tests of setups", large: true, limit: 4 * time.Minute, run: tests("setups", "-test.run="+large)},
-	{name: "pages lie where placed", on: few, run: guest.pages},
+	{name: "pages lie where placed", on: unlike, run: guest.pages},
 	{name: "pages of 64 CPUs lie where placed", on: only("64cpus"), run: crowded(guest.pages)},
 	{name: "topo counts right", run: guest.topo},
-	{name: "ring over the nodes", on: few, run: guest.spread},
+	{name: "ring over the nodes", on: unlike, run: guest.spread},
 	{name: "placements of levels", limit: 3 * time.Minute, on: only("1node", "complexes", "4nodes", "smt"), run: guest.placements},
 
 	{name: "pairs of CPUs", on: only("2nodes", "4nodes", "smt", "memoryonly", "64cpus"), run: guest.pairs},
@@ -86,7 +89,7 @@ var checks = []check{
 
 // large are tests that take most of a minute in a machine of software, and are
 // not about nodes.
-const large = "^(TestEverySetupMovesItsBytes|TestEveryCollectiveKeepsItsPromise|TestNoLeaks)$"
+const large = "^(TestEverySetupMovesItsBytes|TestEveryCollectiveKeepsItsPromise|TestNoLeaks|TestManyRanks|TestManyWorkers|TestCollectivesOnEveryCPU)$"
 
 // tests runs tests of a package with two CPUs, of different nodes where there
 // are several. The host may have no more than two, and would let more of the

@@ -23,7 +23,7 @@ import (
 // delay has a network whose packets are late measured: that is L of a byte, for one
 // flow and for four. It is long against what emulated CPUs take, on a host that is busy.
 func (g guest) delay(ctx context.Context) error {
-	const late = 300 * time.Millisecond
+	const late = 150 * time.Millisecond
 	t, err := g.network(ctx, netlink.NetemQdiscAttrs{Latency: uint32(late.Microseconds())}, "1")
 	if err != nil {
 		return err
