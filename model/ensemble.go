@@ -13,7 +13,7 @@ import (
 // as its parameters go. What the model itself neglects is not in it (docs/accuracy.md).
 type Ensemble struct {
 	members    []*Predictor
-	replicates int // of the file: sessions, or launches of one
+	replicates int // of the file, and of that of a network where these are fewer
 }
 
 // draws is how often an Ensemble draws: its widths are known to 1/√(2·draws), 11 %.
@@ -22,15 +22,25 @@ const draws = 40
 // NewEnsemble draws again from the samples of a file. Of a file without launches it is
 // empty, and no interval is known.
 func NewEnsemble(f *params.File, c Choice) *Ensemble {
-	e := &Ensemble{replicates: len(f.Launches)}
-	if n := f.Sessions(); n > 1 {
-		e.replicates = n
+	e := &Ensemble{replicates: f.Drawn()}
+	net := c.Cluster.measured()
+	if net != nil {
+		e.replicates = min(e.replicates, net.Drawn())
 	}
 	if e.replicates < fit.LeastReplicates {
 		return e
 	}
 	random := rand.New(rand.NewPCG(1, 1)) // the same each time: a file has one interval
 	for range draws {
+		if net != nil {
+			drawn, table, err := net.Resampled(random).Network(c.Cluster.Network.Name)
+			if err != nil {
+				continue
+			}
+			with := *c.Cluster
+			with.Network = &Network{Network: drawn, Table: table}
+			c.Cluster = &with
+		}
 		// A draw may lack what a model needs.
 		if p, err := NewPredictor(f.Resampled(random), c); err == nil {
 			e.members = append(e.members, p)
@@ -38,6 +48,9 @@ func NewEnsemble(f *params.File, c Choice) *Ensemble {
 	}
 	return e
 }
+
+// Known tells whether there are intervals.
+func (e *Ensemble) Known() bool { return len(e.members) > 1 }
 
 // Costs are what the members say, in seconds; none where one of them cannot.
 func (e *Ensemble) Costs(s *collective.Schedule) (seconds []float64) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/params"
 )
 
@@ -41,7 +42,7 @@ func TestEnsembleSaysWhatLaunchesDo(t *testing.T) {
 	}{
 		{1, 12, 0.03, 0.25}, // Student's 2.2 · 0.1 · 1.25/√12 is 0.08
 		{8, 6, 0.03, 0.25},  // 2.4 · √(0.1² + 0.05²)/√8 is 0.09
-		{2, 6, math.Inf(1), math.Inf(1)},
+		{2, 6, 0.03, 0.25},  // of launches: two sessions say nothing of a third
 		{1, 2, math.Inf(1), math.Inf(1)},
 	} {
 		f := twoNodes()
@@ -87,5 +88,44 @@ func TestEnsembleWithoutLaunches(t *testing.T) {
 	e := NewEnsemble(twoNodes(), Choice{})
 	if costs := e.Costs(schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})); len(costs) > 0 || e.Interval(1, costs).Known() {
 		t.Errorf("%v, %v", costs, e.Interval(1, costs))
+	}
+}
+
+// What a network of another file is uncertain by counts, too.
+func TestEnsembleHasNetwork(t *testing.T) {
+	f := twoNodes()
+	launched(f, 1, 12, 0.001)
+	net := &params.File{Format: params.Format, Version: params.Version, Networks: []params.Network{{Name: "n", Kind: "tcp"}}}
+	for _, tau := range []int{1, 2} {
+		for _, m := range []int{1, 8192} {
+			for _, of := range []string{params.NetTransfer, params.NetOverhead} {
+				c := params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: m, Variant: params.NetVariant("n", of)}, Time: fit.Estimate{Center: 50000}}
+				if of == params.NetTransfer || tau == 1 {
+					net.Cells = append(net.Cells, c)
+				}
+			}
+		}
+	}
+	launched(net, 1, 12, 0.3)
+	n, table, err := net.Network("n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})
+	width := func(file *params.File) float64 {
+		c := Choice{Cluster: cluster(t, "block", 2, &Network{n, table, file})}
+		p, err := NewPredictor(f, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, err := p.Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := NewEnsemble(f, c)
+		return e.Interval(cost.Seconds, e.Costs(s)).Width()
+	}
+	if exact, measured := width(nil), width(net); !(exact < 0.001 && measured > 0.05 && measured < 1) {
+		t.Errorf("a message through the network: ±%.4f without its launches, ±%.4f with them", exact, measured)
 	}
 }

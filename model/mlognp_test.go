@@ -225,7 +225,7 @@ func TestPredictorsOfPairs(t *testing.T) {
 	}
 	// On two nodes like this one, 4 ranks each: 3 messages within, 4 between.
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{0, 8192}, Taus: []int{1}, Times: [][]float64{{1e-6}, {9e-6}}}, Overheads: []float64{4e-6, 4e-6}}
-	cluster := &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp"}, table}}
+	cluster := &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp"}, table, nil}}
 	for model, want := range map[string]float64{"mlognp": 3*(450+100) + 5*(2000+150) + 9000, "2log23p": 3*(450+100) + 5*(2000+150) + 9000, "log3p": 8*(2000+150) + 9000} {
 		p, err := NewPredictor(f, Choice{Model: model, Stride: 64, Cluster: cluster})
 		if err != nil {

@@ -20,6 +20,7 @@ type Cluster struct {
 type Network struct {
 	params.Network
 	Table *params.Table
+	File  *params.File // that it was measured for, if it is not the ranks' own; nil of published tables
 }
 
 // warnings are what speaks against its times.
@@ -50,6 +51,14 @@ func (c *Cluster) String() string {
 		return "1 node"
 	}
 	return fmt.Sprintf("%d nodes, %v, network %s", c.Nodes, c.Order, c.Network.Name)
+}
+
+// measured is the file of a network that has launches of its own, else nil.
+func (c *Cluster) measured() *params.File {
+	if !c.several() || c.Network == nil || c.Network.File == nil || len(c.Network.File.Launches) == 0 {
+		return nil
+	}
+	return c.Network.File
 }
 
 func (c *Cluster) several() bool { return c != nil && c.Nodes > 1 }

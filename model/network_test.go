@@ -203,7 +203,7 @@ func TestSlowerChannelsCostNoLess(t *testing.T) {
 					cost := func(memory, network float64) float64 {
 						one := m
 						one.Parameters = slower(table, memory)
-						one.Cluster = cluster(t, order, nodes, &Network{params.Network{Copies: copies}, slower(n.Table, network)})
+						one.Cluster = cluster(t, order, nodes, &Network{params.Network{Copies: copies}, slower(n.Table, network), nil})
 						return priced(t, one, s).Seconds
 					}
 					before := cost(1, 1)

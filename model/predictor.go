@@ -170,7 +170,7 @@ func (c *Choice) connect(f *params.File) error {
 		return fmt.Errorf("%d nodes need a network between them: %w", c.Cluster.Nodes, err)
 	}
 	with := *c.Cluster
-	with.Network = &Network{n, table}
+	with.Network = &Network{Network: n, Table: table}
 	c.Cluster = &with
 	return nil
 }

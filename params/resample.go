@@ -1,9 +1,22 @@
 package params
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// Drawn is how many replicates there are for Resampled to draw: sessions, or launches
+// where these are too few.
+func (f *File) Drawn() int {
+	if n := f.Sessions(); n >= fit.LeastReplicates {
+		return n
+	}
+	return len(f.Launches)
+}
 
 // Resampled is the file as chance could have made it: as many of its sessions drawn
-// again, with replacement, or of its launches where there is one session. What predictions
+// again, with replacement, or of the launches of each where there are one or two. What predictions
 // from such files differ by is what those from this one are uncertain by (the bootstrap;
 // Davison and Hinkley, "Bootstrap Methods and their Application", section 3.8: of nested
 // samples the outer ones are drawn). Launches of a draw keep together, for what disturbs
@@ -20,18 +33,21 @@ func (f *File) Resampled(random *rand.Rand) *File {
 		again[launch] = append(again[launch], int32(len(drawn.Launches)))
 		drawn.Launches = append(drawn.Launches, l)
 	}
-	if n := f.Sessions(); n > 1 {
-		for session := range n {
-			of := random.IntN(n)
-			for i := range f.Launches {
-				if f.Launches[i].Session == of {
-					draw(i, session)
-				}
+	n := f.Sessions()
+	launches := make([][]int, n) // by session
+	for i, l := range f.Launches {
+		launches[l.Session] = append(launches[l.Session], i)
+	}
+	for session := range n {
+		switch {
+		case n >= fit.LeastReplicates:
+			for _, i := range launches[random.IntN(n)] {
+				draw(i, session)
 			}
-		}
-	} else {
-		for range f.Launches {
-			draw(random.IntN(len(f.Launches)), 0)
+		default:
+			for range launches[session] {
+				draw(launches[session][random.IntN(len(launches[session]))], session)
+			}
 		}
 	}
 	drawn.Cells = make([]Cell, len(f.Cells))

@@ -100,7 +100,7 @@ func readNetwork(text string) (*model.Network, error) {
 		if err != nil {
 			return nil, usagef("%s: %v", path, err)
 		}
-		return &model.Network{Network: n, Table: table}, nil
+		return &model.Network{Network: n, Table: table, File: f.File}, nil
 	}
 	table, err := f.File.Table("", "", false)
 	if err != nil {

@@ -169,7 +169,9 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 		return usagef("%s: %v", req.file, err)
 	}
 	req.Source = req.source(f, req.Predictor)
-	req.Ensemble, req.Uncertainty = model.NewEnsemble(f.File, *c), report.Uncertainty(f.File)
+	if req.Ensemble = model.NewEnsemble(f.File, *c); req.Ensemble.Known() {
+		req.Uncertainty = report.Uncertainty(f.File, c.Cluster)
+	}
 	if model.OfPairs(c.Model) { // the file of pairs may have no transfers
 		c.Model = "taulop"
 		req.Beside, _ = model.NewPredictor(f.File, *c)
@@ -187,6 +189,12 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 		tell(errOut, "warning: what reduces %v", req.NoGamma)
 	}
 	req.Degree, req.Chunk = req.degree, req.chunk
+	if req.given["chunk"] {
+		req.Source.Chunk = req.chunk
+	}
+	if req.given["degree"] {
+		req.Source.Degree = req.degree
+	}
 	req.warn(errOut, req.Predictor)
 	return nil
 }

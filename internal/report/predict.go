@@ -32,8 +32,10 @@ type Source struct {
 	Model     string `json:"model"`
 	Transport string `json:"transport,omitempty"`
 	Segment   int    `json:"segment_bytes,omitempty"`
-	Measured  string `json:"measured"`           // as far as m and τ were measured, in words
-	Rule      string `json:"extrapolation_rule"` // beyond it
+	Chunk     int    `json:"chunk_bytes,omitempty"` // of algorithms that have chunks, and
+	Degree    int    `json:"degree,omitempty"`      // of those that have trees, where they were asked for
+	Measured  string `json:"measured"`              // as far as m and τ were measured, in words
+	Rule      string `json:"extrapolation_rule"`    // beyond it
 	// Uncertainty says what intervals hold; "" of parameters that allow none.
 	Uncertainty string `json:"uncertainty,omitempty"`
 }
@@ -63,12 +65,19 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 }
 
 // Uncertainty says what an interval of a prediction from a file holds, and what not.
-func Uncertainty(f *params.File) string {
-	beyond := "what the model neglects comes"
-	if f.Sessions() < 2 {
+func Uncertainty(f *params.File, on *model.Cluster) string {
+	from, beyond := launches(f), "what the model neglects comes"
+	if f.Drawn() > f.Sessions() {
 		beyond = "what another hour changes and what the model neglects come"
 	}
-	return fmt.Sprintf("the 95 %% interval that %s leave; %s on top", launches(f), beyond)
+	if on != nil && on.Nodes > 1 && on.Network != nil {
+		if net := on.Network.File; net != nil && len(net.Launches) > 0 {
+			from += ", and of the network " + launches(net) + ","
+		} else {
+			beyond = "the network's own, " + beyond
+		}
+	}
+	return fmt.Sprintf("the 95 %% interval that %s leave; %s on top", from, beyond)
 }
 
 // A Prediction is the cost of one call.
@@ -120,17 +129,7 @@ const alike = 0.01
 // that cost up to 1 % more, or that may well be as cheap, by the launches of the
 // parameters. It marks none where they are all rows, nor where one of them is unknown.
 func (p *Predictions) MarkCheapest(e *model.Ensemble) {
-	type call struct {
-		collective string
-		p, bytes   int
-	}
-	calls := make(map[call][]*Prediction)
-	for i := range p.Rows {
-		r := &p.Rows[i]
-		key := call{r.Collective, r.P, r.Bytes}
-		calls[key] = append(calls[key], r)
-	}
-	for _, rows := range calls {
+	for _, rows := range p.calls() {
 		cheapest := slices.MinFunc(rows, func(a, b *Prediction) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
 		ties := 0
 		for _, r := range rows {
@@ -144,6 +143,33 @@ func (p *Predictions) MarkCheapest(e *model.Ensemble) {
 			}
 		}
 	}
+}
+
+// calls are the rows of each collective, P and m.
+func (p *Predictions) calls() map[any][]*Prediction {
+	type call struct {
+		collective string
+		p, bytes   int
+	}
+	calls := make(map[any][]*Prediction)
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		key := call{r.Collective, r.P, r.Bytes}
+		calls[key] = append(calls[key], r)
+	}
+	return calls
+}
+
+// someAlike tells whether there is a row of several algorithms of which none is marked
+// because they are alike.
+func (p *Predictions) someAlike() bool {
+	for _, rows := range p.calls() {
+		ranked := func(r *Prediction) bool { return r.Cheapest || r.Unknown || r.Microseconds == 0 }
+		if len(rows) > 1 && !slices.ContainsFunc(rows, ranked) {
+			return true
+		}
+	}
+	return false
 }
 
 // tied tells whether a row cannot be told from the cheapest one.
@@ -184,6 +210,9 @@ func (p *Predictions) WriteText(w io.Writer) {
 	if cheapest {
 		fmt.Fprintln(w, "* the cheapest of its row, or not to be told from it: within 1 %, or within the interval")
 	}
+	if p.someAlike() {
+		fmt.Fprintln(w, "No * in a row: none of its algorithms can be told from the cheapest, in the same way")
+	}
 	if uncertain {
 		p.writeUncertainty(w, "±")
 	}
@@ -208,6 +237,12 @@ func (s Source) WriteText(w io.Writer) {
 	}
 	if s.Segment > 0 {
 		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))
+	}
+	if s.Chunk > 0 {
+		fmt.Fprintf(w, ", chunks of %s", view.Bytes(s.Chunk))
+	}
+	if s.Degree > 0 {
+		fmt.Fprintf(w, ", degree %d", s.Degree)
 	}
 	fmt.Fprintln(w)
 }
