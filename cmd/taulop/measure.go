@@ -58,6 +58,7 @@ SURVEYS  taulop net       a network between hosts: messages over TCP, and the pa
 A row has k segments, the message's bytes, its time l(k,τ), and L = l/(transfers·k)
 with the 95 % interval of the median. The last lines hold L(S,τ), its mean over k;
 y(τ), a transfer of nothing; c = L − y; and the bare copy, measured with no flags.
+Rows with too few launches for an interval are not in the mean, unless none has more.
 
 Every command ends by a signal: the first has it print and save what it has, the
 second ends it at once. A -time or -budget is kept within a quarter or two seconds,
@@ -164,7 +165,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return err
 	}
 	steal := provenance.StartSteal("/")
-	late, err := carryOut(ctx, said, x.Time, &x.Report, x.Run)
+	_, err = carryOut(ctx, said, x.Time, &x.Report, x.Run)
 	result := request.Conclude(machine, file)
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))
@@ -172,11 +173,14 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K)))
 	}
-	if late {
-		doc.Warn(fmt.Errorf("the time was up after %d of %d rows: allow more with -time, or fewer k with -k", len(result.Rows), len(request.K)))
-	}
 	if len(result.Rows) == 0 {
 		return cmp.Or(err, nothingIn(req.time))
+	}
+	switch short := request.Short(result); {
+	case short != nil && err == nil:
+		doc.Warn(fmt.Errorf("the time was up: %w; allow more with -time, or fewer k with -k", short))
+	case short != nil:
+		doc.Warn(short)
 	}
 	doc.Finish(result, file)
 	doc.Warn(file.Unequal()...)

@@ -172,7 +172,11 @@ func (s *Series) WriteResults(w io.Writer) {
 	add := func(name string, e fit.Estimate, what string) {
 		fmt.Fprintf(w, "%*s = %s ns  %s  %s\n", utf8.RuneCountInString(s.name("L")), name, view.Center(e), view.Interval(e), what)
 	}
-	add(s.name("L"), r.L, "mean over k")
+	over := "mean over k"
+	if len(r.Over) > 0 {
+		over += " = " + numbers(r.Over) + " alone"
+	}
+	add(s.name("L"), r.L, over)
 	if len(r.By) > 1 {
 		for _, by := range r.By {
 			add(by.Name(), by.L, fmt.Sprintf("mean over k = %s, m = %s", ends(by.K, strconv.Itoa), ends(by.Bytes, view.Bytes)))

@@ -6,9 +6,12 @@ package series
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -201,6 +204,8 @@ type Result struct {
 	Y     fit.Estimate `json:"y_ns"`     // y(τ), a transfer of nothing
 	C     fit.Estimate `json:"c_ns"`     // c(S,τ) = L − y
 	Copy  fit.Estimate `json:"copy_ns"`  // c(S,τ) measured by copies without flags, mean over k
+	// Over are the k that means are over, where those are not all that were asked for.
+	Over []int `json:"over_k,omitempty"`
 }
 
 // Conclude works out the parameters from what launches found on a machine.
@@ -214,10 +219,6 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 		at[f.Cells[i].Key] = &f.Cells[i]
 	}
 	unknown := fit.Median(nil)
-	var (
-		ks         []int
-		ls, Ls, cs []fit.Estimate
-	)
 	for _, k := range r.K {
 		c := at[r.key(params.TransferCell, k)]
 		if c == nil {
@@ -231,12 +232,22 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 			row.Copy = bare.Time
 		}
 		res.Rows = append(res.Rows, row)
-		ks, ls, Ls, cs = append(ks, k), append(ls, row.Message), append(Ls, row.Transfer), append(cs, row.Copy)
 	}
 	if len(res.Rows) == 0 {
 		return res
 	}
-	res.L, res.By = fit.Mean(Ls), r.Regimes(m, res.Rows)
+	var (
+		rows       = res.counted()
+		ks         []int
+		ls, Ls, cs []fit.Estimate
+	)
+	for _, row := range rows {
+		ks, ls, Ls, cs = append(ks, row.K), append(ls, row.Message), append(Ls, row.Transfer), append(cs, row.Copy)
+	}
+	if len(ks) < len(r.K) {
+		res.Over = ks
+	}
+	res.L, res.By = fit.Mean(Ls), r.Regimes(m, rows)
 	res.Slope = fit.Slope(ks, ls).Scale(1 / float64(s.Transfers))
 	if r.SegmentBytes == 0 {
 		res.Y, res.C, res.Copy = res.L, fit.Estimate{N: res.L.N}, fit.Estimate{N: res.L.N}
@@ -249,3 +260,47 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	res.C, res.Copy = fit.Copy(res.L, res.Y), fit.Mean(cs)
 	return res
 }
+
+// counted are the rows that means are over: those with launches enough for an interval, or
+// all where none has.
+func (res *Result) counted() []Row {
+	rows := slices.DeleteFunc(slices.Clone(res.Rows), func(row Row) bool { return !row.Message.Known() })
+	if len(rows) == 0 {
+		return res.Rows
+	}
+	return rows
+}
+
+// Short says which of the rows that were asked for were not reached or have too few
+// launches, and what means are over; nil where none lacks.
+func (r Request) Short(res Result) error {
+	var unreached, few []int
+	for _, k := range r.K {
+		switch i := slices.IndexFunc(res.Rows, func(row Row) bool { return row.K == k }); {
+		case i < 0:
+			unreached = append(unreached, k)
+		case !res.Rows[i].Message.Known():
+			few = append(few, k)
+		}
+	}
+	var parts []string
+	for _, of := range []struct {
+		ks   []int
+		what [2]string // one, several
+	}{{unreached, [2]string{"was not reached", "were not reached"}}, {few, [2]string{"has too few launches for an interval", "have too few launches for an interval"}}} {
+		if n := len(of.ks); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s (k = %s)", n, of.what[min(n, 2)-1], list(of.ks)))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	over := res.Over
+	if over == nil {
+		over = r.K
+	}
+	return fmt.Errorf("of %s %s: means are over k = %s", printable.Count(len(r.K), "row"), strings.Join(parts, " and "), list(over))
+}
+
+// list is 1, 2, 4.
+func list(ks []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(ks), " ", ", "), "[]") }
