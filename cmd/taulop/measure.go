@@ -65,8 +65,8 @@ second ends it at once. A -time or -budget is kept within a quarter or two secon
 or a warning at the start says why not; what was measured is then printed.
 
 Exit status: 0, 1 if the machine refused, 2 for bad input, 3 if files have too few
-samples for an answer; 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP, 131 after
-SIGQUIT; 134 is a fault of taulop itself.
+samples for an answer (published tables have none by nature: 0); 130 after Ctrl-C, 143
+after SIGTERM, 129 after SIGHUP, 131 after SIGQUIT; 134 is a fault of taulop itself.
 
 Flags:
 `

@@ -100,25 +100,37 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 		}
 	}
 	v.Cells, v.Sessions = len(all), math.MaxInt
-	for _, m := range machines {
-		v.Sessions = min(v.Sessions, max(1, m.File.Sessions()))
+	var once []string // those of one session
+	for i, m := range machines {
+		if !c.Machines[i].Samples && v.Cells > 0 {
+			continue // nothing of it is tested
+		}
+		n := max(1, m.File.Sessions())
+		if v.Sessions = min(v.Sessions, n); n == 1 {
+			once = append(once, m.Name)
+		}
 	}
 	if v.Cells > 0 {
 		slices.Sort(visible)
 		v.Visible = visible[len(visible)/2]
 	}
-	v.Text = v.text(machines, test)
+	v.Text = v.text(c.Machines, once, test)
 }
 
 // Untested tells whether there is no answer although machines were measured, for want of
 // samples. Published tables have none to test.
 func (c *Comparison) Untested() bool {
-	return c.Verdict.Cells == 0 && !slices.ContainsFunc(c.Machines, func(m Described) bool { return !m.Samples })
+	return c.Verdict.Cells == 0 && !slices.ContainsFunc(c.Machines, unsampled)
 }
 
-func (v *Verdict) text(machines []Machine, test fit.Test) string {
-	if v.Cells == 0 {
-		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer, or no samples. The ratios may be noise."
+func unsampled(m Described) bool { return !m.Samples }
+
+func (v *Verdict) text(machines []Described, once []string, test fit.Test) string {
+	switch {
+	case v.Cells == 0 && slices.ContainsFunc(machines, unsampled):
+		return "Nothing could be tested: published tables have no samples, so that the ratios may be noise."
+	case v.Cells == 0:
+		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer. The ratios may be noise."
 	}
 	seen := "a difference of " + percent(v.Visible) + " or more would have been seen in 9 of 10 cases"
 	what := "the machines"
@@ -132,7 +144,11 @@ func (v *Verdict) text(machines []Machine, test fit.Test) string {
 		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), printable.Count(v.Cells, "cell"), percent(test.Least), seen)
 	}
 	if v.Sessions == 1 {
-		text += fmt.Sprintf(" One session each cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", percent(test.Drift))
+		of := "each"
+		if len(once) < len(machines) {
+			of = "of " + printable.List(once)
+		}
+		text += fmt.Sprintf(" One session %s cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", of, percent(test.Drift))
 	}
 	if v.Visible > 2*test.Least {
 		if n := test.SessionsFor(v.Sessions, v.Visible); n > 0 {

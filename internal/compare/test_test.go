@@ -107,6 +107,8 @@ func TestVerdict(t *testing.T) {
 	}{
 		{session(r, "a", 1, 1), session(r, "b", 1, 1), []string{"No difference between the two machines was found in 16 cells", "would have been seen in 9 of 10 cases", "cannot tell a machine from its hour", "would see half of it"}},
 		{session(r, "a", 3, 1), session(r, "b", 3, 3), []string{"16 ratios of 16 cells differ by more than 3.0 %"}},
+		{session(r, "a", 2, 1), session(r, "b", 1, 1), []string{"One session of b cannot tell a machine from its hour"}},
+		{session(r, "a", 2, 1), machine("b", map[int]float64{1: 1000, 2: 3000}, published), []string{"Nothing could be tested: published tables have no samples"}},
 		{machine("a", map[int]float64{1: 1000, 2: 1500}, few), machine("b", map[int]float64{1: 1000, 2: 3000}, few), []string{"Nothing could be tested"}},
 	} {
 		c, err := New([]Machine{tt.a, tt.b}, Choice{})
@@ -122,6 +124,14 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%d sessions: %q", c.Verdict.Sessions, c.Verdict.Text)
 		}
 		fmt.Fprintln(t.Output(), c.Verdict.Text)
+	}
+}
+
+// published leaves no samples.
+func published(f *params.File) {
+	for i := range f.Cells {
+		f.Cells[i].Samples = nil
+		f.Cells[i].Time.N = 0
 	}
 }
 
