@@ -78,7 +78,11 @@ func (s Begun) String() string {
 	case s.Late == 0:
 		return ""
 	case s.Forced == 0:
-		return fmt.Sprintf("%d of %d batches were measured again, because a worker began late", s.Late, s.Batches)
+		were := "were"
+		if s.Late == 1 {
+			were = "was"
+		}
+		return fmt.Sprintf("%d of %d batches %s measured again, because a worker began late", s.Late, s.Batches, were)
 	}
 	return fmt.Sprintf("in %d of %d batches a worker began late: %d count nonetheless, the others were measured again", s.Late, s.Batches, s.Forced)
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
+	"strings"
 
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
@@ -50,9 +50,25 @@ func advised[T any](args []T) []T {
 		err, _ := any(arg).(error)
 		for _, a := range advice {
 			if errors.Is(err, a.of) {
-				all[i] = any(fmt.Errorf("%w (%s)", err, a.flags)).(T)
+				all[i] = any(error(advisedError{err, a.of.Error(), a.flags})).(T)
 			}
 		}
 	}
 	return all
 }
+
+// An advisedError is one that names flags behind what they do.
+type advisedError struct {
+	error
+	help, flags string
+}
+
+func (e advisedError) Error() string {
+	text := e.error.Error()
+	if before, after, found := strings.Cut(text, e.help); found {
+		return before + e.help + " (" + e.flags + ")" + after
+	}
+	return text + " (" + e.flags + ")"
+}
+
+func (e advisedError) Unwrap() error { return e.error }

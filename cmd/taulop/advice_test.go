@@ -41,6 +41,9 @@ func TestAdvice(t *testing.T) {
 		if got, want := usagef("a.json: %v", fmt.Errorf("nothing: %w", a.of)).Error(), fmt.Sprintf("a.json: nothing: %v (%s)", a.of, a.flags); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+		if got, want := usagef("%v", fmt.Errorf("nothing: %w; name a file", a.of)).Error(), fmt.Sprintf("nothing: %v (%s); name a file", a.of, a.flags); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 		for _, word := range strings.Fields(a.flags) {
 			if flag, is := strings.CutPrefix(strings.Trim(word, ",;"), "-"); is && !flags[flag] {
 				t.Errorf("%q: no command has -%s", a.flags, flag)

@@ -18,6 +18,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/fit"
@@ -682,7 +683,22 @@ func (x *Experiment) Missing() error {
 	if len(lacking) == 0 {
 		return nil
 	}
-	return fmt.Errorf("of %s %d were not reached, and %d have too few launches for an interval", printable.Count(len(x.Cells), "cell"), len(lacking)-visited, visited)
+	var parts []string
+	switch unreached := len(lacking) - visited; unreached {
+	case 0:
+	case 1:
+		parts = append(parts, "1 was not reached")
+	default:
+		parts = append(parts, fmt.Sprintf("%d were not reached", unreached))
+	}
+	switch visited {
+	case 0:
+	case 1:
+		parts = append(parts, "1 has too few launches for an interval")
+	default:
+		parts = append(parts, fmt.Sprintf("%d have too few launches for an interval", visited))
+	}
+	return fmt.Errorf("of %s %s", printable.Count(len(x.Cells), "cell"), strings.Join(parts, ", and "))
 }
 
 // An entry is a line of a journal.

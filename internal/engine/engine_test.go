@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -204,6 +205,32 @@ func TestNumberOfLaunches(t *testing.T) {
 		r := run{Experiment: &Experiment{Time: time.Minute}, sets: 1, first: tt.first}
 		if r.plan(tt.first + tt.second); r.launches != tt.want {
 			t.Errorf("%v and %v: %d launches, want %d", tt.first, tt.second, r.launches, tt.want)
+		}
+	}
+}
+
+// What is missing is said in numbers above zero.
+func TestMissing(t *testing.T) {
+	for _, tt := range []struct {
+		few, unreached int
+		want           string
+	}{
+		{0, 2, "of 5 cells 2 were not reached"},
+		{2, 0, "of 5 cells 2 have too few launches for an interval"},
+		{1, 1, "of 5 cells 1 was not reached, and 1 has too few launches for an interval"},
+	} {
+		x := experiment(5, newSimulated())
+		for i := range x.Cells[tt.unreached:] {
+			c := x.Cells[i].Cell
+			c.Samples = params.Samples(1, 1, 1, 1, 1, 1)
+			if i < tt.few {
+				c.Samples = c.Samples[:2]
+			}
+			c.Time = fit.Median(c.Values())
+			x.File.Cells = append(x.File.Cells, c)
+		}
+		if err := x.Missing(); err == nil || err.Error() != tt.want {
+			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}
 }

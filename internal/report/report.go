@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -191,7 +192,7 @@ func WriteReach(w io.Writer, f *params.File) {
 	if f.Seconds < 10 {
 		decimals = 1
 	}
-	fmt.Fprintf(w, "%d cells in %.*f s, %s; ", len(f.Cells), decimals, f.Seconds, launches(f))
+	fmt.Fprintf(w, "%s in %.*f s, %s; ", printable.Count(len(f.Cells), "cell"), decimals, f.Seconds, launches(f))
 	widths := f.Widths()
 	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
 	rest := view.HalfWidth(most) + " for 9 of 10"
