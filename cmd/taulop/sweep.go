@@ -98,6 +98,12 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 			return err
 		}
 	}
+	if len(s.File.Cells) == 0 && err == nil {
+		if left := s.Discard(); left != nil {
+			return left
+		}
+		return usagef("nothing was measured: allow more with -budget")
+	}
 	report.WriteSweep(out, s.File)
 	if isTerminal(out) {
 		report.WriteSweepCharts(out, s.File)

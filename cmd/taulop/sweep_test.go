@@ -14,7 +14,10 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/taulop/taulop/internal/randtest"
+	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/shm"
 )
 
 func TestBadSweeps(t *testing.T) {
@@ -175,6 +178,44 @@ func keepsAll(t *testing.T, before, after *params.File) {
 		now := cells[c.Key].Samples
 		if len(now) < len(c.Samples) || !slices.Equal(now[:len(c.Samples)], c.Samples) {
 			t.Fatalf("%+v had %v, now %v", c.Key, c.Samples, now)
+		}
+	}
+}
+
+// A sweep that had no time for any cell leaves no file, and one that was there as it was.
+func TestNothingSwept(t *testing.T) {
+	if !shm.Supported {
+		t.Skip("no measuring here")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "z.json")
+	for _, how := range []string{"-o", "-resume"} {
+		out, _, err := run(t, "sweep", "-quiet", "-budget", "1ns", how, file)
+		if exitStatus(err) != 2 || err.Error() != "nothing was measured: allow more with -budget" || out != "" {
+			t.Errorf("%s: exit %d, %v, %q", how, exitStatus(err), err, out)
+		}
+		entries, _ := os.ReadDir(dir)
+		if there := len(entries) > 0; there != (how == "-resume") || len(entries) > 1 {
+			t.Errorf("%s leaves %v", how, entries)
+		}
+		if how == "-o" { // one that a sweep was interrupted in before its first cell
+			req, _, err := parseSweep(io.Discard, []string{"-o", file, "-tau", "1", "-sizes", "64"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			machine, err := numa.Discover("/")
+			if err != nil {
+				t.Skip(err)
+			}
+			req.Warn = func(error) {}
+			s, err := sweep.Open(*req, machine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
+			if err := s.File.WriteFile(file); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

@@ -123,6 +123,14 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	return err, unsaved
 }
 
+// Discard removes a new file in which nothing was measured; what was there before stays.
+func (s *Session) Discard() error {
+	if s.Resume || s.Add || len(s.File.Cells) > 0 {
+		return nil
+	}
+	return os.Remove(s.target)
+}
+
 // Missing says what was not reached, and of what there are too few samples; nil where
 // all is there.
 func (s *Session) Missing() error {
