@@ -57,6 +57,11 @@ func TestBadVerify(t *testing.T) {
 		{"-tau 0", "-tau"},
 		{"-tau 1000000", "-force"},
 		{"-patterns -tau 1,2", "-tau"},
+		{"-patterns -degree 3", "-degree"},
+		{"-degree 1 bcast:kary", "-degree"},
+		{"-chunk 0 bcast:chain", "-chunk"},
+		{"-chunk 8Q bcast:chain", "-chunk"},
+		{"-chunk 1B -m 1M bcast:chain", "larger chunks"},
 		{"-variants 3", "-patterns"},
 	} {
 		if strings.Contains(tt.line, "-params") || strings.Contains(tt.line, "1000G") {

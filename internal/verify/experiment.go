@@ -42,6 +42,8 @@ type Request struct {
 	Source  string
 	NoSweep bool
 
+	Degree, Chunk int // of algorithms that have them, see collective.Call; 0 is the usual
+
 	whole map[string]bool // names that came with their collective, and are left out where they do not exist
 }
 
@@ -127,7 +129,7 @@ const (
 // is about the request.
 func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, error) {
 	e := &Experiment{Request: r, machine: m, here: here, Runs: Runs{Forced: make(map[int]bool)},
-		schedules: schedules{Segments: segments, SegmentBytes: segmentBytes, ArenaBytes: make(map[int]int), Operator: operator}}
+		schedules: schedules{Segments: segments, SegmentBytes: segmentBytes, ArenaBytes: make(map[int]int), Operator: operator, Degree: r.Degree, Chunk: r.Chunk}}
 	cases := e.collectiveCases
 	if r.Patterns {
 		cases = e.patternCases
@@ -248,7 +250,7 @@ func (e *Experiment) casesOf(name string, p int, off bool) error {
 		}
 	}
 	for _, m := range ms {
-		c, err := algorithmCase(a, p, m, off, o.Element)
+		c, err := e.schedules.algorithmCase(a, p, m, off, o.Element)
 		if err != nil {
 			return err
 		}

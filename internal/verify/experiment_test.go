@@ -1,12 +1,14 @@
 package verify
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
@@ -74,7 +76,7 @@ func experiment(t *testing.T, r Request, slower float64) *Experiment {
 		if c.Kind != params.CollectiveCell {
 			continue
 		}
-		of, err := caseOf(c.Key, 4)
+		of, err := e.schedules.caseOf(c.Key, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,6 +214,33 @@ func TestExperimentLeavesOut(t *testing.T) {
 	r.Caches = []bool{false}
 	if _, err := New(r, eight(), provenance.Provenance{}); err == nil || !strings.Contains(err.Error(), "allgather:two-proc needs two ranks, got P = 3") {
 		t.Errorf("by name: %v", err)
+	}
+}
+
+// The degree and chunk asked for are those of the cases, and of what launches carry out.
+func TestExperimentChunks(t *testing.T) {
+	e := experiment(t, Request{Names: []string{"bcast:chain", "allreduce:kary"}, P: []int{8}, M: []int{64 << 10}, Degree: 3, Chunk: 4 << 10}, 1)
+	text, err := json.Marshal(e.engine.Requests[Survey.Name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var launched schedules
+	if err := json.Unmarshal(text, &launched); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Cases) != 2 {
+		t.Fatalf("%d cases", len(e.Cases))
+	}
+	for _, c := range e.Cases {
+		got, err := launched.caseOf(c.Key(), 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []collective.Call{c.Schedule.Call, got.Schedule.Call} {
+			if call.Degree != 3 || call.Chunk != 4<<10 {
+				t.Errorf("%s: %+v", c.Name, call)
+			}
+		}
 	}
 }
 

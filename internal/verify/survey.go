@@ -42,6 +42,8 @@ type schedules struct {
 	SegmentBytes int         `json:"segment_bytes"`
 	ArenaBytes   map[int]int `json:"arena_bytes"` // by P, of cases off cache
 	Operator     string      `json:"operator"`    // of reductions
+	Degree       int         `json:"degree,omitempty"`
+	Chunk        int         `json:"chunk,omitempty"`
 
 	cases []Case
 }
@@ -61,7 +63,7 @@ func (c Case) Key() params.Key {
 const messageAlone = "message-alone"
 
 // caseOf is the case of a key.
-func caseOf(k params.Key, element int) (Case, error) {
+func (r schedules) caseOf(k params.Key, element int) (Case, error) {
 	switch {
 	case k.Kind == params.PatternCell:
 		return patternCase(k)
@@ -74,13 +76,13 @@ func caseOf(k params.Key, element int) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	return algorithmCase(a, k.Tau, k.Bytes, k.OffCache, element)
+	return r.algorithmCase(a, k.Tau, k.Bytes, k.OffCache, element)
 }
 
 // algorithmCase is an algorithm among p ranks; reductions are of elements of so many
 // bytes.
-func algorithmCase(a *collective.Algorithm, p, m int, off bool, element int) (Case, error) {
-	call := collective.Call{P: p, M: m}
+func (r schedules) algorithmCase(a *collective.Algorithm, p, m int, off bool, element int) (Case, error) {
+	call := collective.Call{P: p, M: m, Degree: r.Degree, Chunk: r.Chunk}
 	if a.Reduces() {
 		call.Element = element
 	}
@@ -129,7 +131,7 @@ type sampler struct {
 }
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	c, err := caseOf(k, s.operator.Element)
+	c, err := s.caseOf(k, s.operator.Element)
 	if err != nil {
 		return engine.Reading{}, err
 	}

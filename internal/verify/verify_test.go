@@ -174,7 +174,7 @@ func TestCaseOf(t *testing.T) {
 			t.Errorf("two cases of key %v", k)
 		}
 		seen[k] = true
-		got, err := caseOf(k, 4)
+		got, err := schedules{}.caseOf(k, 4)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
