@@ -126,12 +126,13 @@ func Find(name string) ([]*Algorithm, error) {
 }
 
 // Lookup finds an algorithm by collective and name, as in "bcast:binomial". It
-// fails for one that is not known, and names the nearest one.
+// fails for one that is not known, and names the nearest one, or all of the collective
+// where none is near.
 func Lookup(name string) (*Algorithm, error) {
 	if a := find(name); a != nil {
 		return a, nil
 	}
-	collective, _, full := strings.Cut(name, ":")
+	collective, algorithm, full := strings.Cut(name, ":")
 	of, err := Of(collective)
 	if err != nil && !full {
 		return nil, err
@@ -146,7 +147,14 @@ func Lookup(name string) (*Algorithm, error) {
 	if !full {
 		return nil, fmt.Errorf("%q is a collective, not an algorithm; take one of %s", name, strings.Join(names, ", "))
 	}
-	return nil, fmt.Errorf("unknown algorithm %q; did you mean %q?", name, Nearest(name, names))
+	nearest := Nearest(name, names)
+	if _, its, _ := strings.Cut(nearest, ":"); err == nil && edits(dashed(algorithm), its) > max(1, len(algorithm)/3) {
+		for i, a := range of {
+			names[i] = a.Name
+		}
+		return nil, fmt.Errorf("unknown algorithm %q; those of %s are %s", name, collective, strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("unknown algorithm %q; did you mean %q?", name, nearest)
 }
 
 // find returns the algorithm of a name, or nil.
@@ -159,10 +167,16 @@ func find(name string) *Algorithm {
 	return nil
 }
 
-// Nearest is the candidate that takes the fewest edits to become name.
+// Nearest is the candidate that takes the fewest edits to become name, where _ is -.
 func Nearest(name string, candidates []string) string {
-	name = name[:min(len(name), 64)] // nobody mistypes more, and this takes time ∝ length
-	return slices.MinFunc(candidates, func(a, b string) int { return edits(name, a) - edits(name, b) })
+	name = dashed(name)
+	return slices.MinFunc(candidates, func(a, b string) int { return edits(name, dashed(a)) - edits(name, dashed(b)) })
+}
+
+// dashed is a name with - for _, and no more of it than anybody mistypes: edits take time
+// ∝ length.
+func dashed(name string) string {
+	return strings.ReplaceAll(name[:min(len(name), 64)], "_", "-")
 }
 
 // edits is the Levenshtein distance between two names.
