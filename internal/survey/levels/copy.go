@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -62,7 +63,7 @@ func NewRequest(m *numa.Machine, r Request) (Request, error) {
 	}
 	largest, tau := r.Sizes[len(r.Sizes)-1], r.Taus[len(r.Taus)-1]
 	if int64(largest) > free/64/int64(tau) {
-		return r, fmt.Errorf("copies of %d bytes by %d workers need more than the %d MB of memory that this process may take: choose smaller sizes or fewer τ", largest, tau, free>>20)
+		return r, fmt.Errorf("copies of %s by %s need more than the %d MB of memory that this process may take: choose smaller sizes or fewer τ", printable.Count(largest, "byte"), printable.Count(tau, "worker"), free>>20)
 	}
 	place, err := r.Place(m)
 	if err != nil {
