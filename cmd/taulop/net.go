@@ -201,8 +201,13 @@ func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.
 	if err != nil {
 		return err
 	}
-	defer func() { run.End(err) }()
-	if r.Run, r.Segment, r.Name = run.ID, run.Segment, run.Interface; req.taus == "" {
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = run.Why(err)
+		}
+		run.End(err)
+	}()
+	if r.Run, r.Segment, r.Unread, r.Name = run.ID, run.Segment, run.Unread, run.Interface; req.taus == "" {
 		r.Taus = run.Taus(m.Allowed.Len())
 	}
 	if !req.tam {

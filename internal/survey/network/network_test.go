@@ -80,8 +80,8 @@ func TestHandshake(t *testing.T) {
 		"alike":        {to(secret), with(secret, welcome), "", ""},
 		"other secret": {to(Secret("another secret, as long")), with(secret, welcome), "another secret", "another secret"},
 		"engaged":      {to(secret), with(secret, engaged), "another run", "another run"},
-		"newer there":  {to(secret), older, "version 2 of the protocol", ""},
-		"newer here":   {newer, with(secret, welcome), "", "version 2 of the protocol"},
+		"newer there":  {to(secret), older, "version 3 of the protocol", ""},
+		"newer here":   {newer, with(secret, welcome), "", "version 3 of the protocol"},
 		"a web server": {to(secret), web, "not taulop net", ""},
 		"no secret":    {to(secret), mirror, "another secret", ""},
 		"hangs up":     {to(secret), func(c net.Conn) error { return nil }, "", ""},
@@ -176,7 +176,7 @@ func TestMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 64 << 10}, Taus: []int{1, 2}, Segment: 1000}
+	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 64 << 10}, Taus: []int{1, 2}, Segment: run.Segment, Unread: run.Unread}
 	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there", "farther"}})
 	run.End(nil)
 	for _, ended := range []<-chan error{ended, endedToo} {
@@ -197,7 +197,7 @@ func TestMeasures(t *testing.T) {
 		t.Errorf("L(64K,1) = %g, L(64K,2) = %g", one, two)
 	}
 	tam, err := f.Tam("")
-	if err != nil || tam.Packet != 1000 || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
+	if err != nil || tam.Packet != min(run.Segment, mostPacket) || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
 		t.Errorf("%+v, %v", tam, err)
 	}
 	var text strings.Builder
@@ -206,6 +206,48 @@ func TestMeasures(t *testing.T) {
 		if !strings.Contains("\n"+text.String(), want) && (want != "B_L is " || tam.Buffer > 0) {
 			t.Errorf("tables lack %q:\n%s", want, &text)
 		}
+	}
+}
+
+// What a kernel does not keep is not measured, and all else is.
+func TestSmallBuffers(t *testing.T) {
+	r := Request{Name: "lo", Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: 1448, Unread: 6 << 10}
+	all, warnings, err := r.Cells(nil)
+	if err != nil || len(warnings) != 0 {
+		t.Errorf("6 KB are enough: %v, %v", warnings, err)
+	}
+	r.Unread = 1000
+	some, warnings, err := r.Cells(nil)
+	// O_r of 362, 724 and 1448 bytes, and U_r of the last.
+	if err != nil || len(warnings) != 4 || len(some) != len(all)-4 || !strings.HasPrefix(warnings[0].Error(), "O_r of packets of 362 bytes is left out: ") {
+		t.Errorf("%d of %d cells, %v, %v", len(some), len(all), warnings, err)
+	}
+}
+
+// The end that leads sees a flow end, and both say why it did.
+func TestWhy(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	l, ended := hosts(t, time.Minute)
+	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpus, _ := CPUs(m)
+	s := &sampler{Request: Request{Targets: run.Targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+	defer s.Close()
+	to, err := s.link(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.once(to, order{Operation: ignored, Tau: 1, Bytes: mostIgnored, Times: 2}, parts[params.TamReceive])
+	const reason = "more is to be ignored than the kernel keeps"
+	err = run.Why(err)
+	if !errors.Is(err, errHungUp) || !strings.HasPrefix(err.Error(), "there: ") || !strings.Contains(err.Error(), "there says: ") || !strings.HasSuffix(err.Error(), reason) {
+		t.Errorf("the end that leads: %v", err)
+	}
+	run.End(err)
+	if err := <-ended; err == nil || !strings.HasPrefix(err.Error(), "a flow from ") || !strings.HasSuffix(err.Error(), reason) {
+		t.Errorf("the host: %v", err)
 	}
 }
 
