@@ -65,7 +65,7 @@ func (c *clusterFlags) cluster(given map[string]bool, placement *numa.Policy) (*
 	}
 	cluster := &model.Cluster{Nodes: c.nodes, Order: order}
 	if c.net != "" {
-		if cluster.Network, err = readNetwork(c.net); err != nil {
+		if cluster.Network, err = readNetwork(c.network()); err != nil {
 			return nil, usagef("-net: %v", err)
 		}
 	}
@@ -85,12 +85,17 @@ func readMapping(path string) (mapping.Order, error) {
 	return order, nil
 }
 
-// readNetwork reads FILE or NAME=FILE. The published tables of TCP leave out two copies.
-func readNetwork(text string) (*model.Network, error) {
-	name, path, named := strings.Cut(text, "=")
-	if !named || isFile(text) {
-		name, path = "", text
+// network is what -net says: FILE or NAME=FILE.
+func (c *clusterFlags) network() (name, path string) {
+	name, path, named := strings.Cut(c.net, "=")
+	if !named || isFile(c.net) {
+		return "", c.net
 	}
+	return name, path
+}
+
+// readNetwork reads a network. The published tables of TCP leave out two copies.
+func readNetwork(name, path string) (*model.Network, error) {
 	f, err := compare.Read(path)
 	if err != nil {
 		return nil, err
