@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -206,6 +207,20 @@ func TestMeasures(t *testing.T) {
 		if !strings.Contains("\n"+text.String(), want) && (want != "B_L is " || tam.Buffer > 0) {
 			t.Errorf("tables lack %q:\n%s", want, &text)
 		}
+	}
+}
+
+// Lines of a chart are told apart by τ.
+func TestProfiles(t *testing.T) {
+	var cells []params.Cell
+	for _, tau := range []int{1, 2} {
+		for _, parameter := range []string{params.NetTransfer, params.NetOverhead} {
+			cells = append(cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.NetVariant("lo", parameter)}, Time: fit.Estimate{Center: 5}})
+		}
+	}
+	of := Survey.Drawing.Profiles(cells)
+	if len(of) != 2 || of[0].Line != "τ = 1" || of[1].Line != "τ = 2" || of[0].Time != "L(m,τ)" {
+		t.Errorf("%+v", of)
 	}
 }
 
