@@ -182,6 +182,8 @@ func TestNetMistakes(t *testing.T) {
 		{"-listen -to a", 2, "-listen and -to are of two hosts"},
 		{"a", 2, "there is one argument"},
 		{"-listen a b", 2, "there is one argument"},
+		{"-listen 127.0.0.1 -wait 0s", 2, "-wait is 0s"},
+		{"-listen -o net.json -time 5s", 2, "-o, -time: the host that listens measures nothing"},
 		{"-to a,a", 2, "-to has a twice"},
 		{"-to a:b", 2, "want a number from 1 to 65535"},
 		{"-to ,", 2, "is no address"},

@@ -49,10 +49,15 @@ func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSe
 
 // parse parses flags, and looks at the machine.
 func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []string, help string) (*numa.Machine, error) {
-	machine, discovery := numa.Discover("/")
 	if err := parse(flags, out, args, help); err != nil {
 		return nil, err
 	}
+	return req.check(flags)
+}
+
+// check checks flags that are parsed, and looks at the machine.
+func (req *surveyRequest) check(flags *flag.FlagSet) (*numa.Machine, error) {
+	machine, discovery := numa.Discover("/")
 	given := false
 	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "time" })
 	switch {

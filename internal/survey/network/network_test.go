@@ -224,6 +224,23 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// Where L is 0 the text says why.
+func TestTablesOfZero(t *testing.T) {
+	f := &params.File{Networks: []params.Network{{Name: "lo", Kind: "tcp"}}}
+	for i, ns := range []float64{0, 5000} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: 1, Bytes: 1 + 1024*i, Variant: "lo:L"}, Time: fit.Estimate{Center: ns}})
+	}
+	const says = "where L is 0, o already contains the whole way"
+	for _, want := range []bool{true, false} {
+		var text strings.Builder
+		view.WriteTables(&text, Tables(f))
+		if strings.Contains(text.String(), says) != want {
+			t.Errorf("%q is there: %v, want %v:\n%s", says, !want, want, &text)
+		}
+		f.Cells[0].Time.Center = 3
+	}
+}
+
 // What a kernel does not keep is not measured, and all else is.
 func TestSmallBuffers(t *testing.T) {
 	r := Request{Name: "lo", Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: 1448, Unread: 6 << 10}
