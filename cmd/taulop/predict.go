@@ -196,6 +196,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 		req.Source.Degree = req.degree
 	}
 	_, network := req.network()
+	req.unread = append(req.unread, req.otherNets...)
 	req.warn(errOut, req.Predictor, network)
 	return nil
 }

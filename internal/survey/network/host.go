@@ -264,6 +264,14 @@ type Target struct {
 	Address string `json:"address"` // with a port
 }
 
+// at is the name with the address where that says more: node2: 10.0.0.2:7415.
+func (t Target) at() string {
+	if host, _, _ := net.SplitHostPort(t.Address); t.Name == host || t.Name == t.Address {
+		return t.Address
+	}
+	return t.Name + ": " + t.Address
+}
+
 // A Run is hosts that take part in a measurement, from Begin to End.
 type Run struct {
 	ID      [16]byte
@@ -422,9 +430,9 @@ func unreached(ctx context.Context, t Target, err error) error {
 	case errors.As(err, &unknown):
 		return UnknownError{fmt.Errorf("%s: no address is known of this name: is it spelled as the system knows it? An address like 10.0.0.2 always works", t.Name)}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%s: %s: %w", t.Name, t.Address, ErrNobody)
+		return fmt.Errorf("%s: %w", t.at(), ErrNobody)
 	case errors.As(err, &late) && late.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s: %s does not answer at all: is the host up, and does no firewall in between drop what comes to that port?", t.Name, t.Address)
+		return fmt.Errorf("%s does not answer at all: is the host up, and does no firewall in between drop what comes to that port?", t.at())
 	}
 	return sentence(t.Name, err)
 }

@@ -389,6 +389,10 @@ func TestNobodyThere(t *testing.T) {
 	if _, err := Begin(t.Context(), []Target{silent}, secret, 200*time.Millisecond); err == nil || !strings.Contains(err.Error(), "nobody listens") {
 		t.Errorf("a port that nobody listens on: %v", err)
 	}
+	silent.Name = "127.0.0.1"
+	if _, err := Begin(t.Context(), []Target{silent}, secret, 200*time.Millisecond); err == nil || strings.Count(err.Error(), "127.0.0.1") != 1 {
+		t.Errorf("its address is there once: %v", err)
+	}
 	var unknown UnknownError
 	if _, err := Begin(t.Context(), []Target{{"no.such.host.invalid", "no.such.host.invalid:1"}}, secret, time.Minute); !errors.As(err, &unknown) {
 		t.Errorf("a name that does not resolve: %v", err)
@@ -463,6 +467,9 @@ func TestSecret(t *testing.T) {
 	}
 	if _, err := ReadSecret(path, true); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a secret that others can read: %v", err)
+	}
+	if _, err := ReadSecret(t.TempDir(), false); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("a directory: %v", err)
 	}
 	short := filepath.Join(t.TempDir(), "short")
 	if err := os.WriteFile(short, []byte("secret\n"), 0o600); err != nil {
