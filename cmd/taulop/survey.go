@@ -171,6 +171,9 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	defer cancel()
 	_, err = carryOut(limited, said, x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
+	if lacking, _ := x.Lacking(); err != nil && !errors.Is(err, context.Canceled) && req.native() && len(lacking) == len(x.Cells) {
+		return err // a file without an interval would only be in the way of the next run's
+	}
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured"))))
 	}
