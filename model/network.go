@@ -23,13 +23,18 @@ type Network struct {
 	File  *params.File // that it was measured for, if it is not the ranks' own; nil of published tables
 }
 
+// A NetworkWarning speaks against the times of a cluster's network, not of the machine.
+type NetworkWarning struct{ error }
+
+func (w NetworkWarning) Unwrap() error { return w.error }
+
 // warnings are what speaks against its times.
 func (n *Network) warnings() (all []error) {
 	if n.Table.Lacking != nil {
-		all = append(all, fmt.Errorf("network %s: sizes that are not complete count as not measured: %w", n.Name, n.Table.Lacking))
+		all = append(all, NetworkWarning{fmt.Errorf("network %s: sizes that are not complete count as not measured: %w", n.Name, n.Table.Lacking)})
 	}
 	if zeros := n.Table.Transfers.Zeros(); zeros != "" {
-		all = append(all, fmt.Errorf("network %s: %s, which is no time: messages through it are predicted too cheap there", n.Name, zeros))
+		all = append(all, NetworkWarning{fmt.Errorf("network %s: %s, which is no time: messages through it are predicted too cheap there", n.Name, zeros)})
 	}
 	return all
 }

@@ -240,6 +240,7 @@ func orNone(setup string) string { return cmp.Or(setup, "any setup") }
 type grid struct {
 	sizes, taus []int
 	cells       map[[2]int]*Cell // by m and τ
+	again       error            // how to get cells that lack; nil: ErrUnfinished
 }
 
 func (f *File) grid(match func(*Cell) bool) grid {
@@ -255,6 +256,16 @@ func (f *File) grid(match func(*Cell) bool) grid {
 func (g *grid) add(c *Cell) {
 	g.sizes, g.taus = insert(g.sizes, c.Bytes), insert(g.taus, c.Tau)
 	g.cells[[2]int{c.Bytes, c.Tau}] = c
+}
+
+// lone tells whether of a size the first τ alone was measured, and not of all.
+func (g *grid) lone(m int) bool {
+	for i, tau := range g.taus {
+		if (g.cells[[2]int{m, tau}] != nil) != (i == 0) {
+			return false
+		}
+	}
+	return len(g.taus) > 1
 }
 
 // insert puts v into a rising list, once.
@@ -303,7 +314,7 @@ func (g *grid) curve(what string, value func(Cell) fit.Estimate) (Curve, error) 
 	}
 	if missing > 0 {
 		return c, fmt.Errorf("the file lacks %d of %d %s, of m = %s at τ = %s: %w",
-			missing, len(g.sizes)*len(g.taus), what, listed(lacking.sizes), listed(lacking.taus), ErrUnfinished)
+			missing, len(g.sizes)*len(g.taus), what, listed(lacking.sizes), listed(lacking.taus), cmp.Or(g.again, ErrUnfinished))
 	}
 	if g.taus[0] == 0 {
 		c.Taus = nil

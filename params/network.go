@@ -1,6 +1,7 @@
 package params
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -76,9 +77,16 @@ func (f *File) Network(name string) (Network, *Table, error) {
 	}
 	n := f.Networks[i]
 	of := func(parameter string) grid {
-		return f.grid(func(c *Cell) bool { return c.Kind == NetCell && c.Variant == NetVariant(n.Name, parameter) })
+		g := f.grid(func(c *Cell) bool { return c.Kind == NetCell && c.Variant == NetVariant(n.Name, parameter) })
+		g.again = ErrUnmeasured
+		return g
 	}
 	transfers := of(NetTransfer)
+	if len(f.Plan.Sizes) > 0 { // packets of Tam's model were planned for one flow alone
+		transfers.sizes = slices.DeleteFunc(transfers.sizes, func(m int) bool {
+			return !slices.Contains(f.Plan.Sizes, m) && transfers.lone(m)
+		})
+	}
 	curve, err := transfers.curve("transfers of network "+n.Name, Cell.Whole)
 	if err != nil && len(curve.Sizes) < 2 {
 		return n, nil, err
@@ -95,6 +103,9 @@ func (f *File) Network(name string) (Network, *Table, error) {
 	}
 	return n, t, nil
 }
+
+// ErrUnmeasured is of cells of a network that there was no time for.
+var ErrUnmeasured = errors.New("measure the network again, and allow more time")
 
 // netNames says which networks there are.
 func (f *File) netNames() string {

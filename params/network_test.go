@@ -1,6 +1,7 @@
 package params
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,25 @@ func TestNetwork(t *testing.T) {
 	}
 	if _, _, err := (&File{}).Network(""); err == nil || !strings.HasPrefix(err.Error(), "no network: ") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Packets of Tam's model are of one flow alone, which is no gap; what was planned and
+// lacks is, and is measured by another run.
+func TestNetworkLacks(t *testing.T) {
+	table, n := ib()
+	f := FromNetworkText(table, n)
+	f.Plan.Sizes, f.Plan.Taus = []int{1, 64}, []int{1, 2}
+	packet := f.Cells[0]
+	packet.Bytes = 32
+	f.Cells = append(f.Cells, packet)
+	_, of, err := f.Network("")
+	if err != nil || of.Lacking != nil || !slices.Equal(of.Transfers.Sizes, []int{1, 64}) {
+		t.Errorf("%+v, %v", of, err)
+	}
+	f.Plan.Sizes = []int{1, 32, 64}
+	if _, of, err = f.Network(""); err != nil || !errors.Is(of.Lacking, ErrUnmeasured) || errors.Is(of.Lacking, ErrUnfinished) || !strings.Contains(of.Lacking.Error(), "of m = 32 at τ = 2") {
+		t.Errorf("%+v, %v", of, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package params
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/taulop/taulop/fit"
@@ -51,18 +52,26 @@ func (f *File) Tam(name string) (t Tam, err error) {
 	}
 	slices.Sort(sizes)
 	line := func(parameter string, at func(m int) float64) (l fit.Line) {
+		var of []int
 		var times []float64
 		for _, m := range sizes {
-			times = append(times, max(1, at(m)))
+			if ns := at(m); !math.IsNaN(ns) {
+				of, times = append(of, m), append(times, max(1, ns))
+			}
 		}
-		l, failed := fit.LineOf(sizes, times)
+		l, failed := fit.LineOf(of, times)
 		if failed != nil && err == nil {
 			err = fmt.Errorf("%s of network %s: %w", parameter, f.Networks[i].Name, failed)
 		}
 		return l
 	}
 	of := func(parameter string) fit.Line {
-		return line(parameter, func(m int) float64 { return at[parameter][m] })
+		return line(parameter, func(m int) float64 {
+			if ns, there := at[parameter][m]; there {
+				return ns
+			}
+			return math.NaN() // kernels may keep too little for it
+		})
 	}
 	t.Send, t.SendGap, t.ReceiveGap, t.Receive, t.Take = of(TamSend), of(TamSendGap), of(TamReceiveGap), of(TamReceive), of(TamTake)
 	if err != nil {

@@ -33,6 +33,7 @@ var advice = []struct {
 	{network.ErrNobody, "taulop net -listen"},
 	{params.ErrCoreKinds, "-cpus"},
 	{params.ErrUnfinished, "taulop sweep -resume FILE"},
+	{params.ErrUnmeasured, "taulop net -time"},
 	{params.ErrUnpacked, "taulop sweep -with pack"},
 	{report.ErrNoVerification, "taulop verify -json"},
 	{report.ErrUnpredicted, "-time, -params"},

@@ -127,7 +127,7 @@ func against(out, errOut io.Writer, args []string) error {
 	}
 	doc.Means = verify.AgainstMeans(doc.Rows)
 	if !quiet {
-		req.warn(errOut, a.Predictor)
+		req.warn(errOut, a.Predictor, "")
 	}
 	return putDocument(out, file, doc, asJSON)
 }

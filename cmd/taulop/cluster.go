@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"flag"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -18,12 +20,13 @@ import (
 type clusterFlags struct {
 	nodes        int
 	mapping, net string
+	otherNets    []string // that another -net replaced
 }
 
 func (c *clusterFlags) add(flags *flag.FlagSet) {
 	flags.IntVar(&c.nodes, "nodes", 0, "`nodes` that ranks are on (default one, or those of a -map file)")
 	flags.StringVar(&c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile or a node a line")
-	flags.StringVar(&c.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
+	flags.Var(&latest{&c.net, &c.otherNets}, "net", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
 }
 
 // cluster is what the flags say, nil where that is nothing. A mapping that says where ranks
@@ -65,7 +68,7 @@ func (c *clusterFlags) cluster(given map[string]bool, placement *numa.Policy) (*
 	}
 	cluster := &model.Cluster{Nodes: c.nodes, Order: order}
 	if c.net != "" {
-		if cluster.Network, err = readNetwork(c.net); err != nil {
+		if cluster.Network, err = readNetwork(c.network()); err != nil {
 			return nil, usagef("-net: %v", err)
 		}
 	}
@@ -85,13 +88,21 @@ func readMapping(path string) (mapping.Order, error) {
 	return order, nil
 }
 
-// readNetwork reads FILE or NAME=FILE. The published tables of TCP leave out two copies.
-func readNetwork(text string) (*model.Network, error) {
-	name, path, named := strings.Cut(text, "=")
-	if !named || isFile(text) {
-		name, path = "", text
+// network is what -net says: FILE or NAME=FILE.
+func (c *clusterFlags) network() (name, path string) {
+	name, path, named := strings.Cut(c.net, "=")
+	if !named || isFile(c.net) {
+		return "", c.net
 	}
+	return name, path
+}
+
+// readNetwork reads a network. The published tables of TCP leave out two copies.
+func readNetwork(name, path string) (*model.Network, error) {
 	f, err := compare.Read(path)
+	if errors.Is(err, compare.ErrMissing) {
+		return nil, fmt.Errorf("%s is not there: look how it is called, or measure the network (taulop net -o)", path)
+	}
 	if err != nil {
 		return nil, err
 	}

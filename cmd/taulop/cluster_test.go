@@ -91,6 +91,37 @@ bcast, P = 4; times in µs
 	}
 }
 
+// What speaks against a network names its file.
+func TestClusterWarnings(t *testing.T) {
+	machine, directory := smallMachine(t)
+	path := filepath.Join(directory, "IB.txt")
+	text := "#m\t2\n#tau\t2\n#m\to(m)\tL1(m, 1)\tL1(m, 2)\n1\t0.000005\t0\t0.00000002\n65536\t0.000005\t0.00065536\t0.00131072\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, net := range []string{path, "roce=" + path} {
+		_, said, err := run(t, on(machine, "predict", "-net "+net+" -nodes 2 -P 4 -m 8K bcast:binomial")...)
+		if err != nil || !strings.Contains(said, path+": network ") || !strings.Contains(said, "L(1,1) is 0, which is no time") {
+			t.Errorf("%v, %s", err, said)
+		}
+	}
+}
+
+// The last -net counts, and who gave another is told; a network that is not there is
+// measured by taulop net.
+func TestClusterNetFlag(t *testing.T) {
+	machine, directory := smallMachine(t)
+	path := smallNetwork(t, directory)
+	_, said, err := run(t, on(machine, "predict", "-net A -net "+path+" -nodes 2 -P 4 -m 8K bcast:binomial")...)
+	if err != nil || !strings.Contains(said, "warning: A is not read: a flag names one file") {
+		t.Errorf("%v, %s", err, said)
+	}
+	_, _, err = run(t, on(machine, "predict", "-net ib -nodes 2 -P 4 -m 8K bcast:binomial")...)
+	if err == nil || exitStatus(err) != 2 || !strings.Contains(err.Error(), "taulop net -o") || strings.Contains(err.Error(), "sweep") {
+		t.Errorf("no such network: %v", err)
+	}
+}
+
 // A file of several networks, each by its name.
 func TestClusterFileOfNetworks(t *testing.T) {
 	machine, directory := smallMachine(t)

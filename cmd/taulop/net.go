@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -60,7 +61,7 @@ type netRequest struct {
 }
 
 func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
-	req := netRequest{surveyRequest: surveyRequest{name: "net", takes: true}}
+	req := netRequest{surveyRequest: surveyRequest{name: "net"}}
 	flags := req.flags(20*time.Second, "")
 	flags.BoolVar(&req.listen, "listen", false, "answer one run, on ADDRESS (default all addresses, port "+netPort+"), and end")
 	flags.StringVar(&req.to, "to", "", "measure with these hosts, a `list` of HOST or HOST:PORT")
@@ -69,10 +70,20 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 	flags.StringVar(&req.secret, "secret", "", "`file` with what all hosts know and nobody else (default one in your home, made where there is none)")
 	flags.DurationVar(&req.wait, "wait", time.Minute, "how long to wait for the other hosts")
 	flags.BoolVar(&req.tam, "tam", true, "measure the parameters of Tam's model too")
-	machine, err := req.parse(flags, out, args, netHelp)
+	words, err := parseWords(flags, out, args, netHelp)
 	if err != nil {
 		return err
 	}
+	machine, err := req.check(flags)
+	if err != nil {
+		return err
+	}
+	var led []string // flags of the host that leads
+	flags.Visit(func(f *flag.Flag) {
+		if slices.Contains([]string{"o", "time", "launches", "json", "m", "tau", "tam"}, f.Name) {
+			led = append(led, "-"+f.Name)
+		}
+	})
 	if req.task, req.step, err = slurm.Find(os.Getenv); req.listen || req.to != "" {
 		req.step = false
 	} else if err != nil {
@@ -81,8 +92,10 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 	switch {
 	case req.listen && req.to != "":
 		return usagef("-listen and -to are of two hosts: one listens, the other goes to it")
-	case flags.NArg() > 1 || flags.NArg() == 1 && !req.listen:
-		return usagef("there is one argument, the ADDRESS of -listen, got %q; flags go before it", flags.Arg(0))
+	case len(words) > 1 || len(words) == 1 && !req.listen:
+		return usagef("there is one argument, the ADDRESS of -listen, got %q", strings.Join(words, " "))
+	case req.listen && len(led) > 0:
+		return usagef("%s: the host that listens measures nothing and writes no file: say that on the host with -to", strings.Join(led, ", "))
 	case !req.listen && req.to == "" && !req.step:
 		return usagef("a network has two ends: say -listen here and -to THIS-HOST on another, or start both with srun -N 2 --ntasks-per-node=1 taulop net")
 	case req.wait <= 0:
@@ -111,8 +124,8 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 		switch {
 		case req.step:
 			address = net.JoinHostPort("", strconv.Itoa(req.task.Port(req.task.Rank)))
-		case flags.NArg() == 1:
-			if address, err = withPort(flags.Arg(0)); err != nil {
+		case len(words) == 1:
+			if address, err = withPort(words[0]); err != nil {
 				return err
 			}
 		}
@@ -201,8 +214,13 @@ func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.
 	if err != nil {
 		return err
 	}
-	defer func() { run.End(err) }()
-	if r.Run, r.Segment, r.Name = run.ID, run.Segment, run.Interface; req.taus == "" {
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = run.Why(err)
+		}
+		run.End(err)
+	}()
+	if r.Run, r.Segment, r.Unread, r.Name = run.ID, run.Segment, run.Unread, run.Interface; req.taus == "" {
 		r.Taus = run.Taus(m.Allowed.Len())
 	}
 	if !req.tam {

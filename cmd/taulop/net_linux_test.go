@@ -161,6 +161,42 @@ func status(err error) int {
 	return -1
 }
 
+// A run that fails before it has measured anything leaves no file, and says why; over
+// loopback, which has the largest packets.
+func TestNetFailsEarly(t *testing.T) {
+	program, dir := build(t), t.TempDir()
+	secret, file := filepath.Join(dir, "secret"), filepath.Join(dir, "net.json")
+	if err := os.WriteFile(secret, []byte("the secret of both hosts"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	t.Setenv("SLURM_STEP_ID", "")
+	listener := exec.CommandContext(t.Context(), program, "net", "-quiet", "-secret", secret, "-listen", address)
+	if err := listener.Start(); err != nil {
+		t.Fatal(err)
+	}
+	leader := exec.CommandContext(t.Context(), program, "net", "-quiet", "-secret", secret, "-to", address, "-time", "60s", "-launches", "6", "-o", file)
+	var said bytes.Buffer
+	leader.Stderr = &said
+	if err := leader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second) // it measures by then, and its first launch takes longer
+	listener.Process.Kill()
+	listener.Wait()
+	if err := leader.Wait(); status(err) != 1 || !strings.Contains(said.String(), address) {
+		t.Errorf("%v\n%s", err, &said)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("beside the secret there is %v, %v", left, err)
+	}
+}
+
 // What can be wrong on one host: a sentence, and a status.
 func TestNetMistakes(t *testing.T) {
 	used, err := net.Listen("tcp", "127.0.0.1:0")
@@ -182,6 +218,8 @@ func TestNetMistakes(t *testing.T) {
 		{"-listen -to a", 2, "-listen and -to are of two hosts"},
 		{"a", 2, "there is one argument"},
 		{"-listen a b", 2, "there is one argument"},
+		{"-listen 127.0.0.1 -wait 0s", 2, "-wait is 0s"},
+		{"-listen -o net.json -time 5s", 2, "-o, -time: the host that listens measures nothing"},
 		{"-to a,a", 2, "-to has a twice"},
 		{"-to a:b", 2, "want a number from 1 to 65535"},
 		{"-to ,", 2, "is no address"},

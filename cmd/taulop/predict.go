@@ -195,7 +195,9 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	if req.given["degree"] {
 		req.Source.Degree = req.degree
 	}
-	req.warn(errOut, req.Predictor)
+	_, network := req.network()
+	req.unread = append(req.unread, req.otherNets...)
+	req.warn(errOut, req.Predictor, network)
 	return nil
 }
 
@@ -368,12 +370,17 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 	return usagef("-op: %v", err)
 }
 
-// warn writes what speaks against a predictor's costs.
-func (p *parameterFlags) warn(errOut io.Writer, m *model.Predictor) {
+// warn writes what speaks against a predictor's costs. The network is in a file of its
+// own, "" where it is in that of the machine.
+func (p *parameterFlags) warn(errOut io.Writer, m *model.Predictor, network string) {
 	for _, file := range p.unread {
 		tell(errOut, "warning: %s is not read: a flag names one file, and the last one counts", printable.Name(file))
 	}
 	for _, w := range m.Warnings {
-		tell(errOut, "warning: %s: %v", p.file, w)
+		file := p.file
+		if of := (model.NetworkWarning{}); network != "" && errors.As(w, &of) {
+			file = network
+		}
+		tell(errOut, "warning: %s: %v", file, w)
 	}
 }

@@ -49,10 +49,15 @@ func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSe
 
 // parse parses flags, and looks at the machine.
 func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []string, help string) (*numa.Machine, error) {
-	machine, discovery := numa.Discover("/")
 	if err := parse(flags, out, args, help); err != nil {
 		return nil, err
 	}
+	return req.check(flags)
+}
+
+// check checks flags that are parsed, and looks at the machine.
+func (req *surveyRequest) check(flags *flag.FlagSet) (*numa.Machine, error) {
+	machine, discovery := numa.Discover("/")
 	given := false
 	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "time" })
 	switch {
@@ -166,6 +171,9 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	defer cancel()
 	_, err = carryOut(limited, said, x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
+	if lacking, _ := x.Lacking(); err != nil && !errors.Is(err, context.Canceled) && req.native() && len(lacking) == len(x.Cells) {
+		return err // a file without an interval would only be in the way of the next run's
+	}
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(fmt.Sprintf("stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured"))))
 	}

@@ -239,7 +239,7 @@ func (e *end) drain() error {
 // Why a batch ends early.
 var (
 	errStuck  = fmt.Errorf("nothing moved for %v: is the host still there, and does the network still carry?", patience)
-	errHungUp = errors.New("it hung up: look what it says there")
+	errHungUp = errors.New("it hung up")
 )
 
 // answer carries a batch out from the end that was asked to.
@@ -303,8 +303,9 @@ func (e *end) answer(o order) error {
 	return e.write(r.encode())
 }
 
-// mostIgnored is what the kernel surely keeps of what nobody reads.
-const mostIgnored = 64 << 10
+// mostIgnored is what is left unread at the most, bytes: a kernel whose net.ipv4.tcp_rmem
+// nobody changed keeps it.
+const mostIgnored = 48 << 10
 
 // await waits until so many bytes can be read at once.
 func (e *end) await(bytes int) error {

@@ -108,16 +108,26 @@ func (f *flow) queue() (now, least time.Duration, err error) {
 
 // segment is what a packet of a connection holds of a message, bytes.
 func segment(c *net.TCPConn) (bytes int, err error) {
+	return option(c, unix.IPPROTO_TCP, unix.TCP_MAXSEG)
+}
+
+// keeps is what the kernel surely keeps of what nobody reads of a connection, bytes: half
+// of its buffer is for data, and of small packets it holds less.
+func keeps(c *net.TCPConn) (bytes int, err error) {
+	bytes, err = option(c, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	return min(bytes/8*3, mostIgnored), err
+}
+
+// option is a number that the kernel has for a connection.
+func option(c *net.TCPConn, level, name int) (value int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, err
 	}
-	if failed := raw.Control(func(fd uintptr) {
-		bytes, err = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_MAXSEG)
-	}); failed != nil {
+	if failed := raw.Control(func(fd uintptr) { value, err = unix.GetsockoptInt(int(fd), level, name) }); failed != nil {
 		return 0, failed
 	}
-	return bytes, err
+	return value, err
 }
 
 // stop wakes who waits in a read or a write.

@@ -32,6 +32,8 @@ func (*flow) queue() (now, least time.Duration, err error) { return 0, 0, errLin
 
 func segment(*net.TCPConn) (int, error) { return 0, errLinux }
 
+func keeps(*net.TCPConn) (int, error) { return 0, errLinux }
+
 func (*flow) stop() {}
 
 func (*flow) close() {}

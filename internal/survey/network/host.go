@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"runtime"
 	"runtime/debug"
@@ -26,17 +27,20 @@ type Host struct {
 	Wait   time.Duration   // for a run to begin
 	Say    func(err error) // is told who was sent away, if not nil
 
-	begun  chan net.Conn
-	mutex  sync.Mutex
-	run    *[16]byte         // taken part in
-	groups map[uint64]*group // by launch
-	flows  map[*flow]bool
+	begun   chan *net.TCPConn
+	mutex   sync.Mutex
+	control *net.TCPConn      // to the host that leads, once it has the facts
+	failed  error             // of the first flow that failed by itself
+	run     *[16]byte         // taken part in
+	groups  map[uint64]*group // by launch
+	flows   map[*flow]bool
 }
 
 // Facts are what a host says of itself when a run begins.
 type Facts struct {
 	Rank       int               `json:"rank"` // of a task, from 0
 	CPUs       int               `json:"cpus"`
+	Unread     int               `json:"unread"` // what its kernel keeps of what nobody reads, bytes
 	Provenance params.Provenance `json:"provenance"`
 }
 
@@ -66,7 +70,7 @@ const mostStrangers = 64
 
 // Serve takes part in one run. It closes the listener.
 func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
-	h.begun = make(chan net.Conn, 1)
+	h.begun = make(chan *net.TCPConn, 1)
 	h.groups, h.flows = make(map[uint64]*group), make(map[*flow]bool)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -91,7 +95,7 @@ func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
 			}
 		}
 	})
-	var control net.Conn
+	var control *net.TCPConn
 	select {
 	case control = <-h.begun:
 	case <-time.After(h.Wait):
@@ -101,13 +105,27 @@ func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
 	}
 	defer control.Close()
 	defer context.AfterFunc(ctx, func() { control.Close() })()
-	if err := writeFrame(control, h.Facts); err != nil {
+	facts := h.Facts
+	var err error
+	if facts.Unread, err = keeps(control); err != nil {
+		return err
+	}
+	if err := writeFrame(control, facts); err != nil {
 		return fmt.Errorf("the host that leads is gone: %w", err)
 	}
+	h.mutex.Lock()
+	h.control = control
+	h.mutex.Unlock()
 	var end ending
-	switch err := readFrame(control, &end); {
+	err = readFrame(control, &end)
+	h.mutex.Lock()
+	failed := h.failed
+	h.mutex.Unlock()
+	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case failed != nil && (err != nil || end.Error != ""):
+		return failed
 	case err != nil:
 		return errors.New("the host that leads is gone without a word: look what it says there")
 	case end.Error != "":
@@ -132,8 +150,24 @@ func (h *Host) greet(c *net.TCPConn, known func()) {
 		h.begun <- c // it has room for one
 		return
 	}
-	if err := h.carry(c, hello); err != nil && h.Say != nil && h.running() {
-		h.Say(fmt.Errorf("a flow from %v: %w", c.RemoteAddr(), err))
+	err = h.carry(c, hello)
+	if err == nil || errors.Is(err, errHungUp) || errors.Is(err, errGivenUp) { // the other end has the reason
+		return
+	}
+	h.fail(fmt.Errorf("a flow from %v: %w", c.RemoteAddr(), err))
+}
+
+// fail keeps why the run cannot go on, and tells it to the host that leads, which only
+// sees a flow end.
+func (h *Host) fail(err error) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.failed != nil || h.flows == nil { // it is known, or the run is over
+		return
+	}
+	h.failed = err
+	if h.control != nil {
+		writeFrame(h.control, ending{err.Error()}) // who is gone needs no telling
 	}
 }
 
@@ -211,12 +245,6 @@ func serveEnd(e *end) error {
 	}
 }
 
-func (h *Host) running() bool {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	return h.flows != nil
-}
-
 // dismiss ends all flows.
 func (h *Host) dismiss() {
 	h.mutex.Lock()
@@ -236,12 +264,21 @@ type Target struct {
 	Address string `json:"address"` // with a port
 }
 
+// at is the name with the address where that says more: node2: 10.0.0.2:7415.
+func (t Target) at() string {
+	if host, _, _ := net.SplitHostPort(t.Address); t.Name == host || t.Name == t.Address {
+		return t.Address
+	}
+	return t.Name + ": " + t.Address
+}
+
 // A Run is hosts that take part in a measurement, from Begin to End.
 type Run struct {
 	ID      [16]byte
 	Targets []Target
 	Facts   []Facts // by target
 	Segment int     // what a packet holds of a message, bytes, the least of all targets
+	Unread  int     // what kernels keep of what nobody reads, bytes, the least of all targets
 	// Interface is through which the first target was reached, or tcp where its name
 	// cannot be that of a network.
 	Interface string
@@ -283,7 +320,9 @@ func Begin(ctx context.Context, targets []Target, s Secret, wait time.Duration) 
 		if facts.CPUs < 1 || facts.CPUs > 1<<16 {
 			return r, fmt.Errorf("%s says that it has %d CPUs", t.Name, facts.CPUs)
 		}
-		r.Facts = append(r.Facts, facts)
+		if r.Facts = append(r.Facts, facts); len(r.Facts) == 1 || facts.Unread < r.Unread {
+			r.Unread = facts.Unread
+		}
 		holds, err := segment(c)
 		if err != nil {
 			return r, sentence(t.Name, err)
@@ -310,6 +349,22 @@ func interfaceOf(c *net.TCPConn) string {
 		}
 	}
 	return "tcp"
+}
+
+// Why adds to an error of the run what hosts say that made it fail.
+func (r *Run) Why(err error) error {
+	until := time.Now().Add(time.Second) // they see the end of a flow when this host does
+	for i, c := range r.controls {
+		var e ending
+		c.SetReadDeadline(until)
+		switch failed := readFrame(c, &e); {
+		case failed == nil && e.Error != "":
+			err = fmt.Errorf("%w: %s says: %s", err, r.Targets[i].Name, printable.Sentence(e.Error))
+		case errors.Is(failed, io.EOF):
+			err = fmt.Errorf("%w: %s is gone without a word: look what it says there", err, r.Targets[i].Name)
+		}
+	}
+	return err
 }
 
 // End lets all hosts go; err, if not nil, is told to them.
@@ -375,9 +430,9 @@ func unreached(ctx context.Context, t Target, err error) error {
 	case errors.As(err, &unknown):
 		return UnknownError{fmt.Errorf("%s: no address is known of this name: is it spelled as the system knows it? An address like 10.0.0.2 always works", t.Name)}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%s: %s: %w", t.Name, t.Address, ErrNobody)
+		return fmt.Errorf("%s: %w", t.at(), ErrNobody)
 	case errors.As(err, &late) && late.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s: %s does not answer at all: is the host up, and does no firewall in between drop what comes to that port?", t.Name, t.Address)
+		return fmt.Errorf("%s does not answer at all: is the host up, and does no firewall in between drop what comes to that port?", t.at())
 	}
 	return sentence(t.Name, err)
 }

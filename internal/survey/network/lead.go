@@ -84,6 +84,10 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	if parameter != params.NetTransfer { // a part says little of what a batch takes
 		hint = 0
 	}
+	if p.operation == ignored {
+		p.least = min(p.least, uint32(s.Unread/k.Bytes))
+		p.most = float64(p.least)
+	}
 	r, err := s.median(l, p, order{Operation: p.operation, Tau: uint16(k.Tau), Bytes: uint32(k.Bytes), Warm: p.warm}, hint)
 	if err == nil && parameter == params.NetOverhead {
 		l.overhead = r.NS
@@ -249,7 +253,7 @@ var parts = map[string]part{
 	params.TamTake:       {operation: alone, warm: 1, least: 2, most: 200, time: func(s span, o order) float64 { return float64(s.NS) / float64(o.Times) }},
 	params.TamSendGap:    {operation: stream, warm: 64, least: 64, most: 10000, time: func(s span, o order) float64 { return s.whole(o) }},
 	params.TamReceiveGap: {operation: stream, warm: 64, least: 64, most: 10000, time: func(s span, o order) float64 { return float64(s.NS) / float64(max(1, o.Times-1)) }},
-	params.TamReceive:    {operation: ignored, warm: warm, least: 16, most: 16, time: func(s span, o order) float64 { return float64(s.NS) / float64(o.Times) }},
+	params.TamReceive:    {operation: ignored, warm: warm, least: idealIgnored, most: idealIgnored, time: func(s span, o order) float64 { return float64(s.NS) / float64(o.Times) }},
 	params.NetQueue:      {operation: stream, warm: 64, least: 256, most: 256, time: func(s span, o order) float64 { return float64(s.queued) }},
 }
 

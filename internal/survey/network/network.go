@@ -29,16 +29,19 @@ var Survey = survey.Register(&survey.Survey{
 		Kind: params.NetCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
 		Least: []params.Key{{Variant: "tcp:L", Bytes: 1}, {Variant: "tcp:L", Bytes: 1024}},
 		Name:  "net", About: "messages between two hosts against m, by concurrent flows", Example: "taulop plot net -o n.svg net.json",
-		Title: "Time of a message between two hosts", What: "messages of a network", Measure: "taulop net",
+		Title: "L(m,τ) of a network: a message between two hosts, without o", What: "messages of a network", Measure: "taulop net",
 		Unplaced: true, Uncached: true,
-		Label: "Network", Quantity: "L(m,τ)", Of: "time of a message of m bytes from host to host while τ are under way", Panel: "network", Line: "parameter",
+		Label: "Network", Quantity: "L(m,τ)", Of: "time of a message of m bytes from host to host while τ are under way", Panel: "network", Line: "τ",
 	},
 })
 
-// Of the messages that fill a network's queue, and of packets whose parts are measured.
+// Of the messages that fill a network's queue, of those of a batch that the receiver
+// ignores, and of packets whose parts are measured.
 const (
-	queueBytes = 64 << 10
-	mostPacket = mostIgnored / 4
+	queueBytes   = 64 << 10
+	leastIgnored = 4
+	idealIgnored = 16
+	mostPacket   = mostIgnored / leastIgnored
 )
 
 // A Request is what to measure, between this host and targets.
@@ -50,6 +53,7 @@ type Request struct {
 	Sizes   []int    `json:"sizes"`   // m, bytes, rising
 	Taus    []int    `json:"taus"`    // flows at once, rising
 	Segment int      `json:"segment"` // what a packet holds, bytes; 0: Tam's parameters are left out
+	Unread  int      `json:"unread"`  // what the kernels of targets keep of what nobody reads, bytes
 }
 
 // Sizes are what is measured if nobody chooses.
@@ -97,7 +101,7 @@ func (r Request) Packets() (sizes []int) {
 }
 
 // Cells are L(m,τ) to the first target, o, L of the extremes to others, and Tam's
-// parameters of packets.
+// parameters of packets, without those that need more to be left unread than kernels keep.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	add := func(parameter string, tau, bytes, tier int) {
 		k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: params.NetVariant(r.Name, parameter)}
@@ -123,11 +127,26 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	}
 	for _, m := range r.Packets() {
 		for _, parameter := range []string{params.NetTransfer, params.TamSend, params.TamTake, params.TamReceive, params.TamSendGap, params.TamReceiveGap} {
+			if n := unread(parameter) * m; n > r.Unread {
+				warnings = append(warnings, fmt.Errorf("%s of packets of %d bytes is left out: it needs %d bytes that nobody has read yet, and the kernel there keeps %d: raise the second number of net.ipv4.tcp_rmem on that host", parameter, m, n, r.Unread))
+				continue
+			}
 			add(parameter, 1, m, 1)
 		}
 	}
 	add(params.NetQueue, 1, queueBytes, 2)
-	return cells, nil, nil
+	return cells, warnings, nil
+}
+
+// unread is how many messages a parameter needs to wait at the receiver at the least.
+func unread(parameter string) int {
+	switch parameter {
+	case params.TamTake:
+		return 1
+	case params.TamReceive:
+		return leastIgnored
+	}
+	return 0
 }
 
 // toHost is the parameter L of the way to another target than the first, such as L-2.
@@ -136,6 +155,6 @@ func toHost(i int) string { return fmt.Sprintf("%s-%d", params.NetTransfer, i+1)
 // profiled is what a message takes over its size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	name, parameter, _ := strings.Cut(c.Variant, ":")
-	at.Panel, at.Line = name, "L"
+	at.Panel, at.Line, at.Time = name, fmt.Sprintf("τ = %d", c.Tau), "L(m,τ)"
 	return c.Bytes, c.Time, c.Kind == params.NetCell && parameter == params.NetTransfer
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -80,8 +81,8 @@ func TestHandshake(t *testing.T) {
 		"alike":        {to(secret), with(secret, welcome), "", ""},
 		"other secret": {to(Secret("another secret, as long")), with(secret, welcome), "another secret", "another secret"},
 		"engaged":      {to(secret), with(secret, engaged), "another run", "another run"},
-		"newer there":  {to(secret), older, "version 2 of the protocol", ""},
-		"newer here":   {newer, with(secret, welcome), "", "version 2 of the protocol"},
+		"newer there":  {to(secret), older, "version 3 of the protocol", ""},
+		"newer here":   {newer, with(secret, welcome), "", "version 3 of the protocol"},
 		"a web server": {to(secret), web, "not taulop net", ""},
 		"no secret":    {to(secret), mirror, "another secret", ""},
 		"hangs up":     {to(secret), func(c net.Conn) error { return nil }, "", ""},
@@ -176,7 +177,7 @@ func TestMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 64 << 10}, Taus: []int{1, 2}, Segment: 1000}
+	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 64 << 10}, Taus: []int{1, 2}, Segment: run.Segment, Unread: run.Unread}
 	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there", "farther"}})
 	run.End(nil)
 	for _, ended := range []<-chan error{ended, endedToo} {
@@ -197,7 +198,7 @@ func TestMeasures(t *testing.T) {
 		t.Errorf("L(64K,1) = %g, L(64K,2) = %g", one, two)
 	}
 	tam, err := f.Tam("")
-	if err != nil || tam.Packet != 1000 || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
+	if err != nil || tam.Packet != min(run.Segment, mostPacket) || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
 		t.Errorf("%+v, %v", tam, err)
 	}
 	var text strings.Builder
@@ -206,6 +207,79 @@ func TestMeasures(t *testing.T) {
 		if !strings.Contains("\n"+text.String(), want) && (want != "B_L is " || tam.Buffer > 0) {
 			t.Errorf("tables lack %q:\n%s", want, &text)
 		}
+	}
+}
+
+// Lines of a chart are told apart by τ.
+func TestProfiles(t *testing.T) {
+	var cells []params.Cell
+	for _, tau := range []int{1, 2} {
+		for _, parameter := range []string{params.NetTransfer, params.NetOverhead} {
+			cells = append(cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.NetVariant("lo", parameter)}, Time: fit.Estimate{Center: 5}})
+		}
+	}
+	of := Survey.Drawing.Profiles(cells)
+	if len(of) != 2 || of[0].Line != "τ = 1" || of[1].Line != "τ = 2" || of[0].Time != "L(m,τ)" {
+		t.Errorf("%+v", of)
+	}
+}
+
+// Where L is 0 the text says why.
+func TestTablesOfZero(t *testing.T) {
+	f := &params.File{Networks: []params.Network{{Name: "lo", Kind: "tcp"}}}
+	for i, ns := range []float64{0, 5000} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: 1, Bytes: 1 + 1024*i, Variant: "lo:L"}, Time: fit.Estimate{Center: ns}})
+	}
+	const says = "where L is 0, o already contains the whole way"
+	for _, want := range []bool{true, false} {
+		var text strings.Builder
+		view.WriteTables(&text, Tables(f))
+		if strings.Contains(text.String(), says) != want {
+			t.Errorf("%q is there: %v, want %v:\n%s", says, !want, want, &text)
+		}
+		f.Cells[0].Time.Center = 3
+	}
+}
+
+// What a kernel does not keep is not measured, and all else is.
+func TestSmallBuffers(t *testing.T) {
+	r := Request{Name: "lo", Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: 1448, Unread: 6 << 10}
+	all, warnings, err := r.Cells(nil)
+	if err != nil || len(warnings) != 0 {
+		t.Errorf("6 KB are enough: %v, %v", warnings, err)
+	}
+	r.Unread = 1000
+	some, warnings, err := r.Cells(nil)
+	// O_r of 362, 724 and 1448 bytes, and U_r of the last.
+	if err != nil || len(warnings) != 4 || len(some) != len(all)-4 || !strings.HasPrefix(warnings[0].Error(), "O_r of packets of 362 bytes is left out: ") {
+		t.Errorf("%d of %d cells, %v, %v", len(some), len(all), warnings, err)
+	}
+}
+
+// The end that leads sees a flow end, and both say why it did.
+func TestWhy(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	l, ended := hosts(t, time.Minute)
+	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpus, _ := CPUs(m)
+	s := &sampler{Request: Request{Targets: run.Targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+	defer s.Close()
+	to, err := s.link(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.once(to, order{Operation: ignored, Tau: 1, Bytes: mostIgnored, Times: 2}, parts[params.TamReceive])
+	const reason = "more is to be ignored than the kernel keeps"
+	err = run.Why(err)
+	if !errors.Is(err, errHungUp) || !strings.HasPrefix(err.Error(), "there: ") || !strings.Contains(err.Error(), "there says: ") || !strings.HasSuffix(err.Error(), reason) {
+		t.Errorf("the end that leads: %v", err)
+	}
+	run.End(err)
+	if err := <-ended; err == nil || !strings.HasPrefix(err.Error(), "a flow from ") || !strings.HasSuffix(err.Error(), reason) {
+		t.Errorf("the host: %v", err)
 	}
 }
 
@@ -315,6 +389,10 @@ func TestNobodyThere(t *testing.T) {
 	if _, err := Begin(t.Context(), []Target{silent}, secret, 200*time.Millisecond); err == nil || !strings.Contains(err.Error(), "nobody listens") {
 		t.Errorf("a port that nobody listens on: %v", err)
 	}
+	silent.Name = "127.0.0.1"
+	if _, err := Begin(t.Context(), []Target{silent}, secret, 200*time.Millisecond); err == nil || strings.Count(err.Error(), "127.0.0.1") != 1 {
+		t.Errorf("its address is there once: %v", err)
+	}
 	var unknown UnknownError
 	if _, err := Begin(t.Context(), []Target{{"no.such.host.invalid", "no.such.host.invalid:1"}}, secret, time.Minute); !errors.As(err, &unknown) {
 		t.Errorf("a name that does not resolve: %v", err)
@@ -389,6 +467,9 @@ func TestSecret(t *testing.T) {
 	}
 	if _, err := ReadSecret(path, true); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a secret that others can read: %v", err)
+	}
+	if _, err := ReadSecret(t.TempDir(), false); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("a directory: %v", err)
 	}
 	short := filepath.Join(t.TempDir(), "short")
 	if err := os.WriteFile(short, []byte("secret\n"), 0o600); err != nil {

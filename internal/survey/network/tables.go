@@ -30,15 +30,20 @@ func Tables(f *params.File) (tables []view.Table) {
 		taus, sizes = unique(taus), unique(sizes)
 		for _, tau := range taus {
 			t := view.Table{Title: fmt.Sprintf("L(m,%d) of %s: %s one way, until the last has arrived, after o", tau, n.Name, messages(tau)), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
+			covered := false
 			for _, m := range sizes {
 				if c, there := w.at[place{params.NetTransfer, tau, m}]; there {
 					us := c.Time.Scale(1e-3)
+					covered = covered || us.Center == 0
 					t.Add(view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Rate(1e3*float64(tau*m))), us.N)
 				}
 			}
 			if o, there := w.at[place{params.NetOverhead, 1, sizes[0]}]; there && tau == taus[0] {
 				us := o.Time.Scale(1e-3)
 				t.Note("o = %s µs %s, before the first byte leaves", view.Rough(us), view.Interval(us))
+			}
+			if covered {
+				t.Note("where L is 0, o already contains the whole way of a message so small, and no MB/s is known")
 			}
 			tables = append(tables, t)
 		}

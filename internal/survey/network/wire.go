@@ -15,7 +15,7 @@ import (
 )
 
 // protocol is what both ends must speak. It grows with every change of what is sent.
-const protocol = 1
+const protocol = 2
 
 // magic begins what either end says first, so that another service is told from a
 // taulop of another version.
