@@ -51,7 +51,7 @@ func StridedCosts(machines []compare.Machine, ch Choice) (*Chart, error) {
 	all := m.Ranks * max(1, ch.Nodes)
 	ranks := cmp.Or(ch.P, all)
 	if ranks > all {
-		return nil, fmt.Errorf("P = %d is too much: there are %d CPUs", ranks, all)
+		return nil, fmt.Errorf("%d ranks are too many: there are %d CPUs", ranks, all)
 	}
 	where := fmt.Sprintf("P = %d", ranks)
 	if ch.Nodes > 1 {
