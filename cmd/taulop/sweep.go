@@ -102,7 +102,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		if left := s.Discard(); left != nil {
 			return left
 		}
-		return usagef("nothing was measured: allow more with -budget")
+		return usagef("nothing was measured, for the time was too short: allow more with -budget")
 	}
 	report.WriteSweep(out, s.File)
 	if isTerminal(out) {
