@@ -212,13 +212,21 @@ func (s *Series) balance() string {
 		is   *params.Balance
 	}{{"messages", s.Workers.Messages}, {"copies", s.Workers.Copies}} {
 		if of.is != nil {
-			parts = append(parts, fmt.Sprintf("%s %.1f %% and %.1f %%", of.what, 100*of.is.Fastest, 100*of.is.Typical))
+			part := fmt.Sprintf("%s %.1f %%", of.what, 100*of.is.Fastest)
+			if s.Tau > 2 {
+				part += fmt.Sprintf(" and %.1f %%", 100*of.is.Typical)
+			}
+			parts = append(parts, part)
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	line := "Of the last worker's time the fastest and the median of the others took: " + strings.Join(parts, ", ") + "."
+	who := "the fastest and the median of the others"
+	if s.Tau == 2 {
+		who = "the other"
+	}
+	line := "Of the last worker's time " + who + " took: " + strings.Join(parts, ", ") + "."
 	if late := s.Begun.String(); late != "" {
 		line += " " + capital(late) + "."
 	}
