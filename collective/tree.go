@@ -11,6 +11,7 @@ import (
 type tree struct {
 	ranks  int
 	fan    int     // most children of a rank: a chunk comes as many stages after the one before
+	most   int     // most children of a rank that is not the root
 	delays []delay // of all ranks but the root
 	inner  int     // ranks with children
 	place  func(rank int) place
@@ -44,7 +45,7 @@ func chains(p, fan int) tree {
 		return tree{ranks: 1, fan: 1}
 	}
 	length, longer := (p-1)/n, (p-1)%n
-	t := tree{ranks: p, fan: n, inner: p - n}
+	t := tree{ranks: p, fan: n, most: min(1, p-1-n), inner: p - n}
 	head := func(chain int) int { return 1 + chain*length + min(chain, longer) }
 	size := func(chain int) int { return head(chain+1) - head(chain) }
 	for chain := range n {
@@ -215,6 +216,11 @@ func counted(p int, children func(n int) []part, child func(rank, i int, c part)
 	}
 	all := count(p)
 	t.inner = all.inner
+	for n, c := range known {
+		if n < p {
+			t.most = max(t.most, len(c.parts))
+		}
+	}
 	for d, ranks := range all.at[1:] {
 		if ranks > 0 {
 			t.delays = append(t.delays, delay{d + 1, 1, ranks})
@@ -272,7 +278,10 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 	fan, stages, pattern := 1, 0, OneWay
 	for _, f := range flows {
 		fan = max(fan, f.fan)
-		if f.chunks() > 1 {
+	}
+	for _, f := range flows {
+		// A rank sends a chunk to the last of so many children while it gets the next.
+		if f.chunks() > 1 && f.most == fan {
 			pattern = Exchange
 		}
 	}
