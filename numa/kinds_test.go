@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/taulop/taulop/internal/synthetic"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
@@ -24,7 +24,7 @@ func kindOf(m *numa.Machine, cpu int) string {
 // same ones; more than that are placed, too.
 func TestPlacements(t *testing.T) {
 	machines := make(map[string]*numa.Machine)
-	for _, s := range synthetic.Shapes {
+	for _, s := range numatest.Shapes {
 		machines[s.String()] = s.Machine()
 		if s.Cores > 128 { // which take seconds
 			continue
@@ -85,14 +85,14 @@ func TestConcurrency(t *testing.T) {
 			t.Errorf("%s: %d workers, want %d", name, got, want)
 		}
 	}
-	m := synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 8, Threads: 2, L3: 1 << 20, L2: 1 << 20}.Machine()
+	m := numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 8, Threads: 2, L3: 1 << 20, L2: 1 << 20}.Machine()
 	for quota, want := range map[float64]int{0: 8, 0.5: 1, 1: 1, 4.9: 4, 8: 8, 16: 8} {
 		if m.Quota = quota; m.Concurrency() != want {
 			t.Errorf("quota %g: %d workers, want %d", quota, m.Concurrency(), want)
 		}
 	}
 	// A phone has one fastest core, which is nothing to measure concurrency on.
-	phone := synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 8, Threads: 1, L3: 1 << 20, L2: 1 << 20}.Machine()
+	phone := numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 8, Threads: 1, L3: 1 << 20, L2: 1 << 20}.Machine()
 	phone.Kinds = []numa.Kind{{Name: "prime", CPUs: numa.SetOf(7)}, {Name: "big", CPUs: numa.SetOf(4, 5, 6)}, {Name: "little", CPUs: numa.SetOf(0, 1, 2, 3)}}
 	p, err := phone.Place(numa.Local, 5)
 	if err != nil || phone.Concurrency() != 3 {

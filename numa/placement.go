@@ -81,7 +81,7 @@ func (m *Machine) Place(policy Policy, tau int) (Placement, error) {
 	return m.PlaceFrom(-1, policy, tau)
 }
 
-// PlaceFrom is Place that begins at an allowed CPU, one of Starts, instead of the first
+// PlaceFrom is Place that begins at an allowed CPU, one of FirstCPUs, instead of the first
 // one: at its L3 complex, its node and its package, and goes round.
 func (m *Machine) PlaceFrom(start int, policy Policy, tau int) (Placement, error) {
 	if policy == List {
@@ -431,10 +431,10 @@ func (m *Machine) farApart(start int) map[int]int {
 	return pairs
 }
 
-// Starts are the CPUs that placements may begin at, of L3 complexes that are alike by
+// FirstCPUs are the CPUs that placements may begin at, of L3 complexes that are alike by
 // topology the first CPU each, in the order in which Local fills them: those like the
 // one that Place begins at, which is the first of them.
-func (m *Machine) Starts() (starts []int) {
+func (m *Machine) FirstCPUs() (all []int) {
 	complexes, rank, first := m.complexes(), m.rank(), ""
 	seen := make(map[int]bool)
 	for _, c := range m.allowed(-1) {
@@ -442,17 +442,17 @@ func (m *Machine) Starts() (starts []int) {
 			continue
 		}
 		seen[complexes[c.ID]] = true
-		kind := m.kind(c, complexes)
-		if first = cmp.Or(first, kind); kind == first {
-			starts = append(starts, c.ID)
+		position := m.position(c, complexes)
+		if first = cmp.Or(first, position); position == first {
+			all = append(all, c.ID)
 		}
 	}
-	return starts
+	return all
 }
 
-// kind is all that tells a CPU's L3 complex from others by topology: its own CPUs and
+// position is all that tells a CPU's L3 complex from others by topology: its own CPUs and
 // caches, the complexes of its node, and how the node lies among the others.
-func (m *Machine) kind(of CPU, complexes map[int]int) string {
+func (m *Machine) position(of CPU, complexes map[int]int) string {
 	type size struct{ cpus, cores int }
 	sizes := make(map[int]size) // by complex of the node
 	cores := make(map[int]bool)

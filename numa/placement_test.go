@@ -377,9 +377,9 @@ func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
 // wherever placements may begin.
 func TestPlacementsOfEPYC(t *testing.T) {
 	for _, tt := range []struct {
-		shape  [5]int
-		starts int
-		has    string
+		shape [5]int
+		first int
+		has   string
 	}{
 		{[5]int{1, 1, 8, 8, 2}, 8, "local spread remote l3 across-l3"},
 		{[5]int{1, 1, 16, 4, 1}, 16, "local spread remote l3 across-l3"},
@@ -397,8 +397,8 @@ func TestPlacementsOfEPYC(t *testing.T) {
 		if got := strings.Join(has, " "); got != tt.has {
 			t.Errorf("%v: %s, want %s", tt.shape, got, tt.has)
 		}
-		if got := len(m.Starts()); got != tt.starts {
-			t.Errorf("%v: %d starts, want %d", tt.shape, got, tt.starts)
+		if got := len(m.FirstCPUs()); got != tt.first {
+			t.Errorf("%v: %d first CPUs, want %d", tt.shape, got, tt.first)
 		}
 		checkPlacements(t, m)
 		part := *m
@@ -409,7 +409,7 @@ func TestPlacementsOfEPYC(t *testing.T) {
 			}
 		}
 		checkPlacements(t, &part)
-		for _, start := range m.Starts() {
+		for _, start := range m.FirstCPUs() {
 			for _, policy := range numa.Policies {
 				for tau := 1; tau <= m.Allowed.Len() && m.Has(policy); tau += 3 {
 					p, err := m.PlaceFrom(start, policy, tau)
@@ -429,7 +429,7 @@ func TestPlacementsOfEPYC(t *testing.T) {
 
 // Complexes of other sizes or caches, and nodes elsewhere or without memory, are not
 // alike.
-func TestStarts(t *testing.T) {
+func TestFirstCPUs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(m *numa.Machine)
 		want   string
@@ -443,8 +443,8 @@ func TestStarts(t *testing.T) {
 		"nothing is allowed": {func(m *numa.Machine) { m.Allowed = nil }, "[]"},
 	} {
 		m := numatest.EPYC(1, 4, 1, 2, 1)
-		if tt.change(m); fmt.Sprint(m.Starts()) != tt.want {
-			t.Errorf("%s: %v, want %s", name, m.Starts(), tt.want)
+		if tt.change(m); fmt.Sprint(m.FirstCPUs()) != tt.want {
+			t.Errorf("%s: %v, want %s", name, m.FirstCPUs(), tt.want)
 		}
 	}
 }

@@ -46,29 +46,29 @@ func (f *File) ChannelOf(placement numa.Policy) Channel {
 	return c
 }
 
-// A Start is where launches began: how its times compare with those of others, which
-// are alike by topology.
-type Start struct {
+// A FirstCPU is where launches began placements: how their times compare with those of
+// launches that began elsewhere, where CPUs and caches are alike by topology.
+type FirstCPU struct {
 	CPU       int          // of the first worker
 	Placement numa.Policy  // of whose transfers
 	Ratio     fit.Estimate // median of Relative over the launches that began here
 }
 
-// Starts are those that launches of the file took turns at, by placement and CPU; none
+// FirstCPUs are those that launches of the file took turns at, by placement and CPU; none
 // if all began at one.
-func (f *File) Starts() (all []Start) {
-	if !slices.ContainsFunc(f.Launches, func(l Launch) bool { return l.First != f.Launches[0].First }) {
+func (f *File) FirstCPUs() (all []FirstCPU) {
+	if !slices.ContainsFunc(f.Launches, func(l Launch) bool { return l.FirstCPU != f.Launches[0].FirstCPU }) {
 		return nil
 	}
 	for _, policy := range f.Plan.Policies {
 		ratios := make(map[int][]float64)
 		for _, l := range f.Launches {
 			if v, measured := l.Relative[policy]; measured {
-				ratios[l.First] = append(ratios[l.First], v)
+				ratios[l.FirstCPU] = append(ratios[l.FirstCPU], v)
 			}
 		}
 		for _, cpu := range slices.Sorted(maps.Keys(ratios)) {
-			all = append(all, Start{cpu, policy, fit.Median(ratios[cpu])})
+			all = append(all, FirstCPU{cpu, policy, fit.Median(ratios[cpu])})
 		}
 	}
 	return all

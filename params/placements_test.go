@@ -60,10 +60,10 @@ func TestChannels(t *testing.T) {
 }
 
 // Launches that began at CPU 8 took a tenth longer than those at CPU 0.
-func TestStarts(t *testing.T) {
+func TestFirstCPUs(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
 	for i := range 4 {
-		f.Launches = append(f.Launches, params.Launch{Began: "2026-01-02T03:04:05Z", First: i % 2 * 8})
+		f.Launches = append(f.Launches, params.Launch{Began: "2026-01-02T03:04:05Z", FirstCPU: i % 2 * 8})
 	}
 	for bytes := range 5 {
 		ns := 100 * float64(bytes+1)
@@ -72,7 +72,7 @@ func TestStarts(t *testing.T) {
 			Samples: []params.Sample{{NS: ns, Launch: 0}, {NS: 1.1 * ns, Launch: 1}, {NS: ns, Launch: 2}, {NS: 1.1 * ns, Launch: 3}}})
 	}
 	f.Relate()
-	got := f.Starts()
+	got := f.FirstCPUs()
 	if len(got) != 2 || got[0].CPU != 0 || got[1].CPU != 8 || got[0].Ratio.N != 2 || fmt.Sprintf("%.3f %.3f", got[0].Ratio.Center, got[1].Ratio.Center) != "1.000 1.100" {
 		t.Errorf("%+v", got)
 	}
@@ -81,17 +81,17 @@ func TestStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := params.Read(&text, "f")
-	if err != nil || !reflect.DeepEqual(again.Starts(), got) {
-		t.Errorf("read back: %+v, %v", again.Starts(), err)
+	if err != nil || !reflect.DeepEqual(again.FirstCPUs(), got) {
+		t.Errorf("read back: %+v, %v", again.FirstCPUs(), err)
 	}
 	f.Launches[1].Relative = map[numa.Policy]float64{"nowhere": 1}
 	if err := f.Validate(); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("a launch of placement nowhere: %v", err)
 	}
 	for i := range f.Launches {
-		f.Launches[i].First = 8
+		f.Launches[i].FirstCPU = 8
 	}
-	if got := f.Starts(); got != nil {
+	if got := f.FirstCPUs(); got != nil {
 		t.Errorf("all began at one CPU: %+v", got)
 	}
 }

@@ -36,9 +36,9 @@ type Launch struct {
 	// MHz is the clock of the first worker's CPU by τ, the median just after visits,
 	// where the system says it.
 	MHz map[int]float64 `json:"mhz,omitempty"`
-	// First is the CPU of placements' first worker where launches take turns at L3
-	// complexes or nodes that are alike by topology, see Starts; else 0.
-	First int `json:"first_cpu,omitempty"`
+	// FirstCPU is that of placements' first worker where launches take turns at L3
+	// complexes or nodes that are alike by topology, see File.FirstCPUs; else 0.
+	FirstCPU int `json:"first_cpu,omitempty"`
 	// Relative has by placement what the launch's transfers took, as a multiple of their
 	// cells' centres: the median over them. Only where launches take turns.
 	Relative map[numa.Policy]float64 `json:"relative,omitempty"`
@@ -225,8 +225,8 @@ func (l *Launch) check() error {
 			return fmt.Errorf("seconds, load and steal must be numbers from 0, got %g", v)
 		}
 	}
-	if l.First < 0 || l.First > maxCPUs {
-		return fmt.Errorf("first_cpu is %d, which is no CPU", l.First)
+	if l.FirstCPU < 0 || l.FirstCPU > maxCPUs {
+		return fmt.Errorf("first_cpu is %d, which is no CPU", l.FirstCPU)
 	}
 	for policy, v := range l.Relative {
 		if err := checkPolicy(policy); err != nil {

@@ -3,8 +3,8 @@ package setups
 import (
 	"testing"
 
-	"github.com/taulop/taulop/internal/synthetic"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestArenas(t *testing.T) {
 	machines := make(map[string]*numa.Machine)
 	free := make(map[string]int64)
-	for _, s := range synthetic.Shapes {
+	for _, s := range numatest.Shapes {
 		machines[s.String()], free[s.String()] = s.Machine(), s.Memory-s.Memory/16
 	}
 	if snapshot.Available() {
@@ -83,15 +83,15 @@ func TestArenas(t *testing.T) {
 // its own cache.
 func TestArenaOfMany(t *testing.T) {
 	for _, tt := range []struct {
-		shape synthetic.Shape
+		shape numatest.Shape
 		tau   int
 		least int // MB of a worker, four times its L2 and its share of the last-level cache
 	}{
-		{synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 96, Threads: 1, L3: 36 << 20, L2: 2 << 20}, 96, 9},
-		{synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 64, Threads: 1, L3: 32 << 20, L2: 1 << 20}, 64, 6},
-		{synthetic.Shape{Packages: 2, Nodes: 2, L3s: 2, Cores: 112, Threads: 2, L3: 105 << 20, L2: 2 << 20}, 112, 15},
-		{synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 128, Threads: 1, L2: 1 << 20}, 128, 6}, // and a cache that is not named
-		{synthetic.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 2, Threads: 1, L3: 32 << 20, L2: 512 << 10}, 1, 130},
+		{numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 96, Threads: 1, L3: 36 << 20, L2: 2 << 20}, 96, 9},
+		{numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 64, Threads: 1, L3: 32 << 20, L2: 1 << 20}, 64, 6},
+		{numatest.Shape{Packages: 2, Nodes: 2, L3s: 2, Cores: 112, Threads: 2, L3: 105 << 20, L2: 2 << 20}, 112, 15},
+		{numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 128, Threads: 1, L2: 1 << 20}, 128, 6}, // and a cache that is not named
+		{numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 2, Threads: 1, L3: 32 << 20, L2: 512 << 10}, 1, 130},
 	} {
 		m := tt.shape.Machine()
 		p, err := m.Place(numa.Local, tt.tau)

@@ -484,7 +484,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 	launch := params.Launch{Session: r.Session, Began: time.Now().UTC().Format(time.RFC3339Nano)}
 	index := len(r.File.Launches)
 	first := r.firstCPU(index / r.sets) // sets take turns too, and each goes through all
-	launch.First = max(first, 0)
+	launch.FirstCPU = max(first, 0)
 	r.File.Launches = append(r.File.Launches, launch)
 	if err := r.journal.begin(launch); err != nil {
 		return 0, fatal{err}

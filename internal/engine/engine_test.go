@@ -111,8 +111,8 @@ func TestFirstCPUs(t *testing.T) {
 	count := make(map[int]int)
 	for i, first := range m.firstCPUs {
 		count[first]++
-		if x.File.Launches[i].First != first || i >= 3 && first != m.firstCPUs[i-3] {
-			t.Errorf("launch %d began at CPU %d, the file has %d: %v", i, first, x.File.Launches[i].First, m.firstCPUs)
+		if x.File.Launches[i].FirstCPU != first || i >= 3 && first != m.firstCPUs[i-3] {
+			t.Errorf("launch %d began at CPU %d, the file has %d: %v", i, first, x.File.Launches[i].FirstCPU, m.firstCPUs)
 		}
 	}
 	if len(count) != 3 || count[0]+count[8]+count[16] != 7 {

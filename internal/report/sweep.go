@@ -30,7 +30,7 @@ func WriteSweep(w io.Writer, f *params.File) {
 			view.WriteTables(w, overheads(f, policy, off))
 		}
 	}
-	view.WriteTables(w, starts(f))
+	view.WriteTables(w, firstCPUs(f))
 	for _, s := range survey.All() {
 		s.WriteText(w, f)
 	}
@@ -77,10 +77,10 @@ func WriteSurvey(w io.Writer, f *params.File, about []string, s *survey.Survey) 
 	WriteReach(w, f)
 }
 
-// starts is how L3 complexes or nodes differ that are alike by topology, no table where
+// firstCPUs is how L3 complexes or nodes differ that are alike by topology, no table where
 // launches did not take turns at them.
-func starts(f *params.File) []view.Table {
-	all := f.Starts()
+func firstCPUs(f *params.File) []view.Table {
+	all := f.FirstCPUs()
 	if len(all) == 0 {
 		return nil
 	}
@@ -89,14 +89,14 @@ func starts(f *params.File) []view.Table {
 		Columns: view.Numbers("first CPU", "launches"),
 	}
 	var policies []numa.Policy
-	at := make(map[int]map[numa.Policy]params.Start)
+	at := make(map[int]map[numa.Policy]params.FirstCPU)
 	for _, s := range all {
 		if !slices.Contains(policies, s.Placement) {
 			policies = append(policies, s.Placement)
 			t.Columns = append(t.Columns, view.Numbers(string(s.Placement))...)
 		}
 		if at[s.CPU] == nil {
-			at[s.CPU] = make(map[numa.Policy]params.Start)
+			at[s.CPU] = make(map[numa.Policy]params.FirstCPU)
 		}
 		at[s.CPU][s.Placement] = s
 	}
@@ -115,8 +115,8 @@ func starts(f *params.File) []view.Table {
 		t.Add(cpu, launches, ratios)
 	}
 	for _, policy := range policies {
-		of := slices.DeleteFunc(slices.Clone(all), func(s params.Start) bool { return s.Placement != policy })
-		by := func(a, b params.Start) int { return cmp.Compare(a.Ratio.Center, b.Ratio.Center) }
+		of := slices.DeleteFunc(slices.Clone(all), func(s params.FirstCPU) bool { return s.Placement != policy })
+		by := func(a, b params.FirstCPU) int { return cmp.Compare(a.Ratio.Center, b.Ratio.Center) }
 		if least, most := slices.MinFunc(of, by), slices.MaxFunc(of, by); least.Ratio.Center > 0 {
 			t.Note("%s: from CPU %d on transfers take %.1f %% longer than from CPU %d on", policy, most.CPU, 100*(most.Ratio.Center/least.Ratio.Center-1), least.CPU)
 		}

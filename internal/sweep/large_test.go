@@ -9,9 +9,9 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
-	"github.com/taulop/taulop/internal/synthetic"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )
@@ -19,7 +19,7 @@ import (
 // A visitor goes through an experiment's cells as launches do, on a machine of which it
 // only knows what things take: mapping and waking workers was timed with 128 of them.
 type visitor struct {
-	shape synthetic.Shape
+	shape numatest.Shape
 	m     *numa.Machine
 	plan  params.Plan
 	laid  map[string]bool // groups, in the launch at hand
@@ -90,7 +90,7 @@ func (v *visitor) launch(x *engine.Experiment, slice time.Duration) (reached []e
 // placement in cache up to 256 cores, and enough sizes for predictions of the largest P. A longer budget
 // reaches more, and nothing of less worth before what is worth more.
 func TestLargeMachines(t *testing.T) {
-	for _, s := range synthetic.Shapes {
+	for _, s := range numatest.Shapes {
 		m := s.Machine()
 		reached := make(map[params.Key]bool)
 		for _, budget := range []time.Duration{time.Minute, 10 * time.Minute} {

@@ -54,12 +54,12 @@ func fits(fit setups.Fit, p params.Plan) (arena int, err error) {
 // or nodes are alike by topology, the first CPU of each where memory has room for its
 // buffers. There are none where all launches begin at the same.
 func FirstCPUs(p params.Plan, m *numa.Machine) []int {
-	starts := m.Starts()
+	first := m.FirstCPUs()
 	free, err := numa.FreeMemoryBytes("/")
-	if len(starts) < 2 || err != nil || slices.Contains(p.Policies, numa.List) {
+	if len(first) < 2 || err != nil || slices.Contains(p.Policies, numa.List) {
 		return nil
 	}
-	starts = slices.DeleteFunc(starts, func(start int) bool {
+	first = slices.DeleteFunc(first, func(start int) bool {
 		places, err := placements(p, m, start)
 		return err != nil || slices.ContainsFunc(places, func(place numa.Placement) bool {
 			fit := room(p, place, m)
@@ -68,10 +68,10 @@ func FirstCPUs(p params.Plan, m *numa.Machine) []int {
 			return err != nil
 		})
 	})
-	if len(starts) < 2 {
+	if len(first) < 2 {
 		return nil
 	}
-	return starts
+	return first
 }
 
 // room says how a placement's buffers fit into the machine.

@@ -296,7 +296,7 @@ func (g guest) placements(ctx context.Context) error {
 	}
 	begun := make(map[int]bool)
 	for _, l := range f.Launches {
-		begun[l.First/m.ComplexCPUs()] = true
+		begun[l.FirstCPU/m.ComplexCPUs()] = true
 	}
 	if m.Dies > 1 && len(begun) != min(m.Dies, len(f.Launches)) {
 		return fmt.Errorf("%d launches began at %d of %d L3 complexes", len(f.Launches), len(begun), m.Dies)

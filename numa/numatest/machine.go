@@ -1,6 +1,6 @@
-// Package synthetic makes machines that nobody has at hand, for tests: up to 512 cores on
-// 16 nodes, as the kernel would describe them.
-package synthetic
+// Package numatest makes machines for tests, as the kernel would describe them: up to 512
+// cores on 16 nodes, which nobody has at hand.
+package numatest
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // A Shape is a machine in numbers. Packages, nodes and last-level caches have equally many
-// cores each.
+// cores each. Nodes are 12 apart within a package, and 32 beyond.
 type Shape struct {
 	Packages, Nodes, L3s, Cores, Threads int // threads of a core
 	L3, L2                               int // bytes of each; L3 0: not named
@@ -38,7 +38,19 @@ var Shapes = []Shape{
 	{16, 16, 16, 512, 1, 1 << 30, 2 << 20, 64 << 30},    // much cache and little memory
 }
 
-// Machine is one of a shape, all of which may be used.
+// EPYC is a machine like those of AMD's processors, with 64 GB a node: packages of so many
+// nodes (NPS1, NPS2, NPS4), nodes of so many L3 complexes, complexes of so many cores, cores
+// of so many threads.
+func EPYC(packages, nodes, complexes, cores, threads int) *numa.Machine {
+	nodes *= packages
+	complexes *= nodes
+	s := Shape{Packages: packages, Nodes: nodes, L3s: complexes, Cores: complexes * cores, Threads: threads,
+		L3: 32 << 20, L2: 1 << 20, Memory: int64(nodes) * 64 << 30}
+	return s.Machine()
+}
+
+// Machine is one of a shape, all of whose CPUs may be used; siblings are numbered after all
+// cores, and a sixteenth of the memory is taken.
 func (s Shape) Machine() *numa.Machine {
 	m := &numa.Machine{}
 	nodes := make([]numa.CPUSet, s.Nodes)
