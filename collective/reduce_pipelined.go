@@ -51,14 +51,17 @@ func (s *Schedule) up(phase string, t tree, top, by int, peers func(first, last 
 	rank := func(number int) int { return (top + by*number + c.P) % c.P }
 	number := func(rank int) int { return (by*(rank-top) + c.P) % c.P }
 	inner := func(i int) bool { return i == 0 || t.place(i).inner }
-	buffer := func(i int) Buffer {
-		switch {
-		case !inner(i):
-			return Send
-		case i == 0 && top == c.Root:
+	sum := func(i int) Buffer { // in which who has children adds up
+		if i == 0 && top == c.Root {
 			return Recv
 		}
 		return Temp
+	}
+	buffer := func(i int) Buffer {
+		if !inner(i) {
+			return Send
+		}
+		return sum(i)
 	}
 	s.temp = func(r int) int {
 		if buffer(number(r)) == Temp {
@@ -72,13 +75,13 @@ func (s *Schedule) up(phase string, t tree, top, by int, peers func(first, last 
 		if !inner(i) {
 			return Message{}
 		}
-		return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: Span{buffer(i), 0, c.M}}
+		return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: Span{sum(i), 0, c.M}}
 	})
 	s.pipeline(phase, true, flow{
 		tree: t, bytes: c.M, chunk: max(1, c.Chunk/c.Element) * c.Element, peers: peers,
 		message: func(from, to int, part Span) Message {
 			src, dst := part, part
-			src.Buffer, dst.Buffer = buffer(from), buffer(to)
+			src.Buffer, dst.Buffer = buffer(from), sum(to)
 			return Message{From: rank(from), To: rank(to), Src: src, Dst: dst}
 		},
 	})

@@ -25,8 +25,8 @@ type delay struct{ first, length, ranks int }
 
 // A place is where a rank is in a tree.
 type place struct {
-	parent, delay int
-	inner         bool // has children
+	parent int
+	inner  bool // has children
 }
 
 // height is the delay of the last rank.
@@ -57,11 +57,10 @@ func chains(p, fan int) tree {
 			chain = longer + (rank-1-longer*(length+1))/length
 		}
 		at := rank - head(chain)
-		above := place{parent: rank - 1, delay: chain + at + 1, inner: at+1 < size(chain)}
 		if at == 0 {
-			above.parent = 0
+			return place{parent: 0, inner: size(chain) > 1}
 		}
-		return above
+		return place{parent: rank - 1, inner: at+1 < size(chain)}
 	}
 	t.at = func(delay int) iter.Seq[int] {
 		return func(yield func(int) bool) {
@@ -84,19 +83,17 @@ type part struct{ first, ranks int }
 func preorder(p int, children func(n int) []part) tree {
 	t := counted(p, children, func(rank, _ int, c part) int { return rank + c.first })
 	t.place = func(rank int) place {
-		root, ranks := 0, p
-		for at := (place{}); ; {
-			for i, c := range t.parts(ranks) {
+		at := place{inner: p > 1}
+		for root, ranks := 0, p; root != rank; {
+			for _, c := range t.parts(ranks) {
 				if rank >= root+c.first && rank < root+c.first+c.ranks {
-					at = place{parent: root, delay: at.delay + i + 1, inner: c.ranks > 1}
+					at = place{parent: root, inner: c.ranks > 1}
 					root, ranks = root+c.first, c.ranks
 					break
 				}
 			}
-			if root == rank {
-				return at
-			}
 		}
+		return at
 	}
 	return t
 }
@@ -148,19 +145,15 @@ func levels(p, degree int, packed bool) tree {
 		return rank + (i+1)*width
 	})
 	t.place = func(rank int) place {
+		if packed {
+			return place{parent: (rank - 1) / degree, inner: degree*rank+1 < p}
+		}
 		first, width := 0, 1 // of the rank's level
 		for rank >= first+width {
 			first, width = first+width, width*degree
 		}
-		digits, parents := rank-first, width/degree
-		at := place{parent: first - parents + digits%max(1, parents), inner: rank+width < p}
-		if packed {
-			at.parent, at.inner = (rank-1)/degree, degree*rank+1 < p
-		}
-		for ; width > 1; width, digits = width/degree, digits/degree {
-			at.delay += 1 + digits%degree
-		}
-		return at
+		parents := max(1, width/degree)
+		return place{parent: first - parents + (rank-first)%parents, inner: rank+width < p}
 	}
 	return t
 }
@@ -190,21 +183,23 @@ func filled(degree int, packed bool) func(n int) []part {
 func counted(p int, children func(n int) []part, child func(rank, i int, c part) int) tree {
 	type counts struct {
 		parts []part
-		at    []int // ranks by delay
+		below []*counts // of each part
+		at    []int     // ranks by delay
 		inner int
 	}
-	known := make(map[int]counts)
+	known := make(map[int]*counts)
 	t := tree{ranks: p, fan: 1}
-	var count func(n int) counts
-	count = func(n int) counts {
+	var count func(n int) *counts
+	count = func(n int) *counts {
 		if c, there := known[n]; there {
 			return c
 		}
 		parts := children(n)
-		c := counts{parts: parts, at: []int{1}, inner: min(1, len(parts))}
+		c := &counts{parts: parts, at: []int{1}, inner: min(1, len(parts))}
 		t.fan = max(t.fan, len(parts))
 		for i, part := range parts {
 			below := count(part.ranks)
+			c.below = append(c.below, below)
 			c.inner += below.inner
 			c.at = append(c.at, make([]int, max(0, len(below.at)+i+1-len(c.at)))...)
 			for d, ranks := range below.at {
@@ -227,21 +222,21 @@ func counted(p int, children func(n int) []part, child func(rank, i int, c part)
 		}
 	}
 	t.parts = func(n int) []part { return known[n].parts }
-	var find func(rank, ranks, delay int, yield func(int) bool) bool
-	find = func(rank, ranks, delay int, yield func(int) bool) bool {
+	var find func(rank int, of *counts, delay int, yield func(int) bool) bool
+	find = func(rank int, of *counts, delay int, yield func(int) bool) bool {
 		if delay == 0 {
 			return yield(rank)
 		}
-		for i, c := range known[ranks].parts {
-			below, rest := known[c.ranks].at, delay-i-1
-			if rest >= 0 && rest < len(below) && below[rest] > 0 && !find(child(rank, i, c), c.ranks, rest, yield) {
+		for i, below := range of.below {
+			rest := delay - i - 1
+			if rest >= 0 && rest < len(below.at) && below.at[rest] > 0 && !find(child(rank, i, of.parts[i]), below, rest, yield) {
 				return false
 			}
 		}
 		return true
 	}
 	t.at = func(delay int) iter.Seq[int] {
-		return func(yield func(int) bool) { find(0, p, delay, yield) }
+		return func(yield func(int) bool) { find(0, all, delay, yield) }
 	}
 	return t
 }
