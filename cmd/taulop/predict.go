@@ -188,13 +188,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	if req.NoGamma = req.noGamma; req.NoGamma != nil && slices.ContainsFunc(req.Algorithms, (*collective.Algorithm).Reduces) {
 		tell(errOut, "warning: what reduces %v", req.NoGamma)
 	}
-	req.Degree, req.Chunk = req.degree, req.chunk
-	if req.given["chunk"] {
-		req.Source.Chunk = req.chunk
-	}
-	if req.given["degree"] {
-		req.Source.Degree = req.degree
-	}
+	req.Calls.Degree, req.Calls.Chunk = req.degree, req.chunk
 	_, network := req.network()
 	req.unread = append(req.unread, req.otherNets...)
 	req.warn(errOut, req.Predictor, network)
@@ -230,14 +224,44 @@ func (req *costRequest) choose(names []string) error {
 
 // parameterFlags choose parameters and the way of a message.
 type parameterFlags struct {
+	scheduleFlags
 	choice                     model.Choice
 	file, gamma, machine       string
 	transportText, segmentText string
-	chunkText                  string
-	degree, chunk              int
 	given                      map[string]bool // flags
 	noGamma                    error           // why nothing can be reduced, nil where it can
 	unread                     []string        // files that another one of the same flag replaced
+}
+
+// scheduleFlags lay algorithms out: -degree and -chunk, 0 where they are not given, which
+// is collective.Call's own choice.
+type scheduleFlags struct {
+	degree, chunk int
+	chunkText     string
+}
+
+func (s *scheduleFlags) add(flags *flag.FlagSet) {
+	flags.IntVar(&s.degree, "degree", 2, "`children` of a rank in a tree such as bcast:kary or bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
+	flags.StringVar(&s.chunkText, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on, which MPI libraries call segments, too")
+}
+
+// check checks the flags when they are parsed.
+func (s *scheduleFlags) check(given map[string]bool) (err error) {
+	if s.degree < 2 {
+		return usagef("-degree is %d: a tree needs 2 or more", s.degree)
+	}
+	if !given["degree"] {
+		s.degree = 0
+	}
+	if given["chunk"] {
+		if s.chunk, err = argument.Bytes(s.chunkText); err != nil {
+			return usagef("-chunk: %v", err)
+		}
+		if s.chunk < 1 {
+			return usagef("-chunk is %s: give pieces of at least one byte", s.chunkText)
+		}
+	}
+	return nil
 }
 
 // A latest is a flag that names one file. The last one counts, and the others are kept, to
@@ -273,8 +297,7 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
 	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
 	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
-	flags.IntVar(&p.degree, "degree", 2, "`children` of a rank in a tree such as bcast:kary or bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
-	flags.StringVar(&p.chunkText, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on, which MPI libraries call segments, too")
+	p.scheduleFlags.add(flags)
 }
 
 // check checks the flags when they are parsed.
@@ -295,18 +318,7 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 	if p.choice.Transport, err = model.ParseTransport(p.transportText); err != nil {
 		return usagef("-transport: %v", err)
 	}
-	if p.degree < 2 {
-		return usagef("-degree is %d: a tree needs 2 or more", p.degree)
-	}
-	if p.given["chunk"] {
-		if p.chunk, err = argument.Bytes(p.chunkText); err != nil {
-			return usagef("-chunk: %v", err)
-		}
-		if p.chunk < 1 {
-			return usagef("-chunk is %s: give pieces of at least one byte", p.chunkText)
-		}
-	}
-	return nil
+	return p.scheduleFlags.check(p.given)
 }
 
 // read reads the files.
@@ -342,12 +354,13 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 // source says what a predictor takes from the file, and settles what it lacks.
 func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) report.Source {
 	source := report.NewSource(m, cmp.Or(printable.Name(p.machine), f.Name), p.file)
+	source.Degree, source.Chunk = p.degree, p.chunk
 	why := fmt.Errorf("%s: %w", p.file, m.NoGamma)
 	if f.Text {
-		source.Channel, why = "", fmt.Errorf("%s holds L and o alone", p.file)
+		source.Channel, why = "", fmt.Errorf("%s has L and o alone", p.file)
 	}
 	if m.NoGamma != nil {
-		p.noGamma = fmt.Errorf("needs γ; %w; name a file that has it with -gamma", why)
+		p.noGamma = fmt.Errorf("needs γ, the time of a reduction: %w; name a file that has γ with -gamma", why)
 	}
 	return source
 }

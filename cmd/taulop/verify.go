@@ -136,15 +136,15 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 
 func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Machine) error {
 	flags := flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-	var ps, ms, taus, caches, chunk string
+	var ps, ms, taus, caches string
+	var schedule scheduleFlags
 	flags.StringVar(&ps, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)")
 	flags.StringVar(&ms, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default three a decade from 1200 to 2400000, between those of a sweep)")
 	flags.BoolVar(&req.Patterns, "patterns", false, "carry out message patterns; -m is then 1K:4M by default")
 	flags.IntVar(&req.Variants, "variants", 32, "of a pattern, the most distances, pairs or roots, evenly spread; 0 for all")
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
 	flags.StringVar(&taus, "tau", "", "τ that parameters may be of, a `list` like 1,2,4 or 1-4 (default all, on more than four cores to half of the largest P)")
-	flags.IntVar(&req.Degree, "degree", 2, "`children` of a rank in a tree such as bcast:kary, chains of bcast:chain, radix of allreduce:recexch")
-	flags.StringVar(&chunk, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on")
+	schedule.add(flags)
 	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep too: what another session is worth")
 	flags.BoolVar(&req.NoSweep, "no-sweep", false, "sweep nothing: predict from -params alone")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
@@ -185,17 +185,10 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 			ps = strconv.Itoa(max(2, machine.Concurrency()))
 		}
 	}
-	if req.Degree < 2 {
-		return usagef("-degree is %d: a tree needs 2 or more", req.Degree)
+	if err := schedule.check(given); err != nil {
+		return err
 	}
-	if given["chunk"] {
-		if req.Chunk, err = argument.Bytes(chunk); err != nil {
-			return usagef("-chunk: %v", err)
-		}
-		if req.Chunk < 1 {
-			return usagef("-chunk is %s: give pieces of at least one byte", chunk)
-		}
-	}
+	req.Degree, req.Chunk = schedule.degree, schedule.chunk
 	if err := req.Name(names); err != nil {
 		return usageError(err.Error())
 	}

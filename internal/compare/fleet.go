@@ -20,7 +20,7 @@ type Overview struct {
 	Outliers []Outlier    `json:"outliers"` // farthest off first
 	Tables   []FleetTable `json:"tables"`
 	Surveys  []FleetKind  `json:"surveys,omitempty"`
-	Tested   int          `json:"tested"` // cells of machines; 0: in none had machines enough samples enough
+	Tested   int          `json:"tested"` // cells of machines; 0: in no cell do Fleet machines have an interval
 	Warnings []Warning    `json:"warnings"`
 }
 
@@ -166,19 +166,26 @@ func spread(scores []Score, value func(Score) float64) fit.Spread {
 }
 
 // correct tells outliers from what so many scores have by chance (Benjamini–Hochberg
-// over all machines and cells). Fewer than Fleet machines have none.
+// over all machines and cells). Where fewer than Fleet machines have an interval nothing is
+// tested, nor is a machine without one, as a published table is.
 func (o *Overview) correct() {
 	var ps []float64
 	var off []*bool
 	add := func(scores []Score) {
+		known := 0
+		for _, s := range scores {
+			if s.L.Known() {
+				known++
+			}
+		}
 		for i := range scores {
 			s := &scores[i]
-			p := fit.OutlierP(s.Z, len(scores))
-			if len(scores) >= Fleet {
+			p := 1.0
+			if known >= Fleet && s.L.Known() {
 				o.Tested++
-			}
-			if len(scores) < Fleet || math.Abs(s.Z) <= fit.OutlierScore {
-				p = 1
+				if math.Abs(s.Z) > fit.OutlierScore {
+					p = fit.OutlierP(s.Z, len(scores))
+				}
 			}
 			ps, off = append(ps, p), append(off, &s.Off)
 		}
@@ -268,7 +275,11 @@ func outliers(machines []Machine, cells [][]Score) (off []worst, having int) {
 // surveys.
 func (o *Overview) Conclusion() string {
 	if o.Tested == 0 {
-		return fmt.Sprintf("Nothing could be tested: that takes a cell of which %d machines have samples enough for an interval.", Fleet)
+		none := ""
+		if slices.ContainsFunc(o.Machines, unsampled) {
+			none = "; published tables have none"
+		}
+		return fmt.Sprintf("Nothing could be tested: that takes a cell of which %d machines have samples enough for an interval%s.", Fleet, none)
 	}
 	if len(o.Surveys) == 0 {
 		return o.ofTransfers()
@@ -311,8 +322,11 @@ func (o *Overview) ofTransfers() string {
 		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Bytes, first.Tau, first.L.Center, first.Median, first.Channel)
 }
 
-// Untested tells whether there is no answer, for want of samples.
-func (o *Overview) Untested() bool { return o.Tested == 0 }
+// Untested tells whether there is no answer although machines were measured, for want of
+// samples. Published tables have none to test.
+func (o *Overview) Untested() bool {
+	return o.Tested == 0 && !slices.ContainsFunc(o.Machines, unsampled)
+}
 
 // warn says which machines lack cells that others have, and of which cells are unknown.
 func (o *Overview) warn(machines []Machine, unknown map[string]int) {

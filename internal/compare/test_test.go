@@ -144,6 +144,37 @@ func few(f *params.File) {
 	}
 }
 
+// Of published tables nothing is tested, and nothing of them beside too few machines that
+// were measured; what is missing by nature is no failure.
+func TestFleetPublished(t *testing.T) {
+	unsample := func(f *params.File) {
+		for i := range f.Cells {
+			f.Cells[i].Samples, f.Cells[i].Time = nil, fit.Estimate{Center: f.Cells[i].Time.Center, Lo: math.Inf(-1), Hi: math.Inf(1)}
+		}
+	}
+	for _, measured := range []int{0, Fleet - 1, Fleet} {
+		var machines []Machine
+		for i := range Fleet + 2 {
+			ns := map[int]float64{1: 1000, 2: 1500}
+			if i == Fleet+1 {
+				ns = map[int]float64{1: 9000, 2: 9500}
+			}
+			var change []func(*params.File)
+			if i >= measured {
+				change = append(change, unsample)
+			}
+			machines = append(machines, machine(fmt.Sprint("node", i), ns, change...))
+		}
+		o, err := NewOverview(machines, Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if none := strings.HasSuffix(o.Conclusion(), "an interval; published tables have none."); none != (measured < Fleet) || o.Untested() || len(o.Outliers) > 0 {
+			t.Errorf("%d were measured: untested %v, outliers %+v, %q", measured, o.Untested(), o.Outliers, o.Conclusion())
+		}
+	}
+}
+
 // Among alike machines there is an outlier in one fleet of twenty or fewer; one that
 // is half as fast in all its cells is found.
 func TestFleetOutliers(t *testing.T) {

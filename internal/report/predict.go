@@ -238,13 +238,18 @@ func (s Source) WriteText(w io.Writer) {
 	if s.Segment > 0 {
 		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))
 	}
-	if s.Chunk > 0 {
-		fmt.Fprintf(w, ", chunks of %s", view.Bytes(s.Chunk))
+	fmt.Fprintln(w, layout(s.Chunk, s.Degree))
+}
+
+// layout says how algorithms are laid out, nothing of what was not asked for.
+func layout(chunk, degree int) (text string) {
+	if chunk > 0 {
+		text = ", chunks of " + view.Bytes(chunk)
 	}
-	if s.Degree > 0 {
-		fmt.Fprintf(w, ", degree %d", s.Degree)
+	if degree > 0 {
+		text += fmt.Sprintf(", degree %d", degree)
 	}
-	fmt.Fprintln(w)
+	return text
 }
 
 // writeUncertainty says what the mark of intervals means.

@@ -20,7 +20,7 @@ type Verification verify.Result
 // were given, and how wrong they are.
 func (v *Verification) WriteText(w io.Writer) {
 	fmt.Fprintln(w, machine(v.Provenance))
-	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", v.Segments, view.Bytes(v.SegmentBytes), v.Parameters)
+	fmt.Fprintf(w, "channels of %d segments of %s%s; parameters: %s\n", v.Segments, view.Bytes(v.SegmentBytes), layout(v.Chunk, v.Degree), v.Parameters)
 	if n := v.Launches; n.Parameters > 0 && n.Both == 0 {
 		fmt.Fprintf(w, "%d launches measured parameters, and %d others what is predicted from them\n", n.Parameters, n.Schedules)
 	}

@@ -542,6 +542,8 @@ type Setting struct {
 	Launches     Launches              `json:"launches"`              // that measured
 	Segments     int                   `json:"segments"`              // of a channel
 	SegmentBytes int                   `json:"segment_bytes"`         //
+	Chunk        int                   `json:"chunk_bytes,omitempty"` // of algorithms that have chunks, and
+	Degree       int                   `json:"degree,omitempty"`      // of those that have trees, where they were asked for
 	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // off cache, of a rank of the fewest, for each direction
 	Rounds       int                   `json:"rounds"`                // samples of each case
 }
@@ -583,7 +585,7 @@ func (e *Experiment) launches() (n Launches) {
 
 func (e *Experiment) setting() Setting {
 	s := Setting{Provenance: e.here, Parameters: e.Source, Tau: e.Tau, HeldOut: e.heldOut, Launches: e.launches(),
-		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Rounds: e.Rounds()}
+		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Chunk: e.Chunk, Degree: e.Degree, Rounds: e.Rounds()}
 	if !e.NoSweep {
 		s.Session, s.Tau = e.Source, e.File.Plan.Taus
 		of := "collectives"
