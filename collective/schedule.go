@@ -232,17 +232,10 @@ type Step struct {
 // Messages yields the messages of the step, each once, none of them stored. A
 // stage that was made for its shape alone has none.
 func (s Step) Messages() iter.Seq[Message] {
-	return func(yield func(Message) bool) {
-		if s.messages == nil {
-			return
-		}
-		for m := range s.messages(s.Repetition) {
-			m.Reduce = s.Reduce
-			if !yield(m) {
-				return
-			}
-		}
+	if s.messages == nil {
+		return func(func(Message) bool) {}
 	}
+	return s.messages(s.Repetition)
 }
 
 // Steps yields every stage in the order of time, numbered from 0, repetitions
@@ -338,10 +331,13 @@ func (s *Schedule) add(repeat, n int, st Stage, message func(repetition, i int) 
 	if repeat < 1 || len(st.Shape) == 0 {
 		return
 	}
+	reduce, empty := st.Reduce, st.Shape[0].Bytes == 0
 	st.messages = func(repetition int) iter.Seq[Message] {
 		return func(yield func(Message) bool) {
 			for i := range n {
-				if m := message(repetition, i); (m.Bytes() > 0 || st.Shape[0].Bytes == 0) && !yield(m) {
+				m := message(repetition, i)
+				m.Reduce = reduce
+				if (m.Bytes() > 0 || empty) && !yield(m) {
 					return
 				}
 			}

@@ -412,7 +412,9 @@ func (f *flow) messages(n, fan int, up bool) iter.Seq[Message] {
 				if up {
 					chunk = chunks - 1 - j
 				}
-				if !yield(f.message(rank, f.place(rank).parent, f.part(chunk))) {
+				m := f.message(rank, f.place(rank).parent, f.part(chunk))
+				m.Reduce = up
+				if !yield(m) {
 					return
 				}
 			}

@@ -164,14 +164,6 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 			c.on[rank] = int32(c.Node(rank))
 		}
 	}
-	touched := c.touched[:0]
-	at := func(node int32) *counts {
-		n := &c.nodes[node]
-		if n.within|n.out|n.in == 0 {
-			touched = append(touched, node)
-		}
-		return n
-	}
 	local, last := step.Pattern == collective.Local, -1
 	for msg := range step.Messages() {
 		if local && msg.From == last { // several copies of one rank, one after another
@@ -180,27 +172,42 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 		last = msg.From
 		from, to := c.on[msg.From], c.on[msg.To]
 		if from != to {
-			at(from).out++
-			at(to).in++
+			c.at(from).out++
+			c.at(to).in++
 			continue
 		}
-		n, level := at(from), 0
+		n, level := c.at(from), 0
 		if c.Level != nil {
 			level = c.Level(c.Slot(msg.From), c.Slot(msg.To))
 		}
 		n.within++
 		n.levels[level]++
 	}
-	for _, node := range touched {
+	for _, node := range c.touched {
 		t.add(1, c.nodes[node])
 		c.nodes[node] = counts{}
 	}
-	c.touched = touched
+	c.touched = c.touched[:0]
 	return t
+}
+
+// at is what a node has, which is noted.
+func (c *Counter) at(node int32) *counts {
+	n := &c.nodes[node]
+	if n.within|n.out|n.in == 0 {
+		c.touched = append(c.touched, node)
+	}
+	return n
 }
 
 // rule counts by the rule of a stage, nil where it has none that can be counted.
 func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int) Traffic {
+	if stage.Pattern == collective.Local && len(stage.Shape) == 1 && stage.Shape[0].Count == c.Ranks {
+		most := c.Largest() // all ranks copy, and as much
+		all := Traffic{Within: c.Ranks, Inside: most, Both: most, Arrive: most}
+		all.Levels[0] = Share{c.Ranks, most}
+		return func(int) Traffic { return all }
+	}
 	if stage.Peers == nil || c.list != nil || c.Level != nil && stage.Pattern != collective.Local && repeat*c.Ranks <= most {
 		return nil
 	}

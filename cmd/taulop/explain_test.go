@@ -39,7 +39,8 @@ Source: τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005
   stage 2: 0→1 2→3
 `},
 		{"-P 3 -m 100 allgather:ring", "\n  1–2    allgather  3 ranks exchange 100 B  "},
-		{"-P 3 -m 100 allgather:ring", "\n  stage 1: 0→1 1→2 2→0\n"},
+		{"-P 3 -m 100 allgather:ring", "\n  stage 1–2, in the first: 0→1 1→2 2→0\n"},
+		{"-P 5 barrier:double-ring", "\n  stage 1–10, in the first: 0→1\n"},
 		{"-P 8 -m 64K bcast:sm-tree", "\n  4, 6 … 12  pipeline  7 copies of 8K  "},
 		{"-P 8 -m 64K bcast:mpich", "\nIt chooses bcast:scatter-recursive-doubling here.\n"},
 		{"-P 2 -m 8K reduce:binomial", " × "},

@@ -104,4 +104,22 @@ func TestPredictBesideTauLop(t *testing.T) {
 	if err != nil || !strings.Contains(out, "taulop_us\n") || !strings.Contains(out, "\t8.392000\t16.384000\n") {
 		t.Errorf("%s%v", out, err)
 	}
+	for i := range f.Cells { // what τ-Lop does not know is no number
+		if f.Cells[i].Kind == params.TransferCell {
+			f.Cells[i].Time = fit.Median([]float64{0})
+		}
+	}
+	file = filepath.Join(t.TempDir(), "zero.json")
+	if err := f.WriteFile(file); err != nil {
+		t.Fatal(err)
+	}
+	for flag, want := range map[string]string{
+		"-off_cache=false": "8.392       ?\n\n? unknown: the parameters have a time of 0 for it\n",
+		"-tsv":             "\t8.392000\t\n", "-json": "",
+	} {
+		out, _, err = run(t, "predict", flag, "-model", "mlognp", "-params", file, "-P", "2", "-m", "8K", "bcast:binomial")
+		if err != nil || !strings.Contains(out, want) || strings.Contains(out, "taulop_us\":") {
+			t.Errorf("%s: %s%v", flag, out, err)
+		}
+	}
 }

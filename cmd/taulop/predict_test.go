@@ -165,7 +165,7 @@ func TestPredictBadInput(t *testing.T) {
 			}
 		}
 		_, _, err := run(t, on(nil, command, table+" -P 4 allreduce")...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), "holds L and o alone; name a file that has it with -gamma") {
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), "needs γ, the time of a reduction: ") || !strings.Contains(err.Error(), " has L and o alone; name a file that has γ with -gamma") {
 			t.Errorf("%s without γ: %v", command, err)
 		}
 		_, _, err = run(t, command, "-P", "4", "bcast")

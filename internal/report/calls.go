@@ -133,8 +133,10 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 					if err != nil {
 						return err
 					}
-					us := other.Seconds * 1e6
-					row.TauLop = &us
+					if row.beside = true; !other.Unknown {
+						us := other.Seconds * 1e6
+						row.TauLop = &us
+					}
 				}
 				c.interval(&row, s, cost)
 				take(row, s, cost)

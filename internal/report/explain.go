@@ -214,7 +214,11 @@ func (e *Explanation) stages() view.Table {
 		}
 		t.Add("  "+s.numbers(), s.Phase, s.atOnce(), channels, microseconds(s.Microseconds, false), s.Formula)
 		if len(s.Messages) > 0 {
-			t.Note("  stage %d: %s", s.First, strings.Join(s.Messages, " "))
+			which := ""
+			if s.Repeat > 1 { // the others may have other partners
+				which = ", in the first"
+			}
+			t.Note("  stage %s%s: %s", s.numbers(), which, strings.Join(s.Messages, " "))
 		}
 	}
 	return t

@@ -95,10 +95,12 @@ type Prediction struct {
 	// tell it; nil where they do not.
 	Lo *float64 `json:"lo_us,omitempty"`
 	Hi *float64 `json:"hi_us,omitempty"`
-	// TauLop is what τ-Lop says in µs, where it stands beside another model.
+	// TauLop is what τ-Lop says in µs, where it stands beside another model; nil where it
+	// does not, or has a time of 0 for it.
 	TauLop *float64 `json:"taulop_us,omitempty"`
 
-	drawn []float64 // costs in seconds from parameters drawn again, see model.Ensemble
+	beside bool      // τ-Lop stands beside another model
+	drawn  []float64 // costs in seconds from parameters drawn again, see model.Ensemble
 }
 
 // An Omission says for which P an algorithm is left out, and why.
@@ -201,7 +203,8 @@ func (p *Predictions) WriteText(w io.Writer) {
 	}
 	has := func(mark func(r Prediction) bool) bool { return slices.ContainsFunc(p.Rows, mark) }
 	cheapest := has(func(r Prediction) bool { return r.Cheapest })
-	unknown := has(func(r Prediction) bool { return r.Unknown })
+	unranked := has(func(r Prediction) bool { return r.Unknown })
+	unknown := unranked || has(func(r Prediction) bool { return r.beside && r.TauLop == nil })
 	extrapolated := has(func(r Prediction) bool { return r.Extrapolated })
 	uncertain := has(func(r Prediction) bool { return r.Lo != nil })
 	if cheapest || unknown || extrapolated || uncertain || len(p.LeftOut) > 0 {
@@ -217,7 +220,11 @@ func (p *Predictions) WriteText(w io.Writer) {
 		p.writeUncertainty(w, "±")
 	}
 	if unknown {
-		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it, and its row is not ranked")
+		fmt.Fprint(w, "? unknown: the parameters have a time of 0 for it")
+		if unranked {
+			fmt.Fprint(w, ", and its row is not ranked")
+		}
+		fmt.Fprintln(w)
 	}
 	p.WriteNotes(w, extrapolated, p.LeftOut)
 }
@@ -325,8 +332,11 @@ func (r *Prediction) cells() []string {
 	if r.Lo != nil && !r.Unknown {
 		mark = fmt.Sprintf(" %6s", view.HalfWidth((*r.Hi-*r.Lo)/2/r.Microseconds)) + mark
 	}
-	if r.TauLop == nil {
+	switch {
+	case !r.beside:
 		return []string{r.cost() + mark}
+	case r.TauLop == nil:
+		return []string{r.cost() + mark, "? "}
 	}
 	return []string{r.cost() + mark, microseconds(*r.TauLop, false) + " "}
 }
@@ -373,7 +383,7 @@ func (p *Predictions) WriteCSV(w io.Writer) error {
 // values are the rows in columns, for programs.
 func (p *Predictions) values() *view.Table {
 	t := &view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
-	beside := len(p.Rows) > 0 && p.Rows[0].TauLop != nil
+	beside := len(p.Rows) > 0 && p.Rows[0].beside
 	if beside {
 		t.Columns = append(t.Columns, view.Words("taulop_us")...)
 	}
