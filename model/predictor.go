@@ -39,13 +39,14 @@ type Coster interface {
 // A Choice is what to predict from, and how. Its zero value is τ-Lop for segmented
 // contiguous messages, from what the file has first, in cache.
 type Choice struct {
-	Model     string      // one of Models
-	Setup     string      // that measured L; "": ring for all but what ping and sendrecv measured better, or the file's first
-	Placement numa.Policy // of the ranks; "": the plan's first
-	OffCache  bool        // of user buffers
-	Transport Transport   // Library knows Whole alone
-	Segment   int         // S in bytes; 0: that of the file, 8 KiB where it does not say
-	Operator  string      // of reductions; "": sum
+	Model     string         // one of Models
+	Setup     string         // that measured L; "": ring for all but what ping and sendrecv measured better, or the file's first
+	Placement numa.Policy    // of the ranks; "": the plan's first
+	OffCache  bool           // of user buffers
+	Transport Transport      // Library knows Whole alone
+	Buffers   params.Buffers // what becomes of send buffers between messages
+	Segment   int            // S in bytes; 0: that of the file, 8 KiB where it does not say
+	Operator  string         // of reductions; "": sum
 	Gamma     *params.Gamma
 	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop and loggp know
 
@@ -88,6 +89,13 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return nil, err
 	}
 	p := &Predictor{Choice: c}
+	if p.Transport == CMA && !slices.Contains([]string{"taulop", "lognp"}, p.Model) {
+		return nil, fmt.Errorf("model %s knows no single copies: take taulop or lognp", p.Model)
+	}
+	f, err := f.Over(p.Transport.Carried(), p.Buffers)
+	if err != nil {
+		return nil, err
+	}
 	several := len(f.Plan.MoreSegments)+len(f.Plan.MoreSegmentBytes) > 0
 	f = p.through(f)
 	p.Setup, p.Placement = setupOf(f, c.Setup), placementOf(f, c.Placement)
@@ -178,6 +186,9 @@ func (c *Choice) connect(f *params.File) error {
 // through is the file with the buffers that are nearest to those asked for; a warning
 // says where none were measured.
 func (p *Predictor) through(f *params.File) *params.File {
+	if p.Transport == CMA { // which has no segments
+		return f
+	}
 	one := f.Through(p.BufferSegments, p.Segment)
 	if s := one.Plan.SegmentBytes; p.Segment > 0 && s > 0 && s != p.Segment {
 		p.Warnings = append(p.Warnings, fmt.Errorf("segments of %d bytes were not measured: times are those of messages in segments of %d, the nearest", p.Segment, s))
@@ -245,6 +256,12 @@ func (p *Predictor) channel(c setups) string {
 		cache = "off cache"
 	}
 	text += fmt.Sprintf(", placement %s, %s", p.Placement, cache)
+	if p.Transport == CMA {
+		text += ", single copies by the kernel (cma)"
+	}
+	if p.Transport == CMA || p.Buffers != params.Rewritten {
+		text += fmt.Sprintf(", send buffers %s", p.Buffers)
+	}
 	if p.Stride > 0 {
 		text += fmt.Sprintf(", a stride of %d bytes", p.Stride)
 	}

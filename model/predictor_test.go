@@ -58,6 +58,61 @@ func TestPredictorRefuses(t *testing.T) {
 	}
 }
 
+// Single copies by the kernel cost what was measured as such: a message is one copy, and
+// whether its buffer was rewritten is chosen. Without a measurement nothing is predicted.
+func TestPredictorOverCMA(t *testing.T) {
+	f := twoNodes()
+	for b, buffers := range []params.Buffers{params.Rewritten, params.Unchanged} {
+		for _, m := range []int{1024, 8192} {
+			ns := float64(m) / float64(1+b)
+			add := func(setup string, tau int, ns float64) {
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m,
+					Transport: params.CMA, Buffers: buffers}, K: 1, Transfers: 1, Time: fit.Estimate{Center: ns}})
+			}
+			add(params.Ping, 1, ns)
+			add(params.Sendrecv, 2, 1.5*ns)
+			add(params.Sendrecv, 4, 3*ns)
+		}
+	}
+	for _, tt := range []struct {
+		choice    Choice
+		algorithm string
+		p, m      int
+		ns        float64
+	}{
+		{Choice{Transport: CMA}, "bcast:linear", 2, 8192, 8192},
+		{Choice{Transport: CMA, Buffers: params.Unchanged}, "bcast:linear", 2, 8192, 4096},
+		{Choice{Transport: CMA}, "allgather:ring", 2, 1024, 1.5 * 1024},
+		{Choice{Transport: CMA}, "allgather:ring", 4, 1024, 3 * 3 * 1024},
+		{Choice{Transport: CMA, BufferSegments: 8, Segment: 64}, "bcast:linear", 2, 8192, 8192},
+	} {
+		p, err := NewPredictor(f, tt.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m}))
+		if err != nil || math.Abs(c.Seconds*1e9-tt.ns) > 1e-6 {
+			t.Errorf("%+v, %s: %g ns, %v; want %g", tt.choice, tt.algorithm, c.Seconds*1e9, err, tt.ns)
+		}
+		if !strings.Contains(p.Channel, "cma") || !strings.Contains(p.Channel, "send buffers "+tt.choice.Buffers.String()) {
+			t.Errorf("%+v: channel %q", tt.choice, p.Channel)
+		}
+	}
+	for _, tt := range []struct {
+		f      *params.File
+		choice Choice
+		want   string
+	}{
+		{twoNodes(), Choice{Transport: CMA}, "no transfers over cma"},
+		{f, Choice{Transport: CMA, Model: "loggp"}, "knows no single copies"},
+		{f, Choice{Transport: CMA, OffCache: true}, "off cache"},
+	} {
+		if _, err := NewPredictor(tt.f, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want one with %q", tt.choice, err, tt.want)
+		}
+	}
+}
+
 // What rests on a time of 0 is unknown, under log_nP too.
 func TestPredictorKnowsZeros(t *testing.T) {
 	f := twoNodes()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/params"
 )
 
 // TauLop is the model τ-Lop. A message through an intermediate buffer costs
@@ -18,7 +19,7 @@ type TauLop struct {
 	Reductions Reductions // may be nil where nothing is reduced
 	Operator   string     // of reductions; "" means "sum"
 	Transport  Transport
-	Segment    int // S in bytes; Whole and SingleCopy ignore it
+	Segment    int // S in bytes; Whole, SingleCopy and CMA ignore it
 
 	// OneWay, if not nil, is L of transfers among ranks that only send or only
 	// receive, instead of that of Parameters, where every rank does both alternately
@@ -76,15 +77,26 @@ const (
 	Whole
 	// SingleCopy messages go straight to their place: T = L(m,1).
 	SingleCopy
+	// CMA messages are SingleCopy ones that the kernel copies from process to process,
+	// whose L(m,τ) was measured as such.
+	CMA
 )
 
-var transportNames = []string{"segmented", "steady", "whole", "single-copy"}
+var transportNames = []string{"segmented", "steady", "whole", "single-copy", "cma"}
 
 func (t Transport) String() string {
 	if t < 0 || int(t) >= len(transportNames) {
 		return fmt.Sprintf("Transport(%d)", int(t))
 	}
 	return transportNames[t]
+}
+
+// Carried is the transport that transfers were measured over.
+func (t Transport) Carried() params.Transport {
+	if t == CMA {
+		return params.CMA
+	}
+	return params.InSegments
 }
 
 // ParseTransport finds a transport by its name.
@@ -105,7 +117,7 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 			return Cost{}, fmt.Errorf("transport %v needs a segment of at least one byte, got %d", m.Transport, m.Segment)
 		}
 		symbols = symbolsOf(s, m.Segment)
-	case Whole, SingleCopy:
+	case Whole, SingleCopy, CMA:
 	default:
 		return Cost{}, fmt.Errorf("unknown transport %v", m.Transport)
 	}
@@ -423,7 +435,7 @@ func (m TauLop) memory(stage *collective.Stage, from source, y Symbols, add func
 	switch m.Transport {
 	case Whole: // eqs. (11) and (15); with as many transfers at once, eq. (17) for k = 1
 		transfers(Count{Fixed: 2}, largest, tau)
-	case SingleCopy:
+	case SingleCopy, CMA:
 		transfers(Count{Fixed: 1}, largest, tau)
 	default:
 		m.pipeline(stage, y, transfers)

@@ -87,6 +87,8 @@ func (c *Cell) benchmark() string {
 		{"bytes", c.Bytes, c.Kind != NullCell},
 		{"segments", c.Segments, c.Segments > 0},
 		{"segment-bytes", c.SegmentBytes, c.SegmentBytes > 0},
+		{"transport", c.Transport, c.Transport != InSegments},
+		{"buffers", c.Buffers, c.Buffers != Rewritten},
 		{"n", c.N, c.Kind == PRTTCell},
 		{"delay", c.Delay, c.Kind == PRTTCell},
 	} {

@@ -49,7 +49,7 @@ func (f *File) Through(segments, segmentBytes int) *File {
 	one.Plan.SegmentBytes, one.Plan.MoreSegmentBytes = nearestTo(segmentBytes, p.AllSegmentBytes()), nil
 	one.Cells = nil
 	for _, c := range f.Cells {
-		if c.Kind == TransferCell || c.Kind == NullCell {
+		if (c.Kind == TransferCell || c.Kind == NullCell) && c.Transport == InSegments {
 			k := c.Key
 			k.Segments, k.SegmentBytes = one.Plan.Segments, one.Plan.SegmentBytes
 			if f.Plan.Abridge(&k); k != c.Key {

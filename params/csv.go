@@ -18,8 +18,8 @@ func (f *File) WriteCSV(w io.Writer) error {
 	for _, name := range []string{"time", "L_m", "L_S"} {
 		header = append(header, name+"_ns", name+"_lo_ns", name+"_hi_ns")
 	}
-	const last = 2
-	header = append(header, "segments", "segment_bytes")
+	const last = 4
+	header = append(header, "segments", "segment_bytes", "transport", "buffers")
 	if err := out.Write(header); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (f *File) WriteCSV(w io.Writer) error {
 		for len(row) < len(header)-last {
 			row = append(row, "")
 		}
-		row = append(row, count(c.Segments), count(c.SegmentBytes))
+		row = append(row, count(c.Segments), count(c.SegmentBytes), string(c.Transport), string(c.Buffers))
 		if err := out.Write(row); err != nil {
 			return err
 		}

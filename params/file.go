@@ -36,7 +36,7 @@ type File struct {
 // The version grows whenever a reader of the one before would misunderstand.
 const (
 	Format  = "taulop parameters"
-	Version = 3
+	Version = 4
 )
 
 // A Plan is what a sweep was asked for. A sweep goes on only under the same.
@@ -101,10 +101,16 @@ type Key struct {
 	// Of transfer and null, what is not as in the plan's first buffers; else 0.
 	Segments     int `json:"segments,omitempty"`
 	SegmentBytes int `json:"segment_bytes,omitempty"`
+	// Of transfer and null: what carried them, and what became of send buffers meanwhile.
+	Transport Transport `json:"transport,omitempty"`
+	Buffers   Buffers   `json:"buffers,omitempty"`
 }
 
-// first tells whether a key is of the plan's first buffers, or of none.
-func (k *Key) first() bool { return k.Segments == 0 && k.SegmentBytes == 0 }
+// first tells whether a key is of the plan's first buffers, or of none, and of no other
+// transport.
+func (k *Key) first() bool {
+	return k.Segments == 0 && k.SegmentBytes == 0 && k.Transport == InSegments && k.Buffers == Rewritten
+}
 
 // Isolated is the setup whose transfers are L(m,1) of a message between two
 // processes: two workers, of whom only one copies at a time.
@@ -144,6 +150,12 @@ func (k Key) String() string {
 	}
 	if k.SegmentBytes > 0 {
 		fmt.Fprintf(&b, ", segments of %d bytes", k.SegmentBytes)
+	}
+	if k.Transport != InSegments {
+		b.WriteString(", over " + string(k.Transport))
+	}
+	if k.Buffers != Rewritten {
+		b.WriteString(", buffers " + string(k.Buffers))
 	}
 	if k.Kind == PRTTCell {
 		fmt.Fprintf(&b, ", n = %d, d = %d ns", k.N, k.Delay)
@@ -440,6 +452,12 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
 	case k.Segments != 0 && k.Kind != TransferCell && k.Kind != NullCell, k.SegmentBytes != 0 && k.Kind != TransferCell:
 		return fmt.Errorf("kind %s does not have segments, or their size, of its own", k.Kind)
+	case (k.Transport != InSegments || k.Buffers != Rewritten) && k.Kind != TransferCell && k.Kind != NullCell:
+		return fmt.Errorf("kind %s has neither a transport nor buffers of its own", k.Kind)
+	case k.Transport != InSegments && checkSetup(string(k.Transport)) != nil:
+		return fmt.Errorf("%.40q is no transport; want a name in small letters like cma", string(k.Transport))
+	case k.Buffers != Rewritten && k.Buffers != Unchanged:
+		return fmt.Errorf("buffers are %.40q; want unchanged, or none where they are rewritten", string(k.Buffers))
 	case k.Segments < 0 || k.Segments > maxSize || k.SegmentBytes < 0 || k.SegmentBytes > maxSize:
 		return fmt.Errorf("%d segments of %d bytes; want 0 … %d", k.Segments, k.SegmentBytes, maxSize)
 	case k.Tau < leastTau || k.Tau > maxCount:
@@ -568,6 +586,10 @@ func (k *Key) order(o *Key) int {
 		return 1
 	case k.Operator != o.Operator:
 		return strings.Compare(k.Operator, o.Operator)
+	case k.Transport != o.Transport:
+		return strings.Compare(string(k.Transport), string(o.Transport))
+	case k.Buffers != o.Buffers:
+		return strings.Compare(string(k.Buffers), string(o.Buffers))
 	case k.Segments != o.Segments:
 		return k.Segments - o.Segments
 	case k.SegmentBytes != o.SegmentBytes:

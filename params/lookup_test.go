@@ -402,11 +402,11 @@ func TestWriteCSV(t *testing.T) {
 		return "no such row"
 	}
 	for _, tt := range []struct{ got, want string }{
-		{strings.Join(rows[0], ","), "kind,setup,placement,off_cache,tau,m_bytes,operator,variant,n,delay_ns,k,transfers,samples,time_ns,time_lo_ns,time_hi_ns,L_m_ns,L_m_lo_ns,L_m_hi_ns,L_S_ns,L_S_lo_ns,L_S_hi_ns,segments,segment_bytes"},
-		{find("transfer", "ring", "2", "16384"), "transfer,ring,local,false,2,16384,,,,,2,2,0,8000,8000,8000,4000,4000,4000,2000,2000,2000,,"},
-		{find("transfer", "ring", "1", "64"), "transfer,ring,local,false,1,64,,,,,1,2,0,10,,,5,,,5,,,,"},
-		{find("null", "ring", "4", "0"), "null,ring,local,false,4,0,,,,,,,0,80,80,80,,,,,,,,"},
-		{find("gamma", "", "1", "8"), "gamma,,local,false,1,8,SUM_R,,,,,,0,3,3,3,,,,,,,,"},
+		{strings.Join(rows[0], ","), "kind,setup,placement,off_cache,tau,m_bytes,operator,variant,n,delay_ns,k,transfers,samples,time_ns,time_lo_ns,time_hi_ns,L_m_ns,L_m_lo_ns,L_m_hi_ns,L_S_ns,L_S_lo_ns,L_S_hi_ns,segments,segment_bytes,transport,buffers"},
+		{find("transfer", "ring", "2", "16384"), "transfer,ring,local,false,2,16384,,,,,2,2,0,8000,8000,8000,4000,4000,4000,2000,2000,2000,,,,"},
+		{find("transfer", "ring", "1", "64"), "transfer,ring,local,false,1,64,,,,,1,2,0,10,,,5,,,5,,,,,,"},
+		{find("null", "ring", "4", "0"), "null,ring,local,false,4,0,,,,,,,0,80,80,80,,,,,,,,,,"},
+		{find("gamma", "", "1", "8"), "gamma,,local,false,1,8,SUM_R,,,,,,0,3,3,3,,,,,,,,,,"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got  %s\nwant %s", tt.got, tt.want)

@@ -232,6 +232,10 @@ func (d *decoder) cell() {
 			c.Segments = d.int()
 		case "segment_bytes":
 			c.SegmentBytes = d.int()
+		case "transport":
+			c.Transport = Transport(d.shared())
+		case "buffers":
+			c.Buffers = Buffers(d.shared())
 		case "operator":
 			c.Operator = d.shared()
 		case "variant":

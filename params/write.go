@@ -136,6 +136,12 @@ func (c *Cell) append(b []byte) []byte {
 	if c.SegmentBytes != 0 {
 		number("segment_bytes", c.SegmentBytes)
 	}
+	if c.Transport != InSegments {
+		text("transport", string(c.Transport))
+	}
+	if c.Buffers != Rewritten {
+		text("buffers", string(c.Buffers))
+	}
 	if c.Operator != "" {
 		quoted, _ := json.Marshal(c.Operator) // a valid string has no error
 		b = append(b, `,"operator":`...)

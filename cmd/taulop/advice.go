@@ -32,6 +32,7 @@ var advice = []struct {
 	{model.ErrUnplaced, "-placement"},
 	{network.ErrNobody, "taulop net -listen"},
 	{params.ErrCoreKinds, "-cpus"},
+	{params.ErrNoTransport, "taulop sweep -with cma"},
 	{params.ErrUnfinished, "taulop sweep -resume FILE"},
 	{params.ErrUnmeasured, "taulop net -time"},
 	{params.ErrUnpacked, "taulop sweep -with pack"},

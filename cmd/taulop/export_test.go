@@ -128,7 +128,7 @@ func TestExportFormats(t *testing.T) {
 		format, begins, has string
 		lines               int
 	}{
-		{"csv", "kind,setup,placement,", "\ntransfer,ring,remote,true,4,64,,,,,1,2,3,1024,,,512,,,512,,,,\n", 1 + 8},
+		{"csv", "kind,setup,placement,", "\ntransfer,ring,remote,true,4,64,,,,,1,2,3,1024,,,512,,,512,,,,,,\n", 1 + 8},
 		{"benchfmt", "segment-bytes: 8192\n", "\nBenchmarkTransfer/setup=ring/placement=local/cache=off/tau=4/bytes=64 1 256 ns/op\n", 2 + 8*3},
 	} {
 		out, errOut, err := run(t, "export", "-format", tt.format, native)

@@ -228,6 +228,7 @@ type parameterFlags struct {
 	choice                     model.Choice
 	file, gamma, machine       string
 	transportText, segmentText string
+	buffersText                string
 	given                      map[string]bool // flags
 	noGamma                    error           // why nothing can be reduced, nil where it can
 	unread                     []string        // files that another one of the same flag replaced
@@ -294,7 +295,8 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)")
 	flags.StringVar((*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)")
 	flags.BoolVar(&p.choice.OffCache, "off_cache", false, "user data in memory, not in cache")
-	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy")
+	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such")
+	flags.StringVar(&p.buffersText, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma")
 	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
 	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
 	p.scheduleFlags.add(flags)
@@ -318,6 +320,9 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 	if p.choice.Transport, err = model.ParseTransport(p.transportText); err != nil {
 		return usagef("-transport: %v", err)
 	}
+	if p.choice.Buffers, err = params.ParseBuffers(p.buffersText); err != nil {
+		return usagef("-buffers: %v", err)
+	}
 	return p.scheduleFlags.check(p.given)
 }
 
@@ -331,7 +336,7 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 		return f, usagef("-params: %v", err)
 	}
 	if f.Text {
-		for _, name := range []string{"setup", "placement", "off_cache"} {
+		for _, name := range []string{"setup", "placement", "off_cache", "buffers"} {
 			if p.given[name] {
 				return f, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, p.file)
 			}

@@ -1,0 +1,109 @@
+package params
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// overCMA is a file of segments and of single copies in both states of send buffers, whose
+// times tell which is which.
+func overCMA() *File {
+	f := &File{Format: Format, Version: Version, Plan: Plan{Setups: []string{Ring, Ping, Sendrecv}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
+		Sizes: []int{1024, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, MoreSegments: []int{8}}}
+	add := func(k Key, ns float64) {
+		k.Placement = numa.Local
+		f.Cells = append(f.Cells, Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+	}
+	for i, m := range f.Plan.Sizes {
+		at := float64(i)
+		add(Key{Kind: TransferCell, Setup: Ring, Tau: 2, Bytes: m}, 100+at)
+		for b, buffers := range []Buffers{Rewritten, Unchanged} {
+			ns := 1000 * float64(1+b)
+			add(Key{Kind: TransferCell, Setup: Ping, Tau: 1, Bytes: m, Transport: CMA, Buffers: buffers}, ns+at)
+			add(Key{Kind: TransferCell, Setup: Ping, Tau: 2, Bytes: m, Transport: CMA, Buffers: buffers}, ns+100+at)
+			add(Key{Kind: TransferCell, Setup: Sendrecv, Tau: 2, Bytes: m, Transport: CMA, Buffers: buffers}, ns+200+at)
+		}
+	}
+	add(Key{Kind: NullCell, Setup: Ping, Tau: 1, Transport: CMA}, 50)
+	add(Key{Kind: MessageCell, Tau: 1, Bytes: 1024, Variant: Segmented}, 500)
+	add(Key{Kind: CopyCell, Tau: 1, Bytes: 1024}, 7)
+	return f
+}
+
+// Without being asked for another transport a file is one of segments; asked, it has
+// that alone, with a lone copy as τ = 1 of every setup and no overhead of segments.
+func TestOver(t *testing.T) {
+	f := reread(t, written(t, overCMA()))
+	if table, err := f.Table("", "", false); err != nil || table.Transfers.Times[0][0] != 100e-9 || len(table.Transfers.Taus) != 1 {
+		t.Errorf("segments: %+v, %v", table, err)
+	}
+	if tables := f.Transfers(); len(tables) != 2 { // of two sizes
+		t.Errorf("%d tables of segments, want 2", len(tables))
+	}
+	for _, tt := range []struct {
+		buffers        Buffers
+		setup          string
+		alone, several float64
+	}{
+		{Rewritten, "", 1000, 1200},
+		{Rewritten, Ping, 1000, 1100},
+		{Unchanged, Sendrecv, 2000, 2200},
+	} {
+		over, err := f.Over(CMA, tt.buffers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := over.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		table, err := over.Table(tt.setup, "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for tau, ns := range map[int]float64{1: tt.alone, 2: tt.several} {
+			if s, beyond := table.L(1024, tau); s != ns/1e9 || beyond {
+				t.Errorf("%v, %s: L(1024,%d) = %g s, beyond what was measured %v; want %g ns", tt.buffers, tt.setup, tau, s, beyond, ns)
+			}
+		}
+		if o, _ := table.O(1024); o != 0 {
+			t.Errorf("o = %g s, want 0", o)
+		}
+		if y, err := over.Y(Ping, ""); err != nil || y.Times[0][0] != 50e-9 {
+			t.Errorf("y: %+v, %v", y, err)
+		}
+	}
+	if over, err := f.Over(InSegments, Unchanged); err != nil || over != f {
+		t.Errorf("segments have one state: %v", err)
+	}
+	if len(f.Through(8, 0).Cells) == len(f.Cells) {
+		t.Error("what was measured through buffers of two segments is taken for that through eight")
+	}
+}
+
+func TestOverRefuses(t *testing.T) {
+	f := overCMA()
+	if _, err := f.Over("xpmem", Rewritten); err == nil || !strings.Contains(err.Error(), "no transfers over xpmem") {
+		t.Error(err)
+	}
+	for i := range f.Cells {
+		if c := &f.Cells[i]; c.Buffers == Unchanged {
+			c.Setup += "-"
+			c.Buffers = Rewritten
+		}
+	}
+	if _, err := f.Over(CMA, Unchanged); err == nil || !strings.Contains(err.Error(), "rewritten alone") {
+		t.Error(err)
+	}
+	for _, k := range []Key{
+		{Kind: CopyCell, Placement: numa.Local, Tau: 1, Bytes: 1, Transport: CMA},
+		{Kind: TransferCell, Setup: Ping, Placement: numa.Local, Tau: 1, Bytes: 1, Transport: "C MA"},
+		{Kind: TransferCell, Setup: Ping, Placement: numa.Local, Tau: 1, Bytes: 1, Buffers: "fresh"},
+	} {
+		if k.check() == nil {
+			t.Errorf("%+v is no key, and passes", k)
+		}
+	}
+}
