@@ -4,10 +4,11 @@ func init() {
 	for _, a := range []*Algorithm{
 		register(Bcast, "chain", "Open MPI's coll_base_bcast.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, chain tree", bcastDown(func(c Call) tree { return chains(c.P, c.Degree) })),
 		register(Bcast, "binary", "Open MPI's coll_base_bcast.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, binary tree", bcastDown(func(c Call) tree { return levels(c.P, 2, false) })),
+		register(Bcast, "binomial-doubling", "Open MPI's coll_base_bcast.c and coll_base_topo.c, bmtree", bcastDown(func(c Call) tree { return doubling(c.P) })),
 		register(Bcast, "kary", "MPICH's bcast_intra_pipelined_tree.c and treeutil.c, k-ary tree", bcastDown(func(c Call) tree { return levels(c.P, c.Degree, true) })),
 		register(Bcast, "knomial", "Open MPI's coll_base_bcast.c and coll_base_topo.c; MPICH's bcast_intra_pipelined_tree.c", bcastDown(func(c Call) tree { return knomial(c.P, c.Degree) })),
 	} {
-		a.Chunked, a.Branched = true, a.Name != "binary"
+		a.Chunked, a.Branched = true, a.Name != "binary" && a.Name != "binomial-doubling"
 	}
 	register(Bcast, "pipeline", "Open MPI's coll_base_bcast.c; Pješivac-Grbović et al. 2007, chain tree with a fan-out of one", bcastPipeline).Chunked = true
 	register(Bcast, "split-binary", "Open MPI's coll_base_bcast.c; Pješivac-Grbović et al. 2007, split-binary tree", bcastSplitBinary).Chunked = true

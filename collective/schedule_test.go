@@ -425,6 +425,7 @@ func TestStages(t *testing.T) {
 		{"bcast:split-binary", 15, 0, 6 + 1},
 		{"bcast:kary", 15, 0, 6},
 		{"bcast:knomial", 16, 0, 4},
+		{"bcast:binomial-doubling", 13, 0, 4},
 	} {
 		s, err := find(tt.name).Schedule(Call{P: tt.p, M: 1000})
 		if err != nil {
@@ -485,6 +486,7 @@ func TestTreesAreThoseOfTheLibraries(t *testing.T) {
 		{"binary", levels(10, 2, false), []int{0, 0, 1, 2, 1, 2, 3, 4, 5}},
 		{"kary 2", levels(10, 2, true), []int{0, 0, 1, 1, 2, 2, 3, 3, 4}},
 		{"kary 3", levels(10, 3, true), []int{0, 0, 0, 1, 1, 1, 2, 2, 2}},
+		{"doubling", doubling(10), []int{0, 0, 1, 0, 1, 2, 3, 0, 1}},
 		{"in order", inOrder(7), []int{0, 1, 1, 0, 4, 4}},
 		{"chains", chains(10, 4), []int{0, 1, 2, 0, 4, 0, 6, 0, 8}},
 	} {

@@ -2,6 +2,7 @@ package collective
 
 import (
 	"iter"
+	"math/bits"
 	"slices"
 )
 
@@ -114,6 +115,22 @@ func knomial(p, k int) tree {
 		}
 		return parts
 	})
+}
+
+// doubling is Open MPI's binomial tree: in stage i the ranks below 2^i send to their 2^i-th
+// neighbours, so that the distance doubles from stage to stage.
+func doubling(p int) tree {
+	t := counted(p, func(ranks int) (parts []part) {
+		for n := 1; n < ranks; n *= 2 {
+			parts = append(parts, part{ranks: (ranks + n - 1) / (2 * n)})
+		}
+		return parts
+	}, func(rank, i int, _ part) int { return rank + 1<<(bits.Len(uint(rank))+i) })
+	t.place = func(rank int) place {
+		n := bits.Len(uint(rank))
+		return place{parent: rank &^ (1 << n >> 1), inner: rank+1<<n < p}
+	}
+	return t
 }
 
 // inOrder is Open MPI's in-order binary tree, ranks counted from the last one down: the

@@ -14,6 +14,7 @@ type Order struct {
 	plane int      // so many ranks in a row on each node in turn; 0: block
 	list  []int32  // nodes of ranks, in place of all that
 	names []string // of nodes that a list names
+	cores []int32  // of ranks of a list, in their nodes; nil where nobody says
 }
 
 // Cyclic deals ranks round the nodes, one at a time.
@@ -61,6 +62,24 @@ func ParseOrder(text string) (o Order, within Within, known bool, err error) {
 	return o, within, true, nil
 }
 
+// List places each rank on one of so many nodes, and on a core of it; cores may be nil. It
+// fails for another node, a negative core, and where there are not as many of both.
+func List(nodes, cores []int32, count int) (Order, error) {
+	o := Order{list: nodes, cores: cores}
+	if cores != nil && len(cores) != len(nodes) {
+		return o, fmt.Errorf("%d ranks have nodes and %d have cores", len(nodes), len(cores))
+	}
+	for rank, node := range nodes {
+		if node < 0 || int(node) >= count || cores != nil && cores[rank] < 0 {
+			return o, fmt.Errorf("rank %d cannot be on that node or core: nodes are 0 … %d", rank, count-1)
+		}
+	}
+	for node := range count {
+		o.names = append(o.names, strconv.Itoa(node))
+	}
+	return o, nil
+}
+
 // Nodes is the number of nodes that a list names, 0 of orders that take any number.
 func (o Order) Nodes() int { return len(o.names) }
 
@@ -94,6 +113,9 @@ func (o Order) Map(ranks, nodes int) (*Map, error) {
 		return nil, fmt.Errorf("%d ranks cannot be on %d nodes: take fewer nodes, or more ranks", ranks, nodes)
 	case o.list != nil:
 		m.place(o.list[:ranks])
+		if m.cores = o.cores; m.cores != nil {
+			m.cores = m.cores[:ranks]
+		}
 	case o.plane == 0 && ranks%nodes == 0:
 		m.plane = ranks / nodes
 	}
@@ -107,6 +129,7 @@ type Map struct {
 	plane int     // see Order; a block of as many ranks on each node is one plane
 	list  []int32 // node of each rank; nil but of a list
 	slots []int32 // of each rank of a list
+	cores []int32 // of each rank of a list that says so
 }
 
 // place is of a list.
@@ -143,6 +166,14 @@ func (m *Map) Slot(rank int) int {
 		return rank/(m.plane*m.Nodes)*m.plane + rank%m.plane
 	}
 	return rank - m.first(m.Node(rank))
+}
+
+// Core is the core of its node that a rank is on: its Slot, where nobody says.
+func (m *Map) Core(rank int) int {
+	if m.cores != nil {
+		return int(m.cores[rank])
+	}
+	return m.Slot(rank)
 }
 
 // Largest is the number of ranks of the node that has the most.

@@ -84,6 +84,7 @@ const (
 	CollectiveCell Kind = "collective" // Time is a collective of Bytes among Tau ranks, Variant "bcast:binomial"
 	DiskCell       Kind = "disk"       // Time is a transfer of Bytes from or to a file, Variant "read-direct"
 	NetCell        Kind = "net"        // Time is a parameter of a Network, such as L(m,τ), Variant "eth0:L"
+	ChannelCell    Kind = "channel"    // Time is a parameter of a published level of the machine, Variant "same_l3:T"
 )
 
 // A Key says which cell it is; no two cells of a file have the same.
@@ -433,6 +434,8 @@ func (k *Key) check() error {
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
 	case NetCell:
 		err = checkNetVariant(k.Variant)
+	case ChannelCell:
+		err = checkChannelVariant(k.Variant)
 	default:
 		if k.Variant == "" && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
 			return fmt.Errorf("kind %.40q is unknown", k.Kind)
@@ -606,4 +609,4 @@ func (k *Key) order(o *Key) int {
 	return k.Delay - o.Delay
 }
 
-var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell, NetCell}
+var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell, NetCell, ChannelCell}

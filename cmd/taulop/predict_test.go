@@ -88,8 +88,8 @@ barrier, P = 2; times in µs
   0        ~0.5020
 `},
 		{"-P 1 -m 8K bcast", `
-   m  binary   binomial   chain   kary   knomial   linear   mpich   pipeline
-  8K       0          0       0      0         0        0       0          0
+   m  binary   binomial   binomial-doubling   chain   kary   knomial   linear   mpich   pipeline
+  8K       0          0                   0       0      0         0        0       0          0
 
    m  scatter-recursive-doubling   scatter-ring   sm-tree   split-binary
   8K                           0              0         0              0
@@ -267,7 +267,7 @@ func TestPredictJSON(t *testing.T) {
 	if doc.Machine != "here" || doc.Model != "τ-Lop" || doc.Transport != "segmented" || doc.Segment != 8192 || doc.Rule == "" {
 		t.Errorf("%+v", doc.Source)
 	}
-	if want := 2*2*12 - 2; len(doc.Rows) != want {
+	if want := 2*2*13 - 2; len(doc.Rows) != want {
 		t.Errorf("%d rows, want %d", len(doc.Rows), want)
 	}
 	for _, r := range doc.Rows {

@@ -1,0 +1,92 @@
+package mapping
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// By places ranks as mpirun --map-by of Open MPI does, on nodes whose cores share what levels
+// say:
+//
+//	core    one core after another, node after node
+//	socket  on the sockets of a node in turn, node after node; numa, l3 … likewise
+//	node    on the nodes in turn, and there on its NUMA nodes in turn
+//
+// A rank that is bound to all cores of a socket or a NUMA node counts as on the next of
+// them that has none yet. It fails for another word, for levels that lack what it says, and
+// for more ranks than cores.
+func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
+	var cores numa.CPUSet
+	for _, l := range levels {
+		for _, g := range l.Groups {
+			cores = numa.SetOf(append(slices.Clone(cores), g...)...)
+		}
+	}
+	switch {
+	case len(cores) == 0 && nodes < ranks:
+		return Order{}, fmt.Errorf("mapping %.40q: nothing says which cores a node has", how)
+	case len(cores) == 0: // one rank a node
+		cores = numa.CPUSet{0}
+	case ranks > nodes*len(cores):
+		return Order{}, fmt.Errorf("%d ranks are more than the %d cores of %d nodes", ranks, nodes*len(cores), nodes)
+	case nodes < 1 || nodes > ranks:
+		return Order{}, fmt.Errorf("%d ranks cannot be on %d nodes", ranks, nodes)
+	}
+	turns := []numa.CPUSet{cores}
+	if part := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(how), "by"), "cache"); part != "core" && part != "slot" {
+		if part == "node" && len(levels) > 0 {
+			turns = deal(levels, "numa", cores)
+		} else if turns = deal(levels, part, nil); turns == nil {
+			return Order{}, fmt.Errorf("unknown mapping %.40q: it is of core, socket, numa or node", how)
+		}
+	}
+	order := dealt(turns)
+	node, core := make([]int32, ranks), make([]int32, ranks)
+	for rank := range ranks {
+		on, at := rank/len(order), rank%len(order)
+		if strings.HasSuffix(strings.ToLower(how), "node") {
+			on, at = rank%nodes, rank/nodes
+		}
+		node[rank], core[rank] = int32(on), int32(order[at])
+	}
+	return List(node, core, nodes)
+}
+
+// deal are the groups of a level that is called so: of the nearest part of a machine, else of
+// the largest parts that there are several of; otherwise nil.
+func deal(levels numa.Levels, part string, otherwise numa.CPUSet) []numa.CPUSet {
+	var largest []numa.CPUSet
+	for _, l := range levels {
+		if len(l.Groups) > 1 {
+			largest = l.Groups
+			if strings.Contains(strings.ToLower(l.Name), part) {
+				return l.Groups
+			}
+		}
+	}
+	switch {
+	case largest != nil && (part == "socket" || part == "package" || part == "numa"):
+		return largest
+	case otherwise != nil:
+		return []numa.CPUSet{otherwise}
+	}
+	return nil
+}
+
+// dealt is one core of each group in turn.
+func dealt(groups []numa.CPUSet) (cores []int) {
+	for i := 0; ; i++ {
+		before := len(cores)
+		for _, g := range groups {
+			if i < len(g) {
+				cores = append(cores, g[i])
+			}
+		}
+		if len(cores) == before {
+			return cores
+		}
+	}
+}

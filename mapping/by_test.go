@@ -1,0 +1,75 @@
+package mapping
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// twoSockets is a node of two sockets of two NUMA nodes of two cores.
+var twoSockets = numa.Levels{
+	{Name: "same_numa", Groups: []numa.CPUSet{{0, 1}, {2, 3}, {4, 5}, {6, 7}}},
+	{Name: "same_socket", Groups: []numa.CPUSet{{0, 1, 2, 3}, {4, 5, 6, 7}}},
+	{Name: "other_socket", Groups: []numa.CPUSet{{0, 1, 2, 3, 4, 5, 6, 7}}},
+	{Name: "other_node"},
+}
+
+// Where mpirun --map-by of Open MPI 4.1 has ranks, of --report-bindings and the manual page.
+func TestBy(t *testing.T) {
+	for _, tt := range []struct {
+		how          string
+		ranks, nodes int
+		want         string // node.core of each rank
+	}{
+		{"core", 3, 1, "0.0 0.1 0.2"},
+		{"core", 10, 2, "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 1.0 1.1"},
+		{"socket", 5, 1, "0.0 0.4 0.1 0.5 0.2"},
+		{"socket", 10, 2, "0.0 0.4 0.1 0.5 0.2 0.6 0.3 0.7 1.0 1.4"},
+		{"numa", 5, 1, "0.0 0.2 0.4 0.6 0.1"},
+		{"node", 2, 2, "0.0 1.0"},
+		{"node", 12, 2, "0.0 1.0 0.2 1.2 0.4 1.4 0.6 1.6 0.1 1.1 0.3 1.3"},
+	} {
+		o, err := By(tt.how, twoSockets, tt.ranks, tt.nodes)
+		if err != nil {
+			t.Errorf("%s of %d: %v", tt.how, tt.ranks, err)
+			continue
+		}
+		m, err := o.Map(tt.ranks, tt.nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for rank := range tt.ranks {
+			got = append(got, fmt.Sprintf("%d.%d", m.Node(rank), m.Core(rank)))
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s of %d ranks on %d nodes: %s, want %s", tt.how, tt.ranks, tt.nodes, strings.Join(got, " "), tt.want)
+		}
+	}
+}
+
+func TestByRefused(t *testing.T) {
+	for _, tt := range []struct {
+		how          string
+		levels       numa.Levels
+		ranks, nodes int
+		says         string
+	}{
+		{"core", twoSockets, 9, 1, "9 ranks are more than the 8 cores of 1 nodes"},
+		{"hwthread", twoSockets, 2, 1, "unknown mapping"},
+		{"core", nil, 2, 1, "nothing says which cores"},
+		{"core", twoSockets, 2, 3, "2 ranks cannot be on 3 nodes"},
+	} {
+		if _, err := By(tt.how, tt.levels, tt.ranks, tt.nodes); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s of %d ranks on %d nodes: %v, want %s", tt.how, tt.ranks, tt.nodes, err, tt.says)
+		}
+	}
+	if _, err := List([]int32{0, 2}, nil, 2); err == nil {
+		t.Error("a list with a node that is not there")
+	}
+	if _, err := List([]int32{0, 1}, []int32{0}, 2); err == nil {
+		t.Error("a list with fewer cores than ranks")
+	}
+}
