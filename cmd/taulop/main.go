@@ -20,6 +20,7 @@
 //	taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
 //	taulop report -o report.html FILE ...
 //	taulop compare [flags] A.json B.json ...
+//	taulop check -baseline host.json [flags]
 //	taulop verify -against OUTPUT -params host.json [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
@@ -43,6 +44,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
@@ -53,28 +55,39 @@ import (
 type command struct {
 	run      func(ctx context.Context, out, errOut io.Writer, args []string) error
 	measures bool // has something to save when it is stopped
+	plugin   bool // of monitoring: it ends with 3 where others do that found nothing out
+}
+
+// status is how the program ends.
+func (c command) status(err error) int {
+	status := exitStatus(err)
+	if c.plugin && status != 0 && !errors.As(err, new(verdict)) {
+		return int(compare.Unknown)
+	}
+	return status
 }
 
 var commands = map[string]command{
-	"":        {measure, true}, // the paper's: no subcommand
-	"topo":    {topo, false},
-	"sweep":   {sweepCommand, true},
-	"net":     {netCommand, true},
-	"predict": {predict, false},
-	"explain": {explain, false},
-	"verify":  {verifyCommand, true},
-	"plot":    {plotCommand, false},
-	"report":  {reportCommand, false},
-	"compare": {compareCommand, false},
-	"export":  {export, false},
-	"import":  {importCommand, false},
+	"":        {measure, true, false}, // the paper's: no subcommand
+	"topo":    {topo, false, false},
+	"sweep":   {sweepCommand, true, false},
+	"net":     {netCommand, true, false},
+	"predict": {predict, false, false},
+	"explain": {explain, false, false},
+	"verify":  {verifyCommand, true, false},
+	"plot":    {plotCommand, false, false},
+	"report":  {reportCommand, false, false},
+	"compare": {compareCommand, false, false},
+	"check":   {checkCommand, true, true},
+	"export":  {export, false, false},
+	"import":  {importCommand, false, false},
 }
 
 // Surveys that say what users are told have a command each.
 func init() {
 	for _, s := range survey.All() {
 		if s.Command != nil {
-			commands[s.Name] = command{surveyCommand(s), true}
+			commands[s.Name] = command{surveyCommand(s), true, false}
 		}
 	}
 }
@@ -149,11 +162,14 @@ func (e noAnswer) Error() string { return string(e) }
 
 // exitStatus is 0 for success and help, 2 for bad input, 3 for no answer, 130 for an interrupt
 // as shells have it, 1 for what the machine refused. Which signal it was supervise
-// knows.
+// knows. A check's is its verdict.
 func exitStatus(err error) int {
 	var usage usageError
 	var none noAnswer
+	var checked verdict
 	switch {
+	case errors.As(err, &checked):
+		return int(checked)
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
 	case errors.As(err, &usage):

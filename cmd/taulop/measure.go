@@ -50,6 +50,7 @@ SURVEYS  taulop net       a network between hosts: messages over TCP, and the pa
   taulop explain   the formula behind a prediction, and where one algorithm overtakes another
   taulop verify    predicted beside measured, on this machine's memory
   taulop compare   two machines side by side, or the nodes of a cluster
+  taulop check     whether this node is as it was, for monitoring
   taulop report    one HTML page of such files
   taulop plot      charts of such files, and of what verify found
   taulop export    a file in the format of other tools

@@ -69,7 +69,7 @@ func supervise(cmd command, args []string) int {
 		if errors.Is(err, context.Canceled) && !errors.As(err, &told) {
 			err = context.Cause(ctx)
 		}
-		if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, syscall.EPIPE) {
+		if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, syscall.EPIPE) && !errors.As(err, new(verdict)) {
 			tell(errText, "%v", err)
 		}
 		ended <- err
@@ -80,7 +80,7 @@ func supervise(cmd command, args []string) int {
 		if cause, ok := context.Cause(ctx).(stopped); ok && errors.Is(err, context.Canceled) || errors.Is(err, syscall.EPIPE) {
 			return cmp.Or(cause, stopped{syscall.SIGPIPE}).status()
 		}
-		return exitStatus(err)
+		return cmd.status(err)
 	case s := <-signals:
 		first.signal = s.(syscall.Signal)
 		cancel(first)
@@ -95,7 +95,7 @@ func supervise(cmd command, args []string) int {
 			if errors.Is(err, context.Canceled) {
 				return first.status()
 			}
-			return exitStatus(err)
+			return cmd.status(err)
 		case s := <-signals:
 			return stopped{s.(syscall.Signal)}.status()
 		case <-time.After(grace):

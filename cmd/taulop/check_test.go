@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// checkStatus runs a check as the program would, and returns its line and status.
+func checkStatus(t *testing.T, line string) (string, int) {
+	t.Helper()
+	c, args := find(strings.Fields(line))
+	if !c.plugin {
+		t.Fatalf("%s is for no monitoring", line)
+	}
+	var out, errOut strings.Builder
+	err := c.run(t.Context(), &out, &errOut, args)
+	return out.String(), c.status(err)
+}
+
+// What cannot be checked is unknown to a monitor, in one line on standard output, and its
+// metrics say so too.
+func TestCheckUnknown(t *testing.T) {
+	dir := t.TempDir()
+	host := node(t, dir, "host", 1000, 0.3, 0.02, 1, 2)
+	published := save(t, dir, "SHM.txt", "#m\t1\n#tau\t1\n# x\n1\t0\t1e-6\n")
+	prom := filepath.Join(dir, "taulop.prom")
+	for _, tt := range []struct{ line, want string }{
+		{"check", "-baseline is missing"},
+		{"check -baseline " + dir + "/none.json -prom " + prom, "none.json is not there"},
+		{"check -baseline " + published, "published text file"},
+		{"check -baseline " + host, "is no measure of this node"},
+		{"check -baseline " + host + " x", "no arguments"},
+		{"check -baseline " + host + " -time 1m", "-time"},
+		{"check -baseline " + host + " -warning 0.5 -critical 0.1", "-warning"},
+		{"check -baseline " + host + " -drift 2", "-drift"},
+		{"check -baseline " + host + " -prom " + host, "-prom"},
+		{"check -baseline " + host + " -prom " + dir + "/no/x", "-prom"},
+		{"check -nonsense", "-nonsense"},
+	} {
+		out, status := checkStatus(t, tt.line)
+		if status != 3 || !strings.HasPrefix(out, "taulop UNKNOWN: ") || !strings.Contains(out, tt.want) || strings.Count(out, "\n") != 1 {
+			t.Errorf("%s: status %d, %q; want %q", tt.line, status, out, tt.want)
+		}
+	}
+	if text, err := os.ReadFile(prom); err != nil || !strings.Contains(string(text), "\ntaulop_check_state 3\n") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if out, status := checkStatus(t, "check -h"); status != 0 || !strings.Contains(out, "-baseline") {
+		t.Errorf("-h: status %d, %s", status, out)
+	}
+}
+
+// A node is checked by what it measured a moment ago.
+func TestCheck(t *testing.T) {
+	needLinux(t)
+	if testing.Short() {
+		t.Skip("sweeps and checks for seconds")
+	}
+	dir := t.TempDir()
+	host, prom := filepath.Join(dir, "host.json"), filepath.Join(dir, "taulop.prom")
+	if _, _, err := run(t, strings.Fields("sweep -quiet -tau 1,2 -sizes 8K -gamma=false -budget 3s -o "+host)...); err != nil {
+		t.Fatal(err)
+	}
+	out, status := checkStatus(t, "check -quiet -time 3s -perfdata -drift 0.01 -baseline "+host+" -prom "+prom)
+	states := map[int]string{0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
+	if !strings.HasPrefix(out, "taulop "+states[status]+": ") || strings.Count(out, "\n") != 1 || !regexp.MustCompile(` \| ('\w+'=[0-9.e+]+;1\.1;1\.3 ?)+\n$`).MatchString(out) {
+		t.Errorf("status %d, %q", status, out)
+	}
+	f, err := os.Open(prom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sample := regexp.MustCompile(`^taulop_check_\w+(\{(\w+="[^"]*",?)+\})? [0-9.e+-]+$`)
+	ratios := 0
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if !strings.HasPrefix(s.Text(), "# ") && !sample.MatchString(s.Text()) {
+			t.Errorf("no sample of Prometheus: %s", s.Text())
+		}
+		if strings.HasPrefix(s.Text(), "taulop_check_ratio{") {
+			ratios++
+		}
+	}
+	if ratios < 3 {
+		t.Errorf("%d ratios", ratios)
+	}
+}

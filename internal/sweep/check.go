@@ -1,0 +1,95 @@
+package sweep
+
+import (
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// checked is the longest copy that is measured again: long enough to tell what memory
+// carries, short enough for many visits.
+const checked = 1 << 20
+
+// Check is an experiment that measures again, under the same circumstances, those cells of a
+// sweep's file that say the most of a machine in a few seconds. Its file is a new one. An
+// error is about the file: it is of another kind of machine, or nothing in it is of use. The
+// host may have another name: one node's file may be the measure of all that should be alike.
+func Check(was *params.File, m *numa.Machine, budget time.Duration) (*engine.Experiment, error) {
+	here := provenance.Read("/", m)
+	same := *was
+	same.Provenance.Hostname = here.Hostname
+	err := transfers.SameMachine(&same, m, here)
+	if err == nil {
+		err = transfers.Holds(was.Plan, m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	here.Give(was.Provenance.Huge())
+	here.Fill(was.Provenance.Filled())
+	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: was.Plan, Placements: was.Placements}
+	x := &engine.Experiment{File: f, Time: budget, FirstCPUs: transfers.FirstCPUs(was.Plan, m)}
+	if _, err := survey.Add(x, transfers.Survey, transfers.Request{Plan: was.Plan}, m); err != nil {
+		return nil, err
+	}
+	telling := telling(was)
+	x.Cells = slices.DeleteFunc(x.Cells, func(c engine.Cell) bool { return !slices.Contains(telling, c.Key) })
+	for i := range x.Cells {
+		x.Cells[i].Tier = slices.Index(telling, x.Cells[i].Key)
+	}
+	if len(x.Cells) == 0 {
+		return nil, refusef("it has no cell with %d launches to measure again: %w", engine.LeastLaunches, params.ErrUnfinished)
+	}
+	return x, nil
+}
+
+// telling are the cells of a file that say the most, first what says more: what memory
+// carries with all workers and with one, a segment's transfer with all workers and between
+// two, and flags by themselves; placement by placement.
+func telling(f *params.File) (keys []params.Key) {
+	first := ""
+	if len(f.Plan.Setups) > 0 {
+		first = f.Plan.Setups[0]
+	}
+	for _, policy := range f.Plan.Policies {
+		add := func(matches func(*params.Cell) bool) {
+			var best *params.Cell
+			for i := range f.Cells {
+				c := &f.Cells[i]
+				if c.Placement != policy || !c.Time.Known() || c.Segments+c.SegmentBytes > 0 || !matches(c) {
+					continue
+				}
+				if best == nil || c.Tau > best.Tau || c.Tau == best.Tau && c.Bytes > best.Bytes {
+					best = c
+				}
+			}
+			if best != nil && !slices.Contains(keys, best.Key) {
+				keys = append(keys, best.Key)
+			}
+		}
+		copies := func(off, alone bool) func(*params.Cell) bool {
+			return func(c *params.Cell) bool {
+				return c.Kind == params.CopyCell && c.Setup == "" && c.OffCache == off && c.Bytes <= checked && (!alone || c.Tau == 1)
+			}
+		}
+		segments := func(setup string, off bool) func(*params.Cell) bool {
+			return func(c *params.Cell) bool {
+				return c.Kind == params.TransferCell && c.Setup == setup && c.OffCache == off && c.Bytes == f.Plan.SegmentBytes
+			}
+		}
+		add(copies(true, false))
+		add(segments(first, false))
+		add(segments(params.Isolated, false))
+		add(func(c *params.Cell) bool { return c.Kind == params.NullCell && c.Setup == first })
+		add(segments(first, true))
+		add(copies(true, true))
+		add(copies(false, false))
+	}
+	return keys
+}

@@ -1,0 +1,66 @@
+package sweep
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/params"
+)
+
+// A machine is found to be as it was, and one of which a CPU became slow is not; the cells
+// that say the most are measured, and none twice.
+func TestCheck(t *testing.T) {
+	was, sim := swept(t, surveytest.Simulated{}, 1)
+	was.Provenance = provenance.Read("/", sim.Machine)
+	was.Provenance.Give(false)
+	was.Provenance.Hostname = "golden"
+	if err := transfers.Fit(was, sim.Machine); err != nil {
+		t.Fatal(err)
+	}
+	slow := *sim
+	slow.SlowCPU, slow.Slower = 5, 2
+	for _, tt := range []struct {
+		sim  *surveytest.Simulated
+		want compare.State
+	}{{sim, compare.OK}, {surveytest.Simulate(slow, 3), compare.Critical}} {
+		x, err := Check(was, sim.Machine, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := make(map[params.Key]bool)
+		var names []string
+		for _, c := range x.Cells {
+			if seen[c.Key] {
+				t.Errorf("%v twice", c.Key)
+			}
+			seen[c.Key] = true
+			names = append(names, c.Key.String())
+		}
+		all := strings.Join(names, "; ")
+		for _, want := range []string{"copy, placement local, in cache, τ = 32", "transfer of ring, placement local, in cache, τ = 32, m = 8192", "isolated", "null of ring"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("no %s in %s", want, all)
+			}
+		}
+		x.Start, x.Launches = tt.sim.Start(), engine.LeastLaunches
+		if err := x.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		b := compare.NewBaseline(was, x.File, fit.Test{Drift: 0.01, Least: compare.DefaultLeast}, compare.Levels{Warning: 0.1, Critical: 0.3})
+		if b.State != tt.want || len(b.Cells) != len(x.Cells) {
+			t.Errorf("%v, %d of %d cells: %s; want %v", b.State, len(b.Cells), len(x.Cells), b.Text, tt.want)
+		}
+	}
+	was.Provenance.CPUModel = "another"
+	if _, err := Check(was, sim.Machine, time.Hour); err == nil || !strings.Contains(err.Error(), "processor was") {
+		t.Errorf("of another processor: %v", err)
+	}
+}
