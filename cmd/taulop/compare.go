@@ -118,9 +118,6 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	if err := parse(flags, out, args, compareHelp); err != nil {
 		return nil, err
 	}
-	if err := noFlags("compare", flags.Args()); err != nil {
-		return nil, err
-	}
 	req.paths = flags.Args()
 	switch {
 	case len(req.paths) < 2:

@@ -274,7 +274,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"compare -as pigeon " + a + " " + b, "-as: "},
 		{"compare -json -csv " + a + " " + b, "cannot be used together"},
 		{"compare -o " + a + " " + a + " " + b, "is there already"},
-		{"compare " + a + " " + b + " -json", "flags go before the files"},
+		{"compare " + a + " " + b + " -jsn", "there is no flag -jsn; did you mean -json?"},
 		{"compare -frob", "-frob"},
 	} {
 		out, errOut, err := run(t, strings.Fields(tt.line)...)

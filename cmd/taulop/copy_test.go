@@ -41,7 +41,7 @@ func TestBadCopiesAndPacks(t *testing.T) {
 		"pack -cpus 0,8000":           "CPU 8000",
 		"pack -cache near":            "-cache",
 		"pack -array 900G 1M1048576S": "too much of the",
-		"pack 4K8S -json":             "-json",
+		"pack 4K8S -jsn":              "did you mean -json",
 	} {
 		dir := t.TempDir()
 		_, _, err := run(t, strings.Fields(strings.Replace(line, "DIR", dir, 1))...)

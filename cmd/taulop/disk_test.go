@@ -19,7 +19,7 @@ func TestBadDisks(t *testing.T) {
 	}
 	lines := []struct{ line, want string }{
 		{"disk", "want 1"},
-		{"disk " + dir + " -quiet", "flags go before"},
+		{"disk " + dir + " -quite", "did you mean -quiet"},
 		{"disk " + dir + " " + dir, "want 1"},
 		{"disk -sizes 0 " + dir, "-sizes"},
 		{"disk -sizes 100 " + dir, "multiple of 4096"},

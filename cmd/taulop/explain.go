@@ -36,7 +36,10 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 		margin  = flags.Float64("margin", 5, "with -compare, who is the cheapest stays it until another one is cheaper by more than `percent`")
 		asJSON  = flags.Bool("json", false, "one JSON document")
 	)
-	if err := req.parse(flags, out, errOut, args, explainHelp); err != nil {
+	if err := parse(flags, out, args, explainHelp); err != nil {
+		return err
+	}
+	if err := req.check(flags, errOut); err != nil {
 		return err
 	}
 	if !(*margin >= 0 && *margin < 1000) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/outfile"
@@ -104,9 +103,6 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 	default:
 		return nil, usagef("-format is %q: use taulop, csv or benchfmt", req.format)
 	}
-	if err := noFlags("export", flags.Args()); err != nil {
-		return nil, err
-	}
 	if flags.NArg() != want {
 		return nil, usagef("got %d arguments, want %d, like %s", flags.NArg(), want, example)
 	}
@@ -181,16 +177,6 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 	}
 	for _, note := range notes {
 		tell(errOut, "%s", note)
-	}
-	return nil
-}
-
-// noFlags refuses flags after arguments, which would pass for arguments.
-func noFlags(command string, args []string) error {
-	for _, arg := range args {
-		if strings.HasPrefix(arg, "-") {
-			return usagef("flags go before the files: taulop %s %s …", command, arg)
-		}
 	}
 	return nil
 }

@@ -57,9 +57,6 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := parse(flags, out, args, importHelp); err != nil {
 		return err
 	}
-	if err := noFlags("import", flags.Args()); err != nil {
-		return err
-	}
 	given := make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {

@@ -24,7 +24,10 @@
 //	taulop verify -against OUTPUT -params host.json [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
+//	taulop help [COMMAND]
 //	taulop version
+//	taulop man [COMMAND]
+//	taulop completion bash|zsh|fish
 //
 // Run taulop -h for the flags and examples.
 package main
@@ -35,7 +38,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -53,9 +55,12 @@ import (
 
 // A command is one subcommand; each has a file of its own.
 type command struct {
+	name     string
+	about    string // one line for users
 	run      func(ctx context.Context, out, errOut io.Writer, args []string) error
-	measures bool // has something to save when it is stopped
-	plugin   bool // of monitoring: it ends with 3 where others do that found nothing out
+	measures bool     // has something to save when it is stopped
+	plugin   bool     // of monitoring: it ends with 3 where others do that found nothing out
+	also     []string // words with which it is another one, with flags of its own
 }
 
 // status is how the program ends.
@@ -67,48 +72,59 @@ func (c command) status(err error) int {
 	return status
 }
 
-var commands = map[string]command{
-	"":        {measure, true, false}, // the paper's: no subcommand
-	"topo":    {topo, false, false},
-	"sweep":   {sweepCommand, true, false},
-	"net":     {netCommand, true, false},
-	"predict": {predict, false, false},
-	"explain": {explain, false, false},
-	"verify":  {verifyCommand, true, false},
-	"plot":    {plotCommand, false, false},
-	"report":  {reportCommand, false, false},
-	"compare": {compareCommand, false, false},
-	"check":   {checkCommand, true, true},
-	"export":  {export, false, false},
-	"import":  {importCommand, false, false},
-}
+// commands are all that there are, the paper's, which has no name, first; help, man page
+// and completion list them in this order.
+var commands []command
 
-// Surveys that say what users are told have a command each.
 func init() {
-	for _, s := range survey.All() {
+	commands = []command{
+		{name: "", about: "L(S,τ) of a setup, as the paper's program", run: measure, measures: true},
+		{name: "topo", about: "what this machine is, and what would spoil a measurement", run: topo},
+		{name: "sweep", about: "every parameter of this machine into one file", run: sweepCommand, measures: true},
+	}
+	for _, s := range survey.All() { // those that say what users are told
 		if s.Command != nil {
-			commands[s.Name] = command{surveyCommand(s), true, false}
+			commands = append(commands, command{name: s.Name, about: s.Doc, run: surveyCommand(s), measures: true})
 		}
 	}
+	commands = append(commands, []command{
+		{name: "net", about: "a network between hosts: messages over TCP, and the parts of their way", run: netCommand, measures: true},
+		{name: "predict", about: "what collectives cost, from such a file", run: predict},
+		{name: "explain", about: "the formula behind a prediction, and where one algorithm overtakes another", run: explain},
+		{name: "verify", about: "predicted beside measured, on this machine's memory", run: verifyCommand, measures: true, also: []string{"-against", "OUTPUT"}},
+		{name: "compare", about: "two machines side by side, or the nodes of a cluster", run: compareCommand},
+		{name: "check", about: "whether this node is as it was, for monitoring", run: checkCommand, measures: true, plugin: true},
+		{name: "report", about: "one HTML page of such files", run: reportCommand},
+		{name: "plot", about: "charts of such files, and of what verify found", run: plotCommand},
+		{name: "export", about: "a file in the format of other tools", run: export},
+		{name: "import", about: "published parameters into such a file", run: importCommand},
+		{name: "help", about: "this, or what a command is for", run: helpCommand},
+		{name: "version", about: "which taulop this is", run: version},
+		{name: "man", about: "the manual page, for man -l", run: manCommand},
+		{name: "completion", about: "completion for bash, zsh or fish", run: completionCommand},
+	}...)
+}
+
+// lookup finds a command.
+func lookup(name string) (command, bool) {
+	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, false
+	}
+	return commands[i], true
 }
 
 // find returns the command that args ask for, and its own arguments.
 func find(args []string) (command, []string) {
 	if len(args) > 0 && args[0] != "" {
-		if c, ok := commands[args[0]]; ok {
+		if c, known := lookup(args[0]); known {
 			return c, args[1:]
-		}
-		if args[0] == "version" {
-			return command{run: version}, args[1:]
-		}
-		if args[0] == "help" {
-			return commands[""], []string{"-h"}
 		}
 		if first, _ := utf8.DecodeRuneInString(args[0]); unicode.IsLetter(first) {
 			return command{run: unknown(args[0])}, nil
 		}
 	}
-	return commands[""], args
+	return commands[0], args
 }
 
 // version says which program this is.
@@ -127,7 +143,10 @@ func version(_ context.Context, out, _ io.Writer, args []string) error {
 // unknown is for a word that is no command.
 func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) error {
 	return func(context.Context, io.Writer, io.Writer, []string) error {
-		known := slices.Sorted(maps.Keys(commands))[1:] // without the paper's, which has no word
+		var known []string
+		for _, c := range commands[1:] {
+			known = append(known, c.name)
+		}
 		return usagef("there is no command %q; did you mean %q? There are %s; taulop -h says more", word, collective.Nearest(word, known), strings.Join(known, ", "))
 	}
 }
@@ -180,51 +199,4 @@ func exitStatus(err error) int {
 		return 130
 	}
 	return 1
-}
-
-// parse parses flags the way all commands do: help goes to out, a mistake is
-// one sentence.
-func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error {
-	flags.SetOutput(io.Discard)
-	flags.Usage = func() {}
-	err := flags.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(out, help)
-		flags.SetOutput(out)
-		flags.PrintDefaults()
-		return err
-	}
-	if name, missing := strings.CutPrefix(fmt.Sprint(err), "flag needs an argument: "); missing {
-		of := "a value"
-		if f := flags.Lookup(strings.TrimLeft(name, "-")); f != nil {
-			if quoted, _ := flag.UnquoteUsage(f); quoted != "" {
-				of = "its " + quoted
-			}
-		}
-		return usagef("%s is the last word and needs %s after it: %s -h shows what there is", name, of, flags.Name())
-	}
-	if err != nil {
-		hint := ""
-		if strings.Contains(err.Error(), "parse error") {
-			hint = "; a time has a unit, like 60s or 5m"
-		}
-		if strings.HasSuffix(err.Error(), "not defined: -ci") {
-			hint = "; a width no longer decides when a measurement stops, which made intervals too narrow: -launches says how many processes measure"
-		}
-		return usagef("%v%s: %s -h shows what there is", err, hint, flags.Name())
-	}
-	return nil
-}
-
-// parseWords parses flags and words in any order, and returns the words.
-func parseWords(flags *flag.FlagSet, out io.Writer, args []string, help string) (words []string, err error) {
-	for {
-		if err := parse(flags, out, args, help); err != nil {
-			return nil, err
-		}
-		if args = flags.Args(); len(args) == 0 {
-			return words, nil
-		}
-		words, args = append(words, args[0]), args[1:]
-	}
 }

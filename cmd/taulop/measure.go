@@ -43,19 +43,7 @@ Examples:
   taulop -ring -json -o ring.json 2 8 2 one document with all samples
 
 Other commands, each with its own -h:
-  taulop topo      what this machine is, and what would spoil a measurement
-  taulop sweep     every parameter of this machine into one file
-SURVEYS  taulop net       a network between hosts: messages over TCP, and the parts of their way
-  taulop predict   what collectives cost, from such a file
-  taulop explain   the formula behind a prediction, and where one algorithm overtakes another
-  taulop verify    predicted beside measured, on this machine's memory
-  taulop compare   two machines side by side, or the nodes of a cluster
-  taulop check     whether this node is as it was, for monitoring
-  taulop report    one HTML page of such files
-  taulop plot      charts of such files, and of what verify found
-  taulop export    a file in the format of other tools
-  taulop import    published parameters into such a file
-
+COMMANDS
 A row has k segments, the message's bytes, its time l(k,τ), and L = l/(transfers·k)
 with the 95 % interval of the median. The last lines hold L(S,τ), its mean over k;
 y(τ), a transfer of nothing; c = L − y; and the bare copy, measured with no flags.
@@ -71,17 +59,6 @@ after SIGTERM, 129 after SIGHUP, 131 after SIGQUIT; 134 is a fault of taulop its
 
 Flags:
 `
-
-// surveysHelp is a line for each survey whose command it makes.
-func surveysHelp() string {
-	var b strings.Builder
-	for _, s := range survey.All() {
-		if s.Command != nil {
-			fmt.Fprintf(&b, "  taulop %-9s %s\n", s.Name, s.Doc)
-		}
-	}
-	return b.String()
-}
 
 // measured are the setups that users choose from.
 var measured = append(slices.Clip(setups.All), setups.Share)
@@ -258,7 +235,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.StringVar(&req.file, "o", "", "write to `file` instead of standard output")
 	flags.BoolVar(&req.quiet, "quiet", false, "results only: no header, rows, progress or warnings")
 	flags.BoolVar(&req.version, "version", false, "print the version")
-	if err := parse(flags, out, args, strings.Replace(measureHelp, "SURVEYS", surveysHelp(), 1)); err != nil {
+	if err := parse(flags, out, args, strings.Replace(measureHelp, "COMMANDS", commandList(), 1)); err != nil {
 		return nil, err
 	}
 	if req.version {
@@ -289,8 +266,6 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	req.policy = numa.Policy(policy)
 
 	switch n := flags.NArg(); {
-	case n > 3 && strings.HasPrefix(flags.Arg(3), "-"):
-		return nil, usagef("flags go before SEGMENTS SIZE TAU: move %s to the front", flags.Arg(3))
 	case n != 3:
 		return nil, usagef("got %d arguments, want 3: SEGMENTS SIZE TAU, like taulop -ring -local 2 8 4 (-h for more)", n)
 	}

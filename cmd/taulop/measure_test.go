@@ -69,7 +69,7 @@ func TestBadInput(t *testing.T) {
 		{"-cpus 0,99999 2 8 2", "99999"},
 		{"-cpus 0,x 2 8 2", "-cpus"},
 		{"2 8", "want 3"},
-		{"2 8 2 -json", "flags go before"},
+		{"2 8 2 -jsn", "there is no flag -jsn; did you mean -json?"},
 		{"-frob 2 8 2", "-frob"},
 		{"-k 1,0 2 8 2", "-k"},
 		{"-k 4 -kmax 2 2 8 2", "-kmax"},
@@ -110,9 +110,13 @@ func TestHelpAndVersion(t *testing.T) {
 	if exitStatus(err) != 0 || !strings.Contains(out, "taulop -ring -local 2 8 4") || !strings.Contains(out, "-off_cache") {
 		t.Errorf("-h: %v\n%s", err, out)
 	}
-	for name := range commands {
-		if n := strings.Count(out, fmt.Sprintf("\n  taulop %-9s ", name)); name != "" && n != 1 {
-			t.Errorf("-h lists %s %d times", name, n)
+	for _, c := range commands[1:] {
+		if n := strings.Count(out, fmt.Sprintf("\n  taulop %-10s ", c.name)); n != 1 {
+			t.Errorf("-h lists %s %d times", c.name, n)
+		}
+		of, _, err := run(t, c.name, "-h")
+		if again, _, _ := run(t, "help", c.name); exitStatus(err) != 0 || again != of || !strings.HasPrefix(of, strings.ToUpper(c.name[:1])+c.name[1:]+" ") {
+			t.Errorf("help %s: %v\n%s", c.name, err, again)
 		}
 	}
 	out, _, err = run(t, "-version")

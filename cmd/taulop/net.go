@@ -61,7 +61,7 @@ type netRequest struct {
 }
 
 func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
-	req := netRequest{surveyRequest: surveyRequest{name: "net"}}
+	req := netRequest{surveyRequest: surveyRequest{name: "net", takes: true}}
 	flags := req.flags(20*time.Second, "")
 	flags.BoolVar(&req.listen, "listen", false, "answer one run, on ADDRESS (default all addresses, port "+netPort+"), and end")
 	flags.StringVar(&req.to, "to", "", "measure with these hosts, a `list` of HOST or HOST:PORT")

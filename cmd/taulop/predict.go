@@ -54,8 +54,16 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		tsv    = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
 		asCSV  = flags.Bool("csv", false, "such lines with commas, and with lo_us, hi_us (a cost's interval), extrapolated and cheapest")
 		asJSON = flags.Bool("json", false, "one JSON document")
+		list   = flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
 	)
-	if err := req.parse(flags, out, errOut, args, predictHelp); err != nil {
+	if _, err := parseWords(flags, out, args, predictHelp); err != nil {
+		return err
+	}
+	if *list {
+		writeAlgorithms(out)
+		return nil
+	}
+	if err := req.check(flags, errOut); err != nil {
 		return err
 	}
 	if *tsv && *asJSON || *asCSV && (*tsv || *asJSON) {
@@ -114,13 +122,9 @@ func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	return flags
 }
 
-// parse reads flags and collectives, in any order, and the files they name.
-func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args []string, help string) error {
-	names, err := parseWords(flags, out, args, help)
-	if err != nil {
-		return err
-	}
-	if err := req.choose(names); err != nil {
+// check checks flags and collectives, and reads the files they name.
+func (req *costRequest) check(flags *flag.FlagSet, errOut io.Writer) (err error) {
+	if err := req.choose(flags.Args()); err != nil {
 		return err
 	}
 	if req.ps == "" {
@@ -132,7 +136,7 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	if req.M, err = parseSizes(req.ms, 0); err != nil {
 		return err
 	}
-	if err := req.check(flags); err != nil {
+	if err := req.parameterFlags.check(flags); err != nil {
 		return err
 	}
 	c := &req.choice

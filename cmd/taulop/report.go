@@ -41,9 +41,6 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := parse(flags, out, args, reportHelp); err != nil {
 		return err
 	}
-	if err := noFlags("report", flags.Args()); err != nil {
-		return err
-	}
 	switch {
 	case *output == "":
 		return usagef("-o is missing: name the page, like taulop report -o report.html host.json")

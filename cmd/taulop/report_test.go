@@ -72,7 +72,7 @@ func TestReportRefuses(t *testing.T) {
 		{[]string{"-o", output, bad}, "bad.json:1"},
 		{append([]string{"-o", output}, allBad...), "none of 12 files can be read"},
 		{[]string{"-o", output, files[0], files[0]}, "twice"},
-		{[]string{"-o", output, files[0], "-bare"}, "flags go before"},
+		{[]string{"-o", output, files[0], "-baer"}, "did you mean -bare"},
 	} {
 		err := reportCommand(context.Background(), io.Discard, io.Discard, tt.args)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {

@@ -56,7 +56,7 @@ Flags:
 func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
 	machine, discovery := numa.Discover("/")
 	req, quiet, err := parseSweep(out, args)
-	if err != nil {
+	if err != nil || req == nil {
 		return err
 	}
 	if !shm.Supported {
@@ -121,6 +121,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	return err
 }
 
+// parseSweep returns nil where nothing is to be measured.
 func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, err error) {
 	req = &sweep.Request{}
 	p := &req.Plan
@@ -152,8 +153,13 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
 	flags.BoolVar(&quiet, "quiet", false, "no progress and no warnings")
+	list := flags.Bool("list", false, "list the setups, placements, surveys and operators that there are, and measure nothing")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
 		return nil, false, err
+	}
+	if *list {
+		writeMeasured(out)
+		return nil, false, nil
 	}
 	var others []string // flags of a plan
 	flags.Visit(func(f *flag.Flag) {

@@ -3,7 +3,6 @@ package disk
 import (
 	"flag"
 	"fmt"
-	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/survey"
@@ -35,10 +34,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	cache := f.String("cache", "out,in", "`list` of what becomes of the page cache: kept out, or in")
 	worker := survey.OnCPU(f)
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		switch n := f.NArg(); {
-		case n > 1 && strings.HasPrefix(f.Arg(1), "-"):
-			return t, fmt.Errorf("flags go before DIR: move %s to the front", f.Arg(1))
-		case n != 1 || f.Arg(0) == "":
+		if n := f.NArg(); n != 1 || f.Arg(0) == "" {
 			return t, fmt.Errorf("got %d arguments, want 1: taulop disk DIR, a directory on the disk to measure", n)
 		}
 		r := Request{Dir: f.Arg(0)}

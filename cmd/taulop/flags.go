@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/printable"
+)
+
+// parse parses flags the way all commands do, before, after and between operands, which
+// flags.Args then are: help goes to out, a mistake is one sentence. Help, man page and
+// completion of a command are made of what it gives here, see describe.
+func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error {
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	words, err := permute(flags, args)
+	if errors.Is(err, flag.ErrHelp) {
+		if d, asks := out.(*description); asks {
+			d.help, d.flags = help, flags
+			return err
+		}
+		io.WriteString(out, printable.Reflow(help, columns(out)))
+		printFlags(out, flags, columns(out))
+		return err
+	}
+	if name, missing := strings.CutPrefix(fmt.Sprint(err), "flag needs an argument: "); missing {
+		of := "a value"
+		if f := flags.Lookup(strings.TrimLeft(name, "-")); f != nil {
+			if quoted, _ := flag.UnquoteUsage(f); quoted != "" {
+				of = "its " + quoted
+			}
+		}
+		return usagef("%s is the last word and needs %s after it: %s -h shows what there is", name, of, flags.Name())
+	}
+	if err != nil {
+		hint := ""
+		name, undefined := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+		switch {
+		case name == "ci" && undefined:
+			hint = "; a width no longer decides when a measurement stops, which made intervals too narrow: -launches says how many processes measure"
+		case undefined:
+			return usagef("there is no flag -%s; did you mean -%s? %s -h shows what there is", name, collective.Nearest(name, flagNames(flags)), flags.Name())
+		case strings.Contains(err.Error(), "parse error"):
+			hint = "; a time has a unit, like 60s or 5m"
+		}
+		return usagef("%v%s: %s -h shows what there is", err, hint, flags.Name())
+	}
+	return flags.Parse(append([]string{"--"}, words...))
+}
+
+// permute parses flags wherever they stand, up to a --, and returns the other words.
+func permute(flags *flag.FlagSet, args []string) (words []string, err error) {
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		rest := flags.Args()
+		if read := len(args) - len(rest); len(rest) == 0 || read > 0 && args[read-1] == "--" {
+			return append(words, rest...), nil
+		}
+		words, args = append(words, rest[0]), rest[1:]
+	}
+}
+
+// parseWords is parse, and returns the operands.
+func parseWords(flags *flag.FlagSet, out io.Writer, args []string, help string) (words []string, err error) {
+	err = parse(flags, out, args, help)
+	return flags.Args(), err
+}
+
+func flagNames(flags *flag.FlagSet) (names []string) {
+	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// A description is what a command says of itself when it is asked for help.
+type description struct {
+	io.Writer
+	help  string
+	flags *flag.FlagSet
+}
+
+// printFlags prints what flags there are.
+func printFlags(w io.Writer, flags *flag.FlagSet, width int) {
+	var b bytes.Buffer
+	flags.SetOutput(&b)
+	flags.PrintDefaults()
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimRight(line, "\n")
+		usage, below := strings.CutPrefix(line, "    \t")
+		if name, beside, found := strings.Cut(line, "\t"); !below && found { // of one letter
+			fmt.Fprintln(w, name)
+			usage, below = beside, true
+		}
+		if below {
+			line = "        " + usage
+		}
+		fmt.Fprintln(w, printable.Wrap(line, width, "        "))
+	}
+}
+
+// A setting is a flag as man page and completion show it.
+type setting struct {
+	name, value, usage string // value is what it takes, "" for nothing
+}
+
+// settings are the flags of a set.
+func settings(flags *flag.FlagSet) (all []setting) {
+	if flags == nil {
+		return nil
+	}
+	flags.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		all = append(all, setting{f.Name, value, usage})
+	})
+	return all
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// Every flag of every command is in the manual and in each completion, which shells and troff
+// take.
+func TestManualAndCompletion(t *testing.T) {
+	manual, _, err := run(t, "man")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := make(map[string]string)
+	for _, shell := range shells {
+		if texts[shell], _, err = run(t, "completion", shell); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range completed() {
+		if c.settings == nil && !slices.Contains([]string{"help", "version", "man", "completion"}, c.name) {
+			t.Errorf("%q has nothing to say of itself", c.name)
+		}
+		if !strings.Contains(manual, `.SH "`+strings.TrimSpace("TAULOP "+strings.ToUpper(c.name))+`"`) {
+			t.Errorf("the manual has no %s", c.name)
+		}
+		for _, s := range c.settings {
+			for shell, want := range map[string]string{"bash": "-" + s.name, "zsh": "'-" + s.name + "[", "fish": " -o " + s.name + " "} {
+				if !strings.Contains(texts[shell], want) {
+					t.Errorf("%s, %q: no -%s", shell, c.name, s.name)
+				}
+			}
+			if !strings.Contains(manual, `\fB\-`+roff(s.name)+`\fR`) {
+				t.Errorf("the manual has no -%s of %q", s.name, c.name)
+			}
+		}
+	}
+	for _, tool := range []struct {
+		line []string
+		text string
+	}{
+		{[]string{"bash", "-n"}, texts["bash"]}, {[]string{"zsh", "-n"}, texts["zsh"]}, {[]string{"fish", "-n"}, texts["fish"]},
+		{[]string{"groff", "-man", "-Kutf8", "-Tutf8", "-ww", "-z"}, manual},
+	} {
+		if _, err := exec.LookPath(tool.line[0]); err != nil {
+			t.Logf("%v", err)
+			continue
+		}
+		cmd := exec.Command(tool.line[0], tool.line[1:]...)
+		cmd.Stdin = strings.NewReader(tool.text)
+		if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
+			t.Errorf("%v: %v, %s", tool.line, err, said)
+		}
+	}
+}
+
+// What bash completes, word by word.
+func TestBashCompletes(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	script, _, err := run(t, "completion", "bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"taulop pre":                      "predict",
+		"taulop predict -mod":             "-model",
+		"taulop predict -model li":        "libtaulop",
+		"taulop predict bcast:bino":       "binomial",
+		"taulop explain -P 8 allga":       "allgather",
+		"taulop sweep -cache ":            "in off",
+		"taulop completion f":             "fish",
+		"taulop -off":                     "-off_cache",
+		"taulop -cpus ":                   "",
+		"taulop plot conc":                "concurrency",
+		"taulop help swe":                 "sweep",
+		"taulop verify permu":             "permutation",
+		"taulop export -format b":         "benchfmt",
+		"taulop predict -params /dev/nul": "/dev/null",
+	} {
+		cmd := exec.Command("bash", "-c", script+fmt.Sprintf("\nCOMP_LINE=%q COMP_POINT=%d; _taulop; echo \"${COMPREPLY[*]}\"", line, len(line)))
+		said, err := cmd.CombinedOutput()
+		if got := strings.Fields(string(said)); err != nil || want == "" && len(got) > 0 || want != "" && !slices.Contains(got, strings.Fields(want)[0]) {
+			t.Errorf("%q: %v, %q; want %q", line, err, said, want)
+		}
+	}
+}
+
+// Help of every command fits a terminal of 80 letters, but for words that have no space.
+func TestHelpFits(t *testing.T) {
+	for _, c := range commands {
+		out, _, _ := run(t, slices.DeleteFunc([]string{c.name, "-h"}, func(word string) bool { return word == "" })...)
+		for line := range strings.Lines(out) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+				t.Errorf("%q: %d letters: %s", c.name, n, line)
+			}
+		}
+	}
+}
+
+// Lists name what there is.
+func TestLists(t *testing.T) {
+	out, _, err := run(t, "predict", "-list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range collective.All() {
+		if !strings.Contains(out, a.String()+" ") || !strings.Contains(out, a.Source) {
+			t.Errorf("no %s, or not where it is from", a)
+		}
+	}
+	if out, _, err = run(t, "sweep", "-list"); err != nil || !strings.Contains(out, "sendrecv") || !strings.Contains(out, "across-l3") || !strings.Contains(out, "pairs") || !strings.Contains(out, "SUM_I") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Flags stand where they like, up to a --.
+func TestFlagsAnywhere(t *testing.T) {
+	dir := t.TempDir()
+	a, b := node(t, dir, "a", 1000, 0.3, 0.02, 1, 2), node(t, dir, "b", 1100, 0.3, 0.02, 1, 2)
+	want, _, err := run(t, "compare", "-csv", "-m", "8K", a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range [][]string{{a, "-csv", b, "-m", "8K"}, {a, b, "-csv", "-m=8K"}, {"-csv", "-m", "8K", "--", a, b}} {
+		if got, _, err := run(t, append([]string{"compare"}, line...)...); err != nil || got != want {
+			t.Errorf("%v: %v\n%s", line, err, got)
+		}
+	}
+	if _, _, err := run(t, "compare", a, b, "--", "-csv"); exitStatus(err) != 2 {
+		t.Errorf("a flag behind -- is a file: %v", err)
+	}
+}

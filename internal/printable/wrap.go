@@ -1,0 +1,81 @@
+package printable
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Wrap breaks a line at spaces so that no part is wider than width letters, where its words
+// let it; parts after the first begin with indent. Spaces within the line stay as they are.
+func Wrap(line string, width int, indent string) string {
+	var b strings.Builder
+	for {
+		if utf8.RuneCountInString(line) <= width {
+			b.WriteString(line)
+			return b.String()
+		}
+		at, end := -1, 0 // the last space that is within the width, else the first one
+		n, begun := 0, false
+		for i, r := range line {
+			if r == ' ' && begun && (n <= width || at < 0) {
+				at = i
+			}
+			begun = begun || r != ' '
+			if n++; n > width && at >= 0 {
+				break
+			}
+		}
+		if at < 0 {
+			b.WriteString(line)
+			return b.String()
+		}
+		for end = at; end < len(line) && line[end] == ' '; end++ {
+		}
+		b.WriteString(strings.TrimRight(line[:at], " "))
+		if end == len(line) {
+			return b.String()
+		}
+		b.WriteString("\n")
+		line = indent + line[end:]
+	}
+}
+
+// Reflow fits a text into a width: paragraphs are filled, and lines that begin with a space
+// are kept, those of two columns with the second one under itself.
+func Reflow(text string, width int) string {
+	var b strings.Builder
+	var paragraph []string
+	flush := func() {
+		if len(paragraph) > 0 {
+			b.WriteString(Wrap(strings.Join(paragraph, " "), width, "") + "\n")
+		}
+		paragraph = nil
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if line != "" && line[0] != ' ' && !columned(line) {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		flush()
+		b.WriteString(Wrap(line, width, strings.Repeat(" ", hanging(line))) + "\n")
+	}
+	flush()
+	return b.String()
+}
+
+// columned tells a line of two columns: a word or two, and more than one space.
+func columned(line string) bool { return hanging(line) > indented(line)+2 }
+
+func indented(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// hanging is where the second column of a line begins, in letters; of a line that has one
+// column, a little beyond where that begins.
+func hanging(line string) int {
+	first := indented(line)
+	gap := strings.LastIndex(strings.TrimRight(line, " "), "  ")
+	if gap <= first || gap > 60 {
+		return first + 2
+	}
+	return utf8.RuneCountInString(line[:gap+2])
+}
