@@ -12,7 +12,7 @@ sessions=${2:-28} minutes=${3:-70}
 cd "$(dirname "$0")/.."
 go build -o "$dir/taulop" ./cmd/taulop
 go build -o "$dir/aa" ./bench/aa
-sweep() { "$dir/taulop" sweep -quiet -budget 20s -gamma=false -sizes 64,1K,8K,64K,1M "$@" >/dev/null; }
+sweep() { "$dir/taulop" sweep -quiet -time 20s -gamma=false -m 64,1K,8K,64K,1M "$@" >/dev/null; }
 busy='use Time::HiRes qw(clock_gettime usleep CLOCK_MONOTONIC);
 while (1) { my $end = clock_gettime(CLOCK_MONOTONIC) + 150e-6; 1 while clock_gettime(CLOCK_MONOTONIC) < $end; usleep(50) }'
 every=$((minutes * 60 / sessions))

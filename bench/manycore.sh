@@ -86,10 +86,10 @@ say "load before $(cut -d ' ' -f 1-3 /proc/loadavg)"
 with=pairs
 [ "$n" -lt 3 ] || with=pairs,loaded
 [ "$n" -ge 2 ] || with=copy
-step "sweep -with $with" "$out/sweep.txt" "$taulop" sweep -budget $((total / 3))s -with "$with" -o "$out/host.json"
+step "sweep -with $with" "$out/sweep.txt" "$taulop" sweep -time $((total / 3))s -with "$with" -o "$out/host.json"
 
 for i in 1 2; do
-  step "A/A, session $i" /dev/null "$taulop" sweep -budget $((total / 12))s -gamma=false -setups ring -placements local -sizes 64,1K,8K,64K,1M -o "$out/aa$i.json"
+  step "A/A, session $i" /dev/null "$taulop" sweep -time $((total / 12))s -gamma=false -setup ring -placement local -m 64,1K,8K,64K,1M -o "$out/aa$i.json"
 done
 "$taulop" compare "$out/aa1.json" "$out/aa2.json" >"$tmp/aa.txt" 2>/dev/null || true
 say "A/A: two sessions of one machine should not differ:"

@@ -58,10 +58,10 @@ openmpi() {
 mpich() { mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" "$@"; }
 
 sweep() {
-  local plan=(-o "$out/host.json" -segments 4 -segment 32K -setups ring,ping,sendrecv -placements local -gamma=false
-    -sizes 4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M)
+  local plan=(-o "$out/host.json" -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -gamma=false
+    -m 4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M)
   [ ! -e "$out/host.json" ] || plan=(-resume "$out/host.json")
-  "$tmp/taulop" sweep -quiet -budget 35s "${plan[@]}" >"$tmp/sweep"
+  "$tmp/taulop" sweep -quiet -time 35s "${plan[@]}" >"$tmp/sweep"
 }
 
 version() {
@@ -88,7 +88,7 @@ for library in openmpi mpich; do
   for cache in in off; do
     printf '\n== %s, user data %s cache\n\n' "$(version $library)" "$cache"
     how=()
-    [ $cache = in ] || how+=(-off_cache)
+    [ $cache = in ] || how+=(-cache off)
     [ $library = openmpi ] || how+=(-transport single-copy)
     "$tmp/taulop" verify -against "$out/$library-$cache.txt" -params "$out/host.json" -m $sizes "${how[@]}" \
       message sendrecv bcast:binomial allgather:ring

@@ -29,7 +29,7 @@ Sizes are m as taulop predict -h has it. Where a suite prints another size it is
 turned into m, and -m chooses by that.
 
 A segment is what the library copies at once through shared memory: for Open MPI's
-vader without a single-copy mechanism sweep with -segment 32K -segments 4 -setups
+vader without a single-copy mechanism sweep with -segment 32K -segments 4 -setup
 ring,ping,sendrecv. From such a file come one-way messages as ping has them, and
 exchanges as sendrecv does, which receives into another buffer than it sends, as MPI
 does; ring receives into the same.
@@ -38,7 +38,7 @@ Examples:
   mpirun -n 2 osu_latency >osu.txt; taulop verify -against osu.txt -params host.json
   taulop verify -against bcast.txt -params host.json -P 4 bcast:binomial
   taulop verify -against imb.txt -params host.json -m 64K:4M message sendrecv
-  taulop verify -against imb.txt -params host.json -off_cache
+  taulop verify -against imb.txt -params host.json -cache off
 
 Flags:
 `

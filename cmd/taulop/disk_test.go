@@ -21,11 +21,11 @@ func TestBadDisks(t *testing.T) {
 		{"disk", "want 1"},
 		{"disk " + dir + " -quite", "did you mean -quiet"},
 		{"disk " + dir + " " + dir, "want 1"},
-		{"disk -sizes 0 " + dir, "-sizes"},
-		{"disk -sizes 100 " + dir, "multiple of 4096"},
-		{"disk -sizes 4K,8191 " + dir, "multiple of 4096"},
-		{"disk -sizes 1M -file 512K " + dir, "does not fit"},
-		{"disk -file 5000 -sizes 4K " + dir, "multiple of 4096"},
+		{"disk -m 0 " + dir, "-m"},
+		{"disk -m 100 " + dir, "multiple of 4096"},
+		{"disk -m 4K,8191 " + dir, "multiple of 4096"},
+		{"disk -m 1M -file 512K " + dir, "does not fit"},
+		{"disk -file 5000 -m 4K " + dir, "multiple of 4096"},
 		{"disk -file x " + dir, "-file"},
 		{"disk -file 100000G " + dir, "-file"},
 		{"disk -cache off " + dir, "-cache"},
@@ -54,7 +54,7 @@ func TestDisk(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()
 	file := filepath.Join(t.TempDir(), "disk.json")
-	few := []string{"disk", "-quiet", "-time", "20s", "-launches", "6", "-file", "1M", "-sizes", "4K,64K,1M", "-cache", "in"}
+	few := []string{"disk", "-quiet", "-time", "20s", "-launches", "6", "-file", "1M", "-m", "4K,64K,1M", "-cache", "in"}
 	out, _, err := run(t, append(few, "-o", file, dir)...)
 	if err != nil || !strings.Contains(out, "read, page cache in") || !strings.Contains(out, "write, page cache in") || !strings.Contains(out, "T_s") {
 		t.Fatalf("%v in\n%s", err, out)

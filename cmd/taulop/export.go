@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
@@ -76,15 +77,23 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 	req := &exportRequest{given: make(map[string]bool)}
 	flags := flag.NewFlagSet("taulop export", flag.ContinueOnError)
+	cache := ""
 	flags.StringVar(&req.format, "format", "", "`format`: taulop, csv or benchfmt")
 	flags.StringVar(&req.output, "o", "", "of csv and benchfmt: write to a new `file` instead of standard output")
 	flags.StringVar(&req.setup, "setup", "", "of taulop: the transfers of a `setup` (default the first that was measured)")
 	flags.StringVar(&req.placement, "placement", "", "of taulop: under this `placement` (default the first that was measured)")
-	flags.BoolVar(&req.offCache, "off_cache", false, "of taulop: user buffers off cache (default where nothing else was measured)")
+	flags.StringVar(&cache, "cache", "", "of taulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)")
+	argument.Switch(flags, "off_cache", "cache", "off", "in")
 	if err := parse(flags, out, args, exportHelp); err != nil {
 		return nil, err
 	}
 	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
+	if req.given["cache"] {
+		var err error
+		if req.offCache, err = argument.Cache("-cache", cache); err != nil {
+			return nil, usageError(err.Error())
+		}
+	}
 	want, example := 1, "taulop export -format csv host.json"
 	switch req.format {
 	case "taulop":
@@ -93,7 +102,7 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 			return nil, usageError("-o is for one file, format taulop writes two: name their directory, taulop export -format taulop DIR host.json")
 		}
 	case "csv", "benchfmt":
-		for _, name := range []string{"setup", "placement", "off_cache"} {
+		for _, name := range []string{"setup", "placement", "cache"} {
 			if req.given[name] {
 				return nil, usagef("-%s chooses a table of format taulop: %s has all of them, so leave it out", name, req.format)
 			}
@@ -116,7 +125,7 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 // text writes the published text format. Everything is made before anything is
 // written.
 func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
-	placement, offCache := numa.Policy(req.placement), req.offCache || !req.given["off_cache"] && f.Plan.OffCacheOnly()
+	placement, offCache := numa.Policy(req.placement), req.offCache || !req.given["cache"] && f.Plan.OffCacheOnly()
 	table, err := f.Table(req.setup, placement, offCache)
 	if err != nil {
 		return usagef("%s: %v", req.file, err)

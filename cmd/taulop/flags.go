@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -85,11 +86,18 @@ type description struct {
 	flags *flag.FlagSet
 }
 
-// printFlags prints what flags there are.
+// printFlags prints what flags there are, and older spellings once.
 func printFlags(w io.Writer, flags *flag.FlagSet, width int) {
 	var b bytes.Buffer
-	flags.SetOutput(&b)
-	flags.PrintDefaults()
+	shown := flag.NewFlagSet(flags.Name(), flag.ContinueOnError)
+	shown.SetOutput(&b)
+	flags.VisitAll(func(f *flag.Flag) {
+		if _, old := argument.AliasOf(f); !old {
+			shown.Var(f.Value, f.Name, f.Usage)
+			shown.Lookup(f.Name).DefValue = f.DefValue
+		}
+	})
+	shown.PrintDefaults()
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimRight(line, "\n")
 		usage, below := strings.CutPrefix(line, "    \t")
@@ -102,6 +110,23 @@ func printFlags(w io.Writer, flags *flag.FlagSet, width int) {
 		}
 		fmt.Fprintln(w, printable.Wrap(line, width, "        "))
 	}
+	if old := olderSpellings(flags); old != "" {
+		fmt.Fprintf(w, "\n%s\n", printable.Wrap(old, width, ""))
+	}
+}
+
+// olderSpellings is a sentence on the flags that others have replaced, "" where none are.
+func olderSpellings(flags *flag.FlagSet) string {
+	var parts []string
+	flags.VisitAll(func(f *flag.Flag) {
+		if now, old := argument.AliasOf(f); old {
+			parts = append(parts, fmt.Sprintf("-%s is %s", f.Name, now))
+		}
+	})
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Older spellings: " + strings.Join(parts, ", ") + "."
 }
 
 // A setting is a flag as man page and completion show it.
@@ -115,6 +140,9 @@ func settings(flags *flag.FlagSet) (all []setting) {
 		return nil
 	}
 	flags.VisitAll(func(f *flag.Flag) {
+		if _, old := argument.AliasOf(f); old {
+			return
+		}
 		value, usage := flag.UnquoteUsage(f)
 		all = append(all, setting{f.Name, value, usage})
 	})

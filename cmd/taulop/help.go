@@ -81,15 +81,15 @@ func choices(command, name string) []string {
 		return []string{"ring", "ping", "bcast", "sendrecv", "copy", "share"}
 	case "export -format":
 		return []string{"taulop", "csv", "benchfmt"}
-	case "net -cache", "topo -placements":
+	case "net -cache":
 		return nil
 	}
 	switch name {
 	case "cache":
 		return []string{"in", "off"}
-	case "setup", "setups", "as":
+	case "setup", "as":
 		return append(names(setups.All), setups.Sendrecv.Name, setups.Share.Name)
-	case "placement", "placements":
+	case "placement":
 		return policies()
 	case "model":
 		return model.Models

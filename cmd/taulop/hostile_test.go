@@ -46,7 +46,7 @@ func TestNumbersThatAreTooLarge(t *testing.T) {
 		{"-ring 9223372036854775807 8 2", "not possible"},
 		{"-ring 2 4000000G 2", "memory"},
 		{"verify -P 1000000000 bcast", "take fewer"},
-		{"verify -force -P 1000000000 -m 1 bcast:binomial", "take fewer"},
+		{"verify -oversubscribe -P 1000000000 -m 1 bcast:binomial", "take fewer"},
 		{"verify -m 4000000G bcast", "free"},
 		{"copy -tau 1000000000", "CPUs"},
 		{"copy -m 4000000G", "memory"},

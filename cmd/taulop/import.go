@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/outfile"
@@ -37,7 +38,7 @@ machine: its o(m) is half of the library's round trip of m bytes less the transf
 the file has, so that predictions have the library's own time before the first byte moves.
 
 Examples:
-  taulop import -o metropolis.json -host metropolis SHM.txt gamma.txt
+  taulop import -o metropolis.json -name metropolis SHM.txt gamma.txt
   mpirun -n 2 IMB-MPI1 PingPong >imb.txt
   taulop import -overheads imb.txt -params host.json -o openmpi.json
 
@@ -51,21 +52,27 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		output = flags.String("o", "", "write to a new `file` instead of standard output")
 		pings  = flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
 		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers")
-		off    = flags.Bool("off_cache", false, "with -overheads: the ping-pongs' buffers were off cache")
-		host   = flags.String("host", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
+		cache  = flags.String("cache", "in", "with -overheads: `where` the ping-pongs' buffers were, in cache or off: in, off")
+		host   = flags.String("name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 	)
+	argument.Switch(flags, "off_cache", "cache", "off", "in")
+	argument.Alias(flags, "host", "name")
 	if err := parse(flags, out, args, importHelp); err != nil {
 		return err
 	}
 	given := make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {
-	case given["overheads"] && (*native == "" || flags.NArg() > 0 || given["host"]):
+	case given["overheads"] && (*native == "" || flags.NArg() > 0 || given["name"]):
 		return usageError("-overheads takes a file of ping-pongs and one of parameters, and nothing else: taulop import -overheads IMB.txt -params host.json -o out.json")
-	case !given["overheads"] && (given["params"] || given["off_cache"]):
-		return usageError("-params and -off_cache go with -overheads: give that too, or leave them out")
+	case !given["overheads"] && (given["params"] || given["cache"]):
+		return usageError("-params and -cache go with -overheads: give that too, or leave them out")
 	case given["overheads"]:
-		return importOverheads(out, errOut, *pings, *native, *output, *off)
+		off, err := argument.Cache("-cache", *cache)
+		if err != nil {
+			return usageError(err.Error())
+		}
+		return importOverheads(out, errOut, *pings, *native, *output, off)
 	}
 	if n := flags.NArg(); n != 1 && n != 2 {
 		return usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/printable"
@@ -50,7 +51,7 @@ y(τ), a transfer of nothing; c = L − y; and the bare copy, measured with no f
 Rows with too few launches for an interval are not in the mean, unless none has more.
 
 Every command ends by a signal: the first has it print and save what it has, the
-second ends it at once. A -time or -budget is kept within a quarter or two seconds,
+second ends it at once. A -time is kept within a quarter or two seconds,
 or a warning at the start says why not; what was measured is then printed.
 
 Exit status: 0, 1 if the machine refused, 2 for bad input, 3 if files have too few
@@ -213,6 +214,8 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		kList  string
 		kMax   int
 		cpus   string
+
+		setupName, placement, cache string
 	)
 	for _, s := range measured {
 		chosen[s.Name] = flags.Bool(s.Name, false, s.About)
@@ -226,6 +229,9 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage+"; says how much of them was given")
 	flags.BoolVar(&req.fill, "fill", false, fillUsage)
+	flags.StringVar(&setupName, "setup", "", "`setup` by its name, as other commands have it: -setup ring is -ring")
+	flags.StringVar(&placement, "placement", "", "`placement` by its name: -placement local is -local")
+	flags.StringVar(&cache, "cache", "", "`where` user buffers are, in cache or off: in, off; -cache off is -off_cache")
 	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through memory: four times what caches hold")
 	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
@@ -247,6 +253,26 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		req.bind = req.bind || f.Name == "membind"
 		limited = limited || f.Name == "kmax"
 	})
+	for _, named := range []struct {
+		flag, name string
+		known      []string
+	}{{"setup", setupName, names(measured)}, {"placement", placement, policies()}} {
+		if named.name != "" && !slices.Contains(named.known, named.name) {
+			return nil, usagef("-%s: there is no %q; did you mean %q? There are %s", named.flag, named.name, collective.Nearest(named.name, named.known), strings.Join(named.known, ", "))
+		} else if named.name != "" {
+			*chosen[named.name] = true
+		}
+	}
+	if cache != "" {
+		off, err := argument.Cache("-cache", cache)
+		if err != nil {
+			return nil, usageError(err.Error())
+		}
+		if req.offCache && !off {
+			return nil, usagef("-off_cache and -cache in cannot be used together: choose one")
+		}
+		req.offCache = off
+	}
 	setup, err := oneOf(chosen, setups.Ring.Name, names(measured)...)
 	if err != nil {
 		return nil, err

@@ -65,8 +65,8 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 	flags := req.flags(20*time.Second, "")
 	flags.BoolVar(&req.listen, "listen", false, "answer one run, on ADDRESS (default all addresses, port "+netPort+"), and end")
 	flags.StringVar(&req.to, "to", "", "measure with these hosts, a `list` of HOST or HOST:PORT")
-	flags.StringVar(&req.sizes, "m", "", "`list` of message sizes (default nine from 1 to 4M)")
-	flags.StringVar(&req.taus, "tau", "", "`list` of τ, flows at once (default 1, 2, 4 … to the CPUs of the smaller host, 8 at the most)")
+	flags.StringVar(&req.sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default nine from 1 to 4M)")
+	flags.StringVar(&req.taus, "tau", "", "τ, flows at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:8 (default 1, 2, 4 … to the CPUs of the smaller host, 8 at the most)")
 	flags.StringVar(&req.secret, "secret", "", "`file` with what all hosts know and nobody else (default one in your home, made where there is none)")
 	flags.DurationVar(&req.wait, "wait", time.Minute, "how long to wait for the other hosts")
 	flags.BoolVar(&req.tam, "tam", true, "measure the parameters of Tam's model too")
@@ -104,14 +104,16 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 	// All hosts look at all of it: where one finds a mistake, none waits for it.
 	r := network.Request{Sizes: network.Sizes}
 	if req.sizes != "" {
-		if r.Sizes, err = argument.Numbers("-m", req.sizes, argument.Some); err != nil {
-			return usagef("%v", err)
+		if r.Sizes, err = argument.List(req.sizes, false, argument.Some); err != nil {
+			return usagef("-m: %v", err)
 		}
+		slices.Sort(r.Sizes)
 	}
 	if req.taus != "" {
-		if r.Taus, err = argument.Numbers("-tau", req.taus, argument.Tau); err != nil {
-			return usagef("%v", err)
+		if r.Taus, err = argument.List(req.taus, true, argument.Tau); err != nil {
+			return usagef("-tau: %v", err)
 		}
+		slices.Sort(r.Taus)
 	}
 	if err := r.Check(); err != nil {
 		return usagef("%v", err)

@@ -232,6 +232,7 @@ type parameterFlags struct {
 	choice                     model.Choice
 	file, gamma, machine       string
 	transportText, segmentText string
+	cacheText                  string
 	buffersText                string
 	given                      map[string]bool // flags
 	noGamma                    error           // why nothing can be reduced, nil where it can
@@ -295,10 +296,12 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	flags.Var(&latest{&p.file, &p.unread}, "params", "parameters of a machine, a `file`")
 	flags.Var(&latest{&p.gamma, &p.unread}, "gamma", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
-	flags.StringVar(&p.machine, "machine", "", "`name` of the machine in the output (default from the file)")
+	flags.StringVar(&p.machine, "name", "", "`name` of the machine in the output (default from the file)")
 	flags.StringVar(&p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)")
 	flags.StringVar((*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)")
-	flags.BoolVar(&p.choice.OffCache, "off_cache", false, "user data in memory, not in cache")
+	flags.StringVar(&p.cacheText, "cache", "", "`where` user data are, in cache or off: in, off (default in, unless all was measured off)")
+	argument.Switch(flags, "off_cache", "cache", "off", "in")
+	argument.Alias(flags, "machine", "name")
 	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such")
 	flags.StringVar(&p.buffersText, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma")
 	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
@@ -323,6 +326,11 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 	}
 	if p.choice.Transport, err = model.ParseTransport(p.transportText); err != nil {
 		return usagef("-transport: %v", err)
+	}
+	if p.given["cache"] {
+		if p.choice.OffCache, err = argument.Cache("-cache", p.cacheText); err != nil {
+			return usageError(err.Error())
+		}
 	}
 	if p.choice.Buffers, err = params.ParseBuffers(p.buffersText); err != nil {
 		return usagef("-buffers: %v", err)
@@ -349,7 +357,7 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 			return f, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
 		}
 	}
-	if !p.given["off_cache"] {
+	if !p.given["cache"] {
 		p.choice.OffCache = f.File.Plan.OffCacheOnly()
 	}
 	if p.gamma != "" {

@@ -45,10 +45,10 @@ Examples:
   taulop sweep -o host.json                        all, in a minute
   taulop sweep -over 1h -o host.json               the same minute of measuring, spread over an hour
   taulop sweep -add host.json                      another session, any day
-  taulop sweep -budget 10m -launches 30 -o host.json   a large machine, over lunch
+  taulop sweep -time 10m -launches 30 -o host.json   a large machine, over lunch
   taulop sweep -with copy,pack -o host.json        levels of the memory and strides too
-  taulop sweep -segments 2,4,8 -segment 8K,32K -budget 5m -o host.json   six kinds of buffers
-  taulop sweep -tau 1,2 -sizes 8K,64K,1M -gamma=false -o quick.json
+  taulop sweep -segments 2,4,8 -segment 8K,32K -time 5m -o host.json   six kinds of buffers
+  taulop sweep -tau 1,2 -m 8K,64K,1M -gamma=false -o quick.json
 
 Flags:
 `
@@ -102,7 +102,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		if left := s.Discard(); left != nil {
 			return left
 		}
-		return usagef("nothing was measured, for the time was too short: allow more with -budget")
+		return usagef("nothing was measured, for the time was too short: allow more with -time")
 	}
 	report.WriteSweep(out, s.File)
 	if isTerminal(out) {
@@ -136,23 +136,27 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.StringVar(&output, "o", "", "write a new `file`")
 	flags.StringVar(&resume, "resume", "", "go on with `file`, under its own plan")
 	flags.StringVar(&add, "add", "", "add a session to `file`, under its own plan: the same machine at another time")
-	flags.DurationVar(&budget, "budget", time.Minute, "time for the whole sweep")
+	flags.DurationVar(&budget, "time", time.Minute, "time for the whole sweep")
 	flags.DurationVar(&req.Over, "over", 0, "spread the launches over this `time`, and measure nothing in between")
-	flags.IntVar(&req.Launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as the budget has time for, 6 to 30)")
-	flags.StringVar(&names, "setups", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default")
-	flags.StringVar(&placements, "placements", "", "`list` of placements: "+policyNames()+" (default one for each level that differs here, see taulop topo)")
+	flags.IntVar(&req.Launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
+	flags.StringVar(&names, "setup", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default")
+	flags.StringVar(&placements, "placement", "", "`list` of placements: "+policyNames()+" (default one for each level that differs here, see taulop topo)")
 	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
-	flags.StringVar(&taus, "tau", "", "`list` of τ (default every one to 8, then a geometric series, and one less than the cores beside all of them)")
-	flags.StringVar(&sizes, "sizes", "", "`list` of message sizes in bytes, or with a unit (default the 30 customary ones, 1 B to 4 MB, with 8 and 16 MB)")
+	flags.StringVar(&taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then a geometric series, and one less than the cores beside all of them)")
+	flags.StringVar(&sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the 30 customary ones, 1 B to 4 MB, with 8 and 16 MB)")
 	flags.StringVar(&segments, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise")
-	flags.StringVar(&segment, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -budget")
+	flags.StringVar(&segment, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -time")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -budget the sweep takes 15 s longer for each, and for pairs of many cores up to 11 ms a pair")
+	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, and for pairs of many cores up to 11 ms a pair")
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
 	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default all on int32 and float64, and on more than 32 cores SUM_I, SUM_R and MAX_R)")
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
 	flags.BoolVar(&quiet, "quiet", false, "no progress and no warnings")
+	argument.Alias(flags, "budget", "time")
+	argument.Alias(flags, "setups", "setup")
+	argument.Alias(flags, "placements", "placement")
+	argument.Alias(flags, "sizes", "m")
 	list := flags.Bool("list", false, "list the setups, placements, surveys and operators that there are, and measure nothing")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
 		return nil, false, err
@@ -163,8 +167,11 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	}
 	var others []string // flags of a plan
 	flags.Visit(func(f *flag.Flag) {
+		if _, old := argument.AliasOf(f); old { // its flag is visited, too
+			return
+		}
 		switch f.Name {
-		case "budget":
+		case "time":
 			req.Budget = budget
 		case "o", "resume", "add", "quiet", "over", "launches":
 		default:
@@ -181,7 +188,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	case req.Over < 0:
 		return nil, false, usagef("-over is %v: give a time like 1h", req.Over)
 	case budget <= 0:
-		return nil, false, usagef("-budget is %v: give a time above zero, like 60s", budget)
+		return nil, false, usagef("-time is %v: give a time above zero, like 60s", budget)
 	}
 	if err := checkLaunches(req.Launches); err != nil {
 		return nil, false, err
@@ -197,7 +204,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	for _, name := range strings.Split(names, ",") {
 		s, err := setups.Lookup(strings.TrimSpace(name))
 		if err != nil {
-			return nil, false, usagef("-setups: %v", err)
+			return nil, false, usagef("-setup: %v", err)
 		}
 		if !slices.Contains(p.Setups, s.Name) {
 			p.Setups = append(p.Setups, s.Name)
@@ -211,7 +218,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	}
 	if cpus != "" {
 		if len(p.Policies) > 0 {
-			return nil, false, usagef("-cpus and -placements cannot be used together: choose one")
+			return nil, false, usagef("-cpus and -placement cannot be used together: choose one")
 		}
 		if p.CPUs, err = numa.ParseOrder(cpus); err != nil {
 			return nil, false, usagef("-cpus: %v", err)
@@ -219,14 +226,16 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		p.Policies = []numa.Policy{numa.List}
 	}
 	if taus != "" {
-		if p.Taus, err = argument.Numbers("-tau", taus, strconv.Atoi); err != nil {
-			return nil, false, usageError(err.Error())
+		if p.Taus, err = argument.List(taus, true, argument.Tau); err != nil {
+			return nil, false, usagef("-tau: %v", err)
 		}
+		slices.Sort(p.Taus)
 	}
 	if sizes != "" {
-		if p.Sizes, err = argument.Numbers("-sizes", sizes, argument.Bytes); err != nil {
-			return nil, false, usageError(err.Error())
+		if p.Sizes, err = argument.List(sizes, false, argument.Some); err != nil {
+			return nil, false, usagef("-m: %v", err)
 		}
+		slices.Sort(p.Sizes)
 	}
 	bytes, err := argument.List(segment, false, argument.Some)
 	if err != nil {

@@ -34,20 +34,20 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep", "-o host.json"},
 		{"sweep -o a -resume b", "-o host.json"},
 		{"sweep -o a b", "no arguments"},
-		{"sweep -budget 0s -o " + dir + "/x", "-budget"},
+		{"sweep -time 0s -o " + dir + "/x", "-time"},
 		{"sweep -launches 5 -o " + dir + "/x", "-launches"},
-		{"sweep -setups rung -o " + dir + "/x", "rung"},
-		{"sweep -placements far -o " + dir + "/x", "far"},
-		{"sweep -cpus 0 -placements local -o " + dir + "/x", "choose one"},
+		{"sweep -setup rung -o " + dir + "/x", "rung"},
+		{"sweep -placement far -o " + dir + "/x", "far"},
+		{"sweep -cpus 0 -placement local -o " + dir + "/x", "choose one"},
 		{"sweep -tau 0 -o " + dir + "/x", "-tau"},
-		{"sweep -sizes 8Q -o " + dir + "/x", "-sizes"},
+		{"sweep -m 8Q -o " + dir + "/x", "-m"},
 		{"sweep -cache both -o " + dir + "/x", "-cache"},
 		{"sweep -segment 0 -o " + dir + "/x", "-segment"},
 		{"sweep -segments 0 -o " + dir + "/x", "-segments"},
 		{"sweep -segments 2,x -o " + dir + "/x", "-segments"},
 		{"sweep -segments 1:64K -segment 8K,0 -o " + dir + "/x", "-segment"},
 		{"sweep -segments 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,64,65 -o " + dir + "/x", "at most 64"},
-		{"sweep -sizes 100G -o " + dir + "/x", "may take"},
+		{"sweep -m 100G -o " + dir + "/x", "may take"},
 		{"sweep -operators SUM_I,SUM_X -o " + dir + "/x", `-operators: there is no operator "SUM_X": use one of MAX_I`},
 		{"sweep -operators SUM_I -gamma=false -o " + dir + "/x", "choose one"},
 		{"sweep -o " + dir + "/no/x", "there is no directory"},
@@ -115,7 +115,7 @@ func TestSweepSurvivesKilling(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program, file := build(t), filepath.Join(dir, "host.json")
-	plan := []string{"sweep", "-quiet", "-cache", "in", "-gamma=false", "-launches", "6", "-tau", "1,2", "-sizes", "64,256,1K,4K,16K,64K,256K,1M", "-budget", "600s", "-o", file}
+	plan := []string{"sweep", "-quiet", "-cache", "in", "-gamma=false", "-launches", "6", "-tau", "1,2", "-m", "64,256,1K,4K,16K,64K,256K,1M", "-time", "600s", "-o", file}
 	resume := []string{"sweep", "-quiet", "-resume", file}
 	var before *params.File
 	random := randtest.New(t)
@@ -190,7 +190,7 @@ func TestNothingSwept(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "z.json")
 	for _, how := range []string{"-o", "-resume"} {
-		out, _, err := run(t, "sweep", "-quiet", "-budget", "1ns", how, file)
+		out, _, err := run(t, "sweep", "-quiet", "-time", "1ns", how, file)
 		if exitStatus(err) != 2 || err.Error() != "nothing was measured, for the time was too short: allow more with -budget" || out != "" {
 			t.Errorf("%s: exit %d, %v, %q", how, exitStatus(err), err, out)
 		}
@@ -199,7 +199,7 @@ func TestNothingSwept(t *testing.T) {
 			t.Errorf("%s leaves %v", how, entries)
 		}
 		if how == "-o" { // one that a sweep was interrupted in before its first cell
-			req, _, err := parseSweep(io.Discard, []string{"-o", file, "-tau", "1", "-sizes", "64"})
+			req, _, err := parseSweep(io.Discard, []string{"-o", file, "-tau", "1", "-m", "64"})
 			if err != nil {
 				t.Fatal(err)
 			}

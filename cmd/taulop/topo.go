@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
@@ -18,7 +19,7 @@ may use of it, and what would spoil a measurement. It measures nothing.
   taulop topo [flags]
 
 Examples:
-  taulop topo -placements 8       which CPU and which nodes each of 8 workers gets
+  taulop topo -tau 8              which CPU and which nodes each of 8 workers gets
   taulop topo -json -root /tmp/b  another machine's /sys and /proc, copied to /tmp/b
 
 Flags:
@@ -30,8 +31,9 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 		flags  = flag.NewFlagSet("taulop topo", flag.ContinueOnError)
 		asJSON = flags.Bool("json", false, "one JSON document")
 		root   = flags.String("root", "/", "read the sys and proc below `DIR`, of another machine")
-		tau    = flags.Int("placements", 0, "only show where the workers of each placement would be, for `TAU` of them")
+		tau    = flags.Int("tau", 0, "only show where the workers of each placement would be, for `TAU` of them")
 	)
+	argument.Alias(flags, "placements", "tau")
 	if err := parse(flags, out, args, topoHelp); err != nil {
 		return err
 	}
@@ -39,9 +41,9 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 		return usagef("topo takes no arguments, got %s: flags begin with a dash", strconv.Quote(flags.Arg(0)))
 	}
 	placements := false
-	flags.Visit(func(f *flag.Flag) { placements = placements || f.Name == "placements" })
+	flags.Visit(func(f *flag.Flag) { placements = placements || f.Name == "tau" })
 	if most := numa.MostWorkers; placements && (*tau < 1 || *tau > most) {
-		return usagef("-placements %d is no number of workers: give 1 to %d", *tau, most)
+		return usagef("-tau %d is no number of workers: give 1 to %d", *tau, most)
 	}
 	if *root == "" {
 		return usageError("-root is empty: name the directory that holds the machine's sys and proc")

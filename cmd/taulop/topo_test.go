@@ -151,7 +151,7 @@ func TestTopoRefuses(t *testing.T) {
 		{[]string{"-root", ""}, "-root is empty"},
 		{[]string{"-root", empty}, "no online CPU found"},
 		{[]string{"-root", filepath.Join(empty, "missing")}, "is not a directory"},
-		{[]string{"-placements", "0"}, "-placements 0 is no number of workers"},
+		{[]string{"-placements", "0"}, "-tau 0 is no number of workers"},
 		{[]string{"-placements", "-2"}, "give 1 to"},
 		{[]string{"-placements", "x"}, "invalid value"},
 		{[]string{"-placements", "9999999"}, "give 1 to"},

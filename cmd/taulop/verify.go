@@ -60,12 +60,12 @@ Flags:
 // A verifyRequest is what the user asked to verify.
 type verifyRequest struct {
 	verify.Request
-	save  string // parameter file to write
-	force bool
-	huge  bool
-	json  bool
-	file  string
-	quiet bool
+	save          string // parameter file to write
+	oversubscribe bool
+	huge          bool
+	json          bool
+	file          string
+	quiet         bool
 }
 
 func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
@@ -149,7 +149,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	flags.BoolVar(&req.NoSweep, "no-sweep", false, "sweep nothing: predict from -params alone")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
 	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
-	flags.BoolVar(&req.force, "force", false, "let ranks share CPUs: what is measured is then the scheduler")
+	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
 	flags.StringVar(&req.file, "o", "", "write to a `file`")
@@ -209,17 +209,17 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	if req.Caches, err = parseCaches(caches); err != nil {
 		return err
 	}
-	if n := len(req.Tau); n > 0 && machine != nil && req.Tau[n-1] > machine.Allowed.Len() && !req.force {
-		return usagef("-tau: τ = %d transfers need as many CPUs and %d may be used here: take fewer, or -force", req.Tau[n-1], machine.Allowed.Len())
+	if n := len(req.Tau); n > 0 && machine != nil && req.Tau[n-1] > machine.Allowed.Len() && !req.oversubscribe {
+		return usagef("-tau: τ = %d transfers need as many CPUs and %d may be used here: take fewer, or -oversubscribe", req.Tau[n-1], machine.Allowed.Len())
 	}
 	for _, p := range req.P {
 		switch {
-		case req.force && p > numa.MostWorkers:
+		case req.oversubscribe && p > numa.MostWorkers:
 			return usagef("-P: P = %d is more than the %d ranks that are measured at the most: take fewer", p, numa.MostWorkers)
-		case machine == nil || req.force || p <= machine.Allowed.Len():
+		case machine == nil || req.oversubscribe || p <= machine.Allowed.Len():
 			continue
 		}
-		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -force, and then it is the scheduler that is measured", p, machine.Allowed.Len())
+		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -oversubscribe, and then it is the scheduler that is measured", p, machine.Allowed.Len())
 	}
 	n := len(req.M)
 	if req.Patterns {

@@ -26,7 +26,7 @@ func TestBadVerify(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"-P 1", "-P"},
 		{"-P two", "two"},
-		{"-P 1000000", "-force"},
+		{"-P 1000000", "-oversubscribe"},
 		{"-P 4-2", "backwards"},
 		{"-m 8Q", "-m"},
 		{"-m 0", "1 byte"},
@@ -49,13 +49,13 @@ func TestBadVerify(t *testing.T) {
 		{"-patterns -m 1K,64K,1M", "5 or more"},
 		{"-patterns -variants -1", "-variants"},
 		{"-patterns -variants", "-variants"},
-		{"-patterns -P 1000000", "-force"},
+		{"-patterns -P 1000000", "-oversubscribe"},
 		{"-patterns -save " + published, "already"},
 		{"-patterns -save " + dir + "/no/x", "cannot be"},
 		{"-save x", "-patterns"},
 		{"-no-sweep", "-params"},
 		{"-tau 0", "-tau"},
-		{"-tau 1000000", "-force"},
+		{"-tau 1000000", "-oversubscribe"},
 		{"-patterns -tau 1,2", "-tau"},
 		{"-patterns -degree 3", "-degree"},
 		{"-degree 1 bcast:kary", "-degree"},
@@ -102,7 +102,7 @@ func TestVerifies(t *testing.T) {
 	var errOut string
 	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
 		var err error
-		_, errOut, err = run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", budget.String(), "-force", "-P", "2", "-json", "-o", file,
+		_, errOut, err = run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", budget.String(), "-oversubscribe", "-P", "2", "-json", "-o", file,
 			"message", "allgather:ring", "barrier:dissemination")
 		doc = report.Verification{}
 		return read(t, file, err, &doc) && doc.Rounds >= 3 && !strings.Contains(errOut, "time did not suffice for")
@@ -145,7 +145,7 @@ func TestVerifiesPatterns(t *testing.T) {
 	var doc report.Patterns
 	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
 		os.Remove(save)
-		_, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-force", "-P", "2", "-json", "-o", file, "-save", save, "ping-pong")
+		_, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-oversubscribe", "-P", "2", "-json", "-o", file, "-save", save, "ping-pong")
 		doc = report.Patterns{}
 		return read(t, file, err, &doc) && doc.Rounds >= 3
 	})
@@ -172,7 +172,7 @@ func TestVerifiesPatterns(t *testing.T) {
 	}
 	var out string
 	longEnough(t, 2*time.Second, func(budget time.Duration) bool {
-		out, _, err = run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-force", "-P", "2", "-quiet", "-params", save)
+		out, _, err = run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-oversubscribe", "-P", "2", "-quiet", "-params", save)
 		return err == nil && strings.Contains(out, "permutation-d")
 	})
 	if err != nil || !strings.Contains(out, "permutation-d") || !strings.Contains(out, "parameters: "+save) {
@@ -196,7 +196,7 @@ func TestPatternsOfAFileThatLacks(t *testing.T) {
 	}
 	longEnough(t, 100*time.Millisecond, func(budget time.Duration) bool {
 		var out string
-		out, _, err = run(t, "verify", "-patterns", "-cache", "off", "-m", "1:1M", "-time", budget.String(), "-force", "-P", "2", "-params", path, "scatter")
+		out, _, err = run(t, "verify", "-patterns", "-cache", "off", "-m", "1:1M", "-time", budget.String(), "-oversubscribe", "-P", "2", "-params", path, "scatter")
 		return strings.Contains(out, "scatter")
 	})
 	if err != nil && (exitStatus(err) != 2 || !strings.Contains(err.Error(), "τ-Lop has nothing off cache: "+path)) {
@@ -216,7 +216,7 @@ func TestStoppedPatterns(t *testing.T) {
 		var err error
 		stoppedInTime(t, func(ctx context.Context, after time.Duration) bool {
 			out.Reset()
-			line := append([]string{"-patterns", "-cache", "in", "-m", "1K:1M", "-time", (4 * after).String(), "-force", "-P", "2"}, tt.flags...)
+			line := append([]string{"-patterns", "-cache", "in", "-m", "1K:1M", "-time", (4 * after).String(), "-oversubscribe", "-P", "2"}, tt.flags...)
 			err = verifyCommand(ctx, &out, io.Discard, append(line, "ping-pong"))
 			return strings.Contains(out.String(), "ping-pong")
 		})
@@ -271,7 +271,7 @@ func TestUnsavedPatterns(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer time.AfterFunc(budget/4, func() { os.RemoveAll(dir) }).Stop()
-		err = verifyCommand(t.Context(), &out, io.Discard, strings.Fields("-patterns -cache in -m 2K:32K -time "+budget.String()+" -force -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
+		err = verifyCommand(t.Context(), &out, io.Discard, strings.Fields("-patterns -cache in -m 2K:32K -time "+budget.String()+" -oversubscribe -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
 		return strings.Contains(out.String(), "ping-pong-i-j") && exitStatus(err) == 1
 	})
 	if exitStatus(err) != 1 || !strings.Contains(out.String(), "ping-pong-i-j") {

@@ -167,6 +167,14 @@ func Among(name, list string, known []string) (found []string, err error) {
 	return found, nil
 }
 
+// Cache reads one state of a cache: whether user buffers are off it.
+func Cache(name, text string) (offCache bool, err error) {
+	if text != "in" && text != "off" {
+		return false, fmt.Errorf("%s: %q is neither in nor off: choose one", name, text)
+	}
+	return text == "off", nil
+}
+
 // Caches reads the list of a flag, where user buffers are: false in cache, true off
 // cache, in this order.
 func Caches(name, list string) (offCache []bool, err error) {

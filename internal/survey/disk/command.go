@@ -3,6 +3,7 @@ package disk
 import (
 	"flag"
 	"fmt"
+	"slices"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/survey"
@@ -22,14 +23,15 @@ a cache of its own; writing through it ends when memory has them.
 
 Examples:
   taulop disk /scratch                          both
-  taulop disk -cache out -sizes 4K,1M,16M .     past the page cache alone
+  taulop disk -cache out -m 4K,1M,16M .     past the page cache alone
   taulop disk -file 1G -o disk.json /scratch    a larger file; a parameter file with every sample
 
 Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
-	sizes := f.String("sizes", "4K,16K,64K,256K,1M,4M,16M", "`list` of m, sizes of a transfer")
+	sizes := f.String("m", "4K,16K,64K,256K,1M,4M,16M", "sizes of a transfer in bytes, or with a unit, a `list` like 64K,1M with doubling ranges: 4K:1M")
+	argument.Alias(f, "sizes", "m")
 	file := f.String("file", "64M", "`size` of the file, one for each state of the page cache")
 	cache := f.String("cache", "out,in", "`list` of what becomes of the page cache: kept out, or in")
 	worker := survey.OnCPU(f)
@@ -38,9 +40,10 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 			return t, fmt.Errorf("got %d arguments, want 1: taulop disk DIR, a directory on the disk to measure", n)
 		}
 		r := Request{Dir: f.Arg(0)}
-		if r.Sizes, err = argument.Numbers("-sizes", *sizes, argument.Bytes); err != nil {
-			return t, err
+		if r.Sizes, err = argument.List(*sizes, false, argument.Some); err != nil {
+			return t, fmt.Errorf("-m: %w", err)
 		}
+		slices.Sort(r.Sizes)
 		if r.FileBytes, err = argument.Bytes(*file); err != nil {
 			return t, fmt.Errorf("-file: %w", err)
 		}
