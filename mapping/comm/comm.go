@@ -5,6 +5,7 @@ package comm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -14,6 +15,7 @@ import (
 type Matrix struct {
 	Name string // a file or a pattern, for users
 	rows [][]Entry
+	sum  int64 // bytes and messages of all
 }
 
 // An Entry is what a process sends to one other.
@@ -28,6 +30,7 @@ const (
 	MaxRanks   = 1 << 12
 	maxEntries = 1 << 22
 	maxBytes   = 1 << 50 // of an entry, and messages
+	maxTotal   = 1 << 55 // of all
 )
 
 // New is of so many processes that send nothing.
@@ -58,8 +61,13 @@ func (m *Matrix) Add(from, to int, bytes, messages int64) error {
 	if e.Bytes > maxBytes || e.Messages > maxBytes {
 		return fmt.Errorf("process %d sends more than 2^50 bytes or messages to %d: this is no communication of a program", from, to)
 	}
+	if m.sum += bytes + max(1, messages); m.sum > maxTotal {
+		return errTotal
+	}
 	return nil
 }
+
+var errTotal = errors.New("all together send more than 2^55 bytes or messages: this is no communication of a program")
 
 // Ranks is the number of processes.
 func (m *Matrix) Ranks() int { return len(m.rows) }

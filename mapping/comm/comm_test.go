@@ -73,6 +73,7 @@ func TestReadFaults(t *testing.T) {
 		{"from,to,bytes\n0,4096,1\n", "has 4096 at the most"},
 		{"from,to,bytes\n0,1,-4\n", "below zero"},
 		{"from,to,bytes\n0,1,1e15\n0,1,1e15\n", "more than 2^50"},
+		{strings.Repeat(strings.Repeat("1e15,", 64)+"\n", 64), "more than 2^55"},
 		{"%%MatrixMarket matrix\n", "the first line is not"},
 		{"%%MatrixMarket matrix coordinate complex general\n2 2 0\n", `field "complex"`},
 		{"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 0\n", `symmetry "skew-symmetric"`},

@@ -59,8 +59,11 @@ func (in *reader) matrixMarket(banner []string) (*Matrix, error) {
 		if row < column && symmetry == "symmetric" {
 			return fmt.Errorf("row %d of column %d: a symmetric matrix has its lower half alone", row+1, column+1)
 		}
+		if p := m.Ranks(); row < 0 || column < 0 || row >= p || column >= p {
+			return fmt.Errorf("row %d of column %d: rows and columns are 1 to %d", row+1, column+1, p)
+		}
 		if err := m.Add(row, column, bytes, 1); err != nil {
-			return fmt.Errorf("row %d of column %d: rows and columns are 1 to %d", row+1, column+1, m.Ranks())
+			return err
 		}
 		if symmetry == "symmetric" {
 			return m.Add(column, row, bytes, 1)

@@ -178,7 +178,9 @@ func (in *reader) square() (*Matrix, error) {
 				if pairs++; pairs > maxEntries {
 					return nil, errMany
 				}
-				m.rows[from] = append(m.rows[from], Entry{to, bytes, 1})
+				if err := m.Add(from, to, bytes, 1); err != nil {
+					return nil, err
+				}
 			}
 		}
 		from++
