@@ -4,6 +4,7 @@ package mapping
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -174,6 +175,14 @@ func (m *Map) Core(rank int) int {
 		return int(m.cores[rank])
 	}
 	return m.Slot(rank)
+}
+
+// Cores is how many cores of a node must be known: one more than the last that a rank is on.
+func (m *Map) Cores() int {
+	if m.cores == nil {
+		return m.Largest()
+	}
+	return 1 + int(slices.Max(m.cores))
 }
 
 // Largest is the number of ranks of the node that has the most.

@@ -43,7 +43,7 @@ var ErrMany = errors.New("take fewer ranks, another algorithm, or as many ranks 
 // A Counter counts the messages of stages.
 type Counter struct {
 	*Map
-	// Level, if not nil, is the level of messages between two slots of a node, from 0 to
+	// Level, if not nil, is the level of messages between two cores of a node, from 0 to
 	// Levels−1. Where there are too many messages to look at each they all are of level 0.
 	Level func(a, b int) int
 
@@ -178,7 +178,7 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 		}
 		n, level := c.at(from), 0
 		if c.Level != nil {
-			level = c.Level(c.Slot(msg.From), c.Slot(msg.To))
+			level = c.Level(c.Core(msg.From), c.Core(msg.To))
 		}
 		n.within++
 		n.levels[level]++

@@ -32,6 +32,17 @@ type StageCost struct {
 // Seconds is what one repetition of the stage costs.
 func (s StageCost) Seconds() float64 { return total(s.Terms) }
 
+// Channel is that of the terms, the slowest: a level of the node from 0, or the network.
+func (s StageCost) Channel() (level int, network bool) {
+	for _, t := range s.Terms {
+		if t.Parameter == "L₁" {
+			return 0, true
+		}
+		level = max(level, t.from.level)
+	}
+	return level, false
+}
+
 // Term is a multiple of one parameter, such as (k−1)L(S,2).
 type Term struct {
 	Count        Count

@@ -36,9 +36,9 @@ type TauLop struct {
 	// which are at hand even where user buffers are off cache.
 	Temporary Parameters
 
-	// Level, if not nil, is how far apart the a-th and the b-th rank of a node are; messages
-	// of level 1, 2 … have the parameters of Farther[0], Farther[1] … and not those above.
-	// Of more ranks on a node than Known it is not asked.
+	// Level, if not nil, is how far apart two cores of a node are, see mapping.Map.Core: the
+	// places of a placement in their order. Messages of level 1, 2 … have the parameters of
+	// Farther[0], Farther[1] … and not those above. Of more cores than Known it is not asked.
 	Level   func(a, b int) int
 	Known   int
 	Farther []TauLop
@@ -110,16 +110,9 @@ func ParseTransport(name string) (Transport, error) {
 // Cost is the cost of a schedule. It fails where a reduction has no γ, and for
 // segments of less than a byte.
 func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
-	symbols := symbolsOf(s, 0)
-	switch m.Transport {
-	case Segmented, Steady:
-		if m.Segment < 1 {
-			return Cost{}, fmt.Errorf("transport %v needs a segment of at least one byte, got %d", m.Transport, m.Segment)
-		}
-		symbols = symbolsOf(s, m.Segment)
-	case Whole, SingleCopy, CMA:
-	default:
-		return Cost{}, fmt.Errorf("unknown transport %v", m.Transport)
+	symbols, err := m.symbols(s)
+	if err != nil {
+		return Cost{}, err
 	}
 	on, err := m.Cluster.place(s.Call.P)
 	if err != nil {
@@ -131,13 +124,41 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 	return evaluate(s, symbols, m.traffics(s, on), m.terms(symbols), m.value)
 }
 
+// Stage is what a stage of a schedule costs whose messages are where t says, in seconds. It
+// fails as Cost does.
+func (m TauLop) Stage(s *collective.Schedule, stage *collective.Stage, t mapping.Traffic) (seconds float64, err error) {
+	symbols, err := m.symbols(s)
+	if err != nil {
+		return 0, err
+	}
+	var of sum
+	if err := m.terms(symbols)(stage, t, of.add); err != nil {
+		return 0, err
+	}
+	return m.seconds(of, symbols)
+}
+
+// symbols are those of a schedule's formulas.
+func (m TauLop) symbols(s *collective.Schedule) (Symbols, error) {
+	switch m.Transport {
+	case Segmented, Steady:
+		if m.Segment < 1 {
+			return Symbols{}, fmt.Errorf("transport %v needs a segment of at least one byte, got %d", m.Transport, m.Segment)
+		}
+		return symbolsOf(s, m.Segment), nil
+	case Whole, SingleCopy, CMA:
+		return symbolsOf(s, 0), nil
+	}
+	return Symbols{}, fmt.Errorf("unknown transport %v", m.Transport)
+}
+
 // traffics counts the messages of channels, if there are several.
 func (m TauLop) traffics(s *collective.Schedule, on *mapping.Map) traffics {
 	if on == nil {
 		on, _ = mapping.Order{}.Map(s.Call.P, 1) // which has room for all
 	}
 	c := &mapping.Counter{Map: on}
-	if on.Largest() <= m.Known {
+	if on.Cores() <= m.Known {
 		c.Level = m.Level
 	}
 	if on.Nodes == 1 && c.Level == nil {

@@ -1,0 +1,108 @@
+package collective
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// Every message is there once, between bytes of its own, and a rank sends and receives at
+// most one in a round.
+func TestRounds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		p := 1 + random.IntN(20)
+		var messages []Envelope
+		want := make(map[[2]int]int)
+		for from := range p {
+			for to := range p {
+				if from != to && random.IntN(3) > 0 {
+					m := Envelope{from, to, 1 + random.IntN(1<<random.IntN(16))}
+					messages, want[[2]int{from, to}] = append(messages, m), m.Bytes
+				}
+			}
+		}
+		random.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
+		s, err := Rounds(p, messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		received := make([]int, p)
+		for _, step := range s.Steps() {
+			sends, receives := make(map[int]bool), make(map[int]bool)
+			count := make(map[int]int)
+			least, most := 1<<30, 0
+			for m := range step.Messages() {
+				if sends[m.From] || receives[m.To] {
+					t.Fatalf("rank %d sends or %d receives twice in a round", m.From, m.To)
+				}
+				sends[m.From], receives[m.To] = true, true
+				key := [2]int{m.From, m.To}
+				if want[key] != m.Bytes() || m.Dst.Bytes != m.Bytes() {
+					t.Fatalf("%v: want %d bytes", m, want[key])
+				}
+				delete(want, key)
+				count[m.Bytes()]++
+				least, most = min(least, m.Bytes()), max(most, m.Bytes())
+				received[m.To] += m.Bytes()
+				if in := s.Brings(m.From); m.Src.Offset+m.Src.Bytes > in.Bytes {
+					t.Fatalf("%v is beyond what rank %d has", m, m.From)
+				}
+			}
+			if most >= 2*least {
+				t.Errorf("messages of %d and %d bytes in one round", least, most)
+			}
+			for _, b := range step.Shape {
+				if count[b.Bytes] != b.Count {
+					t.Errorf("%d messages of %d bytes, the shape says %d", count[b.Bytes], b.Bytes, b.Count)
+				}
+			}
+		}
+		if len(want) > 0 {
+			t.Errorf("%d messages were left out", len(want))
+		}
+		for rank, bytes := range received {
+			if s.Size(rank, Recv) != bytes {
+				t.Errorf("rank %d receives %d bytes in a buffer of %d", rank, bytes, s.Size(rank, Recv))
+			}
+		}
+	}
+}
+
+// An exchange of all with all takes one round for each distance.
+func TestRoundsOfAll(t *testing.T) {
+	for _, p := range []int{2, 3, 8, 13, 64} {
+		var messages []Envelope
+		for from := range p {
+			for to := range p {
+				if from != to {
+					messages = append(messages, Envelope{from, to, 1000})
+				}
+			}
+		}
+		s, err := Rounds(p, messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Len() != p-1 {
+			t.Errorf("%d rounds among %d ranks, want %d", s.Len(), p, p-1)
+		}
+	}
+}
+
+func TestRoundsRefused(t *testing.T) {
+	for _, tt := range []struct {
+		messages []Envelope
+		says     string
+	}{
+		{[]Envelope{{0, 0, 1}}, "give two of the ranks 0 … 3"},
+		{[]Envelope{{0, 4, 1}}, "give two of the ranks 0 … 3"},
+		{[]Envelope{{0, 1, -1}}, "bytes from 0"},
+		{[]Envelope{{0, 1, 1}, {0, 1, 2}}, "twice"},
+		{[]Envelope{{0, 1, maxBytes}, {0, 2, 1}}, "in all"},
+	} {
+		if _, err := Rounds(4, tt.messages); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v: %v, want %q", tt.messages, err, tt.says)
+		}
+	}
+}

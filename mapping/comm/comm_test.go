@@ -1,0 +1,245 @@
+package comm
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func read(t testing.TB, text string) *Matrix {
+	t.Helper()
+	m, err := Read(strings.NewReader(text), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// text is who sends what to whom.
+func text(m *Matrix) string {
+	var all []string
+	for from, e := range m.All() {
+		all = append(all, fmt.Sprintf("%d-%d:%d/%d", from, e.To, e.Bytes, e.Messages))
+	}
+	return strings.Join(all, " ")
+}
+
+var files = []struct{ text, want string }{
+	{"0,1,2\n3,0,4\n5,6,0\n", "0-1:1/1 0-2:2/1 1-0:3/1 1-2:4/1 2-0:5/1 2-1:6/1"},
+	{"\ufeff9;1e3\r\n2.6;9;\r\n", "0-1:1000/1 1-0:3/1"},
+	{"0 1\n\n0 0\n", "0-1:1/1"},
+	{"from,to,bytes\n0,3,10\n3,0,20\n0,3,5\n", "0-3:15/2 3-0:20/1"},
+	{"From\tTo\tBytes\tMessages\n1\t0\t100\t7\n1\t2\t0\t3\n2\t0\t0\t0\n", "1-0:100/7 1-2:0/3"},
+	{"%%MatrixMarket matrix coordinate integer general\n% a comment\n3 3 2\n1 2 10\n3 1 20\n", "0-1:10/1 2-0:20/1"},
+	{"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n", "0-1:1/1 1-0:1/1"},
+	{"%%MatrixMarket MATRIX array real general\n2 2\n0\n1.0\n2.0e1\n0\n", "0-1:20/1 1-0:1/1"},
+	{"%%MatrixMarket matrix array real symmetric\n2 2\n7\n8\n9\n", "0-1:8/1 1-0:8/1"},
+	{"# POINT TO POINT\nE\t1\t0\t12 bytes\t3 msgs sent\t3,0\nI\t1\t0\t8 bytes\t1 msgs sent\n# OSC\nR\t0\t1\t5 bytes\t1 msgs sent\n# COLLECTIVES\nC\t1\t0\t8 bytes\t1 msgs sent\nD\tMPI_COMM_WORLD\tprocs: 0,1\nO2A\t1\t0 bytes\t0 msgs sent\n", "1-0:25/5"},
+}
+
+func TestRead(t *testing.T) {
+	for _, tt := range files {
+		if got := text(read(t, tt.text)); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestReadFaults(t *testing.T) {
+	const market = "%%MatrixMarket matrix coordinate real general\n"
+	for _, tt := range []struct{ text, says string }{
+		{"", "f: the file is empty"},
+		{"0,1\n1,0\n1,1\n", "f:3: line 3 of values, and a line has 2: a communication matrix is square"},
+		{"0,1,2\n1,0,2\n", "2 lines of 3 values: a communication matrix is square"},
+		{"0,1\n1\n", "f:2: 1 values, and the first line has 2: a communication matrix is square"},
+		{"0,-1\n1,0\n", `f:1: "-1" is below zero`},
+		{"0,NaN\n1,0\n", `f:1: "NaN" is no number: where nothing is sent write 0 (process 0 to 1)`},
+		{"0,Inf\n1,0\n", "more than 2^50"},
+		{"0,1e400\n1,0\n", "more than 2^50"},
+		{"0,x\n1,0\n", `f:1: "x" is no number of bytes`},
+		{"0,\n,0\n", "is square"},
+		{"a\x00b", "this is no text"},
+		{strings.Repeat("1,", MaxRanks) + "1\n", "has 1 to 4096"},
+		{strings.Repeat("1,", maxLine), "f:1: the line is longer than"},
+		{"from,to,size\n", `"size" in place 3`},
+		{"from,to\n", "the heading is not from,to,bytes"},
+		{"from,to,bytes\n", "nothing below it"},
+		{"from,to,bytes\n0,1\n", "f:2: 2 values, and the heading has 3"},
+		{"from,to,bytes\n0,b,1\n", "are no two processes"},
+		{"from,to,bytes\n0,-1,1\n", "number them from 0"},
+		{"from,to,bytes\n0,4096,1\n", "has 4096 at the most"},
+		{"from,to,bytes\n0,1,-4\n", "below zero"},
+		{"from,to,bytes\n0,1,1e15\n0,1,1e15\n", "more than 2^50"},
+		{strings.Repeat(strings.Repeat("1e15,", 64)+"\n", 64), "more than 2^55"},
+		{"%%MatrixMarket matrix\n", "the first line is not"},
+		{"%%MatrixMarket matrix coordinate complex general\n2 2 0\n", `field "complex"`},
+		{"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 0\n", `symmetry "skew-symmetric"`},
+		{"%%MatrixMarket matrix array pattern general\n2 2\n", "an array has no pattern"},
+		{"%%MatrixMarket matrix sheaf real general\n2 2\n", `format "sheaf"`},
+		{market, "no line with the numbers"},
+		{market + "2 3 1\n1 2 1\n", "f:2: 2 rows and 3 columns: a communication matrix is square"},
+		{market + "2 2\n", "no line of rows, columns and entries"},
+		{market + "2 2 2\n1 2 1\n", "the file ends after 1 of 2 entries"},
+		{market + "2 2 1\n1 3 1\n", "rows and columns are 1 to 2"},
+		{market + "2 2 1\n0 1 1\n", "rows and columns are 1 to 2"},
+		{market + "2 2 1\n1 2 1\n1 2 1\n", "behind the last entry"},
+		{market + "2 2 1\n1 2 nan\n", "is no number"},
+		{market + "2 2 1\n1 2 -3\n", "below zero"},
+		{market + "2 2 1\n1 2\n", "2 values in a line, want 3"},
+		{market + "2 2 9999999999\n", "entries: 0 to"},
+		{"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", "lower half alone"},
+		{"# POINT TO POINT\n# OSC\n", "no process sends anything"},
+		{"# POINT TO POINT\nE\t0\t1\tmany bytes\n", "is no line of Open MPI's monitoring"},
+		{"E\t0\t9999\t1 bytes\t1 msgs sent\n", "is too much"},
+		{"E\t0\t1\t99999999999999999999 bytes\t1 msgs sent\n", "is too much"},
+	} {
+		_, err := Read(strings.NewReader(tt.text), "f")
+		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.60q: %v, want %q", tt.text, err, tt.says)
+		}
+	}
+}
+
+// What Open MPI 4.1.4 wrote of bench/mpi/messages.c among two processes.
+func TestMonitoring(t *testing.T) {
+	var both []byte
+	for _, name := range []string{"testdata/messages.0.prof", "testdata/messages.1.prof"} {
+		one, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !IsMonitoring(one) {
+			t.Errorf("%s is not recognised", name)
+		}
+		both = append(both, one...)
+	}
+	m := read(t, string(both))
+	if m.Ranks() != 2 || m.Pairs() != 2 {
+		t.Fatalf("%d processes, %d pairs", m.Ranks(), m.Pairs())
+	}
+	if got := m.Entry(1, 0); got.Bytes != 1447936+739968 || got.Messages != 606+2309 {
+		t.Errorf("process 1 to 0: %+v", got)
+	}
+}
+
+func TestWithMessages(t *testing.T) {
+	m, counts := read(t, "0,10\n20,0"), read(t, "0,3\n0,0")
+	if err := m.WithMessages(counts); err != nil || text(m) != "0-1:10/3 1-0:20/1" {
+		t.Errorf("%v, %s", err, text(m))
+	}
+	if err := m.WithMessages(read(t, "0,1,1\n0,0,0\n0,0,0\n")); err == nil || !strings.Contains(err.Error(), "of as many") {
+		t.Error(err)
+	}
+}
+
+func TestVolumes(t *testing.T) {
+	m := read(t, "from,to,bytes,messages\n0,1,10,1\n1,0,5,1\n2,0,0,3\n")
+	if got := fmt.Sprint(m.Volumes()); got != "[[{1 15} {2 1}] [{0 15}] [{0 1}]]" {
+		t.Error(got)
+	}
+}
+
+// peers are whom a process sends to.
+func peers(m *Matrix, rank int) (all []int) {
+	for _, e := range m.Row(rank) {
+		all = append(all, e.To)
+	}
+	return all
+}
+
+func TestPatterns(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		p     int
+		rank  int
+		peers []int
+	}{
+		{"grid2d", 16, 5, []int{1, 4, 6, 9}},
+		{"grid2d", 12, 0, []int{1, 3}}, // 4 by 3
+		{"grid2d", 7, 3, []int{2, 4}},
+		{"grid3d", 8, 0, []int{1, 2, 4}},
+		{"ring", 5, 4, []int{0}},
+		{"transpose", 16, 1, []int{4}},
+		{"transpose", 16, 5, nil},
+		{"bt", 16, 0, []int{1, 3, 4, 7, 12, 13}}, // of make_set.f: east, west, north and south, and two diagonals
+		{"sp", 16, 5, []int{1, 2, 4, 6, 8, 9}},
+		{"lu", 16, 5, []int{1, 4, 6, 9}},
+		{"cg", 16, 1, []int{0, 3, 4}}, // halves of the row, and the transposed one
+		{"cg", 8, 1, []int{0, 3}},     // two rows of four: its own transposed one is itself
+		{"mg", 8, 0, []int{1, 2, 4}},  // two each way
+		{"ft", 4, 2, []int{0, 1, 3}},
+		{"is", 4, 0, []int{1, 2, 3}},
+		{"ep", 3, 1, []int{0, 2}},
+	} {
+		m, err := Lookup(tt.name).Matrix(tt.p, 1<<16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := peers(m, tt.rank); !slices.Equal(got, tt.peers) {
+			t.Errorf("%s of %d: process %d sends to %v, want %v", tt.name, tt.p, tt.rank, got, tt.peers)
+		}
+	}
+	for i := range Patterns {
+		pattern := &Patterns[i]
+		made := 0
+		for p := 1; p <= 130; p++ {
+			m, err := pattern.Matrix(p, 4096)
+			if err != nil {
+				if pattern.Among == "" || !strings.Contains(err.Error(), pattern.Among) {
+					t.Errorf("%s of %d: %v", pattern.Name, p, err)
+				}
+				continue
+			}
+			if made++; p > 2 && m.Pairs() == 0 {
+				t.Errorf("%s of %d sends nothing", pattern.Name, p)
+			}
+			for from, e := range m.All() {
+				if e.To == from || e.Messages < 1 || e.Bytes < 1 || e.Bytes > 2*4096*e.Messages {
+					t.Fatalf("%s of %d: %d sends %+v", pattern.Name, p, from, e)
+				}
+			}
+		}
+		if made < 7 {
+			t.Errorf("%s is for %d numbers of processes", pattern.Name, made)
+		}
+	}
+	if Lookup("btx") != nil {
+		t.Error("btx is a pattern")
+	}
+	if _, err := Lookup("bt").Matrix(15, 100); err == nil || err.Error() != "bt is for a square number of processes, like 16, not 15" {
+		t.Error(err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, file := range files {
+		f.Add([]byte(file.text))
+	}
+	for _, name := range []string{"testdata/messages.0.prof", "testdata/messages.1.prof"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := Read(bytes.NewReader(data), "f")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		if m.Ranks() < 1 || m.Ranks() > MaxRanks {
+			t.Fatalf("%d processes", m.Ranks())
+		}
+		for from, e := range m.All() {
+			if from == e.To || e.Bytes < 0 || e.Messages < 1 || e.To >= m.Ranks() {
+				t.Fatalf("%d sends %+v", from, e)
+			}
+		}
+	})
+}

@@ -1,0 +1,280 @@
+package comm
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Limits of files.
+const (
+	maxFile = 1 << 28 // bytes
+	maxLine = 1 << 20
+)
+
+// Read reads a matrix. It is told by its first line which of these it is:
+//
+//   - a CSV file with a line for each process: the bytes that it sends to each;
+//   - a CSV file with a heading, from,to,bytes or from,to,bytes,messages, and a line for
+//     each two processes;
+//   - a Matrix Market file (%%MatrixMarket matrix coordinate or array);
+//   - what Open MPI's monitoring component writes of a process, or of several, one file
+//     behind the other: point-to-point messages and those that collectives are made of.
+//
+// Values of CSV files are separated by commas, semicolons, tabs or spaces. Who is not
+// mentioned sends nothing. An error begins with name, and the line where there is one.
+func Read(r io.Reader, name string) (*Matrix, error) {
+	in := &reader{name: name, lines: bufio.NewScanner(io.LimitReader(r, maxFile+1))}
+	in.lines.Buffer(make([]byte, 0, 1<<16), maxLine)
+	m, err := in.read()
+	if err == nil && in.bytes > maxFile {
+		err = fmt.Errorf("the file is longer than %d MB", maxFile>>20)
+	}
+	if err != nil {
+		if in.line == 0 {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return nil, fmt.Errorf("%s:%d: %w", name, in.line, err)
+	}
+	m.Name = name
+	return m, nil
+}
+
+// WithMessages puts the numbers of another matrix, which is read as one of bytes, in the
+// place of the messages. It fails where the two are not of as many processes.
+func (m *Matrix) WithMessages(counts *Matrix) error {
+	if counts.Ranks() != m.Ranks() {
+		return fmt.Errorf("%s is of %d processes, and %s of %d: give matrices of as many", counts.Name, counts.Ranks(), m.Name, m.Ranks())
+	}
+	for from, row := range m.rows {
+		for i := range row {
+			row[i].Messages = max(1, counts.Entry(from, row[i].To).Bytes)
+		}
+	}
+	return nil
+}
+
+type reader struct {
+	name  string
+	lines *bufio.Scanner
+	line  int
+	bytes int
+	text  string
+}
+
+// next goes to the next line that is not empty.
+func (in *reader) next() bool {
+	for in.lines.Scan() {
+		in.line++
+		in.bytes += len(in.lines.Bytes()) + 1
+		in.text = strings.TrimSpace(in.lines.Text())
+		if in.line == 1 {
+			in.text = strings.TrimPrefix(in.text, "\ufeff")
+		}
+		if in.text != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *reader) read() (*Matrix, error) {
+	if !in.next() {
+		return nil, in.ended(errors.New("the file is empty: give a matrix as CSV, Matrix Market or of Open MPI's monitoring"))
+	}
+	if bytes.IndexByte([]byte(in.text), 0) >= 0 {
+		return nil, errors.New("this is no text: give a matrix as CSV, Matrix Market or of Open MPI's monitoring")
+	}
+	switch lower := strings.ToLower(in.text); {
+	case strings.HasPrefix(lower, "%%matrixmarket"):
+		return in.matrixMarket(strings.Fields(lower))
+	case strings.HasPrefix(in.text, "# POINT TO POINT"), monitored.MatchString(in.text):
+		return in.monitoring()
+	case strings.HasPrefix(lower, "from"):
+		return in.list(fields(lower))
+	}
+	return in.square()
+}
+
+// ended is why there was no further line.
+func (in *reader) ended(otherwise error) error {
+	switch err := in.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		in.line++
+		return fmt.Errorf("the line is longer than %d bytes: this is no communication matrix", maxLine)
+	case err != nil:
+		return err
+	}
+	return otherwise
+}
+
+// fields are the values of a line: a comma, semicolon or tab is between two, or else
+// spaces.
+func fields(text string) []string {
+	for _, separator := range []string{",", ";", "\t"} {
+		if strings.Contains(text, separator) {
+			parts := strings.Split(text, separator)
+			for i := range parts {
+				parts[i] = strings.TrimSpace(parts[i])
+			}
+			if last := len(parts) - 1; parts[last] == "" { // a separator ends the line
+				parts = parts[:last]
+			}
+			return parts
+		}
+	}
+	return strings.Fields(text)
+}
+
+// whole reads a number of bytes or messages, which may have a fraction or an exponent.
+func whole(text string) (int64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Errorf("%.40q is no number of bytes or messages: write one like 65536", text)
+	case math.IsNaN(v):
+		return 0, fmt.Errorf("%.40q is no number: where nothing is sent write 0", text)
+	case v < 0:
+		return 0, fmt.Errorf("%.40q is below zero: nobody sends less than nothing, write 0 or more", text)
+	case v > maxBytes:
+		return 0, fmt.Errorf("%.40q is more than 2^50: this is no communication of a program", text)
+	}
+	return int64(math.Round(v)), nil
+}
+
+// square reads a line for each process.
+func (in *reader) square() (*Matrix, error) {
+	first := fields(in.text)
+	m, err := New(len(first))
+	if err != nil {
+		return nil, err
+	}
+	pairs, from := 0, 0
+	for more := true; more; more = in.next() {
+		if strings.HasPrefix(in.text, "#") {
+			if from == 0 {
+				return nil, fmt.Errorf("%.40q: leave out what is no number", in.text)
+			}
+			continue
+		}
+		values := fields(in.text)
+		if from >= len(first) {
+			return nil, fmt.Errorf("line %d of values, and a line has %d: a communication matrix is square", from+1, len(first))
+		}
+		if len(values) != len(first) {
+			return nil, fmt.Errorf("%d values, and the first line has %d: a communication matrix is square", len(values), len(first))
+		}
+		for to, text := range values {
+			bytes, err := whole(text)
+			if err != nil {
+				return nil, fmt.Errorf("%w (process %d to %d)", err, from, to)
+			}
+			if bytes > 0 && from != to {
+				if pairs++; pairs > maxEntries {
+					return nil, errMany
+				}
+				if err := m.Add(from, to, bytes, 1); err != nil {
+					return nil, err
+				}
+			}
+		}
+		from++
+	}
+	if err := in.ended(nil); err != nil {
+		return nil, err
+	}
+	if from < len(first) {
+		return nil, fmt.Errorf("%d lines of %d values: a communication matrix is square", from, len(first))
+	}
+	return m, nil
+}
+
+var errMany = fmt.Errorf("more than %d pairs of processes: give a smaller matrix", maxEntries)
+
+// A sparse matrix is entries whose number of processes may not be known yet.
+type sparse struct {
+	from, to        []int32
+	bytes, messages []int64
+	ranks           int
+}
+
+func (s *sparse) add(from, to int, bytes, messages int64) error {
+	switch {
+	case from < 0 || to < 0:
+		return fmt.Errorf("process %d sends to %d: number them from 0", from, to)
+	case max(from, to) >= MaxRanks:
+		return fmt.Errorf("process %d: a communication matrix has %d at the most", max(from, to), MaxRanks)
+	case len(s.from) >= maxEntries:
+		return errMany
+	}
+	s.ranks = max(s.ranks, from+1, to+1)
+	s.from, s.to = append(s.from, int32(from)), append(s.to, int32(to))
+	s.bytes, s.messages = append(s.bytes, bytes), append(s.messages, messages)
+	return nil
+}
+
+func (s *sparse) matrix() (*Matrix, error) {
+	m, err := New(s.ranks)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.from {
+		if err := m.Add(int(s.from[i]), int(s.to[i]), s.bytes[i], s.messages[i]); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// list reads a line for each two processes, under a heading.
+func (in *reader) list(heading []string) (*Matrix, error) {
+	want := []string{"from", "to", "bytes", "messages"}
+	if len(heading) < 3 || len(heading) > 4 {
+		return nil, errors.New("the heading is not from,to,bytes or from,to,bytes,messages")
+	}
+	for i, name := range heading {
+		if name != want[i] {
+			return nil, fmt.Errorf("the heading has %.40q in place %d: write from,to,bytes or from,to,bytes,messages", name, i+1)
+		}
+	}
+	var s sparse
+	for in.next() {
+		values := fields(in.text)
+		if len(values) != len(heading) {
+			return nil, fmt.Errorf("%d values, and the heading has %d", len(values), len(heading))
+		}
+		from, errFrom := strconv.Atoi(values[0])
+		to, errTo := strconv.Atoi(values[1])
+		if errFrom != nil || errTo != nil {
+			return nil, fmt.Errorf("%.40q and %.40q are no two processes: number them from 0", values[0], values[1])
+		}
+		bytes, err := whole(values[2])
+		if err != nil {
+			return nil, err
+		}
+		messages := int64(1)
+		if len(values) == 4 {
+			if messages, err = whole(values[3]); err != nil {
+				return nil, err
+			}
+		}
+		if bytes == 0 && messages == 1 && len(values) == 3 {
+			messages = 0 // nothing is sent
+		}
+		if err := s.add(from, to, bytes, messages); err != nil {
+			return nil, err
+		}
+	}
+	if err := in.ended(nil); err != nil {
+		return nil, err
+	}
+	if s.ranks == 0 {
+		return nil, errors.New("there is a heading and nothing below it: give a line for each two processes that communicate")
+	}
+	return s.matrix()
+}

@@ -1,0 +1,253 @@
+package matching
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// certify proves a result by its duals (complementary slackness): no edge weighs more than
+// the duals of its ends and of the blossoms that have both; matched edges weigh exactly
+// that; blossoms that cost something are full; and vertices that cost something, or all
+// where the matching is to be perfect, have a partner.
+func (s *solver) certify() error {
+	blossoms := func(v int32) (all []int32) {
+		for b := s.parent[v]; b != none; b = s.parent[b] {
+			all = append(all, b)
+		}
+		return all
+	}
+	for k, e := range s.edges {
+		if e.U == e.V {
+			continue
+		}
+		slack := s.slack(int32(k))
+		of := make(map[int32]bool)
+		for _, b := range blossoms(int32(e.U)) {
+			of[b] = true
+		}
+		for _, b := range blossoms(int32(e.V)) {
+			if of[b] {
+				slack += 2 * s.dual[b]
+			}
+		}
+		matched := s.mate[e.U] != none && int(s.mate[e.U]/2) == k
+		if slack < 0 || matched && slack != 0 {
+			return fmt.Errorf("edge %d of %d and %d, matched %v, has slack %d", k, e.U, e.V, matched, slack)
+		}
+		if matched && s.at[s.mate[e.V]] != int32(e.U) {
+			return fmt.Errorf("edge %d is matched at one end", k)
+		}
+	}
+	for v := range s.n {
+		if !s.perfect && (s.dual[v] < 0 || s.mate[v] == none && s.dual[v] != 0) {
+			return fmt.Errorf("vertex %d has dual %d and partner %d", v, s.dual[v], s.mate[v])
+		}
+	}
+	for b := int32(s.n); b < int32(2*s.n); b++ {
+		if s.base[b] == none {
+			continue
+		}
+		if s.dual[b] < 0 {
+			return fmt.Errorf("blossom %d has dual %d", b, s.dual[b])
+		}
+		if s.dual[b] > 0 {
+			inside, matched := make(map[int32]bool), 0
+			for _, v := range s.leavesOf(b) {
+				inside[v] = true
+			}
+			for v := range inside {
+				if s.mate[v] != none && inside[s.at[s.mate[v]]] {
+					matched++
+				}
+			}
+			if matched != len(inside)-1 {
+				return fmt.Errorf("blossom %d of %d vertices has %d of them matched inside", b, len(inside), matched)
+			}
+		}
+	}
+	return nil
+}
+
+// heaviest tries all matchings; below zero and false where none is perfect.
+func heaviest(n int, weight map[[2]int]int64, perfect bool) (best int64, found bool) {
+	var try func(left []int, sum int64)
+	try = func(left []int, sum int64) {
+		if len(left) == 0 {
+			if !found || sum > best {
+				best, found = sum, true
+			}
+			return
+		}
+		v, rest := left[0], left[1:]
+		if !perfect {
+			try(rest, sum)
+		}
+		for i, w := range rest {
+			if weight, there := weight[[2]int{v, w}]; there {
+				others := append(append([]int{}, rest[:i]...), rest[i+1:]...)
+				try(others, sum+weight)
+			}
+		}
+	}
+	all := make([]int, n)
+	for v := range all {
+		all[v] = v
+	}
+	try(all, 0)
+	return best, found
+}
+
+func total(partners []int, edges []Edge) (sum int64) {
+	for _, e := range edges {
+		if partners[e.U] == e.V {
+			sum += e.Weight
+		}
+	}
+	return sum
+}
+
+// Against all matchings, of graphs of up to 12 vertices: sparse and dense, with few and
+// with many different weights, some of them below zero.
+func TestAgainstAll(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	perfects, none := 0, 0
+	for range 4000 {
+		n := random.IntN(13)
+		if n > 10 && random.IntN(8) > 0 { // which take longest
+			n -= 4
+		}
+		density, range_ := random.Float64(), int64(1)<<random.IntN(8)
+		var edges []Edge
+		weight := make(map[[2]int]int64)
+		for u := range n {
+			for v := u + 1; v < n; v++ {
+				if random.Float64() < density {
+					w := random.Int64N(range_+1) - range_/8
+					weight[[2]int{u, v}] = w
+					if random.IntN(2) == 0 {
+						edges = append(edges, Edge{u, v, w})
+					} else {
+						edges = append(edges, Edge{v, u, w})
+					}
+				}
+			}
+		}
+		random.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+		partners, err := Maximum(n, edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, _ := heaviest(n, weight, false); total(partners, edges) != want {
+			t.Fatalf("%d vertices, %v: %v weighs %d, want %d", n, edges, partners, total(partners, edges), want)
+		}
+		partners, err = Perfect(n, edges)
+		want, there := heaviest(n, weight, true)
+		if there != (err == nil) {
+			t.Fatalf("%d vertices, %v: %v, and there is a perfect one: %v", n, edges, err, there)
+		}
+		if perfects++; !there {
+			perfects, none = perfects-1, none+1
+			continue
+		}
+		if total(partners, edges) != want {
+			t.Fatalf("perfect: %d vertices, %v: %v weighs %d, want %d", n, edges, partners, total(partners, edges), want)
+		}
+	}
+	if perfects < 100 || none < 100 {
+		t.Errorf("%d graphs with a perfect matching, %d without", perfects, none)
+	}
+}
+
+// Larger ones prove themselves.
+func TestCertificates(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, tt := range []struct {
+		n, edges int
+		most     int64
+	}{
+		{100, 300, 3}, {101, 1000, 1 << 40}, {200, 19900, 1000}, {300, 900, 1 << 50}, {400, 40000, 10},
+		{999, 5000, 100}, {2000, 6000, 1 << 30}, {2000, 20000, 50},
+	} {
+		for _, perfect := range []bool{false, true} {
+			var edges []Edge
+			for range tt.edges {
+				u, v := random.IntN(tt.n), random.IntN(tt.n-1)
+				if v >= u {
+					v++
+				}
+				edges = append(edges, Edge{u, v, 1 + random.Int64N(tt.most)})
+			}
+			if perfect {
+				for v := range tt.n / 2 { // so that there is one
+					edges = append(edges, Edge{2 * v, 2*v + 1, -5})
+				}
+			}
+			s, err := newSolver(tt.n, edges, perfect)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.solve()
+			if err := s.certify(); err != nil {
+				t.Errorf("%+v, perfect %v: %v", tt, perfect, err)
+			}
+			alone := 0
+			for _, partner := range s.partners() {
+				if partner == Alone {
+					alone++
+				}
+			}
+			if perfect && alone != tt.n%2 {
+				t.Errorf("%+v: %d vertices are alone", tt, alone)
+			}
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, tt := range []struct {
+		n     int
+		edges []Edge
+		says  string
+	}{
+		{-1, nil, "give 0 to"},
+		{MaxVertices + 1, nil, "give 0 to"},
+		{2, []Edge{{0, 2, 1}}, "joins vertices 0 and 2"},
+		{2, []Edge{{1, 1, 1}}, "joins vertices 1 and 1"},
+		{2, []Edge{{0, 1, MaxWeight + 1}}, "weighs"},
+	} {
+		if _, err := Maximum(tt.n, tt.edges); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%d %v: %v, want %q", tt.n, tt.edges, err, tt.says)
+		}
+	}
+	if _, err := Perfect(3, []Edge{{0, 1, 1}, {1, 2, 1}}); err == nil || !strings.Contains(err.Error(), "no perfect matching") {
+		t.Errorf("three vertices: %v", err)
+	}
+}
+
+func FuzzPerfect(f *testing.F) {
+	f.Add([]byte{4, 0, 1, 9, 1, 2, 9, 2, 3, 9, 0, 2, 7})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) == 0 {
+			return
+		}
+		n := int(data[0] % 40)
+		var edges []Edge
+		for data = data[1:]; len(data) >= 3; data = data[3:] {
+			if u, v := int(data[0]), int(data[1]); u < n && v < n && u != v {
+				edges = append(edges, Edge{u, v, int64(int8(data[2]))})
+			}
+		}
+		for _, perfect := range []bool{false, true} {
+			s, err := newSolver(n, edges, perfect)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.solve()
+			if err := s.certify(); err != nil {
+				t.Errorf("perfect %v: %v", perfect, err)
+			}
+		}
+	})
+}
