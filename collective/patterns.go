@@ -64,7 +64,63 @@ var (
 		Source: "Kang et al. 1999, section 4.2.2.3",
 		plan:   deal,
 	}
+	// Couples: every other rank sends to its right neighbour, all at once.
+	Couples = &Algorithm{
+		Collective: &Collective{
+			Name: "couples", About: "every other rank gets the message of its left neighbour", M: "a message",
+			Brings: func(c Call, rank int) Span {
+				if rank%2 == 1 {
+					return Span{}
+				}
+				return sendsOne(c, rank)
+			},
+			Promise: func(c Call, rank int) []Part {
+				if rank%2 == 0 {
+					return nil
+				}
+				return []Part{{From: rank - 1, Ranks: 1, Bytes: c.M}}
+			},
+		},
+		Name:   "pair",
+		Source: "taulop-2015, Fig. 19",
+		Among:  EvenRanks,
+		plan:   couples,
+	}
+	// Readers: all ranks but the root get its message at once, which needs messages that
+	// receivers fetch.
+	Readers = &Algorithm{
+		Collective: &Collective{
+			Name: "readers", About: "all ranks but the root get its message at once", M: "the message",
+			Rooted: true,
+			Brings: func(c Call, rank int) Span {
+				if rank != c.Root {
+					return Span{}
+				}
+				return sendsOne(c, rank)
+			},
+			Promise: func(c Call, rank int) []Part {
+				if rank == c.Root {
+					return nil
+				}
+				return []Part{{From: c.Root, Ranks: 1, Bytes: c.M}}
+			},
+		},
+		Name:   "all",
+		Source: "S. Chakraborty, H. Subramoni, D. K. Panda, CLUSTER 2017, parallel read",
+		plan:   readers,
+	}
 )
+
+// PatternNamed finds one of these patterns by its name, as permutation:shift; nil if there is
+// none.
+func PatternNamed(name string) *Algorithm {
+	for _, a := range []*Algorithm{Permutation, PingPong, Dealing, Couples, Readers} {
+		if a.String() == name {
+			return a
+		}
+	}
+	return nil
+}
 
 func permutation(s *Schedule) {
 	c := s.Call
@@ -81,6 +137,20 @@ func pingPong(s *Schedule) {
 	})
 	s.add(1, 1, Stage{Phase: "pong"}, func(int, int) Message {
 		return Message{From: other, To: c.Root, Src: Span{Recv, 0, c.M}, Dst: Span{Recv, 0, c.M}}
+	})
+}
+
+func couples(s *Schedule) {
+	m := s.Call.M
+	s.add(1, s.Call.P/2, Stage{Phase: "couples"}, func(_, i int) Message {
+		return Message{From: 2 * i, To: 2*i + 1, Src: Span{Send, 0, m}, Dst: Span{Recv, 0, m}}
+	})
+}
+
+func readers(s *Schedule) {
+	c := s.Call
+	s.add(1, c.P-1, Stage{Phase: "readers"}, func(_, i int) Message {
+		return Message{From: c.Root, To: c.rank(i + 1), Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
 	})
 }
 

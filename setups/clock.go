@@ -29,8 +29,9 @@ type clock struct {
 	// notice is from the barrier's release to the moment. A barrier alone lets the one
 	// who opens it go first, and those go last who hear of it last.
 	notice time.Duration
-	moment atomic.Int64 // of the next round; noMoment if there is none
-	load   *load        // what others inject; nil: nothing
+	moment *atomic.Int64 // of the next round; noMoment if there is none
+	apart  bool          // other workers are processes, and count rounds for themselves
+	load   *load         // what others inject; nil: nothing
 }
 
 const (
@@ -64,7 +65,7 @@ func leastNotice(workers int) time.Duration {
 // set makes a new clock fit for so many batches.
 func (c *clock) set(workers []*worker, batches, group int) {
 	c.workers, c.batches, c.spare, c.group, c.epoch = workers, batches, 3+batches/10, group, time.Now()
-	c.notice = leastNotice(len(workers))
+	c.notice, c.moment = leastNotice(len(workers)), new(atomic.Int64)
 	rounds := group * (1 + c.batches + c.spare)
 	c.started = make([]time.Duration, rounds)
 	for _, w := range workers {
@@ -89,7 +90,9 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 		if !c.barrier.Meet(w.id, w.met, w.wait) {
 			return false, c.missing(w)
 		}
-		at = time.Duration(c.moment.Load())
+		if at = time.Duration(c.moment.Load()); c.apart && at != noMoment {
+			c.rounds = b + 1
+		}
 	} else {
 		if !c.barrier.Gather(w.met, w.wait) {
 			return false, c.missing(w)

@@ -2,6 +2,7 @@ package setups
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -19,6 +20,13 @@ type Collective struct {
 	Operator     *reduce.Operator // of a reduction
 	Runs         int              // timed, after one that warms up
 	ArenaBytes   int              // > 0: off cache, ranks' buffers walk through at least that much each
+
+	// Of ranks that are processes: messages are single copies, which their receivers fetch
+	// from the senders' memory; and in cache, ranks write what they send anew before each
+	// run, not timed.
+	Single, Rewritten bool
+	// Null: of single copies all is done but the copy.
+	Null bool
 }
 
 // RunCollective carries a schedule out and returns the time of each run in ns,
@@ -32,12 +40,22 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 	if p := c.Schedule.Call.P; p != t.Tau() {
 		return nil, fmt.Errorf("a schedule for %d ranks needs as many workers, there are %d", p, t.Tau())
 	}
+	if c.Single && t.processes == nil {
+		return nil, errors.New("single copies go from process to process, and these workers are threads")
+	}
 	run, err := t.lay(c)
 	defer run.unmap()
 	if err != nil {
+		if t.processes != nil { // who have no longer the same memory
+			t.broken = err
+		}
 		return nil, err
 	}
-	if err := t.run(ctx, run); err != nil {
+	err = t.run(ctx, run)
+	if t.processes != nil {
+		run.keepClock()
+	}
+	if err != nil {
 		return nil, err
 	}
 	rounds, _ := run.measured()
@@ -64,6 +82,7 @@ type performance struct {
 	measurement
 	ranks    []*rank
 	patterns [][]byte
+	since    int64 // of processes: the epoch on the system's clock, ns
 }
 
 type rank struct {
@@ -95,6 +114,15 @@ type step struct {
 	reduce     bool
 	copies     []spanCopy
 	meet       bool // copies between ranks begin together
+	offers     []*shm.Offer
+	fetches    []fetch
+}
+
+// A fetch is a single copy from another rank's memory.
+type fetch struct {
+	*shm.Taker
+	from     int
+	src, dst collective.Span
 }
 
 // A spanCopy is a copy that the rank carries out itself.
@@ -116,7 +144,7 @@ func (t *Team) arenaBytes(bytes int) int {
 }
 
 func (t *Team) lay(c Collective) (*performance, error) {
-	run := &performance{Collective: c, patterns: t.patterns}
+	run := &performance{Collective: c, patterns: t.patterns, since: shm.Monotonic()}
 	if err := run.enlist(t, t.Tau(), c.Runs, 2); err != nil {
 		return run, err
 	}
@@ -205,9 +233,10 @@ func (p *performance) side(id int, b collective.Buffer) int {
 // A talk is a rank that sends to another.
 type talk struct{ from, to int }
 
-// connect has a channel for each pair that talks.
-func (p *performance) connect(t *Team) (outs map[talk]*shm.Sender, ins map[talk]*shm.Receiver, err error) {
-	outs, ins = make(map[talk]*shm.Sender), make(map[talk]*shm.Receiver)
+// connect has a channel for each pair that talks, or a post where messages are single
+// copies.
+func (p *performance) connect(t *Team) (wires map[talk]wire, err error) {
+	wires = make(map[talk]wire)
 	peers := make([][]int, t.Tau()) // by rank: to whom it sends
 	known := make(map[talk]bool)
 	for _, stage := range p.Schedule.Steps() {
@@ -225,21 +254,40 @@ func (p *performance) connect(t *Team) (outs map[talk]*shm.Sender, ins map[talk]
 		if len(to) == 0 {
 			continue
 		}
+		if p.Single {
+			r, err := p.region(key{of: intermediate, worker: from}, len(to)*shm.PostBytes, fresh, zeros)
+			if err != nil {
+				return nil, err
+			}
+			for i, peer := range to {
+				post := shm.NewPost(r.mem, i*shm.PostBytes)
+				p.posts = append(p.posts, post)
+				wires[talk{from, peer}] = wire{offer: post.Offer(t.workers[from].wait), take: post.Taker(t.workers[peer].wait)}
+			}
+			continue
+		}
 		all, err := p.channelsOf(from, len(to), p.Segments, p.SegmentBytes, 1, fresh)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for i, c := range all {
-			between := talk{from, to[i]}
-			outs[between], ins[between] = c.Sender(t.workers[from].wait), c.Receiver(0, t.workers[to[i]].wait)
+			wires[talk{from, to[i]}] = wire{out: c.Sender(t.workers[from].wait), in: c.Receiver(0, t.workers[to[i]].wait)}
 		}
 	}
-	return outs, ins, nil
+	return wires, nil
+}
+
+// A wire has the two ends of what carries messages from one rank to another.
+type wire struct {
+	out   *shm.Sender
+	in    *shm.Receiver
+	offer *shm.Offer
+	take  *shm.Taker
 }
 
 // program writes each rank's steps, with a channel for each pair that talks.
 func (p *performance) program(t *Team) error {
-	outs, ins, err := p.connect(t)
+	wires, err := p.connect(t)
 	if err != nil {
 		return err
 	}
@@ -260,8 +308,13 @@ func (p *performance) program(t *Team) error {
 			}
 			between := talk{m.From, m.To}
 			from, to := part(m.From), part(m.To)
-			from.out, from.send = outs[between], m.Src
-			to.in, to.recv, to.peer = ins[between], m.Dst, m.From
+			if l := wires[between]; p.Single {
+				from.offers = append(from.offers, l.offer)
+				to.fetches = append(to.fetches, fetch{l.take, m.From, m.Src, m.Dst})
+			} else {
+				from.out, from.send = l.out, m.Src
+				to.in, to.recv, to.peer = l.in, m.Dst, m.From
+			}
 			if stage.Reduce {
 				reduced[m.To] = max(reduced[m.To], m.Bytes())
 			}
@@ -289,7 +342,11 @@ func (p *performance) program(t *Team) error {
 // measure is one rank's part: carry the steps out.
 func (p *performance) measure(w *worker) error {
 	me := p.ranks[w.id]
+	p.tell(w.id)
 	for round := 0; ; round++ {
+		if round%2 == 1 {
+			p.rewrite(w.id, round/2)
+		}
 		if on, err := p.start(w, round); err != nil || !on {
 			return err
 		}
@@ -319,6 +376,9 @@ func (p *performance) verify(w *worker) error {
 // checkRuns checks a rank's runs. Those that came by the same place left it to the
 // last of them.
 func (p *performance) checkRuns(id int) error {
+	if p.Null {
+		return nil
+	}
 	runs := p.rounds / 2
 	for run := max(0, runs-p.ranks[id].buffers[collective.Recv].places); run < runs; run++ {
 		if err := p.check(id, run); err != nil {
@@ -338,7 +398,16 @@ func (p *performance) step(w *worker, run, s int) error {
 		}
 	}
 	for _, c := range st.copies {
+		if c.from != id && p.apart {
+			if err := shm.Fetch(p.team.processes.ids[c.from], p.span(id, run, c.dst), p.remote(c.from, run, c.src)); err != nil {
+				return err
+			}
+			continue
+		}
 		shm.Copy(p.span(id, run, c.dst), p.span(c.from, run, c.src))
+	}
+	if p.Single {
+		return p.fetch(id, run, s, st)
 	}
 	if !p.exchange(id, run, st) {
 		return gaveUp{fmt.Sprintf("rank %d in stage %d", st.peer, s)}
@@ -384,6 +453,69 @@ func (p *performance) exchange(id, run int, st *step) bool {
 	}
 	return true
 }
+
+// fetch says that what the rank sends lies ready, copies what it receives out of the
+// senders' memory, and waits until its own was fetched, before it reduces into that.
+func (p *performance) fetch(id, run, s int, st *step) error {
+	for _, o := range st.offers {
+		o.Ready()
+	}
+	for i := range st.fetches {
+		f := &st.fetches[i]
+		if !f.Await() {
+			return gaveUp{fmt.Sprintf("rank %d in stage %d", f.from, s)}
+		}
+		into := p.span(id, run, f.dst)
+		in := into
+		if st.reduce {
+			in = p.ranks[id].arrived[:len(into)]
+		}
+		if !p.Null {
+			if err := shm.Fetch(p.team.processes.ids[f.from], in, p.remote(f.from, run, f.src)); err != nil {
+				return err
+			}
+		}
+		f.Taken()
+	}
+	for _, o := range st.offers {
+		if !o.Await() {
+			return gaveUp{fmt.Sprintf("its message of stage %d to be fetched", s)}
+		}
+	}
+	for i := range st.fetches {
+		if into := p.span(id, run, st.fetches[i].dst); st.reduce {
+			p.Operator.Apply(into, p.ranks[id].arrived[:len(into)])
+		}
+	}
+	return nil
+}
+
+// tell tells the other processes where a rank's buffers begin.
+func (p *performance) tell(id int) {
+	if !p.apart {
+		return
+	}
+	all := p.team.processes.addresses(id)
+	for b := range p.ranks[id].buffers {
+		all[b].Store(uint64(shm.Address(p.ranks[id].buffers[b].mem)))
+	}
+}
+
+// remote is where a span begins in the process of another rank.
+func (p *performance) remote(rank, run int, s collective.Span) uintptr {
+	begin := p.team.processes.addresses(rank)[s.Buffer].Load()
+	return uintptr(begin) + uintptr(p.ranks[rank].buffers[s.Buffer].at(run)+s.Offset)
+}
+
+// rewrite writes what a rank sends in a run, other bytes than in the run before.
+func (p *performance) rewrite(id, run int) {
+	if given := p.Schedule.Brings(id); p.rewrites() && given.Bytes > 0 {
+		lay(p.span(id, run, given), p.patterns[id], p.brought(id, run)+given.Offset)
+	}
+}
+
+// rewrites tells whether ranks do: off cache what they send is in memory.
+func (p *performance) rewrites() bool { return p.Rewritten && p.ArenaBytes == 0 }
 
 func (p *performance) span(rank, run int, s collective.Span) []byte {
 	b := &p.ranks[rank].buffers[s.Buffer]
@@ -431,5 +563,10 @@ func (p *performance) checkPart(id, run int, recv []byte, part collective.Part) 
 
 // brought is where in its pattern a rank's contribution to a run begins.
 func (p *performance) brought(id, run int) int {
-	return p.ranks[id].buffers[p.Schedule.Brings(id).Buffer].at(run)
+	at := p.ranks[id].buffers[p.Schedule.Brings(id).Buffer].at(run)
+	if p.rewrites() {
+		const shift = 4099 // prime, as patternBytes is
+		at += run * shift % patternBytes
+	}
+	return at
 }

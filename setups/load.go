@@ -145,7 +145,7 @@ func (l *load) inject(m *measurement, w *worker) error {
 	}
 	i := w.id - len(m.workers)
 	arena, lines := l.arenas[i], &l.counts[i].lines
-	mem, stop := arena.mem[:l.ArenaBytes], &m.team.stop
+	mem, stop := arena.mem[:l.ArenaBytes], m.team.stop
 	var sum, chunks uint64
 	if arena.next >= len(mem) {
 		arena.next = 0

@@ -20,7 +20,8 @@ type measurement struct {
 	clock
 	team     *Team
 	channels []*shm.Channel // nil: of a worker from whom nobody reads
-	steps    atomic.Uint64
+	steps    *atomic.Uint64
+	posts    []*shm.Post // of single copies
 }
 
 func (m *measurement) common() *measurement { return m }
@@ -28,13 +29,23 @@ func (m *measurement) common() *measurement { return m }
 // enlist begins a measurement of n workers, in batches of groups of rounds. Rounds of the
 // barrier are counted, so it is always fresh.
 func (m *measurement) enlist(t *Team, n, batches, group int) error {
-	m.team = t
+	m.team, m.steps = t, new(atomic.Uint64)
 	t.memory.huge = t.Huge
+	if t.processes != nil {
+		if err := t.processes.enlist(m); err != nil {
+			return err
+		}
+	}
 	r, err := t.memory.region(key{of: meeting}, shm.BarrierBytes(n), fresh, nil)
 	if err != nil {
 		return err
 	}
 	m.set(t.workers[:n], batches, group)
+	if t.processes != nil {
+		if err := t.processes.shareClock(m); err != nil {
+			return err
+		}
+	}
 	m.barrier, m.byTurns = shm.NewBarrier(r.mem, n), t.placement.Oversubscribed
 	if m.load = t.load; m.load != nil {
 		return m.load.enlist(m, n, len(m.started))
@@ -141,6 +152,9 @@ func (m *measurement) progress() uint64 {
 		if c != nil {
 			n += c.Progress()
 		}
+	}
+	for _, p := range m.posts {
+		n += p.Progress()
 	}
 	return n
 }

@@ -87,9 +87,10 @@ func patternFrom(pattern []byte, phase int) func([]byte, int) {
 // where the worker is; and after the measurement fresh ones are unmapped.
 type memory struct {
 	where
-	huge bool
-	kept map[key]*region
-	used []*region // by the measurement under way
+	huge   bool
+	shared *shm.Shared // of processes, in place of memory that threads share
+	kept   map[key]*region
+	used   []*region // by the measurement under way
 }
 
 // region returns n bytes or more, touched by nobody if they are fresh.
@@ -124,7 +125,10 @@ func (m *memory) region(k key, n int, life lifetime, write func([]byte, int)) (*
 // kernel forbids that, they will lie where their owner touches them first.
 func (m *memory) mapped(k key, n int) (*shm.Region, error) {
 	mapping := shm.MapPrivate
-	if k.of.shared() {
+	switch {
+	case k.of.shared() && m.shared != nil:
+		mapping = m.shared.Map
+	case k.of.shared():
 		mapping = shm.Map
 	}
 	pages, err := mapping(n)

@@ -15,8 +15,8 @@ import (
 )
 
 // A Team is a set of workers, each a goroutine on a thread of its own that is
-// pinned to one CPU. It runs one trial at a time; between trials its workers
-// sleep. While a team exists, the garbage collector is off and GOMAXPROCS
+// pinned to one CPU, or a process, see NewProcesses. It runs one trial at a time; between
+// trials its workers sleep. While a team exists, the garbage collector is off and GOMAXPROCS
 // leaves every worker a processor and two to spare.
 type Team struct {
 	// Huge asks for huge pages in all buffers that are mapped from now on, which
@@ -30,7 +30,7 @@ type Team struct {
 	placement  numa.Placement
 	simulation *Simulation // in place of what follows; nil: workers work
 	workers    []*worker
-	stop       atomic.Bool
+	stop       *atomic.Bool
 	stall      time.Duration
 	broken     error // a worker never came back: nothing more can be trusted
 
@@ -46,6 +46,9 @@ type Team struct {
 	loads    Loads      // of all arenas
 	patterns [][]byte
 	restore  func()
+
+	processes *processes // that the workers are, nil: they are threads of this one
+	self      int        // the worker that this process is; nobody: all, or none
 }
 
 // stallAfter is how long a run may stand still. A worker that lost its CPU is
@@ -75,28 +78,11 @@ type worker struct {
 // NewTeam starts the workers of a placement and pins them. The error names the
 // CPU and the kernel's reason where pinning fails.
 func NewTeam(p numa.Placement) (*Team, error) {
-	t := &Team{placement: p, stall: stallAfter, memory: memory{where: where{workers: p.Workers}, kept: make(map[key]*region)}}
-	t.memory.where.stop = &t.stop
+	t := newTeam(p, new(atomic.Bool))
 	tau := len(p.Workers)
-	for w := range tau {
-		t.patterns = append(t.patterns, pattern(w))
-	}
 	t.restore = quiet(tau)
 	pinned := make(chan error, tau)
-	cores := make(map[int]int) // workers of each
-	for _, place := range p.Workers {
-		cores[place.Core]++
-	}
-	for id, place := range p.Workers {
-		w := &worker{
-			id: id, cpu: place.CPU.ID,
-			tasks: make(chan task), done: make(chan struct{}, 1),
-			wait: shm.NewWaiter(&t.stop, p.Oversubscribed),
-		}
-		if cores[place.Core] > 1 {
-			w.wait = w.wait.BesideSibling()
-		}
-		t.workers = append(t.workers, w)
+	for _, w := range t.workers {
 		go w.work(pinned)
 	}
 	var failed error
@@ -110,6 +96,28 @@ func NewTeam(p numa.Placement) (*Team, error) {
 		return nil, failed
 	}
 	return t, nil
+}
+
+// newTeam has workers that nobody has started yet.
+func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
+	t := &Team{placement: p, stop: stop, stall: stallAfter, self: nobody, memory: memory{where: where{workers: p.Workers, stop: stop}, kept: make(map[key]*region)}}
+	cores := make(map[int]int) // workers of each
+	for _, place := range p.Workers {
+		cores[place.Core]++
+	}
+	for id, place := range p.Workers {
+		t.patterns = append(t.patterns, pattern(id))
+		w := &worker{
+			id: id, cpu: place.CPU.ID,
+			tasks: make(chan task), done: make(chan struct{}, 1),
+			wait: shm.NewWaiter(stop, p.Oversubscribed),
+		}
+		if cores[place.Core] > 1 {
+			w.wait = w.wait.BesideSibling()
+		}
+		t.workers = append(t.workers, w)
+	}
+	return t
 }
 
 // quiet keeps the Go runtime out of the way: nothing is collected while
@@ -156,6 +164,7 @@ func (t *Team) Close() {
 		t.restore()
 	}
 	t.Release()
+	t.processes.close()
 }
 
 func (w *worker) work(pinned chan<- error) {

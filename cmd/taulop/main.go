@@ -51,6 +51,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/setups"
 )
 
 // A command is one subcommand; each has a file of its own.
@@ -155,6 +156,10 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == engine.Command {
 		abortOnCrash()
 		os.Exit(survey.Serve())
+	}
+	if len(os.Args) == 2 && os.Args[1] == setups.WorkerCommand {
+		abortOnCrash()
+		os.Exit(setups.ServeWorker())
 	}
 	cmd, args := find(os.Args[1:])
 	abortOnCrash()

@@ -1,0 +1,407 @@
+package setups
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/reduce"
+	"github.com/taulop/taulop/shm"
+)
+
+// WorkerCommand is the word that has a program begin as a worker, see ServeWorker.
+const WorkerCommand = "worker"
+
+// processes are the workers of a team as processes of their own. Each of them, and who
+// began them, lays out the same memory in the same order, and so has the same barrier,
+// clock and channels; a worker's user buffers are its own memory, which others read where
+// a schedule goes by single copies.
+type processes struct {
+	shared  *shm.Shared
+	head    *shm.Region // stop, steps, and by worker where its buffers begin
+	ids     []int       // of processes, by worker
+	members []*member   // of who began them; else none
+}
+
+// The head's lines.
+const (
+	headStop = 128 * iota
+	headSteps
+	headAddresses
+)
+
+// rankBuffers is how many buffers a rank has, by collective.Buffer.
+const rankBuffers = 3
+
+// addresses are where the buffers of a worker begin in its process.
+func (p *processes) addresses(worker int) []atomic.Uint64 {
+	return shm.Values[atomic.Uint64](p.head.Bytes(), headAddresses+worker*128, rankBuffers)
+}
+
+func headBytes(workers int) int { return headAddresses + workers*128 }
+
+// A member is a worker's process, as who began it sees it.
+type member struct {
+	cmd     *exec.Cmd
+	orders  io.WriteCloser
+	replies *json.Decoder
+	stderr  bytes.Buffer
+	ended   chan struct{} // closed when it has
+	how     error         // then: how it ended
+}
+
+// A hello is what a worker's process is told first.
+type hello struct {
+	Worker    int            `json:"worker"`
+	Placement numa.Placement `json:"placement"`
+}
+
+// An order has a worker's process take part in a Collective.
+type order struct {
+	Processes    []int           `json:"processes"`
+	Epoch        int64           `json:"epoch"`
+	Huge         bool            `json:"huge"`
+	Algorithm    string          `json:"algorithm"`
+	Call         collective.Call `json:"call"`
+	Segments     int             `json:"segments"`
+	SegmentBytes int             `json:"segment_bytes"`
+	Operator     string          `json:"operator"`
+	Runs         int             `json:"runs"`
+	ArenaBytes   int             `json:"arena_bytes"`
+	Single       bool            `json:"single"`
+	Rewritten    bool            `json:"rewritten"`
+	Null         bool            `json:"null"`
+}
+
+// A reply is how a worker's process carried it out.
+type reply struct {
+	Thread    int    `json:"thread,omitempty"` // it is pinned
+	Error     string `json:"error,omitempty"`
+	Waited    string `json:"waited,omitempty"` // for what, when it was told to stop
+	Forbidden bool   `json:"forbidden,omitempty"`
+	Rounds    int    `json:"rounds,omitempty"`
+	Late      []int  `json:"late,omitempty"`
+}
+
+// err is the reply's error.
+func (r reply) err() error {
+	switch {
+	case r.Waited != "":
+		return gaveUp{r.Waited}
+	case r.Forbidden:
+		return forbidden(r.Error)
+	case r.Error != "":
+		return errors.New(r.Error)
+	}
+	return nil
+}
+
+// forbidden is an error of another process that is shm.ErrForbidden.
+type forbidden string
+
+func (f forbidden) Error() string { return string(f) }
+func (forbidden) Unwrap() error   { return shm.ErrForbidden }
+
+// NewProcesses starts the workers of a placement as NewTeam does, but each is a process:
+// this program, begun anew by WorkerCommand. Such a team carries Collectives out, and
+// nothing else. One whose process dies is of no use any more; its error has the name.
+func NewProcesses(p numa.Placement) (*Team, error) {
+	shared, err := shm.NewShared()
+	if err != nil {
+		return nil, err
+	}
+	head, err := shared.Map(headBytes(len(p.Workers)))
+	if err != nil {
+		return nil, errors.Join(err, shared.Close())
+	}
+	shared.Keep()
+	t := newTeam(p, shm.At[atomic.Bool](head.Bytes(), headStop))
+	t.processes, t.memory.shared = &processes{shared: shared, head: head}, shared
+	t.restore = quiet(len(p.Workers))
+	for _, w := range t.workers {
+		m, err := t.processes.begin(hello{w.id, p})
+		if err == nil {
+			var first reply
+			if first, err = m.reply(w); err == nil {
+				w.thread, err = first.Thread, first.err()
+			}
+		}
+		if err != nil {
+			t.Close()
+			return nil, err
+		}
+		go func() {
+			for tk := range w.tasks {
+				w.err = t.processes.carryOut(t, w, tk)
+				w.done <- struct{}{}
+			}
+		}()
+	}
+	return t, nil
+}
+
+// begin begins a worker's process.
+func (p *processes) begin(h hello) (*member, error) {
+	exe, err := os.Executable()
+	if err != nil { // no /proc is mounted
+		if exe, err = exec.LookPath(os.Args[0]); err != nil {
+			return nil, fmt.Errorf("this program does not find itself to begin it again: %w", err)
+		}
+	}
+	m := &member{ended: make(chan struct{})}
+	m.cmd = &exec.Cmd{Path: exe, Args: []string{os.Args[0], WorkerCommand}, Env: os.Environ(), Stderr: &m.stderr, ExtraFiles: []*os.File{p.shared.File()}}
+	if m.orders, err = m.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	replies, answers, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	m.cmd.Stdout = answers
+	m.replies = json.NewDecoder(replies)
+	err = m.cmd.Start()
+	answers.Close()
+	if err != nil {
+		replies.Close()
+		return nil, fmt.Errorf("no process of a worker could be begun: %w", err)
+	}
+	p.members, p.ids = append(p.members, m), append(p.ids, m.cmd.Process.Pid)
+	go func() {
+		defer close(m.ended)
+		m.how = m.cmd.Wait()
+	}()
+	return m, json.NewEncoder(m.orders).Encode(h)
+}
+
+// reply waits for what the process of a worker says. One that died says nothing.
+func (m *member) reply(w *worker) (r reply, err error) {
+	if err = m.replies.Decode(&r); err == nil {
+		return r, nil
+	}
+	select {
+	case <-m.ended:
+		err = m.how
+	case <-time.After(stopAfter):
+	}
+	died := fmt.Errorf("worker %d on CPU %d, process %d, died: %w", w.id, w.cpu, m.cmd.Process.Pid, err)
+	if first, _, _ := strings.Cut(strings.TrimSpace(m.stderr.String()), "\n"); first != "" {
+		died = fmt.Errorf("%w: %.300s", died, first)
+	}
+	return r, died
+}
+
+// carryOut has the process of a worker do its part of a task.
+func (p *processes) carryOut(t *Team, w *worker, tk task) error {
+	run, ok := tk.(*performance)
+	if !ok {
+		return errors.New("workers that are processes carry out collectives alone")
+	}
+	m := p.members[w.id]
+	r, err := reply{}, json.NewEncoder(m.orders).Encode(run.order())
+	if err == nil {
+		r, err = m.reply(w)
+	} else {
+		_, err = m.reply(w) // which says how it died
+	}
+	if err != nil { // the others would wait for it
+		t.broken = err
+		t.stop.Store(true)
+		return err
+	}
+	if w.id == 0 {
+		run.rounds, run.late = r.Rounds, r.Late
+	}
+	return r.err()
+}
+
+// close ends the processes.
+func (p *processes) close() {
+	if p == nil {
+		return
+	}
+	for _, m := range p.members {
+		m.orders.Close() // an end to it has a worker end
+	}
+	for _, m := range p.members {
+		select {
+		case <-m.ended:
+		case <-time.After(stopAfter):
+			m.cmd.Process.Kill()
+			<-m.ended
+		}
+	}
+	p.head.Close()
+	p.shared.Close()
+}
+
+// enlist begins a measurement: its memory is mapped anew.
+func (p *processes) enlist(m *measurement) error {
+	m.steps = shm.At[atomic.Uint64](p.head.Bytes(), headSteps)
+	for _, w := range m.team.workers { // what lay in shared memory is no longer there
+		w.start, w.finish = nil, nil
+	}
+	return p.shared.Rewind()
+}
+
+// shareClock puts what workers tell each other about time where all see it.
+func (p *processes) shareClock(m *measurement) error {
+	rounds := len(m.started)
+	r, err := m.region(key{of: meeting, side: 1}, 128+8*rounds*(1+2*len(m.workers)), fresh, nil)
+	if err != nil {
+		return err
+	}
+	times := func(i int) []time.Duration { return shm.Values[time.Duration](r.mem, 128+8*rounds*i, rounds) }
+	m.apart, m.moment, m.started = true, shm.At[atomic.Int64](r.mem, 0), times(0)
+	for i, w := range m.workers {
+		w.start, w.finish = times(1+2*i), times(2+2*i)
+	}
+	return nil
+}
+
+// keepClock keeps times when their memory goes.
+func (m *measurement) keepClock() {
+	m.started = slices.Clone(m.started)
+	for _, w := range m.workers {
+		w.start, w.finish = slices.Clone(w.start), slices.Clone(w.finish)
+	}
+}
+
+// order is what the processes of a performance are told.
+func (p *performance) order() order {
+	o := order{Processes: p.team.processes.ids, Epoch: p.since, Huge: p.team.Huge, Algorithm: p.Schedule.Algorithm.String(), Call: p.Schedule.Call,
+		Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: p.Runs, ArenaBytes: p.ArenaBytes, Single: p.Single, Rewritten: p.Rewritten, Null: p.Null}
+	if p.Operator != nil {
+		o.Operator = p.Operator.Name
+	}
+	return o
+}
+
+// collective is what an order asks for.
+func (o order) collective() (c Collective, err error) {
+	a := collective.PatternNamed(o.Algorithm)
+	if a == nil {
+		if a, err = collective.Lookup(o.Algorithm); err != nil {
+			return c, err
+		}
+	}
+	c = Collective{Segments: o.Segments, SegmentBytes: o.SegmentBytes, Runs: o.Runs, ArenaBytes: o.ArenaBytes, Single: o.Single, Rewritten: o.Rewritten, Null: o.Null}
+	if o.Operator != "" {
+		operator, err := reduce.Lookup(o.Operator)
+		if err != nil {
+			return c, err
+		}
+		c.Operator = &operator
+	}
+	c.Schedule, err = a.Schedule(o.Call)
+	return c, err
+}
+
+// ServeWorker is a worker of a team of processes, and returns its exit status: it reads
+// orders from standard input, writes how it carried them out to standard output, and
+// shares the memory of file descriptor 3. It ends when standard input does. Signals are
+// its parent's.
+func ServeWorker() (status int) {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	if err := serveWorker(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func serveWorker(in io.Reader, out io.Writer) error {
+	orders, replies := json.NewDecoder(in), json.NewEncoder(out)
+	var h hello
+	if err := orders.Decode(&h); err != nil || h.Worker < 0 || h.Worker >= len(h.Placement.Workers) {
+		return fmt.Errorf("a worker is begun by a measurement, not by hand: %v", err)
+	}
+	shm.AllowFetches()
+	shared := shm.OpenShared(os.NewFile(3, "shared"))
+	head, err := shared.Map(headBytes(len(h.Placement.Workers)))
+	if err != nil {
+		return err
+	}
+	shared.Keep()
+	t := newTeam(h.Placement, shm.At[atomic.Bool](head.Bytes(), headStop))
+	t.self, t.memory.shared, t.processes = h.Worker, shared, &processes{shared: shared, head: head}
+	t.restore = quiet(1)
+	w, pinned := t.workers[h.Worker], make(chan error)
+	go w.work(pinned)
+	if err := <-pinned; err != nil {
+		return replies.Encode(reply{Error: err.Error()})
+	}
+	if err := replies.Encode(reply{Thread: w.thread}); err != nil {
+		return err
+	}
+	next := make(chan order)
+	go func() {
+		for {
+			var o order
+			if orders.Decode(&o) != nil {
+				os.Exit(0) // its parent has ended, or has no more to do
+			}
+			next <- o
+		}
+	}()
+	for o := range next {
+		if err := replies.Encode(t.obey(w, o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// obey has the worker that this process is do its part of an order.
+func (t *Team) obey(w *worker, o order) (r reply) {
+	t.processes.ids, t.Huge = o.Processes, o.Huge
+	c, err := o.collective()
+	if err == nil {
+		var run *performance
+		run, err = t.lay(c)
+		if err == nil {
+			run.epoch = here(o.Epoch)
+			w.tasks <- run
+			<-w.done
+			err, r.Rounds, r.Late = w.err, run.rounds, run.late
+		}
+		run.unmap()
+	}
+	if err != nil {
+		t.memory.forget()
+		var stopped gaveUp
+		if errors.As(err, &stopped) {
+			r.Waited = stopped.waitedFor
+		} else {
+			r.Error, r.Forbidden = err.Error(), errors.Is(err, shm.ErrForbidden)
+			t.stop.Store(true) // the others would wait for it
+		}
+	}
+	return r
+}
+
+// here is a moment of the system's clock as a time of this process: of many readings the
+// one that took least tells them apart.
+func here(monotonic int64) time.Time {
+	var at time.Time
+	var system int64
+	for least, i := time.Hour, 0; i < 100; i++ {
+		before := time.Now()
+		now := shm.Monotonic()
+		if took := time.Since(before); took < least {
+			least, at, system = took, before.Add(took/2), now
+		}
+	}
+	return at.Add(time.Duration(monotonic - system))
+}

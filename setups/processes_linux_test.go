@@ -1,0 +1,154 @@
+package setups
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/reduce"
+	"github.com/taulop/taulop/shm"
+)
+
+// The test binary begins itself anew as workers.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == WorkerCommand {
+		os.Exit(ServeWorker())
+	}
+	os.Exit(m.Run())
+}
+
+// processTeam is a team of processes on CPUs that may be used, or the test is skipped.
+func processTeam(t *testing.T, tau int) *Team {
+	t.Helper()
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := m.Place(numa.Local, tau)
+	if err != nil {
+		t.Fatal(err)
+	}
+	team, err := NewProcesses(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(team.Close)
+	return team
+}
+
+// Every byte arrives, by single copies and through segments, whether send buffers are
+// rewritten or not, in cache and off, and what was in the buffers before is not taken for
+// it: rewritten ones hold other bytes in each run.
+func TestProcesses(t *testing.T) {
+	sum, err := reduce.Lookup("SUM_I")
+	if err != nil {
+		t.Fatal(err)
+	}
+	team := processTeam(t, 2)
+	for _, tt := range []struct {
+		algorithm string
+		m         int
+	}{
+		{"couples:pair", 0}, {"couples:pair", 1}, {"couples:pair", 100_000}, {"permutation:shift", 4096}, {"readers:all", 70_001},
+		{"allgather:ring", 5000}, {"allreduce:recursive-doubling", 4000}, {"bcast:sm-tree", 20_000}, {"barrier:dissemination", 0}, {"scatter:binomial", 333},
+	} {
+		a := collective.PatternNamed(tt.algorithm)
+		if a == nil {
+			if a, err = collective.Lookup(tt.algorithm); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := a.Schedule(collective.Call{P: 2, M: tt.m, Distance: 1, Element: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []Collective{
+			{Single: true, Rewritten: true}, {Single: true}, {Single: true, Null: true}, {Single: true, ArenaBytes: 1 << 20}, {Segments: 2, SegmentBytes: 1024}, {Segments: 2, SegmentBytes: 1024, Rewritten: true},
+		} {
+			c.Schedule, c.Runs, c.Operator = s, 7, &sum
+			ns, err := team.RunCollective(context.Background(), c)
+			if errors.Is(err, shm.ErrForbidden) {
+				t.Skip(err)
+			}
+			if err != nil || len(ns) == 0 {
+				t.Fatalf("%s, m = %d, %+v: %v, %d times", tt.algorithm, tt.m, c, err, len(ns))
+			}
+			if tt.m > 10_000 && slices.Max(ns) <= 0 {
+				t.Errorf("%s, m = %d took no time", tt.algorithm, tt.m)
+			}
+		}
+	}
+}
+
+// A receiver that does not hold what was sent in the last run says so.
+func TestProcessesProveBytes(t *testing.T) {
+	s, err := collective.Couples.Schedule(collective.Call{P: 2, M: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	team := processTeam(t, 2)
+	run, err := team.lay(Collective{Schedule: s, Single: true, Rewritten: true, Runs: 3})
+	defer run.unmap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.rounds = 4 // the warm-up and one run
+	for i, at := range []int{run.brought(0, 1), run.brought(0, 0)} {
+		lay(run.ranks[1].buffers[collective.Recv].mem, run.patterns[0], at)
+		if err := run.checkRuns(1); (err == nil) != (i == 0) {
+			t.Errorf("the bytes of run %d: %v", 1-i, err)
+		}
+	}
+	if run.brought(0, 0) == run.brought(0, 1) {
+		t.Error("two runs bring the same bytes")
+	}
+}
+
+// A worker's process that dies in the middle ends the run soon, with its name, and the
+// team is of no use any more; who closes it does not wait.
+func TestProcessDies(t *testing.T) {
+	team := processTeam(t, 2)
+	s, err := collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Collective{Schedule: s, Single: true, Runs: 200_000}
+	time.AfterFunc(300*time.Millisecond, func() { syscall.Kill(team.processes.ids[1], syscall.SIGKILL) })
+	began := time.Now()
+	_, err = team.RunCollective(context.Background(), c)
+	if errors.Is(err, shm.ErrForbidden) {
+		t.Skip(err)
+	}
+	if err == nil || !strings.Contains(err.Error(), "worker 1 on CPU") || !strings.Contains(err.Error(), "killed") || time.Since(began) > stallAfter {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	if _, again := team.RunCollective(context.Background(), c); again == nil || again.Error() != err.Error() {
+		t.Errorf("again: %v", again)
+	}
+}
+
+// A run that is cancelled ends, and the team goes on with the next.
+func TestProcessesStop(t *testing.T) {
+	team := processTeam(t, 2)
+	s, err := collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Collective{Schedule: s, Segments: 2, SegmentBytes: 8192, Runs: 200_000}
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := team.RunCollective(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	c.Runs = 5
+	if _, err := team.RunCollective(context.Background(), c); err != nil {
+		t.Error(err)
+	}
+}
