@@ -15,6 +15,7 @@
 //	taulop net [flags] [-to HOST,HOST | -listen [ADDRESS]]
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
+//	taulop tune -params host.json -for LIBRARY -P LIST [flags] [COLLECTIVE ...]
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop verify -patterns [flags] [PATTERN ...]
 //	taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
@@ -62,6 +63,7 @@ var commands = map[string]command{
 	"net":     {netCommand, true},
 	"predict": {predict, false},
 	"explain": {explain, false},
+	"tune":    {tuneCommand, false},
 	"verify":  {verifyCommand, true},
 	"plot":    {plotCommand, false},
 	"report":  {reportCommand, false},

@@ -123,6 +123,11 @@ func (req *costRequest) parse(flags *flag.FlagSet, out, errOut io.Writer, args [
 	if err := req.choose(names); err != nil {
 		return err
 	}
+	return req.complete(flags, errOut)
+}
+
+// complete reads what flags say, and the files they name, when the algorithms are known.
+func (req *costRequest) complete(flags *flag.FlagSet, errOut io.Writer) (err error) {
 	if req.ps == "" {
 		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
 	}
