@@ -47,6 +47,7 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		margin  = flags.Float64("margin", 10, "the least gain in `percent` that is worth a rule")
 		file    = flags.String("o", "", "write rules to a `file` (default standard output)")
 		explain = flags.Bool("explain", false, "say why each rule is there, instead of the rules where there is no -o")
+		asTSV   = flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
 		asJSON  = flags.Bool("json", false, "as -explain, in one JSON document")
 	)
 	names, err := parseWords(flags, out, args, tuneHelp)
@@ -59,6 +60,9 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	lib, err := tune.Lookup(*library)
 	if err != nil {
 		return usagef("-for: %v", err)
+	}
+	if *asTSV && *asJSON {
+		return usagef("-tsv and -json cannot be used together: choose one")
 	}
 	if !(*margin >= 0 && *margin < 100) {
 		return usagef("-margin is %v: give a percentage from 0 to 100", *margin)
@@ -104,7 +108,7 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		return refused(err)
 	}
 	doc := report.NewTuning(req.Source, rules, *margin/100)
-	explaining := *explain || *asJSON
+	explaining := *explain || *asJSON || *asTSV
 	if *file != "" || !explaining {
 		if err := put(out, *file, rules.Write); err != nil {
 			return err
@@ -113,12 +117,14 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	switch {
 	case *asJSON:
 		return doc.WriteJSON(verbatim(out))
+	case *asTSV:
+		doc.WriteTSV(out)
 	case *explain:
 		doc.WriteText(out)
 	case *file != "":
 		doc.WriteSummary(out)
 	}
-	if *file != "" && rules.Told() > 0 {
+	if *file != "" && !*asJSON && !*asTSV && rules.Told() > 0 {
 		fmt.Fprint(out, "\n"+rules.Use(printable.Name(*file)))
 	}
 	return nil

@@ -67,6 +67,19 @@ func NewTuning(source Source, rules *tune.Rules, margin float64) *Tuning {
 // WriteJSON writes the document.
 func (d *Tuning) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }
 
+// WriteTSV writes a line for each run of sizes, with nothing of what is left to the library.
+func (d *Tuning) WriteTSV(w io.Writer) {
+	t := view.Table{Columns: view.Words("collective", "P", "from_bytes", "to_bytes", "id", "algorithm", "fan", "segment_bytes")}
+	for _, table := range d.Tables {
+		for _, s := range table.Spans {
+			if r := s.Rule; r != nil {
+				t.Add(table.Collective, table.P, s.From, s.To, r.ID, r.Name, r.Fan, r.Segment)
+			}
+		}
+	}
+	t.WriteValues(w, '\t') // who gave w knows what went wrong
+}
+
 // WriteSummary says how many rules there are.
 func (d *Tuning) WriteSummary(w io.Writer) {
 	if d.rules.Told() == 0 {
@@ -112,8 +125,11 @@ func (d *Tuning) WriteText(w io.Writer) {
 
 // gain is that of a span in text, in percent.
 func (s *TuningSpan) gain() string {
-	if s.Gain == 0 && s.Most == 0 {
+	switch {
+	case s.Most == 0:
 		return ""
+	case s.Rule == nil && s.Why == tune.Little:
+		return fmt.Sprintf("up to %.0f", 100*s.Most)
 	}
 	text := fmt.Sprintf("%.0f", 100*s.Gain)
 	if most := fmt.Sprintf("%.0f", 100*s.Most); most != text {

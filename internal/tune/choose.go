@@ -37,12 +37,11 @@ type Verdict struct {
 type Why string
 
 const (
-	Cheaper  Why = "cheaper"                         // than its own choice
-	OwnBest  Why = "its own choice is the cheapest"  //
-	Little   Why = "the gain is within the margin"   //
-	Overlap  Why = "intervals overlap"               // of the costs
-	Unproved Why = "parameters have no time for it"  // a cost is not known
-	None     Why = "there is nothing to choose from" //
+	Cheaper  Why = "cheaper"
+	Little   Why = "nothing gains more than the margin"
+	Overlap  Why = "intervals overlap"
+	Unproved Why = "the parameters have no time for it"
+	None     Why = "nothing to compare with"
 )
 
 // Choose chooses among settings for messages of m bytes among p ranks. Of those that cost
@@ -88,7 +87,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 	v.Most = v.Gain.Center
 	switch {
 	case !(v.Gain.Center > 0): // NaN of two costs of 0
-		v.Best, v.Gain, v.Most, v.Why = beaten.setting, fit.Estimate{}, 0, OwnBest
+		v.Best, v.Gain, v.Most, v.Why = beaten.setting, fit.Estimate{}, 0, Little
 	case v.Gain.Center <= c.Margin:
 		v.Why = Little
 	default:
