@@ -127,6 +127,11 @@ func (req *costRequest) check(flags *flag.FlagSet, errOut io.Writer) (err error)
 	if err := req.choose(flags.Args()); err != nil {
 		return err
 	}
+	return req.complete(flags, errOut)
+}
+
+// complete reads what flags say, and the files they name, when the algorithms are known.
+func (req *costRequest) complete(flags *flag.FlagSet, errOut io.Writer) (err error) {
 	if req.ps == "" {
 		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
 	}

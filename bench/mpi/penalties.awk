@@ -1,0 +1,92 @@
+# What choices cost beside the best one, for tune.sh:
+#
+#   awk -v own=NAME -f penalties.awk RULES TIMES… FILE-TIMES…
+#
+# RULES is what taulop tune -tsv prints, TIMES and FILE-TIMES what choices prints, a file a
+# round; NAME is the setting that is the library's own choice. A penalty is the time of a
+# choice in multiples of that of the best setting, less 1. Rounds are halved by turns: the
+# best of one half is timed by the other.
+BEGIN { FS = "\t" }
+FNR == 1 { file++; round = file % 2 }
+file == 1 {
+  if (FNR > 1) {
+    n_rules++
+    rule[n_rules] = $1 SUBSEP $2; from[n_rules] = $3; to[n_rules] = $4
+    name[n_rules] = $5 > 0 ? $5 ":" $7 ":" $8 : $6
+  }
+  next
+}
+{
+  cell = $1 SUBSEP $3 SUBSEP $4
+  if (!(cell in known)) { known[cell] = 1; cells[++n] = cell }
+  key = cell SUBSEP $2
+  times[key] = times[key] " " $5
+  half[key, round] = half[key, round] " " $5
+  if (!((cell, $2) in seen)) { seen[cell, $2] = 1; of[cell] = of[cell] " " $2 }
+}
+function median(text, v, k, i, j, x) {
+  k = split(text, v, " ")
+  for (i = 2; i <= k; i++) {
+    x = v[i] + 0
+    for (j = i - 1; j > 0 && v[j] + 0 > x; j--) v[j + 1] = v[j]
+    v[j + 1] = x
+  }
+  return k % 2 ? v[(k + 1) / 2] : (v[k / 2] + v[k / 2 + 1]) / 2
+}
+function chosen(c, p, m, i) {
+  for (i = 1; i <= n_rules; i++)
+    if (rule[i] == c SUBSEP p && from[i] <= m && m <= to[i]) return name[i]
+  return own
+}
+# best is the setting of a cell with the least time in one half of the rounds.
+function best(cell, h, v, k, i, t, least, which) {
+  k = split(of[cell], v, " ")
+  which = ""
+  for (i = 1; i <= k; i++) {
+    if (v[i] == "file" || v[i] == "release_gather") continue
+    t = median(half[cell, v[i], h])
+    if (which == "" || t < least) { least = t; which = v[i] }
+  }
+  return which
+}
+function add(c, what, penalty) {
+  sum[c, what] += penalty; count[c, what]++
+  if (!((c, what) in worst) || penalty > worst[c, what]) worst[c, what] = penalty
+}
+END {
+  for (i = 1; i <= n; i++) {
+    cell = cells[i]
+    split(cell, part, SUBSEP)
+    c = part[1]; p = part[2]; m = part[3]
+    if (!(c in found)) { found[c] = 1; order[++kinds] = c }
+    ours = chosen(c, p, m)
+    for (h = 0; h < 2; h++) {
+      b = best(cell, 1 - h)
+      if (b == "" || half[cell, b, h] == "") continue
+      least = median(half[cell, b, h])
+      add(c, "own", median(half[cell, own, h]) / least - 1)
+      add(c, "ours", median(half[cell, ours, h]) / least - 1)
+    }
+    t_own = median(times[cell, own]); t_ours = median(times[cell, ours])
+    add(c, "change", t_ours / t_own - 1)
+    if (ours != own) {
+      b = best(cell, 0)
+      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, ours, t_own, t_ours, median(times[cell, "file"]), 100 * (t_ours / t_own - 1))
+    } else if (median(times[cell, "file"]) > 0) {
+      add(c, "left", median(times[cell, "file"]) / t_own - 1)
+    }
+  }
+  printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %22s\n", "", "cells", "its own choice", "with the rules", "rules against its own"
+  for (i = 1; i <= kinds; i++) {
+    c = order[i]
+    printf "%-10s %5d %8.1f (%5.1f) %8.1f (%5.1f)   %8.1f (worst %5.1f)\n", c, count[c, "change"],
+      100 * sum[c, "own"] / count[c, "own"], 100 * worst[c, "own"], 100 * sum[c, "ours"] / count[c, "ours"], 100 * worst[c, "ours"],
+      100 * sum[c, "change"] / count[c, "change"], 100 * worst[c, "change"]
+    a += sum[c, "own"]; b_ += sum[c, "ours"]; k += count[c, "own"]
+  }
+  printf "%-10s %5s %8.1f %16.1f\n", "all", "", 100 * a / k, 100 * b_ / k
+  if (n_rows) {
+    printf "\ncells with a rule, µs\n%-10s %8s  %-40s %9s %9s %9s %7s\n", "", "m", "rule", "own", "forced", "by file", "change %"
+    for (i = 1; i <= n_rows; i++) print rows[i]
+  }
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# What rules by taulop tune are worth: every algorithm of bcast, allgather, allreduce, reduce
+# and alltoall that Debian's Open MPI can be told, forced in turn, beside the library's own
+# choice, among as many ranks as there are cores; then the library with the rules file, to
+# show that it takes what the file says. The same for MPICH, with an environment variable an
+# algorithm.
+#
+#   bench/mpi/tune.sh [ROUNDS] [FOLDER]     (4 rounds, about four minutes)
+#
+# TUNE has flags for taulop tune, SWEEP for taulop sweep, and PARAMS a parameter file
+# instead of a sweep; QUIET a program that each measurement is run by.
+#
+# What is missing of the libraries it installs with apt-get, as root. FOLDER keeps all
+# that was measured (default a temporary one).
+#
+# The best of many noisy times is too short. So the best setting of a cell is chosen by the
+# odd rounds and timed by the even ones, and the other way round.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+rounds=${1:-4} keep=${2:-} least=8 most=$((4 << 20))
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+out=${keep:-$tmp/out}
+mkdir -p "$out"
+if [ -n "$(ls -A "$out")" ]; then
+  echo "$out is not empty: name a new directory, or one that is empty" >&2
+  exit 2
+fi
+if [ "$rounds" -lt 2 ]; then
+  echo "two rounds or more: one says which is the best, another one how good it is" >&2
+  exit 2
+fi
+
+missing=()
+for package in mpich libmpich-dev openmpi-bin libopenmpi-dev gcc binutils; do
+  dpkg -s "$package" >"$tmp/found" 2>&1 || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  (apt-get update && apt-get install -y --no-install-recommends "${missing[@]}") >"$tmp/apt" 2>&1 ||
+    { cat "$tmp/apt" >&2; exit 1; }
+fi
+for library in openmpi mpich; do
+  "mpicc.$library" -O2 -o "$tmp/$library" bench/mpi/choices.c
+done
+go build -o "$tmp/taulop" ./cmd/taulop
+
+ranks=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
+[ "$ranks" -le "$(nproc)" ] || ranks=$(nproc)
+if [ "$ranks" -lt 2 ]; then
+  echo "one core: messages need two" >&2
+  exit 1
+fi
+
+collectives="bcast allgather allreduce reduce alltoall"
+read -ra quiet <<<"${QUIET:-}"
+read -ra tune <<<"${TUNE:-}"
+read -ra sweep <<<"${SWEEP:--budget 60s -segments 4 -segment 32K -setups ring,ping,sendrecv -placements local}"
+
+# Every setting as Open MPI's control variables force it; 0:0:0 is its own choice.
+settings() {
+  for c in $collectives; do
+    echo "$c 0:0:0"
+    case $c in
+    bcast) ids="1 2 3 4 5 6 7 8 9" chunked=" 2 3 4 5 6 7 " ;;
+    allgather) ids="1 2 3 4 5 6" chunked=" " ;;
+    allreduce) ids="1 2 3 4 5 6" chunked=" 5 " ;;
+    reduce) ids="1 2 3 4 5 6 7" chunked=" 2 3 4 5 6 " ;;
+    alltoall) ids="1 2 3 4 5" chunked=" " ;;
+    esac
+    for id in $ids; do
+      case $c:$id in
+      bcast:2 | reduce:2) fans="2 4 8" ;;
+      allgather:6 | alltoall:5) [ "$ranks" = 2 ] || continue; fans=0 ;;
+      *) fans=0 ;;
+      esac
+      for fan in $fans; do
+        [ "$fan" -lt "$ranks" ] || continue
+        for segment in 0 8192 32768 131072 524288; do
+          [[ $segment = 0 || $chunked = *" $id "* ]] || continue
+          v="coll_tuned_${c}_algorithm"
+          line="$c $id:$fan:$segment $v=$id ${v}_segmentsize=$segment"
+          [ "$fan" = 0 ] || line+=" ${v}_chain_fanout=$fan"
+          echo "$line"
+        done
+      done
+    done
+  done
+}
+settings >"$out/settings"
+for c in $collectives; do echo "$c file"; done >"$out/file"
+
+openmpi() { # SETTINGS TABLE FLAGS…
+  local settings=$1 table=$2
+  shift 2
+  "${quiet[@]}" mpirun.openmpi --allow-run-as-root --bind-to core -n "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$@" \
+    "$tmp/openmpi" 3 "$least" "$most" "$settings" >"$table" 2>"$tmp/openmpi.err" || { cat "$tmp/openmpi.err" >&2; exit 1; }
+}
+mpich() { # SETTINGS TABLE VARIABLES…
+  local settings=$1 table=$2
+  shift 2
+  "${quiet[@]}" env "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 5 "$least" "$most" "$settings" >"$table"
+}
+
+# The file that MPICH chooses by is in the library, as text in one line.
+base() {
+  local library
+  library=$(ldconfig -p | awk '/libmpich\.so/ { print $NF; exit }')
+  strings -n 500 -w "$library" | grep 'algorithm=MPIR_Bcast_intra_binomial' | head -1 >"$out/generic.json"
+  [ -s "$out/generic.json" ]
+}
+
+# The n-th algorithm of each collective; nothing beyond the last of all.
+forced() {
+  local names=(
+    "bcast binomial scatter_recursive_doubling_allgather scatter_ring_allgather"
+    "allgather brucks recursive_doubling ring"
+    "allreduce recursive_doubling reduce_scatter_allgather"
+    "reduce binomial reduce_scatter_gather"
+    "alltoall brucks pairwise scattered"
+  ) words c a
+  variables=(MPIR_CVAR_BCAST_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_REDUCE_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM=mpir)
+  : >"$tmp/forced"
+  for words in "${names[@]}"; do
+    read -ra words <<<"$words"
+    c=${words[0]} a=${words[$1]:-}
+    [ -n "$a" ] || continue
+    case $a in *recursive_doubling*) [ $((ranks & (ranks - 1))) = 0 ] || [ "$c" = allreduce ] || continue ;; esac
+    echo "$c $a" >>"$tmp/forced"
+    variables+=("MPIR_CVAR_${c^^}_INTRA_ALGORITHM=$a")
+  done
+}
+
+params=${PARAMS:-$out/host.json}
+if [ -z "${PARAMS:-}" ]; then
+  "${quiet[@]}" "$tmp/taulop" sweep -quiet -o "$params" "${sweep[@]}" >"$out/sweep"
+fi
+echo "load before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+"$tmp/taulop" tune -params "$params" -for openmpi4 -P "$ranks" -m "$least:$most" "${tune[@]}" -o "$out/rules.conf" -tsv $collectives >"$out/openmpi.rules"
+if base; then
+  "$tmp/taulop" tune -params "$params" -for mpich4 -base "$out/generic.json" -P "$ranks" -m "$least:$most" "${tune[@]}" -o "$out/rules.json" -tsv $collectives >"$out/mpich.rules"
+fi
+for round in $(seq "$rounds"); do
+  openmpi "$out/settings" "$out/openmpi-$round.tsv"
+  openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
+  [ -s "$out/generic.json" ] || continue
+  for c in $collectives; do echo "$c release_gather"; done >"$tmp/release"
+  mpich "$tmp/release" "$out/mpich-$round.tsv"
+  for c in $collectives; do echo "$c 0"; done >"$tmp/own"
+  forced 0
+  mpich "$tmp/own" "$tmp/table" "${variables[@]:0:3}"
+  cat "$tmp/table" >>"$out/mpich-$round.tsv"
+  for n in 1 2 3; do
+    forced $n
+    mpich "$tmp/forced" "$tmp/table" "${variables[@]}"
+    cat "$tmp/table" >>"$out/mpich-$round.tsv"
+  done
+  mpich "$out/file" "$out/mpich-file-$round.tsv" "${variables[@]:0:3}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json"
+done
+echo "load after: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+"$tmp/taulop" topo | sed -n '1,/^online/p'
+
+printf '\n== %s, %d ranks\n\n' "$(mpirun.openmpi --version | sed -n '1s/.* /Open MPI /p')" "$ranks"
+awk -v own=0:0:0 -f bench/mpi/penalties.awk "$out/openmpi.rules" "$out"/openmpi-[0-9]*.tsv "$out"/openmpi-file-*.tsv
+if [ -s "$out/generic.json" ]; then
+  printf '\n== %s, %d ranks\n\n' "$(mpichversion | awk '/Version|Device/ { sub(/.*:[ \t]*/, ""); v = v " " $0 } END { print "MPICH" v }')" "$ranks"
+  awk -v own=0 -f bench/mpi/penalties.awk "$out/mpich.rules" "$out"/mpich-[0-9]*.tsv "$out"/mpich-file-*.tsv
+fi

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/tune"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/model"
+)
+
+const tuneHelp = `Tune writes the file that tells an MPI library which algorithms to take on the
+machine of a parameter file.
+
+  taulop tune -params FILE -for LIBRARY -P LIST [flags] -o RULES [COLLECTIVE ...]
+
+A rule is written where the cheapest algorithm, with its fan-out and segment size,
+costs less than the library's own choice by more than -margin, and by more than the
+parameters are uncertain by. Everywhere else, for other P and m too, the library's own
+choice stays. Without a name all collectives are tuned that the library has safe rules
+for; those of Open MPI for gather and scatter are not.
+
+Libraries: openmpi4, openmpi5 (dynamic rules), openmpi6 (rules in JSON), mpich4 (a
+selection tree in JSON, for which -base names the library's own).
+
+Examples:
+  taulop tune -params host.json -for openmpi4 -P 2-64 -o rules.conf
+  taulop tune -params host.json -for openmpi5 -P 2:128 -m 1K:1M -explain bcast
+  taulop tune -params host.json -for mpich4 -base generic.json -P 8 -o tuned.json
+
+Flags:
+`
+
+func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
+	var (
+		req     costRequest
+		flags   = req.flags("taulop tune", "1:4M")
+		library = flags.String("for", "", "`library` to write rules for: "+strings.Join(tune.Names(), ", "))
+		base    = flags.String("base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
+		margin  = flags.Float64("margin", 10, "the least gain in `percent` that is worth a rule")
+		file    = flags.String("o", "", "write rules to a `file` (default standard output)")
+		explain = flags.Bool("explain", false, "say why each rule is there, instead of the rules where there is no -o")
+		asTSV   = flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
+		asJSON  = flags.Bool("json", false, "as -explain, in one JSON document")
+	)
+	names, err := parseWords(flags, out, args, tuneHelp)
+	if err != nil {
+		return err
+	}
+	if *library == "" {
+		return usagef("-for is missing: name the library to write rules for, %s", strings.Join(tune.Names(), ", "))
+	}
+	lib, err := tune.Lookup(*library)
+	if err != nil {
+		return usagef("-for: %v", err)
+	}
+	if *asTSV && *asJSON {
+		return usagef("-tsv and -json cannot be used together: choose one")
+	}
+	if !(*margin >= 0 && *margin < 100) {
+		return usagef("-margin is %v: give a percentage from 0 to 100", *margin)
+	}
+	if err := writable(*file); err != nil {
+		return usagef("-o %s cannot be written: %v", *file, err)
+	}
+	if lib, err = onBase(lib, *base); err != nil {
+		return err
+	}
+	collectives, err := tuned(lib, names)
+	if err != nil {
+		return err
+	}
+	for _, c := range collectives {
+		req.Algorithms = append(req.Algorithms, c.Algorithms()...)
+	}
+	if err := req.complete(flags, errOut); err != nil {
+		return err
+	}
+	for _, given := range []string{"degree", "chunk", "root", "stride"} {
+		if req.given[given] {
+			return usagef("-%s is not for tune: it tries several fan-outs and segment sizes, of contiguous messages from rank 0", given)
+		}
+	}
+	if req.Predictor.NoGamma != nil {
+		collectives = slices.DeleteFunc(collectives, func(c *collective.Collective) bool { return c.Reduces })
+		if len(collectives) == 0 {
+			return usagef("what reduces %v", req.noGamma)
+		}
+	}
+	for _, c := range collectives {
+		if hazard := lib.Hazard(c); hazard != "" {
+			tell(errOut, "warning: rules for %s: %s", c, hazard)
+		}
+	}
+	if err := req.within(); err != nil {
+		return err
+	}
+	chooser := &tune.Chooser{Library: lib, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: *margin / 100}
+	rules, err := chooser.Rules(ctx, collectives, req.P, req.M)
+	if err != nil {
+		return refused(err)
+	}
+	doc := report.NewTuning(req.Source, rules, *margin/100)
+	explaining := *explain || *asJSON || *asTSV
+	if *file != "" || !explaining {
+		if err := put(out, *file, rules.Write); err != nil {
+			return err
+		}
+	}
+	switch {
+	case *asJSON:
+		return doc.WriteJSON(verbatim(out))
+	case *asTSV:
+		doc.WriteTSV(out)
+	case *explain:
+		doc.WriteText(out)
+	case *file != "":
+		doc.WriteSummary(out)
+	}
+	if *file != "" && !*asJSON && !*asTSV && rules.Told() > 0 {
+		fmt.Fprint(out, "\n"+rules.Use(printable.Name(*file)))
+	}
+	return nil
+}
+
+// onBase reads the file that rules are spliced into.
+func onBase(lib *tune.Library, base string) (*tune.Library, error) {
+	switch {
+	case !lib.NeedsBase() && base != "":
+		return nil, usagef("-base is for MPICH: the rules of %s stand alone", lib.Title)
+	case !lib.NeedsBase():
+		return lib, nil
+	case base == "":
+		return nil, usagef("-base is missing: %s replaces all that it chooses by, so name its own maint/tuning/coll/mpir/generic.json", lib.Title)
+	}
+	f, err := infile.Open(base)
+	if err != nil {
+		return nil, usagef("-base: %v", err)
+	}
+	defer f.Close()
+	tree, err := tune.ReadTree(f, base)
+	if err != nil {
+		return nil, usagef("-base: %v", err)
+	}
+	return lib.OnBase(tree), nil
+}
+
+// tuned are the collectives that names say, all of a library without names.
+func tuned(lib *tune.Library, names []string) (of []*collective.Collective, err error) {
+	all := lib.Collectives()
+	if len(names) == 0 {
+		return slices.DeleteFunc(all, func(c *collective.Collective) bool { return lib.Hazard(c) != "" }), nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(c *collective.Collective) bool { return c.Name == name })
+		word, _, algorithm := strings.Cut(name, ":")
+		switch {
+		case algorithm:
+			return nil, usagef("%s is an algorithm, and tune chooses it: name the collective, %s", name, word)
+		case i < 0:
+			return nil, usagef("%s has no rules for %q; those that it has are %s", lib.Title, name, strings.Join(collective.Names(all), ", "))
+		case !slices.Contains(of, all[i]):
+			of = append(of, all[i])
+		}
+	}
+	return of, nil
+}
+
+// within refuses what was not measured: no rule follows from an extrapolation.
+func (req *costRequest) within() error {
+	times := req.Predictor.Transfers
+	if times == nil || model.OfPairs(req.choice.Model) {
+		return nil
+	}
+	ranks, on := times.Taus[len(times.Taus)-1], ""
+	if cluster := req.Predictor.Cluster; cluster != nil {
+		ranks, on = ranks*cluster.Nodes, fmt.Sprintf(" on each of %d nodes", cluster.Nodes)
+	}
+	if most := req.P[len(req.P)-1]; most > ranks {
+		return usagef("-P goes to %d, and %s has times of up to %d transfers at once%s: ask for P up to %d, or measure more", most, req.file, times.Taus[len(times.Taus)-1], on, ranks)
+	}
+	largest := req.Predictor.Largest
+	if most := req.M[len(req.M)-1]; most > largest && req.given["m"] {
+		return usagef("-m goes to %s, and %s has messages of up to %s: ask for these, or measure larger ones", view.Bytes(most), req.file, view.Bytes(largest))
+	}
+	req.M = slices.DeleteFunc(req.M, func(m int) bool { return m > largest })
+	return nil
+}

@@ -1,0 +1,249 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/model"
+)
+
+// A Chooser chooses what predictions say is the cheapest.
+type Chooser struct {
+	Library   *Library
+	Predictor *model.Predictor
+	Ensemble  *model.Ensemble // what predictions are uncertain by; nil: nobody knows
+	Margin    float64         // the least gain that is worth a rule, a share
+}
+
+// alike is the share by which costs must differ to be told apart.
+const alike = 0.02
+
+// A Verdict is a choice, and why it is made.
+type Verdict struct {
+	Setting Setting // what the library shall take; its own choice where it is zero
+	Why     Why
+	// Best is the cheapest setting, and Beaten what it is compared with: what the library
+	// takes by itself, or where nobody knows that the second best.
+	Best, Beaten Setting
+	OwnKnown     bool
+	Gain         fit.Estimate // 1 − Best/Beaten, over all sizes of a span the least; its interval where it is known
+	Most         float64      // the most gain of a span
+}
+
+// Why says why a choice is made.
+type Why string
+
+const (
+	Cheaper  Why = "cheaper"
+	Little   Why = "nothing gains more than the margin"
+	Overlap  Why = "intervals overlap"
+	Unproved Why = "the parameters have no time for it"
+	None     Why = "nothing to compare with"
+)
+
+// Choose chooses among settings for messages of m bytes among p ranks. Of those that cost
+// about the least it takes the one before, if it is among them, else the first. It fails
+// where a model cannot cost something, but not for algorithms that need γ where there is
+// none.
+func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int, before Setting) (Verdict, error) {
+	var costed []candidate
+	for _, s := range settings {
+		one, err := c.cost(of, s, p, m)
+		if err != nil {
+			return Verdict{}, err
+		}
+		costed = append(costed, one)
+	}
+	if len(costed) == 0 {
+		return Verdict{Why: None}, nil
+	}
+	best := cheapest(costed, before)
+	v := Verdict{Best: best.setting}
+	beaten := candidate{}
+	if own, known := c.Library.Own(of, p, m); known {
+		one, err := c.cost(of, own, p, m)
+		if err == nil {
+			beaten, v.OwnKnown = one, true
+		}
+	}
+	if !v.OwnKnown {
+		beaten = second(costed, best)
+	}
+	v.Beaten = beaten.setting
+	if beaten.schedule == nil {
+		v.Why = None
+		return v, nil
+	}
+	for _, one := range append(costed, beaten) {
+		if one.unknown {
+			v.Why = Unproved
+			return v, nil
+		}
+	}
+	v.Gain = fit.Estimate{Center: 1 - best.seconds/beaten.seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	v.Most = v.Gain.Center
+	switch {
+	case !(v.Gain.Center > 0): // NaN of two costs of 0
+		v.Best, v.Gain, v.Most, v.Why = beaten.setting, fit.Estimate{}, 0, Little
+	case v.Gain.Center <= c.Margin:
+		v.Why = Little
+	default:
+		v.Gain = c.interval(best, beaten)
+		if v.Gain.Known() && v.Gain.Lo <= 0 {
+			v.Why = Overlap
+			break
+		}
+		v.Setting, v.Why = best.setting, Cheaper
+	}
+	return v, nil
+}
+
+// A candidate is a setting with its cost.
+type candidate struct {
+	setting  Setting
+	schedule *collective.Schedule
+	seconds  float64
+	unknown  bool
+}
+
+func (c *Chooser) cost(of *collective.Collective, s Setting, p, m int) (candidate, error) {
+	schedule, err := c.Library.Schedule(of, s, p, m)
+	if err != nil {
+		return candidate{}, err
+	}
+	cost, err := c.Predictor.Cost(schedule)
+	if err != nil {
+		return candidate{}, fmt.Errorf("%s: %w", of, err)
+	}
+	return candidate{s, schedule, cost.Seconds, cost.Unknown}, nil
+}
+
+// cheapest is the one to take: within alike of the least cost the one before, else the first.
+func cheapest(of []candidate, before Setting) candidate {
+	least := of[0].seconds
+	for _, one := range of {
+		least = min(least, one.seconds)
+	}
+	var first *candidate
+	for i, one := range of {
+		if one.seconds > least*(1+alike) {
+			continue
+		}
+		if one.setting == before {
+			return one
+		}
+		if first == nil {
+			first = &of[i]
+		}
+	}
+	return *first
+}
+
+// second is the cheapest one that costs more than the best; none where there is none.
+func second(of []candidate, best candidate) (next candidate) {
+	for _, one := range of {
+		if one.seconds > best.seconds*(1+alike) && (next.schedule == nil || one.seconds < next.seconds) {
+			next = one
+		}
+	}
+	return next
+}
+
+// interval is that of a gain. Costs come from the same draws, so that what disturbs both
+// does not count.
+func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
+	gain := fit.Estimate{Center: 1 - best.seconds/beaten.seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	if c.Ensemble == nil || !c.Ensemble.Known() {
+		return gain
+	}
+	a, b := c.Ensemble.Costs(best.schedule), c.Ensemble.Costs(beaten.schedule)
+	if len(a) == 0 || len(a) != len(b) {
+		return gain
+	}
+	times := make([]float64, len(a)) // that the best is faster
+	for i := range a {
+		times[i] = b[i] / a[i]
+	}
+	if of := c.Ensemble.Interval(beaten.seconds/best.seconds, times); of.Known() {
+		gain.Lo, gain.Hi, gain.N = 1-1/of.Lo, 1-1/of.Hi, of.N
+	}
+	return gain
+}
+
+// Rules are those of all collectives and ranks for the sizes ms, which rise. Between two
+// sizes with different choices it looks where one ends.
+func (c *Chooser) Rules(ctx context.Context, collectives []*collective.Collective, ps, ms []int) (*Rules, error) {
+	rules := &Rules{Library: c.Library, OneNode: c.Predictor.Cluster == nil || c.Predictor.Cluster.Nodes < 2}
+	for _, of := range collectives {
+		for _, p := range ps {
+			t := Table{Collective: of, P: p}
+			sizes := ms
+			if of.Empty() {
+				sizes = []int{0}
+			}
+			for i, m := range sizes {
+				v, err := c.at(ctx, &t, m)
+				if err != nil {
+					return nil, err
+				}
+				if i > 0 && v.Setting != t.last() {
+					for _, between := range eighths(sizes[i-1], m) {
+						w, err := c.at(ctx, &t, between)
+						if err != nil {
+							return nil, err
+						}
+						t.add(between, w)
+					}
+				}
+				t.add(m, v)
+			}
+			rules.Tables = append(rules.Tables, t)
+		}
+	}
+	return rules, nil
+}
+
+func (c *Chooser) at(ctx context.Context, t *Table, m int) (Verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return Verdict{}, err
+	}
+	return c.Choose(t.Collective, c.Library.Settings(t.Collective, t.P, m), t.P, m, t.last())
+}
+
+// last is the choice of the largest size yet.
+func (t *Table) last() Setting {
+	if len(t.Spans) == 0 {
+		return Setting{}
+	}
+	return t.Spans[len(t.Spans)-1].Setting
+}
+
+// add adds what was chosen for a size above all others.
+func (t *Table) add(m int, v Verdict) {
+	if n := len(t.Spans); n > 0 {
+		last := &t.Spans[n-1]
+		if last.Setting == v.Setting && last.Why == v.Why && (v.Setting.Own() || last.Beaten == v.Beaten) {
+			last.To, last.Most = m, max(last.Most, v.Most)
+			if v.Gain.Center < last.Gain.Center {
+				last.Gain = v.Gain
+			}
+			return
+		}
+		last.To = m - 1
+	}
+	t.Spans = append(t.Spans, Span{m, m, v})
+}
+
+// eighths are the sizes that divide the way from one to another in eight; fewer where they
+// are close.
+func eighths(from, to int) (sizes []int) {
+	for i := 1; i < 8; i++ {
+		if m := from + (to-from)*i/8; m > from && m < to && (len(sizes) == 0 || m > sizes[len(sizes)-1]) {
+			sizes = append(sizes, m)
+		}
+	}
+	return sizes
+}

@@ -1,0 +1,380 @@
+package tune
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// mpich4 has the algorithms that all versions from 4.0 on know: one that a version does not
+// know ends the program that reads the file.
+var mpich4 = &Library{Name: "mpich4", Title: "MPICH 4", own: treeOwn, write: writeTree, offers: []offer{
+	{collective: "allgather", name: "brucks", algorithm: "bruck"},
+	{collective: "allgather", name: "recursive_doubling", algorithm: "recursive-doubling"},
+	{collective: "allgather", name: "ring", algorithm: "ring"},
+
+	{collective: "allreduce", name: "recursive_doubling", algorithm: "recursive-doubling"},
+	{collective: "allreduce", name: "reduce_scatter_allgather", algorithm: "rabenseifner"},
+
+	{collective: "alltoall", name: "brucks", algorithm: "bruck"},
+	{collective: "alltoall", name: "pairwise", algorithm: "pairwise"},
+	{collective: "alltoall", name: "scattered", algorithm: "linear"},
+
+	{collective: "bcast", name: "binomial", algorithm: "binomial"},
+	{collective: "bcast", name: "scatter_recursive_doubling_allgather", algorithm: "scatter-recursive-doubling"},
+	{collective: "bcast", name: "scatter_ring_allgather", algorithm: "scatter-ring"},
+
+	{collective: "reduce", name: "binomial", algorithm: "binomial"},
+	{collective: "reduce", name: "reduce_scatter_gather", algorithm: "rabenseifner"},
+}}
+
+// A Tree is what MPICH chooses by, as csel.c reads it: conditions within conditions, of which
+// the first that holds counts, and algorithms at the leaves.
+type Tree struct{ branches []branch }
+
+// A branch is what holds below a condition, or a leaf's algorithm with its parameters.
+type branch struct {
+	key   string // as it stands in the file
+	below []branch
+}
+
+// condition is the key as MPICH sees it.
+func (b branch) condition() string { return strings.ReplaceAll(b.key, " ", "") }
+
+// algorithm is that of a leaf, "" of a condition.
+func (b branch) algorithm() string {
+	name, _ := strings.CutPrefix(b.condition(), "algorithm=")
+	if name == b.condition() {
+		return ""
+	}
+	return name
+}
+
+// ReadTree reads a selection tree. It refuses keys that MPICH does not know, which would end
+// the program that reads them. Errors say in which line of name they are.
+func ReadTree(r io.Reader, name string) (*Tree, error) {
+	text, err := readAll(r, name)
+	if err != nil {
+		return nil, err
+	}
+	in := &treeReader{Decoder: jsontext.NewDecoder(bytes.NewReader(text)), name: name, text: text}
+	t := &Tree{in.object(0, "")}
+	if in.err == nil {
+		if _, err := in.ReadToken(); err != io.EOF {
+			in.fail("something stands after the tree")
+		}
+	}
+	if in.err == nil && len(t.branches) == 0 {
+		in.fail("it has no collectives")
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	return t, nil
+}
+
+type treeReader struct {
+	*jsontext.Decoder
+	name string
+	text []byte
+	err  error
+}
+
+// deepest is far deeper than a tree needs.
+const deepest = 64
+
+var errTree = errors.New("this is no selection tree of MPICH 4, such as maint/tuning/coll/mpir/generic.json in its source")
+
+func (in *treeReader) fail(format string, args ...any) {
+	if in.err == nil {
+		line := 1 + bytes.Count(in.text[:min(int(in.InputOffset()), len(in.text))], []byte("\n"))
+		in.err = fmt.Errorf("%s:%d: %s: %w", in.name, line, fmt.Sprintf(format, args...), errTree)
+	}
+}
+
+// object reads what is below a key.
+func (in *treeReader) object(depth int, of string) (all []branch) {
+	if in.err != nil {
+		return nil
+	}
+	if depth > deepest {
+		in.fail("conditions are more than %d deep", deepest)
+		return nil
+	}
+	if in.PeekKind() != '{' {
+		if _, err := in.ReadToken(); err != nil {
+			in.fail("%v", err)
+		}
+		in.fail("below %q stands no {", of)
+		return nil
+	}
+	in.ReadToken()
+	for in.err == nil && in.PeekKind() == '"' {
+		token, err := in.ReadToken()
+		if err != nil {
+			in.fail("%v", err)
+			break
+		}
+		b := branch{key: token.String()}
+		leaf := strings.HasPrefix(of, "algorithm=")
+		if why := strange(b, depth, leaf); why != "" {
+			in.fail("%.60q %s", b.key, why)
+			break
+		}
+		b.below = in.object(depth+1, b.condition())
+		all = append(all, b)
+	}
+	if in.err == nil {
+		if token, err := in.ReadToken(); err != nil {
+			in.fail("%v", err)
+		} else if token.Kind() != '}' {
+			in.fail("below %q stands no name", of)
+		}
+	}
+	return all
+}
+
+// strange says what is wrong with a key; "" of one that MPICH knows.
+func strange(b branch, depth int, leaf bool) string {
+	key := b.condition()
+	switch {
+	case strings.HasPrefix(key, "composition="):
+		return "is for MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE: take the file that mpir chooses by"
+	case strings.HasPrefix(key, "algorithm="):
+		if !strings.HasPrefix(key, "algorithm=MPIR_") {
+			return "is an algorithm of another layer: take the file that mpir chooses by"
+		}
+		return ""
+	case leaf: // an algorithm's parameter
+		if _, value, ok := strings.Cut(key, "="); ok && value != "" {
+			return ""
+		}
+		return "is no parameter of an algorithm"
+	case depth == 0 && !strings.HasPrefix(key, "collective="):
+		return "stands where a collective belongs"
+	}
+	if strings.HasPrefix(key, "collective=") || key == "any" || strings.HasSuffix(key, "=any") {
+		return ""
+	}
+	if _, known := plain[key]; known {
+		return ""
+	}
+	if _, _, ok := compared(key); ok {
+		return ""
+	}
+	return "is no condition that MPICH knows"
+}
+
+// A call is what conditions are about.
+type call struct {
+	collective string
+	p, m       int
+}
+
+// plain are the conditions without numbers, and whether they hold for a call on one node of
+// a program without threads, with contiguous data and a built-in operator of 8-byte elements.
+var plain = map[string]func(call) bool{
+	"comm_type=intra": always, "comm_type=inter": never,
+	"comm_size=pow2":           func(c call) bool { return c.p&(c.p-1) == 0 },
+	"comm_size=node_comm_size": always,
+	"comm_hierarchy=parent":    always, "comm_hierarchy=node_roots": never, "comm_hierarchy=node": never, "comm_hierarchy=flat": never,
+	"count<pow2":            func(c call) bool { return c.m/8 < 1<<(bitLen(c.p)-1) },
+	"is_multi_threaded=yes": never, "is_multi_threaded=no": always,
+	"is_commutative=yes": always, "is_commutative=no": never,
+	"is_sendbuf_inplace=yes": never, "is_sendbuf_inplace=no": always,
+	"is_op_built_in=yes": always, "is_op_built_in=no": never,
+	"is_block_regular=yes": always, "is_block_regular=no": never,
+	"is_node_consecutive=yes": always, "is_node_consecutive=no": never,
+}
+
+func always(call) bool { return true }
+func never(call) bool  { return false }
+
+func bitLen(p int) (n int) {
+	for ; p > 0; p >>= 1 {
+		n++
+	}
+	return n
+}
+
+// measures are what conditions compare with a number.
+var measures = map[string]func(call) int{
+	"comm_size":      func(c call) int { return c.p },
+	"comm_avg_ppn":   func(c call) int { return c.p },
+	"avg_msg_size":   func(c call) int { return c.m },
+	"total_msg_size": func(c call) int { return c.m * c.p },
+	"count":          func(c call) int { return c.m / 8 },
+}
+
+// compared takes a condition such as avg_msg_size<=8 apart: the measure, and the most that
+// it may be.
+func compared(key string) (measure string, most int, ok bool) {
+	measure, number, less := strings.Cut(key, "<")
+	if !less || measures[measure] == nil {
+		return "", 0, false
+	}
+	number, equal := strings.CutPrefix(number, "=")
+	most, err := strconv.Atoi(number)
+	if err != nil || most < 0 || most > math.MaxInt32 {
+		return "", 0, false
+	}
+	if !equal {
+		most--
+	}
+	return measure, most, true
+}
+
+func (b branch) holds(c call) bool {
+	key := b.condition()
+	if measure, most, ok := compared(key); ok {
+		return measures[measure](c) <= most
+	}
+	if of := plain[key]; of != nil {
+		return of(c)
+	}
+	return key == "any" || strings.HasSuffix(key, "=any") || key == "collective="+c.collective
+}
+
+// Choice is the algorithm that MPICH takes, "" where the tree has none.
+func (t *Tree) Choice(c *collective.Collective, p, m int) string {
+	of, branches := call{c.Name, p, m}, t.branches
+	for {
+		i := slices.IndexFunc(branches, func(b branch) bool { return b.algorithm() != "" || b.holds(of) })
+		if i < 0 {
+			return ""
+		}
+		if name := branches[i].algorithm(); name != "" {
+			return name
+		}
+		branches = branches[i].below
+	}
+}
+
+// treeOwn is what MPICH chooses by its own tree.
+func treeOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
+	if l.base == nil {
+		return Setting{}, false
+	}
+	name, ok := strings.CutPrefix(l.base.Choice(c, p, m), mpichPrefix(c.Name))
+	if !ok {
+		return Setting{}, false
+	}
+	s, err := l.byName(c.Name, name, 0, 0)
+	return s, err == nil
+}
+
+// mpichPrefix is what its algorithms' names begin with: MPIR_Bcast_intra_.
+func mpichPrefix(collective string) string {
+	return "MPIR_" + strings.ToUpper(collective[:1]) + collective[1:] + "_intra_"
+}
+
+// writeTree writes the library's own tree with rules in it.
+func writeTree(w io.Writer, r *Rules) error {
+	if r.Library.base == nil {
+		return errors.New("the tree of MPICH's own choices is missing")
+	}
+	branches := slices.Clone(r.Library.base.branches)
+	for _, c := range r.collectives() {
+		i := slices.IndexFunc(branches, func(b branch) bool { return b.condition() == "collective="+c.Name })
+		if i < 0 {
+			return fmt.Errorf("the tree of MPICH's own choices has none of %s: take that of its source", c)
+		}
+		below := slices.Clone(branches[i].below)
+		j := slices.IndexFunc(below, func(b branch) bool { return b.condition() == "comm_type=intra" })
+		if j < 0 {
+			return fmt.Errorf("the tree of MPICH's own choices does not tell comm_type=intra apart for %s: take that of its source", c)
+		}
+		below[j].below = spliced(c, r.of(c), below[j].below)
+		branches[i].below = below
+	}
+	var out bytes.Buffer
+	e := jsontext.NewEncoder(&out, jsontext.WithIndent("  "))
+	if err := encode(e, branches); err != nil {
+		return err
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// spliced are the rules of a collective in front of what was chosen without them.
+func spliced(c *collective.Collective, of []Table, own []branch) (all []branch) {
+	measure, factor := "avg_msg_size", func(int) int { return 1 }
+	if c.Name == "allgather" { // which has no average
+		measure, factor = "total_msg_size", func(p int) int { return p }
+	}
+	sizes := bySize(of, factor)
+	for i, s := range sizes {
+		below := own
+		if len(s.steps) > 1 || !s.steps[0].setting.Own() {
+			below = nil
+			for j, step := range s.steps {
+				key := measure + "=any"
+				if j+1 < len(s.steps) {
+					key = fmt.Sprintf("%s<=%d", measure, s.steps[j+1].from-1)
+				}
+				below = append(below, branch{key, chosen(c, step.setting, own)})
+			}
+		}
+		key := "comm_size=any"
+		if i+1 < len(sizes) {
+			key = fmt.Sprintf("comm_size<=%d", sizes[i+1].p-1)
+		}
+		all = append(all, branch{key, below})
+	}
+	if c.Name == "alltoall" { // whose algorithms have no MPI_IN_PLACE
+		all = []branch{{"is_sendbuf_inplace=yes", own}, {"is_sendbuf_inplace=no", all}}
+	}
+	return all
+}
+
+// chosen is what stands below the condition of a rule. Algorithms that scatter a reduction
+// need as many elements as ranks, and an operator of MPI's.
+func chosen(c *collective.Collective, s Setting, own []branch) []branch {
+	if s.Own() {
+		return own
+	}
+	leaf := []branch{{"algorithm=" + mpichPrefix(c.Name) + s.Name, nil}}
+	if strings.HasPrefix(s.Name, "reduce_scatter") {
+		leaf = []branch{{"is_op_built_in=yes", []branch{{"count<pow2", own}, {"count=any", leaf}}}, {"is_op_built_in=no", own}}
+	}
+	return leaf
+}
+
+// encode writes branches as an object.
+func encode(e *jsontext.Encoder, branches []branch) error {
+	err := e.WriteToken(jsontext.BeginObject)
+	for _, b := range branches {
+		if err == nil {
+			err = e.WriteToken(jsontext.String(b.key))
+		}
+		if err == nil {
+			err = encode(e, b.below)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return e.WriteToken(jsontext.EndObject)
+}
+
+// mpichUse says how MPICH is made to use a file: on one node it has its own way through
+// shared memory for some collectives, which no tree knows.
+func mpichUse(r *Rules, file string) string {
+	text := "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + file + " \\\n"
+	for _, c := range r.collectives() {
+		switch c.Name {
+		case "allreduce", "bcast", "reduce":
+			text += "MPIR_CVAR_" + strings.ToUpper(c.Name) + "_POSIX_INTRA_ALGORITHM=mpir \\\n"
+		}
+	}
+	return text + "mpiexec ...\n"
+}

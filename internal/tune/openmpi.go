@@ -1,0 +1,116 @@
+package tune
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// Open MPI's versions, see docs/algorithms.md for what their algorithms are here.
+var (
+	openMPI4 = &Library{Name: "openmpi4", Title: "Open MPI 4.1", offers: ids, own: openMPIOwn, write: writeClassic}
+	openMPI5 = &Library{Name: "openmpi5", Title: "Open MPI 5.0", offers: slices.Concat(ids, ids5), own: openMPIOwn, write: writeClassic}
+	openMPI6 = &Library{Name: "openmpi6", Title: "Open MPI 6", offers: ids6, own: openMPIOwn, write: writeSelection}
+)
+
+// ids are the algorithms of coll/tuned 4.1, coll_tuned_*_decision.c. What a fan-out or a
+// segment size of 0 means is in coll_base_*.c and coll_base_topo.c.
+var ids = []offer{
+	{collective: "allgather", id: 1, name: "linear", algorithm: "linear"},
+	{collective: "allgather", id: 2, name: "bruck", algorithm: "bruck"},
+	{collective: "allgather", id: 3, name: "recursive_doubling", algorithm: "recursive-doubling", otherwise: "bruck"},
+	{collective: "allgather", id: 4, name: "ring", algorithm: "ring"},
+	{collective: "allgather", id: 5, name: "neighbor", algorithm: "neighbor-exchange", otherwise: "ring"},
+	{collective: "allgather", id: 6, name: "two_proc", algorithm: "two-proc"},
+
+	{collective: "allreduce", id: 1, name: "basic_linear", algorithm: "linear"},
+	{collective: "allreduce", id: 2, name: "nonoverlapping", algorithm: "reduce-bcast"},
+	{collective: "allreduce", id: 3, name: "recursive_doubling", algorithm: "recursive-doubling"},
+	{collective: "allreduce", id: 4, name: "ring", algorithm: "ring"},
+	{collective: "allreduce", id: 5, name: "segmented_ring", algorithm: "segmented-ring", segmented: true, whole: "ring"},
+	{collective: "allreduce", id: 6, name: "rabenseifner", algorithm: "rabenseifner"},
+
+	{collective: "alltoall", id: 1, name: "linear", algorithm: "linear"},
+	{collective: "alltoall", id: 2, name: "pairwise", algorithm: "linear"},
+	{collective: "alltoall", id: 3, name: "modified_bruck", algorithm: "bruck"},
+	{collective: "alltoall", id: 4, name: "linear_sync", algorithm: "linear"},
+	{collective: "alltoall", id: 5, name: "two_proc", algorithm: "two-proc"},
+
+	{collective: "barrier", id: 1, name: "linear", algorithm: "linear"},
+	{collective: "barrier", id: 2, name: "double_ring", algorithm: "double-ring"},
+	{collective: "barrier", id: 3, name: "recursive_doubling", algorithm: "recursive-doubling"},
+	{collective: "barrier", id: 4, name: "bruck", algorithm: "dissemination"},
+	{collective: "barrier", id: 5, name: "two_proc", algorithm: "two-proc"},
+	{collective: "barrier", id: 6, name: "tree", algorithm: "tree"},
+
+	{collective: "bcast", id: 1, name: "basic_linear", algorithm: "linear"},
+	{collective: "bcast", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, single: "pipeline"},
+	{collective: "bcast", id: 3, name: "pipeline", algorithm: "pipeline", segmented: true},
+	{collective: "bcast", id: 4, name: "split_binary_tree", algorithm: "split-binary", segmented: true},
+	{collective: "bcast", id: 5, name: "binary_tree", algorithm: "binary", segmented: true},
+	{collective: "bcast", id: 6, name: "binomial", algorithm: "binomial-doubling", segmented: true},
+	{collective: "bcast", id: 7, name: "knomial", algorithm: "knomial", segmented: true, degree: 4},
+	{collective: "bcast", id: 8, name: "scatter_allgather", algorithm: "scatter-recursive-doubling"},
+	{collective: "bcast", id: 9, name: "scatter_allgather_ring", algorithm: "scatter-ring"},
+
+	{collective: "gather", id: 1, name: "basic_linear", algorithm: "linear"},
+	{collective: "gather", id: 2, name: "binomial", algorithm: "binomial"},
+	{collective: "gather", id: 3, name: "linear_sync", algorithm: "linear-sync", segmented: true},
+
+	{collective: "reduce", id: 1, name: "linear", algorithm: "linear"},
+	{collective: "reduce", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, single: "pipeline"},
+	{collective: "reduce", id: 3, name: "pipeline", algorithm: "pipeline", segmented: true},
+	{collective: "reduce", id: 4, name: "binary", algorithm: "binary", segmented: true},
+	{collective: "reduce", id: 5, name: "binomial", algorithm: "knomial", segmented: true, degree: 2, whole: "binomial"},
+	{collective: "reduce", id: 6, name: "in-order_binary", algorithm: "in-order-binary", segmented: true},
+	{collective: "reduce", id: 7, name: "rabenseifner", algorithm: "rabenseifner"},
+
+	{collective: "scatter", id: 1, name: "basic_linear", algorithm: "linear"},
+	{collective: "scatter", id: 2, name: "binomial", algorithm: "binomial"},
+	{collective: "scatter", id: 3, name: "linear_nb", algorithm: "linear"},
+}
+
+// ids5 came with 5.0.
+var ids5 = []offer{{collective: "allgather", id: 7, name: "sparbit", algorithm: "sparbit"}}
+
+// ids6 are those of 6.0, which has a fan-out for Bruck's algorithm.
+var ids6 = func() []offer {
+	all := slices.Concat(ids, ids5, []offer{{collective: "reduce", id: 8, name: "knomial", algorithm: "knomial", fans: fans}})
+	i := slices.IndexFunc(all, func(o offer) bool { return o.name == "bruck" && o.collective == "allgather" })
+	all[i] = offer{collective: "allgather", id: 2, name: "bruck-k-fanout", algorithm: "k-bruck", fans: fans}
+	return all
+}()
+
+var fans = []int{2, 4, 8}
+
+// scale is what a rule's bytes are in multiples of m: these collectives count those of all
+// ranks (coll_tuned_decision_dynamic.c).
+func scale(c *collective.Collective, p int) int {
+	switch c.Name {
+	case "allgather", "alltoall", "gather", "scatter":
+		return p
+	}
+	return 1
+}
+
+//go:embed openmpi.rules
+var openMPIRules string
+
+// fixed are the rules that Open MPI has by itself.
+var fixed = sync.OnceValues(func() (*Classic, error) {
+	return ReadClassic(strings.NewReader(openMPIRules), "openmpi.rules")
+})
+
+// openMPIOwn is what Open MPI chooses where it has no rules.
+func openMPIOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
+	of, err := fixed()
+	if err != nil {
+		return Setting{}, false
+	}
+	r := of.Lookup(c.Name, p, m)
+	s, err := l.named(c.Name, r.Algorithm, r.Fan, r.Segment)
+	return s, err == nil && !s.Own()
+}
