@@ -21,10 +21,9 @@ import (
 func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	var cores numa.CPUSet
 	for _, l := range levels {
-		for _, g := range l.Groups {
-			cores = numa.SetOf(append(slices.Clone(cores), g...)...)
-		}
+		cores = append(cores, slices.Concat(l.Groups...)...)
 	}
+	cores = numa.SetOf(cores...)
 	switch {
 	case len(cores) == 0 && nodes < ranks:
 		return Order{}, fmt.Errorf("mapping %.40q: nothing says which cores a node has", how)

@@ -55,6 +55,9 @@ func (c *Cluster) String() string {
 	if !c.several() {
 		return "1 node"
 	}
+	if c.Network == nil { // of levels, one of which is between nodes
+		return fmt.Sprintf("%d nodes, %v", c.Nodes, c.Order)
+	}
 	return fmt.Sprintf("%d nodes, %v, network %s", c.Nodes, c.Order, c.Network.Name)
 }
 

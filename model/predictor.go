@@ -85,6 +85,11 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	case c.Stride > 0 && !slices.Contains([]string{"taulop", "lognp"}, c.Model) && !OfPairs(c.Model):
 		return nil, fmt.Errorf("model %s knows contiguous messages only", c.Model)
 	}
+	if c.Model == Models[0] && c.Stride == 0 && f.OfLevels() {
+		p := &Predictor{Choice: c}
+		p.Transport = Whole
+		return p, p.hierarchy(f)
+	}
 	if err := c.connect(f); err != nil {
 		return nil, err
 	}

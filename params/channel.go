@@ -2,7 +2,10 @@ package params
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/numa"
 )
 
 // Parameters of channels that were published: the file's cells of kind channel, whose
@@ -28,4 +31,44 @@ func checkChannelVariant(variant string) error {
 		return fmt.Errorf("%.40q is no parameter of a channel; want a level's name and the parameter, such as same_l3:%s", variant, ChannelMessage)
 	}
 	return nil
+}
+
+// LevelTimes is what was published of messages between ranks at one level, in seconds.
+// Curves are nil of what was not.
+type LevelTimes struct {
+	Name    string
+	Groups  []numa.CPUSet // of cores at this level or closer; none: ranks are on different nodes
+	Message *Curve        // T(m) of a message alone
+	Fanout  *Curve        // by τ, the receivers of one sender: when the slowest is done
+	Gap     *Curve        // by τ, the pairs that stream at once: between two messages of one of them
+}
+
+// OfLevels tells a file of messages by levels that has no transfers.
+func (f *File) OfLevels() bool {
+	has := func(kind Kind) bool { return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Kind == kind }) }
+	return has(ChannelCell) && !has(TransferCell)
+}
+
+// LevelTimes are those of the levels that channel cells are of, in the order of the
+// provenance, none of a file without such cells. Sizes that are not complete are left out.
+func (f *File) LevelTimes() (all []LevelTimes) {
+	for _, l := range f.Provenance.Levels {
+		of := func(parameter string) *Curve {
+			g := f.grid(func(c *Cell) bool {
+				return c.Kind == ChannelCell && c.Variant == ChannelVariant(l.Name, parameter)
+			})
+			if len(g.taus) == 0 {
+				return nil
+			}
+			if curve, _ := g.curve(parameter+" of "+l.Name, Cell.Whole); len(curve.Sizes) > 0 {
+				return &curve
+			}
+			return nil
+		}
+		t := LevelTimes{Name: l.Name, Groups: l.Groups, Message: of(ChannelMessage), Fanout: of(ChannelFanout), Gap: of(ChannelGap)}
+		if t.Message != nil || t.Fanout != nil || t.Gap != nil {
+			all = append(all, t)
+		}
+	}
+	return all
 }

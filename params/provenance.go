@@ -52,6 +52,8 @@ type Provenance struct {
 	Reduction   string   `json:"reduction,omitempty"`    // instructions of reduction operators: AVX2, SSE4.2, NEON, Go
 	Command     []string `json:"command"`
 
+	Published []string `json:"published,omitempty"` // what the head of published tables says of machine and measurement, its lines
+
 	// Unknown has a sentence for what the machine does not say and what is
 	// assumed in its place.
 	Unknown []string `json:"unknown,omitempty"`

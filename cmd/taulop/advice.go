@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/survey/network"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -40,6 +41,7 @@ var advice = []struct {
 	{report.ErrUnpredicted, "-time, -params"},
 	{setups.ErrNoRoom, "SIZE, TAU, -kmax; of a sweep -segment, -tau, -m"},
 	{sweep.ErrThere, "-resume"},
+	{tidy.ErrUnplaced, "-cores same_socket=28,other_socket=56"},
 	{transfers.ErrUnusable, "taulop sweep -o"},
 	{verify.ErrShort, "-m"},
 }

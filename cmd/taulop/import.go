@@ -25,10 +25,15 @@ from an MPI benchmark.
 
   taulop import [flags] SHM.txt [gamma.txt]
   taulop import -overheads IMB.txt -params host.json -o out.json
+  taulop import -format tidy [-cores LIST] [flags] TABLE ...
 
 SHM.txt    o(m) and L(m,τ); a network's table will do as well
 gamma.txt  γ(m) of reduction operators
 IMB.txt    what the PingPong of IMB-MPI1 or osu_latency printed
+TABLE      times between cores of a machine, tab-separated with names of columns: level,
+           src_core, dst_core, m_bytes, latency_us of messages; level, P, m_bytes,
+           latency_us, max_us of one rank that sends to P-1; level, pairs, m_bytes,
+           us_per_message of streams
 
 The format does not say how it was measured, so setup and placement are called
 "published", and there are neither samples nor intervals.
@@ -41,6 +46,7 @@ Examples:
   taulop import -o metropolis.json -name metropolis SHM.txt gamma.txt
   mpirun -n 2 IMB-MPI1 PingPong >imb.txt
   taulop import -overheads imb.txt -params host.json -o openmpi.json
+  taulop import -format tidy -o epyc.json p2p.tsv fanout.tsv
 
 Flags:
 `
@@ -54,6 +60,8 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers")
 		cache  = flags.String("cache", "in", "with -overheads: `where` the ping-pongs' buffers were, in cache or off: in, off")
 		host   = flags.String("name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
+		format = flags.String("format", "", "of the files: text, the published one, or tidy, `name`d columns (default: what they look like)")
+		cores  = flags.String("cores", "", "with -format tidy: how many cores in a row share a level, where tables do not say, a `list` like same_socket=28,other_socket=56")
 	)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
 	argument.Alias(flags, "host", "name")
@@ -67,6 +75,12 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return usageError("-overheads takes a file of ping-pongs and one of parameters, and nothing else: taulop import -overheads IMB.txt -params host.json -o out.json")
 	case !given["overheads"] && (given["params"] || given["cache"]):
 		return usageError("-params and -cache go with -overheads: give that too, or leave them out")
+	case given["format"] && (given["overheads"] || *format != "text" && *format != "tidy"):
+		return usagef("-format %s: files are text or tidy, and none of them goes with -overheads", *format)
+	case *format == "tidy" || *format == "" && flags.NArg() > 0 && isTidy(flags.Arg(0)):
+		return importTidy(out, errOut, flags.Args(), *output, *host, *cores)
+	case given["cores"]:
+		return usageError("-cores is of tables with named columns: give -format tidy too, or leave it out")
 	case given["overheads"]:
 		off, err := argument.Cache("-cache", *cache)
 		if err != nil {

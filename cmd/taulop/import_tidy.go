@@ -1,0 +1,72 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/tidy"
+)
+
+// isTidy tells whether a file is a table with named columns.
+func isTidy(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, 1<<16))
+	return tidy.Is(head)
+}
+
+// importTidy is import of tables with named columns.
+func importTidy(out, errOut io.Writer, files []string, output, host, cores string) error {
+	if len(files) == 0 {
+		return usageError("no table: name one, like taulop import -format tidy p2p.tsv")
+	}
+	if err := fresh(output); err != nil {
+		return err
+	}
+	given, err := parseCores(cores)
+	if err != nil {
+		return err
+	}
+	var tables []*tidy.Table
+	for _, file := range files {
+		t, err := tidy.ReadFile(file)
+		if err != nil {
+			return usageError(err.Error())
+		}
+		tables = append(tables, t)
+	}
+	f, err := tidy.File(tables, given)
+	if err != nil {
+		return usagef("%s: %v", printable.List(files), err)
+	}
+	f.Provenance.Time, f.Provenance.Hostname = time.Now().UTC().Format(time.RFC3339), host
+	f.Provenance.Go, f.Provenance.Taulop, f.Provenance.Command = runtime.Version(), provenance.Version(), os.Args
+	if path, err := filepath.Abs(files[0]); err == nil && host == "" {
+		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
+	}
+	return putFile(out, errOut, output, f)
+}
+
+// parseCores reads how many cores share levels: same_socket=28,other_socket=56.
+func parseCores(text string) (map[string]int, error) {
+	given := make(map[string]int)
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		level, number, _ := strings.Cut(word, "=")
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 2 || level == "" || given[level] > 0 {
+			return nil, usagef("-cores has %q: give each level's number of cores once, like same_socket=28,other_socket=56", word)
+		}
+		given[level] = n
+	}
+	return given, nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/params"
+)
+
+// tidyTables writes tables of a machine of two sockets of four cores into a directory.
+func tidyTables(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	var pairs strings.Builder
+	pairs.WriteString("# machine: 2 x 4-core\nlevel\tsrc_core\tdst_core\tm_bytes\tlatency_us\n")
+	for _, row := range []string{"same_socket\t0\t1", "same_socket\t0\t3", "other_socket\t0\t4", "other_socket\t0\t7", "other_node\t0\t0"} {
+		for m, us := range map[string]string{"1": "0.2", "1024": "0.5", "65536": "12.5"} {
+			if strings.HasPrefix(row, "other") {
+				us = "1" + us
+			}
+			pairs.WriteString(row + "\t" + m + "\t" + us + "\n")
+		}
+	}
+	for name, text := range map[string]string{
+		"p2p.tsv":   pairs.String(),
+		"bare.tsv":  "level\tm_bytes\tlatency_us\nsame_socket\t1\t0.2\nsame_socket\t1024\t0.5\n",
+		"bad.tsv":   "level\tm_bytes\tlatency_us\nsame_socket\t1\t-0.2\n",
+		"other.tsv": "a\tb\n1\t2\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestImportTidy(t *testing.T) {
+	t.Chdir(tidyTables(t))
+	if _, errOut, err := run(t, "import", "-format", "tidy", "-o", "m.json", "p2p.tsv"); err != nil || !strings.Contains(errOut, "m.json has 9 cells") {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	f, err := params.ReadFile("m.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.Provenance.Levels); n != 3 || f.Provenance.Online.String() != "0-7" || len(f.Provenance.Published) != 1 {
+		t.Errorf("%d levels, cores %v, %q", n, f.Provenance.Online, f.Provenance.Published)
+	}
+	if _, _, err := run(t, "import", "-o", "b.json", "-cores", "same_socket=4", "bare.tsv"); err != nil {
+		t.Error(err)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"-o m.json p2p.tsv", "m.json is there already"},
+		{"bare.tsv", "level same_socket: nothing says which cores share it: say how many cores in a row share each level (-cores same_socket=28"},
+		{"-cores same_socket=x bare.tsv", "-cores has \"same_socket=x\""},
+		{"-cores socket=4 bare.tsv", "no row is of level \"socket\""},
+		{"bad.tsv", "bad.tsv:2: latency_us is \"-0.2\""},
+		{"-format tidy other.tsv", "other.tsv:1: no column"},
+		{"-format tidy none.tsv", "none.tsv is not there"},
+		{"-format tidy", "no table: name one"},
+		{"-format csv p2p.tsv", "-format csv: files are text or tidy"},
+		{"-format text -cores a=2 p2p.tsv", "-cores is of tables with named columns"},
+	} {
+		if _, _, err := run(t, append([]string{"import"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
+		}
+	}
+}

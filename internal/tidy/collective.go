@@ -1,0 +1,98 @@
+package tidy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// collectiveOf is the name of the row's collective as the package collective has it.
+func collectiveOf(r *row) string {
+	word := r.word("collective")
+	name := strings.ToLower(word)
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "mpi_"), "osu_")
+	if collective.Named(name) == nil {
+		names := collective.Names(collective.Collectives())
+		r.fail("unknown collective %.40q: did you mean %q? Known are %s", word, collective.Nearest(name, names), strings.Join(names, ", "))
+	}
+	return name
+}
+
+// counted is what the sizes of a collective count.
+type counted int
+
+const (
+	asHere    counted = iota // as m of a call
+	blocks                   // one rank's block
+	vectors                  // what a rank has in all
+	benchmark                // what OSU's benchmark prints
+)
+
+// count turns sizes into the m of calls. What they count a line of the head says, such as
+//
+//	m_bytes: allgather, alltoall: the block of one rank; allreduce: the vector
+//
+// else they are as OSU prints them, if the head names that, or as here.
+func (t *Table) count() {
+	said := make(map[string]counted)
+	rest := asHere
+	for _, line := range t.Head {
+		if strings.Contains(line, "OSU") {
+			rest = benchmark
+		}
+		_, text, found := strings.Cut(line, "m_bytes:")
+		if !found {
+			continue
+		}
+		for _, part := range strings.Split(text, ";") {
+			names, meaning, _ := strings.Cut(part, ":")
+			for _, name := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' }) {
+				switch {
+				case collective.Named(name) == nil:
+				case strings.Contains(meaning, "block"):
+					said[name] = blocks
+				case strings.Contains(meaning, "vector") || strings.Contains(meaning, "message") || strings.Contains(meaning, "total") || strings.Contains(meaning, "whole"):
+					said[name] = vectors
+				}
+			}
+		}
+	}
+	for i := range t.Collectives {
+		c := &t.Collectives[i]
+		how, known := said[c.Collective]
+		if !known {
+			how = rest
+		}
+		c.Bytes = sizeOf(collective.Named(c.Collective), how, c.Size, c.P)
+	}
+}
+
+// sizeOf is m of a call of p ranks.
+func sizeOf(c *collective.Collective, how counted, size, p int) int {
+	if c.Empty() {
+		return 0
+	}
+	switch spread := ofBlocks(c); {
+	case how == blocks && !spread:
+		return size * p
+	case how == vectors && spread:
+		return (size + p - 1) / p
+	case how == benchmark:
+		i := slices.IndexFunc(c.Benchmarks, func(b collective.Benchmark) bool { return b.Suite == "OSU" })
+		if i >= 0 && c.Benchmarks[i].M != nil {
+			return c.Benchmarks[i].M(size, p)
+		}
+	}
+	return size
+}
+
+// ofBlocks tells whether m of a call is one rank's share of what some rank has in all.
+func ofBlocks(c *collective.Collective) bool {
+	call := collective.Call{P: 2, M: 1}
+	all := 0
+	for _, part := range c.Promise(call, 0) {
+		all += part.Size()
+	}
+	return max(all, c.Brings(call, 0).Bytes) > call.M
+}

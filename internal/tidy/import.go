@@ -1,0 +1,106 @@
+package tidy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// ErrUnplaced is of levels of which nothing says what cores share them.
+var ErrUnplaced = errors.New("say how many cores in a row share each level")
+
+// File is the parameter file of a machine whose messages are published in tables: a level of
+// the machine for each of theirs, and its times. Given are, by level, how many cores in a row share
+// it, where tables leave that open. It fails for tables of collectives, and with
+// ErrUnplaced.
+func File(tables []*Table, given map[string]int) (*params.File, error) {
+	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
+		Setups: []string{params.Published}, Policies: []numa.Policy{params.Published}, Caches: []bool{false},
+	}}
+	for _, t := range tables {
+		if len(t.Collectives) > 0 {
+			return nil, fmt.Errorf("%s has collectives: give tables of messages, of one sender to many or of streams", t.Name)
+		}
+	}
+	levels, err := levelsOf(tables, given)
+	if err != nil {
+		return nil, err
+	}
+	f.Provenance.Levels = levels
+	var cores numa.CPUSet
+	for _, l := range levels {
+		cores = append(cores, slices.Concat(l.Groups...)...)
+	}
+	f.Provenance.Online = numa.SetOf(cores...)
+	f.Provenance.Allowed = f.Provenance.Online
+	times := make(map[params.Key][]float64)
+	add := func(level, parameter string, tau, bytes int, ns float64) {
+		if !math.IsNaN(ns) {
+			key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: bytes, Variant: params.ChannelVariant(level, parameter)}
+			times[key] = append(times[key], ns)
+		}
+	}
+	lacking := 0
+	for _, t := range tables {
+		for _, m := range t.Messages {
+			add(m.Level, params.ChannelMessage, 1, m.Bytes, m.NS)
+		}
+		for _, r := range t.Fanouts {
+			slowest, recorded := r.Slowest()
+			if !recorded {
+				lacking++
+			}
+			add(r.Level, params.ChannelFanout, r.P-1, r.Bytes, slowest)
+			add(r.Level, params.ChannelFanMean, r.P-1, r.Bytes, r.Mean)
+			add(r.Level, params.ChannelFanFirst, r.P-1, r.Bytes, r.Least)
+		}
+		for _, s := range t.Streams {
+			add(s.Level, params.ChannelGap, s.Pairs, s.Bytes, s.Gap)
+		}
+		for _, line := range t.Head {
+			if line = printable.Text(line); !slices.Contains(f.Provenance.Published, line) {
+				f.Provenance.Published = append(f.Provenance.Published, line)
+			}
+		}
+	}
+	if lacking > 0 {
+		f.Warn(fmt.Errorf("%s of one sender to many have no slowest rank, and the mean over ranks stands for it", printable.Count(lacking, "row")))
+	}
+	for _, l := range levels {
+		if !slices.ContainsFunc(tables, func(t *Table) bool {
+			return slices.ContainsFunc(t.Messages, func(m Message) bool { return m.Level == l.Name })
+		}) {
+			f.Warn(fmt.Errorf("level %s has no messages of one rank to another: predictions that need them are left out", l.Name))
+		}
+	}
+	for key, ns := range times {
+		c := params.Cell{Key: key, Time: fit.Median(ns)}
+		for _, v := range ns {
+			c.Samples = append(c.Samples, params.Sample{NS: v, Launch: params.Unlaunched})
+		}
+		f.Cells = append(f.Cells, c)
+		if key.Bytes > 0 {
+			f.Plan.Sizes = insert(f.Plan.Sizes, key.Bytes)
+		}
+	}
+	slices.SortFunc(f.Cells, func(a, b params.Cell) int {
+		return cmp.Or(cmp.Compare(a.Variant, b.Variant), a.Tau-b.Tau, a.Bytes-b.Bytes)
+	})
+	return f, f.Validate()
+}
+
+// insert puts v into a rising list, once.
+func insert(list []int, v int) []int {
+	i, found := slices.BinarySearch(list, v)
+	if found {
+		return list
+	}
+	return slices.Insert(list, i, v)
+}

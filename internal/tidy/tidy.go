@@ -1,0 +1,362 @@
+// Package tidy reads published measurements of MPI libraries: tables with a row for each
+// measurement, a name for each column, and a head of lines that begin with #, which says
+// what was measured how. It makes a machine's parameter file of point-to-point times.
+package tidy
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/internal/decimal"
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/params"
+)
+
+// A Table is what a file holds: rows of one kind.
+type Table struct {
+	Name string
+	Head []string // lines that begin with #, without it
+
+	Messages    []Message
+	Fanouts     []Fanout
+	Streams     []Stream
+	Collectives []Collective
+}
+
+// A Message is the one-way time of a message between two cores.
+type Message struct {
+	Line     int
+	Level    string
+	From, To int // cores of their nodes; −1: not recorded
+	Bytes    int
+	NS       float64
+}
+
+// A Fanout is how long one rank takes to send a message to P−1 others, one after another,
+// all of them at one level from it.
+type Fanout struct {
+	Line  int
+	Level string
+	P     int
+	Bytes int
+	Times
+}
+
+// A Stream is the time between two messages of a pair of ranks while several pairs send
+// as fast as they can.
+type Stream struct {
+	Line  int
+	Level string
+	Pairs int
+	Bytes int
+	Gap   float64 // ns
+}
+
+// A Collective is what a collective took.
+type Collective struct {
+	Line       int
+	Collective string
+	ID         int    // of the algorithm that the library was told to use, 0 its own choice; −1: not recorded
+	Algorithm  string // as the table calls it; "" not recorded
+	Mapping    string // of ranks
+	P, Nodes   int
+	Size       int // as the table counts it, bytes
+	Bytes      int // m of a call
+	Times
+	Source string
+	Noise  bool // flagged as such
+}
+
+// Times are of one operation in ns: the mean over ranks, and the least and the most that a
+// rank had; NaN where that was not recorded.
+type Times struct{ Mean, Least, Most float64 }
+
+// Slowest is the slowest rank's time, and whether it was recorded; else it is the mean over
+// ranks.
+func (t Times) Slowest() (ns float64, recorded bool) {
+	if math.IsNaN(t.Most) {
+		return t.Mean, false
+	}
+	return t.Most, true
+}
+
+// Limits of a file, which may come from anywhere.
+const (
+	maxFile  = 64 << 20 // bytes
+	maxLine  = 1 << 16
+	maxHead  = 1 << 8 // lines
+	maxRows  = 1 << 20
+	maxCores = 1 << 12
+	maxRanks = 1 << 20
+	maxName  = 48
+	maxTime  = 1e15 // µs, thirty years
+)
+
+// ReadFile reads the table that path holds.
+func ReadFile(path string) (*Table, error) {
+	f, err := infile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// Is tells whether a text begins as a table does: with a line of tab-separated names after
+// lines that begin with #.
+func Is(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), "\r\n")
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		_, _, err := layoutOf(strings.Split(string(line), "\t"))
+		return err == nil
+	}
+	return false
+}
+
+// Read reads a table. What its rows are the names of its columns say, which may come in any
+// order and with others between them. An error is one sentence and says in which line of name
+// it is.
+func Read(r io.Reader, name string) (*Table, error) {
+	p := &parser{table: &Table{Name: name}}
+	lines := bufio.NewScanner(io.LimitReader(r, maxFile+1))
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		p.cut = atEOF && bytes.IndexByte(data, '\n') < 0
+		return bufio.ScanLines(data, atEOF)
+	})
+	read := 0
+	for lines.Scan() {
+		p.line++
+		if read += len(lines.Bytes()) + 1; read > maxFile {
+			return nil, p.errorf("more than %d MiB: give fewer rows", maxFile>>20)
+		}
+		if err := p.read(strings.TrimPrefix(lines.Text(), "\ufeff")); err != nil {
+			return nil, p.errorf("%w", err)
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		p.line++
+		return nil, p.errorf("a line of more than %d bytes: give a table of tab-separated values", maxLine)
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	switch {
+	case p.columns == nil:
+		return nil, fmt.Errorf("%s has no line with names of columns: give a table with %s", name, wanted())
+	case p.rows == 0:
+		return nil, fmt.Errorf("%s has no rows: give a table with measurements", name)
+	}
+	p.table.count()
+	return p.table, nil
+}
+
+type parser struct {
+	table   *Table
+	line    int
+	cut     bool // the line has no end
+	layout  *layout
+	columns map[string]int
+	width   int
+	rows    int
+	last    string // field of the row before
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", p.table.Name, p.line, fmt.Errorf(format, args...))
+}
+
+func (p *parser) read(line string) error {
+	if head, is := strings.CutPrefix(line, "#"); is {
+		if len(p.table.Head) == maxHead {
+			return fmt.Errorf("more than %d lines of comment: leave some out", maxHead)
+		}
+		p.table.Head = append(p.table.Head, strings.TrimSpace(strings.ToValidUTF8(head, "?")))
+		return nil
+	}
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	fields := strings.Split(line, "\t")
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	if p.columns == nil {
+		var err error
+		p.width = len(fields)
+		p.layout, p.columns, err = layoutOf(fields)
+		return err
+	}
+	last := fields[len(fields)-1]
+	switch {
+	case len(fields) != p.width:
+		return fmt.Errorf("%s, and the columns are %d: a row has one for each, - where nothing is known", printable.Count(len(fields), "field"), p.width)
+	case p.cut && p.rows > 0 && strings.Trim(p.last, "0123456789.") == "" && decimal.Cut(last, p.last):
+		return fmt.Errorf("the file ends in the middle of this line, after %.40q: if that is whole nevertheless, add a line end", last)
+	case p.rows == maxRows:
+		return fmt.Errorf("more than %d rows: give fewer", maxRows)
+	}
+	p.rows++
+	p.last = last
+	row := row{columns: p.columns, fields: fields, line: p.line}
+	p.layout.take(p.table, &row)
+	return row.err
+}
+
+// A layout is the columns that tell what rows are.
+type layout struct {
+	what    string
+	columns []string // that rows must have; of names with | any
+	take    func(*Table, *row)
+}
+
+var layouts = []layout{
+	{"collectives", []string{"collective", "alg_id|algorithm", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
+		c := Collective{
+			Line: r.line, Collective: collectiveOf(r), ID: r.optional("alg_id"), Algorithm: r.word("algorithm"), Mapping: r.word("mapping"),
+			P: r.count("P", 1, maxRanks), Nodes: 1, Size: r.count("m_bytes", 0, params.MostBytes), Times: r.times(),
+			Source: r.word("src"), Noise: strings.Contains(r.word("flag"), "n"),
+		}
+		if r.word("nodes") != "" {
+			c.Nodes = r.count("nodes", 1, maxRanks)
+		}
+		if r.err == nil && c.ID < 0 && c.Algorithm == "" {
+			r.fail("alg_id and algorithm are both -: one of them says which algorithm it was")
+		}
+		t.Collectives = append(t.Collectives, c)
+	}},
+	{"streams of pairs", []string{"level", "pairs", "m_bytes", "us_per_message"}, func(t *Table, r *row) {
+		t.Streams = append(t.Streams, Stream{r.line, r.level(), r.count("pairs", 1, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.time("us_per_message", true)})
+	}},
+	{"one sender to many", []string{"level", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
+		t.Fanouts = append(t.Fanouts, Fanout{r.line, r.level(), r.count("P", 2, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.times()})
+	}},
+	{"messages", []string{"level", "m_bytes", "latency_us"}, func(t *Table, r *row) {
+		m := Message{r.line, r.level(), r.optional("src_core"), r.optional("dst_core"), r.count("m_bytes", 0, params.MostBytes), r.time("latency_us", true)}
+		if r.err == nil && (m.From < 0) != (m.To < 0) {
+			r.fail("one of src_core and dst_core is -: give both, or neither")
+		}
+		t.Messages = append(t.Messages, m)
+	}},
+}
+
+// layoutOf is the first layout whose columns are all there.
+func layoutOf(names []string) (*layout, map[string]int, error) {
+	at := make(map[string]int, len(names))
+	for i, name := range names {
+		name = strings.TrimSpace(name)
+		if _, twice := at[name]; twice {
+			return nil, nil, fmt.Errorf("column %.40q is there twice: leave one out", name)
+		}
+		at[name] = i
+	}
+	var lacks []string // of the layout that is nearest
+	for i := range layouts {
+		var missing []string
+		for _, column := range layouts[i].columns {
+			if !slices.ContainsFunc(strings.Split(column, "|"), func(name string) bool { _, there := at[name]; return there }) {
+				missing = append(missing, strings.ReplaceAll(column, "|", " or "))
+			}
+		}
+		if len(missing) == 0 {
+			return &layouts[i], at, nil
+		}
+		if lacks == nil || len(missing) < len(lacks) {
+			lacks = missing
+		}
+	}
+	return nil, nil, fmt.Errorf("no column %s among %s: a table has %s", strings.Join(lacks, ", "), printable.Sentence(strings.Join(names, ", ")), wanted())
+}
+
+// wanted says which columns there may be.
+func wanted() string {
+	var all []string
+	for _, l := range layouts {
+		all = append(all, strings.Join(l.columns, ", "))
+	}
+	return "the columns " + strings.ReplaceAll(strings.Join(all, "; or "), "|", " or ")
+}
+
+// A row is read column by column; err is what was wrong first.
+type row struct {
+	columns map[string]int
+	fields  []string
+	line    int
+	err     error
+}
+
+func (r *row) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// word is the text of a column, "" where there is none, or nothing is known.
+func (r *row) word(column string) string {
+	i, there := r.columns[column]
+	if !there || r.fields[i] == "-" {
+		return ""
+	}
+	if text := r.fields[i]; len(text) <= maxName {
+		return strings.ToValidUTF8(text, "?")
+	}
+	r.fail("%s is %.40q…: the most is %d letters", column, r.fields[i], maxName)
+	return ""
+}
+
+func (r *row) level() string {
+	level := r.word("level")
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+	if level == "" || len(level) > maxName || strings.Trim(level, letters) != "" {
+		r.fail("%.40q is no level: give a word of letters, digits and _, such as same_socket", level)
+	}
+	return level
+}
+
+// count is a whole number.
+func (r *row) count(column string, least, most int) int {
+	n, err := strconv.Atoi(r.fields[r.columns[column]])
+	if err != nil || n < least || n > most {
+		r.fail("%s is %.40q: give a whole number from %d to %d", column, r.fields[r.columns[column]], least, most)
+		return least
+	}
+	return n
+}
+
+// optional is a number from 0, −1 where none is known.
+func (r *row) optional(column string) int {
+	if r.word(column) == "" {
+		return -1
+	}
+	return r.count(column, 0, maxCores)
+}
+
+// time is in ns, of a column in µs; NaN where it may lack.
+func (r *row) time(column string, must bool) float64 {
+	text := r.word(column)
+	if text == "" && !must {
+		return math.NaN()
+	}
+	us, err := decimal.Parse(text)
+	if err != nil || !(us >= 0 && us <= maxTime) || math.Signbit(us) {
+		r.fail("%s is %.40q: give a time in µs, a number from 0", column, text)
+	}
+	return nanoseconds(us)
+}
+
+// nanoseconds of µs, without the last digits of a product: 0.14 is 140.
+func nanoseconds(us float64) float64 { return math.Round(us*1e9) / 1e6 }
+
+func (r *row) times() Times {
+	return Times{Mean: r.time("latency_us", true), Least: r.time("min_us", false), Most: r.time("max_us", false)}
+}

@@ -1,0 +1,301 @@
+package tidy
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/params"
+)
+
+const messages = `# machine: nodes with 2 x 4-core sockets
+# a comment
+m_bytes	level	dst_core	src_core	latency_us	p50_us
+1	same_socket	1	0	0.2	0.2
+1	same_socket	2	0	0.3	0.2
+1	same_socket	3	0	0.4	0.2
+1024	same_socket	3	0	1.25	0.2
+1	other_socket	4	0	0.9	0.2
+1	other_node	0	0	1.9	0.2
+`
+
+const fanouts = `level	P	m_bytes	latency_us	max_us
+same_socket	2	1	0.2	0.3
+same_socket	4	1	0.4	0.7
+other_socket	5	1	0.5	-
+`
+
+const streams = `level	pairs	m_bytes	us_per_message
+other_node	4	1	0.5
+`
+
+const collectives = `# m_bytes: allgather, alltoall: the block of one rank; reduce_scatter, allreduce: the vector
+collective	alg_id	algorithm	mapping	P	nodes	m_bytes	latency_us	min_us	max_us	flag
+bcast	6	binomial	core	8	1	1024	3.5	1.5	4.25	-
+bcast	-	chain	node	8	2	1024	3.5	-	-	n
+MPI_Allgather	4	ring	core	8	1	1024	3.5	-	-	-
+reduce_scatter	2	-	core	8	1	1024	3.5	-	-	-
+barrier	0	-	core	8	1	0	3.5	-	-	-
+`
+
+func read(t testing.TB, text string) *Table {
+	t.Helper()
+	table, err := Read(strings.NewReader(text), "t.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestRead(t *testing.T) {
+	m := read(t, "\ufeff"+strings.ReplaceAll(messages, "\n", "\r\n"))
+	if len(m.Head) != 2 || m.Head[1] != "a comment" || len(m.Messages) != 6 {
+		t.Fatalf("%d lines of head, %d messages", len(m.Head), len(m.Messages))
+	}
+	if got := m.Messages[3]; got != (Message{7, "same_socket", 0, 3, 1024, 1250}) {
+		t.Errorf("%+v", got)
+	}
+	if got := read(t, fanouts).Fanouts[1]; got.P != 4 || got.Most != 700 || !math.IsNaN(got.Least) {
+		t.Errorf("%+v", got)
+	}
+	if got := read(t, streams).Streams[0]; got != (Stream{2, "other_node", 4, 1, 500}) {
+		t.Errorf("%+v", got)
+	}
+	c := read(t, collectives).Collectives
+	if ns, recorded := c[0].Slowest(); ns != 4250 || !recorded || c[0].ID != 6 || c[0].Noise || c[0].Nodes != 1 {
+		t.Errorf("%+v", c[0])
+	}
+	if ns, recorded := c[1].Slowest(); ns != 3500 || recorded || c[1].ID != -1 || !c[1].Noise || c[1].Nodes != 2 {
+		t.Errorf("%+v", c[1])
+	}
+	for i, want := range []int{1024, 1024, 1024, 128, 0} {
+		if c[i].Bytes != want {
+			t.Errorf("m of %s is %d, want %d", c[i].Collective, c[i].Bytes, want)
+		}
+	}
+}
+
+func TestReadRefused(t *testing.T) {
+	for _, tt := range []struct{ text, says string }{
+		{"", "no line with names of columns"},
+		{"# only a head\n", "no line with names of columns"},
+		{"level\tm_bytes\tlatency_us\n", "has no rows"},
+		{"level\tm_bytes\tlatency\n", "t.tsv:1: no column latency_us among level, m_bytes, latency"},
+		{"level\tlevel\tm_bytes\tlatency_us\n", "is there twice"},
+		{"level\tm_bytes\tlatency_us\nx\t1\n", "t.tsv:2: 2 fields, and the columns are 3"},
+		{"level\tm_bytes\tlatency_us\nx\t1\t-0.5\n", "t.tsv:2: latency_us is \"-0.5\": give a time in µs"},
+		{"level\tm_bytes\tlatency_us\nx\t1\tNaN\n", "latency_us is \"NaN\""},
+		{"level\tm_bytes\tlatency_us\nx\t1\t-\n", "latency_us is \"\""},
+		{"level\tm_bytes\tlatency_us\nx\t1.5\t1\n", "m_bytes is \"1.5\""},
+		{"level\tm_bytes\tlatency_us\nx y\t1\t1\n", "\"x y\" is no level"},
+		{"level\tm_bytes\tlatency_us\tsrc_core\tdst_core\nx\t1\t1\t0\t-\n", "give both, or neither"},
+		{"level\tm_bytes\tlatency_us\nx\t1\t1.25\nx\t2\t1.2", "ends in the middle"},
+		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcats\tchain\t2\t1\t1\n", "unknown collective \"bcats\": did you mean \"bcast\"?"},
+		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t-\t2\t1\t1\n", "which algorithm it was"},
+		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\tchain\t0\t1\t1\n", "P is \"0\""},
+		{strings.Repeat("x", maxLine+1), "a line of more than"},
+	} {
+		_, err := Read(strings.NewReader(tt.text), "t.tsv")
+		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.60q: %v, want %s", tt.text, err, tt.says)
+		}
+	}
+}
+
+// file imports tables and reads what was written.
+func file(t testing.TB, tables ...*Table) *params.File {
+	t.Helper()
+	f, err := File(tables, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	again, err := params.Read(&b, "f.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+func cellOf(f *params.File, variant string, tau, m int) *params.Cell {
+	for i := range f.Cells {
+		if c := &f.Cells[i]; c.Variant == variant && c.Tau == tau && c.Bytes == m {
+			return c
+		}
+	}
+	return nil
+}
+
+func TestFile(t *testing.T) {
+	f := file(t, read(t, messages), read(t, fanouts), read(t, streams))
+	for _, tt := range []struct {
+		variant string
+		tau, m  int
+		want    float64
+		samples int
+	}{
+		{"same_socket:T", 1, 1, 300, 3},
+		{"other_node:T", 1, 1, 1900, 1},
+		{"same_socket:fanout", 3, 1, 700, 1},
+		{"same_socket:fanout-mean", 3, 1, 400, 1},
+		{"other_socket:fanout", 4, 1, 500, 1},
+		{"other_node:gap", 4, 1, 500, 1},
+	} {
+		c := cellOf(f, tt.variant, tt.tau, tt.m)
+		if c == nil || c.Time.Center != tt.want || len(c.Samples) != tt.samples {
+			t.Errorf("%s: %+v", tt.variant, c)
+		}
+	}
+	if len(f.Warnings) != 1 || len(f.Provenance.Published) != 2 {
+		t.Errorf("%q %q", f.Warnings, f.Provenance.Published)
+	}
+	for _, tt := range []struct {
+		a, b int
+		want string
+	}{{0, 3, "same_socket"}, {4, 6, "same_socket"}, {3, 4, "other_socket"}} {
+		if got := f.Provenance.Levels.Of(tt.a, tt.b); f.Provenance.Levels[got].Name != tt.want {
+			t.Errorf("cores %d and %d are at level %d", tt.a, tt.b, got)
+		}
+	}
+	if last := f.Provenance.Levels[2]; last.Name != "other_node" || len(last.Groups) > 0 {
+		t.Errorf("the last level is %+v", last)
+	}
+}
+
+func TestTopology(t *testing.T) {
+	const columns = "level\tsrc_core\tdst_core\tm_bytes\tlatency_us\n"
+	pairs := func(rows ...string) string {
+		var b strings.Builder
+		b.WriteString(columns)
+		for _, r := range rows {
+			f := strings.Fields(r)
+			b.WriteString(f[0] + "\t" + f[1] + "\t" + f[2] + "\t1\t" + f[3] + "\n")
+		}
+		return b.String()
+	}
+	for _, tt := range []struct {
+		name, text string
+		given      map[string]int
+		want       string // levels, and the level of 0-1, 0-2, 5-7
+	}{
+		{"in a row, of one core's pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "far 0 3 0.5", "far 0 6 0.5"), nil, "near far: 0 1 1"},
+		{"odd and even", pairs("same_socket 0 2 0.1", "same_socket 0 4 0.1", "same_socket 0 6 0.1", "other_socket 0 1 0.3", "other_socket 0 7 0.3"), nil, "same_socket other_socket: 1 0 0"},
+		{"all pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "far 0 3 0.5", "far 1 2 0.5", "far 1 3 0.5", "near 2 3 0.1"), nil, "near far: 0 1 -1"},
+		{"without cores", "# 4 cores share an L3 (2 MB) = one NUMA node, 8 cores a node\n" + pairs("other_numa - - 0.2", "same_l3 - - 0.1"), map[string]int{"other_numa": 8}, "same_l3 other_numa: 0 0 0"},
+		{"of the head", "# 2 x 28-core\n" + pairs("same_socket - - 0.1", "other_socket - - 0.2"), nil, "same_socket other_socket: 0 0 0"},
+		{"given", pairs("a - - 0.1", "b - - 0.2"), map[string]int{"a": 2, "b": 8}, "a b: 0 1 1"},
+		{"nodes alone", pairs("other_node - - 0.2"), nil, "other_node: -1 -1 -1"},
+	} {
+		levels, err := levelsOf([]*Table{read(t, tt.text)}, tt.given)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var names, of []string
+		for _, l := range levels {
+			names = append(names, l.Name)
+		}
+		for _, p := range [][2]int{{0, 1}, {0, 2}, {5, 7}} {
+			of = append(of, map[int]string{-1: "-1", 0: "0", 1: "1"}[levels.Of(p[0], p[1])])
+		}
+		if got := strings.Join(names, " ") + ": " + strings.Join(of, " "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		name, text string
+		given      map[string]int
+		says       string
+	}{
+		{"nothing", pairs("same_socket - - 0.1"), nil, "level same_socket: nothing says which cores share it: say how many"},
+		{"against pairs", pairs("near 0 1 0.1", "far 0 2 0.5"), map[string]int{"near": 3, "far": 6}, "cores 0 and 2 are at level far in line 3"},
+		{"against each other", pairs("near 0 1 0.1", "far 1 2 0.5", "near 1 2 0.1"), nil, "level far: no row says which cores share it"},
+		{"against closer pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "near 2 3 0.1", "far 3 2 0.1"), nil, "cores 3 and 2 are at level far in line 5"},
+		{"no such", pairs("near 0 1 0.1"), map[string]int{"socket": 4}, "no row is of level \"socket\""},
+	} {
+		if _, err := levelsOf([]*Table{read(t, tt.text)}, tt.given); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.says)
+		}
+	}
+}
+
+// published are the tables of machines that others measured, if they are there.
+func published(t testing.TB, pattern string) (paths []string) {
+	paths, _ = filepath.Glob(filepath.Join(os.Getenv("TAULOP_SHARED"), "measured", pattern))
+	return paths
+}
+
+func TestPublished(t *testing.T) {
+	for _, tt := range []struct {
+		machine string
+		tables  []string
+		levels  string
+		cores   int
+	}{
+		{"orfeo-epyc7h12", []string{"p2p.tsv", "fanout.tsv"}, "same_l3 32 same_numa 8 same_socket 2 other_socket 1 other_node 0 ", 128},
+		{"orfeo-thin6126", []string{"p2p.tsv"}, "same_socket 2 other_socket 1 ", 24},
+		{"csd3-cascadelake", []string{"p2p.tsv", "multipair.tsv"}, "other_node 0 ", 0},
+	} {
+		var tables []*Table
+		for _, name := range tt.tables {
+			for _, path := range published(t, filepath.Join(tt.machine, name)) {
+				table, err := ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tables = append(tables, table)
+			}
+		}
+		if len(tables) < len(tt.tables) {
+			t.Skip("TAULOP_SHARED has no published measurements")
+		}
+		f := file(t, tables...)
+		got := ""
+		for _, l := range f.Provenance.Levels {
+			got += l.Name + " " + string(rune('0'+len(l.Groups)%10)) + " "
+		}
+		want := strings.Replace(tt.levels, "32", "2", 1)
+		if got != want || f.Provenance.Online.Len() != tt.cores {
+			t.Errorf("%s: %s, want %s; %d cores", tt.machine, got, want, f.Provenance.Online.Len())
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{messages, fanouts, streams, collectives} {
+		f.Add(text)
+	}
+	for _, path := range published(f, "*/*.tsv") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data[:min(len(data), 4<<10)]))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		table, err := Read(strings.NewReader(text), "t.tsv")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error of several lines: %q", err)
+			}
+			return
+		}
+		imported, err := File([]*Table{table}, nil)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := imported.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := params.Read(&b, "f.json"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

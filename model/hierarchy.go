@@ -1,0 +1,433 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// Hierarchy is τ-Lop for a machine of which is known, level by level, what a message
+// alone takes, T(m), and perhaps how long one rank needs to feed τ others, F(m,τ). Its
+// levels are channels, and the memories that messages leave and arrive in are what they
+// share.
+//
+// A message takes one of two ways, as in MPI libraries:
+//
+//   - Up to SingleCopy bytes it is two transfers through a buffer, eq. (11): T(m) = o + 2L(m,1).
+//     The sender is busy with the first and sends one message after another; the
+//     receiver is busy with the second. What a sender is busy for each message is
+//     (F(m,τ) − T(m))/(τ−1), or T(m)/2, a half of the transfers, where F is not known.
+//   - From there on it is one transfer, T(m) = o + L(m,1), and a rank's messages are under
+//     way together. Of τ messages that leave a memory at once, or arrive in it, each takes
+//     L(m,τ) = max(L(m,1), F(m,τ) − o), or max(L(m,1), τL(m,1)), a serial channel, the upper
+//     bound of eq. (8), where F is not known. o is T(0).
+//
+// A memory is that of a NUMA node, and between nodes their adapter, which messages of
+// either way share. What several levels take of a memory they take in turn: each message
+// has its τ-th part of the time.
+//
+// Ping-pongs and linear broadcasts send over and over what nobody has written since. A rank
+// that passes on what has just arrived has it in the caches of its core, from which lines
+// must come first: that is as much again as the part of the message that the caches do not share,
+// o of two transfers through a cache that both ranks have, T(m) of others, and L(m,1) of a
+// single copy. No factor of this is fitted to collectives.
+//
+// Messages begin when both ranks have come so far, and no stage waits for another: the
+// schedule is followed rank by rank, see progress. A cost is that of the slowest rank.
+type Hierarchy struct {
+	SingleCopy int // bytes from which on messages are copied once
+	Reductions Reductions
+	Operator   string // of reductions; "" means "sum"
+
+	levels  []channel // from the closest on
+	within  [][]int8  // level of two cores of a node; nil: of all the closest
+	memory  []int     // of each core, whose messages share it
+	cores   []int     // of a node, in the order of ranks
+	between int       // level of ranks on different nodes, −1: none
+	cluster *Cluster  // nil: ranks fill nodes core by core
+}
+
+// A channel is what is known of messages at a level.
+type channel struct {
+	name    string
+	message *params.Curve // T(m)
+	single  *params.Curve // T(m) of single copies, from SingleCopy on
+	fanout  *params.Curve // F(m,τ), nil: unknown
+	sender  *params.Curve // T(m) of the level that F is of
+	gap     *params.Curve // between two messages of τ pairs; nil: unknown
+	perByte float64       // of large single copies, seconds
+	shared  bool          // ranks share a cache
+	network bool
+}
+
+// usualSingleCopy is from how many bytes on MPI libraries copy messages of collectives
+// once if nobody says so: their thresholds are 4 to 64 KiB for messages that
+// the sender does not wait for.
+const usualSingleCopy = 16 << 10
+
+// Warnings of levels.
+var (
+	errNoLevels = errors.New("it has no messages between two ranks at any level: import them with taulop import")
+	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, which is the upper bound")
+	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, which is the upper bound")
+	errNoGammas = errors.New("it has no γ: a reduction counts as long as a transfer between the closest ranks")
+)
+
+// HierarchyOf is the model of a file that has messages by levels. The cluster may be nil.
+// It fails where the file has none.
+func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) {
+	h := &Hierarchy{SingleCopy: usualSingleCopy, between: -1, cluster: cluster}
+	var warnings []error
+	var known numa.Levels
+	for _, l := range f.LevelTimes() {
+		if l.Message == nil {
+			continue
+		}
+		c := channel{name: l.Name, message: l.Message, fanout: l.Fanout, sender: l.Message, gap: l.Gap, network: len(l.Groups) == 0}
+		if c.network {
+			h.between = len(h.levels)
+		} else {
+			known = append(known, numa.Level{Name: l.Name, Groups: l.Groups})
+		}
+		h.levels = append(h.levels, c)
+	}
+	switch {
+	case len(h.levels) == 0:
+		return nil, nil, errNoLevels
+	case len(known) == 0:
+		warnings = append(warnings, errNoLevel)
+	default:
+		h.place(f.Provenance.Levels, known)
+	}
+	last := max(0, len(known)-1)
+	h.levels[0].shared = !h.levels[0].network
+	for i := last; i >= 0; i-- { // a level without takes those of the next
+		if c := &h.levels[i]; i < last && c.fanout == nil {
+			c.fanout, c.sender = h.levels[i+1].fanout, h.levels[i+1].sender
+		}
+	}
+	change := h.change()
+	for i := range h.levels {
+		h.levels[i].singles(h.SingleCopy, change)
+	}
+	if !slices.ContainsFunc(h.levels, func(c channel) bool { return c.fanout != nil || c.gap != nil }) {
+		warnings = append(warnings, errNoFanout)
+	}
+	return h, warnings, nil
+}
+
+// place says which level two cores are at, and what memory is theirs: that of their NUMA
+// node, or where no level is called so, of the largest part that is not the whole node.
+func (h *Hierarchy) place(all, known numa.Levels) {
+	memory := slices.IndexFunc(all, func(l numa.Level) bool {
+		return len(l.Groups) > 0 && strings.Contains(strings.ToLower(l.Name), "numa")
+	})
+	if memory < 0 {
+		for i, l := range all {
+			if len(l.Groups) > 1 {
+				memory = i
+			}
+		}
+	}
+	most := 0
+	for _, l := range all {
+		for _, g := range l.Groups {
+			for _, core := range g {
+				most = max(most, core)
+				if !slices.Contains(h.cores, core) {
+					h.cores = append(h.cores, core)
+				}
+			}
+		}
+	}
+	slices.Sort(h.cores)
+	h.memory = make([]int, most+1)
+	if memory >= 0 {
+		for i, g := range all[memory].Groups {
+			for _, core := range g {
+				h.memory[core] = i
+			}
+		}
+	}
+	h.within = make([][]int8, most+1)
+	for i := range h.within {
+		h.within[i] = slices.Repeat([]int8{int8(len(known) - 1)}, most+1)
+	}
+	for level := len(known) - 1; level >= 0; level-- {
+		for _, g := range known[level].Groups {
+			for _, a := range g {
+				for _, b := range g {
+					h.within[a][b] = int8(level)
+				}
+			}
+		}
+	}
+}
+
+// change is the size from which on ping-pongs are copied once, which may be larger than
+// that of collectives, for there senders wait: the largest at which a message of some level
+// takes less than a quarter longer than one of half the size, or more than thrice as
+// long. 0: there is none.
+func (h *Hierarchy) change() (size int) {
+	for _, c := range h.levels {
+		for i, m := range c.message.Sizes {
+			if m < h.SingleCopy || i == 0 || c.network || c.message.Sizes[i-1]*2 != m {
+				continue
+			}
+			if ratio := c.message.Times[i][0] / c.message.Times[i-1][0]; ratio < 1.25 || ratio > 3 {
+				size = max(size, m)
+			}
+		}
+	}
+	return size
+}
+
+// singles works out what single copies take: of a level with a fan-out, its messages to one
+// receiver; else T(m), and below the size at which ping-pongs change, the line through the
+// next two sizes, which are copied once.
+func (c *channel) singles(from, change int) {
+	c.single = c.message
+	one := c.fanout != nil && c.fanout.Taus[0] == 1
+	if sizes := c.message.Sizes; one || change > from && !c.network {
+		c.single = &params.Curve{}
+		i, _ := slices.BinarySearch(sizes, change)
+		for row, m := range sizes {
+			t := c.message.Times[row][0]
+			switch {
+			case m < from:
+				continue
+			case one:
+				t, _ = c.fanout.At(m, 1)
+			case m < change && i+1 < len(sizes):
+				first, second := c.message.Times[i][0], c.message.Times[i+1][0]
+				t = max(c.message.Times[0][0], first-(second-first)*float64(change-m)/float64(sizes[i+1]-change))
+			}
+			c.single.Sizes, c.single.Times = append(c.single.Sizes, m), append(c.single.Times, []float64{t})
+		}
+		if len(c.single.Sizes) < 2 {
+			c.single = c.message
+		}
+	}
+	largest := min(1<<20, c.single.Sizes[len(c.single.Sizes)-1])
+	much, _ := c.single.At(largest, 1)
+	less, _ := c.single.At(largest/4, 1)
+	c.perByte = max(0, (much-less)/float64(largest-largest/4))
+}
+
+// spots are where ranks are: their node, and the core there. It fails where they are more
+// than the machine has cores, and on several nodes without a level between nodes.
+func (h *Hierarchy) spots(ranks int) (nodes, cores []int, err error) {
+	nodes, cores = make([]int, ranks), make([]int, ranks)
+	switch {
+	case h.cluster.several():
+		place, err := h.cluster.place(ranks)
+		if err != nil {
+			return nil, nil, err
+		}
+		for r := range ranks {
+			nodes[r], cores[r] = place.Node(r), place.Core(r)
+		}
+	default:
+		for r := range ranks {
+			if cores[r] = r; len(h.cores) > 0 {
+				nodes[r], cores[r] = r/len(h.cores), h.cores[r%len(h.cores)]
+			}
+		}
+	}
+	if ranks > 0 && slices.Max(nodes) > 0 && h.between < 0 {
+		return nil, nil, fmt.Errorf("%d ranks are on several nodes of %d cores, and the file has no messages between nodes: take fewer ranks, or import these too", ranks, len(h.cores))
+	}
+	if len(h.cores) == 0 {
+		return nodes, cores, nil
+	}
+	for _, core := range cores {
+		if core >= len(h.within) {
+			return nil, nil, fmt.Errorf("core %d is none of the %d that the file knows the levels of: place ranks on these", core, len(h.cores))
+		}
+	}
+	return nodes, cores, nil
+}
+
+// A class is messages of a size at a level: all that their times depend on, in seconds.
+type class struct {
+	level, bytes int
+	copied       bool    // once
+	network      bool    // between nodes
+	latency      float64 // o = T(0)
+	alone        float64 // T(m)
+	waited, anew float64 // what it takes longer where the sender has waited for another message, and where it has just got these bytes
+	drain        float64 // the receiver's half of two transfers
+	adapter      float64 // a node's, of two transfers
+	extrapolated bool
+	of           *channel
+	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
+	gaps         []float64 // what a sender of τ messages is busy with each
+}
+
+func (h *Hierarchy) class(level, bytes int) *class {
+	l := &h.levels[level]
+	c := &class{level: level, bytes: bytes, of: l, network: l.network, copied: bytes >= h.SingleCopy}
+	c.latency = l.latency()
+	if c.copied {
+		c.alone, c.extrapolated = l.single.At(bytes, 1)
+	} else {
+		c.alone, c.extrapolated = l.message.At(bytes, 1)
+	}
+	c.alone = max(c.alone, c.latency)
+	closest, moved := h.levels[0].latency(), c.alone-c.latency
+	c.drain = (moved + min(closest, c.latency)) / 2
+	switch {
+	case c.network:
+		c.waited = c.latency
+		if !c.copied {
+			c.adapter = l.passes(bytes, c.alone)
+		}
+	case c.copied:
+		c.anew = min(moved, l.perByte*float64(bytes))
+	default:
+		if c.waited = c.latency; !l.shared {
+			c.anew = moved
+		}
+	}
+	return c
+}
+
+// latency is T(0), o of the model.
+func (c *channel) latency() float64 {
+	t, _ := c.message.At(0, 1)
+	return t
+}
+
+// passes is what an adapter is busy with one of many messages: a part of what streams of
+// most pairs show, or a fan-out to most receivers, else its bytes.
+func (c *channel) passes(bytes int, alone float64) float64 {
+	if c.gap != nil {
+		most := c.gap.Taus[len(c.gap.Taus)-1]
+		t, _ := c.gap.At(bytes, most)
+		return t / float64(most)
+	}
+	if c.fanout != nil {
+		most := c.fanout.Taus[len(c.fanout.Taus)-1]
+		t, _ := c.fanout.At(bytes, most)
+		return max(0, t-alone) / float64(max(1, most-1))
+	}
+	return alone - c.latency()
+}
+
+// share is L(m,τ) of a single copy among τ that leave a memory, or arrive in it.
+func (c *class) share(tau int) float64 {
+	if tau >= len(c.shares) {
+		c.shares = append(c.shares, make([]float64, tau+1-len(c.shares))...)
+	}
+	if c.shares[tau] == 0 {
+		c.shares[tau] = c.of.share(c.bytes, tau, c.alone-c.latency, c.latency)
+	}
+	return c.shares[tau]
+}
+
+func (c *channel) share(bytes, tau int, alone, latency float64) float64 {
+	switch {
+	case tau < 2:
+		return alone
+	case c.network && c.gap != nil:
+		t, _ := c.gap.At(bytes, tau)
+		return max(alone, t)
+	case c.fanout == nil: // what does not depend on the bytes is not of the memory
+		return alone + float64(tau-1)*min(alone, c.perByte*float64(bytes))
+	}
+	most := c.fanout.Taus[len(c.fanout.Taus)-1]
+	t, _ := c.fanout.At(bytes, min(tau, most))
+	return max(alone, (t-latency)*max(1, float64(tau)/float64(most)))
+}
+
+// gap is what a sender is busy with each of so many messages, one after another.
+func (c *class) gap(messages int) float64 {
+	if messages >= len(c.gaps) {
+		c.gaps = append(c.gaps, make([]float64, messages+1-len(c.gaps))...)
+	}
+	if c.gaps[messages] == 0 {
+		c.gaps[messages] = c.of.busy(c.bytes, messages, c.alone)
+	}
+	return c.gaps[messages]
+}
+
+// fewReceivers are not told apart from when they begin: a fan-out shows what a sender is
+// busy with each message where there are more.
+const fewReceivers = 8
+
+func (c *channel) busy(bytes, messages int, alone float64) float64 {
+	if c.fanout == nil || c.fanout.Taus[len(c.fanout.Taus)-1] < fewReceivers {
+		return alone / 2
+	}
+	tau := min(max(messages, fewReceivers), c.fanout.Taus[len(c.fanout.Taus)-1])
+	all, _ := c.fanout.At(bytes, tau)
+	first, _ := c.sender.At(bytes, 1)
+	return max(all-first, 0) / float64(tau-1)
+}
+
+// Cost is the cost of a schedule: what its slowest rank takes, as the chain of messages
+// that it waits for. It fails where a reduction has no γ, for too many messages, and for
+// ranks that are nowhere.
+func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) {
+	p, err := h.follow(s)
+	if err != nil {
+		return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
+	}
+	c := Cost{Symbols: symbolsOf(s, 0)}
+	slowest := 0
+	for r, t := range p.done {
+		c.Mean += t / float64(len(p.done))
+		if t > p.done[slowest] {
+			slowest = r
+		}
+	}
+	c.Seconds = p.done[slowest]
+	c.Terms = p.chain(slowest, c.Symbols)
+	for _, t := range c.Terms {
+		c.Extrapolated = c.Extrapolated || t.Extrapolated
+	}
+	return c, nil
+}
+
+// hierarchy makes a model of messages by levels.
+func (p *Predictor) hierarchy(f *params.File) error {
+	h, warnings, err := HierarchyOf(f, p.Cluster)
+	if err != nil {
+		return err
+	}
+	p.Warnings = append(p.Warnings, warnings...)
+	h.Operator = p.Operator
+	if p.Gamma == nil {
+		p.Gamma, p.NoGamma = f.Gamma(params.Published)
+	}
+	if h.Reductions, p.NoGamma = h, nil; p.Gamma != nil {
+		h.Reductions = p.Gamma
+		_, p.NoGamma = p.Gamma.Operator(cmp.Or(p.Operator, "sum"))
+	} else {
+		p.Warnings = append(p.Warnings, errNoGammas)
+	}
+	var names []string
+	for _, l := range h.levels {
+		names = append(names, l.name)
+		p.Largest = max(p.Largest, l.message.Sizes[len(l.message.Sizes)-1])
+	}
+	p.Channel = "messages by levels: " + strings.Join(names, ", ")
+	p.in = func(*collective.Schedule) Coster { return h }
+	return nil
+}
+
+// Gamma stands for a γ that nobody measured: what a transfer of the two vectors takes
+// between the closest ranks.
+func (h *Hierarchy) Gamma(_ string, m, _ int) (seconds float64, extrapolated bool, err error) {
+	c := &h.levels[0]
+	t, beyond := c.message.At(min(m, h.SingleCopy-1), 1)
+	part := max(1, float64(m)/float64(h.SingleCopy))
+	return math.Max(0, (t-c.latency())/2) * part, beyond, nil
+}

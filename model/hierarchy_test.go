@@ -1,0 +1,209 @@
+package model
+
+import (
+	"math"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// levelled is a file of nodes with 16 cores, by fours on a NUMA node: T(m) of a level is
+// its ns and half a byte a ns of the closest, a quarter of others. A sender takes a
+// third of T(m) for each receiver of two transfers; of single copies it has τ times what the bytes
+// take, less a fifth.
+func levelled(fanout bool) *params.File {
+	f := &params.File{}
+	groups := func(of int) (all []numa.CPUSet) {
+		for core := 0; core < 16; core += of {
+			var set numa.CPUSet
+			for i := range of {
+				set = append(set, core+i)
+			}
+			all = append(all, set)
+		}
+		return all
+	}
+	f.Provenance.Levels = numa.Levels{{Name: "same_numa", Groups: groups(4)}, {Name: "same_node", Groups: groups(16)}, {Name: "other_node"}}
+	for i, l := range f.Provenance.Levels {
+		latency, perByte := []float64{200, 400, 2000}[i], []float64{0.5, 0.25, 0.1}[i]
+		for m := 1; m <= 1<<20; m *= 2 {
+			cell := func(parameter string, tau int, ns float64) {
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: m,
+					Variant: params.ChannelVariant(l.Name, parameter)}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+			}
+			moved := perByte * float64(m)
+			cell(params.ChannelMessage, 1, latency+moved)
+			for tau := 1; fanout && tau <= 15; tau++ {
+				ns := latency + moved + float64(tau-1)*(latency+moved)/3
+				if m >= usualSingleCopy {
+					ns = latency + moved + float64(tau-1)*0.8*moved
+				}
+				cell(params.ChannelFanout, tau, ns)
+			}
+		}
+	}
+	return f
+}
+
+// costs are those of a call on a file's machine.
+func costs(t *testing.T, p *Predictor, name string, c collective.Call) Cost {
+	t.Helper()
+	a, err := collective.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.Schedule(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost, err := p.Cost(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cost
+}
+
+func predictorOf(t *testing.T, f *params.File) *Predictor {
+	t.Helper()
+	p, err := NewPredictor(f, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(a, b) }
+
+// Of two ranks it is a message; a root that feeds all others of a level takes what
+// the fan-out to them took; and a rank that passes on adds a message and what it has anew.
+func TestHierarchyOfMessages(t *testing.T) {
+	for _, fanout := range []bool{false, true} {
+		p := predictorOf(t, levelled(fanout))
+		for m := 1; m <= 1<<20; m *= 2 {
+			want := 200 + 0.5*float64(m)
+			for _, name := range []string{"bcast:linear", "bcast:binomial", "bcast:chain"} {
+				got := costs(t, p, name, collective.Call{P: 2, M: m, Chunk: m})
+				if !near(got.Seconds*1e9, want) || !near(got.Mean*1e9, want) && m >= usualSingleCopy {
+					t.Errorf("%s of %d bytes, fan-out %v: %g and on average %g ns, want %g", name, m, fanout, got.Seconds*1e9, got.Mean*1e9, want)
+				}
+			}
+		}
+	}
+	one := levelled(true)
+	one.Provenance.Levels[0].Groups = one.Provenance.Levels[1].Groups
+	p := predictorOf(t, one)
+	for _, ranks := range []int{9, 12, 16} {
+		for m := 1; m <= 1<<20; m *= 2 {
+			tau, alone, moved := float64(ranks-1), 200+0.5*float64(m), 0.5*float64(m)
+			want := alone + (tau-1)*alone/3
+			if m >= usualSingleCopy {
+				want = alone + (tau-1)*0.8*moved
+			}
+			if got := costs(t, p, "bcast:linear", collective.Call{P: ranks, M: m}).Seconds * 1e9; !near(got, want) {
+				t.Errorf("linear broadcast of %d bytes to %d ranks: %g ns, and the fan-out is %g", m, ranks, got, want)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		m    int
+		want float64 // 0 → 1 → 2 of a NUMA node; T(0) is that of a byte
+	}{
+		{1024, 2*(200+512) + 200.5},            // in the same cache
+		{65536, 2*(200+0.5*65536) + 0.5*65535}, // bytes that were just written
+	} {
+		if got := costs(t, p, "bcast:pipeline", collective.Call{P: 3, M: tc.m, Chunk: tc.m}).Seconds * 1e9; math.Abs(got-tc.want) > 1 {
+			t.Errorf("pipeline of %d bytes through 3 ranks: %g ns, want %g", tc.m, got, tc.want)
+		}
+	}
+}
+
+// What several messages take at once keeps to the bounds of eq. (8).
+func TestHierarchyBounds(t *testing.T) {
+	for _, fanout := range []bool{false, true} {
+		h, _, err := HierarchyOf(levelled(fanout), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for level := range h.levels {
+			for m := usualSingleCopy; m <= 1<<20; m *= 2 {
+				c := h.class(level, m)
+				one := c.share(1)
+				for tau := 1; tau < 40; tau++ {
+					if l := c.share(tau); l < one || l > float64(tau)*one*(1+1e-9) || l < c.share(max(1, tau-1)) {
+						t.Errorf("level %d, %d bytes: L(m,%d) = %g, L(m,1) = %g", level, m, tau, l, one)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Every algorithm has a time that no message of it takes alone, that does not fall as
+// messages grow, and that is what its terms add up to.
+func TestHierarchyOfAll(t *testing.T) {
+	for _, fanout := range []bool{false, true} {
+		p := predictorOf(t, levelled(fanout))
+		h := p.In(nil).(*Hierarchy)
+		for _, a := range collective.All() {
+			for _, ranks := range []int{2, 3, 8, 16, 21, 32} {
+				before := 0.0
+				for _, m := range []int{0, 1, 100, 4096, 12 << 10, 20000, 64 << 10, 1 << 20} {
+					call := collective.Call{P: ranks, M: m, Element: 1, Chunk: max(1, m/4), Distance: 1}
+					s, err := a.Schedule(call)
+					if err != nil {
+						continue
+					}
+					c, err := p.Cost(s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					sum := 0.0
+					for _, term := range c.Terms {
+						sum += term.Times * term.Seconds
+					}
+					if !near(sum, c.Seconds) || !(c.Seconds >= 0) || math.IsInf(c.Seconds, 0) || c.Mean > c.Seconds*(1+1e-9) {
+						t.Errorf("%v, P = %d, m = %d: %g s, on average %g, and its terms are %g", a, ranks, m, c.Seconds, c.Mean, sum)
+					}
+					if c.Seconds < before*(1-1e-9) && (m < usualSingleCopy || m > 4*usualSingleCopy*ranks) {
+						t.Errorf("%v, P = %d, m = %d: %g s, and a smaller message takes %g", a, ranks, m, c.Seconds, before)
+					}
+					before = c.Seconds
+					for _, step := range s.Steps() {
+						if step.Pattern != collective.OneWay && step.Pattern != collective.Exchange {
+							continue
+						}
+						for msg := range step.Messages() {
+							level := 2
+							if msg.From/16 == msg.To/16 {
+								level = int(h.within[msg.From%16][msg.To%16])
+							}
+							if alone := h.class(level, msg.Bytes()).alone; c.Seconds < alone*(1-1e-9) {
+								t.Fatalf("%v, P = %d, m = %d: %g s, and a message of %d bytes alone is %g", a, ranks, m, c.Seconds, msg.Bytes(), alone)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A file that has no messages between nodes says so, and one that has no others takes them.
+func TestHierarchyLacks(t *testing.T) {
+	f := levelled(false)
+	f.Provenance.Levels = f.Provenance.Levels[:2]
+	a, _ := collective.Lookup("bcast:linear")
+	s, _ := a.Schedule(collective.Call{P: 17, M: 1})
+	if c, err := predictorOf(t, f).Cost(s); err == nil {
+		t.Errorf("17 ranks on 16 cores: %g s, want an error", c.Seconds)
+	}
+	f = levelled(false)
+	f.Provenance.Levels = f.Provenance.Levels[2:]
+	p := predictorOf(t, f)
+	if got := costs(t, p, "bcast:linear", collective.Call{P: 2, M: 1000}).Seconds * 1e9; !near(got, 2100) {
+		t.Errorf("a message between nodes: %g ns, want 2100", got)
+	}
+}
