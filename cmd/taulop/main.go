@@ -15,6 +15,7 @@
 //	taulop net [flags] [-to HOST,HOST | -listen [ADDRESS]]
 //	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 //	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
+//	taulop estimate -params FILE[,FILE] [flags] PROGRAM.toml
 //	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
 //	taulop verify -patterns [flags] [PATTERN ...]
 //	taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
@@ -56,18 +57,19 @@ type command struct {
 }
 
 var commands = map[string]command{
-	"":        {measure, true}, // the paper's: no subcommand
-	"topo":    {topo, false},
-	"sweep":   {sweepCommand, true},
-	"net":     {netCommand, true},
-	"predict": {predict, false},
-	"explain": {explain, false},
-	"verify":  {verifyCommand, true},
-	"plot":    {plotCommand, false},
-	"report":  {reportCommand, false},
-	"compare": {compareCommand, false},
-	"export":  {export, false},
-	"import":  {importCommand, false},
+	"":         {measure, true}, // the paper's: no subcommand
+	"topo":     {topo, false},
+	"sweep":    {sweepCommand, true},
+	"net":      {netCommand, true},
+	"predict":  {predict, false},
+	"explain":  {explain, false},
+	"estimate": {estimateCommand, false},
+	"verify":   {verifyCommand, true},
+	"plot":     {plotCommand, false},
+	"report":   {reportCommand, false},
+	"compare":  {compareCommand, false},
+	"export":   {export, false},
+	"import":   {importCommand, false},
 }
 
 // Surveys that say what users are told have a command each.
