@@ -21,6 +21,14 @@ import (
 // Operations are what is done to each element, in the paper's order.
 var Operations = []string{"read", "write", "multiply", "divide"}
 
+// Dot is an inner product: each element times one of a vector that stays in the first-level
+// cache. It is what a matrix multiplication does.
+const Dot = "dot"
+
+// AllOperations are those of the paper, which are measured unless others are asked for, and
+// ours.
+var AllOperations = append(slices.Clone(Operations), Dot)
+
 // Types are those of elements.
 var Types = []string{"int32", "float32", "float64"}
 
@@ -62,7 +70,7 @@ func (p Pass) Variant() string { return fmt.Sprintf("%s-%s-%d", p.Operation, p.T
 // PassOf is the pass of a cell of a parameter file, and false where it is none.
 func PassOf(k params.Key) (p Pass, ok bool) {
 	part := strings.Split(k.Variant, "-")
-	if k.Kind != params.AccessCell || len(part) != 3 || !slices.Contains(Operations, part[0]) || !slices.Contains(Types, part[1]) {
+	if k.Kind != params.AccessCell || len(part) != 3 || !slices.Contains(AllOperations, part[0]) || !slices.Contains(Types, part[1]) {
 		return p, false
 	}
 	stride, err := strconv.Atoi(part[2])
@@ -79,8 +87,8 @@ const maxElements = 1 << 32
 // Check says what is wrong with a pass.
 func (p Pass) Check() error {
 	switch {
-	case !slices.Contains(Operations, p.Operation):
-		return fmt.Errorf("there is no operation %q: use one of %s", p.Operation, strings.Join(Operations, ", "))
+	case !slices.Contains(AllOperations, p.Operation):
+		return fmt.Errorf("there is no operation %q: use one of %s", p.Operation, strings.Join(AllOperations, ", "))
 	case !slices.Contains(Types, p.Type):
 		return fmt.Errorf("there are no elements of type %q: use one of %s", p.Type, strings.Join(Types, ", "))
 	case p.N < 1 || p.Stride < 1:
@@ -119,7 +127,17 @@ func workOf[E element](p Pass) setups.Passes {
 	after := func(passes int) E { return v }
 	switch p.Operation {
 	case "read":
-		want = sum[E](p)
+		want = sum[E](p.Operation, p.Type, p.N, p.Stride, v)
+	case Dot:
+		vector := make([]E, vectorElements)
+		for i := range vector {
+			vector[i] = v
+		}
+		dot := dotOf[E](p.Type, p.Stride)
+		run = func(a []E, n, stride int, _ E) float64 { return inner(dot, a, vector, n, stride) }
+		for left := p.N; left > 0; left -= vectorElements {
+			want += sum[E](p.Operation, p.Type, min(left, vectorElements), p.Stride, v*v)
+		}
 	case "write":
 		operand = w
 		after = func(passes int) E {
@@ -186,20 +204,20 @@ func elements[E element](mem []byte) []E {
 	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(e)))
 }
 
-// sum is what read finds in elements v, rounded as there: each of its sums for
-// itself, one of which has what is left over.
-func sum[E element](p Pass) (all float64) {
-	n, side := p.N, roundBytes/ElementBytes(p.Type)
-	if p.Stride == 1 && vectors["read-"+p.Type] != nil {
-		all, n = float64(side/lanes)*float64(lanes*repeated[E](n/side)), n%side
+// sum is what an operation finds in n elements that each add one, rounded as there: each
+// of its sums for itself, one of which has what is left over.
+func sum[E element](operation, typ string, n, stride int, one E) (all float64) {
+	side := roundBytes / ElementBytes(typ)
+	if stride == 1 && inRounds(operation, typ) {
+		all, n = float64(side/lanes)*float64(lanes*repeated(n/side, one)), n%side
 	}
-	return all + (lanes-1)*float64(repeated[E](n/lanes)) + float64(repeated[E](n/lanes+n%lanes))
+	return all + (lanes-1)*float64(repeated(n/lanes, one)) + float64(repeated(n/lanes+n%lanes, one))
 }
 
-// repeated is v added n times.
-func repeated[E element](n int) (s E) {
+// repeated is one added n times.
+func repeated[E element](n int, one E) (s E) {
 	for range n {
-		s += v
+		s += one
 	}
 	return s
 }

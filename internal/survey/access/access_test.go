@@ -56,11 +56,49 @@ func testLoops[E element](t *testing.T, typ string) {
 	}
 }
 
+func testDot[E element](t *testing.T, typ string) {
+	vector := make([]E, 32)
+	for i := range vector {
+		vector[i] = E(i%7) + 1
+	}
+	for _, stride := range []int{1, 2, 3, 7, 64} {
+		of := dotOf[E](typ, stride)
+		for n := 1; n < 200; n++ {
+			a, want := make([]E, n*stride), 0.
+			for i := range a {
+				a[i] = E(i%100) + 1
+			}
+			for k := range n {
+				want += float64(a[k*stride] * vector[k%len(vector)])
+			}
+			if got := inner(of, a, vector, n, stride); got != want {
+				t.Fatalf("dot %s, n = %d, stride %d: found %g, want %g", typ, n, stride, got, want)
+			}
+		}
+	}
+	long := make([]E, 500) // in one piece, with whole rounds
+	for i := range long {
+		long[i] = E(i%10) + 1
+	}
+	for n := 1; n <= len(long); n++ {
+		want := 0.
+		for k := range n {
+			want += float64(long[k] * long[k])
+		}
+		if got := dotOf[E](typ, 1)(long, long, n, 1); got != want {
+			t.Fatalf("dot %s of %d elements: found %g, want %g", typ, n, got, want)
+		}
+	}
+}
+
 func TestLoops(t *testing.T) {
 	t.Log(LoopsName())
 	testLoops[int32](t, "int32")
 	testLoops[float32](t, "float32")
 	testLoops[float64](t, "float64")
+	testDot[int32](t, "int32")
+	testDot[float32](t, "float32")
+	testDot[float64](t, "float64")
 }
 
 // A loop that did not do its passes, or not to these elements, is found out.
@@ -89,17 +127,21 @@ func TestChecksCatch(t *testing.T) {
 			}
 		}
 	}
-	for _, typ := range Types {
-		p := Pass{"read", typ, 100_003, 1} // float32 rounds
-		w := p.work()
-		mem := make([]byte, p.Bytes())
-		w.Lay(mem, 0)
-		if got := w.Pass(mem, 1); got != w.Want || got == 0 {
-			t.Errorf("%s: found %g, want %g", p.Variant(), got, w.Want)
-		}
-		p.N-- // one element less is another sum
-		if less := p.work(); less.Want == w.Want {
-			t.Errorf("%s: a sum of one element less is the same", p.Variant())
+	for _, operation := range []string{"read", Dot} {
+		for _, typ := range Types {
+			for _, stride := range []int{1, 3} {
+				p := Pass{operation, typ, 100_003, stride} // float32 rounds
+				w := p.work()
+				mem := make([]byte, p.Bytes())
+				w.Lay(mem, 0)
+				if got := w.Pass(mem, 1); got != w.Want || got == 0 {
+					t.Errorf("%s: found %g, want %g", p.Variant(), got, w.Want)
+				}
+				p.N-- // one element less is another sum
+				if less := p.work(); less.Want == w.Want {
+					t.Errorf("%s: a sum of one element less is the same", p.Variant())
+				}
+			}
 		}
 	}
 }
@@ -217,12 +259,14 @@ func TestLoopsAreThere(t *testing.T) {
 			"write int32": `MOVL \w+, \S*\(`, "write float32": `MOVSS X\d+, \S*\(`, "write float64": `MOVSD(_XMM)? X\d+, \S*\(`,
 			"multiply int32": `IMULL`, "multiply float32": `MULSS`, "multiply float64": `MULSD`,
 			"divide int32": `IDIVL`, "divide float32": `DIVSS`, "divide float64": `DIVSD`,
+			"dot int32": `IMULL`, "dot float32": `MULSS`, "dot float64": `MULSD`,
 		},
 		"arm64": {
 			"read int32": `MOVW \S*\(R\S+, R\d+`, "read float32": `FADDS`, "read float64": `FADDD`,
 			"write int32": `MOVW R\d+, \(`, "write float32": `FMOVS F\d+, \(`, "write float64": `FMOVD F\d+, \(`,
 			"multiply int32": `MULW`, "multiply float32": `FMULS`, "multiply float64": `FMULD`,
 			"divide int32": `SDIVW`, "divide float32": `FDIVS`, "divide float64": `FDIVD`,
+			"dot int32": `MADDW|MULW`, "dot float32": `FMADDS|FMULS`, "dot float64": `FMADDD|FMULD`,
 		},
 	} {
 		program := filepath.Join(t.TempDir(), "access.a")

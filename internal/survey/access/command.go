@@ -31,7 +31,7 @@ Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
-	ops := f.String("ops", strings.Join(Operations, ","), "`list` of what is done to each element")
+	ops := f.String("ops", strings.Join(Operations, ","), "`list` of what is done to each element; "+Dot+", products with a vector in cache, is measured where it is asked for")
 	types := f.String("types", strings.Join(Types, ","), "`list` of types of elements")
 	n := f.String("n", "", "`list` of N, elements that a pass takes, like 1K,4K (default 1K,4K,16K)")
 	sizes := f.String("size", "", "`list` of sizes of arrays in bytes, or with a unit, instead of -n: N is size/(stride·element)")
@@ -80,7 +80,7 @@ func passes(ops, types, n, sizes, strides string) (all []Pass, err error) {
 	if err != nil {
 		return nil, err
 	}
-	operations, err := argument.Among("-ops", ops, Operations)
+	operations, err := argument.Among("-ops", ops, AllOperations)
 	if err != nil {
 		return nil, err
 	}

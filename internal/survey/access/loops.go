@@ -135,3 +135,63 @@ func divide[E element](a []E, n, stride int, x E) float64 {
 	}
 	return 0
 }
+
+// vectorElements are those of the vector of Dot: of the largest type a page, which with the
+// lines of an array at work fits any first-level cache.
+const vectorElements = 512
+
+// A product returns the sum of the products of n elements of an array, `stride` elements
+// apart, and as many of a vector.
+type product[E element] func(a, vector []E, n, stride int) float64
+
+// dotOf is the loop of Dot.
+func dotOf[E element](typ string, stride int) product[E] {
+	if stride == 1 {
+		if l := dotInVectors[E](typ); l != nil {
+			return l
+		}
+	}
+	return dot[E]
+}
+
+// inner is a product with a vector that begins again where it ends.
+func inner[E element](of product[E], a, vector []E, n, stride int) (all float64) {
+	for done := 0; done < n; done += len(vector) {
+		all += of(a[done*stride:], vector, min(len(vector), n-done), stride)
+	}
+	return all
+}
+
+// dot is Dot, element by element.
+func dot[E element](a, vector []E, n, stride int) float64 {
+	base, s := steps(a, n, stride)
+	var sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7 E
+	i, s2, s3, s4, s8 := 0, 2*s, 3*s, 4*s, 8*s
+	_ = vector[n-1]
+	b, size := unsafe.Pointer(unsafe.SliceData(vector)), int(unsafe.Sizeof(vector[0]))
+	for ; n >= lanes; n -= lanes {
+		p := unsafe.Add(base, i)
+		sum0 += *at[E](p, 0) * *at[E](b, 0)
+		sum1 += *at[E](p, s) * *at[E](b, size)
+		sum2 += *at[E](p, s2) * *at[E](b, 2*size)
+		sum3 += *at[E](p, s3) * *at[E](b, 3*size)
+		p = unsafe.Add(p, s4)
+		sum4 += *at[E](p, 0) * *at[E](b, 4*size)
+		sum5 += *at[E](p, s) * *at[E](b, 5*size)
+		sum6 += *at[E](p, s2) * *at[E](b, 6*size)
+		sum7 += *at[E](p, s3) * *at[E](b, 7*size)
+		i, b = i+s8, unsafe.Add(b, lanes*size)
+	}
+	for ; n > 0; n-- {
+		sum0 += *at[E](base, i) * *at[E](b, 0)
+		i, b = i+s, unsafe.Add(b, size)
+	}
+	return float64(sum0) + float64(sum1) + float64(sum2) + float64(sum3) + float64(sum4) + float64(sum5) + float64(sum6) + float64(sum7)
+}
+
+// Product is the inner product of float64 that Dot measures: of n elements of a, `stride`
+// apart, and as many of vector.
+func Product(stride int) func(a, vector []float64, n int) float64 {
+	of := dotOf[float64]("float64", stride)
+	return func(a, vector []float64, n int) float64 { return of(a, vector, n, stride) }
+}

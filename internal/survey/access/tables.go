@@ -73,7 +73,7 @@ func rows(cells []params.Cell, lineBytes int) []Row {
 	off := func(r Row) int { return slices.Index([]bool{false, true}, r.OffCache) }
 	slices.SortStableFunc(rows, func(x, y Row) int {
 		return cmp.Or(off(x)-off(y), cmp.Compare(x.N, y.N),
-			cmp.Compare(slices.Index(Operations, x.Operation), slices.Index(Operations, y.Operation)),
+			cmp.Compare(slices.Index(AllOperations, x.Operation), slices.Index(AllOperations, y.Operation)),
 			cmp.Compare(slices.Index(Types, x.Type), slices.Index(Types, y.Type)), cmp.Compare(x.Stride, y.Stride))
 	})
 	return rows

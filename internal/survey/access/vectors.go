@@ -8,7 +8,18 @@ import (
 // A vector is a loop over rounds of roundBytes, see vectors_amd64.go.
 type vector func(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 
+// A dotVector is one with a second operand. The last is where the sums go, a vector of them.
+type dotVector func(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)
+
 const roundBytes = 256
+
+// inRounds tells whether an operation at stride 1 is in rounds.
+func inRounds(operation, typ string) bool {
+	if operation == Dot {
+		return dotVectors[typ] != nil
+	}
+	return vectors[operation+"-"+typ] != nil
+}
 
 var vectorName string
 
@@ -44,6 +55,30 @@ func inVectors[E element](operation, typ string, rest loop[E]) loop[E] {
 		}
 		if done := rounds << shift; done < n {
 			found += rest(a[done:], n-done, 1, operand)
+		}
+		return found
+	}
+}
+
+// dotInVectors is Dot at stride 1, as inVectors has the others.
+func dotInVectors[E element](typ string) product[E] {
+	v := dotVectors[typ]
+	if v == nil {
+		return nil
+	}
+	x := make([]E, roundBytes/lanes/int(unsafe.Sizeof(*new(E))))
+	shift := bits.TrailingZeros(uint(lanes * len(x)))
+	return func(a, vector []E, n, _ int) (found float64) {
+		rounds := n >> shift
+		done := rounds << shift
+		if rounds > 0 {
+			v(unsafe.Pointer(unsafe.SliceData(a[:done])), unsafe.Pointer(unsafe.SliceData(vector[:done])), rounds, unsafe.Pointer(&x[0]))
+			for _, sum := range x {
+				found += float64(sum)
+			}
+		}
+		if done < n {
+			found += dot(a[done:], vector[done:], n-done, 1)
 		}
 		return found
 	}

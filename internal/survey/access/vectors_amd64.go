@@ -11,6 +11,9 @@ import (
 // a vector of them. Dividing int32 has no such instruction.
 var vectors map[string]vector
 
+// dotVectors are those of Dot, by type.
+var dotVectors map[string]dotVector
+
 func init() {
 	if cpuid.CPU.Supports(cpuid.AVX2) {
 		vectorName = "AVX2"
@@ -27,6 +30,7 @@ func init() {
 			"multiply-float64": multiplyFloat64,
 			"divide-float64":   divideFloat64,
 		}
+		dotVectors = map[string]dotVector{"int32": dotInt32, "float32": dotFloat32, "float64": dotFloat64}
 	}
 }
 
@@ -62,3 +66,12 @@ func multiplyFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 
 //go:noescape
 func divideFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func dotInt32(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func dotFloat32(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)
+
+//go:noescape
+func dotFloat64(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)

@@ -68,6 +68,49 @@
 	VZEROUPPER; \
 	RET
 
+// TIMES adds the product of a vector of each to a sum.
+#define TIMES(AT, MUL, ADD, MOVE, TO, SUM) \
+	MOVE AT(SI), TO; \
+	MUL AT(DI), TO, TO; \
+	ADD TO, SUM, SUM
+
+// DOT adds up products in eight sums, and those to one vector of them, as READ does.
+#define DOT(MUL, ADD, MOVE) \
+	MOVQ p+0(FP), SI; \
+	MOVQ vector+8(FP), DI; \
+	MOVQ rounds+16(FP), CX; \
+	MOVQ x+24(FP), DX; \
+	VXORPS Y0, Y0, Y0; \
+	VXORPS Y1, Y1, Y1; \
+	VXORPS Y2, Y2, Y2; \
+	VXORPS Y3, Y3, Y3; \
+	VXORPS Y4, Y4, Y4; \
+	VXORPS Y5, Y5, Y5; \
+	VXORPS Y6, Y6, Y6; \
+	VXORPS Y7, Y7, Y7; \
+	PCALIGN $32; \
+	loop: \
+	TIMES(0, MUL, ADD, MOVE, Y8, Y0); \
+	TIMES(32, MUL, ADD, MOVE, Y9, Y1); \
+	TIMES(64, MUL, ADD, MOVE, Y10, Y2); \
+	TIMES(96, MUL, ADD, MOVE, Y11, Y3); \
+	TIMES(128, MUL, ADD, MOVE, Y12, Y4); \
+	TIMES(160, MUL, ADD, MOVE, Y13, Y5); \
+	TIMES(192, MUL, ADD, MOVE, Y14, Y6); \
+	TIMES(224, MUL, ADD, MOVE, Y15, Y7); \
+	ADDQ $256, DI; \
+	AGAIN(256, loop); \
+	ADD Y1, Y0, Y0; \
+	ADD Y3, Y2, Y2; \
+	ADD Y5, Y4, Y4; \
+	ADD Y7, Y6, Y6; \
+	ADD Y2, Y0, Y0; \
+	ADD Y6, Y4, Y4; \
+	ADD Y4, Y0, Y0; \
+	MOVE Y0, (DX); \
+	VZEROUPPER; \
+	RET
+
 #define WRITE(BROADCAST, MOVE) \
 	ENTER; \
 	BROADCAST (DX), Y0; \
@@ -148,3 +191,15 @@ TEXT ·multiplyFloat64(SB), NOSPLIT, $0-24
 // func divideFloat64(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·divideFloat64(SB), NOSPLIT, $0-24
 	CHANGE(VBROADCASTSD, VDIVPD, VMOVUPD)
+
+// func dotInt32(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)
+TEXT ·dotInt32(SB), NOSPLIT, $0-32
+	DOT(VPMULLD, VPADDD, VMOVDQU)
+
+// func dotFloat32(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)
+TEXT ·dotFloat32(SB), NOSPLIT, $0-32
+	DOT(VMULPS, VADDPS, VMOVUPS)
+
+// func dotFloat64(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)
+TEXT ·dotFloat64(SB), NOSPLIT, $0-32
+	DOT(VMULPD, VADDPD, VMOVUPD)

@@ -2,5 +2,8 @@
 
 package access
 
-// vectors: none are written for this architecture.
-var vectors map[string]vector
+// vectors, dotVectors: none are written for this architecture.
+var (
+	vectors    map[string]vector
+	dotVectors map[string]dotVector
+)

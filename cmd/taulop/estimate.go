@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/estimate"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+)
+
+const estimateHelp = `Estimate says what a whole program costs on the machine of parameter files: passes
+over arrays, messages between ranks and transfers of a disk, the share of each, and
+which is worth improving.
+
+  taulop estimate -params FILE[,FILE ...] [flags] PROGRAM.toml
+
+PROGRAM.toml lists phases:
+
+  name = "smoothing"
+  ranks = 4
+  [[phase]]
+  pass = "read"              # read, write, multiply, divide, dot
+  type = "float64"           # int32, float32, float64
+  n = "256K"                 # elements
+  stride = 2                 # elements from one to the next
+  times = 100
+  [[phase]]
+  message = "permutation"    # ping-pong, a collective, or an algorithm: bcast:binomial
+  bytes = "64K"
+  times = 100
+  [[phase]]
+  disk = "write"             # read
+  bytes = "16M"
+
+A phase may have a name, and cache = "off" for data in memory ("in" for a disk whose
+page cache takes part). docs/estimate.md says more, and docs/programs has examples.
+
+Examples:
+  taulop estimate -params host.json cannon.toml
+  taulop estimate -params host.json,disk.json -csv cannon.toml
+  taulop estimate -params host.json -model imh cannon.toml
+  taulop estimate -params host.json -nodes 4 -net ib.json program.toml
+
+Models: those of taulop predict, for messages, beside passes and transfers of a disk as
+they were measured; imh, the Integrated Memory Hierarchy model, has three lines instead:
+T_n·N + T_c·N_c + T_e·S for passes, T_s + m·τ_d for messages, T_s + m·τ for disks.
+
+Flags:
+`
+
+// An estimateRequest is what the user asked to estimate.
+type estimateRequest struct {
+	clusterFlags
+	files  parameterFiles
+	choice model.Choice
+}
+
+// parameterFiles is a flag that names files, in a list or one after another.
+type parameterFiles []string
+
+func (n *parameterFiles) String() string { return strings.Join(*n, ",") }
+
+func (n *parameterFiles) Set(list string) error {
+	for _, name := range strings.Split(list, ",") {
+		if name != "" && !slices.Contains(*n, name) {
+			*n = append(*n, name)
+		}
+	}
+	return nil
+}
+
+func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
+	var (
+		req    estimateRequest
+		flags  = flag.NewFlagSet("taulop estimate", flag.ContinueOnError)
+		asCSV  = flags.Bool("csv", false, "a line for each phase, with commas")
+		asJSON = flags.Bool("json", false, "one JSON document")
+	)
+	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; of what several have, the first counts")
+	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(append(slices.Clone(model.Models), estimate.IMH), ", "))
+	req.clusterFlags.add(flags)
+	words, err := parseWords(flags, out, args, estimateHelp)
+	if err != nil {
+		return err
+	}
+	given := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	switch {
+	case len(words) != 1:
+		return usagef("estimate takes one program, got %d: name a file of phases, like docs/programs/cannon.toml", len(words))
+	case *asCSV && *asJSON:
+		return usagef("-csv and -json cannot be used together: choose one")
+	case req.choice.Model != estimate.IMH && !slices.Contains(model.Models, req.choice.Model):
+		return usagef("unknown model %q: take one of %s, %s", req.choice.Model, strings.Join(model.Models, ", "), estimate.IMH)
+	}
+	p, err := estimate.ReadFile(words[0])
+	if err != nil {
+		return usageError(err.Error())
+	}
+	m, name, err := req.machine(errOut, given)
+	if err != nil {
+		return err
+	}
+	e, err := m.Estimate(p)
+	if err != nil {
+		return req.lacking(err)
+	}
+	e.Machine = name
+	switch {
+	case *asJSON:
+		return e.WriteJSON(verbatim(out))
+	case *asCSV:
+		return e.WriteCSV(out)
+	}
+	e.WriteText(out)
+	return nil
+}
+
+// machine reads the parameter files. Its name is that of the first, and those of others
+// that are of another machine.
+func (req *estimateRequest) machine(errOut io.Writer, given map[string]bool) (m *estimate.Machine, name string, err error) {
+	if len(req.files) == 0 {
+		return nil, "", usagef("-params is missing: name files that taulop sweep, taulop access or taulop disk wrote, like -params host.json,disk.json")
+	}
+	if req.choice.Cluster, err = req.cluster(given, &req.choice.Placement); err != nil {
+		return nil, "", err
+	}
+	var files []*params.File
+	var hosts []string
+	for _, path := range req.files {
+		f, err := compare.Read(path)
+		if err != nil {
+			return nil, "", usagef("-params: %v", err)
+		}
+		files = append(files, f.File)
+		if !slices.Contains(hosts, f.Name) {
+			hosts = append(hosts, f.Name)
+		}
+	}
+	if len(hosts) > 1 {
+		tell(errOut, "warning: the parameters are of %d machines, %s: what is taken from each is as if it were one", len(hosts), printable.List(hosts))
+	}
+	return estimate.NewMachine(files, req.choice), strings.Join(hosts, ", "), nil
+}
+
+// lacking says which command measures what the files do not have.
+func (req *estimateRequest) lacking(err error) error {
+	var lacks *estimate.LackingError
+	if !errors.As(err, &lacks) {
+		return refused(err)
+	}
+	command := "taulop sweep -o host.json"
+	switch lacks.Kind {
+	case params.AccessCell:
+		p := lacks.Pass
+		n, strides := []int{p.N}, []int{1, p.Stride}
+		if req.choice.Model == estimate.IMH { // whose terms are three
+			n, strides = []int{max(1, p.N/4), p.N}, []int{1, 4, p.Stride}
+		}
+		command = fmt.Sprintf("taulop access -ops %s -types %s -n %s -stride %s -cache %s -o access.json", p.Operation, p.Type, list(n), list(strides), map[bool]string{false: "in", true: "off"}[lacks.OffCache])
+	case params.DiskCell:
+		command = "taulop disk -o disk.json DIR"
+	case params.PatternCell:
+		command = fmt.Sprintf("taulop verify -patterns -P %d -save patterns.json", lacks.P)
+	}
+	return usagef("%v; %s measures it, and -params takes that file, too", err, command)
+}
+
+// list is numbers as flags take them, each once.
+func list(numbers []int) string {
+	slices.Sort(numbers)
+	text := fmt.Sprint(slices.Compact(numbers))
+	return strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
+}

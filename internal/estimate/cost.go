@@ -1,0 +1,370 @@
+package estimate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/access"
+	"github.com/taulop/taulop/internal/survey/disk"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+)
+
+// IMH is the report's own model: T_n·N + T_c·N_c + T_e·S for passes, T_s + m·τ_d of
+// permutations for messages, T_s + m·τ for disks. Any other is one of model.Models, for
+// messages; passes and transfers of disks are then as they were measured.
+const IMH = "imh"
+
+// A Machine is what is known of one.
+type Machine struct {
+	files  []*params.File
+	choice model.Choice
+	imh    bool
+	ways   map[bool]*way // of messages, in cache and off
+}
+
+// A way is what messages cost that are in cache, or off it.
+type way struct {
+	*model.Predictor
+	ensemble *model.Ensemble
+}
+
+// NewMachine is a machine with several files: where more than one has what a phase needs,
+// the first one counts. The choice is of messages; its model may be IMH.
+func NewMachine(files []*params.File, c model.Choice) *Machine {
+	m := &Machine{files: files, choice: c, imh: c.Model == IMH, ways: make(map[bool]*way)}
+	if m.imh {
+		m.choice.Model = ""
+	}
+	return m
+}
+
+// A Cost is what something takes in ns, once.
+type Cost struct {
+	fit.Estimate
+	Extrapolated bool   // it is beyond what was measured
+	From         string // which parameters it comes from
+}
+
+// A LackingError says which parameter no file of a machine has.
+type LackingError struct {
+	Kind     params.Kind // of the cells that are missing; TransferCell for a message's
+	What     string
+	Pass     access.Pass // of AccessCell
+	OffCache bool        // its array is
+	P        int         // of messages
+	Why      error       // more of it, or nil
+}
+
+func (e *LackingError) Error() string {
+	if e.Why != nil {
+		return fmt.Sprintf("%s: %v", e.What, e.Why)
+	}
+	return e.What
+}
+
+func (e *LackingError) Unwrap() error { return e.Why }
+
+// once is what a phase costs each time.
+func (m *Machine) once(h *Phase, ranks int) (Cost, error) {
+	switch {
+	case h.Pass != "":
+		return m.pass(h.pass(), h.Cache == "off")
+	case h.Message != "":
+		return m.message(h, ranks)
+	}
+	return m.disk(h)
+}
+
+// lineBytes is the size of a cache line that fits count: files do not hold it.
+const lineBytes = 64
+
+// pass is the cost of a pass over an array.
+func (m *Machine) pass(p access.Pass, off bool) (Cost, error) {
+	lacking := &LackingError{Kind: params.AccessCell, Pass: p, OffCache: off, What: fmt.Sprintf("no file has the time of a pass, %s %s, %s", p.Operation, p.Type, view.Cache(off))}
+	for _, f := range m.files {
+		if m.imh {
+			for _, t := range access.Fits(f.Cells, lineBytes) {
+				if t.Operation == p.Operation && t.Type == p.Type && t.OffCache == off {
+					return fitted(t.Tn.Value*float64(p.N)+t.Tc.Value*float64(p.Lines(lineBytes))+t.Te.Value*float64(p.Stride), "T_n·N + T_c·N_c + T_e·S"), nil
+				}
+			}
+			lacking.What = fmt.Sprintf("no file has passes enough, %s %s, %s, to fit T_n, T_c and T_e to", p.Operation, p.Type, view.Cache(off))
+			continue
+		}
+		if c, known := measuredPass(f, p, off); known {
+			return c, nil
+		}
+	}
+	return Cost{}, lacking
+}
+
+// measuredPass is what an element costs of passes that were measured, interpolated: in
+// the logarithm of N at the nearest strides on both sides, and in that of the stride
+// between these. Beyond them the nearest stands.
+func measuredPass(f *params.File, p access.Pass, off bool) (Cost, bool) {
+	curves := make(map[int][]point)
+	for _, c := range f.Cells {
+		of, ok := access.PassOf(c.Key)
+		if ok && of.Operation == p.Operation && of.Type == p.Type && c.OffCache == off {
+			curves[of.Stride] = append(curves[of.Stride], point{float64(of.N), c.Time.Scale(1 / float64(of.N))})
+		}
+	}
+	if len(curves) == 0 {
+		return Cost{}, false
+	}
+	var over []point
+	beyond := make(map[int]bool)
+	for stride, curve := range curves {
+		e, out := logarithmic(curve, float64(p.N))
+		beyond[stride] = out
+		over = append(over, point{float64(stride), e})
+	}
+	low, high := around(over, float64(p.Stride))
+	e, out := logarithmic(over, float64(p.Stride))
+	return Cost{Estimate: e.Scale(float64(p.N)), From: "measured passes", Extrapolated: out || beyond[int(low.x)] || beyond[int(high.x)]}, true
+}
+
+// A point of a curve.
+type point struct {
+	x float64
+	y fit.Estimate
+}
+
+// around are the points on both sides of x; the same twice where x is one, or beyond all.
+// The curve is sorted.
+func around(curve []point, x float64) (low, high point) {
+	slices.SortFunc(curve, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+	low, high = curve[0], curve[len(curve)-1]
+	for _, p := range curve {
+		if p.x <= x && p.x >= low.x {
+			low = p
+		}
+		if p.x >= x && p.x < high.x {
+			high = p
+		}
+	}
+	switch {
+	case x <= low.x:
+		high = low
+	case x >= high.x:
+		low = high
+	}
+	return low, high
+}
+
+// logarithmic interpolates in the logarithms of x and y. Beyond the curve its end stands.
+func logarithmic(curve []point, x float64) (e fit.Estimate, beyond bool) {
+	low, high := around(curve, x)
+	beyond = x < low.x || x > high.x
+	if low.x == high.x {
+		return low.y, beyond
+	}
+	part := math.Log(x/low.x) / math.Log(high.x/low.x)
+	return between(low.y, high.y, func(a, b float64) float64 {
+		if a <= 0 || b <= 0 {
+			return a + part*(b-a)
+		}
+		return math.Exp(math.Log(a) + part*(math.Log(b)-math.Log(a)))
+	}), beyond
+}
+
+// linear interpolates. Beyond the curve its end stands.
+func linear(curve []point, x float64) (e fit.Estimate, beyond bool) {
+	low, high := around(curve, x)
+	beyond = x < low.x || x > high.x
+	if low.x == high.x {
+		return low.y, beyond
+	}
+	part := (x - low.x) / (high.x - low.x)
+	return between(low.y, high.y, func(a, b float64) float64 { return a + part*(b-a) }), beyond
+}
+
+// between is an estimate between two, interval and all, where both have one.
+func between(a, b fit.Estimate, at func(a, b float64) float64) fit.Estimate {
+	e := fit.Estimate{Center: at(a.Center, b.Center), Lo: math.Inf(-1), Hi: math.Inf(1), N: min(a.N, b.N), Sessions: min(a.Sessions, b.Sessions)}
+	if a.Known() && b.Known() {
+		e.Lo, e.Hi = at(a.Lo, b.Lo), at(a.Hi, b.Hi)
+	}
+	return e
+}
+
+// fitted is a cost without an interval: a fit's errors are not those of one number.
+func fitted(ns float64, from string) Cost {
+	return Cost{Estimate: fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)}, From: from}
+}
+
+// disk is the cost of a transfer: between sizes that were measured the line from one to
+// the next, beyond them T_s + m·τ.
+func (m *Machine) disk(h *Phase) (Cost, error) {
+	cached := h.Cache == "in"
+	lacking := &LackingError{Kind: params.DiskCell, What: fmt.Sprintf("no file has the time of a %s of a disk, page cache %s", h.Disk, h.Cache)}
+	for _, f := range m.files {
+		var curve []point
+		for _, c := range f.Cells {
+			if operation, mode, ok := disk.VariantOf(c.Key); ok && operation == h.Disk && (mode == disk.Cached) == cached {
+				curve = append(curve, point{float64(c.Bytes), c.Time})
+			}
+		}
+		if len(curve) == 0 {
+			continue
+		}
+		e, beyond := linear(curve, float64(h.Bytes))
+		if !m.imh && !beyond {
+			return Cost{Estimate: e, From: "measured transfers of a disk"}, nil
+		}
+		for _, t := range disk.Fits(f.Cells) {
+			if t.Operation == h.Disk && t.PageCache == cached {
+				c := fitted(t.Start.Value+t.Byte.Value*float64(h.Bytes), "T_s + m·τ of a disk")
+				c.Extrapolated = beyond && !m.imh
+				return c, nil
+			}
+		}
+		lacking.What = fmt.Sprintf("no file has %ss of a disk of sizes enough, page cache %s, to fit T_s + m·τ to", h.Disk, h.Cache)
+	}
+	return Cost{}, lacking
+}
+
+// message is the cost of a message, that of the cheapest algorithm where a collective does
+// not say which.
+func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
+	algorithms, err := h.algorithms()
+	if err != nil {
+		return best, err
+	}
+	if m.imh && len(algorithms) > 1 {
+		algorithms = []*collective.Algorithm{algorithms[0].Collective.DefaultAlgorithm()}
+	}
+	schedules, err := h.schedules(algorithms, ranks, int(h.Bytes))
+	if err != nil {
+		return best, err
+	}
+	found := false
+	for _, s := range schedules {
+		c, failed := m.schedule(s, h.Cache == "off")
+		if failed != nil {
+			err = cmp.Or(err, failed)
+			continue
+		}
+		if !found || c.Center < best.Center {
+			best, found = c, true
+		}
+	}
+	if found {
+		err = nil
+	}
+	return best, err
+}
+
+// schedule is the cost of one: of a permutation as it was measured where that is, else as
+// the model has it.
+func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
+	if m.imh {
+		line, from, err := m.line(s.Call.P, off)
+		if err != nil {
+			return Cost{}, err
+		}
+		return fitted(1e9*line.Seconds(s), from), nil
+	}
+	if s.Algorithm == collective.Permutation {
+		if c, known := m.measuredPermutation(s.Call, off); known {
+			return c, nil
+		}
+	}
+	w, err := m.way(off, s.Call.P)
+	if err != nil {
+		return Cost{}, err
+	}
+	cost, err := w.Cost(s)
+	if err != nil {
+		return Cost{}, err
+	}
+	if cost.Unknown {
+		return Cost{}, fmt.Errorf("%s of %d bytes among %d ranks is not known: the parameters have a time of 0 for it", s.Algorithm, s.Call.M, s.Call.P)
+	}
+	c := fitted(1e9*cost.Seconds, w.Title())
+	if s.Algorithm.Collective != collective.Permutation.Collective && s.Algorithm.Collective != collective.PingPong.Collective {
+		c.From += ", " + s.Algorithm.String()
+	}
+	if c.Extrapolated = cost.Extrapolated; w.ensemble.Known() {
+		c.Estimate = w.ensemble.Interval(cost.Seconds, w.ensemble.Costs(s)).Scale(1e9)
+	}
+	return c, nil
+}
+
+// way finds parameters of messages, in the first file that has them.
+func (m *Machine) way(off bool, ranks int) (*way, error) {
+	if w := m.ways[off]; w != nil {
+		return w, nil
+	}
+	lacking := &LackingError{Kind: params.TransferCell, P: ranks, What: "no file has the transfers that messages are made of, " + view.Cache(off)}
+	choice := m.choice
+	choice.OffCache = off
+	for _, f := range m.files {
+		p, err := model.NewPredictor(f, choice)
+		if err != nil {
+			lacking.Why = cmp.Or(lacking.Why, err)
+			continue
+		}
+		m.ways[off] = &way{p, model.NewEnsemble(f, choice)}
+		return m.ways[off], nil
+	}
+	return nil, lacking
+}
+
+// measuredPermutation is the time of messages among so many ranks, if it was measured at
+// sizes on both sides.
+func (m *Machine) measuredPermutation(call collective.Call, off bool) (Cost, bool) {
+	variant := fmt.Sprintf("%s-%d", Permutation, call.Distance)
+	for _, f := range m.files {
+		var curve []point
+		for _, c := range f.Cells {
+			if c.Kind == params.PatternCell && c.Variant == variant && c.Tau == call.P && c.OffCache == off {
+				curve = append(curve, point{float64(c.Bytes), c.Time})
+			}
+		}
+		if len(curve) == 0 {
+			continue
+		}
+		if e, beyond := linear(curve, float64(call.M)); !beyond {
+			return Cost{Estimate: e, From: "measured permutations"}, true
+		}
+	}
+	return Cost{}, false
+}
+
+// line is T_s + m·τ_d of all permutations among so many ranks; where there are none, of
+// those among others.
+func (m *Machine) line(ranks int, off bool) (model.Linear, string, error) {
+	for _, exactly := range []bool{true, false} {
+		for _, f := range m.files {
+			var ms []int
+			var times []float64
+			for _, c := range f.Cells {
+				if c.Kind == params.PatternCell && patternOf(c.Variant) == Permutation && c.OffCache == off && (c.Tau == ranks || !exactly) {
+					ms, times = append(ms, c.Bytes), append(times, c.Time.Center)
+				}
+			}
+			if l, err := fit.LineOf(ms, times); err == nil {
+				from := "T_s + m·τ_d of permutations"
+				if !exactly {
+					from += " among other ranks"
+				}
+				return model.Linear{Startup: l.Startup.Value / 1e9, PerByte: l.PerByte.Value / 1e9}, from, nil
+			}
+		}
+	}
+	return model.Linear{}, "", &LackingError{Kind: params.PatternCell, P: ranks, What: "no file has permutations, " + view.Cache(off) + ", to fit T_s + m·τ_d to"}
+}
+
+func patternOf(variant string) string {
+	if len(variant) > len(Permutation) && variant[:len(Permutation)+1] == Permutation+"-" {
+		return Permutation
+	}
+	return variant
+}

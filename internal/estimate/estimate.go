@@ -1,0 +1,266 @@
+package estimate
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
+)
+
+// An Estimate is what a program costs on a machine, in ns.
+type Estimate struct {
+	Program      string       `json:"program"`
+	Ranks        int          `json:"ranks"`
+	Machine      string       `json:"machine"`
+	Model        string       `json:"model"`
+	Total        fit.Estimate `json:"total_ns"`
+	Extrapolated bool         `json:"extrapolated"`
+	Phases       []PhaseCost  `json:"phases"`
+	Advice       string       `json:"advice"`
+}
+
+// A PhaseCost is what one phase takes.
+type PhaseCost struct {
+	Phase        string       `json:"phase"`
+	Does         string       `json:"does"`
+	Times        int          `json:"times"`
+	Once         fit.Estimate `json:"once_ns"`
+	Total        fit.Estimate `json:"total_ns"`
+	Share        float64      `json:"share"` // of the program's time
+	Extrapolated bool         `json:"extrapolated"`
+	From         string       `json:"from"` // which parameters
+}
+
+// Estimate adds up what the phases of a program cost. Intervals add up end by end, for the
+// same launches measured all of them: nothing says that one is long where another is
+// short. It fails with a LackingError where the machine lacks a parameter.
+func (m *Machine) Estimate(p *Program) (*Estimate, error) {
+	e := &Estimate{Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Model: cmp.Or(m.choice.Model, "taulop")}
+	if m.imh {
+		e.Model = IMH
+	}
+	for i := range p.Phases {
+		h := &p.Phases[i]
+		c, err := m.once(h, int(p.Ranks))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", h.at(i, nil), err)
+		}
+		total := c.Scale(float64(h.Times))
+		e.Phases = append(e.Phases, PhaseCost{cmp.Or(printable.Name(h.Name), h.does()), h.does(), int(h.Times), c.Estimate, total, 0, c.Extrapolated, c.From})
+		e.Extrapolated = e.Extrapolated || c.Extrapolated
+		if e.Total = plus(e.Total, total); i == 0 {
+			e.Total = total
+		}
+	}
+	for i := range e.Phases {
+		e.Phases[i].Share = e.Phases[i].Total.Center / e.Total.Center
+	}
+	e.Advice = m.advice(p, e)
+	return e, nil
+}
+
+// plus adds estimates, their intervals end by end.
+func plus(a, b fit.Estimate) fit.Estimate {
+	return between(a, b, func(a, b float64) float64 { return a + b })
+}
+
+// does says what a phase does, in words.
+func (h *Phase) does() string {
+	switch {
+	case h.Pass != "":
+		text := fmt.Sprintf("%s %s %s", h.Pass, view.Bytes(int(h.N)), h.Type)
+		if h.Stride > 1 {
+			text += fmt.Sprintf(", stride %d", h.Stride)
+		}
+		if h.Cache == "off" {
+			text += ", off cache"
+		}
+		return text
+	case h.Message != "":
+		text := fmt.Sprintf("%s of %s", h.Message, view.Bytes(int(h.Bytes)))
+		if h.Cache == "off" {
+			text += ", off cache"
+		}
+		return text
+	}
+	return fmt.Sprintf("%s %s of a disk, page cache %s", h.Disk, view.Bytes(int(h.Bytes)), h.Cache)
+}
+
+// A better way is a phase instead of another, in words.
+type better struct {
+	how   string
+	phase Phase
+}
+
+// betters are the ways that a phase could go instead: nearer elements, fewer and longer
+// messages or transfers, another algorithm.
+func (h *Phase) betters(ranks int) (all []better) {
+	one := *h
+	if h.Times > 1 && h.Pass == "" && h.Bytes > 0 && h.Bytes <= math.MaxInt64/h.Times>>10 {
+		one.Bytes, one.Times = h.Bytes*h.Times, 1
+	}
+	switch {
+	case h.Pass != "" && h.Stride > 1:
+		near := *h
+		near.Stride = 1
+		all = append(all, better{"at stride 1", near})
+	case h.Pass != "" && h.Cache == "off":
+		near := *h
+		near.Cache = "in"
+		all = append(all, better{"in cache", near})
+	case h.Disk != "" && one.Times < h.Times:
+		all = append(all, better{fmt.Sprintf("as one transfer of %s", view.Bytes(int(one.Bytes))), one})
+	case h.Message == PingPong:
+		if pairs := Number(max(1, ranks/2)); h.Times > 1 && pairs > 1 {
+			together := *h
+			together.Message, together.Times = Permutation, (h.Times+pairs-1)/pairs
+			all = append(all, better{"with all pairs at once", together})
+		}
+	case h.Message != "":
+		if one.Times < h.Times {
+			all = append(all, better{fmt.Sprintf("as one message of %s", view.Bytes(int(one.Bytes))), one})
+		}
+		if of, _, named := strings.Cut(h.Message, ":"); named {
+			other := *h
+			other.Message = of
+			all = append(all, better{"by the cheapest algorithm", other})
+		}
+	}
+	return all
+}
+
+// worthwhile is the share of the whole that a better way must save to be named.
+const worthwhile = 0.02
+
+// advice says in a sentence which phase is worth improving: that of which the most can be
+// saved, as far as the parameters know another way, else the longest.
+func (m *Machine) advice(p *Program, e *Estimate) string {
+	longest, saved := 0, 0.
+	text := ""
+	for i := range e.Phases {
+		if e.Phases[i].Total.Center > e.Phases[longest].Total.Center {
+			longest = i
+		}
+		for _, b := range p.Phases[i].betters(int(p.Ranks)) {
+			c, err := m.once(&b.phase, int(p.Ranks))
+			if err != nil {
+				continue // the parameters do not know it
+			}
+			was, is := e.Phases[i].Total.Center, c.Center*float64(b.phase.Times)
+			if was-is > saved && was-is > worthwhile*e.Total.Center {
+				saved = was - is
+				text = fmt.Sprintf("Worth improving first: %s, %s of the time; %s it would take %s instead of %s, and all of it %s.",
+					e.Phases[i].Phase, percent(e.Phases[i].Share), b.how, Span(is), Span(was), Span(e.Total.Center-saved))
+			}
+		}
+	}
+	if text == "" {
+		text = fmt.Sprintf("Worth improving first: %s, %s of the time; these parameters know no cheaper way to do it.", e.Phases[longest].Phase, percent(e.Phases[longest].Share))
+	}
+	return text
+}
+
+func percent(share float64) string {
+	if share > 0 && share < 0.01 {
+		return fmt.Sprintf("%.1g %%", 100*share)
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+// units of time, longest first.
+var units = []struct {
+	name string
+	ns   float64
+}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}, {"ns", 1}}
+
+// unitOf is the unit that a time is read in.
+func unitOf(ns float64) (name string, scale float64) {
+	for _, u := range units {
+		if ns >= u.ns {
+			return u.name, u.ns
+		}
+	}
+	return "ns", 1
+}
+
+// Span is a time with its unit.
+func Span(ns float64) string {
+	return span(fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)})
+}
+
+func span(e fit.Estimate) string {
+	name, scale := unitOf(e.Center)
+	return digits(e.Scale(1/scale)) + " " + name
+}
+
+// digits are those that an interval leaves, or three.
+func digits(e fit.Estimate) string {
+	if e.Known() {
+		return view.Rough(e)
+	}
+	return view.Digits(e.Center, 0)
+}
+
+// WriteText writes a table of the phases, their sum, and the advice.
+func (e *Estimate) WriteText(w io.Writer) {
+	ranks := printable.Count(e.Ranks, "rank")
+	fmt.Fprintf(w, "%s: %s on %s; %s\n\n", e.Program, ranks, e.Machine, e.modelTitle())
+	unit, scale := unitOf(e.Total.Center)
+	t := view.Table{Columns: []view.Column{{Name: "phase", Left: true}, {Name: "times"}, {Name: "once"}, {Name: "in all", Unit: unit}, {Name: "share"}}}
+	if slices.ContainsFunc(e.Phases, func(p PhaseCost) bool { return p.Total.Known() }) {
+		t.Columns = append(t.Columns, view.Column{Name: "95 % interval", Unit: unit, Left: true})
+	}
+	add := func(name string, times, once string, total fit.Estimate, share float64, extrapolated bool) {
+		total = total.Scale(1 / scale)
+		text := digits(total)
+		if extrapolated {
+			text = "~" + text
+		}
+		cells := []string{name, times, once, text, percent(share)}
+		if total.Known() {
+			cells = append(cells, view.Interval(total))
+		}
+		t.Add(cells)
+	}
+	for _, p := range e.Phases {
+		add(p.Phase, fmt.Sprint(p.Times), span(p.Once), p.Total, p.Share, p.Extrapolated)
+	}
+	add("all", "", "", e.Total, 1, e.Extrapolated)
+	t.WriteText(w)
+	fmt.Fprintln(w)
+	if e.Extrapolated {
+		fmt.Fprintln(w, "~ beyond what was measured: the nearest pass stands, and messages and disks go on in a line")
+	}
+	fmt.Fprintln(w, e.Advice)
+}
+
+func (e *Estimate) modelTitle() string {
+	var from []string
+	for _, p := range e.Phases {
+		if !slices.Contains(from, p.From) {
+			from = append(from, p.From)
+		}
+	}
+	if len(from) > 3 {
+		from = append(from[:3], "…")
+	}
+	return strings.Join(from, "; ")
+}
+
+// WriteJSON writes the document.
+func (e *Estimate) WriteJSON(w io.Writer) error { return view.WriteJSON(w, e) }
+
+// WriteCSV writes a line for each phase.
+func (e *Estimate) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Words("program", "ranks", "machine", "phase", "does", "times", "once_ns", "total_ns", "lo_ns", "hi_ns", "share", "extrapolated", "from")}
+	for _, p := range e.Phases {
+		t.Add(e.Program, e.Ranks, e.Machine, p.Phase, p.Does, p.Times, p.Once.Center, p.Total.Center, p.Total.Lo, p.Total.Hi, p.Share, p.Extrapolated, p.From)
+	}
+	return t.WriteValues(w, ',')
+}

@@ -1,0 +1,370 @@
+// Package estimate says what a whole program costs: passes over memory, messages and
+// transfers of a disk, each as often as it happens. It is the Integrated Memory Hierarchy
+// model of D. Kang, H. W. Park, J. Suh, V. K. Prasanna and S. N. Gavali, "Benchmarking of
+// HPC Systems", University of Southern California, CENG 99-07, 1999, section 5.2.4.
+//
+// Its opinion: a program is a list of phases that a person can write in five minutes;
+// what was measured counts before what was fitted to it; and a total says which of its
+// phases it comes from.
+package estimate
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/survey/access"
+	"github.com/taulop/taulop/internal/survey/disk"
+)
+
+// A Program is phases that follow each other, on every rank alike.
+type Program struct {
+	Name   string  `toml:"name"`
+	Ranks  Number  `toml:"ranks"`
+	Phases []Phase `toml:"phase"`
+}
+
+// A Phase is one thing that every rank does, Times times: a pass over an array, a message
+// or a transfer of a disk. Exactly one of Pass, Message and Disk is not empty.
+type Phase struct {
+	Name  string `toml:"name"`
+	Times Number `toml:"times"`
+
+	// Pass is an operation of package access on N elements of a type, Stride apart.
+	Pass   string `toml:"pass"`
+	Type   string `toml:"type"`
+	N      Number `toml:"n"`
+	Stride Number `toml:"stride"`
+
+	// Message is permutation, ping-pong, a collective or one of its algorithms.
+	Message  string `toml:"message"`
+	Root     int    `toml:"root"`
+	Distance Number `toml:"distance"`
+
+	Disk string `toml:"disk"` // read or write
+
+	Bytes Number `toml:"bytes"` // of a message or of a transfer
+	// Cache is where data are: in or off of the caches, and for a disk of the page cache.
+	Cache string `toml:"cache"`
+}
+
+// A Number is whole and at least 1, and may have a unit: 1000, "64K", "2M". 0 is one that
+// was left out.
+type Number int
+
+// UnmarshalText reads a number that is a string.
+func (n *Number) UnmarshalText(text []byte) error {
+	value, err := argument.Some(string(text))
+	*n = Number(value)
+	return err
+}
+
+// Limits of a program, whose file may come from anywhere.
+const (
+	maxFile   = 1 << 20
+	maxPhases = 10_000
+	maxRanks  = 1 << 24
+	maxTimes  = 1 << 50
+)
+
+// Messages that are no collectives.
+const (
+	Permutation = "permutation"
+	PingPong    = "ping-pong"
+)
+
+// ReadFile reads a program. An error is one sentence that begins with the path.
+func ReadFile(path string) (*Program, error) {
+	f, err := infile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	p, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Read reads a program in TOML, see docs/estimate.md, and fills in what it leaves open.
+// The error is one sentence, with the line where there is one.
+func Read(in io.Reader) (*Program, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxFile:
+		return nil, fmt.Errorf("a program is a short list of phases, and this has more than %d bytes: name another file", maxFile)
+	}
+	var p Program
+	lines := phaseLines(text)
+	if err := checkNumbers(text, lines); err != nil {
+		return nil, err
+	}
+	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&p); err != nil {
+		return nil, inLine(err)
+	}
+	if len(lines) != len(p.Phases) { // written in another way
+		lines = nil
+	}
+	return &p, p.settle(lines)
+}
+
+// inLine makes one sentence of an error of the decoder.
+func inLine(err error) error {
+	var unknown *toml.StrictMissingError
+	var wrong *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown) && len(unknown.Errors) > 0:
+		first := &unknown.Errors[0]
+		line, _ := first.Position()
+		key := first.Key()
+		known := phaseKeys
+		if len(key) == 1 {
+			known = programKeys
+		}
+		name := key[len(key)-1]
+		return fmt.Errorf("line %d: there is no key %q; did you mean %q? Known are %s",
+			line, printable.Part(name), collective.Nearest(name, known), strings.Join(known, ", "))
+	case errors.As(err, &wrong):
+		line, _ := wrong.Position()
+		return fmt.Errorf("line %d: %s", line, printable.Sentence(strings.TrimPrefix(wrong.Error(), "toml: ")))
+	}
+	return errors.New(printable.Sentence(strings.TrimPrefix(err.Error(), "toml: ")))
+}
+
+var (
+	programKeys = []string{"name", "ranks", "phase"}
+	phaseKeys   = []string{"name", "times", "pass", "type", "n", "stride", "message", "bytes", "root", "distance", "disk", "cache"}
+)
+
+// settle fills in what a program leaves open, and says what is wrong with it.
+func (p *Program) settle(lines []int) error {
+	p.Ranks = cmp.Or(p.Ranks, 1)
+	switch {
+	case p.Ranks < 1 || p.Ranks > maxRanks:
+		return fmt.Errorf("ranks is %d: give a number from 1 to %d", p.Ranks, maxRanks)
+	case len(p.Phases) == 0:
+		return errors.New("it has no phases: write at least one, under a line [[phase]]")
+	case len(p.Phases) > maxPhases:
+		return fmt.Errorf("it has %d phases, and %d are the most: put those together that are alike, with times", len(p.Phases), maxPhases)
+	}
+	for i := range p.Phases {
+		if err := p.Phases[i].settle(int(p.Ranks)); err != nil {
+			return fmt.Errorf("%s: %w", p.Phases[i].at(i, lines), err)
+		}
+	}
+	return nil
+}
+
+// at says in an error which phase it is.
+func (h *Phase) at(i int, lines []int) (text string) {
+	if i < len(lines) {
+		text = fmt.Sprintf("line %d, ", lines[i])
+	}
+	text += fmt.Sprintf("phase %d", i+1)
+	if h.Name != "" {
+		text += fmt.Sprintf(" (%s)", printable.Name(h.Name))
+	}
+	return text
+}
+
+// phaseLines are those on which phases begin.
+func phaseLines(text []byte) (lines []int) {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[[phase]]")) {
+			lines = append(lines, i+1)
+		}
+	}
+	return lines
+}
+
+// checkNumbers refuses numbers that are not whole or less than 1, which a Number does not
+// tell from one that was left out.
+func checkNumbers(text []byte, lines []int) error {
+	var all map[string]any
+	if err := toml.Unmarshal(text, &all); err != nil {
+		return inLine(err)
+	}
+	if err := atLeastOne(all, "ranks"); err != nil {
+		return err
+	}
+	phases, _ := all["phase"].([]any)
+	if len(lines) != len(phases) {
+		lines = nil
+	}
+	for i, phase := range phases {
+		keys, _ := phase.(map[string]any)
+		if err := atLeastOne(keys, "times", "n", "stride", "bytes", "distance"); err != nil {
+			return fmt.Errorf("%s: %w", (&Phase{}).at(i, lines), err)
+		}
+	}
+	return nil
+}
+
+func atLeastOne(values map[string]any, keys ...string) error {
+	for _, key := range keys {
+		switch v := values[key].(type) {
+		case nil, string:
+		case int64:
+			if v < 1 {
+				return fmt.Errorf("%s is %d: give a number from 1, or leave it out", key, v)
+			}
+		default:
+			return fmt.Errorf("%s is no whole number: write one like 64, or with a unit \"64K\"", key)
+		}
+	}
+	return nil
+}
+
+func (h *Phase) settle(ranks int) error {
+	h.Times = cmp.Or(h.Times, 1)
+	if h.Times > maxTimes {
+		return fmt.Errorf("times is %d, and %d is the most", h.Times, maxTimes)
+	}
+	kinds := 0
+	for _, kind := range []string{h.Pass, h.Message, h.Disk} {
+		if kind != "" {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		return fmt.Errorf("it has %d of the keys pass, message and disk: give it exactly one, which says what it is", kinds)
+	}
+	switch {
+	case h.Pass != "":
+		return h.settlePass()
+	case h.Message != "":
+		return h.settleMessage(ranks)
+	}
+	return h.settleDisk()
+}
+
+func (h *Phase) settlePass() error {
+	h.Stride = cmp.Or(h.Stride, 1)
+	switch {
+	case !slices.Contains(access.AllOperations, h.Pass):
+		return fmt.Errorf("there is no operation %q; did you mean %q? Known are %s",
+			printable.Part(h.Pass), collective.Nearest(h.Pass, access.AllOperations), strings.Join(access.AllOperations, ", "))
+	case h.Type == "":
+		return fmt.Errorf("a pass needs the type of its elements: type = %q, or one of %s", access.Types[len(access.Types)-1], strings.Join(access.Types, ", "))
+	case !slices.Contains(access.Types, h.Type):
+		return fmt.Errorf("there are no elements of type %q; did you mean %q? Known are %s",
+			printable.Part(h.Type), collective.Nearest(h.Type, access.Types), strings.Join(access.Types, ", "))
+	case h.N == 0:
+		return errors.New("a pass needs the number of its elements: n = 1000")
+	}
+	if err := h.of("a pass", "bytes", "root", "distance"); err != nil {
+		return err
+	}
+	if err := h.settleCache("off"); err != nil {
+		return err
+	}
+	return h.pass().Check()
+}
+
+// pass is what a pass is to package access.
+func (h *Phase) pass() access.Pass {
+	return access.Pass{Operation: h.Pass, Type: h.Type, N: int(h.N), Stride: int(h.Stride)}
+}
+
+func (h *Phase) settleMessage(ranks int) error {
+	if err := h.of("a message", "type", "n", "stride"); err != nil {
+		return err
+	}
+	h.Distance = cmp.Or(h.Distance, 1)
+	if err := h.settleCache("off"); err != nil {
+		return err
+	}
+	if ranks < 2 {
+		return errors.New("a message needs ranks that send and receive it: write ranks = 2 or more at the top of the file")
+	}
+	algorithms, err := h.algorithms()
+	if err != nil {
+		return err
+	}
+	_, err = h.schedules(algorithms, ranks, int(h.Bytes))
+	return err
+}
+
+// algorithms are those that a message may be carried out by.
+func (h *Phase) algorithms() ([]*collective.Algorithm, error) {
+	switch h.Message {
+	case Permutation:
+		return []*collective.Algorithm{collective.Permutation}, nil
+	case PingPong:
+		return []*collective.Algorithm{collective.PingPong}, nil
+	}
+	found, err := collective.Find(h.Message)
+	if err != nil && !strings.Contains(h.Message, ":") {
+		known := append([]string{Permutation, PingPong}, collective.Names(collective.Collectives())...)
+		return nil, fmt.Errorf("there is no message %q; did you mean %q? Known are %s, and algorithms like bcast:binomial",
+			printable.Part(h.Message), collective.Nearest(h.Message, known), strings.Join(known, ", "))
+	}
+	return found, err
+}
+
+// schedules lays algorithms out that exist for so many ranks. It fails where none does.
+func (h *Phase) schedules(algorithms []*collective.Algorithm, ranks, bytes int) (all []*collective.Schedule, err error) {
+	for _, a := range algorithms {
+		call := collective.Call{P: ranks, M: bytes, Root: h.Root}
+		if a.Collective.Shifted {
+			call.Distance = int(h.Distance)
+		}
+		s, failed := a.Schedule(call)
+		if failed != nil {
+			err = cmp.Or(err, failed)
+			continue
+		}
+		all = append(all, s)
+	}
+	if len(all) > 0 {
+		err = nil
+	}
+	return all, err
+}
+
+func (h *Phase) settleDisk() error {
+	switch {
+	case !slices.Contains(disk.Operations, h.Disk):
+		return fmt.Errorf("there is no transfer %q of a disk; did you mean %q? Known are %s",
+			printable.Part(h.Disk), collective.Nearest(h.Disk, disk.Operations), strings.Join(disk.Operations, ", "))
+	case h.Bytes == 0:
+		return errors.New("a transfer of a disk needs its size: bytes = \"1M\"")
+	}
+	if err := h.of("a transfer of a disk", "type", "n", "stride", "root", "distance"); err != nil {
+		return err
+	}
+	h.Cache = cmp.Or(h.Cache, "out")
+	return h.settleCache("out")
+}
+
+// settleCache checks where data are: in a cache or not, in the word for that.
+func (h *Phase) settleCache(not string) error {
+	if h.Cache = cmp.Or(h.Cache, "in"); h.Cache != "in" && h.Cache != not {
+		return fmt.Errorf("cache is %q: write \"in\" or %q", printable.Part(h.Cache), not)
+	}
+	return nil
+}
+
+// of refuses keys that mean nothing in such a phase.
+func (h *Phase) of(what string, keys ...string) error {
+	given := map[string]bool{"type": h.Type != "", "n": h.N != 0, "stride": h.Stride != 0, "bytes": h.Bytes != 0, "root": h.Root != 0, "distance": h.Distance != 0}
+	for _, key := range keys {
+		if given[key] {
+			return fmt.Errorf("%s has no %s: leave it out", what, key)
+		}
+	}
+	return nil
+}
