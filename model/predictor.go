@@ -88,6 +88,12 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if err := c.connect(f); err != nil {
 		return nil, err
 	}
+	if f.Plan.Whole {
+		if c.Transport != Segmented && c.Transport != Whole {
+			return nil, errors.New("it has whole messages of an MPI library, and their transport is whole")
+		}
+		c.Transport = Whole
+	}
 	p := &Predictor{Choice: c}
 	if p.Transport == CMA && !slices.Contains([]string{"taulop", "lognp"}, p.Model) {
 		return nil, fmt.Errorf("model %s knows no single copies: take taulop or lognp", p.Model)

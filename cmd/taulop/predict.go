@@ -345,6 +345,9 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 			return f, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
 		}
 	}
+	if f.File.Plan.Whole && p.given["transport"] && p.choice.Transport != model.Whole {
+		return f, usagef("-transport %s: %s has whole messages of an MPI library, so leave it out", p.choice.Transport, p.file)
+	}
 	if !p.given["off_cache"] {
 		p.choice.OffCache = f.File.Plan.OffCacheOnly()
 	}
