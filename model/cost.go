@@ -100,6 +100,8 @@ func (t Term) Name() string {
 		return t.Parameter
 	case t.Tau == 0:
 		return fmt.Sprintf("%s(%s)", t.Parameter, t.Size)
+	case t.Parameter == "y": // of nothing
+		return fmt.Sprintf("y%v(%d)", t.from, t.Tau)
 	}
 	mark := t.from
 	if t.Parameter == "c" && mark.setup != temporary { // it is of the transfer beside which a copy goes on

@@ -23,13 +23,16 @@ type LogNP struct {
 // isolated message, as the paper measures it, and the message is T(m) of eq. (9): so
 // the two models agree on one message, and differ in what happens at once.
 // It fails for a transport that τ-Lop does not know.
-func LogNPOf(m TauLop) (LogNP, error) {
-	if _, err := m.Message(0); err != nil {
+func LogNPOf(m TauLop) (LogNP, error) { return logNPOf(m, m.Message) }
+
+// logNPOf is that of a machine whose messages cost as another model has them.
+func logNPOf(m TauLop, message func(bytes int) (Cost, error)) (LogNP, error) {
+	if _, err := message(0); err != nil {
 		return LogNP{}, err
 	}
 	return LogNP{
 		Overhead: func(bytes int) (seconds float64, extrapolated bool) {
-			c, _ := m.Message(bytes) // no size makes it fail
+			c, _ := message(bytes) // no size makes it fail
 			return c.Seconds / 2, c.Extrapolated
 		},
 		Reductions: m.Reductions,

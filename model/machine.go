@@ -171,7 +171,7 @@ func (m *machine) setups(f *params.File, setup string, placement numa.Policy, of
 		switch {
 		case err == nil:
 			*special.found = found
-		case special.matters && !slices.Contains(f.Plan.Setups, params.Published) && !slices.Contains(m.warnings, special.lacks):
+		case special.matters && !f.Plan.Whole && !slices.Contains(f.Plan.Setups, params.Published) && !slices.Contains(m.warnings, special.lacks):
 			m.warnings = append(m.warnings, special.lacks)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -27,8 +28,9 @@ type Predictor struct {
 	Warnings []error
 
 	in        func(*collective.Schedule) Coster
-	inContext bool          // a segment costs what it does in the context of the call, see Context
-	zeros     *params.Curve // L(m,τ) where it has times of 0, else nil
+	of        func(*collective.Schedule) TauLop // by calls
+	inContext bool                              // a segment costs what it does in the context of the call, see Context
+	zeros     *params.Curve                     // L(m,τ) where it has times of 0, else nil
 }
 
 // A Coster is a model with its parameters.
@@ -53,6 +55,9 @@ type Choice struct {
 	// Strict has one L(S,τ) of one setup for every segment, as the paper does: neither the
 	// message that it is a part of nor the pattern of the stage tells segments apart.
 	Strict bool
+	// As, if not nil, is an MPI library that carries messages in its own way: Transport,
+	// Segment and BufferSegments are then its own.
+	As *mpi.Library
 	// BufferSegments is how many intermediate buffers have; 0: the file's first. Times are
 	// of the buffers that the file has which are nearest to them and to Segment.
 	BufferSegments int
@@ -93,7 +98,18 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if err := c.connect(f); err != nil {
 		return nil, err
 	}
-	p := &Predictor{Choice: c}
+	if c.As != nil {
+		if err := c.own(f); err != nil {
+			return nil, err
+		}
+	}
+	if f.Plan.Whole {
+		if c.Transport != Segmented && c.Transport != Whole {
+			return nil, errors.New("it has whole messages of an MPI library, and their transport is whole")
+		}
+		c.Transport = Whole
+	}
+	p, whole := &Predictor{Choice: c}, f
 	if p.Transport == CMA && !slices.Contains([]string{"taulop", "lognp"}, p.Model) {
 		return nil, fmt.Errorf("model %s knows no single copies: take taulop or lognp", p.Model)
 	}
@@ -143,6 +159,10 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.of = taulop
+	if c.As != nil {
+		return p, p.as(whole, c)
+	}
 	if several {
 		p.Channel += fmt.Sprintf(", buffers of %d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
 	}
@@ -165,6 +185,68 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return p, p.loggp(f, taulop)
 	}
 	return p, nil
+}
+
+// own leaves to a library what it decides. It fails where somebody else does.
+func (c *Choice) own(f *params.File) error {
+	switch {
+	case !slices.Contains([]string{"taulop", "lognp"}, c.Model):
+		return fmt.Errorf("model %s knows one way of messages: take taulop or lognp", c.Model)
+	case f.Plan.Whole:
+		return errors.New("it has whole messages of an MPI library, however it carries them")
+	case c.Transport != Segmented || c.Segment != 0 || c.BufferSegments != 0:
+		return fmt.Errorf("%s has its own transport and segments", c.As.Name)
+	}
+	return nil
+}
+
+// as makes a model of each way of a library.
+func (p *Predictor) as(f *params.File, c Choice) error {
+	var ways []func(*collective.Schedule) TauLop
+	for _, w := range p.As.Ways {
+		of := c
+		of.As, of.Model = nil, "taulop"
+		switch {
+		case w.Single:
+			of.Transport = CMA
+		case w.Most > 0 && w.Most <= w.Segment:
+			of.Transport = Whole
+		default:
+			of.Transport, of.Segment, of.BufferSegments = Segmented, w.Segment, w.Segments
+		}
+		q, err := NewPredictor(f, of)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.As.Title, err)
+		}
+		for _, warning := range q.Warnings {
+			if !slices.ContainsFunc(p.Warnings, func(known error) bool { return known.Error() == warning.Error() }) {
+				p.Warnings = append(p.Warnings, warning)
+			}
+		}
+		if p.zeros == nil {
+			p.zeros = q.zeros
+		}
+		p.Channel = q.Channel // of the longest messages
+		p.Transfers, p.Largest = q.Transfers, q.Largest
+		ways = append(ways, q.of)
+	}
+	p.inContext = false
+	model := func(s *collective.Schedule) protocols {
+		of := protocols{library: p.As}
+		for _, w := range ways {
+			of.ways = append(of.ways, w(s))
+		}
+		return of
+	}
+	p.in = func(s *collective.Schedule) Coster { return model(s) }
+	if p.Model == "lognp" {
+		p.in = func(s *collective.Schedule) Coster {
+			of := model(s)
+			m, _ := logNPOf(of.ways[0], of.Message) // the transports are known
+			return m
+		}
+	}
+	return nil
 }
 
 // connect finds the network of several nodes.
@@ -217,7 +299,7 @@ func (p *Predictor) Rule() string {
 
 // Segments tells whether messages are cut into segments.
 func (p *Predictor) Segments() bool {
-	return !OfPairs(p.Model) && (p.Transport == Segmented || p.Transport == Steady)
+	return p.As == nil && !OfPairs(p.Model) && (p.Transport == Segmented || p.Transport == Steady)
 }
 
 // In is the model for one schedule: under τ-Lop and log_nP what a segment costs depends on
@@ -285,7 +367,8 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 			return nil, err
 		}
 	}
-	p.inContext = p.Segments() && p.Segment == machine.segment && !p.Strict
+	segments := p.Transport == Segmented || p.Transport == Steady
+	p.inContext = segments && p.Segment == machine.segment && !p.Strict
 	for _, lacks := range machine.warnings {
 		switch {
 		case p.Model == "libtaulop": // neither copies nor channels of their own
@@ -297,7 +380,7 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 	}
 	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()
-		if p.Segments() {
+		if segments {
 			m, bytes := touched(s)
 			t = machine.call(m, bytes, p.Segment)
 		}

@@ -170,20 +170,27 @@ func (m TauLop) traffics(s *collective.Schedule, on *mapping.Map) traffics {
 // Message is the cost of one message of so many bytes with the channel to
 // itself, T(m) of eqs. (9)–(11) and (22).
 func (m TauLop) Message(bytes int) (Cost, error) {
-	return m.Cost(&collective.Schedule{
+	return m.Cost(alone(bytes))
+}
+
+// alone is one message of so many bytes, as a schedule.
+func alone(bytes int) *collective.Schedule {
+	return &collective.Schedule{
 		Call: collective.Call{P: 2, M: bytes},
 		Unit: bytes,
 		Blocks: []collective.Block{{
 			Repeat: 1,
 			Stages: []collective.Stage{{Phase: "message", Shape: []collective.Batch{{Count: 1, Bytes: bytes}}}},
 		}},
-	})
+	}
 }
 
 func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	switch t.Parameter {
 	case "L":
 		seconds, extrapolated = m.source(t.from).L(t.Bytes, t.Tau)
+	case "y": // c(0,τ) = 0
+		seconds, extrapolated = m.source(t.from).L(0, t.Tau)
 	case "o":
 		seconds, extrapolated = m.Parameters.O(t.Bytes)
 	case "L₁":
@@ -209,10 +216,12 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 }
 
 // A source is which of a model's parameters a transfer has: those of a setup, at a level
-// of the node.
+// of the node, and of a library's messages those of a way.
 type source struct {
-	setup setup
-	level int
+	setup  setup
+	level  int
+	way    int  // of protocols
+	single bool // a copy by the kernel
 }
 
 type setup int
@@ -225,7 +234,13 @@ const (
 )
 
 // String marks the letter of the parameters in formulas, see Marks.
-func (s source) String() string { return s.setup.String() + strings.Repeat("*", s.level) }
+func (s source) String() string {
+	text := s.setup.String() + strings.Repeat("*", s.level)
+	if s.single {
+		text += "¹"
+	}
+	return text
+}
 
 func (s setup) String() string { return [...]string{"", "→", "⇄", "°"}[s] }
 
@@ -236,6 +251,7 @@ var Marks = [][2]string{
 	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
 	{temporary.String(), "exchanges of temporary buffers, which are in cache; c°: copies from or into them, half in cache"},
 	{"*", "messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
+	{"¹", "single copies by the kernel"},
 	{"₁", "messages between nodes, through the network; o₁ is its overhead"},
 }
 
@@ -340,7 +356,7 @@ func (m TauLop) terms(y Symbols) terms {
 				var channel sum
 				of := *stage
 				of.Shape = largestOf(stage.Shape, min(tau, t.Inside)+copied)
-				if err := m.memory(&of, source{m.setupOf(stage), level}, y, channel.add); err != nil {
+				if err := m.memory(&of, source{setup: m.setupOf(stage), level: level}, y, channel.add); err != nil {
 					return err
 				}
 				if err := take(channel); err != nil {

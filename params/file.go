@@ -57,6 +57,9 @@ type Plan struct {
 	Copy         string        `json:"copy"`               // what copies
 	NoGamma      bool          `json:"no_gamma,omitempty"` // reduction operators are left out
 	With         []string      `json:"with,omitempty"`     // surveys: pairs, pack, copy, access
+	// Whole: messages were timed whole, as MPI's are from outside, and one through shared
+	// memory counts as two transfers, T(m) = o(m) + 2L(m,τ), however the library cut it.
+	Whole bool `json:"whole,omitempty"`
 	// Transfers are measured with every other number and size of segments, too.
 	MoreSegments     []int `json:"more_segments,omitempty"`
 	MoreSegmentBytes []int `json:"more_segment_bytes,omitempty"`

@@ -115,7 +115,7 @@ func against(out, errOut io.Writer, args []string) error {
 		return usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", output, times[i].Line, times[i].Benchmark)
 	}
 	switch {
-	case len(results.Times) == 0 && len(doc.LeftOut) > 0:
+	case len(times) == 0 && len(doc.LeftOut) > 0 && (len(results.Times) == 0 || ps+ms == "" && len(names) == 0):
 		o := doc.LeftOut[0]
 		return usagef("-against: %s has nothing to compare; %s in line %d, for one, is left out: %s", output, o.Benchmark, o.Line, o.Why)
 	case len(times) == 0:

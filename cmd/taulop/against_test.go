@@ -197,7 +197,7 @@ func TestAgainstBadInput(t *testing.T) {
 		{"-against " + directory, "is a directory"},
 		{"-against " + filepath.Join(directory, "SHM.txt"), "no table of IMB-MPI1"},
 		{"-against " + broken, `broken.txt:3: osu_latency: "quick" is no time`},
-		{"-against " + bandwidth, "nothing to compare; OSU MPI Bandwidth Test in line 2"},
+		{"-against " + bandwidth, "nothing to compare; osu_bw in line 3"},
 		{"-against " + osu, "osu.txt:4: osu_bcast does not print how many ranks took part: say it with -P"},
 		{"-against " + osu + " -P 2,4", "one number, like -P 4"},
 		{"-against " + osu + " -P 1", "2 up"},

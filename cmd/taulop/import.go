@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
@@ -17,26 +20,36 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
-const importHelp = `Import makes a parameter file of tables in the published text format, or takes o(m)
-from an MPI benchmark.
+const importHelp = `Import makes a parameter file of tables in the published text format, or of what MPI
+benchmarks printed, or takes o(m) from one.
 
   taulop import [flags] SHM.txt [gamma.txt]
+  taulop import [-pairs LIST] [-cache off] [-net NAME] [flags] OUTPUT ...
   taulop import -overheads IMB.txt -params host.json -o out.json
   taulop import -format tidy [-cores LIST] [flags] TABLE ...
 
 SHM.txt    o(m) and L(m,τ); a network's table will do as well
 gamma.txt  γ(m) of reduction operators
+OUTPUT     what IMB-MPI1 or OSU micro-benchmarks printed, or bench/mpi/messages.c
 IMB.txt    what the PingPong of IMB-MPI1 or osu_latency printed
 TABLE      times between cores of a machine, tab-separated with names of columns: level,
            src_core, dst_core, m_bytes, latency_us of messages; level, P, m_bytes,
            latency_us, max_us of one rank that sends to P-1; level, pairs, m_bytes,
            us_per_message of streams
 
-The format does not say how it was measured, so setup and placement are called
+The published format does not say how it was measured, so setup and placement are called
 "published", and there are neither samples nor intervals.
+
+OUTPUT files make a file of an MPI library's own messages, on any machine and network
+that runs them: o(m) and L(m,1) come from PingPong or osu_latency, L(m,τ) from Sendrecv,
+PingPing or Exchange among τ ranks, from PingPong -multi 0 or osu_multi_lat of τ pairs,
+and from osu_bw and osu_mbw_mr, whose gaps are no times of messages, but tell what others
+make a message longer by. Predictions from it have -transport whole. With -net NAME all
+pairs were on two nodes, and the file has the network between them, for predict -net.
 
 With -overheads a file of taulop sweep becomes that of an MPI library on the same
 machine: its o(m) is half of the library's round trip of m bytes less the transfers that
@@ -44,6 +57,10 @@ the file has, so that predictions have the library's own time before the first b
 
 Examples:
   taulop import -o metropolis.json -name metropolis SHM.txt gamma.txt
+  for n in 2 4 8; do srun -n $n IMB-MPI1 PingPong Sendrecv -npmin $n; done >imb.txt
+  taulop import -o node.json imb.txt
+  for n in 1 2 4; do srun -N 2 -n $((2*n)) osu_multi_lat; done >lat.txt
+  taulop import -pairs 1,2,4 -net ib0 -o ib.json lat.txt
   mpirun -n 2 IMB-MPI1 PingPong >imb.txt
   taulop import -overheads imb.txt -params host.json -o openmpi.json
   taulop import -format tidy -o epyc.json p2p.tsv fanout.tsv
@@ -58,10 +75,12 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		output = flags.String("o", "", "write to a new `file` instead of standard output")
 		pings  = flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
 		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers")
-		cache  = flags.String("cache", "in", "with -overheads: `where` the ping-pongs' buffers were, in cache or off: in, off")
+		cache  = flags.String("cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off")
 		host   = flags.String("name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
-		format = flags.String("format", "", "of the files: text, the published one, or tidy, `name`d columns (default: what they look like)")
+		format = flags.String("format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed (default: what they look like)")
 		cores  = flags.String("cores", "", "with -format tidy: how many cores in a row share a level, where tables do not say, a `list` like same_socket=28,other_socket=56")
+		pairs  = flags.String("pairs", "", "`list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4")
+		net    = flags.String("net", "", "the ranks of a pair were on two nodes: `name` of the network between them, such as ib0")
 	)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
 	argument.Alias(flags, "host", "name")
@@ -70,23 +89,33 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	}
 	given := make(map[string]bool)
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	off, err := argument.Cache("-cache", *cache)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	printed := flags.NArg() > 0 && mpibench.Printed(flags.Arg(0))
 	switch {
 	case given["overheads"] && (*native == "" || flags.NArg() > 0 || given["name"]):
 		return usageError("-overheads takes a file of ping-pongs and one of parameters, and nothing else: taulop import -overheads IMB.txt -params host.json -o out.json")
-	case !given["overheads"] && (given["params"] || given["cache"]):
-		return usageError("-params and -cache go with -overheads: give that too, or leave them out")
-	case given["format"] && (given["overheads"] || *format != "text" && *format != "tidy"):
-		return usagef("-format %s: files are text or tidy, and none of them goes with -overheads", *format)
+	case given["overheads"] && (given["pairs"] || given["net"]):
+		return usageError("-pairs and -net are of outputs that make a parameter file, and -overheads changes one: leave either out")
+	case !given["overheads"] && given["params"]:
+		return usageError("-params goes with -overheads: give that too, or leave it out")
+	case given["format"] && (given["overheads"] || !slices.Contains([]string{"text", "tidy", "mpi"}, *format)):
+		return usagef("-format %s: files are text, tidy or mpi, and none of them goes with -overheads", *format)
+	case given["overheads"]:
+		return importOverheads(out, errOut, *pings, *native, *output, off)
 	case *format == "tidy" || *format == "" && flags.NArg() > 0 && isTidy(flags.Arg(0)):
 		return importTidy(out, errOut, flags.Args(), *output, *host, *cores)
 	case given["cores"]:
 		return usageError("-cores is of tables with named columns: give -format tidy too, or leave it out")
-	case given["overheads"]:
-		off, err := argument.Cache("-cache", *cache)
-		if err != nil {
-			return usageError(err.Error())
+	case *format == "mpi" || *format == "" && printed:
+		return importBenchmarks(out, errOut, flags.Args(), *output, *host, saidOfPairs{*pairs, *net, off})
+	}
+	for _, name := range []string{"pairs", "net", "cache"} {
+		if given[name] {
+			return usagef("-%s is of what MPI benchmarks printed: name such a file, or leave it out", name)
 		}
-		return importOverheads(out, errOut, *pings, *native, *output, off)
 	}
 	if n := flags.NArg(); n != 1 && n != 2 {
 		return usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
@@ -105,11 +134,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		}
 	}
 	f := params.FromText(table, gamma)
-	f.Provenance = provenance.Provenance{
-		Time: time.Now().UTC().Format(time.RFC3339), Hostname: *host,
-		Go: runtime.Version(), Taulop: provenance.Version(), Command: os.Args,
-		Unknown: []string{"the published text format does not say what machine this was measured on, nor how: look for that where the file comes from"},
-	}
+	f.Provenance = imported(*host, "the published text format does not say what machine this was measured on, nor how: look for that where the file comes from")
 	if *host == "" {
 		if path, err := filepath.Abs(flags.Arg(0)); err == nil {
 			f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
@@ -119,6 +144,87 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
 	return putFile(out, errOut, *output, f)
+}
+
+// imported is the provenance of what another program measured.
+func imported(host, unknown string) provenance.Provenance {
+	return provenance.Provenance{
+		Time: time.Now().UTC().Format(time.RFC3339), Hostname: host,
+		Go: runtime.Version(), Taulop: provenance.Version(), Command: os.Args, Unknown: []string{unknown},
+	}
+}
+
+// saidOfPairs is of MPI benchmarks what they do not print.
+type saidOfPairs struct {
+	pairs, net string
+	offCache   bool
+}
+
+// importBenchmarks is import of what MPI benchmarks printed.
+func importBenchmarks(out, errOut io.Writer, files []string, output, host string, said saidOfPairs) error {
+	if err := fresh(output); err != nil {
+		return err
+	}
+	var pairs []int
+	if said.pairs != "" {
+		for _, word := range strings.Split(said.pairs, ",") {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 1 || n > mpibench.MostPairs {
+				return usagef("-pairs has %q: give numbers of pairs from 1, in the order of the tables, like 1,2,4", word)
+			}
+			pairs = append(pairs, n)
+		}
+	}
+	var times []mpibench.Time
+	lacking := ""
+	for _, file := range files {
+		results, err := mpibench.ReadFile(file)
+		if err != nil {
+			return usageError(err.Error())
+		}
+		for _, o := range results.LeftOut {
+			tell(errOut, "left out: %s:%d: %s: %s", file, o.Line, o.Benchmark, o.Why)
+		}
+		var line int
+		if pairs, line = results.SayPairs(pairs); line > 0 && lacking == "" {
+			lacking = fmt.Sprintf("%s:%d", file, line)
+		}
+		times = append(times, results.Times...)
+	}
+	switch {
+	case lacking != "":
+		return usagef("%s: osu_multi_lat does not print how many pairs ran: say it with -pairs, a number for each of its tables, like -pairs 1,2,4", lacking)
+	case len(pairs) > 0:
+		return usagef("-pairs %s has %s more than there are tables of osu_multi_lat: give one for each", said.pairs, printable.Count(len(pairs), "number"))
+	}
+	copies := mpibench.WithinNode
+	if said.net != "" {
+		copies = mpibench.BetweenNodes
+	}
+	channel, err := mpibench.ChannelOf(times, copies)
+	if err != nil {
+		return usagef("%s: %v", printable.List(files), err)
+	}
+	for _, alike := range view.Grouped(channel.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
+		var names []string
+		for _, o := range alike {
+			names = append(names, o.Benchmark)
+		}
+		tell(errOut, "left out: %s: %s", printable.List(names), alike[0].Why)
+	}
+	f := channel.File(said.offCache)
+	if said.net != "" {
+		n := params.Network{Name: said.net, Kind: strings.TrimRight(strings.ToLower(said.net), "0123456789")}
+		if err := n.Check(); err != nil {
+			return usagef("-net: %v", err)
+		}
+		f = channel.Network(n)
+	}
+	f.Provenance = imported(host, "benchmarks do not print what machine they ran on: look for that where the output comes from")
+	if err := f.Validate(); err != nil {
+		return usagef("%s: %v", printable.List(files), err)
+	}
+	return putFile(out, errOut, output, f)
 }
 
 // importOverheads is import -overheads.

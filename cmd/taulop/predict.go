@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
@@ -238,7 +239,7 @@ type parameterFlags struct {
 	file, gamma, machine       string
 	transportText, segmentText string
 	cacheText                  string
-	buffersText                string
+	buffersText, library       string
 	given                      map[string]bool // flags
 	noGamma                    error           // why nothing can be reduced, nil where it can
 	unread                     []string        // files that another one of the same flag replaced
@@ -309,9 +310,18 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	argument.Alias(flags, "machine", "name")
 	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such")
 	flags.StringVar(&p.buffersText, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma")
+	flags.StringVar(&p.library, "as", "", "`library` whose way messages take, by their size: "+libraryNames()+" (instead of -transport, -segment and -segments)")
 	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
 	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
 	p.scheduleFlags.add(flags)
+}
+
+func libraryNames() string {
+	var names []string
+	for _, l := range mpi.Libraries() {
+		names = append(names, l.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // check checks the flags when they are parsed.
@@ -337,6 +347,16 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 			return usageError(err.Error())
 		}
 	}
+	if p.given["as"] {
+		if p.choice.As, err = mpi.Named(p.library); err != nil {
+			return usagef("-as: %v", err)
+		}
+		for _, name := range []string{"transport", "segment", "segments"} {
+			if p.given[name] {
+				return usagef("-as %s has transports and segments of its own: leave -%s out", p.library, name)
+			}
+		}
+	}
 	if p.choice.Buffers, err = params.ParseBuffers(p.buffersText); err != nil {
 		return usagef("-buffers: %v", err)
 	}
@@ -353,7 +373,7 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 		return f, usagef("-params: %v", err)
 	}
 	if f.Text {
-		for _, name := range []string{"setup", "placement", "off_cache", "buffers"} {
+		for _, name := range []string{"setup", "placement", "cache", "buffers"} {
 			if p.given[name] {
 				return f, usagef("-%s chooses among what taulop sweep measured; %s is in the published text format and has one table", name, p.file)
 			}
@@ -361,6 +381,9 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 		if p.choice.Stride > 0 {
 			return f, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
 		}
+	}
+	if f.File.Plan.Whole && p.given["transport"] && p.choice.Transport != model.Whole {
+		return f, usagef("-transport %s: %s has whole messages of an MPI library, so leave it out", p.choice.Transport, p.file)
 	}
 	if !p.given["cache"] {
 		p.choice.OffCache = f.File.Plan.OffCacheOnly()

@@ -100,6 +100,10 @@ barrier, P = 2; times in µs
 		// A chunk as large as the message: o + 2·8.192 + 2·8.192 twice, as linear in P = 3.
 		{"-P 3 -m 24K -chunk 24K bcast:pipeline bcast:linear", "\n  24K     66.54    66.54\n"},
 		{"-model lognp -P 4 -m 8K bcast:binomial", "log_nP, segmented messages, segments of 8K\n"},
+		// Up to 4032 bytes in one segment: 0.5 + 2·4. Of 8K they go with the request, and of the
+		// rest 32K at once: 0.5 + 2·4.032 + 1 ns, an empty message's, + 2·4.16.
+		{"-as openmpi4-none -P 2 -m 4000,8K bcast:linear", "\n  4000    8.500\n    8K   ~16.88\n"},
+		{"-as openmpi4-none -P 2 -m 8K bcast:linear", "; messages of Open MPI 4.0 and 4.1, ob1 over vader, without single copies\n"},
 		{"-P 2 -m 8K -transport single-copy allreduce:recursive-doubling", "\n  8K               12.79\n"},
 	} {
 		out, errOut, err := run(t, on(machine, "predict", tt.line)...)
@@ -147,6 +151,11 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -chunk 1 -m 1M bcast:chain", "take larger chunks"},
 			{"-P 7 allgather:neighbor-exchange", "even number of ranks, got P = 7; the nearest are 6 and 8"},
 			{"-P 4 -transport pigeon bcast", `unknown transport "pigeon"`},
+			{"-P 4 -as openmpi3 bcast", `unknown MPI library "openmpi3"; did you mean "openmpi4"? Known are openmpi4, openmpi4-none,`},
+			{"-P 4 -as openmpi4 bcast", "it has no transfers over cma"},
+			{"-P 4 -as openmpi4 -transport whole bcast", "-as openmpi4 has transports and segments of its own: leave -transport out"},
+			{"-P 4 -as mpich4 -segment 8K bcast", "leave -segment out"},
+			{"-P 4 -as openmpi4-none -model loggp bcast", "one way of messages"},
 			{"-P 4 -model hockney bcast", "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
 			{"-P 4 -model loggp bcast", "has no LogGP parameters"},
 			{"-P 4 -model libtaulop -transport steady bcast", "whole messages only"},

@@ -15,12 +15,17 @@ import "github.com/taulop/taulop/collective"
 // A Kind is what was measured: the name of a collective, or one of those below.
 type Kind string
 
-// Messages between neighbours.
+// Messages between neighbours. Of messages and streams several pairs of ranks may be at it
+// at once, P/2 of them.
 const (
-	Message  Kind = "message"  // one way between two ranks: half of a round trip
+	Message  Kind = "message"  // one way between the two ranks of a pair: half of a round trip
 	Sendrecv Kind = "sendrecv" // every rank sends one message and receives one
 	Exchange Kind = "exchange" // every rank sends to both neighbours and receives from both
+	Stream   Kind = "stream"   // the gap between two messages of a sender that does not wait for each: no message's time
 )
+
+// MostPairs is how many pairs of ranks may exchange messages at once.
+const MostPairs = maxRanks / 2
 
 // Results are what an output holds.
 type Results struct {
@@ -33,13 +38,14 @@ type Time struct {
 	Suite        string // IMB or OSU
 	Benchmark    string // as the suite names it
 	Kind         Kind
-	P            int // ranks that took part, 0 where the output does not say, see Among
+	P            int // ranks that took part, of all groups at once; 0 where the output does not say, see Among
 	Printed      int // size in the table; 0 of a barrier
 	Bytes        int // m, as package collective counts it; where P is not known, Printed
 	Microseconds float64
 	Line         int // of the file
 
-	of *collective.Benchmark
+	of    *collective.Benchmark
+	title int // line of its table's title
 }
 
 // An Omission says what of an output is left out, and why.
@@ -54,13 +60,18 @@ type Omission struct {
 var neighbours = map[Kind][]collective.Benchmark{
 	Message: {
 		{Suite: "IMB", Name: "PingPong", Titles: []string{"PingPong", "PingPongSpecificSource", "PingPongAnySource"}},
-		{Suite: "OSU", Name: "osu_latency", Titles: []string{""}},
+		{Suite: "OSU", Name: "osu_latency", Titles: []string{"Latency"}},
+		{Suite: "OSU", Name: "osu_multi_lat", Titles: []string{"Multi Latency"}},
 	},
 	Sendrecv: {
 		{Suite: "IMB", Name: "PingPing", Titles: []string{"PingPing", "PingPingSpecificSource", "PingPingAnySource"}},
 		{Suite: "IMB", Name: "Sendrecv"},
 	},
 	Exchange: {{Suite: "IMB", Name: "Exchange"}},
+	Stream: {
+		{Suite: "OSU", Name: "osu_bw", Titles: []string{"Bandwidth"}},
+		{Suite: "OSU", Name: "osu_mbw_mr", Titles: []string{"Multiple Bandwidth / Message Rate"}},
+	},
 }
 
 var collectives = collective.Collectives()
@@ -79,6 +90,27 @@ func called(suite, title string, version int) (Kind, *collective.Benchmark) {
 		}
 	}
 	return "", nil
+}
+
+// SayPairs says how many pairs of ranks exchanged the messages of each table that does not
+// say it, those of osu_multi_lat, in the order of the tables. It returns the numbers that
+// are left, and the first of the tables that there is none for, 0 if there is for all.
+func (r *Results) SayPairs(pairs []int) (left []int, lacking int) {
+	title := 0
+	for i := range r.Times {
+		t := &r.Times[i]
+		if t.P > 0 || t.Kind != Message {
+			continue
+		}
+		if t.title != title {
+			if len(pairs) == 0 {
+				return nil, t.title
+			}
+			title, left, pairs = t.title, pairs[:1], pairs[1:]
+		}
+		*t = t.Among(2 * left[0])
+	}
+	return pairs, 0
 }
 
 // Empty tells whether a kind's messages have no bytes, so that no sizes are printed.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,24 @@ func ReadFile(path string) (*Results, error) {
 	return Read(f, path)
 }
 
+// Printed tells whether a suite printed what path holds, from the first part of it.
+func Printed(path string) bool {
+	f, err := infile.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, 1<<20))
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	for lines.Scan() {
+		text := bare(strings.TrimPrefix(lines.Text(), "\xef\xbb\xbf"))
+		if imbBanner.MatchString(text) || imbTitle.MatchString(text) || osuTitle.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
 // Read reads the output of IMB-MPI1 or of OSU micro-benchmarks, or several one
 // after the other. Errors say in which line of name they are. It fails where it
 // finds no table of either, and where a row of a table is not what the heading
@@ -61,7 +80,11 @@ func Read(r io.Reader, name string) (*Results, error) {
 			}
 			text = strings.TrimPrefix(text, "\xef\xbb\xbf")
 		}
-		if err := p.read(bare(text)); err != nil {
+		text = bare(text)
+		if text != "" {
+			p.last.text, p.last.line = text, p.line
+		}
+		if err := p.read(text); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +94,7 @@ func Read(r io.Reader, name string) (*Results, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := p.end(); err != nil {
+	if err := p.finish(); err != nil {
 		return nil, err
 	}
 	if !p.tables {
@@ -89,7 +112,12 @@ type parser struct {
 	results Results
 	seen    map[Omission]bool
 
-	imb int // version, a year; unknown: the newest
+	imb    int // version, a year; unknown: the newest
+	banner int // line in which IMB presented itself, 0 once it took its leave
+	last   struct {
+		text string // what the last line that is not empty holds
+		line int
+	}
 	table
 }
 
@@ -102,34 +130,43 @@ type table struct {
 	why              string // it is left out
 	headed           bool   // there was a heading
 	columns          columns
-	rows             int         // how many it has
-	last             string      // time of the row before
-	sizes            map[int]int // of its rows, their lines
+	rows             int            // how many it has
+	before           string         // time of the row before
+	sizes            map[[2]int]int // of its rows, their lines, by group and size
 }
 
 // columns are places in a row, -1 where there is none.
 type columns struct {
-	count, bytes, time, bad int
-	good                    string // in column bad, of a row whose data were right
+	count, group, bytes, time, bad int
+	good                           string // in column bad, of a row whose data were right
 }
 
 var (
 	imbBanner = regexp.MustCompile(`^#\s+Intel ?\(R\) MPI Benchmark(?:s| Suite) V?(\d{1,4})\b`)
 	imbTitle  = regexp.MustCompile(`^# Benchmarking\s+(\S+)$`)
 	imbRanks  = regexp.MustCompile(`^# #processes\s*=\s*(\d+)`)
-	imbGroups = regexp.MustCompile(`^# \(\s*\d+ groups of \d+ processes`)
+	imbGroups = regexp.MustCompile(`^# \(\s*(\d+) groups of (\d+) processes`)
+	imbEnd    = regexp.MustCompile(`^# All processes entering MPI_Finalize$`)
 	osuTitle  = regexp.MustCompile(`^# (OSU .*?)(?:\s+v[0-9][^\s]*)?$`)
-	osuTest   = regexp.MustCompile(`^OSU MPI(-\S+)?\s*(.*?)\s*Latency Test$`)
+	osuTest   = regexp.MustCompile(`^OSU MPI(-\S+)?\s+(.*?)\s*Test$`)
+	osuPairs  = regexp.MustCompile(`^# \[ pairs: (\d+) \](?: \[ window size: (\w+) \])?`)
+	rule      = regexp.MustCompile(`^#-+$`)
 	gaps      = regexp.MustCompile(`\t+| {2,}`)
 )
 
 func (p *parser) read(text string) error {
 	if m := imbBanner.FindStringSubmatch(text); m != nil {
+		err := p.stopped()
 		p.imb, _ = strconv.Atoi(m[1]) // four digits at most
+		p.banner = p.line
+		return err
+	}
+	if imbEnd.MatchString(text) {
+		p.banner = 0
 		return nil
 	}
 	if m := imbTitle.FindStringSubmatch(text); m != nil {
-		kind, of := called("IMB", m[1], p.imb)
+		kind, of := called("IMB", strings.TrimPrefix(m[1], "Multi-"), p.imb)
 		err := p.begin("IMB", m[1], kind, of)
 		if p.kind == "" {
 			p.why = "taulop predicts nothing like it"
@@ -139,15 +176,14 @@ func (p *parser) read(text string) error {
 	if m := osuTitle.FindStringSubmatch(text); m != nil {
 		return p.beginOSU(m[1])
 	}
-	if p.cut && isPartOfTitle(text) {
-		return p.begin("", text, "", nil)
+	if p.suite == "" || text == "" {
+		return nil
 	}
-	switch {
-	case p.suite == "" || text == "":
-		return nil
-	case p.suite == "IMB" && imbGroups.MatchString(text):
-		p.why = "several groups of ranks run at once"
-		return nil
+	if m := imbGroups.FindStringSubmatch(text); m != nil && p.suite == "IMB" {
+		return p.groups(m[1], m[2])
+	}
+	if m := osuPairs.FindStringSubmatch(text); m != nil && p.suite == "OSU" {
+		return p.pairs(m[1], m[2])
 	}
 	if m := imbRanks.FindStringSubmatch(text); m != nil && p.suite == "IMB" {
 		n, err := strconv.Atoi(m[1])
@@ -166,10 +202,64 @@ func (p *parser) read(text string) error {
 	return p.row(text)
 }
 
+// finish is where the file ends. What it ends with may be the beginning of a table.
+func (p *parser) finish() error {
+	if text := p.last.text; p.title < p.last.line && (p.tables && rule.MatchString(text) || (p.cut || p.tables) && isPartOfTitle(text)) {
+		p.line = p.last.line
+		if err := p.begin("", text, "", nil); err != nil {
+			return err
+		}
+	}
+	if err := p.end(); err != nil {
+		return err
+	}
+	return p.stopped()
+}
+
+// stopped is where IMB's output ends, with another one's or with the file: it takes its
+// leave where it was not interrupted.
+func (p *parser) stopped() error {
+	at := p.banner
+	p.banner = 0
+	if at == 0 || !p.tables || slices.ContainsFunc(p.results.LeftOut, func(o Omission) bool { return o.Line > at && strings.HasSuffix(o.Why, orCut) }) {
+		return nil
+	}
+	return p.omission("IMB-MPI1", at, `its output does not go on to "All processes entering MPI_Finalize": the benchmark was stopped, or its output cut`)
+}
+
+// orCut ends the reason why a table is not there.
+const orCut = ": the benchmark was stopped, or its output cut"
+
+// groups takes how many groups of how many ranks run at once.
+func (p *parser) groups(groups, of string) error {
+	n, err := strconv.Atoi(groups)
+	q, errOf := strconv.Atoi(of)
+	if err != nil || errOf != nil || n < 1 || q < 1 || n > maxRanks/q {
+		return p.errorf("%.20q groups of %.20q processes are none", groups, of)
+	}
+	if p.ranks = n * q; neighbours[p.kind] == nil && p.kind != "" {
+		p.why = "several groups of ranks run at once"
+	}
+	return nil
+}
+
+// pairs takes how many pairs an OSU benchmark ran, and the messages of a window.
+func (p *parser) pairs(pairs, window string) error {
+	n, err := strconv.Atoi(pairs)
+	if err != nil || n < 1 || n > MostPairs {
+		return p.errorf("%.40q is no number of pairs", pairs)
+	}
+	if p.ranks = 2 * n; window == "varied" {
+		p.why, p.headed = "its window varies: run it without -V", true
+		return p.omit(p.why)
+	}
+	return nil
+}
+
 // isPartOfTitle tells the last line of an output that was cut in a title.
 func isPartOfTitle(text string) bool {
 	for _, title := range []string{"# Benchmarking", "# OSU MPI"} {
-		if len(text) > len("# ") && strings.HasPrefix(title, text) {
+		if len(text) > len("# ") && len(text) <= len(title) && strings.HasPrefix(title, text) {
 			return true
 		}
 	}
@@ -179,7 +269,7 @@ func isPartOfTitle(text string) bool {
 func (p *parser) begin(suite, benchmark string, kind Kind, of *collective.Benchmark) error {
 	err := p.end()
 	p.tables = true
-	p.table = table{suite: suite, benchmark: printable.Name(benchmark), kind: kind, of: of, title: p.line, sizes: make(map[int]int)}
+	p.table = table{suite: suite, benchmark: printable.Name(benchmark), kind: kind, of: of, title: p.line, sizes: make(map[[2]int]int)}
 	return err
 }
 
@@ -190,11 +280,11 @@ func (p *parser) end() error {
 	case p.title == 0 || p.rows > 0:
 		return nil
 	case !p.headed:
-		return p.omitAt(p.title, "its table has no heading: the benchmark was stopped, or its output cut")
+		return p.omitAt(p.title, "its table has no heading"+orCut)
 	case p.kind == "" || p.why != "":
 		return nil
 	}
-	return p.omitAt(p.title, "its table has no row: the benchmark was stopped, or its output cut")
+	return p.omitAt(p.title, "its table has no row"+orCut)
 }
 
 // beginOSU takes a title such as "OSU MPI-CUDA Broadcast Latency Test".
@@ -204,18 +294,23 @@ func (p *parser) beginOSU(title string) error {
 	}
 	m := osuTest.FindStringSubmatch(title)
 	if m == nil {
-		p.why = "it measures no latency of an MPI operation"
+		p.why = "it measures no MPI operation"
 		return nil
 	}
 	kind, of := called("OSU", m[2], newest)
+	if operation, timed := strings.CutSuffix(m[2], " Latency"); of == nil && timed {
+		kind, of = called("OSU", operation, newest)
+	}
 	switch {
+	case of == nil && !strings.HasSuffix(m[2], "Latency"):
+		p.why = "it measures no latency of an MPI operation"
 	case of == nil:
 		p.why = "taulop predicts nothing like it"
 	case m[1] != "":
 		p.why = "its data is in the memory of an accelerator"
 	default:
 		p.kind, p.of, p.benchmark = kind, of, of.Name
-		if kind == Message {
+		if slices.Contains([]string{"osu_latency", "osu_bw"}, of.Name) {
 			p.ranks = 2
 		}
 	}
@@ -227,11 +322,12 @@ func (p *parser) heading(text string) (bool, error) {
 	var names []string
 	switch {
 	case p.suite == "IMB":
-		if names = strings.Fields(text); names[0] == "Group" && len(names) > 1 {
-			p.why = "several groups of ranks run at once"
-			names = names[1:]
+		names = strings.Fields(text)
+		first := names[0]
+		if first == "Group" && len(names) > 1 {
+			first = names[1]
 		}
-		if names[0] != "#bytes" && names[0] != "#repetitions" {
+		if first != "#bytes" && first != "#repetitions" {
 			return false, nil
 		}
 	case strings.HasPrefix(text, "# "):
@@ -242,10 +338,12 @@ func (p *parser) heading(text string) (bool, error) {
 	default:
 		return false, nil
 	}
-	c := columns{count: len(names), bytes: -1, time: -1, bad: -1}
+	c := columns{count: len(names), group: -1, bytes: -1, time: -1, bad: -1}
 	rank := 0
 	for i, name := range names {
 		switch name {
+		case "Group":
+			c.group = i
 		case "#bytes", "Size":
 			c.bytes = i
 		case "defects":
@@ -253,7 +351,7 @@ func (p *parser) heading(text string) (bool, error) {
 		case "Validation":
 			c.bad, c.good = i, "Pass"
 		}
-		if r := times[name]; r > rank {
+		if r := times[name]; r > rank && (p.kind == Stream) == (r == rate) {
 			c.time, rank = i, r
 		}
 	}
@@ -262,7 +360,9 @@ func (p *parser) heading(text string) (bool, error) {
 		return true, p.omit(p.why)
 	}
 	if c.time < 0 {
-		p.why = "it has no column with a time"
+		if p.why = "it has no column with a time"; p.kind == Stream {
+			p.why = "it has no column with a bandwidth"
+		}
 		return true, p.omit(p.why)
 	}
 	if c.bytes < 0 && !p.kind.Empty() {
@@ -274,11 +374,15 @@ func (p *parser) heading(text string) (bool, error) {
 	return true, nil
 }
 
-// times are the columns with a time, the one to take with the highest number.
+// times are the columns with a time, the one to take with the highest number, and those
+// with a rate.
 var times = map[string]int{
 	"t[usec]": 1, "t_avg[usec]": 1, "t_max[usec]": 2,
 	"Latency (us)": 1, "Latency(us)": 1, "Avg Latency(us)": 1, "Max Latency(us)": 2,
+	"Bandwidth (MB/s)": rate, "MB/s": rate,
 }
+
+const rate = 3 // 10⁶ bytes a second of all pairs together
 
 // row takes a line below a heading. One that does not begin with a number is
 // what some other program printed in between.
@@ -303,24 +407,41 @@ func (p *parser) row(text string) error {
 	if len(fields) != c.count {
 		return p.errorf("%s: %d values, and the heading has %d columns", p.benchmark, len(fields), c.count)
 	}
-	t := Time{Suite: p.suite, Benchmark: p.benchmark, Kind: p.kind, P: p.ranks, Line: p.line, of: p.of}
+	t := Time{Suite: p.suite, Benchmark: p.benchmark, Kind: p.kind, P: p.ranks, Line: p.line, of: p.of, title: p.title}
+	group := 0
+	if c.group >= 0 {
+		var err error
+		if group, err = strconv.Atoi(fields[c.group]); err != nil || group < 0 || group > maxRanks {
+			return p.errorf("%s: %.40q is no number of a group", p.benchmark, fields[c.group])
+		}
+	}
 	if c.bytes >= 0 {
 		m, err := strconv.Atoi(fields[c.bytes])
 		if err != nil || m < 0 || m > maxBytes {
 			return p.errorf("%s: %.40q is no size of a message in bytes", p.benchmark, fields[c.bytes])
 		}
-		if first, twice := p.sizes[m]; twice {
+		if first, twice := p.sizes[[2]int{group, m}]; twice {
 			return p.errorf("%s: %d bytes are there twice in a table, first in line %d: was the benchmark started several times at once?", p.benchmark, m, first)
 		}
-		p.sizes[m] = p.line
+		p.sizes[[2]int{group, m}] = p.line
 		t.Printed, t.Bytes = m, m
 	}
-	last := p.last
-	p.last = fields[c.time]
-	if p.cut && c.time == c.count-1 && decimal.Cut(p.last, last) {
-		return p.errorf("%s: the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", p.benchmark, p.last)
+	before := p.before
+	p.before = fields[c.time]
+	if p.cut && c.time == c.count-1 && decimal.Cut(p.before, before) {
+		return p.errorf("%s: the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", p.benchmark, p.before)
 	}
 	us, err := decimal.Parse(fields[c.time])
+	switch {
+	case p.kind == Stream && (err != nil || us < 0):
+		return p.errorf("%s: %.40q is no bandwidth in MB/s", p.benchmark, fields[c.time])
+	case p.kind == Stream && (us == 0 || t.Printed == 0):
+		return p.omit("a bandwidth of 0 is too small for the suite to print")
+	case p.kind == Stream && p.ranks == 0:
+		return p.errorf("%s does not say how many pairs ran: the line \"# [ pairs: … ]\" is missing above", p.benchmark)
+	case p.kind == Stream:
+		us = float64(t.Printed) * float64(p.ranks/2) / us // 1 MB/s is a byte in 1 µs
+	}
 	if err != nil || math.IsNaN(us) || us < 0 || us > maxTime {
 		return p.errorf("%s: %.40q is no time in µs", p.benchmark, fields[c.time])
 	}
@@ -356,8 +477,10 @@ func isNumber(text string) bool {
 // omit notes that something is left out, once for each reason.
 func (p *parser) omit(why string) error { return p.omitAt(p.line, why) }
 
-func (p *parser) omitAt(line int, why string) error {
-	o := Omission{Benchmark: p.benchmark, Why: why}
+func (p *parser) omitAt(line int, why string) error { return p.omission(p.benchmark, line, why) }
+
+func (p *parser) omission(benchmark string, line int, why string) error {
+	o := Omission{Benchmark: benchmark, Why: why}
 	if p.seen[o] {
 		return nil
 	}

@@ -91,7 +91,7 @@ var outputs = []struct {
 		"# Benchmarking Sendrecv \r\n# #processes = 4 \r\n#------\r\n" +
 		"       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec\r\n" +
 		"            0         1000         4.06         4.08         4.07         0.00\r\n" +
-		"            1         1000         4.22         4.25         4.22         0.45\r\n",
+		"            1         1000         4.22         4.25         4.22         0.45\r\n\r\n\r\n# All processes entering MPI_Finalize\r\n",
 		[]string{"IMB Sendrecv sendrecv P=4 m=0 4.08us line 8", "IMB Sendrecv sendrecv P=4 m=1 4.25us line 9"}, nil},
 	{"IMB with idle ranks, ranks in rows, defects and what cannot be compared", `
 # Benchmarking PingPong
@@ -174,14 +174,61 @@ var outputs = []struct {
 `,
 		[]string{"OSU osu_alltoall alltoall P=0 m=1 4.6us line 6", "OSU osu_allreduce allreduce P=0 m=4 11.69us line 12", "OSU osu_barrier barrier P=0 m=0 165.7us line 15"},
 		[]string{"osu_alltoall line 8: with 2 bytes wrong data arrived"}},
-	{"OSU that cannot be compared", `# OSU MPI Bandwidth Test v7.5
+	{"IMB stopped between tables", "#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part\n# Benchmarking Barrier\n# #processes = 2\n#repetitions t_max[usec]\n1000 1.05\n",
+		[]string{"IMB Barrier barrier P=2 m=0 1.05us line 5"}, []string{"IMB-MPI1 line 1: its output does not go on to \"All processes entering MPI_Finalize\": the benchmark was stopped, or its output cut"}},
+	{"cut within the title, before another output", "#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part\n# Benchmarking Barrier\n# #processes = 2\n#repetitions t_max[usec]\n1000 1.05\n\n# Benchm\n# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n8 0.31\n",
+		[]string{"IMB Barrier barrier P=2 m=0 1.05us line 5", "OSU osu_latency message P=2 m=8 0.31us line 10"}, []string{"IMB-MPI1 line 1: its output does not go on to \"All processes entering MPI_Finalize\": the benchmark was stopped, or its output cut"}},
+	{"cut within the title, and the line ended", "# Benchmarking Barrier\n# #processes = 2\n#repetitions t_max[usec]\n1000 1.05\n\n# Benchm\n",
+		[]string{"IMB Barrier barrier P=2 m=0 1.05us line 4"}, []string{"# Benchm line 6: its table has no heading: the benchmark was stopped, or its output cut"}},
+	{"cut above the title", "# Benchmarking Barrier\n# #processes = 2\n#repetitions t_max[usec]\n1000 1.05\n\n#-----------\n",
+		[]string{"IMB Barrier barrier P=2 m=0 1.05us line 4"}, []string{"#----------- line 6: its table has no heading: the benchmark was stopped, or its output cut"}},
+	{"IMB -multi 0 and -multi 1", `# Benchmarking Multi-PingPong
+# ( 3 groups of 2 processes each running simultaneous )
+# Group  0:     0    1
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
+            0         1000         0.21         0.25         0.23         0.00
+           64         1000         0.40         0.44         0.42       145.45
+
+# Benchmarking Multi-Sendrecv
+# ( 2 groups of 3 processes each running simultaneous )
+# Group  0:     0    1    2
+# Group  1:     3    4    5
+# ( 1 additional process waiting in MPI_Barrier)
+ Group       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
+     0           64         1000         1.00         1.02         1.01       125.49
+     1           64         1000         1.00         1.06         1.03       120.75
+
+`, []string{"IMB Multi-PingPong message P=6 m=0 0.25us line 5", "IMB Multi-PingPong message P=6 m=64 0.44us line 6",
+		"IMB Multi-Sendrecv sendrecv P=6 m=64 1.02us line 14", "IMB Multi-Sendrecv sendrecv P=6 m=64 1.06us line 15"}, nil},
+	{"OSU multiple pairs", `# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.3
+# [ pairs: 4 ] [ window size: 64 ]
+# Size                  MB/s        Messages/s
+1                      16.00       16000000.00
+1048576             12288.00          11718.75
+# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.3
+# [ pairs: 2 ] [ window size: 64 ]
+# Size                  MB/s
+1024                 4096.00
+# OSU MPI Multi Latency Test v5.3.2
+# Size          Latency (us)
+0                       0.98
+# OSU MPI Multiple Bandwidth / Message Rate Test v5.3.2
+# [ pairs: 2 ] [ window size: varied ]
+
+# Uni-directional Bandwidth (MB/sec)
+#               1           2
+1              0.10      0.20
+`, []string{"OSU osu_mbw_mr stream P=8 m=1 0.25us line 4", "OSU osu_mbw_mr stream P=8 m=1048576 341.3333333333333us line 5",
+		"OSU osu_mbw_mr stream P=4 m=1024 0.5us line 9", "OSU osu_multi_lat message P=0 m=0 0.98us line 12"},
+		[]string{"osu_mbw_mr line 14: its window varies: run it without -V"}},
+	{"OSU that cannot be compared", `# OSU MPI Bi-Directional Bandwidth Test v7.5
 # Size      Bandwidth (MB/s)
 1                       2.32
 # OSU MPI-CUDA Broadcast Latency Test v5.9
 # Size       Avg Latency(us)
 1                      12.46
-# OSU MPI Multi Latency Test v7.4
-# Size       Avg Latency(us)
+# OSU MPI Multi-threaded Latency Test v7.4
+# Size       Latency (us)
 1                      12.46
 # OSU MPI Non-blocking Broadcast Latency Test v7.4
 # Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
@@ -190,9 +237,9 @@ var outputs = []struct {
 1                       1.50              0.50              0.90             88.00
 `, nil,
 		[]string{
-			"OSU MPI Bandwidth Test line 2: it measures no latency of an MPI operation",
+			"OSU MPI Bi-Directional Bandwidth Test line 2: it measures no latency of an MPI operation",
 			"OSU MPI-CUDA Broadcast Latency Test line 5: its data is in the memory of an accelerator",
-			"OSU MPI Multi Latency Test line 8: taulop predicts nothing like it",
+			"OSU MPI Multi-threaded Latency Test line 8: taulop predicts nothing like it",
 			"OSU MPI Non-blocking Broadcast Latency Test line 13: taulop predicts nothing like it",
 		}},
 }
@@ -284,6 +331,10 @@ func TestReadRefuses(t *testing.T) {
 		{osuHead + "512 31.54\n1024 35.1", `out.txt:4: osu_latency: the file ends in the middle`},
 		{osuHead + "1024 35", `out.txt:3: osu_latency: the file ends in the middle`},
 		{osuHead + "512 31.54\n1024", `out.txt:4: osu_latency: the file ends in the middle`},
+		{"# OSU MPI Bandwidth Test v7.5\n# Size      Bandwidth (MB/s)\n1  fast\n", `out.txt:3: osu_bw: "fast" is no bandwidth in MB/s`},
+		{"# OSU MPI Multiple Bandwidth / Message Rate Test v7.5\n# Size  MB/s  Messages/s\n1 2 3\n", "out.txt:3: osu_mbw_mr does not say how many pairs ran"},
+		{"# OSU MPI Multiple Bandwidth / Message Rate Test v7.5\n# [ pairs: 0 ] [ window size: 64 ]\n", `out.txt:2: "0" is no number of pairs`},
+		{"# Benchmarking Multi-PingPong\n# ( 0 groups of 2 processes each running simultaneous )\n", "groups of"},
 		{"\xff\xfe#\x00", "out.txt:1: the file is UTF-16"},
 	} {
 		got, err := Read(strings.NewReader(tt.text), "out.txt")
@@ -334,7 +385,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%d times and %d omissions of %d lines", len(got.Times), len(got.LeftOut), lines)
 		}
 		for _, row := range got.Times {
-			unsaid := row.Suite == "OSU" && row.P == 0
+			unsaid := row.Suite == "OSU" && row.P == 0 && row.Kind != Stream
 			if row.Kind == "" || row.Benchmark == "" || !(row.Microseconds > 0 && row.Microseconds <= maxTime) ||
 				row.Bytes < 0 || row.Bytes > maxBytes || row.P < 2 && !unsaid || row.P > maxRanks || row.Line < 1 || row.Line > lines {
 				t.Fatalf("%+v", row)

@@ -32,6 +32,7 @@ type Source struct {
 	Model     string `json:"model"`
 	Transport string `json:"transport,omitempty"`
 	Segment   int    `json:"segment_bytes,omitempty"`
+	Library   string `json:"library,omitempty"` // whose messages are in its own way, and not over Transport
 	Chunk     int    `json:"chunk_bytes,omitempty"` // of algorithms that have chunks, and
 	Degree    int    `json:"degree,omitempty"`      // of those that have trees, where they were asked for
 	Measured  string `json:"measured"`              // as far as m and τ were measured, in words
@@ -47,7 +48,11 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 		s.Segment = p.Segment
 	}
 	if l := p.Transfers; l != nil {
-		s.Transport = p.Transport.String()
+		if p.As != nil {
+			s.Library = p.As.Title
+		} else {
+			s.Transport = p.Transport.String()
+		}
 		s.Measured = fmt.Sprintf("m from %s to %s and τ from %d to %d", view.Bytes(l.Sizes[0]), view.Bytes(p.Largest), l.Taus[0], l.Taus[len(l.Taus)-1])
 	}
 	if c := p.Cluster; c != nil {
@@ -241,6 +246,9 @@ func (s Source) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "; %s", s.Model)
 	if s.Transport != "" || s.Segment > 0 {
 		fmt.Fprintf(w, ", %s messages", s.Transport)
+	}
+	if s.Library != "" {
+		fmt.Fprintf(w, "; messages of %s", s.Library)
 	}
 	if s.Segment > 0 {
 		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))

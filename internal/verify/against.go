@@ -88,7 +88,14 @@ func (c *Chosen) Take(all []mpibench.Time, noGamma error) (times []mpibench.Time
 			continue
 		case t.P == 0 && len(c.P) == 1:
 			t = t.Among(c.P[0])
-		case t.P > 0 && t.Kind != mpibench.Message && len(c.P) > 0 && !slices.Contains(c.P, t.P):
+		case t.P > 0 && !(t.Kind == mpibench.Message && t.P == 2) && len(c.P) > 0 && !slices.Contains(c.P, t.P):
+			continue
+		}
+		if t.Kind == mpibench.Stream {
+			o := mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: "it times streams, and no message: import makes parameters of them"}
+			if !slices.ContainsFunc(leftOut, func(other mpibench.Omission) bool { return other.Benchmark == o.Benchmark && other.Why == o.Why }) {
+				leftOut = append(leftOut, o)
+			}
 			continue
 		}
 		if len(c.M) > 0 && !t.Kind.Empty() && !slices.Contains(c.M, t.Bytes) {
@@ -156,8 +163,8 @@ func (a Against) Compare(times []mpibench.Time) ([]Compared, error) {
 
 func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 	switch kind {
-	case mpibench.Message:
-		return a.neighbours(row, 1, collective.OneWay, 1)
+	case mpibench.Message: // of all pairs at once
+		return a.neighbours(row, row.P/2, collective.OneWay, 1)
 	case mpibench.Sendrecv:
 		return a.neighbours(row, row.P, collective.Exchange, 1)
 	case mpibench.Exchange: // with one neighbour, then with the other

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	ringOutput = `# Benchmarking PingPong
+# #processes = 2
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         0.40         0.00
+         1024         1000         1.40       731.43
+        65536         1000        20.40      3212.55
+
+# Benchmarking Sendrecv
+# #processes = 4
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
+            0         1000         0.55         0.60         0.57         0.00
+         1024         1000         2.30         2.40         2.35       853.33
+        65536         1000        40.30        40.40        40.35      3244.36
+`
+	pairsOutput = `# OSU MPI Multi Latency Test v7.4
+# Size       Avg Latency(us)
+0                       1.00
+1024                    1.50
+1048576               101.00
+# OSU MPI Multi Latency Test v7.4
+# Size       Avg Latency(us)
+0                       1.00
+1024                    1.60
+1048576               201.00
+`
+)
+
+// What benchmarks of an MPI library printed predicts what they measured, and collectives.
+func TestImportBenchmarks(t *testing.T) {
+	dir := t.TempDir()
+	ring, pairs := save(t, dir, "ring.txt", ringOutput), save(t, dir, "pairs.txt", pairsOutput)
+	node, network := filepath.Join(dir, "node.json"), filepath.Join(dir, "ib.json")
+	out, errOut, err := run(t, "import", "-o", node, "-host", "node7", ring)
+	if err != nil || out != "" || errOut != "taulop: "+node+" has 7 cells\n" {
+		t.Fatal(out, errOut, err)
+	}
+	out, errOut, err = run(t, "verify", "-against", ring, "-params", node)
+	for _, row := range []string{"\n    0    0.4000  0.4000  ", "\n  64K     20.40   20.40   ", "\n    0    0.6000  0.6000  ", "\n  64K     40.40   40.40   ", "whole messages"} {
+		if err != nil || errOut != "" || !strings.Contains(out, row) {
+			t.Fatalf("%v %s\n%s\nwant %q", err, errOut, out, row)
+		}
+	}
+	if out, errOut, err = run(t, "import", "-o", network, "-net", "ib0", "-pairs", "1,4", pairs); err != nil || out != "" {
+		t.Fatal(out, errOut, err)
+	}
+	// o of 1 µs and L of 100.
+	out, errOut, err = run(t, "predict", "-params", node, "-net", network, "-nodes", "2", "-P", "2", "-m", "1M", "-tsv", "bcast:binomial")
+	if err != nil || !strings.HasSuffix(out, "\t101.000000\n") {
+		t.Fatal(out, errOut, err)
+	}
+}
+
+func TestImportBenchmarksRefuses(t *testing.T) {
+	dir := t.TempDir()
+	ring, pairs := save(t, dir, "ring.txt", ringOutput), save(t, dir, "pairs.txt", pairsOutput)
+	cut := save(t, dir, "cut.txt", ringOutput[:strings.Index(ringOutput, "#bytes")])
+	node := filepath.Join(dir, "node.json")
+	if _, errOut, err := run(t, "import", "-o", node, ring); err != nil {
+		t.Fatal(errOut, err)
+	}
+	for _, tt := range []struct{ line, want string }{
+		{"import " + pairs, "pairs.txt:1: osu_multi_lat does not print how many pairs ran: say it with -pairs"},
+		{"import -pairs 1 " + pairs, "pairs.txt:6: osu_multi_lat does not print"},
+		{"import -pairs 1,2,3 " + pairs, "-pairs 1,2,3 has 1 number more"},
+		{"import -pairs 2,4 " + pairs, "no message was alone"},
+		{"import -pairs 1,1 " + pairs, "one number of pairs of ranks"},
+		{"import -pairs 1,x " + pairs, `-pairs has "x"`},
+		{"import -net IB:0 -pairs 1,4 " + pairs, "-net: "},
+		{"import -overheads " + ring + " -params " + node + " -net ib0", "leave either out"},
+		{"import " + cut, "no message was alone"},
+		{"import " + ring + " " + filepath.Join(dir, "none.txt"), "is not there"},
+		{"import -o " + node + " " + ring, "is there already"},
+		{"predict -params " + node + " -transport segmented -P 2 bcast", "leave it out"},
+		{"predict -params " + node + " -transport cma -P 2 bcast", "leave it out"},
+	} {
+		out, _, err := run(t, strings.Fields(tt.line)...)
+		if !errors.As(err, new(usageError)) || out != "" || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v\n%s\nwant %q", tt.line, err, out, tt.want)
+		}
+	}
+	if _, errOut, _ := run(t, "import", cut); !strings.Contains(errOut, "left out: "+cut+":1: PingPong: its table has no heading") {
+		t.Error(errOut)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 4 {
+		t.Error(entries, err)
+	}
+}

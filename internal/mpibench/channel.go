@@ -1,0 +1,301 @@
+package mpibench
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Channel is what carries an MPI library's messages, as benchmarks see it: o(m), and
+// L(m,τ) of whole messages, of which τ at once take o(m) + n·L(m,τ). It is estimated as the
+// authors of τ-Lop estimate theirs (Rico-Gallego, Díaz-Martín and Lastovetsky, "Extending
+// τ-Lop to model concurrent MPI communications in multicore clusters", Future Generation
+// Computer Systems 61, 2016):
+//
+//   - o(m) is half of the round trip of nothing, or of the smallest message of at most
+//     smallOverhead bytes. What a rendezvous takes besides is a part of L(m,τ), for no
+//     benchmark tells it from that.
+//   - L(m,1) comes from half of the round trip of m bytes; L(m,τ) from the same among τ
+//     pairs, and from exchanges round a ring of τ ranks.
+//   - Where pairs only streamed, what the others make a message longer by is what they
+//     make the gap in a stream longer by: T(m,τ) = T(m,1) + gap(m,τ) − gap(m,1).
+type Channel struct {
+	Overhead fit.Estimate // ns; its N is 0, and so is it, where no message was small enough
+	OneWay   []Transfer   // among pairs; by m, then τ
+	Exchange []Transfer   // among rings, τ = 1 as one way
+	LeftOut  []Omission
+}
+
+// A Transfer is L(m,τ), ns; of m = 0 it is y(τ), what company costs a message of nothing.
+type Transfer struct {
+	Bytes, Tau int
+	Time       fit.Estimate
+}
+
+// smallOverhead is up to how many bytes a message takes as long as one of none.
+const smallOverhead = 8
+
+// Copies is how many transfers a message is: into shared memory and out of it, or one
+// through a network.
+type Copies int
+
+const (
+	WithinNode   Copies = 2
+	BetweenNodes Copies = 1
+)
+
+// A ring is a benchmark in which every rank sends and receives, so many times.
+type ring struct {
+	benchmark string
+	times     float64
+}
+
+// rings come with the one to trust first.
+var rings = []ring{{"Sendrecv", 1}, {"PingPing", 1}, {"Exchange", 2}}
+
+// A load is messages of so many bytes, so many at once.
+type load struct{ bytes, tau int }
+
+// loads are samples, ns.
+type loads map[load][]float64
+
+func (l loads) add(bytes, tau int, ns float64) { l[load{bytes, tau}] = append(l[load{bytes, tau}], ns) }
+
+func (l loads) medians() map[load]fit.Estimate {
+	all := make(map[load]fit.Estimate)
+	for key, ns := range l {
+		all[key] = fit.Median(ns)
+	}
+	return all
+}
+
+// ChannelOf estimates a channel from what benchmarks printed, all of one state of the
+// cache. Between nodes only pairs tell, one of whose ranks is on either. It fails where no
+// message was alone, or none had company.
+func ChannelOf(times []Time, copies Copies) (*Channel, error) {
+	c := &Channel{}
+	messages, streams, ringing := loads{}, loads{}, make(map[ring]loads)
+	for _, r := range rings {
+		ringing[r] = loads{}
+	}
+	for _, t := range times {
+		ns := 1e3 * t.Microseconds
+		switch {
+		case t.Kind == Message:
+			messages.add(t.Printed, t.P/2, ns)
+		case t.Kind == Stream:
+			streams.add(t.Printed, t.P/2, ns)
+		case t.Kind != Sendrecv && t.Kind != Exchange:
+			c.leaveOut(t.Benchmark, t.Line, "only messages between neighbours and streams tell L(m,τ)")
+		case copies == BetweenNodes:
+			c.leaveOut(t.Benchmark, t.Line, "nobody knows which of its messages go from node to node; those of pairs do")
+		default:
+			r := rings[slices.IndexFunc(rings, func(r ring) bool { return r.benchmark == t.of.Name })]
+			ringing[r].add(t.Printed, t.P, ns/r.times)
+		}
+	}
+	oneWay, exchange := messages.medians(), make(map[load]fit.Estimate)
+	for _, r := range slices.Backward(rings) {
+		maps.Copy(exchange, ringing[r].medians())
+	}
+	unused := fromStreams(oneWay, streams.medians())
+	smallest, alone := math.MaxInt, false
+	for key, e := range oneWay {
+		if key.tau > 1 {
+			continue
+		}
+		exchange[key], alone = e, true
+		if key.bytes <= smallOverhead && key.bytes < smallest {
+			c.Overhead, smallest = e, key.bytes
+		}
+	}
+	if !alone {
+		return nil, errors.New("no message was alone: give what PingPong of IMB-MPI1 or osu_latency printed, too")
+	}
+	for _, found := range []struct {
+		what string
+		of   map[load]fit.Estimate
+		into *[]Transfer
+	}{{"messages of pairs", oneWay, &c.OneWay}, {"exchanges", exchange, &c.Exchange}} {
+		if len(tausOf(found.of)) > 1 {
+			*found.into = c.transfers(found.what, found.of, copies)
+		}
+	}
+	switch {
+	case several(c.OneWay) || several(c.Exchange):
+		return c, nil
+	case len(tausOf(oneWay)) > 1 || len(tausOf(exchange)) > 1:
+		return nil, errors.New("fewer than two sizes were timed with every number of messages at once: run all benchmarks with the same sizes")
+	case unused:
+		return nil, errors.New("streams tell L(m,τ) only of sizes that osu_latency, and a stream of one pair, have as well: give these, too")
+	}
+	return nil, errors.New("there is but one number of pairs of ranks, and L(m,τ) needs several: give what osu_multi_lat, or Sendrecv of IMB-MPI1, printed among more of them, too")
+}
+
+// fromStreams adds messages of pairs that were only streamed, and tells whether there is a
+// stream that says nothing.
+func fromStreams(oneWay, gaps map[load]fit.Estimate) (unused bool) {
+	for key, gap := range gaps {
+		if _, timed := oneWay[key]; timed {
+			continue
+		}
+		t, known := oneWay[load{key.bytes, 1}]
+		lone, streamed := gaps[load{key.bytes, 1}]
+		if !known || !streamed {
+			unused = true
+			continue
+		}
+		longer := gap.Sub(lone)
+		oneWay[key] = fit.Estimate{Center: t.Center + longer.Center, Lo: t.Lo + longer.Lo, Hi: t.Hi + longer.Hi, N: min(t.N, longer.N)}
+	}
+	return unused
+}
+
+// transfers are those of messages: of the sizes that every τ was timed of, and that take
+// longer than the overhead.
+func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies Copies) (all []Transfer) {
+	taus := tausOf(messages)
+	var incomplete, nothing []int
+	for _, m := range sizesOf(messages) {
+		var row []Transfer
+		least := math.Inf(1)
+		for _, tau := range taus {
+			if t, timed := messages[load{m, tau}]; timed {
+				o := c.Overhead.Center // the same in all: its own error is none of theirs
+				t.Center, t.Lo, t.Hi = t.Center-o, t.Lo-o, t.Hi-o
+				if t.Known() {
+					t.Lo, t.Hi = max(0, t.Lo), max(0, t.Hi)
+				}
+				least = min(least, t.Center)
+				t.Center = max(0, t.Center)
+				row = append(row, Transfer{m, tau, t.Scale(1 / float64(copies))})
+			}
+		}
+		switch {
+		case len(row) < len(taus):
+			incomplete = append(incomplete, m)
+		case least <= 0 && m > 0:
+			nothing = append(nothing, m)
+		default:
+			all = append(all, row...)
+		}
+	}
+	if len(incomplete) > 0 {
+		c.leaveOut(what, 0, fmt.Sprintf("of m = %s not every τ was timed of %s", listed(incomplete), listed(taus)))
+	}
+	if len(nothing) > 0 {
+		c.leaveOut(what, 0, fmt.Sprintf("of m = %s some took no longer than a message of nothing, o(m)", listed(nothing)))
+	}
+	return all
+}
+
+func (c *Channel) leaveOut(benchmark string, line int, why string) {
+	if !slices.ContainsFunc(c.LeftOut, func(o Omission) bool { return o.Benchmark == benchmark && o.Why == why }) {
+		c.LeftOut = append(c.LeftOut, Omission{benchmark, line, why})
+	}
+}
+
+// several tells whether there are two sizes of messages.
+func several(all []Transfer) bool {
+	i := slices.IndexFunc(all, func(t Transfer) bool { return t.Bytes > 0 })
+	return i >= 0 && all[i].Bytes < all[len(all)-1].Bytes
+}
+
+func tausOf(of map[load]fit.Estimate) []int {
+	return rising(of, func(l load) int { return l.tau })
+}
+
+func sizesOf(of map[load]fit.Estimate) []int {
+	return rising(of, func(l load) int { return l.bytes })
+}
+
+// rising is what messages have, each once.
+func rising(of map[load]fit.Estimate, what func(load) int) []int {
+	var list []int
+	for l := range of {
+		list = append(list, what(l))
+	}
+	return sorted(list)
+}
+
+func sorted(list []int) []int {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func listed(list []int) string {
+	var words []string
+	for _, v := range list {
+		words = append(words, strconv.Itoa(v))
+	}
+	return printable.List(words)
+}
+
+// File is a parameter file that has the channel within its nodes.
+func (c *Channel) File(offCache bool) *params.File {
+	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
+		Policies: []numa.Policy{params.Published}, Caches: []bool{offCache}, Whole: true,
+	}}
+	for _, of := range []struct {
+		setup     string
+		transfers []Transfer
+	}{{params.Sendrecv, c.Exchange}, {params.Ping, c.OneWay}} {
+		if len(of.transfers) == 0 {
+			continue
+		}
+		f.Plan.Setups = append(f.Plan.Setups, of.setup)
+		for _, t := range of.transfers {
+			key := params.Key{Kind: params.TransferCell, Setup: of.setup, Placement: params.Published, OffCache: offCache, Tau: t.Tau, Bytes: t.Bytes}
+			if t.Bytes == 0 {
+				key.Kind, key.OffCache = params.NullCell, false
+			} else {
+				f.Plan.Sizes, f.Plan.Taus = append(f.Plan.Sizes, t.Bytes), append(f.Plan.Taus, t.Tau)
+			}
+			f.Cells = append(f.Cells, params.Cell{Time: t.Time, Key: key})
+		}
+	}
+	f.Plan.Sizes, f.Plan.Taus = sorted(f.Plan.Sizes), sorted(f.Plan.Taus)
+	f.Cells = append(f.Cells, params.Cell{Time: c.Overhead, Key: params.Key{
+		Kind: params.OverheadCell, Placement: params.Published, OffCache: offCache, Tau: 1,
+	}})
+	f.Warn(c.doubts()...)
+	return f
+}
+
+// Network is a parameter file that has the channel between its nodes.
+func (c *Channel) Network(n params.Network) *params.File {
+	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Networks: []params.Network{n}}
+	cell := func(parameter string, t Transfer) {
+		f.Cells = append(f.Cells, params.Cell{Time: t.Time, Key: params.Key{
+			Kind: params.NetCell, Placement: params.Published, Tau: t.Tau, Bytes: t.Bytes, Variant: params.NetVariant(n.Name, parameter),
+		}})
+	}
+	for i, t := range c.OneWay {
+		if t.Bytes == 0 {
+			continue // o(m) has it
+		}
+		cell(params.NetTransfer, t)
+		if i == 0 || t.Bytes != c.OneWay[i-1].Bytes {
+			cell(params.NetOverhead, Transfer{t.Bytes, 1, c.Overhead})
+		}
+	}
+	f.Warn(c.doubts()...)
+	return f
+}
+
+// doubts are what predictions should be read with.
+func (c *Channel) doubts() []error {
+	doubts := []error{errors.New("benchmarks send the same buffer again and again and rewrite it never: a program that does takes longer where a receiver's cache still has it")}
+	if c.Overhead.N == 0 {
+		doubts = append(doubts, fmt.Errorf("no message of %d bytes or fewer was alone: o(m) counts as 0, and is a part of L(m,τ)", smallOverhead))
+	}
+	return doubts
+}

@@ -1,0 +1,238 @@
+package mpibench
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/params"
+)
+
+// A machine whose channel is known: o is 500 ns, a byte takes 0.1 ns, and each of τ
+// transfers a share s of that longer for every other.
+const (
+	overhead = 500.0
+	perByte  = 0.1
+)
+
+func transferOf(m, tau int, share float64) float64 {
+	return perByte * float64(m) * (1 + share*float64(tau-1))
+}
+
+var sizesOfTest = []int{0, 64, 1024, 65536, 1 << 20}
+
+// imbText is what IMB prints of a benchmark, times in ns.
+func imbText(title, ranks, column string, sizes []int, ns func(m int) float64) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Benchmarking %s\n%s\n#----------\n #bytes #repetitions %s Mbytes/sec\n", title, ranks, column)
+	for _, m := range sizes {
+		fmt.Fprintf(&b, "%d 1000 %.6f 0.00\n", m, ns(m)/1e3)
+	}
+	return b.String() + "\n"
+}
+
+func processes(n int) string { return fmt.Sprintf("# #processes = %d", n) }
+
+func groups(n int) string {
+	return fmt.Sprintf("# ( %d groups of 2 processes each running simultaneous )", n)
+}
+
+func osuText(title, header string, sizes []int, value func(m int) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# OSU MPI %s Test v7.4\n%s\n", title, header)
+	for _, m := range sizes {
+		fmt.Fprintf(&b, "%d  %s\n", m, value(m))
+	}
+	return b.String()
+}
+
+// Whichever benchmarks are run, the same channel comes out of what they print.
+func TestChannelOf(t *testing.T) {
+	const share = 0.3
+	oneWay := func(tau int, copies Copies) func(m int) float64 {
+		return func(m int) float64 { return overhead + float64(copies)*transferOf(m, tau, share) }
+	}
+	us := func(ns func(m int) float64) func(m int) string {
+		return func(m int) string { return fmt.Sprintf("%.6f", ns(m)/1e3) }
+	}
+	alone := imbText("PingPong", processes(2), "t[usec]", sizesOfTest, oneWay(1, 2))
+	// A stream of a pair: into the segment and out of it at once.
+	stream := func(pairs int, gap func(m int) float64) string {
+		return osuText("Multiple Bandwidth / Message Rate", fmt.Sprintf("# [ pairs: %d ] [ window size: 64 ]\n# Size  MB/s  Messages/s", pairs),
+			sizesOfTest[1:], func(m int) string {
+				return fmt.Sprintf("%.9f  %.2f", float64(m*pairs)/(gap(m)/1e3), 1e9*float64(pairs)/gap(m))
+			})
+	}
+	within := func(pairs int) func(m int) float64 {
+		return func(m int) float64 { return 150 + transferOf(m, 2*pairs, share) }
+	}
+	between := func(pairs int) func(m int) float64 {
+		return func(m int) float64 { return 150 + transferOf(m, pairs, share) }
+	}
+	for _, tt := range []struct {
+		name     string
+		copies   Copies
+		text     string
+		pairs    []int
+		ping     []int // τ
+		sendrecv []int
+	}{
+		{"Sendrecv", WithinNode, alone +
+			imbText("Sendrecv", processes(2), "t_max[usec]", sizesOfTest, oneWay(2, 2)) +
+			imbText("Sendrecv", processes(4), "t_max[usec]", sizesOfTest, oneWay(4, 2)), nil, nil, []int{1, 2, 4}},
+		{"PingPing and Exchange", WithinNode, alone +
+			imbText("PingPing", processes(2), "t[usec]", sizesOfTest, oneWay(2, 2)) +
+			imbText("Exchange", processes(8), "t_max[usec]", sizesOfTest, func(m int) float64 { return 2 * oneWay(8, 2)(m) }), nil, nil, []int{1, 2, 8}},
+		{"Sendrecv rather than Exchange", WithinNode, alone +
+			imbText("Sendrecv", processes(4), "t_max[usec]", sizesOfTest, oneWay(4, 2)) +
+			imbText("Exchange", processes(4), "t_max[usec]", sizesOfTest, func(m int) float64 { return 9 * oneWay(4, 2)(m) }), nil, nil, []int{1, 4}},
+		{"PingPong -multi 0", WithinNode, alone + imbText("Multi-PingPong", groups(3), "t_max[usec]", sizesOfTest, oneWay(3, 2)), nil, []int{1, 3}, nil},
+		{"osu_multi_lat", WithinNode, osuText("Latency", "# Size  Latency (us)", sizesOfTest, us(oneWay(1, 2))) +
+			osuText("Multi Latency", "# Size  Latency (us)", sizesOfTest, us(oneWay(2, 2))) +
+			osuText("Multi Latency", "# Size  Latency (us)", sizesOfTest, us(oneWay(16, 2))), []int{2, 16}, []int{1, 2, 16}, nil},
+		{"osu_mbw_mr", WithinNode, alone + stream(1, within(1)) + stream(4, within(4)), nil, []int{1, 4}, nil},
+		{"osu_bw and osu_mbw_mr between nodes", BetweenNodes, imbText("PingPong", processes(2), "t[usec]", sizesOfTest, oneWay(1, 1)) +
+			osuText("Bandwidth", "# Size  Bandwidth (MB/s)", sizesOfTest[1:], func(m int) string { return fmt.Sprintf("%.9f", float64(m)/(between(1)(m)/1e3)) }) +
+			stream(2, between(2)) + stream(8, between(8)), nil, []int{1, 2, 8}, nil},
+	} {
+		results, err := Read(strings.NewReader(tt.text), "out.txt")
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if left, lacking := results.SayPairs(tt.pairs); len(left) > 0 || lacking > 0 {
+			t.Errorf("%s: pairs %v are left, those of line %d lack", tt.name, left, lacking)
+		}
+		c, err := ChannelOf(results.Times, tt.copies)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if math.Abs(c.Overhead.Center-overhead) > 0.01 {
+			t.Errorf("%s: o is %g ns, want %g", tt.name, c.Overhead.Center, overhead)
+		}
+		for _, want := range []struct {
+			what string
+			got  []Transfer
+			taus []int
+		}{{"one way", c.OneWay, tt.ping}, {"exchanges", c.Exchange, tt.sendrecv}} {
+			var taus []int
+			for _, l := range want.got {
+				taus = append(taus, l.Tau)
+				if x := transferOf(l.Bytes, l.Tau, share); math.Abs(l.Time.Center-x) > 1e-3*x+0.01 {
+					t.Errorf("%s, %s: L(%d,%d) is %g ns, want %g", tt.name, want.what, l.Bytes, l.Tau, l.Time.Center, x)
+				}
+			}
+			if got := sorted(taus); !slices.Equal(got, want.taus) {
+				t.Errorf("%s, %s: τ = %v, want %v", tt.name, want.what, got, want.taus)
+			}
+		}
+		file := c.File(true)
+		if tt.copies == BetweenNodes {
+			file = c.Network(params.Network{Name: "ib0", Kind: "ib"})
+		}
+		if err := file.Validate(); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// The gap of a stream is no time of a message: without messages it says nothing.
+func TestChannelOfRefuses(t *testing.T) {
+	const latency = "# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n0  1.00\n8  1.10\n64  1.20\n1024  2.00\n"
+	stream := func(pairs int) string {
+		return fmt.Sprintf("# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# [ pairs: %d ] [ window size: 64 ]\n# Size  MB/s\n64  1000.00\n1024  2000.00\n", pairs)
+	}
+	for _, tt := range []struct{ text, want string }{
+		{stream(1) + stream(4), "no message was alone"},
+		{latency, "one number of pairs of ranks"},
+		{latency + latency, "one number of pairs of ranks"},
+		{latency + stream(4), "a stream of one pair"},
+		{"# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t_max[usec]\n64 1000 3.00\n", "no message was alone"},
+		{latency + "# Benchmarking Sendrecv\n# #processes = 2\n#bytes #repetitions t_max[usec]\n64 1000 3.00\n", "fewer than two sizes"},
+	} {
+		results, err := Read(strings.NewReader(tt.text), "out.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := ChannelOf(results.Times, WithinNode); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %+v, %v; want %q", tt.text, c, err, tt.want)
+		}
+	}
+}
+
+// What some sizes lack leaves these out, and what the smallest message takes is no transfer.
+func TestChannelLeavesOut(t *testing.T) {
+	text := imbText("PingPong", processes(2), "t[usec]", []int{1, 2, 64, 128, 4096}, func(m int) float64 { return max(500, 400+2*float64(m)) }) +
+		imbText("Sendrecv", processes(2), "t_max[usec]", []int{1, 2, 64, 4096}, func(m int) float64 { return 600 + 3*float64(m) })
+	results, err := Read(strings.NewReader(text), "out.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ChannelOf(results.Times, WithinNode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var why []string
+	for _, o := range c.LeftOut {
+		why = append(why, o.Why)
+	}
+	if got := strings.Join(why, "\n"); len(why) != 2 || !strings.Contains(got, "m = 128 not every τ") || !strings.Contains(got, "m = 1, 2 some took no longer") {
+		t.Errorf("left out: %s", got)
+	}
+	if c.Overhead.Center != 500 || len(c.Exchange) != 4 {
+		t.Errorf("%+v", c)
+	}
+	large := strings.ReplaceAll(strings.ReplaceAll(text, "\n1 1000", "\n10 1000"), "\n2 1000", "\n20 1000")
+	if results, err = Read(strings.NewReader(large), "out.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = ChannelOf(results.Times, WithinNode); err != nil || c.Overhead.N != 0 || c.Overhead.Center != 0 || len(c.File(false).Warnings) != 2 {
+		t.Errorf("no small message: %+v, %v", c, err)
+	}
+}
+
+// Whatever a suite prints makes a file that can be read again, or none.
+func FuzzChannelOf(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		f.Fatal(files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		at := max(0, strings.Index(string(data), "# Benchmarking"))
+		f.Add(string(data[at:min(len(data), at+1400)]), uint8(1))
+	}
+	for _, o := range outputs {
+		f.Add(o.text, uint8(2))
+	}
+	f.Fuzz(func(t *testing.T, text string, pairs uint8) {
+		results, err := Read(strings.NewReader(text), "out.txt")
+		if err != nil {
+			return
+		}
+		if _, lacking := results.SayPairs(slices.Repeat([]int{max(1, int(pairs))}, 1<<8)); lacking > 0 {
+			return
+		}
+		for _, copies := range []Copies{WithinNode, BetweenNodes} {
+			times := slices.DeleteFunc(slices.Clone(results.Times), func(t Time) bool { return t.P == 0 })
+			c, err := ChannelOf(times, copies)
+			if err != nil {
+				continue
+			}
+			file := c.File(false)
+			if copies == BetweenNodes {
+				file = c.Network(params.Network{Name: "ib0", Kind: "ib"})
+			}
+			if err := file.Validate(); err != nil {
+				t.Fatalf("%v: %q", err, text)
+			}
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package model
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/mpi"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// carriers is a file of one node: a byte takes τ ns through shared memory in segments of
+// 4 KiB, and 10τ ns by the kernel; a transfer of nothing takes 50τ ns.
+func carriers() *params.File {
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{params.Ring, params.Ping}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
+		Sizes: []int{1024, 4096, 1 << 20}, Taus: []int{1, 2, 4}, Segments: 4, SegmentBytes: 4096}}
+	add := func(k params.Key, segments int, ns float64) {
+		k.Placement = numa.Local
+		f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns}})
+		if k.Kind == params.TransferCell {
+			c := &f.Cells[len(f.Cells)-1]
+			c.K, c.Transfers = segments, 1
+		}
+	}
+	for _, setup := range f.Plan.Setups {
+		for _, tau := range f.Plan.Taus {
+			for _, m := range f.Plan.Sizes {
+				add(params.Key{Kind: params.TransferCell, Setup: setup, Tau: tau, Bytes: m}, max(1, m/4096), float64(m*tau))
+				add(params.Key{Kind: params.TransferCell, Setup: setup, Tau: tau, Bytes: m, Transport: params.CMA}, 1, float64(10*m*tau))
+			}
+			add(params.Key{Kind: params.NullCell, Setup: setup, Tau: tau}, 1, float64(50*tau))
+		}
+	}
+	return f
+}
+
+func TestPredictorAs(t *testing.T) {
+	library := &mpi.Library{Name: "some", Title: "Some MPI", Ways: []mpi.Way{
+		{Most: 2048, Segment: 4096, Segments: 1},
+		{Most: 65536, Segment: 4096, Segments: 4, Request: 1024, Control: 2},
+		{Single: true},
+	}}
+	for _, tt := range []struct {
+		algorithm string
+		p, m      int
+		ns        float64
+		formula   string
+	}{
+		{"bcast:linear", 2, 2048, 2 * 2048, "o(m) + 2L→(m,1)"},
+		// 1024 with the request, two messages of control, then 8 KiB in two segments.
+		{"bcast:linear", 2, 9216, 2*1024 + 2*50 + 2*4096 + 2*4096, "2L→(1024 B,1) + 2y→(1) + o(m) + 2L→(4096 B,1) + L→(4096 B,2)"},
+		{"bcast:linear", 2, 1 << 20, 10 * (1 << 20), "o(m) + L→¹(m,1)"},
+		{"bcast:binomial", 4, 1 << 20, 10*(1<<20) + 20*(1<<20), "2o(m) + L→¹(m,1) + L→¹(m,2)"},
+		// Blocks go the way of blocks.
+		{"allgather:ring", 4, 1024, 3 * 2 * 4 * 1024, "3o(m) + 6L(m,4)"},
+		{"allgather:ring", 4, 1 << 20, 3 * 4 * 10 * (1 << 20), "3o(m) + 3L¹(m,4)"},
+	} {
+		p, err := NewPredictor(carriers(), Choice{As: library})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m}))
+		if err != nil || math.Abs(c.Seconds*1e9-tt.ns) > 1e-6*tt.ns || c.Formula() != tt.formula {
+			t.Errorf("%s, P = %d, m = %d: %g ns, %s, %v; want %g, %s", tt.algorithm, tt.p, tt.m, c.Seconds*1e9, c.Formula(), err, tt.ns, tt.formula)
+		}
+		logNP, err := NewPredictor(carriers(), Choice{As: library, Model: "lognp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err := logNP.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m})); err != nil || tt.p == 2 && math.Abs(l.Seconds-c.Seconds) > 1e-12 {
+			t.Errorf("log_nP, %s, P = %d, m = %d: %g s, %v; want %g", tt.algorithm, tt.p, tt.m, l.Seconds, err, c.Seconds)
+		}
+	}
+}
+
+// Every byte of a message goes one way or the other, and is reduced once, whatever the
+// library does.
+func TestPredictorAsReduces(t *testing.T) {
+	f := carriers()
+	for _, m := range []int{4, 1 << 20} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I"}, Time: fit.Estimate{Center: 3 * float64(m)}})
+	}
+	library := &mpi.Library{Name: "some", Title: "Some MPI", Ways: []mpi.Way{{Segment: 4096, Segments: 4, Request: 1024, Control: 1}}}
+	p, err := NewPredictor(f, Choice{As: library})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.Cost(schedule(t, "reduce:binomial", collective.Call{P: 2, M: 9216}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gamma float64
+	for _, term := range c.Terms {
+		if term.Parameter == "γ" {
+			gamma += term.Times * term.Seconds
+		}
+	}
+	if math.Abs(gamma*1e9-3*9216) > 1e-6 {
+		t.Errorf("%s: γ is %g ns, want %d", c.Formula(), gamma*1e9, 3*9216)
+	}
+}
+
+func TestPredictorAsRefuses(t *testing.T) {
+	library, err := mpi.Named("openmpi4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	segments := carriers()
+	segments.Cells = nil
+	for _, c := range carriers().Cells {
+		if c.Transport == "" {
+			segments.Cells = append(segments.Cells, c)
+		}
+	}
+	whole := carriers()
+	whole.Plan.Whole = true
+	for _, tt := range []struct {
+		f      *params.File
+		choice Choice
+		want   string
+	}{
+		{segments, Choice{}, "no transfers over cma"},
+		{whole, Choice{}, "whole messages"},
+		{carriers(), Choice{Model: "loggp"}, "one way of messages"},
+		{carriers(), Choice{Segment: 64}, "its own transport"},
+		{carriers(), Choice{Transport: CMA}, "its own transport"},
+	} {
+		tt.choice.As = library
+		if _, err := NewPredictor(tt.f, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v; want %q", tt.choice, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package mpi
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLibraries(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, l := range Libraries() {
+		if seen[l.Name] || l.Title == "" || len(l.Ways) == 0 {
+			t.Errorf("%+v", l)
+		}
+		seen[l.Name] = true
+		least := 0
+		for i, w := range l.Ways {
+			last := i == len(l.Ways)-1
+			switch {
+			case w.Source == "":
+				t.Errorf("%s: way %d has no source", l.Name, i)
+			case last != (w.Most == 0), !last && w.Most <= least:
+				t.Errorf("%s: way %d is of messages up to %d, and the one before of %d", l.Name, i, w.Most, least)
+			case w.Single != (w.Segment == 0 && w.Segments == 0), w.Single && w.Request+w.Control > 0, w.Request >= max(1, w.Segment) && !w.Single:
+				t.Errorf("%s: way %d copies once and twice: %+v", l.Name, i, w)
+			}
+			least = w.Most
+		}
+		if found, err := Named(strings.ToUpper(l.Name)); err != nil || found != l {
+			t.Errorf("%s: %v, %v", l.Name, found, err)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for _, tt := range []struct {
+		library string
+		bytes   int
+		single  bool
+	}{
+		{"openmpi4", 0, false}, {"openmpi4", 4032, false}, {"openmpi4", 4033, true}, {"openmpi4", 1 << 30, true},
+		{"openmpi4-none", 1 << 30, false},
+		{"mpich4", 8248, false}, {"mpich4", 8249, true},
+	} {
+		l, err := Named(tt.library)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := l.Of(tt.bytes); w.Single != tt.single {
+			t.Errorf("%s, %d bytes: %+v", tt.library, tt.bytes, w)
+		}
+	}
+}
+
+func TestNamedRefuses(t *testing.T) {
+	for name, nearest := range map[string]string{"openmpi3": "openmpi4", "mpich": "mpich4", "OpenMPI5.0": "openmpi5", "mpich4ofi": "mpich4-ofi", "": "mpich4"} {
+		_, err := Named(name)
+		if err == nil || !strings.Contains(err.Error(), `did you mean "`+nearest+`"?`) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v; want the nearest %s", name, err, nearest)
+		}
+	}
+}

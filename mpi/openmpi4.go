@@ -1,0 +1,35 @@
+package mpi
+
+// Open MPI 4.0 and 4.1 with pml/ob1 and btl/vader, which is what a node without a network of
+// its own, or mpirun --mca pml ob1, takes.
+//
+// Sources are files of open-mpi/ompi at v4.1.4, and parameters as ompi_info --all names
+// them; mca_pml_ob1_hdr_t, which is sent in front, takes up to 64 bytes of the limit.
+var openMPI4 = &Library{
+	Name:  "openmpi4",
+	Title: "Open MPI 4.0 and 4.1, ob1 over vader, single copies by CMA",
+	Ways: []Way{
+		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Source: "btl_vader_eager_limit 4096, opal/mca/btl/vader/btl_vader_component.c:248"},
+		{Single: true, Source: "btl_vader_single_copy_mechanism: cma, if there is no xpmem, btl_vader_component.c:70-83; whole messages above the eager limit, ompi/mca/pml/ob1/pml_ob1_sendreq.h:423"},
+	},
+}
+
+// The same where the kernel forbids single copies, or with --mca
+// btl_vader_single_copy_mechanism none.
+var openMPI4None = &Library{
+	Name:  "openmpi4-none",
+	Title: "Open MPI 4.0 and 4.1, ob1 over vader, without single copies",
+	Ways: []Way{
+		openMPI4.Ways[0],
+		// The first part goes with the request; after its answer three segments are on
+		// their way (pml_ob1_send_pipeline_depth 3), and the one that is being read.
+		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Source: "btl_vader_max_send_size 32768, btl_vader_component.c:250; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:191; the request, pml_ob1_sendreq.h:409"},
+	},
+}
+
+// The same over UCX, which it takes where there is InfiniBand.
+var openMPI4UCX = &Library{
+	Name:  "openmpi4-ucx",
+	Title: "Open MPI 4.0 and 4.1, pml/ucx, UCX 1.13",
+	Ways:  ucx113,
+}

@@ -1,0 +1,14 @@
+package mpi
+
+// ucx113 is what UCX 1.13 does within a node, for whichever library asks it: one buffer of
+// its FIFO, or rendezvous, in which the receiver reads the sender's memory by CMA.
+//
+// Sources are files of openucx/ucx at v1.13.1. The rendezvous begins at a size that UCX
+// reckons from what it thinks of its transports (UCX_RNDV_THRESH auto,
+// src/ucp/core/ucp_ep.c:1882). Over shared memory that is the first size that does not fit
+// into one buffer: with MPICH 4.0.2 messages of 8240 bytes made no call of
+// process_vm_readv, and those of 8256 one each.
+var ucx113 = []Way{
+	{Most: 8248, Segment: 8256, Segments: 1, Source: "UCX_MM_SEG_SIZE 8256, less 8 of a header, src/uct/sm/mm/base/mm_iface.c:38"},
+	{Single: true, Source: "UCX_RNDV_SCHEME auto: get_zcopy over cma, src/uct/sm/scopy/cma/cma_iface.c"},
+}
