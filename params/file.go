@@ -56,7 +56,7 @@ type Plan struct {
 	Width        float64       `json:"width"`              // relative half-width at which a cell is done
 	Copy         string        `json:"copy"`               // what copies
 	NoGamma      bool          `json:"no_gamma,omitempty"` // reduction operators are left out
-	With         []string      `json:"with,omitempty"`     // surveys: pairs, pack, copy, access
+	With         []string      `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
 	// Transfers are measured with every other number and size of segments, too.
 	MoreSegments     []int `json:"more_segments,omitempty"`
 	MoreSegmentBytes []int `json:"more_segment_bytes,omitempty"`
