@@ -56,7 +56,7 @@ type Plan struct {
 	Width        float64       `json:"width"`              // relative half-width at which a cell is done
 	Copy         string        `json:"copy"`               // what copies
 	NoGamma      bool          `json:"no_gamma,omitempty"` // reduction operators are left out
-	With         []string      `json:"with,omitempty"`     // surveys: pairs, pack, copy, access
+	With         []string      `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
 	// Whole: messages were timed whole, as MPI's are from outside, and one through shared
 	// memory counts as two transfers, T(m) = o(m) + 2L(m,τ), however the library cut it.
 	Whole bool `json:"whole,omitempty"`

@@ -55,7 +55,8 @@ var ErrNoTransport = errors.New("measure them")
 // Over is the file as it would be if transfers had been measured over one transport and
 // with send buffers of one state alone. Single copies have no o(m) of their own: L(m,τ)
 // begins when the sender has its message ready, and τ counts copies at once. A single
-// copy by itself is ping's τ = 1, which is that of every setup. Whether send buffers of
+// copy by itself is ping's τ = 1, which is that of every setup; and off cache, where nobody
+// has them at hand, send buffers of both states are one. Whether send buffers of
 // segments are rewritten makes no difference that is measured unless the file has both.
 // It shares what it can with the file, and fails where that has no such transfers.
 func (f *File) Over(t Transport, b Buffers) (*File, error) {
@@ -68,7 +69,7 @@ func (f *File) Over(t Transport, b Buffers) (*File, error) {
 	for _, c := range f.Cells {
 		switch c.Kind {
 		case TransferCell, NullCell:
-			if c.Transport != t || c.Buffers != b && c.Kind == TransferCell {
+			if c.Transport != t || c.Buffers != b && c.Kind == TransferCell && !c.OffCache {
 				continue
 			}
 			if c.Transport, c.Buffers = "", ""; c.Kind == TransferCell && !slices.Contains(setups, c.Setup) {

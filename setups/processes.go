@@ -24,6 +24,9 @@ import (
 // WorkerCommand is the word that has a program begin as a worker, see ServeWorker.
 const WorkerCommand = "worker"
 
+// workerVariable is in the environment of workers.
+const workerVariable = "TAULOP_WORKER"
+
 // processes are the workers of a team as processes of their own. Each of them, and who
 // began them, lays out the same memory in the same order, and so has the same barrier,
 // clock and channels; a worker's user buffers are its own memory, which others read where
@@ -131,12 +134,15 @@ func NewProcesses(p numa.Placement) (*Team, error) {
 	t.processes, t.memory.shared = &processes{shared: shared, head: head}, shared
 	t.restore = quiet(len(p.Workers))
 	for _, w := range t.workers {
-		m, err := t.processes.begin(hello{w.id, p})
+		if err := t.processes.begin(hello{w.id, p}); err != nil {
+			t.Close()
+			return nil, err
+		}
+	}
+	for _, w := range t.workers {
+		first, err := t.processes.members[w.id].reply(w)
 		if err == nil {
-			var first reply
-			if first, err = m.reply(w); err == nil {
-				w.thread, err = first.Thread, first.err()
-			}
+			w.thread, err = first.Thread, first.err()
 		}
 		if err != nil {
 			t.Close()
@@ -153,21 +159,24 @@ func NewProcesses(p numa.Placement) (*Team, error) {
 }
 
 // begin begins a worker's process.
-func (p *processes) begin(h hello) (*member, error) {
+func (p *processes) begin(h hello) error {
+	if os.Getenv(workerVariable) != "" { // a program that does not know the word must not begin itself for ever
+		return errors.New("a worker begins no workers")
+	}
 	exe, err := os.Executable()
 	if err != nil { // no /proc is mounted
 		if exe, err = exec.LookPath(os.Args[0]); err != nil {
-			return nil, fmt.Errorf("this program does not find itself to begin it again: %w", err)
+			return fmt.Errorf("this program does not find itself to begin it again: %w", err)
 		}
 	}
 	m := &member{ended: make(chan struct{})}
-	m.cmd = &exec.Cmd{Path: exe, Args: []string{os.Args[0], WorkerCommand}, Env: os.Environ(), Stderr: &m.stderr, ExtraFiles: []*os.File{p.shared.File()}}
+	m.cmd = &exec.Cmd{Path: exe, Args: []string{os.Args[0], WorkerCommand}, Env: append(os.Environ(), workerVariable+"=1"), Stderr: &m.stderr, ExtraFiles: []*os.File{p.shared.File()}}
 	if m.orders, err = m.cmd.StdinPipe(); err != nil {
-		return nil, err
+		return err
 	}
 	replies, answers, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m.cmd.Stdout = answers
 	m.replies = json.NewDecoder(replies)
@@ -175,14 +184,14 @@ func (p *processes) begin(h hello) (*member, error) {
 	answers.Close()
 	if err != nil {
 		replies.Close()
-		return nil, fmt.Errorf("no process of a worker could be begun: %w", err)
+		return fmt.Errorf("no process of a worker could be begun: %w", err)
 	}
 	p.members, p.ids = append(p.members, m), append(p.ids, m.cmd.Process.Pid)
 	go func() {
 		defer close(m.ended)
 		m.how = m.cmd.Wait()
 	}()
-	return m, json.NewEncoder(m.orders).Encode(h)
+	return json.NewEncoder(m.orders).Encode(h)
 }
 
 // reply waits for what the process of a worker says. One that died says nothing.

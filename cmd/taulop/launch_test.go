@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/setups"
 )
 
 // TestMain has this program begin as a launch where a measurement of a test begins it
@@ -19,6 +20,9 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == engine.Command {
 		os.Exit(survey.Serve())
+	}
+	if len(os.Args) == 2 && os.Args[1] == setups.WorkerCommand {
+		os.Exit(setups.ServeWorker())
 	}
 	for _, s := range stops { // under nohup, say: children of the tests are not to inherit it
 		if signal.Ignored(s) {

@@ -31,8 +31,9 @@ type Bench struct {
 // A seat is a team with what it keeps mapped.
 type seat struct {
 	*setups.Team
-	where string // tells placements apart
-	kept  map[string]int64
+	where     string // tells placements apart
+	kept      map[string]int64
+	processes bool // its workers are
 }
 
 // NewBench is for the whole of a process: nothing is collected any more while
@@ -53,7 +54,29 @@ const mostThreads = 256
 
 // Team is the team of a placement, which stays the bench's.
 func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
-	where := fmt.Sprint(p.Workers)
+	return b.team(p, fmt.Sprint(p.Workers), setups.NewTeam)
+}
+
+// Processes is the team of a placement whose workers are processes. There is one at a time,
+// which has its own memory.
+func (b *Bench) Processes(p numa.Placement) (*setups.Team, error) {
+	where := fmt.Sprint("processes ", p.Workers)
+	b.teams = slices.DeleteFunc(b.teams, func(s *seat) bool {
+		other := s.processes && s.where != where
+		if other {
+			b.dismiss(s)
+		}
+		return other
+	})
+	t, err := b.team(p, where, setups.NewProcesses)
+	if err == nil {
+		b.teams[len(b.teams)-1].processes = true
+	}
+	return t, err
+}
+
+// team is the one that is where, else a new one.
+func (b *Bench) team(p numa.Placement, where string, begin func(numa.Placement) (*setups.Team, error)) (*setups.Team, error) {
 	if i := slices.IndexFunc(b.teams, func(s *seat) bool { return s.where == where }); i >= 0 {
 		s := b.teams[i]
 		b.teams = append(slices.Delete(b.teams, i, i+1), s)
@@ -82,7 +105,7 @@ func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
 	)
 	if b.Simulation != nil {
 		t = b.Simulation.Team(p)
-	} else if t, err = setups.NewTeam(p); err != nil {
+	} else if t, err = begin(p); err != nil {
 		return nil, err
 	}
 	t.Huge = b.Huge
@@ -127,6 +150,15 @@ func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, 
 	found, err := t.Sample(ctx, work, hint*times)
 	found.NS /= times
 	return found, err
+}
+
+// SampleProcesses has the team of a placement whose workers are processes do work.
+func (b *Bench) SampleProcesses(ctx context.Context, p numa.Placement, work setups.Work, hint float64) (Reading, error) {
+	t, err := b.Processes(p)
+	if err != nil {
+		return Reading{}, err
+	}
+	return t.Sample(ctx, work, hint)
 }
 
 // Keep makes room for memory that the team of a placement will keep mapped for a

@@ -17,7 +17,7 @@ func TestParseWith(t *testing.T) {
 		}
 	}
 	for _, list := range []string{"kopy", "copy,", ","} {
-		if _, err := survey.ParseWith(list); err == nil || !strings.Contains(err.Error(), "access, copy") {
+		if _, err := survey.ParseWith(list); err == nil || !strings.Contains(err.Error(), "access, cma, copy") {
 			t.Errorf("%q: %v", list, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	_ "github.com/taulop/taulop/internal/survey/network"
 	_ "github.com/taulop/taulop/internal/survey/pairs"
 	_ "github.com/taulop/taulop/internal/survey/series"
+	_ "github.com/taulop/taulop/internal/survey/single"
 	_ "github.com/taulop/taulop/internal/survey/strides"
 	_ "github.com/taulop/taulop/internal/survey/transfers"
 	_ "github.com/taulop/taulop/internal/verify"

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/survey/single"
+	"github.com/taulop/taulop/internal/survey/surveytest"
+)
+
+// A sweep with single copies is what -transport cma predicts from, in both states of
+// buffers; of a file without them it says how to get them.
+func TestTransportCMA(t *testing.T) {
+	m := surveytest.Machine(t, 2)
+	if err := single.Allowed(m); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "host.json")
+	if out, errOut, err := run(t, "sweep", "-with", "cma", "-tau", "1,2", "-sizes", "1K,8K", "-cache", "in", "-gamma=false", "-budget", "20s", "-launches", "6", "-o", file); err != nil || !strings.Contains(out, "over cma in ns, sendrecv") {
+		t.Fatalf("%v\n%s\n%s", err, out, errOut)
+	}
+	for _, buffers := range []string{"rewritten", "unchanged"} {
+		out, _, err := run(t, "predict", "-params", file, "-P", "2", "-m", "8K", "-transport", "cma", "-buffers", buffers, "bcast:linear", "allgather:ring")
+		if err != nil || !strings.Contains(out, "single copies by the kernel (cma), send buffers "+buffers) {
+			t.Errorf("%s: %v\n%s", buffers, err, out)
+		}
+	}
+	for _, tt := range []struct{ line, want string }{
+		{"predict -P 2 -transport cma -params " + swept(t, dir) + " bcast", "no transfers over cma: measure them (taulop sweep -with cma)"},
+		{"predict -P 2 -transport cma -model loggp -params " + file + " bcast", "knows no single copies"},
+		{"predict -P 2 -buffers fresh -params " + file + " bcast", "-buffers: unknown state of buffers"},
+	} {
+		if _, _, err := run(t, strings.Fields(tt.line)...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want one with %q", tt.line, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package single
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+const help = `Cma measures messages that the kernel copies straight from one process to another
+(cross memory attach, process_vm_readv), as MPI libraries have it do from some size on:
+L(m,τ) of couples of a sender and a receiver, of ranks that all send and receive, and
+of one process that many read at once; with send buffers that are rewritten before
+each message, and unchanged as in most benchmarks.
+
+  taulop cma [flags]
+
+Examples:
+  taulop cma                        both states of buffers, in a quarter of a minute
+  taulop cma -m 64K:4M -tau 1,2     these sizes and τ alone
+  taulop sweep -with cma -o host.json
+  taulop predict -params host.json -P 4 -m 64K -transport cma bcast
+
+Flags:
+`
+
+func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
+	taus := f.String("tau", "", "τ, copies at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then some)")
+	sizes := f.String("m", "1K:4M", "message `sizes` in bytes, or with a unit, a list like 64K,1M with doubling ranges: 64K:4M")
+	caches := f.String("cache", "in,off", "`list` of where user buffers are: in, off")
+	return func(m *numa.Machine) (t survey.Task, err error) {
+		p := params.Plan{Policies: []numa.Policy{numa.Local}, Taus: transfers.Taus(m.Concurrency())}
+		if *taus != "" {
+			if p.Taus, err = argument.List(*taus, true, argument.Tau); err != nil {
+				return t, fmt.Errorf("-tau: %w", err)
+			}
+			slices.Sort(p.Taus)
+		}
+		if p.Sizes, err = argument.List(*sizes, false, argument.Some); err != nil {
+			return t, fmt.Errorf("-m: %w", err)
+		}
+		slices.Sort(p.Sizes)
+		if p.Caches, err = argument.Caches("-cache", *caches); err != nil {
+			return t, err
+		}
+		r := NewRequest(m, p)
+		if r.Refused != "" {
+			return t, errors.New(r.Refused)
+		}
+		if r.Sizes = p.Sizes; len(p.Taus) > 0 && p.Taus[len(p.Taus)-1] > m.Allowed.Len() {
+			return t, fmt.Errorf("-tau %d is more than the %d CPUs that may be used: processes that take turns are not concurrent", p.Taus[len(p.Taus)-1], m.Allowed.Len())
+		}
+		place, err := m.Place(numa.Local, m.Concurrency())
+		t.Request, t.Plan, t.Places = r, p, []numa.Placement{place}
+		return t, err
+	}
+}

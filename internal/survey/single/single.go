@@ -1,0 +1,182 @@
+// Package single measures messages that the kernel copies from process to process (cross
+// memory attach, process_vm_readv): one copy each, in the states that send buffers are in.
+package single
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/shm"
+)
+
+// Survey is single copies.
+var Survey = survey.Register(&survey.Survey{
+	Name: "cma", Doc: "single copies by the kernel, from process to process",
+	Decode: survey.Decoder[Request],
+	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
+		return NewRequest(m, p), nil
+	},
+	Time: func(m *numa.Machine) time.Duration {
+		return survey.DefaultTime + time.Duration(m.Concurrency())*time.Second/2 // processes that are begun
+	},
+	Command: &survey.Command{Help: help, Time: 15 * time.Second, Flags: flags},
+	Tables:  Tables,
+})
+
+// The setups: couples of a sender and a receiver, all ranks in a circle, and one source
+// that all others read at once.
+var algorithms = map[string]*collective.Algorithm{
+	params.Ping: collective.Couples, params.Sendrecv: collective.Permutation, setups.Bcast.Name: collective.Readers,
+}
+
+// order is that of the setups in tables.
+var order = []string{params.Ping, params.Sendrecv, setups.Bcast.Name}
+
+// ranks are how many τ copies at once take: a couple each; as many; those and the source.
+func ranks(setup string, tau int) int {
+	switch setup {
+	case params.Ping:
+		return 2 * tau
+	case setups.Bcast.Name:
+		return tau + 1
+	}
+	return tau
+}
+
+// A Request is single copies of sizes, of τ at once, with workers where the plan has them.
+type Request struct {
+	Policies   []numa.Policy `json:"placements"`
+	CPUs       []int         `json:"cpus,omitempty"` // of placement cpus
+	Sizes      []int         `json:"sizes"`
+	Taus       []int         `json:"taus"`
+	Caches     []bool        `json:"off_cache"`
+	ArenaBytes int           `json:"arena_bytes"` // off cache, of a rank's buffers of one side, at the most
+	Refused    string        `json:"refused,omitempty"`
+}
+
+// leastBytes is the smallest message: libraries send smaller ones through segments.
+const leastBytes = 512
+
+// NewRequest is what a plan asks for: of its sizes those that double, and of its τ those
+// that the CPUs have ranks for. Where the kernel lets no process read another's memory
+// it says so, and asks for nothing.
+func NewRequest(m *numa.Machine, p params.Plan) Request {
+	r := Request{Policies: p.Policies, CPUs: p.CPUs, Caches: p.Caches, Taus: p.Taus}
+	for _, bytes := range p.Sizes {
+		if n := len(r.Sizes); bytes >= leastBytes && (n == 0 || bytes >= 2*r.Sizes[n-1] || bytes == p.Sizes[len(p.Sizes)-1]) {
+			r.Sizes = append(r.Sizes, bytes)
+		}
+	}
+	if free, err := numa.FreeMemoryBytes("/"); err == nil {
+		r.ArenaBytes = int(free/4) / (2 * max(2, m.Allowed.Len()))
+	}
+	if err := Allowed(m); err != nil {
+		r.Refused = err.Error()
+	}
+	return r
+}
+
+// Allowed fails where single copies cannot be measured: on one CPU, and where the kernel
+// lets no process read another's memory.
+func Allowed(m *numa.Machine) error {
+	if m.Allowed.Len() < 2 {
+		return errors.New("single copies go from process to process, each on a CPU of its own, and there is one CPU: allow this process more")
+	}
+	place, err := m.Place(numa.Local, 2)
+	if err != nil {
+		return err
+	}
+	team, err := setups.NewProcesses(place)
+	if err != nil {
+		return err
+	}
+	defer team.Close()
+	work, err := work(params.Key{Setup: params.Ping, Tau: 1, Bytes: 1})
+	if err == nil {
+		work.Runs = 1
+		_, err = team.RunCollective(context.Background(), work)
+	}
+	return err
+}
+
+// Cells are y(τ), and L(m,τ) with send buffers in both states; off cache, where nobody has
+// them at hand, these are one.
+func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	if r.Refused != "" {
+		return nil, []error{fmt.Errorf("single copies (cma) are not measured: %s", r.Refused)}, nil
+	}
+	for _, policy := range r.Policies {
+		for _, setup := range order {
+			for _, tau := range r.Taus {
+				n := ranks(setup, tau)
+				alone := tau == 1 && setup != params.Ping // as ping's
+				if n > m.Allowed.Len() || alone {
+					continue
+				}
+				k := params.Key{Kind: params.NullCell, Setup: setup, Placement: policy, Tau: tau, Transport: params.CMA}
+				add := func(k params.Key) {
+					c := engine.Cell{Cell: params.Cell{Key: k}, Group: fmt.Sprint(policy, setup == params.Ping, n)}
+					if k.Kind == params.TransferCell {
+						c.K, c.Transfers = 1, 1
+					}
+					cells = append(cells, c)
+				}
+				add(k)
+				k.Kind = params.TransferCell
+				for _, k.Bytes = range r.Sizes {
+					for _, k.OffCache = range r.Caches {
+						add(k)
+						if !k.OffCache {
+							k.Buffers = params.Unchanged
+							add(k)
+							k.Buffers = params.Rewritten
+						}
+					}
+				}
+			}
+		}
+	}
+	return cells, nil, nil
+}
+
+// Open prepares for samples.
+func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
+
+func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
+	n := ranks(k.Setup, k.Tau)
+	place, err := b.Machine.PlaceFrom(b.FirstCPU, k.Placement, n)
+	if k.Placement == numa.List {
+		place, err = b.Machine.PlaceOn(r.CPUs, n)
+	}
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	if k.Setup == params.Ping {
+		place = b.Machine.Couple(place)
+	}
+	work, err := work(k)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	if k.OffCache {
+		work.ArenaBytes = max(min(setups.WantedArena(b.Machine, place), r.ArenaBytes), 2*k.Bytes)
+	}
+	return b.SampleProcesses(ctx, place, work, hint)
+}
+
+// work is what a cell is measured by.
+func work(k params.Key) (setups.Collective, error) {
+	s, err := algorithms[k.Setup].Schedule(collective.Call{P: ranks(k.Setup, k.Tau), M: max(1, k.Bytes), Distance: 1})
+	return setups.Collective{Schedule: s, Single: true, Rewritten: k.Buffers == params.Rewritten, Null: k.Kind == params.NullCell}, err
+}
+
+// Forbidden tells errors of a kernel that lets no process read another's memory.
+func Forbidden(err error) bool { return errors.Is(err, shm.ErrForbidden) }

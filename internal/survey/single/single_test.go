@@ -1,0 +1,116 @@
+package single
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// The test binary begins itself anew as workers.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == setups.WorkerCommand {
+		os.Exit(setups.ServeWorker())
+	}
+	os.Exit(m.Run())
+}
+
+// Every cell of a plan is measured: both setups of two ranks, both states of buffers, in
+// cache and off; tables for predictions come of them.
+func TestSweep(t *testing.T) {
+	m := surveytest.Machine(t, 2)
+	p := params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 1024, 1536, 8192}, Taus: []int{1, 2}, Caches: []bool{false, true}}
+	r := NewRequest(m, p)
+	if r.Refused != "" {
+		t.Skip(r.Refused)
+	}
+	if want := []int{1024, 8192}; !slices.Equal(r.Sizes, want) {
+		t.Errorf("sizes %v, want %v", r.Sizes, want)
+	}
+	r.ArenaBytes = 1 << 20
+	f := surveytest.Run(t, m, Survey, r)
+	for _, b := range []params.Buffers{params.Rewritten, params.Unchanged} {
+		over, err := f.Over(params.CMA, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, setup := range []string{params.Ping, params.Sendrecv} {
+			for _, off := range p.Caches {
+				table, err := over.Table(setup, numa.Local, off)
+				if err != nil || !slices.Equal(table.Transfers.Sizes, r.Sizes) || table.Transfers.Taus[0] != 1 {
+					t.Errorf("%v, %s, off cache %v: %+v, %v", b, setup, off, table, err)
+				}
+			}
+			if _, err := over.Y(setup, numa.Local); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Cells are those that CPUs have ranks for, and none where the kernel forbids single
+// copies, which is said.
+func TestCells(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	r := Request{Policies: []numa.Policy{numa.Local}, Sizes: []int{1024}, Taus: []int{1, m.Allowed.Len(), m.Allowed.Len() + 1}, Caches: []bool{false}}
+	cells, warnings, err := r.Cells(m)
+	for _, c := range cells {
+		if ranks(c.Setup, c.Tau) > m.Allowed.Len() {
+			t.Errorf("%v needs more CPUs than there are", c.Key)
+		}
+	}
+	if err != nil || len(warnings) > 0 {
+		t.Error(warnings, err)
+	}
+	r.Refused = "the kernel forbids it"
+	if cells, warnings, err := r.Cells(m); len(cells) > 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "(cma) are not measured: the kernel forbids it") || err != nil {
+		t.Errorf("%d cells, %v, %v", len(cells), warnings, err)
+	}
+}
+
+// Tables have sizes down, states of buffers and τ across, and say how much longer readers
+// of one process take.
+func TestTables(t *testing.T) {
+	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
+	add := func(setup string, tau, m int, off bool, b params.Buffers, ns float64) {
+		k := params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, OffCache: off, Tau: tau, Bytes: m, Transport: params.CMA, Buffers: b}
+		if m == 0 {
+			k.Kind = params.NullCell
+		}
+		f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: ns - 1, Hi: ns + 1, N: 6}})
+	}
+	for tau := 1; tau <= 4; tau++ {
+		add(params.Ping, tau, 1024, false, params.Rewritten, 1000+float64(tau))
+	}
+	add(params.Ping, 1, 65536, false, params.Unchanged, 5000)
+	add(params.Ping, 1, 65536, true, params.Rewritten, 9000)
+	add(params.Ping, 1, 0, false, params.Rewritten, 110)
+	add(setups.Bcast.Name, 2, 1024, false, params.Rewritten, 2004)
+	var b bytes.Buffer
+	view.WriteTables(&b, Tables(f))
+	const want = `
+L(m,τ) over cma in ns, ping, τ couples of sender and receiver, placement local
+    m        τ=1        τ=3        τ=4        τ=1        τ=1
+       rewritten  rewritten  rewritten  unchanged  off cache
+   1K       1001       1003       1004
+  64K                                        5000       9000
+y(1), all but the copy: 110 ns
+
+L(m,τ) over cma in ns, bcast, τ readers of one process, placement local
+   m        τ=2     ×, τ=2
+      rewritten  rewritten
+  1K       2004       2.00
+×: what readers of one process take over as many who each read another (ping)
+`
+	if got := "\n" + strings.TrimSpace(b.String()) + "\n"; got != want {
+		t.Errorf("got%s\nwant%s", got, want)
+	}
+}

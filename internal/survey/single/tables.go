@@ -1,0 +1,126 @@
+package single
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// about is what the setups are, for people.
+var about = map[string]string{
+	params.Ping: "ping, τ couples of sender and receiver", params.Sendrecv: "sendrecv, τ ranks in a circle", setups.Bcast.Name: "bcast, τ readers of one process",
+}
+
+// A state is what send buffers are like.
+type state struct {
+	off     bool
+	buffers params.Buffers
+}
+
+var states = []state{{false, params.Rewritten}, {false, params.Unchanged}, {true, params.Rewritten}}
+
+func (s state) String() string {
+	if s.off {
+		return "off cache"
+	}
+	return s.buffers.String()
+}
+
+// shownTaus is how many τ a table has.
+const shownTaus = 3
+
+// Tables are L(m,τ) by setup and placement, sizes down, states of buffers and τ across;
+// of many τ the first, one in the middle and the last.
+func Tables(f *params.File) (tables []view.Table) {
+	at := make(map[params.Key]params.Cell)
+	var sizes []int
+	for _, c := range f.Cells {
+		if c.Transport == params.CMA {
+			at[c.Key] = c
+			if c.Kind == params.TransferCell && !slices.Contains(sizes, c.Bytes) {
+				sizes = append(sizes, c.Bytes)
+			}
+		}
+	}
+	slices.Sort(sizes)
+	for _, policy := range f.Plan.Policies {
+		for _, setup := range order {
+			if t := table(at, setup, policy, sizes); len(t.Rows) > 0 {
+				tables = append(tables, t)
+			}
+		}
+	}
+	return tables
+}
+
+func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, sizes []int) view.Table {
+	t := view.Table{Title: fmt.Sprintf("L(m,τ) over cma in ns, %s, placement %s", about[setup], policy), Columns: view.Numbers("m")}
+	var taus []int
+	for k := range at {
+		if k.Setup == setup && k.Placement == policy && !slices.Contains(taus, k.Tau) {
+			taus = append(taus, k.Tau)
+		}
+	}
+	if slices.Sort(taus); len(taus) > shownTaus {
+		taus = []int{taus[0], taus[len(taus)/2], taus[len(taus)-1]}
+	}
+	key := func(of string, s state, m, tau int) params.Key {
+		return params.Key{Kind: params.TransferCell, Setup: of, Placement: policy, OffCache: s.off, Tau: tau, Bytes: m, Transport: params.CMA, Buffers: s.buffers}
+	}
+	var columns []params.Key
+	for _, s := range states {
+		for _, tau := range taus {
+			k := key(setup, s, 0, tau)
+			if slices.ContainsFunc(sizes, func(m int) bool { k.Bytes = m; _, there := at[k]; return there }) {
+				columns = append(columns, k)
+				t.Columns = append(t.Columns, view.Column{Name: fmt.Sprintf("τ=%d", tau), Unit: s.String()})
+			}
+		}
+	}
+	last := 0
+	if setup == setups.Bcast.Name && len(taus) > 0 {
+		last = taus[len(taus)-1]
+		t.Columns = append(t.Columns, view.Column{Name: fmt.Sprintf("×, τ=%d", last), Unit: "rewritten"})
+	}
+	for _, m := range sizes {
+		row, any := []string{view.Bytes(m)}, false
+		for _, k := range columns {
+			k.Bytes = m
+			c, there := at[k]
+			if !there {
+				row = append(row, "")
+				continue
+			}
+			any = true
+			row = append(row, view.Center(c.Time))
+		}
+		if last > 0 {
+			row = append(row, times(at[key(setup, states[0], m, last)], at[key(params.Ping, states[0], m, last)]))
+		}
+		if any {
+			t.Add(row)
+		}
+	}
+	for _, tau := range taus {
+		if y, there := at[params.Key{Kind: params.NullCell, Setup: setup, Placement: policy, Tau: tau, Transport: params.CMA}]; there {
+			t.Note("y(%d), all but the copy: %s ns", tau, view.Center(y.Time))
+		}
+	}
+	if last > 0 {
+		t.Note("×: what readers of one process take over as many who each read another (ping)")
+	}
+	return t
+}
+
+// times is how many times as long one takes as the other.
+func times(c, other params.Cell) string {
+	if c.Time.N == 0 || other.Time.N == 0 {
+		return ""
+	}
+	q := c.Time.Div(other.Time)
+	return view.Digits(q.Center, max(0.01, (q.Hi-q.Lo)/2))
+}
