@@ -185,7 +185,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"import -params " + native + " " + shm, "goes with -overheads"},
 		{"import -pairs 2 " + shm, "-pairs is of what MPI benchmarks printed"},
 		{"import -net ib0 " + shm, "-net is of what MPI benchmarks printed"},
-		{"import -off_cache " + shm, "-off_cache is of what MPI benchmarks printed"},
+		{"import -off_cache " + shm, "-cache is of what MPI benchmarks printed"},
 		{"import -overheads " + text + " -params " + native, "notes.txt holds no table"},
 		{"import -overheads " + dir + "/missing.txt -params " + native, "missing.txt is not there"},
 		{"import -overheads " + text + " -params " + shm, "turn it into a native one"},

@@ -60,7 +60,7 @@ func TestImportTidy(t *testing.T) {
 		{"-format tidy other.tsv", "other.tsv:1: no column"},
 		{"-format tidy none.tsv", "none.tsv is not there"},
 		{"-format tidy", "no table: name one"},
-		{"-format csv p2p.tsv", "-format csv: files are text or tidy"},
+		{"-format csv p2p.tsv", "-format csv: files are text, tidy or mpi"},
 		{"-format text -cores a=2 p2p.tsv", "-cores is of tables with named columns"},
 	} {
 		if _, _, err := run(t, append([]string{"import"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
