@@ -43,11 +43,11 @@ Examples:
 Flags:
 `
 
-// asksAgainst tells whether verify is to compare with a benchmark's output.
-func asksAgainst(args []string) bool {
+// asks tells whether a flag is there that makes another command of this one.
+func asks(args []string, flag string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
-		return name == "against" && strings.HasPrefix(arg, "-")
+		return name == flag && strings.HasPrefix(arg, "-")
 	})
 }
 

@@ -230,7 +230,7 @@ func TestAsksAgainst(t *testing.T) {
 		"-against x": true, "--against=x": true, "-P 2 -against": true,
 		"": false, "against": false, "-m 8K message": false, "-against-all": false,
 	} {
-		if got := asksAgainst(strings.Fields(line)); got != want {
+		if got := asks(strings.Fields(line), "against"); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}

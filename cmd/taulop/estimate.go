@@ -21,8 +21,10 @@ over arrays, messages between ranks and transfers of a disk, the share of each, 
 which is worth improving.
 
   taulop estimate -params FILE[,FILE ...] [flags] PROGRAM.toml
+  taulop estimate -run cannon -params FILE[,FILE ...] [flags]
 
-PROGRAM.toml lists phases:
+With -run a program is carried out on this machine, beside its estimate; taulop
+estimate -run cannon -h says more. PROGRAM.toml lists phases:
 
   name = "smoothing"
   ranks = 4
@@ -63,6 +65,14 @@ type estimateRequest struct {
 	choice model.Choice
 }
 
+// add adds the flags that say which machine.
+func (req *estimateRequest) add(flags *flag.FlagSet) {
+	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; of what several have, the first counts")
+	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "))
+}
+
+func estimateModels() []string { return append(slices.Clone(model.Models), estimate.IMH) }
+
 // parameterFiles is a flag that names files, in a list or one after another.
 type parameterFiles []string
 
@@ -78,14 +88,16 @@ func (n *parameterFiles) Set(list string) error {
 }
 
 func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
+	if asks(args, "run") {
+		return estimateRun(ctx, out, errOut, args)
+	}
 	var (
 		req    estimateRequest
 		flags  = flag.NewFlagSet("taulop estimate", flag.ContinueOnError)
 		asCSV  = flags.Bool("csv", false, "a line for each phase, with commas")
 		asJSON = flags.Bool("json", false, "one JSON document")
 	)
-	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; of what several have, the first counts")
-	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(append(slices.Clone(model.Models), estimate.IMH), ", "))
+	req.add(flags)
 	req.clusterFlags.add(flags)
 	words, err := parseWords(flags, out, args, estimateHelp)
 	if err != nil {
@@ -98,14 +110,12 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 		return usagef("estimate takes one program, got %d: name a file of phases, like docs/programs/cannon.toml", len(words))
 	case *asCSV && *asJSON:
 		return usagef("-csv and -json cannot be used together: choose one")
-	case req.choice.Model != estimate.IMH && !slices.Contains(model.Models, req.choice.Model):
-		return usagef("unknown model %q: take one of %s, %s", req.choice.Model, strings.Join(model.Models, ", "), estimate.IMH)
 	}
 	p, err := estimate.ReadFile(words[0])
 	if err != nil {
 		return usageError(err.Error())
 	}
-	m, name, err := req.machine(errOut, given)
+	m, err := req.machine(errOut, given)
 	if err != nil {
 		return err
 	}
@@ -113,7 +123,6 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	if err != nil {
 		return req.lacking(err)
 	}
-	e.Machine = name
 	switch {
 	case *asJSON:
 		return e.WriteJSON(verbatim(out))
@@ -124,21 +133,25 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	return nil
 }
 
-// machine reads the parameter files. Its name is that of the first, and those of others
-// that are of another machine.
-func (req *estimateRequest) machine(errOut io.Writer, given map[string]bool) (m *estimate.Machine, name string, err error) {
-	if len(req.files) == 0 {
-		return nil, "", usagef("-params is missing: name files that taulop sweep, taulop access or taulop disk wrote, like -params host.json,disk.json")
+// machine reads the parameter files. It is called as they are, each name once.
+func (req *estimateRequest) machine(errOut io.Writer, given map[string]bool) (m *estimate.Machine, err error) {
+	if models := estimateModels(); !slices.Contains(models, req.choice.Model) {
+		return nil, usagef("unknown model %q: take one of %s", req.choice.Model, strings.Join(models, ", "))
 	}
-	if req.choice.Cluster, err = req.cluster(given, &req.choice.Placement); err != nil {
-		return nil, "", err
+	if len(req.files) == 0 {
+		return nil, usagef("-params is missing: name files that taulop sweep, taulop access or taulop disk wrote, like -params host.json,disk.json")
+	}
+	if req.mapping != "" { // a run is on one node
+		if req.choice.Cluster, err = req.cluster(given, &req.choice.Placement); err != nil {
+			return nil, err
+		}
 	}
 	var files []*params.File
 	var hosts []string
 	for _, path := range req.files {
 		f, err := compare.Read(path)
 		if err != nil {
-			return nil, "", usagef("-params: %v", err)
+			return nil, usagef("-params: %v", err)
 		}
 		files = append(files, f.File)
 		if !slices.Contains(hosts, f.Name) {
@@ -148,7 +161,7 @@ func (req *estimateRequest) machine(errOut io.Writer, given map[string]bool) (m 
 	if len(hosts) > 1 {
 		tell(errOut, "warning: the parameters are of %d machines, %s: what is taken from each is as if it were one", len(hosts), printable.List(hosts))
 	}
-	return estimate.NewMachine(files, req.choice), strings.Join(hosts, ", "), nil
+	return estimate.NewMachine(strings.Join(hosts, ", "), files, req.choice), nil
 }
 
 // lacking says which command measures what the files do not have.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
@@ -22,6 +23,7 @@ const IMH = "imh"
 
 // A Machine is what is known of one.
 type Machine struct {
+	name   string
 	files  []*params.File
 	choice model.Choice
 	imh    bool
@@ -34,14 +36,35 @@ type way struct {
 	ensemble *model.Ensemble
 }
 
-// NewMachine is a machine with several files: where more than one has what a phase needs,
-// the first one counts. The choice is of messages; its model may be IMH.
-func NewMachine(files []*params.File, c model.Choice) *Machine {
-	m := &Machine{files: files, choice: c, imh: c.Model == IMH, ways: make(map[bool]*way)}
+// NewMachine is a machine with several files: of what more than one has, the first counts.
+// The choice is of messages; its model may be IMH.
+func NewMachine(name string, files []*params.File, c model.Choice) *Machine {
+	m := &Machine{name: name, files: files, choice: c, imh: c.Model == IMH, ways: make(map[bool]*way)}
 	if m.imh {
 		m.choice.Model = ""
 	}
 	return m
+}
+
+// cells are those of the first file that has any, and of others from the same host, each
+// once wherever it was measured.
+func (m *Machine) cells(match func(*params.Cell) bool) (all []params.Cell) {
+	there := make(map[params.Key]bool)
+	host := ""
+	for _, f := range m.files {
+		if len(all) > 0 && (host == "" || f.Provenance.Hostname != host) {
+			continue
+		}
+		for i := range f.Cells {
+			c := &f.Cells[i]
+			key := c.Key
+			if key.Placement = ""; !there[key] && match(c) {
+				there[key], host = true, f.Provenance.Hostname
+				all = append(all, *c)
+			}
+		}
+	}
+	return all
 }
 
 // A Cost is what something takes in ns, once.
@@ -87,36 +110,32 @@ const lineBytes = 64
 // pass is the cost of a pass over an array.
 func (m *Machine) pass(p access.Pass, off bool) (Cost, error) {
 	lacking := &LackingError{Kind: params.AccessCell, Pass: p, OffCache: off, What: fmt.Sprintf("no file has the time of a pass, %s %s, %s", p.Operation, p.Type, view.Cache(off))}
-	for _, f := range m.files {
-		if m.imh {
-			for _, t := range access.Fits(f.Cells, lineBytes) {
-				if t.Operation == p.Operation && t.Type == p.Type && t.OffCache == off {
-					return fitted(t.Tn.Value*float64(p.N)+t.Tc.Value*float64(p.Lines(lineBytes))+t.Te.Value*float64(p.Stride), "T_n·N + T_c·N_c + T_e·S"), nil
-				}
-			}
-			lacking.What = fmt.Sprintf("no file has passes enough, %s %s, %s, to fit T_n, T_c and T_e to", p.Operation, p.Type, view.Cache(off))
-			continue
-		}
-		if c, known := measuredPass(f, p, off); known {
-			return c, nil
-		}
+	cells := m.cells(func(c *params.Cell) bool {
+		of, ok := access.PassOf(c.Key)
+		return ok && of.Operation == p.Operation && of.Type == p.Type && c.OffCache == off
+	})
+	switch {
+	case len(cells) == 0:
+		return Cost{}, lacking
+	case !m.imh:
+		return measuredPass(cells, p), nil
 	}
+	if fits := access.Fits(cells, lineBytes); len(fits) > 0 {
+		t := fits[0]
+		return fitted(t.Tn.Value*float64(p.N)+t.Tc.Value*float64(p.Lines(lineBytes))+t.Te.Value*float64(p.Stride), "T_n·N + T_c·N_c + T_e·S"), nil
+	}
+	lacking.What = fmt.Sprintf("no file has passes enough, %s %s, %s, to fit T_n, T_c and T_e to", p.Operation, p.Type, view.Cache(off))
 	return Cost{}, lacking
 }
 
 // measuredPass is what an element costs of passes that were measured, interpolated: in
 // the logarithm of N at the nearest strides on both sides, and in that of the stride
 // between these. Beyond them the nearest stands.
-func measuredPass(f *params.File, p access.Pass, off bool) (Cost, bool) {
+func measuredPass(cells []params.Cell, p access.Pass) Cost {
 	curves := make(map[int][]point)
-	for _, c := range f.Cells {
-		of, ok := access.PassOf(c.Key)
-		if ok && of.Operation == p.Operation && of.Type == p.Type && c.OffCache == off {
-			curves[of.Stride] = append(curves[of.Stride], point{float64(of.N), c.Time.Scale(1 / float64(of.N))})
-		}
-	}
-	if len(curves) == 0 {
-		return Cost{}, false
+	for _, c := range cells {
+		of, _ := access.PassOf(c.Key)
+		curves[of.Stride] = append(curves[of.Stride], point{float64(of.N), c.Time.Scale(1 / float64(of.N))})
 	}
 	var over []point
 	beyond := make(map[int]bool)
@@ -127,7 +146,7 @@ func measuredPass(f *params.File, p access.Pass, off bool) (Cost, bool) {
 	}
 	low, high := around(over, float64(p.Stride))
 	e, out := logarithmic(over, float64(p.Stride))
-	return Cost{Estimate: e.Scale(float64(p.N)), From: "measured passes", Extrapolated: out || beyond[int(low.x)] || beyond[int(high.x)]}, true
+	return Cost{Estimate: e.Scale(float64(p.N)), From: "measured passes", Extrapolated: out || beyond[int(low.x)] || beyond[int(high.x)]}
 }
 
 // A point of a curve.
@@ -174,8 +193,13 @@ func logarithmic(curve []point, x float64) (e fit.Estimate, beyond bool) {
 	}), beyond
 }
 
-// linear interpolates. Beyond the curve its end stands.
-func linear(curve []point, x float64) (e fit.Estimate, beyond bool) {
+// linear interpolates between the times of cells by their bytes. Beyond them the end stands.
+func linear(cells []params.Cell, bytes Number) (e fit.Estimate, beyond bool) {
+	var curve []point
+	for _, c := range cells {
+		curve = append(curve, point{float64(c.Bytes), c.Time})
+	}
+	x := float64(bytes)
 	low, high := around(curve, x)
 	beyond = x < low.x || x > high.x
 	if low.x == high.x {
@@ -204,29 +228,24 @@ func fitted(ns float64, from string) Cost {
 func (m *Machine) disk(h *Phase) (Cost, error) {
 	cached := h.Cache == "in"
 	lacking := &LackingError{Kind: params.DiskCell, What: fmt.Sprintf("no file has the time of a %s of a disk, page cache %s", h.Disk, h.Cache)}
-	for _, f := range m.files {
-		var curve []point
-		for _, c := range f.Cells {
-			if operation, mode, ok := disk.VariantOf(c.Key); ok && operation == h.Disk && (mode == disk.Cached) == cached {
-				curve = append(curve, point{float64(c.Bytes), c.Time})
-			}
-		}
-		if len(curve) == 0 {
-			continue
-		}
-		e, beyond := linear(curve, float64(h.Bytes))
-		if !m.imh && !beyond {
-			return Cost{Estimate: e, From: "measured transfers of a disk"}, nil
-		}
-		for _, t := range disk.Fits(f.Cells) {
-			if t.Operation == h.Disk && t.PageCache == cached {
-				c := fitted(t.Start.Value+t.Byte.Value*float64(h.Bytes), "T_s + m·τ of a disk")
-				c.Extrapolated = beyond && !m.imh
-				return c, nil
-			}
-		}
-		lacking.What = fmt.Sprintf("no file has %ss of a disk of sizes enough, page cache %s, to fit T_s + m·τ to", h.Disk, h.Cache)
+	cells := m.cells(func(c *params.Cell) bool {
+		operation, mode, ok := disk.VariantOf(c.Key)
+		return ok && operation == h.Disk && (mode == disk.Cached) == cached
+	})
+	if len(cells) == 0 {
+		return Cost{}, lacking
 	}
+	e, beyond := linear(cells, h.Bytes)
+	if !m.imh && !beyond {
+		return Cost{Estimate: e, From: "measured transfers of a disk"}, nil
+	}
+	if fits := disk.Fits(cells); len(fits) > 0 {
+		t := fits[0]
+		c := fitted(t.Start.Value+t.Byte.Value*float64(h.Bytes), "T_s + m·τ of a disk")
+		c.Extrapolated = beyond && !m.imh
+		return c, nil
+	}
+	lacking.What = fmt.Sprintf("no file has %ss of a disk of sizes enough, page cache %s, to fit T_s + m·τ to", h.Disk, h.Cache)
 	return Cost{}, lacking
 }
 
@@ -321,50 +340,34 @@ func (m *Machine) way(off bool, ranks int) (*way, error) {
 // sizes on both sides.
 func (m *Machine) measuredPermutation(call collective.Call, off bool) (Cost, bool) {
 	variant := fmt.Sprintf("%s-%d", Permutation, call.Distance)
-	for _, f := range m.files {
-		var curve []point
-		for _, c := range f.Cells {
-			if c.Kind == params.PatternCell && c.Variant == variant && c.Tau == call.P && c.OffCache == off {
-				curve = append(curve, point{float64(c.Bytes), c.Time})
-			}
-		}
-		if len(curve) == 0 {
-			continue
-		}
-		if e, beyond := linear(curve, float64(call.M)); !beyond {
-			return Cost{Estimate: e, From: "measured permutations"}, true
-		}
+	cells := m.cells(func(c *params.Cell) bool {
+		return c.Kind == params.PatternCell && c.Variant == variant && c.Tau == call.P && c.OffCache == off
+	})
+	if len(cells) == 0 {
+		return Cost{}, false
 	}
-	return Cost{}, false
+	e, beyond := linear(cells, Number(call.M))
+	return Cost{Estimate: e, From: "measured permutations"}, !beyond
 }
 
 // line is T_s + m·τ_d of all permutations among so many ranks; where there are none, of
 // those among others.
 func (m *Machine) line(ranks int, off bool) (model.Linear, string, error) {
 	for _, exactly := range []bool{true, false} {
-		for _, f := range m.files {
-			var ms []int
-			var times []float64
-			for _, c := range f.Cells {
-				if c.Kind == params.PatternCell && patternOf(c.Variant) == Permutation && c.OffCache == off && (c.Tau == ranks || !exactly) {
-					ms, times = append(ms, c.Bytes), append(times, c.Time.Center)
-				}
+		var ms []int
+		var times []float64
+		for _, c := range m.cells(func(c *params.Cell) bool {
+			return c.Kind == params.PatternCell && strings.HasPrefix(c.Variant, Permutation+"-") && c.OffCache == off && (c.Tau == ranks || !exactly)
+		}) {
+			ms, times = append(ms, c.Bytes), append(times, c.Time.Center)
+		}
+		if l, err := fit.LineOf(ms, times); err == nil {
+			from := "T_s + m·τ_d of permutations"
+			if !exactly {
+				from += " among other ranks"
 			}
-			if l, err := fit.LineOf(ms, times); err == nil {
-				from := "T_s + m·τ_d of permutations"
-				if !exactly {
-					from += " among other ranks"
-				}
-				return model.Linear{Startup: l.Startup.Value / 1e9, PerByte: l.PerByte.Value / 1e9}, from, nil
-			}
+			return model.Linear{Startup: l.Startup.Value / 1e9, PerByte: l.PerByte.Value / 1e9}, from, nil
 		}
 	}
 	return model.Linear{}, "", &LackingError{Kind: params.PatternCell, P: ranks, What: "no file has permutations, " + view.Cache(off) + ", to fit T_s + m·τ_d to"}
-}
-
-func patternOf(variant string) string {
-	if len(variant) > len(Permutation) && variant[:len(Permutation)+1] == Permutation+"-" {
-		return Permutation
-	}
-	return variant
 }

@@ -15,6 +15,8 @@ import (
 
 // An Estimate is what a program costs on a machine, in ns.
 type Estimate struct {
+	Format       string       `json:"format"`  // "taulop estimate"
+	Version      int          `json:"version"` // of the format
 	Program      string       `json:"program"`
 	Ranks        int          `json:"ranks"`
 	Machine      string       `json:"machine"`
@@ -41,7 +43,7 @@ type PhaseCost struct {
 // same launches measured all of them: nothing says that one is long where another is
 // short. It fails with a LackingError where the machine lacks a parameter.
 func (m *Machine) Estimate(p *Program) (*Estimate, error) {
-	e := &Estimate{Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Model: cmp.Or(m.choice.Model, "taulop")}
+	e := &Estimate{Format: "taulop estimate", Version: 1, Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Machine: m.name, Model: cmp.Or(m.choice.Model, "taulop")}
 	if m.imh {
 		e.Model = IMH
 	}
@@ -83,60 +85,59 @@ func (h *Phase) does() string {
 		}
 		return text
 	case h.Message != "":
-		text := fmt.Sprintf("%s of %s", h.Message, view.Bytes(int(h.Bytes)))
+		text := fmt.Sprintf("%s of %s", h.Message, size(h.Bytes))
 		if h.Cache == "off" {
 			text += ", off cache"
 		}
 		return text
 	}
-	return fmt.Sprintf("%s %s of a disk, page cache %s", h.Disk, view.Bytes(int(h.Bytes)), h.Cache)
+	return fmt.Sprintf("%s %s of a disk, page cache %s", h.Disk, size(h.Bytes), h.Cache)
 }
 
-// A better way is a phase instead of another, in words.
+// size is bytes with their unit.
+func size(bytes Number) string { return view.Bytes(int(bytes)) + "B" }
+
+// A better way is a phase instead of another, so many times, in words.
 type better struct {
 	how   string
 	phase Phase
+	times float64
 }
 
-// betters are the ways that a phase could go instead: nearer elements, fewer and longer
-// messages or transfers, another algorithm.
+// betters are the ways that a phase could go instead: as many elements of the same array one
+// after another, or in cache; fewer and longer messages or transfers; another algorithm.
 func (h *Phase) betters(ranks int) (all []better) {
-	one := *h
-	if h.Times > 1 && h.Pass == "" && h.Bytes > 0 && h.Bytes <= math.MaxInt64/h.Times>>10 {
-		one.Bytes, one.Times = h.Bytes*h.Times, 1
-	}
+	other, times := *h, float64(h.Times)
+	together := h.Bytes > 0 && h.Times > 1 && h.Bytes <= math.MaxInt64/h.Times>>10
 	switch {
 	case h.Pass != "" && h.Stride > 1:
-		near := *h
-		near.Stride = 1
-		all = append(all, better{"at stride 1", near})
+		other.N, other.Stride = h.N*h.Stride, 1
+		all = append(all, better{"at stride 1", other, times / float64(h.Stride)})
 	case h.Pass != "" && h.Cache == "off":
-		near := *h
-		near.Cache = "in"
-		all = append(all, better{"in cache", near})
-	case h.Disk != "" && one.Times < h.Times:
-		all = append(all, better{fmt.Sprintf("as one transfer of %s", view.Bytes(int(one.Bytes))), one})
-	case h.Message == PingPong:
-		if pairs := Number(max(1, ranks/2)); h.Times > 1 && pairs > 1 {
-			together := *h
-			together.Message, together.Times = Permutation, (h.Times+pairs-1)/pairs
-			all = append(all, better{"with all pairs at once", together})
-		}
-	case h.Message != "":
-		if one.Times < h.Times {
-			all = append(all, better{fmt.Sprintf("as one message of %s", view.Bytes(int(one.Bytes))), one})
-		}
+		other.Cache = "in"
+		all = append(all, better{"in cache", other, times})
+	case h.Disk != "" && together:
+		other.Bytes *= h.Times
+		all = append(all, better{"as one transfer of " + size(other.Bytes), other, 1})
+	case h.Message == PingPong && ranks > 3:
+		other.Message = Permutation
+		all = append(all, better{"with all pairs at once", other, math.Ceil(times / float64(ranks/2))})
+	case h.Message != "" && h.Message != PingPong:
 		if of, _, named := strings.Cut(h.Message, ":"); named {
-			other := *h
 			other.Message = of
-			all = append(all, better{"by the cheapest algorithm", other})
+			all = append(all, better{"by the cheapest algorithm", other, times})
+		}
+		if together {
+			other = *h
+			other.Bytes *= h.Times
+			all = append(all, better{"as one message of " + size(other.Bytes), other, 1})
 		}
 	}
 	return all
 }
 
 // worthwhile is the share of the whole that a better way must save to be named.
-const worthwhile = 0.02
+const worthwhile = 0.1
 
 // advice says in a sentence which phase is worth improving: that of which the most can be
 // saved, as far as the parameters know another way, else the longest.
@@ -152,7 +153,7 @@ func (m *Machine) advice(p *Program, e *Estimate) string {
 			if err != nil {
 				continue // the parameters do not know it
 			}
-			was, is := e.Phases[i].Total.Center, c.Center*float64(b.phase.Times)
+			was, is := e.Phases[i].Total.Center, c.Center*b.times
 			if was-is > saved && was-is > worthwhile*e.Total.Center {
 				saved = was - is
 				text = fmt.Sprintf("Worth improving first: %s, %s of the time; %s it would take %s instead of %s, and all of it %s.",
@@ -194,6 +195,15 @@ func Span(ns float64) string {
 	return span(fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)})
 }
 
+// SpanInterval is an interval in the unit of its centre.
+func SpanInterval(e fit.Estimate) string {
+	name, scale := unitOf(e.Center)
+	if !e.Known() {
+		return view.Interval(e)
+	}
+	return view.Interval(e.Scale(1/scale)) + " " + name
+}
+
 func span(e fit.Estimate) string {
 	name, scale := unitOf(e.Center)
 	return digits(e.Scale(1/scale)) + " " + name
@@ -210,7 +220,7 @@ func digits(e fit.Estimate) string {
 // WriteText writes a table of the phases, their sum, and the advice.
 func (e *Estimate) WriteText(w io.Writer) {
 	ranks := printable.Count(e.Ranks, "rank")
-	fmt.Fprintf(w, "%s: %s on %s; %s\n\n", e.Program, ranks, e.Machine, e.modelTitle())
+	fmt.Fprintf(w, "%s: %s on %s\nfrom %s\n\n", e.Program, ranks, e.Machine, e.from())
 	unit, scale := unitOf(e.Total.Center)
 	t := view.Table{Columns: []view.Column{{Name: "phase", Left: true}, {Name: "times"}, {Name: "once"}, {Name: "in all", Unit: unit}, {Name: "share"}}}
 	if slices.ContainsFunc(e.Phases, func(p PhaseCost) bool { return p.Total.Known() }) {
@@ -237,10 +247,11 @@ func (e *Estimate) WriteText(w io.Writer) {
 	if e.Extrapolated {
 		fmt.Fprintln(w, "~ beyond what was measured: the nearest pass stands, and messages and disks go on in a line")
 	}
-	fmt.Fprintln(w, e.Advice)
+	fmt.Fprintln(w, strings.Replace(e.Advice, "; ", ";\n", 1)) // in two lines
 }
 
-func (e *Estimate) modelTitle() string {
+// from says which parameters phases come from, the first few.
+func (e *Estimate) from() string {
 	var from []string
 	for _, p := range e.Phases {
 		if !slices.Contains(from, p.From) {

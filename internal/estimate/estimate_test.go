@@ -102,7 +102,7 @@ func FuzzRead(f *testing.F) {
 		}
 		// What is accepted can be costed, or says which parameter lacks.
 		var lacks *LackingError
-		if e, err := NewMachine([]*params.File{simple()}, model.Choice{}).Estimate(p); err != nil && !errors.As(err, &lacks) || err == nil && !(e.Total.Center >= 0) {
+		if e, err := NewMachine("host", []*params.File{simple()}, model.Choice{}).Estimate(p); err != nil && !errors.As(err, &lacks) || err == nil && !(e.Total.Center >= 0) {
 			t.Errorf("%+v: %+v, %v", p, e, err)
 		}
 	})
@@ -132,7 +132,7 @@ func exactly(ns float64) fit.Estimate {
 }
 
 func TestEstimate(t *testing.T) {
-	m := NewMachine([]*params.File{{}, simple()}, model.Choice{})
+	m := NewMachine("host", []*params.File{{}, simple()}, model.Choice{})
 	e, err := m.Estimate(read(t, `
 ranks = 2
 [[phase]]
@@ -176,6 +176,42 @@ bytes = "4M" # beyond
 	}
 }
 
+// What several files of one host have counts together; of another host's, what is not
+// there at all.
+func TestSeveralFiles(t *testing.T) {
+	of := func(host, variant string, bytes int, ns float64) *params.File {
+		f := &params.File{Cells: []params.Cell{{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: bytes, Variant: variant}, Time: exactly(ns)}}}
+		f.Provenance.Hostname = host
+		return f
+	}
+	columns, rows := of("a", "read-float64-4", 32*1000, 4000), of("a", "read-float64-1", 8*1000, 1000)
+	others, writes := of("b", "read-float64-2", 16*1000, 9000), of("b", "write-float64-1", 8*1000, 7000)
+	same := of("a", "read-float64-4", 32*1000, 1)
+	same.Cells[0].Placement = "spread"
+	e, err := NewMachine("", []*params.File{columns, others, same, rows, writes}, model.Choice{}).Estimate(read(t, `
+[[phase]]
+pass = "read"
+type = "float64"
+n = 1000
+stride = 2
+[[phase]]
+pass = "write"
+type = "float64"
+n = 1000
+[[phase]]
+pass = "read"
+type = "float64"
+n = 1000
+stride = 4
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{2000, 7000, 4000} {
+		near(t, e.Phases[i].Phase, e.Phases[i].Total.Center, want, 1e-6)
+	}
+}
+
 // Advice is about what saves most, and names what there is to save.
 func TestAdvice(t *testing.T) {
 	for _, tt := range []struct{ phases, want string }{
@@ -184,11 +220,11 @@ func TestAdvice(t *testing.T) {
 		{"[[phase]]\nname = \"rows\"\npass = \"read\"\ntype = \"float64\"\nn = 1024\n",
 			"Worth improving first: rows, 100 % of the time; these parameters know no cheaper way to do it."},
 		{"[[phase]]\nname = \"rows\"\npass = \"read\"\ntype = \"float64\"\nn = 16384\ntimes = 50\n[[phase]]\nmessage = \"permutation\"\nbytes = 1024\ntimes = 1000\n",
-			"Worth improving first: permutation of 1K, 55 % of the time; as one message of 1000K it would take 1.02 ms instead of 2.02 ms, and all of it 2.66 ms."},
+			"Worth improving first: permutation of 1KB, 55 % of the time; as one message of 1000KB it would take 1.02 ms instead of 2.02 ms, and all of it 2.66 ms."},
 		{"[[phase]]\nname = \"log\"\ndisk = \"read\"\nbytes = 1024\ntimes = 1000\n",
-			"Worth improving first: log, 100 % of the time; as one transfer of 1000K it would take 2.02 ms instead of 1.00 s, and all of it 2.02 ms."},
+			"Worth improving first: log, 100 % of the time; as one transfer of 1000KB it would take 2.02 ms instead of 1.00 s, and all of it 2.02 ms."},
 	} {
-		e, err := NewMachine([]*params.File{simple()}, model.Choice{}).Estimate(read(t, "ranks = 2\n"+tt.phases))
+		e, err := NewMachine("host", []*params.File{simple()}, model.Choice{}).Estimate(read(t, "ranks = 2\n"+tt.phases))
 		if err != nil || e.Advice != tt.want {
 			t.Errorf("%v\n%s\nwant\n%s", err, e.Advice, tt.want)
 		}
@@ -209,7 +245,7 @@ func TestLacking(t *testing.T) {
 		{"disk = \"read\"\nbytes = 10\ncache = \"in\"\n", IMH, params.DiskCell},
 	} {
 		var lacks *LackingError
-		_, err := NewMachine([]*params.File{simple()}, model.Choice{Model: tt.model}).Estimate(read(t, "ranks = 2\n[[phase]]\n"+tt.phase))
+		_, err := NewMachine("host", []*params.File{simple()}, model.Choice{Model: tt.model}).Estimate(read(t, "ranks = 2\n[[phase]]\n"+tt.phase))
 		if !errors.As(err, &lacks) || lacks.Kind != tt.kind {
 			t.Errorf("%s: %v, want one of %s", tt.phase, err, tt.kind)
 		}
@@ -269,7 +305,7 @@ func (p platform) estimate(t *testing.T, file string, others ...platform) *Estim
 	for _, o := range others {
 		files = append(files, o.file())
 	}
-	e, err := NewMachine(files, model.Choice{Model: IMH}).Estimate(program)
+	e, err := NewMachine("host", files, model.Choice{Model: IMH}).Estimate(program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +374,7 @@ bytes = 1_550_000
 disk = "read"
 bytes = 2_550_000
 `)
-	e, err := NewMachine([]*params.File{sp.file()}, model.Choice{Model: IMH}).Estimate(p)
+	e, err := NewMachine("host", []*params.File{sp.file()}, model.Choice{Model: IMH}).Estimate(p)
 	if err != nil {
 		t.Fatal(err)
 	}

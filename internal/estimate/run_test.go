@@ -1,0 +1,110 @@
+package estimate
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// Both ways are carried out and measured, on one rank and on four, which share CPUs where
+// there are fewer.
+func TestRun(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	for _, c := range []Cannon{{N: 40, P: 1}, {N: 37, P: 4}} {
+		f := surveytest.Run(t, m, Survey, c)
+		if len(f.Cells) != 2 {
+			t.Fatalf("%d cells, want 2", len(f.Cells))
+		}
+		// simple has no products, so that nothing is estimated.
+		if _, err := c.Runs(f, NewMachine("host", []*params.File{simple()}, model.Choice{})); err == nil {
+			t.Error("an estimate without parameters")
+		}
+		for i := range f.Cells {
+			f.Cells[i].Time = exactly(1e6)
+		}
+		runs, err := c.Runs(f, NewMachine("host", []*params.File{sp.file(), multiplying()}, model.Choice{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range runs {
+			if want := r.Total.Center/1e6 - 1; r.Error != want || r.Ranks != c.P {
+				t.Errorf("%+v: error %g of %s, want %g", c, r.Error, r.Variant, want)
+			}
+		}
+	}
+}
+
+// multiplying is what the SP's tables lack of Cannon's multiplication.
+func multiplying() *params.File {
+	f := &params.File{}
+	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: 8 << 10, Variant: "multiply-float64-1"}, Time: exactly(1e3)})
+	for _, m := range []int{1 << 10, 1 << 20} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PatternCell, Tau: 4, Bytes: m, Variant: "permutation-1"}, Time: exactly(float64(m))})
+	}
+	return f
+}
+
+// A product with one element that is wrong is found.
+func TestChecksProducts(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	place, err := m.Place(numa.Local, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := Cannon{N: 24, P: 4}.lay(place, true, false)
+	defer run.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for at := range run.ranks[3].a {
+		a := &run.ranks[3].a[at]
+		*a++
+		if err := run.check(run.ranks[3]); err == nil || !strings.Contains(err.Error(), "cannot be trusted") {
+			t.Fatalf("element %d: %v", at, err)
+		}
+		*a--
+	}
+}
+
+func TestCannonCheck(t *testing.T) {
+	for _, tt := range []struct {
+		c    Cannon
+		want string
+	}{
+		{Cannon{512, 1}, ""}, {Cannon{8, 4}, ""}, {Cannon{2048, 1024}, ""},
+		{Cannon{7, 1}, "from 8 to 2048"}, {Cannon{2049, 1}, "from 8 to 2048"},
+		{Cannon{512, 2}, "no square"}, {Cannon{512, 0}, "no square"}, {Cannon{512, -4}, "no square"}, {Cannon{512, 1025}, "no square"},
+	} {
+		err := tt.c.Check()
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want %q", tt.c, err, tt.want)
+		}
+		if err == nil {
+			tt.c.Program(Plain)
+			tt.c.Program(Transposed)
+		}
+	}
+}
+
+// The examples are the programs that -run carries out.
+func TestExamplesAreRun(t *testing.T) {
+	for file, variant := range map[string]string{"cannon.toml": Plain, "cannon-transposed.toml": Transposed} {
+		p, err := ReadFile(filepath.Join(examples, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (Cannon{512, 1}).Program(variant); p.Name != want.Name || p.Ranks != want.Ranks || !slices.Equal(p.Phases, want.Phases) {
+			t.Errorf("%s is\n%+v, -run has\n%+v", file, *p, *want)
+		}
+	}
+}
