@@ -35,7 +35,7 @@ estimate -run cannon -h says more. PROGRAM.toml lists phases:
   stride = 2                 # elements from one to the next
   times = 100
   [[phase]]
-  message = "permutation"    # ping-pong, a collective, or an algorithm: bcast:binomial
+  message = "permutation"    # ping-pong, bcast, bcast:binomial ...
   bytes = "64K"
   times = 100
   [[phase]]

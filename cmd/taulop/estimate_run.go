@@ -42,7 +42,7 @@ func estimateRun(ctx context.Context, out, errOut io.Writer, args []string) erro
 	program := flags.String("run", "", "`program` to be carried out: cannon")
 	flags.IntVar(&c.N, "N", 512, "rows and columns of the matrices on each rank, a `number`")
 	flags.IntVar(&c.P, "P", 1, "ranks, a square `number`")
-	force := flags.Bool("force", false, "let ranks share CPUs: what is measured is then the scheduler")
+	share := flags.Bool("oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	req.add(flags)
 	machine, err := measuring.parse(flags, out, args, estimateRunHelp)
 	if err != nil {
@@ -54,8 +54,8 @@ func estimateRun(ctx context.Context, out, errOut io.Writer, args []string) erro
 	if err := c.Check(); err != nil {
 		return usagef("-N, -P: %v", err)
 	}
-	if c.P > machine.Allowed.Len() && !*force {
-		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -force, and then it is the scheduler that is measured", c.P, machine.Allowed.Len())
+	if c.P > machine.Allowed.Len() && !*share {
+		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -oversubscribe, and then it is the scheduler that is measured", c.P, machine.Allowed.Len())
 	}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil && c.Memory() > free/2 {
 		return usagef("-N %d, -P %d: matrices take %d MB, and this process may take %d: take a smaller -N", c.N, c.P, c.Memory()>>20, free>>21)

@@ -122,7 +122,7 @@ func TestEstimateBadInput(t *testing.T) {
 		{"estimate -run canon -params access.json", "the one program that is carried out is cannon"},
 		{"estimate -run cannon -P 3 -params access.json", "3 ranks make no square"},
 		{"estimate -run cannon -N 4000 -params access.json", "from 8 to 2048"},
-		{"estimate -run cannon -N 2048 -P 1024 -force -params access.json", "take a smaller -N"},
+		{"estimate -run cannon -N 2048 -P 1024 -oversubscribe -params access.json", "take a smaller -N"},
 		{"estimate -run cannon -P 1024 -params access.json", "need as many CPUs"},
 		{"estimate -run cannon", "-params is missing"},
 		{"estimate -run cannon -params ibm-sp.json", "taulop access -ops multiply"},

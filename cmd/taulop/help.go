@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/estimate"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -83,6 +84,10 @@ func choices(command, name string) []string {
 		return []string{"taulop", "csv", "benchfmt"}
 	case "net -cache":
 		return nil
+	case "estimate -model":
+		return estimateModels()
+	case "estimate -run":
+		return []string{estimate.Plain}
 	}
 	switch name {
 	case "cache":
@@ -123,7 +128,7 @@ func operands(command string) (words []string, files bool) {
 			words = append(words, k.name)
 		}
 		files = true
-	case "compare", "report", "export", "import", "disk":
+	case "compare", "report", "export", "import", "disk", "estimate":
 		files = true
 	}
 	return words, files
