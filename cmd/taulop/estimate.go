@@ -63,11 +63,13 @@ type estimateRequest struct {
 	clusterFlags
 	files  parameterFiles
 	choice model.Choice
+	gamma  string
 }
 
 // add adds the flags that say which machine.
 func (req *estimateRequest) add(flags *flag.FlagSet) {
 	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; of what several have, the first counts")
+	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "))
 }
 
@@ -146,6 +148,11 @@ func (req *estimateRequest) machine(errOut io.Writer, given map[string]bool) (m 
 			return nil, err
 		}
 	}
+	if req.gamma != "" {
+		if req.choice.Gamma, err = readText(req.gamma, params.ReadGammaText); err != nil {
+			return nil, usagef("-gamma: %v", err)
+		}
+	}
 	var files []*params.File
 	var hosts []string
 	for _, path := range req.files {
@@ -167,7 +174,7 @@ func (req *estimateRequest) machine(errOut io.Writer, given map[string]bool) (m 
 // lacking says which command measures what the files do not have.
 func (req *estimateRequest) lacking(err error) error {
 	var lacks *estimate.LackingError
-	if !errors.As(err, &lacks) {
+	if !errors.As(err, &lacks) || lacks.Why != nil {
 		return refused(err)
 	}
 	command := "taulop sweep -o host.json"
@@ -181,6 +188,8 @@ func (req *estimateRequest) lacking(err error) error {
 		command = fmt.Sprintf("taulop access -ops %s -types %s -n %s -stride %s -cache %s -o access.json", p.Operation, p.Type, list(n), list(strides), map[bool]string{false: "in", true: "off"}[lacks.OffCache])
 	case params.DiskCell:
 		command = "taulop disk -o disk.json DIR"
+	case params.GammaCell:
+		return usagef("%v; name a file that has γ with -gamma", err)
 	case params.PatternCell:
 		command = fmt.Sprintf("taulop verify -patterns -P %d -save patterns.json", lacks.P)
 	}

@@ -115,7 +115,7 @@ func TestEstimateBadInput(t *testing.T) {
 		{"estimate -params access.json " + bad, `did you mean "read"?`},
 		{"estimate -params access.json " + unknown, "unknown.toml: line 3: there is no key \"strid\""},
 		{"estimate -params access.json " + disk, "page cache out; taulop disk -o disk.json DIR measures it"},
-		{"estimate -params access.json " + messages, "taulop sweep -o host.json measures it"},
+		{"estimate -params access.json " + messages, "taulop sweep measures them"},
 		{"estimate -params access.json -model imh " + messages, "taulop verify -patterns -P 2 -save patterns.json measures it"},
 		{"estimate -params ibm-sp.json cannon.toml", "taulop access -ops multiply -types float64 -n 262144 -stride 1 -cache in -o access.json measures it"},
 		{"estimate -params access.json -nodes 0 cannon.toml", "-nodes is 0"},

@@ -28,6 +28,13 @@ type Machine struct {
 	choice model.Choice
 	imh    bool
 	ways   map[bool]*way // of messages, in cache and off
+	costs  map[asked]Cost
+}
+
+// asked is a phase that was costed, without its name and how often it happens.
+type asked struct {
+	Phase
+	ranks int
 }
 
 // A way is what messages cost that are in cache, or off it.
@@ -39,7 +46,7 @@ type way struct {
 // NewMachine is a machine with several files: of what more than one has, the first counts.
 // The choice is of messages; its model may be IMH.
 func NewMachine(name string, files []*params.File, c model.Choice) *Machine {
-	m := &Machine{name: name, files: files, choice: c, imh: c.Model == IMH, ways: make(map[bool]*way)}
+	m := &Machine{name: name, files: files, choice: c, imh: c.Model == IMH, ways: make(map[bool]*way), costs: make(map[asked]Cost)}
 	if m.imh {
 		m.choice.Model = ""
 	}
@@ -81,12 +88,12 @@ type LackingError struct {
 	Pass     access.Pass // of AccessCell
 	OffCache bool        // its array is
 	P        int         // of messages
-	Why      error       // more of it, or nil
+	Why      error       // that says more, and what to do, or nil
 }
 
 func (e *LackingError) Error() string {
 	if e.Why != nil {
-		return fmt.Sprintf("%s: %v", e.What, e.Why)
+		return e.Why.Error()
 	}
 	return e.What
 }
@@ -94,14 +101,24 @@ func (e *LackingError) Error() string {
 func (e *LackingError) Unwrap() error { return e.Why }
 
 // once is what a phase costs each time.
-func (m *Machine) once(h *Phase, ranks int) (Cost, error) {
+func (m *Machine) once(h *Phase, ranks int) (c Cost, err error) {
+	key := asked{*h, ranks}
+	key.Name, key.Times = "", 0
+	if c, known := m.costs[key]; known {
+		return c, nil
+	}
 	switch {
 	case h.Pass != "":
-		return m.pass(h.pass(), h.Cache == "off")
+		c, err = m.pass(h.pass(), h.Cache == "off")
 	case h.Message != "":
-		return m.message(h, ranks)
+		c, err = m.message(h, ranks)
+	default:
+		c, err = m.disk(h)
 	}
-	return m.disk(h)
+	if err == nil {
+		m.costs[key] = c
+	}
+	return c, err
 }
 
 // lineBytes is the size of a cache line that fits count: files do not hold it.
@@ -298,6 +315,9 @@ func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
 	w, err := m.way(off, s.Call.P)
 	if err != nil {
 		return Cost{}, err
+	}
+	if s.Algorithm.Reduces() && w.NoGamma != nil {
+		return Cost{}, &LackingError{Kind: params.GammaCell, P: s.Call.P, What: fmt.Sprintf("%s needs γ, the time of a reduction: %v", s.Algorithm.Collective.Name, w.NoGamma)}
 	}
 	cost, err := w.Cost(s)
 	if err != nil {

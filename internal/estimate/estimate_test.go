@@ -241,6 +241,7 @@ func TestLacking(t *testing.T) {
 		{"message = \"bcast\"\nbytes = 10\n", "", params.TransferCell},
 		{"message = \"permutation\"\nbytes = 10\n", "", params.TransferCell}, // below what was measured
 		{"message = \"permutation\"\nbytes = 10\ncache = \"off\"\n", IMH, params.PatternCell},
+		{"message = \"allreduce\"\nbytes = 1024\nroot = 1\n", "", params.TransferCell},
 		{"disk = \"write\"\nbytes = 10\n", "", params.DiskCell},
 		{"disk = \"read\"\nbytes = 10\ncache = \"in\"\n", IMH, params.DiskCell},
 	} {
@@ -249,6 +250,30 @@ func TestLacking(t *testing.T) {
 		if !errors.As(err, &lacks) || lacks.Kind != tt.kind {
 			t.Errorf("%s: %v, want one of %s", tt.phase, err, tt.kind)
 		}
+	}
+}
+
+// Messages of a published table: a broadcast by the cheapest algorithm, and a reduction,
+// for which it has no time.
+func TestMessages(t *testing.T) {
+	table, err := params.ReadText(strings.NewReader("#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n"+
+		"1\t0.0000005\t0.000000001\t0.000000001\n65536\t0.0000005\t0.000065536\t0.000065536\n"), "SHM.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMachine("host", []*params.File{simple(), params.FromText(table, nil)}, model.Choice{})
+	e, err := m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"bcast:linear\"\nbytes = \"8K\"\n[[phase]]\nmessage = \"bcast\"\nbytes = \"8K\"\ntimes = 2\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "0.5 + 2·8.192 µs", e.Phases[0].Total.Center, 16_884, 1)
+	near(t, "the cheapest, twice 2·8.192 µs", e.Phases[1].Total.Center, 2*16_384, 1)
+	if want := "τ-Lop, bcast:linear"; e.Phases[0].From != want {
+		t.Errorf("from %s, want %s", e.Phases[0].From, want)
+	}
+	var lacks *LackingError
+	if _, err := m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"allreduce\"\nbytes = 1024\n")); !errors.As(err, &lacks) || lacks.Kind != params.GammaCell {
+		t.Errorf("%v, want γ to be missing", err)
 	}
 }
 
