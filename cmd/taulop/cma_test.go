@@ -37,3 +37,28 @@ func TestTransportCMA(t *testing.T) {
 		}
 	}
 }
+
+// Collectives are carried out over single copies, and predicted from single copies that
+// other launches measured.
+func TestVerifyCMA(t *testing.T) {
+	m := surveytest.Machine(t, 2)
+	if err := single.Allowed(m); err != nil {
+		t.Skip(err)
+	}
+	out, errOut, err := run(t, "verify", "-transport", "cma", "-buffers", "unchanged", "-cache", "in", "-P", "2", "-m", "3000", "-time", "40s", "message", "allreduce:recursive-doubling")
+	for _, want := range []string{"single copies by the kernel (cma) from process to process, send buffers unchanged", "message, P = 2", "allreduce:recursive-doubling, P = 2", "L(m,τ) of single copies, of sendrecv, one way ping"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Fatalf("%v: want %q in\n%s\n%s", err, want, out, errOut)
+		}
+	}
+	for line, want := range map[string]string{
+		"verify -buffers unchanged":          "add -transport cma",
+		"verify -transport whole":            "segmented or by cma",
+		"verify -patterns -transport cma":    "leave it out, or -patterns",
+		"verify -transport cma -buffers old": "unknown state of buffers",
+	} {
+		if _, _, err := run(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want one with %q", line, err, want)
+		}
+	}
+}

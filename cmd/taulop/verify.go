@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -50,6 +51,7 @@ Examples:
   taulop verify -cache in -m 60000 bcast          all broadcasts of 60000 bytes
   taulop verify -params host.json                 what yesterday's parameters are worth today
   taulop verify -params host.json -no-sweep -P 4,8 message allgather:ring
+  taulop verify -transport cma                    ranks that are processes, single copies
   taulop verify -P 8 -tau 1,2,4                   eight ranks, from four transfers and fewer
   taulop verify -patterns                         four patterns, 1 KB to 4 MB
   taulop verify -patterns -P 8 -save host.json ping-pong
@@ -136,7 +138,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 
 func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Machine) error {
 	flags := flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-	var ps, ms, taus, caches string
+	var ps, ms, taus, caches, transport, buffers string
 	var schedule scheduleFlags
 	flags.StringVar(&ps, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)")
 	flags.StringVar(&ms, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default three a decade from 1200 to 2400000, between those of a sweep)")
@@ -147,6 +149,8 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	schedule.add(flags)
 	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep too: what another session is worth")
 	flags.BoolVar(&req.NoSweep, "no-sweep", false, "sweep nothing: predict from -params alone")
+	flags.StringVar(&transport, "transport", "segmented", "`way` of messages: segmented, through channels between threads; cma, single copies by the kernel between processes")
+	flags.StringVar(&buffers, "buffers", "rewritten", "with -transport cma, `state` of send buffers: rewritten before each run, or unchanged")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
 	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
@@ -178,6 +182,18 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 		return usagef("-degree and -chunk are of collectives: leave them out, or -patterns")
 	case req.Patterns && given["tau"]:
 		return usagef("-tau is of collectives: leave it out, or -patterns")
+	}
+	if req.Transport, err = model.ParseTransport(transport); err != nil || req.Transport != model.Segmented && req.Transport != model.CMA {
+		return usagef("-transport is %q: messages are carried out segmented or by cma, choose one", transport)
+	}
+	if req.Buffers, err = params.ParseBuffers(buffers); err != nil {
+		return usagef("-buffers: %v", err)
+	}
+	switch cma := req.Transport == model.CMA; {
+	case cma && req.Patterns:
+		return usagef("-transport cma is of collectives: leave it out, or -patterns")
+	case given["buffers"] && !cma:
+		return usagef("-buffers is of single copies: add -transport cma")
 	}
 	if ps == "" {
 		ps = "2"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/params"
 )
 
 // A Verification is measured collectives with what the models say of them.
@@ -20,7 +21,11 @@ type Verification verify.Result
 // were given, and how wrong they are.
 func (v *Verification) WriteText(w io.Writer) {
 	fmt.Fprintln(w, machine(v.Provenance))
-	fmt.Fprintf(w, "channels of %d segments of %s%s; parameters: %s\n", v.Segments, view.Bytes(v.SegmentBytes), layout(v.Chunk, v.Degree), v.Parameters)
+	carried := fmt.Sprintf("channels of %d segments of %s", v.Segments, view.Bytes(v.SegmentBytes))
+	if v.Transport == params.CMA {
+		carried = fmt.Sprintf("single copies by the kernel (cma) from process to process, send buffers %s", v.Buffers)
+	}
+	fmt.Fprintf(w, "%s%s; parameters: %s\n", carried, layout(v.Chunk, v.Degree), v.Parameters)
 	if n := v.Launches; n.Parameters > 0 && n.Both == 0 {
 		fmt.Fprintf(w, "%d launches measured parameters, and %d others what is predicted from them\n", n.Parameters, n.Schedules)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/single"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/model"
@@ -43,6 +44,11 @@ type Request struct {
 	NoSweep bool
 
 	Degree, Chunk int // of algorithms that have them, see collective.Call; 0 is the usual
+
+	// Transport is Segmented, or CMA: then ranks are processes, messages single copies, and
+	// send buffers in the state that Buffers says.
+	Transport model.Transport
+	Buffers   params.Buffers
 
 	whole map[string]bool // names that came with their collective, and are left out where they do not exist
 }
@@ -129,7 +135,13 @@ const (
 // is about the request.
 func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, error) {
 	e := &Experiment{Request: r, machine: m, here: here, Runs: Runs{Forced: make(map[int]bool)},
-		schedules: schedules{Segments: segments, SegmentBytes: segmentBytes, ArenaBytes: make(map[int]int), Operator: operator, Degree: r.Degree, Chunk: r.Chunk}}
+		schedules: schedules{Segments: segments, SegmentBytes: segmentBytes, ArenaBytes: make(map[int]int), Operator: operator, Degree: r.Degree, Chunk: r.Chunk,
+			Single: r.Transport == model.CMA, Rewritten: r.Buffers == params.Rewritten}}
+	if e.schedules.Single {
+		if err := single.Allowed(m); err != nil {
+			return nil, engine.Refuse(err)
+		}
+	}
 	cases := e.collectiveCases
 	if r.Patterns {
 		cases = e.patternCases
@@ -351,10 +363,19 @@ func (e *Experiment) source(free int64) (err error) {
 		e.engine = &engine.Experiment{File: e.File}
 		return nil
 	}
-	if e.File, err = e.plan(); err == nil {
-		e.engine, err = sweep.Experiment(e.File, e.machine, 0)
+	if e.File, err = e.plan(); err != nil {
+		return err
+	}
+	if e.engine, err = sweep.Experiment(e.File, e.machine, 0); e.schedules.Single {
+		e.engine.Probes = nil
+		e.engine.Cells = slices.DeleteFunc(e.engine.Cells, func(c engine.Cell) bool { return ofSegments(c.Key) })
 	}
 	return err
+}
+
+// ofSegments tells cells that single copies have no part in.
+func ofSegments(k params.Key) bool {
+	return slices.Contains([]params.Kind{params.TransferCell, params.NullCell, params.MessageCell, params.PRTTCell}, k.Kind) && k.Transport == params.InSegments
 }
 
 // ordinary are the τ that a sweep for the largest P has.
@@ -451,6 +472,9 @@ func (e *Experiment) plan() (*params.File, error) {
 		slices.Sort(p.Sizes)
 		p.Sizes = slices.Compact(p.Sizes)
 	}
+	if e.schedules.Single {
+		p.Setups, p.With, p.Sizes = nil, []string{single.Survey.Name}, single.Sizes(p.Sizes)
+	}
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: e.here, Plan: p}
 	if err := transfers.Fit(f, e.machine); err != nil {
 		return nil, engine.Refuse(err)
@@ -546,6 +570,8 @@ type Setting struct {
 	Degree       int                   `json:"degree,omitempty"`      // of those that have trees, where they were asked for
 	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // off cache, of a rank of the fewest, for each direction
 	Rounds       int                   `json:"rounds"`                // samples of each case
+	Transport    params.Transport      `json:"transport,omitempty"`
+	Buffers      string                `json:"buffers,omitempty"` // state of send buffers, of single copies
 }
 
 // Launches are how many processes measured what.
@@ -586,6 +612,9 @@ func (e *Experiment) launches() (n Launches) {
 func (e *Experiment) setting() Setting {
 	s := Setting{Provenance: e.here, Parameters: e.Source, Tau: e.Tau, HeldOut: e.heldOut, Launches: e.launches(),
 		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Chunk: e.Chunk, Degree: e.Degree, Rounds: e.Rounds()}
+	if e.schedules.Single {
+		s.Transport, s.Buffers = params.CMA, e.Buffers.String()
+	}
 	if !e.NoSweep {
 		s.Session, s.Tau = e.Source, e.File.Plan.Taus
 		of := "collectives"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/survey/single"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
@@ -90,10 +91,15 @@ func (e *Experiment) models() (models []Model) {
 	if e.Patterns {
 		return []Model{full}
 	}
-	strict := e.model(Strict, source, swept, model.Choice{Strict: true})
-	strict.say("one L(%s,τ) of %s for all segments, whatever their message: the paper's way", S, setupOf(strict))
-	full.say("L(%s,τ) in messages of m bytes, of %s", S, setupOf(full))
-	models = []Model{strict, full}
+	if e.schedules.Single { // whose messages have no segments
+		full.say("L(m,τ) of single copies, of %s", setupOf(full))
+		models = []Model{full}
+	} else {
+		strict := e.model(Strict, source, swept, model.Choice{Strict: true})
+		strict.say("one L(%s,τ) of %s for all segments, whatever their message: the paper's way", S, setupOf(strict))
+		full.say("L(%s,τ) in messages of m bytes, of %s", S, setupOf(full))
+		models = []Model{strict, full}
+	}
 	if e.Params != nil && !e.NoSweep {
 		session := e.model(Session, e.Source+": ", withTaus(e.Params, e.Tau), model.Choice{})
 		session.say("as τ-Lop, measured %s", e.Params.Provenance.Time)
@@ -108,6 +114,9 @@ func (e *Experiment) models() (models []Model) {
 		}
 		lognp.say("o(m), half of what messages alone took, measured for it at %d sizes", len(e.alone)/len(e.Caches))
 	}
+	if e.schedules.Single {
+		return append(models, lognp)
+	}
 	loggp := e.model("LogGP", source, swept, model.Choice{Model: "loggp"})
 	loggp.say("L, o, g and G of round trips, m in segments of %s", S)
 	return append(models, lognp, loggp)
@@ -116,7 +125,7 @@ func (e *Experiment) models() (models []Model) {
 // model makes a model of a file, for what it can be made for.
 func (e *Experiment) model(name, source string, f *params.File, c model.Choice) Model {
 	m := Model{Name: name, Given: source, in: make(map[bool]model.Coster)}
-	c.Operator = operator
+	c.Operator, c.Transport, c.Buffers = operator, e.Transport, e.Buffers
 	for _, c.OffCache = range e.Caches {
 		p, err := model.NewPredictor(f, c)
 		if err != nil {
@@ -187,7 +196,7 @@ func (e *Experiment) swept() *params.File {
 	f := *e.File
 	f.Cells = slices.Clone(f.Cells)
 	for _, c := range e.unmeasured() {
-		if c.Survey == transfers.Survey.Name && c.Kind != params.PRTTCell { // lines go through fewer round trips
+		if slices.Contains([]string{transfers.Survey.Name, single.Survey.Name}, c.Survey) && c.Kind != params.PRTTCell { // lines go through fewer round trips
 			c.Time = fit.Median(nil)
 			f.Cells = append(f.Cells, c.Cell)
 		}

@@ -44,6 +44,8 @@ type schedules struct {
 	Operator     string      `json:"operator"`    // of reductions
 	Degree       int         `json:"degree,omitempty"`
 	Chunk        int         `json:"chunk,omitempty"`
+	Single       bool        `json:"single,omitempty"`    // copies by the kernel between ranks that are processes,
+	Rewritten    bool        `json:"rewritten,omitempty"` // who rewrite what they send before each run
 
 	cases []Case
 }
@@ -110,7 +112,7 @@ func patternCase(k params.Key) (Case, error) {
 func (r schedules) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, c := range r.cases {
 		cell := engine.Cell{Cell: params.Cell{Key: c.Key()}}
-		if c.OffCache {
+		if c.OffCache || r.Single { // teams of processes are one at a time
 			cell.Group = fmt.Sprint(c.Schedule.Call.P)
 		}
 		cells = append(cells, cell)
@@ -142,6 +144,12 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	work := setups.Collective{Schedule: c.Schedule, Segments: s.Segments, SegmentBytes: s.SegmentBytes, Operator: &s.operator}
 	if k.OffCache {
 		work.ArenaBytes = s.ArenaBytes[k.Tau]
+	}
+	if s.Single {
+		work.Single, work.Rewritten = true, s.Rewritten
+		return s.SampleProcesses(ctx, place, work, hint)
+	}
+	if k.OffCache {
 		s.Keep(place, "collectives", 2*int64(work.ArenaBytes)*int64(k.Tau))
 	}
 	return s.OnBench.Sample(ctx, place, work, 1, hint)

@@ -69,12 +69,7 @@ const leastBytes = 512
 // that the CPUs have ranks for. Where the kernel lets no process read another's memory
 // it says so, and asks for nothing.
 func NewRequest(m *numa.Machine, p params.Plan) Request {
-	r := Request{Policies: p.Policies, CPUs: p.CPUs, Caches: p.Caches, Taus: p.Taus}
-	for _, bytes := range p.Sizes {
-		if n := len(r.Sizes); bytes >= leastBytes && (n == 0 || bytes >= 2*r.Sizes[n-1] || bytes == p.Sizes[len(p.Sizes)-1]) {
-			r.Sizes = append(r.Sizes, bytes)
-		}
-	}
+	r := Request{Policies: p.Policies, CPUs: p.CPUs, Caches: p.Caches, Taus: p.Taus, Sizes: Sizes(p.Sizes)}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
 		r.ArenaBytes = int(free/4) / (2 * max(2, m.Allowed.Len()))
 	}
@@ -82,6 +77,17 @@ func NewRequest(m *numa.Machine, p params.Plan) Request {
 		r.Refused = err.Error()
 	}
 	return r
+}
+
+// Sizes are those of a plan's that are measured: each twice the one before, or more, and
+// the largest.
+func Sizes(all []int) (sizes []int) {
+	for _, bytes := range all {
+		if n := len(sizes); bytes >= leastBytes && (n == 0 || bytes >= 2*sizes[n-1] || bytes == all[len(all)-1]) {
+			sizes = append(sizes, bytes)
+		}
+	}
+	return sizes
 }
 
 // Allowed fails where single copies cannot be measured: on one CPU, and where the kernel
