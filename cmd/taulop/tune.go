@@ -44,7 +44,7 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		flags   = req.flags("taulop tune", "1:4M")
 		library = flags.String("for", "", "`library` to write rules for: "+strings.Join(tune.Names(), ", "))
 		base    = flags.String("base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
-		margin  = flags.Float64("margin", 10, "the least gain in `percent` that is worth a rule")
+		margin  = flags.Float64("margin", 20, "the least gain in `percent` that is worth a rule")
 		file    = flags.String("o", "", "write rules to a `file` (default standard output)")
 		explain = flags.Bool("explain", false, "say why each rule is there, instead of the rules where there is no -o")
 		asTSV   = flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
