@@ -5,9 +5,10 @@
 # show that it takes what the file says. The same for MPICH, with an environment variable an
 # algorithm.
 #
-#   bench/mpi/tune.sh [ROUNDS] [FOLDER]     (4 rounds, about four minutes)
+#   bench/mpi/tune.sh [ROUNDS] [FOLDER]     (4 rounds, about five minutes)
 #
-# TUNE has flags for taulop tune, SWEEP for taulop sweep, and PARAMS a parameter file
+# Open MPI sends what fits into 4 KB through shared memory in one segment, and has the
+# kernel copy the rest; MPICH over UCX does the same from 8 KB on. TUNE has flags for taulop tune, SWEEP for taulop sweep, and PARAMS a parameter file
 # instead of a sweep; QUIET a program that each measurement is run by.
 #
 # What is missing of the libraries it installs with apt-get, as root. FOLDER keeps all
@@ -56,7 +57,7 @@ fi
 collectives="bcast allgather allreduce reduce alltoall"
 read -ra quiet <<<"${QUIET:-}"
 read -ra tune <<<"${TUNE:-}"
-read -ra sweep <<<"${SWEEP:--budget 60s -segments 4 -segment 32K -setups ring,ping,sendrecv -placements local}"
+read -ra sweep <<<"${SWEEP:--time 75s -with cma -segments 1 -segment 4K -placement local -cache in}"
 
 # Every setting as Open MPI's control variables force it; 0:0:0 is its own choice.
 settings() {
@@ -100,7 +101,9 @@ openmpi() { # SETTINGS TABLE FLAGS…
 mpich() { # SETTINGS TABLE VARIABLES…
   local settings=$1 table=$2
   shift 2
-  "${quiet[@]}" env "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 5 "$least" "$most" "$settings" >"$table"
+  # Temporary buffers come from the heap: otherwise it depends on what a process did before
+  # whether a reduction faults its pages in each time.
+  "${quiet[@]}" env MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=4294967296 "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 5 "$least" "$most" "$settings" >"$table"
 }
 
 # The file that MPICH chooses by is in the library, as text in one line.

@@ -108,6 +108,9 @@ type costRequest struct {
 	clusterFlags
 	report.Calls
 	ps, ms, strideText string
+	// messages is the library whose way messages take where the user names no way, and the
+	// parameters are of memory, not of a library's own messages; nil for none.
+	messages *mpi.Library
 }
 
 // flags are those that predict and explain share.
@@ -174,6 +177,10 @@ func (req *costRequest) complete(flags *flag.FlagSet, errOut io.Writer) (err err
 	}
 	if cluster := c.Cluster; cluster != nil && cluster.Nodes > 1 && cluster.Network == nil && len(f.File.Networks) == 0 {
 		return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", cluster.Nodes, req.file)
+	}
+	ways := []string{"as", "transport", "segment", "segments"}
+	if len(f.File.Launches) > 0 && !slices.ContainsFunc(ways, func(name string) bool { return req.given[name] }) {
+		c.As = cmp.Or(c.As, req.messages)
 	}
 	if req.Predictor, err = model.NewPredictor(f.File, *c); err != nil {
 		return usagef("%s: %v", req.file, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 )
 
 const tuneHelp = `Tune writes the file that tells an MPI library which algorithms to take on the
@@ -23,7 +23,8 @@ machine of a parameter file.
 
 A rule is written where the cheapest algorithm, with its fan-out and segment size,
 costs less than the library's own choice by more than -margin, and by more than the
-parameters are uncertain by. Everywhere else, for other P and m too, the library's own
+parameters are uncertain by. Of what taulop sweep measured, messages go as the library
+sends them: -with cma measures single copies, and -as names another way. Everywhere else, for other P and m too, the library's own
 choice stays. Without a name all collectives are tuned that the library has safe rules
 for; those of Open MPI for gather and scatter are not.
 
@@ -32,7 +33,7 @@ selection tree in JSON, for which -base names the library's own).
 
 Examples:
   taulop tune -params host.json -for openmpi4 -P 2-64 -o rules.conf
-  taulop tune -params host.json -for openmpi5 -P 2:128 -m 1K:1M -explain bcast
+  taulop tune -params host.json -for openmpi5 -as openmpi5-none -P 2:64 -explain bcast
   taulop tune -params host.json -for mpich4 -base generic.json -P 8 -o tuned.json
 
 Flags:
@@ -44,7 +45,7 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		flags   = req.flags("taulop tune", "1:4M")
 		library = flags.String("for", "", "`library` to write rules for: "+strings.Join(tune.Names(), ", "))
 		base    = flags.String("base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
-		margin  = flags.Float64("margin", 10, "the least gain in `percent` that is worth a rule")
+		margin  = flags.Float64("margin", 20, "the least gain in `percent` that is worth a rule")
 		file    = flags.String("o", "", "write rules to a `file` (default standard output)")
 		explain = flags.Bool("explain", false, "say why each rule is there, instead of the rules where there is no -o")
 		asTSV   = flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
@@ -75,6 +76,9 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	}
 	collectives, err := tuned(lib, names)
 	if err != nil {
+		return err
+	}
+	if req.messages, err = mpi.Named(lib.Messages); err != nil {
 		return err
 	}
 	for _, c := range collectives {
@@ -175,16 +179,15 @@ func tuned(lib *tune.Library, names []string) (of []*collective.Collective, err 
 
 // within refuses what was not measured: no rule follows from an extrapolation.
 func (req *costRequest) within() error {
-	times := req.Predictor.Transfers
-	if times == nil || model.OfPairs(req.choice.Model) {
-		return nil
-	}
-	ranks, on := times.Taus[len(times.Taus)-1], ""
-	if cluster := req.Predictor.Cluster; cluster != nil {
-		ranks, on = ranks*cluster.Nodes, fmt.Sprintf(" on each of %d nodes", cluster.Nodes)
-	}
-	if most := req.P[len(req.P)-1]; most > ranks {
-		return usagef("-P goes to %d, and %s has times of up to %d transfers at once%s: ask for P up to %d, or measure more", most, req.file, times.Taus[len(times.Taus)-1], on, ranks)
+	if times := req.Predictor.Transfers; times != nil {
+		tau := times.Taus[len(times.Taus)-1]
+		ranks, on := tau, ""
+		if cluster := req.Predictor.Cluster; cluster != nil {
+			ranks, on = tau*cluster.Nodes, fmt.Sprintf(" on each of %d nodes", cluster.Nodes)
+		}
+		if most := req.P[len(req.P)-1]; most > ranks {
+			return usagef("-P goes to %d, and %s has times of up to %d transfers at once%s: ask for P up to %d, or measure more", most, req.file, tau, on, ranks)
+		}
 	}
 	largest := req.Predictor.Largest
 	if most := req.M[len(req.M)-1]; most > largest && req.given["m"] {

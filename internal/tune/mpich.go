@@ -17,7 +17,7 @@ import (
 
 // mpich4 has the algorithms that all versions from 4.0 on know: one that a version does not
 // know ends the program that reads the file.
-var mpich4 = &Library{Name: "mpich4", Title: "MPICH 4", own: treeOwn, write: writeTree, offers: []offer{
+var mpich4 = &Library{Name: "mpich4", Title: "MPICH 4", Messages: "mpich4", own: treeOwn, write: writeTree, offers: []offer{
 	{collective: "allgather", name: "brucks", algorithm: "bruck"},
 	{collective: "allgather", name: "recursive_doubling", algorithm: "recursive-doubling"},
 	{collective: "allgather", name: "ring", algorithm: "ring"},
@@ -187,7 +187,7 @@ var plain = map[string]func(call) bool{
 	"comm_size=pow2":           func(c call) bool { return c.p&(c.p-1) == 0 },
 	"comm_size=node_comm_size": always,
 	"comm_hierarchy=parent":    always, "comm_hierarchy=node_roots": never, "comm_hierarchy=node": never, "comm_hierarchy=flat": never,
-	"count<pow2":            func(c call) bool { return c.m/8 < 1<<(bitLen(c.p)-1) },
+	"count<pow2":            func(c call) bool { return c.m/8 < powerOfTwo(c.p) },
 	"is_multi_threaded=yes": never, "is_multi_threaded=no": always,
 	"is_commutative=yes": always, "is_commutative=no": never,
 	"is_sendbuf_inplace=yes": never, "is_sendbuf_inplace=no": always,
@@ -198,13 +198,6 @@ var plain = map[string]func(call) bool{
 
 func always(call) bool { return true }
 func never(call) bool  { return false }
-
-func bitLen(p int) (n int) {
-	for ; p > 0; p >>= 1 {
-		n++
-	}
-	return n
-}
 
 // measures are what conditions compare with a number.
 var measures = map[string]func(call) int{

@@ -2,6 +2,7 @@ package tune
 
 import (
 	_ "embed"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -11,9 +12,9 @@ import (
 
 // Open MPI's versions, see docs/algorithms.md for what their algorithms are here.
 var (
-	openMPI4 = &Library{Name: "openmpi4", Title: "Open MPI 4.1", offers: ids, own: openMPIOwn, write: writeClassic}
-	openMPI5 = &Library{Name: "openmpi5", Title: "Open MPI 5.0", offers: slices.Concat(ids, ids5), own: openMPIOwn, write: writeClassic}
-	openMPI6 = &Library{Name: "openmpi6", Title: "Open MPI 6", offers: ids6, own: openMPIOwn, write: writeSelection}
+	openMPI4 = &Library{Name: "openmpi4", Title: "Open MPI 4.1", Messages: "openmpi4", offers: ids, own: openMPIOwn, write: writeClassic}
+	openMPI5 = &Library{Name: "openmpi5", Title: "Open MPI 5.0", Messages: "openmpi5", offers: slices.Concat(ids, ids5), own: openMPIOwn, write: writeClassic}
+	openMPI6 = &Library{Name: "openmpi6", Title: "Open MPI 6", Messages: "openmpi5", offers: ids6, own: openMPIOwn, write: writeSelection}
 )
 
 // ids are the algorithms of coll/tuned 4.1, coll_tuned_*_decision.c. What a fan-out or a
@@ -29,9 +30,9 @@ var ids = []offer{
 	{collective: "allreduce", id: 1, name: "basic_linear", algorithm: "linear"},
 	{collective: "allreduce", id: 2, name: "nonoverlapping", algorithm: "reduce-bcast"},
 	{collective: "allreduce", id: 3, name: "recursive_doubling", algorithm: "recursive-doubling"},
-	{collective: "allreduce", id: 4, name: "ring", algorithm: "ring"},
-	{collective: "allreduce", id: 5, name: "segmented_ring", algorithm: "segmented-ring", segmented: true, whole: "ring"},
-	{collective: "allreduce", id: 6, name: "rabenseifner", algorithm: "rabenseifner"},
+	{collective: "allreduce", id: 4, name: "ring", algorithm: "ring", few: "recursive-doubling", least: ranks},
+	{collective: "allreduce", id: 5, name: "segmented_ring", algorithm: "segmented-ring", segmented: true, whole: "ring", few: "recursive-doubling", least: ranks},
+	{collective: "allreduce", id: 6, name: "rabenseifner", algorithm: "rabenseifner", few: "linear", least: powerOfTwo},
 
 	{collective: "alltoall", id: 1, name: "linear", algorithm: "linear"},
 	{collective: "alltoall", id: 2, name: "pairwise", algorithm: "linear"},
@@ -49,12 +50,12 @@ var ids = []offer{
 	{collective: "bcast", id: 1, name: "basic_linear", algorithm: "linear"},
 	{collective: "bcast", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, single: "pipeline"},
 	{collective: "bcast", id: 3, name: "pipeline", algorithm: "pipeline", segmented: true},
-	{collective: "bcast", id: 4, name: "split_binary_tree", algorithm: "split-binary", segmented: true},
+	{collective: "bcast", id: 4, name: "split_binary_tree", algorithm: "split-binary", segmented: true, halved: true},
 	{collective: "bcast", id: 5, name: "binary_tree", algorithm: "binary", segmented: true},
 	{collective: "bcast", id: 6, name: "binomial", algorithm: "binomial-doubling", segmented: true},
 	{collective: "bcast", id: 7, name: "knomial", algorithm: "knomial", segmented: true, degree: 4},
-	{collective: "bcast", id: 8, name: "scatter_allgather", algorithm: "scatter-recursive-doubling"},
-	{collective: "bcast", id: 9, name: "scatter_allgather_ring", algorithm: "scatter-ring"},
+	{collective: "bcast", id: 8, name: "scatter_allgather", algorithm: "scatter-recursive-doubling", few: "linear", least: ranks},
+	{collective: "bcast", id: 9, name: "scatter_allgather_ring", algorithm: "scatter-ring", few: "linear", least: ranks},
 
 	{collective: "gather", id: 1, name: "basic_linear", algorithm: "linear"},
 	{collective: "gather", id: 2, name: "binomial", algorithm: "binomial"},
@@ -66,12 +67,16 @@ var ids = []offer{
 	{collective: "reduce", id: 4, name: "binary", algorithm: "binary", segmented: true},
 	{collective: "reduce", id: 5, name: "binomial", algorithm: "knomial", segmented: true, degree: 2, whole: "binomial"},
 	{collective: "reduce", id: 6, name: "in-order_binary", algorithm: "in-order-binary", segmented: true},
-	{collective: "reduce", id: 7, name: "rabenseifner", algorithm: "rabenseifner"},
+	{collective: "reduce", id: 7, name: "rabenseifner", algorithm: "rabenseifner", few: "linear", least: powerOfTwo},
 
 	{collective: "scatter", id: 1, name: "basic_linear", algorithm: "linear"},
 	{collective: "scatter", id: 2, name: "binomial", algorithm: "binomial"},
 	{collective: "scatter", id: 3, name: "linear_nb", algorithm: "linear"},
 }
+
+// ranks and powerOfTwo are numbers of elements that algorithms need.
+func ranks(p int) int      { return p }
+func powerOfTwo(p int) int { return 1 << (bits.Len(uint(p)) - 1) }
 
 // ids5 came with 5.0.
 var ids5 = []offer{{collective: "allgather", id: 7, name: "sparbit", algorithm: "sparbit"}}

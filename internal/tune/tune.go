@@ -20,6 +20,8 @@ import (
 type Library struct {
 	Name  string // such as "openmpi4"
 	Title string // such as "Open MPI 4.1"
+	// Messages is what package mpi calls it as it comes, with its way of messages.
+	Messages string
 
 	offers []offer
 	own    func(l *Library, c *collective.Collective, p, m int) (Setting, bool)
@@ -117,10 +119,13 @@ type offer struct {
 	algorithm  string // ours
 	fans       []int  // fan-outs to try; none if there is no choice
 	segmented  bool   // it takes a segment size
+	halved     bool   // its segments are those of half a message
 	degree     int    // that the library fixes, 0 where it does not
 	whole      string // the algorithm where messages are whole, if that is another one
 	single     string // the algorithm of a fan-out of 0 or 1, if that is another one
 	otherwise  string // what the library takes for ranks that the algorithm does not exist for; "": nobody knows
+	few        string // what it takes for fewer elements than least, if that is another one
+	least      func(p int) int
 }
 
 // segments are the segment sizes to try, in bytes.
@@ -140,7 +145,7 @@ func (l *Library) Settings(c *collective.Collective, p, m int) (all []Setting) {
 		for _, fan := range fans {
 			all = append(all, Setting{ID: o.id, Name: o.name, Fan: fan})
 			for _, s := range segments {
-				if o.segmented && s < m {
+				if o.segmented && s < m && (!o.halved || s <= m/2) {
 					all = append(all, Setting{ID: o.id, Name: o.name, Fan: fan, Segment: s})
 				}
 			}
@@ -165,6 +170,9 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, p, m int) (*coll
 	case o.whole != "":
 		name = o.whole
 	}
+	if o.few != "" && max(1, m/element(c)) < o.least(p) {
+		name = o.few
+	}
 	if o.single != "" && s.Fan < 2 {
 		name, call.Degree = o.single, 0
 	}
@@ -173,6 +181,15 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, p, m int) (*coll
 		a = o.of(o.otherwise)
 	}
 	return a.Schedule(call)
+}
+
+// element is the size of elements that is supposed of a collective, in bytes: only where they
+// are reduced it matters to any number of them that programs send.
+func element(c *collective.Collective) int {
+	if c.Reduces {
+		return 8
+	}
+	return 1
 }
 
 // of is an algorithm of ours. Tests see that it is there.

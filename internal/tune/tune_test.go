@@ -159,6 +159,11 @@ func TestSchedulesAreThoseOfTheSource(t *testing.T) {
 		{Setting{5, "segmented_ring", 0, 0}, "allreduce", 8, 1000, "ring", 2, 1000},
 		{Setting{3, "recursive_doubling", 0, 0}, "allgather", 6, 1000, "bruck", 2, 1000},
 		{Setting{5, "neighbor", 0, 0}, "allgather", 5, 1000, "ring", 2, 1000},
+		{Setting{4, "ring", 0, 0}, "allreduce", 8, 56, "recursive-doubling", 2, 56},
+		{Setting{4, "ring", 0, 0}, "allreduce", 8, 64, "ring", 2, 64},
+		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 24, "linear", 2, 24},
+		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 32, "rabenseifner", 2, 32},
+		{Setting{9, "scatter_allgather_ring", 0, 0}, "bcast", 7, 6, "linear", 2, 6},
 		{Setting{4, "bruck", 0, 0}, "barrier", 8, 0, "dissemination", 2, 1},
 	} {
 		s, err := openMPI4.Schedule(collective.Named(tt.of), tt.setting, tt.p, tt.m)
@@ -254,7 +259,7 @@ func TestLibrariesChooseWhatRulesMean(t *testing.T) {
 				for p := 1; p < 45; p++ {
 					for _, m := range sizesAround(rules, c, p, r) {
 						want := rules.Choice(c, p, m)
-						if l.NeedsBase() && (want.Own() || strings.HasPrefix(want.Name, "reduce_scatter") && m/8 < 1<<(bitLen(p)-1)) {
+						if l.NeedsBase() && (want.Own() || strings.HasPrefix(want.Name, "reduce_scatter") && m/8 < powerOfTwo(p)) {
 							want, _ = l.Own(c, p, m)
 						}
 						got, err := choose(c, p, m)
