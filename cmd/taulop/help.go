@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/collective"

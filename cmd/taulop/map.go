@@ -119,7 +119,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR` (default this one, or that of -params)")
 	flags.Var(&latest{&req.net, &req.otherNets}, "net", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
 	flags.IntVar(&req.nodes, "nodes", 0, "`nodes` like the machine (default 1, or those of -hosts)")
-	flags.StringVar(&hosts, "hosts", "", "`names` of the nodes, with commas between (default +n0, +n1 …, as mpirun numbers them)")
+	flags.StringVar(&hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)")
 	flags.StringVar(&req.cache, "cache", "in", "where user data are when times are predicted: in, off")
 	flags.StringVar(&methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)")
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")

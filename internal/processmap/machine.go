@@ -128,10 +128,14 @@ func between(levels numa.Levels, cpus []numa.CPU) []int8 {
 	return of
 }
 
-// Host is the name of a node; one that has none is relative to what mpirun was given.
+// Host is the name of a node: of one without a name, this machine's, and of several their
+// numbers among those that mpirun was given.
 func (r *Result) Host(node int) string {
-	if node < len(r.Hosts) {
+	switch {
+	case node < len(r.Hosts):
 		return r.Hosts[node]
+	case r.Nodes == 1:
+		return "localhost"
 	}
 	return fmt.Sprintf("+n%d", node)
 }
