@@ -33,12 +33,15 @@ func Rounds(p int, messages []Envelope) (*Schedule, error) {
 		if i > 0 && order[i-1].From == m.From && order[i-1].To == m.To {
 			return nil, fmt.Errorf("rank %d sends to %d twice: add them up", m.From, m.To)
 		}
-		at := 0
+		at, place := 0, 0
 		if n := len(plan.out[m.From]); n > 0 {
 			at = plan.out[m.From][n-1].at + plan.out[m.From][n-1].bytes
 		}
-		plan.out[m.From] = append(plan.out[m.From], contribution{m.To, at, m.Bytes})
-		plan.in[m.To] = append(plan.in[m.To], contribution{m.From, at, m.Bytes})
+		if n := len(plan.in[m.To]); n > 0 {
+			place = plan.in[m.To][n-1].place + plan.in[m.To][n-1].bytes
+		}
+		plan.out[m.From] = append(plan.out[m.From], contribution{m.To, at, place, m.Bytes})
+		plan.in[m.To] = append(plan.in[m.To], contribution{m.From, at, place, m.Bytes})
 	}
 	s := &Schedule{Algorithm: plan.algorithm(), Call: Call{P: p, M: largest}, Unit: largest}
 	plan.lay(s, order)
@@ -51,7 +54,7 @@ type rounds struct {
 }
 
 // A contribution is a message to or from a rank, at a place of its sender's Send.
-type contribution struct{ rank, at, bytes int }
+type contribution struct{ rank, at, place, bytes int } // place: of its receiver's Recv
 
 func (r *rounds) algorithm() *Algorithm {
 	return &Algorithm{Name: "rounds", Collective: &Collective{
@@ -110,14 +113,8 @@ func (r *rounds) lay(s *Schedule, messages []Envelope) {
 // message is one with its places.
 func (r *rounds) message(m Envelope) Message {
 	at, _ := slices.BinarySearchFunc(r.out[m.From], m.To, func(c contribution, to int) int { return c.rank - to })
-	place := 0
-	for _, c := range r.in[m.To] {
-		if c.rank == m.From {
-			break
-		}
-		place += c.bytes
-	}
-	return Message{From: m.From, To: m.To, Src: Span{Send, r.out[m.From][at].at, m.Bytes}, Dst: Span{Recv, place, m.Bytes}}
+	c := r.out[m.From][at]
+	return Message{From: m.From, To: m.To, Src: Span{Send, c.at, m.Bytes}, Dst: Span{Recv, c.place, m.Bytes}}
 }
 
 // firstFree is the first bit that neither has.

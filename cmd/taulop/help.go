@@ -12,9 +12,11 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/estimate"
+	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
@@ -82,6 +84,10 @@ func choices(command, name string) []string {
 		return []string{"ring", "ping", "bcast", "sendrecv", "copy", "share"}
 	case "export -format":
 		return []string{"taulop", "csv", "benchfmt"}
+	case "map -format":
+		return processmap.LauncherNames()
+	case "map -method":
+		return processmap.Methods
 	case "net -cache":
 		return nil
 	case "estimate -model":
@@ -119,6 +125,8 @@ func operands(command string) (words []string, files bool) {
 		}
 	case "completion":
 		words = shells
+	case "map":
+		words, files = comm.Names(), true
 	case "predict", "explain":
 		words = algorithmNames()
 	case "verify":

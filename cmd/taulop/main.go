@@ -96,6 +96,7 @@ func init() {
 		{name: "explain", about: "the formula behind a prediction, and where one algorithm overtakes another", run: explain},
 		{name: "tune", about: "a tuning file for an MPI library: which algorithm for which size", run: tuneCommand},
 		{name: "estimate", about: "what a whole program costs, phase by phase", run: estimateCommand, measures: true, also: []string{"-run", "cannon"}},
+		{name: "map", about: "on which cores the processes of a program should be", run: mapCommand},
 		{name: "verify", about: "predicted beside measured, on this machine's memory", run: verifyCommand, measures: true, also: []string{"-against", "OUTPUT"}},
 		{name: "compare", about: "two machines side by side, or the nodes of a cluster", run: compareCommand},
 		{name: "check", about: "whether this node is as it was, for monitoring", run: checkCommand, measures: true, plugin: true},

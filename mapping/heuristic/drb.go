@@ -183,11 +183,10 @@ func (d *drb) improve(processes []int) bool {
 	}
 	var swaps [][2]int
 	sum, best, kept := int64(0), int64(0), 0
-	between := make(map[int]int64)
+	between := make([]int64, len(d.volumes)) // bytes with the first of an exchange
 	for len(sides[0]) > 0 && len(sides[1]) > 0 {
 		by := func(a, b int) int { return compare(d.gain[a], d.gain[b]) }
 		a := slices.MaxFunc(sides[0], by)
-		clear(between)
 		for _, v := range d.volumes[a] {
 			between[v.With] = v.Bytes
 		}
@@ -195,6 +194,9 @@ func (d *drb) improve(processes []int) bool {
 			return compare(d.gain[p]-2*between[p], d.gain[q]-2*between[q])
 		})
 		sum += d.gain[a] + d.gain[b] - 2*between[b]
+		for _, v := range d.volumes[a] {
+			between[v.With] = 0
+		}
 		swaps = append(swaps, [2]int{a, b})
 		if sum > best {
 			best, kept = sum, len(swaps)

@@ -60,20 +60,8 @@ type shape struct {
 
 const impossible = int64(1) << 62
 
-// name is the same of groups that are alike.
-func (s *search) name(g *group) string {
-	if g.height == 0 {
-		return "."
-	}
-	text := "("
-	for _, child := range g.children {
-		text += s.name(child)
-	}
-	return text + ")"
-}
-
 func (s *search) shape(g *group) *shape {
-	name := s.name(g)
+	name := g.shape()
 	if of, known := s.shapes[name]; known {
 		return of
 	}

@@ -299,7 +299,7 @@ func TestPaperOrder(t *testing.T) {
 	m := paper(t)
 	random := rand.New(rand.NewPCG(9, 10))
 	var mean [3]float64
-	const matrices = 40
+	const matrices = 12
 	for range matrices {
 		x := randomMatrix(random, 16)
 		block, _ := m.Block(16)

@@ -239,3 +239,63 @@ func (m *Machine) ordered(processes int, order mapping.Order) (Mapping, error) {
 	}
 	return at, nil
 }
+
+// Tidy is a mapping as a reader expects it: of parts of the machine that are alike, the
+// first has the lowest process. Where levels do not overlap it costs the same.
+func (m *Machine) Tidy(at Mapping) Mapping {
+	on := make(map[int]int)
+	for process, place := range at {
+		on[place] = process
+	}
+	tidy := make(Mapping, len(at))
+	type part struct {
+		group  *group
+		lowest int
+	}
+	lowest := func(g *group) int {
+		least := len(at) // of none
+		for _, place := range g.places {
+			if process, there := on[place]; there {
+				least = min(least, process)
+			}
+		}
+		return least
+	}
+	// put moves what is in one group to another that is alike.
+	var put func(from, to *group)
+	put = func(from, to *group) {
+		if from.height == 0 {
+			if process, there := on[from.places[0]]; there {
+				tidy[process] = to.places[0]
+			}
+			return
+		}
+		byShape := make(map[string][]part)
+		for _, child := range from.children {
+			shape := child.shape()
+			byShape[shape] = append(byShape[shape], part{child, lowest(child)})
+		}
+		for _, parts := range byShape {
+			slices.SortFunc(parts, func(a, b part) int { return a.lowest - b.lowest })
+		}
+		for _, child := range to.children {
+			shape := child.shape()
+			put(byShape[shape][0].group, child)
+			byShape[shape] = byShape[shape][1:]
+		}
+	}
+	put(m.root, m.root)
+	return tidy
+}
+
+// shape is the same of groups that are alike.
+func (g *group) shape() string {
+	if g.height == 0 {
+		return "."
+	}
+	text := "("
+	for _, child := range g.children {
+		text += child.shape()
+	}
+	return text + ")"
+}

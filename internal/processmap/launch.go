@@ -1,0 +1,101 @@
+package processmap
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Launcher is what starts programs, and what it takes to put processes on cores.
+type Launcher struct {
+	Name, About string
+	write       func(r *Result, m *Mapping, w io.Writer) error
+}
+
+// Launchers are all.
+var Launchers = []Launcher{
+	{"openmpi", "a rankfile, for mpirun --rankfile FILE of Open MPI 4.1, or --map-by rankfile:file=FILE of 5", rankfile},
+	{"mpich", "arguments for mpiexec of MPICH", func(r *Result, m *Mapping, w io.Writer) error {
+		return oneList(r, m, w, "-bind-to user:%s\n")
+	}},
+	{"slurm", "arguments for srun, with a file of -format hosts in SLURM_HOSTFILE where there are several nodes", func(r *Result, m *Mapping, w io.Writer) error {
+		format := "--cpu-bind=map_cpu:%s\n"
+		if r.Nodes > 1 {
+			format = "--distribution=arbitrary " + format
+		}
+		return oneList(r, m, w, format)
+	}},
+	{"hosts", "the node of each process, a line each, for SLURM_HOSTFILE or mpiexec -f of MPICH", hosts},
+}
+
+// LauncherNames are those of all.
+func LauncherNames() (names []string) {
+	for _, l := range Launchers {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// WriteFor writes a mapping as a launcher takes it. It fails where that cannot say it.
+func (r *Result) WriteFor(launcher string, m *Mapping, w io.Writer) error {
+	at := slices.IndexFunc(Launchers, func(l Launcher) bool { return l.Name == launcher })
+	if at < 0 {
+		return fmt.Errorf("unknown launcher %q: take one of %s", launcher, strings.Join(LauncherNames(), ", "))
+	}
+	b := bufio.NewWriter(w)
+	if err := Launchers[at].write(r, m, b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// rankfile is a process a line, on a package and a core of it by their logical numbers.
+func rankfile(r *Result, m *Mapping, w io.Writer) error {
+	for process := range m.Places {
+		node, core := r.Place(m, process)
+		fmt.Fprintf(w, "rank %d=%s slot=%d:%d\n", process, r.Host(node), core.Package, core.Core)
+	}
+	return nil
+}
+
+// errLists is of launchers that have one list for all nodes.
+var errLists = errors.New("the processes of each node are on other CPUs, in their order, and the launcher has one list for all nodes: take a rankfile of Open MPI, or another mapping")
+
+// oneList is the CPU of each process of a node, in the order of processes.
+func oneList(r *Result, m *Mapping, w io.Writer, format string) error {
+	var longest []string
+	for _, processes := range r.onNodes(m) {
+		var list []string
+		for _, process := range processes {
+			_, core := r.Place(m, process)
+			list = append(list, strconv.Itoa(core.CPU))
+		}
+		shorter := min(len(list), len(longest))
+		if !slices.Equal(list[:shorter], longest[:shorter]) {
+			return errLists
+		}
+		if len(list) > len(longest) {
+			longest = list
+		}
+	}
+	fmt.Fprintf(w, format, strings.Join(longest, ","))
+	return nil
+}
+
+// errHosts is of nodes without names.
+var errHosts = errors.New("the nodes have no names: give them")
+
+func hosts(r *Result, m *Mapping, w io.Writer) error {
+	if len(r.Hosts) < r.Nodes {
+		return errHosts
+	}
+	for process := range m.Places {
+		node, _ := r.Place(m, process)
+		fmt.Fprintln(w, r.Host(node))
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package processmap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/mapping/comm"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+)
+
+// A Model predicts times.
+type Model struct {
+	Says     string // what it predicts from
+	Warnings []error
+
+	predictor *model.Predictor // nil of pairs of CPUs
+	pairs     *model.TauLop
+	network   *model.Network
+	places    []int32 // of a placement of the parameters, by core; nil: the cores themselves
+	channels  []int   // level of the machine that each level of the parameters is
+}
+
+// NewModel is of a file's transfers. places says where cores are among the workers of the
+// predictor's placement, nil where the file does not say what its CPUs share.
+func NewModel(f *params.File, p *model.Predictor, places []int32) *Model {
+	m := &Model{Says: p.Title() + ", " + p.Channel, Warnings: p.Warnings, predictor: p, places: places}
+	if p.Cluster != nil {
+		m.network = p.Cluster.Network
+	}
+	for _, c := range f.Channels() {
+		if c.Level >= 0 {
+			m.channels = append(m.channels, c.Level)
+		}
+	}
+	if len(m.channels) < 2 {
+		m.channels = nil
+	}
+	return m
+}
+
+// NewPairsModel is of a file that has pairs of CPUs and no transfers at once. It fails where
+// it has none.
+func NewPairsModel(f *params.File, machine *Machine, network *model.Network) (*Model, error) {
+	var cpus []int
+	for _, core := range machine.CPUs {
+		cpus = append(cpus, core.CPU)
+	}
+	of, levels, err := model.OfPairsOf(f, cpus)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{Says: "transfers of pairs of CPUs, each alone", pairs: &of, network: network, channels: levels,
+		Warnings: []error{errors.New("the file has transfers of pairs alone: what they cost at once is not known, and counts as nothing; measure it with taulop sweep")}}, nil
+}
+
+// A program is what a matrix sends, in rounds, on a machine with a model.
+type program struct {
+	*Model
+	machine  *Machine
+	schedule *collective.Schedule
+	rounds   []round
+	taulop   model.TauLop
+	known    bool // it is τ-Lop
+	alike    bool // all mappings cost the same
+}
+
+// A round is messages at once, as often as they are on the mean.
+type round struct {
+	stage    *collective.Stage
+	times    float64
+	messages [][2]int
+}
+
+func newProgram(x *comm.Matrix, machine *Machine, m *Model) (*program, error) {
+	s, err := schedule(x)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{Model: m, machine: machine, schedule: s}
+	for b := range s.Blocks {
+		r := round{stage: &s.Blocks[b].Stages[0]}
+		for msg := range (collective.Step{Stage: r.stage}).Messages() {
+			r.messages = append(r.messages, [2]int{msg.From, msg.To})
+			r.times += float64(x.Entry(msg.From, msg.To).Messages)
+		}
+		r.times /= float64(len(r.messages))
+		p.rounds = append(p.rounds, r)
+	}
+	if m.pairs != nil {
+		p.taulop, p.known = *m.pairs, true
+	} else {
+		p.taulop, p.known = m.predictor.In(s).(model.TauLop)
+	}
+	p.alike = p.known && machine.Nodes == 1 && p.taulop.Level == nil
+	if p.known && p.taulop.Level != nil && p.places != nil && int(slices.Max(p.places)) >= p.taulop.Known {
+		return nil, fmt.Errorf("the parameters know %d cores of a node, and there are more", p.taulop.Known)
+	}
+	return p, nil
+}
+
+// core is a place's as the parameters number it.
+func (p *program) core(place int) int32 {
+	core := place % p.machine.Cores
+	if p.places != nil {
+		return p.places[core]
+	}
+	return int32(core)
+}
+
+// level is that of the parameters, of two places of one node.
+func (p *program) level(a, b int) int {
+	if p.taulop.Level == nil {
+		return 0
+	}
+	return p.taulop.Level(int(p.core(a)), int(p.core(b)))
+}
+
+// cost predicts what a mapping costs.
+func (p *program) cost(m *Mapping) error {
+	nodes, cores := make([]int32, len(m.Places)), make([]int32, len(m.Places))
+	for process, place := range m.Places {
+		nodes[process], cores[process] = int32(place/p.machine.Cores), p.core(place)
+	}
+	order, err := mapping.List(nodes, cores, p.machine.Nodes)
+	if err != nil {
+		return err
+	}
+	cluster := &model.Cluster{Nodes: p.machine.Nodes, Order: order, Network: p.network}
+	var c model.Cost
+	if p.known {
+		of := p.taulop
+		of.Cluster = cluster
+		c, err = of.Cost(p.schedule)
+	} else {
+		with := *p.predictor
+		with.Cluster = cluster
+		c, err = with.Cost(p.schedule)
+	}
+	if err != nil {
+		return err
+	}
+	m.Extrapolated = c.Extrapolated
+	if len(c.Stages) == 0 && len(p.rounds) > 0 { // a model that knows no stages
+		m.Seconds = &c.Seconds
+		return nil
+	}
+	times := make(map[*collective.Stage]float64)
+	for _, r := range p.rounds {
+		times[r.stage] = r.times
+	}
+	sum := 0.0
+	for _, stage := range c.Stages {
+		seconds := times[stage.Stage] * stage.Seconds()
+		sum += seconds
+		m.Levels[p.row(stage)].Seconds += seconds
+	}
+	m.Seconds = &sum
+	return nil
+}
+
+// row is the level of the machine that a stage waits for.
+func (p *program) row(stage model.StageCost) int {
+	last := len(p.machine.Levels) - 1
+	level, network := stage.Channel()
+	if network {
+		return last
+	}
+	if p.machine.Nodes > 1 {
+		last = max(0, last-1)
+	}
+	if level < len(p.channels) {
+		return min(last, p.channels[level])
+	}
+	return last
+}
+
+// seconds is what a round costs, its messages being where t says.
+func (p *program) seconds(r *round, t mapping.Traffic) float64 {
+	if !p.known {
+		return 0
+	}
+	of := p.taulop
+	of.Cluster = &model.Cluster{Nodes: p.machine.Nodes, Network: p.network}
+	seconds, err := of.Stage(p.schedule, r.stage, t)
+	if err != nil { // which costing the first mapping has said
+		return 0
+	}
+	return r.times * seconds
+}

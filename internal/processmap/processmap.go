@@ -1,0 +1,237 @@
+// Package processmap maps the processes of a program to the cores of a machine in several
+// ways, and says what each costs: hops that bytes go, and where there are parameters the
+// time that τ-Lop predicts, with what goes on at once.
+package processmap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping/comm"
+	"github.com/taulop/taulop/mapping/heuristic"
+)
+
+// Methods are the names of all ways to map, in the order of reports.
+var Methods = []string{Block, Cyclic, MWPM, DRB, ES, Swaps}
+
+// The methods. Swaps starts from the best of the others and exchanges two processes as long
+// as that makes the program cheaper.
+const (
+	Block  = "block"
+	Cyclic = "cyclic"
+	MWPM   = "mwpm"
+	DRB    = "drb"
+	ES     = "es"
+	Swaps  = "swaps"
+)
+
+// About is a line for users on each.
+var About = map[string]string{
+	Block:  "fills a node's cores, then the next node's",
+	Cyclic: "deals processes round the nodes, or the parts of one node",
+	MWPM:   "pairs those that send each other most, then pairs of pairs, by maximum weighted perfect matching",
+	DRB:    "halves the machine and the processes, again and again, so that halves send each other little",
+	ES:     fmt.Sprintf("compares all mappings, of up to %d processes", heuristic.MaxSearched),
+	Swaps:  "exchanges processes of the best of the others, as long as what is predicted gets less",
+}
+
+// A Request is what is to be mapped, where to, and how.
+type Request struct {
+	Matrix  *comm.Matrix
+	Machine *Machine
+	Model   *Model // nil: hop-bytes alone
+	Methods []string
+	Time    time.Duration // that Swaps may take
+}
+
+// A Result is what came of it.
+type Result struct {
+	Matrix    string         `json:"matrix"` // file or pattern
+	Processes int            `json:"processes"`
+	Pairs     int            `json:"pairs"` // of processes, each way, that communicate
+	Bytes     int64          `json:"bytes"` // that all send
+	Messages  int64          `json:"messages"`
+	Machine   string         `json:"machine"`
+	Nodes     int            `json:"nodes"`
+	Cores     []Core         `json:"cores"` // of a node
+	Hosts     []string       `json:"hosts,omitempty"`
+	Levels    []string       `json:"levels"` // what two cores share, from the closest on; a hop more each
+	Predicted string         `json:"predicted,omitempty"`
+	Mappings  []Mapping      `json:"mappings"`
+	LeftOut   []string       `json:"left_out,omitempty"`
+	Best      string         `json:"best"`
+	Warnings  []string       `json:"warnings"`
+	Sent      [][]comm.Entry `json:"sent"` // by sender
+}
+
+// A Mapping is one, and its cost.
+type Mapping struct {
+	Method     string      `json:"method"`
+	HopBytes   int64       `json:"hop_bytes"`
+	Seconds    *float64    `json:"predicted_seconds,omitempty"` // nil without parameters
+	OverBlock  *float64    `json:"gain_over_block,omitempty"`   // share of block's time, or hop-bytes, that is saved
+	OverCyclic *float64    `json:"gain_over_cyclic,omitempty"`
+	Levels     []LevelCost `json:"levels"`
+	Places     []int       `json:"places"` // of each process: node·cores + core
+	LocalBest  bool        `json:"-"`      // of Swaps: no exchange gains any more
+
+	Extrapolated bool `json:"extrapolated,omitempty"`
+}
+
+// A LevelCost is what is sent at one level, and how long the program waits for that level.
+type LevelCost struct {
+	heuristic.Share
+	Seconds float64 `json:"predicted_seconds,omitempty"` // of rounds in which it is the slowest
+}
+
+// cost is what is to be little.
+func (m *Mapping) cost() float64 {
+	if m.Seconds != nil {
+		return *m.Seconds
+	}
+	return float64(m.HopBytes)
+}
+
+// Run maps by each method. It fails where there are more processes than cores, and where
+// nothing can be predicted.
+func Run(r Request) (*Result, error) {
+	x, machine := r.Matrix, r.Machine
+	if err := machine.Fits(x.Ranks()); err != nil {
+		return nil, err
+	}
+	result := &Result{Matrix: x.Name, Processes: x.Ranks(), Pairs: x.Pairs(), Machine: machine.Name, Nodes: machine.Nodes, Cores: machine.CPUs,
+		Hosts: machine.Hosts, Levels: machine.Levels, Mappings: []Mapping{}, Warnings: []string{}}
+	result.Bytes, result.Messages = x.Total()
+	for from := range x.Ranks() {
+		result.Sent = append(result.Sent, x.Row(from))
+	}
+	var program *program
+	if r.Model != nil {
+		var err error
+		if program, err = newProgram(x, machine, r.Model); err != nil {
+			return nil, err
+		}
+		result.Predicted = r.Model.Says
+		for _, warning := range r.Model.Warnings {
+			result.Warnings = append(result.Warnings, warning.Error())
+		}
+		if program.alike {
+			result.Warnings = append(result.Warnings, "the parameters tell no levels of a node apart, so that no mapping within it is predicted better than another: measure levels with taulop sweep")
+		}
+	}
+	add := func(method string, places heuristic.Mapping) error {
+		shares := machine.Shares(x, places)
+		if tidy := machine.Tidy(places); slices.Equal(machine.Shares(x, tidy), shares) && method != Cyclic {
+			places = tidy
+		}
+		m := Mapping{Method: method, Places: places}
+		for _, share := range shares {
+			m.Levels = append(m.Levels, LevelCost{Share: share})
+		}
+		m.HopBytes = heuristic.HopBytes(shares)
+		if program != nil {
+			if err := program.cost(&m); err != nil {
+				return err
+			}
+		}
+		result.Mappings = append(result.Mappings, m)
+		return nil
+	}
+	// Block and cyclic are what others are compared with, and swaps begin with all.
+	for _, method := range Methods[:len(Methods)-1] {
+		needed := slices.Contains(r.Methods, method) || method == Block || method == Cyclic || slices.Contains(r.Methods, Swaps) && method != ES
+		if !needed {
+			continue
+		}
+		places, err := by(method, machine, x)
+		if err != nil {
+			if slices.Contains(r.Methods, method) {
+				result.LeftOut = append(result.LeftOut, fmt.Sprintf("%s: %v", method, err))
+			}
+			continue
+		}
+		if err := add(method, places); err != nil {
+			return nil, err
+		}
+	}
+	if slices.Contains(r.Methods, Swaps) {
+		s := newSwaps(machine, x, program)
+		places, done := s.best(result.Mappings, time.Now().Add(r.Time))
+		if err := add(Swaps, places); err != nil {
+			return nil, err
+		}
+		result.Mappings[len(result.Mappings)-1].LocalBest = done
+	}
+	result.compare()
+	result.Mappings = slices.DeleteFunc(result.Mappings, func(m Mapping) bool { return !slices.Contains(r.Methods, m.Method) })
+	if len(result.Mappings) == 0 {
+		return nil, errors.New(strings.Join(result.LeftOut, "; "))
+	}
+	best := slices.MinFunc(result.Mappings, func(a, b Mapping) int {
+		switch { // the first of those that cost the same
+		case a.cost() < b.cost():
+			return -1
+		case a.cost() > b.cost():
+			return 1
+		}
+		return int(min(1, max(-1, a.HopBytes-b.HopBytes)))
+	})
+	result.Best = best.Method
+	return result, nil
+}
+
+func by(method string, m *Machine, x *comm.Matrix) (heuristic.Mapping, error) {
+	switch method {
+	case Block:
+		return m.Block(x.Ranks())
+	case Cyclic:
+		return m.Cyclic(x.Ranks())
+	case MWPM:
+		return m.MWPM(x)
+	case DRB:
+		return m.DRB(x)
+	}
+	return m.ES(x)
+}
+
+// compare adds what each saves of what block and cyclic cost.
+func (r *Result) compare() {
+	over := func(base string) func(m *Mapping) *float64 {
+		at := slices.IndexFunc(r.Mappings, func(m Mapping) bool { return m.Method == base })
+		cost := r.Mappings[at].cost()
+		return func(m *Mapping) *float64 {
+			gain := 0.0
+			if cost > 0 {
+				gain = 1 - m.cost()/cost
+			}
+			return &gain
+		}
+	}
+	block, cyclic := over(Block), over(Cyclic)
+	for i := range r.Mappings {
+		m := &r.Mappings[i]
+		m.OverBlock, m.OverCyclic = block(m), cyclic(m)
+	}
+}
+
+// Mapping is that of a method, nil if there is none.
+func (r *Result) Mapping(method string) *Mapping {
+	at := slices.IndexFunc(r.Mappings, func(m Mapping) bool { return m.Method == method })
+	if at < 0 {
+		return nil
+	}
+	return &r.Mappings[at]
+}
+
+// schedule is one message of each two processes that communicate, of their mean size.
+func schedule(x *comm.Matrix) (*collective.Schedule, error) {
+	var messages []collective.Envelope
+	for from, e := range x.All() {
+		messages = append(messages, collective.Envelope{From: from, To: e.To, Bytes: int((e.Bytes + e.Messages - 1) / e.Messages)})
+	}
+	return collective.Rounds(x.Ranks(), messages)
+}

@@ -1,0 +1,289 @@
+package processmap
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/mapping/comm"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/params"
+)
+
+// two is a machine of two packages of four cores, which share an L3 each.
+func two() *numa.Machine {
+	return numatest.Shape{Packages: 2, Nodes: 2, L3s: 2, Cores: 8, Threads: 1, L3: 8 << 20, L2: 1 << 20, Memory: 8 << 30}.Machine()
+}
+
+// swept is a parameter file of a machine, in whose levels a transfer of m bytes takes
+// m/10·(1 + share·(τ−1)) ns, and times as much from level to level.
+func swept(t testing.TB, m *numa.Machine, share, farther float64) *params.File {
+	t.Helper()
+	n := m.Allowed.Len()
+	f := &params.File{Format: params.Format, Version: params.Version, Complete: true,
+		Plan: params.Plan{Setups: []string{params.Ring}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}}
+	f.Provenance.Levels = m.Levels(m.Allowed)
+	for i, policy := range []numa.Policy{numa.Local, numa.AcrossNodes, numa.AcrossPackages} {
+		if !m.Has(policy) {
+			continue
+		}
+		p, err := m.Place(policy, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Placements, f.Plan.Policies = append(f.Placements, p), append(f.Plan.Policies, policy)
+		for _, size := range []int{1, 1024, 8192, 65536, 1 << 20} {
+			for tau := 1; tau <= n; tau++ {
+				ns := float64(size) / 10 * (1 + share*float64(tau-1)) * math.Pow(farther, float64(i))
+				for _, kind := range []params.Kind{params.TransferCell} {
+					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Setup: params.Ring, Placement: policy, Tau: tau, Bytes: size},
+						Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 1}, Samples: []params.Sample{}})
+				}
+			}
+		}
+	}
+	return f
+}
+
+func pattern(t testing.TB, name string, p int) *comm.Matrix {
+	t.Helper()
+	m, err := comm.Lookup(name).Matrix(p, 64<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func run(t testing.TB, r Request) *Result {
+	t.Helper()
+	if r.Methods == nil {
+		r.Methods = Methods
+	}
+	if r.Time == 0 {
+		r.Time = time.Minute // which small ones do not take
+	}
+	result, err := Run(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range result.Mappings {
+		taken := make(map[int]bool)
+		for _, place := range m.Places {
+			if taken[place] {
+				t.Fatalf("%s: two processes on place %d", m.Method, place)
+			}
+			taken[place] = true
+		}
+	}
+	return result
+}
+
+func topology(t testing.TB, m *numa.Machine, nodes int) *Machine {
+	t.Helper()
+	machine, err := OfTopology(m, "test", nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+// With a topology alone, swaps end where no exchange has fewer hop-bytes, and the search of
+// all mappings is never beaten.
+func TestTopologyAlone(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 3))
+	for range 8 {
+		x, _ := comm.New(7)
+		for range 20 {
+			_ = x.Add(random.IntN(7), random.IntN(7), random.Int64N(1000)+1, 1)
+		}
+		r := run(t, Request{Matrix: x, Machine: topology(t, two(), 1)})
+		es, swaps := r.Mapping(ES), r.Mapping(Swaps)
+		if es.HopBytes > swaps.HopBytes || !swaps.LocalBest || swaps.Seconds != nil {
+			t.Errorf("es %d, swaps %d hop-bytes", es.HopBytes, swaps.HopBytes)
+		}
+		for _, m := range r.Mappings {
+			if swaps.HopBytes > m.HopBytes && m.Method != ES {
+				t.Errorf("swaps has %d hop-bytes, %s %d", swaps.HopBytes, m.Method, m.HopBytes)
+			}
+		}
+	}
+}
+
+func modelOf(t testing.TB, m *numa.Machine, f *params.File) (*Machine, *Model) {
+	t.Helper()
+	p, err := model.NewPredictor(f, model.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, places, err := OfFile(f, p.Placement, "test", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine, NewModel(f, p, places)
+}
+
+// What the search adds up exchange by exchange is what the predictor says of the mapping
+// that it ends with, and no method is predicted to be cheaper than swaps.
+func TestSwapsAddUp(t *testing.T) {
+	m := two()
+	machine, of := modelOf(t, m, swept(t, m, 0.5, 3))
+	for _, name := range []string{"transpose", "grid2d", "random", "ring", "ep"} {
+		p := 8
+		if name == "transpose" {
+			p = 4
+		}
+		x := pattern(t, name, p)
+		program, err := newProgram(x, machine, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if program.alike || !program.known {
+			t.Fatal("no levels")
+		}
+		r := run(t, Request{Matrix: x, Machine: machine, Model: of})
+		swaps := r.Mapping(Swaps)
+		s := newSwaps(machine, x, program)
+		s.begin(r.Mapping(Cyclic).Places)
+		if want := *r.Mapping(Cyclic).Seconds; math.Abs(s.seconds-want) > 1e-9*want {
+			t.Errorf("%s, cyclic: the search has %v s, the predictor %v", name, s.seconds, want)
+		}
+		random := rand.New(rand.NewPCG(4, 5))
+		for range 300 {
+			s.exchange(random.IntN(p), random.IntN(machine.Places()))
+		}
+		moved := Mapping{Places: s.at, Levels: make([]LevelCost, len(machine.Levels))}
+		if err := program.cost(&moved); err != nil {
+			t.Fatal(err)
+		}
+		if want := *moved.Seconds; math.Abs(s.seconds-want) > 1e-9*want {
+			t.Errorf("%s, after exchanges: the search has %v s, the predictor %v", name, s.seconds, want)
+		}
+		sum := 0.0
+		for _, level := range swaps.Levels {
+			sum += level.Seconds
+		}
+		if math.Abs(sum-*swaps.Seconds) > 1e-9*sum {
+			t.Errorf("%s: levels take %v s, all %v", name, sum, *swaps.Seconds)
+		}
+		for _, other := range r.Mappings {
+			if *swaps.Seconds > *other.Seconds*(1+1e-9) {
+				t.Errorf("%s: swaps takes %v s, %s %v", name, *swaps.Seconds, other.Method, *other.Seconds)
+			}
+		}
+	}
+}
+
+// Pairs of processes that talk to each other alone go as few hops on one node as on two,
+// but on one they are in each other's way: only what is predicted tells.
+func TestConcurrencyCounts(t *testing.T) {
+	m := two()
+	f := swept(t, m, 2, 1.1)
+	table := &params.Table{Transfers: params.Curve{Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Times: [][]float64{{1e-5, 2e-5}, {1, 2}}}, Overheads: []float64{1e-5, 1e-5}}
+	p, err := model.NewPredictor(f, model.Choice{Cluster: &model.Cluster{Nodes: 2, Network: &model.Network{Network: params.Network{Name: "slow"}, Table: table}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, places, err := OfFile(f, p.Placement, "test", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _ := comm.New(8)
+	for i := range 4 {
+		_ = x.Add(i, i+4, 64<<10, 1)
+		_ = x.Add(i+4, i, 64<<10, 1)
+	}
+	r := run(t, Request{Matrix: x, Machine: machine, Model: NewModel(f, p, places)})
+	es, swaps := r.Mapping(ES), r.Mapping(Swaps)
+	if es.HopBytes != swaps.HopBytes || *swaps.Seconds > 0.6**es.Seconds || r.Best == ES {
+		t.Errorf("es: %d hop-bytes, %v s; swaps: %d hop-bytes, %v s; best is %s", es.HopBytes, *es.Seconds, swaps.HopBytes, *swaps.Seconds, r.Best)
+	}
+	if swaps.Extrapolated {
+		t.Error("what was measured is extrapolated")
+	}
+}
+
+func TestLaunchers(t *testing.T) {
+	machine := topology(t, two(), 2)
+	r := run(t, Request{Matrix: pattern(t, "grid2d", 16), Machine: machine})
+	m := r.Mapping(Block)
+	for _, tt := range []struct{ launcher, want, says string }{
+		{"openmpi", "rank 0=+n0 slot=0:0\nrank 1=+n0 slot=0:1\nrank 2=+n0 slot=0:2\nrank 3=+n0 slot=0:3\nrank 4=+n0 slot=1:0\n", ""},
+		{"mpich", "-bind-to user:0,1,2,3,4,5,6,7\n", ""},
+		{"slurm", "--distribution=arbitrary --cpu-bind=map_cpu:0,1,2,3,4,5,6,7\n", ""},
+		{"hosts", "", "the nodes have no names"},
+		{"other", "", `unknown launcher "other": take one of openmpi, mpich, slurm, hosts`},
+	} {
+		var b bytes.Buffer
+		err := r.WriteFor(tt.launcher, m, &b)
+		if tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) || tt.says == "" && (err != nil || !strings.HasPrefix(b.String(), tt.want)) {
+			t.Errorf("%s: %v\n%s", tt.launcher, err, b.String())
+		}
+	}
+	other := *m
+	other.Places = slices.Clone(m.Places)
+	other.Places[0], other.Places[1] = other.Places[1], other.Places[0]
+	if err := r.WriteFor("mpich", &other, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "one list for all nodes") {
+		t.Error(err)
+	}
+	r.Hosts = []string{"a", "b"}
+	for _, launcher := range []string{"openmpi", "hosts"} { // what it writes it reads
+		var b bytes.Buffer
+		if err := r.WriteFor(launcher, m, &b); err != nil {
+			t.Fatal(err)
+		}
+		order, err := mapping.Read(&b, "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		on, err := order.Map(16, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for process := range 16 {
+			if node, _ := r.Place(m, process); on.Node(process) != node {
+				t.Errorf("%s: process %d is on node %d, want %d", launcher, process, on.Node(process), node)
+			}
+		}
+	}
+}
+
+// Cores are counted as hwloc does: in the order of the tree, within their package.
+func TestLogicalNumbers(t *testing.T) {
+	m := &numa.Machine{}
+	var all []int
+	for id := range 8 { // packages take turns, and cores two apart share a cache
+		m.CPUs = append(m.CPUs, numa.CPU{ID: id, Core: id, Package: 3 - id%2, Node: 0})
+		all = append(all, id)
+	}
+	m.Allowed = numa.SetOf(all...)
+	m.Nodes = []numa.Node{{ID: 0, CPUs: m.Allowed, MemoryBytes: 1 << 30}}
+	for first := range 4 {
+		m.Caches = append(m.Caches, numa.Cache{Level: 2, Type: "Unified", Bytes: 1 << 20, CPUs: numa.SetOf(first, first+4)})
+	}
+	machine := topology(t, m, 1)
+	want := []Core{{0, 0, 0}, {1, 1, 0}, {2, 0, 2}, {3, 1, 2}, {4, 0, 1}, {5, 1, 1}, {6, 0, 3}, {7, 1, 3}}
+	if !slices.Equal(machine.CPUs, want) {
+		t.Errorf("%v, want %v", machine.CPUs, want)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	machine := topology(t, two(), 1)
+	if _, err := Run(Request{Matrix: pattern(t, "ring", 9), Machine: machine, Methods: Methods}); err == nil || !strings.Contains(err.Error(), "9 processes and 8 cores") {
+		t.Error(err)
+	}
+	if _, err := Run(Request{Matrix: pattern(t, "ring", 24), Machine: topology(t, two(), 3), Methods: []string{ES}}); err == nil || !strings.Contains(err.Error(), "too many mappings") {
+		t.Error(err)
+	}
+	if _, _, err := OfFile(&params.File{}, numa.Local, "f", 1); err == nil || !strings.Contains(err.Error(), "does not say what its CPUs share") {
+		t.Error(err)
+	}
+}

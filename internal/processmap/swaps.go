@@ -1,0 +1,266 @@
+package processmap
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/mapping/comm"
+	"github.com/taulop/taulop/mapping/heuristic"
+)
+
+// swaps makes mappings cheaper by exchanging two processes, or moving one to a core without
+// any: what is predicted, and of what costs the same the hop-bytes. It knows of each round
+// which messages each node has at which level, so that an exchange costs no more than the
+// messages of two processes.
+type swaps struct {
+	machine *Machine
+	matrix  *comm.Matrix
+	program *program // nil: hop-bytes alone
+	at      heuristic.Mapping
+	on      []int // process of a place, −1: none
+
+	incident [][]int32 // of each process: its messages
+	messages []message
+	traffic  []roundTraffic
+	memo     []map[mapping.Traffic]float64 // of rounds of one shape
+	seconds  float64
+	hops     int64
+	touched  []int32 // rounds
+}
+
+type message struct {
+	from, to, round int32
+	bytes           int64
+}
+
+// A roundTraffic is where the messages of a round are.
+type roundTraffic struct {
+	nodes   []nodeTraffic
+	seconds float64
+	memo    int
+	touched bool
+}
+
+type nodeTraffic struct {
+	within, out, in int32
+	levels          [mapping.Levels]int32
+}
+
+func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
+	s := &swaps{machine: machine, matrix: x, program: p, incident: make([][]int32, x.Ranks())}
+	add := func(from, to, round int, bytes int64) {
+		i := int32(len(s.messages))
+		s.messages = append(s.messages, message{int32(from), int32(to), int32(round), bytes})
+		s.incident[from], s.incident[to] = append(s.incident[from], i), append(s.incident[to], i)
+	}
+	if p == nil || !p.known || p.alike {
+		s.program = nil
+		for from, e := range x.All() {
+			add(from, e.To, 0, e.Bytes)
+		}
+		return s
+	}
+	shapes := make(map[string]int)
+	for i, r := range p.rounds {
+		for _, m := range r.messages {
+			add(m[0], m[1], i, x.Entry(m[0], m[1]).Bytes)
+		}
+		name := shapeName(r)
+		if _, known := shapes[name]; !known {
+			shapes[name] = len(s.memo)
+			s.memo = append(s.memo, make(map[mapping.Traffic]float64))
+		}
+		s.traffic = append(s.traffic, roundTraffic{nodes: make([]nodeTraffic, machine.Nodes), memo: shapes[name]})
+	}
+	return s
+}
+
+// shapeName is the same of rounds that cost the same where their messages are alike.
+func shapeName(r round) string {
+	var name []byte
+	for _, b := range r.stage.Shape {
+		for _, n := range []uint64{uint64(b.Count), uint64(b.Bytes)} {
+			for range 8 {
+				name, n = append(name, byte(n)), n>>8
+			}
+		}
+	}
+	times := math.Float64bits(r.times)
+	for range 8 {
+		name, times = append(name, byte(times)), times>>8
+	}
+	return string(append(name, byte(r.stage.Pattern)))
+}
+
+// best starts from each of the mappings, the cheapest first, and returns the cheapest that
+// it finds until time is up. done tells whether no exchange makes any of them cheaper.
+func (s *swaps) best(starts []Mapping, until time.Time) (best heuristic.Mapping, done bool) {
+	starts = slices.Clone(starts)
+	slices.SortStableFunc(starts, func(a, b Mapping) int {
+		return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.HopBytes, b.HopBytes))
+	})
+	seconds, hops := math.Inf(1), int64(math.MaxInt64)
+	for _, start := range starts {
+		s.begin(start.Places)
+		ended := s.descend(until)
+		if s.seconds < seconds*(1-same) || s.seconds <= seconds*(1+same) && s.hops < hops {
+			best, seconds, hops = slices.Clone(s.at), s.seconds, s.hops
+		}
+		if done = ended; !done {
+			break
+		}
+	}
+	return best, done
+}
+
+// same is how far times may differ that are the same but for rounding.
+const same = 1e-12
+
+// begin puts processes where they start.
+func (s *swaps) begin(at heuristic.Mapping) {
+	s.at, s.on = slices.Clone(at), slices.Repeat([]int{-1}, s.machine.Places())
+	for process, place := range at {
+		s.on[place] = process
+	}
+	s.seconds, s.hops = 0, 0
+	for i := range s.traffic {
+		clear(s.traffic[i].nodes)
+		s.traffic[i].seconds = 0
+	}
+	for i := range s.messages {
+		s.count(&s.messages[i], 1)
+	}
+	s.settle()
+}
+
+// descend exchanges as long as that gains, and tells whether it came to an end before its
+// time.
+func (s *swaps) descend(until time.Time) bool {
+	random := rand.New(rand.NewPCG(1, uint64(len(s.at))))
+	const look = 16 // exchanges between looks at the clock
+	tried := 0
+	for gained := true; gained; {
+		gained = false
+		for _, process := range random.Perm(len(s.at)) {
+			if len(s.incident[process]) == 0 {
+				continue // who moves there will come by
+			}
+			first := random.IntN(len(s.on))
+			for i := range s.on {
+				place := (first + i) % len(s.on)
+				other := s.on[place]
+				if other == process || other >= 0 && other < process && len(s.incident[other]) > 0 {
+					continue
+				}
+				if tried++; tried%look == 0 && time.Now().After(until) {
+					return false
+				}
+				if s.try(process, place) {
+					gained = true
+				}
+			}
+		}
+	}
+	return true
+}
+
+// try moves a process to a place, and who is there to its own, and takes that back where it
+// does not gain.
+func (s *swaps) try(process, place int) bool {
+	seconds, hops, was := s.seconds, s.hops, s.at[process]
+	s.exchange(process, place)
+	if s.seconds < seconds*(1-same) || s.seconds <= seconds*(1+same) && s.hops < hops {
+		return true
+	}
+	s.exchange(process, was)
+	s.seconds, s.hops = seconds, hops // but for rounding they are
+	return false
+}
+
+func (s *swaps) exchange(process, place int) {
+	other, was := s.on[place], s.at[process]
+	s.countAll(process, other, -1)
+	s.at[process], s.on[place], s.on[was] = place, process, other
+	if other >= 0 {
+		s.at[other] = was
+	}
+	s.countAll(process, other, 1)
+	s.settle()
+}
+
+func (s *swaps) countAll(process, other int, by int32) {
+	for _, i := range s.incident[process] {
+		s.count(&s.messages[i], by)
+	}
+	if other < 0 {
+		return
+	}
+	for _, i := range s.incident[other] {
+		if m := &s.messages[i]; int(m.from) != process && int(m.to) != process {
+			s.count(m, by)
+		}
+	}
+}
+
+// count adds a message, or takes it away.
+func (s *swaps) count(m *message, by int32) {
+	from, to := s.at[m.from], s.at[m.to]
+	s.hops += int64(by) * m.bytes * int64(heuristic.Hops(s.machine.Level(from, to)))
+	if s.program == nil {
+		return
+	}
+	t := &s.traffic[m.round]
+	if !t.touched {
+		t.touched = true
+		s.touched = append(s.touched, m.round)
+	}
+	a, b := from/s.machine.Cores, to/s.machine.Cores
+	if a != b {
+		t.nodes[a].out += by
+		t.nodes[b].in += by
+		return
+	}
+	t.nodes[a].within += by
+	t.nodes[a].levels[s.program.level(from, to)] += by
+}
+
+// settle costs rounds anew whose messages changed.
+func (s *swaps) settle() {
+	for _, round := range s.touched {
+		t := &s.traffic[round]
+		traffic := t.sum()
+		seconds, known := s.memo[t.memo][traffic]
+		if !known {
+			seconds = s.program.seconds(&s.program.rounds[round], traffic)
+			if len(s.memo[t.memo]) < 1<<16 {
+				s.memo[t.memo][traffic] = seconds
+			}
+		}
+		s.seconds += seconds - t.seconds
+		t.seconds, t.touched = seconds, false
+	}
+	s.touched = s.touched[:0]
+}
+
+// sum is the traffic as a mapping.Counter counts it.
+func (t *roundTraffic) sum() (of mapping.Traffic) {
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		within, out, in := int(n.within), int(n.out), int(n.in)
+		of.Within += within
+		of.Between += out
+		of.Inside = max(of.Inside, within)
+		of.Through = max(of.Through, out, in)
+		of.Both = max(of.Both, within+max(out, in))
+		of.Arrive = max(of.Arrive, within+in)
+		for level, count := range n.levels {
+			l := &of.Levels[level]
+			l.All, l.Most = l.All+int(count), max(l.Most, int(count))
+		}
+	}
+	return of
+}

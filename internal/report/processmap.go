@@ -1,0 +1,174 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/processmap"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mapping/heuristic"
+)
+
+// A ProcessMap is a program's processes on a machine's cores.
+type ProcessMap processmap.Result
+
+// WriteJSON writes the document.
+func (r *ProcessMap) WriteJSON(w io.Writer) error { return view.WriteJSON(w, r) }
+
+// mostListed is how many processes of a mapping are listed.
+const mostListed = 256
+
+// WriteText writes what each mapping costs, over all and at each level, and where processes
+// are under the cheapest.
+func (r *ProcessMap) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %d pairs of them communicate, %s in %s\n", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"), r.Pairs,
+		rounded(r.Bytes), printable.Count(int(r.Messages), "message"))
+	fmt.Fprintf(w, "machine: %s, %s of %s\n", printable.Name(r.Machine), printable.Count(r.Nodes, "node"), printable.Count(len(r.Cores), "core"))
+	if r.Predicted != "" {
+		fmt.Fprintf(w, "predicted by %s\n", r.Predicted)
+	}
+	writeTables(w, r.costs(), r.shares())
+	if r.Predicted != "" {
+		writeTables(w, r.waits())
+	}
+	fmt.Fprintln(w)
+	r.writeMapping(w)
+}
+
+func (r *ProcessMap) costs() view.Table {
+	t := view.Table{Columns: append(view.Words("mapping"), view.Column{Name: "hop-bytes", Unit: "MB"})}
+	if r.Predicted != "" {
+		t.Columns = append(t.Columns, view.Column{Name: "predicted", Unit: "µs"})
+	}
+	t.Columns = append(t.Columns, view.Column{Name: "over block", Unit: "%"}, view.Column{Name: "over cyclic", Unit: "%"})
+	extrapolated := false
+	for i := range r.Mappings {
+		m := &r.Mappings[i]
+		name := m.Method
+		if name == r.Best {
+			name += "*"
+		}
+		cells := []any{name, view.Digits(float64(m.HopBytes)/1e6, 0)}
+		if m.Seconds != nil {
+			cells = append(cells, microseconds(*m.Seconds*1e6, m.Extrapolated))
+			extrapolated = extrapolated || m.Extrapolated
+		} else if r.Predicted != "" {
+			cells = append(cells, "–")
+		}
+		t.Add(append(cells, gain(m.OverBlock), gain(m.OverCyclic))...)
+	}
+	t.Note("* the cheapest; the last two columns are what a mapping saves of the %s of block and of cyclic", map[bool]string{true: "time", false: "hop-bytes"}[r.Predicted != ""])
+	if extrapolated {
+		t.Note("~ extrapolated: m or τ is beyond what was measured")
+	}
+	if m := (*processmap.Result)(r).Mapping(processmap.Swaps); m != nil && !m.LocalBest {
+		t.Note("swaps was stopped by its time; a longer one may find a cheaper mapping")
+	}
+	for _, why := range r.LeftOut {
+		t.Note("left out: %s", printable.Sentence(why))
+	}
+	return t
+}
+
+func gain(share *float64) string {
+	if share == nil {
+		return "–"
+	}
+	text := fmt.Sprintf("%.1f", 100**share)
+	if text == "-0.0" {
+		text = "0.0"
+	}
+	return strings.Replace(text, "-", "−", 1)
+}
+
+// levels are those that two cores can be at, with the hops of each.
+func (r *ProcessMap) levels() (columns []view.Column, shown []int) {
+	for level, name := range r.Levels {
+		if slices.ContainsFunc(r.Mappings, func(m processmap.Mapping) bool { return m.Levels[level].Messages > 0 }) {
+			columns = append(columns, view.Column{Name: printable.Name(name), Unit: printable.Count(heuristic.Hops(level), "hop")})
+			shown = append(shown, level)
+		}
+	}
+	return columns, shown
+}
+
+func (r *ProcessMap) shares() view.Table {
+	columns, shown := r.levels()
+	t := view.Table{Title: "bytes at each level, %", Columns: append(view.Words("mapping"), columns...)}
+	for _, m := range r.Mappings {
+		var cells []string
+		for _, level := range shown {
+			cells = append(cells, fmt.Sprintf("%.1f", 100*float64(m.Levels[level].Bytes)/max(1, float64(r.Bytes))))
+		}
+		t.Add(m.Method, cells)
+	}
+	return t
+}
+
+func (r *ProcessMap) waits() view.Table {
+	columns, shown := r.levels()
+	t := view.Table{Title: "predicted time in which the program waits for each level, µs", Columns: append(view.Words("mapping"), columns...)}
+	for _, m := range r.Mappings {
+		var cells []string
+		for _, level := range shown {
+			cells = append(cells, view.Digits(m.Levels[level].Seconds*1e6, 0))
+		}
+		t.Add(m.Method, cells)
+	}
+	return t
+}
+
+// writeMapping lists the processes of each package under the cheapest mapping.
+func (r *ProcessMap) writeMapping(w io.Writer) {
+	all := (*processmap.Result)(r)
+	m := all.Mapping(r.Best)
+	if r.Processes > mostListed {
+		fmt.Fprintf(w, "%d processes are too many to list here: files for MPI libraries and JSON have where each is\n", r.Processes)
+		return
+	}
+	type part struct{ node, pack int }
+	on := make(map[int]int)
+	for process, place := range m.Places {
+		on[place] = process
+	}
+	t := view.Table{Title: fmt.Sprintf("%s: processes on the cores of each package, in the order of its cores", r.Best),
+		Columns: append(view.Words("node"), view.Column{Name: "package"}, view.Column{Name: "processes", Left: true})}
+	lines := make(map[part][]string)
+	var order []part
+	for node := range r.Nodes {
+		cores := make([]int, len(r.Cores))
+		for i := range cores {
+			cores[i] = i
+		}
+		slices.SortFunc(cores, func(a, b int) int {
+			if x, y := r.Cores[a], r.Cores[b]; x.Package != y.Package {
+				return x.Package - y.Package
+			} else {
+				return x.Core - y.Core
+			}
+		})
+		for _, core := range cores {
+			key := part{node, r.Cores[core].Package}
+			if lines[key] == nil {
+				order = append(order, key)
+			}
+			text := "–"
+			if process, there := on[node*len(r.Cores)+core]; there {
+				text = fmt.Sprint(process)
+			}
+			lines[key] = append(lines[key], text)
+		}
+	}
+	const perLine = 16
+	for _, key := range order {
+		host, pack := printable.Name(all.Host(key.node)), fmt.Sprint(key.pack)
+		for chunk := range slices.Chunk(lines[key], perLine) {
+			t.Add(host, pack, strings.Join(chunk, " "))
+			host, pack = "", ""
+		}
+	}
+	t.WriteText(w)
+}

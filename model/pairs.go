@@ -1,0 +1,62 @@
+package model
+
+import (
+	"errors"
+
+	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/params"
+)
+
+// OfPairsOf is τ-Lop of a file that has transfers of pairs of CPUs, L(m,1), for ranks on
+// the given ones: messages go through memory as a whole, and what goes on at once costs no
+// more than alone, for that was not measured. levels says of each level of the model which
+// of the machine it is. It fails where the file has no pairs, or none of these CPUs.
+func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
+	pairs, err := f.Pairs()
+	if err != nil {
+		return t, nil, err
+	}
+	known := f.Provenance.Levels
+	byName := make(map[string]int)
+	for i, l := range known {
+		byName[l.Name] = i
+	}
+	t = TauLop{Transport: Whole, Known: len(cpus)}
+	var found []int // of the machine
+	for i, l := range pairs.Levels[:min(len(pairs.Levels), mapping.Levels)] {
+		c := pairs.Curve(i)
+		if len(c.Sizes) == 0 {
+			continue
+		}
+		of := TauLop{Transport: Whole, Parameters: lone{c}}
+		if len(found) == 0 {
+			t.Parameters = of.Parameters
+		} else {
+			t.Farther = append(t.Farther, of)
+		}
+		found = append(found, byName[l.Name])
+	}
+	if len(found) == 0 {
+		return t, nil, errors.New("none of its pairs of CPUs was measured: complete them with taulop pairs")
+	}
+	t.Level = func(a, b int) int {
+		level := known.Of(cpus[a], cpus[b])
+		for i, of := range found {
+			if level >= 0 && of >= level {
+				return i
+			}
+		}
+		return len(found) - 1
+	}
+	return t, found, nil
+}
+
+// lone is transfers that cost the same however many there are.
+type lone struct{ *params.Curve }
+
+func (l lone) L(m, tau int) (seconds float64, extrapolated bool) {
+	seconds, extrapolated = l.At(m, 1)
+	return seconds, extrapolated || tau > 1
+}
+
+func (lone) O(int) (seconds float64, extrapolated bool) { return 0, false }
