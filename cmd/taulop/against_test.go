@@ -225,12 +225,12 @@ func TestAgainstBadInput(t *testing.T) {
 	}
 }
 
-func TestAsksAgainst(t *testing.T) {
+func TestAsks(t *testing.T) {
 	for line, want := range map[string]bool{
 		"-against x": true, "--against=x": true, "-P 2 -against": true,
 		"": false, "against": false, "-m 8K message": false, "-against-all": false,
 	} {
-		if got := asksAgainst(strings.Fields(line)); got != want {
+		if got := asks(strings.Fields(line), "against"); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}

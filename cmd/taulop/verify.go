@@ -69,7 +69,7 @@ type verifyRequest struct {
 }
 
 func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
-	if asksAgainst(args) {
+	if asks(args, "against") {
 		return against(out, errOut, args)
 	}
 	machine, discovery := numa.Discover("/")
