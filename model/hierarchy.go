@@ -287,7 +287,7 @@ func (h *Hierarchy) class(level, bytes int) *class {
 	case c.network:
 		c.waited = c.latency
 		if !c.copied {
-			c.adapter = l.passes(bytes, c.alone)
+			c.adapter = h.passes(l, bytes)
 		}
 	case c.copied:
 		c.anew = min(moved, l.perByte*float64(bytes))
@@ -306,19 +306,20 @@ func (c *channel) latency() float64 {
 }
 
 // passes is what an adapter is busy with one of many messages: a part of what streams of
-// most pairs show, or a fan-out to most receivers, else its bytes.
-func (c *channel) passes(bytes int, alone float64) float64 {
+// most pairs show; else its bytes, and what a sender of empty messages is busy with for longer
+// than in a node, where there is no adapter.
+func (h *Hierarchy) passes(c *channel, bytes int) float64 {
 	if c.gap != nil {
 		most := c.gap.Taus[len(c.gap.Taus)-1]
 		t, _ := c.gap.At(bytes, most)
 		return t / float64(most)
 	}
-	if c.fanout != nil {
+	more := 0.0
+	if far := h.between - 1; far >= 0 && c.fanout != nil && h.levels[far].fanout != nil {
 		most := c.fanout.Taus[len(c.fanout.Taus)-1]
-		t, _ := c.fanout.At(bytes, most)
-		return max(0, t-alone) / float64(max(1, most-1))
+		more = c.busy(0, most, c.latency()) - h.levels[far].busy(0, most, h.levels[far].latency())
 	}
-	return alone - c.latency()
+	return max(0, more) + c.perByte*float64(bytes)
 }
 
 // share is L(m,τ) of a single copy among τ that leave a memory, or arrive in it.
@@ -373,22 +374,32 @@ func (c *channel) busy(bytes, messages int, alone float64) float64 {
 }
 
 // Cost is the cost of a schedule: what its slowest rank takes, as the chain of messages
-// that it waits for. It fails where a reduction has no γ, for too many messages, and for
+// that it waits for. Mean of a barrier is that of one barrier after another, as benchmarks
+// have them. It fails where a reduction has no γ, for too many messages, and for
 // ranks that are nowhere.
 func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) {
-	p, err := h.follow(s)
+	calls := 1
+	barrier := s.Algorithm != nil && s.Algorithm.Collective == collective.Barrier
+	if barrier {
+		calls = 2
+	}
+	p, err := h.follow(s, calls)
 	if err != nil {
 		return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
 	}
 	c := Cost{Symbols: symbolsOf(s, 0)}
 	slowest := 0
-	for r, t := range p.done {
-		c.Mean += t / float64(len(p.done))
-		if t > p.done[slowest] {
+	done := p.calls[0]
+	for r, t := range done {
+		if t > done[slowest] {
 			slowest = r
 		}
+		if barrier { // others enter the next while the slowest has not left
+			t = p.calls[1][r] - t
+		}
+		c.Mean += t / float64(len(done))
 	}
-	c.Seconds = p.done[slowest]
+	c.Seconds = done[slowest]
 	c.Terms = p.chain(slowest, c.Symbols)
 	for _, t := range c.Terms {
 		c.Extrapolated = c.Extrapolated || t.Extrapolated

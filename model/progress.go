@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/taulop/taulop/collective"
 )
@@ -23,8 +24,9 @@ type progress struct {
 
 	now    float64
 	events queue
-	active []int32 // single copies that are under way
-	done   []float64
+	active []int32     // single copies that are under way
+	calls  [][]float64 // when each rank is done: with the first call, with the next
+	last   []int32     // the message that ended each rank's first call, −1: none
 	err    error
 }
 
@@ -62,6 +64,7 @@ type rank struct {
 
 	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
 	hears                         int       // first turn that a message arrives in; −1
+	ends                          []int     // turns at which calls end
 	got                           [3][2]int // bytes that arrived by buffer: from, to
 }
 
@@ -77,8 +80,8 @@ const (
 
 var errManyMessages = fmt.Errorf("makes more than %d messages, which are followed one by one: take fewer ranks, or larger chunks", mostMessages)
 
-// follow goes through a schedule.
-func (h *Hierarchy) follow(s *collective.Schedule) (*progress, error) {
+// follow goes through a schedule, so many times in a row.
+func (h *Hierarchy) follow(s *collective.Schedule, calls int) (*progress, error) {
 	ranks := s.Call.P
 	if ranks > mostMessages {
 		return nil, errManyMessages
@@ -87,7 +90,7 @@ func (h *Hierarchy) follow(s *collective.Schedule) (*progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &progress{h: h, ranks: make([]rank, ranks), turns: make([][]turn, ranks), done: make([]float64, ranks)}
+	p := &progress{h: h, ranks: make([]rank, ranks), turns: make([][]turn, ranks), last: slices.Repeat([]int32{-1}, ranks)}
 	most, memories := 0, 1
 	for _, m := range h.memory {
 		memories = max(memories, m+1)
@@ -99,8 +102,17 @@ func (h *Hierarchy) follow(s *collective.Schedule) (*progress, error) {
 	// Of each node its memories, and the adapter last.
 	p.memories = make([]memory, (most+1)*(memories+1))
 	p.adapters = [2][]float64{make([]float64, most+1), make([]float64, most+1)}
-	if err := p.lay(s); err != nil {
-		return nil, err
+	for range calls {
+		if err := p.lay(s); err != nil {
+			return nil, err
+		}
+		p.calls = append(p.calls, make([]float64, ranks))
+		for r := range p.ranks {
+			of := &p.ranks[r]
+			of.ends = append(of.ends, len(p.turns[r]))
+			of.stage, of.stageSends, of.stageTakes = -1, 1, 1 // what comes is of another turn
+			of.hears, of.got = -1, [3][2]int{}
+		}
 	}
 	p.run(memories)
 	if p.err == nil && len(p.active)+len(p.events) > 0 {
@@ -312,8 +324,15 @@ func (p *progress) begin(on, cause int32) {
 	r := &p.ranks[on]
 	r.at++
 	r.since, r.sent, r.taken, r.cause = p.now, p.now, p.now, cause
+	for call, end := range r.ends {
+		if r.at == end && (call == 0 || r.ends[call-1] < end) {
+			p.calls[call][on] = p.now
+			if call == 0 {
+				p.last[on] = cause
+			}
+		}
+	}
 	if r.at == len(p.turns[on]) {
-		p.done[on] = p.now
 		return
 	}
 	of := &p.turns[on][r.at]
@@ -394,8 +413,8 @@ func (p *progress) take(id int32) {
 func (p *progress) chain(of int, y Symbols) []Term {
 	var all []Term
 	at := make(map[sumKey]int)
-	end := p.done[of]
-	for id := p.ranks[of].cause; id >= 0; {
+	end := p.calls[0][of]
+	for id := p.last[of]; id >= 0; {
 		m := &p.messages[id]
 		t := Term{Count: Count{Fixed: 1}, Times: 1, Parameter: "T", Bytes: m.bytes, Size: y.size(m.bytes), Tau: int(max(1, m.tau)),
 			Seconds: end - m.began, Extrapolated: m.extrapolated, from: source{level: m.level}}
