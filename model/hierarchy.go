@@ -76,7 +76,7 @@ const usualSingleCopy = 16 << 10
 var (
 	errNoLevels = errors.New("it has no messages between two ranks at any level: import them with taulop import")
 	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, which is the upper bound")
-	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, which is the upper bound")
+	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, but for the adapter")
 	errNoGammas = errors.New("it has no γ: a reduction counts as long as a transfer between the closest ranks")
 )
 
@@ -101,13 +101,16 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 	switch {
 	case len(h.levels) == 0:
 		return nil, nil, errNoLevels
-	case len(known) == 0:
+	case len(known) == 0: // whose memories nobody knows
+		within := h.levels[0]
+		within.network, within.fanout, within.gap = false, nil, nil
+		h.levels, h.between = append([]channel{within}, h.levels...), h.between+1
 		warnings = append(warnings, errNoLevel)
 	default:
 		h.place(f.Provenance.Levels, known)
 	}
 	last := max(0, len(known)-1)
-	h.levels[0].shared = !h.levels[0].network
+	h.levels[0].shared = len(known) > 0
 	for i := last; i >= 0; i-- { // a level without takes those of the next
 		if c := &h.levels[i]; i < last && c.fanout == nil {
 			c.fanout, c.sender = h.levels[i+1].fanout, h.levels[i+1].sender
@@ -429,7 +432,7 @@ func (p *Predictor) hierarchy(f *params.File) error {
 		names = append(names, l.name)
 		p.Largest = max(p.Largest, l.message.Sizes[len(l.message.Sizes)-1])
 	}
-	p.Channel = "messages by levels: " + strings.Join(names, ", ")
+	p.Channel = "messages by levels: " + strings.Join(slices.Compact(names), ", ")
 	p.in = func(*collective.Schedule) Coster { return h }
 	return nil
 }

@@ -246,7 +246,10 @@ func (p *progress) run(memories int) {
 		}
 		for _, id := range p.active {
 			m := &p.messages[id]
-			tau := max(memoryOf(m, m.from).out, memoryOf(m, m.to).in)
+			tau := 1
+			if m.network || p.h.memory != nil {
+				tau = max(memoryOf(m, m.from).out, memoryOf(m, m.to).in)
+			}
 			m.tau = max(m.tau, int32(tau))
 			m.pace = 1 / max(m.alone-m.latency+m.longer, m.share(tau))
 			next = min(next, p.now+m.left/m.pace)
@@ -378,8 +381,8 @@ func (p *progress) send(id int32, messages int) {
 	r := &p.ranks[m.from]
 	m.cause, m.began = r.cause, r.since
 	busy, takes := m.gap(messages), m.alone+m.longer
-	if m.transfer {
-		busy, takes = 0, 0
+	if m.transfer { // of which the sender has no part
+		busy, takes = 0, m.alone/2
 	}
 	start := r.sent
 	if m.adapter > 0 { // which sends one message after another, as it receives them
