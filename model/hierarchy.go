@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -77,7 +76,6 @@ var (
 	errNoLevels = errors.New("it has no messages between two ranks at any level: import them with taulop import")
 	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, which is the upper bound")
 	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, but for the adapter")
-	errNoGammas = errors.New("it has no γ: a reduction counts as long as a transfer between the closest ranks")
 )
 
 // HierarchyOf is the model of a file that has messages by levels. The cluster may be nil.
@@ -403,7 +401,7 @@ func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) {
 		c.Mean += t / float64(len(done))
 	}
 	c.Seconds = done[slowest]
-	c.Terms = p.chain(slowest, c.Symbols)
+	c.Terms, c.Extrapolated = p.chain(slowest, c.Symbols), p.beyond
 	for _, t := range c.Terms {
 		c.Extrapolated = c.Extrapolated || t.Extrapolated
 	}
@@ -424,8 +422,6 @@ func (p *Predictor) hierarchy(f *params.File) error {
 	if h.Reductions, p.NoGamma = h, nil; p.Gamma != nil {
 		h.Reductions = p.Gamma
 		_, p.NoGamma = p.Gamma.Operator(cmp.Or(p.Operator, "sum"))
-	} else {
-		p.Warnings = append(p.Warnings, errNoGammas)
 	}
 	var names []string
 	for _, l := range h.levels {
@@ -438,10 +434,10 @@ func (p *Predictor) hierarchy(f *params.File) error {
 }
 
 // Gamma stands for a γ that nobody measured: what a transfer of the two vectors takes
-// between the closest ranks.
+// between the closest ranks, as extrapolated.
 func (h *Hierarchy) Gamma(_ string, m, _ int) (seconds float64, extrapolated bool, err error) {
 	c := &h.levels[0]
-	t, beyond := c.message.At(min(m, h.SingleCopy-1), 1)
+	t, _ := c.message.At(min(m, h.SingleCopy-1), 1)
 	part := max(1, float64(m)/float64(h.SingleCopy))
-	return math.Max(0, (t-c.latency())/2) * part, beyond, nil
+	return max(0, (t-c.latency())/2) * part, true, nil
 }

@@ -27,6 +27,7 @@ type progress struct {
 	active []int32     // single copies that are under way
 	calls  [][]float64 // when each rank is done: with the first call, with the next
 	last   []int32     // the message that ended each rank's first call, −1: none
+	beyond bool        // a reduction was not measured
 	err    error
 }
 
@@ -305,10 +306,11 @@ func (p *progress) combine(m *message) float64 {
 	if !m.reduce {
 		return 0
 	}
-	t, _, err := gamma(p.h.Reductions, p.h.Operator, Term{Bytes: m.bytes, Tau: 1})
+	t, beyond, err := gamma(p.h.Reductions, p.h.Operator, Term{Bytes: m.bytes, Tau: 1})
 	if err != nil && p.err == nil {
 		p.err = err
 	}
+	p.beyond = p.beyond || beyond
 	return t
 }
 
@@ -419,8 +421,8 @@ func (p *progress) chain(of int, y Symbols) []Term {
 	end := p.calls[0][of]
 	for id := p.last[of]; id >= 0; {
 		m := &p.messages[id]
-		t := Term{Count: Count{Fixed: 1}, Times: 1, Parameter: "T", Bytes: m.bytes, Size: y.size(m.bytes), Tau: int(max(1, m.tau)),
-			Seconds: end - m.began, Extrapolated: m.extrapolated, from: source{level: m.level}}
+		t := Term{Count: Count{Fixed: 1}, Times: 1, Parameter: "T[" + m.of.name + "]", Bytes: m.bytes, Size: y.size(m.bytes), Tau: int(max(1, m.tau)),
+			Seconds: end - m.began, Extrapolated: m.extrapolated}
 		end = m.began
 		if i, there := at[t.key()]; there { // as long as they are on average
 			all[i].Seconds = (all[i].Seconds*all[i].Times + t.Seconds) / (all[i].Times + 1)
