@@ -405,8 +405,15 @@ func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) {
 	for _, t := range c.Terms {
 		c.Extrapolated = c.Extrapolated || t.Extrapolated
 	}
+	if p.crosses && h.levels[h.between].gap == nil {
+		c.Spread = unknownAdapter
+	}
 	return c, nil
 }
+
+// unknownAdapter is the Spread of ranks on several nodes where nothing says what many of them
+// stream at once: who sends, and from which socket, makes as much of a difference.
+const unknownAdapter = 0.2
 
 // hierarchy makes a model of messages by levels.
 func (p *Predictor) hierarchy(f *params.File) error {

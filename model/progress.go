@@ -22,13 +22,14 @@ type progress struct {
 	memories []memory
 	adapters [2][]float64 // when they are free again: of each node out, and in
 
-	now    float64
-	events queue
-	active []int32     // single copies that are under way
-	calls  [][]float64 // when each rank is done: with the first call, with the next
-	last   []int32     // the message that ended each rank's first call, −1: none
-	beyond bool        // a reduction was not measured
-	err    error
+	now     float64
+	events  queue
+	active  []int32     // single copies that are under way
+	calls   [][]float64 // when each rank is done: with the first call, with the next
+	last    []int32     // the message that ended each rank's first call, −1: none
+	crosses bool        // a message goes between nodes
+	beyond  bool        // a reduction was not measured
+	err     error
 }
 
 // A message under way.
@@ -140,6 +141,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 				c = p.h.class(level, m.Bytes())
 				classes[key] = c
 			}
+			p.crosses = p.crosses || c.network
 			id := int32(len(p.messages))
 			p.messages = append(p.messages, message{class: c, from: int32(m.From), to: int32(m.To),
 				next: -1, also: -1, cause: -1, arrives: -1, own: m.From == m.To, transfer: step.Pattern == collective.Transfer, reduce: m.Reduce})
