@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -45,12 +46,13 @@ type Hierarchy struct {
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
 
-	levels  []channel // from the closest on
-	within  [][]int8  // level of two cores of a node; nil: of all the closest
-	memory  []int     // of each core, whose messages share it
-	cores   []int     // of a node, in the order of ranks
-	between int       // level of ranks on different nodes, −1: none
-	cluster *Cluster  // nil: ranks fill nodes core by core
+	levels  []channel        // from the closest on
+	within  [][]int8         // level of two cores of a node; nil: of all the closest
+	memory  []int            // of each core, whose messages share it
+	cores   []int            // of a node, in the order of ranks
+	between int              // level of ranks on different nodes, −1: none
+	cluster *Cluster         // nil: ranks fill nodes core by core
+	trial   map[[2]int]trial // by level and bytes, while parameters are estimated
 }
 
 // A channel is what is known of messages at a level.
@@ -61,6 +63,7 @@ type channel struct {
 	fanout  *params.Curve // F(m,τ), nil: unknown
 	sender  *params.Curve // T(m) of the level that F is of
 	gap     *params.Curve // between two messages of τ pairs; nil: unknown
+	relay   *params.Curve // what passing on takes longer; nil: unknown
 	perByte float64       // of large single copies, seconds
 	shared  bool          // ranks share a cache
 	network bool
@@ -88,7 +91,7 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 		if l.Message == nil {
 			continue
 		}
-		c := channel{name: l.Name, message: l.Message, fanout: l.Fanout, sender: l.Message, gap: l.Gap, network: len(l.Groups) == 0}
+		c := channel{name: l.Name, message: l.Message, fanout: l.Fanout, sender: l.Message, gap: l.Gap, relay: l.Relay, network: len(l.Groups) == 0}
 		if c.network {
 			h.between = len(h.levels)
 		} else {
@@ -270,6 +273,7 @@ type class struct {
 	of           *channel
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
 	gaps         []float64 // what a sender of τ messages is busy with each
+	trial        *trial
 }
 
 func (h *Hierarchy) class(level, bytes int) *class {
@@ -297,7 +301,24 @@ func (h *Hierarchy) class(level, bytes int) *class {
 			c.anew = moved
 		}
 	}
+	if r := l.relay; r != nil && bytes >= r.Sizes[0] && bytes <= r.Sizes[len(r.Sizes)-1] {
+		t, _ := r.At(bytes, 1)
+		c.passOn(t)
+	}
+	if t, there := h.trial[[2]int{level, bytes}]; there {
+		c.trial = &t
+		c.passOn(t.relay)
+	}
 	return c
+}
+
+// passOn sets what passing on takes longer, of empty messages waiting alone.
+func (c *class) passOn(longer float64) {
+	c.waited = min(c.waited, longer)
+	if c.bytes == 0 {
+		c.waited = longer
+	}
+	c.anew = longer - c.waited
 }
 
 // latency is T(0), o of the model.
@@ -328,6 +349,9 @@ func (c *class) share(tau int) float64 {
 	if tau >= len(c.shares) {
 		c.shares = append(c.shares, make([]float64, tau+1-len(c.shares))...)
 	}
+	if t := c.trial; t != nil && !math.IsNaN(t.share) {
+		return c.alone - c.latency + float64(max(0, tau-1))*t.share
+	}
 	if c.shares[tau] == 0 {
 		c.shares[tau] = c.of.share(c.bytes, tau, c.alone-c.latency, c.latency)
 	}
@@ -353,6 +377,9 @@ func (c *channel) share(bytes, tau int, alone, latency float64) float64 {
 func (c *class) gap(messages int) float64 {
 	if messages >= len(c.gaps) {
 		c.gaps = append(c.gaps, make([]float64, messages+1-len(c.gaps))...)
+	}
+	if t := c.trial; t != nil && !math.IsNaN(t.share) {
+		return t.share
 	}
 	if c.gaps[messages] == 0 {
 		c.gaps[messages] = c.of.busy(c.bytes, messages, c.alone)
