@@ -11,12 +11,15 @@ import (
 // Cost is what a schedule costs, as a number and as the formula it comes from.
 type Cost struct {
 	Seconds      float64
-	Mean         float64 // over ranks, of when they are done; 0 of models that do not tell ranks apart
+	Mean         float64 // over ranks, of what the call takes them; 0 of models that do not tell ranks apart
 	Extrapolated bool    // some term lies beyond what was measured
 	Unknown      bool    // some term comes from a time of 0, so that the cost says nothing; whoever knows the parameters sets it
-	Terms        []Term
-	Stages       []StageCost
-	Symbols      Symbols
+	// Spread is the share by which costs of two schedules must differ to be told apart, for
+	// what the parameters do not say, whatever intervals they have; 0: they say it all.
+	Spread  float64
+	Terms   []Term
+	Stages  []StageCost
+	Symbols Symbols
 }
 
 // StageCost is the part of one stage, which happens Repeat times: as stage

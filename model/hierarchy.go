@@ -46,12 +46,13 @@ type Hierarchy struct {
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
 
-	levels  []channel // from the closest on
-	within  [][]int8  // level of two cores of a node; nil: of all the closest
-	memory  []int     // of each core, whose messages share it
-	cores   []int     // of a node, in the order of ranks
-	between int       // level of ranks on different nodes, −1: none
-	cluster *Cluster  // nil: ranks fill nodes core by core
+	levels  []channel        // from the closest on
+	within  [][]int8         // level of two cores of a node; nil: of all the closest
+	memory  []int            // of each core, whose messages share it
+	cores   []int            // of a node, in the order of ranks
+	between int              // level of ranks on different nodes, −1: none
+	cluster *Cluster         // nil: ranks fill nodes core by core
+	trial   map[[2]int]trial // by level and bytes, while parameters are estimated
 }
 
 // A channel is what is known of messages at a level.
@@ -62,6 +63,7 @@ type channel struct {
 	fanout  *params.Curve // F(m,τ), nil: unknown
 	sender  *params.Curve // T(m) of the level that F is of
 	gap     *params.Curve // between two messages of τ pairs; nil: unknown
+	relay   *params.Curve // what passing on takes longer; nil: unknown
 	perByte float64       // of large single copies, seconds
 	shared  bool          // ranks share a cache
 	network bool
@@ -76,8 +78,7 @@ const usualSingleCopy = 16 << 10
 var (
 	errNoLevels = errors.New("it has no messages between two ranks at any level: import them with taulop import")
 	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, which is the upper bound")
-	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, which is the upper bound")
-	errNoGammas = errors.New("it has no γ: a reduction counts as long as a transfer between the closest ranks")
+	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, but for the adapter")
 )
 
 // HierarchyOf is the model of a file that has messages by levels. The cluster may be nil.
@@ -90,7 +91,7 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 		if l.Message == nil {
 			continue
 		}
-		c := channel{name: l.Name, message: l.Message, fanout: l.Fanout, sender: l.Message, gap: l.Gap, network: len(l.Groups) == 0}
+		c := channel{name: l.Name, message: l.Message, fanout: l.Fanout, sender: l.Message, gap: l.Gap, relay: l.Relay, network: len(l.Groups) == 0}
 		if c.network {
 			h.between = len(h.levels)
 		} else {
@@ -101,13 +102,16 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 	switch {
 	case len(h.levels) == 0:
 		return nil, nil, errNoLevels
-	case len(known) == 0:
+	case len(known) == 0: // whose memories nobody knows
+		within := h.levels[0]
+		within.network, within.fanout, within.gap = false, nil, nil
+		h.levels, h.between = append([]channel{within}, h.levels...), h.between+1
 		warnings = append(warnings, errNoLevel)
 	default:
 		h.place(f.Provenance.Levels, known)
 	}
 	last := max(0, len(known)-1)
-	h.levels[0].shared = !h.levels[0].network
+	h.levels[0].shared = len(known) > 0
 	for i := last; i >= 0; i-- { // a level without takes those of the next
 		if c := &h.levels[i]; i < last && c.fanout == nil {
 			c.fanout, c.sender = h.levels[i+1].fanout, h.levels[i+1].sender
@@ -269,6 +273,7 @@ type class struct {
 	of           *channel
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
 	gaps         []float64 // what a sender of τ messages is busy with each
+	trial        *trial
 }
 
 func (h *Hierarchy) class(level, bytes int) *class {
@@ -287,7 +292,7 @@ func (h *Hierarchy) class(level, bytes int) *class {
 	case c.network:
 		c.waited = c.latency
 		if !c.copied {
-			c.adapter = l.passes(bytes, c.alone)
+			c.adapter = h.passes(l, bytes)
 		}
 	case c.copied:
 		c.anew = min(moved, l.perByte*float64(bytes))
@@ -296,7 +301,24 @@ func (h *Hierarchy) class(level, bytes int) *class {
 			c.anew = moved
 		}
 	}
+	if r := l.relay; r != nil && bytes >= r.Sizes[0] && bytes <= r.Sizes[len(r.Sizes)-1] {
+		t, _ := r.At(bytes, 1)
+		c.passOn(t)
+	}
+	if t, there := h.trial[[2]int{level, bytes}]; there {
+		c.trial = &t
+		c.passOn(t.relay)
+	}
 	return c
+}
+
+// passOn sets what passing on takes longer, of empty messages waiting alone.
+func (c *class) passOn(longer float64) {
+	c.waited = min(c.waited, longer)
+	if c.bytes == 0 {
+		c.waited = longer
+	}
+	c.anew = longer - c.waited
 }
 
 // latency is T(0), o of the model.
@@ -306,25 +328,29 @@ func (c *channel) latency() float64 {
 }
 
 // passes is what an adapter is busy with one of many messages: a part of what streams of
-// most pairs show, or a fan-out to most receivers, else its bytes.
-func (c *channel) passes(bytes int, alone float64) float64 {
+// most pairs show; else its bytes, and what a sender of empty messages is busy with for longer
+// than in a node, where there is no adapter.
+func (h *Hierarchy) passes(c *channel, bytes int) float64 {
 	if c.gap != nil {
 		most := c.gap.Taus[len(c.gap.Taus)-1]
 		t, _ := c.gap.At(bytes, most)
 		return t / float64(most)
 	}
-	if c.fanout != nil {
+	more := 0.0
+	if far := h.between - 1; far >= 0 && c.fanout != nil && h.levels[far].fanout != nil {
 		most := c.fanout.Taus[len(c.fanout.Taus)-1]
-		t, _ := c.fanout.At(bytes, most)
-		return max(0, t-alone) / float64(max(1, most-1))
+		more = c.busy(0, most, c.latency()) - h.levels[far].busy(0, most, h.levels[far].latency())
 	}
-	return alone - c.latency()
+	return max(0, more) + c.perByte*float64(bytes)
 }
 
 // share is L(m,τ) of a single copy among τ that leave a memory, or arrive in it.
 func (c *class) share(tau int) float64 {
 	if tau >= len(c.shares) {
 		c.shares = append(c.shares, make([]float64, tau+1-len(c.shares))...)
+	}
+	if t := c.trial; t != nil && !math.IsNaN(t.share) {
+		return c.alone - c.latency + float64(max(0, tau-1))*t.share
 	}
 	if c.shares[tau] == 0 {
 		c.shares[tau] = c.of.share(c.bytes, tau, c.alone-c.latency, c.latency)
@@ -352,6 +378,9 @@ func (c *class) gap(messages int) float64 {
 	if messages >= len(c.gaps) {
 		c.gaps = append(c.gaps, make([]float64, messages+1-len(c.gaps))...)
 	}
+	if t := c.trial; t != nil && !math.IsNaN(t.share) {
+		return t.share
+	}
 	if c.gaps[messages] == 0 {
 		c.gaps[messages] = c.of.busy(c.bytes, messages, c.alone)
 	}
@@ -373,28 +402,45 @@ func (c *channel) busy(bytes, messages int, alone float64) float64 {
 }
 
 // Cost is the cost of a schedule: what its slowest rank takes, as the chain of messages
-// that it waits for. It fails where a reduction has no γ, for too many messages, and for
+// that it waits for. Mean of a barrier is that of one barrier after another, as benchmarks
+// have them. It fails where a reduction has no γ, for too many messages, and for
 // ranks that are nowhere.
 func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) {
-	p, err := h.follow(s)
+	calls := 1
+	barrier := s.Algorithm != nil && s.Algorithm.Collective == collective.Barrier
+	if barrier {
+		calls = 2
+	}
+	p, err := h.follow(s, calls)
 	if err != nil {
 		return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
 	}
 	c := Cost{Symbols: symbolsOf(s, 0)}
 	slowest := 0
-	for r, t := range p.done {
-		c.Mean += t / float64(len(p.done))
-		if t > p.done[slowest] {
+	done := p.calls[0]
+	for r, t := range done {
+		if t > done[slowest] {
 			slowest = r
 		}
+		if barrier { // others enter the next while the slowest has not left
+			t = p.calls[1][r] - t
+		}
+		c.Mean += t / float64(len(done))
 	}
-	c.Seconds = p.done[slowest]
-	c.Terms = p.chain(slowest, c.Symbols)
+	c.Seconds = done[slowest]
+	c.Terms, c.Extrapolated = p.chain(slowest, c.Symbols), p.beyond
 	for _, t := range c.Terms {
 		c.Extrapolated = c.Extrapolated || t.Extrapolated
 	}
+	if p.crosses && h.levels[h.between].gap == nil {
+		c.Spread = unknownAdapter
+	}
 	return c, nil
 }
+
+// unknownAdapter is the Spread of ranks on several nodes where nothing says what many of them
+// stream at once: who sends, and from which socket, makes as much of a difference.
+const unknownAdapter = 0.2
 
 // hierarchy makes a model of messages by levels.
 func (p *Predictor) hierarchy(f *params.File) error {
@@ -410,24 +456,22 @@ func (p *Predictor) hierarchy(f *params.File) error {
 	if h.Reductions, p.NoGamma = h, nil; p.Gamma != nil {
 		h.Reductions = p.Gamma
 		_, p.NoGamma = p.Gamma.Operator(cmp.Or(p.Operator, "sum"))
-	} else {
-		p.Warnings = append(p.Warnings, errNoGammas)
 	}
 	var names []string
 	for _, l := range h.levels {
 		names = append(names, l.name)
 		p.Largest = max(p.Largest, l.message.Sizes[len(l.message.Sizes)-1])
 	}
-	p.Channel = "messages by levels: " + strings.Join(names, ", ")
+	p.Channel = "messages by levels: " + strings.Join(slices.Compact(names), ", ")
 	p.in = func(*collective.Schedule) Coster { return h }
 	return nil
 }
 
 // Gamma stands for a γ that nobody measured: what a transfer of the two vectors takes
-// between the closest ranks.
+// between the closest ranks, as extrapolated.
 func (h *Hierarchy) Gamma(_ string, m, _ int) (seconds float64, extrapolated bool, err error) {
 	c := &h.levels[0]
-	t, beyond := c.message.At(min(m, h.SingleCopy-1), 1)
+	t, _ := c.message.At(min(m, h.SingleCopy-1), 1)
 	part := max(1, float64(m)/float64(h.SingleCopy))
-	return math.Max(0, (t-c.latency())/2) * part, beyond, nil
+	return max(0, (t-c.latency())/2) * part, true, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/taulop/taulop/collective"
 )
@@ -21,11 +22,14 @@ type progress struct {
 	memories []memory
 	adapters [2][]float64 // when they are free again: of each node out, and in
 
-	now    float64
-	events queue
-	active []int32 // single copies that are under way
-	done   []float64
-	err    error
+	now     float64
+	events  queue
+	active  []int32     // single copies that are under way
+	calls   [][]float64 // when each rank is done: with the first call, with the next
+	last    []int32     // the message that ended each rank's first call, −1: none
+	crosses bool        // a message goes between nodes
+	beyond  bool        // a reduction was not measured
+	err     error
 }
 
 // A message under way.
@@ -62,6 +66,7 @@ type rank struct {
 
 	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
 	hears                         int       // first turn that a message arrives in; −1
+	ends                          []int     // turns at which calls end
 	got                           [3][2]int // bytes that arrived by buffer: from, to
 }
 
@@ -77,8 +82,8 @@ const (
 
 var errManyMessages = fmt.Errorf("makes more than %d messages, which are followed one by one: take fewer ranks, or larger chunks", mostMessages)
 
-// follow goes through a schedule.
-func (h *Hierarchy) follow(s *collective.Schedule) (*progress, error) {
+// follow goes through a schedule, so many times in a row.
+func (h *Hierarchy) follow(s *collective.Schedule, calls int) (*progress, error) {
 	ranks := s.Call.P
 	if ranks > mostMessages {
 		return nil, errManyMessages
@@ -87,7 +92,7 @@ func (h *Hierarchy) follow(s *collective.Schedule) (*progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &progress{h: h, ranks: make([]rank, ranks), turns: make([][]turn, ranks), done: make([]float64, ranks)}
+	p := &progress{h: h, ranks: make([]rank, ranks), turns: make([][]turn, ranks), last: slices.Repeat([]int32{-1}, ranks)}
 	most, memories := 0, 1
 	for _, m := range h.memory {
 		memories = max(memories, m+1)
@@ -99,8 +104,17 @@ func (h *Hierarchy) follow(s *collective.Schedule) (*progress, error) {
 	// Of each node its memories, and the adapter last.
 	p.memories = make([]memory, (most+1)*(memories+1))
 	p.adapters = [2][]float64{make([]float64, most+1), make([]float64, most+1)}
-	if err := p.lay(s); err != nil {
-		return nil, err
+	for range calls {
+		if err := p.lay(s); err != nil {
+			return nil, err
+		}
+		p.calls = append(p.calls, make([]float64, ranks))
+		for r := range p.ranks {
+			of := &p.ranks[r]
+			of.ends = append(of.ends, len(p.turns[r]))
+			of.stage, of.stageSends, of.stageTakes = -1, 1, 1 // what comes is of another turn
+			of.hears, of.got = -1, [3][2]int{}
+		}
 	}
 	p.run(memories)
 	if p.err == nil && len(p.active)+len(p.events) > 0 {
@@ -127,6 +141,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 				c = p.h.class(level, m.Bytes())
 				classes[key] = c
 			}
+			p.crosses = p.crosses || c.network
 			id := int32(len(p.messages))
 			p.messages = append(p.messages, message{class: c, from: int32(m.From), to: int32(m.To),
 				next: -1, also: -1, cause: -1, arrives: -1, own: m.From == m.To, transfer: step.Pattern == collective.Transfer, reduce: m.Reduce})
@@ -234,7 +249,10 @@ func (p *progress) run(memories int) {
 		}
 		for _, id := range p.active {
 			m := &p.messages[id]
-			tau := max(memoryOf(m, m.from).out, memoryOf(m, m.to).in)
+			tau := 1
+			if m.network || p.h.memory != nil {
+				tau = max(memoryOf(m, m.from).out, memoryOf(m, m.to).in)
+			}
 			m.tau = max(m.tau, int32(tau))
 			m.pace = 1 / max(m.alone-m.latency+m.longer, m.share(tau))
 			next = min(next, p.now+m.left/m.pace)
@@ -290,10 +308,11 @@ func (p *progress) combine(m *message) float64 {
 	if !m.reduce {
 		return 0
 	}
-	t, _, err := gamma(p.h.Reductions, p.h.Operator, Term{Bytes: m.bytes, Tau: 1})
+	t, beyond, err := gamma(p.h.Reductions, p.h.Operator, Term{Bytes: m.bytes, Tau: 1})
 	if err != nil && p.err == nil {
 		p.err = err
 	}
+	p.beyond = p.beyond || beyond
 	return t
 }
 
@@ -312,8 +331,15 @@ func (p *progress) begin(on, cause int32) {
 	r := &p.ranks[on]
 	r.at++
 	r.since, r.sent, r.taken, r.cause = p.now, p.now, p.now, cause
+	for call, end := range r.ends {
+		if r.at == end && (call == 0 || r.ends[call-1] < end) {
+			p.calls[call][on] = p.now
+			if call == 0 {
+				p.last[on] = cause
+			}
+		}
+	}
 	if r.at == len(p.turns[on]) {
-		p.done[on] = p.now
 		return
 	}
 	of := &p.turns[on][r.at]
@@ -359,8 +385,8 @@ func (p *progress) send(id int32, messages int) {
 	r := &p.ranks[m.from]
 	m.cause, m.began = r.cause, r.since
 	busy, takes := m.gap(messages), m.alone+m.longer
-	if m.transfer {
-		busy, takes = 0, 0
+	if m.transfer { // of which the sender has no part
+		busy, takes = 0, m.alone/2
 	}
 	start := r.sent
 	if m.adapter > 0 { // which sends one message after another, as it receives them
@@ -394,11 +420,11 @@ func (p *progress) take(id int32) {
 func (p *progress) chain(of int, y Symbols) []Term {
 	var all []Term
 	at := make(map[sumKey]int)
-	end := p.done[of]
-	for id := p.ranks[of].cause; id >= 0; {
+	end := p.calls[0][of]
+	for id := p.last[of]; id >= 0; {
 		m := &p.messages[id]
-		t := Term{Count: Count{Fixed: 1}, Times: 1, Parameter: "T", Bytes: m.bytes, Size: y.size(m.bytes), Tau: int(max(1, m.tau)),
-			Seconds: end - m.began, Extrapolated: m.extrapolated, from: source{level: m.level}}
+		t := Term{Count: Count{Fixed: 1}, Times: 1, Parameter: "T[" + m.of.name + "]", Bytes: m.bytes, Size: y.size(m.bytes), Tau: int(max(1, m.tau)),
+			Seconds: end - m.began, Extrapolated: m.extrapolated}
 		end = m.began
 		if i, there := at[t.key()]; there { // as long as they are on average
 			all[i].Seconds = (all[i].Seconds*all[i].Times + t.Seconds) / (all[i].Times + 1)

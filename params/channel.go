@@ -17,6 +17,7 @@ const (
 	ChannelFanMean   = "fanout-mean"  // the same, mean over ranks, the sender among them
 	ChannelFanFirst  = "fanout-first" // the same, the rank that is done first
 	ChannelGap       = "gap"          // between two messages of a pair of ranks, while τ pairs stream
+	ChannelRelay     = "relay"        // how much longer a message takes that passes on what has just arrived; τ = 1
 	ChannelTransfer  = "L"            // L(m,τ) of a message that is one transfer
 	ChannelOverheads = "o"            // o(m), τ = 1
 )
@@ -41,6 +42,7 @@ type LevelTimes struct {
 	Message *Curve        // T(m) of a message alone
 	Fanout  *Curve        // by τ, the receivers of one sender: when the slowest is done
 	Gap     *Curve        // by τ, the pairs that stream at once: between two messages of one of them
+	Relay   *Curve        // how much longer a message takes that passes on what has just arrived
 }
 
 // OfLevels tells a file of messages by levels that has no transfers.
@@ -65,7 +67,7 @@ func (f *File) LevelTimes() (all []LevelTimes) {
 			}
 			return nil
 		}
-		t := LevelTimes{Name: l.Name, Groups: l.Groups, Message: of(ChannelMessage), Fanout: of(ChannelFanout), Gap: of(ChannelGap)}
+		t := LevelTimes{Name: l.Name, Groups: l.Groups, Message: of(ChannelMessage), Fanout: of(ChannelFanout), Gap: of(ChannelGap), Relay: of(ChannelRelay)}
 		if t.Message != nil || t.Fanout != nil || t.Gap != nil {
 			all = append(all, t)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -15,7 +16,10 @@ const againstHelp = `Verify -against puts predictions beside what an MPI benchma
 (PingPong, PingPing, Sendrecv, Exchange and collectives) or OSU micro-benchmarks
 (osu_latency and collectives, with and without -f). Several outputs may stand in
 one file; repeated runs count with their median. Ranks, times and colours that mpirun
---tag-output, srun -l, mpiexec -l or ts put in front of lines may stay.
+--tag-output, srun -l, mpiexec -l or ts put in front of lines may stay. Or a table with
+named columns, of collectives by algorithm, mapping, P and m: then it prints how wrong
+predictions are by algorithm, mapping, P and m, and names may be bcast:5 or
+bcast:binary_tree, as the library calls it.
 
   taulop verify -against OUTPUT -params FILE [flags] [COLLECTIVE[:ALGORITHM] ...]
 
@@ -39,6 +43,7 @@ Examples:
   taulop verify -against bcast.txt -params host.json -P 4 bcast:binomial
   taulop verify -against imb.txt -params host.json -m 64K:4M message sendrecv
   taulop verify -against imb.txt -params host.json -cache off
+  taulop verify -against collectives.tsv -params epyc.json -map core -P 8-128 bcast
 
 Flags:
 `
@@ -57,13 +62,16 @@ func against(out, errOut io.Writer, args []string) error {
 		req                  parameterFlags
 		flags                = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
 		output, file, ps, ms string
-		asJSON, quiet        bool
+		mapped               string
+		asJSON, asCSV, quiet bool
 	)
 	req.add(flags)
 	flags.StringVar(&output, "against", "", "`file` with what IMB-MPI1 or OSU micro-benchmarks printed")
 	flags.StringVar(&ps, "P", "", "ranks: the `number` that ran an OSU collective, which does not print it; of IMB a list of those to compare")
 	flags.StringVar(&ms, "m", "", "compare these sizes alone, a `list` like 64,8K,1M with doubling ranges: 64K:4M")
+	flags.StringVar(&mapped, "map", "", "of a table: compare ranks of these mappings alone, a `list` like core,node")
 	flags.BoolVar(&asJSON, "json", false, "one JSON document")
+	flags.BoolVar(&asCSV, "csv", false, "of a table: a row for each algorithm, P and m, comma-separated")
 	flags.StringVar(&file, "o", "", "write to a `file`")
 	flags.BoolVar(&quiet, "quiet", false, "no warnings")
 	names, err := parseWords(flags, out, args, againstHelp)
@@ -89,6 +97,12 @@ func against(out, errOut io.Writer, args []string) error {
 	}
 	if err := req.check(flags); err != nil {
 		return err
+	}
+	if isTidy(output) {
+		return againstTable(out, errOut, &req, tableRequest{output, file, names, argument.Names(mapped), chosen.P, chosen.M, asJSON, asCSV, quiet})
+	}
+	if asCSV || mapped != "" {
+		return usagef("-csv and -map are of tables with named columns, and %s is none: leave them out", output)
 	}
 	if err := chosen.Name(names); err != nil {
 		return usageError(err.Error())

@@ -225,7 +225,7 @@ func TestAgainstBadInput(t *testing.T) {
 	}
 }
 
-func TestAsksAgainst(t *testing.T) {
+func TestAsks(t *testing.T) {
 	for line, want := range map[string]bool{
 		"-against x": true, "--against=x": true, "-P 2 -against": true,
 		"": false, "against": false, "-m 8K message": false, "-against-all": false,

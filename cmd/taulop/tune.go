@@ -20,6 +20,7 @@ const tuneHelp = `Tune writes the file that tells an MPI library which algorithm
 machine of a parameter file.
 
   taulop tune -params FILE -for LIBRARY -P LIST [flags] -o RULES [COLLECTIVE ...]
+  taulop tune -eval TABLE -params FILE [flags] [COLLECTIVE ...]
 
 A rule is written where the cheapest algorithm, with its fan-out and segment size,
 costs less than the library's own choice by more than -margin, and by more than the
@@ -31,6 +32,9 @@ for; those of Open MPI for gather and scatter are not.
 Libraries: openmpi4, openmpi5 (dynamic rules), openmpi6 (rules in JSON), mpich4 (a
 selection tree in JSON, for which -base names the library's own).
 
+With -eval nothing is written: it says what such choices would have cost, against what
+others measured of each algorithm; taulop tune -eval TABLE -h says more.
+
 Examples:
   taulop tune -params host.json -for openmpi4 -P 2-64 -o rules.conf
   taulop tune -params host.json -for openmpi5 -as openmpi5-none -P 2:64 -explain bcast
@@ -40,6 +44,9 @@ Flags:
 `
 
 func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
+	if asks(args, "eval") {
+		return evaluateCommand(ctx, out, errOut, args)
+	}
 	var (
 		req     costRequest
 		flags   = req.flags("taulop tune", "1:4M")

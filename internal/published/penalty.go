@@ -1,0 +1,275 @@
+package published
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/internal/tune"
+)
+
+// An Evaluation is what choices of an algorithm cost, against the best that was measured.
+type Evaluation struct {
+	Margin float64   `json:"margin"` // the least predicted gain for which the library's own choice is left, a share
+	Groups []Choices `json:"choices"`
+	Cases  []Judged  `json:"cases"`
+}
+
+// Choices are what choosing costs over the cases of a collective and mapping: means of
+// penalties, a share each.
+type Choices struct {
+	Collective string   `json:"collective"` // or all
+	Mapping    string   `json:"mapping"`
+	Cases      int      `json:"cases"`
+	Predicted  int      `json:"predicted_cases"` // in the others ours is the library's own
+	Own        *Penalty `json:"own"`             // the library's own choice; nil where it was not measured
+	Ours       *Penalty `json:"ours"`            // what is predicted to be the cheapest; nil without predictions
+	Always     *Always  `json:"always"`
+	Every      []Always `json:"algorithms"` // each of them always
+	// Mixed counts the cases of which one algorithm has a slowest rank and another a mean
+	// over ranks alone, and Alike is the same without those that have the mean alone.
+	Mixed int      `json:"mixed_cases"`
+	Alike *Choices `json:"alike,omitempty"`
+}
+
+// A Penalty is over cases what was chosen less the best, as a share of the best.
+type Penalty struct {
+	Mean  float64 `json:"mean"`
+	Worst float64 `json:"worst"`
+	Best  float64 `json:"share_best"` // of cases in which it is the best
+}
+
+// Always is one algorithm taken in all cases in which it was measured.
+type Always struct {
+	Setting tune.Setting `json:"setting"`
+	Cases   int          `json:"cases"`
+	Penalty
+}
+
+// A Judged case is what each choice takes there, ns.
+type Judged struct {
+	Case
+	Best     tune.Setting  `json:"best"`
+	BestNs   float64       `json:"best_ns"`
+	OwnNs    float64       `json:"own_ns,omitempty"` // 0: not measured
+	Ours     *tune.Setting `json:"ours"`             // nil: nothing is predicted, nor the library's own measured; zero: the library's own
+	OursNs   float64       `json:"ours_ns,omitempty"`
+	Measured int           `json:"algorithms"`
+
+	cells     []*Cell
+	mixed     bool
+	predicted bool
+}
+
+// own and ours are penalties, NaN where there is none.
+func (j *Judged) own() float64 {
+	if j.OwnNs == 0 {
+		return math.NaN()
+	}
+	return j.OwnNs/j.BestNs - 1
+}
+
+func (j *Judged) ours() float64 {
+	if j.Ours == nil {
+		return math.NaN()
+	}
+	return j.OursNs/j.BestNs - 1
+}
+
+// Evaluate judges choices in all cases with at least two algorithms measured; where a
+// collective has the library's own choice anywhere, in those that have it. Ours is
+// the algorithm that is predicted to be the cheapest of those measured. The library's own
+// stays where less than a margin, a share, would be gained: against what its rules make it
+// choose, or where these are not known against the second cheapest.
+func (c *Comparison) Evaluate(margin float64) *Evaluation {
+	e := &Evaluation{Margin: margin}
+	at := make(map[Case]int)
+	var cases []Judged
+	owned := make(map[string]bool) // collectives with the library's own choice
+	for i := range c.Cells {
+		cell := &c.Cells[i]
+		if ns, _ := cell.Time.Compared(); !(ns > 0) {
+			continue
+		}
+		n, there := at[cell.Case]
+		if !there {
+			n = len(cases)
+			at[cell.Case], cases = n, append(cases, Judged{Case: cell.Case})
+		}
+		cases[n].cells = append(cases[n].cells, cell)
+		owned[cell.Collective] = owned[cell.Collective] || cell.Setting.Own()
+	}
+	for i := range cases {
+		j := &cases[i]
+		j.judge(margin)
+		if len(j.cells) > 1 && (j.OwnNs > 0 || !owned[j.Collective]) {
+			e.Cases = append(e.Cases, *j)
+		}
+	}
+	type group struct{ collective, mapping string }
+	members := make(map[group][]Judged)
+	var groups []group
+	add := func(g group, j Judged) {
+		if members[g] == nil {
+			groups = append(groups, g)
+		}
+		members[g] = append(members[g], j)
+	}
+	for _, j := range e.Cases {
+		add(group{j.Collective, j.Mapping}, j)
+	}
+	if len(groups) > 1 {
+		for _, j := range e.Cases {
+			add(group{"all", ""}, j)
+		}
+	}
+	for _, g := range groups {
+		choices := choicesOf(members[g])
+		choices.Collective, choices.Mapping = g.collective, g.mapping
+		if g.mapping == "" { // algorithms of one number are not the same
+			choices.Always, choices.Every = nil, nil
+		}
+		if choices.Mixed > 0 {
+			var alike []Judged
+			for _, j := range members[g] {
+				if j = j.alike(margin); len(j.cells) > 1 && (j.OwnNs > 0 || !owned[j.Collective]) {
+					alike = append(alike, j)
+				}
+			}
+			of := choicesOf(alike)
+			of.Collective, of.Mapping = g.collective, g.mapping
+			if g.mapping == "" {
+				of.Always, of.Every = nil, nil
+			}
+			choices.Alike = &of
+		}
+		e.Groups = append(e.Groups, choices)
+	}
+	return e
+}
+
+// judge finds the best algorithm and what is chosen.
+func (j *Judged) judge(margin float64) {
+	j.Measured, j.BestNs = len(j.cells), math.Inf(1)
+	some, all := false, true
+	var own *Cell
+	var predicted []*Cell
+	for _, cell := range j.cells {
+		ns, slowest := cell.Time.Compared()
+		some, all = some || slowest, all && slowest
+		if ns < j.BestNs {
+			j.BestNs, j.Best = ns, cell.Setting
+		}
+		switch {
+		case cell.Setting.Own():
+			own, j.OwnNs = cell, ns
+		case cell.Predicted != nil:
+			predicted = append(predicted, cell)
+		}
+	}
+	j.mixed = some && !all
+	if len(predicted) == 0 {
+		if own != nil {
+			j.Ours, j.OursNs = &own.Setting, j.OwnNs
+		}
+		return
+	}
+	j.predicted = true
+	slices.SortStableFunc(predicted, func(a, b *Cell) int {
+		return cmp.Compare(a.Predicted.as(some), b.Predicted.as(some))
+	})
+	taken := predicted[0]
+	if own != nil {
+		against := own
+		if own.Predicted == nil && len(predicted) > 1 {
+			against = predicted[1]
+		}
+		if against.Predicted != nil && taken.Predicted.as(some) >= (1-margin)*against.Predicted.as(some) {
+			taken = own
+		}
+	}
+	j.Ours = &taken.Setting
+	j.OursNs, _ = taken.Time.Compared()
+}
+
+// alike is the case without algorithms that have a mean over ranks alone, where others
+// have the slowest rank.
+func (j Judged) alike(margin float64) Judged {
+	if !j.mixed {
+		return j
+	}
+	of := Judged{Case: j.Case}
+	for _, cell := range j.cells {
+		if cell.Time.Slowest > 0 {
+			of.cells = append(of.cells, cell)
+		}
+	}
+	of.judge(margin)
+	return of
+}
+
+func choicesOf(cases []Judged) Choices {
+	c := Choices{Cases: len(cases)}
+	var own, ours []float64
+	every := make(map[tune.Setting][]float64)
+	for i := range cases {
+		j := &cases[i]
+		if j.mixed {
+			c.Mixed++
+		}
+		if j.predicted {
+			c.Predicted++
+		}
+		if p := j.own(); !math.IsNaN(p) {
+			own = append(own, p)
+		}
+		if p := j.ours(); !math.IsNaN(p) {
+			ours = append(ours, p)
+		}
+		for _, cell := range j.cells {
+			if ns, _ := cell.Time.Compared(); !cell.Setting.Own() {
+				every[cell.Setting] = append(every[cell.Setting], ns/j.BestNs-1)
+			}
+		}
+	}
+	if len(own) > 0 {
+		p := penaltyOf(own)
+		c.Own = &p
+	}
+	if c.Predicted > 0 && len(ours) == len(cases) {
+		p := penaltyOf(ours)
+		c.Ours = &p
+	}
+	for setting, penalties := range every {
+		c.Every = append(c.Every, Always{setting, len(penalties), penaltyOf(penalties)})
+	}
+	slices.SortFunc(c.Every, func(a, b Always) int {
+		return cmp.Or(a.Setting.ID-b.Setting.ID, cmp.Compare(a.Setting.Name, b.Setting.Name))
+	})
+	for i, a := range c.Every {
+		if a.Cases == len(cases) && (c.Always == nil || a.Mean < c.Always.Mean) {
+			c.Always = &c.Every[i]
+		}
+	}
+	return c
+}
+
+func penaltyOf(penalties []float64) (p Penalty) {
+	for _, v := range penalties {
+		p.Mean += v
+		p.Worst = max(p.Worst, v)
+		if v == 0 {
+			p.Best++
+		}
+	}
+	n := float64(len(penalties))
+	p.Mean, p.Best = p.Mean/n, p.Best/n
+	return p
+}
+
+// Worst are the predicted cases in which ours costs most.
+func (e *Evaluation) Worst(most int) []Judged {
+	worst := slices.DeleteFunc(slices.Clone(e.Cases), func(j Judged) bool { return !j.predicted })
+	slices.SortStableFunc(worst, func(a, b Judged) int { return cmp.Compare(b.ours(), a.ours()) })
+	return worst[:min(most, len(worst))]
+}

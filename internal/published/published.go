@@ -1,0 +1,386 @@
+// Package published puts what models predict beside what others measured of an MPI library's
+// collectives, and says what choosing an algorithm by predictions would have cost them.
+//
+// Its opinion: several measurements of one thing count once, with their median. What the
+// slowest rank took is what a program waits for, and counts where it was recorded; the mean
+// over ranks is less than that, and stands beside the same mean of the prediction.
+package published
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/tidy"
+	"github.com/taulop/taulop/internal/tune"
+	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+)
+
+// A Case is a collective of m bytes among P ranks.
+type Case struct {
+	Collective string `json:"collective"`
+	Mapping    string `json:"mapping"`
+	P          int    `json:"P"`
+	Nodes      int    `json:"nodes"`
+	Bytes      int    `json:"m"`
+}
+
+// A Cell is a case with one algorithm, measured and predicted; times are ns.
+type Cell struct {
+	Case
+	Setting tune.Setting `json:"setting"` // that the library had; zero: its own choice
+	Rows    int          `json:"rows"`    // of the table
+	Line    int          `json:"line"`    // of the first
+	Time    Ranks        `json:"measured_ns"`
+
+	// Taken is what the library chose by itself, where its rules are known.
+	Taken     *tune.Setting `json:"taken,omitempty"`
+	Predicted *Ranks        `json:"predicted_ns"` // nil where it is left out
+	Error     *float64      `json:"error"`        // predicted / measured − 1
+	LeftOut   string        `json:"left_out,omitempty"`
+	// Extrapolated: some time is beyond what was measured.
+	Extrapolated bool `json:"extrapolated,omitempty"`
+}
+
+// Ranks are the times of a collective in ns: when the slowest rank was done, and the mean over
+// ranks; 0 where either is not known.
+type Ranks struct {
+	Slowest float64 `json:"slowest"`
+	Mean    float64 `json:"mean"`
+}
+
+// Compared is the time that counts, of the slowest rank where it is known, and whether it is
+// that.
+func (r Ranks) Compared() (ns float64, slowest bool) {
+	if r.Slowest > 0 {
+		return r.Slowest, true
+	}
+	return r.Mean, false
+}
+
+// as is the time that stands beside a measured one: of the slowest rank, or the mean over
+// ranks where the model knows it.
+func (r Ranks) as(slowest bool) float64 {
+	if slowest || r.Mean == 0 {
+		return r.Slowest
+	}
+	return r.Mean
+}
+
+// Check refuses a cell that no Compare makes.
+func (c *Cell) Check() error {
+	for _, word := range []string{c.Collective, c.Mapping, c.Setting.Name} {
+		if word != printable.Name(word) || len(word) > 64 {
+			return fmt.Errorf("%.40q is no name", word)
+		}
+	}
+	switch ns, _ := c.Time.Compared(); {
+	case c.Collective == "" || c.P < 1 || c.Bytes < 0 || c.Setting.ID < 0:
+		return fmt.Errorf("%q of P = %d and m = %d is no collective", c.Collective, c.P, c.Bytes)
+	case c.Error != nil && !(*c.Error > -1 && *c.Error < 1e12 && ns > 0):
+		return fmt.Errorf("an error of %g is no share of %g ns", *c.Error, ns)
+	}
+	return nil
+}
+
+// A Choice is the cells that count; what is empty takes all.
+type Choice struct {
+	Collectives []string // names, or algorithms like bcast:6 and bcast:binomial
+	Mappings    []string
+	P, M        []int
+}
+
+func (c Choice) takes(k Case) bool {
+	return (len(c.Mappings) == 0 || slices.Contains(c.Mappings, k.Mapping)) &&
+		(len(c.P) == 0 || slices.Contains(c.P, k.P)) && (len(c.M) == 0 || slices.Contains(c.M, k.Bytes))
+}
+
+// named tells whether one of the names is of a cell.
+func (c Choice) named(cell *Cell) bool {
+	if len(c.Collectives) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.Collectives, func(name string) bool {
+		of, algorithm, one := strings.Cut(name, ":")
+		return of == cell.Collective && (!one || algorithm == cell.Setting.Name || algorithm == strconv.Itoa(cell.Setting.ID))
+	})
+}
+
+// A Comparison is a table's cells with predictions.
+type Comparison struct {
+	Library string `json:"algorithms_of"`
+	Rows    int    `json:"rows"`  // of the table, those of the choice
+	Noise   int    `json:"noise"` // of them, flagged as such and left out
+	Cells   []Cell `json:"cells"`
+	// MeanAsSlowest counts cells of which the mean over ranks stands beside the predicted
+	// slowest rank, because the model knows no other.
+	MeanAsSlowest int      `json:"mean_as_slowest,omitempty"`
+	Warnings      []string `json:"warnings,omitempty"` // of the parameters
+
+	// Predictor is one of those that predicted, nil where nothing could be.
+	Predictor *model.Predictor `json:"-"`
+}
+
+// LibraryOf is the library that a table's head names, and whether the rules by which it
+// chooses by itself are known. It is Open MPI 4 where nobody says.
+func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
+	name := "openmpi4"
+	for _, line := range head {
+		if found := libraries.FindStringSubmatch(line); found != nil && version == "" {
+			version = strings.TrimSpace(found[0])
+			major, _ := strconv.Atoi(found[2])
+			minor, _ := strconv.Atoi(found[3])
+			switch {
+			case strings.HasPrefix(found[1], "MPICH"):
+				name = "mpich4"
+			case major >= 6:
+				name = "openmpi6"
+			case major == 5:
+				name = "openmpi5"
+			}
+			rules = strings.HasPrefix(found[1], "Open") && (major > 4 || major == 4 && minor >= 1)
+		}
+	}
+	l, err := tune.Lookup(name)
+	if err != nil {
+		panic(err) // which has all of these
+	}
+	return l, version, rules
+}
+
+var libraries = regexp.MustCompile(`\b(Open ?MPI|MPICH) v?(\d{1,3})\.(\d{1,3})[.\w]*`)
+
+// Compare puts predictions from the parameters of a machine beside the table's times. Nothing
+// that a prediction lacks is an error, but cells say why. It fails for algorithms and
+// collectives that the library does not have, for a choice that takes nothing, and for
+// parameters that no model can be made of.
+func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Comparison, error) {
+	lib, _, rules := LibraryOf(t.Head)
+	c := &Comparison{Library: lib.Title}
+	if err := c.gather(t, lib, ch); err != nil {
+		return nil, err
+	}
+	p := &predictors{file: f, how: how, lib: lib, rules: rules, largest: make(map[place]int), made: make(map[place]*made)}
+	for _, cell := range c.Cells {
+		at := place{cell.Mapping, cell.Nodes, 0}
+		p.largest[at] = max(p.largest[at], cell.P)
+	}
+	for i := range c.Cells {
+		cell := &c.Cells[i]
+		if err := p.predict(cell); err != nil {
+			cell.LeftOut = err.Error()
+			continue
+		}
+		measured, slowest := cell.Time.Compared()
+		if !slowest && cell.Predicted.Mean == 0 {
+			c.MeanAsSlowest++
+		}
+		off := cell.Predicted.as(slowest)/measured - 1
+		cell.Error = &off
+	}
+	for at, one := range p.made {
+		if one.err == nil {
+			if c.Predictor == nil || at.nodes > c.Predictor.Cluster.Nodes {
+				c.Predictor = one.Predictor
+			}
+			for _, w := range one.Warnings {
+				if text := w.Error(); !slices.Contains(c.Warnings, text) {
+					c.Warnings = append(c.Warnings, text)
+				}
+			}
+		}
+	}
+	slices.Sort(c.Warnings)
+	return c, nil
+}
+
+// gather makes cells of rows.
+func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
+	type key struct {
+		Case
+		tune.Setting
+	}
+	at := make(map[key]int)
+	var means, most [][]float64
+	for i := range t.Collectives {
+		r := &t.Collectives[i]
+		setting, err := settingOf(lib, r)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", t.Name, r.Line, err)
+		}
+		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, "unknown"), r.P, r.Nodes, r.Bytes}, Setting: setting, Line: r.Line}
+		if !ch.takes(cell.Case) || !ch.named(&cell) {
+			continue
+		}
+		c.Rows++
+		if r.Noise {
+			c.Noise++
+			continue
+		}
+		k := key{cell.Case, setting}
+		n, there := at[k]
+		if !there {
+			n = len(c.Cells)
+			at[k], c.Cells = n, append(c.Cells, cell)
+			means, most = append(means, nil), append(most, nil)
+		}
+		c.Cells[n].Rows++
+		means[n] = append(means[n], r.Mean)
+		if slowest, recorded := r.Slowest(); recorded {
+			most[n] = append(most[n], slowest)
+		}
+	}
+	switch {
+	case len(t.Collectives) == 0:
+		return fmt.Errorf("%s has no collectives: give a table with the columns collective, alg_id, algorithm, P, m_bytes, latency_us", t.Name)
+	case c.Rows == 0:
+		return fmt.Errorf("no row of %s is among what is asked for: ask for less", t.Name)
+	}
+	for i := range c.Cells {
+		c.Cells[i].Time.Mean = fit.Median(means[i]).Center
+		if len(most[i]) > 0 {
+			c.Cells[i].Time.Slowest = fit.Median(most[i]).Center
+		}
+	}
+	return nil
+}
+
+// settingOf is what the library was told: by the algorithm's number, else by its name. It
+// fails where both contradict each other.
+func settingOf(lib *tune.Library, r *tidy.Collective) (tune.Setting, error) {
+	of := collective.Named(r.Collective)
+	name := strings.ReplaceAll(r.Algorithm, "-", "_")
+	own := r.ID == 0 || r.ID < 0 && slices.Contains([]string{"fixed_rules", "default", "ignore", "own"}, name)
+	if own {
+		return tune.Setting{}, nil
+	}
+	var byName tune.Setting
+	var err error
+	if r.Algorithm != "" {
+		if byName, err = lib.Forced(of, name); err != nil {
+			if other, known := lib.Forced(of, r.Algorithm); known == nil {
+				byName, err = other, nil
+			}
+		}
+	}
+	if r.ID < 0 || err != nil {
+		return byName, err
+	}
+	byID, err := lib.Forced(of, strconv.Itoa(r.ID))
+	if err == nil && r.Algorithm != "" && byID != byName {
+		err = fmt.Errorf("alg_id %d of %s is %s, and algorithm says %s: correct either", r.ID, r.Collective, byID.Name, byName.Name)
+	}
+	return byID, err
+}
+
+// A place is where ranks are: of a number of them, or 0 of as many as a table has.
+type place struct {
+	mapping  string
+	nodes, p int
+}
+
+// predictors are those of the mappings of a table.
+type predictors struct {
+	file    *params.File
+	how     model.Choice
+	lib     *tune.Library
+	rules   bool
+	largest map[place]int
+	made    map[place]*made
+}
+
+// A made predictor remembers what schedules cost.
+type made struct {
+	*model.Predictor
+	err   error
+	costs map[call]costed
+}
+
+type call struct {
+	algorithm *collective.Algorithm
+	collective.Call
+}
+
+type costed struct {
+	model.Cost
+	err error
+}
+
+var (
+	errOwn     = errors.New("nobody knows which algorithm the library chose by itself")
+	errNothing = errors.New("0 is no time to compare with")
+	errUnknown = errors.New("parameters have a time of 0 for it")
+)
+
+// predict says what a cell takes.
+func (p *predictors) predict(cell *Cell) error {
+	if measured, _ := cell.Time.Compared(); !(measured > 0) {
+		return errNothing
+	}
+	of, setting := collective.Named(cell.Collective), cell.Setting
+	if setting.Own() {
+		known := false
+		if p.rules {
+			setting, known = p.lib.Own(of, cell.P, cell.Bytes)
+		}
+		if !known {
+			return errOwn
+		}
+		cell.Taken = &setting
+	}
+	s, err := p.lib.Schedule(of, setting, cell.P, cell.Bytes)
+	if err != nil {
+		return err
+	}
+	by := p.of(place{cell.Mapping, cell.Nodes, 0})
+	if by.err != nil {
+		by = p.of(place{cell.Mapping, cell.Nodes, cell.P})
+	}
+	if by.err != nil {
+		return by.err
+	}
+	key := call{s.Algorithm, s.Call}
+	cost, there := by.costs[key]
+	if !there {
+		cost.Cost, cost.err = by.Cost(s)
+		cost.Terms, cost.Stages = nil, nil
+		by.costs[key] = cost
+	}
+	switch {
+	case cost.err != nil:
+		return cost.err
+	case cost.Unknown || !(cost.Seconds > 0) || math.IsInf(cost.Seconds, 0):
+		return errUnknown
+	}
+	cell.Extrapolated = cost.Extrapolated
+	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
+	return nil
+}
+
+func (p *predictors) of(at place) *made {
+	if one, there := p.made[at]; there {
+		return one
+	}
+	one := &made{costs: make(map[call]costed)}
+	p.made[at] = one
+	ranks := cmp.Or(at.p, p.largest[at])
+	order, err := mapping.By(at.mapping, p.file.Provenance.Levels, ranks, at.nodes)
+	if err != nil {
+		one.err = err
+		return one
+	}
+	how := p.how
+	how.Cluster = &model.Cluster{Nodes: at.nodes, Order: order}
+	one.Predictor, one.err = model.NewPredictor(p.file, how)
+	return one
+}

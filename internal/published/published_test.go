@@ -1,0 +1,73 @@
+package published
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/taulop/taulop/internal/tidy"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+)
+
+// measured is a machine that others measured: its collectives, and the parameter file of its
+// messages.
+func measured(t testing.TB, machine string) (*tidy.Table, *params.File) {
+	t.Helper()
+	dir := filepath.Join(os.Getenv("TAULOP_SHARED"), "measured", machine)
+	var tables []*tidy.Table
+	var collectives *tidy.Table
+	for _, name := range []string{"p2p.tsv", "fanout.tsv", "collectives.tsv"} {
+		table, err := tidy.ReadFile(filepath.Join(dir, name))
+		switch {
+		case err != nil && name == "fanout.tsv":
+		case err != nil:
+			t.Skip("TAULOP_SHARED has no published measurements")
+		case name == "collectives.tsv":
+			collectives = table
+		default:
+			tables = append(tables, table)
+		}
+	}
+	f, err := tidy.File(tables, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return collectives, f
+}
+
+// From 8 ranks on in a row of cores, as whoever took the tables together worked out.
+func TestOwnPenalties(t *testing.T) {
+	var ranks []int
+	for p := 8; p <= 256; p++ {
+		ranks = append(ranks, p)
+	}
+	for _, tt := range []struct {
+		machine, collective string
+		cases               int
+		percent, worst      float64
+	}{
+		{"orfeo-epyc7h12", "bcast", 1301, 8.4, 295},
+		{"orfeo-epyc7h12", "barrier", 249, 6.6, 46},
+		{"orfeo-thin6126", "bcast", 440, 19.2, 666},
+	} {
+		table, f := measured(t, tt.machine)
+		c, err := Compare(table, f, model.Choice{}, Choice{Collectives: []string{tt.collective}, Mappings: []string{"core"}, P: ranks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := c.Evaluate(0).Groups
+		if len(all) != 1 || all[0].Own == nil {
+			t.Fatalf("%s: %+v", tt.machine, all)
+		}
+		own := all[0].Own
+		if all[0].Cases != tt.cases || math.Abs(100*own.Mean-tt.percent) > 0.05 || math.Abs(100*own.Worst-tt.worst) > 0.5 {
+			t.Errorf("%s %s: %d cases, mean %.2f %%, worst %.1f %%; want %d, %.1f, %.0f", tt.machine, tt.collective, all[0].Cases, 100*own.Mean, 100*own.Worst, tt.cases, tt.percent, tt.worst)
+		}
+		if i := slices.IndexFunc(all[0].Every, func(a Always) bool { return a.Setting.ID == 1 }); i < 0 || all[0].Every[i].Mean <= 0 {
+			t.Errorf("%s: %+v", tt.machine, all[0].Every)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/taulop/taulop/internal/published"
+	"github.com/taulop/taulop/internal/tune"
+	"github.com/taulop/taulop/internal/view"
+)
+
+// A Published is collectives that others measured, with what a model says of them.
+type Published struct {
+	Source
+	Output  string `json:"measured_in"` // the file that has them
+	Version string `json:"version,omitempty"`
+	*published.Comparison
+	Means struct {
+		All       []published.Errors `json:"all"`
+		Algorithm []published.Group  `json:"by_algorithm"`
+		Mapping   []published.Group  `json:"by_mapping"`
+		P         []published.Group  `json:"by_P"`
+		M         []published.Group  `json:"by_m"`
+	} `json:"errors"`
+	LeftOut []published.Omission `json:"left_out"`
+}
+
+// NewPublished works the errors out.
+func NewPublished(source Source, output, version string, c *published.Comparison) *Published {
+	doc := &Published{Source: source, Output: output, Version: version, Comparison: c, LeftOut: c.LeftOut()}
+	doc.Means.All = c.All()
+	doc.Means.Algorithm, doc.Means.Mapping, doc.Means.P, doc.Means.M = c.ByAlgorithm(), c.ByMapping(), c.ByP(), c.ByM()
+	return doc
+}
+
+// WriteText writes what is compared, and tables of errors.
+func (d *Published) WriteText(w io.Writer) {
+	fmt.Fprint(w, "predicted: ")
+	d.Source.WriteText(w)
+	d.writeMeasured(w)
+	tables := []view.Table{errorTable("Errors of algorithms, all P and m", "algorithm", d.Means.Algorithm, plain)}
+	if len(d.Means.Mapping) > 1 {
+		tables = append(tables, errorTable("Errors by mapping of ranks", "mapping", d.Means.Mapping, plain))
+	}
+	tables = append(tables, errorTable("Errors by P", "P", d.Means.P, plain), errorTable("Errors by m", "m", d.Means.M, bytesOf))
+	last := &tables[len(tables)-1]
+	for _, e := range d.Means.All {
+		if e.Cells > 0 {
+			last.Note("%s: %s, mean |error| %.1f %%, %.0f %% within a factor of %g, bias %+.1f %%", e.Of, cells(e.Cells), 100*e.Mean, 100*e.Within, published.Factor, 100*e.Signed)
+		}
+	}
+	last.Note("bias: the mean error with its sign, + predicted too high")
+	writeTables(w, tables...)
+	writeOmissions(w, d.LeftOut)
+}
+
+// writeMeasured says what stands beside predictions.
+func (d *Published) writeMeasured(w io.Writer) {
+	version := d.Version
+	if version == "" {
+		version = "supposed to be " + d.Comparison.Library
+	}
+	fmt.Fprintf(w, "measured: %s, %s; %d rows", d.Output, version, d.Rows)
+	if d.Noise > 0 {
+		fmt.Fprintf(w, ", %d flagged as noise and left out", d.Noise)
+	}
+	slowest, mean := 0, 0
+	for i := range d.Cells {
+		if _, of := d.Cells[i].Time.Compared(); of {
+			slowest++
+		} else {
+			mean++
+		}
+	}
+	fmt.Fprintf(w, "\ncompared: the slowest rank, where the table has it (%s)", cells(slowest))
+	if mean > 0 {
+		fmt.Fprintf(w, "; else the mean over ranks (%d)", mean)
+	}
+	if d.MeanAsSlowest > 0 {
+		fmt.Fprintf(w, ", of which the model knows no more than\nthe slowest rank: %s are predicted too high by what ranks differ", cells(d.MeanAsSlowest))
+	}
+	fmt.Fprintln(w)
+}
+
+func cells(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return strconv.Itoa(n) + " cells"
+}
+
+func plain(name string) string { return name }
+
+// bytesOf is a number of bytes as people read it.
+func bytesOf(name string) string {
+	n, err := strconv.Atoi(name)
+	if err != nil {
+		return name
+	}
+	return view.Bytes(n)
+}
+
+func errorTable(title, of string, groups []published.Group, name func(string) string) view.Table {
+	t := view.Table{Title: title, Columns: append(view.Words("collective", of), view.Numbers("cells")...)}
+	if of == "P" || of == "m" {
+		t.Columns[1].Left = false
+	}
+	t.Columns = append(t.Columns, view.Column{Name: "mean |error|", Unit: "%"}, view.Column{Name: fmt.Sprintf("within ×%g", published.Factor), Unit: "% of cells"}, view.Column{Name: "bias", Unit: "%"})
+	for _, g := range groups {
+		t.Add(g.Collective, name(g.Of), g.Errors.Cells, fmt.Sprintf("%.1f", 100*g.Mean), fmt.Sprintf("%.0f", 100*g.Within), fmt.Sprintf("%+.1f", 100*g.Signed))
+	}
+	return t
+}
+
+// mostOmissions is of reasons that are written.
+const mostOmissions = 12
+
+func writeOmissions(w io.Writer, all []published.Omission) {
+	if len(all) > 0 {
+		fmt.Fprintln(w)
+	}
+	for i, o := range all {
+		if i == mostOmissions {
+			fmt.Fprintf(w, "Left out for %d more reasons.\n", len(all)-i)
+			break
+		}
+		fmt.Fprintf(w, "Left out: %s, such as line %d (%s): %s.\n", cells(o.Cells), o.Line, o.Of, o.Why)
+	}
+}
+
+// WriteJSON writes the document.
+func (d *Published) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }
+
+// WriteCSV writes a row for each cell, times in µs.
+func (d *Published) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Numbers("collective", "alg_id", "algorithm", "fan", "mapping", "P", "nodes", "m_bytes", "rows",
+		"measured_us", "of", "predicted_us", "relative_error", "extrapolated", "left_out")}
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		ns, slowest := c.Time.Compared()
+		of, predicted, off := "mean", any(nil), any(nil)
+		if slowest {
+			of = "slowest"
+		}
+		if c.Error != nil {
+			predicted, off = ns*(1+*c.Error)/1e3, *c.Error
+		}
+		name := c.Setting.Name
+		if c.Setting.Own() {
+			name = "own"
+		}
+		t.Add(c.Collective, c.Setting.ID, name, c.Setting.Fan, c.Mapping, c.P, c.Nodes, c.Bytes, c.Rows, ns/1e3, of, predicted, off, c.Extrapolated, c.LeftOut)
+	}
+	return t.WriteValues(w, ',')
+}
+
+// An Evaluation is what choices of an algorithm would have cost.
+type Evaluation struct {
+	Source
+	Output  string `json:"measured_in"`
+	Version string `json:"version,omitempty"`
+	Library string `json:"algorithms_of"`
+	Filters string `json:"filters"` // in words
+	*published.Evaluation
+	LeftOut []published.Omission `json:"left_out"`
+}
+
+// WriteText writes the penalties of choices, of each algorithm, and the worst cases.
+func (d *Evaluation) WriteText(w io.Writer) {
+	fmt.Fprint(w, "predicted: ")
+	d.Source.WriteText(w)
+	fmt.Fprintf(w, "measured: %s, %s; %s\n", d.Output, d.Version, d.Filters)
+	choices := view.Table{Title: "Penalties against the best measured algorithm of each case, %", Columns: append(view.Words("collective", "mapping"),
+		view.Column{Name: "cases"}, view.Column{Name: "predicted"}, view.Column{Name: "library's own", Unit: "mean"}, view.Column{Name: "", Unit: "worst"},
+		view.Column{Name: "ours", Unit: "mean"}, view.Column{Name: "", Unit: "worst"},
+		view.Column{Name: "always", Unit: "mean"}, view.Column{Name: "", Unit: "worst"}, view.Column{Name: "which", Left: true})}
+	mixed := false
+	for i := range d.Groups {
+		g := &d.Groups[i]
+		choices.Add(choicesRow(g, g.Mapping)...)
+		if g.Alike == nil {
+			continue
+		}
+		choices.Add(choicesRow(g.Alike, g.Mapping+"*")...)
+		if rows := choices.Rows; slices.Equal(rows[len(rows)-1][2:], rows[len(rows)-2][2:]) {
+			choices.Rows = rows[:len(rows)-1] // too few to see
+		} else {
+			mixed = true
+		}
+	}
+	choices.Note("ours: the cheapest predicted algorithm of those measured; the library's own where less than %.0f %% is gained,", 100*d.Margin)
+	choices.Note("and where nothing is predicted")
+	choices.Note("compared: the slowest rank, where the table has it, else the mean over ranks")
+	if mixed {
+		choices.Note("*: without algorithms that have the mean alone in cases where others have the slowest rank")
+	}
+	every := view.Table{Title: "Always the same algorithm, %", Columns: append(view.Words("collective", "mapping", "algorithm"), view.Numbers("cases", "mean", "worst", "best in")...)}
+	for _, g := range d.Groups {
+		for _, a := range g.Every {
+			every.Add(g.Collective, g.Mapping, a.Setting, a.Cases, share(a.Mean), share(a.Worst), share(a.Best))
+		}
+	}
+	worst := view.Table{Title: "Cases in which ours costs most", Columns: append(view.Words("collective", "mapping"), append(view.Numbers("P", "m"),
+		view.Column{Name: "best", Left: true}, view.Column{Name: "", Unit: "µs"}, view.Column{Name: "ours", Left: true}, view.Column{Name: "", Unit: "µs"},
+		view.Column{Name: "library's own", Unit: "µs"}, view.Column{Name: "penalty", Unit: "%"})...)}
+	for _, j := range d.Worst(10) {
+		own := "–"
+		if j.OwnNs > 0 {
+			own = microseconds(j.OwnNs/1e3, false)
+		}
+		worst.Add(j.Collective, j.Mapping, j.P, view.Bytes(j.Bytes), short(j.Best), microseconds(j.BestNs/1e3, false), short(*j.Ours),
+			microseconds(j.OursNs/1e3, false), own, share(j.OursNs/j.BestNs-1))
+	}
+	writeTables(w, choices, every)
+	if len(worst.Rows) > 0 {
+		writeTables(w, worst)
+	}
+	writeOmissions(w, d.LeftOut)
+}
+
+// short is a setting in a column.
+func short(s tune.Setting) string {
+	if s.Own() {
+		return "own"
+	}
+	return s.Name
+}
+
+func share(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
+
+func choicesRow(c *published.Choices, mapping string) []any {
+	of := func(p *published.Penalty) []string {
+		if p == nil {
+			return []string{"–", "–"}
+		}
+		return percents(p.Mean, p.Worst)
+	}
+	row := []any{c.Collective, mapping, c.Cases, c.Predicted, of(c.Own), of(c.Ours)}
+	if c.Always == nil {
+		return append(row, []string{"–", "–", ""})
+	}
+	return append(row, of(&c.Always.Penalty), c.Always.Setting.String())
+}
+
+// WriteJSON writes the document.
+func (d *Evaluation) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }

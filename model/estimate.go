@@ -1,0 +1,287 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
+)
+
+// A Timing is what a schedule took in seconds: its slowest rank, or the mean over ranks.
+type Timing struct {
+	Schedule *collective.Schedule
+	Seconds  float64
+	Mean     bool
+}
+
+// An Estimate is a parameter of a level that timed collectives say something of.
+type Estimate struct {
+	Level     string
+	Parameter string // params.ChannelFanout: what each further message at once adds to L(m,τ); params.ChannelRelay
+	Bytes     int
+	Seconds   float64
+	Error     float64 // standard error, seconds
+	Bound     bool    // of eq. (8), which the times would have it beyond
+	// Determined is false where the times leave it open: then it is what it would be without.
+	Determined bool
+	Timings    int
+}
+
+// Estimates are those of a file.
+type Estimates struct {
+	All      []Estimate
+	Residual map[int]float64 // standard deviation of relative errors, by bytes of messages
+	Skipped  int             // timings of schedules whose messages differ in size, or of which there are too few
+	levels   []channel
+	single   int
+}
+
+// A trial is parameters of a level and a size while they are looked for.
+type trial struct{ share, relay float64 }
+
+// leastTimings of a size say something of parameters.
+const leastTimings = 4
+
+// EstimateLevels finds, for each size of messages, what schedules of that size alone took say of
+// L(m,τ) = L(m,1) + (τ−1)·share and of what passing on takes longer, level by level: as
+// Nuriyev and Lastovetsky, "Efficient and Accurate Selection of Optimal Collective
+// Communication Algorithms Using Analytical Performance Modeling", IEEE Access 2021, estimate
+// parameters from timed collectives, for a cost is a sum of them. What ranks wait for
+// depends on the parameters, so that the sums are worked out anew three times, with the
+// slopes of costs. Shares keep the bounds of eq. (8), 0 … L(m,1), see fit.Bounded, and those
+// of levels with a measured fan-out stay as they are. It fails for a file without
+// messages by levels, and where a schedule cannot be costed.
+func EstimateLevels(f *params.File, cluster *Cluster, timings []Timing) (*Estimates, error) {
+	h, _, err := HierarchyOf(f, cluster)
+	if err != nil {
+		return nil, err
+	}
+	e := &Estimates{Residual: make(map[int]float64), levels: h.levels, single: h.SingleCopy}
+	measured := make(map[string]bool)
+	for _, l := range f.LevelTimes() {
+		measured[l.Name] = l.Fanout != nil
+	}
+	bySize := make(map[int][]Timing)
+	var sizes []int
+	for _, t := range timings {
+		bytes, one := messageBytes(t.Schedule)
+		if !one || !(t.Seconds > 0) {
+			e.Skipped++
+			continue
+		}
+		if bySize[bytes] == nil {
+			sizes = append(sizes, bytes)
+		}
+		bySize[bytes] = append(bySize[bytes], t)
+	}
+	slices.Sort(sizes)
+	for _, bytes := range sizes {
+		of := bySize[bytes]
+		if len(of) < leastTimings {
+			e.Skipped += len(of)
+			continue
+		}
+		if err := e.estimate(h, bytes, of, measured); err != nil {
+			return nil, err
+		}
+	}
+	if len(e.All) == 0 {
+		return nil, fmt.Errorf("no size of messages has %d timings of schedules whose messages are all as long: %w", leastTimings, ErrNoTimings)
+	}
+	return e, nil
+}
+
+// ErrNoTimings says what to do where nothing can be estimated.
+var ErrNoTimings = errors.New("give more timings, of algorithms that send whole messages such as linear and chain broadcasts")
+
+// messageBytes is the size of all messages of a schedule, if they have one.
+func messageBytes(s *collective.Schedule) (bytes int, one bool) {
+	bytes = -1
+	for _, b := range s.Blocks {
+		for _, st := range b.Stages {
+			if st.Pattern == collective.Local || st.Pattern == collective.Transfer || st.Reduce {
+				return 0, false
+			}
+			for _, batch := range st.Shape {
+				if bytes >= 0 && batch.Bytes != bytes {
+					return 0, false
+				}
+				bytes = batch.Bytes
+			}
+		}
+	}
+	return bytes, bytes >= 0
+}
+
+// estimate is that of one size.
+func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured map[string]bool) error {
+	type unknown struct {
+		level int
+		relay bool
+	}
+	var unknowns []unknown
+	var x, most, step []float64
+	trials := make([]trial, len(h.levels))
+	h.trial = nil
+	for level := range h.levels {
+		c := h.class(level, bytes)
+		t := &trials[level]
+		t.relay = c.waited + c.anew
+		const many = 16
+		if t.share = c.gap(many); c.copied {
+			t.share = (c.share(many) - (c.alone - c.latency)) / (many - 1)
+		}
+		bound := c.alone
+		if c.copied {
+			bound = c.alone - c.latency
+		}
+		if !measured[h.levels[level].name] {
+			unknowns = append(unknowns, unknown{level, false})
+			x, most, step = append(x, min(t.share, bound)), append(most, bound), append(step, c.alone/50)
+		}
+		unknowns = append(unknowns, unknown{level, true})
+		x, most, step = append(x, t.relay), append(most, 8*c.alone), append(step, c.alone/50)
+	}
+	costs := func(x []float64) ([]float64, error) {
+		now := slices.Clone(trials)
+		for i, u := range unknowns {
+			if u.relay {
+				now[u.level].relay = x[i]
+			} else {
+				now[u.level].share = x[i]
+			}
+		}
+		h.trial = make(map[[2]int]trial)
+		defer func() { h.trial = nil }()
+		for level, t := range now {
+			if measured[h.levels[level].name] {
+				t.share = math.NaN() // as measured
+			}
+			h.trial[[2]int{level, bytes}] = t
+		}
+		all := make([]float64, len(timings))
+		for i, t := range timings {
+			c, err := h.Cost(t.Schedule)
+			if err != nil {
+				return nil, err
+			}
+			if all[i] = c.Seconds; t.Mean {
+				all[i] = c.Mean
+			}
+		}
+		return all, nil
+	}
+	scale := make([]float64, len(timings))
+	for i, t := range timings {
+		scale[i] = t.Seconds
+	}
+	squares := func(costs []float64) (sum float64) {
+		for i, c := range costs {
+			sum += (c/scale[i] - 1) * (c/scale[i] - 1)
+		}
+		return sum
+	}
+	at, err := costs(x)
+	if err != nil {
+		return err
+	}
+	before := slices.Clone(x)
+	var found []fit.Unknown
+	for range 3 {
+		slopes := make([][]float64, len(timings))
+		for i := range slopes {
+			slopes[i] = make([]float64, len(x))
+		}
+		for j := range x {
+			moved := slices.Clone(x)
+			moved[j] += step[j]
+			there, err := costs(moved)
+			if err != nil {
+				return err
+			}
+			for i := range there {
+				slopes[i][j] = (there[i] - at[i]) / step[j]
+			}
+		}
+		target := make([]float64, len(timings))
+		for i := range target {
+			target[i] = scale[i] - at[i]
+			for j := range x {
+				target[i] += slopes[i][j] * x[j]
+			}
+		}
+		if found, e.Residual[bytes], err = fit.Bounded(slopes, target, scale, x, most); err != nil {
+			return err
+		}
+		better := false
+		for part := 1.0; part > 0.1 && !better; part /= 2 {
+			next := slices.Clone(x)
+			for j := range next {
+				next[j] += part * (found[j].Value - x[j])
+			}
+			there, err := costs(next)
+			if err != nil {
+				return err
+			}
+			if better = squares(there) < squares(at); better {
+				x, at = next, there
+			}
+		}
+		if !better {
+			break
+		}
+	}
+	for i, u := range unknowns {
+		one := Estimate{Level: h.levels[u.level].name, Parameter: params.ChannelFanout, Bytes: bytes, Seconds: x[i],
+			Error: found[i].Error, Bound: found[i].Held && x[i] > most[i]*(1-1e-9), Determined: found[i].Determined, Timings: len(timings)}
+		if u.relay {
+			one.Parameter = params.ChannelRelay
+		}
+		if !one.Determined {
+			one.Seconds = before[i]
+		}
+		e.All = append(e.All, one)
+	}
+	return nil
+}
+
+// Cells are the estimates as cells of a file: of relays those that are determined, and
+// of levels with a share that is, a fan-out of all sizes.
+func (e *Estimates) Cells() (cells []params.Cell) {
+	shares := make(map[string]bool)
+	for _, one := range e.All {
+		if one.Determined && one.Parameter == params.ChannelFanout {
+			shares[one.Level] = true
+		}
+	}
+	add := func(one Estimate, tau int, seconds, spread float64) {
+		ns, off := seconds*1e9, 2*spread*1e9
+		time := fit.Estimate{Center: ns, Lo: max(0, ns-off), Hi: ns + off}
+		if one.Error == 0 {
+			time.Lo, time.Hi = math.Inf(-1), math.Inf(1)
+		}
+		cells = append(cells, params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: one.Bytes,
+			Variant: params.ChannelVariant(one.Level, one.Parameter)}, Time: time})
+	}
+	for _, one := range e.All {
+		switch {
+		case one.Parameter == params.ChannelRelay && one.Determined:
+			add(one, 1, one.Seconds, one.Error)
+		case one.Parameter == params.ChannelFanout && shares[one.Level]:
+			i := slices.IndexFunc(e.levels, func(c channel) bool { return c.name == one.Level })
+			curve := e.levels[i].message
+			if one.Bytes >= e.single {
+				curve = e.levels[i].single
+			}
+			alone, _ := curve.At(one.Bytes, 1)
+			for _, tau := range []int{1, 2, 16} {
+				add(one, tau, alone+float64(tau-1)*one.Seconds, float64(tau-1)*one.Error)
+			}
+		}
+	}
+	return cells
+}
