@@ -37,6 +37,7 @@ var advice = []struct {
 	{params.ErrUnfinished, "taulop sweep -resume FILE"},
 	{params.ErrUnmeasured, "taulop net -time"},
 	{params.ErrUnpacked, "taulop sweep -with pack"},
+	{report.ErrNoComparison, "taulop verify -against TABLE -json"},
 	{report.ErrNoVerification, "taulop verify -json"},
 	{report.ErrUnpredicted, "-time, -params"},
 	{setups.ErrNoRoom, "SIZE, TAU, -kmax; of a sweep -segment, -tau, -m"},

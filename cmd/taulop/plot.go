@@ -31,6 +31,7 @@ type plotKind struct {
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	drawing              *view.Drawing
 	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
+	ofPublished          func(*report.Published, chart.Choice) (*chart.Chart, error)
 	matrices             func(*params.File) ([]view.Matrix, error)
 	costs                bool // of the machine, what models say of one algorithm
 }
@@ -50,6 +51,8 @@ var plotKinds = []plotKind{
 		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: chart.StridedCosts, costs: true},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
 		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
+	{name: "published", about: "collectives that others measured, predicted over measured time against P",
+		example: "taulop plot published -algorithm bcast -o b.svg against.json", ofPublished: chart.Published},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
 		example: "taulop plot accuracy -o e.svg verify.json", ofVerification: chart.Accuracy},
 }
@@ -233,11 +236,8 @@ func (req *plotRequest) checkOutput() error {
 
 // chart reads the files and lays the chart out.
 func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
-	if req.kind.ofVerification != nil {
-		v, err := req.verification()
-		if err == nil {
-			c, err = req.kind.ofVerification(v, req.choice)
-		}
+	if req.kind.ofVerification != nil || req.kind.ofPublished != nil {
+		c, err := req.verified()
 		if err != nil {
 			return nil, nil, usagef("%v", err)
 		}
@@ -292,7 +292,8 @@ func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	return c, nil
 }
 
-func (req *plotRequest) verification() (*report.Verification, error) {
+// verified is a chart of what taulop verify wrote.
+func (req *plotRequest) verified() (*chart.Chart, error) {
 	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus) > 0 || req.as != "" {
 		return nil, fmt.Errorf("-setup, -placement, -tau and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
 	}
@@ -306,5 +307,16 @@ func (req *plotRequest) verification() (*report.Verification, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return report.ReadVerification(f, req.files[0])
+	if req.kind.ofPublished != nil {
+		d, err := report.ReadPublished(f, req.files[0])
+		if err != nil {
+			return nil, err
+		}
+		return req.kind.ofPublished(d, req.choice)
+	}
+	v, err := report.ReadVerification(f, req.files[0])
+	if err != nil {
+		return nil, err
+	}
+	return req.kind.ofVerification(v, req.choice)
 }

@@ -74,6 +74,10 @@ func TestPlotsAreWritten(t *testing.T) {
 		switch {
 		case kind.ofVerification != nil:
 			files = []string{verification}
+		case kind.ofPublished != nil:
+			files = []string{save(t, dir, "against.json", `{"machine":"a","cells":[{"collective":"bcast","mapping":"core","P":2,"m":8,
+				"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5},
+				{"collective":"bcast","mapping":"core","P":4,"m":8,"setting":{"id":0},"measured_ns":{"slowest":0,"mean":4},"error":-0.5}]}`)}
 		case kind.name == "ratio":
 			second := save(t, dir, "second.txt", load(t, published))
 			files = []string{published, second}

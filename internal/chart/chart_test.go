@@ -113,7 +113,7 @@ const (
 // A(8) of Metropolis is 8·3046.6/6548.225 = 3.722, and the points stand where the
 // bounds, 1 and τ, say that they belong.
 func TestConcurrencyOfMetropolis(t *testing.T) {
-	m := published("metropolis", []int{8192}, metropolis8K...)
+	m := fromText("metropolis", []int{8192}, metropolis8K...)
 	d := svg(t, made(t)(Concurrency([]compare.Machine{m}, Choice{})))
 	for _, want := range []string{"metropolis", "published parameters", "m = 8K", "A(τ) = τ·L(8K,1)/L(8K,τ)", "no intervals", "higher is better",
 		"bounds of eq. (8)", "perfect: A = τ", "serial: A = 1", "τ, concurrent transfers"} {
@@ -152,7 +152,7 @@ func TestConcurrencyOfMetropolis(t *testing.T) {
 // Each size 64 times the last is as far from it, and L ∝ m lies on a straight
 // line.
 func TestTransfersOverSizeAreLogarithmic(t *testing.T) {
-	m := published("metropolis", []int{1, 64, 4096, 262144}, metropolis8K[:4]...)
+	m := fromText("metropolis", []int{1, 64, 4096, 262144}, metropolis8K[:4]...)
 	d := svg(t, made(t)(TransfersOverSize([]compare.Machine{m}, Choice{})))
 	for _, want := range []string{"1", "64", "4K", "256K", "10 µs", "τ = 1", "τ = 2", "τ = 4", "m, bytes", "L(m,τ)"} {
 		if !slices.Contains(d.texts, want) {
@@ -180,7 +180,7 @@ func TestTransfersOverSizeAreLogarithmic(t *testing.T) {
 
 // L(8K,τ) is drawn from zero, a line for each setup and machine, with bars.
 func TestTransfersOverTau(t *testing.T) {
-	two := []compare.Machine{swept("a", []string{"ring", "bcast"}, []numa.Policy{numa.Local, numa.Remote}, 1, 2, 4), published("metropolis", []int{8192}, metropolis8K...)}
+	two := []compare.Machine{swept("a", []string{"ring", "bcast"}, []numa.Policy{numa.Local, numa.Remote}, 1, 2, 4), fromText("metropolis", []int{8192}, metropolis8K...)}
 	d := svg(t, made(t)(TransfersOverTau(two, Choice{})))
 	for _, want := range []string{"a, ring, placement local, in cache", "a, bcast, placement local, in cache", "metropolis, published parameters", "m = 8K",
 		"L(8K,τ), µs", "lower is better", "95 % intervals, where there are samples enough"} {
@@ -211,7 +211,7 @@ func TestTransfersOverTau(t *testing.T) {
 
 // A ratio of 2 is as far above 1 as ½ is below.
 func TestRatios(t *testing.T) {
-	a, b, c := published("a", []int{1, 8192}, 100, 200), published("b", []int{1, 8192}, 200, 400), published("c", []int{1, 8192}, 50, 100)
+	a, b, c := fromText("a", []int{1, 8192}, 100, 200), fromText("b", []int{1, 8192}, 200, 400), fromText("c", []int{1, 8192}, 50, 100)
 	d := svg(t, made(t)(Ratios([]compare.Machine{a, b, c}, Choice{Taus: []int{2}})))
 	for _, want := range []string{"as a ratio to a", "below 1 faster than a", "τ = 2"} {
 		if !d.has(want) {
@@ -299,14 +299,14 @@ func charts(t *testing.T) map[string]*Chart {
 	must := made(t)
 	long := strings.Repeat("node-with-a-very-long-name.", 8) + "example.org"
 	here := []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}
-	metropolis := published("metropolis", []int{1, 64, 8192, 4 << 20}, metropolis8K...)
+	metropolis := fromText("metropolis", []int{1, 64, 8192, 4 << 20}, metropolis8K...)
 	all := []compare.Machine{swept(long, []string{"ring", "ping", "bcast"}, []numa.Policy{numa.Local, numa.Spread, numa.Remote}, 2, 4, 8, 16, 32, 64, 128), metropolis, here[0]}
 	many := make([]float64, 128)
 	for i := range many {
 		many[i] = 1e6 * math.Sqrt(float64(i+1))
 	}
 	every := Choice{Choice: compare.Choice{Caches: []bool{false, true}, Placements: []numa.Policy{numa.Local, numa.Spread}}}
-	superdome := published("lusitania", []int{1, 100, 8192}, many...)
+	superdome := fromText("lusitania", []int{1, 100, 8192}, many...)
 	return map[string]*Chart{
 		"l-tau":               must(TransfersOverTau(here, Choice{})),
 		"concurrency":         must(Concurrency(here, Choice{})),
@@ -408,7 +408,7 @@ func (w *witness) FillString(f font.Face, at vg.Point, text string) {
 // Names come from files of others.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"<script>alert(1)</script>", `"><svg onload="alert(1)`, "]]>&lt;", "a\x00\x1b[31m\nb", "\xff\xfe", "主机", "\u202egnp.exe"} {
-		machines := []compare.Machine{published(name, []int{64, 8192}, metropolis8K...), published("b", []int{64, 8192}, metropolis8K...)}
+		machines := []compare.Machine{fromText(name, []int{64, 8192}, metropolis8K...), fromText("b", []int{64, 8192}, metropolis8K...)}
 		for _, make := range []func([]compare.Machine, Choice) (*Chart, error){TransfersOverTau, Concurrency, TransfersOverSize, Ratios} {
 			c := made(t)(make(machines, Choice{}))
 			d := svg(t, c)
@@ -447,10 +447,10 @@ func TestLinesLookDifferent(t *testing.T) {
 func TestRefused(t *testing.T) {
 	vm := swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)
 	one := swept("one", []string{"ring"}, []numa.Policy{numa.Local}, 1)
-	metropolis := published("metropolis", []int{64, 8192}, metropolis8K...)
+	metropolis := fromText("metropolis", []int{64, 8192}, metropolis8K...)
 	var crowd []compare.Machine
 	for i := range MaxLines + 1 {
-		crowd = append(crowd, published(fmt.Sprint("node", i), []int{64, 8192}, metropolis8K...))
+		crowd = append(crowd, fromText(fmt.Sprint("node", i), []int{64, 8192}, metropolis8K...))
 	}
 	for _, tt := range []struct {
 		what string

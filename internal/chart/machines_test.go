@@ -16,8 +16,8 @@ import (
 // Metropolis (taulop-2015, Fig. 21).
 var metropolis8K = []float64{3046.6, 3521.025, 5012.675, 5278.775, 5912.075, 6289.475, 6593.125, 6548.225}
 
-// published is a machine in the published format, with as many τ as it has times.
-func published(name string, sizes []int, times ...float64) compare.Machine {
+// fromText is a machine in the published format, with as many τ as it has times.
+func fromText(name string, sizes []int, times ...float64) compare.Machine {
 	t := &params.Table{Overheads: make([]float64, len(sizes))}
 	t.Transfers.Sizes = sizes
 	for i := range times {

@@ -235,7 +235,7 @@ func TestRefusedProfiles(t *testing.T) {
 		{"no file", accesses, nil, Choice{}, "no file"},
 		{"nothing of the kind", disks, []compare.Machine{a, once}, Choice{}, "once has no transfers of a disk: measure them with taulop disk"},
 		{"only transfers", patterns, []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}, Choice{}, "taulop verify -patterns -save"},
-		{"published", packs, []compare.Machine{published("metropolis", []int{64}, metropolis8K...)}, Choice{}, "metropolis has no strided messages: measure them with taulop pack"},
+		{"published", packs, []compare.Machine{fromText("metropolis", []int{64}, metropolis8K...)}, Choice{}, "metropolis has no strided messages: measure them with taulop pack"},
 		{"an unknown word", accesses, []compare.Machine{a}, words("float65"), `no accesses are called "float65": there are int32, float64; N = 1K, N = 4K; read, write`},
 		{"an unknown word beside others", disks, []compare.Machine{a}, words("read", "seek"), `"seek": there are page cache out, page cache in; read, write`},
 		{"many names", patterns, []compare.Machine{a}, words("gather"), "permutation-1, permutation-2, "},

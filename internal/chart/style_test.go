@@ -56,7 +56,7 @@ func TestShorten(t *testing.T) {
 // A name of any length is drawn in a moment.
 func TestLongNames(t *testing.T) {
 	for _, name := range []string{strings.Repeat("x", 100_000), strings.Repeat("node ", 20_000)} {
-		machines := []compare.Machine{published(name, []int{1, 8192}, metropolis8K...), published("2"+name, []int{1, 8192}, metropolis8K...)}
+		machines := []compare.Machine{fromText(name, []int{1, 8192}, metropolis8K...), fromText("2"+name, []int{1, 8192}, metropolis8K...)}
 		for kind, draw := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "concurrency": Concurrency} {
 			began := time.Now()
 			c, err := draw(machines, Choice{Choice: compare.Choice{}})

@@ -18,6 +18,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/mapping"
@@ -74,6 +75,22 @@ func (r Ranks) as(slowest bool) float64 {
 		return r.Slowest
 	}
 	return r.Mean
+}
+
+// Check refuses a cell that no Compare makes.
+func (c *Cell) Check() error {
+	for _, word := range []string{c.Collective, c.Mapping, c.Setting.Name} {
+		if word != printable.Name(word) || len(word) > 64 {
+			return fmt.Errorf("%.40q is no name", word)
+		}
+	}
+	switch ns, _ := c.Time.Compared(); {
+	case c.Collective == "" || c.P < 1 || c.Bytes < 0 || c.Setting.ID < 0:
+		return fmt.Errorf("%q of P = %d and m = %d is no collective", c.Collective, c.P, c.Bytes)
+	case c.Error != nil && !(*c.Error > -1 && *c.Error < 1e12 && ns > 0):
+		return fmt.Errorf("an error of %g is no share of %g ns", *c.Error, ns)
+	}
+	return nil
 }
 
 // A Choice is the cells that count; what is empty takes all.

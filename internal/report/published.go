@@ -123,7 +123,7 @@ func writeOmissions(w io.Writer, all []published.Omission) {
 	}
 	for i, o := range all {
 		if i == mostOmissions {
-			fmt.Fprintf(w, "Left out for %d more reasons, which -json has.\n", len(all)-i)
+			fmt.Fprintf(w, "Left out for %d more reasons.\n", len(all)-i)
 			break
 		}
 		fmt.Fprintf(w, "Left out: %s, such as line %d (%s): %s.\n", cells(o.Cells), o.Line, o.Of, o.Why)

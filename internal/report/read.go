@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/params"
 )
@@ -26,14 +27,9 @@ var (
 // rows, which are no collectives but have times and predictions as well. An error is a
 // sentence that begins with the name of the file.
 func ReadVerification(r io.Reader, name string) (*Verification, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxVerification+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(text) > maxVerification:
-		return nil, fmt.Errorf("%s has more than %d MiB: %w", name, maxVerification>>20, ErrNoVerification)
-	case len(bytes.TrimSpace(text)) == 0:
-		return nil, fmt.Errorf("%s is empty: %w", name, ErrNoVerification)
+	text, err := readVerification(r, name)
+	if err != nil {
+		return nil, err
 	}
 	var doc struct {
 		Format string `json:"format"` // of a parameter file
@@ -77,6 +73,49 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	}
 	doc.Provenance.Hostname = printable.Name(doc.Provenance.Hostname)
 	return &doc.Verification, nil
+}
+
+// readVerification reads what is not too long to be written by taulop verify.
+func readVerification(r io.Reader, name string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxVerification+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(text) > maxVerification:
+		return nil, fmt.Errorf("%s has more than %d MiB: %w", name, maxVerification>>20, ErrNoVerification)
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, fmt.Errorf("%s is empty: %w", name, ErrNoVerification)
+	}
+	return text, nil
+}
+
+// ErrNoComparison is of files without predictions of published collectives.
+var ErrNoComparison = errors.New("this is not what taulop verify writes of a table of collectives")
+
+// ReadPublished reads the cells of what WriteJSON of a Published wrote. An error is a
+// sentence that begins with the name of the file.
+func ReadPublished(r io.Reader, name string) (*Published, error) {
+	text, err := readVerification(r, name)
+	if err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Machine string           `json:"machine"`
+		Version string           `json:"version"`
+		Cells   []published.Cell `json:"cells"`
+	}
+	if err := params.DecodeJSON(text, name, &doc); err != nil {
+		return nil, fmt.Errorf("%w; %w", err, ErrNoComparison)
+	}
+	for i, c := range doc.Cells {
+		if err := c.Check(); err != nil {
+			return nil, fmt.Errorf("%s: cell %d: %w; %w", name, i+1, err, ErrNoComparison)
+		}
+	}
+	if !slices.ContainsFunc(doc.Cells, func(c published.Cell) bool { return c.Error != nil }) {
+		return nil, fmt.Errorf("%s has no cell with a prediction: %w", name, ErrNoComparison)
+	}
+	return &Published{Source: Source{Machine: printable.Name(doc.Machine)}, Version: printable.Name(doc.Version), Comparison: &published.Comparison{Cells: doc.Cells}}, nil
 }
 
 // checkRow accepts what taulop verify writes, with predictions of the models.

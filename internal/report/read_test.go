@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -120,6 +121,23 @@ func FuzzReadVerification(f *testing.F) {
 		}
 		if len(again.Rows) != len(v.Rows) {
 			t.Errorf("%d rows became %d", len(v.Rows), len(again.Rows))
+		}
+	})
+}
+
+func FuzzReadPublished(f *testing.F) {
+	f.Add(`{"machine":"a","cells":[{"collective":"bcast","mapping":"core","P":2,"m":8,"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5}]}`)
+	f.Add(`{"cells":[{"collective":"bcast","P":0}]}`)
+	f.Add(`{"cells":[]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := ReadPublished(strings.NewReader(text), "a.json")
+		switch {
+		case err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")):
+			t.Errorf("%q", err)
+		case err == nil:
+			if err := d.WriteCSV(io.Discard); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/report"
+)
+
+// publishedCollectives are of the machine of tidyTables; rows of P = 4 have the slowest rank,
+// and the last algorithm of P = 8 the mean alone.
+const publishedCollectives = `# MPI: Open MPI 4.1.5
+collective	alg_id	algorithm	mapping	P	nodes	m_bytes	latency_us	min_us	max_us	flag
+bcast	0	fixed_rules	core	4	1	1024	1.0	0.5	1.5	-
+bcast	1	basic_linear	core	4	1	1024	1.5	0.5	2.0	-
+bcast	1	basic_linear	core	4	1	1024	1.5	0.5	2.4	-
+bcast	6	binomial	core	4	1	1024	0.9	0.5	1.2	-
+bcast	6	binomial	core	4	1	65536	30	20	40	n
+bcast	0	fixed_rules	core	8	1	1024	2.0	0.5	4.0	-
+bcast	1	basic_linear	core	8	1	1024	5	0.5	8.0	-
+bcast	6	binomial	core	8	1	1024	1.9	-	-	-
+barrier	4	bruck	socket	8	1	0	2.0	-	-	-
+allreduce	3	recursive_doubling	hwthread	8	1	1024	2.0	-	-	-
+`
+
+// comparable is a directory with a parameter file and a table of collectives.
+func comparable(t *testing.T) {
+	t.Helper()
+	dir := tidyTables(t)
+	t.Chdir(dir)
+	save(t, dir, "coll.tsv", publishedCollectives)
+	if _, _, err := run(t, "import", "-o", "m.json", "p2p.tsv"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAgainstTable(t *testing.T) {
+	comparable(t)
+	out, errOut, err := run(t, "verify", "-against", "coll.tsv", "-params", "m.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"measured: coll.tsv, Open MPI 4.1.5; 10 rows, 1 flagged as noise and left out\n",
+		"compared: the slowest rank, where the table has it (5 cells); else the mean over ranks (3)\n",
+		"bcast       1 basic_linear            2  ", "bcast       library's own choice      2  ",
+		"\nall: 5 cells, mean |error| ", "m from 1K: 4 cells",
+		"Left out: 1 cell, such as line 12 (allreduce 3 recursive_doubling, mapping hwthread, P = 8): unknown mapping",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "bcast") && len([]rune(line)) > 81 {
+			t.Errorf("%d letters: %s", len([]rune(line)), line)
+		}
+	}
+	if !strings.Contains(errOut, "warning: m.json: ") {
+		t.Errorf("no warning of the parameters: %s", errOut)
+	}
+	out, _, err = run(t, "verify", "-against", "coll.tsv", "-params", "m.json", "-quiet", "-csv", "-P", "4", "bcast:1")
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); err != nil || len(lines) != 2 || !strings.HasPrefix(lines[1], "bcast,1,basic_linear,0,core,4,1,1024,2,2.2,slowest,") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, _, err := run(t, "verify", "-against", "coll.tsv", "-params", "m.json", "-json", "-o", "a.json"); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open("a.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := report.ReadPublished(f, "a.json")
+	if err != nil || len(doc.Cells) != 8 || doc.Machine == "" {
+		t.Fatalf("%v, %+v", err, doc)
+	}
+	if _, _, err := run(t, "plot", "published", "-algorithm", "bcast", "-o", "b.svg", "a.json"); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := run(t, "plot", "published", "-o", "c.svg", "a.json"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "a line over P needs two of them, and barrier") {
+		t.Error(err)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"-against coll.tsv -params m.json -csv -json", "cannot be used together"},
+		{"-against coll.tsv -params m.json -P 16", "no row of coll.tsv is among what is asked for"},
+		{"-against coll.tsv -params m.json allreduce", "nothing of coll.tsv can be predicted: line 12, for one: unknown mapping \"hwthread\""},
+		{"-against coll.tsv -params m.json bcats", "unknown collective \"bcats\": did you mean \"bcast\"?"},
+		{"-against p2p.tsv -params m.json", "p2p.tsv has no collectives"},
+		{"-against coll.tsv", "-params is missing"},
+	} {
+		if _, _, err := run(t, append([]string{"verify"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
+		}
+	}
+	for text, says := range map[string]string{
+		"bcast\t5\tbinomial":   "x.tsv:2: alg_id 5 of bcast is binary_tree, and algorithm says binomial: correct either",
+		"bcast\t12\t-":         "x.tsv:2: Open MPI 4.1 has no algorithm \"12\" of bcast; did you mean",
+		"bcast\t-\tbinomal":    "x.tsv:2: Open MPI 4.1 has no algorithm \"binomal\" of bcast; did you mean \"binomial\"?",
+		"reduce_scatter\t2\t-": "x.tsv:2: Open MPI 4.1 cannot be told an algorithm of reduce_scatter",
+	} {
+		save(t, ".", "x.tsv", "collective\talg_id\talgorithm\tP\tm_bytes\tlatency_us\n"+text+"\t4\t8\t1\n")
+		if _, _, err := run(t, "verify", "-against", "x.tsv", "-params", "m.json"); exitStatus(err) != 2 || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %s", text, err, says)
+		}
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	comparable(t)
+	out, _, err := run(t, "tune", "-eval", "coll.tsv", "-params", "m.json", "bcast")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 1.5 against 1.2, and 4.0 against a mean of 1.9; without that, 4.0 is the best.
+	for _, want := range []string{
+		"bcast       core         2          2           67.8  110.5", "bcast       core*        2          2           12.5   25.0",
+		"\n*: without algorithms that have the mean alone", "bcast       core     1 basic_linear      2  202.2  321.1      0.0\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	out, _, err = run(t, "tune", "-eval", "coll.tsv", "-params", "m.json", "-json", "-P", "4", "-m", "1K", "-map", "core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc report.Evaluation
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Cases) != 1 || doc.Cases[0].BestNs != 1200 || doc.Filters != "P = 4, m = 1K, mapping core" {
+		t.Errorf("%v, %+v", err, doc)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"-eval coll.tsv -params m.json barrier", "no collective of so many ranks and bytes has two algorithms measured"},
+		{"-eval coll.tsv -params m.json -margin 100", "-margin is 100"},
+		{"-eval coll.tsv", "-params is missing"},
+		{"-eval none.tsv -params m.json", "none.tsv is not there"},
+		{"-eval other.tsv -params m.json", "other.tsv:1: no column"},
+		{"-eval", "-eval is the last word"},
+	} {
+		if _, _, err := run(t, append([]string{"tune"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
+		}
+	}
+}

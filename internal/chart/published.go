@@ -1,0 +1,101 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/published"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/view"
+)
+
+// Published is predicted over measured time of collectives that others measured, against P,
+// the median over m, and below it the mean error without its sign, a line for each
+// algorithm: Figs. 10–12 and 15 of taulop-2015. By itself it takes the first collective,
+// and ranks in a row of cores if there are such.
+func Published(d *report.Published, ch Choice) (*Chart, error) {
+	cells := keep(d.Cells, func(c published.Cell) bool {
+		return c.Error != nil && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes)) 
+	})
+	name := func(c published.Cell) string { return c.Collective + ":" + c.Setting.Name }
+	if len(ch.Algorithms) > 0 {
+		all := cells
+		cells = keep(cells, func(c published.Cell) bool {
+			return slices.Contains(ch.Algorithms, c.Collective) || slices.Contains(ch.Algorithms, name(c)) || slices.Contains(ch.Algorithms, c.Collective+":"+strconv.Itoa(c.Setting.ID))
+		})
+		if len(cells) == 0 && len(all) > 0 {
+			return nil, fmt.Errorf("%s was not compared: there are %s", strings.Join(ch.Algorithms, ", "), printable.List(once(each(all, name))))
+		}
+	}
+	if len(cells) == 0 {
+		return nil, fmt.Errorf("nothing is predicted of what was asked for: %w", ErrOthers)
+	}
+	first := slices.Min(each(cells, func(c published.Cell) string { return c.Collective }))
+	cells = keep(cells, func(c published.Cell) bool { return c.Collective == first })
+	mapping := cells[0].Mapping
+	if slices.ContainsFunc(cells, func(c published.Cell) bool { return c.Mapping == "core" }) {
+		mapping = "core"
+	}
+	cells = keep(cells, func(c published.Cell) bool { return c.Mapping == mapping })
+	if len(once(each(cells, func(c published.Cell) int { return c.P }))) < 2 {
+		return nil, fmt.Errorf("a line over P needs two of them, and %s, mapping %s, has P = %d alone: %w", first, mapping, cells[0].P, ErrOthers)
+	}
+	slices.SortStableFunc(cells, func(a, b published.Cell) int { return a.P - b.P })
+	called := func(c published.Cell) string {
+		if c.Setting.Own() {
+			return "own choice"
+		}
+		return c.Setting.Name
+	}
+	groups := view.Grouped(cells, called)
+	if len(groups) > MaxLines {
+		return nil, tooMany(len(groups))
+	}
+	slices.SortStableFunc(groups, func(a, b []published.Cell) int {
+		return cmp.Compare(uint(a[0].Setting.ID-1), uint(b[0].Setting.ID-1)) // its own choice last
+	})
+	var ratios, errors []Series
+	for i, group := range groups {
+		ratio := Series{Name: called(group[0]), Colour: i, Style: i}
+		off := ratio
+		for _, at := range view.Grouped(group, func(c published.Cell) int { return c.P }) {
+			var of []float64
+			sum := 0.0
+			for _, c := range at {
+				of = append(of, 1+*c.Error)
+				sum += math.Abs(*c.Error)
+			}
+			p := float64(at[0].P)
+			ratio.Points = append(ratio.Points, Point{p, exactly(fit.Median(of).Center)})
+			off.Points = append(off.Points, Point{p, exactly(sum / float64(len(at)))})
+		}
+		ratios, errors = append(ratios, ratio), append(errors, off)
+	}
+	sizes := once(each(cells, func(c published.Cell) int { return c.Bytes }))
+	slices.Sort(sizes)
+	caption := []string{d.Machine, "mapping " + mapping}
+	switch {
+	case len(sizes) > 1:
+		caption = append(caption, fmt.Sprintf("over %d sizes, %s to %s", len(sizes), view.Bytes(sizes[0]), view.Bytes(sizes[len(sizes)-1])))
+	case sizes[0] > 0:
+		caption = append(caption, "m = "+view.Bytes(sizes[0]))
+	}
+	if d.Version != "" {
+		caption = append(caption, d.Version)
+	}
+	x := Axis{"P, ranks", Counts}
+	return &Chart{
+		Title:   "Predicted over measured time: " + first,
+		Caption: caption,
+		Panels: []Panel{
+			{X: x, Y: Axis{"predicted / measured", Proportions}, Levels: []float64{1 / published.Factor, 1, published.Factor}, Series: ratios},
+			{X: x, Y: Axis{"mean |error|", Fractions}, Height: 0.7, Levels: []float64{0}, Series: errors},
+		},
+	}, nil
+}
