@@ -6,7 +6,9 @@ import (
 )
 
 // Alias adds an older spelling of a flag.
-func Alias(flags *flag.FlagSet, old, name string) { flags.Var(&alias{flags: flags, name: name}, old, "") }
+func Alias(flags *flag.FlagSet, old, name string) {
+	flags.Var(&alias{flags: flags, name: name}, old, "")
+}
 
 // Switch adds a switch that is an older spelling of a flag: it sets the flag to the value on,
 // or off where it is given as false.

@@ -21,7 +21,7 @@ import (
 // and ranks in a row of cores if there are such.
 func Published(d *report.Published, ch Choice) (*Chart, error) {
 	cells := keep(d.Cells, func(c published.Cell) bool {
-		return c.Error != nil && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes)) 
+		return c.Error != nil && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes))
 	})
 	name := func(c published.Cell) string { return c.Collective + ":" + c.Setting.Name }
 	if len(ch.Algorithms) > 0 {

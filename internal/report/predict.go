@@ -32,7 +32,7 @@ type Source struct {
 	Model     string `json:"model"`
 	Transport string `json:"transport,omitempty"`
 	Segment   int    `json:"segment_bytes,omitempty"`
-	Library   string `json:"library,omitempty"` // whose messages are in its own way, and not over Transport
+	Library   string `json:"library,omitempty"`     // whose messages are in its own way, and not over Transport
 	Chunk     int    `json:"chunk_bytes,omitempty"` // of algorithms that have chunks, and
 	Degree    int    `json:"degree,omitempty"`      // of those that have trees, where they were asked for
 	Measured  string `json:"measured"`              // as far as m and τ were measured, in words
