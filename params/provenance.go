@@ -49,7 +49,7 @@ type Provenance struct {
 	Taulop      string   `json:"taulop"`
 	BufferPages string   `json:"buffer_pages,omitempty"` // that buffers were given: SmallPages or HugePages; empty: what the kernel chose
 	IdleCores   string   `json:"idle_cores,omitempty"`   // what cores did that no worker was on: BusyCores; empty: they slept
-	Reduction   string   `json:"reduction,omitempty"`    // instructions of reduction operators: AVX2, SSE4.2, NEON, Go
+	Reduction   string   `json:"reduction,omitempty"`    // instructions of reduction operators: AVX-512, AVX2, SSE4.2, NEON, Go
 	Command     []string `json:"command"`
 
 	Published []string `json:"published,omitempty"` // what the head of published tables says of machine and measurement, its lines

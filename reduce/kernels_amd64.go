@@ -6,9 +6,20 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// There are no kernels for AVX-512: they have not been written, for lack of a
-// processor to try them on (qemu emulates none either). Those for AVX2 serve there.
 var versions = []version{
+	// DQ multiplies 64-bit integers.
+	{"AVX-512", 64, cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ, map[string]kernel{
+		"SUM_I": sumInt32AVX512, "SUM_L": sumInt64AVX512, "SUM_F": sumFloat32AVX512, "SUM_R": sumFloat64AVX512,
+		"PROD_I": prodInt32AVX512, "PROD_L": prodInt64AVX512, "PROD_F": prodFloat32AVX512, "PROD_R": prodFloat64AVX512,
+		"MAX_I": maxInt32AVX512, "MAX_L": maxInt64AVX512, "MAX_F": maxFloat32AVX512, "MAX_R": maxFloat64AVX512,
+		"MIN_I": minInt32AVX512, "MIN_L": minInt64AVX512, "MIN_F": minFloat32AVX512, "MIN_R": minFloat64AVX512,
+		"LAND_I": landInt32AVX512, "LAND_L": landInt64AVX512,
+		"LOR_I": lorInt32AVX512, "LOR_L": lorInt64AVX512,
+		"LXOR_I": lxorInt32AVX512, "LXOR_L": lxorInt64AVX512,
+		"BAND_I": bandAVX512, "BAND_L": bandAVX512,
+		"BOR_I": borAVX512, "BOR_L": borAVX512,
+		"BXOR_I": bxorAVX512, "BXOR_L": bxorAVX512,
+	}},
 	{"AVX2", 32, cpu.X86.HasAVX2, map[string]kernel{
 		"SUM_I": sumInt32AVX2, "SUM_L": sumInt64AVX2, "SUM_F": sumFloat32AVX2, "SUM_R": sumFloat64AVX2,
 		"PROD_I": prodInt32AVX2, "PROD_L": prodInt64AVX2, "PROD_F": prodFloat32AVX2, "PROD_R": prodFloat64AVX2,
@@ -35,6 +46,32 @@ var versions = []version{
 		"BXOR_I": bxorSSE, "BXOR_L": bxorSSE,
 	}},
 }
+
+func sumInt32AVX512(inout, in unsafe.Pointer, n int)
+func sumInt64AVX512(inout, in unsafe.Pointer, n int)
+func sumFloat32AVX512(inout, in unsafe.Pointer, n int)
+func sumFloat64AVX512(inout, in unsafe.Pointer, n int)
+func prodInt32AVX512(inout, in unsafe.Pointer, n int)
+func prodInt64AVX512(inout, in unsafe.Pointer, n int)
+func prodFloat32AVX512(inout, in unsafe.Pointer, n int)
+func prodFloat64AVX512(inout, in unsafe.Pointer, n int)
+func maxInt32AVX512(inout, in unsafe.Pointer, n int)
+func maxInt64AVX512(inout, in unsafe.Pointer, n int)
+func maxFloat32AVX512(inout, in unsafe.Pointer, n int)
+func maxFloat64AVX512(inout, in unsafe.Pointer, n int)
+func minInt32AVX512(inout, in unsafe.Pointer, n int)
+func minInt64AVX512(inout, in unsafe.Pointer, n int)
+func minFloat32AVX512(inout, in unsafe.Pointer, n int)
+func minFloat64AVX512(inout, in unsafe.Pointer, n int)
+func landInt32AVX512(inout, in unsafe.Pointer, n int)
+func landInt64AVX512(inout, in unsafe.Pointer, n int)
+func lorInt32AVX512(inout, in unsafe.Pointer, n int)
+func lorInt64AVX512(inout, in unsafe.Pointer, n int)
+func lxorInt32AVX512(inout, in unsafe.Pointer, n int)
+func lxorInt64AVX512(inout, in unsafe.Pointer, n int)
+func bandAVX512(inout, in unsafe.Pointer, n int)
+func borAVX512(inout, in unsafe.Pointer, n int)
+func bxorAVX512(inout, in unsafe.Pointer, n int)
 
 func sumInt32AVX2(inout, in unsafe.Pointer, n int)
 func sumInt64AVX2(inout, in unsafe.Pointer, n int)

@@ -2,8 +2,8 @@
 // MPI_Reduce_local computes, inout[i] = in[i] op inout[i].
 //
 // MPI libraries leave these loops to a C compiler, which makes vector instructions
-// of them. Go's compiler does not, so the loops are in assembly here: for AVX2 or
-// SSE4.2 on amd64, NEON on arm64. Elsewhere, for MAXLOC and MINLOC, and for what a
+// of them. Go's compiler does not, so the loops are in assembly here: for AVX-512, AVX2
+// or SSE4.2 on amd64, NEON on arm64. Elsewhere, for MAXLOC and MINLOC, and for what a
 // vector's last instruction would read or write beyond its end, they are in Go.
 //
 // Results are those of the loops in Go, bit for bit, but for which of two NaNs
@@ -83,7 +83,7 @@ func Lookup(name string) (Operator, error) {
 	return Operator{}, fmt.Errorf("there is no operator %q: use one of %s", name, strings.Join(names, ", "))
 }
 
-// Instructions names what reduces here: AVX2, SSE4.2, NEON or Go. It is part of
+// Instructions names what reduces here: AVX-512, AVX2, SSE4.2, NEON or Go. It is part of
 // every result, since another takes another time.
 func Instructions() string { return here.name }
 

@@ -19,6 +19,8 @@ type boot struct {
 	machine machine.Machine
 	kernel  string
 	initrd  string
+	work    string // directory for other files
+	bochs   string // the program
 	checks  string // only those with this in their name
 	large   bool
 	limit   time.Duration
@@ -48,6 +50,9 @@ func (b boot) run(ctx context.Context, out io.Writer) error {
 // on an idle host, and 10 s with 64 CPUs: it stops them all together several times,
 // and each must have had its turn of the host's before they go on.
 func (b boot) upWithin() time.Duration {
+	if b.machine.Bochs != "" {
+		return b.limit
+	}
 	return max(time.Minute, time.Duration(b.machine.CPUs())*3*time.Second)
 }
 
@@ -60,6 +65,12 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 	defer give(nil)
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, qemu, b.args()...)
+	if b.machine.Bochs != "" {
+		var err error
+		if cmd, err = b.inBochs(ctx); err != nil {
+			return err
+		}
+	}
 	cmd.WaitDelay = 5 * time.Second
 	console, err := cmd.StdoutPipe()
 	if err != nil {
@@ -109,9 +120,10 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 	return fmt.Errorf("%w; the end of its console:\n%s", err, strings.Join(tail, "\n"))
 }
 
-func (b boot) args() []string {
-	// A panic reboots, and a reboot ends QEMU. Reading the time is far cheaper by
-	// the processor's counter than by an emulated clock, which the kernel prefers.
+// options are the kernel's command line. A panic reboots, and a reboot ends QEMU. Reading
+// the time is far cheaper by the processor's counter than by an emulated clock, which the
+// kernel prefers.
+func (b boot) options() string {
 	kernel := "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off vm.machine=" + b.machine.Name +
 		" vm.limit=" + b.limit.String() + " vm.run=" + url.QueryEscape(b.checks)
 	if b.large {
@@ -120,12 +132,16 @@ func (b boot) args() []string {
 	if b.verbose {
 		kernel += " vm.verbose=1"
 	}
+	return kernel
+}
+
+func (b boot) args() []string {
 	return append(b.machine.QEMU(),
 		"-accel", "tcg,thread=multi",
 		// QEMU tells of SMT only in the way of Intel's processors.
 		"-cpu", "max,vendor=GenuineIntel",
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-		"-serial", "stdio", "-kernel", b.kernel, "-initrd", b.initrd, "-append", kernel)
+		"-serial", "stdio", "-kernel", b.kernel, "-initrd", b.initrd, "-append", b.options())
 }
 
 // A verdict is read from what a machine prints: lines that begin with "vm: "

@@ -9,6 +9,8 @@
 //	go run ./internal/vm                  all machines but the slow ones
 //	go run ./internal/vm 64cpus           a slow one, on a host that does nothing else
 //	go run ./internal/vm 4nodes smt       these
+//	go run ./internal/vm -bochs /opt/bochs avx512
+//	                             a processor that QEMU does not emulate, nor Debian's Bochs
 //	go run ./internal/vm -list            what there is
 //	go run ./internal/vm -large 2nodes    also those tests of setups that take a minute
 //	go run ./internal/vm -v -run shrink 2nodes
@@ -59,6 +61,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 		large   = flags.Bool("large", false, "also the large tests of setups, a minute or two a machine")
 		verbose = flags.Bool("v", false, "show all that the machines print")
 		kernel  = flags.String("kernel", "", "boot the Linux kernel in this `file`")
+		bochs   = flags.String("bochs", "bochs", "Bochs, as `program`: one that was configured with --enable-evex and --with-nogui")
 		limit   = flags.Duration("limit", 5*time.Minute, "end a machine that takes longer")
 	)
 	if err := flags.Parse(args); err != nil {
@@ -110,7 +113,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	}
 	var failed []string
 	for _, m := range machines {
-		boot := boot{machine: m, kernel: *kernel, initrd: initrd, checks: *run, large: *large, limit: *limit, verbose: *verbose}
+		boot := boot{machine: m, kernel: *kernel, initrd: initrd, work: work, bochs: *bochs, checks: *run, large: *large, limit: *limit, verbose: *verbose}
 		if err := boot.run(ctx, out); err != nil {
 			fmt.Fprintf(out, "%s: %v\n", m.Name, err)
 			failed = append(failed, m.Name)
@@ -134,7 +137,7 @@ func build(ctx context.Context, work, initrd string, drivers []string) error {
 	}
 	bin := filepath.Join(work, "bin")
 	for _, args := range [][]string{
-		{"test", "-c", "-o", bin + "/", "./numa", "./shm", "./setups"},
+		{"test", "-c", "-o", bin + "/", "./numa", "./shm", "./setups", "./reduce"},
 		{"build", "-o", bin + "/", "./cmd/taulop", "./internal/vm/init"},
 	} {
 		// Stripped, for the machines unpack them into memory.

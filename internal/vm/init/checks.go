@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ func only(names ...string) func(machine.Machine) bool {
 }
 
 // few are the machines of few CPUs: what a worker or two can show is shown there.
-func few(m machine.Machine) bool { return m.CPUs() <= 8 }
+func few(m machine.Machine) bool { return m.CPUs() <= 8 && m.Bochs == "" }
 
 // unlike are those whose nodes are not like another one's: L3 complexes change nothing about
 // where pages lie.
@@ -72,6 +73,8 @@ var checks = []check{
 	{name: "Ctrl-C", on: only("64cpus"), run: crowded(guest.interrupted)},
 	{name: "a sweep whose launch is killed", on: only("64cpus"), run: crowded(guest.killed)},
 	{name: "collectives on every CPU", on: only("64cpus"), run: crowded(guest.collectives)},
+
+	{name: "kernels of AVX-512", on: only("avx512"), run: guest.avx512},
 
 	{name: "huge pages", on: only("1node"), run: guest.huge},
 
@@ -118,6 +121,14 @@ func (g guest) pages(ctx context.Context) error {
 		err = fmt.Errorf("it is missing or was skipped: %v", o)
 	}
 	return passed(o, err)
+}
+
+// avx512 runs the tests of reduce where they must use AVX-512.
+func (g guest) avx512(ctx context.Context) error {
+	if err := os.Setenv("TAULOP_REDUCE", "AVX-512"); err != nil {
+		return err
+	}
+	return passed(g.execute(ctx, nil, "/bin/reduce.test"))
 }
 
 func passed(o outcome, err error) error {

@@ -30,7 +30,11 @@ func main() {
 	powerOff()
 }
 
-func powerOff() { unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF) }
+// powerOff waits until the console has said everything: an emulated line is slow.
+func powerOff() {
+	unix.IoctlSetInt(int(os.Stdout.Fd()), unix.TCSBRK, 1)
+	unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
+}
 
 // helper is a process that a check starts of this program.
 func helper(args []string) error {
@@ -69,7 +73,7 @@ func runChecks() error {
 	g := guest{machine: m, verbose: options["vm.verbose"] != ""}
 	passed, failed := 0, 0
 	for _, c := range checks {
-		if c.on != nil && !c.on(m) || c.large && options["vm.large"] == "" || !strings.Contains(c.name, options["vm.run"]) {
+		if c.on == nil && m.Bochs != "" || c.on != nil && !c.on(m) || c.large && options["vm.large"] == "" || !strings.Contains(c.name, options["vm.run"]) {
 			continue
 		}
 		limit := c.limit

@@ -23,6 +23,8 @@ type Machine struct {
 	// Slow machines boot only where they are named: they take minutes, and a host that
 	// does nothing else.
 	Slow bool
+	// Bochs names the processor of a machine that it emulates, in place of QEMU.
+	Bochs string
 	// Distances from node to node, as the firmware's SLIT has them: 10 is local.
 	Distances [][]int
 }
@@ -88,6 +90,10 @@ var All = []Machine{
 		Name: "64cpus", About: "64 CPUs on 8 nodes, 4 in each of 2 packages", Threads: 1, Packages: 2, Slow: true,
 		Nodes:     slices.Repeat([]Node{{8, 256}}, 8),
 		Distances: twoPackages(8),
+	},
+	{
+		Name: "avx512", About: "1 CPU with AVX-512", Threads: 1, Slow: true, Bochs: "corei7_skylake_x",
+		Nodes: []Node{{1, 512}}, Distances: [][]int{{10}},
 	},
 }
 
