@@ -2,14 +2,20 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/mapping/comm"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
@@ -153,6 +159,90 @@ func TestMapHelp(t *testing.T) {
 	for _, want := range slices.Concat(comm.Names(), []string{"mwpm", "swaps", "openmpi", "slurm", "-root"}) {
 		if !strings.Contains(out, want) {
 			t.Errorf("help does not name %s", want)
+		}
+	}
+}
+
+func TestMapPlot(t *testing.T) {
+	dir := t.TempDir()
+	doc := filepath.Join(dir, "map.json")
+	if _, _, err := mapped(t, "-nodes", "70", "-P", "64", "-json", "-o", doc, "cg"); err != nil {
+		t.Fatal(err)
+	}
+	plot := func(args ...string) error {
+		return plotCommand(t.Context(), io.Discard, io.Discard, append([]string{"map"}, args...))
+	}
+	for _, format := range []string{"svg", "png", "pdf"} {
+		if err := plot("-o", filepath.Join(dir, "map."+format), doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drawn, err := os.ReadFile(filepath.Join(dir, "map.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"before: processes in their order", "after: in the order of their cores", "+n0", "6 more nodes are not drawn"} {
+		if !strings.Contains(string(drawn), want) {
+			t.Errorf("the figure does not say %q", want)
+		}
+	}
+	other := filepath.Join(dir, "other.json")
+	if err := os.WriteFile(other, []byte(`{"processes": 3}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		says string
+		args []string
+	}{
+		{"is no document of taulop map", []string{other}},
+		{"is not there", []string{filepath.Join(dir, "none.json")}},
+		{"draws one file", []string{doc, doc}},
+		{"shows all of its file", []string{"-P", "4", doc}},
+	} {
+		if err := plot(append([]string{"-o", filepath.Join(dir, "x.svg")}, tt.args...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v: %v, want %q", tt.args, err, tt.says)
+		}
+	}
+}
+
+// Open MPI, where it is installed, puts processes where the rankfile says.
+func TestOpenMPITakesTheRankfile(t *testing.T) {
+	mpirun, err := exec.LookPath("mpirun.openmpi")
+	if err != nil {
+		t.Skip("there is no mpirun.openmpi")
+	}
+	machine, err := numa.Discover("/")
+	if err != nil || len(machine.CoreCPUs()) < 2 {
+		t.Skip("it takes two cores")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ranks.txt")
+	if _, _, err := mapped(t, "-P", "2", "-format", "openmpi", "-o", file, "ring"); err != nil {
+		t.Fatal(err)
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	swapped := strings.NewReplacer("slot=0:0", "slot=0:1", "slot=0:1", "slot=0:0").Replace(string(written))
+	for _, text := range []string{string(written), swapped} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, mpirun, "--allow-run-as-root", "-n", "2", "--rankfile", file, "--report-bindings", "true").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s\n%s", err, text, out)
+		}
+		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			var rank, pack, core int
+			if _, err := fmt.Sscanf(line, "rank %d=localhost slot=%d:%d", &rank, &pack, &core); err != nil {
+				t.Fatal(err)
+			}
+			if want := fmt.Sprintf("rank %d bound to socket %d[core %d", rank, pack, core); !strings.Contains(string(out), want) {
+				t.Errorf("there is no %q in\n%s", want, out)
+			}
 		}
 	}
 }

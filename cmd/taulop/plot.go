@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
@@ -33,6 +34,7 @@ type plotKind struct {
 	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
 	ofPublished          func(*report.Published, chart.Choice) (*chart.Chart, error)
 	matrices             func(*params.File) ([]view.Matrix, error)
+	ofMap                func(*processmap.Result, chart.Choice) (*chart.Chart, error)
 	costs                bool // of the machine, what models say of one algorithm
 }
 
@@ -55,6 +57,8 @@ var plotKinds = []plotKind{
 		example: "taulop plot published -algorithm bcast -o b.svg against.json", ofPublished: chart.Published},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
 		example: "taulop plot accuracy -o e.svg verify.json", ofVerification: chart.Accuracy},
+	{name: "map", about: "what processes send each other, before and after mapping, and where they are",
+		example: "taulop plot map -o map.svg map.json", ofMap: chart.ProcessMap},
 }
 
 // Those of surveys come after those of transfers.
@@ -236,6 +240,10 @@ func (req *plotRequest) checkOutput() error {
 
 // chart reads the files and lays the chart out.
 func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
+	if req.kind.ofMap != nil {
+		c, err := req.mapped()
+		return c, nil, err
+	}
 	if req.kind.ofVerification != nil || req.kind.ofPublished != nil {
 		c, err := req.verified()
 		if err != nil {
@@ -288,6 +296,30 @@ func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	}
 	if err != nil {
 		return nil, usagef("%s: %v", req.files[0], err)
+	}
+	return c, nil
+}
+
+// mapped draws what taulop map wrote.
+func (req *plotRequest) mapped() (*chart.Chart, error) {
+	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus)+len(req.choice.Caches)+len(req.choice.Sizes)+len(req.choice.Algorithms)+req.choice.P > 0 || req.as != "" {
+		return nil, usagef("the chart map shows all of its file: leave out what chooses from other charts")
+	}
+	if len(req.files) > 1 {
+		return nil, usagef("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
+	}
+	f, err := infile.Open(req.files[0])
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	defer f.Close()
+	r, err := processmap.Read(f, req.files[0])
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	c, err := req.kind.ofMap(r, req.choice)
+	if err != nil {
+		return nil, usagef("%v", err)
 	}
 	return c, nil
 }

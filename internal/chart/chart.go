@@ -41,6 +41,7 @@ type Panel struct {
 	Levels []float64 // of y, to compare with
 	Series []Series
 	Heat   *view.Matrix // if not nil, all that is drawn, in a square
+	Nests  []Nest       // if there are some, all that is drawn
 }
 
 // An Axis is a quantity with the range that its values need.

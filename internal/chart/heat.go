@@ -61,7 +61,7 @@ var shades, _ = moreland.NewLuminance([]color.Color{
 	color.NRGBA{0x00, 0x23, 0x3F, 0xFF}, color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}, color.NRGBA{0xF2, 0xF8, 0xFF, 0xFF},
 })
 
-// A heat draws a matrix: darker is slower. Where a cell has room its number stands in it.
+// A heat draws a matrix: darker is slower, or more. Where a cell has room its number stands in it.
 type heat struct {
 	*view.Matrix
 	least, most float64
@@ -72,6 +72,19 @@ func heatOf(m *view.Matrix) heat {
 	return heat{m, least, most}
 }
 
+// unit is that of the numbers.
+func (h heat) unit() timeUnit {
+	if !h.Volume {
+		return unitOf(h.least)
+	}
+	for _, u := range []timeUnit{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}} {
+		if h.least >= u.ns {
+			return u
+		}
+	}
+	return timeUnit{"B", 1}
+}
+
 // narrow is the ratio of the slowest to the fastest below which shades do not span
 // their whole range, so that noise does not look like structure.
 const narrow = 1.5
@@ -80,7 +93,11 @@ const narrow = 1.5
 func (h heat) shade(v float64) color.Color {
 	shades.SetMin(0)
 	shades.SetMax(1)
-	c, err := shades.At(min(max(1-math.Log(v/h.least)/math.Log(max(h.most, narrow*h.least)/h.least), 0), 1))
+	least := h.least
+	if h.Matrix != nil && h.Volume { // the least is not nothing, which is white
+		least /= 4
+	}
+	c, err := shades.At(min(max(1-math.Log(v/least)/math.Log(max(h.most, narrow*least)/least), 0), 1))
 	if err != nil {
 		return quiet
 	}
@@ -99,7 +116,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	n := len(h.Names)
 	sty := textStyle(smallSize, ink, false)
 	sty.XAlign, sty.YAlign = draw.XCenter, draw.YAlignment(-0.6)
-	unit := unitOf(h.least)
+	unit := h.unit()
 	for i := range n {
 		for j := range n {
 			if i == j || !(h.At(i, j).Time.Center > 0) {
@@ -167,7 +184,7 @@ func (l *layout) heat(c Panel, width vg.Length) panel {
 	h := heatOf(c.Heat)
 	x, y := h.scaleOf(c.X.Label, width-axisRoom, true), h.scaleOf(c.Y.Label, width-axisRoom, false)
 	if h.least <= h.most {
-		unit := unitOf(h.least)
+		unit := h.unit()
 		y.label += ", " + unit.name
 		for _, v := range []float64{h.least, math.Sqrt(h.least * h.most), h.most} {
 			l.explain(h.Name+": "+view.Digits(v/unit.ns, 0)+" "+unit.name, swatch{h.shade(v)})

@@ -113,8 +113,11 @@ func (l *layout) header() vg.Length {
 // panel makes a panel and its entries of the legend. Axes of one quantity have one
 // range in all panels, so that those compare.
 func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
-	if c.Heat != nil {
+	switch {
+	case c.Heat != nil:
 		return l.heat(c, width)
+	case len(c.Nests) > 0:
+		return nested(c.Nests, width)
 	}
 	p := plot.New()
 	var xs, ys, at, ats []float64

@@ -57,7 +57,8 @@ type Result struct {
 	Messages  int64          `json:"messages"`
 	Machine   string         `json:"machine"`
 	Nodes     int            `json:"nodes"`
-	Cores     []Core         `json:"cores"` // of a node
+	Cores     []Core         `json:"cores"`  // of a node
+	Groups    [][][]int      `json:"groups"` // of a node's cores, the closest first, each made of groups of those before
 	Hosts     []string       `json:"hosts,omitempty"`
 	Levels    []string       `json:"levels"` // what two cores share, from the closest on; a hop more each
 	Predicted string         `json:"predicted,omitempty"`
@@ -103,7 +104,7 @@ func Run(r Request) (*Result, error) {
 	if err := machine.Fits(x.Ranks()); err != nil {
 		return nil, err
 	}
-	result := &Result{Matrix: x.Name, Processes: x.Ranks(), Pairs: x.Pairs(), Machine: machine.Name, Nodes: machine.Nodes, Cores: machine.CPUs,
+	result := &Result{Matrix: x.Name, Processes: x.Ranks(), Pairs: x.Pairs(), Machine: machine.Name, Nodes: machine.Nodes, Cores: machine.CPUs, Groups: machine.Groups(),
 		Hosts: machine.Hosts, Levels: machine.Levels, Mappings: []Mapping{}, Warnings: []string{}}
 	result.Bytes, result.Messages = x.Total()
 	for from := range x.Ranks() {

@@ -2,6 +2,7 @@ package processmap
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -286,4 +287,32 @@ func TestFaults(t *testing.T) {
 	if _, _, err := OfFile(&params.File{}, numa.Local, "f", 1); err == nil || !strings.Contains(err.Error(), "does not say what its CPUs share") {
 		t.Error(err)
 	}
+}
+
+// What is read is what was written, and nothing else is read.
+func FuzzReadDocument(f *testing.F) {
+	seed, err := json.Marshal(run(f, Request{Matrix: pattern(f, "grid2d", 6), Machine: topology(f, two(), 1)}))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed)
+	f.Add([]byte(`{"processes":1,"sent":[null],"nodes":1,"cores":[{}],"best":"b","mappings":[{"method":"b","places":[0]}],"groups":[[[0]]]}`))
+	for _, damage := range []string{`"places":[`, `"to":`, `"groups":[[[`, `"nodes":`, `"processes":`} {
+		f.Add([]byte(strings.Replace(string(seed), damage, damage+"9", 1)))
+		f.Add([]byte(strings.Replace(string(seed), damage, damage+"-1,", 1)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := Read(bytes.NewReader(data), "f")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f is no document of taulop map") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		for process := range r.Processes {
+			if node, _ := r.Place(r.Mapping(r.Best), process); node < 0 || node >= r.Nodes {
+				t.Errorf("process %d is on node %d", process, node)
+			}
+		}
+	})
 }

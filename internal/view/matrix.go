@@ -10,8 +10,9 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// A Matrix is times between every two of some things, the same both ways, in ns.
+// A Matrix is times between every two of some things, the same both ways, in ns; or bytes.
 type Matrix struct {
+	Volume  bool   // bytes, not ns
 	Heading string // of text, above a survey's matrices
 	Title   string // of charts: what they are all about
 	How     string // they were measured: "one pair at a time"
@@ -33,7 +34,7 @@ type Group struct {
 // A Cell is a pair of things.
 type Cell struct {
 	Group int          // index in Groups; −1: this pair was not measured
-	Time  fit.Estimate // ns; its Center is NaN where it is not known
+	Time  fit.Estimate // ns, or bytes; its Center is NaN where it is not known
 }
 
 // NewMatrix is of things of these names, none of which was measured.

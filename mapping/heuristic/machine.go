@@ -146,6 +146,30 @@ func (m *Machine) Level(a, b int) int {
 // neighbours. It must not be changed.
 func (m *Machine) Order() []int { return m.order }
 
+// Groups are the cores of a node that are closest to each other, then those of which groups
+// are, and so on up to the node.
+func (m *Machine) Groups() (all [][][]int) {
+	of := []*group{m.root}
+	for of[0].height > 0 {
+		if of[0].places[len(of[0].places)-1] < m.Cores {
+			var groups [][]int
+			for _, g := range of {
+				if g.places[0] < m.Cores {
+					groups = append(groups, g.places)
+				}
+			}
+			all = append(all, groups)
+		}
+		var children []*group
+		for _, g := range of {
+			children = append(children, g.children...)
+		}
+		of = children
+	}
+	slices.Reverse(all)
+	return all
+}
+
 // Parts are the places of what a machine falls into first: its nodes, or of one node the
 // packages, say. They must not be changed.
 func (m *Machine) Parts() (parts [][]int) {
