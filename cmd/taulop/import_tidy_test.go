@@ -61,7 +61,7 @@ func TestImportTidy(t *testing.T) {
 		{"-format tidy none.tsv", "none.tsv is not there"},
 		{"-format tidy", "no table: name one"},
 		{"-format csv p2p.tsv", "-format csv: files are text, tidy or mpi"},
-		{"-format text -cores a=2 p2p.tsv", "-cores is of tables with named columns"},
+		{"-format text -cores a=2 p2p.tsv", "-cores and -from are of tables with named columns"},
 	} {
 		if _, _, err := run(t, append([]string{"import"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)

@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 )
 
@@ -78,6 +79,12 @@ func TestPlotsAreWritten(t *testing.T) {
 			files = []string{save(t, dir, "against.json", `{"machine":"a","cells":[{"collective":"bcast","mapping":"core","P":2,"m":8,
 				"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5},
 				{"collective":"bcast","mapping":"core","P":4,"m":8,"setting":{"id":0},"measured_ns":{"slowest":0,"mean":4},"error":-0.5}]}`)}
+		case kind.ofMap != nil:
+			doc, _, err := run(t, "map", "-root", snapshot.Unpack(t, "8em64t-2s2ca2c"), "-P", "8", "-json", "lu")
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = []string{save(t, dir, "map.json", doc)}
 		case kind.name == "ratio":
 			second := save(t, dir, "second.txt", load(t, published))
 			files = []string{published, second}
