@@ -312,6 +312,9 @@ func (p *performance) program(t *Team) error {
 				from.offers = append(from.offers, l.offer)
 				to.fetches = append(to.fetches, fetch{l.take, m.From, m.Src, m.Dst})
 			} else {
+				if from.out != nil || to.in != nil {
+					return fmt.Errorf("%s: rank %d sends, or rank %d receives, several messages at once, which single copies alone do", p.Schedule.Algorithm, m.From, m.To)
+				}
 				from.out, from.send = l.out, m.Src
 				to.in, to.recv, to.peer = l.in, m.Dst, m.From
 			}

@@ -61,6 +61,11 @@ var checks = []check{
 	{name: "copies between levels", on: only("1node", "2nodes", "memoryonly", "nomemory"), run: guest.levels},
 	{name: "strided messages over levels", on: only("2nodes", "smt"), run: guest.ways},
 
+	{name: "single copies between two and four processes", on: only("1node"), run: tests("setups", "-test.run=^TestProcess")},
+	{name: "single copies measured", on: only("1node"), run: guest.single},
+	{name: "single copies, and a worker that dies", on: only("1node"), run: guest.workerDies},
+	{name: "single copies that the kernel forbids", on: only("1node"), run: guest.forbidden},
+
 	{name: "a network with a delay", on: only("1node"), limit: 3 * time.Minute, run: guest.delay},
 	{name: "a network with a rate", on: only("1node"), limit: 3 * time.Minute, run: guest.rate},
 

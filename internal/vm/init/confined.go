@@ -25,6 +25,7 @@ func confined(args []string) error {
 		address = flags.Uint64("address", 0, "leave so many bytes of address space")
 		without = flags.String("without", "", "unmount this directory")
 		policy  = flags.Bool("nopolicy", false, "refuse the system calls of memory policies")
+		fetch   = flags.Bool("nofetch", false, "refuse the system call that reads another process's memory")
 		group   = flags.String("group", "", "join the control group in this directory")
 		user    = flags.Int("user", 0, "become this user")
 	)
@@ -48,6 +49,9 @@ func confined(args []string) error {
 	}
 	if *policy {
 		errs = append(errs, refuse(unix.SYS_MBIND, unix.SYS_MOVE_PAGES, unix.SYS_SET_MEMPOLICY))
+	}
+	if *fetch {
+		errs = append(errs, refuse(unix.SYS_PROCESS_VM_READV))
 	}
 	if *address != 0 {
 		errs = append(errs, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: *address, Max: *address}))
