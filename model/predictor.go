@@ -344,10 +344,7 @@ func (p *Predictor) channel(c setups) string {
 	}
 	text += fmt.Sprintf(", placement %s, %s", p.Placement, cache)
 	if p.Transport == CMA {
-		text += ", single copies by the kernel (cma)"
-	}
-	if p.Transport == CMA || p.Buffers != params.Rewritten {
-		text += fmt.Sprintf(", send buffers %s", p.Buffers)
+		text += fmt.Sprintf(", single copies by the kernel (cma), send buffers %s", p.Buffers)
 	}
 	if p.Stride > 0 {
 		text += fmt.Sprintf(", a stride of %d bytes", p.Stride)
