@@ -344,10 +344,7 @@ func (p *Predictor) channel(c setups) string {
 	}
 	text += fmt.Sprintf(", placement %s, %s", p.Placement, cache)
 	if p.Transport == CMA {
-		text += ", single copies by the kernel (cma)"
-	}
-	if p.Transport == CMA || p.Buffers != params.Rewritten {
-		text += fmt.Sprintf(", send buffers %s", p.Buffers)
+		text += fmt.Sprintf(", single copies by the kernel (cma), send buffers %s", p.Buffers)
 	}
 	if p.Stride > 0 {
 		text += fmt.Sprintf(", a stride of %d bytes", p.Stride)
@@ -378,12 +375,17 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 			p.Warnings = append(p.Warnings, lacks)
 		}
 	}
+	var contention func(m, readers int) float64
+	if p.Transport == CMA {
+		contention = contentionOf(f, p.Placement, p.OffCache)
+	}
 	return func(s *collective.Schedule) TauLop {
 		t := machine.whole()
 		if segments {
 			m, bytes := touched(s)
 			t = machine.call(m, bytes, p.Segment)
 		}
+		t.Contention = contention
 		t.Transport, t.Operator, t.Reductions, t.Cluster = p.Transport, p.Operator, nil, p.Cluster
 		if p.Gamma != nil {
 			t.Reductions = p.Gamma
@@ -400,6 +402,27 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 		}
 		return t
 	}, nil
+}
+
+// contentionOf is what readers of one process take over as many who each read another;
+// nil where that was not measured.
+func contentionOf(f *params.File, placement numa.Policy, offCache bool) func(m, readers int) float64 {
+	together, err := f.Table(params.Bcast, placement, offCache)
+	if err != nil {
+		return nil
+	}
+	apart, err := f.Table(params.Ping, placement, offCache)
+	if err != nil {
+		return nil
+	}
+	return func(m, readers int) float64 {
+		one, _ := together.L(m, readers)
+		many, _ := apart.L(m, readers)
+		if !(many > 0) {
+			return 1
+		}
+		return max(1, one/many)
+	}
 }
 
 // touched is m of a call and the most bytes that a rank touches. Of many ranks, the first

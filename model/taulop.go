@@ -50,6 +50,12 @@ type TauLop struct {
 	Packing func(m int) (seconds float64, extrapolated bool)
 	Stride  int
 
+	// Contention, if not nil, is how many times as long single copies take that so many
+	// ranks make at once out of one process, whose page tables they all walk (Chakraborty,
+	// Subramoni and Panda, "Contention-aware kernel-assisted MPI collectives over
+	// multi-/many-core systems", CLUSTER 2017).
+	Contention func(m, readers int) float64
+
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
 	// Copies, if not nil, is c(m,τ), in seconds, of what ranks copy within themselves,
@@ -189,6 +195,9 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	switch t.Parameter {
 	case "L":
 		seconds, extrapolated = m.source(t.from).L(t.Bytes, t.Tau)
+		if n := t.from.readers; n > 1 {
+			seconds *= m.Contention(t.Bytes, n)
+		}
 	case "y": // c(0,τ) = 0
 		seconds, extrapolated = m.source(t.from).L(0, t.Tau)
 	case "o":
@@ -222,6 +231,8 @@ type source struct {
 	level  int
 	way    int  // of protocols
 	single bool // a copy by the kernel
+
+	readers int // of one process, where that matters
 }
 
 type setup int
@@ -239,6 +250,9 @@ func (s source) String() string {
 	if s.single {
 		text += "¹"
 	}
+	if s.readers > 1 {
+		text += "ʳ"
+	}
 	return text
 }
 
@@ -252,6 +266,7 @@ var Marks = [][2]string{
 	{temporary.String(), "exchanges of temporary buffers, which are in cache; c°: copies from or into them, half in cache"},
 	{"*", "messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
 	{"¹", "single copies by the kernel"},
+	{"ʳ", "single copies by several ranks at once out of one process"},
 	{"₁", "messages between nodes, through the network; o₁ is its overhead"},
 }
 
@@ -299,6 +314,21 @@ func buffersOf(s *collective.Stage) (from, to collective.Buffer) {
 		to = collective.Temp
 	}
 	return from, to
+}
+
+// readers are how many copies of a stage are out of the same rank's memory, the most. Of
+// stages of many the first tell.
+func readers(s *collective.Stage) (most int) {
+	const enough = 1 << 12
+	of, n := make(map[int]int), 0
+	for msg := range (collective.Step{Stage: s}).Messages() {
+		of[msg.From]++
+		most = max(most, of[msg.From])
+		if n++; n == enough {
+			break
+		}
+	}
+	return most
 }
 
 // besides is the transfer beside which a local stage goes on, if any.
@@ -462,6 +492,9 @@ func (m TauLop) memory(stage *collective.Stage, from source, y Symbols, add func
 	case stage.Pattern == collective.Transfer && m.Packing != nil:
 		return ErrContiguous
 	case stage.Pattern == collective.Transfer:
+		if m.Contention != nil {
+			from.setup, from.readers = m.setupOf(&collective.Stage{Pattern: collective.OneWay}), readers(stage)
+		}
 		transfers(Count{Fixed: 1}, largest, tau)
 		return nil
 	}

@@ -120,12 +120,13 @@ func (k *Key) first() bool {
 // processes: two workers, of whom only one copies at a time.
 const Isolated = "isolated"
 
-// Setups that models tell apart: exchanges, one-way messages, and exchanges of
-// what was not touched before.
+// Setups that models tell apart: exchanges, one-way messages, exchanges of what was not
+// touched before, and one that all others read.
 const (
 	Ring     = "ring"
 	Ping     = "ping"
 	Sendrecv = "sendrecv"
+	Bcast    = "bcast"
 )
 
 // Segmented is the variant of messages that go through channels, segment by segment.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -400,17 +402,22 @@ func (t *Team) obey(w *worker, o order) (r reply) {
 	return r
 }
 
-// here is a moment of the system's clock as a time of this process: of many readings the
-// one that took least tells them apart.
-func here(monotonic int64) time.Time {
-	var at time.Time
-	var system int64
-	for least, i := time.Hour, 0; i < 100; i++ {
-		before := time.Now()
-		now := shm.Monotonic()
-		if took := time.Since(before); took < least {
-			least, at, system = took, before.Add(took/2), now
+// here is a moment of the system's clock as a time of this process.
+func here(monotonic int64) time.Time { return began.Add(time.Duration(monotonic - system())) }
+
+// began is a time of this process, and system what the system's clock said then. Both are
+// the same clock, so what each of many readings leaves open the others narrow: to the
+// nanoseconds that clocks of processes may differ by where messages take a hundred.
+var (
+	began  = time.Now()
+	system = sync.OnceValue(func() int64 {
+		least, most := int64(math.MinInt64), int64(math.MaxInt64)
+		for range 2000 {
+			before := time.Since(began)
+			now := shm.Monotonic()
+			after := time.Since(began)
+			least, most = max(least, now-int64(after)), min(most, now-int64(before))
 		}
-	}
-	return at.Add(time.Duration(monotonic - system))
-}
+		return least + (most-least)/2
+	})
+)

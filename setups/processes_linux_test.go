@@ -3,6 +3,7 @@ package setups
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -158,5 +159,40 @@ func TestProcessesStop(t *testing.T) {
 	c.Runs = 5
 	if _, err := team.RunCollective(context.Background(), c); err != nil {
 		t.Error(err)
+	}
+}
+
+// BenchmarkProcesses has two threads and two processes send the same messages through the
+// same channels, for bench/processes.sh.
+func BenchmarkProcesses(b *testing.B) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		b.Fatal(err)
+	}
+	place, err := m.Place(numa.Local, 2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, a := range []*collective.Algorithm{collective.Couples, collective.Permutation} {
+		for _, bytes := range []int{1, 1 << 10, 8 << 10, 64 << 10, 1 << 20} {
+			s, err := a.Schedule(collective.Call{P: 2, M: bytes, Distance: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for who, begin := range map[string]func(numa.Placement) (*Team, error){"threads": NewTeam, "processes": NewProcesses} {
+				b.Run(fmt.Sprintf("%s/%d/%s", a.Collective.Name, bytes, who), func(b *testing.B) {
+					team, err := begin(place)
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer team.Close()
+					sample, err := team.Sample(context.Background(), Collective{Schedule: s, Segments: 2, SegmentBytes: 8 << 10}, 0)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(sample.NS, "ns/message")
+				})
+			}
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/params"
 )
 
 const againstHelp = `Verify -against puts predictions beside what an MPI benchmark printed: IMB-MPI1
@@ -38,6 +39,9 @@ vader without a single-copy mechanism sweep with -segment 32K -segments 4 -setup
 ring,ping,sendrecv. From such a file come one-way messages as ping has them, and
 exchanges as sendrecv does, which receives into another buffer than it sends, as MPI
 does; ring receives into the same.
+
+Neither suite writes its send buffers anew between messages, so single copies (-as,
+-transport cma) are those of unchanged buffers, unless -buffers rewritten is given.
 
 Examples:
   mpirun -n 2 osu_latency >osu.txt; taulop verify -against osu.txt -params host.json
@@ -99,6 +103,9 @@ func against(out, errOut io.Writer, args []string) error {
 	}
 	if err := req.check(flags); err != nil {
 		return err
+	}
+	if !req.given["buffers"] { // neither suite writes its send buffers between messages
+		req.choice.Buffers = params.Unchanged
 	}
 	if isTidy(printed) {
 		return againstTable(out, errOut, &req, tableRequest{table: printed, names: names, mappings: argument.Names(mapped), p: chosen.P, m: chosen.M, form: as, output: to, quiet: quiet})

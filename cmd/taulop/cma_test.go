@@ -18,7 +18,7 @@ func TestTransportCMA(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.json")
-	if out, errOut, err := run(t, "sweep", "-with", "cma", "-tau", "1,2", "-sizes", "1K,8K", "-cache", "in", "-gamma=false", "-budget", "20s", "-launches", "6", "-o", file); err != nil || !strings.Contains(out, "over cma in ns, sendrecv") {
+	if out, errOut, err := run(t, "sweep", "-with", "cma", "-tau", "1,2", "-sizes", "1K,8K", "-cache", "in", "-gamma=false", "-budget", "2m", "-launches", "6", "-o", file); err != nil || !strings.Contains(out, "over cma in ns, sendrecv") {
 		t.Fatalf("%v\n%s\n%s", err, out, errOut)
 	}
 	for _, buffers := range []string{"rewritten", "unchanged"} {
@@ -27,38 +27,24 @@ func TestTransportCMA(t *testing.T) {
 			t.Errorf("%s: %v\n%s", buffers, err, out)
 		}
 	}
-	for _, tt := range []struct{ line, want string }{
-		{"predict -P 2 -transport cma -params " + swept(t, dir) + " bcast", "no transfers over cma: measure them (taulop sweep -with cma)"},
-		{"predict -P 2 -transport cma -model loggp -params " + file + " bcast", "knows no single copies"},
-		{"predict -P 2 -buffers fresh -params " + file + " bcast", "-buffers: unknown state of buffers"},
-	} {
-		if _, _, err := run(t, strings.Fields(tt.line)...); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want one with %q", tt.line, err, tt.want)
-		}
-	}
-}
-
-// Collectives are carried out over single copies, and predicted from single copies that
-// other launches measured.
-func TestVerifyCMA(t *testing.T) {
-	m := surveytest.Machine(t, 2)
-	if err := single.Allowed(m); err != nil {
-		t.Skip(err)
-	}
-	out, errOut, err := run(t, "verify", "-transport", "cma", "-buffers", "unchanged", "-cache", "in", "-P", "2", "-m", "3000", "-time", "40s", "message", "allreduce:recursive-doubling")
-	for _, want := range []string{"single copies by the kernel (cma) from process to process, send buffers unchanged", "message, P = 2", "allreduce:recursive-doubling, P = 2", "L(m,τ) of single copies, of sendrecv, one way ping"} {
+	// Collectives are carried out over single copies, and predicted from those.
+	out, errOut, err := run(t, "verify", "-transport", "cma", "-buffers", "unchanged", "-params", file, "-no-sweep", "-cache", "in", "-P", "2", "-m", "3000", "-time", "60s", "message", "allgather:ring")
+	for _, want := range []string{"single copies by the kernel (cma) from process to process, send buffers unchanged", "message, P = 2", "allgather:ring, P = 2", "L(m,τ) of single copies, of "} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Fatalf("%v: want %q in\n%s\n%s", err, want, out, errOut)
 		}
 	}
-	for line, want := range map[string]string{
-		"verify -buffers unchanged":          "add -transport cma",
-		"verify -transport whole":            "segmented or by cma",
-		"verify -patterns -transport cma":    "leave it out, or -patterns",
-		"verify -transport cma -buffers old": "unknown state of buffers",
+	for _, tt := range []struct{ line, want string }{
+		{"predict -P 2 -transport cma -params " + swept(t, dir) + " bcast", "no transfers over cma: measure them (taulop sweep -with cma)"},
+		{"predict -P 2 -transport cma -model loggp -params " + file + " bcast", "knows no single copies"},
+		{"verify -buffers unchanged", "add -transport cma"},
+		{"verify -transport whole", "segmented or by cma"},
+		{"verify -patterns -transport cma", "leave it out, or -patterns"},
+		{"verify -transport cma -buffers old", "unknown state of buffers"},
+		{"predict -P 2 -buffers fresh -params " + file + " bcast", "-buffers: unknown state of buffers"},
 	} {
-		if _, _, err := run(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want one with %q", line, err, want)
+		if _, _, err := run(t, strings.Fields(tt.line)...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want one with %q", tt.line, err, tt.want)
 		}
 	}
 }

@@ -34,18 +34,18 @@ var Survey = survey.Register(&survey.Survey{
 // The setups: couples of a sender and a receiver, all ranks in a circle, and one source
 // that all others read at once.
 var algorithms = map[string]*collective.Algorithm{
-	params.Ping: collective.Couples, params.Sendrecv: collective.Permutation, setups.Bcast.Name: collective.Readers,
+	params.Ping: collective.Couples, params.Sendrecv: collective.Permutation, params.Bcast: collective.Readers,
 }
 
 // order is that of the setups in tables.
-var order = []string{params.Ping, params.Sendrecv, setups.Bcast.Name}
+var order = []string{params.Ping, params.Sendrecv, params.Bcast}
 
 // ranks are how many τ copies at once take: a couple each; as many; those and the source.
 func ranks(setup string, tau int) int {
 	switch setup {
 	case params.Ping:
 		return 2 * tau
-	case setups.Bcast.Name:
+	case params.Bcast:
 		return tau + 1
 	}
 	return tau

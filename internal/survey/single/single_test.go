@@ -93,7 +93,7 @@ func TestTables(t *testing.T) {
 	add(params.Ping, 1, 65536, false, params.Unchanged, 5000)
 	add(params.Ping, 1, 65536, true, params.Rewritten, 9000)
 	add(params.Ping, 1, 0, false, params.Rewritten, 110)
-	add(setups.Bcast.Name, 2, 1024, false, params.Rewritten, 2004)
+	add(params.Bcast, 2, 1024, false, params.Rewritten, 2004)
 	var b bytes.Buffer
 	view.WriteTables(&b, Tables(f))
 	const want = `

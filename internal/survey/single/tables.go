@@ -7,12 +7,11 @@ import (
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
 )
 
 // about is what the setups are, for people.
 var about = map[string]string{
-	params.Ping: "ping, τ couples of sender and receiver", params.Sendrecv: "sendrecv, τ ranks in a circle", setups.Bcast.Name: "bcast, τ readers of one process",
+	params.Ping: "ping, τ couples of sender and receiver", params.Sendrecv: "sendrecv, τ ranks in a circle", params.Bcast: "bcast, τ readers of one process",
 }
 
 // A state is what send buffers are like.
@@ -82,7 +81,7 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 		}
 	}
 	last := 0
-	if setup == setups.Bcast.Name && len(taus) > 0 {
+	if setup == params.Bcast && len(taus) > 0 {
 		last = taus[len(taus)-1]
 		t.Columns = append(t.Columns, view.Column{Name: fmt.Sprintf("×, τ=%d", last), Unit: "rewritten"})
 	}

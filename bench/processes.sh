@@ -1,0 +1,30 @@
+#!/bin/sh
+# Whether processes and threads differ for messages through segments: the same messages
+# and exchanges through the same channels, between two threads of one process and between
+# two processes, in turns. Prints µs by size, and how many times as long processes take.
+#
+#   bench/processes.sh [ROUNDS]
+set -eu
+cd "$(dirname "$0")/.."
+test=$(mktemp)
+trap 'rm -f "$test"' EXIT
+go test -c -o "$test" ./setups
+cd setups
+for round in $(seq "${1:-7}"); do
+  "$test" -test.run='^$' -test.bench='^BenchmarkProcesses$' -test.benchtime=1x
+done | awk '
+  $1 ~ /^BenchmarkProcesses/ {
+    split($1, part, "/"); sub(/-[0-9]+$/, part[4])
+    key = part[2] "/" part[3]; who = part[4]; sub(/-[0-9]+$/, "", who)
+    if (!(key in seen)) { seen[key] = 1; order[++keys] = key }
+    for (i = 3; i <= NF; i++) if ($i == "ns/message") { n[key, who]++; time[key, who, n[key, who]] = $(i - 1) }
+  }
+  function median(key, who,   i, j, t, all) {
+    for (i = 1; i <= n[key, who]; i++) all[i] = time[key, who, i]
+    for (i = 2; i <= n[key, who]; i++) for (j = i; j > 1 && all[j] < all[j - 1]; j--) { t = all[j]; all[j] = all[j - 1]; all[j - 1] = t }
+    return all[int((n[key, who] + 1) / 2)]
+  }
+  END {
+    printf "%-24s %12s %12s %8s\n", "", "threads, µs", "processes, µs", "×"
+    for (k = 1; k <= keys; k++) { a = median(order[k], "threads"); b = median(order[k], "processes"); printf "%-24s %12.3f %12.3f %8.3f\n", order[k], a / 1e3, b / 1e3, b / a }
+  }'
