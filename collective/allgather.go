@@ -42,15 +42,44 @@ func ownBlock(s *Schedule) blocks {
 func recursiveDoubling(s *Schedule, b blocks) {
 	c := s.Call
 	for n := 1; n < c.P; n *= 2 {
+		pairs := c.P / (2 * n)                // of groups of n ranks
+		first, over := 2*n*pairs, c.P%(2*n)-n // of the last pair, if its second group is short
 		stage := Stage{Phase: "allgather", Pattern: Exchange, Shape: b.groups(n)}
-		if c.Root == 0 && b.total == c.P*b.unit {
+		switch {
+		case first < c.P:
+			shape := b.firstGroups(n, 2*pairs)
+			if over > 0 {
+				shape = append(shape, Batch{over, b.span(Recv, first, first+n).Bytes}, Batch{over, b.span(Recv, first+n, c.P).Bytes})
+			}
+			stage.Shape = tally(shape...)
+		case c.Root == 0 && b.total == c.P*b.unit:
 			stage.Peers = c.flippedBy(n, 0)
 		}
 		s.add(1, c.P, stage, func(_, i int) Message {
+			if i^n >= c.P {
+				return Message{}
+			}
 			have := i &^ (n - 1)
-			part := b.span(Recv, have, have+n)
+			part := b.span(Recv, have, min(have+n, c.P))
 			return Message{From: c.rank(i), To: c.rank(i ^ n), Src: part, Dst: part}
 		})
+		if over <= 0 {
+			continue
+		}
+		// Ranks of the first group without a partner get what the short one had from those
+		// that have one: with h = n/2 … 1 whoever has it sends it to his h-th neighbour.
+		part := b.span(Recv, first+n, c.P)
+		for h := n / 2; h > 0; h /= 2 {
+			low := max(0, over-h)
+			each := min(h, over) - low
+			if each <= 0 {
+				continue
+			}
+			s.add(1, n/(2*h)*each, Stage{Phase: "allgather", Shape: shape(Batch{n / (2 * h) * each, part.Bytes})}, func(_, i int) Message {
+				from := first + i/each*2*h + low + i%each
+				return Message{From: c.rank(from), To: c.rank(from + h), Src: part, Dst: part}
+			})
+		}
 	}
 }
 

@@ -28,6 +28,12 @@ func (b blocks) groups(n int) []Batch {
 	return b.runs(n, 1, n)
 }
 
+// firstGroups is as groups, of so many groups from the first on alone.
+func (b blocks) firstGroups(n, groups int) []Batch {
+	b.total = min(b.total, groups*n*b.unit)
+	return b.groups(n)
+}
+
 // subtrees is the shape of the stage of a binomial tree in which every 2n-th
 // rank hands the blocks of the n ranks from its n-th neighbour on to it.
 func (b blocks) subtrees(n int) []Batch {

@@ -616,7 +616,7 @@ func TestCallsWithoutSchedule(t *testing.T) {
 		{"gather:linear", Call{P: 4, Root: 4}, "root from 0 to 3, got 4"},
 		{"reduce:binomial", Call{P: 4, Root: -1}, "root from 0 to 3, got -1"},
 		{"allgather:recursive-doubling", Call{P: 6}, "power of two of ranks, got P = 6; the nearest are 4 and 8"},
-		{"bcast:scatter-recursive-doubling", Call{P: 12}, "the nearest are 8 and 16"},
+		{"allgather:recursive-doubling", Call{P: 12}, "the nearest are 8 and 16"},
 		{"allreduce:ring", Call{P: 4, M: 10, Element: 4}, "no whole number of elements of 4 bytes"},
 		{"allreduce:ring", Call{P: 4, M: 10, Element: -4}, "elements of at least one byte, got -4"},
 		{"bcast:sm-tree", Call{P: 4, M: 10, Degree: 1}, "degree 2 or more, got 1"},

@@ -202,7 +202,6 @@ func TestAgainstBadInput(t *testing.T) {
 		{"-against " + osu + " -P 2,4", "one number, like -P 4"},
 		{"-against " + osu + " -P 1", "2 up"},
 		{"-against " + osu + " -P 4 -m 1M", "nothing in"},
-		{"-against " + osu + " -P 6 bcast:scatter-recursive-doubling", "power of two of ranks, got P = 6"},
 		{"-against " + osu + " -P 4 bcast:linear bcast:binomial", "choose one"},
 		{"-against " + imb + " -m 8Q", "-m"},
 		{"-against " + imb + " mesage", "unknown"},

@@ -132,7 +132,7 @@ func TestCompareBadInput(t *testing.T) {
 		{"-compare -P 4 -m 1K bcast", "leave -m out"},
 		{"-compare -P 4 -margin -1 bcast", "percentage from 0"},
 		{"-compare -P 4 -margin NaN bcast", "percentage from 0"},
-		{"-compare -P 6 bcast:binomial bcast:scatter-recursive-doubling", "power of two"},
+		{"-compare -P 6 allgather:ring allgather:recursive-doubling", "power of two"},
 	} {
 		_, _, err := run(t, on(machine, "explain", tt.line)...)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) {

@@ -138,7 +138,7 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -m -1 bcast", "0 bytes or more, got m = -1"},
 			{"-P 4 -m 8X bcast", "not a size"},
 			{"-P 4 -m 1M:1K bcast", "runs backwards"},
-			{"-P 6 bcast:scatter-recursive-doubling", "power of two of ranks, got P = 6; the nearest are 4 and 8"},
+			{"-P 6 allgather:recursive-doubling", "power of two of ranks, got P = 6; the nearest are 4 and 8"},
 			{"-P 4 brodcast", `did you mean "bcast"`},
 			{"-P 4 bcast:binomal", `did you mean "bcast:binomial"`},
 			{"-P 4", "name a collective"},
@@ -276,7 +276,7 @@ func TestPredictJSON(t *testing.T) {
 	if doc.Machine != "here" || doc.Model != "τ-Lop" || doc.Transport != "segmented" || doc.Segment != 8192 || doc.Rule == "" {
 		t.Errorf("%+v", doc.Source)
 	}
-	if want := 2*2*13 - 2; len(doc.Rows) != want {
+	if want := 2*2*13; len(doc.Rows) != want {
 		t.Errorf("%d rows, want %d", len(doc.Rows), want)
 	}
 	for _, r := range doc.Rows {
@@ -284,7 +284,7 @@ func TestPredictJSON(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if len(doc.LeftOut) != 1 || doc.LeftOut[0].Algorithm != "bcast:scatter-recursive-doubling" || !slices.Equal(doc.LeftOut[0].P, []int{3}) {
+	if len(doc.LeftOut) > 0 {
 		t.Errorf("left out: %+v", doc.LeftOut)
 	}
 }

@@ -426,8 +426,8 @@ func TestNoRuleWhereIntervalsOverlap(t *testing.T) {
 }
 
 func TestSecondBestWhereOwnIsUnknown(t *testing.T) {
-	c := chooser(t, table(false), openMPI4, 0.05)
-	v, err := c.Choose(collective.Bcast, openMPI4.Settings(collective.Bcast, 12, 1<<20), 20, 1<<20, Setting{}) // scatter_allgather of 20 ranks
+	c := chooser(t, table(false), mpich4, 0.05)
+	v, err := c.Choose(collective.Bcast, mpich4.Settings(collective.Bcast, 20, 1<<20), 20, 1<<20, Setting{}) // without the file that it chooses by
 	if err != nil {
 		t.Fatal(err)
 	}
