@@ -276,7 +276,7 @@ func TestPredictJSON(t *testing.T) {
 	if doc.Machine != "here" || doc.Model != "τ-Lop" || doc.Transport != "segmented" || doc.Segment != 8192 || doc.Rule == "" {
 		t.Errorf("%+v", doc.Source)
 	}
-	if want := 2*2*13; len(doc.Rows) != want {
+	if want := 2 * 2 * 13; len(doc.Rows) != want {
 		t.Errorf("%d rows, want %d", len(doc.Rows), want)
 	}
 	for _, r := range doc.Rows {
