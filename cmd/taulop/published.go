@@ -89,7 +89,8 @@ always the same algorithm.
 TABLE has the columns collective, alg_id, algorithm, P, m_bytes, latency_us, and
 perhaps mapping, nodes, max_us, flag. FILE is what taulop import made of the machine's
 messages. Ours is the algorithm predicted to be the cheapest of those that were
-measured; the library's own choice stays where less than -margin would be gained.
+measured; the library's own choice stays where less than -margin, or less than
+predictions can be told apart by, would be gained.
 
 Examples:
   taulop tune -eval collectives.tsv -params epyc.json

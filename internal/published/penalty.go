@@ -79,8 +79,9 @@ func (j *Judged) ours() float64 {
 // Evaluate judges choices in all cases with at least two algorithms measured; where a
 // collective has the library's own choice anywhere, in those that have it. Ours is
 // the algorithm that is predicted to be the cheapest of those measured. The library's own
-// stays where less than a margin, a share, would be gained: against what its rules make it
-// choose, or where these are not known against the second cheapest.
+// stays where less than a margin, a share, would be gained, or less than predictions can be
+// told apart by: against what its rules make it choose, or where these are not known against
+// the second cheapest.
 func (c *Comparison) Evaluate(margin float64) *Evaluation {
 	e := &Evaluation{Margin: margin}
 	at := make(map[Case]int)
@@ -184,7 +185,8 @@ func (j *Judged) judge(margin float64) {
 		if own.Predicted == nil && len(predicted) > 1 {
 			against = predicted[1]
 		}
-		if against.Predicted != nil && taken.Predicted.as(some) >= (1-margin)*against.Predicted.as(some) {
+		least := max(margin, taken.Spread, against.Spread)
+		if against.Predicted != nil && taken.Predicted.as(some) >= (1-least)*against.Predicted.as(some) {
 			taken = own
 		}
 	}

@@ -48,6 +48,8 @@ type Cell struct {
 	Predicted *Ranks        `json:"predicted_ns"` // nil where it is left out
 	Error     *float64      `json:"error"`        // predicted / measured − 1
 	LeftOut   string        `json:"left_out,omitempty"`
+	// Spread is the share by which predictions must differ to be told apart.
+	Spread float64 `json:"spread,omitempty"`
 	// Extrapolated: some time is beyond what was measured.
 	Extrapolated bool `json:"extrapolated,omitempty"`
 }
@@ -362,7 +364,7 @@ func (p *predictors) predict(cell *Cell) error {
 	case cost.Unknown || !(cost.Seconds > 0) || math.IsInf(cost.Seconds, 0):
 		return errUnknown
 	}
-	cell.Extrapolated = cost.Extrapolated
+	cell.Extrapolated, cell.Spread = cost.Extrapolated, cost.Spread
 	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
 	return nil
 }
