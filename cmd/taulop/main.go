@@ -142,7 +142,11 @@ func version(_ context.Context, out, _ io.Writer, args []string) error {
 	if flags.NArg() > 0 {
 		return usagef("version takes no arguments, got %q", flags.Arg(0))
 	}
-	fmt.Fprintf(out, "taulop %s, %s %s/%s\n", provenance.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	version := provenance.Version()
+	if commit := provenance.Commit(); !strings.Contains(version, commit) { // that of a tag
+		version += ", commit " + commit
+	}
+	fmt.Fprintf(out, "taulop %s, %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 

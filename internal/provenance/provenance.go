@@ -67,28 +67,38 @@ func shorten(p *Provenance) {
 	}
 }
 
-// Version is the program's, as far as it was built in.
+// Version is the program's, as far as it was built in: that of a tag, or what Go makes of
+// a commit.
 func Version() string {
 	build, ok := debug.ReadBuildInfo()
-	if !ok {
+	if !ok || build.Main.Version == "" {
 		return "unknown"
 	}
 	version := build.Main.Version
+	// A go build without a version of the checkout is (devel); its commit says more.
+	if commit := Commit(); version == "(devel)" && commit != "" {
+		version += " " + commit
+	}
+	return version
+}
+
+// Commit is that of the checkout that the program was built from, "" where it was not built
+// from one: a module of a version has it in that.
+func Commit() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
 	settings := make(map[string]string)
 	for _, s := range build.Settings {
 		settings[s.Key] = s.Value
 	}
-	// A plain go build of a checkout is (devel); its commit says more.
-	if commit := settings["vcs.revision"]; version == "(devel)" && commit != "" {
-		version += " " + commit[:min(12, len(commit))]
-		if settings["vcs.modified"] == "true" {
-			version += " modified"
-		}
+	commit := settings["vcs.revision"]
+	commit = commit[:min(12, len(commit))]
+	if commit != "" && settings["vcs.modified"] == "true" {
+		commit += " modified"
 	}
-	if version == "" {
-		return "unknown"
-	}
-	return version
+	return commit
 }
 
 func readSystem(p *Provenance, t tree) {
