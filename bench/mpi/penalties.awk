@@ -5,7 +5,8 @@
 # RULES is what taulop tune -tsv prints, TIMES and FILE-TIMES what choices prints, a file a
 # round; NAME is the setting that is the library's own choice. A penalty is the time of a
 # choice in multiples of that of the best setting, less 1. Rounds are halved by turns: the
-# best of one half is timed by the other.
+# best of one half is timed by the other. A rule's time is that of its setting, forced; with
+# -v ours=file that of the library with the file.
 BEGIN { FS = "\t" }
 FNR == 1 { file++; round = file % 2 }
 file == 1 {
@@ -59,21 +60,19 @@ END {
     split(cell, part, SUBSEP)
     c = part[1]; p = part[2]; m = part[3]
     if (!(c in found)) { found[c] = 1; order[++kinds] = c }
-    ours = chosen(c, p, m)
+    choice = chosen(c, p, m)
+    taken = choice != own && ours != "" ? ours : choice
     for (h = 0; h < 2; h++) {
       b = best(cell, 1 - h)
       if (b == "" || half[cell, b, h] == "") continue
       least = median(half[cell, b, h])
       add(c, "own", median(half[cell, own, h]) / least - 1)
-      add(c, "ours", median(half[cell, ours, h]) / least - 1)
+      add(c, "ours", median(half[cell, taken, h]) / least - 1)
     }
-    t_own = median(times[cell, own]); t_ours = median(times[cell, ours])
+    t_own = median(times[cell, own]); t_ours = median(times[cell, taken])
     add(c, "change", t_ours / t_own - 1)
-    if (ours != own) {
-      b = best(cell, 0)
-      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, ours, t_own, t_ours, median(times[cell, "file"]), 100 * (t_ours / t_own - 1))
-    } else if (median(times[cell, "file"]) > 0) {
-      add(c, "left", median(times[cell, "file"]) / t_own - 1)
+    if (choice != own) {
+      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, choice, t_own, median(times[cell, choice]), median(times[cell, "file"]), 100 * (t_ours / t_own - 1))
     }
   }
   printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %22s\n", "", "cells", "its own choice", "with the rules", "rules against its own"

@@ -9,7 +9,8 @@
 #
 # Open MPI sends what fits into 4 KB through shared memory in one segment, and has the
 # kernel copy the rest; MPICH over UCX does the same from 8 KB on. TUNE has flags for taulop tune, SWEEP for taulop sweep, and PARAMS a parameter file
-# instead of a sweep; QUIET a program that each measurement is run by.
+# instead of a sweep; QUIET a program that each measurement is run by; LIBRARIES those to
+# measure, openmpi and mpich.
 #
 # What is missing of the libraries it installs with apt-get, as root. FOLDER keeps all
 # that was measured (default a temporary one).
@@ -55,6 +56,7 @@ if [ "$ranks" -lt 2 ]; then
 fi
 
 collectives="bcast allgather allreduce reduce alltoall"
+libraries=" ${LIBRARIES:-openmpi mpich} "
 read -ra quiet <<<"${QUIET:-}"
 read -ra tune <<<"${TUNE:-}"
 read -ra sweep <<<"${SWEEP:--time 75s -with cma -segments 1 -segment 4K -placement local -cache in}"
@@ -101,14 +103,13 @@ openmpi() { # SETTINGS TABLE FLAGS…
 mpich() { # SETTINGS TABLE VARIABLES…
   local settings=$1 table=$2
   shift 2
-  # Temporary buffers come from the heap: otherwise it depends on what a process did before
-  # whether a reduction faults its pages in each time.
-  "${quiet[@]}" env MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=4294967296 "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 5 "$least" "$most" "$settings" >"$table"
+  "${quiet[@]}" env "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 5 "$least" "$most" "$settings" >"$table"
 }
 
 # The file that MPICH chooses by is in the library, as text in one line.
 base() {
   local library
+  [[ $libraries = *" mpich "* ]] || return 1
   library=$(ldconfig -p | awk '/libmpich\.so/ { print $NF; exit }')
   strings -n 500 -w "$library" | grep 'algorithm=MPIR_Bcast_intra_binomial' | head -1 >"$out/generic.json"
   [ -s "$out/generic.json" ]
@@ -145,8 +146,10 @@ if base; then
   "$tmp/taulop" tune -params "$params" -for mpich4 -base "$out/generic.json" -P "$ranks" -m "$least:$most" "${tune[@]}" -o "$out/rules.json" -tsv $collectives >"$out/mpich.rules"
 fi
 for round in $(seq "$rounds"); do
-  openmpi "$out/settings" "$out/openmpi-$round.tsv"
-  openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
+  if [[ $libraries = *" openmpi "* ]]; then
+    openmpi "$out/settings" "$out/openmpi-$round.tsv"
+    openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
+  fi
   [ -s "$out/generic.json" ] || continue
   for c in $collectives; do echo "$c release_gather"; done >"$tmp/release"
   mpich "$tmp/release" "$out/mpich-$round.tsv"
@@ -164,9 +167,11 @@ done
 echo "load after: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 "$tmp/taulop" topo | sed -n '1,/^online/p'
 
-printf '\n== %s, %d ranks\n\n' "$(mpirun.openmpi --version | sed -n '1s/.* /Open MPI /p')" "$ranks"
-awk -v own=0:0:0 -f bench/mpi/penalties.awk "$out/openmpi.rules" "$out"/openmpi-[0-9]*.tsv "$out"/openmpi-file-*.tsv
+if [[ $libraries = *" openmpi "* ]]; then
+  printf '\n== %s, %d ranks\n\n' "$(mpirun.openmpi --version | sed -n '1s/.* /Open MPI /p')" "$ranks"
+  awk -v own=0:0:0 -f bench/mpi/penalties.awk "$out/openmpi.rules" "$out"/openmpi-[0-9]*.tsv "$out"/openmpi-file-*.tsv
+fi
 if [ -s "$out/generic.json" ]; then
   printf '\n== %s, %d ranks\n\n' "$(mpichversion | awk '/Version|Device/ { sub(/.*:[ \t]*/, ""); v = v " " $0 } END { print "MPICH" v }')" "$ranks"
-  awk -v own=0 -f bench/mpi/penalties.awk "$out/mpich.rules" "$out"/mpich-[0-9]*.tsv "$out"/mpich-file-*.tsv
+  awk -v own=0 -v ours=file -f bench/mpi/penalties.awk "$out/mpich.rules" "$out"/mpich-[0-9]*.tsv "$out"/mpich-file-*.tsv
 fi

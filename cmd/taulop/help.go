@@ -16,6 +16,7 @@ import (
 	"github.com/taulop/taulop/internal/estimate"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping/comm"
@@ -102,6 +103,8 @@ func choices(command, name string) []string {
 	switch name {
 	case "cache":
 		return []string{"in", "off"}
+	case "for":
+		return tune.Names()
 	case "setup", "as":
 		return append(names(setups.All), setups.Sendrecv.Name, setups.Share.Name)
 	case "placement":
@@ -123,6 +126,8 @@ func choices(command, name string) []string {
 // operands are the words that a command takes besides flags, and whether it takes files.
 func operands(command string) (words []string, files bool) {
 	switch command {
+	case "tune":
+		words = collective.Names(collective.Collectives())
 	case "", "help", "man":
 		for _, c := range commands[1:] {
 			words = append(words, c.name)

@@ -342,9 +342,15 @@ func chosen(c *collective.Collective, s Setting, own []branch) []branch {
 	return leaf
 }
 
+// errGrown is of a tree that was spliced into again and again.
+var errGrown = fmt.Errorf("the file would have more than %d MiB, for what MPICH chooses by itself is copied below every rule: take the library's own tree, or fewer numbers of ranks", maxRules>>20)
+
 // encode writes branches as an object.
 func encode(e *jsontext.Encoder, branches []branch) error {
 	err := e.WriteToken(jsontext.BeginObject)
+	if e.OutputOffset() > maxRules {
+		return errGrown
+	}
 	for _, b := range branches {
 		if err == nil {
 			err = e.WriteToken(jsontext.String(b.key))

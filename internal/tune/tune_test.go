@@ -3,6 +3,7 @@ package tune
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -503,6 +504,21 @@ func TestBadTree(t *testing.T) {
 	if err := rules.Write(io.Discard); err == nil {
 		t.Error("rules are spliced into a tree without the collective")
 	}
+	rules.Library = mpich4.OnBase(tree(t))
+	for again := 0; ; again++ { // each doubles the tree, and more
+		var text bytes.Buffer
+		if err := rules.Write(&text); err != nil {
+			if !errors.Is(err, errGrown) {
+				t.Error(err)
+			}
+			break
+		}
+		larger, err := ReadTree(bytes.NewReader(text.Bytes()), "written")
+		if err != nil {
+			break // it is deeper than any tree
+		}
+		rules.Library = mpich4.OnBase(larger)
+	}
 }
 
 func TestLookup(t *testing.T) {
@@ -566,7 +582,7 @@ func FuzzReadSelection(f *testing.F) {
 // What is read can be spliced, and read again.
 func FuzzReadTree(f *testing.F) {
 	f.Add([]byte(ownTree))
-	seeds(f, "mpich4")
+	f.Add([]byte(`{"collective=bcast":{"comm_type=intra":{"comm_size<=3":{"avg_msg_size<=8":{"algorithm=MPIR_Bcast_intra_binomial":{}},"any":{"composition=x":{}}}}}}`))
 	rules := &Rules{Tables: []Table{{collective.Bcast, 4, []Span{{1, 8, Verdict{Setting: Setting{Name: "scatter_ring_allgather"}}}}}}}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		own, err := ReadTree(bytes.NewReader(text), "base.json")
