@@ -51,7 +51,7 @@ const leastTimings = 4
 // Nuriyev and Lastovetsky, "Efficient and Accurate Selection of Optimal Collective
 // Communication Algorithms Using Analytical Performance Modeling", IEEE Access 2021, estimate
 // parameters from timed collectives, for a cost is a sum of them. What ranks wait for
-// depends on the parameters, so that the sums are worked out anew three times, with the
+// depends on the parameters, so that the sums are worked out anew until they fit no better, with the
 // slopes of costs. Shares keep the bounds of eq. (8), 0 … L(m,1), see fit.Bounded, and those
 // of levels with a measured fan-out stay as they are. It fails for a file without
 // messages by levels, and where a schedule cannot be costed.
@@ -191,7 +191,7 @@ func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured
 	}
 	before := slices.Clone(x)
 	var found []fit.Unknown
-	for range 3 {
+	for range 8 {
 		slopes := make([][]float64, len(timings))
 		for i := range slopes {
 			slopes[i] = make([]float64, len(x))
@@ -218,7 +218,7 @@ func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured
 			return err
 		}
 		better := false
-		for part := 1.0; part > 0.1 && !better; part /= 2 {
+		for part := 1.0; part > 0.02 && !better; part /= 2 {
 			next := slices.Clone(x)
 			for j := range next {
 				next[j] += part * (found[j].Value - x[j])

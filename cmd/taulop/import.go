@@ -39,7 +39,8 @@ IMB.txt    what the PingPong of IMB-MPI1 or osu_latency printed
 TABLE      times between cores of a machine, tab-separated with names of columns: level,
            src_core, dst_core, m_bytes, latency_us of messages; level, P, m_bytes,
            latency_us, max_us of one rank that sends to P-1; level, pairs, m_bytes,
-           us_per_message of streams
+           us_per_message of streams. One of collectives, as for taulop verify -against, says
+           what memories carry at once and what passing on takes, which is estimated
 
 The published format does not say how it was measured, so setup and placement are called
 "published", and there are neither samples nor intervals.
@@ -64,6 +65,7 @@ Examples:
   mpirun -n 2 IMB-MPI1 PingPong >imb.txt
   taulop import -overheads imb.txt -params host.json -o openmpi.json
   taulop import -format tidy -o epyc.json p2p.tsv fanout.tsv
+  taulop import -o xeon.json -from bcast:basic_linear,bcast:chain p2p.tsv collectives.tsv
 
 Flags:
 `
@@ -79,6 +81,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		host   = flags.String("name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 		format = flags.String("format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed (default: what they look like)")
 		cores  = flags.String("cores", "", "with -format tidy: how many cores in a row share a level, where tables do not say, a `list` like same_socket=28,other_socket=56")
+		from   = flags.String("from", "", "with -format tidy and a table of collectives: what to estimate from, a `list` like bcast:basic_linear,bcast:chain (default all that were forced)")
 		pairs  = flags.String("pairs", "", "`list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4")
 		net    = flags.String("net", "", "the ranks of a pair were on two nodes: `name` of the network between them, such as ib0")
 	)
@@ -106,9 +109,9 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	case given["overheads"]:
 		return importOverheads(out, errOut, *pings, *native, *output, off)
 	case *format == "tidy" || *format == "" && flags.NArg() > 0 && isTidy(flags.Arg(0)):
-		return importTidy(out, errOut, flags.Args(), *output, *host, *cores)
-	case given["cores"]:
-		return usageError("-cores is of tables with named columns: give -format tidy too, or leave it out")
+		return importTidy(out, errOut, flags.Args(), *output, *host, *cores, *from)
+	case given["cores"] || given["from"]:
+		return usageError("-cores and -from are of tables with named columns: give -format tidy too, or leave them out")
 	case *format == "mpi" || *format == "" && printed:
 		return importBenchmarks(out, errOut, flags.Args(), *output, *host, saidOfPairs{*pairs, *net, off})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/tidy"
 )
 
@@ -26,7 +27,7 @@ func isTidy(path string) bool {
 }
 
 // importTidy is import of tables with named columns.
-func importTidy(out, errOut io.Writer, files []string, output, host, cores string) error {
+func importTidy(out, errOut io.Writer, files []string, output, host, cores, from string) error {
 	if len(files) == 0 {
 		return usageError("no table: name one, like taulop import -format tidy p2p.tsv")
 	}
@@ -37,17 +38,33 @@ func importTidy(out, errOut io.Writer, files []string, output, host, cores strin
 	if err != nil {
 		return err
 	}
-	var tables []*tidy.Table
+	var tables, timed []*tidy.Table
 	for _, file := range files {
 		t, err := tidy.ReadFile(file)
-		if err != nil {
+		switch {
+		case err != nil:
 			return usageError(err.Error())
+		case len(t.Collectives) > 0:
+			timed = append(timed, t)
+		default:
+			tables = append(tables, t)
 		}
-		tables = append(tables, t)
+	}
+	switch {
+	case len(tables) == 0:
+		return usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(files))
+	case from != "" && len(timed) == 0:
+		return usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
 	}
 	f, err := tidy.File(tables, given)
 	if err != nil {
 		return usagef("%s: %v", printable.List(files), err)
+	}
+	if len(timed) > 0 {
+		words := strings.FieldsFunc(from, func(r rune) bool { return r == ',' || r == ' ' })
+		if err := estimateFrom(errOut, f, timed, published.Choice{Collectives: words}); err != nil {
+			return err
+		}
 	}
 	f.Provenance.Time, f.Provenance.Hostname = time.Now().UTC().Format(time.RFC3339), host
 	f.Provenance.Go, f.Provenance.Taulop, f.Provenance.Command = runtime.Version(), provenance.Version(), os.Args

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/published"
+	"github.com/taulop/taulop/internal/tidy"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+)
+
+// estimateFrom adds to a file of messages by levels what timed collectives say of it, and
+// writes what that is.
+func estimateFrom(errOut io.Writer, f *params.File, tables []*tidy.Table, choice published.Choice) error {
+	var timings []model.Timing
+	for _, t := range tables {
+		some, err := published.Timings(t, choice)
+		if err != nil {
+			return usageError(err.Error())
+		}
+		timings = append(timings, some...)
+	}
+	e, err := model.EstimateLevels(f, nil, timings)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	f.Cells = append(f.Cells, e.Cells()...)
+	for _, t := range tables {
+		f.Provenance.Published = append(f.Provenance.Published, printable.Text("estimated from collectives: "+t.Name))
+	}
+	table := estimated(e, len(timings))
+	table.WriteText(errOut)
+	return nil
+}
+
+// estimated says how well timings tell the parameters.
+func estimated(e *model.Estimates, timings int) view.Table {
+	t := view.Table{Title: fmt.Sprintf("Estimated from %s", printable.Count(timings-e.Skipped, "timing")), Columns: append(view.Words("level", "parameter"),
+		view.Column{Name: "sizes", Unit: "told"}, view.Column{Name: "sizes", Unit: "open"}, view.Column{Name: "at the bound"}, view.Column{Name: "± (median)", Unit: "%"}, view.Column{Name: "largest m", Unit: "µs"}, view.Column{Name: "±", Unit: "µs"})}
+	type key struct{ level, parameter string }
+	var order []key
+	by := make(map[key][]model.Estimate)
+	for _, one := range e.All {
+		k := key{one.Level, one.Parameter}
+		if by[k] == nil {
+			order = append(order, k)
+		}
+		by[k] = append(by[k], one)
+	}
+	for _, k := range order {
+		told, open, bound := 0, 0, 0
+		var errors []float64
+		var last any
+		var off any
+		for _, one := range by[k] {
+			switch {
+			case !one.Determined:
+				open++
+				continue
+			case one.Bound:
+				bound++
+			case one.Seconds > 0:
+				errors = append(errors, 100*one.Error/one.Seconds)
+			}
+			told++
+			last, off = fmt.Sprintf("%.4g", one.Seconds*1e6), fmt.Sprintf("%.2g", one.Error*1e6)
+		}
+		name := "share"
+		if k.parameter == params.ChannelRelay {
+			name = "relay"
+		}
+		row := []any{k.level, name, fmt.Sprint(told), fmt.Sprint(open), fmt.Sprint(bound)}
+		if len(errors) > 0 {
+			row = append(row, fmt.Sprintf("%.2g", fit.Median(errors).Center))
+		} else {
+			row = append(row, nil)
+		}
+		t.Add(append(row, last, off)...)
+	}
+	t.Notes = append(t.Notes, "share: what each further message at once adds to L(m,τ), at most L(m,1); relay: what passing on what has",
+		"just arrived takes longer. Open: the timings do not tell it, and it stays what the model takes for it")
+	if e.Skipped > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("left out: %s of messages that differ in size, or of sizes with too few", printable.Count(e.Skipped, "timing")))
+	}
+	return t
+}
