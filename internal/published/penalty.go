@@ -184,7 +184,8 @@ func (j *Judged) judge(margin float64) {
 		if own.Predicted == nil && len(predicted) > 1 {
 			against = predicted[1]
 		}
-		if against.Predicted != nil && taken.Predicted.as(some) >= (1-margin)*against.Predicted.as(some) {
+		least := max(margin, taken.spread, against.spread)
+		if against.Predicted != nil && taken.Predicted.as(some) >= (1-least)*against.Predicted.as(some) {
 			taken = own
 		}
 	}

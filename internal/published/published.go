@@ -50,6 +50,8 @@ type Cell struct {
 	LeftOut   string        `json:"left_out,omitempty"`
 	// Extrapolated: some time is beyond what was measured.
 	Extrapolated bool `json:"extrapolated,omitempty"`
+
+	spread float64 // by which predictions must differ to be told apart, see model.Cost
 }
 
 // Ranks are the times of a collective in ns: when the slowest rank was done, and the mean over
@@ -362,7 +364,7 @@ func (p *predictors) predict(cell *Cell) error {
 	case cost.Unknown || !(cost.Seconds > 0) || math.IsInf(cost.Seconds, 0):
 		return errUnknown
 	}
-	cell.Extrapolated = cost.Extrapolated
+	cell.Extrapolated, cell.spread = cost.Extrapolated, cost.Spread
 	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
 	return nil
 }

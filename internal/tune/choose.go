@@ -88,7 +88,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 	switch {
 	case !(v.Gain.Center > 0): // NaN of two costs of 0
 		v.Best, v.Gain, v.Most, v.Why = beaten.setting, fit.Estimate{}, 0, Little
-	case v.Gain.Center <= c.Margin:
+	case v.Gain.Center <= max(c.Margin, best.spread, beaten.spread):
 		v.Why = Little
 	default:
 		v.Gain = c.interval(best, beaten)
@@ -106,6 +106,7 @@ type candidate struct {
 	setting  Setting
 	schedule *collective.Schedule
 	seconds  float64
+	spread   float64 // by which others must differ, see model.Cost
 	unknown  bool
 }
 
@@ -118,7 +119,7 @@ func (c *Chooser) cost(of *collective.Collective, s Setting, p, m int) (candidat
 	if err != nil {
 		return candidate{}, fmt.Errorf("%s: %w", of, err)
 	}
-	return candidate{s, schedule, cost.Seconds, cost.Unknown}, nil
+	return candidate{s, schedule, cost.Seconds, cost.Spread, cost.Unknown}, nil
 }
 
 // cheapest is the one to take: within alike of the least cost the one before, else the first.
