@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -81,10 +82,18 @@ var (
 	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, but for the adapter")
 )
 
-// HierarchyOf is the model of a file that has messages by levels. The cluster may be nil.
-// It fails where the file has none.
-func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) {
+// HierarchyOf is the model of a file that has messages by levels, copied once as by a library.
+// Cluster and library may be nil. It fails where the file has no messages.
+func HierarchyOf(f *params.File, cluster *Cluster, as *mpi.Library) (*Hierarchy, []error, error) {
 	h := &Hierarchy{SingleCopy: usualSingleCopy, between: -1, cluster: cluster}
+	if as != nil {
+		h.SingleCopy = math.MaxInt
+		for i := len(as.Ways) - 1; i >= 0 && as.Ways[i].Single; i-- {
+			if h.SingleCopy = 1; i > 0 {
+				h.SingleCopy = as.Ways[i-1].Most + 1
+			}
+		}
+	}
 	var warnings []error
 	var known numa.Levels
 	for _, l := range f.LevelTimes() {
@@ -444,7 +453,7 @@ const unknownAdapter = 0.2
 
 // hierarchy makes a model of messages by levels.
 func (p *Predictor) hierarchy(f *params.File) error {
-	h, warnings, err := HierarchyOf(f, p.Cluster)
+	h, warnings, err := HierarchyOf(f, p.Cluster, p.As)
 	if err != nil {
 		return err
 	}

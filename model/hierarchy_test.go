@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -123,7 +124,7 @@ func TestHierarchyOfMessages(t *testing.T) {
 // What several messages take at once keeps to the bounds of eq. (8).
 func TestHierarchyBounds(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
-		h, _, err := HierarchyOf(levelled(fanout), nil)
+		h, _, err := HierarchyOf(levelled(fanout), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,5 +206,25 @@ func TestHierarchyLacks(t *testing.T) {
 	p := predictorOf(t, f)
 	if got := costs(t, p, "bcast:linear", collective.Call{P: 2, M: 1000}).Seconds * 1e9; !near(got, 2100) {
 		t.Errorf("a message between nodes: %g ns, want 2100", got)
+	}
+}
+
+// A library says from which size on it copies messages once.
+func TestHierarchyAs(t *testing.T) {
+	for _, tt := range []struct {
+		ways []mpi.Way
+		want int
+	}{
+		{[]mpi.Way{{Most: 4096}, {Single: true}}, 4097},
+		{[]mpi.Way{{Single: true}}, 1},
+		{[]mpi.Way{{Most: 4096}, {}}, math.MaxInt},
+	} {
+		h, _, err := HierarchyOf(levelled(true), nil, &mpi.Library{Ways: tt.ways})
+		if err != nil || h.SingleCopy != tt.want {
+			t.Errorf("%v: single copies from %d bytes on, %v; want %d", tt.ways, h.SingleCopy, err, tt.want)
+		}
+	}
+	if _, err := NewPredictor(levelled(true), Choice{Transport: CMA}); err == nil {
+		t.Error("messages of a library are predicted over cma")
 	}
 }

@@ -91,6 +91,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return nil, fmt.Errorf("model %s knows contiguous messages only", c.Model)
 	}
 	if c.Model == Models[0] && c.Stride == 0 && f.OfLevels() {
+		if c.Transport == CMA {
+			return nil, errors.New("its messages are those of the library that was measured, not over cma: leave the transport out")
+		}
 		p := &Predictor{Choice: c}
 		p.Transport = Whole
 		return p, p.hierarchy(f)

@@ -68,3 +68,39 @@ func TestImportTidy(t *testing.T) {
 		}
 	}
 }
+
+// A table of collectives beside that of messages is estimated from, and says what it tells.
+func TestImportTimed(t *testing.T) {
+	t.Chdir(tidyTables(t))
+	var rows strings.Builder
+	rows.WriteString("# Open MPI 4.1.5\ncollective\talg_id\talgorithm\tmapping\tP\tnodes\tm_bytes\tlatency_us\tmin_us\tmax_us\titers\trep\tsrc\tflag\n")
+	for p, us := range map[string]string{"3": "1.4", "4": "1.9", "5": "3.8", "6": "5.6", "7": "7.5", "8": "9.4"} {
+		for _, alg := range []string{"1\tbasic_linear", "2\tchain"} {
+			rows.WriteString("bcast\t" + alg + "\tcore\t" + p + "\t1\t1024\t" + us + "\t-\t" + us + "\t100\t1\tX\t-\n")
+		}
+	}
+	if err := os.WriteFile("timed.tsv", []byte(rows.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, errOut, err := run(t, "import", "-o", "m.json", "p2p.tsv", "timed.tsv")
+	if err != nil || !strings.Contains(errOut, "Estimated from 12 timings") {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	f, err := params.ReadFile("m.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Provenance.Published; !strings.Contains(got[len(got)-1], "timed.tsv") {
+		t.Errorf("the file does not say that timed.tsv was estimated from: %q", got)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"timed.tsv", "give one of messages too"},
+		{"-from chain p2p.tsv", "give a table of collectives too"},
+		{"-from bcast:binomial p2p.tsv timed.tsv", "ask for less"},
+	} {
+		_, _, err := run(t, append([]string{"import"}, strings.Fields(tt.args)...)...)
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %q", tt.args, err, tt.says)
+		}
+	}
+}

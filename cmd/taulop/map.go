@@ -292,7 +292,7 @@ func (req *mapRequest) machine() error {
 	}
 	req.Machine.Hosts = req.hosts
 	if nodes := req.Machine.Nodes; nodes > 1 {
-		if network == nil && len(f.File.Networks) == 0 {
+		if network == nil && len(f.File.Networks) == 0 && !f.File.OfLevels() {
 			return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", nodes, req.params)
 		}
 		choice.Cluster = &model.Cluster{Nodes: nodes, Network: network}

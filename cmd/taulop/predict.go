@@ -174,7 +174,7 @@ func (req *costRequest) complete(flags *flag.FlagSet, errOut io.Writer) (err err
 	if f.Text && c.Placement != "" {
 		return usagef("-map %s chooses among what taulop sweep measured; %s is in the published text format and has one table", req.mapping, req.file)
 	}
-	if cluster := c.Cluster; cluster != nil && cluster.Nodes > 1 && cluster.Network == nil && len(f.File.Networks) == 0 {
+	if cluster := c.Cluster; cluster != nil && cluster.Nodes > 1 && cluster.Network == nil && len(f.File.Networks) == 0 && !f.File.OfLevels() {
 		return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", cluster.Nodes, req.file)
 	}
 	ways := []string{"as", "transport", "segment", "segments"}
