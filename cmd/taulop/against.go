@@ -10,6 +10,8 @@ import (
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
 )
 
 const againstHelp = `Verify -against puts predictions beside what an MPI benchmark printed: IMB-MPI1
@@ -110,6 +112,9 @@ func against(out, errOut io.Writer, args []string) error {
 	f, err := req.read()
 	if err != nil {
 		return err
+	}
+	if !req.given["buffers"] && (req.choice.As != nil || req.choice.Transport == model.CMA) {
+		req.choice.Buffers = params.Unchanged // as benchmarks leave them
 	}
 	results, err := mpibench.ReadFile(output)
 	if err != nil {
