@@ -86,7 +86,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		format = flags.String("format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed (default: what they look like)")
 		cores  = flags.String("cores", "", "with -format tidy: how many cores in a row share a level, where tables do not say, a `list` like same_socket=28,other_socket=56")
 		pairs  = flags.String("pairs", "", "`list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4")
-		as     = flags.String("as", "", "with -overheads: the `library` whose way the ping-pongs' messages went: "+libraryNames())
+		as     = flags.String("as", "", "with -overheads: the `library` whose way the ping-pongs' messages went: "+strings.Join(libraryNames(), ", "))
 		net    = flags.String("net", "", "the ranks of a pair were on two nodes: `name` of the network between them, such as ib0")
 	)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
