@@ -56,7 +56,7 @@ type Choice struct {
 	// message that it is a part of nor the pattern of the stage tells segments apart.
 	Strict bool
 	// As, if not nil, is an MPI library that carries messages in its own way: Transport,
-	// Segment and BufferSegments are then its own.
+	// Segment and BufferSegments are then its own. Of a file of whole messages it is nil.
 	As *mpi.Library
 	// BufferSegments is how many intermediate buffers have; 0: the file's first. Times are
 	// of the buffers that the file has which are nearest to them and to Segment.
@@ -101,8 +101,11 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if err := c.connect(f); err != nil {
 		return nil, err
 	}
+	if f.Plan.Whole { // however the library carries them
+		c.As = nil
+	}
 	if c.As != nil {
-		if err := c.own(f); err != nil {
+		if err := c.own(); err != nil {
 			return nil, err
 		}
 	}
@@ -191,12 +194,10 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 }
 
 // own leaves to a library what it decides. It fails where somebody else does.
-func (c *Choice) own(f *params.File) error {
+func (c *Choice) own() error {
 	switch {
 	case !slices.Contains([]string{"taulop", "lognp"}, c.Model):
 		return fmt.Errorf("model %s knows one way of messages: take taulop or lognp", c.Model)
-	case f.Plan.Whole:
-		return errors.New("it has whole messages of an MPI library, however it carries them")
 	case c.Transport != Segmented || c.Segment != 0 || c.BufferSegments != 0:
 		return fmt.Errorf("%s has its own transport and segments", c.As.Name)
 	}

@@ -123,7 +123,7 @@ func TestPredictorAsRefuses(t *testing.T) {
 		want   string
 	}{
 		{segments, Choice{}, "no transfers over cma"},
-		{whole, Choice{}, "whole messages"},
+		{whole, Choice{Transport: CMA}, "whole messages"},
 		{carriers(), Choice{Model: "loggp"}, "one way of messages"},
 		{carriers(), Choice{Segment: 64}, "its own transport"},
 		{carriers(), Choice{Transport: CMA}, "its own transport"},

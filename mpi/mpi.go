@@ -19,6 +19,9 @@ type Library struct {
 	Name  string // as users call it, such as "openmpi4"
 	Title string // what exactly it is
 	Ways  []Way  // rising by size, the last one for all that are longer
+	// Chooses is whose tables choose its algorithms for collectives: openmpi4, openmpi5 or
+	// mpich4.
+	Chooses string
 }
 
 // A Way is what becomes of messages up to a size.

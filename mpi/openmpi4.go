@@ -6,8 +6,9 @@ package mpi
 // Sources are files of open-mpi/ompi at v4.1.4, and parameters as ompi_info --all names
 // them; mca_pml_ob1_hdr_t, which is sent in front, takes up to 64 bytes of the limit.
 var openMPI4 = &Library{
-	Name:  "openmpi4",
-	Title: "Open MPI 4.0 and 4.1, ob1 over vader, single copies by CMA",
+	Name:    "openmpi4",
+	Title:   "Open MPI 4.0 and 4.1, ob1 over vader, single copies by CMA",
+	Chooses: "openmpi4",
 	Ways: []Way{
 		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Source: "btl_vader_eager_limit 4096, opal/mca/btl/vader/btl_vader_component.c:248"},
 		{Single: true, Source: "btl_vader_single_copy_mechanism: cma, if there is no xpmem, btl_vader_component.c:70-83; whole messages above the eager limit, ompi/mca/pml/ob1/pml_ob1_sendreq.h:423"},
@@ -17,8 +18,9 @@ var openMPI4 = &Library{
 // The same where the kernel forbids single copies, or with --mca
 // btl_vader_single_copy_mechanism none.
 var openMPI4None = &Library{
-	Name:  "openmpi4-none",
-	Title: "Open MPI 4.0 and 4.1, ob1 over vader, without single copies",
+	Name:    "openmpi4-none",
+	Title:   "Open MPI 4.0 and 4.1, ob1 over vader, without single copies",
+	Chooses: "openmpi4",
 	Ways: []Way{
 		openMPI4.Ways[0],
 		// The first part goes with the request; after its answer three segments are on
@@ -29,7 +31,8 @@ var openMPI4None = &Library{
 
 // The same over UCX, which it takes where there is InfiniBand.
 var openMPI4UCX = &Library{
-	Name:  "openmpi4-ucx",
-	Title: "Open MPI 4.0 and 4.1, pml/ucx, UCX 1.13",
-	Ways:  ucx113,
+	Name:    "openmpi4-ucx",
+	Title:   "Open MPI 4.0 and 4.1, pml/ucx, UCX 1.13",
+	Chooses: "openmpi4",
+	Ways:    ucx113,
 }

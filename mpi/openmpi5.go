@@ -6,8 +6,9 @@ package mpi
 //
 // Sources are files of open-mpi/ompi at v5.0.5.
 var openMPI5 = &Library{
-	Name:  "openmpi5",
-	Title: "Open MPI 5.0, ob1 over sm, single copies by CMA",
+	Name:    "openmpi5",
+	Title:   "Open MPI 5.0, ob1 over sm, single copies by CMA",
+	Chooses: "openmpi5",
 	Ways: []Way{
 		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Source: "btl_sm_eager_limit 4096, opal/mca/btl/sm/btl_sm_component.c:204"},
 		{Single: true, Source: "smsc/cma, opal/mca/smsc/cma/smsc_cma_component.c:28; btl_sm_component.c:337"},
@@ -15,8 +16,9 @@ var openMPI5 = &Library{
 }
 
 var openMPI5None = &Library{
-	Name:  "openmpi5-none",
-	Title: "Open MPI 5.0, ob1 over sm, without single copies (--mca smsc ^cma,xpmem,knem)",
+	Name:    "openmpi5-none",
+	Title:   "Open MPI 5.0, ob1 over sm, without single copies (--mca smsc ^cma,xpmem,knem)",
+	Chooses: "openmpi5",
 	Ways: []Way{
 		openMPI5.Ways[0],
 		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Source: "btl_sm_max_send_size 32768, btl_sm_component.c:206; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:207"},

@@ -461,7 +461,8 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
 	case k.Segments != 0 && k.Kind != TransferCell && k.Kind != NullCell, k.SegmentBytes != 0 && k.Kind != TransferCell:
 		return fmt.Errorf("kind %s does not have segments, or their size, of its own", k.Kind)
-	case (k.Transport != InSegments || k.Buffers != Rewritten) && k.Kind != TransferCell && k.Kind != NullCell:
+	case k.Transport != InSegments && !slices.Contains([]Kind{TransferCell, NullCell, OverheadCell}, k.Kind),
+		k.Buffers != Rewritten && k.Kind != TransferCell && k.Kind != NullCell:
 		return fmt.Errorf("kind %s has neither a transport nor buffers of its own", k.Kind)
 	case k.Transport != InSegments && checkSetup(string(k.Transport)) != nil:
 		return fmt.Errorf("%.40q is no transport; want a name in small letters like cma", string(k.Transport))

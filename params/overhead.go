@@ -31,7 +31,7 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 	for _, kind = range []func(*Cell) bool{
 		func(c *Cell) bool { return c.Kind == MessageCell && c.Variant != Segmented },
 		func(c *Cell) bool { return c.Kind == MessageCell },
-		func(c *Cell) bool { return c.Kind == OverheadCell },
+		func(c *Cell) bool { return c.Kind == OverheadCell && c.Transport == InSegments },
 	} {
 		if slices.ContainsFunc(f.Cells, func(c Cell) bool { return kind(&c) }) {
 			break

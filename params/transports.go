@@ -53,8 +53,9 @@ func ParseBuffers(name string) (Buffers, error) {
 var ErrNoTransport = errors.New("measure them")
 
 // Over is the file as it would be if transfers had been measured over one transport and
-// with send buffers of one state alone. Single copies have no o(m) of their own: L(m,τ)
-// begins when the sender has its message ready, and τ counts copies at once. A single
+// with send buffers of one state alone. Single copies have no o(m) of their own, but for what
+// an MPI library adds: L(m,τ) begins when the sender has its message ready, and τ counts
+// copies at once. A single
 // copy by itself is ping's τ = 1, which is that of every setup; and off cache, where nobody
 // has them at hand, send buffers of both states are one. Whether send buffers of
 // segments are rewritten makes no difference that is measured unless the file has both.
@@ -75,7 +76,12 @@ func (f *File) Over(t Transport, b Buffers) (*File, error) {
 			if c.Transport, c.Buffers = "", ""; c.Kind == TransferCell && !slices.Contains(setups, c.Setup) {
 				setups = append(setups, c.Setup)
 			}
-		case MessageCell, OverheadCell, PRTTCell, PairCell: // of segments
+		case OverheadCell: // that an MPI library adds to its copies
+			if c.Transport != t {
+				continue
+			}
+			c.Transport = ""
+		case MessageCell, PRTTCell, PairCell: // of segments
 			if t != InSegments {
 				continue
 			}

@@ -111,9 +111,9 @@ func TestFlagLayout(t *testing.T) {
 
 // Around every limit of Copy, and never a byte too many.
 func TestCopy(t *testing.T) {
-	src := make([]byte, 3*4096)
+	src := make([]byte, 2*piece+4096)
 	rand.NewChaCha8([32]byte{1}).Read(src)
-	for _, n := range []int{0, 1, 7, 64, 2047, 2048, 2049, 4096, 8191, 8192} {
+	for _, n := range []int{0, 1, 7, 64, 2047, 2048, 2049, 4096, 8191, 8192, piece, piece + 1, 2*piece + 7} {
 		for _, offset := range []int{0, 1, 8, 64} {
 			dst := make([]byte, n+1)
 			Copy(dst[:n], src[offset:])

@@ -7,7 +7,7 @@ import (
 
 // Copy copies src to dst, which do not overlap, as far as both reach. It is
 // the copy of every transfer: the runtime's memmove, but for one case that
-// copy_amd64.go explains.
+// copy_amd64.go explains, in pieces that go through the cache.
 //
 //go:nosplit
 func Copy(dst, src []byte) {
@@ -15,13 +15,23 @@ func Copy(dst, src []byte) {
 		moveString(&dst[0], &src[0], n)
 		return
 	}
+	for len(src) > piece && len(dst) > piece {
+		copy(dst[:piece], src[:piece])
+		dst, src = dst[piece:], src[piece:]
+	}
 	copy(dst, src)
 }
+
+// piece is how much is copied at once. From 1 MiB on the runtime's memmove of amd64 stores
+// past the caches. C libraries do so from a large part of the last-level cache on, and what
+// a rank copied it finds in cache: on one machine of two cores 1 MiB took each of two ranks
+// 31 µs through the cache, and 83 past it.
+const piece = 512 << 10
 
 // CopyName says which copy the transfers use: part of every result, since
 // another copies at another speed.
 func CopyName() string {
-	name := "runtime.memmove of " + runtime.Version() + " " + runtime.GOARCH
+	name := fmt.Sprintf("runtime.memmove of %s %s in pieces of %d bytes", runtime.Version(), runtime.GOARCH, piece)
 	if stringMoves {
 		name = fmt.Sprintf("REP MOVSB, %s below %d bytes", name, stringLeast)
 	}

@@ -1,14 +1,18 @@
 // What MPI's messages and collectives take, for comparing with predictions:
 //
-//   mpirun -n P messages BATCHES ARENA_MB LEAST MOST
+//   mpirun -n P messages BATCHES ARENA_MB LEAST MOST [rewritten]
 //
-// PingPong between ranks 0 and 1 (half of a round trip), Sendrecv round the ring
-// of all ranks, Bcast and Allgather, for doubling sizes from LEAST to MOST bytes.
-// It prints tables laid out as those of IMB-MPI1. A time is the median over
-// BATCHES. With ARENA_MB above 0 each rank's messages walk through two arenas of
-// that size, one to send from and one to receive into, so that user data comes
-// from memory; with 0 the same buffers serve every message.
+// PingPong between ranks 0 and 1 (half of a round trip), and of all pairs 0 and 1, 2
+// and 3, … at once, Sendrecv round the ring of all ranks, Bcast, Allgather and
+// Allreduce (MPI_SUM of MPI_INT), for doubling sizes from LEAST to MOST bytes, and
+// PingPong and Sendrecv of nothing. It prints tables laid out as those of IMB-MPI1. A
+// time is the median over BATCHES. With ARENA_MB above 0 each rank's messages walk
+// through two arenas of that size, one to send from and one to receive into, so that
+// user data comes from memory; with 0 the same buffers serve every message. Send
+// buffers are left as they are, which all benchmarks do; with rewritten, and in cache,
+// every rank writes its own before each message, while no time is taken.
 //
+// Messages of a ring follow each other, as the suites have them, unless they are rewritten.
 // A collective is timed from a moment that all ranks wait for on the clock to the
 // last rank's finish, what nothing takes in the same way subtracted. The clock is
 // that of one machine: all ranks must run on it.
@@ -26,9 +30,11 @@ static int P, rank, batches;
 static char *from, *to; // arenas
 static size_t arena;
 static int fixed; // the same buffers for every message
+static int fresh; // send buffers are rewritten
+static size_t walked; // bytes of the arenas
 static long late; // starts that a rank heard of too late, taken again
 
-enum { NOTHING, PINGPONG, SENDRECV, BCAST, ALLGATHER };
+enum { NOTHING, PINGPONG, SENDRECV, BCAST, ALLGATHER, ALLREDUCE };
 
 static double now(void) {
   struct timespec t;
@@ -57,42 +63,65 @@ static char *map(size_t n) {
   return p;
 }
 
-// place is where the i-th buffer of m bytes lies in an arena.
-static char *place(char *a, size_t m, long i) {
-  size_t step = (m + 4095) / 4096 * 4096;
-  return fixed ? a : a + (size_t)i % (arena / step) * step;
-}
+// place is where the next buffer of m bytes lies in an arena.
+static char *place(char *a, size_t m) { return fixed ? a : a + (walked + m > arena ? 0 : walked); }
 
-static void carry(int what, size_t m, long i) {
+
+static void carry(int what, size_t m) {
   int right = (rank + 1) % P, left = (rank + P - 1) % P;
   switch (what) {
-  case PINGPONG:
-    for (int turn = 0; turn < 2 && rank < 2; turn++)
-      if (turn == rank)
-        MPI_Send(place(from, m, i), m, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+  case PINGPONG: // with the other rank of the pair
+    for (int turn = 0; turn < 2; turn++)
+      if (turn == rank % 2)
+        MPI_Send(place(from, m), m, MPI_BYTE, rank ^ 1, 0, MPI_COMM_WORLD);
       else
-        MPI_Recv(place(to, m, i), m, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(place(to, m), m, MPI_BYTE, rank ^ 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     break;
   case SENDRECV:
-    MPI_Sendrecv(place(from, m, i), m, MPI_BYTE, right, 0, place(to, m, i), m, MPI_BYTE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(place(from, m), m, MPI_BYTE, right, 0, place(to, m), m, MPI_BYTE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     break;
   case BCAST:
-    MPI_Bcast(place(rank ? to : from, m, i), m, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(place(rank ? to : from, m), m, MPI_BYTE, 0, MPI_COMM_WORLD);
     break;
   case ALLGATHER:
-    MPI_Allgather(place(from, m, i), m, MPI_BYTE, place(to, m * P, i), m, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Allgather(place(from, m), m, MPI_BYTE, place(to, m * P), m, MPI_BYTE, MPI_COMM_WORLD);
+    break;
+  case ALLREDUCE:
+    MPI_Allreduce(place(from, m), place(to, m), m / sizeof(int), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     break;
   }
+}
+
+// walk goes on to where nobody was for long.
+static void walk(int what, size_t m) {
+  walked += ((what == ALLGATHER ? m * P : m) + 4095) / 4096 * 4096;
+  if (walked >= arena) walked = 0;
+}
+
+// rewrite writes what is sent next anew.
+static void rewrite(int what, size_t m) {
+  if (fresh && what != NOTHING && (what != BCAST || !rank)) memset(place(from, m), rank + 1, m);
 }
 
 // check ends the program if a rank receives what nobody sent: rank r sends bytes
 // of r+1.
 static void check(int what, size_t m) {
-  size_t n = what == NOTHING || (what == BCAST && !rank) || (what == PINGPONG && rank > 1) ? 0 : what == ALLGATHER ? m * P : m;
+  size_t n = what == NOTHING || (what == BCAST && !rank) ? 0 : what == ALLGATHER ? m * P : m;
+  size_t at = walked;
   memset(to, 0, n);
-  carry(what, m, 0);
+  walked = 0;
+  carry(what, m);
+  walked = at;
+  if (what == ALLREDUCE) {
+    for (size_t i = 0; i < m / sizeof(int); i++)
+      if (((int *)to)[i] != 0x01010101 * (P * (P + 1) / 2)) {
+        fprintf(stderr, "messages: rank %d: element %zu of %zu is not the sum of what ranks sent\n", rank, i, m / sizeof(int));
+        MPI_Abort(MPI_COMM_WORLD, 1);
+      }
+    return;
+  }
   for (size_t i = 0; i < n; i++) {
-    int sender = what == PINGPONG ? 1 - rank : what == SENDRECV ? (rank + P - 1) % P : what == ALLGATHER ? (int)(i / m) : 0;
+    int sender = what == PINGPONG ? (rank ^ 1) : what == SENDRECV ? (rank + P - 1) % P : what == ALLGATHER ? (int)(i / m) : 0;
     if (to[i] != (char)(sender + 1)) {
       fprintf(stderr, "messages: rank %d: byte %zu of %zu is not what rank %d sent\n", rank, i, n, sender);
       MPI_Abort(MPI_COMM_WORLD, 1);
@@ -101,18 +130,20 @@ static void check(int what, size_t m) {
 }
 
 // once is the time of a collective among all ranks, in s, known to rank 0.
-static double once(int what, size_t m, long i) {
+static double once(int what, size_t m) {
   for (int tries = 0; tries < 1000; tries++) {
     double start = 0, mine[2], all[2];
+    rewrite(what, m);
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank) start = now() + AHEAD;
     MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     mine[1] = now() > start;
     while (now() < start) {
     }
-    carry(what, m, i);
+    carry(what, m);
     mine[0] = now() - start;
     MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    walk(what, m);
     if (!all[1]) return all[0];
     late++;
   }
@@ -129,10 +160,9 @@ static int rounds(size_t m) {
 // collective is the median time of one of those, in s.
 static double collective(int what, size_t m) {
   double *batch = malloc(batches * sizeof *batch), t[ROUNDS];
-  long i = 0;
   for (int b = -1; b < batches; b++) {
     int n = rounds(m);
-    for (int j = 0; j < n; j++) t[j] = once(what, m, i++);
+    for (int j = 0; j < n; j++) t[j] = once(what, m);
     if (b >= 0) batch[b] = median(t, n);
   }
   check(what, m);
@@ -141,32 +171,63 @@ static double collective(int what, size_t m) {
   return all;
 }
 
-// oneway is the median of half of a round trip between ranks 0 and 1, in s, known
-// to rank 0. The others wait.
-static double oneway(size_t m) {
-  double *batch = malloc(batches * sizeof *batch), t[ROUNDS];
-  long i = 0;
+// oneway is the median of half of a round trip between the ranks of so many pairs at
+// once, the slowest of them, in s, known to rank 0. The other ranks wait.
+static double oneway(size_t m, int pairs) {
+  double *batch = malloc(batches * sizeof *batch), t[ROUNDS], slowest;
   for (int b = -1; b < batches; b++) {
     int n = rounds(m);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int j = 0; j < n && rank < 2; j++, i++) {
+    for (int j = 0; j < n && rank < 2 * pairs; j++) {
+      if (fresh) { // with its partner alone, so that pairs go on by themselves
+        rewrite(PINGPONG, m);
+        MPI_Sendrecv(0, 0, MPI_BYTE, rank ^ 1, 1, 0, 0, MPI_BYTE, rank ^ 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      }
       double start = now();
-      carry(PINGPONG, m, i);
+      carry(PINGPONG, m);
       t[j] = (now() - start) / 2;
+      walk(PINGPONG, m);
     }
-    if (b >= 0 && !rank) batch[b] = median(t, n);
+    double mine = rank < 2 * pairs && rank % 2 == 0 ? median(t, n) : 0;
+    MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (b >= 0) batch[b] = slowest;
   }
-  check(PINGPONG, m);
+  if (rank < 2 * pairs) check(PINGPONG, m);
   double all = rank ? 0 : median(batch, batches);
   free(batch);
   return all;
 }
 
-static void head(const char *name, int processes, const char *time) {
+// closely is the median time of one of those that follow each other closely, as the suites
+// have rings, of the slowest rank, in s, known to rank 0.
+static double closely(int what, size_t m) {
+  double *batch = malloc(batches * sizeof *batch);
+  for (int b = -1; b < batches; b++) {
+    int n = rounds(m);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = now(), mine, slowest;
+    for (int j = 0; j < n; j++) {
+      carry(what, m);
+      walk(what, m);
+    }
+    mine = (now() - start) / n;
+    MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (b >= 0) batch[b] = slowest;
+  }
+  check(what, m);
+  double all = rank ? 0 : median(batch, batches);
+  free(batch);
+  return all;
+}
+
+// head begins a table of a benchmark among so many groups of so many ranks.
+static void head(const char *name, int groups, int processes, const char *time) {
   if (rank) return;
   const char *line = "#---------------------------------------------------";
-  printf("\n%s\n# Benchmarking %s\n# #processes = %d\n", line, name, processes);
-  if (processes < P) printf("# ( %d additional processes waiting in MPI_Barrier )\n", P - processes);
+  printf("\n%s\n# Benchmarking %s%s\n", line, groups > 1 ? "Multi-" : "", name);
+  if (groups > 1) printf("# ( %d groups of %d processes each running simultaneous )\n", groups, processes);
+  else printf("# #processes = %d\n", processes);
+  if (groups * processes < P) printf("# ( %d additional processes waiting in MPI_Barrier )\n", P - groups * processes);
   printf("%s\n%13s %12s %12s\n", line, "#bytes", "#repetitions", time);
 }
 
@@ -181,11 +242,13 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &P);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  size_t mb = argc == 5 ? strtoul(argv[2], 0, 10) : 0;
-  size_t least = argc == 5 ? strtoul(argv[3], 0, 10) : 0, most = argc == 5 ? strtoul(argv[4], 0, 10) : 0;
-  batches = argc == 5 ? atoi(argv[1]) : 0;
-  if (batches < 1 || least < 1 || most < least || P < 2) {
-    if (!rank) fprintf(stderr, "usage: mpirun -n P messages BATCHES ARENA_MB LEAST MOST, with two ranks or more\n");
+  fresh = argc == 6 && !strcmp(argv[5], "rewritten");
+  int given = argc == 5 || (fresh && !strtoul(argv[2], 0, 10));
+  size_t mb = given ? strtoul(argv[2], 0, 10) : 0;
+  size_t least = given ? strtoul(argv[3], 0, 10) : 0, most = given ? strtoul(argv[4], 0, 10) : 0;
+  batches = given ? atoi(argv[1]) : 0;
+  if (batches < 1 || least < 4 || most < least || P < 2) {
+    if (!rank) fprintf(stderr, "usage: mpirun -n P messages BATCHES ARENA_MB LEAST MOST [rewritten], with two ranks or more, of 4 bytes or more, and rewritten with an arena of 0 alone\n");
     MPI_Finalize();
     return 2;
   }
@@ -194,15 +257,19 @@ int main(int argc, char **argv) {
   from = map(arena);
   to = map(arena);
   fixed = !mb;
-  if (!rank) printf("# taulop bench/mpi/messages, user data %s\n# median over %d batches\n", mb ? "off cache" : "in cache", batches);
+  if (!rank) printf("# taulop bench/mpi/messages, user data %s, send buffers %s\n# median over %d batches\n", mb ? "off cache" : "in cache", fresh ? "rewritten" : "unchanged", batches);
 
-  head("PingPong", 2, "t[usec]");
-  for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), oneway(m));
-  static const char *names[] = {"", "", "Sendrecv", "Bcast", "Allgather"};
+  for (int pairs = 1; 2 * pairs <= P; pairs *= 2) {
+    head("PingPong", pairs, 2, pairs > 1 ? "t_max[usec]" : "t[usec]");
+    row(0, rounds(0), oneway(0, pairs));
+    for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), oneway(m, pairs));
+  }
+  static const char *names[] = {"", "", "Sendrecv", "Bcast", "Allgather", "Allreduce"};
   double nothing = collective(NOTHING, 1);
-  for (int what = SENDRECV; what <= ALLGATHER; what++) {
-    head(names[what], P, "t_max[usec]");
-    for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), collective(what, m) - nothing);
+  for (int what = SENDRECV; what <= ALLREDUCE; what++) {
+    head(names[what], 1, P, "t_max[usec]");
+    if (what == SENDRECV) row(0, rounds(0), closely(what, 0));
+    for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), what == SENDRECV && !fresh ? closely(what, m) : collective(what, m) - nothing);
   }
   if (!rank) printf("\n# the clock's own %.3f usec are subtracted from collectives; %ld starts were late and taken again\n", nothing * 1e6, late);
   MPI_Finalize();

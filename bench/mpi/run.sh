@@ -1,27 +1,32 @@
 #!/usr/bin/env bash
-# Predictions beside real MPI on this machine: Debian's Open MPI and MPICH carry
-# out one-way messages, sendrecv rings, broadcasts and allgathers among as many
-# ranks as there are cores, alternately with a sweep, and taulop verify -against puts
-# both beside each other.
+# Predictions beside real MPI on this machine: Debian's Open MPI, as it comes and without
+# single copies, and MPICH, as it comes, carry out one-way messages, sendrecv rings,
+# broadcasts, allgathers and allreduces among as many ranks as there are cores, in cache with
+# send buffers unchanged and rewritten, and off cache, alternately with a sweep. taulop verify
+# -against puts predictions beside what even rounds took, each library's messages in its own
+# way (-as) and its collectives by the algorithms that it chooses:
 #
-#   bench/mpi/run.sh [ROUNDS] [FOLDER]     (7 rounds, about seven minutes)
+#   own        from the sweep alone
+#   own, o(m)  from the sweep, and o(m) of the library's ping-pongs in odd rounds
+#   import     from the library's messages in odd rounds, and of the sweep γ and own copies
+#
+#   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about four minutes)
 #
 # What is missing of the libraries it installs with apt-get, as root. FOLDER keeps
-# the sweep and what the programs printed (default a temporary one).
-#
-# Open MPI copies through shared memory in fragments of 32 KB, of a message the
-# first and then three at once (pml_ob1_send_pipeline_depth): four segments of
-# that size. MPICH is left as Debian builds it: from some size on the kernel copies
-# straight from one process to the other, predicted with -transport single-copy.
+# the sweep, what the programs printed, and all tables (default a temporary one).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rounds=${1:-7} keep=${2:-} least=$((64 << 10)) most=$((4 << 20)) sizes=64K:4M
+rounds=${1:-4} keep=${2:-} least=1024 most=$((4 << 20)) sizes=1K:4M
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 out=${keep:-$tmp/out}
 mkdir -p "$out"
 if [ -n "$(ls -A "$out")" ]; then
   echo "$out is not empty: name a new directory, or one that is empty" >&2
+  exit 2
+fi
+if [ "$rounds" -lt 2 ]; then
+  echo "$rounds rounds: two are the least, one to estimate from and one to compare with" >&2
   exit 2
 fi
 
@@ -39,6 +44,7 @@ for library in openmpi mpich; do
   "mpicc.$library" -O2 -o "$tmp/$library" bench/mpi/messages.c
 done
 go build -o "$tmp/taulop" ./cmd/taulop
+taulop=$tmp/taulop
 
 ranks=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
 [ "$ranks" -le "$(nproc)" ] || ranks=$(nproc)
@@ -47,50 +53,63 @@ if [ "$ranks" -lt 2 ]; then
   exit 1
 fi
 # As of taulop verify: a rank sends from one arena and receives into another, each four
-# times its share of the last-level cache.
+# times its share of the last-level cache, here at most 256 MB.
 arena=$((4 * $(getconf LEVEL3_CACHE_SIZE) / ranks >> 20))
-[ "$arena" -gt 0 ] || arena=256
+[ "$arena" -gt 0 ] && [ "$arena" -lt 256 ] || arena=256
 
-openmpi() {
-  mpirun.openmpi --allow-run-as-root --bind-to core -n "$ranks" --mca pml ob1 --mca btl vader,self \
-    --mca btl_vader_single_copy_mechanism none "$tmp/openmpi" "$@"
+messages() {
+  local ob1=(--allow-run-as-root --bind-to core -n "$ranks" --mca pml ob1 --mca btl vader,self)
+  case $1 in
+  openmpi4) mpirun.openmpi "${ob1[@]}" "$tmp/openmpi" "${@:2}" ;;
+  openmpi4-none) mpirun.openmpi "${ob1[@]}" --mca btl_vader_single_copy_mechanism none "$tmp/openmpi" "${@:2}" ;;
+  mpich4) mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" "${@:2}" ;;
+  esac
 }
-mpich() { mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" "$@"; }
 
 sweep() {
-  local plan=(-o "$out/host.json" -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -gamma=false
-    -m 4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M)
+  local plan=(-o "$out/host.json" -with cma -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -m "$sizes")
   [ ! -e "$out/host.json" ] || plan=(-resume "$out/host.json")
-  "$tmp/taulop" sweep -quiet -time 35s "${plan[@]}" >"$tmp/sweep"
+  "$taulop" sweep -quiet -time 40s "${plan[@]}" >"$tmp/sweep"
 }
 
 version() {
   case $1 in
-  openmpi) mpirun.openmpi --version | sed -n '1s/.* /Open MPI /p' ;;
-  mpich) mpichversion | awk '/Version|Device/ { sub(/.*:[ \t]*/, ""); v = v " " $0 } END { print "MPICH" v }' ;;
+  openmpi4*) mpirun.openmpi --version | sed -n '1s/.* /Open MPI /p' ;;
+  mpich4) mpichversion | awk '/Version|Device/ { sub(/.*:[ \t]*/, ""); v = v " " $0 } END { print "MPICH" v }' ;;
   esac
 }
 load() { cut -d ' ' -f 1-3 /proc/loadavg; }
+libraries="openmpi4 openmpi4-none mpich4" states="in-unchanged in-rewritten off-unchanged"
 echo "load before: $(load)"
 for round in $(seq "$rounds"); do
   sweep
-  order="openmpi mpich"
-  [ $((round % 2)) = 1 ] || order="mpich openmpi"
-  for library in $order; do
-    "$library" 11 0 "$least" "$most" >>"$out/$library-in.txt"
-    "$library" 5 "$arena" "$least" "$most" >>"$out/$library-off.txt"
+  for library in $libraries; do
+    file=$out/$library-$((round % 2))
+    messages "$library" 3 0 "$least" "$most" >>"$file-in-unchanged.txt"
+    messages "$library" 3 0 "$least" "$most" rewritten >>"$file-in-rewritten.txt"
+    messages "$library" 2 "$arena" "$least" "$most" >>"$file-off-unchanged.txt"
   done
 done
 echo "load after: $(load)"
-"$tmp/taulop" topo | sed -n '1,/^online/p'
+"$taulop" topo | sed -n '1,/^online/p'
 
-for library in openmpi mpich; do
-  for cache in in off; do
-    printf '\n== %s, user data %s cache\n\n' "$(version $library)" "$cache"
-    how=()
-    [ $cache = in ] || how+=(-cache off)
-    [ $library = openmpi ] || how+=(-transport single-copy)
-    "$tmp/taulop" verify -against "$out/$library-$cache.txt" -params "$out/host.json" -m $sizes "${how[@]}" \
-      message sendrecv bcast:binomial allgather:ring
+# against FILE PARAMS FLAG... writes the tables, and prints the mean errors of τ-Lop.
+against() {
+  "$taulop" verify -against "$1" -params "$2" -m "$sizes" "${@:3}" >"$tmp/against" 2>>"$out/warnings"
+  cat "$tmp/against" >>"$out/tables"
+  awk '/^Mean relative errors/ { means = 1 } means && $2 ~ /^[0-9]+$/ { printf "%10s %5s", $1, $4 } END { print "" }' "$tmp/against"
+}
+
+for library in $libraries; do
+  printf '\n== %s (%s): mean relative errors of τ-Lop, %%\n' "$(version "$library")" "$library"
+  for state in $states; do
+    where=(-cache "${state%-*}") as=(-as "$library" -buffers "${state#*-}") name=$out/$library
+    odd=$name-1-$state.txt even=$name-0-$state.txt
+    [ -e "$name-${state%-*}.json" ] || "$taulop" import -overheads "$name-1-${state%-*}-unchanged.txt" -params "$out/host.json" \
+      -as "$library" "${where[@]}" -o "$name-${state%-*}.json" 2>>"$out/warnings"
+    "$taulop" import -params "$out/host.json" "${where[@]}" -o "$name-$state-import.json" "$odd" 2>>"$out/warnings"
+    printf '%-14s own       ' "$state" && against "$even" "$out/host.json" "${as[@]}" "${where[@]}"
+    printf '%-14s own, o(m) ' '' && against "$even" "$name-${state%-*}.json" "${as[@]}" "${where[@]}"
+    printf '%-14s import    ' '' && against "$even" "$name-$state-import.json" -as "$library" "${where[@]}"
   done
 done

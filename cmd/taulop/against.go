@@ -31,6 +31,10 @@ collective is predicted as one usual algorithm, and as the one that comes neares
 to each time. COLLECTIVE:ALGORITHM says it. With names only those are compared:
 of a collective, or message, sendrecv, exchange.
 
+With -as LIBRARY messages go the way that it sends them, and collectives are predicted by
+the algorithm that it chooses by itself, where its tables are known; send buffers are
+unchanged, as benchmarks leave them, without -buffers rewritten. docs/mpi.md has more.
+
 Sizes are m as taulop predict -h has it. Where a suite prints another size it is
 turned into m, and -m chooses by that.
 
@@ -48,6 +52,7 @@ Examples:
   taulop verify -against bcast.txt -params host.json -P 4 bcast:binomial
   taulop verify -against imb.txt -params host.json -m 64K:4M message sendrecv
   taulop verify -against imb.txt -params host.json -cache off
+  taulop verify -against imb.txt -params host.json -as openmpi4
   taulop verify -against collectives.tsv -params epyc.json -map core -P 8-128 bcast
 
 Flags:

@@ -182,12 +182,14 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"import -o " + dir + "/no/such/x.json " + shm, "cannot be written"},
 		{"import -overheads " + text, "-overheads takes a file of ping-pongs and one of parameters"},
 		{"import -overheads " + text + " -params " + native + " " + shm, "and nothing else"},
-		{"import -params " + native + " " + shm, "goes with -overheads"},
+		{"import -as mpich4 " + shm, "-as goes with -overheads"},
+		{"import -params " + native + " " + shm, "-params is of what MPI benchmarks printed"},
 		{"import -pairs 2 " + shm, "-pairs is of what MPI benchmarks printed"},
 		{"import -net ib0 " + shm, "-net is of what MPI benchmarks printed"},
 		{"import -off_cache " + shm, "-cache is of what MPI benchmarks printed"},
 		{"import -overheads " + text + " -params " + native, "notes.txt holds no table"},
 		{"import -overheads " + dir + "/missing.txt -params " + native, "missing.txt is not there"},
+		{"import -overheads " + text + " -params " + native + " -as openmpi3", `-as: unknown MPI library "openmpi3"; did you mean "openmpi4"?`},
 		{"import -overheads " + text + " -params " + shm, "turn it into a native one"},
 	} {
 		out, errOut, err := run(t, strings.Fields(tt.line)...)

@@ -97,6 +97,8 @@ func choices(command, name string) []string {
 		return nil
 	case "estimate -model":
 		return estimateModels()
+	case "predict -as", "explain -as", "verify -as", "import -as":
+		return libraryNames()
 	case "estimate -run":
 		return []string{estimate.Plain}
 	}

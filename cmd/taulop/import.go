@@ -20,7 +20,10 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
 )
 
@@ -49,10 +52,13 @@ OUTPUT files make a file of an MPI library's own messages, on any machine and ne
 that runs them: o(m) and L(m,1) come from PingPong or osu_latency, L(m,τ) from Sendrecv,
 PingPing or Exchange among τ ranks, from PingPong -multi 0 or osu_multi_lat of τ pairs,
 and from osu_bw and osu_mbw_mr, whose gaps are no times of messages, but tell what others
-make a message longer by. Predictions from it have -transport whole. With -net NAME all
+make a message longer by. Predictions from it have -transport whole. No benchmark tells
+what a rank does by itself, γ and its own copies: -params takes them from a sweep there. With -net NAME all
 pairs were on two nodes, and the file has the network between them, for predict -net.
 
-With -overheads a file of taulop sweep becomes that of an MPI library on the same
+With -overheads and -as o(m) is what messages take beyond the transfers of the library's
+own way: a table up to the longest message that is one segment, one number beyond.
+With -overheads alone a file of taulop sweep becomes that of an MPI library on the same
 machine: its o(m) is half of the library's round trip of m bytes less the transfers that
 the file has, so that predictions have the library's own time before the first byte moves.
 
@@ -76,13 +82,14 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		flags  = flag.NewFlagSet("taulop import", flag.ContinueOnError)
 		output output
 		pings  = flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
-		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers")
+		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers; with OUTPUT: a file of taulop sweep on the same machine, to take γ and ranks' own copies from")
 		cache  = flags.String("cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off")
 		host   = flags.String("name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 		format = flags.String("format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed (default: what they look like)")
 		cores  = flags.String("cores", "", "with -format tidy: how many cores in a row share a level, where tables do not say, a `list` like same_socket=28,other_socket=56")
 		from   = flags.String("from", "", "with -format tidy and a table of collectives: what to estimate from, a `list` like bcast:basic_linear,bcast:chain (default all that were forced)")
 		pairs  = flags.String("pairs", "", "`list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4")
+		as     = flags.String("as", "", "with -overheads: the `library` whose way the ping-pongs' messages went: "+strings.Join(libraryNames(), ", "))
 		net    = flags.String("net", "", "the ranks of a pair were on two nodes: `name` of the network between them, such as ib0")
 	)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
@@ -103,20 +110,20 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return usageError("-overheads takes a file of ping-pongs and one of parameters, and nothing else: taulop import -overheads IMB.txt -params host.json -o out.json")
 	case given["overheads"] && (given["pairs"] || given["net"]):
 		return usageError("-pairs and -net are of outputs that make a parameter file, and -overheads changes one: leave either out")
-	case !given["overheads"] && given["params"]:
-		return usageError("-params goes with -overheads: give that too, or leave it out")
+	case !given["overheads"] && given["as"]:
+		return usageError("-as goes with -overheads: give that too, or leave it out")
 	case given["format"] && (given["overheads"] || !slices.Contains([]string{"text", "tidy", "mpi"}, *format)):
 		return usagef("-format %s: files are text, tidy or mpi, and none of them goes with -overheads", *format)
 	case given["overheads"]:
-		return importOverheads(out, errOut, *pings, *native, output, off)
+		return importOverheads(out, errOut, *pings, *native, *as, output, off)
 	case *format == "tidy" || *format == "" && flags.NArg() > 0 && isTidy(flags.Arg(0)):
 		return importTidy(out, errOut, flags.Args(), output, *host, *cores, *from)
 	case given["cores"] || given["from"]:
 		return usageError("-cores and -from are of tables with named columns: give -format tidy too, or leave them out")
 	case *format == "mpi" || *format == "" && printed:
-		return importBenchmarks(out, errOut, flags.Args(), output, *host, saidOfPairs{*pairs, *net, off})
+		return importBenchmarks(out, errOut, flags.Args(), output, *host, saidOfPairs{*pairs, *net, *native, off})
 	}
-	for _, name := range []string{"pairs", "net", "cache"} {
+	for _, name := range []string{"pairs", "net", "cache", "params"} {
 		if given[name] {
 			return usagef("-%s is of what MPI benchmarks printed: name such a file, or leave it out", name)
 		}
@@ -160,8 +167,8 @@ func imported(host, unknown string) provenance.Provenance {
 
 // saidOfPairs is of MPI benchmarks what they do not print.
 type saidOfPairs struct {
-	pairs, net string
-	offCache   bool
+	pairs, net, params string
+	offCache           bool
 }
 
 // importBenchmarks is import of what MPI benchmarks printed.
@@ -224,6 +231,16 @@ func importBenchmarks(out, errOut io.Writer, files []string, output output, host
 		}
 		f = channel.Network(n)
 	}
+	switch {
+	case said.params != "" && said.net != "":
+		return usageError("-params has what ranks do by themselves, and -net is of a network: leave one of them out")
+	case said.params != "":
+		sweep, err := params.ReadFile(said.params)
+		if err != nil {
+			return usagef("-params: %v", err)
+		}
+		mpibench.WithOwn(f, sweep)
+	}
 	f.Provenance = imported(host, "benchmarks do not print what machine they ran on: look for that where the output comes from")
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", printable.List(files), err)
@@ -232,7 +249,14 @@ func importBenchmarks(out, errOut io.Writer, files []string, output output, host
 }
 
 // importOverheads is import -overheads.
-func importOverheads(out, errOut io.Writer, pings, native string, output output, off bool) error {
+func importOverheads(out, errOut io.Writer, pings, native, as string, output output, off bool) error {
+	var library *mpi.Library
+	if as != "" {
+		var err error
+		if library, err = mpi.Named(as); err != nil {
+			return usagef("-as: %v", err)
+		}
+	}
 	if err := output.check(); err != nil {
 		return err
 	}
@@ -244,7 +268,12 @@ func importOverheads(out, errOut io.Writer, pings, native string, output output,
 	if err != nil {
 		return usagef("-overheads: %v", err)
 	}
-	if err := mpibench.TakeOverheads(f, results.Times, off); err != nil {
+	if library != nil {
+		err = verify.Overheads(f, model.Choice{As: library, OffCache: off, Buffers: params.Unchanged}, results.Times)
+	} else {
+		err = mpibench.TakeOverheads(f, results.Times, off)
+	}
+	if err != nil {
 		return usagef("-overheads %s -params %s: %v", pings, native, err)
 	}
 	f.Warn(fmt.Errorf("o(m) is that of %s: predictions are of that library", filepath.Base(pings)))

@@ -292,18 +292,17 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	argument.Alias(flags, "machine", "name")
 	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such")
 	flags.StringVar(&p.buffersText, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma")
-	flags.StringVar(&p.library, "as", "", "`library` whose way messages take, by their size: "+libraryNames()+" (instead of -transport, -segment and -segments)")
+	flags.StringVar(&p.library, "as", "", "`library` whose way messages take, by their size: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)")
 	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
 	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
 	p.scheduleFlags.add(flags)
 }
 
-func libraryNames() string {
-	var names []string
+func libraryNames() (names []string) {
 	for _, l := range mpi.Libraries() {
 		names = append(names, l.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // check checks the flags when they are parsed.

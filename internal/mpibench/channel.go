@@ -270,6 +270,21 @@ func (c *Channel) File(offCache bool) *params.File {
 	return f
 }
 
+// WithOwn gives a file of a channel within nodes what ranks do by themselves, which no
+// benchmark of messages tells: their own copies and γ, from a sweep on the same machine,
+// of its first placement.
+func WithOwn(f, sweep *params.File) {
+	for _, c := range sweep.Cells {
+		alone := slices.Contains([]params.Kind{params.CopyCell, params.OwnCell, params.GammaCell}, c.Kind) && c.Setup == ""
+		if !alone || len(sweep.Plan.Policies) > 0 && c.Placement != sweep.Plan.Policies[0] {
+			continue
+		}
+		c.Placement, c.Samples = params.Published, nil // whose launches are another file's
+		f.Cells = append(f.Cells, c)
+	}
+	f.Plan.Operators = sweep.Plan.Operators
+}
+
 // Network is a parameter file that has the channel between its nodes.
 func (c *Channel) Network(n params.Network) *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Networks: []params.Network{n}}

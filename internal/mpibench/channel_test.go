@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -192,6 +194,41 @@ func TestChannelLeavesOut(t *testing.T) {
 	}
 	if c, err = ChannelOf(results.Times, WithinNode); err != nil || c.Overhead.N != 0 || c.Overhead.Center != 0 || len(c.File(false).Warnings) != 2 {
 		t.Errorf("no small message: %+v, %v", c, err)
+	}
+}
+
+// What ranks do by themselves comes from a sweep, of its first placement.
+func TestWithOwn(t *testing.T) {
+	results, err := Read(strings.NewReader(imbText("PingPong", processes(2), "t[usec]", sizesOfTest, func(m int) float64 { return 400 + float64(m) })+
+		imbText("Sendrecv", processes(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 500 + 2*float64(m) })), "out.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ChannelOf(results.Times, WithinNode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweep := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local, numa.Spread}, Operators: []string{"SUM_I"}}}
+	for _, placement := range sweep.Plan.Policies {
+		for _, m := range []int{64, 4096} {
+			for _, k := range []params.Key{{Kind: params.OwnCell}, {Kind: params.CopyCell}, {Kind: params.CopyCell, Setup: "share"}, {Kind: params.GammaCell, Operator: "SUM_I"}, {Kind: params.TransferCell, Setup: params.Ring}} {
+				k.Placement, k.Tau, k.Bytes = placement, 1, m
+				ns := fit.Estimate{Center: float64(m), Lo: float64(m), Hi: float64(m)}
+				sweep.Cells = append(sweep.Cells, params.Cell{Key: k, Time: ns, Samples: params.Samples(float64(m))})
+			}
+		}
+	}
+	f := c.File(false)
+	before := len(f.Cells)
+	WithOwn(f, sweep)
+	if err := f.Validate(); err != nil || len(f.Cells) != before+6 {
+		t.Errorf("%d cells more, want 6: %v", len(f.Cells)-before, err)
+	}
+	if own, err := f.Own("", false); err != nil || own.Times[0][0] != 64e-9 {
+		t.Errorf("own copies: %v, %v", own, err)
+	}
+	if gamma, err := f.Gamma(""); err != nil || len(gamma.Operators) != 1 {
+		t.Errorf("γ: %v, %v", gamma, err)
 	}
 }
 

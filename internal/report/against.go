@@ -69,13 +69,19 @@ func (a *Against) means() view.Table {
 // compared are the rows of one benchmark. Only some suites print intervals, and only
 // collectives have other algorithms.
 func compared(rows []verify.Compared) view.Table {
-	name := rows[0].Benchmark
-	if as := rows[0].Predicted.Algorithm; as != "" {
+	name, several := rows[0].Benchmark, slices.ContainsFunc(rows, func(r verify.Compared) bool { return r.Predicted.Algorithm != rows[0].Predicted.Algorithm })
+	switch as := rows[0].Predicted.Algorithm; {
+	case several:
+		name += " as the library chooses"
+	case as != "":
 		name += " as " + as
 	}
 	t := view.Table{
 		Title:   fmt.Sprintf("%s, P = %d; times in µs, errors in %% of what was measured", name, rows[0].P),
 		Columns: view.Numbers("m", "measured"),
+	}
+	if several {
+		t.Columns = slices.Insert(t.Columns, 1, view.Numbers("algorithm")...)
 	}
 	intervals := slices.ContainsFunc(rows, func(r verify.Compared) bool { return r.Measured.Known() })
 	if intervals {
@@ -100,7 +106,12 @@ func compared(rows []verify.Compared) view.Table {
 			_, name, _ := strings.Cut(r.Nearest.Algorithm, ":")
 			nearest = append([]string{name}, predicted(r.Nearest.Models, verify.AgainstModels[:1])...)
 		}
-		t.Add(view.Bytes(r.Bytes), measured, predicted(r.Predicted.Models, verify.AgainstModels), nearest)
+		var algorithm []string
+		if several {
+			_, name, _ := strings.Cut(r.Predicted.Algorithm, ":")
+			algorithm = []string{name}
+		}
+		t.Add(view.Bytes(r.Bytes), algorithm, measured, predicted(r.Predicted.Models, verify.AgainstModels), nearest)
 	}
 	return t
 }

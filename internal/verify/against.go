@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
 )
 
@@ -20,13 +21,14 @@ var AgainstModels = []string{Full, "log_nP"}
 // An Against puts predictions beside times that an MPI benchmark printed.
 type Against struct {
 	Predictor *model.Predictor // τ-Lop
-	// Algorithm is the one that each collective is taken for instead of its
-	// default; the nearest is then not sought.
+	// Algorithm is the one that each collective is taken for instead of what the library
+	// chooses, if that is known, or else its default; of these alone the nearest is sought.
 	Algorithm map[string]*collective.Algorithm
 	// Segment, Degree and Chunk are those of calls, 0 for the usual.
 	Segment, Degree, Chunk int
 
-	models []Model // in the order of AgainstModels
+	models  []Model      // in the order of AgainstModels
+	library *mpi.Library // nil: nobody says which
 }
 
 // NewAgainst predicts from a file.
@@ -40,7 +42,7 @@ func NewAgainst(f *params.File, c model.Choice) (*Against, error) {
 		}
 		models = append(models, Model{Name: AgainstModels[i], in: map[bool]model.Coster{false: in}})
 	}
-	return &Against{Predictor: models[0].in[false].(*model.Predictor), models: models}, nil
+	return &Against{Predictor: models[0].in[false].(*model.Predictor), models: models, library: c.As}, nil
 }
 
 // Chosen is what of a benchmark's times is compared; its zero value is all.
@@ -175,6 +177,10 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 		return err
 	}
 	taken, chosen := a.Algorithm[string(kind)]
+	if s, name := own(a.library, all[0].Collective, row.P, row.Bytes); s != nil && !chosen {
+		row.Predicted.Algorithm = name
+		return a.candidate(row, &row.Predicted, s)
+	}
 	if !chosen {
 		taken = all[0].Collective.DefaultAlgorithm()
 	}

@@ -1,0 +1,149 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/tune"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
+	"github.com/taulop/taulop/params"
+)
+
+// own is the schedule that a library carries a collective out by, if it is left the choice,
+// and what that is called; nil where nobody knows.
+func own(l *mpi.Library, c *collective.Collective, p, m int) (*collective.Schedule, string) {
+	if l == nil {
+		return nil, ""
+	}
+	if l.Chooses == "mpich4" {
+		a := mpichOwn(c, p, m)
+		if a == nil {
+			return nil, ""
+		}
+		s, err := a.Schedule(collective.Call{P: p, M: m})
+		if err != nil {
+			return nil, ""
+		}
+		return s, a.String()
+	}
+	rules, err := tune.Lookup(l.Chooses)
+	if err != nil {
+		return nil, ""
+	}
+	setting, known := rules.Own(c, p, m)
+	if !known {
+		return nil, ""
+	}
+	s, err := rules.Schedule(c, setting, p, m)
+	if err != nil {
+		return nil, ""
+	}
+	return s, s.Algorithm.String()
+}
+
+// mpichOwn is what MPICH 4 chooses among its algorithms for one node without shared memory of
+// its own (maint/tuning/coll/mpir/generic.json at v4.0.2).
+func mpichOwn(c *collective.Collective, p, m int) *collective.Algorithm {
+	two := p&(p-1) == 0
+	choose := func(name string) *collective.Algorithm {
+		a, _ := collective.Lookup(c.Name + ":" + name)
+		return a
+	}
+	switch c.Name {
+	case "bcast":
+		return choose("mpich")
+	case "allgather":
+		switch {
+		case two && p*m < 512<<10:
+			return choose("recursive-doubling")
+		case p*m < 80<<10:
+			return choose("bruck")
+		}
+		return choose("ring")
+	case "allreduce":
+		if m <= 8 || m < 4*p { // elements of four bytes
+			return choose("recursive-doubling")
+		}
+		return choose("rabenseifner")
+	case "reduce":
+		if m <= 2<<10 || m < 4*p {
+			return choose("binomial")
+		}
+		return choose("rabenseifner")
+	}
+	return nil
+}
+
+// Overheads gives a file the o(m) of a library whose way messages take: what its ping-pongs
+// take beyond the transfers of that way. It is a table of messages that are one segment,
+// and one number, that of the shortest message, of each way of longer ones: how long it is
+// before the first byte moves does not depend on how many follow. It stands in the place of
+// all o(m) of the file. It fails where no ping-pong is of a size that there are transfers
+// of.
+func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
+	bare := *f
+	bare.Cells = nil
+	for _, cell := range f.Cells {
+		if cell.Kind != params.OverheadCell && cell.Kind != params.MessageCell {
+			bare.Cells = append(bare.Cells, cell)
+		}
+	}
+	a, err := NewAgainst(&bare, c)
+	if err != nil {
+		return err
+	}
+	var pingPongs []mpibench.Time
+	for _, t := range times {
+		if t.Kind == mpibench.Message && t.P == 2 && t.Bytes <= a.Predictor.Largest {
+			t.Suite, t.Benchmark = "", "" // all alike
+			pingPongs = append(pingPongs, t)
+		}
+	}
+	rows, err := a.Compare(pingPongs)
+	if err != nil {
+		return err
+	}
+	first := make(map[mpi.Way]*params.Cell)
+	for _, row := range rows {
+		predicted, made := of(row.Predicted.Models, Full)
+		if !made {
+			continue
+		}
+		way := c.As.Of(row.Bytes)
+		key := params.Key{Kind: params.OverheadCell, Placement: a.Predictor.Placement, OffCache: c.OffCache, Tau: 1, Bytes: row.Bytes}
+		if way.Single {
+			key.Transport = params.CMA
+		}
+		o := row.Measured.Sub(fit.Estimate{Center: predicted.Ns, Lo: predicted.Ns, Hi: predicted.Ns, N: row.Measured.N})
+		cell := params.Cell{Key: key, Time: bounded(o)}
+		if short := way.Most > 0 && way.Most <= way.Segment; short {
+			bare.Cells = append(bare.Cells, cell)
+			continue
+		}
+		if known := first[way]; known == nil || row.Bytes < known.Bytes {
+			first[way] = &cell
+		}
+	}
+	for _, way := range c.As.Ways {
+		if cell := first[way]; cell != nil {
+			bare.Cells = append(bare.Cells, *cell)
+		}
+	}
+	if len(bare.Cells) == 0 || bare.Cells[len(bare.Cells)-1].Kind != params.OverheadCell {
+		return fmt.Errorf("no PingPong of IMB-MPI1 or osu_latency is of a size up to %d bytes, which there are transfers of", a.Predictor.Largest)
+	}
+	f.Cells = bare.Cells
+	return nil
+}
+
+// bounded is a time that is not below zero.
+func bounded(e fit.Estimate) fit.Estimate {
+	e.Center = max(0, e.Center)
+	if e.Known() {
+		e.Lo, e.Hi = max(0, e.Lo), max(0, e.Hi)
+	}
+	return e
+}

@@ -1,0 +1,109 @@
+package verify
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// bothWays is a file in which a byte takes 1 ns through a segment of 4 KiB, and 3 ns by the
+// kernel.
+func bothWays() *params.File {
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{params.Ring, params.Ping}, Policies: []numa.Policy{numa.Local},
+		Caches: []bool{false}, Sizes: []int{1024, 4096, 1 << 20}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 4096}}
+	for _, setup := range f.Plan.Setups {
+		for _, tau := range f.Plan.Taus {
+			for _, m := range f.Plan.Sizes {
+				key := params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}
+				f.Cells = append(f.Cells, params.Cell{Key: key, K: max(1, m/4096), Transfers: 1, Time: fit.Estimate{Center: float64(m), Lo: float64(m), Hi: float64(m)}})
+				key.Transport, key.Buffers = params.CMA, params.Unchanged
+				f.Cells = append(f.Cells, params.Cell{Key: key, K: 1, Transfers: 1, Time: fit.Estimate{Center: float64(3 * m), Lo: float64(3 * m), Hi: float64(3 * m)}})
+			}
+		}
+	}
+	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.MessageCell, Placement: numa.Local, Tau: 1, Bytes: 1024, Variant: params.Segmented}, Time: fit.Estimate{Center: 1e9, Lo: 1e9, Hi: 1e9}})
+	return f
+}
+
+// o(m) is what ping-pongs take beyond the transfers of the library's way: by size for what
+// is one segment, and that of the shortest message for what the kernel copies, which leaves
+// longer ones to be predicted.
+func TestOverheads(t *testing.T) {
+	library, err := mpi.Named("openmpi4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []mpibench.Time
+	for m, ns := range map[int]float64{1024: 2*1024 + 300, 2048: 2*2048 + 400, 8192: 3*8192 + 700, 65536: 3*65536 + 9000, 1 << 30: 1} {
+		times = append(times, mpibench.Time{Suite: "IMB", Benchmark: "PingPong", Kind: mpibench.Message, P: 2, Printed: m, Bytes: m, Microseconds: ns / 1e3})
+	}
+	choice := model.Choice{As: library, Buffers: params.Unchanged}
+	f := bothWays()
+	if err := Overheads(f, choice, times); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := NewAgainst(f, choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := a.Compare(times[:0:0])
+	if err != nil || len(rows) > 0 {
+		t.Fatal(rows, err)
+	}
+	for m, want := range map[int]float64{1024: 2*1024 + 300, 8192: 3*8192 + 700, 65536: 3*65536 + 700, 1 << 20: 3*(1<<20) + 700} {
+		rows, err := a.Compare([]mpibench.Time{{Kind: mpibench.Message, P: 2, Bytes: m, Microseconds: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := of(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
+			t.Errorf("m = %d: %g ns, want %g", m, p.Ns, want)
+		}
+	}
+	if err := Overheads(bothWays(), choice, nil); err == nil {
+		t.Error("o(m) of no ping-pong")
+	}
+}
+
+// What MPICH and Open MPI choose by themselves, by their tables.
+func TestOwn(t *testing.T) {
+	for _, tt := range []struct {
+		library, collective string
+		p, m                int
+		want                string
+	}{
+		{"mpich4", "bcast", 16, 1 << 20, "bcast:mpich"},
+		{"mpich4", "allgather", 8, 1024, "allgather:recursive-doubling"},
+		{"mpich4", "allgather", 6, 1024, "allgather:bruck"},
+		{"mpich4-ofi", "allgather", 6, 1 << 20, "allgather:ring"},
+		{"mpich4", "allreduce", 8, 8, "allreduce:recursive-doubling"},
+		{"mpich4", "allreduce", 8, 1024, "allreduce:rabenseifner"},
+		{"mpich4", "reduce", 8, 1024, "reduce:binomial"},
+		{"mpich4", "alltoall", 8, 1024, ""}, // nobody knows
+		{"openmpi4", "allgather", 2, 1024, "allgather:two-proc"},
+		{"openmpi4-none", "allgather", 2, 1024, "allgather:two-proc"},
+	} {
+		library, err := mpi.Named(tt.library)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := collective.Collectives()
+		c := all[slices.IndexFunc(all, func(c *collective.Collective) bool { return c.Name == tt.collective })]
+		if s, name := own(library, c, tt.p, tt.m); name != tt.want || (s == nil) != (name == "") {
+			t.Errorf("%s, %s, P = %d, m = %d: %q, want %q", tt.library, tt.collective, tt.p, tt.m, name, tt.want)
+		}
+	}
+	if s, _ := own(nil, collective.Collectives()[0], 2, 1024); s != nil {
+		t.Error("no library chooses")
+	}
+}
