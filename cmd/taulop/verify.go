@@ -29,6 +29,7 @@ what τ-Lop, log_nP and LogGP predict from transfers alone.
   taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
   taulop verify -patterns [flags] [PATTERN ...]
   taulop verify -against OUTPUT -params FILE [flags] [COLLECTIVE[:ALGORITHM] ...]
+  taulop verify -map -params FILE [flags] MATRIX ... | PATTERN
 
 With -patterns all ranks follow a message pattern instead: permutation, at every
 distance; ping-pong, of every pair; scatter and broadcast, from every rank. Times of
@@ -36,7 +37,8 @@ each are fitted by T_s + m·τ_d at every other size, and at the sizes between t
 stand beside what that, the same line of permutations and τ-Lop predict.
 
 With -against nothing is measured: what IMB-MPI1 or OSU micro-benchmarks printed
-stands beside predictions; taulop verify -against OUTPUT -h says more.
+stands beside predictions; taulop verify -against OUTPUT -h says more. With -map it is a
+program's messages under two mappings to cores; taulop verify -map -h says more.
 
 Without a collective it takes one-way messages ("message") and one algorithm of
 each collective. It sweeps what it needs too, in launches of its own between those of
@@ -72,6 +74,9 @@ type verifyRequest struct {
 func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if asks(args, "against") {
 		return against(out, errOut, args)
+	}
+	if asks(args, "map") {
+		return verifyMap(ctx, out, errOut, args)
 	}
 	machine, discovery := numa.Discover("/")
 	req := &verifyRequest{}

@@ -185,6 +185,20 @@ func Run(r Request) (*Result, error) {
 	return result, nil
 }
 
+// Predict is what a request's program costs whose processes are on the given places. It
+// fails as Run does.
+func Predict(r Request, places heuristic.Mapping) (seconds float64, extrapolated bool, err error) {
+	p, err := newProgram(r.Matrix, r.Machine, r.Model)
+	if err != nil {
+		return 0, false, err
+	}
+	m := Mapping{Places: places, Levels: make([]LevelCost, len(r.Machine.Levels))}
+	if err := p.cost(&m); err != nil {
+		return 0, false, err
+	}
+	return *m.Seconds, m.Extrapolated, nil
+}
+
 func by(method string, m *Machine, x *comm.Matrix) (heuristic.Mapping, error) {
 	switch method {
 	case Block:

@@ -30,7 +30,8 @@ import (
 type Request struct {
 	Names    []string // of algorithms, or Message; with Patterns, of those
 	Patterns bool
-	Variants int // of a pattern, the most; 0 for all
+	Program  *Program // if not nil, in the place of names
+	Variants int      // of a pattern, the most; 0 for all
 	P, M     []int
 	Caches   []bool // off cache
 	Time     time.Duration
@@ -143,7 +144,10 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 		}
 	}
 	cases := e.collectiveCases
-	if r.Patterns {
+	switch {
+	case r.Program != nil:
+		cases = e.programCases
+	case r.Patterns:
 		cases = e.patternCases
 	}
 	if err := cases(); err != nil {

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Who sends how much to whom in a program: records bench/mpi/messages.c, or another MPI
+# program, with the monitoring component of Debian's Open MPI, and maps its ranks.
+#
+#   bench/mpi/monitoring.sh FOLDER [RANKS [PROGRAM ARGUMENTS ...]]
+#
+# FOLDER gets trace.RANK.prof, a file for each rank, and ranks.txt, the rankfile. Without a
+# PROGRAM it is messages.c among as many RANKS as there are cores: its ranks must all run
+# at the same time. What is missing of Open MPI it installs with apt-get, as root.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+out=${1:?say in which folder: bench/mpi/monitoring.sh FOLDER} ranks=${2:-$(nproc)}
+shift $(($# < 2 ? $# : 2))
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+mkdir -p "$out"
+if [ -n "$(ls -A "$out")" ]; then
+  echo "$out is not empty: name a new directory, or one that is empty" >&2
+  exit 2
+fi
+
+missing=()
+for package in openmpi-bin libopenmpi-dev gcc; do
+  dpkg -s "$package" >"$tmp/found" 2>&1 || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  (apt-get update && apt-get install -y --no-install-recommends "${missing[@]}") >"$tmp/apt" 2>&1 ||
+    { cat "$tmp/apt" >&2; exit 1; }
+fi
+if [ $# -eq 0 ]; then
+  mpicc.openmpi -O2 -o "$tmp/messages" bench/mpi/messages.c
+  set -- "$tmp/messages" 1 0 1024 65536
+fi
+go build -o "$tmp/taulop" ./cmd/taulop
+
+mpirun.openmpi --allow-run-as-root --oversubscribe -n "$ranks" --mca pml_monitoring_enable 2 \
+  --mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename "$out/trace" "$@" >"$tmp/printed"
+"$tmp/taulop" map "$out"/trace.*.prof
+"$tmp/taulop" map -format openmpi -o "$out/ranks.txt" "$out"/trace.*.prof
+echo
+echo "mpirun --rankfile $out/ranks.txt"
+cat "$out/ranks.txt"

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/processmap"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/mapping/comm"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/shm"
+)
+
+const verifyMapHelp = `Verify -map carries out what a program sends, under two mappings to this machine's
+cores, every rank's data checked, and prints what was measured beside what taulop map
+predicts of them.
+
+  taulop verify -map -params FILE [flags] MATRIX ...
+  taulop verify -map -params FILE -P RANKS [flags] PATTERN
+
+MATRIX and PATTERN are those of taulop map, and FILE is what taulop sweep wrote on this
+machine. Each two ranks that communicate exchange one message of their mean size, in
+rounds in which none sends more than one. The first mapping is block, and the second the
+cheapest that is another one, unless -method names two.
+
+Examples:
+  taulop verify -map -params host.json -P 16 bt
+  taulop verify -map -params host.json -method cyclic,mwpm trace.*.prof
+
+Flags:
+`
+
+// verifyMap is verify -map.
+func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error {
+	var (
+		flags        = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
+		req          = mapRequest{given: make(map[string]bool)}
+		p            int
+		say          saying
+		size, caches string
+		methods      string
+		limit        time.Duration
+	)
+	flags.Bool("map", true, "carry out a program's messages under two mappings")
+	flags.IntVar(&p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
+	flags.StringVar(&size, "m", "64K", "of a pattern, the `size` of its largest messages")
+	flags.StringVar(&req.params, "params", "", "parameters of this machine, a `file` of taulop sweep")
+	flags.StringVar(&methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)")
+	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
+	flags.DurationVar(&limit, "time", 30*time.Second, "time for everything")
+	flags.BoolVar(&req.json, "json", false, "one JSON document")
+	req.output.add(flags, "write to a new `file`")
+	say.add(flags, "no progress and no warnings")
+	words, err := parseWords(flags, out, args, verifyMapHelp)
+	if err != nil {
+		return err
+	}
+	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
+	switch {
+	case len(words) == 0:
+		return usagef("say what to carry out: a communication matrix, or with -P a pattern such as grid2d")
+	case req.params == "":
+		return usagef("-params is missing: name a file that taulop sweep wrote on this machine")
+	case limit <= 0:
+		return usagef("-time is %v: give a time above zero, like 30s", limit)
+	}
+	if err := req.output.check(); err != nil {
+		return err
+	}
+	r := verify.Request{Time: limit, Source: req.params}
+	if r.Caches, err = parseCaches(caches); err != nil {
+		return err
+	}
+	req.Methods = processmap.Methods
+	if methods != "" {
+		if req.Methods, err = argument.Among("-method", methods, processmap.Methods); err != nil {
+			return usageError(err.Error())
+		}
+		if len(req.Methods) != 2 {
+			return usagef("-method %s: give two, like block,mwpm", methods)
+		}
+	}
+	if err := req.matrix(words, p, size, ""); err != nil {
+		return err
+	}
+	if req.Matrix, err = once(req.Matrix); err != nil {
+		return usagef("%v", err)
+	}
+	req.Time = 2 * time.Second
+	if r.Program, err = req.program(r.Caches); err != nil {
+		return err
+	}
+	return req.carryOutProgram(ctx, out, errOut, r, say)
+}
+
+// once is a matrix of one message of each two processes, of their mean size.
+func once(of *comm.Matrix) (*comm.Matrix, error) {
+	m, err := comm.New(of.Ranks())
+	if err != nil {
+		return nil, err
+	}
+	m.Name = of.Name
+	for from, e := range of.All() {
+		if err := m.Add(from, e.To, (e.Bytes+e.Messages-1)/e.Messages, 1); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// program is the matrix under two mappings, as they are predicted for each cache.
+func (req *mapRequest) program(caches []bool) (*verify.Program, error) {
+	program := &verify.Program{Name: req.Matrix.Name, Ranks: req.Matrix.Ranks()}
+	for from, e := range req.Matrix.All() {
+		program.Messages = append(program.Messages, collective.Envelope{From: from, To: e.To, Bytes: int(e.Bytes)})
+	}
+	if len(program.Messages) == 0 {
+		return nil, usagef("%s sends nothing: there is nothing to carry out", printable.Name(req.Matrix.Name))
+	}
+	var places [][]int // of the mappings
+	for _, off := range caches {
+		if req.cache = "in"; off {
+			req.cache = "off"
+		}
+		if err := req.machine(); err != nil {
+			return nil, err
+		}
+		if req.Model == nil || req.Machine.Nodes > 1 {
+			return nil, usagef("%s is of several nodes: give parameters of this machine", printable.Name(req.params))
+		}
+		if places == nil {
+			result, err := processmap.Run(req.Request)
+			if err != nil {
+				return nil, usagef("%v", err)
+			}
+			if len(req.Methods) == 2 && len(result.LeftOut) > 0 {
+				return nil, usagef("-method: %s", result.LeftOut[0])
+			}
+			for _, name := range twoOf(result) {
+				m := result.Mapping(name)
+				of := verify.ProgramMapping{Name: name}
+				for process := range m.Places {
+					_, core := result.Place(m, process)
+					of.CPUs = append(of.CPUs, core.CPU)
+				}
+				program.Mappings, places = append(program.Mappings, of), append(places, m.Places)
+			}
+		}
+		for i := range program.Mappings {
+			seconds, extrapolated, err := processmap.Predict(req.Request, places[i])
+			if err != nil {
+				return nil, usagef("%v", err)
+			}
+			of := &program.Mappings[i]
+			of.PredictedNs, of.Extrapolated = append(of.PredictedNs, 1e9*seconds), append(of.Extrapolated, extrapolated)
+		}
+	}
+	return program, nil
+}
+
+// twoOf are block and the cheapest that is another mapping, or where there is none the
+// cheapest; or the two that there are.
+func twoOf(r *processmap.Result) []string {
+	if len(r.Mappings) == 2 {
+		return []string{r.Mappings[0].Method, r.Mappings[1].Method}
+	}
+	first := r.Mappings[0]
+	second := -1
+	for i, m := range r.Mappings[1:] {
+		if !slices.Equal(m.Places, first.Places) && (second < 0 || cmp.Compare(*m.Seconds, *r.Mappings[second].Seconds) < 0) {
+			second = i + 1
+		}
+	}
+	if second < 0 {
+		second = len(r.Mappings) - 1
+	}
+	return []string{first.Method, r.Mappings[second].Method}
+}
+
+func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Writer, r verify.Request, say saying) error {
+	if !shm.Supported {
+		return errNoMeasuring
+	}
+	machine, err := numa.Discover("/")
+	if err != nil {
+		return err
+	}
+	for _, m := range r.Program.Mappings {
+		if _, err := machine.PlaceOn(m.CPUs, len(m.CPUs)); err != nil {
+			return usagef("%s is not of this machine: %v", req.params, err)
+		}
+	}
+	if r.Params, err = params.ReadFile(req.params); err != nil {
+		return usagef("-params: %v", err)
+	}
+	limited, cancel := within(ctx, r.Time)
+	defer cancel()
+	steal, slow, said := provenance.StartSteal("/"), starved(), say.aside(errOut)
+	warn(said, slow)
+	e, err := verify.New(r, machine, provenance.Read("/", machine))
+	if err != nil {
+		return err
+	}
+	_, ended := carryOut(limited, say.progress(errOut), r.Time, &e.Report, e.Run)
+	if errors.Is(ended, context.Canceled) {
+		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", e.Measured(), printable.Count(len(e.Cases), "case")))
+	}
+	if e.Measured() == 0 {
+		return cmp.Or(ended, nothingIn(r.Time))
+	}
+	e.Warn(append(slow, steal.Warnings()...)...)
+	warn(said, e.Warnings)
+	return cmp.Or(putDocument(out, req.path, (*report.Program)(e.ProgramResult()), req.form), ended)
+}

@@ -1,0 +1,53 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
+)
+
+// A Program is a program's messages under mappings, measured and predicted.
+type Program verify.ProgramResult
+
+// WriteJSON writes the document.
+func (r *Program) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop verify -map", 1, r) }
+
+// WriteText writes a line for each mapping.
+func (r *Program) WriteText(w io.Writer) {
+	fmt.Fprintln(w, machine(r.Provenance))
+	fmt.Fprintf(w, "%s: %s send %s of %s in all, each once, in rounds; parameters: %s\n", printable.Name(r.Program), printable.Count(r.Ranks, "rank"),
+		printable.Count(r.Messages, "message"), rounded(int64(r.Bytes)), printable.Name(r.Parameters))
+	for _, rows := range view.Grouped(r.Rows, func(row verify.ProgramRow) bool { return row.OffCache }) {
+		t := view.Table{Title: "user data " + view.Cache(rows[0].OffCache) + "; errors in %, + predicted too high", Columns: []view.Column{{Name: "mapping", Left: true},
+			{Name: "measured", Unit: "µs"}, {Name: "95 % interval", Unit: "µs"}, {Name: "predicted", Unit: "µs"}, {Name: "error", Unit: "%"}, {Name: "CPUs of ranks", Left: true}}}
+		for _, row := range rows {
+			us := row.Measured.Scale(1e-3)
+			t.Add(row.Mapping, view.Rough(us), view.Interval(us), microseconds(row.Prediction.Ns/1e3, row.Prediction.Extrapolated), signed(row.Prediction.Error), some16(row.CPUs))
+		}
+		if slices.ContainsFunc(rows, func(row verify.ProgramRow) bool { return row.Prediction.Extrapolated }) {
+			t.Note("~ extrapolated: m or τ is beyond what was measured")
+		}
+		writeTables(w, t)
+	}
+	if len(r.Rows) > 1 && slices.Equal(r.Rows[0].CPUs, r.Rows[len(r.Rows)-1].CPUs) {
+		fmt.Fprintln(w, "\nBoth mappings are the same: on this machine no other is predicted to be better.")
+	}
+}
+
+// some16 lists numbers, the first ones of many.
+func some16(numbers []int) string {
+	var words []string
+	for i, n := range numbers {
+		if i == 16 {
+			words = append(words, "…")
+			break
+		}
+		words = append(words, fmt.Sprint(n))
+	}
+	return strings.Join(words, " ")
+}
