@@ -278,6 +278,8 @@ func (f *File) sorted() []int32 {
 
 func checkFormat(format string, version int) error {
 	switch {
+	case strings.HasPrefix(format, "taulop") && format != Format:
+		return fmt.Errorf("this is no parameter file but a result of %.40s: parameters are what taulop sweep writes", printable.Part(format))
 	case format != Format:
 		return fmt.Errorf("format is %.40q, want %q", format, Format)
 	case version < 1:

@@ -41,7 +41,7 @@ var advice = []struct {
 	{report.ErrNoVerification, "taulop verify -json"},
 	{report.ErrUnpredicted, "-time, -params"},
 	{setups.ErrNoRoom, "SIZE, TAU, -kmax; of a sweep -segment, -tau, -m"},
-	{sweep.ErrThere, "-resume"},
+	{sweep.ErrThere, "-resume, -force"},
 	{tidy.ErrUnplaced, "-cores same_socket=28,other_socket=56"},
 	{transfers.ErrUnusable, "taulop sweep -o"},
 	{verify.ErrShort, "-m"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"io"
 	"slices"
@@ -59,30 +60,31 @@ func asks(args []string, flag string) bool {
 // against is verify -against.
 func against(out, errOut io.Writer, args []string) error {
 	var (
-		req                  parameterFlags
-		flags                = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-		output, file, ps, ms string
-		mapped               string
-		asJSON, asCSV, quiet bool
+		req             parameterFlags
+		flags           = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
+		printed, ps, ms string
+		as              form
+		to              output
+		mapped          string
+		quiet           bool
 	)
 	req.add(flags)
-	flags.StringVar(&output, "against", "", "`file` with what IMB-MPI1 or OSU micro-benchmarks printed")
+	flags.StringVar(&printed, "against", "", "`file` with what IMB-MPI1 or OSU micro-benchmarks printed")
 	flags.StringVar(&ps, "P", "", "ranks: the `number` that ran an OSU collective, which does not print it; of IMB a list of those to compare")
 	flags.StringVar(&ms, "m", "", "compare these sizes alone, a `list` like 64,8K,1M with doubling ranges: 64K:4M")
 	flags.StringVar(&mapped, "map", "", "of a table: compare ranks of these mappings alone, a `list` like core,node")
-	flags.BoolVar(&asJSON, "json", false, "one JSON document")
-	flags.BoolVar(&asCSV, "csv", false, "of a table: a row for each algorithm, P and m, comma-separated")
-	flags.StringVar(&file, "o", "", "write to a `file`")
+	as.add(flags)
+	to.add(flags, "write to a new `file`")
 	flags.BoolVar(&quiet, "quiet", false, "no warnings")
 	names, err := parseWords(flags, out, args, againstHelp)
 	if err != nil {
 		return err
 	}
-	if output == "" {
+	if printed == "" {
 		return usagef("-against names no file: give one with what IMB-MPI1 or an OSU benchmark printed")
 	}
-	if err := writable(file); err != nil {
-		return usagef("-o %s cannot be written: %v", file, err)
+	if err := cmp.Or(as.check(), to.check()); err != nil {
+		return err
 	}
 	var chosen verify.Chosen
 	if ps != "" {
@@ -98,11 +100,11 @@ func against(out, errOut io.Writer, args []string) error {
 	if err := req.check(flags); err != nil {
 		return err
 	}
-	if isTidy(output) {
-		return againstTable(out, errOut, &req, tableRequest{output, file, names, argument.Names(mapped), chosen.P, chosen.M, asJSON, asCSV, quiet})
+	if isTidy(printed) {
+		return againstTable(out, errOut, &req, tableRequest{table: printed, names: names, mappings: argument.Names(mapped), p: chosen.P, m: chosen.M, form: as, output: to, quiet: quiet})
 	}
-	if asCSV || mapped != "" {
-		return usagef("-csv and -map are of tables with named columns, and %s is none: leave them out", output)
+	if mapped != "" {
+		return usagef("-map is of tables with named columns, and %s is none: leave it out", printed)
 	}
 	if err := chosen.Name(names); err != nil {
 		return usageError(err.Error())
@@ -111,7 +113,7 @@ func against(out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	results, err := mpibench.ReadFile(output)
+	results, err := mpibench.ReadFile(printed)
 	if err != nil {
 		return usagef("-against: %v", err)
 	}
@@ -122,26 +124,26 @@ func against(out, errOut io.Writer, args []string) error {
 	if err := req.checkOperator(a.Predictor); err != nil {
 		return err
 	}
-	doc := &report.Against{Source: req.source(f, a.Predictor), Output: output}
+	doc := &report.Against{Source: req.source(f, a.Predictor), Output: printed}
 	times, leftOut := chosen.Take(results.Times, req.noGamma)
 	doc.LeftOut = append(results.LeftOut, leftOut...)
 	if i := slices.IndexFunc(times, func(t mpibench.Time) bool { return t.P == 0 }); i >= 0 {
-		return usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", output, times[i].Line, times[i].Benchmark)
+		return usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", printed, times[i].Line, times[i].Benchmark)
 	}
 	switch {
 	case len(times) == 0 && len(doc.LeftOut) > 0 && (len(results.Times) == 0 || ps+ms == "" && len(names) == 0):
 		o := doc.LeftOut[0]
-		return usagef("-against: %s has nothing to compare; %s in line %d, for one, is left out: %s", output, o.Benchmark, o.Line, o.Why)
+		return usagef("-against: %s has nothing to compare; %s in line %d, for one, is left out: %s", printed, o.Benchmark, o.Line, o.Why)
 	case len(times) == 0:
-		return usagef("-against: nothing in %s is among what -P, -m and the names ask for: leave some of them out", output)
+		return usagef("-against: nothing in %s is among what -P, -m and the names ask for: leave some of them out", printed)
 	}
 	a.Algorithm, a.Segment, a.Degree, a.Chunk = chosen.Algorithm, a.Predictor.Segment, req.degree, req.chunk
 	if doc.Rows, err = a.Compare(times); err != nil {
-		return usagef("-against %s: %v", output, err)
+		return usagef("-against %s: %v", printed, err)
 	}
 	doc.Means = verify.AgainstMeans(doc.Rows)
 	if !quiet {
 		req.warn(errOut, a.Predictor, "")
 	}
-	return putDocument(out, file, doc, asJSON)
+	return putDocument(out, to.path, doc, as)
 }

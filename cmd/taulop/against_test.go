@@ -213,7 +213,7 @@ func TestAgainstBadInput(t *testing.T) {
 		{"-against " + imb + " -op xor allreduce", `no γ of operator "xor"`},
 		{"-against " + imb + " -o " + directory, "directory"},
 		{"-against " + imb + " -time 5s", "-time"},
-		{"-against " + imb + " -params /nonexistent", "/nonexistent"},
+		{"-against " + imb + " -params /nonexistent", "/nonexistent is not there"},
 	} {
 		out, _, err := run(t, on(machine, "verify", tt.line)...)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" {

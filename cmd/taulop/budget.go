@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"time"
@@ -31,12 +32,29 @@ func carryOut(ctx context.Context, said io.Writer, budget time.Duration, report 
 	return late, err
 }
 
-// aside is where progress and warnings go.
-func aside(errOut io.Writer, quiet bool) io.Writer {
-	if quiet {
+// A saying is what is said beside a result: warnings, and how far a measurement is.
+type saying struct{ quiet, noProgress bool }
+
+// add adds -quiet, of which usage says what is left out, and -no-progress.
+func (s *saying) add(flags *flag.FlagSet, usage string) {
+	flags.BoolVar(&s.quiet, "quiet", false, usage)
+	flags.BoolVar(&s.noProgress, "no-progress", false, "no progress; warnings are printed")
+}
+
+// aside is where warnings go.
+func (s saying) aside(errOut io.Writer) io.Writer {
+	if s.quiet {
 		return io.Discard
 	}
 	return errOut
+}
+
+// progress is where progress goes.
+func (s saying) progress(errOut io.Writer) io.Writer {
+	if s.noProgress {
+		return io.Discard
+	}
+	return s.aside(errOut)
 }
 
 // starved has a warning if this process has waited for a CPU longer than it ran. Its

@@ -51,7 +51,7 @@ type checkRequest struct {
 	levels         compare.Levels
 	drift          float64 // 0: the baseline's own
 	perf, json     bool
-	quiet          bool
+	saying
 }
 
 // checkCommand is the subcommand. Whatever goes wrong is a line, too, and the state unknown.
@@ -66,7 +66,7 @@ func checkCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		b, err = req.check(ctx, errOut)
 	}
 	if err != nil {
-		b = &compare.Baseline{Format: compare.BaselineFormat, Version: 1, State: compare.Unknown, Text: fmt.Sprint(advised([]error{err})[0])}
+		b = &compare.Baseline{State: compare.Unknown, Text: fmt.Sprint(advised([]error{err})[0])}
 	}
 	if req.prom != "" {
 		if failed := outfile.Write(req.prom, (*report.Check)(b).WriteMetrics); failed != nil && b.State == compare.OK {
@@ -103,7 +103,7 @@ func (req *checkRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
 	flags.BoolVar(&req.perf, "perfdata", false, "each cell's ratio to the baseline, behind the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
-	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
+	req.saying.add(flags, "no progress and no warnings")
 	words, err := parseWords(flags, out, args, checkHelp)
 	switch {
 	case err != nil:
@@ -119,11 +119,16 @@ func (req *checkRequest) parse(out io.Writer, args []string) error {
 	case !(req.drift >= 0 && req.drift <= 1):
 		return usagef("-drift is %v: give a share from 0 to 1, like 0.05", req.drift)
 	}
-	if err := writable(req.prom); err != nil {
-		prom := req.prom
-		req.prom = ""
+	prom := req.prom
+	req.prom = "" // until it is known that the state can be written there
+	switch err := outfile.Check(prom); {
+	case prom == "":
+	case err != nil:
 		return usagef("-prom %s cannot be written: %v", prom, err)
+	case outfile.Replaces(prom) && holdsParameters(prom):
+		return usagef("-prom %s holds the parameters of a machine, which would be lost: choose another name", prom)
 	}
+	req.prom = prom
 	return nil
 }
 
@@ -146,10 +151,10 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 		return nil, usagef("-baseline %s is no measure of this node: %v", req.baseline, err)
 	}
 	x.Time -= time.Since(began)
-	said, steal := aside(errOut, req.quiet), provenance.StartSteal("/")
+	said, steal := req.aside(errOut), provenance.StartSteal("/")
 	limited, cancel := context.WithTimeout(ctx, mostChecking-time.Since(began)-300*time.Millisecond)
 	defer cancel()
-	_, err = carryOut(limited, said, x.Time, &x.Report, x.Run)
+	_, err = carryOut(limited, req.progress(errOut), x.Time, &x.Report, x.Run)
 	if errors.Is(err, context.Canceled) {
 		return nil, errors.New("it was stopped before it was done")
 	} else if err != nil {

@@ -20,13 +20,12 @@ import (
 type clusterFlags struct {
 	nodes        int
 	mapping, net string
-	otherNets    []string // that another -net replaced
 }
 
 func (c *clusterFlags) add(flags *flag.FlagSet) {
 	flags.IntVar(&c.nodes, "nodes", 0, "`nodes` that ranks are on (default one, or those of a -map file)")
 	flags.StringVar(&c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile or a node a line")
-	flags.Var(&latest{&c.net, &c.otherNets}, "net", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
+	flags.StringVar(&c.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
 }
 
 // cluster is what the flags say, nil where that is nothing. A mapping that says where ranks

@@ -36,11 +36,11 @@ Flags:
 
 // compareRequest is what the user asked to compare.
 type compareRequest struct {
-	choice    compare.Choice
-	as        string
-	json, csv bool
-	output    string
-	paths     []string
+	choice compare.Choice
+	as     string
+	form
+	output
+	paths []string
 }
 
 // compareCommand is the subcommand.
@@ -61,17 +61,14 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return usagef("%v", err)
 	}
-	write := asText(func(w io.Writer) error {
-		if req.csv {
-			return compared.WriteCSV(w)
-		}
-		compared.WriteText(w, req.output == "" && isTerminal(out))
-		return nil
-	})
-	if req.json {
+	write := asPage(widthFor(out, req.path), func(w io.Writer) { compared.WriteText(w, req.path == "" && isTerminal(out)) })
+	switch {
+	case req.json:
 		write = compared.WriteJSON
+	case req.csv:
+		write = asText(compared.WriteCSV)
 	}
-	if err := put(out, req.output, write); err != nil {
+	if err := put(out, req.path, write); err != nil {
 		return err
 	}
 	warn(errOut, compared.Warned())
@@ -112,9 +109,8 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")
 	flags.Float64Var(&test.Least, "least", compare.DefaultLeast, "the least difference that counts: a `share`")
-	flags.BoolVar(&req.json, "json", false, "one JSON document")
-	flags.BoolVar(&req.csv, "csv", false, "a table: a row for each machine and τ, and each cell of a survey")
-	flags.StringVar(&req.output, "o", "", "write to a new `file` instead of standard output")
+	req.form.add(flags)
+	req.output.add(flags, "write to a new `file`")
 	if err := parse(flags, out, args, compareHelp); err != nil {
 		return nil, err
 	}
@@ -124,10 +120,11 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", printable.Count(len(req.paths), "file"))
 	case !(test.Drift >= 0 && test.Drift <= 1) || !(test.Least >= 0 && test.Least <= 1):
 		return nil, usagef("-drift is %v and -least %v: give shares from 0 to 1, like 0.1", test.Drift, test.Least)
-	case req.json && req.csv:
-		return nil, usagef("-json and -csv cannot be used together: choose one")
 	}
-	var err error
+	err := req.form.check()
+	if err != nil {
+		return nil, err
+	}
 	if req.choice, err = parseChoice(names, placements, caches, sizes); err != nil {
 		return nil, err
 	}
@@ -135,7 +132,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	if err := checkAs(req.as); err != nil {
 		return nil, err
 	}
-	return req, fresh(req.output)
+	return req, req.output.check()
 }
 
 func checkAs(setup string) error {

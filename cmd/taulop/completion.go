@@ -34,7 +34,7 @@ func completionCommand(_ context.Context, out, _ io.Writer, args []string) error
 	if len(words) != 1 {
 		return usagef("name one shell: taulop completion %s", strings.Join(shells, "|"))
 	}
-	b := bufio.NewWriter(out)
+	b := bufio.NewWriter(verbatim(out))
 	defer b.Flush()
 	all := completed()
 	switch words[0] {

@@ -200,7 +200,7 @@ func TestPlotLevels(t *testing.T) {
 		"-levels L1-L2,L1-L1":   {"L1 → L1; L1 → L2"},
 		"-levels memory-memory": {"memory → memory"},
 	} {
-		if _, errOut, err := run(t, strings.Fields("plot copy "+flags+" -o "+figure+" "+file)...); err != nil {
+		if _, errOut, err := run(t, strings.Fields("plot copy "+flags+" -force -o "+figure+" "+file)...); err != nil {
 			t.Errorf("%s: %v %s", flags, err, errOut)
 		}
 		for _, text := range want {

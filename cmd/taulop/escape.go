@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // An escaped stream is what commands print to: no file can steer the terminal through
@@ -14,6 +16,7 @@ import (
 type escaped struct {
 	to   stream
 	text io.WriteCloser
+	page *view.Page // nil: lines are left as they are
 }
 
 // A stream is standard output or standard error, which may be a terminal.
@@ -22,8 +25,10 @@ type stream interface {
 	Fd() uintptr
 }
 
+// escape breaks lines at the width of the terminal.
 func escape(to stream) *escaped {
-	return &escaped{to, printable.NewWriter(to)}
+	page := view.NewPage(to, columns(to))
+	return &escaped{to, printable.NewWriter(page), page}
 }
 
 func (e *escaped) Write(text []byte) (int, error) { return e.text.Write(text) }
@@ -32,7 +37,21 @@ func (e *escaped) Write(text []byte) (int, error) { return e.text.Write(text) }
 func (e *escaped) Fd() uintptr { return e.to.Fd() }
 
 // Close writes a letter that was left unfinished; the stream itself stays open.
-func (e *escaped) Close() error { return e.text.Close() }
+func (e *escaped) Close() error {
+	err := e.text.Close()
+	if e.page != nil {
+		err = cmp.Or(err, e.page.Close())
+	}
+	return err
+}
+
+// Width is that of a line, for tables.
+func (e *escaped) Width() int {
+	if e.page != nil {
+		return e.page.Width()
+	}
+	return view.DefaultWidth
+}
 
 // raw is the stream itself, for what taulop draws on a terminal.
 func raw(w io.Writer) io.Writer {
@@ -45,14 +64,23 @@ func raw(w io.Writer) io.Writer {
 // verbatim is where JSON and what is escaped already is written, byte by byte as into
 // a file. On a terminal JSON is escaped, and is JSON of the same value.
 func verbatim(w io.Writer) io.Writer {
-	if isTerminal(w) {
-		return w
+	if e, ok := w.(*escaped); ok && isTerminal(w) {
+		return &escaped{to: e.to, text: printable.NewWriter(e.to)}
 	}
 	return raw(w)
 }
 
-// asText makes of what writes text for people, or a table, what writes it escaped: to a
-// file, which somebody will look at, as to standard output.
+// asPage makes of what writes text for people what writes it escaped, in lines of a width: to
+// a file, which somebody will look at, as to standard output.
+func asPage(width int, write func(io.Writer)) func(io.Writer) error {
+	return asText(func(w io.Writer) error {
+		page := view.NewPage(w, width)
+		write(page)
+		return page.Close()
+	})
+}
+
+// asText makes of what writes values for programs what writes them escaped.
 func asText(write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		out := printable.NewWriter(w)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -94,11 +95,13 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 		return estimateRun(ctx, out, errOut, args)
 	}
 	var (
-		req    estimateRequest
-		flags  = flag.NewFlagSet("taulop estimate", flag.ContinueOnError)
-		asCSV  = flags.Bool("csv", false, "a line for each phase, with commas")
-		asJSON = flags.Bool("json", false, "one JSON document")
+		req   estimateRequest
+		flags = flag.NewFlagSet("taulop estimate", flag.ContinueOnError)
+		as    form
+		to    output
 	)
+	as.add(flags)
+	to.add(flags, "write to a new `file`")
 	req.add(flags)
 	req.clusterFlags.add(flags)
 	words, err := parseWords(flags, out, args, estimateHelp)
@@ -110,8 +113,9 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	switch {
 	case len(words) != 1:
 		return usagef("estimate takes one program, got %d: name a file of phases, like docs/programs/cannon.toml", len(words))
-	case *asCSV && *asJSON:
-		return usagef("-csv and -json cannot be used together: choose one")
+	}
+	if err := cmp.Or(as.check(), to.check()); err != nil {
+		return err
 	}
 	p, err := estimate.ReadFile(words[0])
 	if err != nil {
@@ -125,14 +129,7 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	if err != nil {
 		return req.lacking(err)
 	}
-	switch {
-	case *asJSON:
-		return e.WriteJSON(verbatim(out))
-	case *asCSV:
-		return e.WriteCSV(out)
-	}
-	e.WriteText(out)
-	return nil
+	return putDocument(out, to.path, e, as)
 }
 
 // machine reads the parameter files. It is called as they are, each name once.

@@ -88,12 +88,10 @@ type programRuns struct {
 }
 
 func (r programRuns) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, struct {
-		Format     string            `json:"format"`
-		Version    int               `json:"version"`
+	return view.WriteJSON(w, "taulop estimate -run", 1, struct {
 		Provenance params.Provenance `json:"provenance"`
 		programRuns
-	}{"taulop estimate -run", 1, r.file.Provenance, r})
+	}{r.file.Provenance, r})
 }
 
 func (r programRuns) WriteText(w io.Writer) {

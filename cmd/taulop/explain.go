@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -34,12 +35,18 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 		flags   = req.flags("taulop explain", "64K")
 		compare = flags.Bool("compare", false, "where each of the algorithms is the cheapest")
 		margin  = flags.Float64("margin", 5, "with -compare, who is the cheapest stays it until another one is cheaper by more than `percent`")
-		asJSON  = flags.Bool("json", false, "one JSON document")
+		as      form
+		to      output
 	)
+	as.add(flags)
+	to.add(flags, "write to a new `file`")
 	if err := parse(flags, out, args, explainHelp); err != nil {
 		return err
 	}
 	if err := req.check(flags, errOut); err != nil {
+		return err
+	}
+	if err := cmp.Or(as.check(), to.check()); err != nil {
 		return err
 	}
 	if !(*margin >= 0 && *margin < 1000) {
@@ -58,9 +65,5 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return refused(err)
 	}
-	if *asJSON {
-		return doc.WriteJSON(verbatim(out))
-	}
-	doc.WriteText(out)
-	return nil
+	return putDocument(out, to.path, doc, as)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -30,7 +29,7 @@ taulop    DIR/SHM.txt with o(m) and L(m,τ), DIR/gamma.txt with γ(m), as the
 csv       a row for each cell, with units in the header
 benchfmt  all samples as results of Go benchmarks, for benchstat
 
-Nothing that exists is overwritten.
+Nothing that exists is replaced without -force.
 
 Examples:
   taulop export -format taulop params/here host.json
@@ -44,8 +43,8 @@ Flags:
 
 // exportRequest is what the user asked to export.
 type exportRequest struct {
-	format    string
-	output    string
+	format string
+	output
 	setup     string
 	placement string
 	offCache  bool
@@ -67,9 +66,9 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	f := read.File
 	switch req.format {
 	case "csv":
-		return put(out, req.output, asText(f.WriteCSV))
+		return put(out, req.path, asText(f.WriteCSV))
 	case "benchfmt":
-		return put(out, req.output, asText(f.WriteBenchmarks))
+		return put(out, req.path, asText(f.WriteBenchmarks))
 	}
 	return req.text(out, errOut, f)
 }
@@ -79,7 +78,7 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 	flags := flag.NewFlagSet("taulop export", flag.ContinueOnError)
 	cache := ""
 	flags.StringVar(&req.format, "format", "", "`format`: taulop, csv or benchfmt")
-	flags.StringVar(&req.output, "o", "", "of csv and benchfmt: write to a new `file` instead of standard output")
+	req.output.add(flags, "of csv and benchfmt: write to a new `file`")
 	flags.StringVar(&req.setup, "setup", "", "of taulop: the transfers of a `setup` (default the first that was measured)")
 	flags.StringVar(&req.placement, "placement", "", "of taulop: under this `placement` (default the first that was measured)")
 	flags.StringVar(&cache, "cache", "", "of taulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)")
@@ -119,7 +118,7 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 	if want == 2 {
 		req.dir = flags.Arg(0)
 	}
-	return req, fresh(req.output)
+	return req, req.output.check()
 }
 
 // text writes the published text format. Everything is made before anything is
@@ -171,7 +170,7 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 		files = append(files, file{filepath.Join(req.dir, "gamma.txt"), reductions.Bytes()})
 	}
 	for _, file := range files {
-		if err := fresh(file.path); err != nil {
+		if err := fresh(file.path, file.path, req.force); err != nil {
 			return err
 		}
 	}
@@ -186,18 +185,6 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 	}
 	for _, note := range notes {
 		tell(errOut, "%s", note)
-	}
-	return nil
-}
-
-// fresh refuses a regular file that is there, and one that cannot be made; "" is
-// standard output.
-func fresh(path string) error {
-	if outfile.Replaces(path) {
-		return usagef("%s is there already: choose another name, or remove it first", path)
-	}
-	if err := writable(path); err != nil {
-		return usagef("%s cannot be written: %v", path, err)
 	}
 	return nil
 }

@@ -326,7 +326,7 @@ func TestReportOfPipe(t *testing.T) {
 	file := nodes.Write(t, dir, 1)[0]
 	raw := func(path string) string {
 		page := filepath.Join(dir, "report.html")
-		if _, _, err := run(t, "report", "-o", page, path); err != nil {
+		if _, _, err := run(t, "report", "-force", "-o", page, path); err != nil {
 			t.Fatal(err)
 		}
 		_, text, _ := strings.Cut(load(t, page), `<script type="application/gzip"`)

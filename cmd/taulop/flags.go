@@ -19,7 +19,12 @@ import (
 func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error {
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
+	twice := countFlags(flags)
 	words, err := permute(flags, args)
+	name := twice()
+	if err == nil && name != "" {
+		return usagef("-%s is there twice, and one of them would not count: give it once (a list has commas)", name)
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		if d, asks := out.(*description); asks {
 			d.help, d.flags = help, flags
@@ -52,6 +57,43 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 		return usagef("%v%s: %s -h shows what there is", err, hint, flags.Name())
 	}
 	return flags.Parse(append([]string{"--"}, words...))
+}
+
+// countFlags has flags count how often they are set; what it returns ends that, and names
+// one that was set twice. Those that say so may be.
+func countFlags(flags *flag.FlagSet) (twice func() string) {
+	var all []*counted
+	flags.VisitAll(func(f *flag.Flag) {
+		if _, repeats := f.Value.(interface{ Repeats() }); !repeats {
+			c := &counted{Value: f.Value, flag: f}
+			f.Value, all = c, append(all, c)
+		}
+	})
+	return func() (name string) {
+		for _, c := range all {
+			if c.flag.Value = c.Value; c.times > 1 && name == "" {
+				name = c.flag.Name
+			}
+		}
+		return name
+	}
+}
+
+type counted struct {
+	flag.Value
+	flag  *flag.Flag
+	times int
+}
+
+func (c *counted) Set(text string) error {
+	c.times++
+	return c.Value.Set(text)
+}
+
+// IsBoolFlag is for package flag.
+func (c *counted) IsBoolFlag() bool {
+	b, is := c.Value.(interface{ IsBoolFlag() bool })
+	return is && b.IsBoolFlag()
 }
 
 // permute parses flags wherever they stand, up to a --, and returns the other words.

@@ -5,7 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -61,17 +63,19 @@ func describe(c command, args ...string) *description {
 	return d
 }
 
-// columns is how wide a text may be: as the terminal, or 80 letters without one.
+// columns is how wide a text may be: as the terminal, or without one as COLUMNS says, or 80
+// letters.
 func columns(w io.Writer) int {
-	const without, least = 80, 40
-	f, ok := w.(interface{ Fd() uintptr })
-	if !ok {
-		return without
+	const least = 40
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
+		if wide, _, err := term.GetSize(int(f.Fd())); err == nil && wide >= least {
+			return wide
+		}
 	}
-	if wide, _, err := term.GetSize(int(f.Fd())); err == nil && wide >= least {
+	if wide, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && wide >= least {
 		return wide
 	}
-	return without
+	return view.DefaultWidth
 }
 
 // choices are the words that a flag takes, for completion; nil where there are too many, or
@@ -168,7 +172,7 @@ func writeAlgorithms(w io.Writer) {
 	for _, a := range collective.All() {
 		ranks, lays := "any", ""
 		if a.Among != collective.AnyRanks {
-			ranks = a.Among.String()
+			ranks = map[collective.Among]string{collective.PowerOfTwo: "2^n", collective.EvenRanks: "even", collective.TwoRanks: "2"}[a.Among]
 		}
 		if a.Branched {
 			lays = "-degree"

@@ -96,6 +96,7 @@ func TestBashCompletes(t *testing.T) {
 
 // Help of every command fits a terminal of 80 letters, but for words that have no space.
 func TestHelpFits(t *testing.T) {
+	t.Setenv("COLUMNS", "")
 	for _, c := range commands {
 		out, _, _ := run(t, slices.DeleteFunc([]string{c.name, "-h"}, func(word string) bool { return word == "" })...)
 		for line := range strings.Lines(out) {

@@ -72,7 +72,7 @@ Flags:
 func importCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 	var (
 		flags  = flag.NewFlagSet("taulop import", flag.ContinueOnError)
-		output = flags.String("o", "", "write to a new `file` instead of standard output")
+		output output
 		pings  = flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
 		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers")
 		cache  = flags.String("cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off")
@@ -83,6 +83,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		net    = flags.String("net", "", "the ranks of a pair were on two nodes: `name` of the network between them, such as ib0")
 	)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
+	output.add(flags, "write to a new `file`")
 	argument.Alias(flags, "host", "name")
 	if err := parse(flags, out, args, importHelp); err != nil {
 		return err
@@ -104,13 +105,13 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	case given["format"] && (given["overheads"] || !slices.Contains([]string{"text", "tidy", "mpi"}, *format)):
 		return usagef("-format %s: files are text, tidy or mpi, and none of them goes with -overheads", *format)
 	case given["overheads"]:
-		return importOverheads(out, errOut, *pings, *native, *output, off)
+		return importOverheads(out, errOut, *pings, *native, output, off)
 	case *format == "tidy" || *format == "" && flags.NArg() > 0 && isTidy(flags.Arg(0)):
-		return importTidy(out, errOut, flags.Args(), *output, *host, *cores)
+		return importTidy(out, errOut, flags.Args(), output, *host, *cores)
 	case given["cores"]:
 		return usageError("-cores is of tables with named columns: give -format tidy too, or leave it out")
 	case *format == "mpi" || *format == "" && printed:
-		return importBenchmarks(out, errOut, flags.Args(), *output, *host, saidOfPairs{*pairs, *net, off})
+		return importBenchmarks(out, errOut, flags.Args(), output, *host, saidOfPairs{*pairs, *net, off})
 	}
 	for _, name := range []string{"pairs", "net", "cache"} {
 		if given[name] {
@@ -120,7 +121,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if n := flags.NArg(); n != 1 && n != 2 {
 		return usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
 	}
-	if err := fresh(*output); err != nil {
+	if err := output.check(); err != nil {
 		return err
 	}
 	table, err := readText(flags.Arg(0), params.ReadText)
@@ -143,7 +144,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
-	return putFile(out, errOut, *output, f)
+	return putFile(out, errOut, output.path, f)
 }
 
 // imported is the provenance of what another program measured.
@@ -161,8 +162,8 @@ type saidOfPairs struct {
 }
 
 // importBenchmarks is import of what MPI benchmarks printed.
-func importBenchmarks(out, errOut io.Writer, files []string, output, host string, said saidOfPairs) error {
-	if err := fresh(output); err != nil {
+func importBenchmarks(out, errOut io.Writer, files []string, output output, host string, said saidOfPairs) error {
+	if err := output.check(); err != nil {
 		return err
 	}
 	var pairs []int
@@ -224,12 +225,12 @@ func importBenchmarks(out, errOut io.Writer, files []string, output, host string
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", printable.List(files), err)
 	}
-	return putFile(out, errOut, output, f)
+	return putFile(out, errOut, output.path, f)
 }
 
 // importOverheads is import -overheads.
-func importOverheads(out, errOut io.Writer, pings, native, output string, off bool) error {
-	if err := fresh(output); err != nil {
+func importOverheads(out, errOut io.Writer, pings, native string, output output, off bool) error {
+	if err := output.check(); err != nil {
 		return err
 	}
 	f, err := params.ReadFile(native)
@@ -247,7 +248,7 @@ func importOverheads(out, errOut io.Writer, pings, native, output string, off bo
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", native, err)
 	}
-	return putFile(out, errOut, output, f)
+	return putFile(out, errOut, output.path, f)
 }
 
 // putFile writes a file, and what speaks against it where that has a name.

@@ -26,11 +26,11 @@ func isTidy(path string) bool {
 }
 
 // importTidy is import of tables with named columns.
-func importTidy(out, errOut io.Writer, files []string, output, host, cores string) error {
+func importTidy(out, errOut io.Writer, files []string, output output, host, cores string) error {
 	if len(files) == 0 {
 		return usageError("no table: name one, like taulop import -format tidy p2p.tsv")
 	}
-	if err := fresh(output); err != nil {
+	if err := output.check(); err != nil {
 		return err
 	}
 	given, err := parseCores(cores)
@@ -54,7 +54,7 @@ func importTidy(out, errOut io.Writer, files []string, output, host, cores strin
 	if path, err := filepath.Abs(files[0]); err == nil && host == "" {
 		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
 	}
-	return putFile(out, errOut, output, f)
+	return putFile(out, errOut, output.path, f)
 }
 
 // parseCores reads how many cores share levels: same_socket=28,other_socket=56.

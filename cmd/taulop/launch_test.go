@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
+	os.Setenv("COLUMNS", "100000") // what is printed is looked for line by line
 	status := m.Run()
 	if builtIn != "" {
 		os.RemoveAll(builtIn)

@@ -29,7 +29,7 @@ func manCommand(_ context.Context, out, _ io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	b := bufio.NewWriter(out)
+	b := bufio.NewWriter(verbatim(out))
 	defer b.Flush()
 	switch len(words) {
 	case 0:

@@ -70,13 +70,13 @@ Patterns:
 type mapRequest struct {
 	processmap.Request
 	params, root, net, cache string
-	unread, otherNets        []string
 	nodes                    int
 	hosts                    []string
-	format, file             string
-	json                     bool
-	method                   string
-	given                    map[string]bool
+	format                   string
+	form
+	output
+	method string
+	given  map[string]bool
 }
 
 func mapCommand(_ context.Context, out, errOut io.Writer, args []string) error {
@@ -91,15 +91,12 @@ func mapCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 	for _, w := range result.Warnings {
 		tell(errOut, "warning: %s", w)
 	}
-	for _, file := range req.unread {
-		tell(errOut, "warning: %s is not read: a flag names one file, and the last one counts", printable.Name(file))
-	}
 	doc := (*report.ProcessMap)(result)
 	if req.format == "" {
-		return putDocument(out, req.file, doc, req.json)
+		return putDocument(out, req.path, doc, req.form)
 	}
 	m := result.Mapping(result.Best)
-	return put(out, req.file, func(w io.Writer) error {
+	return put(out, req.path, func(w io.Writer) error {
 		err := result.WriteFor(req.format, m, w)
 		if err != nil {
 			return usagef("-format %s: %v", req.format, err)
@@ -115,9 +112,9 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	flags.IntVar(&p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
 	flags.StringVar(&size, "m", "64K", "of a pattern, the `size` of its largest messages")
 	flags.StringVar(&messages, "messages", "", "a `file` like MATRIX with numbers of messages in the place of bytes")
-	flags.Var(&latest{&req.params, &req.unread}, "params", "parameters of a machine, a `file` of taulop sweep or pairs, or in the published text format")
+	flags.StringVar(&req.params, "params", "", "parameters of a machine, a `file` of taulop sweep or pairs, or in the published text format")
 	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR` (default this one, or that of -params)")
-	flags.Var(&latest{&req.net, &req.otherNets}, "net", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
+	flags.StringVar(&req.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
 	flags.IntVar(&req.nodes, "nodes", 0, "`nodes` like the machine (default 1, or those of -hosts)")
 	flags.StringVar(&hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)")
 	flags.StringVar(&req.cache, "cache", "in", "where user data are when times are predicted: in, off")
@@ -125,7 +122,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")
 	flags.StringVar(&req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "))
 	flags.BoolVar(&req.json, "json", false, "one JSON document")
-	flags.StringVar(&req.file, "o", "", "write to a `file`")
+	req.output.add(flags, "write to a new `file`")
 	words, err := parseWords(flags, out, args, mapHelp())
 	if err != nil {
 		return err
@@ -150,8 +147,8 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	case req.net != "" && req.params == "":
 		return usagef("-net says what messages between nodes take, and those within them come from -params: name a file of taulop sweep, or leave -net out")
 	}
-	if err := writable(req.file); err != nil {
-		return usagef("-o %s cannot be written: %v", req.file, err)
+	if err := req.output.check(); err != nil {
+		return err
 	}
 	if req.hosts = argument.Names(hosts); len(req.hosts) > 0 {
 		if req.nodes == 0 {

@@ -86,10 +86,10 @@ type request struct {
 	chosenK  bool
 	time     time.Duration
 	launches int
-	json     bool
-	file     string
-	quiet    bool
-	version  bool
+	form
+	output
+	saying
+	version bool
 }
 
 func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
@@ -120,22 +120,19 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return usagef("%v", err)
 	}
-	if err := writable(req.file); err != nil {
-		return usagef("-o %s cannot be written: %v", req.file, err)
-	}
 	doc := req.document(machine, request)
 	doc.Warn(append(fewer, starved()...)...)
 
 	var page bytes.Buffer
 	text := out
-	if req.file != "" {
+	if req.path != "" {
 		text = &page
 	}
-	if req.json || req.quiet {
+	if req.json || req.csv || req.quiet {
 		text = io.Discard
 	}
 	doc.WriteHeader(text)
-	said, told := aside(errOut, req.quiet), len(doc.Warnings)
+	said, told := req.aside(errOut), len(doc.Warnings)
 	warn(said, doc.Warnings)
 
 	file := &params.File{Provenance: doc.Provenance}
@@ -144,7 +141,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return err
 	}
 	steal := provenance.StartSteal("/")
-	_, err = carryOut(ctx, said, x.Time, &x.Report, x.Run)
+	_, err = carryOut(ctx, req.progress(errOut), x.Time, &x.Report, x.Run)
 	result := request.Conclude(machine, file)
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))
@@ -168,22 +165,25 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
-	warn(said, doc.Warnings[told:])
 	results := out
-	if req.file != "" {
+	if req.path != "" {
 		results = &page
 	}
-	if req.json {
+	switch {
+	case req.json:
 		doc.WriteJSON(verbatim(results))
-	} else {
+	case req.csv:
+		asText(doc.WriteCSV)(verbatim(results))
+	default:
 		doc.WriteResults(results)
 	}
-	if req.file != "" {
+	defer warn(said, doc.Warnings[told:]) // after the table and what follows from it
+	if req.path != "" {
 		whole := func(w io.Writer) error { _, err := w.Write(page.Bytes()); return err }
-		if !req.json {
-			whole = asText(whole)
+		if !req.json && !req.csv {
+			whole = asPage(widthFor(out, req.path), func(w io.Writer) { w.Write(page.Bytes()) })
 		}
-		if failed := put(out, req.file, whole); failed != nil {
+		if failed := put(out, req.path, whole); failed != nil {
 			return failed
 		}
 	}
@@ -237,9 +237,9 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
 	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
-	flags.BoolVar(&req.json, "json", false, "write one JSON document")
-	flags.StringVar(&req.file, "o", "", "write to `file` instead of standard output")
-	flags.BoolVar(&req.quiet, "quiet", false, "results only: no header, rows, progress or warnings")
+	req.form.add(flags)
+	req.output.add(flags, "write to a new `file`")
+	req.saying.add(flags, "results only: no header, rows, progress or warnings")
 	flags.BoolVar(&req.version, "version", false, "print the version")
 	if err := parse(flags, out, args, strings.Replace(measureHelp, "COMMANDS", commandList(), 1)); err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.time <= 0 {
 		return nil, usagef("-time is %v: give a budget above zero, like 10s", req.time)
 	}
-	if err := checkLaunches(req.launches); err != nil {
+	if err := cmp.Or(checkLaunches(req.launches), req.form.check(), req.output.check()); err != nil {
 		return nil, err
 	}
 	return req, req.chooseK(kList, kMax, limited)

@@ -175,7 +175,7 @@ func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Mac
 	if err != nil {
 		return err
 	}
-	said := aside(errOut, req.quiet)
+	said := req.aside(errOut)
 	if !req.step {
 		tell(said, "listening on %v for %v: start taulop net -to with this host there", l.Addr(), req.wait)
 	}

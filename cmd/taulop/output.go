@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,56 @@ import (
 // errNoMeasuring is of systems that can read what others measured.
 var errNoMeasuring = errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
 
+// An output is where a result goes: standard output, or the file that -o names.
+type output struct {
+	path  string // "" is standard output
+	force bool   // a file that is there may be replaced
+}
+
+// add adds -o, of which usage says what is written, and -force.
+func (o *output) add(flags *flag.FlagSet, usage string) {
+	flags.StringVar(&o.path, "o", "", usage+"; - is standard output")
+	flags.BoolVar(&o.force, "force", false, "replace a file that is there already")
+}
+
+// check refuses a file that is there, and one that cannot be made, before there is a result.
+func (o *output) check() error {
+	if o.path == "-" {
+		o.path = ""
+	}
+	return fresh("-o "+o.path, o.path, o.force)
+}
+
+// fresh refuses a regular file that is there, unless it may be replaced, and one that cannot
+// be made; "" is standard output. What is what the file is called in a sentence.
+func fresh(what, path string, force bool) error {
+	if path == "" {
+		return nil
+	}
+	if outfile.Replaces(path) && !force {
+		return usagef("%s is there already: choose another name, or replace it with -force", what)
+	}
+	if err := outfile.Check(path); err != nil {
+		return usagef("%s cannot be written: %v", what, err)
+	}
+	return nil
+}
+
+// A form is what a result is written as: text for people, unless a flag says otherwise.
+type form struct{ json, csv bool }
+
+func (f *form) add(flags *flag.FlagSet) {
+	flags.BoolVar(&f.json, "json", false, "one JSON document")
+	flags.BoolVar(&f.csv, "csv", false, "comma-separated values, a row for each number, with units in the header")
+}
+
+func (f *form) check() error {
+	if f.json && f.csv {
+		return usagef("-csv and -json cannot be used together: choose one")
+	}
+	return nil
+}
+
 // put writes a result to the file at path, which is writable; to out when there is
 // none, or when it cannot be written after all: what was measured is not lost.
 func put(out io.Writer, path string, write func(io.Writer) error) error {
@@ -30,6 +81,14 @@ func put(out io.Writer, path string, write func(io.Writer) error) error {
 		return err
 	}
 	return instead(out, err, write)
+}
+
+// widthFor is that of a line of a file, or of standard output where there is none.
+func widthFor(out io.Writer, path string) int {
+	if path != "" {
+		out = io.Discard
+	}
+	return columns(out)
 }
 
 // unwritten tells the errors of a file that lacks what it should hold.
@@ -71,20 +130,6 @@ func putParameters(out io.Writer, path string, f *params.File, say func(io.Write
 	return err
 }
 
-// writable finds out before the measurement whether a result can be written.
-func writable(file string) error {
-	if file == "" {
-		return nil
-	}
-	if err := outfile.Check(file); err != nil {
-		return err
-	}
-	if outfile.Replaces(file) && holdsParameters(file) {
-		return errors.New("it holds the parameters of a machine, which would be lost: choose another name")
-	}
-	return nil
-}
-
 // isFile tells a file that stands where a word is wanted.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
@@ -110,17 +155,34 @@ type document interface {
 }
 
 // putDocument writes a document as put does.
-func putDocument(out io.Writer, path string, d document, asJSON bool) error {
-	if asJSON {
+func putDocument(out io.Writer, path string, d document, as form) error {
+	switch {
+	case as.json:
 		return put(out, path, d.WriteJSON)
+	case as.csv:
+		d, has := d.(interface{ WriteCSV(io.Writer) error })
+		if !has {
+			return usagef("there is no -csv of this: take -json")
+		}
+		return put(out, path, asText(d.WriteCSV))
 	}
-	return put(out, path, asText(func(w io.Writer) error { d.WriteText(w); return nil }))
+	return put(out, path, asPage(widthFor(out, path), d.WriteText))
 }
 
-// warn writes warnings, a line each.
+// warn writes warnings, each once.
 func warn[W any](w io.Writer, warnings []W) {
+	times := make(map[string]int)
 	for _, text := range warnings {
-		tell(w, "warning: %v", text)
+		times[fmt.Sprint(text)]++
+	}
+	for _, text := range warnings {
+		switch n := times[fmt.Sprint(text)]; {
+		case n == 1:
+			tell(w, "warning: %v", text)
+		case n > 1:
+			tell(w, "warning, %d times: %v", n, text)
+		}
+		delete(times, fmt.Sprint(text))
 	}
 }
 

@@ -97,8 +97,7 @@ text format. Bars are 95 % intervals. Where a flag does not say otherwise, chart
 show all setups (over m: the ring), the first placement, user data in cache, and
 over τ the segment's size; of accesses the largest N, of patterns the largest P.
 -variant takes parts of what panels and lines are called, whatever their case and
-spaces: float64,read,write are reads and writes of float64. An existing file is
-replaced.
+spaces: float64,read,write are reads and writes of float64.
 
 Flags:
 `)
@@ -109,7 +108,7 @@ Flags:
 type plotRequest struct {
 	kind   plotKind
 	choice chart.Choice
-	output string
+	output
 	format string
 	width  float64
 	as     string // what published tables are taken for
@@ -129,7 +128,10 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 		tell(errOut, "skipped: %v", err)
 	}
 	figure := func(w io.Writer) error { return c.Write(w, req.format, req.width) }
-	if err := put(offTerminal(out), req.output, figure); err != nil {
+	if req.path != "" {
+		out = offTerminal(out)
+	}
+	if err := put(out, req.path, figure); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, len(req.files))
@@ -138,7 +140,7 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("taulop plot", flag.ContinueOnError)
 	var lists struct{ setups, placements, caches, bytes, taus, levels, variants, algorithms string }
-	flags.StringVar(&req.output, "o", "", "write to a `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
+	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
 	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share")
 	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: "+policyNames()+", cpus")
@@ -214,24 +216,24 @@ func (req *plotRequest) choose(word string) error {
 
 // checkOutput finds the format, and refuses to draw over what is drawn.
 func (req *plotRequest) checkOutput() error {
-	if req.output == "" {
+	if req.path == "" {
 		return usagef("-o is missing: say where the figure goes, like %s", req.kind.example)
 	}
-	req.format = strings.ToLower(strings.TrimPrefix(filepath.Ext(req.output), "."))
-	if !slices.Contains(chart.Formats, req.format) {
-		return usagef("-o %s has no extension that says a format: take .%s", req.output, strings.Join(chart.Formats, ", ."))
+	req.format = strings.ToLower(strings.TrimPrefix(filepath.Ext(req.path), "."))
+	if req.path == "-" {
+		req.format = "svg"
 	}
-	if to, err := os.Stat(req.output); err == nil {
+	if !slices.Contains(chart.Formats, req.format) {
+		return usagef("-o %s has no extension that says a format: take .%s", req.path, strings.Join(chart.Formats, ", ."))
+	}
+	if to, err := os.Stat(req.path); err == nil {
 		for _, file := range req.files {
 			if from, err := os.Stat(file); err == nil && os.SameFile(from, to) {
-				return usagef("-o %s is a file to draw: choose another name", req.output)
+				return usagef("-o %s is a file to draw: choose another name", req.path)
 			}
 		}
 	}
-	if err := writable(req.output); err != nil {
-		return usagef("-o %s cannot be written: %v", req.output, err)
-	}
-	return nil
+	return req.output.check()
 }
 
 // chart reads the files and lays the chart out.

@@ -84,7 +84,10 @@ func TestPlotsAreWritten(t *testing.T) {
 		}
 		for _, format := range []string{"svg", "PNG", "pdf"} {
 			figure := save(t, dir, kind.name+"."+format, "what was there")
-			out, errOut, err := run(t, append([]string{"plot", kind.name, "-o", figure}, files...)...)
+			if _, _, err := run(t, append([]string{"plot", kind.name, "-o", figure}, files...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), "-force") {
+				t.Errorf("%s: what was there is replaced: %v", kind.name, err)
+			}
+			out, errOut, err := run(t, append([]string{"plot", kind.name, "-force", "-o", figure}, files...)...)
 			if err != nil || out != "" || errOut != "" {
 				t.Errorf("%s: %q, %q, %v", kind.name, out, errOut, err)
 				continue

@@ -50,13 +50,15 @@ Flags:
 
 func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	var (
-		req    costRequest
-		flags  = req.flags("taulop predict", "1K:4M")
-		tsv    = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
-		asCSV  = flags.Bool("csv", false, "such lines with commas, and with lo_us, hi_us (a cost's interval), extrapolated and cheapest")
-		asJSON = flags.Bool("json", false, "one JSON document")
-		list   = flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
+		req   costRequest
+		flags = req.flags("taulop predict", "1K:4M")
+		tsv   = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
+		as    form
+		to    output
+		list  = flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
 	)
+	as.add(flags)
+	to.add(flags, "write to a new `file`")
 	if _, err := parseWords(flags, out, args, predictHelp); err != nil {
 		return err
 	}
@@ -67,31 +69,28 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err := req.check(flags, errOut); err != nil {
 		return err
 	}
-	if *tsv && *asJSON || *asCSV && (*tsv || *asJSON) {
+	if *tsv && (as.json || as.csv) {
 		return usagef("-csv, -tsv and -json cannot be used together: choose one")
+	}
+	if err := cmp.Or(as.check(), to.check()); err != nil {
+		return err
 	}
 	doc, err := req.Predict(ctx)
 	if err != nil {
 		return refused(err)
 	}
-	switch {
-	case *asJSON:
-		return doc.WriteJSON(verbatim(out))
-	case *asCSV, *tsv:
+	if as.csv || *tsv {
 		for _, why := range doc.LeftOut {
 			tell(errOut, "left out: %s", why)
 		}
-		if *asCSV {
-			return doc.WriteCSV(out)
-		}
-		if n := doc.Extrapolated(); n > 0 {
-			tell(errOut, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(doc.Rows))
-		}
-		doc.WriteTSV(out)
-	default:
-		doc.WriteText(out)
 	}
-	return nil
+	if !*tsv {
+		return putDocument(out, to.path, doc, as)
+	}
+	if n := doc.Extrapolated(); n > 0 {
+		tell(errOut, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(doc.Rows))
+	}
+	return put(out, to.path, asText(func(w io.Writer) error { doc.WriteTSV(w); return nil }))
 }
 
 // refused makes of an error one about what was asked for, but where a signal came.
@@ -207,7 +206,6 @@ func (req *costRequest) complete(flags *flag.FlagSet, errOut io.Writer) (err err
 	}
 	req.Calls.Degree, req.Calls.Chunk = req.degree, req.chunk
 	_, network := req.network()
-	req.unread = append(req.unread, req.otherNets...)
 	req.warn(errOut, req.Predictor, network)
 	return nil
 }
@@ -249,7 +247,6 @@ type parameterFlags struct {
 	buffersText, library       string
 	given                      map[string]bool // flags
 	noGamma                    error           // why nothing can be reduced, nil where it can
-	unread                     []string        // files that another one of the same flag replaced
 }
 
 // scheduleFlags lay algorithms out: -degree and -chunk, 0 where they are not given, which
@@ -283,31 +280,9 @@ func (s *scheduleFlags) check(given map[string]bool) (err error) {
 	return nil
 }
 
-// A latest is a flag that names one file. The last one counts, and the others are kept, to
-// be named.
-type latest struct {
-	file   *string
-	unread *[]string
-}
-
-func (l *latest) String() string {
-	if l.file == nil {
-		return ""
-	}
-	return *l.file
-}
-
-func (l *latest) Set(file string) error {
-	if *l.file != "" {
-		*l.unread = append(*l.unread, *l.file)
-	}
-	*l.file = file
-	return nil
-}
-
 func (p *parameterFlags) add(flags *flag.FlagSet) {
-	flags.Var(&latest{&p.file, &p.unread}, "params", "parameters of a machine, a `file`")
-	flags.Var(&latest{&p.gamma, &p.unread}, "gamma", "γ of reductions, a `file` in the published text format (default what -params has)")
+	flags.StringVar(&p.file, "params", "", "parameters of a machine, a `file`")
+	flags.StringVar(&p.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
 	flags.StringVar(&p.machine, "name", "", "`name` of the machine in the output (default from the file)")
 	flags.StringVar(&p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)")
@@ -438,9 +413,6 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 // warn writes what speaks against a predictor's costs. The network is in a file of its
 // own, "" where it is in that of the machine.
 func (p *parameterFlags) warn(errOut io.Writer, m *model.Predictor, network string) {
-	for _, file := range p.unread {
-		tell(errOut, "warning: %s is not read: a flag names one file, and the last one counts", printable.Name(file))
-	}
 	for _, w := range m.Warnings {
 		file := p.file
 		if of := (model.NetworkWarning{}); network != "" && errors.As(w, &of) {

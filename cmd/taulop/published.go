@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"io"
@@ -16,12 +17,13 @@ import (
 
 // A tableRequest is what the user asks of a table of published collectives.
 type tableRequest struct {
-	table, output string
-	names         []string // of collectives and algorithms
-	mappings      []string
-	p, m          []int
-	json, csv     bool
-	quiet         bool
+	table    string
+	names    []string // of collectives and algorithms
+	mappings []string
+	p, m     []int
+	form
+	output
+	quiet bool
 }
 
 // compared puts predictions beside the table.
@@ -32,8 +34,8 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 			return nil, source, "", usagef("unknown collective %q: did you mean %q?", of, collective.Nearest(of, names))
 		}
 	}
-	if err := writable(req.output); err != nil {
-		return nil, source, "", usagef("-o %s cannot be written: %v", req.output, err)
+	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
+		return nil, source, "", err
 	}
 	f, err := flags.read()
 	if err != nil {
@@ -62,9 +64,6 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 
 // againstTable is verify -against of a table with named columns.
 func againstTable(out, errOut io.Writer, flags *parameterFlags, req tableRequest) error {
-	if req.json && req.csv {
-		return usageError("-csv and -json cannot be used together: choose one")
-	}
 	c, source, version, err := req.compared(errOut, flags)
 	if err != nil {
 		return err
@@ -77,10 +76,7 @@ func againstTable(out, errOut io.Writer, flags *parameterFlags, req tableRequest
 		return usagef("%s: nothing of %s can be predicted: line %d, for one: %s", flags.file, req.table, why[0].Line, why[0].Why)
 	}
 	doc := report.NewPublished(source, req.table, version, c)
-	if req.csv {
-		return put(out, req.output, doc.WriteCSV)
-	}
-	return putDocument(out, req.output, doc, req.json)
+	return putDocument(out, req.path, doc, req.form)
 }
 
 const evaluateHelp = `Tune -eval says what a choice by predictions would have cost, from what others measured
@@ -117,7 +113,7 @@ func evaluateCommand(_ context.Context, out, errOut io.Writer, args []string) er
 	set.StringVar(&ps, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)")
 	set.StringVar(&ms, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)")
 	set.StringVar(&maps, "map", "", "mappings of ranks, a `list` like core,node (default all)")
-	set.StringVar(&req.output, "o", "", "write to a `file`")
+	req.output.add(set, "write to a new `file`")
 	set.BoolVar(&req.json, "json", false, "one JSON document, with each case")
 	set.BoolVar(&req.quiet, "quiet", false, "no warnings")
 	if req.names, err = parseWords(set, out, args, evaluateHelp); err != nil {
@@ -159,5 +155,5 @@ func evaluateCommand(_ context.Context, out, errOut io.Writer, args []string) er
 	if len(doc.Cases) == 0 {
 		return usagef("%s: no collective of so many ranks and bytes has two algorithms measured: ask for more", req.table)
 	}
-	return putDocument(out, req.output, doc, req.json)
+	return putDocument(out, req.path, doc, req.form)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/report/page"
 )
 
@@ -34,27 +32,28 @@ Flags:
 func reportCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 	var (
 		flags  = flag.NewFlagSet("taulop report", flag.ContinueOnError)
-		output = flags.String("o", "", "the page, a `file`; an older report is overwritten, nothing else")
+		output output
 		as     = flags.String("as", "", "take published tables for this `setup`, placement local")
 		bare   = flags.Bool("bare", false, "leave out the files for download, which make most of the page's size")
 	)
+	output.add(flags, "the page, a new `file`")
 	if err := parse(flags, out, args, reportHelp); err != nil {
 		return err
 	}
 	switch {
-	case *output == "":
+	case output.path == "":
 		return usagef("-o is missing: name the page, like taulop report -o report.html host.json")
 	case flags.NArg() == 0:
-		return usagef("name the parameter files: taulop report -o %s host.json", *output)
+		return usagef("name the parameter files: taulop report -o %s host.json", output.path)
 	}
 	if err := checkAs(*as); err != nil {
 		return err
 	}
-	if err := onlyReport(*output); err != nil {
-		return err
+	if output.path != "-" { // asked for by name, it is for reading by others
+		out = offTerminal(out)
 	}
-	if err := writable(*output); err != nil {
-		return usagef("-o %s cannot be written: %v", *output, err)
+	if err := output.check(); err != nil {
+		return err
 	}
 	machines, skipped, err := compare.ReadAll(flags.Args())
 	if err != nil {
@@ -73,26 +72,8 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 			return os.ReadFile(path)
 		}
 	}
-	if err := put(offTerminal(out), *output, p.Write); err != nil {
+	if err := put(out, output.path, p.Write); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, flags.NArg())
-}
-
-// onlyReport refuses to overwrite what is no report: with a name forgotten after
-// -o it would be the first of the files.
-func onlyReport(path string) error {
-	if !outfile.Replaces(path) {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil // put says what is wrong, if anything is
-	}
-	defer f.Close()
-	start, err := io.ReadAll(io.LimitReader(f, 1<<10))
-	if err == nil && len(start) > 0 && !bytes.Contains(start, []byte(page.Mark)) {
-		return usagef("-o %s is there already and is no report: choose another name, or remove it first", path)
-	}
-	return nil
 }

@@ -24,9 +24,9 @@ func TestReport(t *testing.T) {
 		return errOut.String(), err
 	}
 
-	// A report is overwritten by the next.
+	// A report is replaced by the next.
 	for _, files := range [][]string{files[:1], files} {
-		if text, err := run(append([]string{"-o", output}, files...)...); err != nil || text != "" {
+		if text, err := run(append([]string{"-force", "-o", output}, files...)...); err != nil || text != "" {
 			t.Fatalf("%q, %v", text, err)
 		}
 	}
@@ -36,12 +36,12 @@ func TestReport(t *testing.T) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
-	if _, err := run("-bare", "-o", output, files[0]); err != nil || strings.Contains(load(t, output), "application/gzip") {
+	if _, err := run("-force", "-bare", "-o", output, files[0]); err != nil || strings.Contains(load(t, output), "application/gzip") {
 		t.Errorf("-bare: %v, or the file is in the page", err)
 	}
 
 	// A bad file among many is named, the others are in the page.
-	said, err := run(append([]string{"-o", output, bad}, files...)...)
+	said, err := run(append([]string{"-force", "-o", output, bad}, files...)...)
 	if exitStatus(err) != 1 || !strings.Contains(said, "bad.json") || strings.Count(said, "\n") != 1 {
 		t.Errorf("exit %d, %v, said %q", exitStatus(err), err, said)
 	}
@@ -66,7 +66,7 @@ func TestReportRefuses(t *testing.T) {
 	}{
 		{[]string{files[0]}, "-o is missing"},
 		{[]string{"-o", output}, "name the parameter files"},
-		{[]string{"-o", files[0], files[1]}, "is there already and is no report"},
+		{[]string{"-o", files[0], files[1]}, "is there already: choose another name, or replace it with -force"},
 		{[]string{"-o", dir, files[1]}, "it is a directory"},
 		{[]string{"-o", filepath.Join(dir, "no", "r.html"), files[1]}, "cannot be written"},
 		{[]string{"-o", output, bad}, "bad.json:1"},

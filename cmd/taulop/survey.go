@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
-	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
@@ -29,11 +28,11 @@ type surveyRequest struct {
 	takes    bool // arguments
 	time     time.Duration
 	launches int
-	json     bool
-	file     string
-	quiet    bool
-	spread   bool // launches over all of the time
-	huge     bool
+	form
+	output
+	saying
+	spread bool // launches over all of the time
+	huge   bool
 }
 
 func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSet {
@@ -41,9 +40,9 @@ func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSe
 	flags.DurationVar(&req.time, "time", budget, "budget of the measurement"+about)
 	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	flags.BoolVar(&req.json, "json", false, "write one JSON document")
-	flags.StringVar(&req.file, "o", "", "write to a `file`: a parameter file if it ends in .json and -json is not given, else what would be printed")
-	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
+	req.form.add(flags)
+	req.output.add(flags, "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed")
+	req.saying.add(flags, "no progress and no warnings")
 	return flags
 }
 
@@ -67,14 +66,8 @@ func (req *surveyRequest) check(flags *flag.FlagSet) (*numa.Machine, error) {
 		return nil, usagef("-time is %v: give a budget above zero, like 20s", req.time)
 	}
 	req.spread = given && req.launches == 0
-	if err := checkLaunches(req.launches); err != nil {
+	if err := cmp.Or(checkLaunches(req.launches), req.form.check(), req.output.check()); err != nil {
 		return nil, err
-	}
-	if err := writable(req.file); err != nil {
-		return nil, usagef("-o %s cannot be written: %v", req.file, err)
-	}
-	if req.native() && outfile.Replaces(req.file) { // it may hold an hour's samples
-		return nil, usagef("%s is there already: choose another file, or -json for a document of its own", req.file)
 	}
 	if !shm.Supported {
 		return nil, errNoMeasuring
@@ -99,7 +92,7 @@ func checkLaunches(n int) error {
 
 // native: the output is a parameter file.
 func (req *surveyRequest) native() bool {
-	return !req.json && strings.EqualFold(filepath.Ext(req.file), ".json")
+	return !req.json && !req.csv && strings.EqualFold(filepath.Ext(req.path), ".json")
 }
 
 // surveyCommand is the command of a survey.
@@ -142,7 +135,7 @@ func (d surveyed) WriteJSON(w io.Writer) error {
 	if d.task.Document == nil {
 		return d.File.Write(w)
 	}
-	return view.WriteJSON(w, d.task.Document(d.File))
+	return view.WriteJSON(w, "taulop "+d.survey.Name, 1, d.task.Document(d.File))
 }
 
 // measure measures, and writes what it has, also if it ends early.
@@ -164,12 +157,12 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if len(x.Cells) == 0 {
 		return usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
 	}
-	said, told := aside(errOut, req.quiet), len(f.Warnings)
+	said, told := req.aside(errOut), len(f.Warnings)
 	warn(said, f.Warnings)
 	steal, began := provenance.StartSteal("/"), time.Now()
 	limited, cancel := within(ctx, req.time)
 	defer cancel()
-	_, err = carryOut(limited, said, x.Time, &x.Report, x.Run)
+	_, err = carryOut(limited, req.progress(errOut), x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
 	if lacking, _ := x.Lacking(); err != nil && !errors.Is(err, context.Canceled) && req.native() && len(lacking) == len(x.Cells) {
 		return err // a file without an interval would only be in the way of the next run's
@@ -198,7 +191,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 
 func (req *surveyRequest) write(out io.Writer, f *params.File, doc document) error {
 	if req.native() {
-		return putParameters(out, req.file, f, doc.WriteText)
+		return putParameters(out, req.path, f, doc.WriteText)
 	}
-	return putDocument(out, req.file, doc, req.json)
+	return putDocument(out, req.path, doc, req.form)
 }

@@ -55,7 +55,7 @@ Flags:
 
 func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
 	machine, discovery := numa.Discover("/")
-	req, quiet, err := parseSweep(out, args)
+	req, say, err := parseSweep(out, args)
 	if err != nil || req == nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	if discovery != nil {
 		return discovery
 	}
-	said := aside(errOut, quiet)
+	said := say.aside(errOut)
 	req.Warn = func(w error) { warn(said, []error{w}) }
 	s, err := sweep.Open(*req, machine)
 	if err != nil {
@@ -78,7 +78,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	limited, cancel := within(ctx, max(s.Time, s.Experiment.Over))
 	defer cancel()
 	var failed error
-	_, err = carryOut(limited, said, s.Time, &s.Report, func(ctx context.Context) error {
+	_, err = carryOut(limited, say.progress(errOut), s.Time, &s.Report, func(ctx context.Context) error {
 		var ended error
 		ended, failed = s.Run(ctx)
 		return ended
@@ -122,7 +122,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 }
 
 // parseSweep returns nil where nothing is to be measured.
-func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, err error) {
+func parseSweep(out io.Writer, args []string) (req *sweep.Request, say saying, err error) {
 	req = &sweep.Request{}
 	p := &req.Plan
 	var (
@@ -152,18 +152,19 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default all on int32 and float64, and on more than 32 cores SUM_I, SUM_R and MAX_R)")
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
-	flags.BoolVar(&quiet, "quiet", false, "no progress and no warnings")
+	flags.BoolVar(&req.Force, "force", false, "with -o, replace a file that is there already")
+	say.add(flags, "no progress and no warnings")
 	argument.Alias(flags, "budget", "time")
 	argument.Alias(flags, "setups", "setup")
 	argument.Alias(flags, "placements", "placement")
 	argument.Alias(flags, "sizes", "m")
 	list := flags.Bool("list", false, "list the setups, placements, surveys and operators that there are, and measure nothing")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
-		return nil, false, err
+		return nil, say, err
 	}
 	if *list {
 		writeMeasured(out)
-		return nil, false, nil
+		return nil, say, nil
 	}
 	var others []string // flags of a plan
 	flags.Visit(func(f *flag.Flag) {
@@ -173,38 +174,42 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		switch f.Name {
 		case "time":
 			req.Budget = budget
-		case "o", "resume", "add", "quiet", "over", "launches":
+		case "o", "resume", "add", "force", "quiet", "no-progress", "over", "launches":
 		default:
 			others = append(others, "-"+f.Name)
 		}
 	})
 	switch {
 	case flags.NArg() > 0:
-		return nil, false, usagef("sweep takes no arguments, got %q: name the file with -o or -resume", flags.Arg(0))
+		return nil, say, usagef("sweep takes no arguments, got %q: name the file with -o or -resume", flags.Arg(0))
 	case given(output, resume, add) != 1:
-		return nil, false, usagef("name the file: -o host.json for a new one, -resume host.json to go on with one, or -add host.json for another session of the same machine")
+		return nil, say, usagef("name the file: -o host.json for a new one, -resume host.json to go on with one, or -add host.json for another session of the same machine")
+	case output == "-":
+		return nil, say, usagef("-o - is no file: a sweep writes its file again and again while it measures, so name one")
+	case req.Force && output == "":
+		return nil, say, usagef("-force replaces the file of -o: leave it out with -resume and -add, which keep theirs")
 	case output == "" && len(others) > 0:
-		return nil, false, usagef("a file keeps its plan: leave out %s, or begin a new file with -o", strings.Join(others, ", "))
+		return nil, say, usagef("a file keeps its plan: leave out %s, or begin a new file with -o", strings.Join(others, ", "))
 	case req.Over < 0:
-		return nil, false, usagef("-over is %v: give a time like 1h", req.Over)
+		return nil, say, usagef("-over is %v: give a time like 1h", req.Over)
 	case budget <= 0:
-		return nil, false, usagef("-time is %v: give a time above zero, like 60s", budget)
+		return nil, say, usagef("-time is %v: give a time above zero, like 60s", budget)
 	}
 	if err := checkLaunches(req.Launches); err != nil {
-		return nil, false, err
+		return nil, say, err
 	}
 	p.NoGamma = !gamma
 	if p.With, err = survey.ParseWith(with); err != nil {
-		return nil, false, usagef("-with: %v", err)
+		return nil, say, usagef("-with: %v", err)
 	}
 	req.Path, req.Resume, req.Add = output+resume+add, resume != "", add != ""
 	if output == "" {
-		return req, quiet, nil
+		return req, say, nil
 	}
 	for _, name := range strings.Split(names, ",") {
 		s, err := setups.Lookup(strings.TrimSpace(name))
 		if err != nil {
-			return nil, false, usagef("-setup: %v", err)
+			return nil, say, usagef("-setup: %v", err)
 		}
 		if !slices.Contains(p.Setups, s.Name) {
 			p.Setups = append(p.Setups, s.Name)
@@ -218,28 +223,28 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 	}
 	if cpus != "" {
 		if len(p.Policies) > 0 {
-			return nil, false, usagef("-cpus and -placement cannot be used together: choose one")
+			return nil, say, usagef("-cpus and -placement cannot be used together: choose one")
 		}
 		if p.CPUs, err = numa.ParseOrder(cpus); err != nil {
-			return nil, false, usagef("-cpus: %v", err)
+			return nil, say, usagef("-cpus: %v", err)
 		}
 		p.Policies = []numa.Policy{numa.List}
 	}
 	if taus != "" {
 		if p.Taus, err = argument.List(taus, true, argument.Tau); err != nil {
-			return nil, false, usagef("-tau: %v", err)
+			return nil, say, usagef("-tau: %v", err)
 		}
 		slices.Sort(p.Taus)
 	}
 	if sizes != "" {
 		if p.Sizes, err = argument.List(sizes, false, argument.Some); err != nil {
-			return nil, false, usagef("-m: %v", err)
+			return nil, say, usagef("-m: %v", err)
 		}
 		slices.Sort(p.Sizes)
 	}
 	bytes, err := argument.List(segment, false, argument.Some)
 	if err != nil {
-		return nil, false, usagef("-segment: %v", err)
+		return nil, say, usagef("-segment: %v", err)
 	}
 	p.SegmentBytes, p.MoreSegmentBytes = bytes[0], bytes[1:]
 	numbers, err := argument.List(segments, false, func(text string) (int, error) {
@@ -250,23 +255,23 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, quiet bool, e
 		return n, nil
 	})
 	if err != nil {
-		return nil, false, usagef("-segments: %v", err)
+		return nil, say, usagef("-segments: %v", err)
 	}
 	p.Segments, p.MoreSegments = numbers[0], numbers[1:]
 	if n := max(len(bytes), len(numbers)); n > params.MostBuffers {
-		return nil, false, usagef("-segments and -segment: %d values are too many, a file has at most %d: give fewer", n, params.MostBuffers)
+		return nil, say, usagef("-segments and -segment: %d values are too many, a file has at most %d: give fewer", n, params.MostBuffers)
 	}
 	if p.NoGamma && operators != "" {
-		return nil, false, usagef("-operators and -gamma=false cannot be used together: choose one")
+		return nil, say, usagef("-operators and -gamma=false cannot be used together: choose one")
 	}
 	p.Operators = argument.Names(strings.ToUpper(operators))
 	for _, name := range p.Operators {
 		if _, err := reduce.Lookup(name); err != nil {
-			return nil, false, usagef("-operators: %v", err)
+			return nil, say, usagef("-operators: %v", err)
 		}
 	}
 	p.Caches, err = parseCaches(caches)
-	return req, quiet, err
+	return req, say, err
 }
 
 // given counts the texts that are not empty.

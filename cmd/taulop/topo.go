@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"io"
@@ -28,12 +29,15 @@ Flags:
 // topo is the subcommand.
 func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	var (
-		flags  = flag.NewFlagSet("taulop topo", flag.ContinueOnError)
-		asJSON = flags.Bool("json", false, "one JSON document")
-		root   = flags.String("root", "/", "read the sys and proc below `DIR`, of another machine")
-		tau    = flags.Int("tau", 0, "only show where the workers of each placement would be, for `TAU` of them")
+		flags = flag.NewFlagSet("taulop topo", flag.ContinueOnError)
+		as    form
+		to    output
+		root  = flags.String("root", "/", "read the sys and proc below `DIR`, of another machine")
+		tau   = flags.Int("tau", 0, "only show where the workers of each placement would be, for `TAU` of them")
 	)
 	argument.Alias(flags, "placements", "tau")
+	as.add(flags)
+	to.add(flags, "write to a new `file`")
 	if err := parse(flags, out, args, topoHelp); err != nil {
 		return err
 	}
@@ -51,6 +55,9 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	if info, err := os.Stat(*root); err != nil || !info.IsDir() {
 		return usagef("-root %s is not a directory: name the one that holds the machine's sys and proc", *root)
 	}
+	if err := cmp.Or(as.check(), to.check()); err != nil {
+		return err
+	}
 	m, err := numa.Discover(*root)
 	if err != nil && *root != "/" {
 		return usagef("-root %v", err)
@@ -65,9 +72,5 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 			return err
 		}
 	}
-	if *asJSON {
-		return t.WriteJSON(verbatim(out))
-	}
-	t.WriteText(out)
-	return nil
+	return putDocument(out, to.path, t, as)
 }

@@ -53,11 +53,12 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		library = flags.String("for", "", "`library` to write rules for: "+strings.Join(tune.Names(), ", "))
 		base    = flags.String("base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
 		margin  = flags.Float64("margin", 20, "the least gain in `percent` that is worth a rule")
-		file    = flags.String("o", "", "write rules to a `file` (default standard output)")
+		to      output
 		explain = flags.Bool("explain", false, "say why each rule is there, instead of the rules where there is no -o")
 		asTSV   = flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
 		asJSON  = flags.Bool("json", false, "as -explain, in one JSON document")
 	)
+	to.add(flags, "write rules to a new `file` (default standard output)")
 	names, err := parseWords(flags, out, args, tuneHelp)
 	if err != nil {
 		return err
@@ -75,8 +76,8 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	if !(*margin >= 0 && *margin < 100) {
 		return usagef("-margin is %v: give a percentage from 0 to 100", *margin)
 	}
-	if err := writable(*file); err != nil {
-		return usagef("-o %s cannot be written: %v", *file, err)
+	if err := to.check(); err != nil {
+		return err
 	}
 	if lib, err = onBase(lib, *base); err != nil {
 		return err
@@ -120,8 +121,8 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	}
 	doc := report.NewTuning(req.Source, rules, *margin/100)
 	explaining := *explain || *asJSON || *asTSV
-	if *file != "" || !explaining {
-		if err := put(out, *file, rules.Write); err != nil {
+	if to.path != "" || !explaining {
+		if err := put(out, to.path, rules.Write); err != nil {
 			return err
 		}
 	}
@@ -132,11 +133,11 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		doc.WriteTSV(out)
 	case *explain:
 		doc.WriteText(out)
-	case *file != "":
+	case to.path != "":
 		doc.WriteSummary(out)
 	}
-	if *file != "" && !*asJSON && !*asTSV && rules.Told() > 0 {
-		fmt.Fprint(out, "\n"+rules.Use(printable.Name(*file)))
+	if to.path != "" && !*asJSON && !*asTSV && rules.Told() > 0 {
+		fmt.Fprint(out, "\n"+rules.Use(printable.Name(to.path)))
 	}
 	return nil
 }

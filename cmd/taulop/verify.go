@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
-	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
@@ -65,9 +64,9 @@ type verifyRequest struct {
 	save          string // parameter file to write
 	oversubscribe bool
 	huge          bool
-	json          bool
-	file          string
-	quiet         bool
+	form
+	output
+	saying
 }
 
 func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
@@ -87,7 +86,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	}
 	limited, cancel := within(ctx, req.Time)
 	defer cancel()
-	steal, slow, said := provenance.StartSteal("/"), starved(), aside(errOut, req.quiet)
+	steal, slow, said := provenance.StartSteal("/"), starved(), req.aside(errOut)
 	warn(said, slow)
 	if req.Source != "" {
 		var err error
@@ -102,7 +101,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	e.Warn(advised(here.Warnings())...)
-	_, ended := carryOut(limited, said, req.Time, &e.Report, e.Run)
+	_, ended := carryOut(limited, req.progress(errOut), req.Time, &e.Report, e.Run)
 	measured, all := e.Measured(), len(e.Cases)
 	if errors.Is(ended, context.Canceled) {
 		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(all, "case")))
@@ -123,7 +122,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	}
 	doc, lacking := req.document(e)
 	warn(said, e.Warnings)
-	failed := cmp.Or(unsaved, putDocument(out, req.file, doc, req.json))
+	failed := cmp.Or(unsaved, putDocument(out, req.path, doc, req.form))
 	var stopped interrupted
 	switch {
 	case !errors.As(ended, &stopped):
@@ -155,9 +154,9 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	flags.BoolVar(&req.json, "json", false, "one JSON document")
-	flags.StringVar(&req.file, "o", "", "write to a `file`")
-	flags.BoolVar(&req.quiet, "quiet", false, "no progress and no warnings")
+	req.form.add(flags)
+	req.output.add(flags, "write to a new `file`")
+	req.saying.add(flags, "no progress and no warnings")
 	names, err := parseWords(flags, out, args, verifyHelp)
 	if err != nil {
 		return err
@@ -248,16 +247,8 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 		return usagef("-m has %s: a line is fitted to some and tested on others, so give %d or more, like 1K:4M", printable.Count(n, "size"), verify.LeastPatternSizes)
 	case req.Variants < 0:
 		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.Variants)
-	case req.save != "" && outfile.Replaces(req.save):
-		return usagef("-save %s is there already: choose another file", req.save)
 	}
-	if err := writable(req.file); err != nil {
-		return usagef("-o %s cannot be written: %v", req.file, err)
-	}
-	if err := writable(req.save); err != nil {
-		return usagef("-save %s cannot be written: %v", req.save, err)
-	}
-	return nil
+	return cmp.Or(req.form.check(), req.output.check(), fresh("-save "+req.save, req.save, req.force))
 }
 
 // document is what was found, with what to do where something is missing.

@@ -102,7 +102,7 @@ func TestVerifies(t *testing.T) {
 	var errOut string
 	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
 		var err error
-		_, errOut, err = run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", budget.String(), "-oversubscribe", "-P", "2", "-json", "-o", file,
+		_, errOut, err = run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", budget.String(), "-oversubscribe", "-P", "2", "-json", "-force", "-o", file,
 			"message", "allgather:ring", "barrier:dissemination")
 		doc = report.Verification{}
 		return read(t, file, err, &doc) && doc.Rounds >= 3 && !strings.Contains(errOut, "time did not suffice for")
@@ -145,7 +145,7 @@ func TestVerifiesPatterns(t *testing.T) {
 	var doc report.Patterns
 	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
 		os.Remove(save)
-		_, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-oversubscribe", "-P", "2", "-json", "-o", file, "-save", save, "ping-pong")
+		_, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-oversubscribe", "-P", "2", "-json", "-force", "-o", file, "-save", save, "ping-pong")
 		doc = report.Patterns{}
 		return read(t, file, err, &doc) && doc.Rounds >= 3
 	})

@@ -29,8 +29,6 @@ type Levels struct{ Warning, Critical float64 }
 
 // A Baseline is a machine beside what it was.
 type Baseline struct {
-	Format   string         `json:"format"` // BaselineFormat
-	Version  int            `json:"version"`
 	Machine  string         `json:"machine"`
 	Of       string         `json:"baseline"` // the machine that the baseline is of
 	State    State          `json:"state"`    // 0 to 3
@@ -40,9 +38,6 @@ type Baseline struct {
 	Cells    []BaselineCell `json:"cells"`    // that were measured again, in the order in which they matter
 	Text     string         `json:"text"`
 }
-
-// BaselineFormat is that of a Baseline's document.
-const BaselineFormat = "taulop check"
 
 // A BaselineCell is a cell now and then, times in ns.
 type BaselineCell struct {
@@ -70,7 +65,7 @@ func OwnDrift(f *params.File) float64 {
 // counts as slower where the test says so, corrected for the number of cells, and its ratio
 // is above a level. The state is Unknown where a critical change would not have been seen.
 func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline {
-	b := &Baseline{Format: BaselineFormat, Version: 1, Machine: now.Provenance.Hostname, Of: was.Provenance.Hostname,
+	b := &Baseline{Machine: now.Provenance.Hostname, Of: was.Provenance.Hostname,
 		Sessions: was.Sessions(), Drift: test.Drift}
 	before := make(map[params.Key]*params.Cell)
 	for i := range was.Cells {

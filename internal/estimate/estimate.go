@@ -15,8 +15,6 @@ import (
 
 // An Estimate is what a program costs on a machine, in ns.
 type Estimate struct {
-	Format       string       `json:"format"`  // "taulop estimate"
-	Version      int          `json:"version"` // of the format
 	Program      string       `json:"program"`
 	Ranks        int          `json:"ranks"`
 	Machine      string       `json:"machine"`
@@ -43,7 +41,7 @@ type PhaseCost struct {
 // same launches measured all of them: nothing says that one is long where another is
 // short. It fails with a LackingError where the machine lacks a parameter.
 func (m *Machine) Estimate(p *Program) (*Estimate, error) {
-	e := &Estimate{Format: "taulop estimate", Version: 1, Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Machine: m.name, Model: cmp.Or(m.choice.Model, "taulop")}
+	e := &Estimate{Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Machine: m.name, Model: cmp.Or(m.choice.Model, "taulop")}
 	if m.imh {
 		e.Model = IMH
 	}
@@ -265,7 +263,7 @@ func (e *Estimate) from() string {
 }
 
 // WriteJSON writes the document.
-func (e *Estimate) WriteJSON(w io.Writer) error { return view.WriteJSON(w, e) }
+func (e *Estimate) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop estimate", 1, e) }
 
 // WriteCSV writes a line for each phase.
 func (e *Estimate) WriteCSV(w io.Writer) error {

@@ -106,4 +106,6 @@ func compared(rows []verify.Compared) view.Table {
 }
 
 // WriteJSON writes the document.
-func (a *Against) WriteJSON(w io.Writer) error { return view.WriteJSON(w, a) }
+func (a *Against) WriteJSON(w io.Writer) error {
+	return view.WriteJSON(w, "taulop verify -against", 1, a)
+}

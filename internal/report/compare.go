@@ -34,7 +34,7 @@ func (c *SideBySide) Untested() bool { return (*compare.Comparison)(c).Untested(
 func (c *SideBySide) Warned() []compare.Warning { return c.Warnings }
 
 // WriteJSON writes the document.
-func (c *SideBySide) WriteJSON(w io.Writer) error { return view.WriteJSON(w, c) }
+func (c *SideBySide) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop compare", 1, c) }
 
 // WriteText writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
 // machines across and what sums up each machine; in the end a conclusion.

@@ -49,7 +49,7 @@ func (d *Explanations) WriteText(w io.Writer) {
 }
 
 // WriteJSON writes the document.
-func (d *Explanations) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }
+func (d *Explanations) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop explain", 1, d) }
 
 // An Explanation says what the cost of one call is made of.
 type Explanation struct {

@@ -22,7 +22,9 @@ func (o *Overview) Untested() bool { return (*compare.Overview)(o).Untested() }
 func (o *Overview) Warned() []compare.Warning { return o.Warnings }
 
 // WriteJSON writes the document.
-func (o *Overview) WriteJSON(w io.Writer) error { return view.WriteJSON(w, o) }
+func (o *Overview) WriteJSON(w io.Writer) error {
+	return view.WriteJSON(w, "taulop compare fleet", 1, o)
+}
 
 // WriteText writes the outliers, then for each table the median machine and the
 // spread about it. There are no charts.
@@ -31,7 +33,7 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 	if len(o.Outliers) > 0 {
 		t := view.Table{
 			Title:   fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore),
-			Columns: view.Numbers("machine", "z", "τ", "L(m,τ) ns", "median", "×", "cells off", "where"),
+			Columns: append(view.Numbers("machine", "z", "τ", "L(m,τ) ns", "median", "×", "cells off"), view.Words("where")...),
 		}
 		for _, out := range o.Outliers {
 			t.Add(out.Machine, score(out.Deviation), out.Tau, besideMedian(out.L, out.Median), off(out.Deviation),

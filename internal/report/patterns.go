@@ -123,5 +123,5 @@ func (d *Patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
 
 // WriteJSON writes the document.
 func (d *Patterns) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, d)
+	return view.WriteJSON(w, "taulop verify -patterns", 1, d)
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/view"
@@ -115,8 +114,11 @@ type Omission struct {
 	P         []int  `json:"P"`
 }
 
-func (o Omission) String() string {
-	return fmt.Sprintf("%s for P = %s: it %s", o.Algorithm, strings.Trim(strings.ReplaceAll(fmt.Sprint(o.P), " ", ", "), "[]"), o.Why)
+func (o Omission) String() string { return o.Algorithm + " " + o.reason() }
+
+// reason is what several have in common.
+func (o Omission) reason() string {
+	return fmt.Sprintf("for P = %s: it %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(o.P), " ", ", "), "[]"), o.Why)
 }
 
 // Extrapolated counts costs that need what was not measured.
@@ -204,7 +206,7 @@ func (p *Predictions) WriteText(w io.Writer) {
 		p          int
 	}
 	for _, rows := range view.Grouped(p.Rows, func(r Prediction) call { return call{r.Collective, r.P} }) {
-		writeTables(w, predictionTables(rows)...)
+		writeTables(w, predictionTable(rows))
 	}
 	has := func(mark func(r Prediction) bool) bool { return slices.ContainsFunc(p.Rows, mark) }
 	cheapest := has(func(r Prediction) bool { return r.Cheapest })
@@ -277,43 +279,25 @@ func (s Source) WriteNotes(w io.Writer, extrapolated bool, leftOut []Omission) {
 	if extrapolated {
 		fmt.Fprintf(w, "~ extrapolated: measured are %s.\n  %s.\n", s.Measured, capital(s.Rule))
 	}
-	for _, o := range leftOut {
-		fmt.Fprintf(w, "Left out: %s.\n", o)
+	for _, alike := range view.Grouped(leftOut, func(o Omission) string { return o.reason() }) {
+		var names []string
+		for _, o := range alike {
+			names = append(names, o.Algorithm)
+		}
+		fmt.Fprintf(w, "Left out: %s %s.\n", strings.Join(names, ", "), alike[0].reason())
 	}
 }
 
 func capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
 
-// predictionTables are of one collective: sizes down, as many algorithms across as a line
-// has room for.
-func predictionTables(rows []Prediction) (tables []view.Table) {
-	const width = 96
-	title := fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P)
-	var part [][]Prediction
-	used := 0
-	for _, of := range view.Grouped(rows, func(r Prediction) string { return r.Algorithm }) {
-		need := 2
-		for i, cell := range of[0].cells() {
-			head := of[0].Algorithm
-			if i > 0 {
-				head = ""
-			}
-			need += max(utf8.RuneCountInString(cell), utf8.RuneCountInString(head)+1)
-		}
-		if len(part) > 0 && used+need > width {
-			tables = append(tables, predictionTable(title, rows, part))
-			part, used, title = nil, 0, ""
-		}
-		part, used = append(part, of), used+need
-	}
-	return append(tables, predictionTable(title, rows, part))
-}
-
-func predictionTable(title string, rows []Prediction, algorithms [][]Prediction) view.Table {
-	t := view.Table{Title: title, Columns: view.Numbers("m")}
+// predictionTable is of one collective: sizes down, algorithms across.
+func predictionTable(rows []Prediction) view.Table {
+	t := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P), Columns: view.Numbers("m")}
+	algorithms := view.Grouped(rows, func(r Prediction) string { return r.Algorithm })
 	for _, of := range algorithms {
 		heads := []string{of[0].Algorithm + " ", "τ-Lop "}
 		t.Columns = append(t.Columns, view.Numbers(heads[:len(of[0].cells())]...)...)
+		t.Columns[len(t.Columns)-1].Beside = len(of[0].cells()) > 1
 	}
 	for _, of := range view.Grouped(rows, func(r Prediction) int { return r.Bytes }) {
 		var costs []string
@@ -417,4 +401,4 @@ func value(us *float64) string {
 }
 
 // WriteJSON writes the document.
-func (p *Predictions) WriteJSON(w io.Writer) error { return view.WriteJSON(w, p) }
+func (p *Predictions) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop predict", 1, p) }

@@ -16,7 +16,7 @@ import (
 type ProcessMap processmap.Result
 
 // WriteJSON writes the document.
-func (r *ProcessMap) WriteJSON(w io.Writer) error { return view.WriteJSON(w, r) }
+func (r *ProcessMap) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop map", 1, r) }
 
 // mostListed is how many processes of a mapping are listed.
 const mostListed = 256

@@ -131,7 +131,9 @@ func writeOmissions(w io.Writer, all []published.Omission) {
 }
 
 // WriteJSON writes the document.
-func (d *Published) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }
+func (d *Published) WriteJSON(w io.Writer) error {
+	return view.WriteJSON(w, "taulop verify -against table", 1, d)
+}
 
 // WriteCSV writes a row for each cell, times in µs.
 func (d *Published) WriteCSV(w io.Writer) error {
@@ -245,4 +247,6 @@ func choicesRow(c *published.Choices, mapping string) []any {
 }
 
 // WriteJSON writes the document.
-func (d *Evaluation) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }
+func (d *Evaluation) WriteJSON(w io.Writer) error {
+	return view.WriteJSON(w, "taulop tune -eval", 1, d)
+}

@@ -234,7 +234,7 @@ func (s *Series) balance() string {
 }
 
 // WriteJSON writes the document.
-func (s *Series) WriteJSON(w io.Writer) error { return view.WriteJSON(w, s) }
+func (s *Series) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop", 1, s) }
 
 // name is L(8KB,2) for L.
 func (s *Series) name(parameter string) string {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -181,7 +182,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		}
 		t.Note("isolated is L(m,1), one transfer between two workers%s; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row", less)
 	}
-	above := false
+	above, blank := false, 0
 	for _, m := range f.Plan.Sizes {
 		var times []string
 		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and that of the largest τ
@@ -201,6 +202,10 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 			}
 			times = append(times, view.Center(last))
 		}
+		if tau == 0 {
+			blank++
+			continue
+		}
 		concurrency := ""
 		if tau > 1 && one.Center > 0 {
 			A := fit.Concurrency(tau, one, last)
@@ -210,6 +215,9 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 			}
 		}
 		t.Add(view.Bytes(m), times, concurrency)
+	}
+	if blank > 0 {
+		t.Note("%d of %s have no times yet and are left out", blank, printable.Count(len(f.Plan.Sizes), "size"))
 	}
 	if above {
 		t.Note("↑ more than τ: a transfer alone costs more than one of several, see docs/method.md")

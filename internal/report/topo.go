@@ -75,7 +75,7 @@ func (t *Topology) Place(tau int) error {
 }
 
 // WriteJSON writes the document.
-func (t *Topology) WriteJSON(w io.Writer) error { return view.WriteJSON(w, t) }
+func (t *Topology) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop topo", 1, t) }
 
 // WriteText writes what the machine has and what would spoil a measurement, or the
 // placements alone, if there are any.

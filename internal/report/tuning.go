@@ -65,7 +65,7 @@ func NewTuning(source Source, rules *tune.Rules, margin float64) *Tuning {
 }
 
 // WriteJSON writes the document.
-func (d *Tuning) WriteJSON(w io.Writer) error { return view.WriteJSON(w, d) }
+func (d *Tuning) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop tune", 1, d) }
 
 // WriteTSV writes a line for each run of sizes, with nothing of what is left to the library.
 func (d *Tuning) WriteTSV(w io.Writer) {

@@ -201,4 +201,4 @@ func numbers(ns []int) string {
 }
 
 // WriteJSON writes the document.
-func (v *Verification) WriteJSON(w io.Writer) error { return view.WriteJSON(w, v) }
+func (v *Verification) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop verify", 1, v) }

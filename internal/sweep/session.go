@@ -27,6 +27,7 @@ type Request struct {
 	Path     string
 	Resume   bool          // go on with the file
 	Add      bool          // add a session to it
+	Force    bool          // a new one replaces what is there
 	Plan     params.Plan   // of a new file: placements, τ and sizes may be left open
 	Budget   time.Duration // 0: that of the file; DefaultTime of a new one
 	Over     time.Duration
@@ -38,7 +39,7 @@ type Request struct {
 }
 
 // ErrThere is of a file that a new one would replace.
-var ErrThere = errors.New("go on with it, or choose another file")
+var ErrThere = errors.New("go on with it, replace it, or choose another file")
 
 // A Session is a sweep that keeps its file up to date while it measures.
 type Session struct {
@@ -224,7 +225,7 @@ func (r *Request) check() error {
 	_, missing := os.Stat(r.Path)
 	regular, err := outfile.Replaces(r.Path), outfile.Check(r.Path)
 	switch {
-	case regular && !r.Resume && !r.Add:
+	case regular && !r.Resume && !r.Add && !r.Force:
 		return r.there()
 	case err != nil:
 		return refusef("%s cannot be written: %v", r.Path, err)
@@ -242,7 +243,7 @@ func (r *Request) there() error {
 func (r *Request) file(m *numa.Machine) (*params.File, error) {
 	here := provenance.Read("/", m)
 	if !r.Resume && !r.Add {
-		if _, err := os.Stat(r.Path); err == nil { // since it was looked for
+		if _, err := os.Stat(r.Path); err == nil && !r.Force { // since it was looked for
 			return nil, r.there()
 		}
 		here.Give(r.Huge)

@@ -131,7 +131,7 @@ func writeSelection(w io.Writer, r *Rules) error {
 		}
 	}
 	var text bytes.Buffer
-	if err := view.WriteJSON(&text, doc); err != nil {
+	if err := view.EncodeJSON(&text, doc); err != nil {
 		return err
 	}
 	_, err := w.Write(text.Bytes())

@@ -22,14 +22,18 @@ func TestWriteJSON(t *testing.T) {
 		Warnings []string    `json:"warnings,omitempty"`
 	}{Rows: []row{{}}, Result: &row{}}
 	var b strings.Builder
-	if err := WriteJSON(&b, &document); err != nil {
+	if err := WriteJSON(&b, "taulop x", 1, &document); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
+	want := `{"format":"taulopx","version":1,"samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
 	if got := strings.NewReplacer(" ", "", "\n", "").Replace(b.String()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if document.Warnings != nil {
 		t.Error("a list that is left out is there")
+	}
+	b.Reset()
+	if err := WriteJSON(&b, "taulop x", 2, struct{}{}); err != nil || b.String() != "{\n  \"format\": \"taulop x\",\n  \"version\": 2\n}\n" {
+		t.Errorf("%q, %v", b.String(), err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +26,9 @@ type Column struct {
 	Name string
 	Unit string // below the name, where a column's name has no room for it
 	Left bool   // words: they begin where the column does, numbers end where it does
+	// Beside: it says more of the column before it, and stands in the same line, as columns
+	// without a name do.
+	Beside bool
 }
 
 // Numbers are columns of numbers.
@@ -77,26 +81,107 @@ func (t *Table) Note(format string, args ...any) {
 // gap is between columns.
 const gap = 2
 
-// WriteText writes the title, the columns under their heads, and the notes.
+// WriteText writes the title, the columns under their heads, and the notes. Columns that do
+// not fit into a line stand below, beside the first ones again; words of the last column are
+// wrapped.
 func (t *Table) WriteText(w io.Writer) {
+	width := WidthOf(w)
 	if t.Title != "" {
-		fmt.Fprintln(w, t.Title)
+		for line := range strings.Lines(t.Title) {
+			fmt.Fprintln(w, printable.Wrap(strings.TrimSuffix(line, "\n"), width, "  "))
+		}
 	}
-	widths := make([]int, len(t.Columns))
+	widths := t.widths()
+	for i, part := range t.parts(widths, width) {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		t.writeColumns(w, part, widths, width)
+	}
+	for _, note := range t.Notes {
+		fmt.Fprintln(w, printable.Wrap(note, width, "  "))
+	}
+}
+
+// lines are the rows below their heads and units.
+func (t *Table) lines() [][]string {
 	var units []string
 	for _, c := range t.Columns {
 		units = append(units, c.Unit)
 	}
-	lines := append([][]string{t.heads(), units}, t.Rows...)
-	for _, cells := range lines {
+	return append([][]string{t.heads(), units}, t.Rows...)
+}
+
+// widths are the columns', without the gaps.
+func (t *Table) widths() []int {
+	widths := make([]int, len(t.Columns))
+	for _, cells := range t.lines() {
 		for i, cell := range cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	for _, cells := range lines {
+	return widths
+}
+
+// leastWords is how wide a column of words is at the least where they are wrapped.
+const leastWords = 20
+
+// parts are the columns of each part of a table that is too wide for a line: the first one
+// and the columns of words after it stand before each.
+func (t *Table) parts(widths []int, width int) (parts [][]int) {
+	if len(widths) == 0 { // its notes say why
+		return nil
+	}
+	var all []int
+	total := 0
+	for i, n := range widths {
+		all = append(all, i)
+		total += gap + n
+	}
+	last := len(widths) - 1
+	if total <= width || last < 1 || t.Columns[last].Left && total-widths[last]+leastWords <= width {
+		return [][]int{all}
+	}
+	keys, before := 1, gap+widths[0]
+	for keys < last && t.Columns[keys].Left && t.Columns[keys-1].Left && before+gap+widths[keys] <= width/2 {
+		before += gap + widths[keys]
+		keys++
+	}
+	part, used := slices.Clone(all[:keys]), before
+	for i := keys; i <= last; {
+		group, need := 1, gap+widths[i] // with those that stand beside it
+		for ; i+group <= last && (t.Columns[i+group].Beside || t.Columns[i+group].Name == ""); group++ {
+			need += gap + widths[i+group]
+		}
+		if used+need > width && len(part) > keys {
+			parts = append(parts, part)
+			part, used = slices.Clone(all[:keys]), before
+		}
+		part, used = append(part, all[i:i+group]...), used+need
+		i += group
+	}
+	return append(parts, part)
+}
+
+// writeColumns writes some columns of all rows.
+func (t *Table) writeColumns(w io.Writer, columns, widths []int, width int) {
+	last := columns[len(columns)-1]
+	before := 0
+	for _, i := range columns[:len(columns)-1] {
+		before += gap + widths[i]
+	}
+	for _, cells := range t.lines() {
 		var line strings.Builder
-		for i, cell := range cells {
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+		for _, i := range columns {
+			if i >= len(cells) {
+				break
+			}
+			cell := cells[i]
+			if i == last && t.Columns[i].Left && before+gap+utf8.RuneCountInString(cell) > width {
+				cell = printable.Wrap(cell, max(width-before-gap, 1), "")
+				cell = strings.ReplaceAll(cell, "\n", "\n"+strings.Repeat(" ", before+gap))
+			}
+			space := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
 			switch {
 			case !t.Columns[i].Left:
 				line.WriteString(strings.Repeat(" ", gap) + space + cell)
@@ -109,9 +194,6 @@ func (t *Table) WriteText(w io.Writer) {
 		if text := strings.TrimRight(line.String(), " "); text != "" { // of tables without heads or units
 			fmt.Fprintln(w, text)
 		}
-	}
-	for _, note := range t.Notes {
-		fmt.Fprintln(w, note)
 	}
 }
 

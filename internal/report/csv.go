@@ -1,0 +1,129 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
+)
+
+// Tables for programs: a row for each number that was measured or predicted, units in the
+// heads, numbers with all digits that say something. What is not known is an empty cell.
+
+// estimated are an estimate's centre and interval in ns.
+func estimated(e fit.Estimate) []any {
+	if !e.Known() {
+		return []any{e.Center, nil, nil}
+	}
+	return []any{e.Center, e.Lo, e.Hi}
+}
+
+// WriteCSV writes a row for each k.
+func (s *Series) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches")}
+	for _, r := range s.Rows {
+		t.Add(s.Setup, s.Placement.Policy, s.OffCache, s.Tau, s.SegmentBytes, r.K, r.Bytes, estimated(r.Message), estimated(r.Transfer), r.Message.N)
+	}
+	return t.WriteValues(w, ',')
+}
+
+// WriteCSV writes a row for each time that was measured.
+func (v *Verification) WriteCSV(w io.Writer) error {
+	return writeRows(w, v.Rows, verify.Models)
+}
+
+// WriteCSV writes a row for each time that was measured.
+func (d *Patterns) WriteCSV(w io.Writer) error {
+	rows := make([]verify.Row, len(d.Rows))
+	for i, r := range d.Rows {
+		rows[i] = r.Row
+	}
+	return writeRows(w, rows, verify.PatternModels)
+}
+
+func writeRows(w io.Writer, rows []verify.Row, models []string) error {
+	t := view.Table{Columns: view.Words("algorithm", "P", "m_bytes", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "on_grid")}
+	t.Columns = append(t.Columns, predictedHeads(models)...)
+	for _, r := range rows {
+		t.Add(r.Name, r.P, r.Bytes, r.OffCache, estimated(r.Measured), r.OnGrid, predictedCells(r.Predicted, models))
+	}
+	return t.WriteValues(w, ',')
+}
+
+// WriteCSV writes a row for each time that the benchmark printed.
+func (a *Against) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Words("suite", "benchmark", "algorithm", "P", "m_bytes", "measured_ns", "measured_lo_ns", "measured_hi_ns")}
+	t.Columns = append(t.Columns, predictedHeads(verify.AgainstModels)...)
+	t.Columns = append(t.Columns, view.Words("nearest_algorithm")...)
+	for _, r := range a.Rows {
+		nearest := ""
+		if r.Nearest != nil {
+			nearest = r.Nearest.Algorithm
+		}
+		t.Add(r.Suite, r.Benchmark, r.Predicted.Algorithm, r.P, r.Bytes, estimated(r.Measured), predictedCells(r.Predicted.Models, verify.AgainstModels), nearest)
+	}
+	return t.WriteValues(w, ',')
+}
+
+// predictedHeads are those of each model's time and error.
+func predictedHeads(models []string) (columns []view.Column) {
+	for _, m := range models {
+		m = strings.NewReplacer(" ", "_", "'", "").Replace(m)
+		columns = append(columns, view.Words(m+"_ns", m+"_error")...)
+	}
+	return columns
+}
+
+func predictedCells(of []verify.Prediction, models []string) (cells []any) {
+	for _, m := range models {
+		i := slices.IndexFunc(of, func(p verify.Prediction) bool { return p.Model == m })
+		if i < 0 {
+			cells = append(cells, nil, nil)
+			continue
+		}
+		cells = append(cells, of[i].Ns, of[i].Error)
+	}
+	return cells
+}
+
+// WriteCSV writes a row for each term of each formula, or for each range of sizes that an
+// algorithm is the cheapest in.
+func (d *Explanations) WriteCSV(w io.Writer) error {
+	if len(d.Comparisons) > 0 {
+		t := view.Table{Columns: view.Words("P", "from_bytes", "to_bytes", "cheapest", "advantage", "extrapolated")}
+		for _, c := range d.Comparisons {
+			for _, in := range c.Intervals {
+				t.Add(c.P, in.From, in.To, strings.Join(in.Cheapest, " "), in.Advantage, in.Extrapolated)
+			}
+		}
+		return t.WriteValues(w, ',')
+	}
+	t := view.Table{Columns: view.Words("collective", "algorithm", "P", "m_bytes", "parameter", "times", "value_us", "cost_us", "share", "extrapolated")}
+	for _, c := range d.Calls {
+		for _, term := range c.Terms {
+			t.Add(c.Collective, c.Algorithm, c.P, c.Bytes, term.Parameter, term.Times, term.Value, term.Microseconds, term.Share, term.Extrapolated)
+		}
+	}
+	return t.WriteValues(w, ',')
+}
+
+// WriteCSV writes a row for each CPU that may be used, or for each worker of placements.
+func (t *Topology) WriteCSV(w io.Writer) error {
+	if len(t.Placements) > 0 {
+		all := view.Table{Columns: view.Words("placement", "worker", "cpu", "core", "package", "node", "user_node", "intermediate_node", "distance")}
+		for _, p := range t.Placements {
+			for i, of := range p.Workers {
+				all.Add(p.Policy, i, of.ID, of.Core, of.Package, of.Node, of.UserNode, of.IntermediateNode, of.Distance)
+			}
+		}
+		return all.WriteValues(w, ',')
+	}
+	cpus := view.Table{Columns: view.Words("cpu", "core", "thread", "package", "node", "allowed")}
+	for _, c := range t.Machine.CPUs {
+		cpus.Add(c.ID, c.Core, c.Thread, c.Package, c.Node, t.Machine.Allowed.Contains(c.ID))
+	}
+	return cpus.WriteValues(w, ',')
+}
