@@ -81,6 +81,9 @@ type parameterFiles []string
 
 func (n *parameterFiles) String() string { return strings.Join(*n, ",") }
 
+// Repeats: files add up.
+func (n *parameterFiles) Repeats() {}
+
 func (n *parameterFiles) Set(list string) error {
 	for _, name := range strings.Split(list, ",") {
 		if name != "" && !slices.Contains(*n, name) {

@@ -27,7 +27,7 @@ bcast, P = 2
       8K  9215  –         –                       up to 3    nothing gains more than the margin
       9K   16K  binomial  scatter_ring_allgather  8–26       cheaper
 
-1 rule for MPICH 4 where something is cheaper than its own choice by more than 5 %; -explain says why
+1 rule for MPICH 4 where something is cheaper than its own choice by more than 5 %
 `},
 		{"-for mpich4 -base " + base + " -P 2 -m 16K -margin 5 -tsv bcast", "collective\tP\tfrom_bytes\tto_bytes\tid\talgorithm\tfan\tsegment_bytes\nbcast\t2\t16384\t16384\t0\tbinomial\t0\t0\n"},
 		{"-for mpich4 -base " + base + " -P 2 -m 1K -margin 5 bcast", `      "comm_size<=2": {

@@ -22,7 +22,7 @@ var Launchers = []Launcher{
 	{"mpich", "arguments for mpiexec of MPICH", func(r *Result, m *Mapping, w io.Writer) error {
 		return oneList(r, m, w, "-bind-to user:%s\n")
 	}},
-	{"slurm", "arguments for srun, with a file of -format hosts in SLURM_HOSTFILE where there are several nodes", func(r *Result, m *Mapping, w io.Writer) error {
+	{"slurm", "arguments for srun, with a hosts file in SLURM_HOSTFILE where there are several nodes", func(r *Result, m *Mapping, w io.Writer) error {
 		format := "--cpu-bind=map_cpu:%s\n"
 		if r.Nodes > 1 {
 			format = "--distribution=arbitrary " + format

@@ -15,7 +15,7 @@ import (
 type Published struct {
 	Source
 	Output  string `json:"measured_in"` // the file that has them
-	Version string `json:"version,omitempty"`
+	Version string `json:"library_version,omitempty"`
 	*published.Comparison
 	Means struct {
 		All       []published.Errors `json:"all"`
@@ -162,7 +162,7 @@ func (d *Published) WriteCSV(w io.Writer) error {
 type Evaluation struct {
 	Source
 	Output  string `json:"measured_in"`
-	Version string `json:"version,omitempty"`
+	Version string `json:"library_version,omitempty"`
 	Library string `json:"algorithms_of"`
 	Filters string `json:"filters"` // in words
 	*published.Evaluation

@@ -101,7 +101,7 @@ func ReadPublished(r io.Reader, name string) (*Published, error) {
 	}
 	var doc struct {
 		Machine string           `json:"machine"`
-		Version string           `json:"version"`
+		Version string           `json:"library_version"`
 		Cells   []published.Cell `json:"cells"`
 	}
 	if err := params.DecodeJSON(text, name, &doc); err != nil {

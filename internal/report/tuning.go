@@ -86,7 +86,7 @@ func (d *Tuning) WriteSummary(w io.Writer) {
 		fmt.Fprintf(w, "no rule: nothing is cheaper than the own choice of %s by more than %.3g %% for certain\n", d.Library, 100*d.Margin)
 		return
 	}
-	fmt.Fprintf(w, "%s for %s where something is cheaper than its own choice by more than %.3g %%; -explain says why\n",
+	fmt.Fprintf(w, "%s for %s where something is cheaper than its own choice by more than %.3g %%\n",
 		printable.Count(d.rules.Told(), "rule"), d.Library, 100*d.Margin)
 }
 
