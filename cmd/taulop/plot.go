@@ -18,6 +18,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/processmap"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
@@ -115,6 +116,8 @@ type plotRequest struct {
 	output
 	format string
 	width  float64
+	title  string
+	titled bool   // not by the chart itself
 	as     string // what published tables are taken for
 	files  []string
 }
@@ -127,6 +130,9 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 	c, skipped, err := req.chart()
 	if err != nil {
 		return err
+	}
+	if req.titled {
+		c.Title = req.title
 	}
 	for _, err := range skipped {
 		tell(errOut, "skipped: %v", err)
@@ -145,6 +151,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("taulop plot", flag.ContinueOnError)
 	var lists struct{ setups, placements, caches, bytes, taus, levels, variants, algorithms string }
 	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
+	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own, \"\" for none, as journals want it")
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
 	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share")
 	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: "+policyNames()+", cpus")
@@ -161,6 +168,8 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	flags.Visit(func(f *flag.Flag) { req.titled = req.titled || f.Name == "title" })
+	req.title = printable.Line(req.title)
 	if len(words) == 0 {
 		return usagef("say which chart: taulop plot %s", plotKinds[0].example[len("taulop plot "):])
 	}

@@ -244,3 +244,18 @@ func TestBadPlots(t *testing.T) {
 		t.Errorf("drawing over the file that is drawn: %v", err)
 	}
 }
+
+// A title is the user's, or none.
+func TestPlotTitle(t *testing.T) {
+	dir := t.TempDir()
+	host := node(t, dir, "host", 1000, 0.3, 0.02, 1, 2, 4)
+	for title, want := range map[string]string{"": "", "Fig. <1>": "Fig. &lt;1&gt;"} {
+		figure := filepath.Join(dir, "a.svg")
+		if _, _, err := run(t, "plot", "concurrency", "-force", "-title", title, "-o", figure, host); err != nil {
+			t.Fatal(err)
+		}
+		if text := load(t, figure); strings.Contains(text, "Memory concurrency") || !strings.Contains(text, want) {
+			t.Errorf("-title %q: %.500s", title, text)
+		}
+	}
+}

@@ -121,7 +121,7 @@ func TestTopoText(t *testing.T) {
 		}},
 		{[]string{"-placements", "3"}, []string{
 			"-local, 3 workers:", "-spread, 3 workers:", "-remote, 3 workers:",
-			"worker CPU core package node user buffer's node intermediate buffer's node distance",
+			"worker CPU core package node user buffer intermediate distance", "on node on node",
 			"1 1 1 0 0 0 0 10",
 			"There are only 2 CPUs for 3 workers: they take turns, and what is measured is not concurrency.",
 		}},

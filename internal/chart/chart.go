@@ -143,7 +143,10 @@ func (c *Chart) describe() string {
 			}
 		}
 	}
-	text := c.Title + ". " + strings.Join(c.Caption, " · ")
+	text := strings.Join(c.Caption, " · ")
+	if c.Title != "" {
+		text = c.Title + ". " + text
+	}
 	if len(panels) > 0 {
 		text += ". Panels: " + strings.Join(panels, "; ")
 	}

@@ -70,7 +70,9 @@ const (
 func (c *Chart) layout(width vg.Length) *layout {
 	l := &layout{width: width}
 	inner := width - 2*margin
-	l.title = wrap([]string{c.Title}, titleStyle, inner)
+	if c.Title != "" { // a journal has its own below the figure
+		l.title = wrap([]string{c.Title}, titleStyle, inner)
+	}
 	l.caption = wrap(c.Caption, captionStyle, inner)
 	l.height = 2*margin + l.header() + panelGap
 	high := min(max(0.58*width, 130), 380)

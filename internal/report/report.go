@@ -75,7 +75,8 @@ func clock(f *params.File) string {
 
 // placementTable is a table of the workers.
 func placementTable(p numa.Placement) view.Table {
-	t := view.Table{Columns: view.Numbers("worker", "CPU", "core", "package", "node", "user buffer's node", "intermediate buffer's node", "distance")}
+	t := view.Table{Columns: view.Numbers("worker", "CPU", "core", "package", "node", "user buffer", "intermediate", "distance")}
+	t.Columns[5].Unit, t.Columns[6].Unit = "on node", "on node"
 	for i, w := range p.Workers {
 		t.Add(i, w.ID, w.Core, w.Package, w.Node, w.UserNode, w.IntermediateNode, distance(w.Distance))
 	}
