@@ -8,10 +8,11 @@
 # commits make equal bytes, wherever and whenever they are built: release/reproducible.sh.
 #
 #   TARGETS="linux/amd64" release/build.sh      archives of these systems alone
+#   NFPM=PROGRAM release/build.sh               an nfpm that is there already
 set -euo pipefail
 cd "$(dirname "$0")/.."
 targets=${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64}
-nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
+nfpm=${NFPM:-go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4}
 out=${1:-dist}
 if [ -e "$out" ]; then
   echo "$out is there already: remove it, or name another directory" >&2
@@ -64,7 +65,7 @@ for target in $targets; do
     gzip -9n >"$out/$name.tar.gz"
   if [ "$system" = linux ]; then
     for packager in deb rpm; do
-      VERSION=$version ARCH=$arch STAGE=$stage go run "$nfpm" package --config release/nfpm.yaml --packager "$packager" --target "$out" >&2
+      VERSION=$version ARCH=$arch STAGE=$stage $nfpm package --config release/nfpm.yaml --packager "$packager" --target "$out" >&2
     done
   fi
 done

@@ -6,6 +6,10 @@ cd "$(dirname "$0")/.."
 tmp=$(mktemp -d)
 trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
 export TARGETS=${TARGETS:-linux/amd64}
+if [ -z "${NFPM:-}" ]; then
+  GOBIN=$tmp/bin go install "$(grep -o 'github.com/goreleaser/nfpm[^}]*' release/build.sh)"
+  export NFPM=$tmp/bin/nfpm
+fi
 release/build.sh "$tmp/first"
 git clone -q . "$tmp/elsewhere/longer/clone"
 GOCACHE=$tmp/cache "$tmp/elsewhere/longer/clone/release/build.sh" "$tmp/second"

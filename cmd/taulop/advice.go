@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/network"
 	"github.com/taulop/taulop/internal/survey/transfers"
@@ -37,6 +38,7 @@ var advice = []struct {
 	{params.ErrUnfinished, "taulop sweep -resume FILE"},
 	{params.ErrUnmeasured, "taulop net -time"},
 	{params.ErrUnpacked, "taulop sweep -with pack"},
+	{processmap.ErrNoDocument, "taulop map -json"},
 	{report.ErrNoComparison, "taulop verify -against TABLE -json"},
 	{report.ErrNoVerification, "taulop verify -json"},
 	{report.ErrUnpredicted, "-time, -params"},

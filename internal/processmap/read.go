@@ -13,6 +13,9 @@ import (
 // maxDocument is what a document has at most, in bytes.
 const maxDocument = 1 << 28
 
+// ErrNoDocument is of files that are something else.
+var ErrNoDocument = errors.New("this is not what taulop map writes")
+
 // Read reads the document of a result. Errors begin with name.
 func Read(in io.Reader, name string) (*Result, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
@@ -24,7 +27,7 @@ func Read(in io.Reader, name string) (*Result, error) {
 	}
 	r := &Result{}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("%s is no document of taulop map: write it with -json", name)
+		return nil, fmt.Errorf("%s is no JSON: %w", name, ErrNoDocument)
 	}
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("%s is no document of taulop map: %w", name, err)
