@@ -165,7 +165,7 @@ func TestSlurm(t *testing.T) {
 
 	// A mistake ends all tasks, and so does a task that is killed.
 	out, err := c.command(ctx, "srun -N 2 --ntasks-per-node=1 taulop net -m x").CombinedOutput()
-	if status(err) != 2 || !strings.Contains(string(out), `-m: "x" is not a number`) {
+	if status(err) != 2 || !strings.Contains(string(out), `-m: size "x" is not a size`) {
 		t.Errorf("a mistake: %v\n%s", err, out)
 	}
 	out, err = c.command(ctx, "srun -N 1 -n 1 taulop net").CombinedOutput()

@@ -14,7 +14,7 @@ import (
 const maxDocument = 1 << 28
 
 // ErrNoDocument is of files that are something else.
-var ErrNoDocument = errors.New("this is not what taulop map writes")
+var ErrNoDocument = errors.New("write it anew")
 
 // Read reads the document of a result. Errors begin with name.
 func Read(in io.Reader, name string) (*Result, error) {
@@ -27,7 +27,7 @@ func Read(in io.Reader, name string) (*Result, error) {
 	}
 	r := &Result{}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("%s is no JSON: %w", name, ErrNoDocument)
+		return nil, fmt.Errorf("%s is no document of taulop map: it is no JSON: %w", name, ErrNoDocument)
 	}
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("%s is no document of taulop map: %w", name, err)
