@@ -75,8 +75,7 @@ type mapRequest struct {
 	format                   string
 	form
 	output
-	method string
-	given  map[string]bool
+	given map[string]bool
 }
 
 func mapCommand(_ context.Context, out, errOut io.Writer, args []string) error {

@@ -213,8 +213,7 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 	for core := range parent {
 		parent[core] = core
 	}
-	var root func(core int) int
-	root = func(core int) int {
+	root := func(core int) int {
 		for parent[core] != core {
 			parent[core] = parent[parent[core]]
 			core = parent[core]
