@@ -18,11 +18,14 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p := 1; p <= 8; p++ {
+	for _, p := range []int{1, 2, 3, 4, 5, 8} {
 		team := team(t, p)
 		for _, a := range collective.All() {
 			for _, m := range []int{0, 4, 1000, 20000} {
 				for _, arena := range []int{0, 1 << 20} {
+					if arena > 0 && m != 1000 {
+						continue
+					}
 					for root := range p {
 						if root > 0 && root < p-1 || root > 0 && m != 1000 {
 							continue
