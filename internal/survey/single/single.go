@@ -14,7 +14,6 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
-	"github.com/taulop/taulop/shm"
 )
 
 // Survey is single copies.
@@ -183,6 +182,3 @@ func work(k params.Key) (setups.Collective, error) {
 	s, err := algorithms[k.Setup].Schedule(collective.Call{P: ranks(k.Setup, k.Tau), M: max(1, k.Bytes), Distance: 1})
 	return setups.Collective{Schedule: s, Single: true, Rewritten: k.Buffers == params.Rewritten, Null: k.Kind == params.NullCell}, err
 }
-
-// Forbidden tells errors of a kernel that lets no process read another's memory.
-func Forbidden(err error) bool { return errors.Is(err, shm.ErrForbidden) }
