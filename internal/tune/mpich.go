@@ -265,6 +265,40 @@ func treeOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
 	return s, err == nil
 }
 
+// mpichOwn is what MPICH 4 chooses for ranks on one node where its tree is not there: the
+// tree that it comes with, without the collectives for shared memory
+// (maint/tuning/coll/mpir/generic.json at v4.0.2); nil where that is not known.
+func mpichOwn(c *collective.Collective, p, m int) *collective.Algorithm {
+	two := p&(p-1) == 0
+	choose := func(name string) *collective.Algorithm {
+		a, _ := collective.Lookup(c.Name + ":" + name)
+		return a
+	}
+	switch c.Name {
+	case "bcast":
+		return choose("mpich")
+	case "allgather":
+		switch {
+		case two && p*m < 512<<10:
+			return choose("recursive-doubling")
+		case p*m < 80<<10:
+			return choose("bruck")
+		}
+		return choose("ring")
+	case "allreduce":
+		if m <= 8 || m < 4*p { // elements of four bytes
+			return choose("recursive-doubling")
+		}
+		return choose("rabenseifner")
+	case "reduce":
+		if m <= 2<<10 || m < 4*p {
+			return choose("binomial")
+		}
+		return choose("rabenseifner")
+	}
+	return nil
+}
+
 // mpichPrefix is what its algorithms' names begin with: MPIR_Bcast_intra_.
 func mpichPrefix(collective string) string {
 	return "MPIR_" + strings.ToUpper(collective[:1]) + collective[1:] + "_intra_"

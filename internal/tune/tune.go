@@ -206,6 +206,32 @@ func (l *Library) Own(c *collective.Collective, p, m int) (s Setting, known bool
 	return l.own(l, c, p, m)
 }
 
+// OwnSchedule is what the library does where it is left the choice, and the algorithm's name;
+// nil where that is not known. Of MPICH without a tree it is what the tree says that MPICH
+// comes with.
+func (l *Library) OwnSchedule(c *collective.Collective, p, m int) (*collective.Schedule, string) {
+	if l.NeedsBase() && l.base == nil {
+		a := mpichOwn(c, p, m)
+		if a == nil {
+			return nil, ""
+		}
+		s, err := a.Schedule(collective.Call{P: p, M: m})
+		if err != nil {
+			return nil, ""
+		}
+		return s, a.String()
+	}
+	setting, known := l.Own(c, p, m)
+	if !known {
+		return nil, ""
+	}
+	s, err := l.Schedule(c, setting, p, m)
+	if err != nil {
+		return nil, ""
+	}
+	return s, s.Algorithm.String()
+}
+
 // Forced is the setting of an algorithm that the user names, by its number or name, and says
 // no more of. It fails for one that the library does not have, and names the nearest.
 func (l *Library) Forced(c *collective.Collective, algorithm string) (Setting, error) {

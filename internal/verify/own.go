@@ -13,68 +13,16 @@ import (
 )
 
 // own is the schedule that a library carries a collective out by, if it is left the choice,
-// and what that is called; nil where nobody knows.
+// and the algorithm's name; nil where nobody knows.
 func own(l *mpi.Library, c *collective.Collective, p, m int) (*collective.Schedule, string) {
 	if l == nil {
 		return nil, ""
 	}
-	if l.Chooses == "mpich4" {
-		a := mpichOwn(c, p, m)
-		if a == nil {
-			return nil, ""
-		}
-		s, err := a.Schedule(collective.Call{P: p, M: m})
-		if err != nil {
-			return nil, ""
-		}
-		return s, a.String()
-	}
-	rules, err := tune.Lookup(l.Chooses)
+	of, err := tune.Lookup(l.Chooses)
 	if err != nil {
 		return nil, ""
 	}
-	setting, known := rules.Own(c, p, m)
-	if !known {
-		return nil, ""
-	}
-	s, err := rules.Schedule(c, setting, p, m)
-	if err != nil {
-		return nil, ""
-	}
-	return s, s.Algorithm.String()
-}
-
-// mpichOwn is what MPICH 4 chooses among its algorithms for one node without shared memory of
-// its own (maint/tuning/coll/mpir/generic.json at v4.0.2).
-func mpichOwn(c *collective.Collective, p, m int) *collective.Algorithm {
-	two := p&(p-1) == 0
-	choose := func(name string) *collective.Algorithm {
-		a, _ := collective.Lookup(c.Name + ":" + name)
-		return a
-	}
-	switch c.Name {
-	case "bcast":
-		return choose("mpich")
-	case "allgather":
-		switch {
-		case two && p*m < 512<<10:
-			return choose("recursive-doubling")
-		case p*m < 80<<10:
-			return choose("bruck")
-		}
-		return choose("ring")
-	case "allreduce":
-		if m <= 8 || m < 4*p { // elements of four bytes
-			return choose("recursive-doubling")
-		}
-		return choose("rabenseifner")
-	case "reduce":
-		if m <= 2<<10 || m < 4*p {
-			return choose("binomial")
-		}
-		return choose("rabenseifner")
-	}
-	return nil
+	return of.OwnSchedule(c, p, m)
 }
 
 // Overheads gives a file the o(m) of a library whose way messages take: what its ping-pongs
