@@ -228,8 +228,8 @@ func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Se
 		f, err := ReadClassic(bytes.NewReader(text), "rules")
 		return func(c *collective.Collective, p, m int) (Setting, error) { return f.Choice(l, c, p, m) }, err
 	case "openmpi6":
-		f, err := ReadSelection(bytes.NewReader(text), "rules")
-		return func(c *collective.Collective, p, m int) (Setting, error) { return f.Choice(l, c, p, m) }, err
+		f, err := readSelection(text)
+		return func(c *collective.Collective, p, m int) (Setting, error) { return f.choice(l, c, p, m) }, err
 	}
 	f, err := ReadTree(bytes.NewReader(text), "rules")
 	return func(c *collective.Collective, p, m int) (Setting, error) {
@@ -561,20 +561,6 @@ func FuzzReadClassic(f *testing.F) {
 		}
 		for _, c := range openMPI4.Collectives() {
 			file.Choice(openMPI4, c, 8, 1000)
-		}
-	})
-}
-
-func FuzzReadSelection(f *testing.F) {
-	f.Add([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"allreduce":[{"comm_size_min":64,"comm_size_max":128,"rules":[{"msg_size_min":512,"msg_size_max":511999,"alg":2},{"msg_size_min":512000,"msg_size_max":"inf","alg":"recursive_doubling","reqs":8}]}]}}`))
-	seeds(f, "openmpi6")
-	f.Fuzz(func(t *testing.T, text []byte) {
-		file, err := ReadSelection(bytes.NewReader(text), "rules")
-		if err != nil {
-			return
-		}
-		for _, c := range openMPI6.Collectives() {
-			file.Choice(openMPI6, c, 8, 1000)
 		}
 	})
 }

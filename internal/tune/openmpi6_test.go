@@ -1,0 +1,40 @@
+package tune
+
+import (
+	"fmt"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/params"
+)
+
+// readSelection reads what writeSelection writes.
+func readSelection(text []byte) (*selection, error) {
+	s := &selection{}
+	if err := params.DecodeJSON(text, "rules", s); err != nil {
+		return nil, err
+	}
+	if s.Collectives == nil {
+		return nil, fmt.Errorf("no collectives in %s", text)
+	}
+	return s, nil
+}
+
+// choice is what Open MPI 6 chooses with the file for ranks on one node: the first rule that
+// holds, of the first numbers of ranks that do.
+func (s *selection) choice(l *Library, c *collective.Collective, p, m int) (Setting, error) {
+	within := func(v int, least, most *int) bool {
+		return (least == nil || *least <= v) && (most == nil || v <= *most)
+	}
+	for _, of := range s.Collectives[c.Name] {
+		if !within(p, of.Min, of.Max) || of.Ranks == "one-per-node" {
+			continue
+		}
+		for _, r := range of.Rules {
+			if within(m*scale(c, p), r.Min, r.Max) {
+				return l.byName(c.Name, r.Algorithm, r.Fan, r.Segment)
+			}
+		}
+		break
+	}
+	return Setting{}, nil
+}
