@@ -169,16 +169,15 @@ func (h *Hierarchy) place(all, known numa.Levels) {
 			}
 		}
 	}
-	h.within = make([][]int8, most+1)
-	for i := range h.within {
-		h.within[i] = slices.Repeat([]int8{int8(len(known) - 1)}, most+1)
+	cores := make([]int, most+1)
+	for core := range cores {
+		cores[core] = core
 	}
-	for level := len(known) - 1; level >= 0; level-- {
-		for _, g := range known[level].Groups {
-			for _, a := range g {
-				for _, b := range g {
-					h.within[a][b] = int8(level)
-				}
+	h.within = known.Between(cores)
+	for _, row := range h.within {
+		for b, level := range row {
+			if level < 0 { // which the farthest has
+				row[b] = int8(len(known) - 1)
 			}
 		}
 	}

@@ -42,17 +42,13 @@ func (ls Levels) Channel(a, b int) int {
 	return of
 }
 
-// Channels is Channel of any two of some CPUs, by their indexes.
-func (ls Levels) Channels(cpus []int) [][]int8 {
+// Between is Of of any two of some CPUs, by their indexes.
+func (ls Levels) Between(cpus []int) [][]int8 {
 	of := make([][]int8, len(cpus))
 	for i := range of {
 		of[i] = slices.Repeat([]int8{-1}, len(cpus))
 	}
-	cache := -1 // the last level that is one
 	for level := len(ls) - 1; level >= 0; level-- {
-		if cache < 0 && strings.HasPrefix(ls[level].Name, sharedCache) {
-			cache = level
-		}
 		for _, group := range ls[level].Groups {
 			var members []int
 			for i, cpu := range cpus {
@@ -62,10 +58,29 @@ func (ls Levels) Channels(cpus []int) [][]int8 {
 			}
 			for _, a := range members {
 				for _, b := range members {
-					of[a][b] = int8(max(level, cache))
+					of[a][b] = int8(level)
 				}
 			}
 		}
+	}
+	return of
+}
+
+// Channels is Channel of any two of some CPUs, by their indexes.
+func (ls Levels) Channels(cpus []int) [][]int8 {
+	of := ls.Between(cpus)
+	for i := len(ls) - 1; i > 0; i-- {
+		if !strings.HasPrefix(ls[i].Name, sharedCache) {
+			continue
+		}
+		for _, row := range of {
+			for b, level := range row {
+				if level >= 0 {
+					row[b] = max(level, int8(i))
+				}
+			}
+		}
+		break
 	}
 	return of
 }

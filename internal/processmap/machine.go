@@ -84,8 +84,12 @@ func machineOf(cpus []numa.CPU, levels numa.Levels, name string, nodes int) (*Ma
 	for _, l := range levels {
 		names = append(names, l.Name)
 	}
-	between := between(levels, cpus)
-	h, err := heuristic.New(nodes, len(cpus), names, func(a, b int) int { return int(between[a*len(cpus)+b]) })
+	ids := make([]int, len(cpus))
+	for i, cpu := range cpus {
+		ids[i] = cpu.ID
+	}
+	between := levels.Between(ids)
+	h, err := heuristic.New(nodes, len(cpus), names, func(a, b int) int { return int(between[a][b]) })
 	if err != nil {
 		return nil, err
 	}
@@ -104,28 +108,6 @@ func machineOf(cpus []numa.CPU, levels numa.Levels, name string, nodes int) (*Ma
 		}
 	}
 	return m, nil
-}
-
-// between is the level of every two CPUs, −1 where there is none.
-func between(levels numa.Levels, cpus []numa.CPU) []int8 {
-	n := len(cpus)
-	of := slices.Repeat([]int8{-1}, n*n)
-	for level := len(levels) - 1; level >= 0; level-- {
-		for _, group := range levels[level].Groups {
-			var members []int
-			for i, cpu := range cpus {
-				if group.Contains(cpu.ID) {
-					members = append(members, i)
-				}
-			}
-			for _, a := range members {
-				for _, b := range members {
-					of[a*n+b] = int8(level)
-				}
-			}
-		}
-	}
-	return of
 }
 
 // Host is the name of a node: of one without a name, this machine's, and of several their
