@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/infile"
 )
 
 // Limits of a file, which may come from anywhere.
@@ -26,17 +28,15 @@ const (
 // what follows # is a comment. Slots are checked and not used: the ranks of a node take
 // the places of a placement in their order. An error says in which line of name it is.
 func Read(r io.Reader, name string) (Order, error) {
-	in := reader{Scanner: bufio.NewScanner(r), nodes: make(map[string]int32)}
-	in.Buffer(nil, maxLine)
+	in := reader{Lines: infile.NewLines(r, name, maxLine), nodes: make(map[string]int32)}
 	if err := in.read(); err != nil {
-		return Order{}, fmt.Errorf("%s:%d: %w", name, max(1, in.line), err)
+		return Order{}, in.Errorf("%w", err)
 	}
 	return Order{list: in.list, names: in.names}, nil
 }
 
 type reader struct {
-	*bufio.Scanner
-	line  int
+	*infile.Lines
 	list  []int32
 	lines []int // that ranks of a rankfile are in
 	names []string
@@ -54,11 +54,7 @@ var slot = regexp.MustCompile(`^[pPlL]?(\d+|\d+-\d+|\*)([:,;](\d+|\d+-\d+|\*))*$
 func (in *reader) read() error {
 	rankfile := false
 	for in.Scan() {
-		in.line++
 		text, _, _ := strings.Cut(in.Text(), "#")
-		if in.line == 1 {
-			text = strings.TrimPrefix(text, "\ufeff")
-		}
 		text = strings.TrimSpace(text)
 		if text == "" {
 			continue
@@ -72,7 +68,6 @@ func (in *reader) read() error {
 	}
 	switch err := in.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		in.line++
 		return fmt.Errorf("a line of more than %d bytes: this is no list of ranks", maxLine)
 	case err != nil:
 		return err
@@ -128,6 +123,6 @@ func (in *reader) put(rank int, host string) error {
 		node = int32(len(in.names))
 		in.nodes[host], in.names = node, append(in.names, host)
 	}
-	in.list[rank], in.lines[rank] = node, in.line
+	in.list[rank], in.lines[rank] = node, in.Number
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/decimal"
+	"github.com/taulop/taulop/internal/infile"
 )
 
 // Limits of a text file, which may come from anywhere.
@@ -181,7 +182,7 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 		return err
 	}
 	if rows > maxCells/columns {
-		return lines.errorf("%d sizes by %d columns declared; the most that is read is %d times in all", rows, columns, maxCells)
+		return lines.Errorf("%d sizes by %d columns declared; the most that is read is %d times in all", rows, columns, maxCells)
 	}
 
 	var row textRow
@@ -205,27 +206,27 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 			continue
 		}
 		if read == rows {
-			return lines.errorf("more sizes than the %d that line \"#m\" declares", rows)
+			return lines.Errorf("more sizes than the %d that line \"#m\" declares", rows)
 		}
 		fields := cells(line)
 		row.size, row.times, err = parseRow(fields, columns+extra)
 		if err == nil {
 			err = checkNext("size", before, row.size)
 		}
-		if lines.cut && (len(fields) <= columns+extra || err == nil && decimal.Cut(fields[len(fields)-1], cmp.Or(last, fields[len(fields)-2]))) {
+		if lines.Cut && (len(fields) <= columns+extra || err == nil && decimal.Cut(fields[len(fields)-1], cmp.Or(last, fields[len(fields)-2]))) {
 			err = fmt.Errorf("the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", fields[len(fields)-1])
 		}
 		if err == nil {
 			err = take(columns, row)
 		}
 		if err != nil {
-			return lines.errorf("%w", err)
+			return lines.Errorf("%w", err)
 		}
 		before, last = row.size, fields[len(fields)-1]
 		read++
 	}
 	if read < rows {
-		return lines.errorf("ends after %d of the %d sizes that line \"#m\" declares", read, rows)
+		return lines.Errorf("ends after %d of the %d sizes that line \"#m\" declares", read, rows)
 	}
 	return nil
 }
@@ -295,55 +296,36 @@ func checkTauNames(names []string) error {
 	return nil
 }
 
-// lineReader hands out lines and knows their numbers.
-type lineReader struct {
-	*bufio.Scanner
-	name   string
-	number int
-	cut    bool // the line has no end
-}
+// lineReader hands out lines without what is invisible.
+type lineReader struct{ *infile.Lines }
 
-func newLineReader(r io.Reader, name string) *lineReader {
-	l := &lineReader{Scanner: bufio.NewScanner(r), name: name}
-	l.Buffer(nil, maxLine)
-	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		l.cut = atEOF && bytes.IndexByte(data, '\n') < 0
-		return bufio.ScanLines(data, atEOF)
-	})
-	return l
-}
-
-// errorf is an error in the line that was read last.
-func (l *lineReader) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", l.name, l.number, fmt.Errorf(format, args...))
+func newLineReader(r io.Reader, name string) lineReader {
+	return lineReader{infile.NewLines(r, name, maxLine)}
 }
 
 // next returns the next line without its end and without what is invisible round it,
 // and io.EOF after the last.
-func (l *lineReader) next() (string, error) {
+func (l lineReader) next() (string, error) {
 	more := l.Scan()
-	if more || l.Err() != nil || l.number == 0 {
-		l.number++
-	}
 	switch err := l.Err(); {
 	case err == bufio.ErrTooLong:
-		return "", l.errorf("a line of more than %d bytes; this is no parameter file", maxLine)
+		return "", l.Errorf("a line of more than %d bytes; this is no parameter file", maxLine)
 	case err != nil:
-		return "", l.errorf("%w", err)
+		return "", l.Errorf("%w", err)
 	case !more:
 		return "", io.EOF
 	}
 	line := l.Bytes()
-	if l.number == 1 {
+	if l.Number == 1 {
 		if bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")) {
-			return "", l.errorf("the file is UTF-16; save it as plain text, UTF-8 or ASCII")
+			return "", l.Errorf("the file is UTF-16; save it as plain text, UTF-8 or ASCII")
 		}
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
 	if bytes.IndexByte(line, 0) >= 0 {
-		return "", l.errorf("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
+		return "", l.Errorf("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
 	}
-	if l.cut { // it stands behind the end, not in it
+	if l.Cut { // it stands behind the end, not in it
 		line = bytes.TrimSuffix(line, []byte{controlZ})
 	}
 	line = bytes.Trim(line, " \t\r\n")
@@ -358,11 +340,11 @@ const controlZ = 0x1a
 
 // count finds a line such as "#m<TAB>30" under one of the names given; empty lines and
 // other comments may come before it.
-func (l *lineReader) count(names ...string) (int, error) {
+func (l lineReader) count(names ...string) (int, error) {
 	for {
 		line, err := l.next()
 		if err == io.EOF {
-			return 0, l.errorf("the file ends here; a line \"#%s<TAB>number\" is missing", names[0])
+			return 0, l.Errorf("the file ends here; a line \"#%s<TAB>number\" is missing", names[0])
 		}
 		if err != nil {
 			return 0, err
@@ -381,7 +363,7 @@ func (l *lineReader) count(names ...string) (int, error) {
 		}
 		// A sentence begins with a blank, what counts or names columns does not.
 		if counts := slices.Contains([]string{"m", "tau", "tau_op", "max_ops"}, name); !found || counts && comment[0] != ' ' {
-			return 0, l.errorf("%.60q, want \"#%s<TAB>number\" with a number from 1 to %d", line, names[0], maxCells)
+			return 0, l.Errorf("%.60q, want \"#%s<TAB>number\" with a number from 1 to %d", line, names[0], maxCells)
 		}
 	}
 }

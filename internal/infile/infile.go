@@ -1,4 +1,5 @@
-// Package infile opens files that a user has named, and says in a sentence why it cannot.
+// Package infile opens files that a user has named, says in a sentence why it cannot, and reads
+// lines of text with their numbers.
 package infile
 
 import (

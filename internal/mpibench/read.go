@@ -2,7 +2,6 @@ package mpibench
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -48,10 +47,8 @@ func Printed(path string) bool {
 		return false
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, 1<<20))
-	lines.Buffer(make([]byte, 0, 4096), maxLine)
-	for lines.Scan() {
-		text := bare(strings.TrimPrefix(lines.Text(), "\xef\xbb\xbf"))
+	for lines := infile.NewLines(io.LimitReader(f, 1<<20), path, maxLine); lines.Scan(); {
+		text := bare(lines.Text())
 		if imbBanner.MatchString(text) || imbTitle.MatchString(text) || osuTitle.MatchString(text) {
 			return true
 		}
@@ -64,32 +61,20 @@ func Printed(path string) bool {
 // finds no table of either, and where a row of a table is not what the heading
 // says.
 func Read(r io.Reader, name string) (*Results, error) {
-	p := parser{name: name, imb: newest, seen: make(map[Omission]bool)}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 4096), maxLine)
-	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		p.cut = atEOF && bytes.IndexByte(data, '\n') < 0
-		return bufio.ScanLines(data, atEOF)
-	})
-	for lines.Scan() {
-		p.line++
-		text := lines.Text()
-		if p.line == 1 {
-			if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
-				return nil, p.errorf("the file is UTF-16: save it as plain text, UTF-8 or ASCII")
-			}
-			text = strings.TrimPrefix(text, "\xef\xbb\xbf")
+	p := parser{lines: infile.NewLines(r, name, maxLine), imb: newest, seen: make(map[Omission]bool)}
+	for p.lines.Scan() {
+		text := p.lines.Text()
+		if p.lines.Number == 1 && (strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff")) {
+			return nil, p.errorf("the file is UTF-16: save it as plain text, UTF-8 or ASCII")
 		}
-		text = bare(text)
-		if text != "" {
-			p.last.text, p.last.line = text, p.line
+		if text = bare(text); text != "" {
+			p.last.text, p.last.line = text, p.lines.Number
 		}
 		if err := p.read(text); err != nil {
 			return nil, err
 		}
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		p.line++
+	if err := p.lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, p.errorf("the line is longer than %d bytes: give a file as IMB-MPI1 or an OSU benchmark prints it", maxLine)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -105,9 +90,7 @@ func Read(r io.Reader, name string) (*Results, error) {
 
 // A parser knows the table that it is in.
 type parser struct {
-	name    string
-	line    int
-	cut     bool // the line has no end
+	lines   *infile.Lines
 	tables  bool // there was one
 	results Results
 	seen    map[Omission]bool
@@ -158,7 +141,7 @@ func (p *parser) read(text string) error {
 	if m := imbBanner.FindStringSubmatch(text); m != nil {
 		err := p.stopped()
 		p.imb, _ = strconv.Atoi(m[1]) // four digits at most
-		p.banner = p.line
+		p.banner = p.lines.Number
 		return err
 	}
 	if imbEnd.MatchString(text) {
@@ -204,8 +187,8 @@ func (p *parser) read(text string) error {
 
 // finish is where the file ends. What it ends with may be the beginning of a table.
 func (p *parser) finish() error {
-	if text := p.last.text; p.title < p.last.line && (p.tables && rule.MatchString(text) || (p.cut || p.tables) && isPartOfTitle(text)) {
-		p.line = p.last.line
+	if text := p.last.text; p.title < p.last.line && (p.tables && rule.MatchString(text) || (p.lines.Cut || p.tables) && isPartOfTitle(text)) {
+		p.lines.Number = p.last.line
 		if err := p.begin("", text, "", nil); err != nil {
 			return err
 		}
@@ -269,7 +252,7 @@ func isPartOfTitle(text string) bool {
 func (p *parser) begin(suite, benchmark string, kind Kind, of *collective.Benchmark) error {
 	err := p.end()
 	p.tables = true
-	p.table = table{suite: suite, benchmark: printable.Name(benchmark), kind: kind, of: of, title: p.line, sizes: make(map[[2]int]int)}
+	p.table = table{suite: suite, benchmark: printable.Name(benchmark), kind: kind, of: of, title: p.lines.Number, sizes: make(map[[2]int]int)}
 	return err
 }
 
@@ -401,13 +384,13 @@ func (p *parser) row(text string) error {
 		}
 	}
 	c := p.columns
-	if p.cut && len(fields) < c.count {
+	if p.lines.Cut && len(fields) < c.count {
 		return p.errorf("%s: the file ends in the middle of this line: leave the line out, or take the whole output", p.benchmark)
 	}
 	if len(fields) != c.count {
 		return p.errorf("%s: %d values, and the heading has %d columns", p.benchmark, len(fields), c.count)
 	}
-	t := Time{Suite: p.suite, Benchmark: p.benchmark, Kind: p.kind, P: p.ranks, Line: p.line, of: p.of, title: p.title}
+	t := Time{Suite: p.suite, Benchmark: p.benchmark, Kind: p.kind, P: p.ranks, Line: p.lines.Number, of: p.of, title: p.title}
 	group := 0
 	if c.group >= 0 {
 		var err error
@@ -423,12 +406,12 @@ func (p *parser) row(text string) error {
 		if first, twice := p.sizes[[2]int{group, m}]; twice {
 			return p.errorf("%s: %d bytes are there twice in a table, first in line %d: was the benchmark started several times at once?", p.benchmark, m, first)
 		}
-		p.sizes[[2]int{group, m}] = p.line
+		p.sizes[[2]int{group, m}] = p.lines.Number
 		t.Printed, t.Bytes = m, m
 	}
 	before := p.before
 	p.before = fields[c.time]
-	if p.cut && c.time == c.count-1 && decimal.Cut(p.before, before) {
+	if p.lines.Cut && c.time == c.count-1 && decimal.Cut(p.before, before) {
 		return p.errorf("%s: the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", p.benchmark, p.before)
 	}
 	us, err := decimal.Parse(fields[c.time])
@@ -475,7 +458,7 @@ func isNumber(text string) bool {
 }
 
 // omit notes that something is left out, once for each reason.
-func (p *parser) omit(why string) error { return p.omitAt(p.line, why) }
+func (p *parser) omit(why string) error { return p.omitAt(p.lines.Number, why) }
 
 func (p *parser) omitAt(line int, why string) error { return p.omission(p.benchmark, line, why) }
 
@@ -494,5 +477,5 @@ func (p *parser) omission(benchmark string, line int, why string) error {
 }
 
 func (p *parser) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %s", p.name, p.line, fmt.Sprintf(format, args...))
+	return p.lines.Errorf(format, args...)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/infile"
 )
 
 // text is times as a table's rows, for comparing.
@@ -285,7 +286,7 @@ func TestVersionOfIMB(t *testing.T) {
 		{"#    Intel (R) MPI Benchmark Suite V2.3, MPI-1 part", 2},
 		{"# Date : Sat Nov 21", newest},
 	} {
-		p := parser{imb: newest}
+		p := parser{lines: infile.NewLines(strings.NewReader(""), "test", maxLine), imb: newest}
 		if err := p.read(tt.text); err != nil || p.imb != tt.want {
 			t.Errorf("%s: %d, %v; want %d", tt.text, p.imb, err, tt.want)
 		}

@@ -128,26 +128,18 @@ func Is(text []byte) bool {
 // order and with others between them. An error is one sentence and says in which line of name
 // it is.
 func Read(r io.Reader, name string) (*Table, error) {
-	p := &parser{table: &Table{Name: name}}
-	lines := bufio.NewScanner(io.LimitReader(r, maxFile+1))
-	lines.Buffer(make([]byte, 0, 4096), maxLine)
-	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		p.cut = atEOF && bytes.IndexByte(data, '\n') < 0
-		return bufio.ScanLines(data, atEOF)
-	})
-	read := 0
+	lines := infile.NewLines(io.LimitReader(r, maxFile+1), name, maxLine)
+	p := &parser{lines: lines, table: &Table{Name: name}}
 	for lines.Scan() {
-		p.line++
-		if read += len(lines.Bytes()) + 1; read > maxFile {
-			return nil, p.errorf("more than %d MiB: give fewer rows", maxFile>>20)
+		if lines.Size > maxFile {
+			return nil, lines.Errorf("more than %d MiB: give fewer rows", maxFile>>20)
 		}
-		if err := p.read(strings.TrimPrefix(lines.Text(), "\ufeff")); err != nil {
-			return nil, p.errorf("%w", err)
+		if err := p.read(lines.Text()); err != nil {
+			return nil, lines.Errorf("%w", err)
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		p.line++
-		return nil, p.errorf("a line of more than %d bytes: give a table of tab-separated values", maxLine)
+		return nil, lines.Errorf("a line of more than %d bytes: give a table of tab-separated values", maxLine)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -162,18 +154,13 @@ func Read(r io.Reader, name string) (*Table, error) {
 }
 
 type parser struct {
+	lines   *infile.Lines
 	table   *Table
-	line    int
-	cut     bool // the line has no end
 	layout  *layout
 	columns map[string]int
 	width   int
 	rows    int
 	last    string // field of the row before
-}
-
-func (p *parser) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", p.table.Name, p.line, fmt.Errorf(format, args...))
 }
 
 func (p *parser) read(line string) error {
@@ -201,14 +188,14 @@ func (p *parser) read(line string) error {
 	switch {
 	case len(fields) != p.width:
 		return fmt.Errorf("%s, and the columns are %d: a row has one for each, - where nothing is known", printable.Count(len(fields), "field"), p.width)
-	case p.cut && p.rows > 0 && strings.Trim(p.last, "0123456789.") == "" && decimal.Cut(last, p.last):
+	case p.lines.Cut && p.rows > 0 && strings.Trim(p.last, "0123456789.") == "" && decimal.Cut(last, p.last):
 		return fmt.Errorf("the file ends in the middle of this line, after %.40q: if that is whole nevertheless, add a line end", last)
 	case p.rows == maxRows:
 		return fmt.Errorf("more than %d rows: give fewer", maxRows)
 	}
 	p.rows++
 	p.last = last
-	row := row{columns: p.columns, fields: fields, line: p.line}
+	row := row{columns: p.columns, fields: fields, line: p.lines.Number}
 	p.layout.take(p.table, &row)
 	return row.err
 }

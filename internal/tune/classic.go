@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/infile"
 )
 
 // A Classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c
@@ -81,8 +82,7 @@ var errNoRules = errors.New("this is no rules file of Open MPI 4 or 5")
 // ReadClassic reads a dynamic rules file. Unlike Open MPI, which passes over words between
 // numbers, it refuses them. Errors say in which line of name they are.
 func ReadClassic(r io.Reader, name string) (*Classic, error) {
-	in := &numbers{name: name, lines: bufio.NewScanner(io.LimitReader(r, maxRules+1))}
-	in.lines.Buffer(nil, 1<<16)
+	in := &numbers{Lines: infile.NewLines(io.LimitReader(r, maxRules+1), name, 1<<16)}
 	f := &Classic{rules: make(map[string][]classicRanks)}
 	collectives := in.next("the number of collectives", classicCollectives)
 	for range collectives {
@@ -115,7 +115,7 @@ func ReadClassic(r io.Reader, name string) (*Classic, error) {
 	if in.err == nil && in.more() {
 		in.fail("%s stands after the last rule", in.words[0])
 	}
-	if in.err == nil && in.read > maxRules {
+	if in.err == nil && in.Size > maxRules {
 		in.fail("it has more than %d MiB", maxRules>>20)
 	}
 	if in.err != nil {
@@ -126,10 +126,7 @@ func ReadClassic(r io.Reader, name string) (*Classic, error) {
 
 // numbers are those of a file, one after another. What is behind # is a comment.
 type numbers struct {
-	name    string
-	lines   *bufio.Scanner
-	line    int
-	read    int // bytes
+	*infile.Lines
 	version int
 	words   []string // of the line that are left
 	err     error
@@ -138,17 +135,15 @@ type numbers struct {
 // more tells whether there is another word.
 func (n *numbers) more() bool {
 	for len(n.words) == 0 && n.err == nil {
-		if !n.lines.Scan() {
-			if err := n.lines.Err(); err != nil {
+		if !n.Scan() {
+			if err := n.Err(); err != nil {
 				n.fail("%v", err)
 			}
 			return false
 		}
-		n.line++
-		n.read += len(n.lines.Text()) + 1
-		text, _, _ := strings.Cut(n.lines.Text(), "#")
+		text, _, _ := strings.Cut(n.Text(), "#")
 		n.words = strings.Fields(text)
-		if version, is := strings.CutPrefix(strings.TrimSpace(text), "rule-file-version-"); is && n.version == 0 && n.read == len(n.lines.Text())+1 {
+		if version, is := strings.CutPrefix(strings.TrimSpace(text), "rule-file-version-"); is && n.version == 0 && n.Number == 1 {
 			n.version, _ = strconv.Atoi(version)
 			n.words = nil
 		}
@@ -183,7 +178,7 @@ func (n *numbers) maybe() {
 
 func (n *numbers) fail(format string, args ...any) {
 	if n.err == nil {
-		n.err = fmt.Errorf("%s:%d: %s: %w", n.name, max(n.line, 1), fmt.Sprintf(format, args...), errNoRules)
+		n.err = n.Errorf("%s: %w", fmt.Sprintf(format, args...), errNoRules)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/infile"
 )
 
 // Limits of files.
@@ -29,17 +31,16 @@ const (
 // Values of CSV files are separated by commas, semicolons, tabs or spaces. Who is not
 // mentioned sends nothing. An error begins with name, and the line where there is one.
 func Read(r io.Reader, name string) (*Matrix, error) {
-	in := &reader{name: name, lines: bufio.NewScanner(io.LimitReader(r, maxFile+1))}
-	in.lines.Buffer(make([]byte, 0, 1<<16), maxLine)
+	in := &reader{Lines: infile.NewLines(io.LimitReader(r, maxFile+1), name, maxLine)}
 	m, err := in.read()
-	if err == nil && in.bytes > maxFile {
+	if err == nil && in.Size > maxFile {
 		err = fmt.Errorf("the file is longer than %d MB", maxFile>>20)
 	}
 	if err != nil {
-		if in.line == 0 {
+		if in.Number == 0 {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return nil, fmt.Errorf("%s:%d: %w", name, in.line, err)
+		return nil, in.Errorf("%w", err)
 	}
 	m.Name = name
 	return m, nil
@@ -60,23 +61,14 @@ func (m *Matrix) WithMessages(counts *Matrix) error {
 }
 
 type reader struct {
-	name  string
-	lines *bufio.Scanner
-	line  int
-	bytes int
-	text  string
+	*infile.Lines
+	text string
 }
 
 // next goes to the next line that is not empty.
 func (in *reader) next() bool {
-	for in.lines.Scan() {
-		in.line++
-		in.bytes += len(in.lines.Bytes()) + 1
-		in.text = strings.TrimSpace(in.lines.Text())
-		if in.line == 1 {
-			in.text = strings.TrimPrefix(in.text, "\ufeff")
-		}
-		if in.text != "" {
+	for in.Scan() {
+		if in.text = strings.TrimSpace(in.Text()); in.text != "" {
 			return true
 		}
 	}
@@ -103,9 +95,8 @@ func (in *reader) read() (*Matrix, error) {
 
 // ended is why there was no further line.
 func (in *reader) ended(otherwise error) error {
-	switch err := in.lines.Err(); {
+	switch err := in.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		in.line++
 		return fmt.Errorf("the line is longer than %d bytes: this is no communication matrix", maxLine)
 	case err != nil:
 		return err

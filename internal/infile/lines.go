@@ -1,0 +1,55 @@
+package infile
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Lines are the lines of a file of text, which may come from anywhere.
+type Lines struct {
+	*bufio.Scanner
+	Name   string // of the file
+	Number int    // of the last line, from 1
+	Size   int    // bytes of all lines so far, with a line end each
+	Cut    bool   // the last line has no end
+}
+
+// NewLines reads lines of at most longest bytes; Err is bufio.ErrTooLong after a longer one.
+func NewLines(r io.Reader, name string, longest int) *Lines {
+	l := &Lines{Scanner: bufio.NewScanner(r), Name: name}
+	l.Buffer(nil, longest)
+	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		l.Cut = atEOF && bytes.IndexByte(data, '\n') < 0
+		return bufio.ScanLines(data, atEOF)
+	})
+	return l
+}
+
+// Scan goes to the next line. Where it fails for an error, Number is that of the line that has it.
+func (l *Lines) Scan() bool {
+	more := l.Scanner.Scan()
+	if more || l.Err() != nil {
+		l.Number++
+	}
+	if more {
+		l.Size += len(l.Bytes()) + 1
+	}
+	return more
+}
+
+// Text is the line without its end, and the first one without a byte order mark.
+func (l *Lines) Text() string {
+	text := l.Scanner.Text()
+	if l.Number == 1 {
+		text = strings.TrimPrefix(text, "\ufeff")
+	}
+	return text
+}
+
+// Errorf is an error in the last line.
+func (l *Lines) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", l.Name, max(l.Number, 1), fmt.Errorf(format, args...))
+}
