@@ -90,13 +90,13 @@ func EstimateLevels(f *params.File, cluster *Cluster, timings []Timing) (*Estima
 		}
 	}
 	if len(e.All) == 0 {
-		return nil, fmt.Errorf("no size of messages has %d timings of schedules whose messages are all as long: %w", leastTimings, ErrNoTimings)
+		return nil, fmt.Errorf("no size of messages has %d timings of schedules whose messages are all as long: %w", leastTimings, errNoTimings)
 	}
 	return e, nil
 }
 
-// ErrNoTimings says what to do where nothing can be estimated.
-var ErrNoTimings = errors.New("give more timings, of algorithms that send whole messages such as linear and chain broadcasts")
+// errNoTimings says what to do where nothing can be estimated.
+var errNoTimings = errors.New("give more timings, of algorithms that send whole messages such as linear and chain broadcasts")
 
 // messageBytes is the size of all messages of a schedule, if they have one.
 func messageBytes(s *collective.Schedule) (bytes int, one bool) {

@@ -17,21 +17,21 @@ func Parse(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// A Shape is how many digits a number has behind its point and in its exponent. A
+// A shape is how many digits a number has behind its point and in its exponent. A
 // column has one shape where a program printed it with a fixed number of digits.
-type Shape struct{ Decimals, Exponent int }
+type shape struct{ Decimals, Exponent int }
 
-// ShapeOf is that of a number.
-func ShapeOf(text string) (s Shape) {
+// shapeOf is that of a number.
+func shapeOf(text string) (s shape) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	_, decimals, _ := strings.Cut(mantissa, ".")
-	return Shape{len(decimals), len(strings.TrimLeft(exponent, "+-"))}
+	return shape{len(decimals), len(strings.TrimLeft(exponent, "+-"))}
 }
 
 // Cut tells whether the last number of a file without a line end may have lost digits:
 // it has fewer of them than the number that it should look like, or is a whole number,
 // of which nobody can tell.
 func Cut(last, like string) bool {
-	s, of := ShapeOf(last), ShapeOf(like)
-	return s.Decimals < of.Decimals || s.Exponent < of.Exponent || s == Shape{}
+	s, of := shapeOf(last), shapeOf(like)
+	return s.Decimals < of.Decimals || s.Exponent < of.Exponent || s == shape{}
 }

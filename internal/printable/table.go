@@ -22,7 +22,7 @@ func NewTable(w io.Writer, comma rune) Table {
 func (t Table) Write(row []string) error {
 	cells := make([]string, len(row))
 	for i, text := range row {
-		cells[i] = Cell(text)
+		cells[i] = cell(text)
 	}
 	return t.csv.Write(cells)
 }
@@ -33,9 +33,9 @@ func (t Table) Flush() error {
 	return t.csv.Error()
 }
 
-// Cell is s in one line, with an apostrophe in front where a spreadsheet would run
+// cell is s in one line, with an apostrophe in front where a spreadsheet would run
 // it: the OWASP's remedy for CSV injection. Numbers stay numbers.
-func Cell(s string) string {
+func cell(s string) string {
 	line := Line(s)
 	if strings.IndexAny(s, "=+-@\t\r＝＋－＠") != 0 {
 		return line

@@ -21,8 +21,8 @@ type Errors struct {
 // Factor is by how much a prediction may be off and still serve.
 const Factor = 1.5
 
-// ErrorsOf are those of the cells that are predicted.
-func ErrorsOf(of string, cells []Cell) Errors {
+// errorsOf are those of the cells that are predicted.
+func errorsOf(of string, cells []Cell) Errors {
 	e := Errors{Of: of}
 	var logs float64
 	for i := range cells {
@@ -72,7 +72,7 @@ func grouped(cells []Cell, by func(*Cell) (order int, name string)) (groups []Gr
 		groups[n].Cells = append(groups[n].Cells, *c)
 	}
 	for i := range groups {
-		groups[i].Errors = ErrorsOf(groups[i].Of, groups[i].Cells)
+		groups[i].Errors = errorsOf(groups[i].Of, groups[i].Cells)
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int {
 		if c := strings.Compare(a.Collective, b.Collective); c != 0 {
@@ -134,7 +134,7 @@ func (c *Comparison) forced() (cells []Cell) {
 func (c *Comparison) All() []Errors {
 	cells := c.forced()
 	long := slices.DeleteFunc(slices.Clone(cells), func(cell Cell) bool { return cell.Bytes < 1<<10 })
-	return []Errors{ErrorsOf("all", cells), ErrorsOf("m from 1K", long)}
+	return []Errors{errorsOf("all", cells), errorsOf("m from 1K", long)}
 }
 
 // An Omission is cells that are left out for one reason.

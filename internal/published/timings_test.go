@@ -29,7 +29,7 @@ func TestTimings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ErrorsOf("trees", slices.DeleteFunc(c.Cells, func(cell Cell) bool { return cell.P < 3 || cell.Bytes < 64<<10 }))
+		return errorsOf("trees", slices.DeleteFunc(c.Cells, func(cell Cell) bool { return cell.P < 3 || cell.Bytes < 64<<10 }))
 	}
 	before := trees()
 	f.Cells = append(f.Cells, e.Cells()...)

@@ -87,20 +87,13 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 		}
 		f.Cells = append(f.Cells, c)
 		if key.Bytes > 0 {
-			f.Plan.Sizes = insert(f.Plan.Sizes, key.Bytes)
+			f.Plan.Sizes = append(f.Plan.Sizes, key.Bytes)
 		}
 	}
+	slices.Sort(f.Plan.Sizes)
+	f.Plan.Sizes = slices.Compact(f.Plan.Sizes)
 	slices.SortFunc(f.Cells, func(a, b params.Cell) int {
 		return cmp.Or(cmp.Compare(a.Variant, b.Variant), a.Tau-b.Tau, a.Bytes-b.Bytes)
 	})
 	return f, f.Validate()
-}
-
-// insert puts v into a rising list, once.
-func insert(list []int, v int) []int {
-	i, found := slices.BinarySearch(list, v)
-	if found {
-		return list
-	}
-	return slices.Insert(list, i, v)
 }

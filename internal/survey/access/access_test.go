@@ -92,7 +92,7 @@ func testDot[E element](t *testing.T, typ string) {
 }
 
 func TestLoops(t *testing.T) {
-	t.Log(LoopsName())
+	t.Log(loopsName())
 	testLoops[int32](t, "int32")
 	testLoops[float32](t, "float32")
 	testLoops[float64](t, "float64")

@@ -63,7 +63,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if r.ArenaBytes > 0 {
 			where += fmt.Sprintf("; off cache each pass takes the next array of %d MB", r.ArenaBytes>>20)
 		}
-		t.About = []string{where, LoopsName()}
+		t.About = []string{where, loopsName()}
 		t.Tables = func(f *params.File) []view.Table { return append(Tables(f), fitTables(f.Cells, m.LineBytes())...) }
 		t.Document = func(f *params.File) any { return newDocument(f, r.ArenaBytes, m.LineBytes()) }
 		return t, nil

@@ -56,7 +56,7 @@ type Fit struct {
 }
 
 func newDocument(f *params.File, arenaBytes, lineBytes int) *Document {
-	return &Document{Provenance: f.Provenance, Placement: f.Placements[0], ArenaBytes: arenaBytes, LineBytes: lineBytes, Loops: LoopsName(),
+	return &Document{Provenance: f.Provenance, Placement: f.Placements[0], ArenaBytes: arenaBytes, LineBytes: lineBytes, Loops: loopsName(),
 		Confidence: fit.Confidence, Rows: rows(f.Cells, lineBytes), Fits: Fits(f.Cells, lineBytes), Warnings: append([]string{}, f.Warnings...)}
 }
 

@@ -23,8 +23,8 @@ func inRounds(operation, typ string) bool {
 
 var vectorName string
 
-// LoopsName says which loops take elements side by side: part of every result.
-func LoopsName() string {
+// loopsName says which loops take elements side by side: part of every result.
+func loopsName() string {
 	if vectorName == "" {
 		return "element by element at every stride"
 	}
