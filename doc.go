@@ -28,8 +28,8 @@
 //     costs whole programs;
 //   - view describes tables, matrices and documents, report fills them in, report/page is the
 //     page of charts for browsers, and chart draws pictures;
-//   - argument, infile, outfile, decimal and printable read and write what users give and get,
-//     sysfs and slurm what the system says;
+//   - argument, spelling, infile, outfile, decimal and printable are about what users give and
+//     get, sysfs and slurm about what the system says;
 //   - vm, sandbox and randtest are for tests.
 //
 // The example measures L(8K,1) and L(8K,2) and predicts a broadcast. It does so in one

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/spelling"
 )
 
 // Algorithm is one way to carry out a collective.
@@ -107,8 +109,7 @@ func Of(collective string) ([]*Algorithm, error) {
 	c := Named(collective)
 	if c == nil {
 		names := Names(Collectives())
-		return nil, fmt.Errorf("unknown collective %q; did you mean %q? Known are %s",
-			collective, Nearest(collective, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("unknown collective %q; %s", collective, spelling.Suggest(collective, names))
 	}
 	return c.Algorithms(), nil
 }
@@ -147,8 +148,8 @@ func Lookup(name string) (*Algorithm, error) {
 	if !full {
 		return nil, fmt.Errorf("%q is a collective, not an algorithm; take one of %s", name, strings.Join(names, ", "))
 	}
-	nearest := Nearest(name, names)
-	if _, its, _ := strings.Cut(nearest, ":"); err == nil && edits(dashed(algorithm), its) > max(1, len(algorithm)/3) {
+	nearest := spelling.Nearest(name, names)
+	if _, its, _ := strings.Cut(nearest, ":"); err == nil && spelling.Edits(algorithm, its) > max(1, len(algorithm)/3) {
 		for i, a := range of {
 			names[i] = a.Name
 		}
@@ -165,37 +166,4 @@ func find(name string) *Algorithm {
 		}
 	}
 	return nil
-}
-
-// Nearest is the candidate that takes the fewest edits to become name, where _ is -.
-func Nearest(name string, candidates []string) string {
-	name = dashed(name)
-	return slices.MinFunc(candidates, func(a, b string) int { return edits(name, dashed(a)) - edits(name, dashed(b)) })
-}
-
-// dashed is a name with - for _, and no more of it than anybody mistypes: edits take time
-// ∝ length.
-func dashed(name string) string {
-	return strings.ReplaceAll(name[:min(len(name), 64)], "_", "-")
-}
-
-// edits is the Levenshtein distance between two names.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/spelling"
 )
 
 // A Library is what an MPI library, as it comes, does with messages within a node.
@@ -64,5 +64,5 @@ func Named(name string) (*Library, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return nil, fmt.Errorf("unknown MPI library %.40q; did you mean %q? Known are %s", name, collective.Nearest(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown MPI library %.40q; %s", name, spelling.Suggest(name, names))
 }

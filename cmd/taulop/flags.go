@@ -8,9 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/spelling"
 )
 
 // parse parses flags the way all commands do, before, after and between operands, which
@@ -50,7 +50,7 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 		case name == "ci" && undefined:
 			hint = "; a width no longer decides when a measurement stops, which made intervals too narrow: -launches says how many processes measure"
 		case undefined:
-			return usagef("there is no flag -%s; did you mean -%s? %s -h shows what there is", name, collective.Nearest(name, flagNames(flags)), flags.Name())
+			return usagef("there is no flag -%s; did you mean -%s? %s -h shows what there is", name, spelling.Nearest(name, flagNames(flags)), flags.Name())
 		case strings.Contains(err.Error(), "parse error"):
 			hint = "; a time has a unit, like 60s or 5m"
 		}

@@ -47,10 +47,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/setups"
@@ -157,7 +157,7 @@ func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) 
 		for _, c := range commands[1:] {
 			known = append(known, c.name)
 		}
-		return usagef("there is no command %q; did you mean %q? There are %s; taulop -h says more", word, collective.Nearest(word, known), strings.Join(known, ", "))
+		return usagef("there is no command %q; did you mean %q? There are %s; taulop -h says more", word, spelling.Nearest(word, known), strings.Join(known, ", "))
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/mapping/heuristic"
 	"github.com/taulop/taulop/model"
@@ -201,7 +201,7 @@ func (req *mapRequest) matrix(words []string, p int, size, messages string) erro
 		return usagef("-m is of a pattern, and a file has its own sizes: leave it out")
 	}
 	if len(words) == 1 && !isFile(words[0]) && !strings.ContainsAny(words[0], "./\\") {
-		return usagef("%s is neither a file nor a pattern; did you mean %q? Patterns are %s", printable.Name(words[0]), collective.Nearest(words[0], comm.Names()), strings.Join(comm.Names(), ", "))
+		return usagef("%s is neither a file nor a pattern; did you mean %q? Patterns are %s", printable.Name(words[0]), spelling.Nearest(words[0], comm.Names()), strings.Join(comm.Names(), ", "))
 	}
 	var err error
 	if req.Matrix, err = readMatrix(words); err != nil {

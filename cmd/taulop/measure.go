@@ -13,12 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/view"
@@ -258,7 +258,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		known      []string
 	}{{"setup", setupName, names(measured)}, {"placement", placement, policies()}} {
 		if named.name != "" && !slices.Contains(named.known, named.name) {
-			return nil, usagef("-%s: there is no %q; did you mean %q? There are %s", named.flag, named.name, collective.Nearest(named.name, named.known), strings.Join(named.known, ", "))
+			return nil, usagef("-%s: there is no %q; did you mean %q? There are %s", named.flag, named.name, spelling.Nearest(named.name, named.known), strings.Join(named.known, ", "))
 		} else if named.name != "" {
 			*chosen[named.name] = true
 		}

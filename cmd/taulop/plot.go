@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
@@ -20,6 +19,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -224,7 +224,7 @@ func (req *plotRequest) choose(word string) error {
 		}
 		names = append(names, k.name)
 	}
-	return usagef("there is no chart %q; did you mean %q? There are %s", word, collective.Nearest(word, names), strings.Join(names, ", "))
+	return usagef("there is no chart %q; did you mean %q? There are %s", word, spelling.Nearest(word, names), strings.Join(names, ", "))
 }
 
 // checkOutput finds the format, and refuses to draw over what is drawn.

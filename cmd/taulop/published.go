@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/tidy"
 )
 
@@ -31,7 +32,7 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 	for _, name := range req.names {
 		of, _, _ := strings.Cut(name, ":")
 		if names := collective.Names(collective.Collectives()); !slices.Contains(names, of) {
-			return nil, source, "", usagef("unknown collective %q: did you mean %q?", of, collective.Nearest(of, names))
+			return nil, source, "", usagef("unknown collective %q: did you mean %q?", of, spelling.Nearest(of, names))
 		}
 	}
 	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {

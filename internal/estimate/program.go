@@ -23,6 +23,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/internal/survey/disk"
 )
@@ -135,8 +136,8 @@ func inLine(err error) error {
 			known = programKeys
 		}
 		name := key[len(key)-1]
-		return fmt.Errorf("line %d: there is no key %q; did you mean %q? Known are %s",
-			line, printable.Part(name), collective.Nearest(name, known), strings.Join(known, ", "))
+		return fmt.Errorf("line %d: there is no key %q; %s",
+			line, printable.Part(name), spelling.Suggest(name, known))
 	case errors.As(err, &wrong):
 		line, _ := wrong.Position()
 		return fmt.Errorf("line %d: %s", line, printable.Sentence(strings.TrimPrefix(wrong.Error(), "toml: ")))
@@ -255,13 +256,13 @@ func (h *Phase) settlePass() error {
 	h.Stride = cmp.Or(h.Stride, 1)
 	switch {
 	case !slices.Contains(access.AllOperations, h.Pass):
-		return fmt.Errorf("there is no operation %q; did you mean %q? Known are %s",
-			printable.Part(h.Pass), collective.Nearest(h.Pass, access.AllOperations), strings.Join(access.AllOperations, ", "))
+		return fmt.Errorf("there is no operation %q; %s",
+			printable.Part(h.Pass), spelling.Suggest(h.Pass, access.AllOperations))
 	case h.Type == "":
 		return fmt.Errorf("a pass needs the type of its elements: type = %q, or one of %s", access.Types[len(access.Types)-1], strings.Join(access.Types, ", "))
 	case !slices.Contains(access.Types, h.Type):
-		return fmt.Errorf("there are no elements of type %q; did you mean %q? Known are %s",
-			printable.Part(h.Type), collective.Nearest(h.Type, access.Types), strings.Join(access.Types, ", "))
+		return fmt.Errorf("there are no elements of type %q; %s",
+			printable.Part(h.Type), spelling.Suggest(h.Type, access.Types))
 	case h.N == 0:
 		return errors.New("a pass needs the number of its elements: n = 1000")
 	}
@@ -309,8 +310,8 @@ func (h *Phase) algorithms() ([]*collective.Algorithm, error) {
 	found, err := collective.Find(h.Message)
 	if err != nil && !strings.Contains(h.Message, ":") {
 		known := append([]string{Permutation, PingPong}, collective.Names(collective.Collectives())...)
-		return nil, fmt.Errorf("there is no message %q; did you mean %q? Known are %s, and algorithms like bcast:binomial",
-			printable.Part(h.Message), collective.Nearest(h.Message, known), strings.Join(known, ", "))
+		return nil, fmt.Errorf("there is no message %q; %s, and algorithms like bcast:binomial",
+			printable.Part(h.Message), spelling.Suggest(h.Message, known))
 	}
 	return found, err
 }
@@ -338,8 +339,8 @@ func (h *Phase) schedules(algorithms []*collective.Algorithm, ranks, bytes int) 
 func (h *Phase) settleDisk() error {
 	switch {
 	case !slices.Contains(disk.Operations, h.Disk):
-		return fmt.Errorf("there is no transfer %q of a disk; did you mean %q? Known are %s",
-			printable.Part(h.Disk), collective.Nearest(h.Disk, disk.Operations), strings.Join(disk.Operations, ", "))
+		return fmt.Errorf("there is no transfer %q of a disk; %s",
+			printable.Part(h.Disk), spelling.Suggest(h.Disk, disk.Operations))
 	case h.Bytes == 0:
 		return errors.New("a transfer of a disk needs its size: bytes = \"1M\"")
 	}

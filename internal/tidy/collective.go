@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/spelling"
 )
 
 // collectiveOf is the name of the row's collective as the package collective has it.
@@ -14,7 +15,7 @@ func collectiveOf(r *row) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "mpi_"), "osu_")
 	if collective.Named(name) == nil {
 		names := collective.Names(collective.Collectives())
-		r.fail("unknown collective %.40q: did you mean %q? Known are %s", word, collective.Nearest(name, names), strings.Join(names, ", "))
+		r.fail("unknown collective %.40q: %s", word, spelling.Suggest(name, names))
 	}
 	return name
 }

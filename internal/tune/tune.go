@@ -11,9 +11,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/spelling"
 )
 
 // A Library is an MPI library, as far as it can be told which algorithms to take.
@@ -42,7 +42,7 @@ func Lookup(name string) (*Library, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return nil, fmt.Errorf("there are no rules files for %q; did you mean %q? Known are %s", name, collective.Nearest(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("there are no rules files for %q; %s", name, spelling.Suggest(name, names))
 }
 
 // Names are the libraries' names.
@@ -246,7 +246,7 @@ func (l *Library) Forced(c *collective.Collective, algorithm string) (Setting, e
 		if len(names) == 0 {
 			return s, fmt.Errorf("%s cannot be told an algorithm of %s", l.Title, c)
 		}
-		return s, fmt.Errorf("%w; did you mean %q?", err, collective.Nearest(algorithm, names))
+		return s, fmt.Errorf("%w; did you mean %q?", err, spelling.Nearest(algorithm, names))
 	}
 	if s.Name == "chain" { // coll_tuned_*_algorithm_chain_fanout
 		s.Fan = 4

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/model"
 )
 
@@ -87,8 +88,8 @@ func LookupPattern(name string) (Pattern, error) {
 			return p, nil
 		}
 	}
-	return Pattern{}, fmt.Errorf("unknown pattern %q; did you mean %q? Known are %s",
-		name, collective.Nearest(name, PatternNames()), strings.Join(PatternNames(), ", "))
+	return Pattern{}, fmt.Errorf("unknown pattern %q; %s",
+		name, spelling.Suggest(name, PatternNames()))
 }
 
 // PatternNames are those of all patterns, in their order.
