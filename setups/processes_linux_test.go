@@ -120,8 +120,8 @@ func TestProcessesProveBytes(t *testing.T) {
 	}
 }
 
-// A worker's process that dies in the middle ends the run soon, with its name, and the
-// team is of no use any more; who closes it does not wait.
+// A worker's process that dies in the middle ends the run before the watchdog does, with its
+// name, and the team is of no use any more; who closes it does not wait.
 func TestProcessDies(t *testing.T) {
 	team := processTeam(t, 2)
 	s, err := collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1})
@@ -130,13 +130,12 @@ func TestProcessDies(t *testing.T) {
 	}
 	c := Collective{Schedule: s, Single: true, Runs: 200_000}
 	time.AfterFunc(300*time.Millisecond, func() { syscall.Kill(team.processes.ids[1], syscall.SIGKILL) })
-	began := time.Now()
 	_, err = team.RunCollective(context.Background(), c)
 	if errors.Is(err, shm.ErrForbidden) {
 		t.Skip(err)
 	}
-	if err == nil || !strings.Contains(err.Error(), "worker 1 on CPU") || !strings.Contains(err.Error(), "killed") || time.Since(began) > stallAfter {
-		t.Errorf("after %v: %v", time.Since(began), err)
+	if err == nil || !strings.Contains(err.Error(), "worker 1 on CPU") || !strings.Contains(err.Error(), "killed") || strings.Contains(err.Error(), "progress") {
+		t.Error(err)
 	}
 	if _, again := team.RunCollective(context.Background(), c); again == nil || again.Error() != err.Error() {
 		t.Errorf("again: %v", again)
