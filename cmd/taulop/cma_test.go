@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/survey/single"
+	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/surveytest"
 )
 
@@ -14,7 +14,7 @@ import (
 // buffers; of a file without them it says how to get them.
 func TestTransportCMA(t *testing.T) {
 	m := surveytest.Machine(t, 2)
-	if err := single.Allowed(m); err != nil {
+	if err := cma.Allowed(m); err != nil {
 		t.Skip(err)
 	}
 	dir := t.TempDir()

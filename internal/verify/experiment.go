@@ -15,7 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
-	"github.com/taulop/taulop/internal/survey/single"
+	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/model"
@@ -139,7 +139,7 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 		schedules: schedules{Segments: segments, SegmentBytes: segmentBytes, ArenaBytes: make(map[int]int), Operator: operator, Degree: r.Degree, Chunk: r.Chunk,
 			Single: r.Transport == model.CMA, Rewritten: r.Buffers == params.Rewritten}}
 	if e.schedules.Single {
-		if err := single.Allowed(m); err != nil {
+		if err := cma.Allowed(m); err != nil {
 			return nil, engine.Refuse(err)
 		}
 	}
@@ -477,7 +477,7 @@ func (e *Experiment) plan() (*params.File, error) {
 		p.Sizes = slices.Compact(p.Sizes)
 	}
 	if e.schedules.Single {
-		p.Setups, p.With, p.Sizes = nil, []string{single.Survey.Name}, single.Sizes(p.Sizes)
+		p.Setups, p.With, p.Sizes = nil, []string{cma.Survey.Name}, cma.Sizes(p.Sizes)
 	}
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: e.here, Plan: p}
 	if err := transfers.Fit(f, e.machine); err != nil {

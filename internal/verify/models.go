@@ -9,7 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/survey/single"
+	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
@@ -196,7 +196,7 @@ func (e *Experiment) swept() *params.File {
 	f := *e.File
 	f.Cells = slices.Clone(f.Cells)
 	for _, c := range e.unmeasured() {
-		if slices.Contains([]string{transfers.Survey.Name, single.Survey.Name}, c.Survey) && c.Kind != params.PRTTCell { // lines go through fewer round trips
+		if slices.Contains([]string{transfers.Survey.Name, cma.Survey.Name}, c.Survey) && c.Kind != params.PRTTCell { // lines go through fewer round trips
 			c.Time = fit.Median(nil)
 			f.Cells = append(f.Cells, c.Cell)
 		}

@@ -4,13 +4,13 @@ package all
 
 import (
 	_ "github.com/taulop/taulop/internal/survey/access"
+	_ "github.com/taulop/taulop/internal/survey/cma"
 	_ "github.com/taulop/taulop/internal/survey/disk"
 	_ "github.com/taulop/taulop/internal/survey/levels"
 	_ "github.com/taulop/taulop/internal/survey/loaded"
 	_ "github.com/taulop/taulop/internal/survey/network"
 	_ "github.com/taulop/taulop/internal/survey/pairs"
 	_ "github.com/taulop/taulop/internal/survey/series"
-	_ "github.com/taulop/taulop/internal/survey/single"
 	_ "github.com/taulop/taulop/internal/survey/strides"
 	_ "github.com/taulop/taulop/internal/survey/transfers"
 	_ "github.com/taulop/taulop/internal/verify"

@@ -1,6 +1,6 @@
-// Package single measures messages that the kernel copies from process to process (cross
+// Package cma measures messages that the kernel copies from process to process (cross
 // memory attach, process_vm_readv): one copy each, in the states that send buffers are in.
-package single
+package cma
 
 import (
 	"context"

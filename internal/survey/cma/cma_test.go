@@ -1,4 +1,4 @@
-package single
+package cma
 
 import (
 	"bytes"
