@@ -52,15 +52,7 @@ func levelled(fanout bool) *params.File {
 // costs are those of a call on a file's machine.
 func costs(t *testing.T, p *Predictor, name string, c collective.Call) Cost {
 	t.Helper()
-	a, err := collective.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.Schedule(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cost, err := p.Cost(s)
+	cost, err := p.Cost(schedule(t, name, c))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,10 +44,8 @@ func swept(t testing.TB, m *numa.Machine, share, farther float64) *params.File {
 		for _, size := range []int{1, 1024, 8192, 65536, 1 << 20} {
 			for tau := 1; tau <= n; tau++ {
 				ns := float64(size) / 10 * (1 + share*float64(tau-1)) * math.Pow(farther, float64(i))
-				for _, kind := range []params.Kind{params.TransferCell} {
-					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Setup: params.Ring, Placement: policy, Tau: tau, Bytes: size},
-						Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 1}, Samples: []params.Sample{}})
-				}
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: params.Ring, Placement: policy, Tau: tau, Bytes: size},
+					Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 1}, Samples: []params.Sample{}})
 			}
 		}
 	}
