@@ -18,14 +18,7 @@ import (
 )
 
 // ReadFile reads a native parameter file; see Read.
-func ReadFile(path string) (*File, error) {
-	in, err := infile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return Read(in, path)
-}
+func ReadFile(path string) (*File, error) { return infile.Read(path, Read) }
 
 // Read reads a native parameter file. An error says in which line of name it
 // is, and no input takes more than some hundred MB of memory. Cells keep the

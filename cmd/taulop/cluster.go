@@ -75,12 +75,7 @@ func (c *clusterFlags) cluster(given map[string]bool, placement *numa.Policy) (*
 }
 
 func readMapping(path string) (mapping.Order, error) {
-	in, err := infile.Open(path)
-	if err != nil {
-		return mapping.Order{}, usagef("-map: %v", err)
-	}
-	defer in.Close()
-	order, err := mapping.Read(in, path)
+	order, err := infile.Read(path, mapping.Read)
 	if err != nil {
 		return mapping.Order{}, usagef("-map: %v", err)
 	}

@@ -152,12 +152,7 @@ func onBase(lib *tune.Library, base string) (*tune.Library, error) {
 	case base == "":
 		return nil, usagef("-base is missing: %s replaces all that it chooses by, so name its own maint/tuning/coll/mpir/generic.json", lib.Title)
 	}
-	f, err := infile.Open(base)
-	if err != nil {
-		return nil, usagef("-base: %v", err)
-	}
-	defer f.Close()
-	tree, err := tune.ReadTree(f, base)
+	tree, err := infile.Read(base, tune.ReadTree)
 	if err != nil {
 		return nil, usagef("-base: %v", err)
 	}

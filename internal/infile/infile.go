@@ -5,6 +5,7 @@ package infile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -20,6 +21,17 @@ func Open(path string) (*os.File, error) {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, at.Err)
 	}
 	return f, err
+}
+
+// Read reads a file by a function that is given its name, too. Errors are those of Open, and
+// those of the function.
+func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (all T, err error) {
+	f, err := Open(path)
+	if err != nil {
+		return all, err
+	}
+	defer f.Close()
+	return read(f, path)
 }
 
 // missing is of a file that is not there, fs.ErrNotExist.

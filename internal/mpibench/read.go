@@ -31,14 +31,7 @@ const (
 const newest = math.MaxInt
 
 // ReadFile reads the output that path holds.
-func ReadFile(path string) (*Results, error) {
-	f, err := infile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return Read(f, path)
-}
+func ReadFile(path string) (*Results, error) { return infile.Read(path, Read) }
 
 // Printed tells whether a suite printed what path holds, from the first part of it.
 func Printed(path string) bool {

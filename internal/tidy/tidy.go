@@ -101,14 +101,7 @@ const (
 )
 
 // ReadFile reads the table that path holds.
-func ReadFile(path string) (*Table, error) {
-	f, err := infile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return Read(f, path)
-}
+func ReadFile(path string) (*Table, error) { return infile.Read(path, Read) }
 
 // Is tells whether a text begins as a table does: with a line of tab-separated names after
 // lines that begin with #.
