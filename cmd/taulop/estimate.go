@@ -111,8 +111,7 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	if err != nil {
 		return err
 	}
-	given := make(map[string]bool)
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := givenFlags(flags)
 	switch {
 	case len(words) != 1:
 		return usagef("estimate takes one program, got %d: name a file of phases, like docs/programs/cannon.toml", len(words))

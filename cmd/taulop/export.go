@@ -74,7 +74,7 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 }
 
 func parseExport(out io.Writer, args []string) (*exportRequest, error) {
-	req := &exportRequest{given: make(map[string]bool)}
+	req := &exportRequest{}
 	flags := flag.NewFlagSet("taulop export", flag.ContinueOnError)
 	cache := ""
 	flags.StringVar(&req.format, "format", "", "`format`: taulop, csv or benchfmt")
@@ -86,7 +86,7 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 	if err := parse(flags, out, args, exportHelp); err != nil {
 		return nil, err
 	}
-	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
+	req.given = givenFlags(flags)
 	if req.given["cache"] {
 		var err error
 		if req.offCache, err = argument.Cache("-cache", cache); err != nil {

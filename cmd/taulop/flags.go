@@ -171,6 +171,13 @@ func olderSpellings(flags *flag.FlagSet) string {
 	return "Older spellings: " + strings.Join(parts, ", ") + "."
 }
 
+// givenFlags are the names of the flags that the user gave.
+func givenFlags(flags *flag.FlagSet) map[string]bool {
+	names := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { names[f.Name] = true })
+	return names
+}
+
 // A setting is a flag as man page and completion show it.
 type setting struct {
 	name, value, usage string // value is what it takes, "" for nothing

@@ -98,8 +98,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := parse(flags, out, args, importHelp); err != nil {
 		return err
 	}
-	given := make(map[string]bool)
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := givenFlags(flags)
 	off, err := argument.Cache("-cache", *cache)
 	if err != nil {
 		return usageError(err.Error())
@@ -296,15 +295,10 @@ func putFile(out, errOut io.Writer, output string, f *params.File) error {
 // readText reads a file in the published format.
 func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
 	var none T
-	in, err := infile.Open(path)
-	if err != nil {
-		return none, usageError(err.Error())
-	}
-	defer in.Close()
 	if outfile.Replaces(path) && holdsParameters(path) {
 		return none, usagef("%s is a parameter file of taulop already, and every command reads it as it is; this takes tables in the published text format", path)
 	}
-	t, err := read(in, path)
+	t, err := infile.Read(path, read)
 	if err != nil {
 		return none, usageError(err.Error())
 	}

@@ -126,8 +126,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	req.given = make(map[string]bool)
-	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
+	req.given = givenFlags(flags)
 	switch {
 	case len(words) == 0:
 		return usagef("say what to map: a communication matrix, or with -P a pattern: %s", strings.Join(comm.Names(), ", "))

@@ -307,8 +307,7 @@ func libraryNames() (names []string) {
 
 // check checks the flags when they are parsed.
 func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
-	p.given = make(map[string]bool)
-	flags.Visit(func(f *flag.Flag) { p.given[f.Name] = true })
+	p.given = givenFlags(flags)
 	if p.given["segment"] {
 		if p.choice.Segment, err = argument.Bytes(p.segmentText); err != nil {
 			return usagef("-segment: %v", err)

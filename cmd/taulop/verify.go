@@ -166,8 +166,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	if err != nil {
 		return err
 	}
-	given := make(map[string]bool)
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := givenFlags(flags)
 	for _, name := range []string{"variants", "save"} {
 		if given[name] && !req.Patterns {
 			return usagef("-%s is of message patterns: add -patterns", name)

@@ -46,7 +46,7 @@ Flags:
 func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error {
 	var (
 		flags        = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-		req          = mapRequest{given: make(map[string]bool)}
+		req          mapRequest
 		p            int
 		say          saying
 		size, caches string
@@ -67,7 +67,7 @@ func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error 
 	if err != nil {
 		return err
 	}
-	flags.Visit(func(f *flag.Flag) { req.given[f.Name] = true })
+	req.given = givenFlags(flags)
 	switch {
 	case len(words) == 0:
 		return usagef("say what to carry out: a communication matrix, or with -P a pattern such as grid2d")
