@@ -127,7 +127,7 @@ func TestMapMistakes(t *testing.T) {
 		{"-method best -P 2 ring", `there is no "best"`},
 		{"-method es -nodes 20 -P 17 ring", "too many mappings"},
 		{"-format lsf -P 2 ring", `-format is "lsf"`},
-		{"-format hosts -P 1 ring", "have no names"},
+		{"-format hosts -P 1 ring", "have no names: give them (-hosts a,b)"},
 		{"-format openmpi -json -P 2 ring", "choose one"},
 		{"-cache no -P 2 ring", "-cache is"},
 		{"-net x -P 2 ring", "name a file of taulop sweep"},
@@ -138,6 +138,25 @@ func TestMapMistakes(t *testing.T) {
 		_, _, err := mapped(t, strings.Fields(tt.args)...)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("taulop map %s: status %d, %v; want %q", tt.args, exitStatus(err), err, tt.says)
+		}
+	}
+}
+
+// Few bytes are told as such, and a matrix of nothing has no table of levels.
+func TestMapLittle(t *testing.T) {
+	for matrix, want := range map[string]string{
+		"0,100\n50,0\n": "2 pairs of them communicate, 150 B in 2 messages",
+		"0,100\n0,0\n":  "1 pair of them communicates, 100 B in 1 message",
+		"7,0\n0,7\n":    "none of which sends another anything",
+	} {
+		path := filepath.Join(t.TempDir(), "m.csv")
+		if err := os.WriteFile(path, []byte(matrix), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, _, err := mapped(t, "-nodes", "2", path)
+		if err != nil || !strings.Contains(out, want) || strings.Contains(out, "MB") || strings.Contains(out, "0.000") ||
+			strings.Contains(out, "bytes at each level") != strings.Contains(out, "communicate") {
+			t.Errorf("%q: %v\n%s", matrix, err, out)
 		}
 	}
 }
