@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,6 +60,11 @@ func TestMapOnThePapersMachine(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Mappings) != 6 || len(doc.Mappings[0].Places) != 16 || len(doc.Sent) != 16 {
 		t.Errorf("%v, %+v", err, doc)
+	}
+	out, _, err = mapped(t, "-root", root, "-nodes", "2", "-P", "16", "-csv", "lu")
+	rows, failed := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil || failed != nil || len(rows) != 1+6*4 || !slices.Contains(rows[0], "level_bytes") || !slices.Equal(rows[1][:6], []string{"lu", "16", "2", "block", "false", "22020096"}) {
+		t.Errorf("%v, %v\n%s", err, failed, out)
 	}
 	out, _, err = mapped(t, "-root", root, "-hosts", "a,b", "-P", "16", "-method", "block", "-format", "openmpi", "lu")
 	if err != nil || !strings.HasPrefix(out, "rank 0=a slot=0:0\n") || !strings.Contains(out, "rank 15=b slot=1:3\n") {
@@ -129,6 +135,8 @@ func TestMapMistakes(t *testing.T) {
 		{"-format lsf -P 2 ring", `-format is "lsf"`},
 		{"-format hosts -P 1 ring", "have no names: give them (-hosts a,b)"},
 		{"-format openmpi -json -P 2 ring", "choose one"},
+		{"-format openmpi -csv -P 2 ring", "choose one"},
+		{"-csv -json -P 2 ring", "choose one"},
 		{"-cache no -P 2 ring", "-cache is"},
 		{"-net x -P 2 ring", "name a file of taulop sweep"},
 		{"-params " + filepath.Join(dir, "none.json") + " -P 2 ring", "is not there"},
