@@ -170,10 +170,14 @@ func (k Key) String() string {
 
 // where names a table in a sentence.
 func where(placement numa.Policy, offCache bool) string {
-	if offCache {
-		return fmt.Sprintf("placement %s, off cache", placement)
+	text, cache := "any placement", "in cache"
+	if placement != "" {
+		text = "placement " + string(placement)
 	}
-	return fmt.Sprintf("placement %s, in cache", placement)
+	if offCache {
+		cache = "off cache"
+	}
+	return text + ", " + cache
 }
 
 // A Cell is a measured value of a Key.

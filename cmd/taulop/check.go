@@ -69,23 +69,34 @@ func checkCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		b = &compare.Baseline{State: compare.Unknown, Text: fmt.Sprint(advised([]error{err})[0])}
 	}
 	if req.prom != "" {
-		if failed := outfile.Write(req.prom, (*report.Check)(b).WriteMetrics); failed != nil && b.State == compare.OK {
-			b.State, b.Text = compare.Unknown, fmt.Sprintf("%v; %s", failed, b.Text)
+		if failed := outfile.Write(req.prom, (*report.Check)(b).WriteMetrics); failed != nil {
+			if b.State == compare.OK {
+				b.State = compare.Unknown
+			}
+			b.Text = fmt.Sprintf("%v; %s", failed, b.Text)
 		}
 	}
 	doc := (*report.Check)(b)
 	switch {
 	case req.json:
 		err = doc.WriteJSON(verbatim(out))
-	case req.perf && len(b.Cells) > 0:
-		doc.WritePerformance(out, req.levels)
-	default:
-		doc.WriteText(out)
+	case isTerminal(out):
+		req.line(out, doc)
+	default: // monitors show the first line alone, which no page may break
+		err = asText(func(w io.Writer) error { return req.line(w, doc) })(raw(out))
 	}
 	if err == nil && b.State == compare.OK {
 		return nil
 	}
 	return verdict(b.State)
+}
+
+// line writes what a monitor reads.
+func (req *checkRequest) line(w io.Writer, doc *report.Check) error {
+	if req.perf && len(doc.Cells) > 0 {
+		return doc.WritePerformance(w, req.levels)
+	}
+	return doc.WriteText(w)
 }
 
 // A verdict is how a check ends that has said all there is to say.

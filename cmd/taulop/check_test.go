@@ -40,6 +40,7 @@ func TestCheckUnknown(t *testing.T) {
 		{"check -baseline " + host + " -prom " + host, "-prom"},
 		{"check -baseline " + host + " -prom " + dir + "/no/x", "-prom"},
 		{"check -nonsense", "-nonsense"},
+		{"check -drift x", "give one number"},
 	} {
 		out, status := checkStatus(t, tt.line)
 		if status != 3 || !strings.HasPrefix(out, "taulop UNKNOWN: ") || !strings.Contains(out, tt.want) || strings.Count(out, "\n") != 1 {
@@ -48,6 +49,11 @@ func TestCheckUnknown(t *testing.T) {
 	}
 	if text, err := os.ReadFile(prom); err != nil || !strings.Contains(string(text), "\ntaulop_check_state 3\n") {
 		t.Errorf("%s, %v", text, err)
+	}
+	// Monitors show the first line: what goes to them is broken at no width.
+	t.Setenv("COLUMNS", "40")
+	if out, _ := show("check", "-baseline", host); strings.Count(out, "\n") != 1 || len(out) < 80 {
+		t.Errorf("%q is not one line", out)
 	}
 	if out, status := checkStatus(t, "check -h"); status != 0 || !strings.Contains(out, "-baseline") {
 		t.Errorf("-h: status %d, %s", status, out)

@@ -41,7 +41,7 @@ func TestTransportCMA(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ line, want string }{
-		{"predict -P 2 -transport cma -params " + swept(t, dir) + " bcast", "no transfers over cma: measure them (taulop sweep -with cma)"},
+		{"predict -P 2 -transport cma -params " + swept(t, dir) + " bcast", "no transfers over cma: measure them (taulop sweep -with cma -o FILE)"},
 		{"predict -P 2 -transport cma -model loggp -params " + file + " bcast", "knows no single copies"},
 		{"verify -buffers unchanged", "add -transport cma"},
 		{"verify -transport whole", "segmented or by cma"},

@@ -94,6 +94,15 @@ func (r programRuns) WriteJSON(w io.Writer) error {
 	}{r.file.Provenance, r})
 }
 
+// WriteCSV writes a row for each program.
+func (r programRuns) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Words("program", "N", "P", "estimated_ns", "estimated_lo_ns", "estimated_hi_ns", "measured_ns", "measured_lo_ns", "measured_hi_ns", "error")}
+	for _, run := range r.Runs {
+		t.Add(run.Program, r.N, r.P, run.Total.Center, run.Total.Lo, run.Total.Hi, run.Measured.Center, run.Measured.Lo, run.Measured.Hi, run.Error)
+	}
+	return t.WriteValues(w, ',')
+}
+
 func (r programRuns) WriteText(w io.Writer) {
 	s := *estimate.Survey
 	s.Tables = r.tables

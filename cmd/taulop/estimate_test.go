@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/estimate"
 )
 
 const estimateDocs = "../../docs/estimate.md"
@@ -131,5 +135,17 @@ func TestEstimateBadInput(t *testing.T) {
 		if err == nil || exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" {
 			t.Errorf("%s: status %d, %v\n%s\nwant %q", tt.line, exitStatus(err), err, out, tt.want)
 		}
+	}
+}
+
+func TestProgramRunsCSV(t *testing.T) {
+	var out strings.Builder
+	runs := programRuns{Cannon: estimate.Cannon{N: 512, P: 4}, Runs: []estimate.Run{{Estimate: &estimate.Estimate{Program: "cannon", Total: fit.Estimate{Center: 100, Lo: math.NaN(), Hi: math.NaN()}},
+		Measured: fit.Estimate{Center: 80, Lo: 70, Hi: 90, N: 9}, Error: 0.25}}}
+	if err := runs.WriteCSV(&out); err != nil {
+		t.Fatal(err)
+	}
+	if _, row, _ := strings.Cut(out.String(), "\n"); row != "cannon,512,4,100,,,80,70,90,0.25\n" {
+		t.Errorf("%s", out.String())
 	}
 }

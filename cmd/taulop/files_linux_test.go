@@ -343,3 +343,10 @@ func TestReportOfPipe(t *testing.T) {
 		t.Errorf("the pipe's download has %d letters, the file's %d", len(piped), len(whole))
 	}
 }
+
+// Of metrics that could not be written the line tells, whatever else is unknown.
+func TestCheckOnFullDisk(t *testing.T) {
+	if out, status := checkStatus(t, "check -baseline none.json -prom /dev/full"); status != 3 || !strings.Contains(out, "no space left") || !strings.Contains(out, "none.json is not there") {
+		t.Errorf("status %d, %s", status, out)
+	}
+}

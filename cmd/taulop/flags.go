@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/printable"
@@ -51,12 +52,39 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 			hint = "; a width no longer decides when a measurement stops, which made intervals too narrow: -launches says how many processes measure"
 		case undefined:
 			return usagef("there is no flag -%s; did you mean -%s? %s -h shows what there is", name, spelling.Nearest(name, flagNames(flags)), flags.Name())
-		case strings.Contains(err.Error(), "parse error"):
-			hint = "; a time has a unit, like 60s or 5m"
+		default:
+			hint = valueHint(flags, err)
 		}
 		return usagef("%v%s: %s -h shows what there is", err, hint, flags.Name())
 	}
 	return flags.Parse(append([]string{"--"}, words...))
+}
+
+// valueHint says what a flag takes whose value package flag could not read.
+func valueHint(flags *flag.FlagSet, err error) string {
+	_, name, _ := strings.Cut(err.Error(), " -")
+	name, _, _ = strings.Cut(name, ":")
+	f := flags.Lookup(name)
+	if f == nil {
+		return ""
+	}
+	if now, old := argument.AliasOf(f); old {
+		now, _, _ = strings.Cut(strings.TrimPrefix(now, "-"), " ")
+		f = flags.Lookup(now)
+	}
+	if value, is := f.Value.(flag.Getter); is {
+		switch value.Get().(type) {
+		case time.Duration:
+			return "; a time has a unit, like 60s or 5m"
+		case int:
+			return "; give one whole number"
+		case float64:
+			return "; give one number, like 0.05"
+		case bool:
+			return "; it is true or false, or stands alone"
+		}
+	}
+	return ""
 }
 
 // countFlags has flags count how often they are set; what it returns ends that, and names

@@ -97,7 +97,7 @@ func choices(command, name string) []string {
 		return nil
 	case "estimate -model":
 		return estimateModels()
-	case "predict -as", "explain -as", "verify -as", "import -as":
+	case "predict -as", "explain -as", "tune -as", "verify -as", "import -as":
 		return libraryNames()
 	case "estimate -run":
 		return []string{estimate.Plain}

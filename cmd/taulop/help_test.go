@@ -75,6 +75,8 @@ func TestBashCompletes(t *testing.T) {
 		"taulop predict -mod":             "-model",
 		"taulop predict -model li":        "libtaulop",
 		"taulop predict bcast:bino":       "binomial",
+		"taulop tune -as openmpi5":        "openmpi5-none",
+		"taulop compare -as ri":           "ring",
 		"taulop explain -P 8 allga":       "allgather",
 		"taulop sweep -cache ":            "in off",
 		"taulop completion f":             "fish",

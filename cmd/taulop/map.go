@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -120,7 +121,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)")
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")
 	flags.StringVar(&req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "))
-	flags.BoolVar(&req.json, "json", false, "one JSON document")
+	req.form.add(flags)
 	req.output.add(flags, "write to a new `file`")
 	words, err := parseWords(flags, out, args, mapHelp())
 	if err != nil {
@@ -136,8 +137,8 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 		return usagef("-nodes is %d: give 1 to %d", req.nodes, heuristic.MaxPlaces)
 	case req.Time <= 0:
 		return usagef("-time is %v: give a time above zero, like 5s", req.Time)
-	case req.format != "" && req.json:
-		return usagef("-format and -json cannot be used together: choose one")
+	case req.format != "" && (req.json || req.csv):
+		return usagef("-format, and -json or -csv, cannot be used together: choose one")
 	case req.format != "" && !slices.Contains(processmap.LauncherNames(), req.format):
 		return usagef("-format is %q: take one of %s", req.format, strings.Join(processmap.LauncherNames(), ", "))
 	case req.cache != "in" && req.cache != "off":
@@ -145,7 +146,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	case req.net != "" && req.params == "":
 		return usagef("-net says what messages between nodes take, and those within them come from -params: name a file of taulop sweep, or leave -net out")
 	}
-	if err := req.output.check(); err != nil {
+	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
 		return err
 	}
 	if req.hosts = argument.Names(hosts); len(req.hosts) > 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,6 +60,11 @@ func TestMapOnThePapersMachine(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Mappings) != 6 || len(doc.Mappings[0].Places) != 16 || len(doc.Sent) != 16 {
 		t.Errorf("%v, %+v", err, doc)
+	}
+	out, _, err = mapped(t, "-root", root, "-nodes", "2", "-P", "16", "-csv", "lu")
+	rows, failed := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil || failed != nil || len(rows) != 1+6*4 || !slices.Contains(rows[0], "level_bytes") || !slices.Equal(rows[1][:6], []string{"lu", "16", "2", "block", "false", "22020096"}) {
+		t.Errorf("%v, %v\n%s", err, failed, out)
 	}
 	out, _, err = mapped(t, "-root", root, "-hosts", "a,b", "-P", "16", "-method", "block", "-format", "openmpi", "lu")
 	if err != nil || !strings.HasPrefix(out, "rank 0=a slot=0:0\n") || !strings.Contains(out, "rank 15=b slot=1:3\n") {
@@ -127,8 +133,10 @@ func TestMapMistakes(t *testing.T) {
 		{"-method best -P 2 ring", `there is no "best"`},
 		{"-method es -nodes 20 -P 17 ring", "too many mappings"},
 		{"-format lsf -P 2 ring", `-format is "lsf"`},
-		{"-format hosts -P 1 ring", "have no names"},
+		{"-format hosts -P 1 ring", "have no names: give them (-hosts a,b)"},
 		{"-format openmpi -json -P 2 ring", "choose one"},
+		{"-format openmpi -csv -P 2 ring", "choose one"},
+		{"-csv -json -P 2 ring", "choose one"},
 		{"-cache no -P 2 ring", "-cache is"},
 		{"-net x -P 2 ring", "name a file of taulop sweep"},
 		{"-params " + filepath.Join(dir, "none.json") + " -P 2 ring", "is not there"},
@@ -138,6 +146,25 @@ func TestMapMistakes(t *testing.T) {
 		_, _, err := mapped(t, strings.Fields(tt.args)...)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("taulop map %s: status %d, %v; want %q", tt.args, exitStatus(err), err, tt.says)
+		}
+	}
+}
+
+// Few bytes are told as such, and a matrix of nothing has no table of levels.
+func TestMapLittle(t *testing.T) {
+	for matrix, want := range map[string]string{
+		"0,100\n50,0\n": "2 pairs of them communicate, 150 B in 2 messages",
+		"0,100\n0,0\n":  "1 pair of them communicates, 100 B in 1 message",
+		"7,0\n0,7\n":    "none of which sends another anything",
+	} {
+		path := filepath.Join(t.TempDir(), "m.csv")
+		if err := os.WriteFile(path, []byte(matrix), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, _, err := mapped(t, "-nodes", "2", path)
+		if err != nil || !strings.Contains(out, want) || strings.Contains(out, "MB") || strings.Contains(out, "0.000") ||
+			strings.Contains(out, "bytes at each level") != strings.Contains(out, "communicate") {
+			t.Errorf("%q: %v\n%s", matrix, err, out)
 		}
 	}
 }

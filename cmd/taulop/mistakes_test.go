@@ -26,6 +26,11 @@ func TestMistakes(t *testing.T) {
 		{"compare " + host + " " + verified, "this is no parameter file but what taulop verify wrote"},
 		{"sweep -resume", "-resume is the last word and needs its file after it"},
 		{"sweep -resume " + dir + "/none.json", "none.json is not there"},
+		{"topo -tau x", "give one whole number"},
+		{"map -P 2,4 bt", "give one whole number"},
+		{"topo -tau 99999999999999999999", "give one whole number"},
+		{"sweep -budget 5 -o x.json", "a time has a unit"},
+		{"predict -json=2 bcast", "it is true or false"},
 		{"version x", "version takes no arguments"},
 	} {
 		_, _, err := run(t, strings.Fields(tt.line)...)

@@ -152,6 +152,7 @@ func holdsParameters(path string) bool {
 type document interface {
 	WriteText(io.Writer)
 	WriteJSON(io.Writer) error
+	WriteCSV(io.Writer) error
 }
 
 // putDocument writes a document as put does.
@@ -160,10 +161,6 @@ func putDocument(out io.Writer, path string, d document, as form) error {
 	case as.json:
 		return put(out, path, d.WriteJSON)
 	case as.csv:
-		d, has := d.(interface{ WriteCSV(io.Writer) error })
-		if !has {
-			return usagef("there is no -csv of this: take -json")
-		}
 		return put(out, path, asText(d.WriteCSV))
 	}
 	return put(out, path, asPage(widthFor(out, path), d.WriteText))

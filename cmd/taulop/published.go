@@ -116,7 +116,7 @@ func evaluateCommand(_ context.Context, out, errOut io.Writer, args []string) er
 	set.StringVar(&ms, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)")
 	set.StringVar(&maps, "map", "", "mappings of ranks, a `list` like core,node (default all)")
 	req.output.add(set, "write to a new `file`")
-	set.BoolVar(&req.json, "json", false, "one JSON document, with each case")
+	req.form.add(set)
 	set.BoolVar(&req.quiet, "quiet", false, "no warnings")
 	if req.names, err = parseWords(set, out, args, evaluateHelp); err != nil {
 		return err

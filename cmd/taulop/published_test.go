@@ -131,7 +131,13 @@ func TestEvaluate(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Cases) != 1 || doc.Cases[0].BestNs != 1200 || doc.Filters != "P = 4, m = 1K, mapping core" {
 		t.Errorf("%v, %+v", err, doc)
 	}
+	out, _, err = run(t, "tune", "-eval", "coll.tsv", "-params", "m.json", "-csv", "-P", "4", "-m", "1K", "-map", "core")
+	if lines := strings.Split(out, "\n"); err != nil || len(lines) != 3 || !strings.HasPrefix(lines[0], "collective,mapping,P,m_bytes,") ||
+		!strings.HasPrefix(lines[1], "bcast,core,4,1024,") || !strings.Contains(lines[1], ",1200,") {
+		t.Errorf("%v\n%s", err, out)
+	}
 	for _, tt := range []struct{ args, says string }{
+		{"-eval coll.tsv -params m.json -csv -json", "choose one"},
 		{"-eval coll.tsv -params m.json barrier", "no collective of so many ranks and bytes has two algorithms measured"},
 		{"-eval coll.tsv -params m.json -margin 100", "-margin is 100"},
 		{"-eval coll.tsv", "-params is missing"},

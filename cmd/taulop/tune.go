@@ -55,6 +55,7 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		margin  = flags.Float64("margin", 20, "the least gain in `percent` that is worth a rule")
 		to      output
 		explain = flags.Bool("explain", false, "say why each rule is there, instead of the rules where there is no -o")
+		asCSV   = flags.Bool("csv", false, "as -tsv, comma-separated")
 		asTSV   = flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
 		asJSON  = flags.Bool("json", false, "as -explain, in one JSON document")
 	)
@@ -70,9 +71,11 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	if err != nil {
 		return usagef("-for: %v", err)
 	}
-	if *asTSV && *asJSON {
-		return usagef("-tsv and -json cannot be used together: choose one")
+	separator := map[bool]rune{true: ',', false: '\t'}[*asCSV]
+	if both := *asTSV && *asCSV; both || (*asTSV || *asCSV) && *asJSON {
+		return usagef("-csv, -tsv and -json cannot be used together: choose one")
 	}
+	*asTSV = *asTSV || *asCSV
 	if !(*margin >= 0 && *margin < 100) {
 		return usagef("-margin is %v: give a percentage from 0 to 100", *margin)
 	}
@@ -130,7 +133,7 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	case *asJSON:
 		return doc.WriteJSON(verbatim(out))
 	case *asTSV:
-		doc.WriteTSV(out)
+		return put(out, "", asText(func(w io.Writer) error { return doc.WriteValues(w, separator) }))
 	case *explain:
 		doc.WriteText(out)
 	case to.path != "":

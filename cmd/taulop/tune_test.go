@@ -30,6 +30,7 @@ bcast, P = 2
 1 rule for MPICH 4 where something is cheaper than its own choice by more than 5 %
 `},
 		{"-for mpich4 -base " + base + " -P 2 -m 16K -margin 5 -tsv bcast", "collective\tP\tfrom_bytes\tto_bytes\tid\talgorithm\tfan\tsegment_bytes\nbcast\t2\t16384\t16384\t0\tbinomial\t0\t0\n"},
+		{"-for mpich4 -base " + base + " -P 2 -m 16K -margin 5 -csv bcast", "collective,P,from_bytes,to_bytes,id,algorithm,fan,segment_bytes\nbcast,2,16384,16384,0,binomial,0,0\n"},
 		{"-for mpich4 -base " + base + " -P 2 -m 1K -margin 5 bcast", `      "comm_size<=2": {
         "avg_msg_size<=1023": {
           "algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}
@@ -139,6 +140,7 @@ func TestTuneBadInput(t *testing.T) {
 		{"-for openmpi4 -P 2 -margin -1", "-margin is -1: give a percentage"},
 		{"-for openmpi4 -P 2 -degree 4", "-degree is not for tune"},
 		{"-for openmpi4 -P 2 -tsv -json", "-tsv and -json cannot be used together"},
+		{"-for openmpi4 -P 2 -csv -tsv", "-tsv and -json cannot be used together"},
 		{"-for openmpi4 -P 2 -o " + directory, "cannot be written"},
 	} {
 		out, _, err := run(t, on(machine, "tune", tt.line)...)

@@ -60,7 +60,7 @@ func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error 
 	flags.StringVar(&methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
 	flags.DurationVar(&limit, "time", 30*time.Second, "time for everything")
-	flags.BoolVar(&req.json, "json", false, "one JSON document")
+	req.form.add(flags)
 	req.output.add(flags, "write to a new `file`")
 	say.add(flags, "no progress and no warnings")
 	words, err := parseWords(flags, out, args, verifyMapHelp)
@@ -76,7 +76,7 @@ func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error 
 	case limit <= 0:
 		return usagef("-time is %v: give a time above zero, like 30s", limit)
 	}
-	if err := req.output.check(); err != nil {
+	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
 		return err
 	}
 	r := verify.Request{Time: limit, Source: req.params}

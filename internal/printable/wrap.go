@@ -40,6 +40,10 @@ func Wrap(line string, width int, indent string) string {
 	}
 }
 
+// leastColumn is how wide a second column is at least; where less is left of a line, it goes on
+// below the first.
+const leastColumn = 12
+
 // Reflow fits a text into a width: paragraphs are filled, and lines that begin with a space
 // are kept, those of two columns with the second one under itself.
 func Reflow(text string, width int) string {
@@ -58,7 +62,11 @@ func Reflow(text string, width int) string {
 			continue
 		}
 		flush()
-		b.WriteString(Wrap(line, width, strings.Repeat(" ", hanging(line))) + "\n")
+		under := hanging(line)
+		if under > width-leastColumn {
+			under = indented(line) + 4
+		}
+		b.WriteString(Wrap(line, width, strings.Repeat(" ", under)) + "\n")
 	}
 	flush()
 	return b.String()

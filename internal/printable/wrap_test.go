@@ -44,6 +44,9 @@ word  a definition
 	if got := Reflow(text, 24)[:len("A paragraph of two lines.")]; got != "A paragraph of two\nlines." {
 		t.Errorf("%q", got)
 	}
+	if got, want := Reflow("  taulop predict   what collectives cost\n", 30), "  taulop predict   what\n      collectives cost\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	got := Reflow(text, 31)
 	want = "A paragraph of two lines.\n" + want[len("A paragraph of\ntwo lines.\n"):]
 	if got != want {

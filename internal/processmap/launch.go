@@ -86,12 +86,12 @@ func oneList(r *Result, m *Mapping, w io.Writer, format string) error {
 	return nil
 }
 
-// errHosts is of nodes without names.
-var errHosts = errors.New("the nodes have no names: give them")
+// ErrHosts is of nodes without names.
+var ErrHosts = errors.New("the nodes have no names: give them")
 
 func hosts(r *Result, m *Mapping, w io.Writer) error {
 	if len(r.Hosts) < r.Nodes {
-		return errHosts
+		return ErrHosts
 	}
 	for process := range m.Places {
 		node, _ := r.Place(m, process)

@@ -28,7 +28,7 @@ func WriteSweepCharts(w io.Writer, f *params.File) {
 	}
 }
 
-// writeConcurrencyChart draws A(τ) of curves of one channel for a terminal of 80
+// writeConcurrencyChart draws A(τ) of curves of one channel for a terminal of up to 80
 // columns: bars for a few points, marks on a plane for more. It draws nothing
 // where there is no τ above 1, and says so by false.
 func writeConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bool {
@@ -63,16 +63,16 @@ func writeConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bo
 
 // writeBars draws a bar for each τ and machine, dotted up to τ.
 func writeBars(w io.Writer, curves []compare.Curve, taus []int) {
-	last := taus[len(taus)-1]
+	last, line := taus[len(taus)-1], chartWidth(w)
 	longest, name := float64(last), 0
 	for _, c := range curves {
-		name = max(name, utf8.RuneCountInString(shortened(c.Machine, 28)))
+		name = max(name, utf8.RuneCountInString(shortened(c.Machine, line*28/80)))
 		for _, p := range c.Points {
 			longest = max(longest, p.A.Center)
 		}
 	}
 	digits := len(strconv.Itoa(last))
-	width := 80 - digits - name - 15
+	width := line - digits - name - 15
 	t := view.Table{Columns: append(view.Words("", "", ""), view.Numbers("")...)}
 	for _, tau := range taus {
 		for i := range curves {
@@ -84,6 +84,9 @@ func writeBars(w io.Writer, curves []compare.Curve, taus []int) {
 	}
 	t.WriteText(w)
 }
+
+// chartWidth is how many letters a line of a chart has.
+func chartWidth(w io.Writer) int { return min(view.DefaultWidth, max(40, view.WidthOf(w))) }
 
 // bar is so much of a width in eighths of a column, then dots as far as it could
 // have gone.
@@ -138,7 +141,8 @@ func mark(i int) string { return marks[i%len(marks)] }
 // writePlane draws marks over τ, which doubles from column to column where it
 // goes beyond 20, and then A does so too: all τ at once is a straight line.
 func writePlane(w io.Writer, curves []compare.Curve, taus []int) {
-	const width, height, most = 64, 12, 20
+	const height, most = 12, 20
+	width := chartWidth(w) - 16
 	low, top := 1.0, 1.0
 	for _, c := range curves {
 		for _, p := range c.Points {
@@ -157,11 +161,9 @@ func writePlane(w io.Writer, curves []compare.Curve, taus []int) {
 	x := axis{float64(taus[0]), float64(taus[len(taus)-1]), doubling, width - 1}
 	y := axis{top, low, doubling, height - 1} // lines are written from above
 
-	var plane [height][width]string
+	var plane [height][]string
 	for line := range plane {
-		for column := range plane[line] {
-			plane[line][column] = " "
-		}
+		plane[line] = slices.Repeat([]string{" "}, width)
 	}
 	for column := range width { // all τ at once: A = τ
 		tau := x.value(column)
@@ -195,10 +197,10 @@ func writePlane(w io.Writer, curves []compare.Curve, taus []int) {
 		if labels[line] != "" {
 			edge = "┤"
 		}
-		fmt.Fprintf(w, "%6s %s%s\n", labels[line], edge, strings.TrimRight(strings.Join(cells[:], ""), " "))
+		fmt.Fprintf(w, "%6s %s%s\n", labels[line], edge, strings.TrimRight(strings.Join(cells, ""), " "))
 	}
 	writeTaus(w, x, taus)
-	writeWrapped(w, legend, 8, 80)
+	writeWrapped(w, legend, 8, chartWidth(w))
 }
 
 // writeTaus writes the axis of τ, with as many numbers as it has room for.

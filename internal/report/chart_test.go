@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // curve has A(τ) by the scalability law.
@@ -75,9 +76,18 @@ func TestConcurrencyChart(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		}
-		for line := range strings.Lines(got) {
-			if n := utf8.RuneCountInString(line) - 1; n > 80 {
-				t.Errorf("%d columns: %s", n, line)
+		for _, width := range []int{40, 60, 80, 120} {
+			var narrow bytes.Buffer
+			page := view.NewPage(&narrow, width)
+			writeConcurrencyChart(page, "ring", tt.curves)
+			page.Close()
+			if width >= 80 && narrow.String() != got {
+				t.Errorf("of %d columns:\n%s\nwant\n%s", width, narrow.String(), got)
+			}
+			for line := range strings.Lines(narrow.String()) {
+				if n := utf8.RuneCountInString(line) - 1; n > min(80, width) {
+					t.Errorf("%d of %d columns: %s", n, width, line)
+				}
 			}
 		}
 	}

@@ -14,8 +14,9 @@ import (
 type Check compare.Baseline
 
 // WriteText writes a line as monitoring plugins do.
-func (c *Check) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s\n", c.line())
+func (c *Check) WriteText(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s\n", c.line())
+	return err
 }
 
 func (c *Check) line() string {
@@ -27,13 +28,14 @@ func (c *Check) line() string {
 
 // WritePerformance writes the line with each cell's ratio to the baseline behind it, as
 // plugins' performance data.
-func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) {
+func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
 	data := []string{}
 	for _, cell := range c.Cells {
 		name := fmt.Sprintf("%s_%s_%s_%s_tau%d_m%d", cell.Kind, cell.Setup, cell.Placement, cache(cell.OffCache), cell.Tau, cell.Bytes)
 		data = append(data, fmt.Sprintf("'%s'=%.4g;%.4g;%.4g", strings.ReplaceAll(strings.ReplaceAll(name, "__", "_"), "'", ""), cell.Ratio.Value, 1+levels.Warning, 1+levels.Critical))
 	}
-	fmt.Fprintf(w, "%s | %s\n", c.line(), strings.Join(data, " "))
+	_, err := fmt.Fprintf(w, "%s | %s\n", c.line(), strings.Join(data, " "))
+	return err
 }
 
 // WriteJSON writes the document.

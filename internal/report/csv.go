@@ -3,11 +3,13 @@ package report
 import (
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mapping/heuristic"
 )
 
 // Tables for programs: a row for each number that was measured or predicted, units in the
@@ -64,6 +66,44 @@ func (a *Against) WriteCSV(w io.Writer) error {
 			nearest = r.Nearest.Algorithm
 		}
 		t.Add(r.Suite, r.Benchmark, r.Predicted.Algorithm, r.P, r.Bytes, estimated(r.Measured), predictedCells(r.Predicted.Models, verify.AgainstModels), nearest)
+	}
+	return t.WriteValues(w, ',')
+}
+
+// WriteCSV writes a row for each mapping and level, with what the mapping costs over all.
+func (r *ProcessMap) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Words("matrix", "processes", "nodes", "mapping", "best", "hop_bytes", "predicted_ns", "gain_over_block", "gain_over_cyclic", "extrapolated",
+		"level", "hops", "level_bytes", "level_messages", "level_predicted_ns")}
+	for _, m := range r.Mappings {
+		for i, level := range m.Levels {
+			var ns, levelNs any
+			if m.Seconds != nil {
+				ns, levelNs = *m.Seconds*1e9, level.Seconds*1e9
+			}
+			t.Add(r.Matrix, r.Processes, r.Nodes, m.Method, m.Method == r.Best, m.HopBytes, ns, optional(m.OverBlock), optional(m.OverCyclic), m.Extrapolated,
+				r.Levels[i], heuristic.Hops(i), level.Bytes, level.Messages, levelNs)
+		}
+	}
+	return t.WriteValues(w, ',')
+}
+
+// optional is a share, or an empty cell where it is not known.
+func optional(share *float64) any {
+	if share == nil {
+		return nil
+	}
+	return *share
+}
+
+// WriteCSV writes a row for each mapping that was measured.
+func (r *Program) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Words("program", "ranks", "mapping", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "predicted_ns", "error", "extrapolated", "cpus")}
+	for _, row := range r.Rows {
+		cpus := make([]string, len(row.CPUs))
+		for i, cpu := range row.CPUs {
+			cpus[i] = strconv.Itoa(cpu)
+		}
+		t.Add(r.Program, r.Ranks, row.Mapping, row.OffCache, estimated(row.Measured), row.Prediction.Ns, row.Prediction.Error, row.Prediction.Extrapolated, strings.Join(cpus, " "))
 	}
 	return t.WriteValues(w, ',')
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,22 +25,39 @@ const mostListed = 256
 // WriteText writes what each mapping costs, over all and at each level, and where processes
 // are under the cheapest.
 func (r *ProcessMap) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %d pairs of them communicate, %s in %s\n", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"), r.Pairs,
-		rounded(r.Bytes), printable.Count(int(r.Messages), "message"))
+	fmt.Fprintf(w, "%s: %s, ", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"))
+	if r.Pairs == 0 {
+		fmt.Fprint(w, "none of which sends another anything: all mappings cost nothing\n")
+	} else {
+		fmt.Fprintf(w, "%s of them %s, %s in %s\n", printable.Count(r.Pairs, "pair"), map[bool]string{true: "communicates", false: "communicate"}[r.Pairs == 1],
+			rounded(r.Bytes), printable.Count(int(r.Messages), "message"))
+	}
 	fmt.Fprintf(w, "machine: %s, %s of %s\n", printable.Name(r.Machine), printable.Count(r.Nodes, "node"), printable.Count(len(r.Cores), "core"))
 	if r.Predicted != "" {
 		fmt.Fprintf(w, "predicted by %s\n", r.Predicted)
 	}
-	writeTables(w, r.costs(), r.shares())
-	if r.Predicted != "" {
-		writeTables(w, r.waits())
+	writeTables(w, r.costs())
+	if r.Pairs > 0 {
+		writeTables(w, r.shares())
+		if r.Predicted != "" {
+			writeTables(w, r.waits())
+		}
 	}
 	fmt.Fprintln(w)
 	r.writeMapping(w)
 }
 
 func (r *ProcessMap) costs() view.Table {
-	t := view.Table{Columns: append(view.Words("mapping"), view.Column{Name: "hop-bytes", Unit: "MB"})}
+	least, unit := int64(math.MaxInt64), 0
+	for _, m := range r.Mappings {
+		least = min(least, m.HopBytes)
+	}
+	units := []string{"B", "KB", "MB", "GB", "TB"}
+	scale := 1.
+	for float64(least) >= 1000*scale && unit+1 < len(units) {
+		scale, unit = 1000*scale, unit+1
+	}
+	t := view.Table{Columns: append(view.Words("mapping"), view.Column{Name: "hop-bytes", Unit: units[unit]})}
 	if r.Predicted != "" {
 		t.Columns = append(t.Columns, view.Column{Name: "predicted", Unit: "µs"})
 	}
@@ -51,7 +69,7 @@ func (r *ProcessMap) costs() view.Table {
 		if name == r.Best {
 			name += "*"
 		}
-		cells := []any{name, view.Digits(float64(m.HopBytes)/1e6, 0)}
+		cells := []any{name, view.Digits(float64(m.HopBytes)/scale, 0)}
 		if m.Seconds != nil {
 			cells = append(cells, microseconds(*m.Seconds*1e6, m.Extrapolated))
 			extrapolated = extrapolated || m.Extrapolated

@@ -250,3 +250,20 @@ func choicesRow(c *published.Choices, mapping string) []any {
 func (d *Evaluation) WriteJSON(w io.Writer) error {
 	return view.WriteJSON(w, "taulop tune -eval", 1, d)
 }
+
+// WriteCSV writes a row for each case.
+func (d *Evaluation) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Words("collective", "mapping", "P", "m_bytes", "algorithms", "best", "best_ns", "own_ns", "ours", "ours_ns", "penalty")}
+	for i := range d.Cases {
+		j := &d.Cases[i]
+		var own, ours, ns, penalty any
+		if j.OwnNs > 0 {
+			own = j.OwnNs
+		}
+		if j.Ours != nil {
+			ours, ns, penalty = short(*j.Ours), j.OursNs, j.OursNs/j.BestNs-1
+		}
+		t.Add(j.Collective, j.Mapping, j.P, j.Bytes, j.Measured, short(j.Best), j.BestNs, own, ours, ns, penalty)
+	}
+	return t.WriteValues(w, ',')
+}

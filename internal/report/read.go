@@ -35,11 +35,12 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 		Format string `json:"format"` // of a parameter file
 		Verification
 	}
-	if err := params.DecodeJSON(text, name, &doc); err != nil {
-		return nil, fmt.Errorf("%w; %w", err, ErrNoVerification)
-	}
-	if doc.Format == params.Format {
+	err = params.DecodeJSON(text, name, &doc)
+	if doc.Format == params.Format { // whatever is in it
 		return nil, fmt.Errorf("%s holds the parameters of a machine, not what models predict beside what was measured: %w", name, ErrNoVerification)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; %w", err, ErrNoVerification)
 	}
 	if len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has no rows of measured collectives: %w", name, ErrNoVerification)

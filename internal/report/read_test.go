@@ -69,6 +69,7 @@ func TestReadBadVerifications(t *testing.T) {
 		{"[]", "v.json:1: "},
 		{"{}", "no rows"},
 		{`{"format": "taulop parameters", "version": 1}`, "what taulop verify writes"},
+		{`{"format": "taulop parameters", "warnings": [1], "rows": [2]}`, "v.json holds the parameters of a machine"},
 		{strings.Replace(good, `"P": 2`, `"P": "two"`, 1), "v.json:"},
 		{strings.Replace(good, `"P": 2`, `"P": 0`, 1), "row 1: message has P = 0"},
 		{strings.Replace(good, `"m": 1024`, `"m": -1024`, 1), "m = -1024"},

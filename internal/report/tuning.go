@@ -67,8 +67,8 @@ func NewTuning(source Source, rules *tune.Rules, margin float64) *Tuning {
 // WriteJSON writes the document.
 func (d *Tuning) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop tune", 1, d) }
 
-// WriteTSV writes a line for each run of sizes, with nothing of what is left to the library.
-func (d *Tuning) WriteTSV(w io.Writer) {
+// WriteValues writes a line for each run of sizes, with nothing of what is left to the library.
+func (d *Tuning) WriteValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("collective", "P", "from_bytes", "to_bytes", "id", "algorithm", "fan", "segment_bytes")}
 	for _, table := range d.Tables {
 		for _, s := range table.Spans {
@@ -77,7 +77,7 @@ func (d *Tuning) WriteTSV(w io.Writer) {
 			}
 		}
 	}
-	t.WriteValues(w, '\t') // who gave w knows what went wrong
+	return t.WriteValues(w, separator)
 }
 
 // WriteSummary says how many rules there are.

@@ -262,7 +262,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 		err = transfers.Holds(f.Plan, m)
 	}
 	if err != nil {
-		return nil, refusef("%s cannot be resumed here: %w", r.Path, err)
+		return nil, refusef("%s cannot be gone on with here: %w", r.Path, err)
 	}
 	if r.Budget > 0 {
 		f.Plan.Budget = r.Budget.Seconds()

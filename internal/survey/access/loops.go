@@ -168,9 +168,9 @@ func dot[E element](a, vector []E, n, stride int) float64 {
 	var sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7 E
 	i, s2, s3, s4, s8 := 0, 2*s, 3*s, 4*s, 8*s
 	_ = vector[n-1]
-	b, size := unsafe.Pointer(unsafe.SliceData(vector)), int(unsafe.Sizeof(vector[0]))
+	begin, j, size := unsafe.Pointer(unsafe.SliceData(vector)), 0, int(unsafe.Sizeof(vector[0]))
 	for ; n >= lanes; n -= lanes {
-		p := unsafe.Add(base, i)
+		p, b := unsafe.Add(base, i), unsafe.Add(begin, j)
 		sum0 += *at[E](p, 0) * *at[E](b, 0)
 		sum1 += *at[E](p, s) * *at[E](b, size)
 		sum2 += *at[E](p, s2) * *at[E](b, 2*size)
@@ -180,11 +180,11 @@ func dot[E element](a, vector []E, n, stride int) float64 {
 		sum5 += *at[E](p, s) * *at[E](b, 5*size)
 		sum6 += *at[E](p, s2) * *at[E](b, 6*size)
 		sum7 += *at[E](p, s3) * *at[E](b, 7*size)
-		i, b = i+s8, unsafe.Add(b, lanes*size)
+		i, j = i+s8, j+lanes*size
 	}
 	for ; n > 0; n-- {
-		sum0 += *at[E](base, i) * *at[E](b, 0)
-		i, b = i+s, unsafe.Add(b, size)
+		sum0 += *at[E](base, i) * *at[E](begin, j)
+		i, j = i+s, j+size
 	}
 	return float64(sum0) + float64(sum1) + float64(sum2) + float64(sum3) + float64(sum4) + float64(sum5) + float64(sum6) + float64(sum7)
 }
