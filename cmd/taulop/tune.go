@@ -100,7 +100,14 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 			return usagef("-%s is not for tune: it tries several fan-outs and segment sizes, of contiguous messages from rank 0", given)
 		}
 	}
-	if req.Predictor.NoGamma != nil {
+	if req.Predictor.NoGamma == nil && req.Predictor.Gamma == nil && slices.ContainsFunc(collectives, func(c *collective.Collective) bool { return c.Reduces }) {
+		// Messages by levels have a guess in its place, and no rule follows from an extrapolation.
+		req.noGamma = fmt.Errorf("needs γ, the time of a reduction, and %s has none: name a file that has γ with -gamma", req.file)
+		if len(collectives) > 1 {
+			tell(errOut, "warning: what reduces %v", req.noGamma)
+		}
+	}
+	if req.noGamma != nil {
 		collectives = slices.DeleteFunc(collectives, func(c *collective.Collective) bool { return c.Reduces })
 		if len(collectives) == 0 {
 			return usagef("what reduces %v", req.noGamma)

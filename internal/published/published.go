@@ -319,7 +319,7 @@ type costed struct {
 }
 
 var (
-	errOwn     = errors.New("nobody knows which algorithm the library chose by itself")
+	errOwn     = errors.New("nobody knows which algorithm the library chose by itself: give a table of algorithms that were forced")
 	errNothing = errors.New("0 is no time to compare with")
 	errUnknown = errors.New("parameters have a time of 0 for it")
 )
