@@ -93,10 +93,14 @@ func TestImportTimed(t *testing.T) {
 	if got := f.Provenance.Published; !strings.Contains(got[len(got)-1], "timed.tsv") {
 		t.Errorf("the file does not say that timed.tsv was estimated from: %q", got)
 	}
+	save(t, ".", "fan.tsv", "# 2 x 4-core\nlevel\tP\tm_bytes\tlatency_us\nsame_socket\t3\t1024\t1\n")
 	for _, tt := range []struct{ args, says string }{
 		{"timed.tsv", "give one of messages too"},
+		{"fan.tsv", "do not say what a message alone takes: give a table of messages too"},
+		{"-pairs 1,2 p2p.tsv", "-pairs is of what MPI benchmarks printed"},
+		{"-net ib0 p2p.tsv", "-net is of what MPI benchmarks printed"},
 		{"-from chain p2p.tsv", "give a table of collectives too"},
-		{"-from bcast:binomial p2p.tsv timed.tsv", "ask for less"},
+		{"-from bcast:binomial p2p.tsv timed.tsv", "it has P from 3 to 8, m from 1024 to 1024 bytes, mapping core, and bcast:"},
 	} {
 		_, _, err := run(t, append([]string{"import"}, strings.Fields(tt.args)...)...)
 		if err == nil || !strings.Contains(err.Error(), tt.says) {

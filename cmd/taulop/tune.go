@@ -25,8 +25,8 @@ machine of a parameter file.
 A rule is written where the cheapest algorithm, with its fan-out and segment size,
 costs less than the library's own choice by more than -margin, and by more than the
 parameters are uncertain by. Of what taulop sweep measured, messages go as the library
-sends them: -with cma measures single copies, and -as names another way. Everywhere else, for other P and m too, the library's own
-choice stays. Without a name all collectives are tuned that the library has safe rules
+sends them: -with cma measures single copies, and -as names another way. Everywhere else,
+for other P and m too, the library's own choice stays. Without a name all collectives are tuned that the library has safe rules
 for; those of Open MPI for gather and scatter are not.
 
 Libraries: openmpi4, openmpi5 (dynamic rules), openmpi6 (rules in JSON), mpich4 (a
@@ -37,8 +37,9 @@ others measured of each algorithm; taulop tune -eval TABLE -h says more.
 
 Examples:
   taulop tune -params host.json -for openmpi4 -P 2-64 -o rules.conf
-  taulop tune -params host.json -for openmpi5 -as openmpi5-none -P 2:64 -explain bcast
-  taulop tune -params host.json -for mpich4 -base generic.json -P 8 -o tuned.json
+  taulop tune -params host.json -for openmpi5 -as openmpi5-none -P 2:64 bcast
+  taulop tune -params host.json -for openmpi4 -P 8 -explain bcast
+  taulop tune -params host.json -for mpich4 -base generic.json -P 8 -o t.json
 
 Flags:
 `
