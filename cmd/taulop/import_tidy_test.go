@@ -27,6 +27,7 @@ func tidyTables(t testing.TB) (dir string) {
 		"p2p.tsv":   pairs.String(),
 		"bare.tsv":  "level\tm_bytes\tlatency_us\nsame_socket\t1\t0.2\nsame_socket\t1024\t0.5\n",
 		"bad.tsv":   "level\tm_bytes\tlatency_us\nsame_socket\t1\t-0.2\n",
+		"lacks.tsv": "level\tm_bytes\nsame_socket\t1\n", "commas.csv": "level,m_bytes,latency_us\nsame_socket,1,0.2\n",
 		"other.tsv": "a\tb\n1\t2\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -56,6 +57,9 @@ func TestImportTidy(t *testing.T) {
 		{"bare.tsv", "level same_socket: nothing says which cores share it: say how many cores in a row share each level (-cores same_socket=28"},
 		{"-cores same_socket=x bare.tsv", "-cores has \"same_socket=x\""},
 		{"-cores socket=4 bare.tsv", "no row is of level \"socket\""},
+		{"lacks.tsv", "lacks.tsv:1: no column latency_us among level, m_bytes"},
+		{"commas.csv", "commas.csv:1: columns are separated by tabs"},
+		{".", ". is a directory: name the files in it"},
 		{"bad.tsv", "bad.tsv:2: latency_us is \"-0.2\""},
 		{"-format tidy other.tsv", "other.tsv:1: no column"},
 		{"-format tidy none.tsv", "none.tsv is not there"},

@@ -356,6 +356,9 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 		return f, usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
 	}
 	f, err = compare.Read(p.file)
+	if err != nil && isTidy(p.file) {
+		return f, usagef("-params: %s is a table with names of columns: make a parameter file of it, taulop import -o machine.json %[1]s", p.file)
+	}
 	if err != nil {
 		return f, usagef("-params: %v", err)
 	}

@@ -179,6 +179,14 @@ func TestLevelsRefuse(t *testing.T) {
 	if out, _, err = run(t, "tune", "-params", "m.json", "-gamma", "gamma.txt", "-for", "openmpi4", "-P", "4", "-explain", "allreduce"); err != nil || !strings.Contains(out, "allreduce, P = 4") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	if _, _, err := run(t, "predict", "-params", "p2p.tsv", "-P", "4", "bcast"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "make a parameter file of it, taulop import -o machine.json p2p.tsv") {
+		t.Error(err)
+	}
+	// What a message waited for is a part of its time, and reductions are a guess; both are said.
+	out, _, err = run(t, "explain", "-params", "m.json", "-P", "4", "-m", "1K", "allreduce:ring")
+	if err != nil || !strings.Contains(out, "what it waited for") || !strings.Contains(out, "a reduction without γ takes") || strings.Contains(out, "serial channel") {
+		t.Errorf("%v\n%s", err, out)
+	}
 	if _, _, err := run(t, "predict", "-params", "m.json", "-P", "4", "-m", "1K", "-transport", "whole", "bcast"); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Open opens a file for reading. The error is one sentence that begins with the path.
@@ -17,6 +18,10 @@ func Open(path string) (*os.File, error) {
 		return nil, missing(path)
 	case errors.As(err, &at):
 		return nil, fmt.Errorf("%s cannot be read: %w", path, at.Err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s is a directory: name the files in it, like %s", path, filepath.Join(path, "*"))
 	}
 	return f, err
 }

@@ -85,6 +85,8 @@ func TestReadRefused(t *testing.T) {
 		{"level\tm_bytes\tlatency_us\n", "has no rows"},
 		{"level\tm_bytes\tlatency\n", "t.tsv:1: no column latency_us among level, m_bytes, latency"},
 		{"level\tlevel\tm_bytes\tlatency_us\n", "is there twice"},
+		{"level,m_bytes,latency_us\nx,1,0.5\n", "t.tsv:1: columns are separated by tabs, and this line has none"},
+		{"l\x00e\x00v\x00e\x00l\x00\n", "t.tsv:1: a zero byte"},
 		{"level\tm_bytes\tlatency_us\nx\t1\n", "t.tsv:2: 2 fields, and the columns are 3"},
 		{"level\tm_bytes\tlatency_us\nx\t1\t-0.5\n", "t.tsv:2: latency_us is \"-0.5\": give a time in µs"},
 		{"level\tm_bytes\tlatency_us\nx\t1\tNaN\n", "latency_us is \"NaN\""},
