@@ -99,6 +99,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p.Transport = Whole
 		return p, p.hierarchy(f)
 	}
+	if f.OfLevels() && !OfPairs(c.Model) {
+		return nil, errors.New("it has messages by levels and no transfers: only model taulop, for contiguous messages, predicts from them")
+	}
 	if err := c.connect(f); err != nil {
 		return nil, err
 	}

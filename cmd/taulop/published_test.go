@@ -155,6 +155,7 @@ func TestEvaluate(t *testing.T) {
 func TestLevelsRefuse(t *testing.T) {
 	comparable(t)
 	save(t, ".", "IB.txt", "#m\t2\n#tau\t1\n#m\to(m)\tL(m, 1)\n1024\t0.0000001\t0.000001\n2048\t0.0000001\t0.000002\n")
+	save(t, ".", "imb.txt", ringOutput)
 	save(t, ".", "gamma.txt", "#m\t2\n#max_ops\t1\n#m\tSUM_I\n1024\t0.000001\n65536\t0.000064\n")
 	for _, flag := range []string{"-setup ping", "-placement l3", "-cache off", "-buffers unchanged", "-transport single-copy", "-transport cma", "-segment 32K", "-segments 4"} {
 		name, _, _ := strings.Cut(flag, " ")
@@ -165,6 +166,9 @@ func TestLevelsRefuse(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, says string }{
 		{"predict -params m.json -P 16 -nodes 2 -net IB.txt -m 1K bcast", "-net is of a machine that taulop sweep measured"},
+		{"predict -params m.json -P 4 -m 1K -stride 64 bcast", "m.json: it has messages by levels and no transfers: only model taulop"},
+		{"predict -params m.json -P 4 -m 1K -model lognp bcast", "only model taulop, for contiguous messages"},
+		{"verify -against imb.txt -params m.json", "m.json has messages by levels, and stands beside tables of collectives"},
 		{"predict -params m.json -P 16 -nodes 2 -map block:cyclic -m 1K bcast", "-map block:cyclic chooses among placements"},
 		{"tune -params m.json -for openmpi4 -P 4 allreduce", "needs γ, the time of a reduction, and m.json has none: name a file"},
 	} {
