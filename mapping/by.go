@@ -27,7 +27,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	cores = numa.SetOf(cores...)
 	switch {
 	case len(cores) == 0 && nodes < ranks:
-		return Order{}, fmt.Errorf("mapping %.40q: nothing says which cores a node has", how)
+		return Order{}, fmt.Errorf("mapping %.40q: nothing says which cores a node has: take parameters of a machine that says so, of taulop sweep or of tables of messages", how)
 	case len(cores) == 0: // one rank a node
 		cores = numa.CPUSet{0}
 	case ranks > nodes*len(cores):
