@@ -250,6 +250,9 @@ var layouts = []layout{
 		if r.err == nil && (m.From < 0) != (m.To < 0) {
 			r.fail("one of src_core and dst_core is -: give both, or neither")
 		}
+		if r.err == nil && m.NS == 0 {
+			r.fail("latency_us is 0, which is no time of a message: leave the row out")
+		}
 		t.Messages = append(t.Messages, m)
 	}},
 }

@@ -89,6 +89,7 @@ func TestReadRefused(t *testing.T) {
 		{"l\x00e\x00v\x00e\x00l\x00\n", "t.tsv:1: a zero byte"},
 		{"level\tm_bytes\tlatency_us\nx\t1\n", "t.tsv:2: 2 fields, and the columns are 3"},
 		{"level\tm_bytes\tlatency_us\nx\t1\t-0.5\n", "t.tsv:2: latency_us is \"-0.5\": give a time in µs"},
+		{"level\tm_bytes\tlatency_us\nx\t1\t0\n", "t.tsv:2: latency_us is 0, which is no time of a message: leave the row out"},
 		{"level\tm_bytes\tlatency_us\nx\t1\tNaN\n", "latency_us is \"NaN\""},
 		{"level\tm_bytes\tlatency_us\nx\t1\t-\n", "latency_us is \"\""},
 		{"level\tm_bytes\tlatency_us\nx\t1.5\t1\n", "m_bytes is \"1.5\""},
