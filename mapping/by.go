@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -26,13 +27,13 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	cores = numa.SetOf(cores...)
 	switch {
 	case len(cores) == 0 && nodes < ranks:
-		return Order{}, fmt.Errorf("mapping %.40q: nothing says which cores a node has", how)
+		return Order{}, fmt.Errorf("mapping %.40q: nothing says which cores a node has: take parameters of a machine that says so, of taulop sweep or of tables of messages", how)
 	case len(cores) == 0: // one rank a node
 		cores = numa.CPUSet{0}
 	case ranks > nodes*len(cores):
-		return Order{}, fmt.Errorf("%d ranks are more than the %d cores of %d nodes", ranks, nodes*len(cores), nodes)
+		return Order{}, fmt.Errorf("%d ranks are more than the %d cores of %s", ranks, nodes*len(cores), printable.Count(nodes, "node"))
 	case nodes < 1 || nodes > ranks:
-		return Order{}, fmt.Errorf("%d ranks cannot be on %d nodes", ranks, nodes)
+		return Order{}, fmt.Errorf("%s cannot be on %s", printable.Count(ranks, "rank"), printable.Count(nodes, "node"))
 	}
 	turns := []numa.CPUSet{cores}
 	if part := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(how), "by"), "cache"); part != "core" && part != "slot" {

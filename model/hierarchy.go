@@ -471,9 +471,13 @@ func (p *Predictor) hierarchy(f *params.File) error {
 		p.Largest = max(p.Largest, l.message.Sizes[len(l.message.Sizes)-1])
 	}
 	p.Channel = "messages by levels: " + strings.Join(slices.Compact(names), ", ")
-	p.in = func(*collective.Schedule) Coster { return h }
+	p.in, p.levels = func(*collective.Schedule) Coster { return h }, true
 	return nil
 }
+
+// LevelsRule says in words what Hierarchy takes a time for that was not measured.
+const LevelsRule = "beyond the largest m the line through the last two measured goes on; single copies of fewer bytes than " +
+	"any that was measured as such take as long as the shortest; and a reduction without γ takes as long as a transfer between the closest ranks"
 
 // Gamma stands for a γ that nobody measured: what a transfer of the two vectors takes
 // between the closest ranks, as extrapolated.

@@ -31,6 +31,7 @@ type Predictor struct {
 	of        func(*collective.Schedule) TauLop // by calls
 	inContext bool                              // a segment costs what it does in the context of the call, see Context
 	zeros     *params.Curve                     // L(m,τ) where it has times of 0, else nil
+	levels    bool                              // messages by levels, see Hierarchy
 }
 
 // A Coster is a model with its parameters.
@@ -97,6 +98,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p := &Predictor{Choice: c}
 		p.Transport = Whole
 		return p, p.hierarchy(f)
+	}
+	if f.OfLevels() && !OfPairs(c.Model) {
+		return nil, errors.New("it has messages by levels and no transfers: only model taulop, for contiguous messages, predicts from them")
 	}
 	if err := c.connect(f); err != nil {
 		return nil, err
@@ -295,7 +299,10 @@ func (p *Predictor) Title() string { return titles[slices.Index(Models, p.Model)
 
 // Rule says in words what a time is taken for that was not measured.
 func (p *Predictor) Rule() string {
-	if p.Model == "libtaulop" {
+	switch {
+	case p.levels:
+		return LevelsRule
+	case p.Model == "libtaulop":
 		return LibraryRule
 	}
 	return ExtrapolationRule

@@ -125,6 +125,9 @@ func against(out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.File.OfLevels() {
+		return usagef("%s has messages by levels, and stands beside tables of collectives with names of columns: give its times in one (collective, algorithm, mapping, P, m_bytes, latency_us)", req.file)
+	}
 	results, err := mpibench.ReadFile(printed)
 	if err != nil {
 		return usagef("-against: %v", err)

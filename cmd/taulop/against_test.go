@@ -59,7 +59,7 @@ func TestAgainstText(t *testing.T) {
 PingPong, P = 2; times in µs, errors in % of what was measured
     m  measured  τ-Lop  error  log_nP  error
    8K     16.00  16.88   +5.5   16.88   +5.5
-  16K     25.08  25.08   -0.0   25.08   -0.0
+  16K     25.08  25.08   +0.0   25.08   +0.0
 
 Mean relative errors, %
   benchmark  P  rows  τ-Lop  log_nP
@@ -79,7 +79,7 @@ Sendrecv, P = 3; times in µs, errors in % of what was measured
 		{"-against " + osu + " -P 4", `
 osu_bcast as bcast:binomial, P = 4; times in µs, errors in % of what was measured
    m  measured  τ-Lop  error  log_nP  error  nearest algorithm  τ-Lop  error
-  8K     33.77  33.77   -0.0   33.77   -0.0           binomial  33.77   -0.0
+  8K     33.77  33.77   +0.0   33.77   +0.0           binomial  33.77   +0.0
 `},
 		{"-against " + osu + " -P 4 bcast:linear", `
 osu_bcast as bcast:linear, P = 4; times in µs, errors in % of what was measured

@@ -39,11 +39,13 @@ SHM.txt    o(m) and L(m,τ); a network's table will do as well
 gamma.txt  γ(m) of reduction operators
 OUTPUT     what IMB-MPI1 or OSU micro-benchmarks printed, or bench/mpi/messages.c
 IMB.txt    what the PingPong of IMB-MPI1 or osu_latency printed
-TABLE      times between cores of a machine, tab-separated with names of columns: level,
-           src_core, dst_core, m_bytes, latency_us of messages; level, P, m_bytes,
-           latency_us, max_us of one rank that sends to P-1; level, pairs, m_bytes,
-           us_per_message of streams. One of collectives, as for taulop verify -against, says
-           what memories carry at once and what passing on takes, which is estimated
+TABLE      times between cores, tab-separated with names of columns:
+             level, src_core, dst_core, m_bytes, latency_us  messages
+             level, P, m_bytes, latency_us, max_us           one to P-1 ranks
+             level, pairs, m_bytes, us_per_message           streams of pairs
+           One of collectives beside them, as for taulop verify -against,
+           says what memories carry at once and what passing on takes, which
+           is estimated
 
 The published format does not say how it was measured, so setup and placement are called
 "published", and there are neither samples nor intervals.
@@ -64,14 +66,15 @@ the file has, so that predictions have the library's own time before the first b
 
 Examples:
   taulop import -o metropolis.json -name metropolis SHM.txt gamma.txt
-  for n in 2 4 8; do srun -n $n IMB-MPI1 PingPong Sendrecv -npmin $n; done >imb.txt
+  for n in 2 4 8; do srun -n $n IMB-MPI1 PingPong Sendrecv -npmin $n
+    done >imb.txt
   taulop import -o node.json imb.txt
   for n in 1 2 4; do srun -N 2 -n $((2*n)) osu_multi_lat; done >lat.txt
   taulop import -pairs 1,2,4 -net ib0 -o ib.json lat.txt
   mpirun -n 2 IMB-MPI1 PingPong >imb.txt
   taulop import -overheads imb.txt -params host.json -o openmpi.json
   taulop import -format tidy -o epyc.json p2p.tsv fanout.tsv
-  taulop import -o xeon.json -from bcast:basic_linear,bcast:chain p2p.tsv collectives.tsv
+  taulop import -o xeon.json -from bcast:chain p2p.tsv collectives.tsv
 
 Flags:
 `
@@ -116,16 +119,17 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	case given["overheads"]:
 		return importOverheads(out, errOut, *pings, *native, *as, output, off)
 	case *format == "tidy" || *format == "" && flags.NArg() > 0 && isTidy(flags.Arg(0)):
+		if err := ofBenchmarks(given); err != nil {
+			return err
+		}
 		return importTidy(out, errOut, flags.Args(), output, *host, *cores, *from)
 	case given["cores"] || given["from"]:
 		return usageError("-cores and -from are of tables with named columns: give -format tidy too, or leave them out")
 	case *format == "mpi" || *format == "" && printed:
 		return importBenchmarks(out, errOut, flags.Args(), output, *host, saidOfPairs{*pairs, *net, *native, off})
 	}
-	for _, name := range []string{"pairs", "net", "cache", "params"} {
-		if given[name] {
-			return usagef("-%s is of what MPI benchmarks printed: name such a file, or leave it out", name)
-		}
+	if err := ofBenchmarks(given); err != nil {
+		return err
 	}
 	if n := flags.NArg(); n != 1 && n != 2 {
 		return usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
@@ -154,6 +158,16 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
 	return putFile(out, errOut, output.path, f)
+}
+
+// ofBenchmarks refuses flags of what benchmarks printed, where other files are named.
+func ofBenchmarks(given map[string]bool) error {
+	for _, name := range []string{"pairs", "net", "cache", "params"} {
+		if given[name] {
+			return usagef("-%s is of what MPI benchmarks printed: name such a file, or leave it out", name)
+		}
+	}
+	return nil
 }
 
 // imported is the provenance of what another program measured.

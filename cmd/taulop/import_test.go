@@ -51,6 +51,9 @@ func TestImportBenchmarks(t *testing.T) {
 			t.Fatalf("%v %s\n%s\nwant %q", err, errOut, out, row)
 		}
 	}
+	if _, _, err := run(t, "predict", "-params", node, "-P", "2", "allreduce"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "no γ, which MPI benchmarks do not tell") {
+		t.Error(err)
+	}
 	if out, errOut, err = run(t, "import", "-o", network, "-net", "ib0", "-pairs", "1,4", pairs); err != nil || out != "" {
 		t.Fatal(out, errOut, err)
 	}

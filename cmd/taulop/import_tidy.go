@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +54,8 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 	switch {
 	case len(tables) == 0:
 		return usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(files))
+	case !slices.ContainsFunc(tables, func(t *tidy.Table) bool { return len(t.Messages) > 0 }):
+		return usagef("%s: one sender to many, and streams, do not say what a message alone takes: give a table of messages too", printable.List(files))
 	case from != "" && len(timed) == 0:
 		return usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
 	}

@@ -27,6 +27,7 @@ func tidyTables(t testing.TB) (dir string) {
 		"p2p.tsv":   pairs.String(),
 		"bare.tsv":  "level\tm_bytes\tlatency_us\nsame_socket\t1\t0.2\nsame_socket\t1024\t0.5\n",
 		"bad.tsv":   "level\tm_bytes\tlatency_us\nsame_socket\t1\t-0.2\n",
+		"lacks.tsv": "level\tm_bytes\nsame_socket\t1\n", "commas.csv": "level,m_bytes,latency_us\nsame_socket,1,0.2\n",
 		"other.tsv": "a\tb\n1\t2\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -56,6 +57,9 @@ func TestImportTidy(t *testing.T) {
 		{"bare.tsv", "level same_socket: nothing says which cores share it: say how many cores in a row share each level (-cores same_socket=28"},
 		{"-cores same_socket=x bare.tsv", "-cores has \"same_socket=x\""},
 		{"-cores socket=4 bare.tsv", "no row is of level \"socket\""},
+		{"lacks.tsv", "lacks.tsv:1: no column latency_us among level, m_bytes"},
+		{"commas.csv", "commas.csv:1: columns are separated by tabs"},
+		{".", ". is a directory: name the files in it"},
 		{"bad.tsv", "bad.tsv:2: latency_us is \"-0.2\""},
 		{"-format tidy other.tsv", "other.tsv:1: no column"},
 		{"-format tidy none.tsv", "none.tsv is not there"},
@@ -93,10 +97,14 @@ func TestImportTimed(t *testing.T) {
 	if got := f.Provenance.Published; !strings.Contains(got[len(got)-1], "timed.tsv") {
 		t.Errorf("the file does not say that timed.tsv was estimated from: %q", got)
 	}
+	save(t, ".", "fan.tsv", "# 2 x 4-core\nlevel\tP\tm_bytes\tlatency_us\nsame_socket\t3\t1024\t1\n")
 	for _, tt := range []struct{ args, says string }{
 		{"timed.tsv", "give one of messages too"},
+		{"fan.tsv", "do not say what a message alone takes: give a table of messages too"},
+		{"-pairs 1,2 p2p.tsv", "-pairs is of what MPI benchmarks printed"},
+		{"-net ib0 p2p.tsv", "-net is of what MPI benchmarks printed"},
 		{"-from chain p2p.tsv", "give a table of collectives too"},
-		{"-from bcast:binomial p2p.tsv timed.tsv", "ask for less"},
+		{"-from bcast:binomial p2p.tsv timed.tsv", "it has P from 3 to 8, m from 1024 to 1024 bytes, mapping core, and bcast:"},
 	} {
 		_, _, err := run(t, append([]string{"import"}, strings.Fields(tt.args)...)...)
 		if err == nil || !strings.Contains(err.Error(), tt.says) {

@@ -81,8 +81,7 @@ func estimated(e *model.Estimates, timings int) view.Table {
 		}
 		t.Add(append(row, last, off)...)
 	}
-	t.Notes = append(t.Notes, "share: what each further message at once adds to L(m,τ), at most L(m,1); relay: what passing on what has",
-		"just arrived takes longer. Open: the timings do not tell it, and it stays what the model takes for it")
+	t.Notes = append(t.Notes, "share: what each further message at once adds to L(m,τ), at most L(m,1); relay: what passing on what has just arrived takes longer. Open: the timings do not tell it, and it stays what the model takes for it")
 	if e.Skipped > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("left out: %s of messages that differ in size, or of sizes with too few", printable.Count(e.Skipped, "timing")))
 	}

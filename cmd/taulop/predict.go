@@ -171,8 +171,14 @@ func (req *costRequest) complete(flags *flag.FlagSet, errOut io.Writer) (err err
 	if !req.given["placement"] && c.Placement == numa.Spread && slices.Contains(f.File.Plan.Policies, numa.AcrossPackages) {
 		c.Placement = numa.AcrossPackages // a mapping that is cyclic within nodes deals ranks round sockets
 	}
+	if f.File.OfLevels() && c.Placement != "" {
+		return usagef("-map %s chooses among placements that taulop sweep measured, and %s has messages by levels alone: leave out what follows the colon", req.mapping, req.file)
+	}
 	if f.Text && c.Placement != "" {
 		return usagef("-map %s chooses among what taulop sweep measured; %s is in the published text format and has one table", req.mapping, req.file)
+	}
+	if cluster := c.Cluster; cluster != nil && cluster.Network != nil && f.File.OfLevels() {
+		return usagef("-net is of a machine that taulop sweep measured, and %s has messages by levels: import those between its nodes with them, and leave -net out", req.file)
 	}
 	if cluster := c.Cluster; cluster != nil && cluster.Nodes > 1 && cluster.Network == nil && len(f.File.Networks) == 0 && !f.File.OfLevels() {
 		return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", cluster.Nodes, req.file)
@@ -349,6 +355,9 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 		return f, usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
 	}
 	f, err = compare.Read(p.file)
+	if err != nil && isTidy(p.file) {
+		return f, usagef("-params: %s is a table with names of columns: make a parameter file of it, taulop import -o machine.json %[1]s", p.file)
+	}
 	if err != nil {
 		return f, usagef("-params: %v", err)
 	}
@@ -360,6 +369,13 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 		}
 		if p.choice.Stride > 0 {
 			return f, usagef("-stride needs p(m,d), which published tables do not have: name a file of taulop sweep -with pack")
+		}
+	}
+	if f.File.OfLevels() {
+		for _, name := range []string{"setup", "placement", "cache", "buffers", "transport", "segment", "segments"} {
+			if p.given[name] && (name != "transport" || p.choice.Transport != model.Whole) {
+				return f, usagef("-%s is of transfers that taulop sweep measured, and %s has messages by levels alone, as they were measured: leave it out", name, p.file)
+			}
 		}
 	}
 	if f.File.Plan.Whole && p.given["transport"] && p.choice.Transport != model.Whole {

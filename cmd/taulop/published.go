@@ -50,10 +50,15 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 	if err != nil {
 		return nil, source, "", usageError(err.Error())
 	}
-	if c.Predictor != nil {
-		source = flags.source(f, c.Predictor)
-		source.Cluster = ""
+	if c.Predictor == nil || len(c.ByAlgorithm()) == 0 {
+		why := c.LeftOut()
+		if len(why) == 0 {
+			return nil, source, "", usagef("%s: all rows are flagged as noise", req.table)
+		}
+		return nil, source, "", usagef("%s: nothing of %s can be predicted: line %d, for one: %s", flags.file, req.table, why[0].Line, why[0].Why)
 	}
+	source = flags.source(f, c.Predictor)
+	source.Cluster = ""
 	if !req.quiet {
 		for _, w := range c.Warnings {
 			tell(errOut, "warning: %s: %s", flags.file, w)
@@ -68,13 +73,6 @@ func againstTable(out, errOut io.Writer, flags *parameterFlags, req tableRequest
 	c, source, version, err := req.compared(errOut, flags)
 	if err != nil {
 		return err
-	}
-	if c.Predictor == nil || len(c.ByAlgorithm()) == 0 {
-		why := c.LeftOut()
-		if len(why) == 0 {
-			return usagef("%s: all rows are flagged as noise", req.table)
-		}
-		return usagef("%s: nothing of %s can be predicted: line %d, for one: %s", flags.file, req.table, why[0].Line, why[0].Why)
 	}
 	doc := report.NewPublished(source, req.table, version, c)
 	return putDocument(out, req.path, doc, req.form)

@@ -83,12 +83,15 @@ func TestAgainstTable(t *testing.T) {
 	if _, _, err := run(t, "plot", "published", "-o", "c.svg", "a.json"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "a line over P needs two of them, and barrier") {
 		t.Error(err)
 	}
+	save(t, ".", "own.tsv", "# Open MPI 3.1.6\ncollective\talg_id\tP\tm_bytes\tlatency_us\nbcast\t0\t4\t1024\t1.0\n")
 	for _, tt := range []struct{ args, says string }{
 		{"-against coll.tsv -params m.json -csv -json", "cannot be used together"},
 		{"-against coll.tsv -params m.json -P 16", "no row of coll.tsv is among what is asked for"},
 		{"-against coll.tsv -params m.json allreduce", "nothing of coll.tsv can be predicted: line 12, for one: unknown mapping \"hwthread\""},
 		{"-against coll.tsv -params m.json bcats", "unknown collective \"bcats\": did you mean \"bcast\"?"},
 		{"-against p2p.tsv -params m.json", "p2p.tsv has no collectives"},
+		{"-against coll.tsv -params m.json -cache off", "-cache is of transfers that taulop sweep measured"},
+		{"-against own.tsv -params m.json", "nothing of own.tsv can be predicted: line 3, for one: nobody knows which algorithm the library chose by itself: give"},
 		{"-against coll.tsv", "-params is missing"},
 	} {
 		if _, _, err := run(t, append([]string{"verify"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
@@ -131,6 +134,7 @@ func TestEvaluate(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Cases) != 1 || doc.Cases[0].BestNs != 1200 || doc.Filters != "P = 4, m = 1K, mapping core" {
 		t.Errorf("%v, %+v", err, doc)
 	}
+	save(t, ".", "SHM.txt", "#m\t2\n#tau\t1\n#m\to(m)\tL(m, 1)\n1024\t0.0000001\t0.000001\n2048\t0.0000001\t0.000002\n")
 	out, _, err = run(t, "tune", "-eval", "coll.tsv", "-params", "m.json", "-csv", "-P", "4", "-m", "1K", "-map", "core")
 	if lines := strings.Split(out, "\n"); err != nil || len(lines) != 3 || !strings.HasPrefix(lines[0], "collective,mapping,P,m_bytes,") ||
 		!strings.HasPrefix(lines[1], "bcast,core,4,1024,") || !strings.Contains(lines[1], ",1200,") {
@@ -138,6 +142,7 @@ func TestEvaluate(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, says string }{
 		{"-eval coll.tsv -params m.json -csv -json", "choose one"},
+		{"-eval coll.tsv -params SHM.txt bcast", "SHM.txt: nothing of coll.tsv can be predicted: line "},
 		{"-eval coll.tsv -params m.json barrier", "no collective of so many ranks and bytes has two algorithms measured"},
 		{"-eval coll.tsv -params m.json -margin 100", "-margin is 100"},
 		{"-eval coll.tsv", "-params is missing"},
@@ -148,5 +153,51 @@ func TestEvaluate(t *testing.T) {
 		if _, _, err := run(t, append([]string{"tune"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
 		}
+	}
+}
+
+// What a file of messages by levels does not have is refused and not passed over in silence:
+// a prediction would look as if it had heeded the flag.
+func TestLevelsRefuse(t *testing.T) {
+	comparable(t)
+	save(t, ".", "IB.txt", "#m\t2\n#tau\t1\n#m\to(m)\tL(m, 1)\n1024\t0.0000001\t0.000001\n2048\t0.0000001\t0.000002\n")
+	save(t, ".", "imb.txt", ringOutput)
+	save(t, ".", "gamma.txt", "#m\t2\n#max_ops\t1\n#m\tSUM_I\n1024\t0.000001\n65536\t0.000064\n")
+	for _, flag := range []string{"-setup ping", "-placement l3", "-cache off", "-buffers unchanged", "-transport single-copy", "-transport cma", "-segment 32K", "-segments 4"} {
+		name, _, _ := strings.Cut(flag, " ")
+		_, _, err := run(t, append([]string{"predict", "-params", "m.json", "-P", "4", "-m", "1K", "bcast"}, strings.Fields(flag)...)...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), name+" is of transfers that taulop sweep measured") {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"predict -params m.json -P 16 -nodes 2 -net IB.txt -m 1K bcast", "-net is of a machine that taulop sweep measured"},
+		{"predict -params m.json -P 4 -m 1K -stride 64 bcast", "m.json: it has messages by levels and no transfers: only model taulop"},
+		{"predict -params m.json -P 4 -m 1K -model lognp bcast", "only model taulop, for contiguous messages"},
+		{"verify -against imb.txt -params m.json", "m.json has messages by levels, and stands beside tables of collectives"},
+		{"predict -params m.json -P 16 -nodes 2 -map block:cyclic -m 1K bcast", "-map block:cyclic chooses among placements"},
+		{"tune -params m.json -for openmpi4 -P 4 allreduce", "needs γ, the time of a reduction, and m.json has none: name a file"},
+	} {
+		if _, _, err := run(t, strings.Fields(tt.args)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
+		}
+	}
+	out, errOut, err := run(t, "tune", "-params", "m.json", "-for", "openmpi4", "-P", "4", "-explain")
+	if err != nil || strings.Contains(out, "reduce") || !strings.Contains(out, "bcast, P = 4") || !strings.Contains(errOut, "warning: what reduces needs γ") {
+		t.Errorf("%v\n%s%s", err, errOut, out)
+	}
+	if out, _, err = run(t, "tune", "-params", "m.json", "-gamma", "gamma.txt", "-for", "openmpi4", "-P", "4", "-explain", "allreduce"); err != nil || !strings.Contains(out, "allreduce, P = 4") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, _, err := run(t, "predict", "-params", "p2p.tsv", "-P", "4", "bcast"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "make a parameter file of it, taulop import -o machine.json p2p.tsv") {
+		t.Error(err)
+	}
+	// What a message waited for is a part of its time, and reductions are a guess; both are said.
+	out, _, err = run(t, "explain", "-params", "m.json", "-P", "4", "-m", "1K", "allreduce:ring")
+	if err != nil || !strings.Contains(out, "what it waited for") || !strings.Contains(out, "a reduction without γ takes") || strings.Contains(out, "serial channel") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, _, err := run(t, "predict", "-params", "m.json", "-P", "4", "-m", "1K", "-transport", "whole", "bcast"); err != nil {
+		t.Error(err)
 	}
 }

@@ -25,8 +25,8 @@ machine of a parameter file.
 A rule is written where the cheapest algorithm, with its fan-out and segment size,
 costs less than the library's own choice by more than -margin, and by more than the
 parameters are uncertain by. Of what taulop sweep measured, messages go as the library
-sends them: -with cma measures single copies, and -as names another way. Everywhere else, for other P and m too, the library's own
-choice stays. Without a name all collectives are tuned that the library has safe rules
+sends them: -with cma measures single copies, and -as names another way. Everywhere else,
+for other P and m too, the library's own choice stays. Without a name all collectives are tuned that the library has safe rules
 for; those of Open MPI for gather and scatter are not.
 
 Libraries: openmpi4, openmpi5 (dynamic rules), openmpi6 (rules in JSON), mpich4 (a
@@ -37,8 +37,9 @@ others measured of each algorithm; taulop tune -eval TABLE -h says more.
 
 Examples:
   taulop tune -params host.json -for openmpi4 -P 2-64 -o rules.conf
-  taulop tune -params host.json -for openmpi5 -as openmpi5-none -P 2:64 -explain bcast
-  taulop tune -params host.json -for mpich4 -base generic.json -P 8 -o tuned.json
+  taulop tune -params host.json -for openmpi5 -as openmpi5-none -P 2:64 bcast
+  taulop tune -params host.json -for openmpi4 -P 8 -explain bcast
+  taulop tune -params host.json -for mpich4 -base generic.json -P 8 -o t.json
 
 Flags:
 `
@@ -103,7 +104,14 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 			return usagef("-%s is not for tune: it tries several fan-outs and segment sizes, of contiguous messages from rank 0", given)
 		}
 	}
-	if req.Predictor.NoGamma != nil {
+	if req.Predictor.NoGamma == nil && req.Predictor.Gamma == nil && slices.ContainsFunc(collectives, func(c *collective.Collective) bool { return c.Reduces }) {
+		// Messages by levels have a guess in its place, and no rule follows from an extrapolation.
+		req.noGamma = fmt.Errorf("needs γ, the time of a reduction, and %s has none: name a file that has γ with -gamma", req.file)
+		if len(collectives) > 1 {
+			tell(errOut, "warning: what reduces %v", req.noGamma)
+		}
+	}
+	if req.noGamma != nil {
 		collectives = slices.DeleteFunc(collectives, func(c *collective.Collective) bool { return c.Reduces })
 		if len(collectives) == 0 {
 			return usagef("what reduces %v", req.noGamma)

@@ -32,9 +32,6 @@ func Read(path string) (m Machine, err error) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		return m, fmt.Errorf("%s is a directory: name the files in it, like %s", path, filepath.Join(path, "*.json"))
-	}
 	var in io.Reader = f
 	var pipe bytes.Buffer
 	if err == nil && !info.Mode().IsRegular() {

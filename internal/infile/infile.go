@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Open opens a file for reading. The error is one sentence that begins with the path.
@@ -19,6 +20,10 @@ func Open(path string) (*os.File, error) {
 		return nil, missing(path)
 	case errors.As(err, &at):
 		return nil, fmt.Errorf("%s cannot be read: %w", path, at.Err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s is a directory: name the files in it, like %s", path, filepath.Join(path, "*"))
 	}
 	return f, err
 }

@@ -246,7 +246,7 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 	case len(t.Collectives) == 0:
 		return fmt.Errorf("%s has no collectives: give a table with the columns collective, alg_id, algorithm, P, m_bytes, latency_us", t.Name)
 	case c.Rows == 0:
-		return fmt.Errorf("no row of %s is among what is asked for: ask for less", t.Name)
+		return fmt.Errorf("no row of %s is among what is asked for: it has %s", t.Name, contents(t))
 	}
 	for i := range c.Cells {
 		c.Cells[i].Time.Mean = fit.Median(means[i]).Center
@@ -255,6 +255,24 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 		}
 	}
 	return nil
+}
+
+// contents says what there is to ask for.
+func contents(t *tidy.Table) string {
+	var names, mappings []string
+	var ps, sizes []int
+	for _, r := range t.Collectives {
+		name := r.Collective + ":" + cmp.Or(r.Algorithm, strconv.Itoa(r.ID))
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if mapping := cmp.Or(r.Mapping, "unknown"); !slices.Contains(mappings, mapping) {
+			mappings = append(mappings, mapping)
+		}
+		ps, sizes = append(ps, r.P), append(sizes, r.Bytes)
+	}
+	return fmt.Sprintf("P from %d to %d, m from %d to %d bytes, mapping %s, and %s", slices.Min(ps), slices.Max(ps),
+		slices.Min(sizes), slices.Max(sizes), printable.List(mappings), printable.List(names))
 }
 
 // settingOf is what the library was told: by the algorithm's number, else by its name. It
@@ -319,7 +337,7 @@ type costed struct {
 }
 
 var (
-	errOwn     = errors.New("nobody knows which algorithm the library chose by itself")
+	errOwn     = errors.New("nobody knows which algorithm the library chose by itself: give a table of algorithms that were forced")
 	errNothing = errors.New("0 is no time to compare with")
 	errUnknown = errors.New("parameters have a time of 0 for it")
 )

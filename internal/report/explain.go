@@ -178,6 +178,9 @@ func (e *Explanation) WriteText(w io.Writer) {
 			fmt.Fprintf(w, "  L%s: transfers of %s\n", mark[0], mark[1])
 		}
 	}
+	if strings.Contains(e.Formula, "T[") {
+		fmt.Fprint(w, "  T[level](m,τ): a message at that level, of which at most τ shared a memory, with what it waited for its sender and receiver before it began\n")
+	}
 	writeTables(w, e.terms())
 	if len(e.Stages) > 0 { // not of a model that adds up chains of messages
 		writeTables(w, e.stages())

@@ -192,8 +192,7 @@ func (d *Evaluation) WriteText(w io.Writer) {
 			mixed = true
 		}
 	}
-	choices.Note("ours: the cheapest predicted algorithm of those measured; the library's own where less than %.0f %%, or than what", 100*d.Margin)
-	choices.Note("predictions can be told apart by, is gained, and where nothing is predicted")
+	choices.Note("ours: the cheapest predicted algorithm of those measured; the library's own where less than %.0f %%, or than what predictions can be told apart by, is gained, and where nothing is predicted", 100*d.Margin)
 	choices.Note("compared: the slowest rank, where the table has it, else the mean over ranks")
 	if mixed {
 		choices.Note("*: without algorithms that have the mean alone in cases where others have the slowest rank")

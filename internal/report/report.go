@@ -112,7 +112,11 @@ func predicted(predictions []verify.Prediction, models []string) (cells []string
 		if math.Abs(p.Error) >= 10 {
 			digits = 0
 		}
-		cells = append(cells, microseconds(p.Ns/1e3, p.Extrapolated), fmt.Sprintf("%+.*f", digits, 100*p.Error))
+		off := fmt.Sprintf("%+.*f", digits, 100*p.Error)
+		if off == "-0.0" { // nothing has no sign
+			off = "+0.0"
+		}
+		cells = append(cells, microseconds(p.Ns/1e3, p.Extrapolated), off)
 	}
 	return cells
 }

@@ -103,16 +103,17 @@ const (
 // ReadFile reads the table that path holds.
 func ReadFile(path string) (*Table, error) { return infile.Read(path, Read) }
 
-// Is tells whether a text begins as a table does: with a line of tab-separated names after
-// lines that begin with #.
+// Is tells whether a text begins as a table does, be it one that lacks a column or has other
+// separators than tabs: with a line of names after lines that begin with #.
 func Is(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), "\r\n")
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		_, _, err := layoutOf(strings.Split(string(line), "\t"))
-		return err == nil
+		return slices.ContainsFunc(strings.FieldsFunc(string(line), func(r rune) bool { return strings.ContainsRune("\t,;", r) }), func(name string) bool {
+			return slices.Contains([]string{"level", "collective", "m_bytes", "latency_us"}, strings.Trim(name, ` "`))
+		})
 	}
 	return false
 }
@@ -166,6 +167,9 @@ func (p *parser) read(line string) error {
 	}
 	if strings.TrimSpace(line) == "" {
 		return nil
+	}
+	if strings.ContainsRune(line, 0) {
+		return errors.New("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
 	}
 	fields := strings.Split(line, "\t")
 	for i := range fields {
@@ -226,12 +230,18 @@ var layouts = []layout{
 		if r.err == nil && (m.From < 0) != (m.To < 0) {
 			r.fail("one of src_core and dst_core is -: give both, or neither")
 		}
+		if r.err == nil && m.NS == 0 {
+			r.fail("latency_us is 0, which is no time of a message: leave the row out")
+		}
 		t.Messages = append(t.Messages, m)
 	}},
 }
 
 // layoutOf is the first layout whose columns are all there.
 func layoutOf(names []string) (*layout, map[string]int, error) {
+	if len(names) == 1 && strings.ContainsAny(names[0], ",;") {
+		return nil, nil, errors.New("columns are separated by tabs, and this line has none: separate them so")
+	}
 	at := make(map[string]int, len(names))
 	for i, name := range names {
 		name = strings.TrimSpace(name)
@@ -255,7 +265,7 @@ func layoutOf(names []string) (*layout, map[string]int, error) {
 			lacks = missing
 		}
 	}
-	return nil, nil, fmt.Errorf("no column %s among %s: a table has %s", strings.Join(lacks, ", "), printable.Sentence(strings.Join(names, ", ")), wanted())
+	return nil, nil, fmt.Errorf("no column %s among %s: a table has %s", strings.Join(lacks, ", "), printable.List(names), wanted())
 }
 
 // wanted says which columns there may be.

@@ -26,8 +26,8 @@ func NewPage(to io.Writer, width int) *Page { return &Page{to: to, width: width}
 // Width is that of a line.
 func (p *Page) Width() int { return p.width }
 
-// widthOf is the width of a line of what is written to: any, unless that says it.
-func widthOf(w io.Writer) int {
+// WidthOf is the width of a line of what is written to: any, unless that says it.
+func WidthOf(w io.Writer) int {
 	if p, ok := w.(interface{ Width() int }); ok {
 		return p.Width()
 	}

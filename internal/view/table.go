@@ -85,7 +85,7 @@ const gap = 2
 // not fit into a line stand below, beside the first ones again; words of the last column are
 // wrapped.
 func (t *Table) WriteText(w io.Writer) {
-	width := widthOf(w)
+	width := WidthOf(w)
 	if t.Title != "" {
 		for line := range strings.Lines(t.Title) {
 			fmt.Fprintln(w, printable.Wrap(strings.TrimSuffix(line, "\n"), width, "  "))

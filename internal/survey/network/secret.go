@@ -48,9 +48,6 @@ func ReadSecret(path string, makeIt bool) (Secret, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory: name the file in it", path)
-	}
 	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
 		return nil, fmt.Errorf("%s may be read by others: chmod 600 %s, or make another", path, path)
 	}
