@@ -100,8 +100,8 @@ func TestNetFindsTheRate(t *testing.T) {
 		small, _ := table.L(128<<10, tau)
 		large, _ := table.L(512<<10, tau)
 		found := 8e-6 * float64(tau*(512-128)<<10) * 1514 / 1448 / (large - small)
-		if math.Abs(found/megabits-1) > 0.05 {
-			t.Errorf("%d flows find %.0f Mbit/s, want %d within 5 %%:\n%s", tau, found, megabits, out)
+		if math.Abs(found/megabits-1) > 0.1 { // quiet, 5 %; beside others a launch of six may be off by more
+			t.Errorf("%d flows find %.0f Mbit/s, want %d within 10 %%:\n%s", tau, found, megabits, out)
 		}
 	}
 }
