@@ -63,6 +63,9 @@ func runChecks() error {
 	if err := unix.Sethostname([]byte(m.Name)); err != nil {
 		return err
 	}
+	if err := os.Setenv("COLUMNS", "100000"); err != nil { // a sentence is one line
+		return err
+	}
 	fmt.Println("vm: up")
 	limit, err := time.ParseDuration(options["vm.limit"])
 	if err != nil {
