@@ -311,7 +311,7 @@ func (req *mapRequest) machine() error {
 func (req *mapRequest) topology() error {
 	root, name := req.root, printable.Name(req.root)
 	if root == "" {
-		root, name = "/", "this one"
+		root, name = "/", "this machine"
 	}
 	m, err := numa.Discover(root)
 	switch {
