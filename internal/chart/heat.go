@@ -186,6 +186,7 @@ func (l *layout) heat(c Panel, width vg.Length) panel {
 	if h.least <= h.most {
 		unit := h.unit()
 		y.label += ", " + unit.name
+		l.shaded = true
 		for _, v := range []float64{h.least, math.Sqrt(h.least * h.most), h.most} {
 			l.explain(h.Name+": "+view.Digits(v/unit.ns, 0)+" "+unit.name, swatch{h.shade(v)})
 		}

@@ -19,6 +19,7 @@ type layout struct {
 	title, caption []string
 	panels         []panel
 	legend         []entry
+	shaded         bool        // the legend has shades of a matrix
 	columns        []vg.Length // of the legend, their widths
 }
 
@@ -351,9 +352,9 @@ func (l *layout) arrange(width vg.Length) {
 	l.columns = []vg.Length{width}
 }
 
-// rows of the legend; one line alone needs none.
+// rows of the legend; one line alone needs none, one shade does.
 func (l *layout) rows() int {
-	if len(l.legend) < 2 {
+	if n := len(l.legend); n == 0 || n == 1 && !l.shaded {
 		return 0
 	}
 	return (len(l.legend) + len(l.columns) - 1) / len(l.columns)
