@@ -26,6 +26,9 @@ func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 // sent.
 func (s Setup) overwrites() bool { return !s.alone && !s.apart }
 
+// backwards tells whether messages lie one before the other.
+func (s Setup) backwards() bool { return s.alone && s.apart }
+
 // room is how much of n bytes of user memory messages walk through: half of it if
 // they are received apart.
 func (s Setup) room(n int) int {
@@ -79,18 +82,25 @@ func (k *walk) begin(units int) int {
 	return at
 }
 
-// after is where the message after that at `at` begins.
-func (k *walk) after(at, units int) int {
-	if at += units; at+units > k.units {
-		return 0
+// after is where a message of a setup after that at `at` begins, and whether the walk goes
+// round again there. Own copies walk backwards, see copyApart.
+func (k *walk) after(s Setup, at, units int) (next int, again bool) {
+	if s.backwards() {
+		if at -= units; at < 0 {
+			return (k.units/units - 1) * units, true
+		}
+		return at, false
 	}
-	return at
+	if at += units; at+units > k.units {
+		return 0, true
+	}
+	return at, false
 }
 
 // advance counts n messages of a setup and moves on.
 func (k *walk) advance(s Setup, units, n int) {
 	at := k.begin(units)
-	if once := k.after(at, units) == at; once && s.overwrites() {
+	if next, _ := k.after(s, at, units); next == at && s.overwrites() {
 		for u := range units {
 			k.visits[at+u] += uint32(n)
 		}
@@ -103,7 +113,7 @@ func (k *walk) advance(s Setup, units, n int) {
 				k.visits[at+u]++
 			}
 		}
-		at = k.after(at, units)
+		at, _ = k.after(s, at, units)
 	}
 	k.next = at
 }

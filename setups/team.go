@@ -72,6 +72,7 @@ type worker struct {
 	met           uint64
 	start, finish []time.Duration
 	over          atomic.Int64 // rounds
+	placed        atomic.Int64 // where the last copy went, set when all of it is there
 	_             [128]byte    // what others write is on other cache lines
 }
 

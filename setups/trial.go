@@ -175,8 +175,8 @@ func (tr *trial) measure(w *worker) error {
 		}
 		if tr.Setup.together {
 			at = tr.copyOut(user, own, at, n)
-		} else if tr.Setup.alone && tr.Setup.apart {
-			at = tr.copyApart(user, at, n)
+		} else if tr.Setup.backwards() {
+			at = tr.copyApart(w, user, at, n)
 		} else if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
 		} else if at, ok = tr.exchange(user, ends, at, n); !ok {
@@ -195,7 +195,11 @@ func (tr *trial) measure(w *worker) error {
 func (tr *trial) verify(w *worker) error {
 	tr.advanced.Load() // it is: this is for the race detector, which does not know the barrier
 	if tr.ArenaBytes > 0 {
-		tr.team.memory.read(w.id, sending, tr.walk.next*unitBytes)
+		next := tr.walk.next
+		if tr.Setup.backwards() {
+			next = tr.begin + tr.units // what is above it was not come to
+		}
+		tr.team.memory.read(w.id, sending, next*unitBytes)
 	}
 	if err := tr.check(w.id); err != nil {
 		return err
@@ -305,14 +309,17 @@ func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int
 	return at
 }
 
-// copyApart is the timed loop of copies from what a worker sends to where it receives.
-func (tr *trial) copyApart(user []byte, at, n int) (next int) {
+// copyApart is the timed loop of copies from what a worker sends to where it receives. In a
+// collective such a copy is no continuation of the last one, whose end the processor would
+// have fetched ahead of: so each lies before the last, and is in place when it begins.
+func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
 	stride, size, apart := tr.units*unitBytes, tr.Bytes, tr.apart()
-	last := tr.walk.units*unitBytes - stride
+	last := (tr.walk.units/tr.units - 1) * stride
 	for range n {
 		shm.Copy(user[apart+at:apart+at+size], user[at:at+size])
-		if at += stride; at > last {
-			at = 0
+		w.placed.Store(int64(at))
+		if at -= stride; at < 0 {
+			at = last
 		}
 	}
 	return at
@@ -326,8 +333,8 @@ func (tr *trial) check(w int) error {
 		if err := tr.checkMessage(w, at); err != nil {
 			return err
 		}
-		next := tr.walk.after(at, tr.units)
-		if next <= at {
+		next, again := tr.walk.after(tr.Setup, at, tr.units)
+		if again {
 			if laps++; laps == 2 { // been everywhere
 				break
 			}
@@ -388,7 +395,7 @@ func (tr *trial) checkMessage(w, at int) error {
 func (tr *trial) checkOwn(w int) error {
 	at := tr.begin
 	for range (tr.total() - 1) % (tr.walk.units / tr.units) {
-		at = tr.walk.after(at, tr.units)
+		at, _ = tr.walk.after(tr.Setup, at, tr.units)
 	}
 	offset := (tr.K - 1) * tr.SegmentBytes
 	last := tr.users[w].mem[at*unitBytes+offset : at*unitBytes+tr.Bytes]
