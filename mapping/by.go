@@ -15,6 +15,7 @@ import (
 //	core    one core after another, node after node
 //	socket  on the sockets of a node in turn, node after node; numa, l3 … likewise
 //	node    on the nodes in turn, and there on its NUMA nodes in turn
+//	block   as many on one node as on another, one core after another
 //
 // A rank that is bound to all cores of a socket or a NUMA node counts as on the next of
 // them that has none yet. It fails for another word, for levels that lack what it says, and
@@ -25,7 +26,12 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 		cores = append(cores, slices.Concat(l.Groups...)...)
 	}
 	cores = numa.SetOf(cores...)
+	block := strings.EqualFold(how, "block")
 	switch {
+	case len(cores) == 0 && block && nodes > 0: // nobody tells cores apart
+		for core := range (ranks + nodes - 1) / nodes {
+			cores = append(cores, core)
+		}
 	case len(cores) == 0 && nodes < ranks:
 		return Order{}, fmt.Errorf("mapping %.40q: nothing says which cores a node has: take parameters of a machine that says so, of taulop sweep or of tables of messages", how)
 	case len(cores) == 0: // one rank a node
@@ -36,7 +42,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 		return Order{}, fmt.Errorf("%s cannot be on %s", printable.Count(ranks, "rank"), printable.Count(nodes, "node"))
 	}
 	turns := []numa.CPUSet{cores}
-	if part := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(how), "by"), "cache"); part != "core" && part != "slot" {
+	if part := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(how), "by"), "cache"); !block && part != "core" && part != "slot" {
 		if part == "node" && len(levels) > 0 {
 			turns = deal(levels, "numa", cores)
 		} else if turns = deal(levels, part, nil); turns == nil {
@@ -47,8 +53,12 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	node, core := make([]int32, ranks), make([]int32, ranks)
 	for rank := range ranks {
 		on, at := rank/len(order), rank%len(order)
-		if strings.HasSuffix(strings.ToLower(how), "node") {
+		switch {
+		case strings.HasSuffix(strings.ToLower(how), "node"):
 			on, at = rank%nodes, rank/nodes
+		case block:
+			on = rank * nodes / ranks
+			at = rank - (on*ranks+nodes-1)/nodes
 		}
 		node[rank], core[rank] = int32(on), int32(order[at])
 	}

@@ -238,13 +238,16 @@ func (c *channel) singles(from, change int) {
 func (h *Hierarchy) spots(ranks int) (nodes, cores []int, err error) {
 	nodes, cores = make([]int, ranks), make([]int, ranks)
 	switch {
-	case h.cluster.several():
+	case h.cluster.several() || h.cluster != nil && h.cluster.Order.Ranks() > 0: // of one node, too, a list says which cores
 		place, err := h.cluster.place(ranks)
 		if err != nil {
 			return nil, nil, err
 		}
 		for r := range ranks {
 			nodes[r], cores[r] = place.Node(r), place.Core(r)
+			if h.cluster.Order.Ranks() == 0 && cores[r] < len(h.cores) {
+				cores[r] = h.cores[cores[r]]
+			}
 		}
 	default:
 		for r := range ranks {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -218,5 +219,26 @@ func TestHierarchyAs(t *testing.T) {
 	}
 	if _, err := NewPredictor(levelled(true), Choice{Transport: CMA}); err == nil {
 		t.Error("messages of a library are predicted over cma")
+	}
+}
+
+// Ranks of one node are on the cores that a list says, as those of several.
+func TestHierarchyOfListedCores(t *testing.T) {
+	f := levelled(true)
+	for _, tt := range []struct {
+		cores []int32
+		want  float64
+	}{{[]int32{0, 1}, 200 + 512}, {[]int32{0, 4}, 400 + 256}, {[]int32{9, 2}, 400 + 256}, {[]int32{15, 12}, 200 + 512}} {
+		order, err := mapping.List([]int32{0, 0}, tt.cores, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewPredictor(f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := costs(t, p, "bcast:linear", collective.Call{P: 2, M: 1024}).Seconds * 1e9; !near(got, tt.want) {
+			t.Errorf("a message between cores %v takes %g ns, want %g", tt.cores, got, tt.want)
+		}
 	}
 }

@@ -104,6 +104,15 @@ func (h *Hierarchy) follow(s *collective.Schedule, calls int) (*progress, error)
 	// Of each node its memories, and the adapter last.
 	p.memories = make([]memory, (most+1)*(memories+1))
 	p.adapters = [2][]float64{make([]float64, most+1), make([]float64, most+1)}
+	all := 0
+	for _, b := range s.Blocks {
+		for i := range b.Stages {
+			for _, batch := range b.Stages[i].Shape {
+				all += batch.Count * b.Repeat * calls
+			}
+		}
+	}
+	p.messages = make([]message, 0, min(all, mostMessages))
 	for range calls {
 		if err := p.lay(s); err != nil {
 			return nil, err
@@ -242,45 +251,61 @@ func (p *progress) run(memories int) {
 		p.begin(int32(r), -1)
 	}
 	var over []int32
+	// Paces change when a single copy begins or ends. Until then what is left of each counts
+	// from since, and soonest is when the first is over.
+	changed, since, soonest := false, 0.0, math.Inf(1)
+	pass := func() {
+		for _, id := range p.active {
+			m := &p.messages[id]
+			m.left -= (p.now - since) * m.pace
+		}
+		since = p.now
+	}
 	for len(p.events) > 0 || len(p.active) > 0 {
-		next := math.Inf(1)
+		if changed {
+			changed, soonest = false, math.Inf(1)
+			for _, id := range p.active {
+				m := &p.messages[id]
+				tau := 1
+				if m.network || p.h.memory != nil {
+					tau = max(memoryOf(m, m.from).out, memoryOf(m, m.to).in)
+				}
+				m.tau = max(m.tau, int32(tau))
+				m.pace = 1 / max(m.alone-m.latency+m.longer, m.share(tau))
+				soonest = min(soonest, p.now+m.left/m.pace)
+			}
+		}
+		next := soonest
 		if len(p.events) > 0 {
-			next = p.events[0].at
+			next = min(next, p.events[0].at)
 		}
-		for _, id := range p.active {
-			m := &p.messages[id]
-			tau := 1
-			if m.network || p.h.memory != nil {
-				tau = max(memoryOf(m, m.from).out, memoryOf(m, m.to).in)
-			}
-			m.tau = max(m.tau, int32(tau))
-			m.pace = 1 / max(m.alone-m.latency+m.longer, m.share(tau))
-			next = min(next, p.now+m.left/m.pace)
-		}
-		passed := next - p.now
 		p.now = next
-		over = over[:0]
-		still := p.active[:0]
-		for _, id := range p.active {
-			m := &p.messages[id]
-			if m.left -= passed * m.pace; m.left > 1e-9 {
-				still = append(still, id)
-				continue
+		if next == soonest {
+			pass()
+			changed = true
+			over = over[:0]
+			still := p.active[:0]
+			for _, id := range p.active {
+				m := &p.messages[id]
+				if m.left > 1e-9 {
+					still = append(still, id)
+					continue
+				}
+				memoryOf(m, m.from).out--
+				memoryOf(m, m.to).in--
+				over = append(over, id)
 			}
-			memoryOf(m, m.from).out--
-			memoryOf(m, m.to).in--
-			over = append(over, id)
-		}
-		p.active = still
-		for _, id := range over {
-			m := &p.messages[id]
-			m.ended = p.now
-			p.finish(m.from, id)
-			if more := p.combine(m); more > 0 {
-				m.ended += more
-				p.events.push(event{m.ended, received, id})
-			} else {
-				p.finish(m.to, id)
+			p.active = still
+			for _, id := range over {
+				m := &p.messages[id]
+				m.ended = p.now
+				p.finish(m.from, id)
+				if more := p.combine(m); more > 0 {
+					m.ended += more
+					p.events.push(event{m.ended, received, id})
+				} else {
+					p.finish(m.to, id)
+				}
 			}
 		}
 		for len(p.events) > 0 && p.events[0].at <= p.now*(1+1e-12) {
@@ -288,6 +313,8 @@ func (p *progress) run(memories int) {
 			m := &p.messages[e.message]
 			switch e.what {
 			case flows:
+				pass()
+				changed = true
 				if m.left = 1; m.alone-m.latency+m.longer <= 0 {
 					m.left = 0
 				}

@@ -95,6 +95,9 @@ func (c *Cell) Check() error {
 	return nil
 }
 
+// unknown is the mapping of rows that name none.
+const unknown = "unknown"
+
 // A Choice is the cells that count; what is empty takes all.
 type Choice struct {
 	Collectives []string // names, or algorithms like bcast:6 and bcast:binomial
@@ -134,30 +137,18 @@ type Comparison struct {
 }
 
 // LibraryOf is the library that a table's head names, and whether the rules by which it
-// chooses by itself are known. It is Open MPI 4 where nobody says.
+// chooses by itself are known. It is Open MPI 4.1 where nobody says, whose rules then do not count.
 func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
-	name := "openmpi4"
 	for _, line := range head {
-		if found := libraries.FindStringSubmatch(line); found != nil && version == "" {
-			version = strings.TrimSpace(found[0])
+		if found := libraries.FindStringSubmatch(line); found != nil {
 			major, _ := strconv.Atoi(found[2])
 			minor, _ := strconv.Atoi(found[3])
-			switch {
-			case strings.HasPrefix(found[1], "MPICH"):
-				name = "mpich4"
-			case major >= 6:
-				name = "openmpi6"
-			case major == 5:
-				name = "openmpi5"
-			}
-			rules = strings.HasPrefix(found[1], "Open") && (major > 4 || major == 4 && minor >= 1)
+			l, rules = tune.Version(strings.HasPrefix(found[1], "MPICH"), major, minor)
+			return l, strings.TrimSpace(found[0]), rules
 		}
 	}
-	l, err := tune.Lookup(name)
-	if err != nil {
-		panic(err) // which has all of these
-	}
-	return l, version, rules
+	l, _ = tune.Version(false, 4, 1)
+	return l, "", false
 }
 
 var libraries = regexp.MustCompile(`\b(Open ?MPI|MPICH) v?(\d{1,3})\.(\d{1,3})[.\w]*`)
@@ -192,6 +183,9 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 	}
 	for at, one := range p.made {
 		if one.err == nil {
+			if at.mapping == unknown && !slices.Contains(c.Warnings, placedInBlocks) {
+				c.Warnings = append(c.Warnings, placedInBlocks)
+			}
 			if c.Predictor == nil || at.nodes > c.Predictor.Cluster.Nodes {
 				c.Predictor = one.Predictor
 			}
@@ -205,6 +199,9 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 	slices.Sort(c.Warnings)
 	return c, nil
 }
+
+// placedInBlocks is the warning of tables that do not say where ranks were.
+const placedInBlocks = "rows do not say where ranks were (mapping unknown): they count as in blocks, as many on each node, one core after another"
 
 // gather makes cells of rows.
 func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
@@ -220,7 +217,7 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", t.Name, r.Line, err)
 		}
-		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, "unknown"), r.P, r.Nodes, r.Bytes}, Setting: setting, Line: r.Line}
+		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Setting: setting, Line: r.Line}
 		if !ch.takes(cell.Case) || !ch.named(&cell) {
 			continue
 		}
@@ -266,7 +263,7 @@ func contents(t *tidy.Table) string {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		if mapping := cmp.Or(r.Mapping, "unknown"); !slices.Contains(mappings, mapping) {
+		if mapping := cmp.Or(r.Mapping, unknown); !slices.Contains(mappings, mapping) {
 			mappings = append(mappings, mapping)
 		}
 		ps, sizes = append(ps, r.P), append(sizes, r.Bytes)
@@ -394,12 +391,16 @@ func (p *predictors) of(at place) *made {
 	one := &made{costs: make(map[call]costed)}
 	p.made[at] = one
 	ranks := cmp.Or(at.p, p.largest[at])
-	order, err := mapping.By(at.mapping, p.file.Provenance.Levels, ranks, at.nodes)
+	how := p.how
+	by := at.mapping
+	if by == unknown { // as srun and mpirun have them if nobody says otherwise
+		by = "block"
+	}
+	order, err := mapping.By(by, p.file.Provenance.Levels, ranks, at.nodes)
 	if err != nil {
 		one.err = err
 		return one
 	}
-	how := p.how
 	how.Cluster = &model.Cluster{Nodes: at.nodes, Order: order}
 	one.Predictor, one.err = model.NewPredictor(p.file, how)
 	return one

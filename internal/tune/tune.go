@@ -29,8 +29,26 @@ type Library struct {
 	base   *Tree // of MPICH, what it chooses by itself
 }
 
-// libraries are all that there are.
+// libraries are those that rules are written for.
 var libraries = []*Library{openMPI4, openMPI5, openMPI6, mpich4}
+
+// Version is the library of a version of Open MPI or of MPICH, and whether it is known what it
+// chooses by itself.
+func Version(mpich bool, major, minor int) (l *Library, known bool) {
+	switch {
+	case mpich:
+		return mpich4, false
+	case major >= 6:
+		return openMPI6, true
+	case major == 5:
+		return openMPI5, true
+	case major == 4 && minor > 0:
+		return openMPI4, true
+	case major == 4:
+		return openMPI40, true
+	}
+	return openMPI3, major > 1 || minor >= 8
+}
 
 // Lookup finds a library by its name. It fails for one that is not known, and names the
 // nearest.

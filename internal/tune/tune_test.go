@@ -73,6 +73,58 @@ func known(t testing.TB) (all []*Library) {
 	return all
 }
 
+// Each number beside coll_tuned_decision_fixed.c of v3.1.6, and the ids of v3.1.6 and v4.0.7.
+func TestOpenMPI3sOwnChoice(t *testing.T) {
+	for _, tt := range []struct {
+		collective string
+		p, m       int
+		want       string
+	}{
+		{"allgather", 2, 1 << 20, "6 two_proc"}, {"allgather", 64, 781, "3 recursive_doubling"}, {"allgather", 64, 782, "5 neighbor"},
+		{"allgather", 63, 793, "2 bruck"}, {"allgather", 63, 794, "4 ring"},
+		{"allreduce", 64, 9999, "3 recursive_doubling"}, {"allreduce", 64, 10000, "4 ring"}, {"allreduce", 2000, 16000, "2 nonoverlapping"},
+		{"allreduce", 4, 4 << 20, "4 ring"}, {"allreduce", 4, 4<<20 + 8, "5 segmented_ring, segment 1 MiB"},
+		{"alltoall", 2, 8, "5 two_proc"}, {"alltoall", 12, 199, "1 linear"}, {"alltoall", 13, 199, "3 modified_bruck"}, {"alltoall", 13, 200, "1 linear"}, {"alltoall", 13, 3000, "2 pairwise"},
+		{"barrier", 2, 0, "5 two_proc"}, {"barrier", 64, 0, "3 recursive_doubling"}, {"barrier", 63, 0, "4 bruck"},
+		{"bcast", 64, 2047, "6 binomial"}, {"bcast", 64, 2048, "4 split_binary_tree, segment 1 KiB"}, {"bcast", 64, 370727, "4 split_binary_tree, segment 1 KiB"},
+		{"bcast", 2, 370728, "3 pipeline, segment 128 KiB"}, {"bcast", 12, 370728, "4 split_binary_tree, segment 8 KiB"},
+		{"bcast", 64, 64 << 20, "3 pipeline, segment 128 KiB"}, {"bcast", 14, 6 << 20, "3 pipeline, segment 64 KiB"}, {"bcast", 13, 2 << 20, "3 pipeline, segment 16 KiB"}, {"bcast", 64, 1 << 20, "3 pipeline, segment 8 KiB"},
+		{"gather", 8, 6000, "1 basic_linear"}, {"gather", 11, 1023, "2 binomial"}, {"gather", 61, 6000, "2 binomial"}, {"gather", 8, 6001, "3 linear_sync, segment 1 KiB"}, {"gather", 8, 92161, "3 linear_sync, segment 32 KiB"},
+		{"reduce", 7, 511, "1 linear"}, {"reduce", 7, 512, "5 binomial"}, {"reduce", 7, 20480, "4 binary, segment 32 KiB"}, {"reduce", 8, 2048, "5 binomial, segment 1 KiB"},
+		{"reduce", 10, 20480, "4 binary, segment 32 KiB"}, {"reduce", 12, 20480, "3 pipeline, segment 1 KiB"}, {"reduce", 2, 1 << 20, "3 pipeline, segment 64 KiB"},
+		{"scatter", 11, 299, "2 binomial"}, {"scatter", 11, 300, "1 basic_linear"}, {"scatter", 10, 8, "1 basic_linear"},
+	} {
+		for _, l := range []*Library{openMPI3, openMPI40} {
+			if s, known := l.Own(collective.Named(tt.collective), tt.p, tt.m); !known || s.String() != tt.want {
+				t.Errorf("%s chooses %s for %s of %d B among %d, want %s", l.Title, s, tt.collective, tt.m, tt.p, tt.want)
+			}
+		}
+	}
+	for text, of := range map[string][2]bool{"bcast:6": {true, true}, "bcast:7": {false, true}, "allreduce:6": {false, true}, "reduce:7": {false, true}, "scatter:3": {false, false}} {
+		name, id, _ := strings.Cut(text, ":")
+		for i, l := range []*Library{openMPI3, openMPI40} {
+			if _, err := l.Forced(collective.Named(name), id); (err == nil) != of[i] {
+				t.Errorf("%s: %s is forced with %v", l.Title, text, err)
+			}
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, tt := range []struct {
+		major, minor int
+		want         *Library
+		known        bool
+	}{{1, 6, openMPI3, false}, {1, 10, openMPI3, true}, {3, 1, openMPI3, true}, {4, 0, openMPI40, true}, {4, 1, openMPI4, true}, {5, 0, openMPI5, true}, {6, 0, openMPI6, true}} {
+		if l, known := Version(false, tt.major, tt.minor); l != tt.want || known != tt.known {
+			t.Errorf("%d.%d is %s, %v", tt.major, tt.minor, l.Title, known)
+		}
+	}
+	if l, known := Version(true, 4, 0); l != mpich4 || known {
+		t.Errorf("MPICH is %s, %v", l.Title, known)
+	}
+}
+
 // Each number beside coll_tuned_decision_fixed.c of 4.1.4 and 5.0.5.
 func TestOpenMPIsOwnChoice(t *testing.T) {
 	for _, tt := range []struct {
@@ -117,7 +169,7 @@ func TestMPICHsOwnChoice(t *testing.T) {
 }
 
 func TestEverySettingHasASchedule(t *testing.T) {
-	for _, l := range known(t) {
+	for _, l := range append(known(t), openMPI3, openMPI40) {
 		for _, c := range l.Collectives() {
 			for _, p := range []int{2, 3, 4, 6, 8, 13, 32} {
 				for _, m := range []int{1, 100, 8 << 10, 1 << 20} {
