@@ -42,7 +42,7 @@ func TestPatternsOfStages(t *testing.T) {
 		return c
 	}
 	all := m
-	all.OneWay, all.Apart, all.Temporary = doubled{}, doubled{}, doubled{}
+	all.OneWay, all.Arriving, all.Apart, all.Temporary = doubled{}, doubled{}, doubled{}, doubled{}
 	for name, mark := range map[string]string{
 		"bcast:binomial": "→", "allgather:ring": "⇄", "alltoall:pairwise": "⇄", "allgather:bruck": "°", "barrier:dissemination": "⇄",
 		"allreduce:recursive-doubling": "", "reduce_scatter:pairwise": "⇄", "reduce_scatter:ring": "°", "reduce_scatter:recursive-halving": "°",

@@ -30,7 +30,9 @@ type machine struct {
 
 // setups are a placement's.
 type setups struct {
-	common, oneWay, apart, temporary *measured
+	common, oneWay, apart *measured
+	// Off cache, in cache: exchanges, and one-way messages.
+	temporary, near *measured
 }
 
 // measured is what a file says of one setup.
@@ -177,6 +179,7 @@ func (m *machine) setups(f *params.File, setup string, placement numa.Policy, of
 	}
 	if offCache {
 		c.temporary, _ = measuredBy(f, setupOf(f, setup), placement, false)
+		c.near, _ = measuredBy(f, params.Ping, placement, false)
 	}
 	return c, nil
 }
@@ -223,7 +226,11 @@ func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 		return Synchronised{Parameters: look(s), Y: s.waits}
 	}
 	of := func(c setups) TauLop {
-		return TauLop{Segment: segment, Parameters: synchronised(c.common), OneWay: synchronised(c.oneWay), Apart: synchronised(c.apart), Temporary: synchronised(c.temporary)}
+		t := TauLop{Segment: segment, Parameters: synchronised(c.common), OneWay: synchronised(c.oneWay), Apart: synchronised(c.apart), Temporary: synchronised(c.temporary)}
+		if c.oneWay != nil && c.near != nil {
+			t.Arriving = halfway{t.OneWay, synchronised(c.near)}
+		}
+		return t
 	}
 	t := of(m.levels[0])
 	if m.gamma != nil {
@@ -238,6 +245,18 @@ func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 	}
 	return t
 }
+
+// halfway are transfers of which one end is where the one's are, and one where the other's
+// are.
+type halfway [2]Parameters
+
+func (h halfway) L(m, tau int) (seconds float64, extrapolated bool) {
+	one, beyond := h[0].L(m, tau)
+	other, further := h[1].L(m, tau)
+	return (one + other) / 2, beyond || further
+}
+
+func (h halfway) O(m int) (seconds float64, extrapolated bool) { return h[0].O(m) }
 
 // messageOf is the size of the setup's message of which a worker touches so many bytes: it
 // receives where it sent from, or beside it. None is longer than those measured, unless

@@ -25,6 +25,9 @@ type TauLop struct {
 	// receive, instead of that of Parameters, where every rank does both alternately
 	// and overwrites what it has just sent, which is then at hand in its cache.
 	OneWay Parameters
+	// Arriving, if not nil, is L of such transfers into temporary buffers, where what is to
+	// be reduced arrives: they are at hand even where what is sent is off cache.
+	Arriving Parameters
 
 	// Apart, if not nil, is L of transfers in exchanges that receive into memory apart
 	// from what they send, such as those of an alltoall or an allgather. What is to be
@@ -242,6 +245,7 @@ const (
 	oneWay
 	apart
 	temporary
+	arriving
 )
 
 // String marks the letter of the parameters in formulas, see Marks.
@@ -256,12 +260,13 @@ func (s source) String() string {
 	return text
 }
 
-func (s setup) String() string { return [...]string{"", "→", "⇄", "°"}[s] }
+func (s setup) String() string { return [...]string{"", "→", "⇄", "°", "→°"}[s] }
 
 // Marks says what stands behind the letter L in formulas where a machine's file tells
 // transfers apart, and what it means.
 var Marks = [][2]string{
 	{oneWay.String(), "one-way messages, as ping has them"},
+	{arriving.String(), "one-way messages into temporary buffers, half in cache"},
 	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
 	{temporary.String(), "exchanges of temporary buffers, which are in cache; c°: copies from or into them, half in cache"},
 	{"*", "messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
@@ -277,6 +282,8 @@ func (m TauLop) source(s source) Parameters {
 	switch {
 	case s.setup == oneWay && m.OneWay != nil:
 		return m.OneWay
+	case s.setup == arriving && m.Arriving != nil:
+		return m.Arriving
 	case s.setup == apart && m.Apart != nil:
 		return m.Apart
 	case s.setup == temporary && m.Temporary != nil:
@@ -288,6 +295,8 @@ func (m TauLop) source(s source) Parameters {
 // setupOf is that of a stage's messages, common where a model does not tell.
 func (m TauLop) setupOf(s *collective.Stage) setup {
 	switch {
+	case s.Pattern == collective.OneWay && s.Reduce && m.Arriving != nil:
+		return arriving
 	case s.Pattern == collective.OneWay && m.OneWay != nil:
 		return oneWay
 	case s.Pattern != collective.Exchange:
