@@ -148,13 +148,20 @@ func checkAs(setup string) error {
 // takePublished takes published tables for transfers of a setup, if one is asked
 // for, and says of which machines.
 func takePublished(machines []compare.Machine, as string) (warnings []string) {
+	var taken []string
 	for i := range machines {
 		if m := &machines[i]; as != "" && m.Published() {
 			m.Take(as, numa.Local)
-			warnings = append(warnings, fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", m.Name, as))
+			taken = append(taken, m.Name)
 		}
 	}
-	return warnings
+	switch len(taken) {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", taken[0], as)}
+	}
+	return []string{fmt.Sprintf("%s are taken for %s, placement local, which their files do not say", printable.List(taken), as)}
 }
 
 // parseChoice reads the flags that choose among a file's curves.
