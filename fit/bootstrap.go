@@ -13,19 +13,56 @@ const LeastReplicates = 3
 // a value is not above 0.
 func Bootstrapped(center float64, drawn []float64, replicates int) Estimate {
 	e := Estimate{Center: center, Lo: math.Inf(-1), Hi: math.Inf(1), N: replicates}
-	if replicates < LeastReplicates || len(drawn) < 2 || !(center > 0) {
+	v, known := Drawn{Center: center, Values: drawn, Replicates: replicates}.variance()
+	if !known {
 		return e
 	}
-	logs := make([]float64, len(drawn))
-	for i, v := range drawn {
+	half := quantile(v.df, 1-(1-Confidence)/2) * math.Sqrt(v.variance)
+	e.Lo, e.Hi = center*math.Exp(-half), center*math.Exp(half)
+	return e
+}
+
+// Drawn is a quantity as Bootstrapped takes it: what it is, and what it is under replicates
+// that were drawn again.
+type Drawn struct {
+	Center     float64
+	Values     []float64
+	Replicates int
+	// Sessions is how many there were of which launches were drawn, so that what another
+	// hour changes is not in Values; 0 where sessions were drawn.
+	Sessions int
+}
+
+// variance is that of the logarithm; it is not known of too few replicates.
+func (d Drawn) variance() (v part, known bool) {
+	if d.Replicates < LeastReplicates || len(d.Values) < 2 || !(d.Center > 0) {
+		return v, false
+	}
+	logs := make([]float64, len(d.Values))
+	for i, v := range d.Values {
 		if !(v > 0) {
-			return e
+			return part{}, false
 		}
 		logs[i] = math.Log(v)
 	}
-	n := float64(replicates)
+	n := float64(d.Replicates)
 	_, variance := moments(logs)
-	half := quantile(n-1, 1-(1-Confidence)/2) * math.Sqrt(variance*n/(n-1))
-	e.Lo, e.Hi = center*math.Exp(-half), center*math.Exp(half)
-	return e
+	return part{variance * n / (n - 1), n - 1}, true
+}
+
+// CompareDrawn tests the ratio of b to a as Compare does, where each is known by what
+// follows from replicates that were drawn again, independently of the other's.
+func (t Test) CompareDrawn(a, b Drawn) Difference {
+	va, known := a.variance()
+	vb, too := b.variance()
+	if !known || !too {
+		return Difference{Ratio: b.Center / a.Center, Hi: math.Inf(1), P: 1, Visible: math.Inf(1)}
+	}
+	parts := []part{va, vb}
+	for _, of := range []Drawn{a, b} {
+		if of.Sessions > 0 && t.Drift > 0 {
+			parts = append(parts, part{t.Drift * t.Drift / float64(of.Sessions), driftWeight})
+		}
+	}
+	return t.difference(math.Log(b.Center/a.Center), parts)
 }

@@ -65,3 +65,52 @@ func TestCenterIsThatOfEstimate(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing differs a test finds something in 1 case of 20, of few launches too and
+// where each session is another hour; what is twice as long it finds.
+func TestCompareDrawn(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 5))
+	of := func(n int, hour float64) Drawn {
+		shift := math.Exp(hour * random.NormFloat64())
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = 100 * shift * math.Exp(0.1*random.NormFloat64())
+		}
+		d := Drawn{Center: Replicates{values}.Center(), Replicates: n, Sessions: 1}
+		for range 40 {
+			again := make([]float64, n)
+			for j := range again {
+				again[j] = values[random.IntN(n)]
+			}
+			d.Values = append(d.Values, Replicates{again}.Center())
+		}
+		return d
+	}
+	for _, hour := range []float64{0, 0.2} {
+		const tries = 500
+		found, held, seen := 0, 0, 0
+		for range tries {
+			a, b := of(7, hour), of(11, hour)
+			d := Test{Drift: hour}.CompareDrawn(a, b)
+			if d.P < 0.05 {
+				found++
+			}
+			if d.Lo <= 1 && 1 <= d.Hi {
+				held++
+			}
+			b.Center *= 4
+			for i := range b.Values {
+				b.Values[i] *= 4
+			}
+			if (Test{Drift: hour}).CompareDrawn(a, b).P < 0.05 {
+				seen++
+			}
+		}
+		if found > tries/12 || held < tries*9/10 || seen < tries*9/10 {
+			t.Errorf("drift %g: of %d equal pairs %d differ, 1 is in the interval of %d; of those of 4 times %d are found", hour, tries, found, held, seen)
+		}
+	}
+	if d := (Test{}).CompareDrawn(of(7, 0), Drawn{Center: 50}); d.Tested || d.P != 1 || !(d.Ratio < 1) {
+		t.Errorf("without samples: %+v", d)
+	}
+}

@@ -64,7 +64,7 @@ func (t Test) Compare(a, b Replicates) Difference {
 	ka, kb := float64(len(la)), float64(len(lb))
 	measured := ka + kb - 2
 	s := (driftWeight*t.Drift*t.Drift + (ka-1)*sa + (kb-1)*sb) / (driftWeight + measured)
-	parts := []struct{ variance, df float64 }{
+	parts := []part{
 		{s * (1/ka + 1/kb), driftWeight + measured},
 		{va / ka, float64(a.Launches()) - ka},
 		{vb / kb, float64(b.Launches()) - kb},
@@ -72,6 +72,14 @@ func (t Test) Compare(a, b Replicates) Difference {
 	if t.Drift == 0 && measured == 0 {
 		parts = parts[1:]
 	}
+	return t.difference(mb-ma, parts)
+}
+
+// A part is one of the variances of a logarithm, and its degrees of freedom.
+type part struct{ variance, df float64 }
+
+// difference is Welch's test of the logarithm of a ratio.
+func (t Test) difference(log float64, parts []part) (d Difference) {
 	var variance, squares float64
 	for _, p := range parts {
 		variance += p.variance
@@ -82,7 +90,6 @@ func (t Test) Compare(a, b Replicates) Difference {
 		se, squares = 1e-9, 1e-36
 	}
 	df := max(1, se*se*se*se/squares)
-	log := mb - ma
 	half := quantile(df, 1-(1-Confidence)/2) * se
 	d.Tested = true
 	d.Ratio, d.Lo, d.Hi = math.Exp(log), math.Exp(log-half), math.Exp(log+half)

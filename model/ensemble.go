@@ -14,6 +14,7 @@ import (
 type Ensemble struct {
 	members    []*Predictor
 	replicates int // of the file, and of that of a network where these are fewer
+	sessions   int // of which launches were drawn; 0: sessions were
 }
 
 // draws is how often an Ensemble draws: its widths are known to 1/√(2·draws), 11 %.
@@ -22,10 +23,13 @@ const draws = 40
 // NewEnsemble draws again from the samples of a file. Of a file without launches it is
 // empty, and no interval is known.
 func NewEnsemble(f *params.File, c Choice) *Ensemble {
-	e := &Ensemble{replicates: f.Drawn()}
+	e := &Ensemble{replicates: f.Drawn(), sessions: f.Sessions()}
 	net := c.Cluster.measured()
 	if net != nil {
-		e.replicates = min(e.replicates, net.Drawn())
+		e.replicates, e.sessions = min(e.replicates, net.Drawn()), min(e.sessions, net.Sessions())
+	}
+	if e.sessions >= fit.LeastReplicates {
+		e.sessions = 0
 	}
 	if e.replicates < fit.LeastReplicates {
 		return e
@@ -67,4 +71,9 @@ func (e *Ensemble) Costs(s *collective.Schedule) (seconds []float64) {
 // Interval is that of a value, given what the members say of it.
 func (e *Ensemble) Interval(value float64, of []float64) fit.Estimate {
 	return fit.Bootstrapped(value, of, e.replicates)
+}
+
+// Drawn is a value with what the members say of it, to be compared with another machine's.
+func (e *Ensemble) Drawn(value float64, of []float64) fit.Drawn {
+	return fit.Drawn{Center: value, Values: of, Replicates: e.replicates, Sessions: e.sessions}
 }

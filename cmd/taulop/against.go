@@ -158,7 +158,7 @@ func against(out, errOut io.Writer, args []string) error {
 	}
 	doc.Means = verify.AgainstMeans(doc.Rows)
 	if !quiet {
-		req.warn(errOut, a.Predictor, "")
+		warn(errOut, req.doubts(a.Predictor, ""))
 	}
 	return putDocument(out, to.path, doc, as)
 }

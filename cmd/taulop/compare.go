@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -107,21 +108,17 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	flags.StringVar(&placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)")
 	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
-	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")
-	flags.Float64Var(&test.Least, "least", compare.DefaultLeast, "the least difference that counts: a `share`")
+	addTest(flags, &test)
 	req.form.add(flags)
 	req.output.add(flags, "write to a new `file`")
 	if err := parse(flags, out, args, compareHelp); err != nil {
 		return nil, err
 	}
 	req.paths = flags.Args()
-	switch {
-	case len(req.paths) < 2:
+	if len(req.paths) < 2 {
 		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", printable.Count(len(req.paths), "file"))
-	case !(test.Drift >= 0 && test.Drift <= 1) || !(test.Least >= 0 && test.Least <= 1):
-		return nil, usagef("-drift is %v and -least %v: give shares from 0 to 1, like 0.1", test.Drift, test.Least)
 	}
-	err := req.form.check()
+	err := cmp.Or(checkTest(test), req.form.check())
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +130,19 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 		return nil, err
 	}
 	return req, req.output.check()
+}
+
+// addTest adds the flags that say when machines differ.
+func addTest(flags *flag.FlagSet, test *fit.Test) {
+	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")
+	flags.Float64Var(&test.Least, "least", compare.DefaultLeast, "the least difference between machines that counts: a `share`")
+}
+
+func checkTest(test fit.Test) error {
+	if !(test.Drift >= 0 && test.Drift <= 1) || !(test.Least >= 0 && test.Least <= 1) {
+		return usagef("-drift is %v and -least %v: give shares from 0 to 1, like 0.1", test.Drift, test.Least)
+	}
+	return nil
 }
 
 func checkAs(setup string) error {
@@ -148,13 +158,20 @@ func checkAs(setup string) error {
 // takePublished takes published tables for transfers of a setup, if one is asked
 // for, and says of which machines.
 func takePublished(machines []compare.Machine, as string) (warnings []string) {
+	var taken []string
 	for i := range machines {
 		if m := &machines[i]; as != "" && m.Published() {
 			m.Take(as, numa.Local)
-			warnings = append(warnings, fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", m.Name, as))
+			taken = append(taken, m.Name)
 		}
 	}
-	return warnings
+	switch len(taken) {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", taken[0], as)}
+	}
+	return []string{fmt.Sprintf("%s are taken for %s, placement local, which their files do not say", printable.List(taken), as)}
 }
 
 // parseChoice reads the flags that choose among a file's curves.

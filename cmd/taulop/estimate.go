@@ -85,7 +85,11 @@ func (n *parameterFiles) String() string { return strings.Join(*n, ",") }
 func (n *parameterFiles) Repeats() {}
 
 func (n *parameterFiles) Set(list string) error {
-	for _, name := range strings.Split(list, ",") {
+	names := strings.Split(list, ",")
+	if isFile(list) { // with a comma in its name
+		names = []string{list}
+	}
+	for _, name := range names {
 		if name != "" && !slices.Contains(*n, name) {
 			*n = append(*n, name)
 		}

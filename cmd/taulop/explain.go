@@ -43,17 +43,17 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err := parse(flags, out, args, explainHelp); err != nil {
 		return err
 	}
-	if err := req.check(flags, errOut); err != nil {
-		return err
-	}
 	if err := cmp.Or(as.check(), to.check()); err != nil {
 		return err
 	}
 	if !(*margin >= 0 && *margin < 1000) {
 		return usagef("-margin is %v: give a percentage from 0", *margin)
 	}
-	if *compare && req.given["m"] {
+	if *compare && givenFlags(flags)["m"] {
 		return usagef("-compare looks at all m from 1 byte to 64 MiB: leave -m out")
+	}
+	if err := req.check(flags); err != nil {
+		return err
 	}
 	var doc *report.Explanations
 	var err error
@@ -65,5 +65,6 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if err != nil {
 		return refused(err)
 	}
+	warn(req.aside(errOut), req.warnings)
 	return putDocument(out, to.path, doc, as)
 }

@@ -173,23 +173,29 @@ func algorithmNames() (all []string) {
 	return all
 }
 
-// writeAlgorithms lists all algorithms with where they are described.
+// writeAlgorithms lists all algorithms with where they are described, a table for each
+// collective.
 func writeAlgorithms(w io.Writer) {
-	t := view.Table{Title: "algorithms, for taulop predict, explain and verify", Columns: view.Words("algorithm", "ranks", "flags", "described in")}
-	for _, a := range collective.All() {
-		ranks, lays := "any", ""
-		if a.Among != collective.AnyRanks {
-			ranks = map[collective.Among]string{collective.PowerOfTwo: "2^n", collective.EvenRanks: "even", collective.TwoRanks: "2"}[a.Among]
+	var tables []view.Table
+	for _, c := range collective.Collectives() {
+		t := view.Table{Title: c.Name, Columns: view.Words("algorithm", "ranks", "flags", "described in")}
+		for _, a := range c.Algorithms() {
+			ranks, lays := "any", ""
+			if a.Among != collective.AnyRanks {
+				ranks = map[collective.Among]string{collective.PowerOfTwo: "2^n", collective.EvenRanks: "even", collective.TwoRanks: "2"}[a.Among]
+			}
+			if a.Branched {
+				lays = "-degree"
+			}
+			if a.Chunked {
+				lays = strings.TrimSpace(lays + " -chunk")
+			}
+			t.Add(a.Name, ranks, lays, a.Source)
 		}
-		if a.Branched {
-			lays = "-degree"
-		}
-		if a.Chunked {
-			lays = strings.TrimSpace(lays + " -chunk")
-		}
-		t.Add(a.String(), ranks, lays, a.Source)
+		tables = append(tables, t)
 	}
-	t.WriteText(w)
+	fmt.Fprint(w, "Algorithms, for taulop predict, explain and verify, such as bcast:binomial\n\n")
+	view.WriteTables(w, tables)
 }
 
 // writeMeasured lists what a sweep can be told to measure.

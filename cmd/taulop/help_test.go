@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // Every flag of every command is in the manual and in each completion, which shells and troff
@@ -115,9 +116,21 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range collective.All() {
-		if !strings.Contains(out, a.String()+" ") || !strings.Contains(out, a.Source) {
-			t.Errorf("no %s, or not where it is from", a)
+	for _, c := range collective.Collectives() {
+		_, of, _ := strings.Cut(out, "\n"+c.Name+"\nalgorithm ")
+		of, _, _ = strings.Cut(of, "\n\n")
+		of = strings.Join(strings.Fields(of), " ")
+		for _, a := range c.Algorithms() {
+			if !strings.Contains(of, a.Name+" ") || !strings.Contains(of, strings.Split(a.Source, ",")[0]) {
+				t.Errorf("no %s, or not where it is from: %s", a, of)
+			}
+		}
+	}
+	var page strings.Builder
+	writeAlgorithms(view.NewPage(&page, 80))
+	for line := range strings.Lines(page.String()) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%d letters: %s", n, line)
 		}
 	}
 	if out, _, err = run(t, "sweep", "-list"); err != nil || !strings.Contains(out, "sendrecv") || !strings.Contains(out, "across-l3") || !strings.Contains(out, "pairs") || !strings.Contains(out, "SUM_I") {

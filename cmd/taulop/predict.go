@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
@@ -26,9 +27,12 @@ import (
 var predictHelp = `Predict says what collectives cost on the machine of a parameter file.
 
   taulop predict -params FILE -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
+  taulop predict -params A,B -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
 
 Without an algorithm it predicts all of that collective. FILE is what taulop
-sweep writes, or a table in the published text format.
+sweep writes, or a table in the published text format. With several it says which of
+these machines is the better one for each collective, by the cheapest of its algorithms
+on each, or by those that are named.
 
 Examples:
   taulop predict -params host.json -P 2,4,8 -m 1K:1M bcast
@@ -36,6 +40,7 @@ Examples:
   taulop predict -params host.json -P 8 -m 16K -stride 64 bcast:binomial
   taulop predict -params SHM.txt -net IB.txt -nodes 4 -map cyclic -P 64 -m 64K bcast
   taulop predict -params SHM.txt -P 8 -m 8K,1M -model lognp -tsv bcast:binomial allgather:ring
+  taulop predict -params old.json,new.json -P 8 -m 64:1M bcast allreduce alltoall
 
 Collectives:
 ` + collectiveList() + `
@@ -53,44 +58,114 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		req   costRequest
 		flags = req.flags("taulop predict", "1K:4M")
 		tsv   = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
+		test  = fit.Test{Drift: compare.DefaultDrift, Least: compare.DefaultLeast}
 		as    form
 		to    output
 		list  = flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
 	)
+	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"
+	flags.Lookup("gamma").Usage = "γ of reductions, a `file` in the published text format (default what -params has); of several machines a list, one for each"
+	flags.Lookup("name").Usage = "`name` of the machine in the output (default from the file); of several machines a list"
+	addTest(flags, &test)
 	as.add(flags)
 	to.add(flags, "write to a new `file`")
 	if _, err := parseWords(flags, out, args, predictHelp); err != nil {
 		return err
 	}
 	if *list {
-		writeAlgorithms(out)
-		return nil
+		return put(out, "", asPage(widthFor(out, ""), writeAlgorithms))
 	}
-	if err := req.check(flags, errOut); err != nil {
-		return err
-	}
-	if *tsv && (as.json || as.csv) {
+	several := len(req.files) > 1
+	switch {
+	case *tsv && (as.json || as.csv):
 		return usagef("-csv, -tsv and -json cannot be used together: choose one")
+	case *tsv && several:
+		return usagef("-tsv is of one machine, and -params names %d: take -csv, or one of them", len(req.files))
 	}
-	if err := cmp.Or(as.check(), to.check()); err != nil {
+	if err := cmp.Or(as.check(), to.check(), checkTest(test)); err != nil {
 		return err
 	}
-	doc, err := req.Predict(ctx)
-	if err != nil {
-		return refused(err)
+	if err := req.choose(flags.Args()); err != nil {
+		return err
 	}
+	machines, err := req.machines(flags)
+	if err != nil {
+		return err
+	}
+	var docs []*report.Predictions
+	for _, m := range machines {
+		doc, err := m.Predict(ctx)
+		if err != nil {
+			return refused(err)
+		}
+		docs = append(docs, doc)
+	}
+	said := req.aside(errOut)
+	for _, m := range machines {
+		warn(said, m.warnings)
+	}
+	if several {
+		return putDocument(out, to.path, report.NewMachines(docs, req.named(), test), as)
+	}
+	doc := docs[0]
 	if as.csv || *tsv {
 		for _, why := range doc.LeftOut {
-			tell(errOut, "left out: %s", why)
+			tell(said, "left out: %s", why)
 		}
 	}
 	if !*tsv {
 		return putDocument(out, to.path, doc, as)
 	}
 	if n := doc.Extrapolated(); n > 0 {
-		tell(errOut, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(doc.Rows))
+		tell(said, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(doc.Rows))
 	}
 	return put(out, to.path, asText(func(w io.Writer) error { doc.WriteTSV(w); return nil }))
+}
+
+// machines are requests of one machine each, in the order of -params.
+func (req *costRequest) machines(flags *flag.FlagSet) (machines []*costRequest, err error) {
+	if len(req.files) < 2 {
+		return []*costRequest{req}, req.complete(flags)
+	}
+	given := givenFlags(flags)
+	gammas, names := strings.Split(req.gamma, ","), strings.Split(req.machine, ",")
+	for name, list := range map[string][]string{"gamma": gammas, "name": names} {
+		if given[name] && len(list) != len(req.files) {
+			return nil, usagef("-%s names %d, and -params %d: give one for each machine, in their order", name, len(list), len(req.files))
+		}
+	}
+	var hosts []string
+	for i, file := range req.files {
+		one := *req
+		one.files = parameterFiles{file}
+		if req.gamma != "" {
+			one.gamma = gammas[i]
+		}
+		if one.machine = ""; req.machine != "" {
+			one.machine = strings.TrimSpace(names[i])
+		}
+		if err := one.complete(flags); err != nil {
+			return nil, err
+		}
+		machines, hosts = append(machines, &one), append(hosts, one.Source.Machine)
+	}
+	if names, err = compare.Names(req.files, hosts); err != nil {
+		return nil, usagef("-params: %v", err)
+	}
+	for i, m := range machines {
+		m.Source.Machine = names[i]
+	}
+	return machines, nil
+}
+
+// named are the algorithms that were asked for by their names.
+func (req *costRequest) named() (names []string) {
+	for _, a := range req.Algorithms {
+		if req.Asked[a] {
+			names = append(names, a.String())
+		}
+	}
+	return names
 }
 
 // refused makes of an error one about what was asked for, but where a signal came.
@@ -110,6 +185,8 @@ type costRequest struct {
 	// messages is the library whose way messages take where the user names no way, and the
 	// parameters are of memory, not of a library's own messages; nil for none.
 	messages *mpi.Library
+	saying
+	warnings []error // for when there is a result
 }
 
 // flags are those that predict and explain share.
@@ -122,19 +199,20 @@ func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	flags.StringVar(&req.ms, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
 	flags.StringVar(&req.strideText, "stride", "", "`bytes` from element to element of strided messages: they are packed before the first transfer and unpacked after the last")
 	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+rootedNames())
+	flags.BoolVar(&req.quiet, "quiet", false, "no warnings")
 	return flags
 }
 
 // check checks flags and collectives, and reads the files they name.
-func (req *costRequest) check(flags *flag.FlagSet, errOut io.Writer) (err error) {
+func (req *costRequest) check(flags *flag.FlagSet) (err error) {
 	if err := req.choose(flags.Args()); err != nil {
 		return err
 	}
-	return req.complete(flags, errOut)
+	return req.complete(flags)
 }
 
 // complete reads what flags say, and the files they name, when the algorithms are known.
-func (req *costRequest) complete(flags *flag.FlagSet, errOut io.Writer) (err error) {
+func (req *costRequest) complete(flags *flag.FlagSet) (err error) {
 	if req.ps == "" {
 		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
 	}
@@ -208,11 +286,11 @@ func (req *costRequest) complete(flags *flag.FlagSet, errOut io.Writer) (err err
 		}
 	}
 	if req.NoGamma = req.noGamma; req.NoGamma != nil && slices.ContainsFunc(req.Algorithms, (*collective.Algorithm).Reduces) {
-		tell(errOut, "warning: what reduces %v", req.NoGamma)
+		req.warnings = append(req.warnings, fmt.Errorf("what reduces %w", req.NoGamma))
 	}
 	req.Calls.Degree, req.Calls.Chunk = req.degree, req.chunk
 	_, network := req.network()
-	req.warn(errOut, req.Predictor, network)
+	req.warnings = append(req.warnings, req.doubts(req.Predictor, network)...)
 	return nil
 }
 
@@ -247,7 +325,8 @@ func (req *costRequest) choose(names []string) error {
 type parameterFlags struct {
 	scheduleFlags
 	choice                     model.Choice
-	file, gamma, machine       string
+	files                      parameterFiles
+	file, gamma, machine       string // file is the one that was read
 	transportText, segmentText string
 	cacheText                  string
 	buffersText, library       string
@@ -287,7 +366,7 @@ func (s *scheduleFlags) check(given map[string]bool) (err error) {
 }
 
 func (p *parameterFlags) add(flags *flag.FlagSet) {
-	flags.StringVar(&p.file, "params", "", "parameters of a machine, a `file`")
+	flags.Var(&p.files, "params", "parameters of a machine, a `file`")
 	flags.StringVar(&p.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
 	flags.StringVar(&p.machine, "name", "", "`name` of the machine in the output (default from the file)")
@@ -351,8 +430,13 @@ func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
 
 // read reads the files.
 func (p *parameterFlags) read() (f compare.Machine, err error) {
-	if p.file == "" {
+	switch len(p.files) {
+	case 0:
 		return f, usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
+	case 1:
+		p.file = p.files[0]
+	default:
+		return f, usagef("-params names %d files, and this is of one machine: give one, or put them side by side with taulop predict", len(p.files))
 	}
 	f, err = compare.Read(p.file)
 	if err != nil && isTidy(p.file) {
@@ -424,14 +508,15 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 	return usagef("-op: %v", err)
 }
 
-// warn writes what speaks against a predictor's costs. The network is in a file of its
-// own, "" where it is in that of the machine.
-func (p *parameterFlags) warn(errOut io.Writer, m *model.Predictor, network string) {
+// doubts are what speaks against a predictor's costs. The network is in a file of its own,
+// "" where it is in that of the machine.
+func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error) {
 	for _, w := range m.Warnings {
 		file := p.file
 		if of := (model.NetworkWarning{}); network != "" && errors.As(w, &of) {
 			file = network
 		}
-		tell(errOut, "warning: %s: %v", file, w)
+		all = append(all, fmt.Errorf("%s: %w", file, w))
 	}
+	return all
 }

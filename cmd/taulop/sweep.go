@@ -163,8 +163,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say saying, e
 		return nil, say, err
 	}
 	if *list {
-		writeMeasured(out)
-		return nil, say, nil
+		return nil, say, put(out, "", asPage(widthFor(out, ""), writeMeasured))
 	}
 	var others []string // flags of a plan
 	flags.Visit(func(f *flag.Flag) {

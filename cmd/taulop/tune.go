@@ -96,7 +96,7 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	for _, c := range collectives {
 		req.Algorithms = append(req.Algorithms, c.Algorithms()...)
 	}
-	if err := req.complete(flags, errOut); err != nil {
+	if err := req.complete(flags); err != nil {
 		return err
 	}
 	for _, given := range []string{"degree", "chunk", "root", "stride"} {
@@ -108,7 +108,7 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		// Messages by levels have a guess in its place, and no rule follows from an extrapolation.
 		req.noGamma = fmt.Errorf("needs γ, the time of a reduction, and %s has none: name a file that has γ with -gamma", req.file)
 		if len(collectives) > 1 {
-			tell(errOut, "warning: what reduces %v", req.noGamma)
+			req.warnings = append(req.warnings, fmt.Errorf("what reduces %w", req.noGamma))
 		}
 	}
 	if req.noGamma != nil {
@@ -119,12 +119,13 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	}
 	for _, c := range collectives {
 		if hazard := lib.Hazard(c); hazard != "" {
-			tell(errOut, "warning: rules for %s: %s", c, hazard)
+			req.warnings = append(req.warnings, fmt.Errorf("rules for %s: %s", c, hazard))
 		}
 	}
 	if err := req.within(); err != nil {
 		return err
 	}
+	warn(req.aside(errOut), req.warnings)
 	chooser := &tune.Chooser{Library: lib, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: *margin / 100}
 	rules, err := chooser.Rules(ctx, collectives, req.P, req.M)
 	if err != nil {

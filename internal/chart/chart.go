@@ -70,6 +70,7 @@ type Series struct {
 	Points []Point
 	Colour int  // indices of style
 	Style  int  // of mark and dash
+	Marked bool // the mark goes with the colour, the dash alone with the style
 	Loose  bool // marks without a line between them
 	Faint  bool // thin and pale, behind the others, not in the legend
 	Bare   bool // dashes without marks: a formula, not measured
@@ -81,9 +82,8 @@ type Point struct {
 	Y fit.Estimate
 }
 
-// A Band is a region between two lines, shaded.
+// A Band is a region between two lines, shaded. In the legend its edges say what it is.
 type Band struct {
-	Name    string
 	X       []float64
 	Lo, Hi  []float64
 	LoLabel string // of its edges; "" draws none

@@ -18,8 +18,12 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/processmap"
+	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -116,7 +120,7 @@ func TestConcurrencyOfMetropolis(t *testing.T) {
 	m := fromText("metropolis", []int{8192}, metropolis8K...)
 	d := svg(t, made(t)(Concurrency([]compare.Machine{m}, Choice{})))
 	for _, want := range []string{"metropolis", "published parameters", "m = 8K", "A(τ) = τ·L(8K,1)/L(8K,τ)", "no intervals", "higher is better",
-		"bounds of eq. (8)", "perfect: A = τ", "serial: A = 1", "τ, concurrent transfers"} {
+		"ideal, all at once: A = τ", "serial, one at a time: A = 1", "τ, concurrent transfers"} {
 		if !d.has(want) {
 			t.Errorf("no %q in %q", want, d.texts)
 		}
@@ -307,25 +311,40 @@ func charts(t *testing.T) map[string]*Chart {
 	}
 	every := Choice{Choice: compare.Choice{Caches: []bool{false, true}, Placements: []numa.Policy{numa.Local, numa.Spread}}}
 	superdome := fromText("lusitania", []int{1, 100, 8192}, many...)
+	vm := []compare.Machine{surveyed("vm", []int{1024}, 2)}
 	return map[string]*Chart{
-		"l-tau":               must(TransfersOverTau(here, Choice{})),
-		"concurrency":         must(Concurrency(here, Choice{})),
-		"l-m":                 must(TransfersOverSize(here, Choice{})),
-		"copy":                must(Copies(here, Choice{})),
-		"ratio":               must(Ratios([]compare.Machine{metropolis, superdome}, Choice{})),
-		"predicted":           must(Predictions(verified("bcast:binomial"), Choice{})),
-		"accuracy":            must(Accuracy(verified("bcast:binomial", "allreduce:recursive-doubling", "allgather:ring"), Choice{})),
-		"many τ":              must(TransfersOverTau([]compare.Machine{superdome}, Choice{})),
-		"A of many τ":         must(Concurrency([]compare.Machine{superdome, metropolis}, Choice{})),
-		"many lines":          must(TransfersOverTau(all[:1], every)),
-		"A of many lines":     must(Concurrency(append(slices.Clone(all[1:]), superdome), Choice{})),
-		"many sizes":          must(TransfersOverSize(all[1:], Choice{})),
-		"access":              must(accesses([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
-		"pack":                must(packs([]compare.Machine{surveyed("vm", []int{1024}, 2), surveyed(long, []int{1024}, 2)}, Choice{})),
-		"patterns":            must(patterns([]compare.Machine{surveyed(long, []int{1024}, 16)}, Choice{})),
-		"disk":                must(disks([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
-		"many panels":         must(accesses([]compare.Machine{surveyed("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
-		"predicted of a long": must(Predictions(verified(long), Choice{})),
+		"copies between levels":          must(Copies(vm, Choice{})),
+		"copies of a few τ":              must(Copies(vm, Choice{Taus: []int{1, 2}})),
+		"copies of two":                  must(Copies([]compare.Machine{vm[0], surveyed("node2", []int{1024}, 2)}, Choice{Taus: []int{1, 2}})),
+		"loaded":                         must(loads(vm, Choice{})),
+		"mlognp":                         must(StridedCosts([]compare.Machine{paired()}, Choice{})),
+		"pairs of 2":                     must(HeatMaps("vm", grouped(2), Choice{})),
+		"pairs of 8":                     must(HeatMaps("vm", grouped(8), Choice{})),
+		"pairs of 64":                    must(HeatMaps(long, grouped(64), Choice{})),
+		"map":                            must(ProcessMap(mapped(12), Choice{})),
+		"map of many":                    must(ProcessMap(mapped(64), Choice{})),
+		"published":                      must(Published(against(), Choice{})),
+		"bars that go on":                wild(),
+		"measured and published":         must(Concurrency([]compare.Machine{here[0], metropolis, superdome}, Choice{})),
+		"measured and published, over m": must(TransfersOverSize([]compare.Machine{here[0], metropolis}, Choice{})),
+		"l-tau":                          must(TransfersOverTau(here, Choice{})),
+		"concurrency":                    must(Concurrency(here, Choice{})),
+		"l-m":                            must(TransfersOverSize(here, Choice{})),
+		"copy":                           must(Copies(here, Choice{})),
+		"ratio":                          must(Ratios([]compare.Machine{metropolis, superdome}, Choice{})),
+		"predicted":                      must(Predictions(verified("bcast:binomial"), Choice{})),
+		"accuracy":                       must(Accuracy(verified("bcast:binomial", "allreduce:recursive-doubling", "allgather:ring"), Choice{})),
+		"many τ":                         must(TransfersOverTau([]compare.Machine{superdome}, Choice{})),
+		"A of many τ":                    must(Concurrency([]compare.Machine{superdome, metropolis}, Choice{})),
+		"many lines":                     must(TransfersOverTau(all[:1], every)),
+		"A of many lines":                must(Concurrency(append(slices.Clone(all[1:]), superdome), Choice{})),
+		"many sizes":                     must(TransfersOverSize(all[1:], Choice{})),
+		"access":                         must(accesses([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
+		"pack":                           must(packs([]compare.Machine{surveyed("vm", []int{1024}, 2), surveyed(long, []int{1024}, 2)}, Choice{})),
+		"patterns":                       must(patterns([]compare.Machine{surveyed(long, []int{1024}, 16)}, Choice{})),
+		"disk":                           must(disks([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
+		"many panels":                    must(accesses([]compare.Machine{surveyed("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
+		"predicted of a long":            must(Predictions(verified(long), Choice{})),
 	}
 }
 
@@ -358,10 +377,72 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// wild is a line whose intervals are far longer than what they are of, one of them in
+// both directions.
+func wild() *Chart {
+	e := func(y, lo, hi float64) fit.Estimate { return fit.Estimate{Center: y, Lo: lo, Hi: hi, N: 9} }
+	points := []Point{{1024, e(1000, 500, 2000)}, {2048, e(2000, 1, 1e6)}, {4096, e(4000, 3900, 1e7)}, {8192, e(8000, -5, 8100)}}
+	return &Chart{Title: "wild", Caption: []string{"bars: 95 % intervals"}, Panels: []Panel{
+		{Name: "over decades", X: Axis{"m, bytes", Sizes}, Y: Axis{"time", Times}, Series: []Series{{Name: "measured", Points: append(points, Point{16384, e(32000, 20000, 40000)})}}},
+	}}
+}
+
+// A bar that goes on beyond the axis has an arrow there, one that ends a cap; the legend says
+// what arrows are.
+func TestBarsGoOn(t *testing.T) {
+	count := func(c *Chart) (arrows, caps int, legend bool) {
+		d := svg(t, c)
+		for _, p := range d.paths {
+			switch {
+			case !strings.Contains(p.style, "stroke:"+blue) || !strings.Contains(p.style, "stroke-width:0.6"):
+			case len(p.points) == 3:
+				arrows++
+			case len(p.points) == 2 && p.points[0][1] == p.points[1][1]:
+				caps++
+			}
+		}
+		return arrows, caps, d.has(beyond)
+	}
+	// Below end the second and the fourth, above the second and the third; the last and the
+	// first have two caps, the third and the fourth one.
+	if arrows, caps, legend := count(wild()); arrows != 4 || caps != 6 || !legend {
+		t.Errorf("%d arrows, %d caps, in the legend %v", arrows, caps, legend)
+	}
+	here := []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}
+	if arrows, caps, legend := count(made(t)(TransfersOverTau(here, Choice{}))); arrows != 0 || caps == 0 || legend {
+		t.Errorf("of bars that end: %d arrows, %d caps, in the legend %v", arrows, caps, legend)
+	}
+}
+
+// mapped is a ring of processes on nodes of 4 cores.
+func mapped(n int) *processmap.Result {
+	gain := 0.25
+	r := &processmap.Result{Matrix: "ring", Machine: "cluster", Processes: n, Pairs: 2 * n, Nodes: n / 4, Best: "block",
+		Cores: make([]processmap.Core, 4), Groups: [][][]int{{{0, 1}, {2, 3}}, {{0, 1, 2, 3}}},
+		Mappings: []processmap.Mapping{{Method: "block", OverBlock: &gain, OverCyclic: &gain}}}
+	for i := range n {
+		r.Sent = append(r.Sent, []comm.Entry{{To: (i + 1) % n, Bytes: int64(1000 * (i + 1))}})
+		r.Mappings[0].Places = append(r.Mappings[0].Places, i)
+	}
+	return r
+}
+
+// against is broadcasts of three algorithms among 2 to 64 ranks.
+func against() *report.Published {
+	d := &report.Published{Source: report.Source{Machine: "epyc"}, Comparison: &published.Comparison{}}
+	for i, name := range []string{"linear", "binomial", "scatter_allgather"} {
+		for p := 2; p <= 64; p *= 2 {
+			off := 0.1 * float64(i*p) / 8
+			d.Cells = append(d.Cells, published.Cell{Case: published.Case{Collective: "bcast", Mapping: "core", P: p, Bytes: 1024}, Setting: tune.Setting{ID: i + 1, Name: name}, Error: &off})
+		}
+	}
+	return d
+}
+
 // Whatever the width, all text is on the page, and no text covers another or data.
 func TestNothingOverlaps(t *testing.T) {
 	for name, c := range charts(t) {
-		for _, cm := range []vg.Length{MinWidth, ColumnWidth, 17, 40} {
+		for _, cm := range []vg.Length{MinWidth, 8, ColumnWidth, 17, 40} {
 			l := c.layout(cm * vg.Centimeter)
 			w := &witness{}
 			l.draw(draw.NewCanvas(w, l.width, l.height))
@@ -425,21 +506,27 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// As many lines as a chart takes all look different, also of few machines.
+// As many lines as a chart takes all look different without colours too, also of few machines.
 func TestLinesLookDifferent(t *testing.T) {
-	for _, machines := range []int{1, 2, 4, MaxLines} {
-		var lines []line
-		for i := range MaxLines {
-			lines = append(lines, line{machine: fmt.Sprint(i % machines), traits: []string{fmt.Sprint(i)}})
-		}
-		series, _ := named(lines)
-		seen := make(map[string]string)
-		for _, s := range series {
-			look := fmt.Sprintf("%v %T %v", s.colour(), s.mark().Shape, s.line().Dashes)
-			if other, twice := seen[look]; twice {
-				t.Errorf("of %d machines %q looks like %q: %s", machines, s.Name, other, look)
+	for _, machines := range []int{1, 2, 4, 8, MaxLines} {
+		for _, alike := range []bool{false, true} { // all have the same τ
+			var lines []line
+			for i := range MaxLines {
+				l := line{machine: fmt.Sprint(i % machines), traits: []string{fmt.Sprint(i)}}
+				if alike {
+					l.traits[0], l.tau = "", fmt.Sprint(i/machines)
+				}
+				lines = append(lines, l)
 			}
-			seen[look] = s.Name
+			series, _ := named(lines)
+			seen := make(map[string]string)
+			for _, s := range series {
+				look := fmt.Sprintf("%T %v", s.mark().Shape, s.line().Dashes)
+				if other, twice := seen[look]; twice {
+					t.Errorf("of %d machines %q looks like %q: %s", machines, s.Name, other, look)
+				}
+				seen[look] = s.Name
+			}
 		}
 	}
 }

@@ -32,7 +32,8 @@ func tooMany(lines int) error {
 // differs from the others.
 type line struct {
 	machine string
-	traits  []string // as setup, placement, cache, size, τ; "" where it has none
+	tau     string   // "τ = 2" where lines are told apart by it
+	traits  []string // its own name, and setup, placement, cache; "" where it has none
 }
 
 func (ch Choice) described() string {
@@ -74,12 +75,13 @@ func once[T comparable](values []T) (first []T) {
 }
 
 // named makes series of lines: what they have in common goes into the caption,
-// what differs into their names. Machines have a colour each where their lines
-// differ in more than that, and marks and dashes tell the rest.
+// what differs into their names. Of lines that differ in two ways the one has colours
+// and marks, and the other dashes: machines have a colour each, and of one machine what
+// is copied where, while τ is the dash. No two lines differ by colour alone.
 func named(lines []line) (series []Series, caption []string) {
-	var traits [][]string // of each line, the machine first
+	var traits [][]string // of each line: machine, name, τ, …
 	for _, l := range lines {
-		traits = append(traits, append([]string{l.machine}, l.traits...))
+		traits = append(traits, append([]string{l.machine, l.traits[0], l.tau}, l.traits[1:]...))
 	}
 	common := make([]bool, len(traits[0]))
 	for i := range common {
@@ -88,23 +90,34 @@ func named(lines []line) (series []Series, caption []string) {
 			caption = append(caption, traits[0][i])
 		}
 	}
-	var machines, rests []string
 	for _, t := range traits {
-		machine := t[0]
 		for i := range t {
 			if common[i] {
 				t[i] = ""
 			}
 		}
-		machines, rests = append(machines, machine), append(rests, joined(", ", t[1:]...))
 		series = append(series, Series{Name: joined(", ", t...)})
 	}
-	crossed := !common[0] && slices.ContainsFunc(rests, func(r string) bool { return r != rests[0] })
-	for i := range series {
-		s := &series[i]
-		s.Colour, s.Style = i, i
-		if crossed {
-			s.Colour, s.Style = slices.Index(once(machines), machines[i]), slices.Index(once(rests), rests[i])
+	crossing := func(colour, dash func(t []string) string) bool {
+		ofColour, ofDash := each(traits, colour), each(traits, dash)
+		colours, rests := once(ofColour), once(ofDash)
+		if len(colours) < 2 || len(colours) > len(palette) || len(rests) < 2 {
+			return false
+		}
+		marked := len(colours) <= len(marks) && len(rests) <= len(dashes)
+		for i := range series {
+			s := &series[i]
+			s.Marked, s.Colour, s.Style = marked, slices.Index(colours, ofColour[i]), i
+			if marked {
+				s.Style = slices.Index(rests, ofDash[i])
+			}
+		}
+		return true
+	}
+	if !crossing(func(t []string) string { return t[0] }, func(t []string) string { return joined(", ", t[1:]...) }) &&
+		!crossing(func(t []string) string { return joined(", ", t[1], joined(", ", t[3:]...)) }, func(t []string) string { return t[2] }) {
+		for i := range series {
+			series[i].Colour, series[i].Style = i, i
 		}
 	}
 	return series, caption

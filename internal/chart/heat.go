@@ -35,7 +35,7 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 	}
 	c := &Chart{Title: first.Title, Caption: []string{machine, first.How, "darker is slower"}}
 	for i := range drawn {
-		c.Panels = append(c.Panels, Panel{X: Axis{Label: first.Axis}, Y: Axis{Label: drawn[i].Name}, Heat: &drawn[i]})
+		c.Panels = append(c.Panels, Panel{Name: drawn[i].Name, X: Axis{Label: first.Axis}, Y: Axis{Label: first.Axis}, Heat: &drawn[i]})
 	}
 	for i, g := range first.Groups {
 		text := fmt.Sprintf("%s: %d pairs, median", g.Name, g.Pairs)
@@ -58,7 +58,7 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 // shades are from slow to fast; their lightness rises evenly, so that they are told
 // apart without colours too.
 var shades, _ = moreland.NewLuminance([]color.Color{
-	color.NRGBA{0x00, 0x23, 0x3F, 0xFF}, color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}, color.NRGBA{0xF2, 0xF8, 0xFF, 0xFF},
+	color.NRGBA{0x00, 0x23, 0x3F, 0xFF}, color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}, color.NRGBA{0xDC, 0xEE, 0xFB, 0xFF},
 })
 
 // A heat draws a matrix: darker is slower, or more. Where a cell has room its number stands in it.
@@ -178,14 +178,19 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 	c.Stroke(c.Rectangle.Path())
 }
 
+// cellRoom is as wide as a cell gets, so that few of them do not fill a page.
+const cellRoom = vg.Length(34)
+
 // heat makes a panel of cells as high as it is wide. The legend has the least, the
 // middle and the most of it.
 func (l *layout) heat(c Panel, width vg.Length) panel {
 	h := heatOf(c.Heat)
+	width = min(width, axisRoom+cellRoom*vg.Length(len(h.Names)))
 	x, y := h.scaleOf(c.X.Label, width-axisRoom, true), h.scaleOf(c.Y.Label, width-axisRoom, false)
+	name := c.Name
 	if h.least <= h.most {
 		unit := h.unit()
-		y.label += ", " + unit.name
+		name += ", " + unit.name
 		l.shaded = true
 		for _, v := range []float64{h.least, math.Sqrt(h.least * h.most), h.most} {
 			l.explain(h.Name+": "+view.Digits(v/unit.ns, 0)+" "+unit.name, swatch{h.shade(v)})
@@ -195,5 +200,7 @@ func (l *layout) heat(c Panel, width vg.Length) panel {
 	p.Add(h)
 	made := framed(p, x, y, width, width)
 	made.X.Padding, made.Y.Padding = 0, 0
+	made.width = width
+	made.name = wrap([]string{name}, nameStyle, l.width-2*margin-axisRoom)
 	return made
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
+
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -52,6 +54,18 @@ func TestSlowerIsDarker(t *testing.T) {
 	}
 }
 
+// A map of two CPUs is small, one of many as wide as there is room.
+func TestHeatMapsGrow(t *testing.T) {
+	last := vg.Length(0)
+	for _, cpus := range []int{2, 4, 8, 128} {
+		l := made(t)(HeatMaps("host", grouped(cpus), Choice{})).layout(17 * vg.Centimeter)
+		if l.height < last || cpus == 2 && l.panels[0].height > 5*vg.Centimeter {
+			t.Errorf("%d CPUs: %g cm high", cpus, l.panels[0].height/vg.Centimeter)
+		}
+		last = l.height
+	}
+}
+
 // Few CPUs have their numbers in the cells, many have fewer labels than CPUs.
 func TestHeatMaps(t *testing.T) {
 	for _, tt := range []struct {
@@ -71,6 +85,9 @@ func TestHeatMaps(t *testing.T) {
 			if !strings.Contains(text, want) {
 				t.Errorf("%d CPUs: no %q", tt.cpus, want)
 			}
+		}
+		if n := strings.Count(text, ">CPU<"); n != 4 {
+			t.Errorf("%d CPUs: %d axes of two maps say that they are CPUs", tt.cpus, n)
 		}
 		if got := strings.Count(text, ">61.2<") > 0 || strings.Count(text, ">60.0<") > 0; got != tt.numbers {
 			t.Errorf("%d CPUs: numbers in cells: %v", tt.cpus, got)

@@ -28,8 +28,9 @@ type layout struct {
 type panel struct {
 	*plot.Plot
 	height vg.Length
-	name   []string // in lines
-	x, y   []string // labels
+	width  vg.Length // with all that is beside it; 0: as wide as there is room
+	name   []string  // in lines
+	x, y   []string  // labels
 }
 
 // labels is the room that they and the name take.
@@ -87,7 +88,9 @@ func (c *Chart) layout(width vg.Length) *layout {
 		if p.Heat == nil && i < len(c.Panels)-1 && c.Panels[i+1].X == p.X {
 			made.x = nil // the panel below has the label
 		}
-		made.name = wrap([]string{p.Name}, nameStyle, inner-axisRoom)
+		if made.name == nil {
+			made.name = wrap([]string{p.Name}, nameStyle, inner-axisRoom)
+		}
 		if p.Name != "" { // panels that are compared are as high without their labels
 			_, bottom, top := made.labels()
 			made.height += top + bottom
@@ -149,16 +152,27 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	for _, v := range c.Levels {
 		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo, Y: v}, {X: x.hi, Y: v}}, LineStyle: draw.LineStyle{Color: quiet, Width: 0.6}})
 	}
+	clipped := false
 	for _, layer := range []func(s Series) bool{
 		func(s Series) bool { return s.Faint },
 		func(s Series) bool { return !s.Faint && !s.Loose },
 		func(s Series) bool { return !s.Faint && s.Loose },
 	} {
 		for _, s := range c.Series {
-			if layer(s) {
-				p.Add(s.plotters(x, y, width-axisRoom, height-axisRoom)...)
+			if !layer(s) {
+				continue
+			}
+			drawn := s.plotters(x, y, width-axisRoom, height-axisRoom)
+			p.Add(drawn...)
+			for _, d := range drawn {
+				if of, are := d.(bars); are && of.clipped(y) {
+					clipped = true
+				}
 			}
 		}
+	}
+	if clipped {
+		l.explain(beyond, bars{LineStyle: barStyle(ink)})
 	}
 	return framed(p, x, y, width, height)
 }
@@ -223,7 +237,6 @@ func (l *layout) band(p *plot.Plot, b Band) {
 	region = append(slices.Clone(lo), region...)
 	area := &plotter.Polygon{XYs: []plotter.XYs{region}, Color: shade}
 	p.Add(area)
-	l.explain(b.Name, area)
 	for _, edge := range []struct {
 		name string
 		xys  plotter.XYs
@@ -268,7 +281,11 @@ func (s Series) line() draw.LineStyle {
 }
 
 func (s Series) mark() draw.GlyphStyle {
-	sty := draw.GlyphStyle{Color: s.colour(), Radius: markRadius, Shape: marks[s.Style%len(marks)]}
+	of := s.Style
+	if s.Marked {
+		of = s.Colour
+	}
+	sty := draw.GlyphStyle{Color: s.colour(), Radius: markRadius, Shape: marks[of%len(marks)]}
 	if s.Faint {
 		sty.Radius /= 2
 	} else if len(s.Points) > manyPoints {
@@ -290,7 +307,7 @@ const (
 func (s Series) plotters(across, axis scale, width, height vg.Length) (ps []plot.Plotter) {
 	var xys, marked plotter.XYs
 	last := -width
-	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: s.colour(), Width: 0.6}, CapWidth: capWidth}
+	of := bars{LineStyle: barStyle(s.colour())}
 	for _, p := range s.Points {
 		y := p.Y.Center
 		if !drawable(y) || axis.logarithmic && y <= 0 {
@@ -304,15 +321,14 @@ func (s Series) plotters(across, axis scale, width, height vg.Length) (ps []plot
 		last = at
 		marked = append(marked, plotter.XY{X: p.X, Y: y})
 		if p.Y.Known() && vg.Length(axis.Normalize(axis.lo, axis.hi, p.Y.Hi)-axis.Normalize(axis.lo, axis.hi, p.Y.Lo))*height > 2*s.mark().Radius {
-			bars.XYs = append(bars.XYs, plotter.XY{X: p.X, Y: y})
-			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{y - p.Y.Lo, p.Y.Hi - y})
+			of.points = append(of.points, p)
 		}
 	}
 	if !s.Loose && len(xys) > 1 {
 		ps = append(ps, &plotter.Line{XYs: xys, LineStyle: s.line()})
 	}
-	if len(bars.XYs) > 0 && !s.Faint {
-		ps = append(ps, bars)
+	if len(of.points) > 0 && !s.Faint {
+		ps = append(ps, of)
 	}
 	if len(marked) > 0 && !s.Bare {
 		ps = append(ps, &plotter.Scatter{XYs: marked, GlyphStyle: s.mark()})
@@ -386,6 +402,9 @@ func (l *layout) draw(c draw.Canvas) {
 	for i, p := range l.panels {
 		left, bottom, top := p.labels()
 		places[i] = draw.Crop(c, margin+left, -margin, y-p.height-c.Min.Y+bottom, y-top-c.Max.Y)
+		if p.width > 0 {
+			places[i].Max.X = min(places[i].Max.X, margin+p.width)
+		}
 		begin = max(begin, p.DataCanvas(places[i]).Min.X)
 		y -= p.height + panelGap
 	}

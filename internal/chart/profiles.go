@@ -63,6 +63,9 @@ func (f figure) chart(facts ...string) (*Chart, error) {
 	}
 	if f.Few && len(f.Taus) == 0 {
 		taus := fewTaus(taken, len(f.machines))
+		if f.OnePanel {
+			taus = spread(taus, len(dashes))
+		}
 		taken = keep(taken, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}
 	return f.draw(taken, facts...)
@@ -161,13 +164,18 @@ func (f figure) channels(of []compare.Channel) []compare.Channel {
 			of = keep(of, own)
 		}
 	}
-	prefer(len(f.Setups) > 0, func(c compare.Channel) bool { return c.Setup == "" || slices.Contains(f.Setups, c.Setup) },
+	beside := len(f.machines) > 1 // published parameters, which have no setup, are drawn beside any
+	prefer(len(f.Setups) > 0, func(c compare.Channel) bool {
+		return c.Setup == "" || c.Setup == params.Published && beside || slices.Contains(f.Setups, c.Setup)
+	},
 		func(c compare.Channel) bool { return c.Setup == f.Setup })
 	first := numa.Local
 	if !slices.ContainsFunc(of, func(c compare.Channel) bool { return c.Placement == first }) && len(of) > 0 {
 		first = of[0].Placement
 	}
-	prefer(len(f.Placements) > 0, func(c compare.Channel) bool { return slices.Contains(f.Placements, c.Placement) },
+	prefer(len(f.Placements) > 0, func(c compare.Channel) bool {
+		return c.Placement == params.Published && beside || slices.Contains(f.Placements, c.Placement)
+	},
 		func(c compare.Channel) bool { return c.Placement == first })
 	prefer(len(f.Caches) > 0, func(c compare.Channel) bool { return slices.Contains(f.Caches, c.OffCache) },
 		func(c compare.Channel) bool { return !c.OffCache })
@@ -338,6 +346,17 @@ func fewTaus(of []profile, machines int) []int {
 	return slices.DeleteFunc(taus, func(tau int) bool { return tau&(tau-1) != 0 && tau != last })
 }
 
+// spread are up to n of the values, the first and the last among them.
+func spread(values []int, n int) (few []int) {
+	if len(values) <= n {
+		return values
+	}
+	for i := range n {
+		few = append(few, values[i*(len(values)-1)/(n-1)])
+	}
+	return few
+}
+
 // common are the values, rising, that profiles of so many machines have.
 func common(of []profile, value func(profile) int, machines int) []int {
 	return slices.DeleteFunc(distinct(of, func(p profile) []int { return []int{value(p)} }), func(v int) bool {
@@ -424,13 +443,23 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	if f.Alike && !f.tellApart(of) {
 		of = represented(of, len(f.machines))
 	}
+	if f.OnePanel && len(f.machines) == 1 && len(of) <= MaxLines && len(distinct(of, func(p profile) []int { return []int{p.Tau} })) <= len(dashes) {
+		for _, p := range of {
+			p.Panel = ""
+		}
+	}
 	var lines []line
 	at := make([]int, len(of)) // which line each is
 	for i, p := range of {
-		traits := append([]string{cmp.Or(p.role, p.Line)}, f.traits(p.channel())...)
-		at[i] = slices.IndexFunc(lines, func(l line) bool { return l.machine == p.machine && slices.Equal(l.traits, traits) })
+		l := line{machine: p.machine, traits: append([]string{cmp.Or(p.role, p.Line)}, f.traits(p.channel())...)}
+		if tau := view.TauName(p.Tau); f.Few && p.Panel != tau {
+			if l.tau = tau; l.traits[0] == tau {
+				l.traits[0] = ""
+			}
+		}
+		at[i] = slices.IndexFunc(lines, func(o line) bool { return o.machine == l.machine && o.tau == l.tau && slices.Equal(o.traits, l.traits) })
 		if at[i] < 0 {
-			at[i], lines = len(lines), append(lines, line{p.machine, traits})
+			at[i], lines = len(lines), append(lines, l)
 		}
 	}
 	if len(lines) > MaxLines {

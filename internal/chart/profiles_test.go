@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/access"
 	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/internal/survey/loaded"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -30,6 +31,7 @@ var (
 	packs    = profiles(params.PackCell)
 	patterns = profiles(params.PatternCell)
 	disks    = profiles(params.DiskCell)
+	loads    = profiles(loaded.Kind)
 )
 
 // surveyed is a machine with all surveys: passes over
@@ -77,7 +79,58 @@ func surveyed(name string, n []int, ps ...int) compare.Machine {
 			add(params.Key{Kind: params.DiskCell, Bytes: m, Variant: variant}, float64(m))
 		}
 	}
+	for i, tau := range []int{1, 2, 4, 8, 16, 32} {
+		for j, ends := range []string{"L1-L1", "L2-L2", "L3-L3", "memory-memory", "L1-memory"} {
+			for _, m := range []int{64, 4096, 65536} {
+				add(params.Key{Kind: params.LevelCell, Tau: tau, Bytes: m, Variant: ends}, float64(m)*float64(i+1)*float64(j+1))
+			}
+		}
+	}
+	for _, share := range []string{"0", "50", "100"} {
+		ns := 100.0
+		for _, variant := range []string{"read-" + share, "pair-" + share, "rate-read-" + share, "rate-pair-" + share} {
+			ns += 50
+			add(params.Key{Kind: loaded.Kind, Variant: variant}, ns*float64(len(share)))
+		}
+	}
 	return compare.Machine{Name: name, Path: name, File: f}
+}
+
+// Of copies between levels the colour is the level and the dash τ, of which four are drawn;
+// of several machines each has its colour, and each τ its panel.
+func TestCopiesBetweenLevels(t *testing.T) {
+	a, b := surveyed("a", []int{1024}, 2), surveyed("b", []int{1024}, 2)
+	c := made(t)(Copies([]compare.Machine{a}, Choice{}))
+	if len(c.Panels) != 1 || len(c.Panels[0].Series) != 16 {
+		t.Fatalf("%s", shown(c))
+	}
+	colours, dashes := make(map[string]int), make(map[string]int)
+	for _, s := range c.Panels[0].Series {
+		level, tau, _ := strings.Cut(s.Name, ", ")
+		if colour, known := colours[level]; known && colour != s.Colour {
+			t.Errorf("%s has two colours", level)
+		}
+		if dash, known := dashes[tau]; known && dash != s.Style {
+			t.Errorf("%s has two dashes", tau)
+		}
+		colours[level], dashes[tau] = s.Colour, s.Style
+	}
+	if len(colours) != 4 || len(dashes) != 4 {
+		t.Errorf("colours of %v, dashes of %v", colours, dashes)
+	}
+	for _, tau := range []string{"τ = 1", "τ = 32"} {
+		if _, drawn := dashes[tau]; !drawn {
+			t.Errorf("%s is not drawn", tau)
+		}
+	}
+	c = made(t)(Copies([]compare.Machine{a, b}, Choice{Taus: []int{1, 2}, Variants: []string{"L1-L1", "L1-memory"}}))
+	if got, want := shown(c), "τ = 1: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory | τ = 2: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory"; got != want {
+		t.Errorf("%s", got)
+	}
+	c = made(t)(Copies([]compare.Machine{a}, Choice{Taus: []int{1, 2, 4, 8, 16}, Variants: []string{"L1-L1", "L1-memory"}}))
+	if len(c.Panels) != 5 {
+		t.Errorf("five τ have no dashes enough, and %d panels", len(c.Panels))
+	}
 }
 
 // shown is what a chart shows in words: panels, and what of measured lines is in each.

@@ -174,6 +174,7 @@ func (s *scale) counts(at []float64) {
 		}
 		if !s.measured(at, label) {
 			s.even(1)
+			s.include(s.lo, label)
 		}
 		return
 	}
@@ -184,10 +185,19 @@ func (s *scale) counts(at []float64) {
 		s.lo, s.hi = s.lo-1, s.hi+1
 	}
 	s.even(1)
-	if without := s.ticks; s.lo < 1 && !slices.ContainsFunc(without, func(t plot.Tick) bool { return t.Value == 1 }) {
-		if s.ticks = append([]plot.Tick{{Value: 1, Label: "1"}}, without...); !s.room(1) {
-			s.ticks = without
-		}
+	if s.lo < 1 {
+		s.include(1, label)
+	}
+}
+
+// include adds a tick below the others if there is none and it has room.
+func (s *scale) include(v float64, label func(float64) string) {
+	without := s.ticks
+	if slices.ContainsFunc(without, func(t plot.Tick) bool { return t.Value == v }) {
+		return
+	}
+	if s.ticks = append([]plot.Tick{{Value: v, Label: label(v)}}, without...); !s.room(1) {
+		s.ticks = without
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -27,7 +26,7 @@ func TransfersOverTau(machines []compare.Machine, ch Choice) (*Chart, error) {
 }
 
 // Concurrency is the memory concurrency A(τ) = τ·L(m,1)/L(m,τ) within the bounds
-// of eq. (8): 1, where the channel is serial, and τ, where it is perfect.
+// of eq. (8): 1, where the channel is serial, and τ, where it is ideal.
 func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 	c, size, err := overTau(machines, ch, func(p compare.Point) fit.Estimate { return p.A })
 	if err != nil {
@@ -43,7 +42,7 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 	taus = slices.Compact(taus)
 	ones := slices.Repeat([]float64{1}, len(taus))
 	panel.Y = Axis{"A(τ)", Counts}
-	panel.Bands = []Band{{Name: "bounds of eq. (8)", X: taus, Lo: ones, Hi: taus, LoLabel: "serial: A = 1", HiLabel: "perfect: A = τ"}}
+	panel.Bands = []Band{{X: taus, Lo: ones, Hi: taus, LoLabel: "serial, one at a time: A = 1", HiLabel: "ideal, all at once: A = τ"}}
 	c.Title = "Memory concurrency: transfers carried at once"
 	c.Caption = append(c.Caption, fmt.Sprintf("A(τ) = τ·L(%[1]s,1)/L(%[1]s,τ)", size), "higher is better")
 	return c, nil
@@ -109,7 +108,7 @@ func overSize(machines []compare.Machine, ch Choice) figure {
 // perTau makes a line over m of the cells of each τ.
 func perTau(label view.Quantity, y func(params.Cell) fit.Estimate) func([]params.Cell) []*view.Profile {
 	return view.ByCell(func(c params.Cell, p *view.Profile) (int, fit.Estimate, bool) {
-		p.Line, p.Setup, p.Time = "τ = "+strconv.Itoa(c.Tau), c.Setup, label
+		p.Line, p.Setup, p.Time = view.TauName(c.Tau), c.Setup, label
 		return c.Bytes, y(c), true
 	})
 }
@@ -156,8 +155,12 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 			}
 		}
 		if len(ratios) == before {
-			return nil, fmt.Errorf("%s has nothing in common with %s: the same setup, placement, cache, m and τ must be in both; they have %s, and %s",
+			nothing := fmt.Errorf("%s has nothing in common with %s: the same setup, placement, cache, m and τ must be in both; they have %s, and %s",
 				m.Name, first, f.channelsText(own), f.channelsText(bases))
+			if m.Published() != machines[0].Published() {
+				return nil, fmt.Errorf("%w; %w", nothing, compare.ErrPublished)
+			}
+			return nil, nothing
 		}
 	}
 	if len(ch.Taus) == 0 {

@@ -113,6 +113,22 @@ func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
 	return machines, skipped, nil
 }
 
+// Names are what machines of these files and hosts are called, each in its own way.
+func Names(paths, hosts []string) (names []string, err error) {
+	if err := noneTwice(paths); err != nil {
+		return nil, err
+	}
+	machines := make([]Machine, len(paths))
+	for i := range machines {
+		machines[i].Path, machines[i].Name = paths[i], hosts[i]
+	}
+	distinguish(machines)
+	for _, m := range machines {
+		names = append(names, m.Name)
+	}
+	return names, nil
+}
+
 // noneTwice refuses a file that is named twice: its machine would be compared
 // with itself.
 func noneTwice(paths []string) error {

@@ -38,14 +38,14 @@ const (
 
 // Predict says what each costs, in the order of P, m and algorithms.
 func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
-	doc := &Predictions{Source: c.Source}
 	if len(c.P)*len(c.M)*len(c.Algorithms) > most {
 		c.Ensemble = nil
 	}
+	doc := &Predictions{Source: c.Source, ensemble: c.Ensemble}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, _ *collective.Schedule, _ model.Cost) {
 		doc.Rows = append(doc.Rows, p)
 	})
-	doc.MarkCheapest(c.Ensemble)
+	doc.MarkCheapest()
 	return doc, err
 }
 
@@ -123,7 +123,7 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 				}
 				row := Prediction{
 					Collective: a.Collective.Name, Algorithm: a.Name, P: p, Bytes: m,
-					Microseconds: cost.Seconds * 1e6, Extrapolated: cost.Extrapolated, Unknown: cost.Unknown,
+					Microseconds: cost.Seconds * 1e6, Extrapolated: cost.Extrapolated, Unknown: cost.Unknown, spread: cost.Spread,
 				}
 				if s.Algorithm != a {
 					row.Chosen = s.Algorithm.Name

@@ -20,6 +20,8 @@ type Predictions struct {
 	Source
 	Rows    []Prediction `json:"rows"`
 	LeftOut []Omission   `json:"left_out"`
+
+	ensemble *model.Ensemble // what costs are uncertain by; nil: not asked
 }
 
 // A Source says where costs come from: a machine's parameters and a model.
@@ -105,6 +107,7 @@ type Prediction struct {
 
 	beside bool      // τ-Lop stands beside another model
 	drawn  []float64 // costs in seconds from parameters drawn again, see model.Ensemble
+	spread float64   // costs closer than this share cannot be told apart, see model.Cost
 }
 
 // An Omission says for which P an algorithm is left out, and why.
@@ -136,13 +139,14 @@ const alike = 0.01
 
 // MarkCheapest marks the cheapest rows of each collective, P and m: with the cheapest those
 // that cost up to 1 % more, or that may well be as cheap, by the launches of the
-// parameters. It marks none where they are all rows, nor where one of them is unknown.
-func (p *Predictions) MarkCheapest(e *model.Ensemble) {
+// parameters or by what the model says of itself. It marks none where they are all rows, nor
+// where one of them is unknown.
+func (p *Predictions) MarkCheapest() {
 	for _, rows := range p.calls() {
 		cheapest := slices.MinFunc(rows, func(a, b *Prediction) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
 		ties := 0
 		for _, r := range rows {
-			if r.Cheapest = r.tied(cheapest, e); r.Cheapest {
+			if r.Cheapest = r.tied(cheapest, p.ensemble); r.Cheapest {
 				ties++
 			}
 		}
@@ -184,7 +188,7 @@ func (p *Predictions) someAlike() bool {
 // tied tells whether a row cannot be told from the cheapest one.
 func (r *Prediction) tied(cheapest *Prediction, e *model.Ensemble) bool {
 	ratio := r.Microseconds / cheapest.Microseconds
-	if r == cheapest || !(ratio > 1+alike) {
+	if r == cheapest || !(ratio > 1+max(alike, r.spread, cheapest.spread)) {
 		return true
 	}
 	if e == nil || len(r.drawn) == 0 || len(r.drawn) != len(cheapest.drawn) {
@@ -218,7 +222,11 @@ func (p *Predictions) WriteText(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	if cheapest {
-		fmt.Fprintln(w, "* the cheapest of its row, or not to be told from it: within 1 %, or within the interval")
+		least := alike
+		for _, r := range p.Rows {
+			least = max(least, r.spread)
+		}
+		fmt.Fprintf(w, "* the cheapest of its row, or not to be told from it: within %.0f %%, or within the interval\n", 100*least)
 	}
 	if p.someAlike() {
 		fmt.Fprintln(w, "No * in a row: none of its algorithms can be told from the cheapest, in the same way")

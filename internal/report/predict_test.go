@@ -20,7 +20,7 @@ func TestMarkCheapest(t *testing.T) {
 		{Collective: "bcast", Algorithm: "a", P: 4, Bytes: 9, Microseconds: 0},
 		{Collective: "bcast", Algorithm: "b", P: 4, Bytes: 9, Microseconds: 1},
 	}}
-	p.MarkCheapest(nil)
+	p.MarkCheapest()
 	for i, want := range []bool{false, true, true, false, false, false, true, false} {
 		if p.Rows[i].Cheapest != want {
 			t.Errorf("row %d: cheapest %v, want %v: %+v", i, p.Rows[i].Cheapest, want, p.Rows[i])
@@ -55,7 +55,8 @@ func TestMarkTies(t *testing.T) {
 			{Algorithm: "b", Microseconds: tt.us, drawn: tt.drawn},
 			{Algorithm: "c", Microseconds: 9, drawn: costs(0)},
 		}}
-		p.MarkCheapest(e)
+		p.ensemble = e
+		p.MarkCheapest()
 		if r := p.Rows; !r[0].Cheapest || r[1].Cheapest != tt.want || r[2].Cheapest {
 			t.Errorf("%g µs, drawn %v: %v %v %v", tt.us, tt.drawn, r[0].Cheapest, r[1].Cheapest, r[2].Cheapest)
 		}

@@ -3,6 +3,7 @@ package view
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
@@ -38,6 +39,9 @@ const (
 	Time          Quantity = "time"
 	TimeOfElement Quantity = "time of an element"
 )
+
+// TauName is what lines and panels of a τ are called.
+func TauName(tau int) string { return "τ = " + strconv.Itoa(tau) }
 
 // FromZero tells quantities whose axes begin with 0; others are drawn by their
 // logarithms.
@@ -96,7 +100,8 @@ type Drawing struct {
 	Order                                      []string
 	// Number is of what by itself the largest is drawn; nil: there is none.
 	Number   func(*Profile) int
-	Few      bool                // of many τ few are drawn by themselves
+	Few      bool                // lines or panels are of a τ each, and of many few are drawn by themselves
+	OnePanel bool                // panels are of a τ each: of one machine they become one, where τ is the dash
 	Setup    string              // of those measured the one that is drawn by itself
 	Own      func(*Profile) bool // what is drawn by itself; nil: all
 	Ranks    bool                // τ is the number of ranks, P
@@ -111,4 +116,5 @@ type Drawing struct {
 	// Of pages: the section, what its times are, what of, and what panels and lines
 	// are, where the reader chooses.
 	Label, Quantity, Of, Panel, Line string
+	Rate                             bool // GB/s of all τ together instead of their times
 }

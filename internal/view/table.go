@@ -170,6 +170,9 @@ func (t *Table) writeColumns(w io.Writer, columns, widths []int, width int) {
 	for _, i := range columns[:len(columns)-1] {
 		before += gap + widths[i]
 	}
+	if len(columns) > 1 && t.Columns[columns[0]].Left { // it has no gap before it
+		before -= gap
+	}
 	for _, cells := range t.lines() {
 		var line strings.Builder
 		for _, i := range columns {

@@ -30,9 +30,9 @@ var Survey = survey.Register(&survey.Survey{
 	Drawing: &view.Drawing{ // the chart of other copies draws it too
 		Kind: params.LevelCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
 		Title: "Cost of a copy while τ processes copy at once", What: "copies between levels of the memory", Measure: "taulop copy, or taulop sweep -with copy",
-		Order: lines(), Own: func(p *view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, Unplaced: true, Uncached: true,
-		Label: "Copies between levels of the memory", Quantity: "c(m,τ)", Of: "time of a copy of m bytes from where they lie to where they go",
-		Panel: "copies at once", Line: "from, to",
+		Order: lines(), Own: func(p *view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, OnePanel: true, Unplaced: true, Uncached: true,
+		Label: "Copies between levels of the memory", Quantity: "Copies", Of: "GB/s of all τ copies together, τ·m/c(m,τ), from where m bytes lie to where they go",
+		Panel: "copies at once", Line: "from, to", Rate: true,
 	},
 })
 

@@ -1,0 +1,458 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
+)
+
+// Machines are what collectives cost on several machines, side by side: each algorithm that
+// was asked for by its name, and of other collectives the cheapest on each machine.
+type Machines struct {
+	Machines []Source          `json:"machines"`
+	Drift    float64           `json:"drift"` // what sessions are taken to differ by, a share
+	Least    float64           `json:"least"` // the least difference that counts, a share
+	Verdict  MachineVerdict    `json:"verdict"`
+	Rows     []MachineCost     `json:"rows"` // call by call, each in the order of Machines
+	LeftOut  []MachineOmission `json:"left_out"`
+
+	launches bool // of some machine launches were drawn, of few sessions
+}
+
+// A MachineCost is what a call costs on one of the machines. Cheapest marks those of its call
+// that none is cheaper than, where not all are alike.
+type MachineCost struct {
+	Machine string `json:"machine"`
+	Of      string `json:"of"` // what was asked for: "bcast", "bcast:binomial"
+	Prediction
+	// Ratio is its cost over that of the first machine, nil for that itself and where one of
+	// them is not known.
+	Ratio *MachineRatio `json:"ratio,omitempty"`
+
+	known fit.Drawn
+}
+
+// A MachineRatio is tested where the parameters of both machines have launches enough.
+type MachineRatio struct {
+	Value   float64 `json:"ratio"`
+	Tested  bool    `json:"tested"`
+	Lo      float64 `json:"lo,omitempty"` // its 95 % interval
+	Hi      float64 `json:"hi,omitempty"`
+	P       float64 `json:"p_adjusted,omitempty"` // for the number of tests (Benjamini and Hochberg)
+	Differs bool    `json:"differs"`
+}
+
+// A MachineVerdict is which machine is the better one.
+type MachineVerdict struct {
+	Calls  int          `json:"calls"`  // that all machines have
+	Tested int          `json:"tested"` // of them
+	Ties   int          `json:"ties"`   // of those tested
+	Wins   []MachineWin `json:"wins"`
+	Text   string       `json:"text"`
+}
+
+// A MachineWin is how often a machine is the one that all others are slower than.
+type MachineWin struct {
+	Machine string   `json:"machine"`
+	Calls   int      `json:"calls"`
+	Times   float64  `json:"times"` // the median of what the next one costs, in multiples of it
+	Of      []string `json:"of"`    // where: "bcast", for all its calls, or "bcast in 3 of 7"
+}
+
+// A MachineOmission is an algorithm that a machine lacks.
+type MachineOmission struct {
+	Machine string `json:"machine"`
+	Omission
+}
+
+// differing is how many of the differences found may be none.
+const differing = 0.05
+
+// NewMachines puts predictions side by side, which were made of the same calls. named are
+// the algorithms that were asked for by their names.
+func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
+	d := &Machines{Drift: test.Drift, Least: test.Least}
+	type call struct {
+		of       string
+		p, bytes int
+	}
+	calls, order := make(map[call][]*Prediction), []call(nil) // nil on machines that lack it
+	for i, doc := range docs {
+		d.Machines = append(d.Machines, doc.Source)
+		for _, o := range doc.LeftOut {
+			d.LeftOut = append(d.LeftOut, MachineOmission{doc.Machine, o})
+		}
+		for j := range doc.Rows {
+			r := &doc.Rows[j]
+			c := call{r.Collective, r.P, r.Bytes}
+			if name := r.Collective + ":" + r.Algorithm; slices.Contains(named, name) {
+				c.of = name
+			}
+			if calls[c] == nil {
+				calls[c], order = make([]*Prediction, len(docs)), append(order, c)
+			}
+			if of := &calls[c][i]; *of == nil || !r.Unknown && (r.Microseconds < (*of).Microseconds || (*of).Unknown) {
+				*of = r
+			}
+		}
+	}
+	var groups []string
+	for _, c := range order {
+		if !slices.Contains(groups, c.of) {
+			groups = append(groups, c.of)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b call) int {
+		return cmp.Or(slices.Index(groups, a.of)-slices.Index(groups, b.of), a.p-b.p, a.bytes-b.bytes)
+	})
+	for _, c := range order {
+		for i, r := range calls[c] {
+			if r == nil {
+				continue
+			}
+			cost := MachineCost{Machine: docs[i].Machine, Of: c.of, Prediction: *r}
+			cost.Cheapest, cost.beside, cost.TauLop = false, false, nil
+			if e := docs[i].ensemble; e != nil && len(r.drawn) > 0 && !r.Unknown {
+				cost.known = e.Drawn(r.Microseconds/1e6, r.drawn)
+				d.launches = d.launches || cost.known.Sessions > 0
+			}
+			d.Rows = append(d.Rows, cost)
+		}
+	}
+	d.compare(test)
+	return d
+}
+
+// calls are the rows of each call.
+func (d *Machines) calls() (calls [][]*MachineCost) {
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		if n := len(calls); n > 0 {
+			if of := calls[n-1][0]; of.Of == r.Of && of.P == r.P && of.Bytes == r.Bytes {
+				calls[n-1] = append(calls[n-1], r)
+				continue
+			}
+		}
+		calls = append(calls, []*MachineCost{r})
+	}
+	return calls
+}
+
+// A rival is a machine beside the cheapest of a call.
+type rival struct {
+	*MachineCost
+	is fit.Difference
+}
+
+// compare tests each cost against that of the first machine, and against the cheapest.
+func (d *Machines) compare(test fit.Test) {
+	var ratios []*MachineRatio
+	var ps []float64
+	calls := d.calls()
+	rivals := make([][]rival, len(calls))
+	for i, costs := range calls {
+		for _, r := range costs[1:] {
+			if first := costs[0]; first.Machine == d.Machines[0].Machine && first.Microseconds > 0 && !first.Unknown && !r.Unknown {
+				of := first.against(r, test)
+				r.Ratio = &MachineRatio{Value: of.Ratio, Tested: of.Tested}
+				if of.Tested {
+					r.Ratio.Lo, r.Ratio.Hi = of.Lo, of.Hi
+					ratios, ps = append(ratios, r.Ratio), append(ps, of.P)
+				}
+			}
+		}
+		if slices.ContainsFunc(costs, func(r *MachineCost) bool { return r.Unknown || !(r.Microseconds > 0) }) {
+			continue
+		}
+		cheapest := slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
+		for _, r := range costs {
+			if r != cheapest {
+				rivals[i] = append(rivals[i], rival{r, cheapest.against(r, test)})
+			}
+		}
+	}
+	for i, p := range fit.Adjust(ps) {
+		ratios[i].P, ratios[i].Differs = p, p < differing
+	}
+	d.conclude(calls, rivals)
+}
+
+// against tests the ratio of another machine's cost to this one's.
+func (r *MachineCost) against(other *MachineCost, test fit.Test) fit.Difference {
+	test.Least = max(test.Least, r.spread, other.spread)
+	of := test.CompareDrawn(r.known, other.known)
+	of.Ratio = other.Microseconds / r.Microseconds
+	return of
+}
+
+// conclude marks the cheapest of each call, and counts them. Of two machines the tests are
+// those of the ratios.
+func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
+	var ps []float64
+	for _, of := range rivals {
+		for _, r := range of {
+			if r.is.Tested {
+				ps = append(ps, r.is.P)
+			}
+		}
+	}
+	adjusted := fit.Adjust(ps)
+	v := &d.Verdict
+	times := make(map[string][]float64) // of each machine, how many times as much the next one costs
+	won := make(map[string]map[string]int)
+	total := make(map[string]int) // calls of each collective
+	bare := make(map[string]int)  // calls that each machine is the cheapest of, tested or not
+	for i, costs := range calls {
+		if len(costs) < len(d.Machines) || len(rivals[i]) == 0 {
+			continue
+		}
+		v.Calls++
+		total[costs[0].Of]++
+		cheapest := slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
+		tested, slower, next := true, 0, rivals[i][0].is.Ratio
+		differs := make(map[*MachineCost]bool)
+		for _, r := range rivals[i] {
+			next = min(next, r.is.Ratio)
+			if !r.is.Tested {
+				tested = false
+				continue
+			}
+			if differs[r.MachineCost] = adjusted[0] < differing; differs[r.MachineCost] {
+				slower++
+			}
+			adjusted = adjusted[1:]
+		}
+		if next > 1+d.Least {
+			bare[cheapest.Machine]++
+		}
+		if !tested {
+			continue
+		}
+		v.Tested++
+		for _, r := range costs {
+			r.Cheapest = slower > 0 && !differs[r]
+		}
+		if slower < len(rivals[i]) {
+			v.Ties++
+			continue
+		}
+		if won[cheapest.Machine] == nil {
+			won[cheapest.Machine] = make(map[string]int)
+		}
+		won[cheapest.Machine][costs[0].Of]++
+		times[cheapest.Machine] = append(times[cheapest.Machine], next)
+	}
+	for _, m := range d.Machines {
+		of := times[m.Machine]
+		if len(of) == 0 {
+			continue
+		}
+		slices.Sort(of)
+		w := MachineWin{Machine: m.Machine, Calls: len(of), Times: of[len(of)/2]}
+		for _, costs := range calls {
+			name := costs[0].Of
+			n := won[m.Machine][name]
+			text := fmt.Sprintf("%s in %d of %d", name, n, total[name])
+			if n == total[name] {
+				text = name
+			}
+			if n > 0 && !slices.Contains(w.Of, text) {
+				w.Of = append(w.Of, text)
+			}
+		}
+		v.Wins = append(v.Wins, w)
+	}
+	slices.SortStableFunc(v.Wins, func(a, b MachineWin) int { return b.Calls - a.Calls })
+	v.Text = d.verdict(bare)
+}
+
+// verdict says in words which machine is the better one.
+func (d *Machines) verdict(bare map[string]int) string {
+	v := &d.Verdict
+	if v.Calls == 0 {
+		return "Nothing can be compared: no call has a cost on every machine."
+	}
+	var leads []string
+	for _, m := range d.Machines {
+		if n := bare[m.Machine]; n > 0 {
+			leads = append(leads, fmt.Sprintf("%s in %d of %d", m.Machine, n, v.Calls))
+		}
+	}
+	leaning := ""
+	if len(leads) > 0 {
+		leaning = fmt.Sprintf(" The bare numbers are lower by more than %.3g %% on %s.", 100*d.Least, strings.Join(leads, ", and on "))
+	}
+	if v.Tested == 0 {
+		return fmt.Sprintf("Nothing could be tested, for want of samples: published tables have none, and of a sweep it takes %d launches or more.", fit.LeastReplicates) + leaning
+	}
+	calls := printable.Count(v.Tested, "call")
+	ties := fmt.Sprintf("%d are ties", v.Ties)
+	if v.Ties == 1 {
+		ties = "1 is a tie"
+	}
+	var text string
+	switch wins := v.Wins; {
+	case len(wins) == 0:
+		text = fmt.Sprintf("No machine is the better one: in none of %s all others are found to be slower.", calls)
+		if len(d.Machines) == 2 {
+			text = fmt.Sprintf("Neither machine is the better one: no difference was found in %s.", calls)
+		}
+		text += leaning
+	case len(wins) == 1:
+		w := wins[0]
+		text = fmt.Sprintf("%s is the better machine: cheaper in %d of %s, by %s times at the median", w.Machine, w.Calls, calls, view.Digits(w.Times, 0.05))
+		if v.Ties > 0 {
+			text += fmt.Sprintf(" (%s); %s", strings.Join(w.Of, ", "), ties)
+		}
+		text += "."
+	default:
+		var parts []string
+		for _, w := range wins {
+			parts = append(parts, fmt.Sprintf("%s is cheaper in %d of %s, by %s times at the median (%s)", w.Machine, w.Calls, calls, view.Digits(w.Times, 0.05), strings.Join(w.Of, ", ")))
+		}
+		text = "It depends: " + strings.Join(parts, "; ")
+		if v.Ties > 0 {
+			text += "; " + ties
+		}
+		text += "."
+	}
+	if d.launches && d.Drift > 0 {
+		text += fmt.Sprintf(" Machines of one or two sessions cannot be told from their hours, which are taken to differ by %.3g %% (one standard deviation): sessions at other times tell more.", 100*d.Drift)
+	}
+	return text
+}
+
+// WriteText writes a table for each collective, a column for each machine, and the verdict.
+func (d *Machines) WriteText(w io.Writer) {
+	for _, s := range d.Machines {
+		s.WriteText(w)
+	}
+	var extrapolated, uncertain, unknown, untested, marked bool
+	for _, calls := range view.Grouped(d.calls(), func(costs []*MachineCost) string { return costs[0].Of }) {
+		writeTables(w, d.table(calls))
+	}
+	for _, r := range d.Rows {
+		extrapolated, uncertain, unknown = extrapolated || r.Extrapolated, uncertain || r.Lo != nil, unknown || r.Unknown
+		untested, marked = untested || r.Ratio != nil && !r.Ratio.Tested, marked || r.Cheapest
+	}
+	fmt.Fprintln(w)
+	if marked {
+		fmt.Fprintln(w, "* the cheaper of its row, or not to be told from it; none in a row: a tie")
+	}
+	fmt.Fprintf(w, "× the cost on %s, with its 95 %% interval", d.Machines[0].Machine)
+	if untested {
+		fmt.Fprint(w, "; ?: there are no samples for one")
+	}
+	fmt.Fprintln(w)
+	if uncertain {
+		fmt.Fprintln(w, "± the 95 % interval of a cost that launches of its parameters leave, without the hour; what the model neglects comes on top")
+	}
+	if unknown {
+		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it")
+	}
+	if extrapolated {
+		for _, alike := range view.Grouped(d.Machines, func(s Source) string { return s.Measured }) {
+			fmt.Fprintf(w, "~ extrapolated%s: measured are %s.\n", d.among(" on ", len(alike), func(i int) string { return alike[i].Machine }), alike[0].Measured)
+		}
+	}
+	lacking := func(o MachineOmission) string { // the machines that lack it
+		alike := slices.DeleteFunc(slices.Clone(d.LeftOut), func(p MachineOmission) bool { return p.String() != o.String() })
+		return d.among(" of ", len(alike), func(i int) string { return alike[i].Machine })
+	}
+	for _, alike := range view.Grouped(d.LeftOut, func(o MachineOmission) string { return lacking(o) + o.reason() }) {
+		var names []string
+		for _, o := range alike {
+			if !slices.Contains(names, o.Algorithm) {
+				names = append(names, o.Algorithm)
+			}
+		}
+		fmt.Fprintf(w, "Left out%s: %s %s.\n", lacking(alike[0]), strings.Join(names, ", "), alike[0].reason())
+	}
+	fmt.Fprintf(w, "\n%s\n", d.Verdict.Text)
+}
+
+// among names n machines, "" where they are all.
+func (d *Machines) among(before string, n int, name func(int) string) string {
+	if n == len(d.Machines) {
+		return ""
+	}
+	var names []string
+	for i := range n {
+		names = append(names, name(i))
+	}
+	return before + strings.Join(names, ", ")
+}
+
+// table is of one collective or algorithm: P and sizes down, machines across.
+func (d *Machines) table(calls [][]*MachineCost) view.Table {
+	of := calls[0][0].Of
+	if !strings.Contains(of, ":") {
+		of += ", the cheapest of its algorithms on each machine"
+	}
+	t := view.Table{Title: of + "; times in µs", Columns: view.Numbers("P", "m")}
+	for i, m := range d.Machines {
+		t.Columns = append(t.Columns, view.Numbers(m.Machine+" ")...)
+		if i > 0 {
+			t.Columns = append(t.Columns, view.Column{Name: "×", Beside: true}, view.Column{Left: true})
+		}
+	}
+	for _, costs := range calls {
+		var cells []string
+		for i, m := range d.Machines {
+			at := slices.IndexFunc(costs, func(r *MachineCost) bool { return r.Machine == m.Machine })
+			switch {
+			case at < 0 && i == 0:
+				cells = append(cells, "")
+			case at < 0:
+				cells = append(cells, "", "", "")
+			case i == 0:
+				cells = append(cells, costs[at].cells()...)
+			default:
+				cells = append(append(cells, costs[at].cells()...), costs[at].Ratio.cells()...)
+			}
+		}
+		t.Add(costs[0].P, view.Bytes(costs[0].Bytes), cells)
+	}
+	return t
+}
+
+// cells are the ratio and its interval.
+func (r *MachineRatio) cells() []string {
+	switch {
+	case r == nil:
+		return []string{"", ""}
+	case !r.Tested:
+		return []string{significant(r.Value), "?"}
+	}
+	return []string{significant(r.Value), fmt.Sprintf("[%s, %s]", significant(r.Lo), significant(r.Hi))}
+}
+
+// WriteCSV writes a row for each call and machine.
+func (d *Machines) WriteCSV(w io.Writer) error {
+	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us", "lo_us", "hi_us", "extrapolated", "cheapest", "of", "ratio", "ratio_lo", "ratio_hi", "p_adjusted", "differs")}
+	for _, r := range d.Rows {
+		cost := value(&r.Microseconds)
+		if r.Unknown {
+			cost = ""
+		}
+		ratio := make([]any, 5)
+		if of := r.Ratio; of != nil && of.Tested {
+			ratio = []any{of.Value, of.Lo, of.Hi, of.P, of.Differs}
+		} else if of != nil {
+			ratio[0] = of.Value
+		}
+		t.Add(r.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cost, value(r.Lo), value(r.Hi), r.Extrapolated, r.Cheapest, r.Of, ratio)
+	}
+	return t.WriteValues(w, ',')
+}
+
+// WriteJSON writes the document.
+func (d *Machines) WriteJSON(w io.Writer) error {
+	return view.WriteJSON(w, "taulop predict machines", 1, d)
+}
