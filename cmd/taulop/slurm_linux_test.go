@@ -110,7 +110,7 @@ func (c *cluster) daemon(t *testing.T, log string, args ...string) {
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for began := time.Now(); !so(); time.Sleep(50 * time.Millisecond) {
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > 2*time.Minute {
 			t.Fatalf("not after %v: %s", time.Since(began), what)
 		}
 	}
@@ -131,7 +131,7 @@ func TestSlurm(t *testing.T) {
 	}
 	program := build(t)
 	c := newCluster(t, program)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	smaller := strings.NewReplacer("--nodes=16", "--nodes=2", "-N 4", "-N 2", "-time 5m", "-time 3s", "taulop net", "taulop net -quiet -time 4s -m 1,64K -tau 1 -tam=false")
 	ran, jobs := 0, c.dir
@@ -173,7 +173,7 @@ func TestSlurm(t *testing.T) {
 		t.Errorf("one task: %v\n%s", err, out)
 	}
 	for rank := range 2 {
-		cmd := c.command(ctx, "srun -N 2 --ntasks-per-node=1 taulop net -quiet -time 50s -tam=false")
+		cmd := c.command(ctx, "srun -N 2 --ntasks-per-node=1 taulop net -quiet -time 24h -tam=false")
 		var said bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Start(); err != nil {
@@ -183,9 +183,8 @@ func TestSlurm(t *testing.T) {
 		for _, pid := range tasks(program, rank) {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
-		began := time.Now()
-		if err := cmd.Wait(); err == nil || time.Since(began) > 20*time.Second {
-			t.Errorf("task %d killed: %v after %v\n%s", rank, err, time.Since(began), &said)
+		if err := cmd.Wait(); err == nil || ctx.Err() != nil {
+			t.Errorf("task %d killed: %v, %v\n%s", rank, err, ctx.Err(), &said)
 		}
 		until(t, "no task is left", func() bool { return len(tasks(program, -1)) == 0 })
 	}

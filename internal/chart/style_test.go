@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"gonum.org/v1/plot/vg"
 
@@ -53,18 +52,17 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// A name of any length is drawn in a moment.
+// A name of any length is drawn: to look at it letter by letter would take hours.
 func TestLongNames(t *testing.T) {
-	for _, name := range []string{strings.Repeat("x", 100_000), strings.Repeat("node ", 20_000)} {
+	for _, name := range []string{strings.Repeat("x", 1_000_000), strings.Repeat("node ", 200_000)} {
 		machines := []compare.Machine{fromText(name, []int{1, 8192}, metropolis8K...), fromText("2"+name, []int{1, 8192}, metropolis8K...)}
 		for kind, draw := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "concurrency": Concurrency} {
-			began := time.Now()
 			c, err := draw(machines, Choice{Choice: compare.Choice{}})
 			if err == nil {
 				err = c.Write(io.Discard, "svg", ColumnWidth)
 			}
-			if took := time.Since(began); err != nil || took > time.Minute {
-				t.Errorf("%s of a name with %d letters: %v, %v", kind, len(name), took, err)
+			if err != nil {
+				t.Errorf("%s of a name with %d letters: %v", kind, len(name), err)
 			}
 		}
 	}
