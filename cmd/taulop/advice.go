@@ -41,6 +41,7 @@ var advice = []struct {
 	{processmap.ErrHosts, "-hosts a,b"},
 	{processmap.ErrNoDocument, "taulop map -json"},
 	{report.ErrNoComparison, "taulop verify -against TABLE -json"},
+	{report.ErrNoPrediction, "taulop predict -json"},
 	{report.ErrNoVerification, "taulop verify -json"},
 	{report.ErrUnpredicted, "-time, -params"},
 	{setups.ErrNoRoom, "SIZE, TAU, -kmax; of a sweep -segment, -tau, -m"},

@@ -27,13 +27,14 @@ import (
 )
 
 // A plotKind is a kind of chart: of the transfers of parameter files, of what else was
-// measured in them, of the matrices of one, or of what taulop verify wrote.
+// measured in them, of the matrices of one, or of what taulop verify, predict or map wrote.
 type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	drawing              *view.Drawing
 	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
 	ofPublished          func(*report.Published, chart.Choice) (*chart.Chart, error)
+	ofCosts              func(*report.Machines, chart.Choice) (*chart.Chart, error)
 	matrices             func(*params.File) ([]view.Matrix, error)
 	ofMap                func(*processmap.Result, chart.Choice) (*chart.Chart, error)
 	costs                bool // of the machine, what models say of one algorithm
@@ -52,6 +53,8 @@ var plotKinds = []plotKind{
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
 	{name: "mlognp", about: "what strided messages cost under mlog_nP and its reductions, against the stride",
 		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: chart.StridedCosts, costs: true},
+	{name: "predict", about: "what collectives cost, against m: a line for each algorithm, or machine",
+		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", ofCosts: chart.Costs},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
 		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
 	{name: "published", about: "collectives that others measured, predicted over measured time against P",
@@ -84,10 +87,14 @@ func init() {
 // drawnNames are the kinds of what surveys measured.
 var drawnNames []string
 
+// bandwidthKinds can show how much messages carry instead of how long they take.
+var bandwidthKinds = []string{"l-tau", "l-m", "copy", "predict"}
+
 // plotHelp is made of the kinds.
 func plotHelp() string {
 	var b strings.Builder
-	b.WriteString(`Plot draws what parameter files, or what taulop verify -json wrote, say.
+	b.WriteString(`Plot draws what parameter files, or what taulop predict, verify and map with -json
+wrote, say.
 
   taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
 
@@ -152,6 +159,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	var lists struct{ setups, placements, caches, bytes, taus, levels, variants, algorithms string }
 	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own, \"\" for none, as journals want it")
+	flags.BoolVar(&req.choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all messages under way instead of times; of predict m over the time of the call")
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
 	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share")
 	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: "+policyNames()+", cpus")
@@ -161,8 +169,8 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&lists.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory")
 	flags.StringVar(&lists.variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
-	flags.StringVar(&lists.algorithms, "algorithm", "", "of verify's files and mlognp: `list` of algorithms like bcast:binomial, or message")
-	flags.IntVar(&req.choice.P, "P", 0, "of verify's files, patterns and mlognp: `ranks` (default the most)")
+	flags.StringVar(&lists.algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message")
+	flags.IntVar(&req.choice.P, "P", 0, "of files of verify and predict, patterns and mlognp: `ranks` (default the most)")
 	flags.IntVar(&req.choice.Nodes, "nodes", 0, "of mlognp: `nodes` like the file's machine, with its first network between them (default 1)")
 	words, err := parseWords(flags, out, args, plotHelp())
 	if err != nil {
@@ -201,6 +209,9 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 		if req.choice.Taus, err = argument.List(lists.taus, true, argument.Tau); err != nil {
 			return usagef("-tau: %v", err)
 		}
+	}
+	if req.choice.Bandwidth && !slices.Contains(bandwidthKinds, req.kind.name) {
+		return usagef("-bandwidth is of the charts %s: leave it out of %s", strings.Join(bandwidthKinds, ", "), req.kind.name)
 	}
 	if req.choice.P < 0 {
 		return usagef("-P is %d: give the number of ranks", req.choice.P)
@@ -255,7 +266,7 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 		c, err := req.mapped()
 		return c, nil, err
 	}
-	if req.kind.ofVerification != nil || req.kind.ofPublished != nil {
+	if req.kind.ofVerification != nil || req.kind.ofPublished != nil || req.kind.ofCosts != nil {
 		c, err := req.verified()
 		if err != nil {
 			return nil, nil, usagef("%v", err)
@@ -335,7 +346,7 @@ func (req *plotRequest) mapped() (*chart.Chart, error) {
 	return c, nil
 }
 
-// verified is a chart of what taulop verify wrote.
+// verified is a chart of what taulop verify or predict wrote.
 func (req *plotRequest) verified() (*chart.Chart, error) {
 	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus) > 0 || req.as != "" {
 		return nil, fmt.Errorf("-setup, -placement, -tau and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
@@ -343,13 +354,27 @@ func (req *plotRequest) verified() (*chart.Chart, error) {
 	if len(req.files) > 1 {
 		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
 	}
+	command := "verify"
+	if req.kind.ofCosts != nil {
+		command = "predict"
+	}
 	f, err := infile.Open(req.files[0])
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is not there: write it with taulop verify -json -o %[1]s", req.files[0])
+		return nil, fmt.Errorf("%s is not there: write it with taulop %s -json -o %[1]s", req.files[0], command)
 	} else if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if req.kind.ofCosts != nil {
+		if len(req.choice.Caches) > 0 {
+			return nil, fmt.Errorf("-cache chooses from other files: leave it out, and choose when you predict")
+		}
+		d, err := report.ReadCosts(f, req.files[0])
+		if err != nil {
+			return nil, err
+		}
+		return req.kind.ofCosts(d, req.choice)
+	}
 	if req.kind.ofPublished != nil {
 		d, err := report.ReadPublished(f, req.files[0])
 		if err != nil {

@@ -79,6 +79,12 @@ func TestPlotsAreWritten(t *testing.T) {
 			files = []string{save(t, dir, "against.json", `{"machine":"a","cells":[{"collective":"bcast","mapping":"core","P":2,"m":8,
 				"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5},
 				{"collective":"bcast","mapping":"core","P":4,"m":8,"setting":{"id":0},"measured_ns":{"slowest":0,"mean":4},"error":-0.5}]}`)}
+		case kind.ofCosts != nil:
+			doc, _, err := run(t, "predict", "-json", "-params", published, "-P", "2", "-m", "1K,2K", "bcast")
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = []string{save(t, dir, "predict.json", doc)}
 		case kind.ofMap != nil:
 			doc, _, err := run(t, "map", "-root", snapshot.Unpack(t, "8em64t-2s2ca2c"), "-P", "8", "-json", "lu")
 			if err != nil {
@@ -256,6 +262,41 @@ func TestPlotTitle(t *testing.T) {
 		}
 		if text := load(t, figure); strings.Contains(text, "Memory concurrency") || !strings.Contains(text, want) {
 			t.Errorf("-title %q: %.500s", title, text)
+		}
+	}
+}
+
+// What predict wrote is drawn, of one machine and of several.
+func TestPlotPredict(t *testing.T) {
+	machine, directory := smallMachine(t)
+	other := filepath.Join(directory, "other.txt")
+	if err := os.WriteFile(other, []byte(smallTable), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	one, two := filepath.Join(directory, "one.json"), filepath.Join(directory, "two.json")
+	for path, files := range map[string][]string{one: machine, two: {"-params", machine[1] + "," + other}} {
+		if _, _, err := run(t, on(files, "predict", "-json -P 2,4 -m 1K:16K bcast:binomial bcast:linear -o "+path)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{
+		"plot predict -o - " + one: "Lines: binomial; linear",
+		"plot predict -bandwidth -algorithm bcast:linear -P 2 -o - " + one:  "Predicted bandwidth: bcast",
+		"plot predict -title= -algorithm bcast:linear -m 1K,2K -o - " + two: "Lines: small; other",
+	} {
+		if out, errOut, err := run(t, strings.Fields(line)...); err != nil || errOut != "" || !strings.Contains(out, want) {
+			t.Errorf("%s: %v %s\n%.600s\nwant %s", line, err, errOut, out, want)
+		}
+	}
+	for line, want := range map[string]string{
+		"plot predict -o - " + other:                 "this is not what taulop predict writes (taulop predict -json)",
+		"plot predict -o - /nonexistent":             "write it with taulop predict -json -o",
+		"plot predict -cache in -o - " + one:         "-cache chooses from other files",
+		"plot predict -algorithm reduce -o - " + one: "reduce was not predicted",
+		"plot ratio -bandwidth -o - " + one:          "-bandwidth is of the charts l-tau, l-m, copy, predict",
+	} {
+		if _, _, err := run(t, strings.Fields(line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}
 }

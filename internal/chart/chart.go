@@ -60,6 +60,7 @@ const (
 	Strides                     // as sizes, with a tick at each that was measured if they have room
 	Counts                      // τ, A(τ): as they are, or doubling where they become many
 	Times                       // given in ns
+	Bandwidths                  // given in GB/s, 10⁹ bytes
 	Proportions                 // twice as much is as far from 1 as half
 	Fractions                   // written in per cent, with their sign
 )

@@ -18,6 +18,7 @@ type Choice struct {
 	Algorithms []string // of verifications
 	P          int      // of verifications, patterns and costs
 	Nodes      int      // of costs; 0 and 1 are one
+	Bandwidth  bool     // instead of the times of messages
 }
 
 // MaxLines is how many lines a chart holds that can be told apart.

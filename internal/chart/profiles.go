@@ -26,7 +26,7 @@ func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, e
 	f := figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
 		return keep(report.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
 	}}
-	return f.chart("lower is better")
+	return f.chart(ch.better())
 }
 
 // A figure draws what a choice takes of machines, as the drawing says.
@@ -440,6 +440,10 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 		over, _, _ := strings.Cut(string(of[0].Over), ",")
 		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: %w with %s", over, ErrOthers, f.Measure)
 	}
+	quantity := Times
+	if f.Bandwidth {
+		of, quantity = bandwidths(of), Bandwidths
+	}
 	if f.Alike && !f.tellApart(of) {
 		of = represented(of, len(f.machines))
 	}
@@ -475,7 +479,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	var every []Series
 	fits := false
 	for i, name := range names {
-		panel := Panel{X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), Times}, Height: panelHeight(len(names))}
+		panel := Panel{X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), quantity}, Height: panelHeight(len(names))}
 		for j, p := range of {
 			if p.Panel != name {
 				continue
@@ -487,7 +491,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 			panel.Series = append(panel.Series, s)
 		}
 		every = append(every, panel.Series...)
-		if f.Fitted != nil && len(panel.Series) <= fewVariants {
+		if f.Fitted != nil && !f.Bandwidth && len(panel.Series) <= fewVariants {
 			for _, s := range panel.Series {
 				if fitted, ok := f.startupAndBytes(s); ok {
 					fits, panel.Series = true, append(panel.Series, fitted)

@@ -79,6 +79,8 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 		s.counts(at)
 	case Times:
 		s.times()
+	case Bandwidths:
+		s.bandwidths()
 	case Proportions:
 		s.ratios()
 	case Fractions:
@@ -219,31 +221,51 @@ func (s *scale) measured(at []float64, label func(float64) string) bool {
 // times: from zero, in one unit, or by decades where they span many.
 func (s *scale) times() {
 	if s.lo > 0 && s.hi/s.lo >= wideTimes {
-		s.logarithmic = true
-		s.lo, s.hi = s.lo/1.1, s.hi*1.1
-		for _, labelled := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
-			s.ticks = nil
-			for exponent := math.Floor(math.Log10(s.lo)); exponent <= math.Log10(s.hi); exponent++ {
-				for n := 1.0; n < 10; n++ {
-					t := plot.Tick{Value: n * math.Pow(10, exponent)}
-					if slices.Contains(labelled, n) {
-						t.Label = duration(t.Value)
-					}
-					s.ticks = append(s.ticks, t)
-				}
-			}
-			if s.room(1.3) { // no tighter than labels are easily told apart
-				return
-			}
-		}
+		s.decades(duration)
 		return
 	}
 	unit := unitOf(s.hi)
 	s.label += ", " + unit.name
-	if s.lo, s.hi = 0, s.hi*1.05; s.hi <= 0 {
-		s.hi = unit.ns
+	s.upTo(unit.ns)
+}
+
+// bandwidths: as times, in one unit.
+func (s *scale) bandwidths() {
+	s.label += ", GB/s"
+	if s.lo > 0 && s.hi/s.lo >= wideTimes {
+		s.decades(func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
+		return
 	}
-	s.even(unit.ns)
+	s.upTo(1)
+}
+
+// decades puts ticks at all digits of each, and labels some.
+func (s *scale) decades(label func(float64) string) {
+	s.logarithmic = true
+	s.lo, s.hi = s.lo/1.1, s.hi*1.1
+	for _, labelled := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		s.ticks = nil
+		for exponent := math.Floor(math.Log10(s.lo)); exponent <= math.Log10(s.hi); exponent++ {
+			for n := 1.0; n < 10; n++ {
+				t := plot.Tick{Value: n * math.Pow(10, exponent)}
+				if slices.Contains(labelled, n) {
+					t.Label = label(t.Value)
+				}
+				s.ticks = append(s.ticks, t)
+			}
+		}
+		if s.room(1.3) { // no tighter than labels are easily told apart
+			return
+		}
+	}
+}
+
+// upTo begins with 0.
+func (s *scale) upTo(unit float64) {
+	if s.lo, s.hi = 0, s.hi*1.05; s.hi <= 0 {
+		s.hi = unit
+	}
+	s.even(unit)
 }
 
 type timeUnit struct {

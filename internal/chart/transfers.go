@@ -21,7 +21,10 @@ func TransfersOverTau(machines []compare.Machine, ch Choice) (*Chart, error) {
 		return nil, err
 	}
 	c.Title, c.Panels[0].Y.Label = "Time of a transfer while τ of them are active", fmt.Sprintf("L(%s,τ)", size)
-	c.Caption = append(c.Caption, "lower is better")
+	if ch.Bandwidth {
+		c.Title, c.Panels[0].Y.Label = "Bandwidth of τ transfers at once", fmt.Sprintf("τ·m/L(%s,τ)", size)
+	}
+	c.Caption = append(c.Caption, ch.better())
 	return c, nil
 }
 
@@ -87,11 +90,15 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 // TransfersOverSize is L(m,τ) against m, a line for each τ. By itself it takes the
 // ring, the setup to trust for collectives, and few τ.
 func TransfersOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
-	return overSize(machines, ch).chart("longer messages than a segment as a whole", "lower is better")
+	return overSize(machines, ch).chart("longer messages than a segment as a whole", ch.better())
 }
 
 func overSize(machines []compare.Machine, ch Choice) figure {
-	d := &view.Drawing{Title: "Time of a transfer against the size of its message", What: "transfers", Measure: "taulop sweep", Setup: setups.Ring.Name, Few: true}
+	title := "Time of a transfer against the size of its message"
+	if ch.Bandwidth {
+		title = "Bandwidth of transfers against m"
+	}
+	d := &view.Drawing{Title: title, What: "transfers", Measure: "taulop sweep", Setup: setups.Ring.Name, Few: true}
 	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
 		var cells []params.Cell
 		for _, t := range m.File.Transfers() {
@@ -128,9 +135,13 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 		!slices.ContainsFunc(machines, func(m compare.Machine) bool { return len(copies(m)) > 0 })) {
 		return Profiles(between.Drawing, machines, ch)
 	}
-	d := &view.Drawing{Title: "Cost of a copy while τ processes copy at once", What: "copies", Measure: "taulop sweep", Few: true}
+	title := "Cost of a copy while τ processes copy at once"
+	if ch.Bandwidth {
+		title = "Bandwidth of τ processes that copy at once"
+	}
+	d := &view.Drawing{Title: title, What: "copies", Measure: "taulop sweep", Few: true}
 	ofTau := perTau("c(m,τ)", func(c params.Cell) fit.Estimate { return c.Time })
-	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile { return ofTau(copies(m)) }}.chart("without flags and partners", "lower is better")
+	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile { return ofTau(copies(m)) }}.chart("without flags and partners", ch.better())
 }
 
 // Ratios is L(m,τ) of each machine over that of the first, against m: above 1 a

@@ -142,3 +142,55 @@ func FuzzReadPublished(f *testing.F) {
 		}
 	})
 }
+
+func TestReadCosts(t *testing.T) {
+	one := machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2))
+	lo, hi := 1.5, 2.5
+	one.Rows[1].Lo, one.Rows[1].Hi = &lo, &hi
+	both := NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})
+	for _, doc := range []interface{ WriteJSON(io.Writer) error }{one, both} {
+		var b bytes.Buffer
+		if err := doc.WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadCosts(&b, "a.json")
+		if err != nil || len(d.Rows) != 2 || d.Rows[0].Machine != "a" || d.Rows[0].Microseconds+d.Rows[1].Microseconds < 5 {
+			t.Errorf("%v %+v", err, d)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"format":"taulop predict","rows":[]}`:                                                                                                                          "a.json has no costs",
+		`{"format":"taulop verify","rows":[]}`:                                                                                                                           "not what taulop predict writes",
+		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":0}]}`:                                                                              "row 1: bcast:x has P = 0",
+		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":2,"cost_us":-1}]}`:                                                                 "has no cost",
+		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":2,"cost_us":1,"lo_us":2,"hi_us":3}]}`:                                              "not within [2, 3]",
+		`{"format":"taulop predict machines","machines":[{"machine":"a"}],"rows":[{"machine":"b","of":"bcast","collective":"bcast","algorithm":"x","P":2,"cost_us":1}]}`: `"b" is none of the machines`,
+		``: "a.json is empty",
+	} {
+		if _, err := ReadCosts(strings.NewReader(text), "a.json"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func FuzzReadCosts(f *testing.F) {
+	one := machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2))
+	for _, doc := range []interface{ WriteJSON(io.Writer) error }{one, NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})} {
+		var b bytes.Buffer
+		if err := doc.WriteJSON(&b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.String())
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := ReadCosts(strings.NewReader(text), "a.json")
+		switch {
+		case err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")):
+			t.Errorf("%q", err)
+		case err == nil:
+			if err := d.WriteCSV(io.Discard); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

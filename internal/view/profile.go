@@ -38,6 +38,7 @@ const (
 	Bandwidth     Quantity = "bandwidth, MB/s" // 10⁶ bytes
 	Time          Quantity = "time"
 	TimeOfElement Quantity = "time of an element"
+	Throughput    Quantity = "bandwidth of all τ" // bytes a ns
 )
 
 // TauName is what lines and panels of a τ are called.

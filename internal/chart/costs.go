@@ -1,0 +1,114 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/view"
+)
+
+// Costs is what collectives are predicted to cost against m, a line for each algorithm, or
+// for each machine where several stand side by side. By itself it takes the first
+// collective with two sizes, and the most ranks.
+func Costs(d *report.Machines, ch Choice) (*Chart, error) {
+	several := len(d.Machines) > 1
+	rows := keep(d.Rows, func(r report.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
+	all := rows
+	topic := func(r report.MachineCost) string {
+		if several {
+			return r.Of
+		}
+		return r.Collective
+	}
+	switch {
+	case len(rows) == 0:
+		return nil, fmt.Errorf("no cost in it is of a message: predict a collective that has some")
+	case len(ch.Algorithms) > 0:
+		rows = nil
+		for _, name := range ch.Algorithms {
+			of := keep(all, func(r report.MachineCost) bool { return r.Of == name || r.Collective == name && !several })
+			if len(of) == 0 {
+				return nil, fmt.Errorf("%s was not predicted: there are %s", name, printable.List(once(each(all, func(r report.MachineCost) string { return r.Of }))))
+			}
+			rows = append(rows, of...)
+		}
+	default:
+		sizes := make(map[string][]int)
+		for _, r := range rows {
+			sizes[topic(r)] = once(append(sizes[topic(r)], r.Bytes))
+		}
+		first := slices.IndexFunc(rows, func(r report.MachineCost) bool { return len(sizes[topic(r)]) > 1 })
+		name := topic(rows[max(0, first)])
+		rows = keep(rows, func(r report.MachineCost) bool { return topic(r) == name })
+	}
+	p := cmp.Or(ch.P, slices.MaxFunc(rows, func(a, b report.MachineCost) int { return a.P - b.P }).P)
+	if rows = keep(rows, func(r report.MachineCost) bool { return r.P == p }); len(rows) == 0 {
+		return nil, fmt.Errorf("nothing was predicted for P = %d, as it was for P = %d: %w", p, all[0].P, ErrOthers)
+	}
+	if len(ch.Sizes) > 0 {
+		rows = keep(rows, func(r report.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
+	}
+	if len(once(each(rows, func(r report.MachineCost) int { return r.Bytes }))) < 2 {
+		return nil, fmt.Errorf("a line over m needs two sizes: %w", ErrOthers)
+	}
+	slices.SortStableFunc(rows, func(a, b report.MachineCost) int { return a.Bytes - b.Bytes })
+	groups := view.Grouped(rows, func(r report.MachineCost) [2]string { return [2]string{r.Machine, r.Of} })
+	if len(groups) > MaxLines {
+		return nil, tooMany(len(groups))
+	}
+	var lines []line
+	for _, of := range groups {
+		name := of[0].Of
+		if !several && len(once(each(rows, topic))) == 1 { // which the title says
+			name = of[0].Algorithm
+		}
+		lines = append(lines, line{machine: of[0].Machine, traits: []string{name}})
+	}
+	series, caption := named(lines)
+	extrapolated := false
+	for i, of := range groups {
+		for _, r := range of {
+			y := exactly(r.Microseconds * 1e3)
+			if r.Lo != nil && r.Hi != nil {
+				y.Lo, y.Hi = *r.Lo*1e3, *r.Hi*1e3
+			}
+			if ch.Bandwidth {
+				y = bandwidth(r.Bytes, y)
+			}
+			series[i].Points = append(series[i].Points, Point{float64(r.Bytes), y})
+			extrapolated = extrapolated || r.Extrapolated
+		}
+	}
+	of := once(each(rows, topic))
+	c := &Chart{Title: "Predicted cost: " + strings.Join(of, ", "), Caption: append(keep(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p))}
+	models := once(each(d.Machines, func(s report.Source) string { return s.Model }))
+	c.Caption = append(c.Caption, strings.Join(models, ", "))
+	if several && !strings.Contains(of[0], ":") {
+		c.Caption = append(c.Caption, "the cheapest of its algorithms on each machine")
+	}
+	y, better := Axis{"predicted time", Times}, "lower is better"
+	if ch.Bandwidth {
+		c.Title = "Predicted bandwidth: " + strings.Join(of, ", ")
+		y, better = Axis{"m over predicted time", Bandwidths}, "higher is better"
+	}
+	if extrapolated {
+		c.Caption = append(c.Caption, "some of it beyond what was measured")
+	}
+	c.Caption = append(c.Caption, predictedCertainty(series), better)
+	c.Panels = []Panel{{X: Axis{"m, bytes", Sizes}, Y: y, Series: series}}
+	return c, nil
+}
+
+// predictedCertainty says what the bars of predictions are.
+func predictedCertainty(series []Series) string {
+	for _, s := range series {
+		if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Y.Lo != p.Y.Hi }) {
+			return "bars: 95 % intervals that the parameters leave"
+		}
+	}
+	return "without intervals"
+}

@@ -1,0 +1,69 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report"
+)
+
+// costs are of two collectives, m from 1K to 4K, in µs as many as KB, of the second machine
+// twice as many.
+func costs(machines ...string) *report.Machines {
+	d := &report.Machines{}
+	for i, name := range machines {
+		d.Machines = append(d.Machines, report.Source{Machine: name, Model: "τ-Lop"})
+		for _, of := range []string{"barrier:tree", "bcast:linear", "bcast:binomial"} {
+			for bytes := 1 << 10; bytes <= 4<<10; bytes *= 2 {
+				collective, algorithm, _ := strings.Cut(of, ":")
+				r := report.MachineCost{Machine: name, Of: of, Prediction: report.Prediction{Collective: collective, Algorithm: algorithm, P: 4, Bytes: bytes, Microseconds: float64(bytes>>10) * float64(i+1)}}
+				if lo, hi := r.Microseconds/2, r.Microseconds*2; algorithm == "linear" {
+					r.Lo, r.Hi = &lo, &hi
+				}
+				if collective == "barrier" {
+					r.Bytes = 0
+				}
+				d.Rows = append(d.Rows, r)
+			}
+		}
+	}
+	return d
+}
+
+func TestCosts(t *testing.T) {
+	c, err := Costs(costs("a"), Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range c.Panels[0].Series {
+		names = append(names, s.Name)
+	}
+	first := c.Panels[0].Series[0].Points
+	if !slices.Equal(names, []string{"linear", "binomial"}) || c.Title != "Predicted cost: bcast" || len(first) != 3 || first[2].Y.Center != 4000 || first[2].Y.Lo != 2000 || first[2].Y.Hi != 8000 {
+		t.Errorf("%s: %v %+v", c.Title, names, first)
+	}
+	c, err = Costs(costs("a", "b"), Choice{Algorithms: []string{"bcast:linear"}, Bandwidth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := c.Panels[0].Series[1]
+	// 4 KiB in 8 µs, which may be 4 or 16.
+	if y := slow.Points[2].Y; slow.Name != "b" || y.Center != 0.512 || y.Lo != 0.256 || y.Hi != 1.024 || c.Panels[0].Y.Quantity != Bandwidths {
+		t.Errorf("%+v", slow)
+	}
+	for _, tt := range []struct {
+		choice Choice
+		want   string
+	}{
+		{Choice{Algorithms: []string{"reduce"}}, "reduce was not predicted: there are bcast:linear, bcast:binomial"},
+		{Choice{P: 3}, "nothing was predicted for P = 3"},
+		{Choice{Algorithms: []string{"bcast:linear"}, Choice: compare.Choice{Sizes: []int{1 << 10}}}, "two sizes"},
+	} {
+		if _, err := Costs(costs("a"), tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want %s", tt.choice, err, tt.want)
+		}
+	}
+}
