@@ -63,6 +63,7 @@ const (
 	Bandwidths                  // given in GB/s, 10⁹ bytes
 	Proportions                 // twice as much is as far from 1 as half
 	Fractions                   // written in per cent, with their sign
+	Shares                      // written in per cent, none below zero
 )
 
 // A Series is values with their intervals, drawn with one colour, mark and dash.
@@ -114,7 +115,7 @@ func (c *Chart) Write(w io.Writer, format string, cm float64) error {
 	l := c.layout(width)
 	switch format {
 	case "svg":
-		canvas := vgsvg.NewWith(vgsvg.UseWH(width, l.height))
+		canvas := &measured{Canvas: vgsvg.NewWith(vgsvg.UseWH(width, l.height))}
 		l.draw(draw.New(canvas))
 		return writeSVG(w, canvas, c.describe())
 	case "png":

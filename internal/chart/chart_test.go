@@ -439,6 +439,22 @@ func against() *report.Published {
 	return d
 }
 
+// A text keeps its width where another font is used: Liberation Sans is not everywhere.
+func TestTextsKeepTheirWidths(t *testing.T) {
+	var b bytes.Buffer
+	c := &Chart{Title: "τ < 2 & more", Panels: wild().Panels}
+	if err := c.Write(&b, "svg", 8); err != nil {
+		t.Fatal(err)
+	}
+	if n, of := strings.Count(b.String(), "textLength="), strings.Count(b.String(), "<text "); n != of || n == 0 {
+		t.Errorf("%d of %d texts have their width", n, of)
+	}
+	want := fmt.Sprintf("textLength=\"%.2f\"", titleStyle.Width(c.Title).Points())
+	if first, _, _ := strings.Cut(b.String(), "more</text>"); !strings.Contains(first[strings.LastIndex(first, "<text "):], want) {
+		t.Errorf("the title has not %s: %s", want, first[strings.LastIndex(first, "<text "):])
+	}
+}
+
 // Whatever the width, all text is on the page, and no text covers another or data.
 func TestNothingOverlaps(t *testing.T) {
 	for name, c := range charts(t) {

@@ -89,13 +89,14 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 	if d.Version != "" {
 		caption = append(caption, d.Version)
 	}
+	caption = append(caption, fmt.Sprintf("grey lines: right, and off by a factor of %g", published.Factor))
 	x := Axis{"P, ranks", Counts}
 	return &Chart{
 		Title:   "Predicted over measured time: " + first,
 		Caption: caption,
 		Panels: []Panel{
 			{X: x, Y: Axis{"predicted / measured", Proportions}, Levels: []float64{1 / published.Factor, 1, published.Factor}, Series: ratios},
-			{X: x, Y: Axis{"mean |error|", Fractions}, Height: 0.7, Levels: []float64{0}, Series: errors},
+			{X: x, Y: Axis{"mean |error|", Shares}, Height: 0.7, Levels: []float64{0}, Series: errors},
 		},
 	}, nil
 }

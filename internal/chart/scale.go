@@ -83,12 +83,12 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 		s.bandwidths()
 	case Proportions:
 		s.ratios()
-	case Fractions:
+	case Fractions, Shares:
 		s.lo, s.hi, s.label = min(0, lo), max(0, hi), a.Label+", %"
 		s.widen(0.01)
 		s.even(0.01)
 		for i, t := range s.ticks {
-			if t.Value > 0 {
+			if t.Value > 0 && a.Quantity == Fractions {
 				s.ticks[i].Label = "+" + t.Label
 			}
 		}

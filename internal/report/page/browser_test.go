@@ -370,7 +370,7 @@ func TestPageInBrowser(t *testing.T) {
 func TestTwoTausInBrowser(t *testing.T) {
 	b := open(t, &Page{Machines: []compare.Machine{exact("laptop", []int{1, 2}, 1000, 1600)}})
 	defer b.clean()
-	if n := eval[int](b, `document.querySelectorAll("figure").length`); n != 3 {
+	if n := eval[int](b, `document.querySelectorAll("details.group figure").length`); n != 3 {
 		t.Errorf("%d charts", n)
 	}
 	x, y := b.middle(`document.querySelectorAll('figure[data-chart="A"] .mark')[1]`)
@@ -420,9 +420,9 @@ func TestSurveysInBrowser(t *testing.T) {
 		const level, access = `figure[data-chart="level"]`, `figure[data-chart="access"]`
 		b.sight(level)
 		for _, tt := range []struct{ kind, choice, option, caption, value string }{
-			{"level", "", "", "c(m,τ), τ = 1, L1 → L1", "m = 64: 2.000 ns|95 % interval 1.800 ns to 2.200 ns"}, // 64/64 ns, twice
-			{"level", "panel", "τ = 2", "c(m,τ), τ = 2, L1 → L1", "m = 64: 4.000 ns|95 % interval 3.600 ns to 4.400 ns"},
-			{"level", "line", "L1 → memory", "c(m,τ), τ = 2, L1 → memory", "m = 64: 32.00 ns|95 % interval 28.80 ns to 35.20 ns"},
+			{"level", "", "", "Copies, τ = 1, L1 → L1", "m = 64: 32.00 GB/s|95 % interval 29.09 to 35.56"}, // 64 bytes in 64/64 ns, twice that
+			{"level", "panel", "τ = 2", "Copies, τ = 2, L1 → L1", "m = 64: 32.00 GB/s|95 % interval 29.09 to 35.56"},
+			{"level", "line", "L1 → memory", "Copies, τ = 2, L1 → memory", "m = 64: 4.000 GB/s|95 % interval 3.636 to 4.444"},
 			{"access", "cache", "off", "Access, float64, N = 1K, read, off cache", "stride 1: 2.000 ns|95 % interval 1.800 ns to 2.200 ns"}, // 1024/1024 ns, twice
 			{"pack", "cache", "off", "Message, packing, 4K, off cache", "d = 16: 1.800 µs|95 % interval 1.620 µs to 1.980 µs"},
 			{"pattern", "", "", "Message, permutation, P = 4, permutation-1", "m = 1K: 6.000 µs|95 % interval 5.400 µs to 6.600 µs"},
@@ -677,7 +677,7 @@ func TestFleetInBrowser(t *testing.T) {
 		return eval[string](b, `[...document.querySelectorAll('%s')].map(e => e.textContent).join()`, elements)
 	}
 	order := eval[[]string](b, `[...document.querySelectorAll("main > section")].map(s => s.id)`)
-	if want := []string{"warnings", "fleet", "charts", "machines"}; !slices.Equal(order, want) {
+	if want := []string{"verdict", "warnings", "fleet", "charts", "machines"}; !slices.Equal(order, want) {
 		t.Errorf("sections are %v, want %v", order, want)
 	}
 	slow := strings.Split(text("#outliers tbody th"), ",")

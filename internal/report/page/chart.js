@@ -157,13 +157,14 @@ class Plot {
 //   x, y     {name, kind: linear|log2|log10, tick(v), say(v), plain(v), whole}
 //   series   [{name, look, points: [{x, y, lo, hi}], between, band}], x rising;
 //            between says what lo and hi are, and band shades what lies there
-//   bounds   what lies between serial and perfect: [{x, low, high}]
+//   bounds   what lies between serial and ideal: [{x, low, high}]
 class Chart extends Plot {
   draw(width) {
     this.width = width;
     const { x, y, series, bounds } = this.spec;
     this.plot.replaceChildren();
     this.flat = [];
+    this.beyond = false;
     const height = Math.round(Math.min(300, Math.max(220, width * 0.6)));
     const xs = series.flatMap(s => s.points.map(p => p.x));
     if (!xs.length || width < 80) {
@@ -205,7 +206,7 @@ class Chart extends Plot {
     const area = list => "M" + list.map(b => `${X(b.x)},${Y(b.high)}`).join("L") + "L" + [...list].reverse().map(b => `${X(b.x)},${Y(b.low)}`).join("L") + "z";
     if (bounds && bounds.length) {
       root.append(svg("path", { d: area(bounds), class: "bounds" }));
-      for (const [side, name] of [["high", "perfect"], ["low", "serial"]]) {
+      for (const [side, name] of [["high", "ideal"], ["low", "serial"]]) {
         root.append(svg("path", { d: "M" + bounds.map(b => `${X(b.x)},${Y(b[side])}`).join("L"), class: "bound" }));
         const last = bounds[bounds.length - 1];
         root.append(svg("text", { x: X(last.x) + 5, y: Y(last[side]) + 4, class: "note" }, name));
@@ -224,13 +225,22 @@ class Chart extends Plot {
       const sure = s.points.filter(p => p.lo !== null && p.lo > 0);
       if (s.band && sure.length) g.append(svg("path", { d: area(sure.map(p => ({ x: p.x, low: p.lo, high: p.hi }))), class: "band" }));
       for (const p of at) {
-        if (!s.band && p.lo !== null && p.hi !== null && p.lo > 0)
-          g.append(svg("path", { d: `M${p.X},${Y(p.lo)}V${Y(p.hi)}`, class: "interval", stroke: s.look.colour }));
+        if (!s.band && p.lo !== null && p.hi !== null && (p.lo > 0 || y.kind === "linear")) {
+          const [under, over] = [Math.min(Y(p.lo), height - bottom), Math.max(Y(p.hi), top)];
+          g.append(svg("path", { d: `M${p.X},${under}V${over}`, class: "interval", stroke: s.look.colour }));
+          // What goes on beyond the axis has an arrow there.
+          for (const [at, end, back] of [[under, Y(p.lo), -5], [over, Y(p.hi), 5]])
+            if (Math.abs(end - at) > 0.5) {
+              g.append(svg("path", { d: `M${p.X - 4},${at + back}L${p.X},${at}L${p.X + 4},${at + back}`, class: "interval beyond", stroke: s.look.colour }));
+              this.beyond = true;
+            }
+        }
         g.append(svg("path", { d: s.look.mark(at.length > 40 ? 2.5 : 4), class: "mark", fill: s.look.colour, transform: `translate(${p.X},${p.Y})` }));
         this.flat.push(p);
       }
       inside.append(g);
     });
+    if (this.beyond) root.append(svg("text", { x: width - right, y: height - 5, "text-anchor": "end", class: "note" }, "↑ the interval goes on"));
     this.ring = svg("circle", { r: 8, class: "ring", visibility: "hidden" });
     root.append(this.ring);
     this.plot.append(root);

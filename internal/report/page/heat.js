@@ -38,8 +38,9 @@ class Heat extends Plot {
     root.append(...numbers);
     this.axes(root, labels, axis, side);
     const across = Math.max(150, Math.min(side, 260));
-    this.scale(root, top + side + 22, across, k => low * Math.exp(k * step), tick);
-    if (numbers.length) root.append(svg("text", { x: left + across + 12, y: top + side + 32, class: "note" }, "in cells: " + cellUnit));
+    if (high > low) this.scale(root, top + side + 22, across, k => low * Math.exp(k * step), tick);
+    else root.append(svg("text", { x: left, y: top + side + 32, class: "tick" }, `all: ${tick(low)}`)); // one value needs no scale
+    if (high > low && numbers.length) root.append(svg("text", { x: left + across + 12, y: top + side + 32, class: "note" }, "in cells: " + cellUnit));
     this.ring = svg("rect", { width: Math.max(size, 6), height: Math.max(size, 6), class: "ring", visibility: "hidden" });
     root.append(this.ring);
     this.plot.append(root);

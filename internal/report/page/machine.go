@@ -21,6 +21,9 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // A machine is what the page has of one.
@@ -40,23 +43,27 @@ type fact struct{ Name, Value string }
 
 // A group is a setup, placement and state of the cache.
 type group struct {
-	channel compare.Channel // but Bytes
-	Label   string          `json:"label"`
-	Sizes   []int           `json:"m"` // of any machine
-	Taus    []int           `json:"t"`
+	channel  compare.Channel // but Bytes
+	machines int
+	Label    string `json:"label"`
+	Sizes    []int  `json:"m"` // of any machine
+	Taus     []int  `json:"t"`
+	Local    bool   `json:"local,omitempty"` // local memory and in cache, as published parameters are taken to be
 }
 
 // An index is what charts and tables begin with.
 type index struct {
-	Machines   []entry `json:"machines"`
-	Groups     []group `json:"groups"`
-	Kinds      []kind  `json:"kinds,omitempty"` // of surveys
-	Bytes      int     `json:"S"`               // message size that charts begin with
-	Tau        int     `json:"tau"`             // likewise
-	Fleet      bool    `json:"fleet"`
-	First      []int   `json:"first"`                // machines that charts begin with, all if nil
-	MedianMaps int     `json:"medianMaps,omitempty"` // of a fleet's median machine
-	things     string  // that maps are of: CPUs
+	Machines   []entry       `json:"machines"`
+	Groups     []group       `json:"groups"`
+	Kinds      []kind        `json:"kinds,omitempty"` // of surveys
+	Bytes      int           `json:"S"`               // message size that charts begin with
+	Tau        int           `json:"tau"`             // likewise
+	Main       int           `json:"main"`            // the group that the verdict is about
+	Fleet      bool          `json:"fleet"`
+	First      []int         `json:"first"`                // machines that charts begin with, all if nil
+	MedianMaps int           `json:"medianMaps,omitempty"` // of a fleet's median machine
+	things     string        // that maps are of: CPUs
+	maps       []view.Matrix // of one machine
 	lines      *lines
 	overview   *overview
 	fleet      *fleet
@@ -66,6 +73,9 @@ type entry struct {
 	Name string `json:"name"`
 	File string `json:"file"`
 	Maps int    `json:"maps,omitempty"` // how many
+	// Published is the group of published parameters, from 1, which are drawn beside those
+	// that others measured: their file does not say how they were.
+	Published int `json:"published,omitempty"`
 }
 
 // describe makes what the page has of all machines, several at a time.
@@ -109,15 +119,23 @@ func (p *Page) describe() ([]machine, *index, error) {
 	for i, of := range curves {
 		x.Machines = append(x.Machines, entry{Name: machines[i].Name, File: machines[i].File})
 		taus := make(map[int]bool)
+		groups := make(map[int]bool)
 		for _, c := range of {
 			key := grouped(c.Channel)
 			n, known := numbers[key]
 			if !known {
 				n = len(x.Groups)
 				numbers[key] = n
-				x.Groups = append(x.Groups, group{channel: key, Label: key.String()})
+				x.Groups = append(x.Groups, group{channel: key, Label: groupLabel(key), Local: key.Placement == numa.Local && !key.OffCache})
 			}
 			g := &x.Groups[n]
+			if !groups[n] {
+				groups[n] = true
+				g.machines++
+			}
+			if key.Setup == params.Published {
+				x.Machines[i].Published = n + 1
+			}
 			g.Sizes = insert(g.Sizes, c.Bytes)
 			for _, p := range c.Points {
 				g.Taus = insert(g.Taus, p.Tau)
@@ -128,6 +146,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 			measured[tau]++
 		}
 	}
+	x.invite()
 	x.Bytes = size(curves)
 	for tau, n := range measured { // the largest that most machines have
 		if most := measured[x.Tau]; n > most || n == most && tau > x.Tau {
@@ -152,6 +171,38 @@ func (p *Page) describe() ([]machine, *index, error) {
 	}
 	x.fleet, err = newFleet(p.Machines, x, numbers)
 	return machines, x, err
+}
+
+// invite gives groups of local memory, in cache, what published parameters have, which are
+// drawn beside what was measured there: their files do not say how they were measured.
+func (x *index) invite() {
+	for _, m := range x.Machines {
+		if m.Published == 0 {
+			continue
+		}
+		from := x.Groups[m.Published-1]
+		for i := range x.Groups {
+			g := &x.Groups[i]
+			if !g.Local {
+				continue
+			}
+			g.machines++
+			for _, bytes := range from.Sizes {
+				g.Sizes = insert(g.Sizes, bytes)
+			}
+			for _, tau := range from.Taus {
+				g.Taus = insert(g.Taus, tau)
+			}
+		}
+	}
+}
+
+// groupLabel is what a group is called.
+func groupLabel(c compare.Channel) string {
+	if c.Setup == params.Published {
+		return "published parameters"
+	}
+	return c.String()
 }
 
 // grouped is a channel but for the size of its messages.

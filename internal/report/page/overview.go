@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -15,28 +16,34 @@ type overview struct {
 	Why         string // nothing was compared
 	Rows        []summary
 	Compared    bool   // rows have what takes two machines
-	First       string // machine that ratios are to
+	First       string // machine that ratios are to; "": not all are to the same, and each says to which
+	tests       string // what the conclusions rest on
 	Notes       []string
 	warnings    []compare.Warning // nil: likewise
 }
 
-type conclusion struct{ Channel, Text string }
+type conclusion struct {
+	Channel, Text string
+	of            compare.Channel
+}
 
 // A summary is what a machine carries at its largest τ.
 type summary struct {
 	Machine, Channel string // m with the channel
 	Tau              int
 	Alone, Many      string // L(m,1), L(m,τ)
-	Ratio            string // of L(m,τ) to that of the first machine, or of another one that it names
+	Ratio            string // of L(m,τ) to that of the first machine
+	to               string // that machine
 	A, Bandwidth     string
 	Full             string // the τ where the channel saturates
 	Sigma, Kappa     string
+	of               compare.Channel
 }
 
 // newOverview takes messages of m bytes where nothing could be compared, else
 // those that were.
 func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *overview {
-	v := &overview{First: machines[0].Name}
+	v := &overview{}
 	type which struct {
 		machine string
 		compare.Channel
@@ -46,11 +53,11 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 	sizes := map[int]bool{m: true}
 	c, err := compare.New(machines, compare.Choice{})
 	if err == nil {
-		v.warnings = c.Warnings
+		v.warnings, v.tests = c.Warnings, c.Verdict.Text
 		for i := range c.Tables {
 			t := &c.Tables[i]
-			name := t.Channel.String() + ", m = " + view.Bytes(t.Bytes)
-			v.Conclusions = append(v.Conclusions, conclusion{name, t.Conclusion})
+			name := groupLabel(t.Channel) + ", m = " + view.Bytes(t.Bytes)
+			v.Conclusions = append(v.Conclusions, conclusion{name, t.Conclusion, t.Channel})
 			sizes[t.Bytes], first[t.Channel] = true, t.Rows[0].Machine
 			for j := range t.Rows {
 				compared[which{t.Rows[j].Machine, t.Channel}] = &t.Rows[j]
@@ -70,20 +77,40 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 			if row != nil {
 				v.Compared = true
 				v.Notes = append(v.Notes, s.compare(row)...)
-				if to := first[curve.Channel]; s.Ratio != "" && to != v.First {
-					s.Ratio += ", beside " + to
-				}
+				s.to = first[curve.Channel]
 			}
 			v.Rows = append(v.Rows, s)
 		}
 	}
+	v.nameFirst()
 	return v
+}
+
+// nameFirst says to which machines ratios are: in the column's head where that is the
+// same of all, else in each row.
+func (v *overview) nameFirst() {
+	to := make(map[string]bool)
+	for _, s := range v.Rows {
+		if s.Ratio != "" {
+			to[s.to], v.First = true, s.to
+		}
+	}
+	if len(to) < 2 {
+		return
+	}
+	v.First = ""
+	for i := range v.Rows {
+		if s := &v.Rows[i]; s.Ratio != "" {
+			value, rest, _ := strings.Cut(s.Ratio, " ")
+			s.Ratio = value + " × " + s.to + " " + rest
+		}
+	}
 }
 
 func summarise(c *compare.Curve) summary {
 	last := c.Points[len(c.Points)-1]
 	s := summary{
-		Machine: c.Machine, Channel: c.Channel.String() + ", " + view.Bytes(c.Bytes), Tau: last.Tau,
+		Machine: c.Machine, Channel: groupLabel(c.Channel) + ", m = " + view.Bytes(c.Bytes), of: c.Channel, Tau: last.Tau,
 		Many: value(last.L), Bandwidth: value(last.Bandwidth), A: value(last.A),
 	}
 	if first, ok := c.At(1); ok {

@@ -1,7 +1,8 @@
 // Package page writes a report of machines as one HTML file that needs nothing
 // else: no network, no server, no mouse.
 //
-// Its opinion: warnings come before numbers, a fleet before its machines; a
+// Its opinion: what it comes to is the first thing, with the chart that shows it, and
+// how many warnings speak against it the second; a fleet comes before its machines; a
 // chart has the same numbers as its table and the file that they come from,
 // which is in the page; nothing that a file says is taken for markup.
 package page
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // A Page is a report of machines.
@@ -69,6 +71,15 @@ func (p *Page) Write(w io.Writer) error {
 	return b.Flush()
 }
 
+// Told is how many warnings are folded away.
+func (c *content) Told() string {
+	n := len(c.Warnings)
+	if len(c.Breaches) > 0 {
+		n++
+	}
+	return printable.Count(n, "warning")
+}
+
 // A content is what the template shows.
 type content struct {
 	Policy   string // of content: nothing but what is in the page
@@ -76,6 +87,7 @@ type content struct {
 	Scripts  []template.JS
 	Title    string
 	Machines []machine
+	Verdict  verdict
 	Fleet    *fleet // of many machines
 	Skipped  []string
 	Warnings []warning
@@ -117,6 +129,7 @@ func (p *Page) view() (*content, error) {
 		v.Breaches = breaches(p.Machines)
 	}
 	v.Warnings = warnings(told, len(p.Machines))
+	v.Verdict = newVerdict(p.Machines, index)
 	text, err := json.Marshal(index)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,14 @@ function read(what, machine) {
   return parsed.get(id);
 }
 const table = (machine, group) => read("curves", machine).find(t => t.g === group);
+// guest is what published parameters have where others were measured with local memory and
+// in cache: their file does not say how they were, and they are drawn beside those.
+const guest = (machine, group) => {
+  const from = index.machines[machine]?.published;
+  return from && index.groups[group].local ? table(machine, from - 1) : undefined;
+};
+const seen = (machine, group) => table(machine, group) || guest(machine, group);
+const nameIn = (machine, group) => nameOf(machine) + (table(machine, group) ? "" : " (published)");
 
 // value is a centre with its bounds, null where nothing was measured.
 function value(values, i) {
@@ -34,15 +42,15 @@ function value(values, i) {
   return { y, lo: values.l ? values.l[i] : null, hi: values.h ? values.h[i] : null };
 }
 
-function over(what, machine, group, along) {
-  const t = table(machine, group), points = [];
+function over(what, machine, group, along, of = state.tau) {
+  const t = seen(machine, group), points = [];
   if (!t) return points;
   const n = t.t.length;
   if (along === "τ") {
     const row = t.m.indexOf(state.m);
     if (row >= 0) t.t.forEach((tau, i) => { const v = value(t[what], row * n + i); if (v) points.push({ x: tau, ...v }); });
   } else {
-    const i = t.t.indexOf(state.tau);
+    const i = t.t.indexOf(of);
     if (i >= 0) t.m.forEach((m, row) => { const v = value(t[what], row * n + i); if (v) points.push({ x: m, ...v }); });
   }
   return points;
@@ -73,7 +81,7 @@ function chartSpec(kind, g) {
   const series = [];
   for (const [i, slot] of state.shown) {
     const points = over(what, i, g, along);
-    if (points.length) series.push({ name: nameOf(i), look: lookOf(i, slot), points, ...intervalOf(i) });
+    if (points.length) series.push({ name: nameIn(i, g), look: lookOf(i, slot), points, ...intervalOf(i) });
   }
   const spec = { x, y, series, of: index.groups[g].label, ...caption(what, along) };
   const xs = [...new Set(series.flatMap(s => s.points.map(p => p.x)))].sort((a, b) => a - b);
@@ -88,6 +96,18 @@ function caption(what, along) {
     L: ["L(m,τ)", "time of one transfer while τ are active"],
   }[what];
   return { name: `${name} against ${along}, ${along === "τ" ? "m = " + bytes(state.m) : "τ = " + state.tau}`, unit };
+}
+
+// verdictSpec is the chart that says most: A(τ) or, of few τ, bandwidth over m, of one
+// machine with a line for each τ.
+function verdictSpec(g) {
+  if (!few(g)) return chartSpec("A", g);
+  const spec = chartSpec("B", g), alone = [...state.shown.keys()].filter(i => seen(i, g));
+  if (alone.length !== 1) return spec;
+  spec.name = "Bandwidth against m";
+  spec.series = index.groups[g].t.map((tau, slot) => ({ name: "τ = " + tau, look: look(slot), points: over("B", alone[0], g, "m", tau), ...intervalOf(alone[0]) }))
+    .filter(s => s.points.length);
+  return spec;
 }
 
 const figures = [];
@@ -147,6 +167,19 @@ for (const group of document.querySelectorAll("details.group")) {
 }
 document.querySelectorAll(".kind[data-kind]").forEach(addKind);
 
+{
+  const figure = document.querySelector("#verdict figure"), legend = document.querySelector("#verdict .legend");
+  if (figure) addFigure(figure, Chart, () => {
+    const spec = verdictSpec(index.main);
+    explain(legend, spec.series);
+    return spec;
+  }).near = true;
+}
+// explain lists what series look like.
+function explain(legend, series) {
+  legend.replaceChildren(...series.map(s => make("li", {}, swatch(s.look), s.name)));
+}
+
 function redraw() {
   arrangeMaps();
   for (const f of figures) {
@@ -156,7 +189,10 @@ function redraw() {
   for (const d of document.querySelectorAll("details.numbers")) if (d.open) fill(d);
 }
 
-addEventListener("beforeprint", () => { for (const f of figures) { drawFigure(f); if (f.chart) f.chart.print(true); } });
+addEventListener("beforeprint", () => {
+  for (const d of document.querySelectorAll("#warnings > details")) d.open = true; // they belong to the numbers
+  for (const f of figures) { drawFigure(f); if (f.chart) f.chart.print(true); }
+});
 addEventListener("afterprint", () => { for (const f of figures) if (f.chart) f.chart.print(false); });
 
 // The numbers behind the charts, of the machines that are switched on.
@@ -171,12 +207,12 @@ function fill(details) {
   };
   const span = v => v && v.lo !== null && v.lo !== v.hi ? `${digits(v.lo)} to ${digits(v.hi)}` : "";
   for (const i of state.shown.keys()) {
-    const t = table(i, g);
+    const t = seen(i, g);
     if (!t) continue;
     t.m.forEach((m, row) => t.t.forEach((tau, k) => {
       const at = row * t.t.length + k, L = value(t.L, at), A = value(t.A, at), B = value(t.B, at);
       if (!L) return;
-      body.append(make("tr", {}, make("th", { scope: "row" }, nameOf(i)), cell(bytes(m), m), cell(String(tau)),
+      body.append(make("tr", {}, make("th", { scope: "row" }, nameIn(i, g)), cell(bytes(m), m), cell(String(tau)),
         cell(digits(L.y)), cell(span(L)), cell(A ? digits(A.y) : ""), cell(span(A)), cell(B ? digits(B.y) : "")));
     }));
   }

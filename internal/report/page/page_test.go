@@ -107,7 +107,8 @@ func TestNothingInCommon(t *testing.T) {
 	}
 }
 
-// Of transfers that the first machine does not have the ratios are to another one, and say so.
+// Of transfers that the first machine does not have the ratios are to another one: the
+// column's head says to which, or where there are several each ratio.
 func TestRatiosNameTheirMachine(t *testing.T) {
 	a, b, c := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600), exact("c", []int{1, 2}, 2000, 3200)
 	for i := range a.File.Cells {
@@ -117,12 +118,35 @@ func TestRatiosNameTheirMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if v.Overview.First != "b" {
+		t.Errorf("ratios are to %q", v.Overview.First)
+	}
 	for _, s := range v.Overview.Rows {
-		if s.Machine == "c" && !strings.HasSuffix(s.Ratio, ", beside b") || s.Machine == "a" && s.Ratio != "" {
+		if s.Machine == "c" && !strings.HasPrefix(s.Ratio, "2.00 at τ = 2") || s.Machine == "a" && s.Ratio != "" {
 			t.Errorf("%s: %q", s.Machine, s.Ratio)
 		}
 	}
 	text := written(t, &Page{Machines: []compare.Machine{a, b, c}})
+	if !strings.Contains(text, "data-sort>× b</th>") {
+		t.Error("the column does not say that ratios are to b")
+	}
+	d := exact("d", []int{1, 2}, 1000, 1600)
+	for i := range d.File.Cells {
+		d.File.Cells[i].Setup = "ping"
+	}
+	if v, err = (&Page{Machines: []compare.Machine{a, b, c, d}}).view(); err != nil {
+		t.Fatal(err)
+	}
+	var ratios []string
+	for _, s := range v.Overview.Rows {
+		if s.Ratio != "" {
+			ratio, _, _ := strings.Cut(s.Ratio, " at")
+			ratios = append(ratios, s.Machine+": "+ratio)
+		}
+	}
+	if got := strings.Join(ratios, ", "); got != "c: 2.00 × b, d: 1.00 × a" || v.Overview.First != "" {
+		t.Errorf("%s; all to %q", got, v.Overview.First)
+	}
 	if !strings.Contains(text, "not compared, for there is no setup") {
 		t.Error("the page does not say that a is not compared")
 	}
@@ -216,8 +240,8 @@ func TestMeasured(t *testing.T) {
 	}
 	want := []string{
 		"Copies between levels of the memory: τ = 1: L1 → L1, off cache false",
-		"Copies between levels of the memory: τ = 1: L1 → memory, off cache false",
 		"Copies between levels of the memory: τ = 1, placement spread, τ = 1: L1 → L1, off cache false",
+		"Copies between levels of the memory: τ = 1: L1 → memory, off cache false",
 		"Copies between levels of the memory: τ = 2: L1 → L1, off cache false",
 		"Copies between levels of the memory: τ = 2: L1 → memory, off cache false",
 		"Accesses: float64, N = 1K: read, off cache false",
@@ -232,7 +256,7 @@ func TestMeasured(t *testing.T) {
 	}
 	// The null transfer and the largest, of pairs in their order; a level has its own medians.
 	for _, want := range []string{
-		`{"k":0,"n":3,"x":[64,4096],"y":{"c":[2,128],"l":[1.8,115.2],"h":[2.2,140.8]}}`,
+		`{"k":0,"n":3,"x":[64,4096],"y":{"c":[64,64],"l":[58.1818,58.1818],"h":[71.1111,71.1111]}}`, // two copies of 64 bytes in 2 ns, and 4096 in 128: GB/s
 		`"maps":[{"name":"null transfer, one way","how":"one pair at a time","axis":"CPU","names":["0","1","2","3"],` +
 			`"groups":[{"name":"shared L2","pairs":2,"median_ns":50},{"name":"same package","pairs":4,"median_ns":200}],"of":[0,1,1,1,1,0],"t":{"c":[50,200,200,200,200,50],`,
 		`{"name":"transfer of 8K",`,

@@ -1,10 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -51,7 +53,10 @@ type kind struct {
 	Panel    string        `json:"-"`        // what panels and lines are, where the reader chooses
 	Line     string        `json:"-"`
 	Over     view.Quantity `json:"over"`
-	Lines    []line        `json:"lines"` // of any machine
+	Rate     bool          `json:"rate,omitempty"` // GB/s instead of times
+	Own      []int         `json:"own,omitempty"`  // lines that one machine's chart begins with
+	Lines    []line        `json:"lines"`          // of any machine
+	drawing  *view.Drawing
 }
 
 // A line is a profile that machines may have in common.
@@ -79,15 +84,36 @@ func newMeasured(f *params.File) measured {
 	return m
 }
 
+// ordered are the profiles as their kinds have them in order.
+func (m measured) ordered() (profiles []*view.Profile) {
+	order := make(map[params.Kind][]string)
+	for _, s := range survey.Drawn() {
+		order[s.Drawing.Kind] = s.Drawing.Order
+	}
+	rank := func(p *view.Profile) int {
+		return slices.IndexFunc(order[p.Kind], func(begin string) bool { return strings.HasPrefix(p.Line, begin) })
+	}
+	type panel struct {
+		kind params.Kind
+		name string
+	}
+	for _, of := range view.Grouped(m.profiles, func(p *view.Profile) panel { return panel{p.Kind, p.Panel} }) {
+		slices.SortStableFunc(of, func(a, b *view.Profile) int { return cmp.Compare(rank(a), rank(b)) })
+		profiles = append(profiles, of...)
+	}
+	return profiles
+}
+
 // surveys makes what the page has of surveys, of all machines.
 func (p *Page) surveys(machines []machine, x *index) error {
 	found := make([]measured, len(machines))
 	p.each(func(i int) error { found[i] = newMeasured(p.Machines[i].File); return nil })
 	x.lines = newLines(found)
 	for i, m := range found {
-		x.lines.add(m.profiles)
+		x.lines.add(m.ordered())
 		if x.Machines[i].Maps = len(m.maps); len(m.maps) > 0 {
 			x.things = m.maps[0].Axis + "s"
+			x.maps = m.maps
 		}
 	}
 	x.Kinds = x.lines.kinds
@@ -114,7 +140,7 @@ func newLines(found []measured) *lines {
 	}
 	for _, s := range survey.Drawn() {
 		if d := s.Drawing; has[d.Kind] {
-			l.kinds = append(l.kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over})
+			l.kinds = append(l.kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over, Rate: d.Rate, drawing: d})
 		}
 	}
 	return l
@@ -147,8 +173,12 @@ func (l *lines) add(profiles []*view.Profile) {
 		if slices.Contains(l.kinds[k].Lines, name.line) {
 			name.line.Panel += fmt.Sprintf(", placement %s, τ = %d", p.Placement, p.Tau)
 		}
-		l.numbers[profileNameOf(p)] = [2]int{k, len(l.kinds[k].Lines)}
+		n := len(l.kinds[k].Lines)
+		l.numbers[profileNameOf(p)] = [2]int{k, n}
 		l.kinds[k].Lines = append(l.kinds[k].Lines, name.line)
+		if own := l.kinds[k].drawing.Own; own != nil && own(p) {
+			l.kinds[k].Own = append(l.kinds[k].Own, n)
+		}
 	}
 }
 
@@ -198,7 +228,11 @@ func (l *lines) encode(m measured) (template.JS, error) {
 		d := lineData{Kind: at[0], Line: at[1]}
 		for _, point := range p.Points {
 			d.X = append(d.X, point.X)
-			d.Time.add(point.Y)
+			if y := point.Y; l.kinds[at[0]].Rate {
+				d.Time.add(y.Rate(float64(p.Tau) * float64(point.X))) // bytes a ns are GB/s
+			} else {
+				d.Time.add(y)
+			}
 		}
 		d.Time.trim()
 		data.Lines = append(data.Lines, d)

@@ -8,21 +8,23 @@ function addKind(box) {
   const chosen = {}, cached = kind.lines.some(l => l.off); // else the kind knows no cache
   const f = addFigure(box.querySelector("figure"), Chart, () => {
     const only = (what, values, say) => { chosen[what] = choice(form.elements[what], values, say, chosen[what]); return chosen[what]; };
-    const first = longest(k);
+    const first = kind.own ? 0 : longest(k);
     chosen.panel ??= kind.lines[first].panel;
     chosen.cache ??= !!kind.lines[first].off;
     const panel = only("panel", [...new Set(kind.lines.map(l => l.panel))], String);
     const off = only("cache", [...new Set(kind.lines.filter(l => l.panel === panel).map(l => !!l.off))], off => off ? "off" : "in");
     const lines = [...kind.lines.keys()].filter(n => kind.lines[n].panel === panel && !!kind.lines[n].off === off);
     const machines = [...state.shown.keys()].filter(i => lines.some(n => profile(i, k, n)));
-    const alone = machines.length === 1 && lines.length > 1;
-    chosen.line ??= alone ? all : first;
-    const line = only("line", alone ? [all, ...lines] : lines, n => n === all ? "all" : kind.lines[n].line);
-    const series = line === all ? linesOf(machines[0], k, lines) : machinesOf(machines, k, line);
-    box.querySelector(".legend").replaceChildren(...(line === all ? series : []).map(s => make("li", {}, swatch(s.look), s.name)));
+    const alone = machines.length === 1 && lines.length > 1, own = lines.filter(n => kind.own?.includes(n));
+    const few = alone && own.length > 1 && own.length < lines.length;
+    chosen.line ??= few ? some : alone ? all : first;
+    const line = only("line", [...few ? [some] : [], ...alone ? [all] : [], ...lines], n => n === all ? "all" : n === some ? "each to itself" : kind.lines[n].line);
+    const series = line < 0 ? linesOf(machines[0], k, line === some ? own : lines) : machinesOf(machines, k, line);
+    explain(box.querySelector(".legend"), line < 0 ? series : []);
     return {
-      x: axes[kind.over] || { name: kind.over, kind: "linear", tick: short, say: v => digits(v) + kind.over.replace(/^.*,/, "") }, y: { kind: "log10", tick: shortTime, say: time, plain: time }, series,
-      name: [kind.quantity, panel, ...line === all ? [] : [kind.lines[line].line], ...cached ? [off ? "off cache" : "in cache"] : []].join(", "),
+      x: axes[kind.over] || { name: kind.over, kind: "linear", tick: short, say: v => digits(v) + kind.over.replace(/^.*,/, "") }, series,
+      y: kind.rate ? { kind: "log10", tick: short, say: v => digits(v) + " GB/s", plain: digits } : { kind: "log10", tick: shortTime, say: time, plain: time },
+      name: [kind.quantity, panel, ...line < 0 ? [] : [kind.lines[line].line], ...cached ? [off ? "off cache" : "in cache"] : []].join(", "),
       unit: kind.about, of: kind.label,
     };
   });
@@ -34,7 +36,7 @@ function addKind(box) {
   });
   form.addEventListener("submit", e => e.preventDefault());
 }
-const all = -1; // the lines of a panel
+const all = -1, some = -2; // the lines of a panel, and those that it begins with
 
 // axes are what charts run over, as view.Quantity has it; others begin with 0.
 const axes = {

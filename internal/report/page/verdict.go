@@ -1,0 +1,127 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/setups"
+)
+
+// A verdict is what the page comes to, before everything else.
+type verdict struct {
+	Text  string
+	Tests string // what it rests on, of machines that were compared
+}
+
+// newVerdict is of a page whose fleet and overview are there, and chooses the group whose
+// chart shows it.
+func newVerdict(machines []compare.Machine, x *index) verdict {
+	x.Main = x.main()
+	var v verdict
+	switch {
+	case x.fleet != nil && x.fleet.Why != "":
+		v.Text = "Nothing is compared: " + x.fleet.Why + "."
+	case x.fleet != nil:
+		v.Text = x.fleet.Conclusion
+	case x.overview != nil:
+		main := x.Groups[x.Main].channel
+		v.Tests = x.overview.tests
+		if x.overview.Why != "" {
+			v.Tests = "Nothing is compared: " + x.overview.Why + "."
+		}
+		if i := slices.IndexFunc(x.overview.Conclusions, func(c conclusion) bool { return grouped(c.of) == main }); i >= 0 {
+			c := x.overview.Conclusions[i]
+			v.Text, v.Tests = c.Text, fmt.Sprintf("That is of %s. %s", c.Channel, v.Tests)
+			break
+		}
+		var texts []string
+		for _, m := range machines {
+			texts = append(texts, x.overview.carries(m.Name, main)...)
+		}
+		v.Text = strings.Join(texts, " ")
+	default:
+		v.Text = surveyed(machines, x)
+	}
+	v.Text = unbroken.Replace(v.Text)
+	return v
+}
+
+// unbroken keeps units beside their numbers.
+var unbroken = strings.NewReplacer(" %", "\u00a0%", " GB/s", "\u00a0GB/s", " ns", "\u00a0ns")
+
+// main is the group that the verdict is about: that of most machines, of those a ring's,
+// which is the one to trust for collectives, with local memory and in cache.
+func (x *index) main() int {
+	best, most := -1, -1
+	for i, g := range x.Groups {
+		weight := 8 * g.machines
+		for at, is := range []bool{!g.channel.OffCache, g.channel.Placement == numa.Local, g.channel.Setup == setups.Ring.Name} {
+			if is {
+				weight += 1 << at
+			}
+		}
+		if weight > most {
+			best, most = i, weight
+		}
+	}
+	return best
+}
+
+// carries is the sentence about a machine, in that group if it has it; none where it
+// has no transfers.
+func (v *overview) carries(machine string, group compare.Channel) []string {
+	rows := slices.DeleteFunc(slices.Clone(v.Rows), func(s summary) bool { return s.Machine != machine })
+	if len(rows) == 0 {
+		return nil
+	}
+	s := rows[max(0, slices.IndexFunc(rows, func(s summary) bool { return grouped(s.of) == group }))]
+	if s.A == "" || s.Tau < 2 {
+		return []string{fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", s.Machine, s.rate(), s.Tau, s.Channel)}
+	}
+	return []string{fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", s.Tau, s.Machine, s.A, s.rate(), s.Channel)}
+}
+
+// rate is the bandwidth without its interval.
+func (s *summary) rate() string {
+	rate, _, _ := strings.Cut(s.Bandwidth, " ")
+	return rate
+}
+
+// surveyed is of machines without transfers.
+func surveyed(machines []compare.Machine, x *index) string {
+	var names []string
+	for _, k := range x.Kinds {
+		names = append(names, strings.ToLower(k.Label[:1])+k.Label[1:])
+	}
+	if x.things != "" {
+		names = append(names, "pairs of "+x.things)
+	}
+	whose := "these machines"
+	if len(machines) == 1 {
+		whose = machines[0].Name
+	}
+	text := fmt.Sprintf("Of %s surveys alone were measured: %s.", whose, strings.Join(names, ", "))
+	if len(machines) > 1 || len(x.maps) == 0 {
+		return text
+	}
+	m := &x.maps[0]
+	known := slices.DeleteFunc(slices.Clone(m.Groups), func(g view.Group) bool { return !(g.Median > 0) })
+	if len(known) == 0 {
+		return text
+	}
+	near, far := known[0], known[len(known)-1]
+	said := fmt.Sprintf("%s between two %ss: %s", strings.ToUpper(m.Name[:1])+m.Name[1:], m.Axis, pairTime(near))
+	if len(known) > 1 {
+		said += " to " + pairTime(far)
+	}
+	return said + ", median. " + text
+}
+
+func pairTime(g view.Group) string {
+	return fmt.Sprintf("%s ns (%s)", view.Digits(g.Median, math.Pow(10, math.Floor(math.Log10(g.Median))-2)), g.Name)
+}
