@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/mapping"
 )
 
@@ -18,6 +19,9 @@ type LogGP struct {
 	Gap        float64 // g, in seconds
 	GapPerByte float64 // G, in seconds a byte
 	Segment    int     // S in bytes; 0 sends contiguous messages
+	// Measured is L over launches, in seconds, with its interval; it may be below zero,
+	// where Latency is 0. No N: not known.
+	Measured   fit.Estimate
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
 	// Local, if not nil, says what ranks copy within themselves: a model of messages

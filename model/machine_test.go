@@ -114,7 +114,7 @@ func TestRoundTripsOfAFile(t *testing.T) {
 		add(16, m, 0, true, 1e9)
 	}
 	add(16, 1, 9000, false, 2800+15*9200)
-	m, warnings, err := AssessLogGP(roundTrips(f, "", false))
+	m, warnings, err := assessLogGP(roundTrips(f, "", false))
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("%+v, %v, %v", m, warnings, err)
 	}
@@ -146,9 +146,38 @@ func TestRoundTripsByLaunches(t *testing.T) {
 		add(16, m, 0, func(x float64) float64 { return 1000*x + 15*200 }, all...)
 	}
 	add(16, 1, 5000, func(x float64) float64 { return 3*1000 + 15*5100 }, far...)
-	m, warnings, err := AssessLogGP(roundTrips(f, "", false))
+	m, warnings, err := assessLogGP(roundTrips(f, "", false))
 	if err != nil || len(warnings) > 0 || math.Abs(m.Overhead-1e-7) > 1e-12 || math.Abs(m.Latency-3e-7) > 1e-12 || math.Abs(m.Gap-2e-7) > 1e-12 {
 		t.Errorf("%+v, %v, %v; want o = 100, L = 300 and g = 200 ns", m, warnings, err)
+	}
+}
+
+// L is that of launches that visited all its parts, with an interval: what makes a whole
+// launch slow is not in it.
+func TestLatencyOfAFile(t *testing.T) {
+	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
+	add := func(n, m, delay int, variant string, ns func(factor float64) float64) {
+		c := params.Cell{Key: params.Key{Kind: params.PRTTCell, Placement: numa.Local, Tau: 1, N: n, Bytes: m, Delay: delay, Variant: variant}}
+		for launch, factor := range []float64{1, 1.2, 1, 3, 1, 0.9, 1} {
+			c.Samples = append(c.Samples, params.Sample{NS: ns(factor), Launch: int32(launch)})
+		}
+		c.Time = c.Replicates(f).Estimate()
+		f.Cells = append(f.Cells, c)
+	}
+	// o_s = 50, o_r = 30 and L = 20 ns, times the factor.
+	for _, m := range []int{1, 1024} {
+		add(1, m, 0, "", func(x float64) float64 { return 200 * x })
+		add(16, m, 0, "", func(x float64) float64 { return 200*x + 15*(60+float64(m)/64)*x })
+	}
+	add(16, 1, 5000, "", func(x float64) float64 { return 200*x + 15*(5000+50*x) })
+	add(16, 1, 5000, params.Receiver, func(x float64) float64 { return 30 * x })
+	trips, latency := roundTrips(f, "", false)
+	if !latency.Known() || latency.N != 7 || math.Abs(latency.Center-20e-9) > 1e-15 || math.Abs(latency.Lo-18e-9) > 1e-15 || math.Abs(latency.Hi-60e-9) > 1e-15 {
+		t.Errorf("L is %+v, want 20 of 18 to 60 ns", latency)
+	}
+	m, warnings, err := assessLogGP(trips, latency)
+	if err != nil || len(warnings) > 0 || len(trips) != 5 || math.Abs(m.Overhead-40e-9) > 1e-15 || math.Abs(m.Latency-20e-9) > 1e-15 || m.Measured != latency {
+		t.Errorf("%d round trips, %+v, %v, %v; want o = 40 and L = 20 ns", len(trips), m, warnings, err)
 	}
 }
 

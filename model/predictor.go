@@ -492,11 +492,11 @@ func touched(s *collective.Schedule) (m, most int) {
 // loggp makes LogGP of the file's round trips. What ranks do within themselves costs it
 // what it costs τ-Lop.
 func (p *Predictor) loggp(f *params.File, taulop func(*collective.Schedule) TauLop) error {
-	trips := roundTrips(f, p.Placement, p.OffCache)
+	trips, latency := roundTrips(f, p.Placement, p.OffCache)
 	if len(trips) == 0 {
 		return errors.New("it has no LogGP parameters: they come from round trips, PRTT(n,d,m), which only a file of taulop sweep can hold")
 	}
-	m, warnings, err := AssessLogGP(trips)
+	m, warnings, err := assessLogGP(trips, latency)
 	if err != nil {
 		return err
 	}

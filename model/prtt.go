@@ -3,9 +3,11 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -19,14 +21,19 @@ type RoundTrip struct {
 	Delay   float64 // seconds
 	Bytes   int
 	Seconds float64 // PRTT(N,Delay,Bytes)
+	// Receive is what the server takes to receive each of the messages, from when it knows
+	// of it until it may wait for the next; 0: not measured.
+	Receive float64
 }
 
 // roundTrips are those that a file has of a placement, the plan's first if that is
 // empty. What several messages take longer than a single one is that of launches which
-// visited both: two cores may be closer in one launch than in the next.
-func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip) {
+// visited both: two cores may be closer in one launch than in the next. So is L, in
+// seconds, see AssessLogGP, which has no N where a part of it was not measured.
+func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip, latency fit.Estimate) {
 	placement = placementOf(f, placement)
 	singles := make(map[int]*params.Cell)
+	received := make(map[params.Key]*params.Cell) // by what it is of
 	of := func(take func(*params.Cell)) {
 		for i := range f.Cells {
 			if c := &f.Cells[i]; c.Kind == params.PRTTCell && c.Placement == placement && c.OffCache == offCache {
@@ -35,18 +42,38 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 		}
 	}
 	of(func(c *params.Cell) {
-		if c.N == 1 && c.Delay == 0 {
+		switch key := c.Key; {
+		case c.Variant == params.Receiver:
+			key.Variant = ""
+			received[key] = c
+		case c.N == 1 && c.Delay == 0:
 			singles[c.Bytes] = c
 		}
 	})
+	least := math.MaxInt
 	of(func(c *params.Cell) {
-		ns := c.Time.Center
-		if single := singles[c.Bytes]; single != nil && single != c {
-			ns = single.Time.Center + c.Less(f, params.Part{Cell: single, Times: 1}).Center
+		if c.Variant != "" {
+			return
 		}
-		trips = append(trips, RoundTrip{N: c.N, Delay: time.Duration(c.Delay).Seconds(), Bytes: c.Bytes, Seconds: ns / 1e9})
+		trip := RoundTrip{N: c.N, Delay: time.Duration(c.Delay).Seconds(), Bytes: c.Bytes, Seconds: c.Time.Center / 1e9}
+		single, server := singles[c.Bytes], received[c.Key]
+		if single != nil && single != c {
+			trip.Seconds = (single.Time.Center + c.Less(f, params.Part{Cell: single, Times: 1}).Center) / 1e9
+		}
+		if server != nil {
+			trip.Receive = server.Time.Center / 1e9
+		}
+		if single != nil && server != nil && c.N > 1 && c.Bytes < least {
+			least = c.Bytes
+			// PRTT(1,0,m)(1/2 + 1/(n−1)) − PRTT(n,d,m)/(n−1) − the receiver's, and d.
+			each := 1 / float64(c.N-1)
+			times := 0.5 + each
+			latency = single.Less(f, params.Part{Cell: c, Times: each / times}, params.Part{Cell: server, Times: 1 / times}).Scale(times / 1e9)
+			latency.Center, latency.Lo, latency.Hi = latency.Center+trip.Delay, latency.Lo+trip.Delay, latency.Hi+trip.Delay
+		}
+		trips = append(trips, trip)
 	})
-	return trips
+	return trips, latency
 }
 
 // AssessLogGP finds the parameters of LogGP in round trips. Between n messages
@@ -55,20 +82,28 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 //	(PRTT(n,0,m) − PRTT(1,0,m))/(n−1) = g + (m−1)G,
 //
 // a line over m that gives g and G, fitted so that every size counts with its
-// relative error. A delay longer than that gap leaves the processor's own time,
+// relative error. A delay longer than that gap leaves the sender's own time,
 //
-//	o = (PRTT(n,d,m) − PRTT(1,0,m))/(n−1) − d,
+//	o_s = (PRTT(n,d,m) − PRTT(1,0,m))/(n−1) − d,
 //
-// taken at the smallest m. A single round trip is two messages of eq. (1), so
+// taken at the smallest m. The receiver's, o_r, is measured beside it: in shared memory it
+// is less, for the sender alone waits until a line is its own. Where o_r was not measured
+// it counts as o_s. LogGP has one o for both, (o_s + o_r)/2, and a single round trip
+// is two messages of eq. (1), so
 //
 //	L = PRTT(1,0,m)/2 − 2o − (m−1)G,
 //
-// taken at the smallest m too. Where both sides of a message are busy at the
-// same time, as in shared memory, 4o can exceed the round trip, and L would be below
-// zero: L is then 0 and o what that leaves of a message, so that eq. (1) still gives the
-// round trip back. That and other doubts are warnings. It fails where round trips are
-// missing.
+// taken at the smallest m too: the time between the sender's end of its work and the
+// receiver's knowing of the message. Below zero L is taken as 0 and o as what that leaves
+// of a message, so that eq. (1) still gives the round trip back. That and other doubts are
+// warnings. It fails where round trips are missing.
 func AssessLogGP(trips []RoundTrip) (m LogGP, warnings []error, err error) {
+	return assessLogGP(trips, fit.Estimate{})
+}
+
+// assessLogGP is AssessLogGP where the interval of L may be known: L below zero within it
+// is no doubt.
+func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []error, err error) {
 	singles := make(map[int]float64)
 	for _, t := range trips {
 		if t.N == 1 && t.Delay == 0 {
@@ -99,11 +134,22 @@ func AssessLogGP(trips []RoundTrip) (m LogGP, warnings []error, err error) {
 		return LogGP{}, nil, fmt.Errorf("LogGP needs PRTT(1,0,m) and PRTT(n,0,m) with n ≥ 2 for two sizes m or more, for g and G: %w", err)
 	}
 	single, bytes := singles[delayed.Bytes], delayed.Bytes
-	m.Overhead = (delayed.Seconds-single)/float64(delayed.N-1) - delayed.Delay
+	send := (delayed.Seconds-single)/float64(delayed.N-1) - delayed.Delay
+	receive := delayed.Receive
+	if receive == 0 {
+		receive = send
+	}
+	m.Overhead, m.Measured = (send+receive)/2, latency
 	message := single/2 - float64(bytes-1)*m.GapPerByte
-	if m.Latency = message - 2*m.Overhead; m.Latency < 0 && message > 0 {
-		warnings = append(warnings, fmt.Errorf("two of LogGP's o, measured as %.4g ns, are more than the %.4g ns of a message: sender and receiver are busy at the same time, which LogGP does not know; L is taken as 0 and o as half of the message, so trust LogGP for single messages and τ-Lop for what happens at once",
-			1e9*m.Overhead, 1e9*message))
+	if m.Latency = message - send - receive; m.Latency < 0 && message > 0 {
+		switch {
+		case delayed.Receive == 0:
+			warnings = append(warnings, fmt.Errorf("two of LogGP's o, measured as %.4g ns of the sender, are more than the %.4g ns of a message: the receiver's o is less in shared memory, and these parameters lack it; L is taken as 0 and o as half of the message: sweep anew",
+				1e9*send, 1e9*message))
+		case !(latency.N > 0 && latency.Known() && latency.Hi >= 0):
+			warnings = append(warnings, fmt.Errorf("LogGP's o of the sender, %.4g ns, and of the receiver, %.4g ns, are together more than the %.4g ns of a message: something disturbed one of the measurements; L is taken as 0 and o as half of the message: sweep anew, or for longer",
+				1e9*send, 1e9*receive, 1e9*message))
+		}
 		m.Latency, m.Overhead = 0, message/2
 	}
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/fit"
 )
 
 // trips are the round trips of a channel that LogGP describes in full: a
@@ -43,6 +45,43 @@ func TestAssessLogGP(t *testing.T) {
 	}
 }
 
+// The receiver is busy for less than the sender: o is the mean of both, and L what neither
+// is busy for. Where L is below zero it is a warning only beyond its interval.
+func TestAssessLogGPOfBothSides(t *testing.T) {
+	const send, receive = 50e-9, 30e-9
+	channel := LogGP{Latency: 20e-9, Overhead: (send + receive) / 2, Gap: 80e-9, GapPerByte: 1e-10}
+	measured := func(receive float64) []RoundTrip {
+		all := trips(channel, 1, 4096)
+		for i := range all {
+			if all[i].Delay > 0 {
+				all[i].Seconds += float64(all[i].N-1) * (send - channel.Overhead)
+				all[i].Receive = receive
+			}
+		}
+		return all
+	}
+	m, warnings, err := AssessLogGP(measured(receive))
+	if err != nil || len(warnings) > 0 || math.Abs(m.Latency-20e-9) > 1e-15 || math.Abs(m.Overhead-40e-9) > 1e-15 {
+		t.Errorf("%+v, %v, %v; want L = 20 and o = 40 ns", m, warnings, err)
+	}
+	for _, tt := range []struct {
+		within fit.Estimate
+		says   string
+	}{
+		{fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: 2e-9, N: 6}, ""},
+		{fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: -1e-9, N: 6}, "are together more than the 100 ns of a message"},
+		{fit.Estimate{}, "are together more than the 100 ns of a message"},
+	} {
+		m, warnings, err := assessLogGP(measured(55e-9), tt.within)
+		if err != nil || len(warnings) > 1 || (len(warnings) == 1) != (tt.says != "") || len(warnings) == 1 && !strings.Contains(warnings[0].Error(), tt.says) {
+			t.Errorf("%+v: %v, %v; want %q", tt.within, warnings, err, tt.says)
+		}
+		if m.Latency != 0 || math.Abs(m.Overhead-50e-9) > 1e-15 {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
 // What is measured comes back: with any parameters, eq. (1) twice is PRTT(1,0,m).
 func TestAssessLogGPGivesRoundTripBack(t *testing.T) {
 	all := trips(LogGP{Latency: 1e-6, Overhead: 2e-6, Gap: 5e-6, GapPerByte: 1e-9}, 1, 4096)
@@ -55,7 +94,7 @@ func TestAssessLogGPGivesRoundTripBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Latency != 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "are more than the 5000 ns of a message") {
+	if m.Latency != 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "the receiver's o is less in shared memory, and these parameters lack it") {
 		t.Errorf("%+v, %v", m, warnings)
 	}
 	if got := 2 * (2*m.Overhead + m.Latency); math.Abs(got-all[0].Seconds) > 1e-12 {

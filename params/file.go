@@ -77,7 +77,7 @@ const (
 	OwnCell        Kind = "own"        // Time is what a rank's own copy of Bytes takes, from what it sends to where it receives
 	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves, as it was published or, of sweeps once, an empty loop
 	GammaCell      Kind = "gamma"      // Time is γ(m,τ), an Operator over two vectors of Bytes
-	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP
+	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP; of Variant Receiver a part of each
 	MessageCell    Kind = "message"    // Time is T(m), a message alone from idle channels, Variant Segmented: o(m) and its transfers
 	PairCell       Kind = "pair"       // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
 	LevelCell      Kind = "level"      // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
@@ -99,7 +99,7 @@ type Key struct {
 	Tau       int         `json:"tau"`                // 0, of gamma: any
 	Bytes     int         `json:"bytes"`              // m
 	Operator  string      `json:"operator,omitempty"` // of gamma, as in the published files: SUM_I
-	Variant   string      `json:"variant,omitempty"`  // of message, pair, level, access, pack, pattern, disk and net: which
+	Variant   string      `json:"variant,omitempty"`  // of message, prtt, pair, level, access, pack, pattern, disk and net: which
 	N         int         `json:"n,omitempty"`        // of prtt: messages that the client sends
 	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
 	// Of transfer and null, what is not as in the plan's first buffers; else 0.
@@ -131,6 +131,10 @@ const (
 
 // Segmented is the variant of messages that go through channels, segment by segment.
 const Segmented = "segmented"
+
+// Receiver is the variant of round trips of which Time is what each message takes its
+// receiver, from when it knows of it until it may wait for the next: o of that side.
+const Receiver = "receiver"
 
 // Published is setup and placement of what comes from a published file, which
 // does not say how it was measured.
@@ -440,6 +444,9 @@ func (k *Key) check() error {
 		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
 			return fmt.Errorf("n is %d, the delay %d ns; want n from 1 and no delay below 0", k.N, k.Delay)
 		}
+		if k.Variant != "" && k.Variant != Receiver {
+			return fmt.Errorf("variant %.40q of a round trip; want %s, or none", k.Variant, Receiver)
+		}
 	case GammaCell:
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
 	case NetCell:
@@ -459,7 +466,7 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %s has no setup, got %.40q", k.Kind, k.Setup)
 	case k.Operator != "" && k.Kind != GammaCell:
 		return fmt.Errorf("kind %s has no operator, got %.40q", k.Kind, k.Operator)
-	case k.Variant != "" && !k.Kind.varies():
+	case k.Variant != "" && k.Kind != PRTTCell && !k.Kind.varies():
 		return fmt.Errorf("kind %s has no variant, got %.40q", k.Kind, k.Variant)
 	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
 		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)

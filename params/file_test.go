@@ -78,6 +78,7 @@ func machine(cores int, policies ...numa.Policy) *File {
 	add(Key{Kind: OverheadCell, Placement: policies[0], Tau: 1}, 0, 0, 12.5)
 	add(Key{Kind: PRTTCell, Placement: policies[0], Tau: 1, Bytes: 64, N: 10, Delay: 500}, 0, 0, 9e3)
 	add(Key{Kind: PRTTCell, Placement: policies[0], Tau: 1, Bytes: 64, N: 1}, 0, 0, 1e3)
+	add(Key{Kind: PRTTCell, Placement: policies[0], Tau: 1, Bytes: 64, N: 10, Delay: 500, Variant: Receiver}, 0, 0, 30)
 	for _, tau := range f.Plan.Taus {
 		for _, operator := range []string{"MAX_I", "SUM_I"} {
 			for _, m := range customarySizes {
@@ -325,6 +326,7 @@ func TestReadRefuses(t *testing.T) {
 		{"m negative", with(`"bytes":1`, `"bytes":-1`), `m is -1 bytes`},
 		{"m of nothing", with(`"kind":"transfer"`, `"kind":"null"`), `m is 1 bytes; a transfer of nothing has 0`},
 		{"n of a transfer", with(first, first+`"n":2,`), `kind transfer has neither n nor a delay`},
+		{"prtt of no side", with(`"kind":"transfer","setup":"ring"`, `"kind":"prtt","n":1,"variant":"sender"`), `variant "sender" of a round trip; want receiver, or none`},
 		{"prtt without n", with(`"kind":"transfer","setup":"ring"`, `"kind":"prtt"`), `n is 0, the delay 0 ns`},
 		{"k negative", with(`"k":1`, `"k":-1`), `k is -1`},
 		{"number with a zero in front", with(`"k":1`, `"k":01`), `f:11: invalid character '1' after object value (expecting ',' or '}'), at "1,`},

@@ -20,7 +20,11 @@ type RoundTrip struct {
 	Segments     int // nseg of both channels
 	SegmentBytes int // S
 	Runs         int // timed, after one that warms up
-	ArenaBytes   int // > 0: off cache, messages walk through at least that much
+	// Receiver has the server time what it takes to receive each of the messages, from
+	// when it knows of it until it may wait for the next. Only messages a delay apart
+	// are known of while nobody sends.
+	Receiver   bool
+	ArenaBytes int // > 0: off cache, messages walk through at least that much
 	// Layout, if not nil, is how messages lie in memory: they are packed before they
 	// are sent, and unpacked when they have come (mlognp-2009, section IV). Bytes is
 	// that of the layout then.
@@ -37,12 +41,13 @@ func (rt RoundTrip) span() int {
 
 // RoundTrips runs a round trip between the first two workers of the team and
 // returns the time of each run in ns, as if reading the clock took no time and each
-// delay as long as it should. The others sleep through it.
+// delay as long as it should; with Receiver, what a message of it took the server.
+// The others sleep through it.
 func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) {
 	if t.Tau() < 2 {
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
 	}
-	run := &roundTrip{RoundTrip: rt, waited: make([]time.Duration, 2*rt.Runs+2)}
+	run := &roundTrip{RoundTrip: rt, waited: make([]time.Duration, 2*rt.Runs+2), receiving: make([]time.Duration, rt.Runs+1)}
 	defer run.unmap()
 	if err := run.enlist(t, 2, rt.Runs, 2); err != nil {
 		return nil, err
@@ -83,6 +88,13 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 			return nil, fmt.Errorf("round trip: worker %d does not hold what worker %d sent: this machine's copies cannot be trusted", w, 1-w)
 		}
 	}
+	if rt.Receiver {
+		var times []float64
+		for _, all := range run.receiving[1:] {
+			times = append(times, max(0, float64(all)/float64(rt.N)))
+		}
+		return times, nil
+	}
 	nothing, times := make([]float64, rt.Runs), make([]float64, rt.Runs)
 	for i := range times {
 		nothing[i], times[i] = run.busy(2*i+2), run.busy(2*i+3)
@@ -102,9 +114,10 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 type roundTrip struct {
 	RoundTrip
 	measurement
-	users  [2][2]walked    // by worker, sending and receiving
-	packed [2][2][]byte    // of messages with a layout, likewise
-	waited []time.Duration // by round, between the first and the last reading of its delays
+	users     [2][2]walked    // by worker, sending and receiving
+	packed    [2][2][]byte    // of messages with a layout, likewise
+	waited    []time.Duration // by round, between the first and the last reading of its delays
+	receiving []time.Duration // by run, of the server, without readings of the clock
 }
 
 // busy is what a round took without its delays, ns.
@@ -156,7 +169,7 @@ func (p *roundTrip) measure(w *worker) error {
 		}
 		for j := range p.N {
 			if w.id == 1 {
-				if !p.unpack(w.id, in, incoming.next()) {
+				if !p.serve(i, w.id, in, incoming.next()) {
 					return gaveUp{"the client's message"}
 				}
 				continue
@@ -192,6 +205,21 @@ func (p *roundTrip) delay(round int) {
 		waited = time.Since(begin)
 	}
 	p.waited[round] += waited
+}
+
+// serve receives one of the client's messages.
+func (p *roundTrip) serve(run, id int, in *shm.Receiver, m []byte) bool {
+	if !p.Receiver {
+		return p.unpack(id, in, m)
+	}
+	if !in.Await() {
+		return false
+	}
+	before := time.Since(p.epoch)
+	begin := time.Since(p.epoch)
+	ok := p.unpack(id, in, m)
+	p.receiving[run] += time.Since(p.epoch) - begin - (begin - before)
+	return ok
 }
 
 // pack sends a message, packed first if it has a layout.

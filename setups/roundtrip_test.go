@@ -2,6 +2,7 @@ package setups
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 )
@@ -27,6 +28,14 @@ func TestRoundTrips(t *testing.T) {
 			if ns < 4e6 { // what delays took longer than that is taken off, and no more
 				t.Errorf("m = %d: 5 messages with 1 ms between them took %g ns", m, ns)
 			}
+		}
+		rt.Receiver = true
+		times, err = team.RoundTrips(context.Background(), rt)
+		if err != nil || len(times) != 3 {
+			t.Fatalf("receiver, m = %d: %v, %v", m, times, err)
+		}
+		if m <= rt.SegmentBytes && slices.Min(times) > float64(rt.Delay)/2 { // it did not wait for them
+			t.Errorf("m = %d: messages that are there took their receiver %v ns", m, times)
 		}
 	}
 	single := team.workers[:1]

@@ -120,6 +120,16 @@ func (c *Channel) Receiver(reader int, w *Waiter) *Receiver {
 	return &Receiver{c: c, w: w, emptied: c.emptied[reader]}
 }
 
+// Await waits until the next segment is written. False: told to stop meanwhile.
+//
+//go:nosplit
+func (r *Receiver) Await() bool {
+	if r.received == r.ready {
+		r.ready = r.c.filled.Await(r.received+1, r.w)
+	}
+	return r.ready > r.received
+}
+
 // Receive copies the next segment into dst, at most a segment, once it is
 // written. False: told to stop while waiting.
 //

@@ -121,8 +121,12 @@ func (v *Verification) notes() (t view.Table) {
 		t.Note("%s: %s", name, m.Given)
 	}
 	for _, g := range v.LogGP {
-		t.Note("  %s: L = %.4g ns, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB", view.Cache(g.OffCache),
-			1e9*g.Latency, 1e9*g.Overhead, 1e9*g.Gap, 1024e9*g.GapPerByte)
+		latency := fmt.Sprintf("%.4g ns", 1e9*g.Latency)
+		if g.Measured != nil && g.Measured.Known() {
+			latency += " " + view.Interval(*g.Measured)
+		}
+		t.Note("  %s: L = %s, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB", view.Cache(g.OffCache),
+			latency, 1e9*g.Overhead, 1e9*g.Gap, 1024e9*g.GapPerByte)
 	}
 	t.Note("all: γ of what ranks reduce, and what they copy within themselves")
 	return t

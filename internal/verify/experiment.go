@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
@@ -653,6 +654,8 @@ type LogGP struct {
 	Overhead   float64 `json:"o_s"`
 	Gap        float64 `json:"g_s"`
 	GapPerByte float64 `json:"G_s_per_byte"`
+	// Measured is L with its interval, ns, which may be below zero; nil: not known.
+	Measured *fit.Estimate `json:"L_measured_ns,omitempty"`
 }
 
 // Collectives puts beside what was measured what the models say of it. Where none of
@@ -663,7 +666,11 @@ func (e *Experiment) Collectives() (doc *Result, lacking error) {
 		for _, off := range e.Caches {
 			if p, _ := m.in[off].(*model.Predictor); p != nil && p.Model == "loggp" {
 				m := p.In(nil).(model.LogGP)
-				doc.LogGP = append(doc.LogGP, LogGP{off, m.Latency, m.Overhead, m.Gap, m.GapPerByte})
+				of := LogGP{OffCache: off, Latency: m.Latency, Overhead: m.Overhead, Gap: m.Gap, GapPerByte: m.GapPerByte}
+				if ns := m.Measured.Scale(1e9); ns.N > 0 {
+					of.Measured = &ns
+				}
+				doc.LogGP = append(doc.LogGP, of)
 			}
 		}
 	}

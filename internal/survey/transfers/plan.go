@@ -176,6 +176,8 @@ func trips(p params.Plan, policy numa.Policy) (ks []params.Key) {
 			add(tripMessages, m, 0)
 		}
 		add(tripMessages, 1, tripDelay)
+		k.Variant = params.Receiver
+		add(tripMessages, 1, tripDelay)
 	}
 	return ks
 }
@@ -219,7 +221,7 @@ func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 	switch k.Kind {
 	case params.PRTTCell:
 		return setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
-			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes}, nil
+			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes, Receiver: k.Variant == params.Receiver}, nil
 	case params.MessageCell:
 		a, err := collective.Lookup("bcast:linear")
 		if err != nil {
