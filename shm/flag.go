@@ -100,10 +100,10 @@ func (w *Waiter) relax() bool {
 		return false
 	}
 	switch {
-	case w.yield:
-		yield()
 	case overcommitted:
 		nap()
+	case w.yield:
+		yield()
 	}
 	if w.pause {
 		pause()
