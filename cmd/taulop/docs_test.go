@@ -193,7 +193,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 	// Flags of other programs that the pages speak of.
 	others := strings.Fields("-h -multi")
 
-	pages := []string{"../../README.md"}
+	pages := []string{"../../README.md", "../../CHANGELOG.md"}
 	if err := filepath.WalkDir(docs, func(path string, _ os.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			pages = append(pages, path)
