@@ -117,8 +117,9 @@ func (t Test) SessionsFor(sessions int, visible float64) int {
 	return 0
 }
 
-// Adjust are p-values corrected for their number by Benjamini and Hochberg: of
-// tests with an adjusted value below 0.05, 1 in 20 is a false positive at most.
+// Adjust are p-values, 0 … 1, corrected for their number as Y. Benjamini and Y. Hochberg
+// do (1995): among tests with an adjusted value below 0.05, 1 in 20 is a false positive
+// on the mean, at most. The order is that of ps, which stays as it is.
 func Adjust(ps []float64) []float64 {
 	order := make([]int, len(ps))
 	for i := range order {

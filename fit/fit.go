@@ -81,7 +81,8 @@ func (e Estimate) Div(o Estimate) Estimate {
 	return q
 }
 
-// Rate is what a time moves of an amount, in a unit of it.
+// Rate is an amount divided by this time: of bytes and ns it is bytes per ns, which are GB/s.
+// Its interval is unknown where that of the time is.
 func (e Estimate) Rate(amount float64) Estimate {
 	return Estimate{Center: amount, Lo: amount, Hi: amount, N: e.N}.Div(e)
 }

@@ -33,7 +33,7 @@ type Coefficient struct {
 // fourth shows how well they fit.
 const LeastTaus = 4
 
-// PoorResidual is what makes a fit poor.
+// PoorResidual is the residual above which a fit is poor, relative to the times.
 const PoorResidual = 0.10
 
 // ScalabilityOf fits the law to L(m,τ), the times of taus[i] transfers at once,

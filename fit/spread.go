@@ -55,7 +55,8 @@ func OutlierP(z float64, n int) float64 {
 	return min(1, 2*(1-stats.TDist{V: max(1, outlierEfficiency*float64(n-1))}.CDF(math.Abs(z))))
 }
 
-// Z is the robust z-score of a value.
+// Z is the robust z-score of a value: by how many Deviations it is above the median, or
+// below where it is negative; a deviation below LeastSpread of the median counts as that.
 func (s Spread) Z(v float64) float64 {
 	d := max(s.Deviation, LeastSpread*s.Median)
 	if d == 0 {

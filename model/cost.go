@@ -10,7 +10,7 @@ import (
 
 // Cost is what a schedule costs, as a number and as the formula it comes from.
 type Cost struct {
-	Seconds      float64
+	Seconds      float64 // of the slowest rank
 	Mean         float64 // over ranks, of what the call takes them; 0 of models that do not tell ranks apart
 	Extrapolated bool    // some term lies beyond what was measured
 	Unknown      bool    // some term comes from a time of 0, so that the cost says nothing; whoever knows the parameters sets it

@@ -19,7 +19,7 @@ type LogNP struct {
 	Local      *TauLop // of local copies; nil leaves them out
 }
 
-// LogNPOf is log_nP for a machine that τ-Lop describes. Its o(m) is half of a
+// LogNPOf is log_nP for a machine that τ-Lop describes. Its o(m) is half of an
 // isolated message, as the paper measures it, and the message is T(m) of eq. (9): so
 // the two models agree on one message, and differ in what happens at once.
 // It fails for a transport that τ-Lop does not know.

@@ -143,7 +143,7 @@ func atLeastOne(name string) func(int) error {
 // All are the setups that measure L(S,τ), in the paper's order.
 var All = []Setup{Bcast, Ping, Ring}
 
-// Lookup finds a setup by name.
+// Lookup finds a setup by name; the error lists those that there are.
 func Lookup(name string) (Setup, error) {
 	var names []string
 	for _, s := range append([]Setup{Isolated, Sendrecv, Share}, All...) {

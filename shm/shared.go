@@ -71,7 +71,7 @@ func At[T any](mem []byte, off int) *T {
 	return (*T)(unsafe.Pointer(&mem[off : off+int(unsafe.Sizeof(v))][0]))
 }
 
-// Values are n of them from offset off on.
+// Values are n values of type T in mem, from byte off on; it panics where mem is shorter.
 func Values[T any](mem []byte, off, n int) []T {
 	var v T
 	return unsafe.Slice((*T)(unsafe.Pointer(&mem[off : off+n*int(unsafe.Sizeof(v))][0])), n)

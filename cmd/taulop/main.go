@@ -94,7 +94,7 @@ func init() {
 		{name: "net", about: "a network between hosts: messages over TCP, and the parts of their way", run: netCommand, measures: true},
 		{name: "predict", about: "what collectives cost, from such a file", run: predict},
 		{name: "explain", about: "the formula behind a prediction, and where one algorithm overtakes another", run: explain},
-		{name: "tune", about: "a tuning file for an MPI library: which algorithm for which size", run: tuneCommand},
+		{name: "tune", about: "a tuning file for an MPI library: which algorithm for which size", run: tuneCommand, also: []string{"-eval", "TABLE"}},
 		{name: "estimate", about: "what a whole program costs, phase by phase", run: estimateCommand, measures: true, also: []string{"-run", "cannon"}},
 		{name: "map", about: "on which cores the processes of a program should be", run: mapCommand},
 		{name: "verify", about: "predicted beside measured, on this machine's memory", run: verifyCommand, measures: true, also: []string{"-against", "OUTPUT"}},

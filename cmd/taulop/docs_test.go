@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const docs = "../../docs"
+
+// A shown command is one that a page has in a console block, with the output below it.
+type shown struct {
+	line, output string
+}
+
+var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+
+// consoles are the commands of a page, in order: lines after "$ ", which may go on behind a
+// backslash.
+func consoles(page string) (all []shown) {
+	for _, block := range console.FindAllStringSubmatch(page, -1) {
+		goesOn := false
+		for line := range strings.Lines(block[1]) {
+			if command, is := strings.CutPrefix(line, "$ "); is {
+				all = append(all, shown{line: command})
+			} else if last := &all[len(all)-1]; goesOn {
+				last.line += line
+			} else {
+				last.output += line
+				continue
+			}
+			goesOn = strings.HasSuffix(line, "\\\n")
+		}
+	}
+	return all
+}
+
+var (
+	duration = regexp.MustCompile(` -time \S+`)
+	written  = regexp.MustCompile(` (?:-o|-add|-prom) (\S+)`)
+)
+
+// shortened is a command that measures, with so little time.
+func shortened(line string, time string) string {
+	if duration.MatchString(line) {
+		return duration.ReplaceAllString(line, " -time "+time)
+	}
+	if strings.Contains(line, " -add ") { // under the file's own plan
+		return line
+	}
+	return strings.TrimRight(line, "\n") + " -time " + time
+}
+
+// The pages of docs/tasks are run as they stand there, in one directory each. What measures
+// gets two seconds and prints what it likes; where docs/tasks/data has the file that it writes,
+// that one takes its place, so that what other commands print is as shown. TAULOP_UPDATE=1
+// writes that into the pages.
+func TestTaskPages(t *testing.T) {
+	pages, err := filepath.Glob(docs + "/tasks/*.md")
+	if err != nil || len(pages) < 6 { // compare, predict, tune, check, figure and go
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	data, err := filepath.Abs(docs + "/tasks/data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := build(t)
+	measured := make(map[string]bool) // commands, whatever their files are called
+	for _, path := range pages {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".md"), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page, dir := string(text), t.TempDir()
+			for _, c := range consoles(page) {
+				first, _, _ := strings.Cut(strings.TrimPrefix(c.line, "taulop "), " ")
+				command, ours := lookup(first)
+				writes := written.FindAllStringSubmatch(c.line, -1)
+				if ours && command.measures {
+					known := len(writes) > 0
+					for _, w := range writes {
+						_, err := os.Stat(filepath.Join(data, w[1]))
+						known = known && err == nil
+					}
+					if testing.Short() && !known {
+						t.Skip("what follows needs measurements")
+					}
+					alike := written.ReplaceAllString(c.line, "")
+					switch {
+					case testing.Short(), known && measured[alike]:
+					case !measureShown(t, program, dir, c.line, command.plugin) && !known && len(writes) > 0:
+						t.Skip("what follows needs what was not measured")
+					default:
+						measured[alike] = true
+					}
+					if known {
+						for _, w := range writes {
+							copyFile(t, filepath.Join(data, w[1]), filepath.Join(dir, w[1]))
+						}
+					}
+				} else {
+					out, errOut, err := shell(t, program, dir, c.line)
+					if err != nil {
+						t.Fatalf("%s: %v\n%s%s", c.line, err, out, errOut)
+					}
+					if out != c.output && os.Getenv("TAULOP_UPDATE") == "" {
+						t.Errorf("%s: %s shows\n%s\nand it prints\n%s", path, c.line, c.output, out)
+					}
+					page = strings.Replace(page, "$ "+c.line+c.output, "$ "+c.line+out, 1)
+				}
+				for _, w := range writes {
+					if s, err := os.Stat(filepath.Join(dir, w[1])); err != nil || s.Size() == 0 {
+						t.Errorf("%s: there is no %s, or it is empty: %v", c.line, w[1], err)
+					}
+				}
+			}
+			if page != string(text) && os.Getenv("TAULOP_UPDATE") != "" {
+				if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// measureShown runs a command that measures, in a directory, and says whether it measured
+// something. On a busy machine two seconds may be too few; a plugin may say what it likes of
+// this machine.
+func measureShown(t *testing.T, program, dir, line string, plugin bool) bool {
+	out, errOut, err := shell(t, program, dir, shortened(line, "2s"))
+	switch {
+	case err == nil, plugin && strings.HasPrefix(out, "taulop "):
+		return true
+	case strings.Contains(errOut, "allow more"):
+		t.Logf("%s: %v, %s", line, err, errOut)
+		return false
+	}
+	t.Fatalf("%s: %v\n%s%s", line, err, out, errOut)
+	return false
+}
+
+// shell runs a line as a user would, with the program in reach.
+func shell(t *testing.T, program, dir, line string) (out, errOut string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	cmd.Env = append(os.Environ(), "COLUMNS=80", "PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var o, e strings.Builder
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err = cmd.Run()
+	return o.String(), e.String(), err
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every command and flag that README and docs name is there, and every file that they link.
+func TestDocsNameWhatThereIs(t *testing.T) {
+	flags := make(map[string][]*flag.FlagSet) // of each command, and "" of those without one
+	known := make(map[string]bool)            // flags of any command
+	for _, c := range commands {
+		flags[c.name] = append(flags[c.name], describe(c).flags)
+		if c.also != nil {
+			flags[c.name] = append(flags[c.name], describe(c, c.also...).flags)
+		}
+		for _, set := range flags[c.name] {
+			if set != nil {
+				set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
+			}
+		}
+	}
+	has := func(command, name string) bool {
+		return slices.ContainsFunc(flags[command], func(set *flag.FlagSet) bool { return set != nil && set.Lookup(name) != nil })
+	}
+	// Flags of other programs that the pages speak of.
+	others := strings.Fields("-h -multi")
+
+	pages := []string{"../../README.md", "../../CHANGELOG.md"}
+	if err := filepath.WalkDir(docs, func(path string, _ os.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			pages = append(pages, path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	span := regexp.MustCompile("(?s)`([^`]+)`")
+	fenced := regexp.MustCompile("(?ms)^```.*?^```$")
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	code := regexp.MustCompile("`[^`]*`")
+	command := regexp.MustCompile(`(?:^|[ /(;|&])taulop( [^|;&#()]*)`)
+	flagWord := regexp.MustCompile(`^-([a-zA-Z_][a-zA-Z_0-9-]*)$`)
+	operand := regexp.MustCompile(`^[-A-Z0-9]`) // of taulop without a command
+	lines := 0
+	for _, path := range pages {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := string(text)
+		prose := fenced.ReplaceAllString(page, "")
+		var spoken []string // lines that may have commands
+		for _, s := range span.FindAllStringSubmatch(prose, -1) {
+			words := strings.Fields(s[1])
+			if len(words) == 0 {
+				continue
+			}
+			if words[0] == "taulop" {
+				spoken = append(spoken, strings.Join(words, " "))
+			} else if f := flagWord.FindStringSubmatch(words[0]); f != nil && !known[f[1]] && !slices.Contains(others, words[0]) {
+				t.Errorf("%s: no command has the flag of `%s`", path, s[1])
+			}
+		}
+		for line := range strings.Lines(strings.ReplaceAll(page, "\\\n", " ")) {
+			if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "* ||") {
+				line, _, _ = strings.Cut(line, "    # ")
+				if i := strings.Index(strings.TrimLeft(line, " "), "   "); i > 0 { // what it is, beside it
+					line = strings.TrimLeft(line, " ")[:i]
+				}
+				spoken = append(spoken, line)
+			}
+		}
+		for _, line := range spoken {
+			for _, found := range command.FindAllStringSubmatch(line, -1) {
+				words := strings.Fields(found[1])
+				if len(words) == 0 {
+					continue
+				}
+				lines++
+				name := words[0]
+				if _, is := lookup(name); !is {
+					if line == "taulop parameters" || strings.HasPrefix(name, ".") { // a format, and go test's
+						continue
+					} else if !operand.MatchString(name) {
+						t.Errorf("%s: there is no command %q in %q", path, name, line)
+						continue
+					}
+					name = ""
+				}
+				for _, word := range words {
+					word, _, _ = strings.Cut(word, "=")
+					word = strings.TrimRight(word, ",.`")
+					if f := flagWord.FindStringSubmatch(word); f != nil && !has(name, f[1]) && !slices.Contains(others, word) {
+						t.Errorf("%s: taulop %s has no flag %s, in %q", path, name, word, line)
+					}
+				}
+			}
+		}
+		for _, l := range link.FindAllStringSubmatch(code.ReplaceAllString(prose, ""), -1) {
+			target, _, _ := strings.Cut(l[1], "#")
+			if strings.Contains(target, "://") || target == "" {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), target)); err != nil {
+				t.Errorf("%s links %s: %v", path, l[1], err)
+			}
+		}
+	}
+	if lines < 200 {
+		t.Errorf("%d commands were found in README and docs", lines)
+	}
+}
