@@ -38,7 +38,7 @@ build() {
 
 # here runs what this machine can run.
 build "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" "$tmp/here"
-go build -o "$tmp/sbom" ./release/sbom
+go build -trimpath -o "$tmp/sbom" ./release/sbom
 version=$(go version -m "$tmp/here" | awk '$1 == "mod" { print $3 }')
 version=${version%+dirty}
 "$tmp/here" man | gzip -9n >"$tmp/taulop.1.gz"

@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 	}
 	dir := t.TempDir()
 	host, prom := filepath.Join(dir, "host.json"), filepath.Join(dir, "taulop.prom")
-	if _, _, err := run(t, strings.Fields("sweep -quiet -tau 1,2 -m 8K -gamma=false -launches 6 -time 30s -o "+host)...); err != nil {
+	if _, _, err := run(t, strings.Fields("sweep -quiet -tau 1,2 -m 8K -cache in -gamma=false -launches 6 -time 5m -o "+host)...); err != nil {
 		t.Fatal(err)
 	}
 	out, status := checkStatus(t, "check -quiet -perfdata -drift 0.01 -baseline "+host+" -prom "+prom)

@@ -276,6 +276,7 @@ const twoSuites = "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t
 	"# OSU MPI Broadcast Latency Test v5.3\n# Size       Avg Latency(us)\n1024   0.5\n# OSU MPI Multiple Bandwidth Test\n# Size  MB/s\n8  5\n"
 
 func TestParameterFilesDoNotSteerTerminals(t *testing.T) {
+	t.Parallel()
 	dir := scratch(t)
 	clean := talkative(t, dir)
 	document := load(t, clean)
@@ -350,6 +351,7 @@ func TestPublishedFilesDoNotSteerTerminals(t *testing.T) {
 }
 
 func TestBenchmarksDoNotSteerTerminals(t *testing.T) {
+	t.Parallel()
 	dir := scratch(t)
 	native, _, _ := plottable(t, dir)
 	eachWord(twoSuites, func(where, text string) {
@@ -389,6 +391,7 @@ var anotherMachine = map[string]string{
 }
 
 func TestSysfsDoesNotSteerTerminals(t *testing.T) {
+	t.Parallel()
 	root := scratch(t)
 	for name, text := range anotherMachine {
 		path := filepath.Join(root, name)

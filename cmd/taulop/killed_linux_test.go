@@ -21,6 +21,7 @@ import (
 // when they have measured something. Whatever a launch had written into the journal by
 // then is in the file at the end.
 func TestSweepSurvivesKilledLaunches(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}

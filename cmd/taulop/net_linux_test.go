@@ -109,6 +109,7 @@ func TestNetFindsTheRate(t *testing.T) {
 
 // A firewall that drops, and one that begins to while messages are under way.
 func TestNetBlackhole(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}

@@ -261,6 +261,7 @@ func TestSecondSignal(t *testing.T) {
 
 // Under nohup the end of a session is no reason to end.
 func TestNohup(t *testing.T) {
+	t.Parallel()
 	program, fifo := build(t), filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)

@@ -109,6 +109,7 @@ const killsEnv = "TAULOP_KILLS"
 // A sweep that is killed at random moments and resumed each time: the file is always
 // valid, and no cell ever loses a sample.
 func TestSweepSurvivesKilling(t *testing.T) {
+	t.Parallel()
 	needLinux(t)
 	if testing.Short() {
 		t.Skip("takes half a minute")

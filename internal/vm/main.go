@@ -13,6 +13,7 @@
 //	                             a processor that QEMU does not emulate, nor Debian's Bochs
 //	go run ./internal/vm -list            what there is
 //	go run ./internal/vm -large 2nodes    also those tests of setups that take a minute
+//	go run ./internal/vm -parallel 2      two at a time: what each says comes when it is done
 //	go run ./internal/vm -v -run shrink 2nodes
 //	                             checks with "shrink" in their name, with all
 //	                             that the machine says
@@ -26,6 +27,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -37,8 +39,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/taulop/taulop/internal/vm/machine"
 )
@@ -52,7 +57,7 @@ func main() {
 	}
 }
 
-// prove boots the machines that args name, one after the other.
+// prove boots the machines that args name.
 func prove(ctx context.Context, out io.Writer, args []string) error {
 	var (
 		flags   = flag.NewFlagSet("vm", flag.ContinueOnError)
@@ -62,7 +67,8 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 		verbose = flags.Bool("v", false, "show all that the machines print")
 		kernel  = flags.String("kernel", "", "boot the Linux kernel in this `file`")
 		bochs   = flags.String("bochs", "bochs", "Bochs, as `program`: one that was configured with --enable-evex and --with-nogui")
-		limit   = flags.Duration("limit", 5*time.Minute, "end a machine that takes longer")
+		limit   = flags.Duration("limit", 15*time.Minute, "end a machine that takes longer")
+		atOnce  = flags.Int("parallel", 1, "run so many `machines` at once, on a host that can")
 	)
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -111,16 +117,35 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if err := build(ctx, work, initrd, drivers); err != nil {
 		return err
 	}
-	var failed []string
+	var (
+		failed []string
+		saying sync.Mutex // and failed
+		boots  errgroup.Group
+	)
+	boots.SetLimit(*atOnce)
 	for _, m := range machines {
-		boot := boot{machine: m, kernel: *kernel, initrd: initrd, work: work, bochs: *bochs, checks: *run, large: *large, limit: *limit, verbose: *verbose}
-		if err := boot.run(ctx, out); err != nil {
-			fmt.Fprintf(out, "%s: %v\n", m.Name, err)
-			failed = append(failed, m.Name)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+		boots.Go(func() error {
+			boot := boot{machine: m, kernel: *kernel, initrd: initrd, work: work, bochs: *bochs, checks: *run, large: *large, limit: *limit, verbose: *verbose}
+			said := out
+			if *atOnce > 1 {
+				said = new(bytes.Buffer)
+			}
+			err := boot.run(ctx, said)
+			saying.Lock()
+			defer saying.Unlock()
+			if all, kept := said.(*bytes.Buffer); kept {
+				all.WriteTo(out)
+			}
+			if err != nil {
+				fmt.Fprintf(out, "%s: %v\n", m.Name, err)
+				failed = append(failed, m.Name)
+			}
+			return nil
+		})
+	}
+	boots.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if len(failed) > 0 {
 		return fmt.Errorf("failed on %s", strings.Join(failed, ", "))

@@ -17,7 +17,7 @@ import (
 // pairs measures transfers between every two CPUs, of 64 CPUs between one of each
 // node, and holds their levels and homes against what the machine was built of.
 func (g guest) pairs(ctx context.Context) error {
-	n, command := g.machine.CPUs(), []string{taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "100s"}
+	n, command := g.machine.CPUs(), []string{taulop, "pairs", "-smt", "-json", "-launches", "6", "-time", "5m"}
 	if n > 4 {
 		command = append(command, "-m", "0") // three homes of each pair take their time
 	}
@@ -26,7 +26,7 @@ func (g guest) pairs(ctx context.Context) error {
 		for cpu := 0; cpu < n; cpu += n / many {
 			cpus = append(cpus, fmt.Sprint(cpu))
 		}
-		n, command = many, []string{taulop, "pairs", "-cpus", strings.Join(cpus, ","), "-m", "0", "-json", "-launches", "6", "-time", "100s"}
+		n, command = many, []string{taulop, "pairs", "-cpus", strings.Join(cpus, ","), "-m", "0", "-json", "-launches", "6", "-time", "5m"}
 	}
 	o, err := g.execute(ctx, nil, command...)
 	if err != nil {
@@ -92,7 +92,7 @@ func (g guest) node(cpu int) (id int) {
 // predicted predicts broadcasts over all levels from pairs of CPUs.
 func (g guest) predicted(ctx context.Context) error {
 	const file = "/pairs.json"
-	o, err := g.execute(ctx, nil, taulop, "pairs", "-quiet", "-o", file, "-launches", "6", "-time", "60s")
+	o, err := g.execute(ctx, nil, taulop, "pairs", "-quiet", "-o", file, "-launches", "6", "-time", "5m")
 	if err == nil {
 		err = passed(o, o.clean())
 	}
@@ -117,9 +117,9 @@ func (g guest) predicted(ctx context.Context) error {
 // levels copies between caches, memory and the farthest node's memory, which there
 // is where several have some.
 func (g guest) levels(ctx context.Context) error {
-	f, err := g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory,remote", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "60s")
+	f, err := g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory,remote", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "5m")
 	if len(g.machine.MemoryNodes()) == 1 {
-		f, err = g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "60s")
+		f, err = g.parameters(ctx, taulop, "copy", "-json", "-levels", "L1,memory", "-m", "8K", "-tau", "1", "-launches", "6", "-time", "5m")
 	}
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (g guest) levels(ctx context.Context) error {
 
 // ways sends strided messages between CPUs of one node and of two.
 func (g guest) ways(ctx context.Context) error {
-	f, err := g.parameters(ctx, taulop, "pack", "-json", "-launches", "6", "-time", "60s", "4K64S")
+	f, err := g.parameters(ctx, taulop, "pack", "-json", "-launches", "6", "-time", "5m", "4K64S")
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func runChecks() error {
 		}
 		limit := c.limit
 		if limit == 0 {
-			limit = 2 * time.Minute
+			limit = 10 * time.Minute
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		began := time.Now()

@@ -121,7 +121,7 @@ func (g guest) network(ctx context.Context, like netlink.NetemQdiscAttrs, sizes 
 	}
 	const file = "/tmp/net.json"
 	os.Remove(file)
-	o, err := g.execute(ctx, nil, taulop, "net", "-quiet", "-to", "10.77.0.2", "-secret", secret, "-tam=false", "-m", sizes, "-tau", "1,4", "-launches", "6", "-time", "110s", "-o", file)
+	o, err := g.execute(ctx, nil, taulop, "net", "-quiet", "-to", "10.77.0.2", "-secret", secret, "-tam=false", "-m", sizes, "-tau", "1,4", "-launches", "6", "-time", "5m", "-o", file)
 	if err == nil {
 		err = passed(o, o.clean())
 	}

@@ -23,7 +23,7 @@ var two = []string{"-cpus=0,1"}
 // single measures single copies between two processes, every byte of which is checked,
 // with buffers in all states.
 func (g guest) single(ctx context.Context) error {
-	o, err := g.confine(ctx, two, taulop, "cma", "-json", "-m", "5001B", "-launches", "6", "-time", "60s")
+	o, err := g.confine(ctx, two, taulop, "cma", "-json", "-m", "5001B", "-launches", "6", "-time", "5m")
 	if err == nil {
 		err = passed(o, o.clean())
 	}
@@ -69,7 +69,7 @@ func (g guest) workerDies(ctx context.Context) error {
 			}
 		}
 	}
-	o, err := g.execute(ctx, during, "/init", "confined", two[0], taulop, "cma", "-quiet", "-m", "64K", "-tau", "2", "-time", "60s")
+	o, err := g.execute(ctx, during, "/init", "confined", two[0], taulop, "cma", "-quiet", "-m", "64K", "-tau", "2", "-time", "5m")
 	if err != nil {
 		return err
 	}
