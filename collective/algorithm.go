@@ -109,7 +109,7 @@ func Of(collective string) ([]*Algorithm, error) {
 	c := Named(collective)
 	if c == nil {
 		names := Names(Collectives())
-		return nil, fmt.Errorf("unknown collective %q; %s", collective, spelling.Suggest(collective, names))
+		return nil, fmt.Errorf("unknown collective %.40q; %s", collective, spelling.Suggest(collective, names))
 	}
 	return c.Algorithms(), nil
 }
@@ -149,11 +149,15 @@ func Lookup(name string) (*Algorithm, error) {
 		return nil, fmt.Errorf("%q is a collective, not an algorithm; take one of %s", name, strings.Join(names, ", "))
 	}
 	nearest := spelling.Nearest(name, names)
-	if _, its, _ := strings.Cut(nearest, ":"); err == nil && spelling.Edits(algorithm, its) > max(1, len(algorithm)/3) {
+	_, its, _ := strings.Cut(nearest, ":")
+	switch {
+	case err == nil && (nearest == "" || spelling.Edits(algorithm, its) > max(1, len(algorithm)/3)):
 		for i, a := range of {
 			names[i] = a.Name
 		}
 		return nil, fmt.Errorf("unknown algorithm %q; those of %s are %s", name, collective, strings.Join(names, ", "))
+	case nearest == "":
+		return nil, err
 	}
 	return nil, fmt.Errorf("unknown algorithm %q; did you mean %q?", name, nearest)
 }

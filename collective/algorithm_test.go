@@ -44,8 +44,8 @@ func TestUnknownNamesTheNearest(t *testing.T) {
 		{"allreduce:rabenseiffner", `did you mean "allreduce:rabenseifner"`},
 		{"allgater", `did you mean "allgather"`},
 		{"barrier", "take one of barrier:dissemination"},
-		{"", "did you mean"},
-		{strings.Repeat("x", 1<<20) + ":", "did you mean"},
+		{"", "known are allgather, "},
+		{strings.Repeat("x", 1<<20) + ":", "known are allgather, "},
 	} {
 		a, err := Lookup(tt.name)
 		if a != nil || err == nil || !strings.Contains(err.Error(), tt.says) {

@@ -51,7 +51,10 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 		case name == "ci" && undefined:
 			hint = "; a width no longer decides when a measurement stops, which made intervals too narrow: -launches says how many processes measure"
 		case undefined:
-			return usagef("there is no flag -%s; did you mean -%s? %s -h shows what there is", name, spelling.Nearest(name, flagNames(flags)), flags.Name())
+			if nearest := spelling.Nearest(name, flagNames(flags)); nearest != "" {
+				return usagef("there is no flag -%s; did you mean -%s? %s -h shows what there is", name, nearest, flags.Name())
+			}
+			return usagef("there is no flag -%s: %s -h shows what there is", name, flags.Name())
 		default:
 			hint = valueHint(flags, err)
 		}

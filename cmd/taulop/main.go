@@ -157,7 +157,7 @@ func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) 
 		for _, c := range commands[1:] {
 			known = append(known, c.name)
 		}
-		return usagef("there is no command %q; did you mean %q? There are %s; taulop -h says more", word, spelling.Nearest(word, known), strings.Join(known, ", "))
+		return usagef("there is no command %q; %s; taulop -h says more", word, spelling.Suggest(word, known))
 	}
 }
 

@@ -71,6 +71,7 @@ Patterns:
 type mapRequest struct {
 	processmap.Request
 	params, root, net, cache string
+	offCache                 bool
 	nodes                    int
 	hosts                    []string
 	format                   string
@@ -141,13 +142,14 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 		return usagef("-format, and -json or -csv, cannot be used together: choose one")
 	case req.format != "" && !slices.Contains(processmap.LauncherNames(), req.format):
 		return usagef("-format is %q: take one of %s", req.format, strings.Join(processmap.LauncherNames(), ", "))
-	case req.cache != "in" && req.cache != "off":
-		return usagef("-cache is %q: take in or off", req.cache)
 	case req.net != "" && req.params == "":
 		return usagef("-net says what messages between nodes take, and those within them come from -params: name a file of taulop sweep, or leave -net out")
 	}
 	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
 		return err
+	}
+	if req.offCache, err = argument.Cache("-cache", req.cache); err != nil {
+		return usageError(err.Error())
 	}
 	if req.hosts = argument.Names(hosts); len(req.hosts) > 0 {
 		if req.nodes == 0 {
@@ -201,7 +203,7 @@ func (req *mapRequest) matrix(words []string, p int, size, messages string) erro
 		return usagef("-m is of a pattern, and a file has its own sizes: leave it out")
 	}
 	if len(words) == 1 && !isFile(words[0]) && !strings.ContainsAny(words[0], "./\\") {
-		return usagef("%s is neither a file nor a pattern; did you mean %q? Patterns are %s", printable.Name(words[0]), spelling.Nearest(words[0], comm.Names()), strings.Join(comm.Names(), ", "))
+		return usagef("%s is neither a file nor a pattern; %s", printable.Name(words[0]), spelling.Suggest(words[0], comm.Names()))
 	}
 	var err error
 	if req.Matrix, err = readMatrix(words); err != nil {
@@ -269,7 +271,7 @@ func (req *mapRequest) machine() error {
 	if err != nil {
 		return err
 	}
-	choice := model.Choice{OffCache: req.cache == "off"}
+	choice := model.Choice{OffCache: req.offCache}
 	predictor, lacking := model.NewPredictor(f.File, choice)
 	placement := numa.Local
 	if lacking == nil {

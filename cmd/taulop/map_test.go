@@ -137,7 +137,7 @@ func TestMapMistakes(t *testing.T) {
 		{"-format openmpi -json -P 2 ring", "choose one"},
 		{"-format openmpi -csv -P 2 ring", "choose one"},
 		{"-csv -json -P 2 ring", "choose one"},
-		{"-cache no -P 2 ring", "-cache is"},
+		{"-cache no -P 2 ring", "-cache: \"no\" is neither in nor off"},
 		{"-net x -P 2 ring", "name a file of taulop sweep"},
 		{"-params " + filepath.Join(dir, "none.json") + " -P 2 ring", "is not there"},
 		{"-root " + filepath.Join(dir, "none") + " -P 2 ring", "is not a directory"},

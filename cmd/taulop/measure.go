@@ -258,7 +258,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		known      []string
 	}{{"setup", setupName, names(measured)}, {"placement", placement, policies()}} {
 		if named.name != "" && !slices.Contains(named.known, named.name) {
-			return nil, usagef("-%s: there is no %q; did you mean %q? There are %s", named.flag, named.name, spelling.Nearest(named.name, named.known), strings.Join(named.known, ", "))
+			return nil, usagef("-%s: there is no %q; %s", named.flag, named.name, spelling.Suggest(named.name, named.known))
 		} else if named.name != "" {
 			*chosen[named.name] = true
 		}

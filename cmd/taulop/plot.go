@@ -235,7 +235,7 @@ func (req *plotRequest) choose(word string) error {
 		}
 		names = append(names, k.name)
 	}
-	return usagef("there is no chart %q; did you mean %q? There are %s", word, spelling.Nearest(word, names), strings.Join(names, ", "))
+	return usagef("there is no chart %q; %s", word, spelling.Suggest(word, names))
 }
 
 // checkOutput finds the format, and refuses to draw over what is drawn.

@@ -5,14 +5,12 @@ import (
 	"context"
 	"flag"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
-	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/tidy"
 )
 
@@ -31,8 +29,8 @@ type tableRequest struct {
 func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *published.Comparison, source report.Source, version string, err error) {
 	for _, name := range req.names {
 		of, _, _ := strings.Cut(name, ":")
-		if names := collective.Names(collective.Collectives()); !slices.Contains(names, of) {
-			return nil, source, "", usagef("unknown collective %q: did you mean %q?", of, spelling.Nearest(of, names))
+		if _, err := collective.Of(of); err != nil {
+			return nil, source, "", usageError(err.Error())
 		}
 	}
 	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {

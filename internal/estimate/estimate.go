@@ -93,7 +93,7 @@ func (h *Phase) does() string {
 }
 
 // size is bytes with their unit.
-func size(bytes Number) string { return view.Bytes(int(bytes)) + "B" }
+func size(bytes Number) string { return view.Size(int(bytes)) }
 
 // A better way is a phase instead of another, so many times, in words.
 type better struct {

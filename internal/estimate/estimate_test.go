@@ -220,9 +220,9 @@ func TestAdvice(t *testing.T) {
 		{"[[phase]]\nname = \"rows\"\npass = \"read\"\ntype = \"float64\"\nn = 1024\n",
 			"Worth improving first: rows, 100 % of the time; these parameters know no cheaper way to do it."},
 		{"[[phase]]\nname = \"rows\"\npass = \"read\"\ntype = \"float64\"\nn = 16384\ntimes = 50\n[[phase]]\nmessage = \"permutation\"\nbytes = 1024\ntimes = 1000\n",
-			"Worth improving first: permutation of 1KB, 55 % of the time; as one message of 1000KB it would take 1.02 ms instead of 2.02 ms, and all of it 2.66 ms."},
+			"Worth improving first: permutation of 1K, 55 % of the time; as one message of 1000K it would take 1.02 ms instead of 2.02 ms, and all of it 2.66 ms."},
 		{"[[phase]]\nname = \"log\"\ndisk = \"read\"\nbytes = 1024\ntimes = 1000\n",
-			"Worth improving first: log, 100 % of the time; as one transfer of 1000KB it would take 2.02 ms instead of 1.00 s, and all of it 2.02 ms."},
+			"Worth improving first: log, 100 % of the time; as one transfer of 1000K it would take 2.02 ms instead of 1.00 s, and all of it 2.02 ms."},
 	} {
 		e, err := NewMachine("host", []*params.File{simple()}, model.Choice{}).Estimate(read(t, "ranks = 2\n"+tt.phases))
 		if err != nil || e.Advice != tt.want {

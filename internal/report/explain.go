@@ -160,7 +160,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 // WriteText writes the formula, its terms with the numbers in, and its stages.
 func (e *Explanation) WriteText(w io.Writer) {
 	name := e.Collective + ":" + e.Algorithm
-	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs%s\n", name, e.P, size(e.Bytes), e.cost(), e.interval())
+	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), e.cost(), e.interval())
 	if e.Chosen != "" {
 		fmt.Fprintf(w, "It chooses %s:%s here.\n", e.Collective, e.Chosen)
 	}
@@ -264,18 +264,9 @@ func (s ExplainStage) atOnce() string {
 		if b.Count != 1 {
 			one = many
 		}
-		parts = append(parts, fmt.Sprintf("%d %s %s", b.Count, one, size(b.Bytes)))
+		parts = append(parts, fmt.Sprintf("%d %s %s", b.Count, one, view.Size(b.Bytes)))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// size writes a size in a sentence.
-func size(bytes int) string {
-	text := view.Bytes(bytes)
-	if strings.Trim(text, "0123456789") == "" {
-		text += " B"
-	}
-	return text
 }
 
 // A Comparison says where which algorithm of several is the cheapest.

@@ -52,10 +52,10 @@ func (r *ProcessMap) costs() view.Table {
 	for _, m := range r.Mappings {
 		least = min(least, m.HopBytes)
 	}
-	units := []string{"B", "KB", "MB", "GB", "TB"}
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	scale := 1.
 	for float64(least) >= 1000*scale && unit+1 < len(units) {
-		scale, unit = 1000*scale, unit+1
+		scale, unit = 1024*scale, unit+1
 	}
 	t := view.Table{Columns: append(view.Words("mapping"), view.Column{Name: "hop-bytes", Unit: units[unit]})}
 	if r.Predicted != "" {

@@ -3,48 +3,71 @@ package spelling
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
-// Suggest asks in an error whether the nearest of the known names was meant, and lists them.
+// Suggest asks in an error whether the nearest of the known names was meant, if one is near,
+// and lists them.
 func Suggest(name string, known []string) string {
-	return fmt.Sprintf("did you mean %q? Known are %s", Nearest(name, known), strings.Join(known, ", "))
+	list := strings.Join(known, ", ")
+	if nearest := Nearest(name, known); nearest != "" {
+		return fmt.Sprintf("did you mean %q? Known are %s", nearest, list)
+	}
+	return "known are " + list
 }
 
-// Nearest is the candidate that takes the fewest edits to become name, where _ is -.
+// Nearest is the candidate that takes the fewest edits to become name, where _ is -, or that
+// begins with it; "" where none is near enough to have been meant: half of the letters are
+// right at the least.
 func Nearest(name string, candidates []string) string {
 	name = dashed(name)
-	return slices.MinFunc(candidates, func(a, b string) int { return edits(name, dashed(a)) - edits(name, dashed(b)) })
+	nearest, fewest := "", max(1, len(name)/2)+1
+	for _, c := range candidates {
+		n := edits(name, dashed(c))
+		if len(name) > 1 && len(c) > len(name)+1 && strings.HasPrefix(dashed(c), name) {
+			n = min(n, 1)
+		}
+		if len(name) < 2 || len(name) == 2 && len(c) == 2 {
+			continue // nothing is left of it
+		}
+		if n < fewest {
+			nearest, fewest = c, n
+		}
+	}
+	return nearest
 }
 
-// Edits is how many letters must be put in, taken out or replaced to make one name the
-// other, where _ is -.
+// Edits is how many letters must be put in, taken out, replaced or exchanged with the next to
+// make one name the other, where _ is -.
 func Edits(a, b string) int { return edits(dashed(a), dashed(b)) }
 
-// dashed is a name with - for _, and no more of it than anybody mistypes: edits take time
+// dashed is a name in small letters with - for _, and no more of it than anybody mistypes: edits take time
 // ∝ length.
 func dashed(name string) string {
-	return strings.ReplaceAll(name[:min(len(name), 64)], "_", "-")
+	return strings.ToLower(strings.ReplaceAll(name[:min(len(name), 64)], "_", "-"))
 }
 
-// edits is the Levenshtein distance between two names.
+// edits is the distance between two names (optimal string alignment).
 func edits(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		above := row
+		row = make([]int, len(b)+1)
 		row[0] = i + 1
 		for j := range len(b) {
-			replace := diagonal
+			replace := above[j]
 			if a[i] != b[j] {
 				replace++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+			row[j+1] = min(replace, row[j]+1, above[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before = above
 	}
 	return row[len(b)]
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/internal/spelling"
 )
 
 // collectiveOf is the name of the row's collective as the package collective has it.
@@ -13,9 +12,8 @@ func collectiveOf(r *row) string {
 	word := r.word("collective")
 	name := strings.ToLower(word)
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "mpi_"), "osu_")
-	if collective.Named(name) == nil {
-		names := collective.Names(collective.Collectives())
-		r.fail("unknown collective %.40q: %s", word, spelling.Suggest(name, names))
+	if _, err := collective.Of(name); err != nil {
+		r.fail("%w", err)
 	}
 	return name
 }

@@ -264,7 +264,7 @@ func (l *Library) Forced(c *collective.Collective, algorithm string) (Setting, e
 		if len(names) == 0 {
 			return s, fmt.Errorf("%s cannot be told an algorithm of %s", l.Title, c)
 		}
-		return s, fmt.Errorf("%w; did you mean %q?", err, spelling.Nearest(algorithm, names))
+		return s, fmt.Errorf("%w; %s", err, spelling.Suggest(algorithm, names))
 	}
 	if s.Name == "chain" { // coll_tuned_*_algorithm_chain_fanout
 		s.Fan = 4

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 )
@@ -76,6 +77,15 @@ func Bytes(n int) string {
 		return strconv.Itoa(n>>10) + "K"
 	}
 	return strconv.Itoa(n)
+}
+
+// Size writes a size in a sentence: 8K, 100 B.
+func Size(n int) string {
+	text := Bytes(n)
+	if strings.Trim(text, "0123456789") == "" {
+		text += " B"
+	}
+	return text
 }
 
 // Cache says where user data are.

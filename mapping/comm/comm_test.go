@@ -54,7 +54,7 @@ func TestReadFaults(t *testing.T) {
 		{"", "f: the file is empty"},
 		{"0,1\n1,0\n1,1\n", "f:3: line 3 of values, and a line has 2: a communication matrix is square"},
 		{"0,1,2\n1,0,2\n", "2 lines of 3 values: a communication matrix is square"},
-		{"0,1\n1\n", "f:2: 1 values, and the first line has 2: a communication matrix is square"},
+		{"0,1\n1\n", "f:2: 1 value, and the first line has 2: a communication matrix is square"},
 		{"0,-1\n1,0\n", `f:1: "-1" is below zero`},
 		{"0,NaN\n1,0\n", `f:1: "NaN" is no number: where nothing is sent write 0 (process 0 to 1)`},
 		{"0,Inf\n1,0\n", "more than 2^50"},

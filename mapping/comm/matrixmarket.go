@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // matrixMarket reads what R. F. Boisvert, R. Pozo and K. A. Remington, "The Matrix Market
@@ -91,7 +93,7 @@ func (in *reader) coordinates(entries int, pattern bool, add func(row, column in
 		}
 		values := strings.Fields(in.text)
 		if len(values) != want {
-			return fmt.Errorf("%d values in a line, want %d", len(values), want)
+			return fmt.Errorf("%s in a line, want %d", printable.Count(len(values), "value"), want)
 		}
 		at, err := integers(strings.Join(values[:2], " "))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Limits of files.
@@ -158,7 +159,7 @@ func (in *reader) square() (*Matrix, error) {
 			return nil, fmt.Errorf("line %d of values, and a line has %d: a communication matrix is square", from+1, len(first))
 		}
 		if len(values) != len(first) {
-			return nil, fmt.Errorf("%d values, and the first line has %d: a communication matrix is square", len(values), len(first))
+			return nil, fmt.Errorf("%s, and the first line has %d: a communication matrix is square", printable.Count(len(values), "value"), len(first))
 		}
 		for to, text := range values {
 			bytes, err := whole(text)
@@ -180,7 +181,7 @@ func (in *reader) square() (*Matrix, error) {
 		return nil, err
 	}
 	if from < len(first) {
-		return nil, fmt.Errorf("%d lines of %d values: a communication matrix is square", from, len(first))
+		return nil, fmt.Errorf("%s of %s: a communication matrix is square", printable.Count(from, "line"), printable.Count(len(first), "value"))
 	}
 	return m, nil
 }
@@ -237,7 +238,7 @@ func (in *reader) list(heading []string) (*Matrix, error) {
 	for in.next() {
 		values := fields(in.text)
 		if len(values) != len(heading) {
-			return nil, fmt.Errorf("%d values, and the heading has %d", len(values), len(heading))
+			return nil, fmt.Errorf("%s, and the heading has %d", printable.Count(len(values), "value"), len(heading))
 		}
 		from, errFrom := strconv.Atoi(values[0])
 		to, errTo := strconv.Atoi(values[1])
