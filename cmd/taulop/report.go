@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/report/page"
 )
 
-const reportHelp = `Report makes one HTML page of machines: warnings, charts, tables, and the files
-themselves for download. It needs no network and no server.
+const reportHelp = `Report makes one HTML page of machines: what it comes to and a chart of it, warnings,
+more charts, tables, and the files themselves for download. It needs no network and no server.
 
   taulop report -o report.html FILES...
 

@@ -49,8 +49,36 @@ type nests struct {
 	height vg.Length // of a row
 }
 
-// nested makes a panel of nests.
+// rows is the nest in as many as it takes to have so many cores in each at the most.
+func (n *Nest) rows(most int) []Nest {
+	if n.cores() <= most || len(n.Parts) == 0 {
+		return []Nest{*n}
+	}
+	var rows []Nest
+	row := Nest{Name: n.Name}
+	for i := range n.Parts {
+		for _, piece := range n.Parts[i].rows(most) {
+			if len(row.Parts) > 0 && row.cores()+piece.cores() > most {
+				rows = append(rows, row)
+				if row = (Nest{}); n.Name != "" {
+					row.Name = n.Name + " …"
+				}
+			}
+			row.Parts = append(row.Parts, piece)
+		}
+	}
+	return append(rows, row)
+}
+
+// nested makes a panel of nests, large ones in rows that have room for what is on cores.
 func nested(all []Nest, width vg.Length) panel {
+	var rowed []Nest
+	for i := range all {
+		rowed = append(rowed, all[i].rows(max(1, int((width-axisRoom)/coreWidth)))...)
+	}
+	if len(rowed) <= mostNests {
+		all = rowed
+	}
 	n := nests{all: all}
 	cores, depth := 1, 0
 	for i := range all {

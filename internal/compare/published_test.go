@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,5 +107,42 @@ func TestTake(t *testing.T) {
 	}
 	if err := m.File.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Who is not compared is told what would help: published tables can be taken for a setup,
+// whether they are what is left out or what is compared.
+func TestAbsentBesidePublished(t *testing.T) {
+	times := map[int]float64{1: 100, 2: 150}
+	table := func(name string) Machine {
+		return machine(name, times, func(f *params.File) {
+			f.Plan.Setups = []string{params.Published}
+			for i := range f.Cells {
+				f.Cells[i].Setup, f.Cells[i].Placement = params.Published, params.Published
+			}
+		})
+	}
+	ping := func(f *params.File) {
+		for i := range f.Cells {
+			f.Cells[i].Setup = "ping"
+		}
+	}
+	for _, tt := range []struct {
+		of   []Machine
+		who  string
+		help error
+	}{
+		{[]Machine{machine("vm", times), table("a"), table("b")}, "vm", ErrPublished},
+		{[]Machine{machine("vm", times), machine("vm2", times), table("a")}, "a", ErrPublished},
+		{[]Machine{machine("vm", times), machine("vm2", times), machine("vm3", times, ping)}, "vm3", ErrChoice},
+	} {
+		c, err := New(tt.of, Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(c.Warnings, func(w Warning) bool { return strings.Contains(w.Error(), "not compared") })
+		if i < 0 || c.Warnings[i].Who() != tt.who || !errors.Is(c.Warnings[i], tt.help) {
+			t.Errorf("%s: %q", tt.who, c.Warnings)
+		}
 	}
 }

@@ -114,19 +114,25 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 		}
 	}
 	var published, others []string
+	measured, tables := false, false // that are compared
 	for _, m := range machines {
 		switch {
 		case there[m.Name]:
+			measured, tables = measured || !m.Published(), tables || m.Published()
 		case m.Published():
 			published = append(published, m.Name)
 		default:
 			others = append(others, m.Name)
 		}
 	}
+	advice := ErrChoice
+	if tables && !measured { // which might be taken for what was measured on the others
+		advice = ErrPublished
+	}
 	for _, absent := range []struct {
 		names []string
 		help  error
-	}{{published, ErrPublished}, {others, ErrChoice}} {
+	}{{published, ErrPublished}, {others, advice}} {
 		if len(absent.names) > 0 {
 			c.Warnings = append(c.Warnings, Warning{absent.names, fmt.Errorf("not compared, for there is no setup, placement, cache and message size in common: %w", absent.help)})
 		}
