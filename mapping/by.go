@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
@@ -72,7 +73,7 @@ func deal(levels numa.Levels, part string, otherwise numa.CPUSet) []numa.CPUSet 
 	for _, l := range levels {
 		if len(l.Groups) > 1 {
 			largest = l.Groups
-			if strings.Contains(strings.ToLower(l.Name), part) {
+			if slices.Contains(strings.FieldsFunc(strings.ToLower(l.Name), between), part) {
 				return l.Groups
 			}
 		}
@@ -85,6 +86,9 @@ func deal(levels numa.Levels, part string, otherwise numa.CPUSet) []numa.CPUSet 
 	}
 	return nil
 }
+
+// between tells what is between the words of a level's name: same_numa, same L3.
+func between(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // dealt is one core of each group in turn.
 func dealt(groups []numa.CPUSet) (cores []int) {

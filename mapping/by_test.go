@@ -61,6 +61,8 @@ func TestByRefused(t *testing.T) {
 	}{
 		{"core", twoSockets, 9, 1, "9 ranks are more than the 8 cores of 1 node"},
 		{"hwthread", twoSockets, 2, 1, "unknown mapping"},
+		{"", twoSockets, 2, 1, "unknown mapping"},
+		{"bysock", twoSockets, 2, 1, "unknown mapping"},
 		{"core", nil, 2, 1, "nothing says which cores"},
 		{"core", twoSockets, 2, 3, "2 ranks cannot be on 3 nodes"},
 	} {

@@ -61,6 +61,7 @@ func headBytes(workers int) int { return headAddresses + workers*128 }
 type member struct {
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
+	answers io.Closer // that replies are read from
 	replies *json.Decoder
 	stderr  bytes.Buffer
 	ended   chan struct{} // closed when it has
@@ -112,6 +113,11 @@ func (r reply) err() error {
 	}
 	return nil
 }
+
+// died is the error of a worker whose process is no more: its team is of no use.
+type died struct{ error }
+
+func (d died) Unwrap() error { return d.error }
 
 // forbidden is an error of another process that is shm.ErrForbidden.
 type forbidden string
@@ -181,7 +187,7 @@ func (p *processes) begin(h hello) error {
 		return err
 	}
 	m.cmd.Stdout = answers
-	m.replies = json.NewDecoder(replies)
+	m.answers, m.replies = replies, json.NewDecoder(replies)
 	err = m.cmd.Start()
 	answers.Close()
 	if err != nil {
@@ -206,11 +212,11 @@ func (m *member) reply(w *worker) (r reply, err error) {
 		err = m.how
 	case <-time.After(stopAfter):
 	}
-	died := fmt.Errorf("worker %d on CPU %d, process %d, died: %w", w.id, w.cpu, m.cmd.Process.Pid, err)
+	err = fmt.Errorf("worker %d on CPU %d, process %d, died: %w", w.id, w.cpu, m.cmd.Process.Pid, err)
 	if first, _, _ := strings.Cut(strings.TrimSpace(m.stderr.String()), "\n"); first != "" {
-		died = fmt.Errorf("%w: %.300s", died, first)
+		err = fmt.Errorf("%w: %.300s", err, first)
 	}
-	return r, died
+	return r, died{err}
 }
 
 // carryOut has the process of a worker do its part of a task.
@@ -227,7 +233,6 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 		_, err = m.reply(w) // which says how it died
 	}
 	if err != nil { // the others would wait for it
-		t.broken = err
 		t.stop.Store(true)
 		return err
 	}
@@ -252,6 +257,7 @@ func (p *processes) close() {
 			m.cmd.Process.Kill()
 			<-m.ended
 		}
+		m.answers.Close()
 	}
 	p.head.Close()
 	p.shared.Close()

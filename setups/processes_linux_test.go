@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -158,6 +159,30 @@ func TestProcessesStop(t *testing.T) {
 	c.Runs = 5
 	if _, err := team.RunCollective(context.Background(), c); err != nil {
 		t.Error(err)
+	}
+}
+
+// Teams give all files back that they opened: a launch has many, and collects no garbage.
+func TestProcessesCloseFiles(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	open := func() int {
+		files, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(files)
+	}
+	place := processTeam(t, 2).placement
+	before := open()
+	for range 3 {
+		team, err := NewProcesses(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		team.Close()
+	}
+	if after := open(); after > before {
+		t.Errorf("%d files are open, and were %d", after, before)
 	}
 }
 

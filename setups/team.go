@@ -246,6 +246,11 @@ func (t *Team) run(ctx context.Context, tk task) error {
 			return t.broken
 		}
 	}
+	for _, w := range t.workers {
+		if errors.As(w.err, new(died)) {
+			t.broken = w.err
+		}
+	}
 	if moved == nil {
 		moved = t.moved()
 	}

@@ -115,6 +115,9 @@ func (m *Machine) once(h *Phase, ranks int) (c Cost, err error) {
 	default:
 		c, err = m.disk(h)
 	}
+	if err == nil && !(c.Center > 0) {
+		err = fmt.Errorf("%s is not known: the parameters have a time of 0 for it", h.does())
+	}
 	if err == nil {
 		m.costs[key] = c
 	}

@@ -213,6 +213,16 @@ stride = 4
 }
 
 // Advice is about what saves most, and names what there is to save.
+// A time of 0 is none: shares of it are no numbers.
+func TestZero(t *testing.T) {
+	pass := access.Pass{Operation: "read", Type: "int32", N: 1000, Stride: 1}
+	f := &params.File{Cells: []params.Cell{{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: pass.Bytes(), Variant: pass.Variant()}, Time: exactly(0)}}}
+	p := read(t, "[[phase]]\npass = \"read\"\ntype = \"int32\"\nn = 1000\n")
+	if e, err := NewMachine("m", []*params.File{f}, model.Choice{}).Estimate(p); err == nil || !strings.Contains(err.Error(), "a time of 0 for it") {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 func TestAdvice(t *testing.T) {
 	for _, tt := range []struct{ phases, want string }{
 		{"[[phase]]\nname = \"columns\"\npass = \"read\"\ntype = \"float64\"\nn = 1024\nstride = 64\ntimes = 1000\n",

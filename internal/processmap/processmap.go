@@ -31,7 +31,7 @@ const (
 
 // About is a line for users on each.
 var About = map[string]string{
-	Block:  "fills a node's cores, then the next node's",
+	Block:  "in a row on a node's cores, then the next node's, each node with as many",
 	Cyclic: "deals processes round the nodes, or the parts of one node",
 	MWPM:   "pairs those that send each other most, then pairs of pairs, by maximum weighted perfect matching",
 	DRB:    "halves the machine and the processes, again and again, so that halves send each other little",

@@ -193,6 +193,9 @@ func TestTopology(t *testing.T) {
 		{"without cores", "# 4 cores share an L3 (2 MB) = one NUMA node, 8 cores a node\n" + pairs("other_numa - - 0.2", "same_l3 - - 0.1"), map[string]int{"other_numa": 8}, "same_l3 other_numa: 0 0 0"},
 		{"of the head", "# 2 x 28-core\n" + pairs("same_socket - - 0.1", "other_socket - - 0.2"), nil, "same_socket other_socket: 0 0 0"},
 		{"given", pairs("a - - 0.1", "b - - 0.2"), map[string]int{"a": 2, "b": 8}, "a b: 0 1 1"},
+		{"within a node", pairs("inter-node - - 0.9", "intra-node - - 0.1"), map[string]int{"intra-node": 8}, "intra-node inter-node: 0 0 0"},
+		{"a node, other words", "# 8 cores per node, 2 cores per socket\n" + pairs("remote_node - - 0.9", "within_node - - 0.3", "intra_socket - - 0.1"), nil, "intra_socket within_node remote_node: 0 1 1"},
+		{"numbers are no caches", "" + pairs("level1 - - 0.9", "level3 - - 0.1"), map[string]int{"level1": 8, "level3": 2}, "level3 level1: 0 1 1"},
 		{"nodes alone", pairs("other_node - - 0.2"), nil, "other_node: -1 -1 -1"},
 	} {
 		levels, err := levelsOf([]*Table{read(t, tt.text)}, tt.given)

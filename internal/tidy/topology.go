@@ -16,10 +16,13 @@ import (
 
 // units are what levels' names say that two cores share, the closest first.
 var units = []*regexp.Regexp{
-	regexp.MustCompile(`smt|sibling|same_core`), regexp.MustCompile(`l1`), regexp.MustCompile(`l2`), regexp.MustCompile(`l3|ccx|llc|same_cache`),
-	regexp.MustCompile(`ccd|cluster|die|tile`), regexp.MustCompile(`numa`), regexp.MustCompile(`same_(socket|package|chip)`),
-	regexp.MustCompile(`socket|package|chip|same_node|intra_?node`), regexp.MustCompile(`node|network|rack|switch`),
+	regexp.MustCompile(`smt|sibling|same_core`), regexp.MustCompile(`(^|[^a-z])l1`), regexp.MustCompile(`(^|[^a-z])l2`), regexp.MustCompile(`(^|[^a-z])l3|ccx|llc|same_cache`),
+	regexp.MustCompile(`ccd|cluster|die|tile`), regexp.MustCompile(`numa`), regexp.MustCompile(inside + `(socket|package|chip)`),
+	regexp.MustCompile(`socket|package|chip|` + inside + `node`), regexp.MustCompile(`node|network|rack|switch`),
 }
+
+// inside is how names say that two cores are within one unit.
+const inside = `(same|one|on|intra|within|inside|local|single)[_.-]?`
 
 // between is the index of units of ranks on different nodes.
 var between = len(units) - 1

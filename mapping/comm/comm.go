@@ -48,6 +48,8 @@ func (m *Matrix) Add(from, to int, bytes, messages int64) error {
 		return fmt.Errorf("process %d sends to %d, and there are %d, from 0: number them from 0 to %d", from, to, p, p-1)
 	case bytes < 0 || messages < 0:
 		return fmt.Errorf("process %d sends %d bytes in %d messages to %d: give numbers from 0", from, bytes, messages, to)
+	case bytes > maxBytes || messages > maxBytes:
+		return errEntry(from, to)
 	case from == to || messages == 0 && bytes == 0:
 		return nil
 	}
@@ -59,12 +61,16 @@ func (m *Matrix) Add(from, to int, bytes, messages int64) error {
 	e := &(*row)[at]
 	e.Bytes, e.Messages = e.Bytes+bytes, e.Messages+max(1, messages)
 	if e.Bytes > maxBytes || e.Messages > maxBytes {
-		return fmt.Errorf("process %d sends more than 2^50 bytes or messages to %d: this is no communication of a program", from, to)
+		return errEntry(from, to)
 	}
 	if m.sum += bytes + max(1, messages); m.sum > maxTotal {
 		return errTotal
 	}
 	return nil
+}
+
+func errEntry(from, to int) error {
+	return fmt.Errorf("process %d sends more than 2^50 bytes or messages to %d: this is no communication of a program", from, to)
 }
 
 var errTotal = errors.New("all together send more than 2^55 bytes or messages: this is no communication of a program")

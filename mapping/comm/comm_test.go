@@ -3,6 +3,7 @@ package comm
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -132,6 +133,19 @@ func TestWithMessages(t *testing.T) {
 	}
 	if err := m.WithMessages(read(t, "0,1,1\n0,0,0\n0,0,0\n")); err == nil || !strings.Contains(err.Error(), "of as many") {
 		t.Error(err)
+	}
+}
+
+// Sums that an int64 does not hold are refused, too.
+func TestAdd(t *testing.T) {
+	m, err := New(2)
+	if err != nil || m.Add(0, 1, maxBytes, 1) != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{m.Add(0, 1, math.MaxInt64, 1), m.Add(0, 1, 1, math.MaxInt64)} {
+		if err == nil || !strings.Contains(err.Error(), "more than 2^50") {
+			t.Error(err)
+		}
 	}
 }
 

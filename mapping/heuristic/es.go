@@ -77,11 +77,14 @@ func (s *search) shape(g *group) *shape {
 		return of
 	}
 	hops := int64(Hops(s.machine.heights[g.height-1]))
-	n := len(g.children)
-	of.rests, of.take = make([][]int64, n+1), make([][]uint32, n)
 	for _, child := range g.children {
 		of.children = append(of.children, s.shape(child))
 	}
+	if p := bits.Len(uint(sets - 1)); len(of.children) > p && s.same(of.children) {
+		of.children = of.children[:p] // a child for each process; no more have one
+	}
+	n := len(of.children)
+	of.rests, of.take = make([][]int64, n+1), make([][]uint32, n)
 	of.rests[n] = make([]int64, sets)
 	for set := 1; set < sets; set++ {
 		of.rests[n][set] = impossible
@@ -142,9 +145,9 @@ func (s *search) place(g *group, set uint32, at Mapping) {
 		return
 	}
 	of := s.shape(g)
-	for i, child := range g.children {
-		taken := of.take[i][set]
-		s.place(child, taken, at)
+	for i, take := range of.take {
+		taken := take[set]
+		s.place(g.children[i], taken, at)
 		set &^= taken
 	}
 }

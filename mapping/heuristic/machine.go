@@ -221,7 +221,8 @@ func (m *Machine) Fits(processes int) error {
 	return nil
 }
 
-// Block fills the cores of a node, then of the next, as MPI libraries do by themselves; of
+// Block puts processes in a row on the cores of a node, then of the next, all nodes having
+// as many, as Slurm's block does and mpirun does where the nodes are full; of
 // a node it fills what is closest first. Where not all nodes get as many, the first have one
 // more.
 func (m *Machine) Block(processes int) (Mapping, error) { return m.ordered(processes, mapping.Order{}) }

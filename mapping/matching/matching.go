@@ -20,7 +20,9 @@ type Edge struct {
 	Weight int64
 }
 
-// Limits of graphs, within which no dual overflows.
+// Limits of graphs, within which no dual overflows. Those of a perfect matching may grow by
+// an edge's weight with every vertex, so that four times MaxWeight, over the number of
+// vertices, is the limit there too.
 const (
 	MaxVertices = 1 << 14
 	MaxWeight   = 1 << 58 // of an edge, either way
@@ -106,14 +108,18 @@ func newSolver(n int, edges []Edge, perfect bool) (*solver, error) {
 		return nil, fmt.Errorf("%d edges: give %d at the most", len(edges), math.MaxInt32/2)
 	}
 	s := &solver{n: n, edges: edges, perfect: perfect, at: make([]int32, 2*len(edges)), around: make([][]int32, n)}
+	limit := int64(MaxWeight)
+	if perfect {
+		limit = min(limit, 4*MaxWeight/int64(max(1, n)))
+	}
 	degree := make([]int, n)
 	most := int64(0)
 	for k, e := range edges {
 		if e.U < 0 || e.V < 0 || e.U >= n || e.V >= n || e.U == e.V {
 			return nil, fmt.Errorf("edge %d joins vertices %d and %d: give two that differ, from 0 to %d", k, e.U, e.V, n-1)
 		}
-		if e.Weight > MaxWeight || e.Weight < -MaxWeight {
-			return nil, fmt.Errorf("edge %d weighs %d: give %d at the most", k, e.Weight, int64(MaxWeight))
+		if e.Weight > limit || e.Weight < -limit {
+			return nil, fmt.Errorf("edge %d weighs %d: give %d at the most", k, e.Weight, limit)
 		}
 		degree[e.U]++
 		degree[e.V]++

@@ -221,6 +221,9 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%d %v: %v, want %q", tt.n, tt.edges, err, tt.says)
 		}
 	}
+	if _, err := Perfect(8, []Edge{{0, 1, MaxWeight/2 + 1}}); err == nil || !strings.Contains(err.Error(), "weighs") {
+		t.Errorf("a perfect matching: %v", err)
+	}
 	if _, err := Perfect(3, []Edge{{0, 1, 1}, {1, 2, 1}}); err == nil || !strings.Contains(err.Error(), "no perfect matching") {
 		t.Errorf("three vertices: %v", err)
 	}
