@@ -42,6 +42,10 @@ type Schedule struct {
 	// instead of messages, and 0 elsewhere.
 	Levels int
 
+	// Blocking: a rank sends one message after another, and begins none before it is
+	// over, as with MPI_Send. Else those that it sends in a row are under way together.
+	Blocking bool
+
 	// Touched is the bytes that each rank touches, where no algorithm says it.
 	Touched int
 

@@ -340,6 +340,44 @@ func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 	return c, err
 }
 
+// Roughly is about what a schedule of many chunks costs, in seconds, from two with fewer: from
+// as many chunks on as one passes stages all ranks are busy, and each further one takes as long.
+// There is none where a cost comes from a formula, and takes no time, or where chunks are few.
+func (p *Predictor) Roughly(s *collective.Schedule) (seconds float64, ok bool) {
+	c, a := s.Call, s.Algorithm
+	if !p.levels || !a.Chunked || a.Collective != collective.Bcast && a.Collective != collective.Reduce {
+		return 0, false
+	}
+	one := c
+	one.M = c.Chunk
+	through, err := a.Schedule(one)
+	if err != nil {
+		return 0, false
+	}
+	few := max(12, through.Len()+4)
+	fewer := few * 3 / 4
+	if c.M/c.Chunk < few*3/2 {
+		return 0, false
+	}
+	var costs [2]float64
+	var sizes [2]int
+	for i, chunks := range []int{few, fewer} {
+		part := c
+		part.M = chunks*c.Chunk + c.M%c.Chunk
+		less, err := a.Schedule(part)
+		if err != nil {
+			return 0, false
+		}
+		cost, err := p.Cost(less)
+		if err != nil {
+			return 0, false
+		}
+		costs[i], sizes[i] = cost.Seconds, part.M
+	}
+	each := (costs[0] - costs[1]) / float64(sizes[0]-sizes[1])
+	return costs[0] + each*float64(c.M-sizes[0]), true
+}
+
 // channel says which of the file's times are taken.
 func (p *Predictor) channel(c setups) string {
 	text := p.Setup

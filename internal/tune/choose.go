@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
@@ -16,6 +20,8 @@ type Chooser struct {
 	Predictor *model.Predictor
 	Ensemble  *model.Ensemble // what predictions are uncertain by; nil: nobody knows
 	Margin    float64         // the least gain that is worth a rule, a share
+	// Progress, if not nil, is told after each table how many of all are done, one call at a time.
+	Progress func(done, of int)
 }
 
 // alike is the share by which costs must differ to be told apart.
@@ -49,9 +55,10 @@ const (
 // where a model cannot cost something, but not for algorithms that need γ where there is
 // none.
 func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int, before Setting) (Verdict, error) {
+	costs := costs{Chooser: c, known: make(map[schedule]candidate)}
 	var costed []candidate
 	for _, s := range settings {
-		one, err := c.cost(of, s, p, m)
+		one, err := costs.about(of, s, p, m)
 		if err != nil {
 			return Verdict{}, err
 		}
@@ -60,17 +67,25 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 	if len(costed) == 0 {
 		return Verdict{Why: None}, nil
 	}
+	if err := costs.exact(costed); err != nil {
+		return Verdict{}, err
+	}
 	best := cheapest(costed, before)
 	v := Verdict{Best: best.setting}
 	beaten := candidate{}
 	if own, known := c.Library.Own(of, p, m); known {
-		one, err := c.cost(of, own, p, m)
+		one, err := costs.of(of, own, p, m)
 		if err == nil {
 			beaten, v.OwnKnown = one, true
 		}
 	}
 	if !v.OwnKnown {
-		beaten = second(costed, best)
+		for beaten = second(costed, best); beaten.rough; beaten = second(costed, best) {
+			i := slices.IndexFunc(costed, func(one candidate) bool { return one.setting == beaten.setting })
+			if err := costs.price(&costed[i]); err != nil {
+				return Verdict{}, err
+			}
+		}
 	}
 	v.Beaten = beaten.setting
 	if beaten.schedule == nil {
@@ -106,31 +121,97 @@ type candidate struct {
 	setting  Setting
 	schedule *collective.Schedule
 	seconds  float64
+	rough    bool // it is about so many
 	unknown  bool
 	spread   float64 // see model.Cost
 }
 
-func (c *Chooser) cost(of *collective.Collective, s Setting, p, m int) (candidate, error) {
-	schedule, err := c.Library.Schedule(of, s, p, m)
+// costs are those of settings, several of which may be one schedule.
+type costs struct {
+	*Chooser
+	known map[schedule]candidate
+}
+
+// A schedule is what tells one from others.
+type schedule struct {
+	algorithm *collective.Algorithm
+	collective.Call
+	blocking bool
+}
+
+// about is a setting with its cost, or where that takes long about its cost.
+func (c costs) about(of *collective.Collective, s Setting, p, m int) (candidate, error) {
+	laid, err := c.Library.Schedule(of, s, p, m)
 	if err != nil {
 		return candidate{}, err
 	}
-	cost, err := c.Predictor.Cost(schedule)
-	if err != nil {
-		return candidate{}, fmt.Errorf("%s: %w", of, err)
+	one := candidate{setting: s, schedule: laid}
+	if one.seconds, one.rough = c.Predictor.Roughly(laid); one.rough {
+		return one, nil
 	}
-	return candidate{s, schedule, cost.Seconds, cost.Unknown, cost.Spread}, nil
+	return one, c.price(&one)
+}
+
+// of is a setting with its cost.
+func (c costs) of(of *collective.Collective, s Setting, p, m int) (candidate, error) {
+	laid, err := c.Library.Schedule(of, s, p, m)
+	if err != nil {
+		return candidate{}, err
+	}
+	one := candidate{setting: s, schedule: laid}
+	return one, c.price(&one)
+}
+
+// price gives a candidate its cost.
+func (c costs) price(one *candidate) error {
+	key := schedule{one.schedule.Algorithm, one.schedule.Call, one.schedule.Blocking}
+	known, there := c.known[key]
+	if !there {
+		cost, err := c.Predictor.Cost(one.schedule)
+		if err != nil {
+			return fmt.Errorf("%s: %w", one.schedule.Algorithm.Collective, err)
+		}
+		known = candidate{seconds: cost.Seconds, unknown: cost.Unknown, spread: cost.Spread}
+		c.known[key] = known
+	}
+	one.seconds, one.unknown, one.spread, one.rough = known.seconds, known.unknown, known.spread, false
+	return nil
+}
+
+// slack is by how much a rough cost may be wrong, a share. Tests hold it against the costs.
+const slack = 0.2
+
+// exact gives those their costs that may be among the cheapest.
+func (c costs) exact(of []candidate) error {
+	for {
+		least, next := math.Inf(1), -1
+		for i := range of {
+			if !of[i].rough {
+				least = min(least, of[i].seconds)
+			} else if next < 0 || of[i].seconds < of[next].seconds {
+				next = i
+			}
+		}
+		if next < 0 || of[next].seconds*(1-slack) > least*(1+alike) {
+			return nil
+		}
+		if err := c.price(&of[next]); err != nil {
+			return err
+		}
+	}
 }
 
 // cheapest is the one to take: within alike of the least cost the one before, else the first.
 func cheapest(of []candidate, before Setting) candidate {
-	least := of[0].seconds
+	least := math.Inf(1)
 	for _, one := range of {
-		least = min(least, one.seconds)
+		if !one.rough {
+			least = min(least, one.seconds)
+		}
 	}
 	var first *candidate
 	for i, one := range of {
-		if one.seconds > least*(1+alike) {
+		if one.rough || one.seconds > least*(1+alike) {
 			continue
 		}
 		if one.setting == before {
@@ -175,36 +256,67 @@ func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 }
 
 // Rules are those of all collectives and ranks for the sizes ms, which rise. Between two
-// sizes with different choices it looks where one ends.
+// sizes with different choices it looks where one ends. Tables are worked out side by side.
 func (c *Chooser) Rules(ctx context.Context, collectives []*collective.Collective, ps, ms []int) (*Rules, error) {
 	rules := &Rules{Library: c.Library, OneNode: c.Predictor.Cluster == nil || c.Predictor.Cluster.Nodes < 2}
 	for _, of := range collectives {
 		for _, p := range ps {
-			t := Table{Collective: of, P: p}
-			sizes := ms
-			if of.Empty() {
-				sizes = []int{0}
-			}
-			for i, m := range sizes {
-				v, err := c.at(ctx, &t, m)
-				if err != nil {
-					return nil, err
+			rules.Tables = append(rules.Tables, Table{Collective: of, P: p})
+		}
+	}
+	var (
+		wait   sync.WaitGroup
+		lock   sync.Mutex
+		done   int
+		next   atomic.Int64
+		failed = make([]error, len(rules.Tables))
+	)
+	for range min(runtime.GOMAXPROCS(0), len(rules.Tables)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(rules.Tables); i = int(next.Add(1)) - 1 {
+				if failed[i] = c.table(ctx, &rules.Tables[i], ms); failed[i] != nil {
+					next.Add(int64(len(rules.Tables))) // for all
+					return
 				}
-				if i > 0 && v.Setting != t.last() {
-					for _, between := range eighths(sizes[i-1], m) {
-						w, err := c.at(ctx, &t, between)
-						if err != nil {
-							return nil, err
-						}
-						t.add(between, w)
-					}
+				lock.Lock()
+				if done++; c.Progress != nil {
+					c.Progress(done, len(rules.Tables))
 				}
-				t.add(m, v)
+				lock.Unlock()
 			}
-			rules.Tables = append(rules.Tables, t)
+		})
+	}
+	wait.Wait()
+	for _, err := range failed {
+		if err != nil {
+			return nil, err
 		}
 	}
 	return rules, nil
+}
+
+// table fills in a table.
+func (c *Chooser) table(ctx context.Context, t *Table, sizes []int) error {
+	if t.Collective.Empty() {
+		sizes = []int{0}
+	}
+	for i, m := range sizes {
+		v, err := c.at(ctx, t, m)
+		if err != nil {
+			return err
+		}
+		if i > 0 && v.Setting != t.last() {
+			for _, between := range eighths(sizes[i-1], m) {
+				w, err := c.at(ctx, t, between)
+				if err != nil {
+					return err
+				}
+				t.add(between, w)
+			}
+		}
+		t.add(m, v)
+	}
+	return nil
 }
 
 func (c *Chooser) at(ctx context.Context, t *Table, m int) (Verdict, error) {

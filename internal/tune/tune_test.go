@@ -13,8 +13,10 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/randtest"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -398,7 +400,7 @@ func TestRulesGain(t *testing.T) {
 						continue
 					}
 					cost := func(x Setting) float64 {
-						one, err := c.cost(table.Collective, x, table.P, s.From)
+						one, err := costs{c, make(map[schedule]candidate)}.of(table.Collective, x, table.P, s.From)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -419,6 +421,71 @@ func TestRulesGain(t *testing.T) {
 	}
 	if told == 0 {
 		t.Error("no rule anywhere")
+	}
+}
+
+// What is chosen by rough costs first is what all costs would have chosen.
+func TestRoughCostsChooseTheSame(t *testing.T) {
+	f := &params.File{}
+	var node numa.CPUSet
+	for core := range 24 {
+		node = append(node, core)
+	}
+	f.Provenance.Levels = numa.Levels{{Name: "same_socket", Groups: []numa.CPUSet{node[:12], node[12:]}}, {Name: "other_socket", Groups: []numa.CPUSet{node}}}
+	for i, l := range f.Provenance.Levels {
+		for m := 1; m <= 4<<20; m *= 2 {
+			ns := []float64{200, 450}[i] + []float64{0.07, 0.12}[i]*float64(m)
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: 1, Bytes: m,
+				Variant: params.ChannelVariant(l.Name, params.ChannelMessage)}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+		}
+	}
+	p, err := model.NewPredictor(f, model.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	roughs := 0
+	for _, l := range []*Library{openMPI4, mpich4.OnBase(tree(t))} {
+		c := &Chooser{Library: l, Predictor: p, Margin: 0.02}
+		for _, of := range []*collective.Collective{collective.Bcast, collective.Named("reduce"), collective.Named("alltoall")} {
+			for _, ranks := range []int{2, 5, 16, 23} {
+				before := Setting{}
+				for m := 64; m <= 4<<20; m *= 4 {
+					settings := l.Settings(of, ranks, m)
+					v, err := c.Choose(of, settings, ranks, m, before)
+					if err != nil {
+						t.Fatal(err)
+					}
+					exact := costs{c, make(map[schedule]candidate)}
+					var all []candidate
+					for _, s := range settings {
+						one, err := exact.of(of, s, ranks, m)
+						if err != nil {
+							t.Fatal(err)
+						}
+						all = append(all, one)
+						if about, ok := p.Roughly(one.schedule); ok {
+							roughs++
+							if math.Abs(about/one.seconds-1) > slack/2 {
+								t.Errorf("%s, %s of %d B among %d: about %g, and it costs %g", s, of, m, ranks, about, one.seconds)
+							}
+						}
+					}
+					want := cheapest(all, before)
+					if own, known := l.Own(of, ranks, m); known {
+						if one, err := exact.of(of, own, ranks, m); err == nil && want.seconds >= one.seconds {
+							want = one
+						}
+					}
+					if v.Best != want.setting {
+						t.Errorf("%s, %s of %d B among %d: %s is the best, want %s", l.Title, of, m, ranks, v.Best, want.setting)
+					}
+					before = v.Setting
+				}
+			}
+		}
+	}
+	if roughs == 0 {
+		t.Error("no cost was rough")
 	}
 }
 
