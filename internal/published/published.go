@@ -326,6 +326,7 @@ type made struct {
 type call struct {
 	algorithm *collective.Algorithm
 	collective.Call
+	blocking bool
 }
 
 type costed struct {
@@ -366,7 +367,7 @@ func (p *predictors) predict(cell *Cell) error {
 	if by.err != nil {
 		return by.err
 	}
-	key := call{s.Algorithm, s.Call}
+	key := call{s.Algorithm, s.Call, s.Blocking}
 	cost, there := by.costs[key]
 	if !there {
 		cost.Cost, cost.err = by.Cost(s)
