@@ -83,7 +83,7 @@ func TestAgainstTable(t *testing.T) {
 	if _, _, err := run(t, "plot", "published", "-o", "c.svg", "a.json"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "a line over P needs two of them, and barrier") {
 		t.Error(err)
 	}
-	save(t, ".", "own.tsv", "# Open MPI 3.1.6\ncollective\talg_id\tP\tm_bytes\tlatency_us\nbcast\t0\t4\t1024\t1.0\n")
+	save(t, ".", "own.tsv", "# Open MPI 1.6.5\ncollective\talg_id\tP\tm_bytes\tlatency_us\nbcast\t0\t4\t1024\t1.0\n")
 	for _, tt := range []struct{ args, says string }{
 		{"-against coll.tsv -params m.json -csv -json", "cannot be used together"},
 		{"-against coll.tsv -params m.json -P 16", "no row of coll.tsv is among what is asked for"},
