@@ -42,8 +42,9 @@ type Schedule struct {
 	// instead of messages, and 0 elsewhere.
 	Levels int
 
-	// Blocking: a rank sends one message after another, and begins none before it is
-	// over, as with MPI_Send. Else those that it sends in a row are under way together.
+	// Blocking: a rank sends and receives one message after another, and begins none before
+	// the last is over, as with MPI_Send and MPI_Recv. Else those that it sends in a row, or
+	// receives, are under way together.
 	Blocking bool
 
 	// Touched is the bytes that each rank touches, where no algorithm says it.

@@ -88,45 +88,12 @@ func Bounded(terms [][]float64, T, scale, first, most []float64) (all []Unknown,
 		}
 		all[j].Determined = normal[j][j] > 0 && math.Abs(gradient) > 2*math.Sqrt(variance*normal[j][j])
 	}
-	factor := inverted(normal, free)
+	const ridge = 1e-9 // costs that the times do not tell apart have large errors
+	inverse, _ := inverted(normal, free, ridge)
 	for at, j := range free {
 		all[j].Held = false
-		all[j].Error = math.Sqrt(variance * factor[at])
+		all[j].Error = math.Sqrt(variance * inverse[at][at])
 		all[j].Determined = all[j].Error < all[j].Value/2
 	}
 	return all, math.Sqrt(variance), nil
-}
-
-// inverted is the diagonal of the inverse of some rows and columns of a positive
-// definite matrix, of rows that depend on each other a large number. See invert, which
-// is for few.
-func inverted(m [][]float64, of []int) []float64 {
-	n := len(of)
-	a := make([][]float64, n)
-	for i, r := range of {
-		a[i] = make([]float64, 2*n)
-		for j, c := range of {
-			a[i][j] = m[r][c] / math.Sqrt(m[r][r]*m[c][c])
-		}
-		a[i][i] += 1e-9
-		a[i][n+i] = 1
-	}
-	for i := range n {
-		pivot := max(a[i][i], 1e-12)
-		for j := range a[i] {
-			a[i][j] /= pivot
-		}
-		for k := range n {
-			if f := a[k][i]; k != i && f != 0 {
-				for j := range a[k] {
-					a[k][j] -= f * a[i][j]
-				}
-			}
-		}
-	}
-	diagonal := make([]float64, n)
-	for i, r := range of {
-		diagonal[i] = a[i][n+i] / m[r][r]
-	}
-	return diagonal
 }

@@ -81,17 +81,20 @@ func closest(terms [][]float64, T []float64, last int) (best regression, ok bool
 
 // regress is not ok where a cost is negative or cannot be told.
 func regress(terms [][]float64, T []float64, free []int) (r regression, ok bool) {
-	var normal, inverse [mostTerms][mostTerms]float64
-	var right [mostTerms]float64
+	normal, right := make([][]float64, len(terms[0])), make([]float64, len(free))
+	for j := range normal {
+		normal[j] = make([]float64, len(normal))
+	}
 	for i, row := range terms {
 		for j, a := range free {
 			right[j] += row[a] / T[i]
-			for k, b := range free {
-				normal[j][k] += row[a] / T[i] * row[b] / T[i]
+			for _, b := range free {
+				normal[a][b] += row[a] / T[i] * row[b] / T[i]
 			}
 		}
 	}
-	if !invert(&normal, &inverse, len(free)) {
+	inverse, ok := inverted(normal, free, 0)
+	if !ok {
 		return r, false
 	}
 	for j, a := range free {
@@ -121,43 +124,51 @@ func regress(terms [][]float64, T []float64, free []int) (r regression, ok bool)
 	return r, true
 }
 
-// invert inverts the upper left n × n of a positive definite matrix by Gauss and
-// Jordan, after scaling its diagonal to 1.
-func invert(m, inverse *[mostTerms][mostTerms]float64, n int) bool {
-	var scale [mostTerms]float64
-	var a [mostTerms][2 * mostTerms]float64
-	for i := range n {
-		if !(m[i][i] > 0) {
-			return false
+// inverted is the inverse of some rows and columns of a positive definite matrix, by Gauss
+// and Jordan, after scaling its diagonal to 1. It is not ok where rows depend on each other,
+// unless a ridge, which is added to that diagonal, gives them large numbers.
+func inverted(m [][]float64, of []int, ridge float64) (inverse [][]float64, ok bool) {
+	n := len(of)
+	a, scale := make([][]float64, n), make([]float64, n)
+	for i, r := range of {
+		if !(m[r][r] > 0) {
+			return nil, false
 		}
-		scale[i] = 1 / math.Sqrt(m[i][i])
+		scale[i] = 1 / math.Sqrt(m[r][r])
 	}
-	for i := range n {
-		for j := range n {
-			a[i][j] = m[i][j] * scale[i] * scale[j]
+	for i, r := range of {
+		a[i] = make([]float64, 2*n)
+		for j, c := range of {
+			a[i][j] = m[r][c] * scale[i] * scale[j]
 		}
+		a[i][i] += ridge
 		a[i][n+i] = 1
 	}
 	for i := range n {
 		pivot := a[i][i] // of a positive definite matrix it needs no exchange of rows
 		if !(pivot > 1e-13) {
-			return false
+			if ridge == 0 {
+				return nil, false
+			}
+			pivot = 1e-13
 		}
-		for j := range 2 * n {
+		for j := range a[i] {
 			a[i][j] /= pivot
 		}
 		for k := range n {
 			if f := a[k][i]; k != i && f != 0 {
-				for j := range 2 * n {
+				for j := range a[k] {
 					a[k][j] -= f * a[i][j]
 				}
 			}
 		}
 	}
+	inverse = make([][]float64, n)
 	for i := range n {
+		inverse[i] = a[i][n:]
 		for j := range n {
-			inverse[i][j] = a[i][n+j] * scale[i] * scale[j]
+			inverse[i][j] *= scale[i] * scale[j]
 		}
 	}
-	return true
+	return inverse, true
 }

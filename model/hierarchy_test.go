@@ -242,3 +242,28 @@ func TestHierarchyOfListedCores(t *testing.T) {
 		}
 	}
 }
+
+// A rank that receives several single copies makes one after another, and one that sends by
+// blocking calls waits for each.
+func TestHierarchyInTurn(t *testing.T) {
+	for _, fanout := range []bool{false, true} {
+		p := predictorOf(t, levelled(fanout))
+		const m, alone, latency = 1 << 20, 0.5*(1<<20) - 0.5, 200.5 // T(0) is T(1)
+		if got, want := costs(t, p, "gather:linear", collective.Call{P: 4, M: m}).Seconds*1e9, latency+3*alone; !near(got, want) {
+			t.Errorf("fan-out %v: a gather takes %g ns, want %g", fanout, got, want)
+		}
+		s := schedule(t, "scatter:linear", collective.Call{P: 4, M: m})
+		together, err := p.Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Blocking = true
+		one, err := p.Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := one.Seconds*1e9, 3*(latency+alone)+alone/2; !near(got, want) || together.Seconds >= one.Seconds {
+			t.Errorf("fan-out %v: a scatter by blocking sends takes %g ns, want %g, and %g without", fanout, got, want, together.Seconds*1e9)
+		}
+	}
+}

@@ -63,6 +63,7 @@ type rank struct {
 	since       float64 // when the turn began
 	cause       int32   // the message that ended the one before, −1
 	sent, taken float64 // when it is free to send the next, to receive the next
+	copies      int     // single copies to it that are under way
 
 	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
 	hears                         int       // first turn that a message arrives in; −1
@@ -70,8 +71,9 @@ type rank struct {
 	got                           [3][2]int // bytes that arrived by buffer: from, to
 }
 
-// A memory counts what leaves it and what arrives.
-type memory struct{ out, in int }
+// A memory counts the copies that leave it and that arrive, of a rank that makes several in
+// turn the part that each has.
+type memory struct{ out, in float64 }
 
 // What happens.
 const (
@@ -160,8 +162,8 @@ func (p *progress) lay(s *collective.Schedule) error {
 				msg.sends = msg.takes
 				continue
 			}
-			msg.sends = p.add(m.From, n, id, true, apart)
-			msg.takes = p.add(m.To, n, id, false, apart || m.Reduce)
+			msg.sends = p.add(m.From, n, id, true, apart || s.Blocking)
+			msg.takes = p.add(m.To, n, id, false, apart || m.Reduce || s.Blocking)
 			if from.hears >= 0 && from.hears < int(msg.sends) {
 				msg.longer = c.waited
 			}
@@ -247,6 +249,13 @@ func (p *progress) run(memories int) {
 		}
 		return &p.memories[base+p.h.memory[of.core]]
 	}
+	// A receiver makes its copies in turn; what comes from another node its adapter brings.
+	part := func(m *message) float64 {
+		if m.network {
+			return 1
+		}
+		return 1 / float64(p.ranks[m.to].copies)
+	}
 	for r := range p.ranks {
 		p.begin(int32(r), -1)
 	}
@@ -264,14 +273,20 @@ func (p *progress) run(memories int) {
 	for len(p.events) > 0 || len(p.active) > 0 {
 		if changed {
 			changed, soonest = false, math.Inf(1)
+			clear(p.memories)
+			for _, id := range p.active {
+				m := &p.messages[id]
+				memoryOf(m, m.from).out += part(m)
+				memoryOf(m, m.to).in += part(m)
+			}
 			for _, id := range p.active {
 				m := &p.messages[id]
 				tau := 1
 				if m.network || p.h.memory != nil {
-					tau = max(memoryOf(m, m.from).out, memoryOf(m, m.to).in)
+					tau = int(math.Ceil(max(memoryOf(m, m.from).out, memoryOf(m, m.to).in) - 1e-9))
 				}
 				m.tau = max(m.tau, int32(tau))
-				m.pace = 1 / max(m.alone-m.latency+m.longer, m.share(tau))
+				m.pace = part(m) / max(m.alone-m.latency+m.longer, m.share(tau))
 				soonest = min(soonest, p.now+m.left/m.pace)
 			}
 		}
@@ -291,8 +306,7 @@ func (p *progress) run(memories int) {
 					still = append(still, id)
 					continue
 				}
-				memoryOf(m, m.from).out--
-				memoryOf(m, m.to).in--
+				p.ranks[m.to].copies--
 				over = append(over, id)
 			}
 			p.active = still
@@ -318,8 +332,7 @@ func (p *progress) run(memories int) {
 				if m.left = 1; m.alone-m.latency+m.longer <= 0 {
 					m.left = 0
 				}
-				memoryOf(m, m.from).out++
-				memoryOf(m, m.to).in++
+				p.ranks[m.to].copies++
 				p.active = append(p.active, e.message)
 			case sent:
 				p.finish(m.from, e.message)

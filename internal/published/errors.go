@@ -119,12 +119,16 @@ func (c *Comparison) ByM() []Group {
 	return grouped(c.forced(), func(cell *Cell) (int, string) { return cell.Bytes, fmt.Sprint(cell.Bytes) })
 }
 
-// forced are the cells of algorithms that the library was told to take.
+// forced are the cells of algorithms that the library was told to take; where it was told
+// none, all.
 func (c *Comparison) forced() (cells []Cell) {
 	for _, cell := range c.Cells {
 		if !cell.Setting.Own() {
 			cells = append(cells, cell)
 		}
+	}
+	if len(cells) == 0 {
+		return c.Cells
 	}
 	return cells
 }

@@ -326,6 +326,7 @@ type made struct {
 type call struct {
 	algorithm *collective.Algorithm
 	collective.Call
+	blocking bool
 }
 
 type costed struct {
@@ -336,6 +337,7 @@ type costed struct {
 var (
 	errOwn     = errors.New("nobody knows which algorithm the library chose by itself: give a table of algorithms that were forced")
 	errNothing = errors.New("0 is no time to compare with")
+	errOneRank = errors.New("one rank sends nothing, and takes no time in the model: give rows of two ranks or more")
 	errUnknown = errors.New("parameters have a time of 0 for it")
 )
 
@@ -366,7 +368,7 @@ func (p *predictors) predict(cell *Cell) error {
 	if by.err != nil {
 		return by.err
 	}
-	key := call{s.Algorithm, s.Call}
+	key := call{s.Algorithm, s.Call, s.Blocking}
 	cost, there := by.costs[key]
 	if !there {
 		cost.Cost, cost.err = by.Cost(s)
@@ -376,6 +378,8 @@ func (p *predictors) predict(cell *Cell) error {
 	switch {
 	case cost.err != nil:
 		return cost.err
+	case cost.Seconds == 0 && cell.P == 1:
+		return errOneRank
 	case cost.Unknown || !(cost.Seconds > 0) || math.IsInf(cost.Seconds, 0):
 		return errUnknown
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/internal/tidy"
@@ -69,5 +70,37 @@ func TestOwnPenalties(t *testing.T) {
 		if i := slices.IndexFunc(all[0].Every, func(a Always) bool { return a.Setting.ID == 1 }); i < 0 || all[0].Every[i].Mean <= 0 {
 			t.Errorf("%s: %+v", tt.machine, all[0].Every)
 		}
+	}
+}
+
+// A table that says neither which algorithms were taken nor where ranks were.
+func TestOwnChoiceOfUnknownMapping(t *testing.T) {
+	read := func(text string) *tidy.Table {
+		table, err := tidy.Read(strings.NewReader(text), "t.tsv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	f, err := tidy.File([]*tidy.Table{read("level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\n"
+	c, err := Compare(read("# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Cells[0].Predicted == nil || c.Cells[0].Taken.String() != "3 recursive_doubling" {
+		t.Errorf("%+v", c.Cells[0])
+	}
+	if got := c.Cells[1].LeftOut; got != errOneRank.Error() {
+		t.Errorf("one rank is left out for %q", got)
+	}
+	if !slices.Contains(c.Warnings, placedInBlocks) || len(c.ByP()) != 1 || c.All()[0].Cells != 1 {
+		t.Errorf("warnings %q, by P %+v", c.Warnings, c.ByP())
+	}
+	if c, err = Compare(read("# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errOwn.Error() {
+		t.Errorf("MPICH's own choice: %v, %+v", err, c)
 	}
 }

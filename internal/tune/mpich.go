@@ -29,11 +29,11 @@ var mpich4 = &Library{Name: "mpich4", Title: "MPICH 4", Messages: "mpich4", own:
 	{collective: "alltoall", name: "pairwise", algorithm: "pairwise"},
 	{collective: "alltoall", name: "scattered", algorithm: "linear"},
 
-	{collective: "bcast", name: "binomial", algorithm: "binomial"},
-	{collective: "bcast", name: "scatter_recursive_doubling_allgather", algorithm: "scatter-recursive-doubling"},
-	{collective: "bcast", name: "scatter_ring_allgather", algorithm: "scatter-ring"},
+	{collective: "bcast", name: "binomial", algorithm: "binomial", blocking: true},
+	{collective: "bcast", name: "scatter_recursive_doubling_allgather", algorithm: "scatter-recursive-doubling", blocking: true},
+	{collective: "bcast", name: "scatter_ring_allgather", algorithm: "scatter-ring", blocking: true},
 
-	{collective: "reduce", name: "binomial", algorithm: "binomial"},
+	{collective: "reduce", name: "binomial", algorithm: "binomial", blocking: true},
 	{collective: "reduce", name: "reduce_scatter_gather", algorithm: "rabenseifner"},
 }}
 

@@ -50,15 +50,15 @@ var ids = []offer{
 	{collective: "bcast", id: 1, name: "basic_linear", algorithm: "linear"},
 	{collective: "bcast", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, single: "pipeline"},
 	{collective: "bcast", id: 3, name: "pipeline", algorithm: "pipeline", segmented: true},
-	{collective: "bcast", id: 4, name: "split_binary_tree", algorithm: "split-binary", segmented: true, halved: true},
+	{collective: "bcast", id: 4, name: "split_binary_tree", algorithm: "split-binary", segmented: true, halved: true, blocking: true},
 	{collective: "bcast", id: 5, name: "binary_tree", algorithm: "binary", segmented: true},
 	{collective: "bcast", id: 6, name: "binomial", algorithm: "binomial-doubling", segmented: true},
 	{collective: "bcast", id: 7, name: "knomial", algorithm: "knomial", segmented: true, degree: 4},
-	{collective: "bcast", id: 8, name: "scatter_allgather", algorithm: "scatter-recursive-doubling", few: "linear", least: ranks},
-	{collective: "bcast", id: 9, name: "scatter_allgather_ring", algorithm: "scatter-ring", few: "linear", least: ranks},
+	{collective: "bcast", id: 8, name: "scatter_allgather", algorithm: "scatter-recursive-doubling", few: "linear", least: ranks, blocking: true},
+	{collective: "bcast", id: 9, name: "scatter_allgather_ring", algorithm: "scatter-ring", few: "linear", least: ranks, blocking: true},
 
-	{collective: "gather", id: 1, name: "basic_linear", algorithm: "linear"},
-	{collective: "gather", id: 2, name: "binomial", algorithm: "binomial"},
+	{collective: "gather", id: 1, name: "basic_linear", algorithm: "linear", blocking: true},
+	{collective: "gather", id: 2, name: "binomial", algorithm: "binomial", blocking: true},
 	{collective: "gather", id: 3, name: "linear_sync", algorithm: "linear-sync", segmented: true},
 
 	{collective: "reduce", id: 1, name: "linear", algorithm: "linear"},
@@ -69,8 +69,8 @@ var ids = []offer{
 	{collective: "reduce", id: 6, name: "in-order_binary", algorithm: "in-order-binary", segmented: true},
 	{collective: "reduce", id: 7, name: "rabenseifner", algorithm: "rabenseifner", few: "linear", least: powerOfTwo},
 
-	{collective: "scatter", id: 1, name: "basic_linear", algorithm: "linear"},
-	{collective: "scatter", id: 2, name: "binomial", algorithm: "binomial"},
+	{collective: "scatter", id: 1, name: "basic_linear", algorithm: "linear", blocking: true},
+	{collective: "scatter", id: 2, name: "binomial", algorithm: "binomial", blocking: true},
 	{collective: "scatter", id: 3, name: "linear_nb", algorithm: "linear"},
 }
 

@@ -138,6 +138,7 @@ type offer struct {
 	fans       []int  // fan-outs to try; none if there is no choice
 	segmented  bool   // it takes a segment size
 	halved     bool   // its segments are those of half a message
+	blocking   bool   // it sends by MPI_Send, see collective.Schedule
 	degree     int    // that the library fixes, 0 where it does not
 	whole      string // the algorithm where messages are whole, if that is another one
 	single     string // the algorithm of a fan-out of 0 or 1, if that is another one
@@ -198,7 +199,11 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, p, m int) (*coll
 	if !a.Among.Has(p) && o.otherwise != "" {
 		a = o.of(o.otherwise)
 	}
-	return a.Schedule(call)
+	laid, err := a.Schedule(call)
+	if err == nil {
+		laid.Blocking = o.blocking
+	}
+	return laid, err
 }
 
 // element is the size of elements that is supposed of a collective, in bytes: only where they
