@@ -69,6 +69,7 @@ type Waiter struct {
 	yield bool
 	pause bool
 	mask  int
+	naps  naps
 }
 
 // NewWaiter returns a Waiter that gives up waiting once stop is true, and
@@ -101,7 +102,7 @@ func (w *Waiter) relax() bool {
 	}
 	switch {
 	case overcommitted:
-		nap()
+		w.naps.nap()
 	case w.yield:
 		yield()
 	}

@@ -4,6 +4,7 @@ package shm
 
 import (
 	"os"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -12,14 +13,30 @@ import (
 // overcommitted: in a virtual machine that has far more CPUs than its host, a worker that
 // spins takes the time of the one that it waits for, and the guest's kernel, which sees
 // a CPU for each, has nothing else to run on its CPU. With TAULOP_OVERCOMMIT, in builds for
-// such machines alone, it sleeps now and then, so that the host has. What is timed
+// such machines alone, it sleeps while it waits, so that the host has. What is timed
 // then means nothing.
 var overcommitted = os.Getenv("TAULOP_OVERCOMMIT") != ""
 
-// nap is short against the host's time slices.
-//
-//go:nosplit
-func nap() {
-	a := unix.Timespec{Nsec: 1_000_000}
+// Naps are as long as a worker has waited by then: it wakes a few times, and not much later
+// than it might. The runtime stops a worker every 10 ms that does not sleep for longer,
+// which takes an emulated machine longer than the work that is waited for.
+const (
+	shortestNap = 500 * time.Microsecond
+	longestNap  = 64 * time.Millisecond
+)
+
+// naps are those of a worker.
+type naps struct {
+	last  time.Duration
+	awake time.Time // from the end of the last one on
+}
+
+// nap sleeps for twice as long as the last time, if that was in the same wait.
+func (n *naps) nap() {
+	if n.last = min(2*n.last, longestNap); n.last == 0 || time.Since(n.awake) > shortestNap {
+		n.last = shortestNap
+	}
+	a := unix.NsecToTimespec(int64(n.last))
 	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&a)), 0, 0)
+	n.awake = time.Now()
 }
