@@ -1,9 +1,9 @@
 #!/bin/sh
 # What a machine with many cores shows, in ten minutes and eight files: its topology, a
-# sweep with pairs and loaded, verify at P = 2, 4, 8 … cores with strict and full errors,
-# two sessions of the same (A/A), flag and copy beside C where there is a compiler, and
-# what time and memory each took. It needs the static binary and this file, nothing else,
-# no root; nothing else should run meanwhile.
+# sweep, pairs and loaded, verify at P = 2, 4, 8 … cores with strict and full errors, a
+# second session of the same (A/A), flag and copy beside C where there is a compiler, what
+# time and memory each took, and machine.md, a page of all that for docs/machines. It needs
+# the static binary and this file, nothing else, no root; nothing else should run meanwhile.
 #
 #   manycore.sh OUT [SECONDS]        (600 seconds)
 #   TAULOP=./taulop manycore.sh OUT  the binary; else taulop beside this file, or in PATH
@@ -17,7 +17,7 @@ out=$(cd "$1" && pwd)
 total=${2:-600}
 case $total in *[!0-9]* | '') echo "manycore.sh: $total is no number of seconds" >&2; exit 2 ;; esac
 [ "$total" -ge 120 ] || { echo "manycore.sh: $total seconds are too few: give 120 or more" >&2; exit 2; }
-for file in summary.txt topo.json host.json sweep.txt aa1.json aa2.json verify.txt reference.txt; do
+for file in machine.md summary.txt tables.txt topo.json host.json again.json pairs.json loaded.json; do
   [ ! -e "$out/$file" ] || { echo "manycore.sh: $out/$file is there already: choose another directory" >&2; exit 2; }
 done
 taulop=${TAULOP:-}
@@ -28,6 +28,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM HUP
 cd "$tmp"
+touch said
 
 say() { echo "$*" | tee -a "$out/summary.txt"; }
 
@@ -58,10 +59,14 @@ step() {
   kill "$watch" 2>/dev/null || true
   wait "$watch" 2>/dev/null || true
   say "$(printf '%-28s %4d s %7d MB  status %d' "$name" $(($(date +%s) - began)) $(($(cat "$tmp/peak") / 1024)) "$status")"
-  # What was said before is not said again.
-  while read -r line; do
-    grep -qF "$line" "$out/summary.txt" || echo "    $line" >>"$out/summary.txt"
-  done <"$tmp/errors"
+  tail -n 1 "$out/summary.txt" >>"$tmp/took"
+  # Each sentence once, whichever steps say it: the lines that it goes on in are indented.
+  awk '/^taulop: / && NR > 1 { print "" } { sub(/^ +/, " "); printf "%s", $0 } END { if (NR) print "" }' "$tmp/errors" |
+    while read -r sentence; do
+      grep -qxF -- "$sentence" "$tmp/said" && continue
+      echo "$sentence" >>"$tmp/said"
+      echo "$sentence" | fold -s -w 76 | sed 's/^/    /' >>"$out/summary.txt"
+    done
 }
 
 # cores has the first allowed CPU of each core; siblings the first two of one core.
@@ -77,36 +82,41 @@ for cpu in $(expand "$allowed"); do
 done
 set -- $cores
 n=$#
-say "taulop $("$taulop" -version 2>/dev/null | head -n 1), $n cores, CPUs $allowed, kernel $(uname -r) $(uname -m), $(date -u +%Y-%m-%dT%H:%M:%SZ)"
+start=$(date +%s)
+version=$("$taulop" version 2>/dev/null | head -n 1 | sed 's/^taulop *//')
+say "taulop $version, $n cores, CPUs $allowed, kernel $(uname -r) $(uname -m), $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 say "load before $(cut -d ' ' -f 1-3 /proc/loadavg)"
 
 "$taulop" topo -json >"$out/topo.json" || say "topo: status $?"
+"$taulop" topo >"$tmp/topo" || true
 
-# A third of the time for the sweep, a sixth for A/A, a third for verify, the rest for C.
-with=pairs
-[ "$n" -lt 3 ] || with=pairs,loaded
-[ "$n" -ge 2 ] || with=copy
-step "sweep -with $with" "$out/sweep.txt" "$taulop" sweep -time $((total / 3))s -with "$with" -o "$out/host.json"
-
-for i in 1 2; do
-  step "A/A, session $i" /dev/null "$taulop" sweep -time $((total / 12))s -gamma=false -setup ring -placement local -m 64,1K,8K,64K,1M -o "$out/aa$i.json"
-done
-"$taulop" compare "$out/aa1.json" "$out/aa2.json" >"$tmp/aa.txt" 2>/dev/null || true
+# A quarter of the time for the sweep, a little more for pairs, loaded and the second
+# session, a third for verify, the rest for C.
+step "sweep" "$out/tables.txt" "$taulop" sweep -time $((total / 4))s -o "$out/host.json"
+if [ "$n" -ge 2 ]; then
+  step "pairs" "$tmp/pairs" "$taulop" pairs -time $((total / 6))s -o "$out/pairs.json"
+fi
+if [ "$n" -ge 3 ]; then
+  step "loaded" "$tmp/loaded" "$taulop" loaded -time $((total / 16))s -o "$out/loaded.json"
+fi
+step "a second session (A/A)" /dev/null "$taulop" sweep -time $((total / 16))s -gamma=false -setup ring -placement local -m 64,1K,8K,64K,1M -o "$out/again.json"
+"$taulop" compare "$out/host.json" "$out/again.json" >"$tmp/aa.txt" 2>/dev/null || true
 say "A/A: two sessions of one machine should not differ:"
-sed -n '1s/^/    /p' "$tmp/aa.txt" | tee -a "$out/summary.txt"
+awk '!NF { exit } 1' "$tmp/aa.txt" >"$tmp/aa"
+sed 's/^/    /' "$tmp/aa" | tee -a "$out/summary.txt"
 
 ps='' p=2
 while [ "$p" -lt "$n" ]; do ps="$ps $p" p=$((p * 2)); done
 [ "$n" -lt 2 ] || ps="$ps $n"
 set -- $ps
+touch "$tmp/verify" # of one core there is none
 for p in $ps; do
-  echo "== P = $p" >>"$out/verify.txt"
+  echo "== P = $p" >>"$tmp/verify"
   cache=in
   [ "$p" -lt "$n" ] || cache=in,off
-  step "verify -P $p" "$out/verify.txt" "$taulop" verify -quiet -P "$p" -cache $cache -m 5600,56000,560000 -time $((total / 3 / $#))s
+  step "verify -P $p" "$tmp/verify" "$taulop" verify -quiet -P "$p" -cache $cache -m 5600,56000,560000 -time $((total / 3 / $#))s
 done
-touch "$out/verify.txt" # of one core there is none
-awk '/^== / { p = $0 } /^Errors, %/ { print p "; " $0; on = 1; next } on && /^mean:/ { on = 0 } on' "$out/verify.txt" >"$tmp/means"
+awk '/^Errors, %/ { on = 1 } /^mean:/ { on = 0 } on' "$tmp/verify" >"$tmp/means"
 if [ -s "$tmp/means" ]; then
   say "verify, mean and 90 % of errors, bias, in %:"
   sed 's/^/    /' "$tmp/means" | tee -a "$out/summary.txt"
@@ -222,6 +232,52 @@ copies() { "$taulop" -quiet -json -cpus "$(echo "$@" | tr ' ' ,)" -time 8s -kmax
   set -- $cores
   printf 'copy 8K, 1 %3s  %7s  %8s  %6s\n' '' "$(c copy 8192 "$1")" - "$(copies "$1")"
   [ "$n" -lt 2 ] || printf 'copy 8K, %-5d  %7s  %8s  %6s\n' "$n" "$(c copy 8192 $cores)" - "$(copies $cores)"
-} >"$out/reference.txt"
-sed 's/^/    /' "$out/reference.txt" | tee -a "$out/summary.txt"
+} >"$tmp/reference"
+say "flag and copy, C beside taulop:"
+sed 's/^/    /' "$tmp/reference" | tee -a "$out/summary.txt"
 say "load after $(cut -d ' ' -f 1-3 /proc/loadavg)"
+
+# The page: tables as they were printed, without what tells hosts apart, and of a sweep those
+# of one setup, of pairs and of loaded.
+model=$(awk '/^CPU / { $1 = ""; sub(/^ */, ""); print }' "$tmp/topo")
+hypervisor=$(tr '\n' ' ' <"$tmp/topo" | sed -n 's/.*virtual machine (hypervisor \([^)]*\)).*/\1/p')
+unit=cores
+[ "$n" -gt 1 ] || unit=core
+block() { printf '```\n'; sed '/./,$!d'; printf '```\n'; }
+{
+  echo "# ${model:-unnamed processor ($(uname -m))}, $n $unit"
+  echo
+  echo "Measured on $(date -u +%Y-%m-%d) by \`bench/manycore.sh\` in $(($(date +%s) - start)) s: Linux $(uname -r | sed 's/-.*//'),"
+  echo "$(uname -m)${hypervisor:+, a guest of $hypervisor}, taulop $version."
+  echo
+  echo "## The machine"
+  sed '/^host /d; /^kernel /d' "$tmp/topo" | block
+  echo
+  echo "## Transfers"
+  awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^L\(m,τ\) in ns, (ping|sendrecv|bcast)/ && !/^(o\(m\)|γ|g\(m)/' "$out/tables.txt" | sed '$d' | block
+  echo
+  echo "The same in a second session:"
+  block <"$tmp/aa"
+  for survey in pairs loaded; do
+    if [ -s "$tmp/$survey" ]; then
+      echo
+      echo "## taulop $survey"
+      block <"$tmp/$survey"
+    fi
+  done
+  if [ -s "$tmp/means" ]; then
+    echo
+    echo "## Predicted beside measured"
+    echo "Mean and 90 % of the errors of predictions, and bias, in %; τ that parameters are"
+    echo "of stop at half of the cores from five on."
+    block <"$tmp/means"
+  fi
+  echo
+  echo "## C beside taulop"
+  block <"$tmp/reference"
+  echo
+  echo "## What it took"
+  block <"$tmp/took"
+} >"$out/machine.md"
+cat "$tmp/pairs" "$tmp/loaded" "$tmp/verify" >>"$out/tables.txt" 2>/dev/null || true
+say "$out/machine.md is a page on this machine: docs/machines/README.md says what for"

@@ -50,7 +50,7 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 	}
 }
 
-// One algorithm of each collective, with a rank on every CPU that may be used.
+// Every algorithm, with a rank on each CPU that may be used.
 func TestCollectivesOnEveryCPU(t *testing.T) {
 	m, err := numa.Discover("/")
 	if err != nil || !shm.Supported {
@@ -69,21 +69,23 @@ func TestCollectivesOnEveryCPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"allgather:bruck", "allreduce:reduce-bcast", "alltoall:linear", "barrier:dissemination", "bcast:binomial",
-		"gather:binomial", "reduce:binomial", "reduce_scatter:ring", "scatter:binomial"} {
-		found, err := collective.Find(name)
-		if err != nil {
-			t.Fatal(err)
+	done := 0
+	for _, a := range collective.All() {
+		if !a.Among.Has(team.Tau()) {
+			continue
 		}
-		s, err := found[0].Schedule(collective.Call{P: team.Tau(), M: 512, Element: 4, Segment: 1024})
+		s, err := a.Schedule(collective.Call{P: team.Tau(), M: 512, Element: 4, Segment: 1024})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := team.RunCollective(context.Background(), Collective{Schedule: s, Segments: 2, SegmentBytes: 1024, Operator: &sum, Runs: 1}); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", a, err)
+		}
+		if done++; testing.Verbose() { // where CPUs are emulated it takes minutes
+			t.Log(a)
 		}
 	}
-	t.Logf("P = %d", team.Tau())
+	t.Logf("P = %d, %d algorithms", team.Tau(), done)
 }
 
 // The check must find a wrong byte in what any rank was promised.

@@ -56,7 +56,8 @@ var checks = []check{
 	{name: "ring over the nodes", on: unlike, run: guest.spread},
 	{name: "placements of levels", limit: 3 * time.Minute, on: only("complexes", "4nodes"), run: guest.placements},
 
-	{name: "pairs of CPUs", on: only("2nodes", "4nodes", "smt", "memoryonly", "64cpus"), run: guest.pairs},
+	{name: "pairs of CPUs", on: only("2nodes", "4nodes", "smt", "memoryonly"), run: guest.pairs},
+	{name: "pairs of 64 CPUs", on: only("64cpus"), limit: 6 * time.Minute, run: crowded(guest.pairs)},
 	{name: "predictions over levels", on: only("4nodes", "smt"), run: guest.predicted},
 	{name: "copies between levels", on: only("1node", "2nodes", "memoryonly", "nomemory"), run: guest.levels},
 	{name: "strided messages over levels", on: only("2nodes", "smt"), run: guest.ways},
@@ -77,7 +78,8 @@ var checks = []check{
 	{name: "a worker on every CPU", on: only("64cpus"), run: crowded(guest.everyCPU)},
 	{name: "Ctrl-C", on: only("64cpus"), run: crowded(guest.interrupted)},
 	{name: "a sweep whose launch is killed", on: only("64cpus"), run: crowded(guest.killed)},
-	{name: "collectives on every CPU", on: only("64cpus"), run: crowded(guest.collectives)},
+	{name: "every algorithm on every CPU", on: only("64cpus"), limit: 12 * time.Minute, run: crowded(guest.collectives)},
+	{name: "verify on every CPU", on: only("64cpus"), limit: 8 * time.Minute, run: crowded(guest.verified)},
 
 	{name: "kernels of AVX-512", on: only("avx512"), run: guest.avx512},
 

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -39,6 +41,10 @@ func (g guest) execute(ctx context.Context, during func(), command ...string) (o
 	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if g.verbose { // as it is said: who waits for minutes sees where they go
+		fmt.Println(strings.Join(command, " "))
+		cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, os.Stdout), io.MultiWriter(&errOut, os.Stdout)
+	}
 	// A Go program says on SIGQUIT where it hangs.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	cmd.WaitDelay = 5 * time.Second
@@ -52,7 +58,7 @@ func (g guest) execute(ctx context.Context, during func(), command ...string) (o
 	err := cmd.Wait()
 	o := outcome{command, out.String(), errOut.String(), cmd.ProcessState.ExitCode(), time.Since(began)}
 	if g.verbose {
-		fmt.Println(o)
+		fmt.Printf("exit status %d after %.1f s\n", o.status, o.took.Seconds())
 	}
 	var exit *exec.ExitError
 	switch {
