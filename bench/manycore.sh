@@ -65,7 +65,7 @@ step() {
     while read -r sentence; do
       grep -qxF -- "$sentence" "$tmp/said" && continue
       echo "$sentence" >>"$tmp/said"
-      echo "$sentence" | fold -s -w 76 | sed 's/^/    /' >>"$out/summary.txt"
+      echo "$sentence" | fold -s -w 76 | sed 's/^/    /; s/ *$//' >>"$out/summary.txt"
     done
 }
 
@@ -256,13 +256,15 @@ block() { printf '```\n'; sed '/./,$!d'; printf '```\n'; }
   echo "## Transfers"
   awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^L\(m,τ\) in ns, (ping|sendrecv|bcast)/ && !/^(o\(m\)|γ|g\(m)/' "$out/tables.txt" | sed '$d' | block
   echo
-  echo "The same in a second session:"
+  echo "A second session of the ring in cache and off cache, minutes later, beside it:"
   block <"$tmp/aa"
   for survey in pairs loaded; do
+    heading='Between two cores'
+    [ "$survey" = pairs ] || heading='Under load'
     if [ -s "$tmp/$survey" ]; then
       echo
-      echo "## taulop $survey"
-      block <"$tmp/$survey"
+      echo "## $heading"
+      awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^taulop /' "$tmp/$survey" | sed '$d' | block
     fi
   done
   if [ -s "$tmp/means" ]; then
