@@ -17,15 +17,21 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// swept is a sweep of 8 KB on a simulated machine of 32 cores.
+// simulatedCores are those of the simulated machine, of two threads each, in 16 complexes on
+// two nodes.
+const simulatedCores = 128
+
+// swept is a sweep of 8 KB on it.
 func swept(t *testing.T, s surveytest.Simulated, seed uint64) (*params.File, *surveytest.Simulated) {
 	t.Helper()
-	s.Machine = numatest.EPYC(2, 1, 2, 8, 1)
-	s.Latency, s.PerByte, s.Far, s.Sigma, s.Kappa, s.Noise = 100, 0.05, 1, 0.08, 0.002, 0.01
+	if s.Machine == nil {
+		s.Machine = numatest.EPYC(2, 1, 8, 8, 2)
+	}
+	s.Latency, s.PerByte, s.Far, s.Sigma, s.Kappa, s.Noise = 100, 0.05, 1, 0.08, 0.0003, 0.01
 	s.Cost = func(setups.Work) float64 { return 2000 }
 	sim := surveytest.Simulate(s, seed)
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
-		Sizes: []int{8192}, Taus: transfers.Taus(32), Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
+		Sizes: []int{8192}, Taus: transfers.Taus(simulatedCores), Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
 	f.Provenance.Allowed = s.Machine.Allowed
 	x, err := Experiment(f, s.Machine, 0)
 	if err != nil {
@@ -74,7 +80,7 @@ func TestSimulatedDisturbances(t *testing.T) {
 		s    surveytest.Simulated
 		want string
 	}{
-		{"a slow CPU", surveytest.Simulated{SlowCPU: 5, Slower: 1.2}, "CPU 5 was the last of τ = 32 (placement local) in 100 % of the visits, and took 20 % longer"},
+		{"a slow CPU", surveytest.Simulated{SlowCPU: 5, Slower: 1.2}, "CPU 5 was the last of τ = 128 (placement local) in 100 % of the visits, and took 20 % longer"},
 		{"late starts", surveytest.Simulated{Late: 0.02, LateBy: 200 * time.Microsecond}, "a worker began late"},
 		{"drift", surveytest.Simulated{Drift: 0.1}, "the reference probe took"},
 	} {
@@ -103,10 +109,10 @@ func TestSimulatedDisturbances(t *testing.T) {
 
 // What only the last CPU costs is told from the line of those before.
 func TestSimulatedLastCPU(t *testing.T) {
-	f, _ := swept(t, surveytest.Simulated{}, 3)
+	f, _ := swept(t, surveytest.Simulated{Machine: numatest.EPYC(2, 1, 8, 8, 1)}, 3) // siblings would be free
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		if c.Kind == params.TransferCell && c.Tau == 32 {
+		if c.Kind == params.TransferCell && c.Tau == simulatedCores {
 			for j := range c.Samples {
 				c.Samples[j].NS *= 1.3
 			}
@@ -114,7 +120,7 @@ func TestSimulatedLastCPU(t *testing.T) {
 		}
 	}
 	all := f.AllTaken()
-	if len(all) != 1 || !strings.Contains(all[0].Error(), "% above what τ = 27 and 31 suggest") {
+	if len(all) != 1 || !strings.Contains(all[0].Error(), "% above what τ = 90 and 127 suggest") {
 		t.Errorf("%v", all)
 	}
 }
