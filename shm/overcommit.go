@@ -17,12 +17,11 @@ import (
 // then means nothing.
 var overcommitted = os.Getenv("TAULOP_OVERCOMMIT") != ""
 
-// Naps are as long as a worker has waited by then: it wakes a few times, and not much later
-// than it might. The runtime stops a worker every 10 ms that does not sleep for longer,
-// which takes an emulated machine longer than the work that is waited for.
+// Naps are as long as a worker has waited by then, up to a bound: it wakes a few times, and
+// little later than it might, for those who wait for it in turn nap as well.
 const (
 	shortestNap = 500 * time.Microsecond
-	longestNap  = 64 * time.Millisecond
+	longestNap  = 8 * time.Millisecond
 )
 
 // naps are those of a worker.
