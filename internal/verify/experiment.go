@@ -204,6 +204,7 @@ func (e *Experiment) Run(ctx context.Context) error {
 	for _, w := range e.File.Warnings {
 		e.Warn(errors.New(w))
 	}
+	e.Warn(e.File.Unequal()...) // where CPUs are not there all the time, times say so themselves
 	return err
 }
 

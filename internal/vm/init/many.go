@@ -80,7 +80,7 @@ func (g guest) verified(ctx context.Context) error {
 		return err
 	}
 	o, err := g.execute(ctx, nil, taulop, "verify", "-json", "-params", path, "-no-sweep",
-		"-P", strconv.Itoa(n), "-m", "512", "-cache", "in", "-time", "5m")
+		"-P", strconv.Itoa(n), "-m", "512", "-cache", "in", "-time", "2m")
 	if err != nil {
 		return err
 	}
