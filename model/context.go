@@ -1,5 +1,10 @@
 package model
 
+import (
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/params"
+)
+
 // InContext is parameters of segments for the messages of one call. What a
 // segment costs depends on the bytes that its rank touches: in cache, those of a
 // long message come from farther away than those of a short one. So a whole
@@ -17,4 +22,82 @@ func (c InContext) L(m, tau int) (seconds float64, extrapolated bool) {
 		m = max(m, c.Message)
 	}
 	return c.Parameters.L(m, tau)
+}
+
+// A crowd is all that goes through a rank's cache in one call. A copy of some of it costs no
+// less than its share of a copy, or of a reduction, that fills the cache as the call does.
+type crowd struct {
+	bytes int // that a rank touches: its own, and what it reads of others
+}
+
+// crowdOf is that of a call over single copies, whose receivers read the senders' memory. Of
+// messages by themselves nobody knows what else their ranks do.
+func crowdOf(s *collective.Schedule) crowd {
+	if s == nil || s.Algorithm == nil {
+		return crowd{}
+	}
+	_, bytes := touched(s)
+	one := 0
+	for _, block := range s.Blocks {
+		for i := range block.Stages {
+			switch stage := &block.Stages[i]; stage.Pattern {
+			case collective.Exchange:
+				bytes += block.Repeat * stage.Shape[0].Bytes
+			case collective.OneWay, collective.Transfer:
+				one = max(one, stage.Shape[0].Bytes)
+			}
+		}
+	}
+	return crowd{bytes + one}
+}
+
+// cost is what m bytes take, given what any number takes by itself. Of those that fill the
+// cache as the call does, each touches so many bytes for each of its own; of the times in
+// sizes, that of the smallest is the same however much follows.
+func (c crowd) cost(alone func(m, tau int) (seconds float64, extrapolated bool), sizes []int, each, m, tau int) (seconds float64, extrapolated bool) {
+	seconds, extrapolated = alone(m, tau)
+	if len(sizes) == 0 {
+		return seconds, extrapolated
+	}
+	least, full := sizes[0], min(c.bytes/each, sizes[len(sizes)-1])
+	if m <= least || full <= m {
+		return seconds, extrapolated
+	}
+	first, _ := alone(least, tau)
+	all, _ := alone(full, tau)
+	share := float64(m-least) / float64(full-least)
+	return max(seconds, first+share*(all-first)), extrapolated
+}
+
+// among are copies, each from one place to another.
+func (c crowd) among(of *params.Curve) func(m, tau int) (seconds float64, extrapolated bool) {
+	return func(m, tau int) (float64, bool) { return c.cost(of.At, of.Sizes, 2, m, tau) }
+}
+
+// crowdedTransfers are single copies in a crowd.
+type crowdedTransfers struct {
+	*params.Table
+	crowd
+	each int
+}
+
+// L is that of the table, and no less than its share of what fills the cache.
+func (c crowdedTransfers) L(m, tau int) (seconds float64, extrapolated bool) {
+	return c.cost(c.Table.L, c.Transfers.Sizes, c.each, m, tau)
+}
+
+// crowdedReductions are reductions in a crowd.
+type crowdedReductions struct {
+	of *params.Gamma
+	crowd
+}
+
+// Gamma is that of the file, and no less than its share of what fills the cache.
+func (c crowdedReductions) Gamma(operator string, m, tau int) (seconds float64, extrapolated bool, err error) {
+	of, err := c.of.Operator(operator)
+	if err != nil {
+		return 0, false, err
+	}
+	seconds, extrapolated = c.among(&of.Curve)(m, tau)
+	return seconds, extrapolated, nil
 }

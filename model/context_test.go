@@ -24,6 +24,41 @@ func TestInContext(t *testing.T) {
 
 func first(v float64, _ bool) float64 { return v }
 
+// A copy in a call takes no less than its share of one that fills the cache as the call does,
+// and no less than by itself.
+func TestCrowd(t *testing.T) {
+	sizes, message := []int{1000, 2000, 4000, 8000}, alone(1000)
+	alone := func(m, _ int) (float64, bool) { // beyond 2000 bytes each takes five times as long
+		return float64(m + 4*max(0, m-2000)), false
+	}
+	for _, tt := range []struct {
+		touched, m int
+		want       float64
+	}{
+		{0, 2000, 2000},    // nothing is known of the call
+		{4000, 2000, 2000}, // no more than the copy itself
+		{8000, 2000, 5000}, // a third of the way from 1000 to 4000 bytes
+		{8000, 1000, 1000}, // the least is the same everywhere
+		{1 << 20, 8000, 32000},
+		{1 << 20, 2000, 1000 + (32000.-1000)/7}, // no longer ones were measured
+	} {
+		if got, _ := (crowd{tt.touched}).cost(alone, sizes, 2, tt.m, 1); got != tt.want {
+			t.Errorf("%d bytes of %d take %g, want %g", tt.m, tt.touched, got, tt.want)
+		}
+	}
+	level := func(m, _ int) (float64, bool) { return 1000 * float64(min(m/1000, 2)), false }
+	if got, _ := (crowd{16000}).cost(level, sizes, 2, 2000, 1); got != 2000 {
+		t.Errorf("%g, want no less than the copy by itself", got)
+	}
+	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
+	if got := crowdOf(s); got.bytes != 4000 {
+		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d", got.bytes)
+	}
+	if got := crowdOf(message); got.bytes != 0 {
+		t.Errorf("of a message by itself the call is not known, got %d", got.bytes)
+	}
+}
+
 // doubled is plain, twice as slow.
 type doubled struct{ plain }
 

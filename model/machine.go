@@ -215,6 +215,21 @@ func (m machine) whole() TauLop {
 	return m.taulop(0, func(s *measured) Parameters { return s.whole })
 }
 
+// single is τ-Lop for single copies in the crowd of a call.
+func (m machine) single(c crowd) TauLop {
+	t := m.taulop(0, func(s *measured) Parameters {
+		each := 2 // what a receiver reads, and where to
+		if s.apart {
+			each = 3 // and what it sends
+		}
+		return crowdedTransfers{s.whole, c, each}
+	})
+	if m.copies != nil {
+		t.Copies = c.among(m.copies)
+	}
+	return t
+}
+
 func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 	synchronised := func(s *measured) Parameters {
 		switch {

@@ -430,15 +430,19 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 		contention = contentionOf(f, p.Placement, p.OffCache)
 	}
 	return func(s *collective.Schedule) TauLop {
-		t := machine.whole()
-		if segments {
+		t, crowd := machine.whole(), crowd{}
+		switch {
+		case segments:
 			m, bytes := touched(s)
 			t = machine.call(m, bytes, p.Segment)
+		case p.Transport == CMA:
+			crowd = crowdOf(s)
+			t = machine.single(crowd)
 		}
 		t.Contention = contention
 		t.Transport, t.Operator, t.Reductions, t.Cluster = p.Transport, p.Operator, nil, p.Cluster
 		if p.Gamma != nil {
-			t.Reductions = p.Gamma
+			t.Reductions = crowdedReductions{p.Gamma, crowd}
 		}
 		if off := t.Copies; off != nil && machine.temporary != nil { // one of two ends is in cache
 			t.TemporaryCopies = func(m, tau int) (float64, bool) {

@@ -39,9 +39,6 @@ func (p protocols) Message(bytes int) (Cost, error) { return p.Cost(alone(bytes)
 // stage adds the terms of a stage. What is sent with a request goes ahead of the rest, and
 // between them come messages of control, y(τ) each.
 func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Symbols, add func(Term)) error {
-	if stage.Pattern == collective.Local {
-		return p.ways[0].terms(symbols)(stage, t, add)
-	}
 	i := 0
 	for most := p.library.Ways[i].Most; most > 0 && stage.Shape[0].Bytes > most; most = p.library.Ways[i].Most {
 		i++
@@ -57,6 +54,13 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 		}
 		term.from.single = way.Single && term.Parameter == "L"
 		add(term)
+	}
+	if stage.Pattern == collective.Local {
+		return m.terms(y)(stage, t, mark)
+	}
+	if within := t.Between == 0 || t.Inside > 0; within && way.Lines > 0 {
+		// Through shared memory, whatever way the data go, and for each rank by themselves.
+		add(p.ways[0].flags(way.Lines, &collective.Stage{Pattern: collective.OneWay, Shape: []collective.Batch{{Count: 1}}}))
 	}
 	if way.Request == 0 && way.Control == 0 || t.Between > 0 && t.Inside == 0 {
 		return m.terms(y)(stage, t, mark)
@@ -76,13 +80,18 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 	if err := m.terms(y)(&ahead, t, transfersOnly); err != nil {
 		return err
 	}
-	mark(Term{Count: Count{Fixed: way.Control}, Parameter: "y", Size: "0", Tau: active(stage), from: source{setup: m.setupOf(stage)}})
+	mark(m.flags(way.Control, stage))
 	return m.terms(y)(&rest, t, func(term Term) {
 		if term.Parameter == "γ" || term.Parameter == "o" { // of all of the message
 			term.Bytes, term.Size = stage.Shape[0].Bytes, symbols.size(stage.Shape[0].Bytes)
 		}
 		mark(term)
 	})
+}
+
+// flags are n lines that move from rank to rank, one after the other, for each message.
+func (m TauLop) flags(n int, stage *collective.Stage) Term {
+	return Term{Count: Count{Fixed: n}, Parameter: "y", Size: "0", Tau: active(stage), from: source{setup: m.setupOf(stage)}}
 }
 
 func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error) {

@@ -41,7 +41,7 @@ func TestPredictorAs(t *testing.T) {
 	library := &mpi.Library{Name: "some", Title: "Some MPI", Ways: []mpi.Way{
 		{Most: 2048, Segment: 4096, Segments: 1},
 		{Most: 65536, Segment: 4096, Segments: 4, Request: 1024, Control: 2},
-		{Single: true},
+		{Single: true, Lines: 3},
 	}}
 	for _, tt := range []struct {
 		algorithm string
@@ -52,11 +52,11 @@ func TestPredictorAs(t *testing.T) {
 		{"bcast:linear", 2, 2048, 2 * 2048, "o(m) + 2L→(m,1)"},
 		// 1024 with the request, two messages of control, then 8 KiB in two segments.
 		{"bcast:linear", 2, 9216, 2*1024 + 2*50 + 2*4096 + 2*4096, "2L→(1024 B,1) + 2y→(1) + o(m) + 2L→(4096 B,1) + L→(4096 B,2)"},
-		{"bcast:linear", 2, 1 << 20, 10 * (1 << 20), "o(m) + L→¹(m,1)"},
-		{"bcast:binomial", 4, 1 << 20, 10*(1<<20) + 20*(1<<20), "2o(m) + L→¹(m,1) + L→¹(m,2)"},
+		{"bcast:linear", 2, 1 << 20, 3*50 + 10*(1<<20), "3y→(1) + o(m) + L→¹(m,1)"},
+		{"bcast:binomial", 4, 1 << 20, 6*50 + 10*(1<<20) + 20*(1<<20), "6y→(1) + 2o(m) + L→¹(m,1) + L→¹(m,2)"},
 		// Blocks go the way of blocks.
 		{"allgather:ring", 4, 1024, 3 * 2 * 4 * 1024, "3o(m) + 6L(m,4)"},
-		{"allgather:ring", 4, 1 << 20, 3 * 4 * 10 * (1 << 20), "3o(m) + 3L¹(m,4)"},
+		{"allgather:ring", 4, 1 << 20, 3*3*50 + 3*4*10*(1<<20), "9y→(1) + 3o(m) + 3L¹(m,4)"},
 	} {
 		p, err := NewPredictor(carriers(), Choice{As: library})
 		if err != nil {

@@ -37,7 +37,11 @@ type Way struct {
 	// it, and Control how many messages without data are waited for after that. What
 	// single copies wait for is measured with them and does not count.
 	Request, Control int
-	Source           string // where these numbers are from
+	// Lines is how many cache lines move from rank to rank for a message, one after the
+	// other, besides those of its data, of Control, and of a flag for each transfer: what
+	// leads to a header, and what is given back before the receiver goes on.
+	Lines  int
+	Source string // where these numbers are from
 }
 
 // Of is the way of a message.

@@ -5,17 +5,18 @@ package mpi
 // XPMEM, or from 4.3 on MPIR_CVAR_CH4_CMA_ENABLE, which is 0.
 //
 // Sources are src/mpid/ch4/shm/posix/eager/iqueue/iqueue_init.c of pmodels/mpich at v4.0.2
-// and at v4.1.3 (v4.2.3 and v4.3.2 have the same). 64 bytes are a cell's header.
+// and at v4.1.3 (v4.2.3 and v4.3.2 have the same). 64 bytes are a cell's header, the line to
+// which a flag in the receiver's queue leads; and a cell is given back to its sender's pool.
 var mpich40OFI = &Library{
 	Name:    "mpich4.0-ofi",
 	Title:   "MPICH 4.0 over libfabric (ch4:ofi), without XPMEM",
 	Chooses: "mpich4",
-	Ways:    []Way{{Segment: 68<<10 - 64, Segments: 64, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 69632, _NUM_CELLS 64, iqueue_init.c:14-33"}},
+	Ways:    []Way{{Segment: 68<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 69632, _NUM_CELLS 64, iqueue_init.c:14-33"}},
 }
 
 var mpich4OFI = &Library{
 	Name:    "mpich4-ofi",
 	Title:   "MPICH 4.1 to 4.3 over libfabric (ch4:ofi), without XPMEM",
 	Chooses: "mpich4",
-	Ways:    []Way{{Segment: 16<<10 - 64, Segments: 64, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 16384, _NUM_CELLS 64, iqueue_init.c:14-33"}},
+	Ways:    []Way{{Segment: 16<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 16384, _NUM_CELLS 64, iqueue_init.c:14-33"}},
 }

@@ -5,13 +5,20 @@ package mpi
 //
 // Sources are files of open-mpi/ompi at v4.1.4, and parameters as ompi_info --all names
 // them; mca_pml_ob1_hdr_t, which is sent in front, takes up to 64 bytes of the limit.
+//
+// Lines are those of btl/vader: a fragment is a flag in the receiver's fast box, from where it
+// finds the fragment's header, a line of the sender's (mca_btl_vader_check_fboxes,
+// btl_vader_fbox.h); and when it has dealt with it, it gives it back, by a line of the
+// sender's queue (mca_btl_vader_poll_handle_frag, btl_vader_component.c): two lines. A
+// rendezvous has a fragment with the request and one with its end (FIN); without single
+// copies one with the request, one with the answer, and at least one with the rest.
 var openMPI4 = &Library{
 	Name:    "openmpi4",
 	Title:   "Open MPI 4.0 and 4.1, ob1 over vader, single copies by CMA",
 	Chooses: "openmpi4",
 	Ways: []Way{
-		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Source: "btl_vader_eager_limit 4096, opal/mca/btl/vader/btl_vader_component.c:248"},
-		{Single: true, Source: "btl_vader_single_copy_mechanism: cma, if there is no xpmem, btl_vader_component.c:70-83; whole messages above the eager limit, ompi/mca/pml/ob1/pml_ob1_sendreq.h:423"},
+		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Lines: 2, Source: "btl_vader_eager_limit 4096, opal/mca/btl/vader/btl_vader_component.c:248"},
+		{Single: true, Lines: 4, Source: "btl_vader_single_copy_mechanism: cma, if there is no xpmem, btl_vader_component.c:70-83; whole messages above the eager limit, ompi/mca/pml/ob1/pml_ob1_sendreq.h:423"},
 	},
 }
 
@@ -25,7 +32,7 @@ var openMPI4None = &Library{
 		openMPI4.Ways[0],
 		// The first part goes with the request; after its answer three segments are on
 		// their way (pml_ob1_send_pipeline_depth 3), and the one that is being read.
-		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Source: "btl_vader_max_send_size 32768, btl_vader_component.c:250; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:191; the request, pml_ob1_sendreq.h:409"},
+		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Lines: 6, Source: "btl_vader_max_send_size 32768, btl_vader_component.c:250; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:191; the request, pml_ob1_sendreq.h:409"},
 	},
 }
 

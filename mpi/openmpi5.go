@@ -4,14 +4,15 @@ package mpi
 // of a framework of their own, smsc: xpmem (priority 42) where there is such a module, else
 // cma (37), else knem (23).
 //
-// Sources are files of open-mpi/ompi at v5.0.5.
+// Sources are files of open-mpi/ompi at v5.0.5. Lines are those of vader, whose fast boxes
+// and queues sm has kept (btl_sm_fbox.h, btl_sm_fifo.h).
 var openMPI5 = &Library{
 	Name:    "openmpi5",
 	Title:   "Open MPI 5.0, ob1 over sm, single copies by CMA",
 	Chooses: "openmpi5",
 	Ways: []Way{
-		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Source: "btl_sm_eager_limit 4096, opal/mca/btl/sm/btl_sm_component.c:204"},
-		{Single: true, Source: "smsc/cma, opal/mca/smsc/cma/smsc_cma_component.c:28; btl_sm_component.c:337"},
+		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Lines: 2, Source: "btl_sm_eager_limit 4096, opal/mca/btl/sm/btl_sm_component.c:204"},
+		{Single: true, Lines: 4, Source: "smsc/cma, opal/mca/smsc/cma/smsc_cma_component.c:28; btl_sm_component.c:337"},
 	},
 }
 
@@ -21,6 +22,6 @@ var openMPI5None = &Library{
 	Chooses: "openmpi5",
 	Ways: []Way{
 		openMPI5.Ways[0],
-		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Source: "btl_sm_max_send_size 32768, btl_sm_component.c:206; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:207"},
+		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Lines: 6, Source: "btl_sm_max_send_size 32768, btl_sm_component.c:206; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:207"},
 	},
 }

@@ -8,7 +8,13 @@ package mpi
 // src/ucp/core/ucp_ep.c:1882). Over shared memory that is the first size that does not fit
 // into one buffer: with MPICH 4.0.2 messages of 8240 bytes made no call of
 // process_vm_readv, and those of 8256 one each.
+//
+// Lines: the sender looks up in an element of the receiver's queue where that wants the data
+// (uct_mm_ep_am_common_send, src/uct/sm/mm/base/mm_ep.c), a line that the receiver has
+// polled; the element's own flag is that of the transfer, and nothing is given back. Of a
+// rendezvous the request goes so, and what it says is a line of its own; the end of it is a
+// flag alone, with what it says beside it.
 var ucx113 = []Way{
-	{Most: 8248, Segment: 8256, Segments: 1, Source: "UCX_MM_SEG_SIZE 8256, less 8 of a header, src/uct/sm/mm/base/mm_iface.c:38"},
-	{Single: true, Source: "UCX_RNDV_SCHEME auto: get_zcopy over cma, src/uct/sm/scopy/cma/cma_iface.c"},
+	{Most: 8248, Segment: 8256, Segments: 1, Lines: 1, Source: "UCX_MM_SEG_SIZE 8256, less 8 of a header, src/uct/sm/mm/base/mm_iface.c:38"},
+	{Single: true, Lines: 2, Source: "UCX_RNDV_SCHEME auto: get_zcopy over cma, src/uct/sm/scopy/cma/cma_iface.c"},
 }
