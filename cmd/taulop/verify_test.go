@@ -97,6 +97,9 @@ func read(t *testing.T, file string, failed error, doc any) bool {
 // It measures, checks and predicts; how well is not for a test to say.
 func TestVerifies(t *testing.T) {
 	needLinux(t)
+	if testing.Short() {
+		t.Skip("measures for half a minute, as tests of patterns and single copies do in less")
+	}
 	file := filepath.Join(t.TempDir(), "v.json")
 	var doc report.Verification
 	var errOut string
