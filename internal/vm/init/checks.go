@@ -79,7 +79,7 @@ var checks = []check{
 	{name: "Ctrl-C", on: only("64cpus"), run: crowded(guest.interrupted)},
 	{name: "a sweep whose launch is killed", on: only("64cpus"), run: crowded(guest.killed)},
 	{name: "every algorithm on every CPU", on: only("64cpus"), limit: 12 * time.Minute, run: crowded(guest.collectives)},
-	{name: "verify on every CPU", on: only("64cpus"), limit: 8 * time.Minute, run: crowded(guest.verified)},
+	{name: "verify on every CPU", on: only("64cpus"), limit: 12 * time.Minute, run: crowded(guest.verified)},
 
 	{name: "kernels of AVX-512", on: only("avx512"), run: guest.avx512},
 

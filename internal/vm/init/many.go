@@ -82,7 +82,7 @@ func (g guest) verified(ctx context.Context) error {
 	for _, c := range collective.Collectives() {
 		name := c.DefaultAlgorithm().String()
 		o, err := g.execute(ctx, nil, taulop, "verify", "-json", "-params", path, "-no-sweep",
-			"-P", strconv.Itoa(n), "-m", "512", "-cache", "in", "-time", "20s", name)
+			"-P", strconv.Itoa(n), "-m", "512", "-cache", "in", "-time", "45s", name)
 		if err != nil {
 			return err
 		}
