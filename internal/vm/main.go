@@ -7,7 +7,8 @@
 // Usage, on Debian, as root where QEMU is not installed yet:
 //
 //	go run ./internal/vm                  all machines but the slow ones
-//	go run ./internal/vm 64cpus           a slow one, on a host that does nothing else
+//	go run ./internal/vm -limit 30m 64cpus
+//	                             a slow one, some 20 minutes of a host that does nothing else
 //	go run ./internal/vm 4nodes smt       these
 //	go run ./internal/vm -bochs /opt/bochs avx512
 //	                             a processor that QEMU does not emulate, nor Debian's Bochs

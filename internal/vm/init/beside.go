@@ -26,7 +26,7 @@ func (g guest) pairs(ctx context.Context) error {
 		for cpu := 0; cpu < n; cpu += n / many {
 			cpus = append(cpus, fmt.Sprint(cpu))
 		}
-		n, command = many, []string{taulop, "pairs", "-cpus", strings.Join(cpus, ","), "-m", "0", "-json", "-launches", "6", "-time", "60s"}
+		n, command = many, []string{taulop, "pairs", "-cpus", strings.Join(cpus, ","), "-m", "0", "-json", "-launches", "6", "-time", "5m"}
 	}
 	o, err := g.execute(ctx, nil, command...)
 	if err != nil {

@@ -59,7 +59,7 @@ var checks = []check{
 	{name: "placements of levels", on: only("complexes", "4nodes"), run: crowded(guest.placements)},
 
 	{name: "pairs of CPUs", on: only("2nodes", "4nodes", "smt", "memoryonly"), run: guest.pairs},
-	{name: "pairs of 64 CPUs", on: only("64cpus"), limit: 6 * time.Minute, run: crowded(guest.pairs)},
+	{name: "pairs of 64 CPUs", on: only("64cpus"), limit: 6 * time.Minute, run: guest.pairs}, // two workers at a time
 	{name: "predictions over levels", on: only("4nodes", "smt"), run: guest.predicted},
 	{name: "copies between levels", on: only("1node", "2nodes", "memoryonly", "nomemory"), run: guest.levels},
 	{name: "strided messages over levels", on: only("2nodes", "smt"), run: guest.ways},
@@ -81,7 +81,7 @@ var checks = []check{
 	{name: "Ctrl-C", on: only("64cpus"), run: crowded(guest.interrupted)},
 	{name: "a sweep whose launch is killed", on: only("64cpus"), run: crowded(guest.killed)},
 	{name: "every algorithm on every CPU", on: only("64cpus"), limit: 12 * time.Minute, run: crowded(guest.collectives)},
-	{name: "verify on every CPU", on: only("64cpus"), limit: 8 * time.Minute, run: crowded(guest.verified)},
+	{name: "verify on every CPU", on: only("64cpus"), limit: 12 * time.Minute, run: crowded(guest.verified)},
 
 	{name: "kernels of AVX-512", on: only("avx512"), run: guest.avx512},
 
