@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -35,14 +36,14 @@ func TestCrowd(t *testing.T) {
 		touched, m int
 		want       float64
 	}{
-		{0, 2000, 2000},    // nothing is known of the call
-		{4000, 2000, 2000}, // no more than the copy itself
-		{8000, 2000, 5000}, // a third of the way from 1000 to 4000 bytes
-		{8000, 1000, 1000}, // the least is the same everywhere
+		{0, 2000, 2000},               // nothing is known of the call
+		{4000, 2000, 2000},            // no more than the copy itself
+		{8000, 2000, 1000 + 11000./3}, // a third of the way from 1000 to 4000 bytes
+		{8000, 1000, 1000},            // the least is the same everywhere
 		{1 << 20, 8000, 32000},
 		{1 << 20, 2000, 1000 + (32000.-1000)/7}, // no longer ones were measured
 	} {
-		if got, _ := (crowd{tt.touched}).cost(alone, sizes, 2, tt.m, 1); got != tt.want {
+		if got, _ := (crowd{tt.touched}).cost(alone, sizes, 2, tt.m, 1); math.Abs(got-tt.want) > 1e-6 {
 			t.Errorf("%d bytes of %d take %g, want %g", tt.m, tt.touched, got, tt.want)
 		}
 	}
