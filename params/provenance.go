@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 type Provenance struct {
 	Time     string `json:"time"` // when it was read, RFC 3339 in UTC
 	Hostname string `json:"hostname,omitempty"`
+	Name     string `json:"name,omitempty"` // what its user calls the machine, "" as its host
 
 	CPUModel   string `json:"cpu_model,omitempty"`
 	Vendor     string `json:"cpu_vendor,omitempty"`
@@ -58,6 +60,9 @@ type Provenance struct {
 	// assumed in its place.
 	Unknown []string `json:"unknown,omitempty"`
 }
+
+// Machine is what the machine is called, "" where nobody knows.
+func (p Provenance) Machine() string { return cmp.Or(p.Name, p.Hostname) }
 
 // A CoreKind is a group of CPUs that differ from the others in what they can do.
 type CoreKind struct {

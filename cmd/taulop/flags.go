@@ -147,6 +147,11 @@ func parseWords(flags *flag.FlagSet, out io.Writer, args []string, help string) 
 	return flags.Args(), err
 }
 
+// addName adds -name of what measures.
+func addName(flags *flag.FlagSet, name *string) {
+	flags.StringVar(name, "name", "", "`name` of this machine in the file and in what is made of it (default the host's)")
+}
+
 func flagNames(flags *flag.FlagSet) (names []string) {
 	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 	return names

@@ -8,6 +8,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // launchProgress shows a bar on a terminal, and a line a minute elsewhere.
@@ -19,19 +20,37 @@ func launchProgress(w io.Writer, budget time.Duration) (show func(engine.Progres
 		}
 		return fmt.Sprintf("%s: %d of %d cells, %v left", launch, p.Visited, p.Cells, max(0, p.Left.Round(time.Second)))
 	}
+	set, done := progress(w, int(budget.Milliseconds()))
+	return func(p engine.Progress) {
+		set(text(p), int(min(max(0, budget-p.Left), budget).Milliseconds()))
+	}, done
+}
+
+// countProgress is of so many things that take about as long each.
+func countProgress(w io.Writer, what string) (show func(done, of int), done func()) {
+	began := time.Now()
+	set, done := progress(w, 1000)
+	return func(done, of int) {
+		left := time.Since(began) / time.Duration(max(1, done)) * time.Duration(of-done)
+		set(fmt.Sprintf("%d of %s, %v left", done, printable.Count(of, what), left.Round(time.Second)), 1000*done/max(1, of))
+	}, done
+}
+
+// progress is a bar on a terminal, and a line a minute elsewhere.
+func progress(w io.Writer, most int) (set func(text string, at int), done func()) {
 	if !isTerminal(w) {
 		last := time.Now()
-		return func(p engine.Progress) {
+		return func(text string, _ int) {
 			if time.Since(last) >= time.Minute {
 				last = time.Now()
-				fmt.Fprintf(w, "taulop: %s\n", text(p))
+				fmt.Fprintf(w, "taulop: %s\n", text)
 			}
 		}, func() {}
 	}
-	bar := progressbar.NewOptions(int(budget.Milliseconds()), progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
+	bar := progressbar.NewOptions(most, progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
-	return func(p engine.Progress) {
-		bar.Describe(text(p))
-		bar.Set(int(min(max(0, budget-p.Left), budget).Milliseconds()))
+	return func(text string, at int) {
+		bar.Describe(text)
+		bar.Set(at)
 	}, func() { bar.Finish() }
 }

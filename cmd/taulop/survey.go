@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
@@ -31,8 +32,9 @@ type surveyRequest struct {
 	form
 	output
 	saying
-	spread bool // launches over all of the time
-	huge   bool
+	machine string // what it is to be called
+	spread  bool   // launches over all of the time
+	huge    bool
 }
 
 func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSet {
@@ -40,6 +42,7 @@ func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSe
 	flags.DurationVar(&req.time, "time", budget, "budget of the measurement"+about)
 	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
+	addName(flags, &req.machine)
 	req.form.add(flags)
 	req.output.add(flags, "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed")
 	req.saying.add(flags, "no progress and no warnings")
@@ -142,6 +145,7 @@ func (d surveyed) WriteJSON(w io.Writer) error {
 func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (document, error)) error {
 	here := provenance.Read("/", m)
 	here.Give(req.huge)
+	here.Name = printable.Name(req.machine)
 	plan := t.Plan
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places, Networks: t.Networks}

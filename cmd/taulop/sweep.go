@@ -104,9 +104,13 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		}
 		return usagef("nothing was measured, for the time was too short: allow more with -time")
 	}
-	report.WriteSweep(out, s.File)
-	if isTerminal(out) {
-		report.WriteSweepCharts(out, s.File)
+	if say.csv {
+		err = cmp.Or(put(out, "", asText(s.File.WriteCSV)), err)
+	} else {
+		report.WriteSweep(out, s.File)
+		if isTerminal(out) {
+			report.WriteSweepCharts(out, s.File)
+		}
 	}
 	warn(said, s.File.Warnings[told:])
 	warn(said, sweep.Doubts(s.File))
@@ -121,8 +125,14 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	return err
 }
 
+// A sweepSaying is how a sweep says what it found.
+type sweepSaying struct {
+	saying
+	csv bool
+}
+
 // parseSweep returns nil where nothing is to be measured.
-func parseSweep(out io.Writer, args []string) (req *sweep.Request, say saying, err error) {
+func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSaying, err error) {
 	req = &sweep.Request{}
 	p := &req.Plan
 	var (
@@ -131,7 +141,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say saying, e
 		names, placements, taus, sizes, cpus, caches string
 		segment, segments, with, operators           string
 		budget                                       time.Duration
-		gamma                                        bool
+		gamma, asCSV                                 bool
 	)
 	flags.StringVar(&output, "o", "", "write a new `file`")
 	flags.StringVar(&resume, "resume", "", "go on with `file`, under its own plan")
@@ -150,6 +160,8 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say saying, e
 	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma half a second a core")
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
 	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default all on int32 and float64, and on more than 32 cores SUM_I, SUM_R and MAX_R)")
+	addName(flags, &req.Name)
+	flags.BoolVar(&asCSV, "csv", false, "print comma-separated values, a row for each cell, instead of tables")
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
 	flags.BoolVar(&req.Force, "force", false, "with -o, replace a file that is there already")
@@ -173,7 +185,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say saying, e
 		switch f.Name {
 		case "time":
 			req.Budget = budget
-		case "o", "resume", "add", "force", "quiet", "no-progress", "over", "launches":
+		case "o", "resume", "add", "force", "csv", "quiet", "no-progress", "over", "launches":
 		default:
 			others = append(others, "-"+f.Name)
 		}
@@ -197,7 +209,8 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say saying, e
 	if err := checkLaunches(req.Launches); err != nil {
 		return nil, say, err
 	}
-	p.NoGamma = !gamma
+	p.NoGamma, say.csv = !gamma, asCSV
+	req.Name = printable.Name(req.Name)
 	if p.With, err = survey.ParseWith(with); err != nil {
 		return nil, say, usagef("-with: %v", err)
 	}

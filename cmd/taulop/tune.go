@@ -60,6 +60,8 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 		asTSV   = flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
 		asJSON  = flags.Bool("json", false, "as -explain, in one JSON document")
 	)
+	flags.BoolVar(&req.noProgress, "no-progress", false, "no progress; warnings are printed")
+	flags.Lookup("quiet").Usage = "no progress and no warnings"
 	to.add(flags, "write rules to a new `file` (default standard output)")
 	names, err := parseWords(flags, out, args, tuneHelp)
 	if err != nil {
@@ -127,7 +129,10 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	}
 	warn(req.aside(errOut), req.warnings)
 	chooser := &tune.Chooser{Library: lib, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: *margin / 100}
+	show, done := countProgress(req.progress(errOut), "table")
+	chooser.Progress = show
 	rules, err := chooser.Rules(ctx, collectives, req.P, req.M)
+	done()
 	if err != nil {
 		return refused(err)
 	}

@@ -65,7 +65,7 @@ func OwnDrift(f *params.File) float64 {
 // counts as slower where the test says so, corrected for the number of cells, and its ratio
 // is above a level. The state is Unknown where a critical change would not have been seen.
 func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline {
-	b := &Baseline{Machine: now.Provenance.Hostname, Of: was.Provenance.Hostname,
+	b := &Baseline{Machine: now.Provenance.Machine(), Of: was.Provenance.Machine(),
 		Sessions: was.Sessions(), Drift: test.Drift}
 	before := make(map[params.Key]*params.Cell)
 	for i := range was.Cells {

@@ -57,7 +57,7 @@ func Read(path string) (m Machine, err error) {
 		if m.File, err = params.Read(r, path); err != nil {
 			return m, err
 		}
-		if host := m.File.Provenance.Hostname; host != "" {
+		if host := m.File.Provenance.Machine(); host != "" {
 			m.Name = host
 		}
 	}

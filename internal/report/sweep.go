@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
@@ -49,6 +50,7 @@ func writeTransfers(w io.Writer, f *params.File, all params.Plan) {
 	for _, c := range f.Cells {
 		at[c.Key] = c
 	}
+	var blank []string
 	first := f.Plan.Segments == all.Segments && f.Plan.SegmentBytes == all.SegmentBytes
 	for _, setup := range f.Plan.Setups {
 		if setup == setups.Share.Name && !first { // it has no intermediate buffers
@@ -57,12 +59,19 @@ func writeTransfers(w io.Writer, f *params.File, all params.Plan) {
 		for _, policy := range f.Plan.Policies {
 			for _, off := range f.Plan.Caches {
 				t := transferTable(f, at, setup, policy, off)
+				if len(t.Columns) == 0 {
+					blank = append(blank, t.Title)
+					continue
+				}
 				if len(all.MoreSegments) > 0 && setup != setups.Share.Name {
 					t.Title += fmt.Sprintf("; buffers of %d segments", f.Plan.Segments)
 				}
 				view.WriteTables(w, []view.Table{t})
 			}
 		}
+	}
+	if len(blank) > 0 {
+		fmt.Fprintf(w, "Nothing is measured yet of %s.\n\n", strings.Join(blank, "; "))
 	}
 }
 
@@ -164,7 +173,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		return !slices.ContainsFunc(f.Plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })
 	})
 	if len(keys) == 0 {
-		return view.Table{Title: t.Title, Notes: []string{"nothing is measured yet"}}
+		return view.Table{Title: fmt.Sprintf("%s, placement %s, %s", setup, policy, view.Cache(off))}
 	}
 	for _, k := range keys {
 		name := "τ=" + strconv.Itoa(k.Tau)

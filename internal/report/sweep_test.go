@@ -34,7 +34,7 @@ func TestWriteSweep(t *testing.T) {
 	var b bytes.Buffer
 	WriteSweep(&b, f)
 	for _, want := range []string{
-		"ring, placement local, off cache; segments of 8K, longer messages as a whole\nnothing is measured yet\n",
+		"\nNothing is measured yet of ring, placement local, off cache.\n",
 		"  256K            9000\n", // and no A(τ) without L(m,1)
 		"    0  50\n",
 		"first CPU  launches  local\n          0         1  0.980\n          8         1  1.078\nlocal: from CPU 8 on transfers take 10.0 % longer than from CPU 0 on\n",

@@ -32,8 +32,9 @@ type Request struct {
 	Budget   time.Duration // 0: that of the file; DefaultTime of a new one
 	Over     time.Duration
 	Launches int
-	Huge     bool // pages of buffers, of a new file
-	Fill     bool // idle cores are kept busy, of a new file
+	Huge     bool   // pages of buffers, of a new file
+	Fill     bool   // idle cores are kept busy, of a new file
+	Name     string // of the machine, of a new file; "": that of the host
 	// Warn gets what is to be known at once.
 	Warn func(error)
 }
@@ -248,6 +249,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 		}
 		here.Give(r.Huge)
 		here.Fill(r.Fill)
+		here.Name = r.Name
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
 		if err := transfers.Fit(f, m); err != nil {
 			return nil, engine.Refuse(err)
