@@ -20,8 +20,8 @@ func (r Replicates) Launches() (n int) {
 	return n
 }
 
-// WidestFactor is how many times its centre the upper bound of an interval over sessions may
-// be; of two that have little in common Student's interval goes far beyond, and says nothing.
+// WidestFactor is how many times its centre the upper bound of an interval over sessions is at
+// the most; of two that have little in common Student's goes far beyond, and says nothing.
 const WidestFactor = 1e6
 
 // Estimate is the centre and its 95 % interval, over the replicates that say the
@@ -29,7 +29,7 @@ const WidestFactor = 1e6
 // interval, and says nothing about another hour. Of several it is the geometric
 // mean of their medians with Student's interval for so few of them (Hoefler &
 // Belli, SC15, section 3.1.3, rules 5 and 6), but never narrower than what
-// launches differ by lets it be. One beyond WidestFactor has no bounds, as of too few samples.
+// launches differ by lets it be, and no wider than WidestFactor.
 func (r Replicates) Estimate() Estimate {
 	r = r.filled()
 	if len(r) < 2 {
@@ -48,11 +48,8 @@ func (r Replicates) Estimate() Estimate {
 	}
 	k := float64(len(logs))
 	center, variance := moments(logs)
-	half := quantile(k-1, 1-(1-Confidence)/2) * math.Sqrt(max(variance/k, launches/k))
+	half := min(quantile(k-1, 1-(1-Confidence)/2)*math.Sqrt(max(variance/k, launches/k)), math.Log(WidestFactor))
 	e.Center, e.Lo, e.Hi = math.Exp(center), math.Exp(center-half), math.Exp(center+half)
-	if half > math.Log(WidestFactor) {
-		e.Lo, e.Hi = math.Inf(-1), math.Inf(1)
-	}
 	return e
 }
 

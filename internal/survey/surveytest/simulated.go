@@ -119,7 +119,7 @@ func (s *Simulated) base(w setups.Work, workers []numa.Worker) (ns float64, toge
 		return float64(w.Setup.Transfers) * s.PerByte * float64(max(w.Bytes, 8)), false
 	case setups.RoundTrip:
 		if w.Receiver {
-			return s.PerByte * float64(w.Bytes), true
+			return s.Latency/4 + s.PerByte*float64(w.Bytes), true
 		}
 		return float64(w.N)*(s.Latency+s.PerByte*float64(w.Bytes)) + s.Latency + float64(w.N-1)*float64(w.Delay), true
 	}
