@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 			names = append(names, c.Key.String())
 		}
 		all := strings.Join(names, "; ")
-		for _, want := range []string{"copy, placement local, in cache, τ = 32", "transfer of ring, placement local, in cache, τ = 32, m = 8192", "isolated", "null of ring"} {
+		for _, want := range []string{"copy, placement local, in cache, τ = 128", "transfer of ring, placement local, in cache, τ = 128, m = 8192", "isolated", "null of ring"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("no %s in %s", want, all)
 			}
