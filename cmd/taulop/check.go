@@ -107,6 +107,7 @@ func (v verdict) Error() string { return compare.State(v).String() }
 func (req *checkRequest) parse(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("taulop check", flag.ContinueOnError)
 	flags.StringVar(&req.baseline, "baseline", "", "`file` of taulop sweep to be measured by")
+	addNode(flags)
 	flags.DurationVar(&req.time, "time", 8*time.Second, "time for all, 10s at the most")
 	flags.Float64Var(&req.levels.Warning, "warning", 0.10, "a cell that is slower by this `share` is a warning")
 	flags.Float64Var(&req.levels.Critical, "critical", 0.30, "a cell that is slower by this `share` is critical")

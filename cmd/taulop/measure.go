@@ -226,6 +226,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.Lookup(string(numa.Local)).Usage += " (default)"
 	flags.Lookup(setups.Ring.Name).Usage += " (default)"
 	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
+	addNode(flags)
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage+"; says how much of them was given")
 	flags.BoolVar(&req.fill, "fill", false, fillUsage)

@@ -43,6 +43,7 @@ func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSe
 	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	addName(flags, &req.machine)
+	addNode(flags)
 	req.form.add(flags)
 	req.output.add(flags, "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed")
 	req.saying.add(flags, "no progress and no warnings")

@@ -161,6 +161,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
 	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default all on int32 and float64, and on more than 32 cores SUM_I, SUM_R and MAX_R)")
 	addName(flags, &req.Name)
+	addNode(flags)
 	flags.BoolVar(&asCSV, "csv", false, "print comma-separated values, a row for each cell, instead of tables")
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)

@@ -157,6 +157,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	flags.StringVar(&buffers, "buffers", "rewritten", "with -transport cma, `state` of send buffers: rewritten before each run, or unchanged")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
 	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
+	addNode(flags)
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	req.form.add(flags)

@@ -72,6 +72,7 @@ var checks = []check{
 	{name: "a network with a delay", on: only("1node"), run: guest.delay},
 	{name: "a network with a rate", on: only("1node"), run: guest.rate},
 
+	{name: "one node alone", on: only("2nodes"), run: guest.alone},
 	{name: "no such node", on: few, run: guest.noSuchNode},
 	{name: "node without memory", on: only("nomemory"), run: guest.emptyNode},
 	{name: "node with too little memory", on: only("small"), run: guest.fullNode},
@@ -233,6 +234,23 @@ func (g guest) spread(ctx context.Context) error {
 	}
 	if len(doc.Rows) < 3 && !warns(doc, "time was up") {
 		return fmt.Errorf("%d rows, want 3", len(doc.Rows))
+	}
+	return nil
+}
+
+// alone measures on each node as if there were no others: so do launches, which are other
+// processes.
+func (g guest) alone(ctx context.Context) error {
+	for _, node := range g.machine.CPUNodes() {
+		doc, err := g.measure(ctx, "-node", fmt.Sprint(node), "-ring", "-spread", "-k", "1", "-launches", "6", "-time", "20s", "2", "8", "2")
+		if err != nil {
+			return err
+		}
+		for i, w := range doc.Placement.Workers {
+			if w.Node != node || !doc.Concurrent {
+				return fmt.Errorf("worker %d is not on node %d alone:\n%v", i, node, doc.Placement)
+			}
+		}
 	}
 	return nil
 }

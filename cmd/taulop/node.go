@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// addNode adds -node to a command that measures.
+func addNode(flags *flag.FlagSet) {
+	flags.Func("node", "measure on the CPUs of this NUMA `node` alone, as if there were no others", keepTo)
+}
+
+// keepTo keeps this program to the CPUs of a NUMA node: it begins anew on them, as under
+// taskset, so that all threads and launches find no others. What is there already returns.
+func keepTo(node string) error {
+	m, err := numa.Discover("/")
+	if err != nil {
+		return err
+	}
+	id, err := strconv.Atoi(node)
+	if err != nil {
+		return errors.New("give the number of a NUMA node, like 0: taulop topo lists them")
+	}
+	i := slices.IndexFunc(m.Nodes, func(n numa.Node) bool { return n.ID == id })
+	if i < 0 {
+		return fmt.Errorf("this machine has no such NUMA node: taulop topo lists them")
+	}
+	switch on := m.Nodes[i].CPUs.And(m.Allowed); {
+	case len(on) == 0:
+		return fmt.Errorf("this program may not use the node's CPUs (%v), but %v alone: choose another node", m.Nodes[i].CPUs, m.Allowed)
+	case len(on) < len(m.Allowed):
+		return beginOn(on)
+	}
+	return nil
+}

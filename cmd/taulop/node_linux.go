@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// beginOn begins this program anew, with the same arguments, on some CPUs. It returns only
+// where that fails.
+func beginOn(cpus numa.CPUSet) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot begin anew on CPUs %v: %w", cpus, err)
+	}
+	runtime.LockOSThread() // whose CPUs the new program has
+	defer runtime.UnlockOSThread()
+	mask := unix.NewCPUSet(cpus[len(cpus)-1] + 1)
+	for _, cpu := range cpus {
+		mask.Set(cpu)
+	}
+	if err = unix.SchedSetaffinityDynamic(0, mask); err == nil {
+		err = unix.Exec(program, os.Args, os.Environ())
+	}
+	return fmt.Errorf("cannot begin anew on CPUs %v: %w", cpus, err)
+}
