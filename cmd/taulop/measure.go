@@ -77,6 +77,7 @@ type request struct {
 	membind  int // node of all intermediate buffers, if bind
 	huge     bool
 	fill     bool
+	machine  string // what it is to be called
 	offCache bool
 	segments int
 	size     int
@@ -200,6 +201,7 @@ func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 		OffCache: req.offCache, ArenaBytes: r.ArenaBytes,
 		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
+	doc.Provenance.Name = printable.Name(req.machine)
 	doc.Provenance.Give(req.huge)
 	doc.Provenance.Fill(req.fill)
 	doc.Warn(advised(doc.Provenance.Warnings())...)
@@ -227,6 +229,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.Lookup(setups.Ring.Name).Usage += " (default)"
 	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
 	addNode(flags)
+	addName(flags, &req.machine)
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage+"; says how much of them was given")
 	flags.BoolVar(&req.fill, "fill", false, fillUsage)
