@@ -5,8 +5,9 @@ package mpi
 // XPMEM, or from 4.3 on MPIR_CVAR_CH4_CMA_ENABLE, which is 0.
 //
 // Sources are src/mpid/ch4/shm/posix/eager/iqueue/iqueue_init.c of pmodels/mpich at v4.0.2
-// and at v4.1.3 (v4.2.3 and v4.3.2 have the same). 64 bytes are a cell's header, the line to
-// which a flag in the receiver's queue leads; and a cell is given back to its sender's pool.
+// and at v4.1.3 (v4.2.3 and v4.3.2 have the same). 64 bytes are a cell's header. Lines
+// are not counted in a source: they are taken to be that header, to which a flag in the
+// receiver's queue leads, and what gives a cell back to its sender's pool.
 var mpich40OFI = &Library{
 	Name:    "mpich4.0-ofi",
 	Title:   "MPICH 4.0 over libfabric (ch4:ofi), without XPMEM",

@@ -5,7 +5,7 @@ package mpi
 // cma (37), else knem (23).
 //
 // Sources are files of open-mpi/ompi at v5.0.5. Lines are those of vader, whose fast boxes
-// and queues sm has kept (btl_sm_fbox.h, btl_sm_fifo.h).
+// and queues sm goes on with: they were not counted in sm's own files.
 var openMPI5 = &Library{
 	Name:    "openmpi5",
 	Title:   "Open MPI 5.0, ob1 over sm, single copies by CMA",
