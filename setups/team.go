@@ -256,6 +256,9 @@ func (t *Team) run(ctx context.Context, tk task) error {
 	}
 	err := moved
 	if err == nil {
+		err = t.broken // others may have stumbled over it
+	}
+	if err == nil {
 		err = t.verdict(ctx, stalled)
 	}
 	if t.last = &tk.common().clock; err != nil {
