@@ -167,8 +167,8 @@ func (c signalled) interrupted(t *testing.T, program, host string, after time.Du
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	right := status.Signaled() && status.Signal() == signal || // so early that nobody caught it
 		status.ExitStatus() == 128+int(signal) || c.ends && status.ExitStatus() == 0
-	if signal == syscall.SIGQUIT && bytes.Contains(said, []byte("SIGQUIT: quit")) && !bytes.Contains(said, []byte("os/signal.loop")) {
-		return // the Go runtime had begun, and main had not
+	if signal == syscall.SIGQUIT && bytes.Contains(said, []byte("SIGQUIT: quit")) && !bytes.Contains(said, []byte("main.supervise.func")) {
+		return // the Go runtime had begun, and the command had not
 	}
 	if !right || bytes.Contains(said, []byte("goroutine ")) {
 		t.Errorf("status %#x after %v:\n%s", status, signal, said)
