@@ -10,6 +10,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
@@ -70,6 +71,7 @@ type Point struct {
 // processes (setup "isolated") where the file has it. It fails where there are none.
 func Curves(name string, f *params.File) ([]Curve, error) {
 	var curves []Curve
+	isolated := slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Kind == params.TransferCell && c.Setup == params.Isolated })
 	for _, t := range f.Transfers() {
 		c := Curve{
 			Machine: name, Segment: t.Bytes == f.Plan.SegmentBytes,
@@ -81,7 +83,7 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 			p := Point{Tau: cell.Tau, L: known(cell.Whole()), A: fit.Median(nil), Replicates: cell.Replicates(f)}
 			p.Replicates.Scale(1 / float64(max(1, cell.Transfers)))
 			p.Bandwidth = bandwidth(p.Tau, t.Bytes, p.L)
-			if first.Tau == 1 && first.Time.Center > 0 {
+			if first.Tau == 1 && first.Time.Center > 0 && (c.Isolated || !isolated) { // a ring of one is another thing
 				p.A = fit.Concurrency(p.Tau, first.Whole(), p.L)
 				if paired := params.Paired(f, first, cell); paired.Launches() > 0 {
 					p.AReplicates = paired

@@ -203,7 +203,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 				times = append(times, "")
 				continue
 			}
-			if k.Tau == 1 && tau == 0 {
+			if k.Tau == 1 && tau == 0 && k.Setup == keys[0].Setup { // a ring of one is another thing
 				one = f.Alone(&c).Whole()
 			}
 			if last, tau = c.Whole(), k.Tau; k.Setup == setups.Isolated.Name {
