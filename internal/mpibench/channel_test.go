@@ -264,6 +264,7 @@ func FuzzChannelOf(f *testing.F) {
 				continue
 			}
 			file := c.File(false)
+			TakeGamma(file, times)
 			if copies == BetweenNodes {
 				file = c.Network(params.Network{Name: "ib0", Kind: "ib"})
 			}
