@@ -38,7 +38,7 @@ benchmarks printed, or takes o(m) from one.
 SHM.txt    o(m) and L(m,τ); a network's table will do as well
 gamma.txt  γ(m) of reduction operators
 OUTPUT     what IMB-MPI1 or OSU micro-benchmarks printed, or bench/mpi/messages.c
-IMB.txt    what the PingPong, and Reduce_local, of IMB-MPI1 or osu_latency printed
+IMB.txt    what PingPong, and Reduce_local, of IMB-MPI1 or osu_latency printed
 TABLE      times between cores, tab-separated with names of columns:
              level, src_core, dst_core, m_bytes, latency_us  messages
              level, P, m_bytes, latency_us, max_us           one to P-1 ranks
@@ -54,10 +54,11 @@ OUTPUT files make a file of an MPI library's own messages, on any machine and ne
 that runs them: o(m) and L(m,1) come from PingPong or osu_latency, L(m,τ) from Sendrecv,
 PingPing or Exchange among τ ranks, from PingPong -multi 0 or osu_multi_lat of τ pairs,
 and from osu_bw and osu_mbw_mr, whose gaps are no times of messages, but tell what others
-make a message longer by. Predictions from it have -transport whole. No benchmark tells
-what a rank does by itself, γ and its own copies: -params takes them from a sweep there. With -net NAME all
-pairs were on two nodes, and the file has the network between them, for predict -net.
-γ of a sum is what Reduce_local of IMB-MPI1 took, where OUTPUT or IMB.txt has that.
+make a message longer by. Predictions from it have -transport whole. No message
+tells what a rank does by itself, γ and its own copies: -params takes them from a sweep
+there. γ of a sum is what Reduce_local of IMB-MPI1 took, where OUTPUT or IMB.txt has that.
+With -net NAME all pairs were on two nodes, and the file has the network between them,
+for predict -net.
 
 With -overheads and -as o(m) is what messages take beyond the transfers of the library's
 own way: a table up to the longest message that is one segment, one number beyond.

@@ -51,7 +51,7 @@ func TestImportBenchmarks(t *testing.T) {
 			t.Fatalf("%v %s\n%s\nwant %q", err, errOut, out, row)
 		}
 	}
-	if _, _, err := run(t, "predict", "-params", node, "-P", "2", "allreduce"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "no γ, which MPI benchmarks do not tell") {
+	if _, _, err := run(t, "predict", "-params", node, "-P", "2", "allreduce"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "no γ, which messages do not tell") {
 		t.Error(err)
 	}
 	// MPI_Reduce_local tells γ, of vectors in cache.

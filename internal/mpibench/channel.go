@@ -93,7 +93,9 @@ func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 			messages.add(t.Printed, t.P/2, ns)
 		case t.Kind == Stream:
 			streams.add(t.Printed, t.P/2, ns)
-		case t.Kind == Reduction: // see TakeGamma
+		case t.Kind == Reduction && copies == WithinNode: // see TakeGamma
+		case t.Kind == Reduction:
+			c.leaveOut(t.Benchmark, t.Line, "what ranks do by themselves is no part of a network")
 		case t.Kind != Sendrecv && t.Kind != Exchange:
 			c.leaveOut(t.Benchmark, t.Line, "only messages between neighbours and streams tell L(m,τ)")
 		case copies == BetweenNodes:
