@@ -120,7 +120,7 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 	}
 	switch {
 	case len(names) == 0 && f.Plan.Whole:
-		return nil, errors.New("no γ, which MPI benchmarks do not tell: import them again, together with a file of taulop sweep")
+		return nil, errors.New("no γ, which messages do not tell: import them again, together with Reduce_local of IMB-MPI1 or with a file of taulop sweep")
 	case len(names) == 0 && f.Plan.Swept() && !f.Plan.NoGamma:
 		return nil, fmt.Errorf("no γ yet: %w", ErrUnfinished)
 	case len(names) == 0:

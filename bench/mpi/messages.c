@@ -5,7 +5,8 @@
 // PingPong between ranks 0 and 1 (half of a round trip), and of all pairs 0 and 1, 2
 // and 3, … at once, Sendrecv round the ring of all ranks, Bcast, Allgather and
 // Allreduce (MPI_SUM of MPI_INT), for doubling sizes from LEAST to MOST bytes, and
-// PingPong and Sendrecv of nothing. It prints tables laid out as those of IMB-MPI1. A
+// PingPong and Sendrecv of nothing. In cache also Reduce_local of the same sums, by one
+// rank, two, four … and all at once. It prints tables laid out as those of IMB-MPI1. A
 // time is the median over BATCHES. With ARENA_MB above 0 each rank's messages walk
 // through two arenas of that size, one to send from and one to receive into, so that
 // user data comes from memory; with 0 the same buffers serve every message. Send
@@ -157,6 +158,9 @@ static int rounds(size_t m) {
   return n < 4 ? 4 : n;
 }
 
+// passes are more, for a reduction lasts no longer than a copy.
+static int passes(size_t m) { return 8 * rounds(m); }
+
 // collective is the median time of one of those, in s.
 static double collective(int what, size_t m) {
   double *batch = malloc(batches * sizeof *batch), t[ROUNDS];
@@ -220,6 +224,37 @@ static double closely(int what, size_t m) {
   return all;
 }
 
+// reducing is the median time of reducing one vector into another by so many ranks at once,
+// each the same two again and again, of the slowest of them, in s, known to rank 0. The other
+// ranks wait.
+static double reducing(size_t m, int ranks) {
+  double *batch = malloc(batches * sizeof *batch);
+  int count = m / sizeof(int), n = passes(m);
+  memset(from, 0, m); // so that sums stay what they are
+  memset(to, 1, m);
+  for (int b = -1; b < batches; b++) {
+    double mine = 0, slowest;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank < ranks) {
+      double start = now();
+      for (int j = 0; j < n; j++) MPI_Reduce_local(from, to, count, MPI_INT, MPI_SUM);
+      mine = (now() - start) / n;
+    }
+    MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (b >= 0) batch[b] = slowest;
+  }
+  memset(from, rank + 1, m);
+  MPI_Reduce_local(from, to, count, MPI_INT, MPI_SUM);
+  for (int i = 0; i < count; i++)
+    if (((int *)to)[i] != 0x01010101 * (rank + 2)) {
+      fprintf(stderr, "messages: rank %d: element %d of %zu bytes is not the sum of two vectors\n", rank, i, m);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  double all = rank ? 0 : median(batch, batches);
+  free(batch);
+  return all;
+}
+
 // head begins a table of a benchmark among so many groups of so many ranks.
 static void head(const char *name, int groups, int processes, const char *time) {
   if (rank) return;
@@ -233,7 +268,7 @@ static void head(const char *name, int groups, int processes, const char *time) 
 
 static void row(size_t m, int n, double seconds) {
   if (!rank) {
-    printf("%13zu %12d %12.3f\n", m, n * batches, seconds * 1e6);
+    printf("%13zu %12d %12.4f\n", m, n * batches, seconds * 1e6);
     fflush(stdout);
   }
 }
@@ -257,7 +292,7 @@ int main(int argc, char **argv) {
   from = map(arena);
   to = map(arena);
   fixed = !mb;
-  if (!rank) printf("# taulop bench/mpi/messages, user data %s, send buffers %s\n# median over %d batches\n", mb ? "off cache" : "in cache", fresh ? "rewritten" : "unchanged", batches);
+  if (!rank) printf("# taulop bench/mpi/messages, user data %s, send buffers %s\n# median over %d batches\n# MPI_Datatype for reductions : MPI_INT\n# MPI_Op : MPI_SUM\n", mb ? "off cache" : "in cache", fresh ? "rewritten" : "unchanged", batches);
 
   for (int pairs = 1; 2 * pairs <= P; pairs *= 2) {
     head("PingPong", pairs, 2, pairs > 1 ? "t_max[usec]" : "t[usec]");
@@ -270,6 +305,10 @@ int main(int argc, char **argv) {
     head(names[what], 1, P, "t_max[usec]");
     if (what == SENDRECV) row(0, rounds(0), closely(what, 0));
     for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), what == SENDRECV && !fresh ? closely(what, m) : collective(what, m) - nothing);
+  }
+  for (int ranks = 1; fixed && ranks <= P; ranks = ranks < P && 2 * ranks > P ? P : 2 * ranks) {
+    head("Reduce_local", 1, ranks, "t_max[usec]");
+    for (size_t m = least; m <= most; m *= 2) row(m, passes(m), reducing(m, ranks));
   }
   if (!rank) printf("\n# the clock's own %.3f usec are subtracted from collectives; %ld starts were late and taken again\n", nothing * 1e6, late);
   MPI_Finalize();

@@ -7,8 +7,9 @@
 # way (-as) and its collectives by the algorithms that it chooses:
 #
 #   own        from the sweep alone
-#   own, o(m)  from the sweep, and o(m) of the library's ping-pongs in odd rounds
-#   import     from the library's messages in odd rounds, and of the sweep γ and own copies
+#   own, o, γ  from the sweep, and in odd rounds o(m) of the library's ping-pongs, and γ of
+#              what its MPI_Reduce_local took
+#   import     from the library's messages and γ in odd rounds, and own copies of the sweep
 #
 #   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about four minutes)
 #
@@ -105,11 +106,14 @@ for library in $libraries; do
   for state in $states; do
     where=(-cache "${state%-*}") as=(-as "$library" -buffers "${state#*-}") name=$out/$library
     odd=$name-1-$state.txt even=$name-0-$state.txt
-    [ -e "$name-${state%-*}.json" ] || "$taulop" import -overheads "$name-1-${state%-*}-unchanged.txt" -params "$out/host.json" \
+    # γ is of vectors in cache: off cache it is that of the file made in cache.
+    before=$name-in.json
+    [ -e "$before" ] || before=$out/host.json
+    [ -e "$name-${state%-*}.json" ] || "$taulop" import -overheads "$name-1-${state%-*}-unchanged.txt" -params "$before" \
       -as "$library" "${where[@]}" -o "$name-${state%-*}.json" 2>>"$out/warnings"
-    "$taulop" import -params "$out/host.json" "${where[@]}" -o "$name-$state-import.json" "$odd" 2>>"$out/warnings"
+    "$taulop" import -params "$name-in.json" "${where[@]}" -o "$name-$state-import.json" "$odd" 2>>"$out/warnings"
     printf '%-14s own       ' "$state" && against "$even" "$out/host.json" "${as[@]}" "${where[@]}"
-    printf '%-14s own, o(m) ' '' && against "$even" "$name-${state%-*}.json" "${as[@]}" "${where[@]}"
+    printf '%-14s own, o, γ ' '' && against "$even" "$name-${state%-*}.json" "${as[@]}" "${where[@]}"
     printf '%-14s import    ' '' && against "$even" "$name-$state-import.json" -as "$library" "${where[@]}"
   done
 done

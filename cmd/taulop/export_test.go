@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -233,6 +234,24 @@ func TestImportOverheads(t *testing.T) {
 	}
 	if out, _, err := run(t, "explain", "-params", output, "-P", "2", "-m", "1", "bcast:linear"); err != nil || !strings.Contains(out, "o(m)  0.2500 ") {
 		t.Errorf("%s, %v", out, err)
+	}
+	// With Reduce_local γ is the library's, too, and the file says whose o(m) it has.
+	sums := save(t, dir, "sums.txt", load(t, imb)+"# MPI_Datatype for reductions : MPI_INT\n# Benchmarking Reduce_local\n# #processes = 2\n #bytes #repetitions t_max[usec]\n 1024 1000 0.50\n 4096 1000 1.70\n")
+	reducing := filepath.Join(dir, "reducing.json")
+	_, errOut, err = run(t, "import", "-overheads", sums, "-params", output, "-o", reducing)
+	if err != nil || !strings.Contains(errOut, "γ of SUM_I is what MPI_Reduce_local took in "+sums) {
+		t.Fatalf("%q, %v", errOut, err)
+	}
+	if out, _, err := run(t, "explain", "-params", reducing, "-P", "2", "-m", "4096", "allreduce:recursive-doubling"); err != nil || !strings.Contains(out, "γ(m,2)   1.700 ") {
+		t.Errorf("%s, %v", out, err)
+	}
+	want := []string{"o(m) is that of sums.txt: predictions are of that library", "γ of SUM_I is that of sums.txt: predictions are of that library"}
+	if f, err := params.ReadFile(reducing); err != nil || !slices.Equal(f.Warnings, want) {
+		t.Errorf("%q, %v; want %q", f.Warnings, err, want)
+	}
+	out, errOut, err := run(t, "verify", "-against", sums, "-params", reducing)
+	if err != nil || !strings.Contains(out+errOut, "Reduce_local") || !strings.Contains(out+errOut, "it times reductions, and no message") {
+		t.Errorf("%s%s, %v", out, errOut, err)
 	}
 	_, _, err = run(t, "import", "-overheads", imb, "-params", native, "-off_cache")
 	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "no time of PingPong") {

@@ -38,7 +38,7 @@ benchmarks printed, or takes o(m) from one.
 SHM.txt    o(m) and L(m,τ); a network's table will do as well
 gamma.txt  γ(m) of reduction operators
 OUTPUT     what IMB-MPI1 or OSU micro-benchmarks printed, or bench/mpi/messages.c
-IMB.txt    what the PingPong of IMB-MPI1 or osu_latency printed
+IMB.txt    what PingPong, and Reduce_local, of IMB-MPI1 or osu_latency printed
 TABLE      times between cores, tab-separated with names of columns:
              level, src_core, dst_core, m_bytes, latency_us  messages
              level, P, m_bytes, latency_us, max_us           one to P-1 ranks
@@ -54,9 +54,11 @@ OUTPUT files make a file of an MPI library's own messages, on any machine and ne
 that runs them: o(m) and L(m,1) come from PingPong or osu_latency, L(m,τ) from Sendrecv,
 PingPing or Exchange among τ ranks, from PingPong -multi 0 or osu_multi_lat of τ pairs,
 and from osu_bw and osu_mbw_mr, whose gaps are no times of messages, but tell what others
-make a message longer by. Predictions from it have -transport whole. No benchmark tells
-what a rank does by itself, γ and its own copies: -params takes them from a sweep there. With -net NAME all
-pairs were on two nodes, and the file has the network between them, for predict -net.
+make a message longer by. Predictions from it have -transport whole. No message
+tells what a rank does by itself, γ and its own copies: -params takes them from a sweep
+there. γ of a sum is what Reduce_local of IMB-MPI1 took, where OUTPUT or IMB.txt has that.
+With -net NAME all pairs were on two nodes, and the file has the network between them,
+for predict -net.
 
 With -overheads and -as o(m) is what messages take beyond the transfers of the library's
 own way: a table up to the longest message that is one segment, one number beyond.
@@ -254,6 +256,9 @@ func importBenchmarks(out, errOut io.Writer, files []string, output output, host
 		}
 		mpibench.WithOwn(f, sweep)
 	}
+	if said.net == "" {
+		takeGamma(errOut, f, files, times, said.offCache)
+	}
 	f.Provenance = imported(host, "benchmarks do not print what machine they ran on: look for that where the output comes from")
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", printable.List(files), err)
@@ -289,11 +294,40 @@ func importOverheads(out, errOut io.Writer, pings, native, as string, output out
 	if err != nil {
 		return usagef("-overheads %s -params %s: %v", pings, native, err)
 	}
-	f.Warn(fmt.Errorf("o(m) is that of %s: predictions are of that library", filepath.Base(pings)))
+	ofLibrary(f, "o(m)", []string{pings})
+	takeGamma(errOut, f, []string{pings}, results.Times, off)
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", native, err)
 	}
 	return putFile(out, errOut, output.path, f)
+}
+
+// takeGamma gives a file the γ that outputs have, and says so.
+func takeGamma(errOut io.Writer, f *params.File, outputs []string, times []mpibench.Time, off bool) {
+	if i := slices.IndexFunc(times, func(t mpibench.Time) bool { return t.Kind == mpibench.Reduction }); off && i >= 0 {
+		tell(errOut, "left out: %s: γ is of vectors in cache, whatever a message's: run it with buffers in cache, and import that first", times[i].Benchmark)
+		return
+	}
+	operators, leftOut := mpibench.TakeGamma(f, times)
+	for _, o := range leftOut {
+		tell(errOut, "left out: %s: %s", o.Benchmark, o.Why)
+	}
+	for _, operator := range operators {
+		tell(errOut, "γ of %s is what MPI_Reduce_local took in %s", operator, printable.List(outputs))
+		ofLibrary(f, "γ of "+operator, outputs)
+	}
+}
+
+// ofLibrary notes in a file that a parameter is an MPI library's, in the place of what was
+// noted of it before.
+func ofLibrary(f *params.File, parameter string, outputs []string) {
+	note := parameter + " is that of "
+	f.Warnings = slices.DeleteFunc(f.Warnings, func(w string) bool { return strings.HasPrefix(w, note) })
+	var names []string
+	for _, output := range outputs {
+		names = append(names, filepath.Base(output))
+	}
+	f.Warn(fmt.Errorf("%s%s: predictions are of that library", note, printable.List(names)))
 }
 
 // putFile writes a file, and what speaks against it where that has a name.

@@ -51,8 +51,20 @@ func TestImportBenchmarks(t *testing.T) {
 			t.Fatalf("%v %s\n%s\nwant %q", err, errOut, out, row)
 		}
 	}
-	if _, _, err := run(t, "predict", "-params", node, "-P", "2", "allreduce"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "no γ, which MPI benchmarks do not tell") {
+	if _, _, err := run(t, "predict", "-params", node, "-P", "2", "allreduce"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "no γ, which messages do not tell") {
 		t.Error(err)
+	}
+	// MPI_Reduce_local tells γ, of vectors in cache.
+	sums := save(t, dir, "sums.txt", "# MPI_Datatype for reductions : MPI_INT\n# Benchmarking Reduce_local\n# #processes = 4\n #bytes #repetitions t_max[usec]\n 1024 1000 0.50\n 65536 1000 10.00\n")
+	if _, errOut, err = run(t, "import", "-o", filepath.Join(dir, "off.json"), "-cache", "off", ring, sums); err != nil || !strings.Contains(errOut, "left out: Reduce_local: γ is of vectors in cache") {
+		t.Error(errOut, err)
+	}
+	reducing := filepath.Join(dir, "reducing.json")
+	if _, errOut, err = run(t, "import", "-o", reducing, ring, sums); err != nil || !strings.Contains(errOut, "γ of SUM_I is what MPI_Reduce_local took") {
+		t.Fatal(errOut, err)
+	}
+	if out, _, err = run(t, "explain", "-params", reducing, "-P", "4", "-m", "64K", "allreduce:recursive-doubling"); err != nil || !strings.Contains(out, "10.00") {
+		t.Errorf("%s, %v", out, err)
 	}
 	if out, errOut, err = run(t, "import", "-o", network, "-net", "ib0", "-pairs", "1,4", pairs); err != nil || out != "" {
 		t.Fatal(out, errOut, err)

@@ -93,6 +93,9 @@ func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 			messages.add(t.Printed, t.P/2, ns)
 		case t.Kind == Stream:
 			streams.add(t.Printed, t.P/2, ns)
+		case t.Kind == Reduction && copies == WithinNode: // see TakeGamma
+		case t.Kind == Reduction:
+			c.leaveOut(t.Benchmark, t.Line, "what ranks do by themselves is no part of a network")
 		case t.Kind != Sendrecv && t.Kind != Exchange:
 			c.leaveOut(t.Benchmark, t.Line, "only messages between neighbours and streams tell L(m,τ)")
 		case copies == BetweenNodes:
@@ -189,12 +192,17 @@ func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies 
 		}
 	}
 	if len(incomplete) > 0 {
-		c.leaveOut(what, 0, fmt.Sprintf("of m = %s not every τ was timed of %s", listed(incomplete), listed(taus)))
+		c.leaveOut(what, 0, notOfEvery(incomplete, taus))
 	}
 	if len(nothing) > 0 {
 		c.leaveOut(what, 0, fmt.Sprintf("of m = %s some took no longer than a message of nothing, o(m)", listed(nothing)))
 	}
 	return all
+}
+
+// notOfEvery is why sizes are left out.
+func notOfEvery(sizes, taus []int) string {
+	return fmt.Sprintf("of m = %s not every τ was timed of %s", listed(sizes), listed(taus))
 }
 
 func (c *Channel) leaveOut(benchmark string, line int, why string) {

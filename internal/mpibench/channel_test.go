@@ -232,6 +232,23 @@ func TestWithOwn(t *testing.T) {
 	}
 }
 
+// What ranks reduce by themselves is no message: within nodes γ has it, between them nothing.
+func TestChannelKnowsReductions(t *testing.T) {
+	results, err := Read(strings.NewReader("# MPI_Datatype for reductions : MPI_INT\n"+
+		imbText("Reduce_local", processes(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 10 + float64(m) })+
+		imbText("PingPong", processes(2), "t[usec]", sizesOfTest, func(m int) float64 { return 400 + float64(m) })+
+		imbText("Multi-PingPong", groups(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 400 + 2*float64(m) })), "out.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for copies, want := range map[Copies]int{WithinNode: 0, BetweenNodes: 1} {
+		c, err := ChannelOf(results.Times, copies)
+		if err != nil || len(c.LeftOut) != want || want > 0 && c.LeftOut[0].Benchmark != "Reduce_local" {
+			t.Errorf("%d copies: left out %v, %v", copies, c.LeftOut, err)
+		}
+	}
+}
+
 // Whatever a suite prints makes a file that can be read again, or none.
 func FuzzChannelOf(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -264,6 +281,7 @@ func FuzzChannelOf(f *testing.F) {
 				continue
 			}
 			file := c.File(false)
+			TakeGamma(file, times)
 			if copies == BetweenNodes {
 				file = c.Network(params.Network{Name: "ib0", Kind: "ib"})
 			}

@@ -24,6 +24,10 @@ const (
 	Stream   Kind = "stream"   // the gap between two messages of a sender that does not wait for each: no message's time
 )
 
+// Reduction is one vector reduced into another by each of P ranks at once, which sends
+// nothing: MPI_Reduce_local.
+const Reduction Kind = "reduction"
+
 // MostPairs is how many pairs of ranks may exchange messages at once.
 const MostPairs = maxRanks / 2
 
@@ -38,9 +42,10 @@ type Time struct {
 	Suite        string // IMB or OSU
 	Benchmark    string // as the suite names it
 	Kind         Kind
-	P            int // ranks that took part, of all groups at once; 0 where the output does not say, see Among
-	Printed      int // size in the table; 0 of a barrier
-	Bytes        int // m, as package collective counts it; where P is not known, Printed
+	Operator     string // of a Reduction, as package reduce names it: SUM_F
+	P            int    // ranks that took part, of all groups at once; 0 where the output does not say, see Among
+	Printed      int    // size in the table; 0 of a barrier
+	Bytes        int    // m, as package collective counts it; where P is not known, Printed
 	Microseconds float64
 	Line         int // of the file
 
@@ -55,9 +60,9 @@ type Omission struct {
 	Why       string `json:"why"`
 }
 
-// neighbours are the benchmarks of messages between neighbours; those of
-// collectives are the collectives' own.
-var neighbours = map[Kind][]collective.Benchmark{
+// others are the benchmarks of messages between neighbours and of what a rank does by
+// itself; those of collectives are the collectives' own.
+var others = map[Kind][]collective.Benchmark{
 	Message: {
 		{Suite: "IMB", Name: "PingPong", Titles: []string{"PingPong", "PingPongSpecificSource", "PingPongAnySource"}},
 		{Suite: "OSU", Name: "osu_latency", Titles: []string{"Latency"}},
@@ -72,6 +77,7 @@ var neighbours = map[Kind][]collective.Benchmark{
 		{Suite: "OSU", Name: "osu_bw", Titles: []string{"Bandwidth"}},
 		{Suite: "OSU", Name: "osu_mbw_mr", Titles: []string{"Multiple Bandwidth / Message Rate"}},
 	},
+	Reduction: {{Suite: "IMB", Name: "Reduce_local"}},
 }
 
 var collectives = collective.Collectives()
@@ -79,7 +85,7 @@ var collectives = collective.Collectives()
 // called finds a benchmark by the title of its table and the version of its suite.
 // The kind is empty if there is none.
 func called(suite, title string, version int) (Kind, *collective.Benchmark) {
-	for kind, of := range neighbours {
+	for kind, of := range others {
 		if b := collective.BenchmarkOf(of, suite, title, version); b != nil {
 			return kind, b
 		}

@@ -88,9 +88,10 @@ type parser struct {
 	results Results
 	seen    map[Omission]bool
 
-	imb    int // version, a year; unknown: the newest
-	banner int // line in which IMB presented itself, 0 once it took its leave
-	last   struct {
+	imb     int    // version, a year; unknown: the newest
+	banner  int    // line in which IMB presented itself, 0 once it took its leave
+	reduced string // the type of what its reductions add up
+	last    struct {
 		text string // what the last line that is not empty holds
 		line int
 	}
@@ -122,6 +123,7 @@ var (
 	imbTitle  = regexp.MustCompile(`^# Benchmarking\s+(\S+)$`)
 	imbRanks  = regexp.MustCompile(`^# #processes\s*=\s*(\d+)`)
 	imbGroups = regexp.MustCompile(`^# \(\s*(\d+) groups of (\d+) processes`)
+	imbTypes  = regexp.MustCompile(`^# MPI_Datatype for reductions\s*:\s*(\S+)$`)
 	imbEnd    = regexp.MustCompile(`^# All processes entering MPI_Finalize$`)
 	osuTitle  = regexp.MustCompile(`^# (OSU .*?)(?:\s+v[0-9][^\s]*)?$`)
 	osuTest   = regexp.MustCompile(`^OSU MPI(-\S+)?\s+(.*?)\s*Test$`)
@@ -134,8 +136,12 @@ func (p *parser) read(text string) error {
 	if m := imbBanner.FindStringSubmatch(text); m != nil {
 		err := p.stopped()
 		p.imb, _ = strconv.Atoi(m[1]) // four digits at most
-		p.banner = p.lines.Number
+		p.banner, p.reduced = p.lines.Number, ""
 		return err
+	}
+	if m := imbTypes.FindStringSubmatch(text); m != nil {
+		p.reduced = m[1]
+		return nil
 	}
 	if imbEnd.MatchString(text) {
 		p.banner = 0
@@ -144,8 +150,13 @@ func (p *parser) read(text string) error {
 	if m := imbTitle.FindStringSubmatch(text); m != nil {
 		kind, of := called("IMB", strings.TrimPrefix(m[1], "Multi-"), p.imb)
 		err := p.begin("IMB", m[1], kind, of)
-		if p.kind == "" {
+		switch _, known := sums[p.reduced]; {
+		case p.kind == "":
 			p.why = "taulop predicts nothing like it"
+		case p.kind == Reduction && p.reduced == "":
+			p.why = `it does not say what it reduced: the line "# MPI_Datatype for reductions : …" is missing above`
+		case p.kind == Reduction && !known:
+			p.why = fmt.Sprintf("it reduced elements of type %.40s, of which taulop has no operator", printable.Name(p.reduced))
 		}
 		return err
 	}
@@ -213,7 +224,7 @@ func (p *parser) groups(groups, of string) error {
 	if err != nil || errOf != nil || n < 1 || q < 1 || n > maxRanks/q {
 		return p.errorf("%.20q groups of %.20q processes are none", groups, of)
 	}
-	if p.ranks = n * q; neighbours[p.kind] == nil && p.kind != "" {
+	if p.ranks = n * q; others[p.kind] == nil && p.kind != "" {
 		p.why = "several groups of ranks run at once"
 	}
 	return nil
@@ -360,6 +371,13 @@ var times = map[string]int{
 
 const rate = 3 // 10⁶ bytes a second of all pairs together
 
+// sums are the operators of IMB, which reduces with MPI_SUM alone, by the type of their
+// elements, and how many bytes one has.
+var sums = map[string]struct {
+	operator string
+	element  int
+}{"MPI_INT": {"SUM_I", 4}, "MPI_FLOAT": {"SUM_F", 4}, "MPI_DOUBLE": {"SUM_R", 8}}
+
 // row takes a line below a heading. One that does not begin with a number is
 // what some other program printed in between.
 func (p *parser) row(text string) error {
@@ -427,12 +445,17 @@ func (p *parser) row(text string) error {
 		return p.omit(fmt.Sprintf("with %d bytes wrong data arrived", t.Printed))
 	case us == 0:
 		return p.omit("a time of 0 was too short for the suite")
-	case p.ranks == 1:
+	case p.kind == Reduction && t.Printed < sums[p.reduced].element:
+		return p.omit("less than one element reduces nothing")
+	case p.ranks == 1 && p.kind != Reduction:
 		return p.omit("one rank alone moves nothing")
-	case t.Printed == 0 && p.suite == "IMB" && !p.kind.Empty() && neighbours[p.kind] == nil:
+	case t.Printed == 0 && p.suite == "IMB" && !p.kind.Empty() && others[p.kind] == nil:
 		return p.omit("a collective of 0 bytes moves nothing")
 	case len(p.results.Times) == maxTimes:
 		return p.errorf("more than %d rows: give fewer runs at once", maxTimes)
+	}
+	if p.kind == Reduction {
+		t.Operator = sums[p.reduced].operator
 	}
 	if p.ranks > 0 {
 		t = t.Among(p.ranks)

@@ -17,7 +17,8 @@ import (
 // text is times as a table's rows, for comparing.
 func text(times []Time) (rows []string) {
 	for _, t := range times {
-		rows = append(rows, fmt.Sprintf("%s %s %s P=%d m=%d %gus line %d", t.Suite, t.Benchmark, t.Kind, t.P, t.Bytes, t.Microseconds, t.Line))
+		what := strings.TrimSpace(string(t.Kind) + " " + t.Operator)
+		rows = append(rows, fmt.Sprintf("%s %s %s P=%d m=%d %gus line %d", t.Suite, t.Benchmark, what, t.P, t.Bytes, t.Microseconds, t.Line))
 	}
 	return rows
 }
@@ -30,7 +31,8 @@ func omitted(os []Omission) (all []string) {
 }
 
 // What the suites printed on a machine with two cores: IMB 2021.11 over Open MPI,
-// where one benchmark ran out of time, and nine of OSU 5.3, of which two with -f.
+// where one benchmark ran out of time, and over MPICH, and nine of OSU 5.3, of which two
+// with -f.
 func TestReadRuns(t *testing.T) {
 	for _, tt := range []struct {
 		file    string
@@ -49,6 +51,10 @@ func TestReadRuns(t *testing.T) {
 			"Sendrecv line 69: IMB did not measure 131072 bytes: time-out",
 			"Bcast line 86: a collective of 0 bytes moves nothing",
 		}},
+		{"imb-2021.11-reduce-local.txt", map[Kind]int{Message: 11, Reduction: 20}, []string{
+			"IMB Reduce_local reduction SUM_F P=1 m=512 0.22us line 55",
+			"IMB Reduce_local reduction SUM_F P=2 m=65536 26.93us line 79",
+		}, []string{"Reduce_local line 54: less than one element reduces nothing"}},
 		{"osu-5.3.txt", map[Kind]int{"bcast": 12, "barrier": 2, "allreduce": 14, "reduce": 14, "allgather": 16, "alltoall": 16, "scatter": 16, "gather": 16}, []string{
 			"OSU osu_bcast bcast P=0 m=1 0.88us line 4",      // Max Latency
 			"OSU osu_barrier barrier P=0 m=0 1.05us line 19", // Max Latency
@@ -222,6 +228,40 @@ var outputs = []struct {
 `, []string{"OSU osu_mbw_mr stream P=8 m=1 0.25us line 4", "OSU osu_mbw_mr stream P=8 m=1048576 341.3333333333333us line 5",
 		"OSU osu_mbw_mr stream P=4 m=1024 0.5us line 9", "OSU osu_multi_lat message P=0 m=0 0.98us line 12"},
 		[]string{"osu_mbw_mr line 14: its window varies: run it without -V"}},
+	{"reductions by one rank and by several, of less than an element, and of what nobody says", `
+# Benchmarking Reduce_local
+# #processes = 2
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           64         1000         0.02         0.02         0.02
+# MPI_Datatype for reductions    :   MPI_DOUBLE
+# Benchmarking Reduce_local
+# #processes = 1
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.02         0.02         0.02
+            4         1000         0.02         0.02         0.02
+           64         1000         0.03         0.03         0.03
+# Benchmarking Multi-Reduce_local
+# ( 2 groups of 2 processes each running simultaneous )
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           64         1000         0.03         0.05         0.04
+# MPI_Datatype for reductions    :   MPI_CHAR
+# Benchmarking Reduce_local
+# #processes = 2
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           64         1000         0.02         0.02         0.02
+#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part
+# Benchmarking Multi-Reduce_local
+# #processes = 2
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           64         1000         0.02         0.02         0.02
+# All processes entering MPI_Finalize
+`, []string{"IMB Reduce_local reduction SUM_R P=1 m=64 0.03us line 12", "IMB Multi-Reduce_local reduction SUM_R P=4 m=64 0.05us line 16"},
+		[]string{
+			`Reduce_local line 4: it does not say what it reduced: the line "# MPI_Datatype for reductions : …" is missing above`,
+			"Reduce_local line 10: less than one element reduces nothing",
+			"Reduce_local line 20: it reduced elements of type MPI_CHAR, of which taulop has no operator",
+			`Multi-Reduce_local line 25: it does not say what it reduced: the line "# MPI_Datatype for reductions : …" is missing above`,
+		}},
 	{"OSU that cannot be compared", `# OSU MPI Bi-Directional Bandwidth Test v7.5
 # Size      Bandwidth (MB/s)
 1                       2.32
@@ -373,6 +413,7 @@ func FuzzRead(f *testing.F) {
 	for _, o := range outputs {
 		f.Add(o.text[:min(len(o.text), 600)])
 	}
+	f.Add("# MPI_Datatype for reductions    :   MPI_FLOAT \n# Benchmarking Reduce_local \n# #processes = 1 \n#bytes #repetitions t_max[usec]\n0 20 0.02\n65536 20 4.40\n")
 	f.Fuzz(func(t *testing.T, data string) {
 		got, err := Read(strings.NewReader(data), "out.txt")
 		if err != nil {
@@ -388,7 +429,7 @@ func FuzzRead(f *testing.F) {
 		for _, row := range got.Times {
 			unsaid := row.Suite == "OSU" && row.P == 0 && row.Kind != Stream
 			if row.Kind == "" || row.Benchmark == "" || !(row.Microseconds > 0 && row.Microseconds <= maxTime) ||
-				row.Bytes < 0 || row.Bytes > maxBytes || row.P < 2 && !unsaid || row.P > maxRanks || row.Line < 1 || row.Line > lines {
+				row.Bytes < 0 || row.Bytes > maxBytes || row.P < 2 && !unsaid && row.Kind != Reduction || (row.Kind == Reduction) != (row.Operator != "") || row.P > maxRanks || row.Line < 1 || row.Line > lines {
 				t.Fatalf("%+v", row)
 			}
 		}

@@ -55,6 +55,12 @@ type Chosen struct {
 // neighbourly are kinds of messages between neighbours, which are no collectives.
 var neighbourly = []mpibench.Kind{mpibench.Message, mpibench.Sendrecv, mpibench.Exchange}
 
+// noPrediction is why kinds are not predicted.
+var noPrediction = map[mpibench.Kind]string{
+	mpibench.Stream:    "it times streams, and no message: import makes parameters of them",
+	mpibench.Reduction: "it times reductions, and no message: import takes γ from them",
+}
+
 // Name reads names of kinds and of algorithms. It fails for one that is not known, and
 // for two algorithms of a collective.
 func (c *Chosen) Name(names []string) error {
@@ -93,8 +99,8 @@ func (c *Chosen) Take(all []mpibench.Time, noGamma error) (times []mpibench.Time
 		case t.P > 0 && !(t.Kind == mpibench.Message && t.P == 2) && len(c.P) > 0 && !slices.Contains(c.P, t.P):
 			continue
 		}
-		if t.Kind == mpibench.Stream {
-			o := mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: "it times streams, and no message: import makes parameters of them"}
+		if why := noPrediction[t.Kind]; why != "" {
+			o := mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: why}
 			if !slices.ContainsFunc(leftOut, func(other mpibench.Omission) bool { return other.Benchmark == o.Benchmark && other.Why == o.Why }) {
 				leftOut = append(leftOut, o)
 			}
