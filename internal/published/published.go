@@ -52,6 +52,8 @@ type Cell struct {
 	Spread float64 `json:"spread,omitempty"`
 	// Extrapolated: some time is beyond what was measured.
 	Extrapolated bool `json:"extrapolated,omitempty"`
+
+	unknown bool // nobody knows what the library was told
 }
 
 // Ranks are the times of a collective in ns: when the slowest rank was done, and the mean over
@@ -154,8 +156,8 @@ func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
 var libraries = regexp.MustCompile(`\b(Open ?MPI|MPICH) v?(\d{1,3})\.(\d{1,3})[.\w]*`)
 
 // Compare puts predictions from the parameters of a machine beside the table's times. Nothing
-// that a prediction lacks is an error, but cells say why. It fails for algorithms and
-// collectives that the library does not have, for a choice that takes nothing, and for
+// that a prediction lacks is an error, but cells say why, also those of algorithms and
+// collectives that the library does not have. It fails for a choice that takes nothing, and for
 // parameters that no model can be made of.
 func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Comparison, error) {
 	lib, _, rules := LibraryOf(t.Head)
@@ -165,11 +167,17 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 	}
 	p := &predictors{file: f, how: how, lib: lib, rules: rules, largest: make(map[place]int), made: make(map[place]*made)}
 	for _, cell := range c.Cells {
+		if cell.unknown {
+			continue
+		}
 		at := place{cell.Mapping, cell.Nodes, 0}
 		p.largest[at] = max(p.largest[at], cell.P)
 	}
 	for i := range c.Cells {
 		cell := &c.Cells[i]
+		if cell.unknown {
+			continue
+		}
 		if err := p.predict(cell); err != nil {
 			cell.LeftOut = err.Error()
 			continue
@@ -208,16 +216,18 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 	type key struct {
 		Case
 		tune.Setting
+		leftOut string
 	}
 	at := make(map[key]int)
 	var means, most [][]float64
 	for i := range t.Collectives {
 		r := &t.Collectives[i]
-		setting, err := settingOf(lib, r)
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", t.Name, r.Line, err)
+		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Line: r.Line}
+		var err error
+		if cell.Setting, err = settingOf(lib, r); err != nil {
+			cell.Setting = tune.Setting{ID: max(0, r.ID), Name: printable.Name(r.Algorithm)}
+			cell.unknown, cell.LeftOut = true, err.Error()
 		}
-		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Setting: setting, Line: r.Line}
 		if !ch.takes(cell.Case) || !ch.named(&cell) {
 			continue
 		}
@@ -226,7 +236,7 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 			c.Noise++
 			continue
 		}
-		k := key{cell.Case, setting}
+		k := key{cell.Case, cell.Setting, cell.LeftOut}
 		n, there := at[k]
 		if !there {
 			n = len(c.Cells)
@@ -273,9 +283,13 @@ func contents(t *tidy.Table) string {
 }
 
 // settingOf is what the library was told: by the algorithm's number, else by its name. It
-// fails where both contradict each other.
+// fails where both contradict each other, and where the library does not have it.
 func settingOf(lib *tune.Library, r *tidy.Collective) (tune.Setting, error) {
 	of := collective.Named(r.Collective)
+	if of == nil {
+		_, err := collective.Of(r.Collective)
+		return tune.Setting{}, err
+	}
 	name := strings.ReplaceAll(r.Algorithm, "-", "_")
 	own := r.ID == 0 || r.ID < 0 && slices.Contains([]string{"fixed_rules", "default", "ignore", "own"}, name)
 	if own {

@@ -75,19 +75,12 @@ func TestOwnPenalties(t *testing.T) {
 
 // A table that says neither which algorithms were taken nor where ranks were.
 func TestOwnChoiceOfUnknownMapping(t *testing.T) {
-	read := func(text string) *tidy.Table {
-		table, err := tidy.Read(strings.NewReader(text), "t.tsv")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return table
-	}
-	f, err := tidy.File([]*tidy.Table{read("level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
+	f, err := tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\n"
-	c, err := Compare(read("# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{})
+	c, err := Compare(tableOf(t, "# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +93,50 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	if !slices.Contains(c.Warnings, placedInBlocks) || len(c.ByP()) != 1 || c.All()[0].Cells != 1 {
 		t.Errorf("warnings %q, by P %+v", c.Warnings, c.ByP())
 	}
-	if c, err = Compare(read("# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errOwn.Error() {
+	if c, err = Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errOwn.Error() {
 		t.Errorf("MPICH's own choice: %v, %+v", err, c)
 	}
+}
+
+// Rows of what nobody knows are left out for a reason each, and others stay.
+func TestUnknownRows(t *testing.T) {
+	f, err := tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = `collective	alg_id	algorithm	P	nodes	m_bytes	latency_us
+bcast	6	binomial	2	2	1024	9
+bcast	1	basic_linear	2	2	1024	8
+bcast	-	binomail	2	2	1024	1
+bcast	-	binomail	2	2	2048	1
+scan	1	linear	2	2	1024	9
+scan	0	-	2	2	1024	9
+reduce_scatter	2	-	2	2	1024	9
+bcast	77	-	2	2	1024	9
+`
+	c, err := Compare(tableOf(t, rows), f, model.Choice{}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := c.LeftOut()
+	if len(c.ByAlgorithm()) != 2 || len(all) != 4 || all[0].Cells+all[1].Cells != 4 {
+		t.Fatalf("%+v, left out %+v", c.ByAlgorithm(), all)
+	}
+	for i, says := range []string{`no algorithm "binomail" of bcast; did you mean "binomial"?`, `unknown collective "scan"`, "taulop knows no numbers and names", `no algorithm "77" of bcast`} {
+		if !strings.Contains(all[i].Why, says) {
+			t.Errorf("%q, want %s", all[i].Why, says)
+		}
+	}
+	if e := c.Evaluate(0); len(e.Cases) != 1 || e.Cases[0].Measured != 2 || e.Cases[0].Best.ID != 1 {
+		t.Errorf("%+v", e.Cases)
+	}
+}
+
+func tableOf(t testing.TB, text string) *tidy.Table {
+	t.Helper()
+	table, err := tidy.Read(strings.NewReader(text), "t.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }

@@ -96,7 +96,7 @@ func TestReadRefused(t *testing.T) {
 		{"level\tm_bytes\tlatency_us\nx y\t1\t1\n", "\"x y\" is no level"},
 		{"level\tm_bytes\tlatency_us\tsrc_core\tdst_core\nx\t1\t1\t0\t-\n", "give both, or neither"},
 		{"level\tm_bytes\tlatency_us\nx\t1\t1.25\nx\t2\t1.2", "ends in the middle"},
-		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcats\tchain\t2\t1\t1\n", "unknown collective \"bcats\"; did you mean \"bcast\"?"},
+		{"collective\talgorithm\tP\tm_bytes\tlatency_us\n-\tchain\t2\t1\t1\n", "collective is -: say which one it was"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t-\t2\t1\t1\n", "which algorithm it was"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\tchain\t0\t1\t1\n", "P is \"0\""},
 		{strings.Repeat("x", maxLine+1), "a line of more than"},
