@@ -282,36 +282,44 @@ func contents(t *tidy.Table) string {
 		slices.Min(sizes), slices.Max(sizes), printable.List(mappings), printable.List(names))
 }
 
-// settingOf is what the library was told: by the algorithm's number, else by its name. It
-// fails where both contradict each other, and where the library does not have it.
+// settingOf is what the library was told. The name of an algorithm decides, and where there is
+// none the number. It fails where both contradict each other, and where the library does not
+// have it.
 func settingOf(lib *tune.Library, r *tidy.Collective) (tune.Setting, error) {
 	of := collective.Named(r.Collective)
 	if of == nil {
 		_, err := collective.Of(r.Collective)
 		return tune.Setting{}, err
 	}
-	name := strings.ReplaceAll(r.Algorithm, "-", "_")
-	own := r.ID == 0 || r.ID < 0 && slices.Contains([]string{"fixed_rules", "default", "ignore", "own"}, name)
-	if own {
-		return tune.Setting{}, nil
-	}
-	var byName tune.Setting
-	var err error
-	if r.Algorithm != "" {
-		if byName, err = lib.Forced(of, name); err != nil {
-			if other, known := lib.Forced(of, r.Algorithm); known == nil {
-				byName, err = other, nil
-			}
-		}
-	}
-	if r.ID < 0 || err != nil {
+	byName, err := named(lib, of, r.Algorithm)
+	switch {
+	case err != nil || r.ID <= 0 || byName.ID == 0 && !byName.Own(): // the last has no numbers
 		return byName, err
 	}
 	byID, err := lib.Forced(of, strconv.Itoa(r.ID))
 	if err == nil && r.Algorithm != "" && byID != byName {
-		err = fmt.Errorf("alg_id %d of %s is %s, and algorithm says %s: correct either", r.ID, r.Collective, byID.Name, byName.Name)
+		err = fmt.Errorf("alg_id %d of %s is %s, and algorithm says %s: correct either", r.ID, r.Collective, byID.Name, cmp.Or(byName.Name, byName.String()))
 	}
 	return byID, err
+}
+
+// named is the setting that a name says: an algorithm, or words for the library's own choice.
+func named(lib *tune.Library, of *collective.Collective, name string) (s tune.Setting, err error) {
+	if name == "" {
+		return s, nil
+	}
+	for _, written := range []string{name, strings.ReplaceAll(name, "-", "_")} {
+		if s, err = lib.Forced(of, written); err == nil {
+			return s, nil
+		}
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_- ", r) })
+	for _, word := range words {
+		if slices.Contains([]string{"fixed", "default", "ignore", "own", "auto", "automatic"}, word) {
+			return tune.Setting{}, nil
+		}
+	}
+	return s, err
 }
 
 // A place is where ranks are: of a number of them, or 0 of as many as a table has.

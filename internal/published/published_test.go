@@ -140,3 +140,31 @@ func tableOf(t testing.TB, text string) *tidy.Table {
 	}
 	return table
 }
+
+// The name of an algorithm decides against the number 0.
+func TestSettingOf(t *testing.T) {
+	for _, tt := range []struct{ head, id, name, want string }{
+		{"Open MPI 4.1.5", "0", "binomial", "6 binomial"},
+		{"Open MPI 4.1.5", "0", "basic-linear", "1 basic_linear"},
+		{"Open MPI 4.1.5", "0", "-", "its own choice"},
+		{"Open MPI 4.1.5", "0", "fixed_rules", "its own choice"},
+		{"Open MPI 4.1.5", "-", "auto", "its own choice"},
+		{"Open MPI 4.1.5", "6", "-", "6 binomial"},
+		{"Open MPI 4.1.5", "6", "fixed_rules", "alg_id 6 of bcast is binomial, and algorithm says its own choice: correct either"},
+		{"Open MPI 4.1.5", "5", "binomial", "alg_id 5 of bcast is binary_tree, and algorithm says binomial: correct either"},
+		{"Open MPI 4.1.5", "0", "binomail", `Open MPI 4.1 has no algorithm "binomail" of bcast; did you mean "binomial"?`},
+		{"MPICH 4.0.2", "0", "binomial", "binomial"},
+		{"MPICH 4.0.2", "0", "auto", "its own choice"},
+	} {
+		table := tableOf(t, "# "+tt.head+"\ncollective\talg_id\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t"+tt.id+"\t"+tt.name+"\t4\t8\t1\n")
+		lib, _, _ := LibraryOf(table.Head)
+		s, err := settingOf(lib, &table.Collectives[0])
+		got := s.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s, %s %s: %s, want %s", tt.head, tt.id, tt.name, got, tt.want)
+		}
+	}
+}
