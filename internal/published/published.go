@@ -138,14 +138,21 @@ type Comparison struct {
 	Predictor *model.Predictor `json:"-"`
 }
 
-// LibraryOf is the library that a table's head names, and whether the rules by which it
-// chooses by itself are known. It is Open MPI 4.1 where nobody says, whose rules then do not count.
+// LibraryOf is the library that a table's head names first, and whether the rules by which it
+// chooses by itself are known. It is Open MPI 4.1 where nobody says, whose rules then do not
+// count; of the libraries that were made from MPICH it is that, of which only names count.
 func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
 	for _, line := range head {
-		if found := libraries.FindStringSubmatch(line); found != nil {
-			major, _ := strconv.Atoi(found[2])
-			minor, _ := strconv.Atoi(found[3])
-			l, rules = tune.Version(strings.HasPrefix(found[1], "MPICH"), major, minor)
+		found := libraries.FindStringSubmatch(line)
+		switch {
+		case found == nil:
+		case found[1] != "":
+			l, _ = tune.Version(true, 4, 0)
+			return l, strings.TrimSpace(found[0]), false
+		default:
+			major, _ := strconv.Atoi(found[3])
+			minor, _ := strconv.Atoi(found[4])
+			l, rules = tune.Version(strings.EqualFold(found[2], "MPICH"), major, minor)
 			return l, strings.TrimSpace(found[0]), rules
 		}
 	}
@@ -153,7 +160,9 @@ func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
 	return l, "", false
 }
 
-var libraries = regexp.MustCompile(`\b(Open ?MPI|MPICH) v?(\d{1,3})\.(\d{1,3})[.\w]*`)
+// libraries are those made from MPICH with other numbers of algorithms, and then Open MPI and
+// MPICH, with a version.
+var libraries = regexp.MustCompile(`(?i)\b(?:(Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*|Cray[ -]MPICH|MS-?MPI|Microsoft MPI|ParaStation ?MPI)\b(?:[ /-]v?\d[.\w]*)?|(Open[ -]?MPI|MPICH)[ /-]?v?(\d{1,3})\.(\d{1,3})[.\w]*)`)
 
 // Compare puts predictions from the parameters of a machine beside the table's times. Nothing
 // that a prediction lacks is an error, but cells say why, also those of algorithms and
@@ -295,6 +304,9 @@ func settingOf(lib *tune.Library, r *tidy.Collective) (tune.Setting, error) {
 	switch {
 	case err != nil || r.ID <= 0 || byName.ID == 0 && !byName.Own(): // the last has no numbers
 		return byName, err
+	}
+	if lib.NeedsBase() {
+		return byName, fmt.Errorf("alg_id %d says nothing of %s: only Open MPI's numbers are known, give the algorithms' names as MPICH has them", r.ID, r.Collective)
 	}
 	byID, err := lib.Forced(of, strconv.Itoa(r.ID))
 	if err == nil && r.Algorithm != "" && byID != byName {

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -154,6 +155,10 @@ func TestSettingOf(t *testing.T) {
 		{"Open MPI 4.1.5", "5", "binomial", "alg_id 5 of bcast is binary_tree, and algorithm says binomial: correct either"},
 		{"Open MPI 4.1.5", "0", "binomail", `Open MPI 4.1 has no algorithm "binomail" of bcast; did you mean "binomial"?`},
 		{"MPICH 4.0.2", "0", "binomial", "binomial"},
+		{"MPICH 4.0.2", "6", "-", "alg_id 6 says nothing of bcast: only Open MPI's numbers are known"},
+		{"Intel MPI 2021.5, beside Open MPI 4.1.5", "1", "-", "alg_id 1 says nothing of bcast"},
+		{"Intel MPI 2021.5", "1", "binomial", "binomial"},
+		{"MVAPICH2 2.3.7", "1", "-", "alg_id 1 says nothing of bcast"},
 		{"MPICH 4.0.2", "0", "auto", "its own choice"},
 	} {
 		table := tableOf(t, "# "+tt.head+"\ncollective\talg_id\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t"+tt.id+"\t"+tt.name+"\t4\t8\t1\n")
@@ -165,6 +170,28 @@ func TestSettingOf(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s, %s %s: %s, want %s", tt.head, tt.id, tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestLibraryOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"MPI: Open MPI 4.1.5 (src T, V), 4.1.6": "Open MPI 4.1.5, openmpi4 true",
+		"openmpi 5.0.1":                         "openmpi 5.0.1, openmpi5 true",
+		"OpenMPI-4.1.5":                         "OpenMPI-4.1.5, openmpi4 true",
+		"gcc/9.3 OpenMPI/4.1.5, OSU 7.3":        "OpenMPI/4.1.5, openmpi4 true",
+		"open-mpi 4.0.3":                        "open-mpi 4.0.3, openmpi4.0 true",
+		"mpich-4.0.2":                           "mpich-4.0.2, mpich4 false",
+		"Intel MPI 2021.5":                      "Intel MPI 2021.5, mpich4 false",
+		"Intel(R) MPI Library 2019":             "Intel(R) MPI, mpich4 false",
+		"MVAPICH2-2.3.7":                        "MVAPICH2-2.3.7, mpich4 false",
+		"cray-mpich/8.1.25":                     "cray-mpich/8.1.25, mpich4 false",
+		"Cray MPICH 8.1":                        "Cray MPICH 8.1, mpich4 false",
+		"OSU 7.3, nodes exclusive":              ", openmpi4 false",
+	} {
+		lib, version, rules := LibraryOf([]string{"a machine", line})
+		if got := fmt.Sprintf("%s, %s %v", version, lib.Name, rules); got != want {
+			t.Errorf("%q: %s, want %s", line, got, want)
 		}
 	}
 }
