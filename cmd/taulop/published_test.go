@@ -99,10 +99,11 @@ func TestAgainstTable(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"bcast\t5\tbinomial":   "x.tsv:2: alg_id 5 of bcast is binary_tree, and algorithm says binomial: correct either",
-		"bcast\t12\t-":         "x.tsv:2: Open MPI 4.1 has no algorithm \"12\" of bcast; known are",
-		"bcast\t-\tbinomal":    "x.tsv:2: Open MPI 4.1 has no algorithm \"binomal\" of bcast; did you mean \"binomial\"?",
-		"reduce_scatter\t2\t-": "x.tsv:2: Open MPI 4.1 cannot be told an algorithm of reduce_scatter",
+		"bcast\t5\tbinomial":   "line 2, for one: alg_id 5 of bcast is binary_tree, and algorithm says binomial: correct either",
+		"bcast\t12\t-":         "line 2, for one: Open MPI 4.1 has no algorithm \"12\" of bcast; known are",
+		"bcast\t-\tbinomal":    "line 2, for one: Open MPI 4.1 has no algorithm \"binomal\" of bcast; did you mean \"binomial\"?",
+		"reduce_scatter\t2\t-": "line 2, for one: taulop knows no numbers and names of Open MPI 4.1 for algorithms of reduce_scatter",
+		"bcats\t2\t-":          "line 2, for one: unknown collective \"bcats\"; did you mean \"bcast\"?",
 	} {
 		save(t, ".", "x.tsv", "collective\talg_id\talgorithm\tP\tm_bytes\tlatency_us\n"+text+"\t4\t8\t1\n")
 		if _, _, err := run(t, "verify", "-against", "x.tsv", "-params", "m.json"); exitStatus(err) != 2 || !strings.Contains(err.Error(), says) {

@@ -119,11 +119,11 @@ func (c *Comparison) ByM() []Group {
 	return grouped(c.forced(), func(cell *Cell) (int, string) { return cell.Bytes, fmt.Sprint(cell.Bytes) })
 }
 
-// forced are the cells of algorithms that the library was told to take; where it was told
-// none, all.
+// forced are the predicted cells of algorithms that the library was told to take; where there
+// are none, all cells.
 func (c *Comparison) forced() (cells []Cell) {
 	for _, cell := range c.Cells {
-		if !cell.Setting.Own() {
+		if !cell.Setting.Own() && cell.Error != nil {
 			cells = append(cells, cell)
 		}
 	}

@@ -89,7 +89,7 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 	owned := make(map[string]bool) // collectives with the library's own choice
 	for i := range c.Cells {
 		cell := &c.Cells[i]
-		if ns, _ := cell.Time.Compared(); !(ns > 0) {
+		if ns, _ := cell.Time.Compared(); cell.unknown || !(ns > 0) {
 			continue
 		}
 		n, there := at[cell.Case]

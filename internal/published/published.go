@@ -52,6 +52,8 @@ type Cell struct {
 	Spread float64 `json:"spread,omitempty"`
 	// Extrapolated: some time is beyond what was measured.
 	Extrapolated bool `json:"extrapolated,omitempty"`
+
+	unknown bool // nobody knows what the library was told
 }
 
 // Ranks are the times of a collective in ns: when the slowest rank was done, and the mean over
@@ -136,14 +138,21 @@ type Comparison struct {
 	Predictor *model.Predictor `json:"-"`
 }
 
-// LibraryOf is the library that a table's head names, and whether the rules by which it
-// chooses by itself are known. It is Open MPI 4.1 where nobody says, whose rules then do not count.
+// LibraryOf is the library that a table's head names first, and whether the rules by which it
+// chooses by itself are known. It is Open MPI 4.1 where nobody says, whose rules then do not
+// count; of the libraries that were made from MPICH it is that, of which only names count.
 func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
 	for _, line := range head {
-		if found := libraries.FindStringSubmatch(line); found != nil {
-			major, _ := strconv.Atoi(found[2])
-			minor, _ := strconv.Atoi(found[3])
-			l, rules = tune.Version(strings.HasPrefix(found[1], "MPICH"), major, minor)
+		found := libraries.FindStringSubmatch(line)
+		switch {
+		case found == nil:
+		case found[1] != "":
+			l, _ = tune.Version(true, 4, 0)
+			return l, strings.TrimSpace(found[0]), false
+		default:
+			major, _ := strconv.Atoi(found[3])
+			minor, _ := strconv.Atoi(found[4])
+			l, rules = tune.Version(strings.EqualFold(found[2], "MPICH"), major, minor)
 			return l, strings.TrimSpace(found[0]), rules
 		}
 	}
@@ -151,11 +160,13 @@ func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
 	return l, "", false
 }
 
-var libraries = regexp.MustCompile(`\b(Open ?MPI|MPICH) v?(\d{1,3})\.(\d{1,3})[.\w]*`)
+// libraries are those made from MPICH with other numbers of algorithms, and then Open MPI and
+// MPICH, with a version.
+var libraries = regexp.MustCompile(`(?i)\b(?:(Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*|Cray[ -]MPICH|MS-?MPI|Microsoft MPI|ParaStation ?MPI)\b(?:[ /-]v?\d[.\w]*)?|(Open[ -]?MPI|MPICH)[ /-]?v?(\d{1,3})\.(\d{1,3})[.\w]*)`)
 
 // Compare puts predictions from the parameters of a machine beside the table's times. Nothing
-// that a prediction lacks is an error, but cells say why. It fails for algorithms and
-// collectives that the library does not have, for a choice that takes nothing, and for
+// that a prediction lacks is an error, but cells say why, also those of algorithms and
+// collectives that the library does not have. It fails for a choice that takes nothing, and for
 // parameters that no model can be made of.
 func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Comparison, error) {
 	lib, _, rules := LibraryOf(t.Head)
@@ -165,11 +176,17 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 	}
 	p := &predictors{file: f, how: how, lib: lib, rules: rules, largest: make(map[place]int), made: make(map[place]*made)}
 	for _, cell := range c.Cells {
+		if cell.unknown {
+			continue
+		}
 		at := place{cell.Mapping, cell.Nodes, 0}
 		p.largest[at] = max(p.largest[at], cell.P)
 	}
 	for i := range c.Cells {
 		cell := &c.Cells[i]
+		if cell.unknown {
+			continue
+		}
 		if err := p.predict(cell); err != nil {
 			cell.LeftOut = err.Error()
 			continue
@@ -208,16 +225,18 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 	type key struct {
 		Case
 		tune.Setting
+		leftOut string
 	}
 	at := make(map[key]int)
 	var means, most [][]float64
 	for i := range t.Collectives {
 		r := &t.Collectives[i]
-		setting, err := settingOf(lib, r)
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", t.Name, r.Line, err)
+		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Line: r.Line}
+		var err error
+		if cell.Setting, err = settingOf(lib, r); err != nil {
+			cell.Setting = tune.Setting{ID: max(0, r.ID), Name: printable.Name(r.Algorithm)}
+			cell.unknown, cell.LeftOut = true, err.Error()
 		}
-		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Setting: setting, Line: r.Line}
 		if !ch.takes(cell.Case) || !ch.named(&cell) {
 			continue
 		}
@@ -226,7 +245,7 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 			c.Noise++
 			continue
 		}
-		k := key{cell.Case, setting}
+		k := key{cell.Case, cell.Setting, cell.LeftOut}
 		n, there := at[k]
 		if !there {
 			n = len(c.Cells)
@@ -272,32 +291,47 @@ func contents(t *tidy.Table) string {
 		slices.Min(sizes), slices.Max(sizes), printable.List(mappings), printable.List(names))
 }
 
-// settingOf is what the library was told: by the algorithm's number, else by its name. It
-// fails where both contradict each other.
+// settingOf is what the library was told. The name of an algorithm decides, and where there is
+// none the number. It fails where both contradict each other, and where the library does not
+// have it.
 func settingOf(lib *tune.Library, r *tidy.Collective) (tune.Setting, error) {
 	of := collective.Named(r.Collective)
-	name := strings.ReplaceAll(r.Algorithm, "-", "_")
-	own := r.ID == 0 || r.ID < 0 && slices.Contains([]string{"fixed_rules", "default", "ignore", "own"}, name)
-	if own {
-		return tune.Setting{}, nil
+	if of == nil {
+		_, err := collective.Of(r.Collective)
+		return tune.Setting{}, err
 	}
-	var byName tune.Setting
-	var err error
-	if r.Algorithm != "" {
-		if byName, err = lib.Forced(of, name); err != nil {
-			if other, known := lib.Forced(of, r.Algorithm); known == nil {
-				byName, err = other, nil
-			}
-		}
-	}
-	if r.ID < 0 || err != nil {
+	byName, err := named(lib, of, r.Algorithm)
+	switch {
+	case err != nil || r.ID <= 0 || byName.ID == 0 && !byName.Own(): // the last has no numbers
 		return byName, err
+	}
+	if lib.NeedsBase() {
+		return byName, fmt.Errorf("alg_id %d says nothing of %s: only Open MPI's numbers are known, give the algorithms' names as MPICH has them", r.ID, r.Collective)
 	}
 	byID, err := lib.Forced(of, strconv.Itoa(r.ID))
 	if err == nil && r.Algorithm != "" && byID != byName {
-		err = fmt.Errorf("alg_id %d of %s is %s, and algorithm says %s: correct either", r.ID, r.Collective, byID.Name, byName.Name)
+		err = fmt.Errorf("alg_id %d of %s is %s, and algorithm says %s: correct either", r.ID, r.Collective, byID.Name, cmp.Or(byName.Name, byName.String()))
 	}
 	return byID, err
+}
+
+// named is the setting that a name says: an algorithm, or words for the library's own choice.
+func named(lib *tune.Library, of *collective.Collective, name string) (s tune.Setting, err error) {
+	if name == "" {
+		return s, nil
+	}
+	for _, written := range []string{name, strings.ReplaceAll(name, "-", "_")} {
+		if s, err = lib.Forced(of, written); err == nil {
+			return s, nil
+		}
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_- ", r) })
+	for _, word := range words {
+		if slices.Contains([]string{"fixed", "default", "ignore", "own", "auto", "automatic"}, word) {
+			return tune.Setting{}, nil
+		}
+	}
+	return s, err
 }
 
 // A place is where ranks are: of a number of them, or 0 of as many as a table has.

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -75,19 +76,12 @@ func TestOwnPenalties(t *testing.T) {
 
 // A table that says neither which algorithms were taken nor where ranks were.
 func TestOwnChoiceOfUnknownMapping(t *testing.T) {
-	read := func(text string) *tidy.Table {
-		table, err := tidy.Read(strings.NewReader(text), "t.tsv")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return table
-	}
-	f, err := tidy.File([]*tidy.Table{read("level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
+	f, err := tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\n"
-	c, err := Compare(read("# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{})
+	c, err := Compare(tableOf(t, "# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +94,104 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	if !slices.Contains(c.Warnings, placedInBlocks) || len(c.ByP()) != 1 || c.All()[0].Cells != 1 {
 		t.Errorf("warnings %q, by P %+v", c.Warnings, c.ByP())
 	}
-	if c, err = Compare(read("# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errOwn.Error() {
+	if c, err = Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errOwn.Error() {
 		t.Errorf("MPICH's own choice: %v, %+v", err, c)
+	}
+}
+
+// Rows of what nobody knows are left out for a reason each, and others stay.
+func TestUnknownRows(t *testing.T) {
+	f, err := tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = `collective	alg_id	algorithm	P	nodes	m_bytes	latency_us
+bcast	6	binomial	2	2	1024	9
+bcast	1	basic_linear	2	2	1024	8
+bcast	-	binomail	2	2	1024	1
+bcast	-	binomail	2	2	2048	1
+scan	1	linear	2	2	1024	9
+scan	0	-	2	2	1024	9
+reduce_scatter	2	-	2	2	1024	9
+bcast	77	-	2	2	1024	9
+`
+	c, err := Compare(tableOf(t, rows), f, model.Choice{}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := c.LeftOut()
+	if len(c.ByAlgorithm()) != 2 || len(all) != 4 || all[0].Cells+all[1].Cells != 4 {
+		t.Fatalf("%+v, left out %+v", c.ByAlgorithm(), all)
+	}
+	for i, says := range []string{`no algorithm "binomail" of bcast; did you mean "binomial"?`, `unknown collective "scan"`, "taulop knows no numbers and names", `no algorithm "77" of bcast`} {
+		if !strings.Contains(all[i].Why, says) {
+			t.Errorf("%q, want %s", all[i].Why, says)
+		}
+	}
+	if e := c.Evaluate(0); len(e.Cases) != 1 || e.Cases[0].Measured != 2 || e.Cases[0].Best.ID != 1 {
+		t.Errorf("%+v", e.Cases)
+	}
+}
+
+func tableOf(t testing.TB, text string) *tidy.Table {
+	t.Helper()
+	table, err := tidy.Read(strings.NewReader(text), "t.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// The name of an algorithm decides against the number 0.
+func TestSettingOf(t *testing.T) {
+	for _, tt := range []struct{ head, id, name, want string }{
+		{"Open MPI 4.1.5", "0", "binomial", "6 binomial"},
+		{"Open MPI 4.1.5", "0", "basic-linear", "1 basic_linear"},
+		{"Open MPI 4.1.5", "0", "-", "its own choice"},
+		{"Open MPI 4.1.5", "0", "fixed_rules", "its own choice"},
+		{"Open MPI 4.1.5", "-", "auto", "its own choice"},
+		{"Open MPI 4.1.5", "6", "-", "6 binomial"},
+		{"Open MPI 4.1.5", "6", "fixed_rules", "alg_id 6 of bcast is binomial, and algorithm says its own choice: correct either"},
+		{"Open MPI 4.1.5", "5", "binomial", "alg_id 5 of bcast is binary_tree, and algorithm says binomial: correct either"},
+		{"Open MPI 4.1.5", "0", "binomail", `Open MPI 4.1 has no algorithm "binomail" of bcast; did you mean "binomial"?`},
+		{"MPICH 4.0.2", "0", "binomial", "binomial"},
+		{"MPICH 4.0.2", "6", "-", "alg_id 6 says nothing of bcast: only Open MPI's numbers are known"},
+		{"Intel MPI 2021.5, beside Open MPI 4.1.5", "1", "-", "alg_id 1 says nothing of bcast"},
+		{"Intel MPI 2021.5", "1", "binomial", "binomial"},
+		{"MVAPICH2 2.3.7", "1", "-", "alg_id 1 says nothing of bcast"},
+		{"MPICH 4.0.2", "0", "auto", "its own choice"},
+	} {
+		table := tableOf(t, "# "+tt.head+"\ncollective\talg_id\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t"+tt.id+"\t"+tt.name+"\t4\t8\t1\n")
+		lib, _, _ := LibraryOf(table.Head)
+		s, err := settingOf(lib, &table.Collectives[0])
+		got := s.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s, %s %s: %s, want %s", tt.head, tt.id, tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestLibraryOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"MPI: Open MPI 4.1.5 (src T, V), 4.1.6": "Open MPI 4.1.5, openmpi4 true",
+		"openmpi 5.0.1":                         "openmpi 5.0.1, openmpi5 true",
+		"OpenMPI-4.1.5":                         "OpenMPI-4.1.5, openmpi4 true",
+		"gcc/9.3 OpenMPI/4.1.5, OSU 7.3":        "OpenMPI/4.1.5, openmpi4 true",
+		"open-mpi 4.0.3":                        "open-mpi 4.0.3, openmpi4.0 true",
+		"mpich-4.0.2":                           "mpich-4.0.2, mpich4 false",
+		"Intel MPI 2021.5":                      "Intel MPI 2021.5, mpich4 false",
+		"Intel(R) MPI Library 2019":             "Intel(R) MPI, mpich4 false",
+		"MVAPICH2-2.3.7":                        "MVAPICH2-2.3.7, mpich4 false",
+		"cray-mpich/8.1.25":                     "cray-mpich/8.1.25, mpich4 false",
+		"Cray MPICH 8.1":                        "Cray MPICH 8.1, mpich4 false",
+		"OSU 7.3, nodes exclusive":              ", openmpi4 false",
+	} {
+		lib, version, rules := LibraryOf([]string{"a machine", line})
+		if got := fmt.Sprintf("%s, %s %v", version, lib.Name, rules); got != want {
+			t.Errorf("%q: %s, want %s", line, got, want)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func Timings(t *tidy.Table, ch Choice) (all []model.Timing, err error) {
 	}
 	cells := slices.DeleteFunc(c.Cells, func(cell Cell) bool {
 		ns, _ := cell.Time.Compared()
-		return cell.Setting.Own() || cell.Nodes != 1 || cell.P < 2 || !(ns > 0)
+		return cell.unknown || cell.Setting.Own() || cell.Nodes != 1 || cell.P < 2 || !(ns > 0)
 	})
 	type key struct {
 		collective string
@@ -58,6 +58,9 @@ func Timings(t *tidy.Table, ch Choice) (all []model.Timing, err error) {
 		}
 		ns, slowest := cell.Time.Compared()
 		all = append(all, model.Timing{Schedule: s, Seconds: ns / 1e9, Mean: !slowest})
+	}
+	if left := c.LeftOut(); len(all) == 0 && len(left) > 0 {
+		return nil, fmt.Errorf("nothing of %s can be estimated from: line %d, for one: %s", t.Name, left[0].Line, left[0].Why)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no row of %s is of a forced algorithm on one node, mapped by core, of which alone it is certain what went where", t.Name)

@@ -5,15 +5,20 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/printable"
 )
 
-// collectiveOf is the name of the row's collective as the package collective has it.
+// collectiveOf is the name of the row's collective as the package collective has it, or as it
+// is there if that has none.
 func collectiveOf(r *row) string {
 	word := r.word("collective")
 	name := strings.ToLower(word)
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "mpi_"), "osu_")
-	if _, err := collective.Of(name); err != nil {
-		r.fail("%w", err)
+	if collective.Named(name) == nil {
+		name = printable.Name(name)
+	}
+	if name == "" {
+		r.fail("collective is -: say which one it was")
 	}
 	return name
 }
@@ -69,6 +74,9 @@ func (t *Table) count() {
 
 // sizeOf is m of a call of p ranks.
 func sizeOf(c *collective.Collective, how counted, size, p int) int {
+	if c == nil {
+		return size
+	}
 	if c.Empty() {
 		return 0
 	}

@@ -96,7 +96,7 @@ func TestReadRefused(t *testing.T) {
 		{"level\tm_bytes\tlatency_us\nx y\t1\t1\n", "\"x y\" is no level"},
 		{"level\tm_bytes\tlatency_us\tsrc_core\tdst_core\nx\t1\t1\t0\t-\n", "give both, or neither"},
 		{"level\tm_bytes\tlatency_us\nx\t1\t1.25\nx\t2\t1.2", "ends in the middle"},
-		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcats\tchain\t2\t1\t1\n", "unknown collective \"bcats\"; did you mean \"bcast\"?"},
+		{"collective\talgorithm\tP\tm_bytes\tlatency_us\n-\tchain\t2\t1\t1\n", "collective is -: say which one it was"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t-\t2\t1\t1\n", "which algorithm it was"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\tchain\t0\t1\t1\n", "P is \"0\""},
 		{strings.Repeat("x", maxLine+1), "a line of more than"},
@@ -223,6 +223,7 @@ func TestTopology(t *testing.T) {
 		{"against pairs", pairs("near 0 1 0.1", "far 0 2 0.5"), map[string]int{"near": 3, "far": 6}, "cores 0 and 2 are at level far in line 3"},
 		{"against each other", pairs("near 0 1 0.1", "far 1 2 0.5", "near 1 2 0.1"), nil, "level far: no row says which cores share it"},
 		{"against closer pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "near 2 3 0.1", "far 3 2 0.1"), nil, "cores 3 and 2 are at level far in line 5"},
+		{"one pair of each", pairs("same_socket 0 1 0.1", "other_socket 0 32 0.5", "other_node 0 0 1.5"), nil, "level same_socket: cores 0 and 32 do not share it, and no row says which of those between do, such as core 2: say how many"},
 		{"no such", pairs("near 0 1 0.1"), map[string]int{"socket": 4}, "no row is of level \"socket\""},
 	} {
 		if _, err := levelsOf([]*Table{read(t, tt.text)}, tt.given); err == nil || !strings.Contains(err.Error(), tt.says) {

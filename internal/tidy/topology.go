@@ -248,6 +248,9 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 		if len(first) <= inner {
 			return nil, fmt.Errorf("level %s: no row says which cores share it: %w", name, ErrUnplaced)
 		}
+		if u, o := t.open(first); i != last && u >= 0 {
+			return nil, fmt.Errorf("level %s: cores %d and %d do not share it, and no row says which of those between do, such as core %d: %w", name, first[0], o, u, ErrUnplaced)
+		}
 		if i == last { // the node
 			cores = (cores + inner - 1) / inner * inner
 			for first = nil; len(first) < cores; {
@@ -266,6 +269,33 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 		levels = append(levels, l)
 	}
 	return levels, nil
+}
+
+// open is a core that no row has, before the first core that rows have outside of a group; −1
+// where the group's end follows from rows.
+func (t *topology) open(group numa.CPUSet) (core, outside int) {
+	measured := make(map[int]bool)
+	outside = maxCores + 1
+	for _, m := range t.pairs {
+		for _, c := range []int{m.From, m.To} {
+			if measured[c] {
+				continue
+			}
+			measured[c] = true
+			if c > group[0] && !slices.Contains(group, c) {
+				outside = min(outside, c)
+			}
+		}
+	}
+	if outside > maxCores {
+		return -1, outside
+	}
+	for core = group[0]; core < outside; core++ {
+		if !measured[core] {
+			return core, outside
+		}
+	}
+	return -1, outside
 }
 
 // last is the farthest level within a node.

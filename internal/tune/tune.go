@@ -267,7 +267,7 @@ func (l *Library) Forced(c *collective.Collective, algorithm string) (Setting, e
 			}
 		}
 		if len(names) == 0 {
-			return s, fmt.Errorf("%s cannot be told an algorithm of %s", l.Title, c)
+			return s, fmt.Errorf("taulop knows no numbers and names of %s for algorithms of %s", l.Title, c)
 		}
 		return s, fmt.Errorf("%w; %s", err, spelling.Suggest(algorithm, names))
 	}
