@@ -13,12 +13,13 @@ import (
 // By places ranks as mpirun --map-by of Open MPI does, on nodes whose cores share what levels
 // say:
 //
-//	core    one core after another, node after node
+//	core    one core after another, node after node; slot likewise
 //	socket  on the sockets of a node in turn, node after node; numa, l3 … likewise
 //	node    on the nodes in turn, and there on its NUMA nodes in turn
 //	block   as many on one node as on another, one core after another
 //
-// A rank that is bound to all cores of a socket or a NUMA node counts as on the next of
+// Cores of a part follow one another before those of the next, as hwloc numbers them, however the
+// system does. A rank that is bound to all cores of a socket or a NUMA node counts as on the next of
 // them that has none yet. It fails for another word, for levels that lack what it says, and
 // for more ranks than cores.
 func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
@@ -50,6 +51,12 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 			return Order{}, fmt.Errorf("unknown mapping %.40q: it is of core, socket, numa or node", how)
 		}
 	}
+	all := logical(cores, levels)
+	turns = slices.Clone(turns)
+	for i, g := range turns {
+		turns[i] = logical(g, levels)
+	}
+	slices.SortStableFunc(turns, func(a, b numa.CPUSet) int { return slices.Index(all, a[0]) - slices.Index(all, b[0]) })
 	order := dealt(turns)
 	node, core := make([]int32, ranks), make([]int32, ranks)
 	for rank := range ranks {
@@ -85,6 +92,27 @@ func deal(levels numa.Levels, part string, otherwise numa.CPUSet) []numa.CPUSet 
 		return []numa.CPUSet{otherwise}
 	}
 	return nil
+}
+
+// logical is cores by the parts that they are in, from the widest level down, each part where
+// its lowest core is.
+func logical(cores numa.CPUSet, levels numa.Levels) numa.CPUSet {
+	at := make(map[int][]int, len(cores)) // of each core the lowest one of its parts
+	for _, core := range cores {
+		for _, l := range slices.Backward(levels) {
+			lowest := core
+			for _, g := range l.Groups {
+				if g.Contains(core) {
+					lowest = min(lowest, g[0])
+				}
+			}
+			at[core] = append(at[core], lowest)
+		}
+		at[core] = append(at[core], core)
+	}
+	ordered := slices.Clone(cores)
+	slices.SortFunc(ordered, func(a, b int) int { return slices.Compare(at[a], at[b]) })
+	return ordered
 }
 
 // between tells what is between the words of a level's name: same_numa, same L3.

@@ -52,6 +52,39 @@ func TestBy(t *testing.T) {
 	}
 }
 
+// On a node whose cores are numbered in turn of its sockets, and there of its NUMA nodes, ranks
+// are where hwloc's logical order has them.
+func TestByInterleaved(t *testing.T) {
+	levels := numa.Levels{
+		{Name: "same_numa", Groups: []numa.CPUSet{{0, 4}, {1, 5}, {2, 6}, {3, 7}}},
+		{Name: "same_socket", Groups: []numa.CPUSet{{0, 2, 4, 6}, {1, 3, 5, 7}}},
+		{Name: "other_socket", Groups: []numa.CPUSet{{0, 1, 2, 3, 4, 5, 6, 7}}},
+	}
+	for how, want := range map[string]string{
+		"core":   "0 4 2 6 1 5 3 7",
+		"slot":   "0 4 2 6 1 5 3 7",
+		"block":  "0 4 2 6 1 5 3 7",
+		"socket": "0 1 4 5 2 3 6 7",
+		"numa":   "0 2 1 3 4 6 5 7",
+	} {
+		o, err := By(how, levels, 8, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := o.Map(8, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for rank := range 8 {
+			got = append(got, fmt.Sprint(m.Core(rank)))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: ranks are on cores %v, want %s", how, got, want)
+		}
+	}
+}
+
 func TestByRefused(t *testing.T) {
 	for _, tt := range []struct {
 		how          string

@@ -474,7 +474,7 @@ func (p *Predictor) hierarchy(f *params.File) error {
 		p.Largest = max(p.Largest, l.message.Sizes[len(l.message.Sizes)-1])
 	}
 	p.Channel = "messages by levels: " + strings.Join(slices.Compact(names), ", ")
-	p.in, p.levels = func(*collective.Schedule) Coster { return h }, true
+	p.in, p.levels = func(*collective.Schedule) Coster { return h }, h
 	return nil
 }
 

@@ -71,6 +71,23 @@ func predictorOf(t *testing.T, f *params.File) *Predictor {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(a, b) }
 
+// Ranks are on as many nodes as they fill.
+func TestHierarchyNodes(t *testing.T) {
+	p := predictorOf(t, levelled(true))
+	for ranks, want := range map[int]int{1: 1, 16: 1, 17: 2, 33: 3} {
+		if nodes, cores := p.Nodes(ranks); nodes != want || cores != 16 {
+			t.Errorf("%d ranks are on %d nodes of %d cores, want %d of 16", ranks, nodes, cores, want)
+		}
+	}
+	p, err := NewPredictor(levelled(true), Choice{Cluster: &Cluster{Nodes: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if nodes, _ := p.Nodes(4); nodes != 2 {
+		t.Errorf("4 ranks in blocks are on %d nodes, want 2", nodes)
+	}
+}
+
 // Of two ranks it is a message; a root that feeds all others of a level takes what
 // the fan-out to them took; and a rank that passes on adds a message and what it has anew.
 func TestHierarchyOfMessages(t *testing.T) {

@@ -31,7 +31,7 @@ type Predictor struct {
 	of        func(*collective.Schedule) TauLop // by calls
 	inContext bool                              // a segment costs what it does in the context of the call, see Context
 	zeros     *params.Curve                     // L(m,τ) where it has times of 0, else nil
-	levels    bool                              // messages by levels, see Hierarchy
+	levels    *Hierarchy                        // messages by levels, else nil
 }
 
 // A Coster is a model with its parameters.
@@ -300,12 +300,34 @@ func (p *Predictor) Title() string { return titles[slices.Index(Models, p.Model)
 // Rule says in words what a time is taken for that was not measured.
 func (p *Predictor) Rule() string {
 	switch {
-	case p.levels:
+	case p.levels != nil:
 		return LevelsRule
 	case p.Model == "libtaulop":
 		return LibraryRule
 	}
 	return ExtrapolationRule
+}
+
+// Nodes is how many nodes so many ranks are on: of messages by levels as many as they fill,
+// where no Cluster says how many. cores is how many such a node has then; 0: not known.
+func (p *Predictor) Nodes(ranks int) (nodes, cores int) {
+	if p.Cluster == nil && p.levels == nil {
+		return 1, 0
+	}
+	on := make(map[int]bool)
+	if p.levels != nil {
+		if all, _, err := p.levels.spots(ranks); err == nil {
+			for _, node := range all {
+				on[node] = true
+			}
+		}
+		cores = len(p.levels.cores)
+	} else if place, err := p.Cluster.place(ranks); err == nil {
+		for r := range ranks {
+			on[place.Node(r)] = true
+		}
+	}
+	return max(1, len(on)), cores
 }
 
 // Segments tells whether messages are cut into segments.
@@ -345,7 +367,7 @@ func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 // There is none where a cost comes from a formula, and takes no time, or where chunks are few.
 func (p *Predictor) Roughly(s *collective.Schedule) (seconds float64, ok bool) {
 	c, a := s.Call, s.Algorithm
-	if !p.levels || !a.Chunked || a.Collective != collective.Bcast && a.Collective != collective.Reduce {
+	if p.levels == nil || !a.Chunked || a.Collective != collective.Bcast && a.Collective != collective.Reduce {
 		return 0, false
 	}
 	one := c

@@ -267,6 +267,9 @@ func (req *mapRequest) machine() error {
 	if err != nil {
 		return usagef("-params: %v", err)
 	}
+	if f.File.OfLevels() {
+		return usagef("-params %s: it has messages by levels and no transfers, and rounds of messages are predicted from transfers alone: name a file of taulop sweep or pairs, or leave -params out, and hop-bytes are minimised", req.params)
+	}
 	network, err := req.network()
 	if err != nil {
 		return err
@@ -293,7 +296,7 @@ func (req *mapRequest) machine() error {
 	}
 	req.Machine.Hosts = req.hosts
 	if nodes := req.Machine.Nodes; nodes > 1 {
-		if network == nil && len(f.File.Networks) == 0 && !f.File.OfLevels() {
+		if network == nil && len(f.File.Networks) == 0 {
 			return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", nodes, req.params)
 		}
 		choice.Cluster = &model.Cluster{Nodes: nodes, Network: network}

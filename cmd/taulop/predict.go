@@ -269,6 +269,7 @@ func (req *costRequest) complete(flags *flag.FlagSet) (err error) {
 		return usagef("%s: %v", req.file, err)
 	}
 	req.Source = req.source(f, req.Predictor)
+	req.Source.Nodes = report.OnNodes(req.Predictor, req.P)
 	if req.Ensemble = model.NewEnsemble(f.File, *c); req.Ensemble.Known() {
 		req.Uncertainty = report.Uncertainty(f.File, c.Cluster)
 	}

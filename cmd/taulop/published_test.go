@@ -198,6 +198,18 @@ func TestLevelsRefuse(t *testing.T) {
 	if err != nil || !strings.Contains(out, "what it waited for") || !strings.Contains(out, "a reduction without γ takes") || strings.Contains(out, "serial channel") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	// Nobody says how many nodes there are, and ranks fill one after another.
+	out, _, err = run(t, "predict", "-params", "m.json", "-P", "2,8,12", "-m", "1K", "bcast:linear")
+	if want := "\nP = 2 to 8 on 1 node of 8 cores, P = 12 on 2 nodes\n"; err != nil || !strings.Contains(out, want) {
+		t.Errorf("%v\n%s\nwant %s", err, out, want)
+	}
+	if out, _, err = run(t, "predict", "-params", "m.json", "-P", "4", "-nodes", "2", "-m", "1K", "bcast:linear"); err != nil || strings.Contains(out, "cores") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	out, errOut, err = run(t, "tune", "-params", "m.json", "-for", "openmpi6", "-P", "8,12", "-margin", "1", "bcast")
+	if err != nil || !strings.Contains(errOut, "P = 8 on 1 node of 8 cores, P = 12 on 2 nodes") || strings.Count(out, "single-node") != strings.Count(out, `"comm_size_min": 8`) || !strings.Contains(out, "any") {
+		t.Errorf("%v\n%s%s", err, errOut, out)
+	}
 	if _, _, err := run(t, "predict", "-params", "m.json", "-P", "4", "-m", "1K", "-transport", "whole", "bcast"); err != nil {
 		t.Error(err)
 	}

@@ -138,6 +138,9 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	}
 	doc := report.NewTuning(req.Source, rules, *margin/100)
 	explaining := *explain || *asJSON || *asTSV
+	if nodes := req.Source.Nodes; nodes != "" && (!*explain || *asTSV) && !*asJSON {
+		tell(req.aside(errOut), "%s", nodes)
+	}
 	if to.path != "" || !explaining {
 		if err := put(out, to.path, rules.Write); err != nil {
 			return err

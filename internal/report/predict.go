@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -30,6 +31,7 @@ type Source struct {
 	File      string `json:"params"`
 	Channel   string `json:"channel,omitempty"` // which of the file's, in words
 	Cluster   string `json:"cluster,omitempty"` // nodes, mapping and network, in words
+	Nodes     string `json:"nodes,omitempty"`   // that ranks fill where nobody says how many, in words
 	Model     string `json:"model"`
 	Transport string `json:"transport,omitempty"`
 	Segment   int    `json:"segment_bytes,omitempty"`
@@ -68,6 +70,36 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 		s.Measured += fmt.Sprintf(", and p(m,%d) with m from %s to %s", p.Stride, view.Bytes(packed.Sizes[0]), view.Bytes(packed.Sizes[len(packed.Sizes)-1]))
 	}
 	return s
+}
+
+// OnNodes says on how many nodes ranks are that fill one after another: "P = 2 to 128 on 1 node of
+// 128 cores, P = 256 on 2 nodes". "" where that was asked for, or cores are not known. ps rise.
+func OnNodes(p *model.Predictor, ps []int) string {
+	if p.Cluster != nil {
+		return ""
+	}
+	var parts []string
+	first, before := 0, 0
+	for _, ranks := range ps {
+		nodes, cores := p.Nodes(ranks)
+		if cores == 0 {
+			return ""
+		}
+		if nodes != before {
+			first, before = ranks, nodes
+			parts = append(parts, "")
+		}
+		among := fmt.Sprintf("P = %d", first)
+		if ranks != first {
+			among += fmt.Sprintf(" to %d", ranks)
+		}
+		on := printable.Count(nodes, "node")
+		if len(parts) == 1 {
+			on += " of " + printable.Count(cores, "core")
+		}
+		parts[len(parts)-1] = among + " on " + on
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Uncertainty says what an interval of a prediction from a file holds, and what not.
@@ -264,6 +296,9 @@ func (s Source) WriteText(w io.Writer) {
 		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))
 	}
 	fmt.Fprintln(w, layout(s.Chunk, s.Degree))
+	if s.Nodes != "" {
+		fmt.Fprintln(w, s.Nodes)
+	}
 }
 
 // layout says how algorithms are laid out, nothing of what was not asked for.

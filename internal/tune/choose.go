@@ -258,10 +258,11 @@ func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 // Rules are those of all collectives and ranks for the sizes ms, which rise. Between two
 // sizes with different choices it looks where one ends. Tables are worked out side by side.
 func (c *Chooser) Rules(ctx context.Context, collectives []*collective.Collective, ps, ms []int) (*Rules, error) {
-	rules := &Rules{Library: c.Library, OneNode: c.Predictor.Cluster == nil || c.Predictor.Cluster.Nodes < 2}
+	rules := &Rules{Library: c.Library}
 	for _, of := range collectives {
 		for _, p := range ps {
-			rules.Tables = append(rules.Tables, Table{Collective: of, P: p})
+			nodes, _ := c.Predictor.Nodes(p)
+			rules.Tables = append(rules.Tables, Table{Collective: of, P: p, OneNode: nodes < 2})
 		}
 	}
 	var (

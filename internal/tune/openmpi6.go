@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/view"
@@ -38,17 +39,17 @@ type selectionRule struct {
 // writeSelection writes a rules file of Open MPI 6. What no rule says is left to it.
 func writeSelection(w io.Writer, r *Rules) error {
 	doc := &selection{Version: 3, Module: "tuned", Collectives: make(map[string][]selectionBySize)}
-	ranks := "any"
-	if r.OneNode {
-		ranks = "single-node"
-	}
 	for _, c := range r.collectives() {
-		sizes := bySize(r.of(c), func(p int) int { return scale(c, p) })
-		for i, of := range sizes {
-			if told := selectionRules(c, of.steps); len(told) > 0 { // never the last, which is a guard
-				doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{bound(of.p), bound(sizes[i+1].p - 1), ranks, told})
+		for ranks, several := range map[string]bool{"single-node": false, "any": true} {
+			on := slices.DeleteFunc(r.of(c), func(t Table) bool { return t.OneNode == several })
+			sizes := bySize(on, func(p int) int { return scale(c, p) })
+			for i, of := range sizes {
+				if told := selectionRules(c, of.steps); len(told) > 0 { // never the last, which is a guard
+					doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{bound(of.p), bound(sizes[i+1].p - 1), ranks, told})
+				}
 			}
 		}
+		slices.SortFunc(doc.Collectives[c.Name], func(a, b selectionBySize) int { return *a.Min - *b.Min })
 	}
 	var text bytes.Buffer
 	if err := view.EncodeJSON(&text, doc); err != nil {

@@ -1,7 +1,10 @@
 package tune
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
+	"testing"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/params"
@@ -17,6 +20,27 @@ func readSelection(text []byte) (*selection, error) {
 		return nil, fmt.Errorf("no collectives in %s", text)
 	}
 	return s, nil
+}
+
+// A rule of ranks that fill more than a node holds wherever they are.
+func TestSelectionOfNodes(t *testing.T) {
+	spans := []Span{{1, 1024, Verdict{Setting: Setting{ID: 6, Name: "binomial"}}}}
+	rules := &Rules{Library: openMPI6, Tables: []Table{{collective.Bcast, 3, spans, true}, {collective.Bcast, 4, spans, true}, {collective.Bcast, 5, spans, false}}}
+	var text bytes.Buffer
+	if err := rules.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	s, err := readSelection(text.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, of := range s.Collectives["bcast"] {
+		got = append(got, fmt.Sprint(*of.Min, *of.Max, of.Ranks))
+	}
+	if want := []string{"3 4single-node", "5 5any"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // choice is what Open MPI 6 chooses with the file for ranks on one node: the first rule that

@@ -306,7 +306,6 @@ func (l *Library) named(collective string, id, fan, segment int) (Setting, error
 // Rules are what a library shall take.
 type Rules struct {
 	Library *Library
-	OneNode bool    // they are for ranks on one node
 	Tables  []Table // by collective, then P rising
 }
 
@@ -315,6 +314,7 @@ type Table struct {
 	Collective *collective.Collective
 	P          int
 	Spans      []Span // from the least m that was looked at to the most, without gaps
+	OneNode    bool   // its ranks are on one node
 }
 
 // A Span is a run of message sizes with one choice.

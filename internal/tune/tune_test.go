@@ -248,13 +248,13 @@ func TestForced(t *testing.T) {
 
 // randomRules say anything.
 func randomRules(r *rand.Rand, l *Library) *Rules {
-	rules := &Rules{Library: l, OneNode: true}
+	rules := &Rules{Library: l}
 	for _, c := range l.Collectives() {
 		if r.IntN(4) == 0 {
 			continue
 		}
 		for p := 1 + r.IntN(3); p < 40; p += 1 + r.IntN(3)*r.IntN(5) {
-			t := Table{Collective: c, P: p}
+			t := Table{Collective: c, P: p, OneNode: p < 20}
 			for m := r.IntN(3); m < 1<<22 && len(t.Spans) < 6; {
 				to := m + r.IntN(1<<r.IntN(20))
 				if c.Empty() {
@@ -619,7 +619,7 @@ func TestBadTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := &Rules{Library: mpich4.OnBase(lacking), Tables: []Table{{collective.Bcast, 4, []Span{{1, 8, Verdict{Setting: Setting{Name: "binomial"}}}}}}}
+	rules := &Rules{Library: mpich4.OnBase(lacking), Tables: []Table{{collective.Bcast, 4, []Span{{1, 8, Verdict{Setting: Setting{Name: "binomial"}}}}, true}}}
 	if err := rules.Write(io.Discard); err == nil {
 		t.Error("rules are spliced into a tree without the collective")
 	}
@@ -688,7 +688,7 @@ func FuzzReadClassic(f *testing.F) {
 func FuzzReadTree(f *testing.F) {
 	f.Add([]byte(ownTree))
 	f.Add([]byte(`{"collective=bcast":{"comm_type=intra":{"comm_size<=3":{"avg_msg_size<=8":{"algorithm=MPIR_Bcast_intra_binomial":{}},"any":{"composition=x":{}}}}}}`))
-	rules := &Rules{Tables: []Table{{collective.Bcast, 4, []Span{{1, 8, Verdict{Setting: Setting{Name: "scatter_ring_allgather"}}}}}}}
+	rules := &Rules{Tables: []Table{{collective.Bcast, 4, []Span{{1, 8, Verdict{Setting: Setting{Name: "scatter_ring_allgather"}}}}, true}}}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		own, err := ReadTree(bytes.NewReader(text), "base.json")
 		if err != nil {
