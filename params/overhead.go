@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,9 +15,11 @@ import (
 // Of a message that was measured it is what T(m) has beyond its transfers, eq. (9) of
 // taulop-2015, and below zero where a message takes less than they do.
 type Overhead struct {
-	Bytes   int
-	Message fit.Estimate // T(m), ns; its centre is NaN where o(m) was published or measured without
-	Time    fit.Estimate
+	Bytes     int
+	Placement numa.Policy // of the cell, which is the nearest to what was asked for
+	OffCache  bool
+	Message   fit.Estimate // T(m), ns; its centre is NaN where o(m) was published or measured without
+	Time      fit.Estimate
 }
 
 // Overheads are o(m), m rising, of a placement and state of the cache, or of what is
@@ -43,7 +46,7 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 		if !kind(c) || !same(c) {
 			continue
 		}
-		o := Overhead{Bytes: c.Bytes, Message: fit.Median(nil), Time: c.Time}
+		o := Overhead{Bytes: c.Bytes, Placement: c.Placement, OffCache: c.OffCache, Message: fit.Median(nil), Time: c.Time}
 		if c.Kind == MessageCell {
 			var known bool
 			if o.Time, known = f.beyondTransfers(c); !known {
@@ -129,11 +132,13 @@ func (f *File) transfer(setup string, message *Cell, tau int) *Cell {
 }
 
 // BelowZero says where o(m) is below zero, beyond its interval if that is known, and
-// so taken for 0; it is nil where it is nowhere. See Overheads.
+// so taken for 0; it is nil where it is nowhere. It names the placement and state of the
+// cache that o(m) is of, see Overheads.
 func (f *File) BelowZero(placement numa.Policy, offCache bool) error {
 	_, placement = f.first("", placement)
 	var sizes []string
 	for _, o := range f.Overheads(placement, offCache) {
+		placement, offCache = cmp.Or(o.Placement, placement), o.OffCache
 		switch {
 		case o.Time.Known() && o.Time.Hi < 0:
 			sizes = append(sizes, fmt.Sprintf("%s ns of m = %d", interval(o.Time), o.Bytes))

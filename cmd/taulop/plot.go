@@ -144,6 +144,9 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 	for _, err := range skipped {
 		tell(errOut, "skipped: %v", err)
 	}
+	if len(c.Omitted) > 0 {
+		tell(errOut, "%s has %s as well, which is not drawn: choose with -algorithm, like -algorithm %s", req.files[0], printable.List(c.Omitted), c.Omitted[0])
+	}
 	figure := func(w io.Writer) error { return c.Write(w, req.format, req.width) }
 	if req.path != "" {
 		out = offTerminal(out)
@@ -351,12 +354,15 @@ func (req *plotRequest) verified() (*chart.Chart, error) {
 	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus) > 0 || req.as != "" {
 		return nil, fmt.Errorf("-setup, -placement, -tau and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
 	}
-	if len(req.files) > 1 {
-		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
-	}
 	command := "verify"
-	if req.kind.ofCosts != nil {
+	switch {
+	case req.kind.ofCosts != nil:
 		command = "predict"
+	case req.kind.ofPublished != nil:
+		command = "verify -against OUTPUT"
+	}
+	if len(req.files) > 1 {
+		return nil, fmt.Errorf("%s draws one file, which taulop %s -json wrote, got %d: draw them one by one, and choose within one with -algorithm, -P and -m", req.kind.name, command, len(req.files))
 	}
 	f, err := infile.Open(req.files[0])
 	if errors.Is(err, fs.ErrNotExist) {

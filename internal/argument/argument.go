@@ -33,7 +33,7 @@ func Size(text string, unit int) (bytes int, label string, err error) {
 	case err != nil && strings.Trim(number, "0123456789") == "" && number != "", err == nil && n > uint64(math.MaxInt/unit):
 		return 0, "", fmt.Errorf("size %q is too large", text)
 	case err != nil:
-		return 0, "", fmt.Errorf("size %q is not a size: write a whole number with a unit, like 64B, 8K or 1M", text)
+		return 0, "", fmt.Errorf("size %q is not a size: write a whole number with one of the units B, K, M and G, like 64B or 8K", text)
 	}
 	if n == 0 {
 		return 0, "0B", nil

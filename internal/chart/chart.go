@@ -29,6 +29,7 @@ import (
 type Chart struct {
 	Title   string
 	Caption []string // sentences and facts, in order
+	Omitted []string // what could be drawn as well, had it been chosen
 	Panels  []Panel
 }
 

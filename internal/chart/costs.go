@@ -18,6 +18,7 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 	several := len(d.Machines) > 1
 	rows := keep(d.Rows, func(r report.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
 	all := rows
+	var omitted []string
 	topic := func(r report.MachineCost) string {
 		if several {
 			return r.Of
@@ -44,6 +45,7 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 		first := slices.IndexFunc(rows, func(r report.MachineCost) bool { return len(sizes[topic(r)]) > 1 })
 		name := topic(rows[max(0, first)])
 		rows = keep(rows, func(r report.MachineCost) bool { return topic(r) == name })
+		omitted = keep(once(each(all, topic)), func(of string) bool { return of != name && len(sizes[of]) > 1 })
 	}
 	p := cmp.Or(ch.P, slices.MaxFunc(rows, func(a, b report.MachineCost) int { return a.P - b.P }).P)
 	if rows = keep(rows, func(r report.MachineCost) bool { return r.P == p }); len(rows) == 0 {
@@ -84,7 +86,7 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 		}
 	}
 	of := once(each(rows, topic))
-	c := &Chart{Title: "Predicted cost: " + strings.Join(of, ", "), Caption: append(keep(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p))}
+	c := &Chart{Title: "Predicted cost: " + strings.Join(of, ", "), Caption: append(keep(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p)), Omitted: omitted}
 	models := once(each(d.Machines, func(s report.Source) string { return s.Model }))
 	c.Caption = append(c.Caption, strings.Join(models, ", "))
 	if several && !strings.Contains(of[0], ":") {

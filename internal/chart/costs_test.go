@@ -41,6 +41,16 @@ func TestCosts(t *testing.T) {
 	for _, s := range c.Panels[0].Series {
 		names = append(names, s.Name)
 	}
+	both := costs("a")
+	for _, r := range both.Rows {
+		if r.Algorithm == "linear" {
+			r.Collective, r.Of = "scatter", "scatter:linear"
+			both.Rows = append(both.Rows, r)
+		}
+	}
+	if two, err := Costs(both, Choice{}); err != nil || !slices.Equal(two.Omitted, []string{"scatter"}) || len(c.Omitted) > 0 {
+		t.Errorf("%+v (%v) omits not scatter, or that of bcast alone omits %q", two, err, c.Omitted)
+	}
 	first := c.Panels[0].Series[0].Points
 	if !slices.Equal(names, []string{"linear", "binomial"}) || c.Title != "Predicted cost: bcast" || len(first) != 3 || first[2].Y.Center != 4000 || first[2].Y.Lo != 2000 || first[2].Y.Hi != 8000 {
 		t.Errorf("%s: %v %+v", c.Title, names, first)

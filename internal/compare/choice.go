@@ -150,6 +150,10 @@ func (choice Choice) nothing(all [][]Curve) error {
 	const most = 3
 	var has []string
 	published, measured := false, false
+	wanted := len(choice.Sizes) == 0 // that some machine has a chosen size
+	for _, curves := range all {
+		wanted = wanted || slices.ContainsFunc(curves, func(c Curve) bool { return slices.Contains(choice.Sizes, c.Bytes) })
+	}
 	for _, curves := range all[:min(len(all), most)] {
 		var names []string
 		for _, c := range curves {
@@ -168,7 +172,14 @@ func (choice Choice) nothing(all [][]Curve) error {
 		if len(sizes) > 8 {
 			sizes = append(append(sizes[:6:6], "…"), sizes[len(sizes)-1])
 		}
-		has = append(has, fmt.Sprintf("%s has %s for m = %s", curves[0].Machine, strings.Join(names, "; "), strings.Join(sizes, ", ")))
+		of := "m = " + strings.Join(sizes, ", ")
+		if wanted {
+			if more := len(names) - most; more > 1 {
+				names = append(names[:most:most], fmt.Sprintf("%d more", more))
+			}
+			of = strings.Join(names, "; ") + " for " + of
+		}
+		has = append(has, curves[0].Machine+" has "+of)
 	}
 	if len(all) > most {
 		has = append(has, "…")
@@ -177,5 +188,15 @@ func (choice Choice) nothing(all [][]Curve) error {
 	if published && measured {
 		advice = ErrPublished
 	}
-	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %w", printable.Part(strings.Join(has, "; ")), advice)
+	if !wanted {
+		return fmt.Errorf("no machine has m = %s: %s; %w", printable.List(decimals(choice.Sizes)), strings.Join(has, "; "), ErrSize)
+	}
+	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %w", strings.Join(has, "; "), advice)
+}
+
+func decimals(numbers []int) (texts []string) {
+	for _, n := range numbers {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return texts
 }

@@ -198,7 +198,7 @@ func TestNothingInCommon(t *testing.T) {
 		{[]Machine{a, bcast}, Choice{}, "a has ring, placement local, in cache for m = 8192; b has bcast, placement local, in cache for m = 8192; choose others"},
 		{[]Machine{a, large}, Choice{}, "for m = 65536; choose others, or sweep"},
 		{[]Machine{a, old}, Choice{}, "take them for a setup"},
-		{[]Machine{a, a}, Choice{Sizes: []int{64}}, "in common"},
+		{[]Machine{a, a}, Choice{Sizes: []int{64}}, "no machine has m = 64: a has m = 8192; a has m = 8192; leave it out, or sweep it"},
 		{[]Machine{a, a}, Choice{Caches: []bool{true}}, "in common"},
 		{[]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers"},
 	} {

@@ -27,11 +27,7 @@ func WriteSweep(w io.Writer, f *params.File) {
 			writeTransfers(w, f.Through(segments, bytes), f.Plan)
 		}
 	}
-	for _, policy := range f.Plan.Policies {
-		for _, off := range f.Plan.Caches {
-			view.WriteTables(w, overheads(f, policy, off))
-		}
-	}
+	view.WriteTables(w, overheads(f))
 	view.WriteTables(w, firstCPUs(f))
 	for _, s := range survey.All() {
 		s.WriteText(w, f)
@@ -134,22 +130,39 @@ func firstCPUs(f *params.File) []view.Table {
 	return []view.Table{t}
 }
 
-// overheads is o(m) of one placement and state of the cache, no table where it was not
-// measured by messages.
-func overheads(f *params.File, policy numa.Policy, off bool) []view.Table {
-	t := view.Table{
-		Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", policy, view.Cache(off)),
-		Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
+// overheads are tables of o(m), one of each placement and state of the cache that it was
+// measured by messages in, with what else takes it for want of messages.
+func overheads(f *params.File) (tables []view.Table) {
+	type place struct {
+		policy numa.Policy
+		off    bool
 	}
-	for _, o := range f.Overheads(policy, off) {
-		if !math.IsNaN(o.Message.Center) {
-			t.Add(view.Bytes(o.Bytes), view.Center(o.Message), view.Center(o.Time), view.Interval(o.Time))
+	at := make(map[place]int) // of the tables
+	for _, policy := range f.Plan.Policies {
+		for _, off := range f.Plan.Caches {
+			all := slices.DeleteFunc(f.Overheads(policy, off), func(o params.Overhead) bool { return math.IsNaN(o.Message.Center) })
+			if len(all) == 0 {
+				continue
+			}
+			of := place{all[0].Placement, all[0].OffCache}
+			i, there := at[of]
+			if !there {
+				i, at[of] = len(tables), len(tables)
+				t := view.Table{
+					Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", of.policy, view.Cache(of.off)),
+					Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
+				}
+				for _, o := range all {
+					t.Add(view.Bytes(o.Bytes), view.Center(o.Message), view.Center(o.Time), view.Interval(o.Time))
+				}
+				tables = append(tables, t)
+			}
+			if of != (place{policy, off}) {
+				tables[i].Note("the same o(m) is taken for placement %s, %s, of which no message was measured", policy, view.Cache(off))
+			}
 		}
 	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	return []view.Table{t}
+	return tables
 }
 
 // transferTable is L(m,τ) of messages down and τ across: first the isolated transfer

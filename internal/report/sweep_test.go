@@ -33,7 +33,11 @@ func TestWriteSweep(t *testing.T) {
 	f.Launches = []params.Launch{{Relative: map[numa.Policy]float64{numa.Local: 0.98}}, {FirstCPU: 8, Relative: map[numa.Policy]float64{numa.Local: 1.078}}}
 	var b bytes.Buffer
 	WriteSweep(&b, f)
+	if n := strings.Count(b.String(), "o(m) in ns"); n != 1 {
+		t.Errorf("o(m) of one state of the cache is in %d tables", n)
+	}
 	for _, want := range []string{
+		"the same o(m) is taken for placement local, off cache, of which no message was measured\n",
 		"\nNothing is measured yet of ring, placement local, off cache.\n",
 		"  256K            9000\n", // and no A(τ) without L(m,1)
 		"    0  50\n",

@@ -211,10 +211,11 @@ func Doubts(f *params.File) (all []error) {
 			all = append(all, fmt.Errorf("and so in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
 		}
 	}
+	told := make(map[string]bool) // several may have the o(m) of one
 	for _, policy := range f.Plan.Policies {
 		for _, off := range f.Plan.Caches {
-			if below := f.BelowZero(policy, off); below != nil {
-				all = append(all, below)
+			if below := f.BelowZero(policy, off); below != nil && !told[below.Error()] {
+				all, told[below.Error()] = append(all, below), true
 			}
 		}
 	}

@@ -240,7 +240,10 @@ class Chart extends Plot {
       }
       inside.append(g);
     });
-    if (this.beyond) root.append(svg("text", { x: width - right, y: height - 5, "text-anchor": "end", class: "note" }, "↑ the interval goes on"));
+    if (this.beyond) { // below the name of the axis, beside which there may be no room
+      root.setAttribute("viewBox", `0 0 ${width} ${height + 16}`);
+      root.append(svg("text", { x: width - right, y: height + 11, "text-anchor": "end", class: "note" }, "↑ the interval goes on"));
+    }
     this.ring = svg("circle", { r: 8, class: "ring", visibility: "hidden" });
     root.append(this.ring);
     this.plot.append(root);

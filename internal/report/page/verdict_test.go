@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/numa"
@@ -130,6 +132,19 @@ func TestEndsInBrowser(t *testing.T) {
 	}
 	if got := b.texts(`figure[data-chart="L"] svg .note`); got != "↑ the interval goes on" {
 		t.Errorf("the chart says %q", got)
+	}
+	b.do(chromedp.EmulateViewport(900, 800))
+	if over := eval[int](b, `(s => s.scrollWidth - s.clientWidth)(document.querySelector("#machines > .scroll"))`); over > 0 {
+		t.Errorf("machines are %d px too wide for 900 px", over)
+	}
+	b.do(chromedp.EmulateViewport(400, 800)) // where beside the axis's name there is no room
+	b.until(`document.querySelector('figure[data-chart="L"] svg').viewBox.baseVal.width < 400`)
+	if eval[bool](b, `(() => {
+		const svg = document.querySelector('figure[data-chart="L"] svg');
+		const [note, name] = [".note", ".name"].map(s => svg.querySelector(s).getBoundingClientRect());
+		return note.top < name.bottom - 3 || note.bottom > svg.getBoundingClientRect().bottom + 3;
+	})()`) {
+		t.Error("the note of what goes on is not on a line of its own within the chart")
 	}
 	b.sight(".map figure")
 	if n := eval[int](b, `document.querySelectorAll(".map svg .frame").length`); n != 0 {
