@@ -3,6 +3,7 @@
 package infile
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +37,11 @@ func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (a
 		return all, err
 	}
 	defer f.Close()
-	return read(f, path)
+	in := bufio.NewReader(f)
+	if start, _ := in.Peek(2); string(start) == "\x1f\x8b" {
+		return all, fmt.Errorf("%s is compressed by gzip: unpack it, gunzip -k %s", path, path)
+	}
+	return read(in, path)
 }
 
 // missing is of a file that is not there, fs.ErrNotExist.

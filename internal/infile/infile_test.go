@@ -2,11 +2,23 @@ package infile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 )
+
+func TestReadCompressed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.tsv.gz")
+	if err := os.WriteFile(path, []byte("\x1f\x8b\x08"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Read(path, func(io.Reader, string) (int, error) { return 0, nil })
+	if err == nil || err.Error() != path+" is compressed by gzip: unpack it, gunzip -k "+path {
+		t.Error(err)
+	}
+}
 
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.json")

@@ -209,7 +209,7 @@ var layouts = []layout{
 		c := Collective{
 			Line: r.line, Collective: collectiveOf(r), ID: r.optional("alg_id"), Algorithm: r.word("algorithm"), Mapping: r.word("mapping"),
 			P: r.count("P", 1, maxRanks), Nodes: 1, Size: r.count("m_bytes", 0, params.MostBytes), Times: r.times(),
-			Source: r.word("src"), Noise: strings.Contains(r.word("flag"), "n"),
+			Source: r.word("src"), Noise: r.noise(),
 		}
 		if r.word("nodes") != "" {
 			c.Nodes = r.count("nodes", 1, maxRanks)
@@ -347,6 +347,17 @@ func (r *row) time(column string, must bool) float64 {
 // nanoseconds of µs, without the last digits of a product: 0.14 is 140.
 func nanoseconds(us float64) float64 { return math.Round(us*1e9) / 1e6 }
 
+// times are refused where the most is less than others by more than digits that were cut off.
 func (r *row) times() Times {
-	return Times{Mean: r.time("latency_us", true), Least: r.time("min_us", false), Most: r.time("max_us", false)}
+	t := Times{Mean: r.time("latency_us", true), Least: r.time("min_us", false), Most: r.time("max_us", false)}
+	if most := 1.01*t.Most + 10; most < t.Mean || most < t.Least {
+		r.fail("max_us is %s, less than latency_us or min_us: correct it, or put - where it is not known", r.word("max_us"))
+	}
+	return t
+}
+
+// noise tells whether the flags have an n: letters in any order, or words.
+func (r *row) noise() bool {
+	flag := strings.ToLower(r.word("flag"))
+	return strings.Contains(flag, "n") && flag != "none" && flag != "no" && flag != "nan"
 }

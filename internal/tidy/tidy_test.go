@@ -37,7 +37,7 @@ collective	alg_id	algorithm	mapping	P	nodes	m_bytes	latency_us	min_us	max_us	fla
 bcast	6	binomial	core	8	1	1024	3.5	1.5	4.25	-
 bcast	-	chain	node	8	2	1024	3.5	-	-	n
 MPI_Allgather	4	ring	core	8	1	1024	3.5	-	-	-
-reduce_scatter	2	-	core	8	1	1024	3.5	-	-	-
+reduce_scatter	2	-	core	8	1	1024	3.5	-	-	none
 barrier	0	-	core	8	1	0	3.5	-	-	-
 `
 
@@ -71,6 +71,9 @@ func TestRead(t *testing.T) {
 	if ns, recorded := c[1].Slowest(); ns != 3500 || recorded || c[1].ID != -1 || !c[1].Noise || c[1].Nodes != 2 {
 		t.Errorf("%+v", c[1])
 	}
+	if c[3].Noise {
+		t.Error("a flag of none is noise")
+	}
 	for i, want := range []int{1024, 1024, 1024, 128, 0} {
 		if c[i].Bytes != want {
 			t.Errorf("m of %s is %d, want %d", c[i].Collective, c[i].Bytes, want)
@@ -98,6 +101,7 @@ func TestReadRefused(t *testing.T) {
 		{"level\tm_bytes\tlatency_us\nx\t1\t1.25\nx\t2\t1.2", "ends in the middle"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\n-\tchain\t2\t1\t1\n", "collective is -: say which one it was"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t-\t2\t1\t1\n", "which algorithm it was"},
+		{"collective\talgorithm\tP\tm_bytes\tlatency_us\tmax_us\nbcast\tchain\t2\t1\t3.5\t2.5\n", "t.tsv:2: max_us is 2.5, less than latency_us or min_us"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\tchain\t0\t1\t1\n", "P is \"0\""},
 		{strings.Repeat("x", maxLine+1), "a line of more than"},
 	} {
