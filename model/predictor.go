@@ -308,6 +308,16 @@ func (p *Predictor) Rule() string {
 	return ExtrapolationRule
 }
 
+// TooCheap tells algorithms that are predicted too cheap: those whose ranks copy at once out of
+// buffers that they share, where only messages by levels are known.
+func (p *Predictor) TooCheap(a *collective.Algorithm, ranks int) bool {
+	if p.levels == nil {
+		return false
+	}
+	s, err := a.Schedule(collective.Call{P: ranks, M: 1})
+	return err == nil && s.Levels > 0
+}
+
 // Nodes is how many nodes so many ranks are on: of messages by levels as many as they fill,
 // where no Cluster says how many. cores is how many such a node has then; 0: not known.
 func (p *Predictor) Nodes(ranks int) (nodes, cores int) {

@@ -455,6 +455,9 @@ func (p *progress) take(id int32) {
 	p.events.push(event{m.ended, received, id})
 }
 
+// ownCopy is a rank's copy of its own block in formulas.
+const ownCopy = "own"
+
 // chain is the messages that the end of a rank waited for, the first in front: what a
 // message takes from the end of the one that it had to wait for.
 func (p *progress) chain(of int, y Symbols) []Term {
@@ -465,6 +468,9 @@ func (p *progress) chain(of int, y Symbols) []Term {
 		m := &p.messages[id]
 		t := Term{Count: Count{Fixed: 1}, Times: 1, Parameter: "T[" + m.of.name + "]", Bytes: m.bytes, Size: y.size(m.bytes), Tau: int(max(1, m.tau)),
 			Seconds: end - m.began, Extrapolated: m.extrapolated}
+		if m.own {
+			t.Parameter, t.Tau = ownCopy, 0
+		}
 		end = m.began
 		if i, there := at[t.key()]; there { // as long as they are on average
 			all[i].Seconds = (all[i].Seconds*all[i].Times + t.Seconds) / (all[i].Times + 1)

@@ -177,6 +177,8 @@ func TestLevelsRefuse(t *testing.T) {
 		{"predict -params m.json -P 4 -m 1K -model lognp bcast", "only model taulop, for contiguous messages"},
 		{"verify -against imb.txt -params m.json", "m.json has messages by levels, and stands beside tables of collectives"},
 		{"predict -params m.json -P 16 -nodes 2 -map block:cyclic -m 1K bcast", "-map block:cyclic chooses among placements"},
+		{"map -params m.json -P 4 ring", "-params m.json: it has messages by levels and no transfers"},
+		{"map -params m.json -root . -P 4 ring", "-params m.json: it has messages by levels and no transfers"},
 		{"tune -params m.json -for openmpi4 -P 4 allreduce", "needs γ, the time of a reduction, and m.json has none: name a file"},
 	} {
 		if _, _, err := run(t, strings.Fields(tt.args)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
@@ -197,6 +199,23 @@ func TestLevelsRefuse(t *testing.T) {
 	out, _, err = run(t, "explain", "-params", "m.json", "-P", "4", "-m", "1K", "allreduce:ring")
 	if err != nil || !strings.Contains(out, "what it waited for") || !strings.Contains(out, "a reduction without γ takes") || strings.Contains(out, "serial channel") {
 		t.Errorf("%v\n%s", err, out)
+	}
+	out, _, err = run(t, "explain", "-params", "m.json", "-P", "4", "-m", "64K", "allgather:ring")
+	if err != nil || !strings.Contains(out, "Θ = own(m) + 3T[same_socket](m,4)\n") || !strings.Contains(out, "own(m): a rank's copy") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for name, want := range map[string]bool{"bcast": true, "bcast:sm-tree": false} {
+		out, _, err = run(t, "predict", "-params", "m.json", "-P", "4", "-m", "1K", name)
+		if left := strings.Contains(out, "Left out: bcast:sm-tree for P = 4: it copies from buffers"); err != nil || left != want {
+			t.Errorf("%v, %s is left out: %v\n%s", err, name, left, out)
+		}
+	}
+	save(t, ".", "program.toml", "ranks = 4\n[[phase]]\nmessage = \"bcast\"\nbytes = \"64K\"\n")
+	save(t, ".", "tree.toml", "ranks = 4\n[[phase]]\nmessage = \"bcast:sm-tree\"\nbytes = \"64K\"\n")
+	for file, want := range map[string]bool{"program.toml": false, "tree.toml": true} {
+		if out, _, err = run(t, "estimate", "-params", "m.json", "-csv", file); err != nil || strings.Contains(out, "sm-tree") != want {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 	// Nobody says how many nodes there are, and ranks fill one after another.
 	out, _, err = run(t, "predict", "-params", "m.json", "-P", "2,8,12", "-m", "1K", "bcast:linear")

@@ -285,6 +285,11 @@ func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 	}
 	found := false
 	for _, s := range schedules {
+		if len(schedules) > 1 && !m.imh {
+			if w, err := m.way(h.Cache == "off", ranks); err == nil && w.TooCheap(s.Algorithm, ranks) {
+				continue
+			}
+		}
 		c, failed := m.schedule(s, h.Cache == "off")
 		if failed != nil {
 			err = cmp.Or(err, failed)

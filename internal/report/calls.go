@@ -178,6 +178,8 @@ func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []*collective.A
 			leaveOut(leftOut, a, fmt.Sprintf("needs %s", a.Among), p)
 		case !c.Asked[a] && a.Reduces() && c.NoGamma != nil:
 			leaveOut(leftOut, a, "needs γ", p)
+		case !c.Asked[a] && c.Predictor.TooCheap(a, p):
+			leaveOut(leftOut, a, "copies from buffers that ranks share, which messages by levels predict too cheap", p)
 		default:
 			algorithms = append(algorithms, a)
 		}

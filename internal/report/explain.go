@@ -181,6 +181,9 @@ func (e *Explanation) WriteText(w io.Writer) {
 	if strings.Contains(e.Formula, "T[") {
 		fmt.Fprint(w, "  T[level](m,τ): a message at that level, of which at most τ shared a memory, with what it waited for its sender and receiver before it began\n")
 	}
+	if strings.Contains(e.Formula, "own(") {
+		fmt.Fprint(w, "  own(m): a rank's copy of its own block, which no message carries\n")
+	}
 	writeTables(w, e.terms())
 	if len(e.Stages) > 0 { // not of a model that adds up chains of messages
 		writeTables(w, e.stages())
