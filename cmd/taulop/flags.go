@@ -56,6 +56,9 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 			}
 			return usagef("there is no flag -%s: %s -h shows what there is", name, flags.Name())
 		default:
+			if name, advice, own := ownError(flags, err); own {
+				return usagef("-%s: %s", name, advice)
+			}
 			hint = valueHint(flags, err)
 		}
 		return usagef("%v%s: %s -h shows what there is", err, hint, flags.Name())
@@ -65,8 +68,7 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 
 // valueHint says what a flag takes whose value package flag could not read.
 func valueHint(flags *flag.FlagSet, err error) string {
-	_, name, _ := strings.Cut(err.Error(), " -")
-	name, _, _ = strings.Cut(name, ":")
+	name, _ := refusedFlag(err)
 	f := flags.Lookup(name)
 	if f == nil {
 		return ""
@@ -88,6 +90,25 @@ func valueHint(flags *flag.FlagSet, err error) string {
 		}
 	}
 	return ""
+}
+
+// refusedFlag is which flag an error of package flag is of, and why.
+func refusedFlag(err error) (name, why string) {
+	_, after, _ := strings.Cut(err.Error(), " for flag -")
+	name, why, _ = strings.Cut(after, ": ")
+	return name, why
+}
+
+// ownError is what a flag says that reads its value by itself, with the advice in it.
+func ownError(flags *flag.FlagSet, err error) (name, advice string, own bool) {
+	name, advice = refusedFlag(err)
+	f := flags.Lookup(name)
+	if f == nil || advice == "" {
+		return "", "", false
+	}
+	_, old := argument.AliasOf(f)
+	_, standard := f.Value.(flag.Getter)
+	return name, advice, !old && !standard
 }
 
 // countFlags has flags count how often they are set; what it returns ends that, and names

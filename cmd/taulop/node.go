@@ -24,15 +24,15 @@ func keepTo(node string) error {
 	}
 	id, err := strconv.Atoi(node)
 	if err != nil {
-		return errors.New("give the number of a NUMA node, like 0: taulop topo lists them")
+		return errors.New("give the number of a NUMA node, like 0; taulop topo lists them")
 	}
 	i := slices.IndexFunc(m.Nodes, func(n numa.Node) bool { return n.ID == id })
 	if i < 0 {
-		return fmt.Errorf("this machine has no such NUMA node: taulop topo lists them")
+		return errors.New("this machine has no such NUMA node; taulop topo lists them")
 	}
 	switch on := m.Nodes[i].CPUs.And(m.Allowed); {
 	case len(on) == 0:
-		return fmt.Errorf("this program may not use the node's CPUs (%v), but %v alone: choose another node", m.Nodes[i].CPUs, m.Allowed)
+		return fmt.Errorf("this program may not use the node's CPUs (%v), but %v alone; choose another node", m.Nodes[i].CPUs, m.Allowed)
 	case len(on) < len(m.Allowed):
 		return beginOn(on)
 	}
