@@ -268,7 +268,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"compare " + a + " " + newer, "version 5 of the format is newer than 4"},
 		{"compare " + a + " " + dir + "/none", "is not there"},
 		{"compare " + a + " " + b, "no two machines have a setup, placement, cache and message size in common"}, // in cache, off cache
-		{"compare -m 3 " + a + " " + b, "in common"},
+		{"compare -m 3 " + a + " " + b, "no machine has m = 3: a has m = 64, 8192; swept has"},
 		{"compare -m 8X " + a + " " + b, "-m: size"},
 		{"compare -cache on " + a + " " + b, `"on" is neither in nor off`},
 		{"compare -as pigeon " + a + " " + b, "-as: "},

@@ -94,7 +94,10 @@ func valueHint(flags *flag.FlagSet, err error) string {
 
 // refusedFlag is which flag an error of package flag is of, and why.
 func refusedFlag(err error) (name, why string) {
-	_, after, _ := strings.Cut(err.Error(), " for flag -")
+	_, after, found := strings.Cut(err.Error(), " for flag -")
+	if !found { // of a boolean
+		_, after, _ = strings.Cut(err.Error(), " for -")
+	}
 	name, why, _ = strings.Cut(after, ": ")
 	return name, why
 }
