@@ -39,7 +39,7 @@ func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (a
 	defer f.Close()
 	in := bufio.NewReader(f)
 	if start, _ := in.Peek(2); string(start) == "\x1f\x8b" {
-		return all, fmt.Errorf("%s is compressed by gzip: unpack it, gunzip -k %s", path, path)
+		return all, fmt.Errorf("%s is compressed by gzip: unpack it with gunzip first", path)
 	}
 	return read(in, path)
 }

@@ -364,7 +364,7 @@ func TestExperimentSimulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	law.Noise, law.Late, law.LateBy = 0.02, 0.02, 200*time.Microsecond
+	law.Noise, law.Late, law.LateBy = 0.02, 0.06, 200*time.Microsecond
 	law.Cost = func(w setups.Work) float64 {
 		cost, err := p.Cost(w.(setups.Collective).Schedule)
 		if err != nil {
