@@ -93,10 +93,11 @@ func (o outcome) clean() error {
 	return nil
 }
 
-// complaints are the lines on standard error that are not warnings.
+// complaints are the lines on standard error that are neither warnings nor progress, which
+// says how far it is once a minute.
 func (o outcome) complaints() (lines []string) {
 	for line := range strings.Lines(o.errOut) {
-		if !strings.HasPrefix(line, "taulop: warning: ") {
+		if !strings.HasPrefix(line, "taulop: warning: ") && !strings.HasPrefix(line, "taulop: launch ") {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 	}
