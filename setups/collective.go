@@ -96,13 +96,14 @@ type rank struct {
 type buffer struct {
 	mem    []byte
 	size   int
+	end    int // of the places, which come down from there as a trial's messages do
 	stride int // from place to place
 	places int
 	first  int // place of the warm-up
 }
 
 // at is where the buffer of a run begins.
-func (b *buffer) at(run int) int { return (b.first + run) % b.places * b.stride }
+func (b *buffer) at(run int) int { return b.end - ((b.first+run)%b.places+1)*b.stride }
 
 // A step is a rank's part of a stage: it sends a segment and receives one in
 // turn, or copies.
@@ -213,7 +214,7 @@ func (p *performance) place(t *Team) error {
 			if err != nil {
 				return err
 			}
-			buf.mem, buf.stride, buf.places, buf.first = mem, stride[side], places[side], first[side]
+			buf.mem, buf.end, buf.stride, buf.places, buf.first = mem, bytes/unitBytes*unitBytes, stride[side], places[side], first[side]
 		}
 	}
 	return nil
@@ -392,8 +393,9 @@ func (p *performance) times(round int) int {
 
 func (p *performance) verify(w *worker) error {
 	if p.ArenaBytes > 0 {
+		bytes := p.team.arenaBytes(p.ArenaBytes)
 		for side, next := range p.team.next {
-			p.team.memory.read(w.id, side, next)
+			p.team.memory.read(w.id, side, below(bytes-next, bytes))
 		}
 	}
 	return p.checkRuns(w.id)

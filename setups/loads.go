@@ -38,6 +38,10 @@ const (
 	loadPage     = 4096
 )
 
+// below is from where on to read of an arena of so many bytes, through which messages come
+// down to byte `at`.
+func below(at, bytes int) int { return (at - bytes/2 - 2*loadsAhead + 2*bytes) % bytes }
+
 // loadsOf reads lines of an arena from byte `from` on, and leaves its bytes as they are, and
 // the lines in memory. They are of no arena where it is too small to say anything, and where
 // nothing can be flushed.

@@ -7,11 +7,12 @@ import (
 )
 
 // A walk is the path of messages through the workers' user buffers, all in
-// step: message after message and round again. It counts, so that every byte's
-// origin can be told afterwards.
+// step, down from the end and round again. A message of a program is no continuation
+// of the last one, beyond whose end the processor has fetched already: so each lies
+// before the last. It counts, so that every byte's origin can be told afterwards.
 type walk struct {
 	units  int      // of unitBytes, of a worker's user memory
-	next   int      // unit at which the next message begins
+	next   int      // unit below which the next message lies
 	visits []uint32 // by unit: messages that brought something new since the buffers were filled
 	moved  Setup    // what brought it
 }
@@ -25,9 +26,6 @@ func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 // overwrites tells whether what a worker receives takes the place of what it
 // sent.
 func (s Setup) overwrites() bool { return !s.alone && !s.apart }
-
-// backwards tells whether messages lie one before the other.
-func (s Setup) backwards() bool { return s.alone && s.apart }
 
 // room is how much of n bytes of user memory messages walk through: half of it if
 // they are received apart.
@@ -48,6 +46,7 @@ func (s Setup) userBytes(n int) int {
 
 func newWalk(s Setup, room int, visits []uint32) *walk {
 	k := &walk{units: unitsOf(room), moved: s}
+	k.next = k.units
 	if k.visits = visits; cap(visits) < k.units {
 		k.visits = make([]uint32, k.units)
 	}
@@ -72,39 +71,32 @@ func (k *walk) takes(s Setup, units int) bool {
 	return s.alone && !s.apart || k.moved.Name == s.Name
 }
 
-// begin is where a message of that many units may begin, at the next place
+// begin is where a message of that many units may begin, at the next place down
 // that is a multiple of its size.
 func (k *walk) begin(units int) int {
-	at := (k.next + units - 1) / units * units
-	if at+units > k.units {
-		return 0
-	}
+	at, _ := k.after(k.next/units*units, units)
 	return at
 }
 
-// after is where a message of a setup after that at `at` begins, and whether the walk goes
-// round again there. Own copies walk backwards, see copyApart.
-func (k *walk) after(s Setup, at, units int) (next int, again bool) {
-	if s.backwards() {
-		if at -= units; at < 0 {
-			return (k.units/units - 1) * units, true
-		}
-		return at, false
-	}
-	if at += units; at+units > k.units {
-		return 0, true
+// after is where a message after that at `at` begins, and whether the walk goes round
+// again there.
+func (k *walk) after(at, units int) (next int, again bool) {
+	if at -= units; at < 0 {
+		return k.last(units), true
 	}
 	return at, false
 }
 
+// last is where the message nearest to the end begins.
+func (k *walk) last(units int) int { return (k.units/units - 1) * units }
+
 // advance counts n messages of a setup and moves on.
 func (k *walk) advance(s Setup, units, n int) {
 	at := k.begin(units)
-	if next, _ := k.after(s, at, units); next == at && s.overwrites() {
+	if next, _ := k.after(at, units); next == at && s.overwrites() {
 		for u := range units {
 			k.visits[at+u] += uint32(n)
 		}
-		k.next = at
 		return
 	}
 	for range n {
@@ -113,9 +105,9 @@ func (k *walk) advance(s Setup, units, n int) {
 				k.visits[at+u]++
 			}
 		}
-		at, _ = k.after(s, at, units)
+		at, _ = k.after(at, units)
 	}
-	k.next = at
+	k.next = at + units
 }
 
 // patternBytes is prime, so that no two segments of a message look alike.

@@ -165,9 +165,15 @@ func (m *memory) touch(worker int, step func() bool) error {
 			continue
 		}
 		mem := r.extent()
-		for at := 0; at < len(mem); at += pieceBytes {
+		pieces := (len(mem) + pieceBytes - 1) / pieceBytes
+		for i := range pieces {
 			if !step() {
 				return gaveUp{"its memory to be initialised"}
+			}
+			at := i * pieceBytes
+			if r.of == arenaOfTrials || r.of == arenaOfRanks {
+				// Down, as messages go: what they come to first was written longest ago.
+				at = (pieces - 1 - i) * pieceBytes
 			}
 			r.write(mem[at:min(at+pieceBytes, len(mem))], at)
 		}

@@ -65,7 +65,7 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 			if err != nil {
 				return nil, err
 			}
-			run.users[w][side] = walked{mem: mem[:cap(mem)], size: rt.span(), at: next[side]}
+			run.users[w][side] = walked{mem: mem[:cap(mem)], size: rt.span(), gone: next[side]}
 			if rt.Layout == nil {
 				continue
 			}
@@ -78,7 +78,7 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 		return nil, err
 	}
 	if rt.ArenaBytes > 0 { // the client sends more, so it went further
-		t.next = [2]int{run.users[0][sending].at, run.users[1][receiving].at}
+		t.next = [2]int{run.users[0][sending].gone, run.users[1][receiving].gone}
 	}
 	for w := range run.users {
 		from, to := &run.users[1-w][sending], &run.users[w][receiving]
@@ -123,30 +123,34 @@ type roundTrip struct {
 // busy is what a round took without its delays, ns.
 func (p *roundTrip) busy(round int) float64 { return p.took(round) - float64(p.waited[round]) }
 
-// walked is memory through which messages walk, if there is room for two.
+// walked is memory through which messages come down, if there is room for two.
 type walked struct {
-	mem      []byte
-	size     int
-	at, last int // where the next message begins, and where the last did
+	mem  []byte
+	size int
+	gone int // bytes from the end down to which they came
+	last int // where the last one begins
 }
 
 func (u *walked) next() []byte {
-	if u.at+u.size > len(u.mem) {
-		u.at = 0
+	stride := unitsOf(u.size) * unitBytes
+	end := len(u.mem) / unitBytes * unitBytes
+	if u.gone+stride > end {
+		u.gone = 0
 	}
-	m := u.mem[u.at : u.at+u.size]
-	u.last = u.at
-	if len(u.mem) >= 2*u.size {
-		u.at += unitsOf(u.size) * unitBytes
+	if len(u.mem) < 2*stride {
+		return u.mem[:u.size]
 	}
-	return m
+	u.gone += stride
+	u.last = end - u.gone
+	return u.mem[u.last : u.last+u.size]
 }
 
 // verify leaves what arrived until both ends are known to be done.
 func (p *roundTrip) verify(w *worker) error {
 	if p.ArenaBytes > 0 {
 		for side := range p.users[w.id] {
-			p.team.memory.read(w.id, side, p.users[w.id][side].at)
+			u := &p.users[w.id][side]
+			p.team.memory.read(w.id, side, below(len(u.mem)-u.gone, len(u.mem)))
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func (tr *trial) layShared() {
 // its first segment.
 func (tr *trial) copyOut(user []byte, shared [][]byte, at, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
-	last := tr.walk.units*unitBytes - stride
+	last := tr.walk.last(tr.units) * unitBytes
 	for range n {
 		rest, i := user[at:at+size], 0
 		for range k {
@@ -36,8 +36,8 @@ func (tr *trial) copyOut(user []byte, shared [][]byte, at, n int) (next int) {
 				i = 0
 			}
 		}
-		if at += stride; at > last {
-			at = 0
+		if at -= stride; at < 0 {
+			at = last
 		}
 	}
 	return at

@@ -37,7 +37,7 @@ type Team struct {
 	memory   memory
 	walk     *walk      // of trials off cache
 	visits   []uint32   // memory for walks through fresh buffers
-	next     [2]int     // where the next collective off cache sends and receives
+	next     [2]int     // how far from the end the next collective off cache sends and receives
 	copied   int        // trials, of copies between levels too
 	load     *load      // of the run under way, if others inject
 	last     *clock     // of the last run

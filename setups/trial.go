@@ -67,7 +67,7 @@ type trial struct {
 	warm     int   // messages of the warm-up batch
 	walk     *walk // as it will be after the trial
 	advanced atomic.Bool
-	begin    int       // unit of user memory at which the first message begins
+	begin    int       // unit of user memory at which the first message lies
 	units    int       // of a message
 	users    []*region // by worker
 	patterns [][]byte  // by worker
@@ -182,7 +182,7 @@ func (tr *trial) measure(w *worker) error {
 		}
 		if tr.Setup.together {
 			at = tr.copyOut(user, own, at, n)
-		} else if tr.Setup.backwards() {
+		} else if tr.Setup.alone && tr.Setup.apart {
 			at = tr.copyApart(w, user, at, n)
 		} else if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
@@ -202,11 +202,7 @@ func (tr *trial) measure(w *worker) error {
 func (tr *trial) verify(w *worker) error {
 	tr.advanced.Load() // it is: this is for the race detector, which does not know the barrier
 	if tr.ArenaBytes > 0 {
-		next := tr.walk.next
-		if tr.Setup.backwards() {
-			next = tr.begin + tr.units // what is above it was not come to
-		}
-		tr.team.memory.read(w.id, sending, next*unitBytes)
+		tr.team.memory.read(w.id, sending, below(tr.walk.next*unitBytes, len(tr.users[w.id].mem)))
 	}
 	if err := tr.check(w.id); err != nil {
 		return err
@@ -258,7 +254,7 @@ func (e ends) waiting(source int) error {
 // with flags.
 func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
-	last := tr.walk.units*unitBytes - stride
+	last := tr.walk.last(tr.units) * unitBytes
 	out, in, apart := e.out, e.in, tr.apart()
 	for range n {
 		rest, room := user[at:at+size], user[apart+at:apart+at+size]
@@ -272,8 +268,8 @@ func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 			}
 			rest, room = rest[s:], room[s:]
 		}
-		if at += stride; at > last {
-			at = 0
+		if at -= stride; at < 0 {
+			at = last
 		}
 	}
 	return at, true
@@ -291,7 +287,7 @@ func (tr *trial) apart() int {
 // buffer and back, or reduced into it, after `sent` messages before.
 func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
-	last := tr.walk.units*unitBytes - stride
+	last := tr.walk.last(tr.units) * unitBytes
 	operator := tr.Setup.operator
 	i := sent * k % len(own)
 	for range n {
@@ -309,19 +305,18 @@ func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int
 				i = 0
 			}
 		}
-		if at += stride; at > last {
-			at = 0
+		if at -= stride; at < 0 {
+			at = last
 		}
 	}
 	return at
 }
 
 // copyApart is the timed loop of copies from what a worker sends to where it receives. In a
-// collective such a copy is no continuation of the last one, whose end the processor would
-// have fetched ahead of: so each lies before the last, and is in place when it begins.
+// collective a message follows such a copy: each is in place when the next begins.
 func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
 	stride, size, apart := tr.units*unitBytes, tr.Bytes, tr.apart()
-	last := (tr.walk.units/tr.units - 1) * stride
+	last := tr.walk.last(tr.units) * unitBytes
 	for range n {
 		shm.Copy(user[apart+at:apart+at+size], user[at:at+size])
 		w.placed.Store(int64(at))
@@ -340,7 +335,7 @@ func (tr *trial) check(w int) error {
 		if err := tr.checkMessage(w, at); err != nil {
 			return err
 		}
-		next, again := tr.walk.after(tr.Setup, at, tr.units)
+		next, again := tr.walk.after(at, tr.units)
 		if again {
 			if laps++; laps == 2 { // been everywhere
 				break
@@ -402,7 +397,7 @@ func (tr *trial) checkMessage(w, at int) error {
 func (tr *trial) checkOwn(w int) error {
 	at := tr.begin
 	for range (tr.total() - 1) % (tr.walk.units / tr.units) {
-		at, _ = tr.walk.after(tr.Setup, at, tr.units)
+		at, _ = tr.walk.after(at, tr.units)
 	}
 	offset := (tr.K - 1) * tr.SegmentBytes
 	last := tr.users[w].mem[at*unitBytes+offset : at*unitBytes+tr.Bytes]

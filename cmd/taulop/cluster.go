@@ -95,7 +95,7 @@ func (c *clusterFlags) network() (name, path string) {
 func readNetwork(name, path string) (*model.Network, error) {
 	f, err := compare.Read(path)
 	if errors.Is(err, compare.ErrMissing) {
-		return nil, fmt.Errorf("%s is not there: look how it is called, or measure the network (taulop net -o)", path)
+		return nil, fmt.Errorf("%s is not there: check its name, or measure the network (taulop net -o)", path)
 	}
 	if err != nil {
 		return nil, err

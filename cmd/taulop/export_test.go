@@ -176,7 +176,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"import", "got 0 arguments, want 1 or 2"},
 		{"import a b c", "got 3 arguments"},
 		{"import " + shm + " -oo x", "there is no flag -oo; did you mean -o?"},
-		{"import " + dir + "/missing.txt", "missing.txt is not there: look how it is called"},
+		{"import " + dir + "/missing.txt", "missing.txt is not there: check its name"},
 		{"import " + native, "swept.json is a parameter file of taulop already"},
 		{"import " + shm + " " + shm, `SHM.txt:2: "#tau\t2", want "#max_ops<TAB>number"`},
 		{"import -o " + native + " " + shm, "swept.json is there already"},

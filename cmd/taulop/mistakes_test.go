@@ -20,7 +20,7 @@ func TestMistakes(t *testing.T) {
 		{"predict -P 2 " + host, "host.json is a file: name it with -params, and beside it a collective"},
 		{"explain -P 2 " + host, "host.json is a file: name it with -params"},
 		{"import " + host, "host.json is a parameter file of taulop already"},
-		{"import " + dir + "/none.txt", "none.txt is not there: look how it is called"},
+		{"import " + dir + "/none.txt", "none.txt is not there: check its name"},
 		{"import " + host + "/SHM.txt", "SHM.txt cannot be read: not a directory"},
 		{"predict -P 2 -params " + host + "/x bcast", "x cannot be read: not a directory"},
 		{"compare " + host + " " + verified, "this is no parameter file but what taulop verify wrote"},

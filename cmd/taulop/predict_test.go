@@ -164,7 +164,7 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -op xor reduce", `no γ of operator "xor"; measured are SUM_I`},
 			{"-P 4 -setup bcast bcast", "published text format and has one table"},
 			{"-P 4 -frob bcast", "-frob"},
-			{"-P 4 -gamma /nonexistent reduce", "-gamma: /nonexistent is not there: look how it is called"},
+			{"-P 4 -gamma /nonexistent reduce", "-gamma: /nonexistent is not there: check its name"},
 			{"-P 4 -params /nonexistent bcast", "-params: /nonexistent is not there"},
 			{"-P 4 -params " + empty + " bcast", "empty is empty: measure again"},
 			{"-P 4 -params " + filepath.Join(directory, "gamma.txt") + " bcast", "gamma.txt:2:"},

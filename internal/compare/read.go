@@ -19,7 +19,7 @@ import (
 )
 
 // ErrMissing is of a file that is not there.
-var ErrMissing = errors.New("look how it is called, or measure it")
+var ErrMissing = errors.New("check its name, or measure it")
 
 // Read reads what taulop sweep or import wrote, or a table in the published text format.
 // An error is one sentence that begins with the path.

@@ -47,5 +47,5 @@ func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (a
 // missing is of a file that is not there, fs.ErrNotExist.
 type missing string
 
-func (m missing) Error() string      { return string(m) + " is not there: look how it is called" }
+func (m missing) Error() string      { return string(m) + " is not there: check its name" }
 func (missing) Is(target error) bool { return target == fs.ErrNotExist }

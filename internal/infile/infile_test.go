@@ -23,7 +23,7 @@ func TestReadCompressed(t *testing.T) {
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.json")
 	_, err := Open(path)
-	if !errors.Is(err, fs.ErrNotExist) || err.Error() != path+" is not there: look how it is called" {
+	if !errors.Is(err, fs.ErrNotExist) || err.Error() != path+" is not there: check its name" {
 		t.Error(err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -139,9 +139,13 @@ func List(names []string) string {
 	return text
 }
 
-// Count is a number of things: 1 file, 2 files.
+// Count is a number of things: 1 file, 2 files, 3 launches.
 func Count(n int, what string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(what, "ch"):
+		what += "es"
+	default:
 		what += "s"
 	}
 	return strconv.Itoa(n) + " " + what
