@@ -102,7 +102,7 @@ func (t Term) Name() string {
 	case t.Size == "":
 		return t.Parameter
 	case t.Tau == 0:
-		return fmt.Sprintf("%s(%s)", t.Parameter, t.Size)
+		return fmt.Sprintf("%s%v(%s)", t.Parameter, t.from, t.Size)
 	case t.Parameter == "y": // of nothing
 		return fmt.Sprintf("y%v(%d)", t.from, t.Tau)
 	}

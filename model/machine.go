@@ -33,6 +33,8 @@ type setups struct {
 	common, oneWay, apart *measured
 	// Off cache, in cache: exchanges, and one-way messages.
 	temporary, near *measured
+
+	exchanges []params.Overhead // none where they were not measured
 }
 
 // measured is what a file says of one setup.
@@ -177,6 +179,7 @@ func (m *machine) setups(f *params.File, setup string, placement numa.Policy, of
 			m.warnings = append(m.warnings, special.lacks)
 		}
 	}
+	c.exchanges = f.ExchangeOverheads(placement, offCache)
 	if offCache {
 		c.temporary, _ = measuredBy(f, setupOf(f, setup), placement, false)
 		c.near, _ = measuredBy(f, params.Ping, placement, false)
@@ -244,6 +247,9 @@ func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 		t := TauLop{Segment: segment, Parameters: synchronised(c.common), OneWay: synchronised(c.oneWay), Apart: synchronised(c.apart), Temporary: synchronised(c.temporary)}
 		if c.oneWay != nil && c.near != nil {
 			t.Arriving = halfway{t.OneWay, synchronised(c.near)}
+		}
+		if len(c.exchanges) > 0 && !m.strict {
+			t.ExchangeOverhead = func(m int) float64 { return params.OverheadAt(c.exchanges, m) }
 		}
 		return t
 	}

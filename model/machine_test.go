@@ -214,9 +214,9 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 		want    float64 // ns of a transfer
 	}{
 		{[]float64{1000, 1000, 1000, 1000}, "63o(m) + 126L(S,64)", 1064},
-		{[]float64{1000, 2000, 2000, 2000}, "63o(m) + 126L*(S,16)", 2016},
-		{[]float64{1000, 2000, 3000, 3000}, "63o(m) + 126L**(S,8)", 3008},
-		{[]float64{1000, 2000, 3000, 4000}, "63o(m) + 126L***(S,2)", 4002},
+		{[]float64{1000, 2000, 2000, 2000}, "63o*(m) + 126L*(S,16)", 2016},
+		{[]float64{1000, 2000, 3000, 3000}, "63o**(m) + 126L**(S,8)", 3008},
+		{[]float64{1000, 2000, 3000, 4000}, "63o***(m) + 126L***(S,2)", 4002},
 	} {
 		p, err := NewPredictor(file(tt.each...), Choice{Strict: true})
 		if err != nil {

@@ -59,6 +59,9 @@ type TauLop struct {
 	// multi-/many-core systems", CLUSTER 2017).
 	Contention func(m, readers int) float64
 
+	// ExchangeOverhead, if not nil, is o(m) of exchanges, in seconds, in place of that of
+	// Parameters, which is of one-way messages.
+	ExchangeOverhead func(m int) (seconds float64)
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
 	// Copies, if not nil, is c(m,τ), in seconds, of what ranks copy within themselves,
@@ -204,7 +207,12 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	case "y": // c(0,τ) = 0
 		seconds, extrapolated = m.source(t.from).L(0, t.Tau)
 	case "o":
-		seconds, extrapolated = m.Parameters.O(t.Bytes)
+		if t.from.level > 0 {
+			m = m.Farther[t.from.level-1]
+		}
+		if seconds, extrapolated = m.Parameters.O(t.Bytes); t.from.setup == apart {
+			seconds = m.ExchangeOverhead(t.Bytes)
+		}
 	case "L₁":
 		seconds, extrapolated = m.Cluster.Network.Table.L(t.Bytes, t.Tau)
 	case "o₁":
@@ -508,7 +516,11 @@ func (m TauLop) memory(stage *collective.Stage, from source, y Symbols, add func
 		return nil
 	}
 	if !m.NoOverhead {
-		add(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest)})
+		o := Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest), from: source{level: from.level}}
+		if stage.Pattern == collective.Exchange && m.ExchangeOverhead != nil {
+			o.from.setup = apart
+		}
+		add(o)
 	}
 	m.packing(largest, y, add)
 	switch m.Transport {

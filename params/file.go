@@ -78,6 +78,7 @@ const (
 	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves, as it was published or, of sweeps once, an empty loop
 	GammaCell      Kind = "gamma"      // Time is γ(m,τ), an Operator over two vectors of Bytes
 	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP; of Variant Receiver a part of each
+	ExchangeCell   Kind = "exchange"   // Time is that of two ranks that exchange messages alone, from idle channels: o(m) of exchanges and their transfers
 	MessageCell    Kind = "message"    // Time is T(m), a message alone from idle channels, Variant Segmented: o(m) and its transfers
 	PairCell       Kind = "pair"       // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
 	LevelCell      Kind = "level"      // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
@@ -439,7 +440,7 @@ func (k *Key) check() error {
 		if least = 1; k.Setup != "" {
 			err = checkSetup(k.Setup)
 		}
-	case OverheadCell:
+	case OverheadCell, ExchangeCell:
 	case PRTTCell:
 		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
 			return fmt.Errorf("n is %d, the delay %d ns; want n from 1 and no delay below 0", k.N, k.Delay)
@@ -627,4 +628,4 @@ func (k *Key) order(o *Key) int {
 	return k.Delay - o.Delay
 }
 
-var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell, NetCell, ChannelCell}
+var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, ExchangeCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell, NetCell, ChannelCell}

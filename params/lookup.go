@@ -41,7 +41,7 @@ func (f *File) table(setup string, placement numa.Policy, offCache bool, value f
 	if err != nil && len(curve.Sizes) < 2 {
 		return nil, err
 	}
-	return &Table{Transfers: curve, Overheads: f.overheads(curve.Sizes, placement, offCache), Lacking: err}, nil
+	return &Table{Transfers: curve, Overheads: overheads(f.Overheads(placement, offCache), curve.Sizes), Lacking: err}, nil
 }
 
 // OffCacheOnly tells a plan whose user buffers are never in cache.

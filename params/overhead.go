@@ -22,6 +22,9 @@ type Overhead struct {
 	Time      fit.Estimate
 }
 
+// OfOverheads are the kinds of cells that o(m) comes from.
+var OfOverheads = []Kind{OverheadCell, MessageCell, ExchangeCell}
+
 // Overheads are o(m), m rising, of a placement and state of the cache, or of what is
 // nearest to them (placement "" is the plan's first): from messages of an MPI library
 // where the file has some, else of our own, else as it was published. A message of k
@@ -40,6 +43,20 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 			break
 		}
 	}
+	return f.beyond(kind, placement, offCache)
+}
+
+// ExchangeOverheads are o(m) of ranks that exchange messages, as Overheads: what an
+// exchange takes that begins where nothing is under way, beyond its transfers as sendrecv
+// has them, or where that was not measured ring. In exchanges that follow each other
+// ranks take turns, and the way of the flags is hidden.
+func (f *File) ExchangeOverheads(placement numa.Policy, offCache bool) []Overhead {
+	_, placement = f.first("", placement)
+	return f.beyond(func(c *Cell) bool { return c.Kind == ExchangeCell }, placement, offCache)
+}
+
+// beyond are the o(m) of cells of a kind.
+func (f *File) beyond(kind func(*Cell) bool, placement numa.Policy, offCache bool) (all []Overhead) {
 	same := f.nearest(placement, offCache, kind)
 	for i := range f.Cells {
 		c := &f.Cells[i]
@@ -47,7 +64,7 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 			continue
 		}
 		o := Overhead{Bytes: c.Bytes, Placement: c.Placement, OffCache: c.OffCache, Message: fit.Median(nil), Time: c.Time}
-		if c.Kind == MessageCell {
+		if c.Kind != OverheadCell {
 			var known bool
 			if o.Time, known = f.beyondTransfers(c); !known {
 				continue
@@ -76,6 +93,10 @@ func (f *File) beyondTransfers(message *Cell) (o fit.Estimate, known bool) {
 	k := 1
 	if s := f.Plan.SegmentBytes; s > 0 {
 		k = max(1, (message.Bytes+s-1)/s)
+	}
+	if message.Kind == ExchangeCell {
+		known = add(2*k, Sendrecv, 2) || add(2*k, Ring, 2)
+		return message.Less(f, parts...), known
 	}
 	pairs := k > 1 && (add(k-1, Ping, 2) || len(f.Plan.Setups) > 0 && add(k-1, f.Plan.Setups[0], 2))
 	if k > 1 && !pairs || !add(2, Isolated, 1) {
@@ -153,24 +174,28 @@ func (f *File) BelowZero(placement numa.Policy, offCache bool) error {
 		": a message alone took less than its transfers, and o(m) counts as 0 there")
 }
 
-// overheads is o(m) in seconds at each size, 0 where there is none or it is below zero.
-func (f *File) overheads(sizes []int, placement numa.Policy, offCache bool) []float64 {
+// overheads is o(m) in seconds at each size, 0 where there is none.
+func overheads(all []Overhead, sizes []int) []float64 {
 	o := make([]float64, len(sizes))
-	all := f.Overheads(placement, offCache)
-	if len(all) == 0 {
-		return o
-	}
-	at := func(i int) float64 { return seconds(max(0, all[i].Time.Center)) }
 	for row, m := range sizes {
-		i, measured := slices.BinarySearchFunc(all, m, func(o Overhead, m int) int { return o.Bytes - m })
-		switch {
-		case measured || i == 0:
-			o[row] = at(i)
-		case i == len(all):
-			o[row] = at(i - 1)
-		default:
-			o[row] = line(all[i-1].Bytes, at(i-1), all[i].Bytes, at(i), m)
-		}
+		o[row] = OverheadAt(all, m)
 	}
 	return o
+}
+
+// OverheadAt is o(m) in seconds from those of other sizes, m rising: 0 where there are none
+// or it is below zero, and the same beyond the last, for how long it is before the first
+// byte moves does not depend on how many follow.
+func OverheadAt(all []Overhead, m int) float64 {
+	at := func(i int) float64 { return seconds(max(0, all[i].Time.Center)) }
+	i, measured := slices.BinarySearchFunc(all, m, func(o Overhead, m int) int { return o.Bytes - m })
+	switch {
+	case len(all) == 0:
+		return 0
+	case measured || i == 0:
+		return at(i)
+	case i == len(all):
+		return at(i - 1)
+	}
+	return line(all[i-1].Bytes, at(i-1), all[i].Bytes, at(i), m)
 }

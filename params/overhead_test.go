@@ -103,3 +103,41 @@ func TestWhoseOverheads(t *testing.T) {
 		f.Cells = slices.Delete(f.Cells, max(0, last), max(0, last)+1)
 	}
 }
+
+// Exchanges have an o(m) of their own: what one takes beyond as long a message of sendrecv,
+// or else ring, whether that is one segment or several. Of one-way messages it stays theirs.
+func TestExchangeOverheads(t *testing.T) {
+	f := messages(map[int]float64{64: 230})
+	add := func(kind Kind, setup string, m, k int, ns float64) {
+		c := Cell{Key: Key{Kind: kind, Setup: setup, Placement: numa.Local, Tau: 2, Bytes: m}, Time: exactly(ns)}
+		if kind == TransferCell {
+			c.K, c.Transfers = k, 2
+		}
+		f.Cells = slices.DeleteFunc(f.Cells, func(old Cell) bool { return old.Key == c.Key })
+		f.Cells = append(f.Cells, c)
+	}
+	if got := f.ExchangeOverheads("", false); got != nil {
+		t.Errorf("%+v of a file without exchanges", got)
+	}
+	add(TransferCell, Sendrecv, 64, 1, 400)
+	add(TransferCell, Sendrecv, 16384, 2, 4000)
+	add(ExchangeCell, "", 64, 0, 450)
+	add(ExchangeCell, "", 16384, 0, 4120)
+	all := f.ExchangeOverheads("", false)
+	if len(all) != 2 || all[0].Time.Center != 50 || all[1].Time.Center != 120 {
+		t.Fatalf("%+v, want 50 and 120 ns", all)
+	}
+	for m, want := range map[int]float64{0: 50, 64: 50, 8224: 85, 16384: 120, 1 << 20: 120} {
+		if got := 1e9 * OverheadAt(all, m); math.Abs(got-want) > 1e-6 {
+			t.Errorf("o(%d) = %g ns, want %g", m, got, want)
+		}
+	}
+	if o := f.Overheads("", false); len(o) != 1 || o[0].Time.Center != 90 {
+		t.Errorf("of messages %+v, want 90 ns", o)
+	}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Sendrecv })
+	add(TransferCell, Ring, 64, 1, 420)
+	if all := f.ExchangeOverheads("", false); len(all) < 1 || all[0].Time.Center != 30 {
+		t.Errorf("%+v, want 30 ns beyond ring", all)
+	}
+}

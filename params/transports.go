@@ -81,7 +81,7 @@ func (f *File) Over(t Transport, b Buffers) (*File, error) {
 				continue
 			}
 			c.Transport = ""
-		case MessageCell, PRTTCell, PairCell: // of segments
+		case MessageCell, ExchangeCell, PRTTCell, PairCell: // of segments
 			if t != InSegments {
 				continue
 			}

@@ -22,7 +22,7 @@ func TakeOverheads(f *params.File, times []Time, off bool) error {
 		}
 	}
 	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
-		return c.Kind == params.OverheadCell || c.Kind == params.MessageCell
+		return slices.Contains(params.OfOverheads, c.Kind)
 	})
 	key := params.Key{Kind: params.MessageCell, OffCache: off, Tau: 1, Variant: variant}
 	if len(f.Plan.Policies) > 0 {

@@ -381,7 +381,7 @@ func (e *Experiment) source(free int64) (err error) {
 
 // ofSegments tells cells that single copies have no part in.
 func ofSegments(k params.Key) bool {
-	return slices.Contains([]params.Kind{params.TransferCell, params.NullCell, params.MessageCell, params.PRTTCell}, k.Kind) && k.Transport == params.InSegments
+	return slices.Contains([]params.Kind{params.TransferCell, params.NullCell, params.MessageCell, params.ExchangeCell, params.PRTTCell}, k.Kind) && k.Transport == params.InSegments
 }
 
 // ordinary are the τ that a sweep for the largest P has.

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
@@ -35,7 +36,7 @@ func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 	bare := *f
 	bare.Cells = nil
 	for _, cell := range f.Cells {
-		if cell.Kind != params.OverheadCell && cell.Kind != params.MessageCell {
+		if !slices.Contains(params.OfOverheads, cell.Kind) {
 			bare.Cells = append(bare.Cells, cell)
 		}
 	}

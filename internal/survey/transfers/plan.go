@@ -106,7 +106,10 @@ func Keys(p params.Plan, cpus int) []params.Key {
 	for _, policy := range p.Policies {
 		ks = append(ks, trips(p, policy)...)
 		if slices.Contains(p.Taus, 1) && cpus >= 2 {
-			ks = append(ks, messages(p, policy)...)
+			ks = append(ks, messages(p, params.Key{Kind: params.MessageCell, Placement: policy, Tau: 1, Variant: params.Segmented})...)
+		}
+		if slices.Contains(p.Taus, 2) && cpus >= 2 && slices.Contains(p.Setups, setups.Sendrecv.Name) {
+			ks = append(ks, messages(p, params.Key{Kind: params.ExchangeCell, Placement: policy, Tau: 2})...)
 		}
 	}
 	if p.NoGamma {
@@ -191,7 +194,7 @@ const (
 	messageSegments = 8
 )
 
-func messages(p params.Plan, policy numa.Policy) (ks []params.Key) {
+func messages(p params.Plan, k params.Key) (ks []params.Key) {
 	upTo := func(bytes int) int {
 		i, _ := slices.BinarySearch(p.Sizes, bytes+1)
 		return i
@@ -200,7 +203,8 @@ func messages(p params.Plan, policy numa.Policy) (ks []params.Key) {
 	sizes := append(spread(p.Sizes[:one], messagesOfOne), spread(p.Sizes[one:upTo(messageSegments*p.SegmentBytes)], messagesOfMore)...)
 	for _, off := range p.Caches {
 		for _, m := range sizes {
-			ks = append(ks, params.Key{Kind: params.MessageCell, Placement: policy, OffCache: off, Tau: 1, Bytes: m, Variant: params.Segmented})
+			k.OffCache, k.Bytes = off, m
+			ks = append(ks, k)
 		}
 	}
 	return ks
@@ -222,19 +226,24 @@ func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 	case params.PRTTCell:
 		return setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
 			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes, Receiver: k.Variant == params.Receiver}, nil
-	case params.MessageCell:
-		a, err := collective.Lookup("bcast:linear")
-		if err != nil {
-			return nil, err
+	case params.MessageCell, params.ExchangeCell:
+		a := collective.Permutation
+		if k.Kind == params.MessageCell {
+			var err error
+			if a, err = collective.Lookup("bcast:linear"); err != nil {
+				return nil, err
+			}
 		}
-		s, err := a.Schedule(collective.Call{P: 2, M: k.Bytes})
+		s, err := a.Schedule(collective.Call{P: 2, M: k.Bytes, Distance: 1})
 		return setups.Collective{Schedule: s, Segments: p.Segments, SegmentBytes: p.SegmentBytes, ArenaBytes: tr.ArenaBytes}, err
 	}
 	return tr, nil
 }
 
 // ranked tells cells that are measured by two ranks, see work.
-func ranked(k params.Key) bool { return k.Kind == params.PRTTCell || k.Kind == params.MessageCell }
+func ranked(k params.Key) bool {
+	return k.Kind == params.PRTTCell || k.Kind == params.MessageCell || k.Kind == params.ExchangeCell
+}
 
 // workers is how many measure a cell.
 func workers(k params.Key, s setups.Setup) int {
@@ -293,7 +302,7 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 			return tr, 0, err
 		}
 		tr.Setup, tr.Segments = setups.Reducing(o), 1
-	case params.PRTTCell, params.MessageCell:
+	case params.PRTTCell, params.MessageCell, params.ExchangeCell:
 		return tr, 1, nil // see work
 	default:
 		return tr, 0, fmt.Errorf("cells of kind %q are not measured here", k.Kind)

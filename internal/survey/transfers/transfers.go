@@ -25,7 +25,7 @@ var Survey = survey.Register(&survey.Survey{
 
 // Names are what cells are of, in a sentence.
 var Names = map[params.Kind]string{
-	params.TransferCell: "transfers", params.NullCell: "y", params.CopyCell: "copies", params.OwnCell: "own copies", params.MessageCell: "messages",
+	params.TransferCell: "transfers", params.NullCell: "y", params.CopyCell: "copies", params.OwnCell: "own copies", params.MessageCell: "messages", params.ExchangeCell: "exchanges",
 	params.OverheadCell: "o", params.GammaCell: "γ", params.PRTTCell: "round trips",
 }
 
@@ -75,7 +75,7 @@ func (r Request) tier(k params.Key) int {
 	if !segment {
 		n = r.round(k)
 	}
-	first := k.Kind == params.MessageCell || k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]
+	first := k.Kind == params.MessageCell || k.Kind == params.ExchangeCell || k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]
 	for _, later := range []bool{k.OffCache, !first && !segment, k.Placement == numa.Remote} {
 		if later {
 			n += 2

@@ -51,14 +51,15 @@ func TestKeys(t *testing.T) {
 		params.CopyCell:     2 * 2 * 32 * 3,
 		params.OwnCell:      2 * 2 * 32 * 3,
 		params.MessageCell:  2 * 2 * 8,
+		params.ExchangeCell: 2 * 2 * 8,
 		params.GammaCell:    3 * 18 * 30,
 	} {
 		if count[kind] != want {
 			t.Errorf("%d cells of kind %s, want %d", count[kind], kind, want)
 		}
 	}
-	if n := len(Keys(p, 1)); n != len(ks)-2*2*8 {
-		t.Errorf("on one CPU %d cells of %d: messages need two, and sendrecv of τ = 1 takes the place of isolated", n, len(ks))
+	if n := len(Keys(p, 1)); n != len(ks)-2*2*2*8 {
+		t.Errorf("on one CPU %d cells of %d: messages and exchanges need two, and sendrecv of τ = 1 takes the place of isolated", n, len(ks))
 	}
 	var sizes []int
 	for _, k := range ks {
