@@ -379,16 +379,16 @@ func (p *performance) measure(w *worker) error {
 // its buffers have found their place in the caches, if they are to be there.
 func (p *performance) times(round int) int {
 	const most = 512 << 20 // bytes
-	bytes, far := 0, false
+	bytes, largest := 0, 0
 	for _, r := range p.ranks {
 		for _, b := range r.buffers {
-			bytes, far = bytes+b.size, far || b.size >= leastFarBytes
+			bytes, largest = bytes+b.size, max(largest, b.size)
 		}
 	}
-	if round > 1 || !far || p.ArenaBytes > 0 || p.Null || p.byTurns {
+	if round > 1 || largest < leastFarBytes || p.ArenaBytes > 0 || p.Null || p.byTurns {
 		return 1
 	}
-	return min(max(1, most/bytes), leastWarmFar)
+	return min(max(1, most/bytes), warmFar(largest))
 }
 
 func (p *performance) verify(w *worker) error {

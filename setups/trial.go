@@ -50,14 +50,20 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 }
 
 // leastWarm is how many messages it takes until memory that was just laid has
-// found its place in the caches. In the last-level one, which others have filled, that
-// goes slowly: of two workers who each copy 4 MiB there again and again (AMD EPYC, 32 MiB
-// of L3) the first copies took 190 to 330 µs, the tenth 160 to 170 and the fortieth 143.
-const (
-	leastWarm     = 3
-	leastWarmFar  = 32 // of what no inner cache holds
-	leastFarBytes = 128 << 10
-)
+// found its place in the caches.
+const leastWarm = 3
+
+// warmFar is how many it takes of so many bytes, which no inner cache holds. In the
+// last-level one, which others have filled, it goes slowly: of two workers who each copy
+// 4 MiB there again and again (AMD EPYC, 32 MiB of L3) the first copies took 190 to 330 µs,
+// the tenth 160 to 170 and the fortieth 143; exchanges of 547 KiB took 75 µs after 32, and
+// 60 after 100.
+func warmFar(bytes int) int {
+	const least, most, enough = 32, 128, 64 << 20 // bytes
+	return min(max(least, enough/bytes), most)
+}
+
+const leastFarBytes = 128 << 10
 
 // A trial is a Trial with its memory.
 type trial struct {
@@ -88,7 +94,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	case tr.Bytes >= keptBytes:
 		run.warm = tr.Messages // its memory is warm, and it takes its time
 	case tr.ArenaBytes == 0 && tr.Bytes >= leastFarBytes:
-		run.warm = max(tr.Messages, leastWarmFar)
+		run.warm = max(tr.Messages, warmFar(tr.Bytes))
 	}
 	if run.tau > 1 && (run.warm+tr.Messages*tr.Batches)%run.tau == 0 {
 		run.warm++
