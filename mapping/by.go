@@ -40,15 +40,13 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 		cores = numa.CPUSet{0}
 	case ranks > nodes*len(cores):
 		return Order{}, fmt.Errorf("%d ranks are more than the %d cores of %s", ranks, nodes*len(cores), printable.Count(nodes, "node"))
-	case nodes < 1 || nodes > ranks:
-		return Order{}, fmt.Errorf("%s cannot be on %s", printable.Count(ranks, "rank"), printable.Count(nodes, "node"))
 	}
 	turns := []numa.CPUSet{cores}
 	if part := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(how), "by"), "cache"); !block && part != "core" && part != "slot" {
-		if part == "node" && len(levels) > 0 {
+		if part == "node" {
 			turns = deal(levels, "numa", cores)
 		} else if turns = deal(levels, part, nil); turns == nil {
-			return Order{}, fmt.Errorf("unknown mapping %.40q: it is of core, socket, numa or node", how)
+			return Order{}, fmt.Errorf("unknown mapping %.40q: it is by core, socket, numa or node, or block", how)
 		}
 	}
 	all := logical(cores, levels)
@@ -58,6 +56,10 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	}
 	slices.SortStableFunc(turns, func(a, b numa.CPUSet) int { return slices.Index(all, a[0]) - slices.Index(all, b[0]) })
 	order := dealt(turns)
+	blocks, err := Order{}.Map(ranks, nodes)
+	if err != nil {
+		return Order{}, err
+	}
 	node, core := make([]int32, ranks), make([]int32, ranks)
 	for rank := range ranks {
 		on, at := rank/len(order), rank%len(order)
@@ -65,8 +67,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 		case strings.HasSuffix(strings.ToLower(how), "node"):
 			on, at = rank%nodes, rank/nodes
 		case block:
-			on = rank * nodes / ranks
-			at = rank - (on*ranks+nodes-1)/nodes
+			on, at = blocks.Node(rank), blocks.Slot(rank)
 		}
 		node[rank], core[rank] = int32(on), int32(order[at])
 	}

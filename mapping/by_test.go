@@ -31,6 +31,7 @@ func TestBy(t *testing.T) {
 		{"node", 2, 2, "0.0 1.0"},
 		{"block", 5, 2, "0.0 0.1 0.2 1.0 1.1"},
 		{"block", 4, 1, "0.0 0.1 0.2 0.3"},
+		{"block", 10, 4, "0.0 0.1 0.2 1.0 1.1 1.2 2.0 2.1 3.0 3.1"},
 		{"node", 12, 2, "0.0 1.0 0.2 1.2 0.4 1.4 0.6 1.6 0.1 1.1 0.3 1.3"},
 	} {
 		o, err := By(tt.how, twoSockets, tt.ranks, tt.nodes)
@@ -85,6 +86,20 @@ func TestByInterleaved(t *testing.T) {
 	}
 }
 
+// Of nodes whose cores nobody knows each has a rank.
+func TestByWithoutCores(t *testing.T) {
+	for _, how := range []string{"core", "node", "block"} {
+		o, err := By(how, nil, 2, 2)
+		if err != nil {
+			t.Errorf("%s: %v", how, err)
+			continue
+		}
+		if m, err := o.Map(2, 2); err != nil || m.Node(0) != 0 || m.Node(1) != 1 || m.Core(1) != 0 {
+			t.Errorf("%s: %+v, %v", how, m, err)
+		}
+	}
+}
+
 func TestByRefused(t *testing.T) {
 	for _, tt := range []struct {
 		how          string
@@ -98,6 +113,7 @@ func TestByRefused(t *testing.T) {
 		{"bysock", twoSockets, 2, 1, "unknown mapping"},
 		{"core", nil, 2, 1, "nothing says which cores"},
 		{"core", twoSockets, 2, 3, "2 ranks cannot be on 3 nodes"},
+		{"block", nil, 1, 2, "1 rank cannot be on 2 nodes"},
 	} {
 		if _, err := By(tt.how, tt.levels, tt.ranks, tt.nodes); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s of %d ranks on %d nodes: %v, want %s", tt.how, tt.ranks, tt.nodes, err, tt.says)

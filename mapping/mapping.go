@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // An Order places ranks on nodes. Its zero value is block: it fills a node, then the
@@ -111,7 +113,7 @@ func (o Order) Map(ranks, nodes int) (*Map, error) {
 	case o.list != nil && ranks > len(o.list):
 		return nil, fmt.Errorf("the list places ranks 0 … %d, and P = %d: take fewer ranks, or add a line for each of the others", len(o.list)-1, ranks)
 	case o.list == nil && nodes > ranks:
-		return nil, fmt.Errorf("%d ranks cannot be on %d nodes: take fewer nodes, or more ranks", ranks, nodes)
+		return nil, fmt.Errorf("%s cannot be on %d nodes: take fewer nodes, or more ranks", printable.Count(ranks, "rank"), nodes)
 	case o.list != nil:
 		m.place(o.list[:ranks])
 		if m.cores = o.cores; m.cores != nil {

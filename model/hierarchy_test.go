@@ -239,6 +239,29 @@ func TestHierarchyAs(t *testing.T) {
 	}
 }
 
+// What an adapter brings keeps no rank from its own copies.
+func TestHierarchyGatherOfTwoNodes(t *testing.T) {
+	order, err := mapping.List([]int32{0, 0, 1, 1}, []int32{0, 1, 0, 1}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPredictor(levelled(true), Choice{Cluster: &Cluster{Nodes: 2, Order: order}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const m = 1 << 20
+	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
+	of, err := p.levels.follow(s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range of.messages {
+		if one.from == 1 && !near((one.ended-one.began)*1e9, 200+0.5*m) {
+			t.Errorf("a copy within the node takes %g ns beside those of the network, want %g", (one.ended-one.began)*1e9, 200+0.5*m)
+		}
+	}
+}
+
 // Ranks of one node are on the cores that a list says, as those of several.
 func TestHierarchyOfListedCores(t *testing.T) {
 	f := levelled(true)

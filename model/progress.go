@@ -63,7 +63,7 @@ type rank struct {
 	since       float64 // when the turn began
 	cause       int32   // the message that ended the one before, −1
 	sent, taken float64 // when it is free to send the next, to receive the next
-	copies      int     // single copies to it that are under way
+	copies      int     // single copies that it makes, and are under way
 
 	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
 	hears                         int       // first turn that a message arrives in; −1
@@ -295,7 +295,7 @@ func (p *progress) run(memories int) {
 			next = min(next, p.events[0].at)
 		}
 		p.now = next
-		if next == soonest {
+		if !(next < soonest) { // which times that are no numbers never are
 			pass()
 			changed = true
 			over = over[:0]
@@ -306,7 +306,9 @@ func (p *progress) run(memories int) {
 					still = append(still, id)
 					continue
 				}
-				p.ranks[m.to].copies--
+				if !m.network {
+					p.ranks[m.to].copies--
+				}
 				over = append(over, id)
 			}
 			p.active = still
@@ -332,7 +334,9 @@ func (p *progress) run(memories int) {
 				if m.left = 1; m.alone-m.latency+m.longer <= 0 {
 					m.left = 0
 				}
-				p.ranks[m.to].copies++
+				if !m.network {
+					p.ranks[m.to].copies++
+				}
 				p.active = append(p.active, e.message)
 			case sent:
 				p.finish(m.from, e.message)

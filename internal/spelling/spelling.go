@@ -21,16 +21,16 @@ func Suggest(name string, known []string) string {
 // right at the least.
 func Nearest(name string, candidates []string) string {
 	name = dashed(name)
-	nearest, fewest := "", max(1, len(name)/2)+1
+	if len(name) < 2 { // one edit leaves nothing of it
+		return ""
+	}
+	nearest, fewest := "", len(name)/2+1
 	for _, c := range candidates {
 		n := edits(name, dashed(c))
-		if len(name) > 1 && len(c) > len(name)+1 && strings.HasPrefix(dashed(c), name) {
+		if len(c) > len(name)+1 && strings.HasPrefix(dashed(c), name) {
 			n = min(n, 1)
 		}
-		if len(name) < 2 || len(name) == 2 && len(c) == 2 {
-			continue // nothing is left of it
-		}
-		if n < fewest {
+		if n < fewest && (len(name) > 2 || len(c) != 2) {
 			nearest, fewest = c, n
 		}
 	}
@@ -41,8 +41,8 @@ func Nearest(name string, candidates []string) string {
 // make one name the other, where _ is -.
 func Edits(a, b string) int { return edits(dashed(a), dashed(b)) }
 
-// dashed is a name in small letters with - for _, and no more of it than anybody mistypes: edits take time
-// ∝ length.
+// dashed is a name in small letters with - for _, and no more of it than anybody mistypes:
+// edits take time ∝ length.
 func dashed(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name[:min(len(name), 64)], "_", "-"))
 }

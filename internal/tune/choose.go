@@ -149,7 +149,8 @@ func (c costs) about(of *collective.Collective, s Setting, p, m int) (candidate,
 	if one.seconds, one.rough = c.Predictor.Roughly(laid); one.rough {
 		return one, nil
 	}
-	return one, c.price(&one)
+	err = c.price(&one)
+	return one, err
 }
 
 // of is a setting with its cost.
@@ -159,7 +160,8 @@ func (c costs) of(of *collective.Collective, s Setting, p, m int) (candidate, er
 		return candidate{}, err
 	}
 	one := candidate{setting: s, schedule: laid}
-	return one, c.price(&one)
+	err = c.price(&one)
+	return one, err
 }
 
 // price gives a candidate its cost.

@@ -74,6 +74,9 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if *atOnce < 1 {
+		return fmt.Errorf("-parallel is %d: give 1 or more", *atOnce)
+	}
 	machines := slices.DeleteFunc(slices.Clone(machine.All), func(m machine.Machine) bool { return m.Slow && !*list })
 	if flags.NArg() > 0 {
 		machines = nil
@@ -125,6 +128,9 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	)
 	boots.SetLimit(*atOnce)
 	for _, m := range machines {
+		if ctx.Err() != nil {
+			break
+		}
 		boots.Go(func() error {
 			boot := boot{machine: m, kernel: *kernel, initrd: initrd, work: work, bochs: *bochs, checks: *run, large: *large, limit: *limit, verbose: *verbose}
 			said := out

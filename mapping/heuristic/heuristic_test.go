@@ -1,6 +1,7 @@
 package heuristic
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -133,6 +134,30 @@ func TestTree(t *testing.T) {
 		if _, err := New(tt.nodes, tt.cores, nil, nil); err == nil {
 			t.Errorf("%d nodes of %d cores", tt.nodes, tt.cores)
 		}
+	}
+}
+
+// A program that sent hundreds of terabytes is matched as one that sent little, also where
+// groups of cores differ in size.
+func TestMWPMOfManyBytes(t *testing.T) {
+	m := tree(t, 2, []int{3, 3, 4}, 1, 6, 7, 20)
+	little, err := comm.New(60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	much, _ := comm.New(60)
+	for from := 0; from < 60; from += 2 {
+		bytes := int64(1 + from)
+		if err := errors.Join(little.Add(from, from+1, bytes, 1), much.Add(from, from+1, bytes<<44, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := m.MWPM(little)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.MWPM(much); err != nil || hopBytes(m, little, got) != hopBytes(m, little, want) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

@@ -106,10 +106,17 @@ func (w *mwpm) singles(matrix *comm.Matrix) (all []*cluster) {
 	for process := range w.machine.Places() {
 		all = append(all, &cluster{lowest: process, slot: none, bytes: make(map[*cluster]int64)})
 	}
+	var sum int64
+	for _, volumes := range matrix.Volumes() {
+		for _, v := range volumes {
+			sum += v.Bytes
+		}
+	}
+	unit := 1 + sum/(2*matching.MaxWeight/matching.MaxVertices) // so that no weight is beyond what a matching takes
 	for process, volumes := range matrix.Volumes() {
 		for _, v := range volumes {
-			all[process].bytes[all[v.With]] = v.Bytes
-			w.heavy += v.Bytes
+			all[process].bytes[all[v.With]] = v.Bytes / unit
+			w.heavy += v.Bytes / unit
 		}
 	}
 	for slot, place := range w.places {

@@ -105,6 +105,9 @@ func surveyed(machines []compare.Machine, x *index) string {
 	if len(machines) == 1 {
 		whose = machines[0].Name
 	}
+	if len(names) == 0 { // messages by levels, γ
+		return fmt.Sprintf("Of %s there is nothing to draw: neither transfers nor a survey that has a chart.", whose)
+	}
 	text := fmt.Sprintf("Of %s surveys alone were measured: %s.", whose, strings.Join(names, ", "))
 	if len(machines) > 1 || len(x.maps) == 0 {
 		return text

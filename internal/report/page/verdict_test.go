@@ -52,6 +52,7 @@ func TestVerdict(t *testing.T) {
 		{"measured and published", []compare.Machine{published("paper", 1000, 1500, 2000), vm}, "Of 3 transfers at once paper carries 1.50; together they move 12.3 GB/s (published parameters, m = 8K). Of 2 transfers at once vm carries", "Nothing is compared", "ring, placement local, in cache"},
 		{"published alone", []compare.Machine{published("paper", 1000, 1500, 2000)}, "Of 3 transfers at once paper carries 1.50; together they move 12.3 GB/s (published parameters, m = 8K).", "", "published parameters"},
 		{"pairs alone", []compare.Machine{alone}, "Null transfer, one way between two CPUs: 50.0 ns (shared L2) to 200 ns (same package), median. Of alone surveys alone were measured: pairs of CPUs.", "", ""},
+		{"nothing that has a chart", []compare.Machine{only(exact("levels", nil), params.ChannelCell)}, "Of levels there is nothing to draw: neither transfers nor a survey that has a chart.", "", ""},
 		{"surveys alone", []compare.Machine{alone, disk}, "Of these machines surveys alone were measured: disks, pairs of CPUs.", "", ""},
 	} {
 		v, err := (&Page{Machines: tt.of}).view()
