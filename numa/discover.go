@@ -155,11 +155,17 @@ func (t tree) nodes(m *Machine) {
 	}
 	home := make(map[int]int) // node by CPU
 	var alone CPUSet          // nodes without distances
+	var shared CPUSet         // CPUs of several nodes, as faulty firmware has them
 	for _, id := range ids {
 		dir := path.Join(nodeDir, fmt.Sprint("node", id))
-		node := Node{ID: id, CPUs: t.set(dir+"/cpulist", dir+"/cpumap").And(m.Online())}
-		for _, cpu := range node.CPUs {
+		node := Node{ID: id}
+		for _, cpu := range t.set(dir+"/cpulist", dir+"/cpumap").And(m.Online()) {
+			if _, taken := home[cpu]; taken {
+				shared = append(shared, cpu)
+				continue
+			}
 			home[cpu] = id
+			node.CPUs = append(node.CPUs, cpu)
 		}
 		var known bool
 		node.MemoryBytes, node.FreeBytes, known = t.nodeMemory(dir)
@@ -174,6 +180,9 @@ func (t tree) nodes(m *Machine) {
 	}
 	if len(alone) > 0 {
 		m.unknown("distances of node %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", alone, nodeDir, len(ids))
+	}
+	if len(shared) > 0 {
+		m.unknown("the node of CPUs %v is unknown because several nodes in %s have them: they count as CPUs of the first", SetOf(shared...), nodeDir)
 	}
 	var homeless CPUSet
 	for i := range m.CPUs {

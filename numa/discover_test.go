@@ -94,11 +94,53 @@ func TestFaultyTrees(t *testing.T) {
 			cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
 			cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",
 		)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+		{"nodes that both have a CPU", twin.plus(files(nodeDir+"/node0/cpulist", "0-1")), nil, Census{2, 2, 1, 3, 0}, "0-1", "several nodes"},
+		{"lists alone, in the formats of old kernels", files(
+			cpuDir+"/online", " 0-1,4,\x00",
+			cpuDir+"/cpu0/topology/core_cpus_list", "0,4", cpuDir+"/cpu1/topology/core_cpus_list", "1", cpuDir+"/cpu4/topology/core_cpus_list", "0,4",
+		), nil, Census{3, 2, 1, 1, 0}, "0-1,4", "node 0"},
+		{"siblings 1024 CPUs apart, eight each", files(
+			cpuDir+"/online", "0-3,1024-1027",
+			cpuDir+"/cpu0/topology/thread_siblings", "0000000f"+strings.Repeat(",00000000", 31)+",0000000f",
+			cpuDir+"/cpu0/topology/physical_package_id", "7",
+		), nil, Census{8, 1, 2, 1, 0}, "0-3,1024-1027", "node 0"},
+		{"siblings of which one says something else", pair.plus(files(
+			cpuDir+"/online", "0-2", cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu1/topology/thread_siblings", "6", cpuDir+"/cpu2/topology/thread_siblings", "6",
+		)), nil, Census{3, 2, 1, 1, 0}, "0-2", "caches"},
+		{"nodes far apart in number, most without CPUs", pair.plus(files(
+			nodeDir+"/online", "0,8,252-255",
+			nodeDir+"/node0/cpulist", "0", nodeDir+"/node0/distance", "10 40 80 80 80 80", nodeDir+"/node0/meminfo", "Node 0 MemTotal:  600 kB",
+			nodeDir+"/node8/cpulist", "1", nodeDir+"/node8/distance", "40 10 80 80 80 80", nodeDir+"/node8/meminfo", "Node 8 MemTotal:  600 kB",
+			nodeDir+"/node252/distance", "80 80 10 80 80 80", nodeDir+"/node252/meminfo", "Node 252 MemTotal:  600 kB",
+			nodeDir+"/node253/distance", "80 80 80 10 80 80", nodeDir+"/node253/meminfo", "Node 253 MemTotal:  0 kB",
+			nodeDir+"/node254/distance", "80 80 80 80 10 80", nodeDir+"/node254/meminfo", "Node 254 MemTotal:  0 kB",
+			nodeDir+"/node255/distance", "80 80 80 80 80 10", nodeDir+"/node255/meminfo", "Node 255 MemTotal:  0 kB",
+		)), nil, Census{2, 2, 1, 6, 0}, "0-1", "caches"},
+		{"the first CPU and its node offline", twin.plus(files(cpuDir+"/online", "1", nodeDir+"/online", "1,3",
+			nodeDir+"/node1/distance", "10 17", nodeDir+"/node3/distance", "17 10")), nil, Census{1, 1, 1, 2, 0}, "1", "caches"},
+		{"caches of one CPU of two", pair.plus(files(
+			cpuDir+"/cpu1/cache/index2/level", "2", cpuDir+"/cpu1/cache/index2/shared_cpu_list", "1", // no type, no size
+			cpuDir+"/cpu1/cache/index3/level", "3", cpuDir+"/cpu1/cache/index3/type", "Unified", cpuDir+"/cpu1/cache/index3/size", "0K",
+		)), nil, Census{2, 2, 1, 1, 1}, "0-1", "NUMA nodes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := test.tree.machine(test.affinity)
 			if err != nil {
 				t.Fatal(err)
+			}
+			for _, node := range m.Nodes {
+				for _, id := range node.CPUs {
+					if cpu, online := m.CPU(id); !online || cpu.Node != node.ID {
+						t.Errorf("node %d has CPU %d, which is %+v", node.ID, id, cpu)
+					}
+				}
+			}
+			for _, level := range m.Levels(m.Allowed) {
+				for i, g := range level.Groups {
+					if len(g) < 2 || slices.ContainsFunc(level.Groups[:i], func(o CPUSet) bool { return slices.Equal(o, g) }) {
+						t.Errorf("level %q has the group %v alone or twice: %v", level.Name, g, level.Groups)
+					}
+				}
 			}
 			if got := m.Count(); got != test.want || m.Allowed.String() != test.allowed {
 				t.Errorf("got %+v, allowed %v; want %+v, %s", got, m.Allowed, test.want, test.allowed)
@@ -106,9 +148,13 @@ func TestFaultyTrees(t *testing.T) {
 			if said := strings.Join(m.Unknown, "\n"); !strings.Contains(said, test.unknown) {
 				t.Errorf("said to be unknown: %q, want %q in it", said, test.unknown)
 			}
-			for _, policy := range []Policy{Local, Spread, Remote} {
-				if _, err := m.Place(policy, 3); err != nil {
+			for _, policy := range []Policy{Local, Spread, Remote} { // which every machine has
+				p, err := m.Place(policy, 3)
+				if err != nil {
 					t.Error(err)
+				}
+				if m.CachedBytes(p) <= 0 {
+					t.Error("nothing is cached")
 				}
 			}
 		})

@@ -148,6 +148,9 @@ func (m *Machine) Levels(of CPUSet) Levels {
 	distances := make(map[int][]CPUSet)
 	for i, a := range m.Nodes {
 		for _, b := range m.Nodes[i+1:] {
+			if len(a.CPUs) == 0 || len(b.CPUs) == 0 {
+				continue // memory alone
+			}
 			// Firmware may say another distance there than back.
 			d := max(m.Distance(a.ID, b.ID), m.Distance(b.ID, a.ID))
 			distances[d] = append(distances[d], SetOf(append(slices.Clone(a.CPUs), b.CPUs...)...))

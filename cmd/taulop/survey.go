@@ -183,10 +183,10 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if s.Doubts != nil {
 		f.Warn(s.Doubts(f.Cells)...)
 	}
-	warn(said, f.Warnings[told:])
 	if missing := x.Missing(); missing != nil {
-		tell(said, "warning: %v: allow more with -time, or choose fewer", missing)
+		f.Warn(fmt.Errorf("%w: allow more with -time, or choose fewer", missing))
 	}
+	warn(said, f.Warnings[told:])
 	doc, failed := found(f)
 	if failed == nil {
 		failed = req.write(out, f, doc)

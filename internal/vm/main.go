@@ -8,7 +8,7 @@
 //
 //	go run ./internal/vm                  all machines but the slow ones
 //	go run ./internal/vm -limit 30m 64cpus
-//	                             a slow one, some 20 minutes of a host that does nothing else
+//	                             a slow one, 12 minutes of a host that does nothing else
 //	go run ./internal/vm 4nodes smt       these
 //	go run ./internal/vm -bochs /opt/bochs avx512
 //	                             a processor that QEMU does not emulate, nor Debian's Bochs

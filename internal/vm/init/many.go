@@ -82,7 +82,7 @@ func (g guest) verified(ctx context.Context) error {
 	for _, c := range collective.Collectives() {
 		name := c.DefaultAlgorithm().String()
 		o, err := g.execute(ctx, nil, taulop, "verify", "-json", "-params", path, "-no-sweep",
-			"-P", strconv.Itoa(n), "-m", "512", "-cache", "in", "-time", "45s", name)
+			"-P", strconv.Itoa(n), "-m", "512", "-cache", "in", "-time", "20s", name)
 		if err != nil {
 			return err
 		}
@@ -97,14 +97,16 @@ func (g guest) verified(ctx context.Context) error {
 	return nil
 }
 
-// invented has the transfers that a prediction takes.
+// invented has the transfers and reductions that a prediction takes.
 func invented(tau int) *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{params.Ring},
 		Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: []int{1, tau}, Caches: []bool{false}, Segments: 2, SegmentBytes: 8192}}
 	for _, tau := range f.Plan.Taus {
 		for _, m := range f.Plan.Sizes {
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: params.Ring, Placement: numa.Local, Tau: tau, Bytes: m},
-				K: 1, Transfers: 2, Time: fit.Median([]float64{float64(2*m + tau)})})
+				K: 1, Transfers: 2, Time: fit.Median([]float64{float64(2*m + tau)})},
+				params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: tau, Bytes: m, Operator: "SUM_I"},
+					Time: fit.Median([]float64{float64(m)})})
 		}
 	}
 	return f
