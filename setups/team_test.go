@@ -88,7 +88,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 				t.Fatalf("%s: %v", s.Name, err)
 			}
 			for _, at := range []int{0, 999, 1000, 2499} {
-				held := &run.users[1].mem[run.apart()+at]
+				held := &run.users[1].mem[run.apart()+run.begin*unitBytes+at]
 				*held ^= 1
 				err := run.check(1)
 				if err == nil || !strings.Contains(err.Error(), "worker 1") {
