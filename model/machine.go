@@ -277,6 +277,28 @@ func (h halfway) L(m, tau int) (seconds float64, extrapolated bool) {
 	return (one + other) / 2, beyond || further
 }
 
+// halfCopies are copies of which only what they read, or only what they write, is off cache:
+// those in cache and what transfers take longer for the same reason. A ring off cache reads
+// what it sends there, and receives over it; a sendrecv writes there, too. Where one of these
+// was not measured, and beside single copies, it is half of what both ends take.
+func (m machine) halfCopies(segments bool, off func(m, tau int) (seconds float64, extrapolated bool)) (in, out func(m, tau int) (seconds float64, extrapolated bool)) {
+	of := m.levels[0]
+	half := func(far, near *measured) func(bytes, tau int) (float64, bool) {
+		return func(bytes, tau int) (float64, bool) {
+			both, beyond := off(bytes, tau)
+			none, _ := m.temporary.At(bytes, tau)
+			if of.apart == nil || of.temporary == nil || !segments || both < none {
+				return (both + none) / 2, beyond
+			}
+			pair := max(tau, 2) // one alone is a transfer of its own kind
+			with, further := far.whole.L(bytes, pair)
+			without, _ := near.whole.L(bytes, pair)
+			return min(max(none, none+2*(with-without)), both), beyond || further
+		}
+	}
+	return half(of.common, of.temporary), half(of.apart, of.common)
+}
+
 func (h halfway) O(m int) (seconds float64, extrapolated bool) { return h[0].O(m) }
 
 // messageOf is the size of the setup's message of which a worker touches so many bytes: it

@@ -398,7 +398,7 @@ func TestCostRefuses(t *testing.T) {
 // A million ranks cost next to no memory, whatever the algorithm.
 func TestMillionRanks(t *testing.T) {
 	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: segment,
-		OneWay: plain{}, Arriving: plain{}, Apart: plain{}, Temporary: plain{}, Copies: plain{}.L, TemporaryCopies: plain{}.L}
+		OneWay: plain{}, Arriving: plain{}, Apart: plain{}, Temporary: plain{}, Copies: plain{}.L, CopiesIn: plain{}.L, CopiesOut: plain{}.L}
 	for _, a := range collective.All() {
 		p := 1_000_000
 		switch a.Among {

@@ -476,12 +476,8 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 		if p.Gamma != nil {
 			t.Reductions = crowdedReductions{p.Gamma, crowd}
 		}
-		if off := t.Copies; off != nil && machine.temporary != nil { // one of two ends is in cache
-			t.TemporaryCopies = func(m, tau int) (float64, bool) {
-				one, beyond := off(m, tau)
-				other, _ := machine.temporary.At(m, tau)
-				return (one + other) / 2, beyond
-			}
+		if t.Copies != nil && machine.temporary != nil {
+			t.CopiesIn, t.CopiesOut = machine.halfCopies(segments, t.Copies)
 		}
 		if p.Packing != nil {
 			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride

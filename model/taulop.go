@@ -68,8 +68,9 @@ type TauLop struct {
 	// which the paper leaves out. Of a copy beside which a transfer goes on only what
 	// takes longer than that counts.
 	Copies func(m, tau int) (seconds float64, extrapolated bool)
-	// TemporaryCopies, if not nil, is c(m,τ) of copies from or into temporary buffers.
-	TemporaryCopies func(m, tau int) (seconds float64, extrapolated bool)
+	// CopiesIn and CopiesOut, if not nil, are c(m,τ) of copies into and out of temporary
+	// buffers, which are at hand even where user buffers are off cache.
+	CopiesIn, CopiesOut func(m, tau int) (seconds float64, extrapolated bool)
 }
 
 // ErrContiguous is why strided messages cannot be costed.
@@ -221,8 +222,11 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 		seconds, extrapolated = m.Packing(t.Bytes)
 	case "c":
 		copies := m.Copies
-		if t.from.setup == temporary {
-			copies = m.TemporaryCopies
+		switch t.from.setup {
+		case copyIn:
+			copies = m.CopiesIn
+		case copyOut:
+			copies = m.CopiesOut
 		}
 		seconds, extrapolated = copies(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
@@ -254,6 +258,8 @@ const (
 	apart
 	temporary
 	arriving
+	copyIn
+	copyOut
 )
 
 // String marks the letter of the parameters in formulas, see Marks.
@@ -268,7 +274,7 @@ func (s source) String() string {
 	return text
 }
 
-func (s setup) String() string { return [...]string{"", "→", "⇄", "°", "→°"}[s] }
+func (s setup) String() string { return [...]string{"", "→", "⇄", "°", "→°", "°", "°"}[s] }
 
 // Marks says what stands behind the letter L in formulas where a machine's file tells
 // transfers apart, and what it means.
@@ -276,7 +282,7 @@ var Marks = [][2]string{
 	{oneWay.String(), "one-way messages, as ping has them"},
 	{arriving.String(), "one-way messages into temporary buffers, half in cache"},
 	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
-	{temporary.String(), "exchanges of temporary buffers, which are in cache; c°: copies from or into them, half in cache"},
+	{temporary.String(), "exchanges of temporary buffers, which are in cache; c°: copies into or out of them, of which the other end is not"},
 	{"*", "messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
 	{"¹", "single copies by the kernel"},
 	{"ʳ", "single copies by several ranks at once out of one process"},
@@ -487,9 +493,12 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 		tau = t.Inside
 	}
 	term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: bytes, Size: y.size(bytes), Tau: tau}
-	if from, to := buffersOf(stage); m.TemporaryCopies != nil && (from == collective.Temp || to == collective.Temp) {
-		term.from.setup = temporary
-	} else {
+	switch from, to := buffersOf(stage); {
+	case m.CopiesOut != nil && from == collective.Temp:
+		term.from.setup = copyOut
+	case m.CopiesIn != nil && to == collective.Temp:
+		term.from.setup = copyIn
+	default:
 		term.beside, term.from.setup = m.besides(stage), m.setupOf(&collective.Stage{Pattern: collective.OneWay})
 	}
 	add(term)
