@@ -486,3 +486,13 @@ func TestPacking(t *testing.T) {
 		t.Errorf("a tree of transfers: %v", err)
 	}
 }
+
+// A placement whose exchanges were not measured has o(m) of its messages there.
+func TestExchangeOverheadOfOneLevel(t *testing.T) {
+	m := TauLop{Parameters: plain{}, ExchangeOverhead: func(int) float64 { return 5 }, Farther: []TauLop{{Parameters: plain{}}}}
+	for level, want := range []float64{5, 1001} {
+		if got, _, err := m.value(Term{Parameter: "o", Bytes: 7, from: source{setup: apart, level: level}}); err != nil || got != want {
+			t.Errorf("level %d: %g, %v, want %g", level, got, err, want)
+		}
+	}
+}

@@ -211,7 +211,7 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 		if t.from.level > 0 {
 			m = m.Farther[t.from.level-1]
 		}
-		if seconds, extrapolated = m.Parameters.O(t.Bytes); t.from.setup == apart {
+		if seconds, extrapolated = m.Parameters.O(t.Bytes); t.from.setup == apart && m.ExchangeOverhead != nil { // a placement may lack it
 			seconds = m.ExchangeOverhead(t.Bytes)
 		}
 	case "L₁":

@@ -51,17 +51,10 @@ func TestFill(t *testing.T) {
 		if on() != tt.want || tt.want == 1 && !fill.spinners[1].on.Load() {
 			t.Errorf("%d cores are busy beside %d workers, want %d", on(), len(tt.place.Workers), tt.want)
 		}
-		if tt.want == 1 {
-			before, began := spent(t), time.Now()
-			time.Sleep(100 * time.Millisecond)
-			if busy := spent(t) - before; busy == 0 && time.Since(began) < time.Second {
-				t.Log("the other core gave way all the time: something else runs there")
-			}
-		}
 		team.Close()
 	}
 	fill.Close()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		before := spent(t)
 		time.Sleep(50 * time.Millisecond)
 		if spent(t)-before <= 1 {

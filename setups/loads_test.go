@@ -38,12 +38,17 @@ func TestLoads(t *testing.T) {
 	}
 	const small = 4 << 20
 	var share [2]float64
-	for i, n := range []int{small, len(mem)} {
-		for range 3 {
-			differ(mem[:n], pattern(0), 0)
+	for range 10 { // others use the caches too, and may leave nothing of either there
+		for i, n := range []int{small, len(mem)} {
+			for range 3 {
+				differ(mem[:n], pattern(0), 0)
+			}
+			l := loadsOf(mem[:n], 0)
+			share[i] = (l.Flushed - l.Next) / (l.Flushed - l.Cached)
 		}
-		l := loadsOf(mem[:n], 0)
-		share[i] = (l.Flushed - l.Next) / (l.Flushed - l.Cached)
+		if share[0] >= share[1] {
+			break
+		}
 	}
 	if share[0] < share[1] {
 		t.Errorf("%.0f %% of %d MB is in a cache, and %.0f %% of %d MB", 100*share[0], small>>20, 100*share[1], len(mem)>>20)

@@ -9,26 +9,11 @@
 # at the same time. What is missing of Open MPI it installs with apt-get, as root.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-out=${1:?say in which folder: bench/mpi/monitoring.sh FOLDER} ranks=${2:-$(nproc)}
+. bench/mpi/setup.sh
+keep=${1:?say in which folder: bench/mpi/monitoring.sh FOLDER} ranks=${2:-$(nproc)}
 shift $(($# < 2 ? $# : 2))
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-mkdir -p "$out"
-if [ -n "$(ls -A "$out")" ]; then
-  echo "$out is not empty: name a new directory, or one that is empty" >&2
-  exit 2
-fi
-
-missing=()
-for package in openmpi-bin libopenmpi-dev gcc; do
-  dpkg -s "$package" >"$tmp/found" 2>&1 || missing+=("$package")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  echo "installing ${missing[*]}"
-  export DEBIAN_FRONTEND=noninteractive
-  (apt-get update && apt-get install -y --no-install-recommends "${missing[@]}") >"$tmp/apt" 2>&1 ||
-    { cat "$tmp/apt" >&2; exit 1; }
-fi
+folder "$keep"
+install openmpi-bin libopenmpi-dev gcc
 if [ $# -eq 0 ]; then
   mpicc.openmpi -O2 -o "$tmp/messages" bench/mpi/messages.c
   set -- "$tmp/messages" 1 0 1024 65536

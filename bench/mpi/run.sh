@@ -17,42 +17,17 @@
 # the sweep, what the programs printed, and all tables (default a temporary one).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. bench/mpi/setup.sh
 rounds=${1:-4} keep=${2:-} least=1024 most=$((4 << 20)) sizes=1K:4M
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-out=${keep:-$tmp/out}
-mkdir -p "$out"
-if [ -n "$(ls -A "$out")" ]; then
-  echo "$out is not empty: name a new directory, or one that is empty" >&2
-  exit 2
-fi
 if [ "$rounds" -lt 2 ]; then
   echo "$rounds rounds: two are the least, one to estimate from and one to compare with" >&2
   exit 2
 fi
-
-missing=()
-for package in mpich libmpich-dev openmpi-bin libopenmpi-dev gcc; do
-  dpkg -s "$package" >"$tmp/found" 2>&1 || missing+=("$package")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  echo "installing ${missing[*]}"
-  export DEBIAN_FRONTEND=noninteractive
-  (apt-get update && apt-get install -y --no-install-recommends "${missing[@]}") >"$tmp/apt" 2>&1 ||
-    { cat "$tmp/apt" >&2; exit 1; }
-fi
-for library in openmpi mpich; do
-  "mpicc.$library" -O2 -o "$tmp/$library" bench/mpi/messages.c
-done
-go build -o "$tmp/taulop" ./cmd/taulop
+folder "$keep"
+install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc
+build bench/mpi/messages.c
 taulop=$tmp/taulop
-
-ranks=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
-[ "$ranks" -le "$(nproc)" ] || ranks=$(nproc)
-if [ "$ranks" -lt 2 ]; then
-  echo "one core: messages need two" >&2
-  exit 1
-fi
+count_ranks
 # As of taulop verify: a rank sends from one arena and receives into another, each four
 # times its share of the last-level cache, here at most 256 MB.
 arena=$((4 * $(getconf LEVEL3_CACHE_SIZE) / ranks >> 20))

@@ -19,41 +19,16 @@
 # odd rounds and timed by the even ones, and the other way round.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. bench/mpi/setup.sh
 rounds=${1:-4} keep=${2:-} least=8 most=$((4 << 20))
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-out=${keep:-$tmp/out}
-mkdir -p "$out"
-if [ -n "$(ls -A "$out")" ]; then
-  echo "$out is not empty: name a new directory, or one that is empty" >&2
-  exit 2
-fi
 if [ "$rounds" -lt 2 ]; then
   echo "two rounds or more: one says which is the best, another one how good it is" >&2
   exit 2
 fi
-
-missing=()
-for package in mpich libmpich-dev openmpi-bin libopenmpi-dev gcc binutils; do
-  dpkg -s "$package" >"$tmp/found" 2>&1 || missing+=("$package")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  echo "installing ${missing[*]}"
-  export DEBIAN_FRONTEND=noninteractive
-  (apt-get update && apt-get install -y --no-install-recommends "${missing[@]}") >"$tmp/apt" 2>&1 ||
-    { cat "$tmp/apt" >&2; exit 1; }
-fi
-for library in openmpi mpich; do
-  "mpicc.$library" -O2 -o "$tmp/$library" bench/mpi/choices.c
-done
-go build -o "$tmp/taulop" ./cmd/taulop
-
-ranks=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
-[ "$ranks" -le "$(nproc)" ] || ranks=$(nproc)
-if [ "$ranks" -lt 2 ]; then
-  echo "one core: messages need two" >&2
-  exit 1
-fi
+folder "$keep"
+install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc binutils
+build bench/mpi/choices.c
+count_ranks
 
 collectives="bcast allgather allreduce reduce alltoall"
 libraries=" ${LIBRARIES:-openmpi mpich} "

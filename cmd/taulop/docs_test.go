@@ -173,7 +173,8 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// Every command and flag that README and docs name is there, and every file that they link.
+// Every command and flag that README, docs and the scripts in bench name is there, and every
+// file that they link.
 func TestDocsNameWhatThereIs(t *testing.T) {
 	flags := make(map[string][]*flag.FlagSet) // of each command, and "" of those without one
 	known := make(map[string]bool)            // flags of any command
@@ -203,6 +204,10 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	scripts, err := filepath.Glob("../../bench/*.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
 	span := regexp.MustCompile("(?s)`([^`]+)`")
 	fenced := regexp.MustCompile("(?ms)^```.*?^```$")
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -211,12 +216,15 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 	flagWord := regexp.MustCompile(`^-([a-zA-Z_][a-zA-Z_0-9-]*)$`)
 	operand := regexp.MustCompile(`^[-A-Z0-9]`) // of taulop without a command
 	lines := 0
-	for _, path := range pages {
+	for _, path := range append(pages, scripts...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		page := string(text)
+		if filepath.Ext(path) == ".sh" {
+			page = scriptCommands(page)
+		}
 		prose := fenced.ReplaceAllString(page, "")
 		var spoken []string // lines that may have commands
 		for _, s := range span.FindAllStringSubmatch(prose, -1) {
@@ -276,6 +284,24 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 		}
 	}
 	if lines < 200 {
-		t.Errorf("%d commands were found in README and docs", lines)
+		t.Errorf("%d commands were found in README, docs and bench", lines)
 	}
+}
+
+// scriptCommands are the lines of a shell script that run taulop, with X for what the shell
+// puts in.
+func scriptCommands(script string) string {
+	program := regexp.MustCompile(`"\$(taulop|\w+/taulop)" ([-a-z])`)
+	filled := regexp.MustCompile(`\$\(\([^()]*\)\)|\$\([^()]*\)|\$\w+|'[^']*'|"[^"]*"`)
+	var lines []string
+	for line := range strings.Lines(script) {
+		if program.MatchString(line) {
+			line = strings.TrimSpace(program.ReplaceAllString(line, " taulop $2"))
+			for range 2 { // one in another
+				line = filled.ReplaceAllString(line, "X")
+			}
+			lines = append(lines, "    "+line+"\n")
+		}
+	}
+	return strings.Join(lines, "")
 }

@@ -484,12 +484,18 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) report.Source {
 	source := report.NewSource(m, cmp.Or(printable.Name(p.machine), f.Name), p.file)
 	source.Degree, source.Chunk = p.degree, p.chunk
-	why := fmt.Errorf("%s: %w", p.file, m.NoGamma)
 	if f.Text {
-		source.Channel, why = "", fmt.Errorf("%s has L and o alone", p.file)
+		source.Channel = ""
 	}
-	if m.NoGamma != nil {
-		p.noGamma = fmt.Errorf("needs γ, the time of a reduction: %w; name a file that has γ with -gamma", why)
+	const needs, name = "needs γ, the time of a reduction: ", "name a file that has γ with -gamma"
+	switch {
+	case m.NoGamma == nil:
+	case m.Gamma != nil && len(m.Gamma.Operators) > 0: // of other operators
+		p.noGamma = fmt.Errorf(needs+"%w; choose one of them with -op, or name a file that has γ of it with -gamma", m.NoGamma)
+	case f.Text:
+		p.noGamma = fmt.Errorf(needs+"%s has L and o alone; "+name, p.file)
+	default:
+		p.noGamma = fmt.Errorf(needs+"%s: %w; "+name, p.file, m.NoGamma)
 	}
 	return source
 }

@@ -162,6 +162,7 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -model loggp bcast", "has no LogGP parameters"},
 			{"-P 4 -model libtaulop -transport steady bcast", "whole messages only"},
 			{"-P 4 -op xor reduce", `no γ of operator "xor"; measured are SUM_I`},
+			{"-P 4 -op max reduce", `no γ of operator "max"; measured are SUM_I; choose one of them with -op, or name a file`},
 			{"-P 4 -setup bcast bcast", "published text format and has one table"},
 			{"-P 4 -frob bcast", "-frob"},
 			{"-P 4 -gamma /nonexistent reduce", "-gamma: /nonexistent is not there: check its name"},

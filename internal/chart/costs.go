@@ -55,7 +55,7 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 		rows = keep(rows, func(r report.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
 	}
 	if len(once(each(rows, func(r report.MachineCost) int { return r.Bytes }))) < 2 {
-		return nil, fmt.Errorf("a line over m needs two sizes: %w", ErrOthers)
+		return nil, fmt.Errorf("a line over m needs two sizes of P = %d: choose others, or predict more", p)
 	}
 	slices.SortStableFunc(rows, func(a, b report.MachineCost) int { return a.Bytes - b.Bytes })
 	groups := view.Grouped(rows, func(r report.MachineCost) [2]string { return [2]string{r.Machine, r.Of} })

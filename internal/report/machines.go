@@ -334,13 +334,17 @@ func (d *Machines) WriteText(w io.Writer) {
 	for _, s := range d.Machines {
 		s.WriteText(w)
 	}
-	var extrapolated, uncertain, unknown, untested, marked bool
+	var uncertain, unknown, untested, marked bool
+	extrapolated := make(map[string]bool) // machines
 	for _, calls := range view.Grouped(d.calls(), func(costs []*MachineCost) string { return costs[0].Of }) {
 		writeTables(w, d.table(calls))
 	}
 	for _, r := range d.Rows {
-		extrapolated, uncertain, unknown = extrapolated || r.Extrapolated, uncertain || r.Lo != nil, unknown || r.Unknown
+		uncertain, unknown = uncertain || r.Lo != nil, unknown || r.Unknown
 		untested, marked = untested || r.Ratio != nil && !r.Ratio.Tested, marked || r.Cheapest
+		if r.Extrapolated {
+			extrapolated[r.Machine] = true
+		}
 	}
 	fmt.Fprintln(w)
 	if marked {
@@ -357,10 +361,9 @@ func (d *Machines) WriteText(w io.Writer) {
 	if unknown {
 		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it")
 	}
-	if extrapolated {
-		for _, alike := range view.Grouped(d.Machines, func(s Source) string { return s.Measured }) {
-			fmt.Fprintf(w, "~ extrapolated%s: measured are %s.\n", d.among(" on ", len(alike), func(i int) string { return alike[i].Machine }), alike[0].Measured)
-		}
+	beyond := slices.DeleteFunc(slices.Clone(d.Machines), func(s Source) bool { return !extrapolated[s.Machine] })
+	for _, alike := range view.Grouped(beyond, func(s Source) string { return s.Measured }) {
+		fmt.Fprintf(w, "~ extrapolated%s: measured are %s.\n", d.among(" on ", len(alike), func(i int) string { return alike[i].Machine }), alike[0].Measured)
 	}
 	lacking := func(o MachineOmission) string { // the machines that lack it
 		alike := slices.DeleteFunc(slices.Clone(d.LeftOut), func(p MachineOmission) bool { return p.String() != o.String() })

@@ -62,3 +62,14 @@ func TestMachines(t *testing.T) {
 		}
 	}
 }
+
+// Of costs beyond what was measured a note names the machines that have some.
+func TestMachinesExtrapolated(t *testing.T) {
+	a, b := machineOf("a", call("bcast", "linear", 8, 4)), machineOf("b", call("bcast", "linear", 8, 2))
+	a.Measured, b.Measured, b.Rows[0].Extrapolated = "m up to 4", "m up to 1", true
+	var text strings.Builder
+	NewMachines([]*Predictions{a, b}, nil, fit.Test{}).WriteText(&text)
+	if got := text.String(); strings.Count(got, "~ extrapolated") != 1 || !strings.Contains(got, "~ extrapolated on b: measured are m up to 1.\n") {
+		t.Error(got)
+	}
+}

@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// maxVerification is far more than a document of taulop verify needs, in bytes.
-const maxVerification = 64 << 20
+// maxDocument is far more than a document of taulop needs, in bytes.
+const maxDocument = 64 << 20
 
 var (
 	ErrNoVerification = errors.New("this is not what taulop verify writes")
@@ -27,7 +27,7 @@ var (
 // rows, which are no collectives but have times and predictions as well. An error is a
 // sentence that begins with the name of the file.
 func ReadVerification(r io.Reader, name string) (*Verification, error) {
-	text, err := readVerification(r, name)
+	text, err := readDocument(r, name, ErrNoVerification)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +76,17 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 	return &doc.Verification, nil
 }
 
-// readVerification reads what is not too long to be written by taulop verify.
-func readVerification(r io.Reader, name string) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxVerification+1))
+// readDocument reads what is not too long to be written by taulop, and not empty: that is
+// other than what was wanted.
+func readDocument(r io.Reader, name string, other error) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(text) > maxVerification:
-		return nil, fmt.Errorf("%s has more than %d MiB: %w", name, maxVerification>>20, ErrNoVerification)
+	case len(text) > maxDocument:
+		return nil, fmt.Errorf("%s has more than %d MiB: %w", name, maxDocument>>20, other)
 	case len(bytes.TrimSpace(text)) == 0:
-		return nil, fmt.Errorf("%s is empty: %w", name, ErrNoVerification)
+		return nil, fmt.Errorf("%s is empty: %w", name, other)
 	}
 	return text, nil
 }
@@ -96,7 +97,7 @@ var ErrNoComparison = errors.New("this is not what taulop verify writes of a tab
 // ReadPublished reads the cells of what WriteJSON of a Published wrote. An error is a
 // sentence that begins with the name of the file.
 func ReadPublished(r io.Reader, name string) (*Published, error) {
-	text, err := readVerification(r, name)
+	text, err := readDocument(r, name, ErrNoComparison)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ var ErrNoPrediction = errors.New("this is not what taulop predict writes")
 // ReadCosts reads what WriteJSON of Predictions, of one machine, or of Machines wrote. An
 // error is a sentence that begins with the name of the file.
 func ReadCosts(r io.Reader, name string) (*Machines, error) {
-	text, err := readVerification(r, name)
+	text, err := readDocument(r, name, ErrNoPrediction)
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func TestReadCosts(t *testing.T) {
 		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":2,"cost_us":-1}]}`:                                                                 "has no cost",
 		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":2,"cost_us":1,"lo_us":2,"hi_us":3}]}`:                                              "not within [2, 3]",
 		`{"format":"taulop predict machines","machines":[{"machine":"a"}],"rows":[{"machine":"b","of":"bcast","collective":"bcast","algorithm":"x","P":2,"cost_us":1}]}`: `"b" is none of the machines`,
-		``: "a.json is empty",
+		``: "a.json is empty: this is not what taulop predict writes",
 	} {
 		if _, err := ReadCosts(strings.NewReader(text), "a.json"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

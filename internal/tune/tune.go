@@ -14,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/spelling"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // A Library is an MPI library, as far as it can be told which algorithms to take.
@@ -124,7 +125,7 @@ func (s Setting) String() string {
 		text += fmt.Sprintf(", fan %d", s.Fan)
 	}
 	if s.Segment > 0 {
-		text += ", segment " + size(s.Segment)
+		text += ", segment " + view.Size(s.Segment)
 	}
 	return text
 }
@@ -439,17 +440,4 @@ func bySize(tables []Table, factor func(p int) int) (sizes []ranksSteps) {
 		}
 	}
 	return sizes
-}
-
-// size is in bytes as rules files say it.
-func size(bytes int) string {
-	for _, u := range []struct {
-		bytes int
-		name  string
-	}{{1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if bytes >= u.bytes && bytes%u.bytes == 0 {
-			return fmt.Sprintf("%d %s", bytes/u.bytes, u.name)
-		}
-	}
-	return fmt.Sprintf("%d B", bytes)
 }

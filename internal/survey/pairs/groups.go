@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,14 +14,15 @@ import (
 )
 
 // Groups are CPUs of one level that their times divide further: an EPYC whose L3
-// caches are not told, or a virtual machine that hides them.
+// caches are not told, or a virtual machine that hides them. One that hides packages too
+// has groups of groups.
 type Groups struct {
 	Level   string        `json:"level"`
 	CPUs    numa.CPUSet   `json:"cpus"`
 	Groups  []numa.CPUSet `json:"groups"`
 	Bytes   int           `json:"m_bytes"`
-	Within  float64       `json:"within_median_ns"`  // pairs of one group
-	Between float64       `json:"between_median_ns"` // pairs of two
+	Within  float64       `json:"within_median_ns"`  // pairs of one group, and of no smaller one
+	Between float64       `json:"between_median_ns"` // pairs of two, and of no larger one
 }
 
 // What makes groups.
@@ -38,6 +40,8 @@ const (
 	leastApart = 4
 	// One in a hundred permutations of the times may make groups as distinct.
 	permutations, byChance = 199, 2
+	// mostNested of groups in groups: siblings, caches, nodes and packages.
+	mostNested = 4
 )
 
 // FindGroups are the hidden groups of each set of CPUs that the topology takes for
@@ -45,11 +49,11 @@ const (
 //
 // CPUs are joined by average linkage of their logarithmic times; what the topology says
 // to be closer is joined before. The tree is cut where its heights leap most, among the
-// cuts that leave two or more in every group. The groups stand if the median between
-// them is leastRatio times that within and leastApart standard deviations from it, if
-// both hardly overlap, and if hardly any permutation of the same times over the pairs
-// makes groups as far apart: the cut is the best of many, and of noise alone one is the
-// best, too.
+// cuts that leave two or more in every group, and where else they leap by leastRatio.
+// Groups stand if the median between them, within what they are nested in, is leastRatio
+// times that within and leastApart standard deviations from it, if both hardly overlap,
+// and if hardly any permutation of the same times over the pairs makes groups as far apart:
+// the cut is the best of many, and of noise alone one is the best, too.
 func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 	level := make(map[string]int)
 	for i, l := range p.Levels {
@@ -65,7 +69,7 @@ func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 			continue
 		}
 		for _, cpus := range l.Groups {
-			if g, found := divide(p, cpus.And(p.CPUs), at, pairs); found {
+			for _, g := range divide(p, cpus.And(p.CPUs), at, pairs) {
 				g.Level = l.Name
 				all = append(all, g)
 			}
@@ -74,8 +78,9 @@ func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 	return all
 }
 
-// divide looks for groups of a set of CPUs, all of whose pairs are at a level or closer.
-func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair) (g Groups, found bool) {
+// divide looks for groups of a set of CPUs, all of whose pairs are at a level or closer; the
+// smallest come first.
+func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair) (all []Groups) {
 	var units []numa.CPUSet // CPUs that the topology has closer together
 	for _, cpu := range cpus {
 		i := slices.IndexFunc(units, func(u numa.CPUSet) bool {
@@ -89,7 +94,7 @@ func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*para
 		}
 	}
 	if len(units) < leastUnits {
-		return g, false
+		return nil
 	}
 	times := newDistances(len(units))
 	for i, a := range units {
@@ -103,35 +108,42 @@ func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*para
 				}
 			}
 			if len(of) == 0 {
-				return g, false // not all were measured
+				return nil // not all were measured
 			}
 			times.set(i, j, fit.Median(of).Center)
 		}
 	}
-	best, ok := times.cut()
-	if !ok || !best.distinct() {
-		return g, false
-	}
+	cuts := times.cuts()
 	random := rand.New(rand.NewPCG(1, 2)) // the same file says the same
-	chance := 0
-	for range permutations {
+	chance := make([]int, len(cuts))
+	for n := 0; n < permutations && slices.ContainsFunc(chance, func(c int) bool { return c <= byChance }); n++ {
 		random.Shuffle(len(times.of), func(i, j int) { times.of[i], times.of[j] = times.of[j], times.of[i] })
-		if by, ok := times.cut(); ok && by.distinct() && by.apart() >= best.apart() {
-			if chance++; chance > byChance {
-				return g, false
+		apart := 0.0
+		for _, by := range times.cuts() {
+			apart = max(apart, by.apart())
+		}
+		for i, of := range cuts {
+			if apart >= of.apart() {
+				chance[i]++
 			}
 		}
 	}
-	g = Groups{CPUs: cpus, Bytes: p.Sizes[0], Within: math.Exp(best.within), Between: math.Exp(best.between)}
-	for _, of := range best.groups {
-		var set numa.CPUSet
-		for _, u := range of {
-			set = append(set, units[u]...)
+	for i, of := range cuts {
+		if chance[i] > byChance {
+			continue
 		}
-		g.Groups = append(g.Groups, numa.SetOf(set...))
+		g := Groups{CPUs: cpus, Bytes: p.Sizes[0], Within: math.Exp(of.within), Between: math.Exp(of.between)}
+		for _, members := range of.groups {
+			var set numa.CPUSet
+			for _, u := range members {
+				set = append(set, units[u]...)
+			}
+			g.Groups = append(g.Groups, numa.SetOf(set...))
+		}
+		slices.SortFunc(g.Groups, func(a, b numa.CPUSet) int { return a[0] - b[0] })
+		all = append(all, g)
 	}
-	slices.SortFunc(g.Groups, func(a, b numa.CPUSet) int { return a[0] - b[0] })
-	return g, true
+	return all
 }
 
 // distances are logarithmic times between every two of n.
@@ -145,78 +157,159 @@ func newDistances(n int) *distances { return &distances{n, make([]float64, n*(n-
 func (d *distances) set(i, j int, v float64) { d.of[max(i, j)*(max(i, j)-1)/2+min(i, j)] = v }
 func (d *distances) at(i, j int) float64     { return d.of[max(i, j)*(max(i, j)-1)/2+min(i, j)] }
 
-// A division is groups with the times within and between them, both rising.
+// A division is groups with the times within them, but for those within smaller groups that
+// they are made of, and between them, but for those between larger groups; both rising.
 type division struct {
 	groups          [][]int
+	leap            float64 // of the distance at which groups are joined
 	in, out         []float64
 	within, between float64 // their medians
 }
 
-// cut joins the two closest until all are one, and returns the groups before the
-// greatest leap in the distance at which that happens.
-func (d *distances) cut() (best division, found bool) {
-	groups := make([][]int, d.n)
-	between := make([][]float64, d.n) // mean distance of two groups
-	for i := range groups {
-		groups[i], between[i] = []int{i}, make([]float64, d.n)
+// cuts are those before the greatest leaps in the distance at which groups are joined, as
+// far as they leave nobody alone and are distinct, the smallest groups first.
+func (d *distances) cuts() (cuts []division) {
+	steps := d.joined()
+	members, alone := slices.Repeat([]int{1}, d.n), d.n
+	var before []int // steps
+	leap := func(i int) float64 { return steps[i].distance - steps[i-1].distance }
+	for i, s := range steps {
+		if alone == 0 && leap(i) > 0 {
+			before = append(before, i)
+		}
+		for _, g := range []int{s.into, s.from} {
+			if members[g] == 1 {
+				alone--
+			}
+		}
+		members[s.into] += members[s.from]
+	}
+	slices.SortStableFunc(before, func(i, j int) int { return cmp.Compare(leap(j), leap(i)) })
+	for _, i := range before {
+		if len(cuts) == mostNested || len(cuts) > 0 && leap(i) < math.Log(leastRatio) {
+			break
+		}
+		c := division{groups: d.after(steps[:i]), leap: leap(i)}
+		at, _ := slices.BinarySearchFunc(cuts, len(c.groups), func(o division, n int) int { return n - len(o.groups) })
+		if (at == 0 || c.joins(cuts[at-1])) && (at == len(cuts) || cuts[at].joins(c)) {
+			cuts = slices.Insert(cuts, at, c)
+		}
+	}
+	for len(cuts) > 0 {
+		d.split(cuts)
+		worst := -1
+		for i := range cuts {
+			if !cuts[i].distinct() && (worst < 0 || cuts[i].leap < cuts[worst].leap) {
+				worst = i
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		cuts = slices.Delete(cuts, worst, worst+1)
+	}
+	return cuts
+}
+
+// joins tells whether each group is made of several smaller ones.
+func (d *division) joins(smaller division) bool {
+	return !slices.ContainsFunc(smaller.groups, func(g []int) bool {
+		return slices.ContainsFunc(d.groups, func(of []int) bool { return len(of) == len(g) && slices.Contains(of, g[0]) })
+	})
+}
+
+// A joining of two groups, each named by one member.
+type joining struct {
+	into, from int
+	distance   float64 // mean of their pairs
+}
+
+// joined joins the two closest until all are one.
+func (d *distances) joined() (steps []joining) {
+	between, members := make([][]float64, d.n), slices.Repeat([]int{1}, d.n)
+	var left []int
+	for i := range d.n {
+		between[i] = make([]float64, d.n)
 		for j := range d.n {
 			if i != j {
 				between[i][j] = d.at(i, j)
 			}
 		}
+		left = append(left, i)
 	}
-	leap, last := 0.0, math.Inf(1)
-	var chosen [][]int
-	for len(groups) > 1 {
-		a, b := 0, 1
-		for i := range groups {
-			for j := range i {
-				if between[i][j] < between[a][b] {
-					a, b = j, i
-				}
+	nearest := make([]int, d.n)
+	look := func(i int) {
+		nearest[i] = -1
+		for _, j := range left {
+			if j != i && (nearest[i] < 0 || between[i][j] < between[i][nearest[i]]) {
+				nearest[i] = j
 			}
 		}
-		height := between[a][b]
-		alone := slices.ContainsFunc(groups, func(g []int) bool { return len(g) == 1 })
-		if !alone && height-last > leap {
-			leap, chosen = height-last, slices.Clone(groups)
-		}
-		last = height
-		na, nb := float64(len(groups[a])), float64(len(groups[b]))
-		for i := range groups {
+	}
+	for _, i := range left {
+		look(i)
+	}
+	for len(left) > 1 {
+		a := slices.MinFunc(left, func(i, j int) int { return cmp.Compare(between[i][nearest[i]], between[j][nearest[j]]) })
+		b := nearest[a]
+		steps = append(steps, joining{a, b, between[a][b]})
+		left = slices.DeleteFunc(left, func(i int) bool { return i == b })
+		na, nb := float64(members[a]), float64(members[b])
+		for _, i := range left {
 			mean := (na*between[a][i] + nb*between[b][i]) / (na + nb)
 			between[a][i], between[i][a] = mean, mean
 		}
-		groups[a] = slices.Concat(groups[a], groups[b])
-		groups = slices.Delete(groups, b, b+1)
-		between = slices.Delete(between, b, b+1)
-		for i := range between {
-			between[i] = slices.Delete(between[i], b, b+1)
-		}
-	}
-	if chosen == nil {
-		return best, false
-	}
-	best.groups = chosen
-	of := make([]int, d.n)
-	for g, members := range chosen {
-		for _, i := range members {
-			of[i] = g
-		}
-	}
-	for i := range d.n {
-		for j := range i {
-			if of[i] == of[j] {
-				best.in = append(best.in, d.at(i, j))
-			} else {
-				best.out = append(best.out, d.at(i, j))
+		members[a] += members[b]
+		for _, i := range left {
+			if i == a || nearest[i] == a || nearest[i] == b {
+				look(i)
 			}
 		}
 	}
-	slices.Sort(best.in)
-	slices.Sort(best.out)
-	best.within, best.between = fit.Median(best.in).Center, fit.Median(best.out).Center
-	return best, true
+	return steps
+}
+
+// after are the groups that steps make.
+func (d *distances) after(steps []joining) (groups [][]int) {
+	of := make([][]int, d.n)
+	for i := range of {
+		of[i] = []int{i}
+	}
+	for _, s := range steps {
+		of[s.into], of[s.from] = slices.Concat(of[s.into], of[s.from]), nil
+	}
+	return slices.DeleteFunc(of, func(g []int) bool { return len(g) == 0 })
+}
+
+// split gives each of nested cuts, the smallest groups first, the times that are its own.
+func (d *distances) split(cuts []division) {
+	of := make([][]int, len(cuts)) // groups, by cut and member
+	for c := range cuts {
+		of[c] = make([]int, d.n)
+		for g, members := range cuts[c].groups {
+			for _, i := range members {
+				of[c][i] = g
+			}
+		}
+	}
+	times := make([][]float64, len(cuts)+1) // of pairs that the first so many cuts part
+	for i := range d.n {
+		for j := range i {
+			c := 0
+			for c < len(cuts) && of[c][i] != of[c][j] {
+				c++
+			}
+			times[c] = append(times[c], d.at(i, j))
+		}
+	}
+	for _, t := range times {
+		slices.Sort(t)
+	}
+	for c := range cuts {
+		cut := &cuts[c]
+		cut.in, cut.out = times[c], times[c+1]
+		cut.within, cut.between = fit.Median(cut.in).Center, fit.Median(cut.out).Center
+	}
 }
 
 // distinct tells whether times between are longer than those within beyond doubt, and
@@ -248,9 +341,13 @@ func deviation(v []float64) float64 {
 
 // String is a sentence.
 func (g Groups) String() string {
+	const most = 12 // groups that are told one by one
 	var sets []string
 	for _, s := range g.Groups {
 		sets = append(sets, s.String())
+	}
+	if n := len(sets); n > most {
+		sets = []string{sets[0], sets[1], sets[2] + " … " + sets[n-1]}
 	}
 	return fmt.Sprintf("The %d CPUs %v of one level (%s) fall into %d groups by their times, %s: %s takes %s ns within a group and %s ns between two; the topology does not say so.",
 		g.CPUs.Len(), g.CPUs, g.Level, len(g.Groups), strings.Join(sets, " and "), transfer(g.Bytes), digits(g.Within), digits(g.Between))

@@ -59,9 +59,11 @@ func found(t *testing.T, f *params.File) (sets []string) {
 
 // Groups that the topology does not tell are found through noise of 5 %: four caches of
 // an EPYC on one node (25 against 95 ns), CPUs that are numbered across them, two of
-// unequal size, caches of three cores, groups that differ by half, and cores of two
-// siblings. Nothing else is: neither in what the topology tells, nor in a mesh, whose
-// times rise with the way, nor in pairs of CPUs that are slow.
+// unequal size, caches of three cores, groups that differ by half, cores of two
+// siblings, and groups in groups: cores, caches and packages. Nothing else is: neither in
+// what the topology tells, nor in a mesh, whose times rise with the way, nor in pairs of
+// CPUs that are slow, nor in packages of which one has the memory, so that within the other
+// transfers take as long as between the two.
 func TestFindGroups(t *testing.T) {
 	split := func(near, far float64, of func(cpu int) int) func(a, b int) float64 {
 		return func(a, b int) float64 {
@@ -72,6 +74,16 @@ func TestFindGroups(t *testing.T) {
 		}
 	}
 	by := func(n int) func(int) int { return func(cpu int) int { return cpu / n } }
+	// nested: of pairs within the first size that has them, each level's time.
+	nested := func(sizes []int, ns ...float64) func(a, b int) float64 {
+		return func(a, b int) float64 {
+			level := 0
+			for level < len(sizes) && a/sizes[level] != b/sizes[level] {
+				level++
+			}
+			return ns[level]
+		}
+	}
 	for _, tt := range []struct {
 		name      string
 		n, closer int
@@ -90,6 +102,16 @@ func TestFindGroups(t *testing.T) {
 			}
 			return split(25, 95, by(8))(a, b)
 		}, "0-7 8-15"},
+		{"cores and caches", 16, 1, nested([]int{2, 8}, 10, 24, 91), "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15 0-7 8-15"},
+		{"caches and packages", 32, 1, nested([]int{4, 16}, 40, 110, 260), "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31 0-15 16-31"},
+		{"packages above all", 32, 1, nested([]int{4, 16}, 60, 100, 500), "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31 0-15 16-31"},
+		{"packages of cores that are told", 16, 2, nested([]int{2, 8}, 10, 45, 120), "0-7 8-15"},
+		{"memory of one package", 32, 1, func(a, b int) float64 {
+			if a/4 != b/4 && a >= 16 && b >= 16 {
+				return 260
+			}
+			return nested([]int{4, 16}, 25, 110, 260)(a, b)
+		}, "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31"},
 
 		{"one level", 16, 1, func(int, int) float64 { return 50 }, ""},
 		{"told", 16, 4, split(25, 95, by(4)), ""},
@@ -112,7 +134,7 @@ func TestFindGroups(t *testing.T) {
 		{"four CPUs are too few", 4, 1, split(25, 95, by(2)), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for seed := range uint64(4) {
+			for seed := range uint64(6) {
 				f := timed(tt.n, tt.closer, 0.05, rand.New(rand.NewPCG(seed, 1)), tt.f)
 				if got := strings.Join(found(t, f), " "); got != tt.want {
 					t.Fatalf("seed %d: %q, want %q", seed, got, tt.want)

@@ -33,7 +33,7 @@ func (g guest) delay(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if math.Abs(found/late.Seconds()-1) > 0.05 {
+		if ratio := found / late.Seconds(); !(ratio > 0.99 && ratio < 1.25) { // a host that is busy adds some
 			return fmt.Errorf("L(1,%d) is %.1f ms, packets are %v late", tau, 1e3*found, late)
 		}
 	}
@@ -58,7 +58,7 @@ func (g guest) rate(ctx context.Context) error {
 		}
 		// Of 1514 bytes of a packet 1448 are of a message.
 		found := 8 * float64(tau*(32-8)<<10) * 1514 / 1448 / (large - small)
-		if math.Abs(found/bits-1) > 0.05 {
+		if !(math.Abs(found/bits-1) < 0.2) { // quiet 1 %, on a host that is busy more
 			return fmt.Errorf("%d flows find %.2f Mbit/s, there are %.0f", tau, found/1e6, bits/1e6)
 		}
 	}
