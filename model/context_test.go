@@ -65,8 +65,8 @@ type doubled struct{ plain }
 
 func (doubled) L(m, tau int) (float64, bool) { return 2 * l(m, tau), false }
 
-// Each stage takes the parameters of its messages: of exchanges Apart, but what is reduced
-// arrives where the last message did, unless it is sent from where nothing was touched.
+// Each stage takes the parameters of its messages: of exchanges Apart, but of what the call
+// has written into temporary buffers, where what is to be reduced arrives, Temporary.
 func TestPatternsOfStages(t *testing.T) {
 	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: 1000, NoOverhead: true}
 	cost := func(m TauLop, name string) Cost {
@@ -81,7 +81,7 @@ func TestPatternsOfStages(t *testing.T) {
 	all.OneWay, all.Arriving, all.Apart, all.Temporary = doubled{}, doubled{}, doubled{}, doubled{}
 	for name, mark := range map[string]string{
 		"bcast:binomial": "→", "allgather:ring": "⇄", "alltoall:pairwise": "⇄", "allgather:bruck": "°", "barrier:dissemination": "⇄",
-		"allreduce:recursive-doubling": "", "reduce_scatter:pairwise": "⇄", "reduce_scatter:ring": "°", "reduce_scatter:recursive-halving": "°",
+		"allreduce:recursive-doubling": "°", "reduce_scatter:pairwise": "⇄", "reduce_scatter:ring": "°", "reduce_scatter:recursive-halving": "°",
 	} {
 		twice, once := cost(all, name), cost(m, name)
 		for i, term := range twice.Terms {

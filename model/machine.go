@@ -24,6 +24,7 @@ type machine struct {
 	copies    *params.Curve // ranks' own copies, nil where nothing like them was measured
 	temporary *params.Curve // off cache, those in cache
 	segment   int           // S that was measured
+	own       int           // bytes of a cache that is a core's own, 0: nobody knows
 	strict    bool          // no context
 	warnings  []error       // what lacks, and what it costs
 }
@@ -50,7 +51,7 @@ type measured struct {
 // has no such transfers, or not all of them.
 func machineOf(f *params.File, setup string, placement numa.Policy, offCache bool) (m machine, err error) {
 	placement = placementOf(f, placement)
-	m.segment = f.Plan.SegmentBytes
+	m.segment, m.own = f.Plan.SegmentBytes, f.Plan.OwnCacheBytes
 	m.gamma, _ = f.Gamma(placement) // who reduces without it hears of it then
 	if m.copies, err = f.Own(placement, offCache); err != nil {
 		if m.copies, err = f.C(placement, offCache); err == nil && offCache {
@@ -203,14 +204,23 @@ func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bo
 
 // call is τ-Lop for messages in segments of the given size, in a call of m bytes in which
 // ranks touch so many. Segments of the measured size are looked up in context, unless that
-// is not wanted, and of other sizes as they are.
+// is not wanted, and of other sizes as they are. Off cache, what is at hand was driven out of
+// a core's own cache where that does not hold what its rank touches: what comes from memory
+// and goes there passes through the caches that cores share.
 func (m machine) call(bytes, touched, segment int) TauLop {
-	return m.taulop(segment, func(s *measured) Parameters {
+	t := m.taulop(segment, func(s *measured) Parameters {
 		if m.strict || segment != m.segment {
 			return s.whole
 		}
 		return InContext{Parameters: s.segments, Segment: segment, Message: s.messageOf(bytes, touched)}
 	})
+	if t.Temporary != nil && m.own > 0 && touched > m.own {
+		t.Temporary = t.Parameters
+		for i := range t.Farther {
+			t.Farther[i].Temporary = t.Farther[i].Parameters
+		}
+	}
+	return t
 }
 
 // whole is τ-Lop for messages that are not cut into segments.

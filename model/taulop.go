@@ -35,8 +35,8 @@ type TauLop struct {
 	// unless that lay in the ranks' send buffers, which nothing has touched.
 	Apart Parameters
 
-	// Temporary, if not nil, is L of transfers in exchanges among temporary buffers,
-	// which are at hand even where user buffers are off cache.
+	// Temporary, if not nil, is L of transfers in exchanges of what was written in the same
+	// call, into temporary buffers: both are at hand even where user buffers are off cache.
 	Temporary Parameters
 
 	// Level, if not nil, is how far apart two cores of a node are, see mapping.Map.Core: the
@@ -282,7 +282,7 @@ var Marks = [][2]string{
 	{oneWay.String(), "one-way messages, as ping has them"},
 	{arriving.String(), "one-way messages into temporary buffers, half in cache"},
 	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
-	{temporary.String(), "exchanges of temporary buffers, which are in cache; c°: copies into or out of them, of which the other end is not"},
+	{temporary.String(), "exchanges of what the call has written, into temporary buffers, which are in cache; c°: copies into or out of them, of which the other end is not"},
 	{"*", "messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
 	{"¹", "single copies by the kernel"},
 	{"ʳ", "single copies by several ranks at once out of one process"},
@@ -318,7 +318,7 @@ func (m TauLop) setupOf(s *collective.Stage) setup {
 	}
 	from, to := buffersOf(s)
 	switch {
-	case m.Temporary != nil && from == collective.Temp && to == collective.Temp:
+	case m.Temporary != nil && from != collective.Send && to == collective.Temp:
 		return temporary
 	case m.Apart != nil && (!s.Reduce || from == collective.Send):
 		return apart

@@ -173,6 +173,22 @@ func (m *Machine) LastLevelCacheBytes() (bytes int) {
 	return bytes
 }
 
+// OwnCacheBytes is the size of the largest data or unified cache that a core shares with
+// no other; 0 when there is none whose size is known.
+func (m *Machine) OwnCacheBytes() (bytes int) {
+	cores := make(map[int]int)
+	for _, cpu := range m.CPUs {
+		cores[cpu.ID] = cpu.Core
+	}
+	for _, cache := range m.Caches {
+		other := func(cpu int) bool { return cores[cpu] != cores[cache.CPUs[0]] }
+		if cache.Type != "Instruction" && len(cache.CPUs) > 0 && !slices.ContainsFunc(cache.CPUs, other) {
+			bytes = max(bytes, cache.Bytes)
+		}
+	}
+	return bytes
+}
+
 // lastLevel is the highest level of data and unified caches whose size is known.
 func (m *Machine) lastLevel() (level int) {
 	for _, cache := range m.Caches {

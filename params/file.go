@@ -43,20 +43,22 @@ const (
 type Plan struct {
 	Setups       []string      `json:"setups"` // Published in imported files
 	Policies     []numa.Policy `json:"placements"`
-	CPUs         []int         `json:"cpus,omitempty"`         // of policy "cpus", in order
-	Sizes        []int         `json:"sizes"`                  // m, bytes, rising
-	Taus         []int         `json:"taus"`                   // rising
-	Segments     int           `json:"segments"`               // nseg of the intermediate buffers
-	SegmentBytes int           `json:"segment_bytes"`          // S
-	Caches       []bool        `json:"off_cache"`              // false: in cache, true: off cache
-	CacheBytes   int           `json:"cache_bytes,omitempty"`  // last-level cache
-	ArenaCaches  float64       `json:"arena_caches,omitempty"` // off cache, a worker walks through so many times what caches hold of its data; 0: twice the last-level cache, by those who share it
-	Operators    []string      `json:"operators,omitempty"`    // of γ, in order; none: the customary ones
-	Budget       float64       `json:"budget_s"`
-	Width        float64       `json:"width"`              // relative half-width at which a cell is done
-	Copy         string        `json:"copy"`               // what copies
-	NoGamma      bool          `json:"no_gamma,omitempty"` // reduction operators are left out
-	With         []string      `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
+	CPUs         []int         `json:"cpus,omitempty"`        // of policy "cpus", in order
+	Sizes        []int         `json:"sizes"`                 // m, bytes, rising
+	Taus         []int         `json:"taus"`                  // rising
+	Segments     int           `json:"segments"`              // nseg of the intermediate buffers
+	SegmentBytes int           `json:"segment_bytes"`         // S
+	Caches       []bool        `json:"off_cache"`             // false: in cache, true: off cache
+	CacheBytes   int           `json:"cache_bytes,omitempty"` // last-level cache
+	// OwnCacheBytes is the largest cache that a core shares with no other; 0: nobody knows.
+	OwnCacheBytes int      `json:"own_cache_bytes,omitempty"`
+	ArenaCaches   float64  `json:"arena_caches,omitempty"` // off cache, a worker walks through so many times what caches hold of its data; 0: twice the last-level cache, by those who share it
+	Operators     []string `json:"operators,omitempty"`    // of γ, in order; none: the customary ones
+	Budget        float64  `json:"budget_s"`
+	Width         float64  `json:"width"`              // relative half-width at which a cell is done
+	Copy          string   `json:"copy"`               // what copies
+	NoGamma       bool     `json:"no_gamma,omitempty"` // reduction operators are left out
+	With          []string `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
 	// Whole: messages were timed whole, as MPI's are from outside, and one through shared
 	// memory counts as two transfers, T(m) = o(m) + 2L(m,τ), however the library cut it.
 	Whole bool `json:"whole,omitempty"`
@@ -397,7 +399,7 @@ func (p *Plan) check() error {
 	for _, number := range []struct {
 		what  string
 		value int
-	}{{"segments", p.Segments}, {"segment_bytes", p.SegmentBytes}, {"cache_bytes", p.CacheBytes}} {
+	}{{"segments", p.Segments}, {"segment_bytes", p.SegmentBytes}, {"cache_bytes", p.CacheBytes}, {"own_cache_bytes", p.OwnCacheBytes}} {
 		if number.value < 0 || number.value > maxSize {
 			return fmt.Errorf("%s is %d; want 0 … %d", number.what, number.value, maxSize)
 		}

@@ -49,7 +49,8 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 // ExchangeOverheads are o(m) of ranks that exchange messages, as Overheads: what an
 // exchange takes that begins where nothing is under way, beyond its transfers as sendrecv
 // has them, or where that was not measured ring. In exchanges that follow each other
-// ranks take turns, and the way of the flags is hidden.
+// ranks take turns, and the way of the flags is hidden; those of nothing take longer than one
+// by itself. So it may be below zero.
 func (f *File) ExchangeOverheads(placement numa.Policy, offCache bool) []Overhead {
 	_, placement = f.first("", placement)
 	return f.beyond(func(c *Cell) bool { return c.Kind == ExchangeCell }, placement, offCache)
@@ -174,8 +175,12 @@ func (f *File) BelowZero(placement numa.Policy, offCache bool) error {
 		": a message alone took less than its transfers, and o(m) counts as 0 there")
 }
 
-// overheads is o(m) in seconds at each size, 0 where there is none.
+// overheads is o(m) in seconds at each size, 0 where there is none or it is below zero.
 func overheads(all []Overhead, sizes []int) []float64 {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Time.Center = max(0, all[i].Time.Center)
+	}
 	o := make([]float64, len(sizes))
 	for row, m := range sizes {
 		o[row] = OverheadAt(all, m)
@@ -183,11 +188,11 @@ func overheads(all []Overhead, sizes []int) []float64 {
 	return o
 }
 
-// OverheadAt is o(m) in seconds from those of other sizes, m rising: 0 where there are none
-// or it is below zero, and the same beyond the last, for how long it is before the first
-// byte moves does not depend on how many follow.
+// OverheadAt is o(m) in seconds from those of other sizes, m rising: 0 where there are none,
+// and the same beyond the last, for how long it is before the first byte moves does not
+// depend on how many follow.
 func OverheadAt(all []Overhead, m int) float64 {
-	at := func(i int) float64 { return seconds(max(0, all[i].Time.Center)) }
+	at := func(i int) float64 { return seconds(all[i].Time.Center) }
 	i, measured := slices.BinarySearchFunc(all, m, func(o Overhead, m int) int { return o.Bytes - m })
 	switch {
 	case len(all) == 0:

@@ -121,13 +121,15 @@ func TestExchangeOverheads(t *testing.T) {
 	}
 	add(TransferCell, Sendrecv, 64, 1, 400)
 	add(TransferCell, Sendrecv, 16384, 2, 4000)
+	add(ExchangeCell, "", 1, 0, 80)
+	add(TransferCell, Sendrecv, 1, 1, 120)
 	add(ExchangeCell, "", 64, 0, 450)
 	add(ExchangeCell, "", 16384, 0, 4120)
 	all := f.ExchangeOverheads("", false)
-	if len(all) != 2 || all[0].Time.Center != 50 || all[1].Time.Center != 120 {
-		t.Fatalf("%+v, want 50 and 120 ns", all)
+	if len(all) != 3 || all[0].Time.Center != -40 || all[1].Time.Center != 50 || all[2].Time.Center != 120 {
+		t.Fatalf("%+v, want -40, 50 and 120 ns", all)
 	}
-	for m, want := range map[int]float64{0: 50, 64: 50, 8224: 85, 16384: 120, 1 << 20: 120} {
+	for m, want := range map[int]float64{0: -40, 64: 50, 8224: 85, 16384: 120, 1 << 20: 120} {
 		if got := 1e9 * OverheadAt(all, m); math.Abs(got-want) > 1e-6 {
 			t.Errorf("o(%d) = %g ns, want %g", m, got, want)
 		}
@@ -135,9 +137,10 @@ func TestExchangeOverheads(t *testing.T) {
 	if o := f.Overheads("", false); len(o) != 1 || o[0].Time.Center != 90 {
 		t.Errorf("of messages %+v, want 90 ns", o)
 	}
-	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Sendrecv })
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Sendrecv || c.Kind == ExchangeCell })
+	add(ExchangeCell, "", 64, 0, 450)
 	add(TransferCell, Ring, 64, 1, 420)
-	if all := f.ExchangeOverheads("", false); len(all) < 1 || all[0].Time.Center != 30 {
+	if all := f.ExchangeOverheads("", false); len(all) != 1 || all[0].Time.Center != 30 {
 		t.Errorf("%+v, want 30 ns beyond ring", all)
 	}
 }

@@ -463,8 +463,13 @@ func (e *Experiment) plan() (*params.File, error) {
 	if p.Taus == nil {
 		p.Taus = e.ordinary()
 	}
+	temporary := false
 	for _, c := range e.Cases {
 		p.NoGamma = p.NoGamma && !c.Schedule.Algorithm.Reduces()
+		temporary = temporary || c.Schedule.Algorithm.Reduces() || c.Schedule.Size(c.Schedule.Call.Root, collective.Temp) > 0
+	}
+	if temporary && !e.Patterns && !slices.Contains(e.Caches, false) { // such buffers are in cache all the same
+		p.Caches = []bool{false, true}
 	}
 	for _, s := range []setups.Setup{setups.Ring, setups.Ping, setups.Sendrecv} {
 		needed := !e.Patterns || s.Name != setups.Ring.Name // no pattern is as a ring

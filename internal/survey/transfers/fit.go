@@ -27,7 +27,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	if err != nil {
 		return err
 	}
-	p.CacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), setups.ArenaCaches
+	p.CacheBytes, p.OwnCacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), m.OwnCacheBytes(), setups.ArenaCaches
 	for _, place := range places {
 		fit := room(*p, place, m)
 		fit.FreeBytes = free
