@@ -62,6 +62,18 @@ func FuzzSnapshot(f *testing.F) {
 		if len(m.CPUs) == 0 || len(m.Nodes) == 0 || len(m.Allowed) == 0 || !slices.IsSorted(m.Allowed) || len(m.Online()) != len(m.CPUs) {
 			t.Fatalf("%+v", m)
 		}
+		of := make(map[int]bool) // CPUs that a node has
+		for _, node := range m.Nodes {
+			for _, id := range node.CPUs {
+				if cpu, online := m.CPU(id); !online || cpu.Node != node.ID {
+					t.Errorf("node %d has CPU %d, which is %+v", node.ID, id, cpu)
+				}
+				of[id] = true
+			}
+		}
+		if len(of) != len(m.CPUs) {
+			t.Errorf("%d of %d CPUs have a node: %+v", len(of), len(m.CPUs), m.Nodes)
+		}
 		m.Levels(m.Allowed)
 		m.Count()
 		m.LastLevelCacheBytes()

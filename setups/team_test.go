@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -35,6 +38,28 @@ func team(t testing.TB, tau int) *Team {
 	}
 	t.Cleanup(team.Close)
 	return team
+}
+
+// Workers of one core wait with pauses, all others without, and those that share a CPU yield.
+func TestWaitersOfSiblings(t *testing.T) {
+	var stop atomic.Bool
+	alone, yields := shm.NewWaiter(&stop, false), shm.NewWaiter(&stop, true)
+	m := numatest.EPYC(1, 1, 1, 4, 2)
+	for tau, want := range map[int][]*shm.Waiter{
+		4: {alone, alone, alone, alone},
+		5: {alone.BesideSibling(), alone, alone, alone, alone.BesideSibling()},
+		9: slices.Repeat([]*shm.Waiter{yields}, 9),
+	} {
+		p, err := m.Place(numa.Local, tau)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range newTeam(p, &stop).workers {
+			if *w.wait != *want[i] {
+				t.Errorf("worker %d of %d waits as %+v, want %+v", i, tau, w.wait, want[i])
+			}
+		}
+	}
 }
 
 // Every setup, with 1–8 segments, whole and short last segments, in cache and

@@ -11,7 +11,7 @@ import (
 func TestMistakes(t *testing.T) {
 	dir := t.TempDir()
 	host := node(t, dir, "host", 1000, 0.3, 0.02, 1, 2)
-	verified := filepath.Join(dir, "verify.json")
+	verified, packed := filepath.Join(dir, "verify.json"), save(t, dir, "host.json.gz", "\x1f\x8b\x08")
 	if err := os.WriteFile(verified, []byte(`{"params":"swept","rows":[],"means":[]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -24,6 +24,8 @@ func TestMistakes(t *testing.T) {
 		{"import " + host + "/SHM.txt", "SHM.txt cannot be read: not a directory"},
 		{"predict -P 2 -params " + host + "/x bcast", "x cannot be read: not a directory"},
 		{"compare " + host + " " + verified, "this is no parameter file but what taulop verify wrote"},
+		{"predict -P 2 -params " + packed + " bcast", packed + " is compressed by gzip: unpack it"},
+		{"plot predict -o - " + packed, packed + " is compressed by gzip: unpack it"},
 		{"sweep -resume", "-resume is the last word and needs its file after it"},
 		{"sweep -resume " + dir + "/none.json", "none.json is not there"},
 		{"topo -tau x", "give one whole number"},

@@ -333,20 +333,20 @@ func (req *plotRequest) mapped() (*chart.Chart, error) {
 	if len(req.files) > 1 {
 		return nil, usagef("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
 	}
-	f, err := infile.Open(req.files[0])
-	if err != nil {
-		return nil, usagef("%v", err)
-	}
-	defer f.Close()
-	r, err := processmap.Read(f, req.files[0])
-	if err != nil {
-		return nil, usagef("%v", err)
-	}
-	c, err := req.kind.ofMap(r, req.choice)
+	c, err := drawn(req, processmap.Read, req.kind.ofMap)
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
 	return c, nil
+}
+
+// drawn is a chart of the one file.
+func drawn[T any](req *plotRequest, read func(io.Reader, string) (T, error), draw func(T, chart.Choice) (*chart.Chart, error)) (*chart.Chart, error) {
+	d, err := infile.Read(req.files[0], read)
+	if err != nil {
+		return nil, err
+	}
+	return draw(d, req.choice)
 }
 
 // verified is a chart of what taulop verify or predict wrote.
@@ -364,33 +364,20 @@ func (req *plotRequest) verified() (*chart.Chart, error) {
 	if len(req.files) > 1 {
 		return nil, fmt.Errorf("%s draws one file, which taulop %s -json wrote, got %d: draw them one by one, and choose within one with -algorithm, -P and -m", req.kind.name, command, len(req.files))
 	}
-	f, err := infile.Open(req.files[0])
+	var c *chart.Chart
+	var err error
+	switch {
+	case req.kind.ofCosts != nil && len(req.choice.Caches) > 0:
+		return nil, errors.New("-cache chooses from other files: leave it out, and choose when you predict")
+	case req.kind.ofCosts != nil:
+		c, err = drawn(req, report.ReadCosts, req.kind.ofCosts)
+	case req.kind.ofPublished != nil:
+		c, err = drawn(req, report.ReadPublished, req.kind.ofPublished)
+	default:
+		c, err = drawn(req, report.ReadVerification, req.kind.ofVerification)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not there: write it with taulop %s -json -o %[1]s", req.files[0], command)
-	} else if err != nil {
-		return nil, err
 	}
-	defer f.Close()
-	if req.kind.ofCosts != nil {
-		if len(req.choice.Caches) > 0 {
-			return nil, fmt.Errorf("-cache chooses from other files: leave it out, and choose when you predict")
-		}
-		d, err := report.ReadCosts(f, req.files[0])
-		if err != nil {
-			return nil, err
-		}
-		return req.kind.ofCosts(d, req.choice)
-	}
-	if req.kind.ofPublished != nil {
-		d, err := report.ReadPublished(f, req.files[0])
-		if err != nil {
-			return nil, err
-		}
-		return req.kind.ofPublished(d, req.choice)
-	}
-	v, err := report.ReadVerification(f, req.files[0])
-	if err != nil {
-		return nil, err
-	}
-	return req.kind.ofVerification(v, req.choice)
+	return c, err
 }

@@ -38,6 +38,9 @@ func Read(path string) (m Machine, err error) {
 		in = io.TeeReader(f, &pipe)
 	}
 	r := bufio.NewReader(in)
+	if err := infile.Plain(r, path); err != nil {
+		return m, err
+	}
 	m.Name, m.Path = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path
 	switch first, err := firstLetter(r); {
 	case err != nil:

@@ -86,16 +86,13 @@ const (
 
 // ReadFile reads a program. An error is one sentence that begins with the path.
 func ReadFile(path string) (*Program, error) {
-	f, err := infile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	p, err := Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
+	return infile.Read(path, func(r io.Reader, name string) (*Program, error) {
+		p, err := Read(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return p, nil
+	})
 }
 
 // Read reads a program in TOML, see docs/estimate.md, and fills in what it leaves open.

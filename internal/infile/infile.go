@@ -38,10 +38,18 @@ func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (a
 	}
 	defer f.Close()
 	in := bufio.NewReader(f)
-	if start, _ := in.Peek(2); string(start) == "\x1f\x8b" {
-		return all, fmt.Errorf("%s is compressed by gzip: unpack it with gunzip first", path)
+	if err := Plain(in, path); err != nil {
+		return all, err
 	}
 	return read(in, path)
+}
+
+// Plain fails for a file that begins as those that gzip compressed.
+func Plain(in *bufio.Reader, path string) error {
+	if start, _ := in.Peek(2); string(start) == "\x1f\x8b" {
+		return fmt.Errorf("%s is compressed by gzip: unpack it with gunzip first", path)
+	}
+	return nil
 }
 
 // missing is of a file that is not there, fs.ErrNotExist.

@@ -278,15 +278,13 @@ func contents(t *tidy.Table) string {
 	var names, mappings []string
 	var ps, sizes []int
 	for _, r := range t.Collectives {
-		name := r.Collective + ":" + cmp.Or(r.Algorithm, strconv.Itoa(r.ID))
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		if mapping := cmp.Or(r.Mapping, unknown); !slices.Contains(mappings, mapping) {
-			mappings = append(mappings, mapping)
-		}
+		names = append(names, r.Collective+":"+cmp.Or(r.Algorithm, strconv.Itoa(r.ID)))
+		mappings = append(mappings, cmp.Or(r.Mapping, unknown))
 		ps, sizes = append(ps, r.P), append(sizes, r.Bytes)
 	}
+	slices.Sort(names)
+	slices.Sort(mappings)
+	names, mappings = slices.Compact(names), slices.Compact(mappings)
 	return fmt.Sprintf("P from %d to %d, m from %d to %d bytes, mapping %s, and %s", slices.Min(ps), slices.Max(ps),
 		slices.Min(sizes), slices.Max(sizes), printable.List(mappings), printable.List(names))
 }

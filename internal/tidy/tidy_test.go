@@ -229,6 +229,7 @@ func TestTopology(t *testing.T) {
 		{"against closer pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "near 2 3 0.1", "far 3 2 0.1"), nil, "cores 3 and 2 are at level far in line 5"},
 		{"one pair of each", pairs("same_socket 0 1 0.1", "other_socket 0 32 0.5", "other_node 0 0 1.5"), nil, "level same_socket: cores 0 and 32 do not share it, and no row says which of those between do, such as core 2: say how many"},
 		{"no such", pairs("near 0 1 0.1"), map[string]int{"socket": 4}, "no row is of level \"socket\""},
+		{"cores without number", "# 99 x 9999-core\n" + pairs("near 0 1 0.1"), nil, "the head says that "},
 	} {
 		if _, err := levelsOf([]*Table{read(t, tt.text)}, tt.given); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.says)

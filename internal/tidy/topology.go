@@ -61,6 +61,11 @@ func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 			}
 		}
 	}
+	for _, cores := range t.head {
+		if cores > maxCores {
+			return nil, fmt.Errorf("the head says that %d cores belong together, and no node has more than %d: correct it", cores, maxCores)
+		}
+	}
 	levels, unknown := t.blocks()
 	wrong := unknown
 	if wrong == nil {
