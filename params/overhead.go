@@ -61,7 +61,7 @@ func (f *File) beyond(kind func(*Cell) bool, placement numa.Policy, offCache boo
 	same := f.nearest(placement, offCache, kind)
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		if !kind(c) || !same(c) {
+		if !kind(c) || !same(c) || c.Kind == ExchangeCell && !(c.Time.Center > 0) {
 			continue
 		}
 		o := Overhead{Bytes: c.Bytes, Placement: c.Placement, OffCache: c.OffCache, Message: fit.Median(nil), Time: c.Time}

@@ -104,6 +104,8 @@ func measure(f *params.File, of engine.Cell, slower float64) {
 			c.K = (c.Bytes-1)/segmentBytes + 1
 			ns *= float64(c.K)
 		}
+	case params.ExchangeCell:
+		ns = 2 * float64((c.Bytes-1)/segmentBytes+1) * law(c.Bytes, c.Tau)
 	case params.CopyCell, params.OwnCell, params.GammaCell:
 		ns = 50
 	case params.PRTTCell:
