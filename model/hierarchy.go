@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -50,7 +51,7 @@ type Hierarchy struct {
 	levels  []channel        // from the closest on
 	within  [][]int8         // level of two cores of a node; nil: of all the closest
 	memory  []int            // of each core, whose messages share it
-	cores   []int            // of a node, in the order of ranks
+	cores   []int            // of a node, in the order in which launchers fill it
 	between int              // level of ranks on different nodes, −1: none
 	cluster *Cluster         // nil: ranks fill nodes core by core
 	trial   map[[2]int]trial // by level and bytes, while parameters are estimated
@@ -149,18 +150,8 @@ func (h *Hierarchy) place(all, known numa.Levels) {
 			}
 		}
 	}
-	most := 0
-	for _, l := range all {
-		for _, g := range l.Groups {
-			for _, core := range g {
-				most = max(most, core)
-				if !slices.Contains(h.cores, core) {
-					h.cores = append(h.cores, core)
-				}
-			}
-		}
-	}
-	slices.Sort(h.cores)
+	h.cores = mapping.Cores(all)
+	most := slices.Max(h.cores)
 	h.memory = make([]int, most+1)
 	if memory >= 0 {
 		for i, g := range all[memory].Groups {

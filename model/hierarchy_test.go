@@ -88,6 +88,22 @@ func TestHierarchyNodes(t *testing.T) {
 	}
 }
 
+// Ranks fill one NUMA node after another, as launchers have them, where the system numbers cores
+// of nodes in turn.
+func TestHierarchyFillsParts(t *testing.T) {
+	f := levelled(true)
+	for node := range 4 {
+		f.Provenance.Levels[0].Groups[node] = numa.CPUSet{node, node + 4, node + 8, node + 12}
+	}
+	for ranks := 2; ranks <= 16; ranks++ {
+		call := collective.Call{P: ranks, M: 1 << 20, Chunk: 1 << 20}
+		dealt, inRow := costs(t, predictorOf(t, f), "bcast:binary", call).Seconds, costs(t, predictorOf(t, levelled(true)), "bcast:binary", call).Seconds
+		if !near(dealt, inRow) {
+			t.Errorf("%d ranks take %g s, and %g s where numbers follow parts", ranks, dealt, inRow)
+		}
+	}
+}
+
 // Of two ranks it is a message; a root that feeds all others of a level takes what
 // the fan-out to them took; and a rank that passes on adds a message and what it has anew.
 func TestHierarchyOfMessages(t *testing.T) {
