@@ -59,6 +59,9 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 	case from != "" && len(timed) == 0:
 		return usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
 	}
+	if err := tidy.OneMachine(slices.Concat(tables, timed)); err != nil && host == "" {
+		return usagef("%v: give tables of one machine, or its name with -name", err)
+	}
 	f, err := tidy.File(tables, given)
 	if err != nil {
 		return usagef("%s: %v", printable.List(files), err)

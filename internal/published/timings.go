@@ -8,6 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
 )
 
 // mostRanks are the numbers of ranks that are enough of an algorithm to estimate from.
@@ -17,11 +18,11 @@ const mostRanks = 32
 // cores: algorithms that the library was told to take, on one node, mapped by core; of an
 // algorithm with many numbers of ranks, some from the least to the most. It fails as Compare
 // does, and where there are none.
-func Timings(t *tidy.Table, ch Choice) (all []model.Timing, err error) {
+func Timings(t *tidy.Table, f *params.File, ch Choice) (all []model.Timing, err error) {
 	lib, _, _ := LibraryOf(t.Head)
 	c := &Comparison{}
 	ch.Mappings = []string{"core"}
-	if err := c.gather(t, lib, ch); err != nil {
+	if err := c.gather(t, lib, f, ch); err != nil {
 		return nil, err
 	}
 	cells := slices.DeleteFunc(c.Cells, func(cell Cell) bool {

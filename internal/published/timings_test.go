@@ -11,7 +11,7 @@ import (
 // nothing was estimated.
 func TestTimings(t *testing.T) {
 	table, f := measured(t, "orfeo-thin6126")
-	timings, err := Timings(table, Choice{Collectives: []string{"bcast:basic_linear", "bcast:chain"}})
+	timings, err := Timings(table, f, Choice{Collectives: []string{"bcast:basic_linear", "bcast:chain"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestTimings(t *testing.T) {
 	if after.Mean >= before.Mean || after.Within < before.Within || after.Mean > 0.15 {
 		t.Errorf("with estimates the trees' error is %.3f, without %.3f", after.Mean, before.Mean)
 	}
-	if _, err := Timings(table, Choice{Collectives: []string{"bcast:chain"}, P: []int{48}}); err == nil {
+	if _, err := Timings(table, f, Choice{Collectives: []string{"bcast:chain"}, P: []int{48}}); err == nil {
 		t.Error("ranks on two nodes are no timings to estimate from")
 	}
 }
