@@ -25,7 +25,7 @@ import (
 //   - Up to SingleCopy bytes it is two transfers through a buffer, eq. (11): T(m) = o + 2L(m,1).
 //     The sender is busy with the first and sends one message after another; the
 //     receiver is busy with the second. What a sender is busy for each message is
-//     (F(m,τ) − T(m))/(τ−1), or T(m)/2, a half of the transfers, where F is not known.
+//     (F(m,τ) − T(m))/(τ−1), or where F is not known half of o and two thirds of the rest.
 //   - From there on it is one transfer, T(m) = o + L(m,1), and a rank's messages are under
 //     way together. Of τ messages that leave a memory at once, or arrive in it, each takes
 //     L(m,τ) = max(L(m,1), F(m,τ) − o), or max(L(m,1), τL(m,1)), a serial channel, the upper
@@ -37,9 +37,9 @@ import (
 //
 // Ping-pongs and linear broadcasts send over and over what nobody has written since. A rank
 // that passes on what has just arrived has it in the caches of its core, from which lines
-// must come first: that is as much again as the part of the message that the caches do not share,
-// o of two transfers through a cache that both ranks have, T(m) of others, and L(m,1) of a
-// single copy. No factor of this is fitted to collectives.
+// must come first: that is one more transfer, L(m,1), of a single copy, and of two transfers, of
+// which one reads, o and one more transfer unless both ranks share a cache. No factor of this is
+// fitted to collectives.
 //
 // Messages begin when both ranks have come so far, and no stage waits for another: the
 // schedule is followed rank by rank, see progress. A cost is that of the slowest rank.
@@ -299,8 +299,8 @@ func (h *Hierarchy) class(level, bytes int) *class {
 	case c.copied:
 		c.anew = min(moved, l.perByte*float64(bytes))
 	default:
-		if c.waited = c.latency; !l.shared {
-			c.anew = moved
+		if c.waited = c.latency; !l.shared { // of two transfers the one that reads
+			c.anew = moved / 2
 		}
 	}
 	if r := l.relay; r != nil && bytes >= r.Sizes[0] && bytes <= r.Sizes[len(r.Sizes)-1] {
@@ -393,9 +393,17 @@ func (c *class) gap(messages int) float64 {
 // busy with each message where there are more.
 const fewReceivers = 8
 
+// sendersPart is of what the bytes of two transfers take the sender's part where no fan-out says
+// it: a core that writes where another one has read takes longer than one that reads.
+const sendersPart = 2. / 3
+
 func (c *channel) busy(bytes, messages int, alone float64) float64 {
 	if c.fanout == nil || c.fanout.Taus[len(c.fanout.Taus)-1] < fewReceivers {
-		return alone / 2
+		if c.network { // which a sender has little part in
+			return alone / 2
+		}
+		o := min(alone, c.latency())
+		return o/2 + sendersPart*(alone-o)
 	}
 	tau := min(max(messages, fewReceivers), c.fanout.Taus[len(c.fanout.Taus)-1])
 	all, _ := c.fanout.At(bytes, tau)

@@ -68,3 +68,31 @@ func Timings(t *tidy.Table, f *params.File, ch Choice) (all []model.Timing, err 
 	}
 	return all, nil
 }
+
+// OtherNode is the level of messages between nodes that BetweenNodes finds.
+const OtherNode = "other_node"
+
+// BetweenNodes are messages between nodes, from collectives of two ranks on two nodes that the
+// library was told to do as one message: each takes the mean over both ranks, of which the one
+// that receives may have begun to wait before the other one was there.
+func BetweenNodes(t *tidy.Table, f *params.File, ch Choice) (all []tidy.Message) {
+	lib, _, _ := LibraryOf(t.Head)
+	c := &Comparison{}
+	ch.P = []int{2}
+	if err := c.gather(t, lib, f, ch); err != nil {
+		return nil // no such row
+	}
+	for _, cell := range c.Cells {
+		if cell.unknown || cell.Setting.Own() || cell.Nodes != 2 || !(cell.Time.Mean > 0) {
+			continue
+		}
+		s, err := lib.Schedule(collective.Named(cell.Collective), cell.Setting, cell.P, cell.Bytes)
+		if err != nil || s.Len() != 1 || len(s.Blocks[0].Stages[0].Shape) != 1 {
+			continue
+		}
+		if stage := s.Blocks[0].Stages[0]; !stage.Reduce && stage.Shape[0] == (collective.Batch{Count: 1, Bytes: cell.Bytes}) {
+			all = append(all, tidy.Message{Line: cell.Line, Level: OtherNode, From: -1, To: -1, Bytes: cell.Bytes, NS: cell.Time.Mean})
+		}
+	}
+	return all
+}
