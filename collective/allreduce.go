@@ -15,7 +15,8 @@ func init() {
 	register(Allreduce, "reduce-bcast", "Thakur, Rabenseifner and Gropp 2005", allreduceReduceBcast)
 	register(Allreduce, "ring", "Patarasuk and Yuan 2009", allreduceRing)
 	register(Allreduce, "recursive-doubling", "Thakur, Rabenseifner and Gropp 2005, short messages", allreduceRecursiveDoubling).Paired = true
-	register(Allreduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", allreduceRabenseifner)
+	register(Allreduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", func(s *Schedule) { allreduceHalving(s, foldOf(s.Call)) })
+	register(Allreduce, "rabenseifner-halves", "Open MPI's coll_base_allreduce.c", func(s *Schedule) { allreduceHalving(s, halvesOf(s.Call)) })
 	register(Allreduce, "linear", "Open MPI's coll_base_allreduce.c", func(s *Schedule) {
 		reduceLinear(s)
 		sendToAll(s, s.Call.M)
@@ -128,16 +129,16 @@ func allreduceRecursiveDoubling(s *Schedule) {
 	f.out(s, func(int) (src, dst Span) { return sum, sum })
 }
 
-// allreduceRabenseifner: a reduce-scatter by recursive halving, in which partners
+// allreduceHalving is Rabenseifner's: a reduce-scatter by recursive halving, in which partners
 // at distance 1, 2, 4 … exchange the halves that the other one keeps, then an
 // allgather by recursive doubling that goes the same way back. 2·log2 P stages.
 // Where P is no power of two, the ranks beyond fold in first and get the result
 // last, see fold. Blocks are of ⌈M/2^⌊log2 P⌋⌉ bytes, the last ones shorter or
-// empty; MPICH's differ from each other by at most one element.
-func allreduceRabenseifner(s *Schedule) {
+// empty; the libraries' differ from each other by at most one element.
+func allreduceHalving(s *Schedule, f fold) {
 	c := s.Call
 	ownVector(s)
-	f, sum := foldOf(c), Span{Recv, 0, c.M}
+	sum := Span{Recv, 0, c.M}
 	f.in(s, sum, sum)
 	b := ceilBlocks(c.M, f.core, c.Element)
 	s.Unit = b.unit
@@ -181,38 +182,78 @@ func ownVector(s *Schedule) {
 	})
 }
 
-// fold reduces P ranks to core = 2^⌊log2 P⌋ of them, as MPICH does: of the first
-// 2(P−core) ranks the even ones give their vectors to their odd neighbours, stay
-// out, and get the result from them in the end.
+// fold reduces P ranks to core = 2^⌊log2 P⌋ of them: of the first 2(P−core) ranks every second
+// one gives its vector to its neighbour, stays out, and gets the result from it in the end.
+// As MPICH does it, and Open MPI in recursive doubling, the odd ranks add up and go on.
+// Where Open MPI shares the work, in Rabenseifner's, both exchange halves, each adds up one, and
+// the even ranks get the other and go on.
 type fold struct {
-	core  int
-	pairs int
+	core   int
+	pairs  int
+	shared bool
 }
 
 func foldOf(c Call) fold {
 	core := floorPowerOfTwo(c.P)
-	return fold{core, c.P - core}
+	return fold{core: core, pairs: c.P - core}
 }
 
-// in combines the vectors of pairs at the odd rank.
+func halvesOf(c Call) fold {
+	f := foldOf(c)
+	f.shared = true
+	return f
+}
+
+// in combines the vectors of pairs at the rank that goes on.
 func (f fold) in(s *Schedule, src, dst Span) {
+	if f.shared {
+		f.halves(s, func(int) Buffer { return dst.Buffer })
+		return
+	}
 	s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
-		return Message{From: 2 * i, To: 2*i + 1, Src: src, Dst: dst}
+		return Message{From: f.outside(i), To: f.rank(i), Src: src, Dst: dst}
 	})
 }
 
-// out gives the even rank of the i-th pair its result.
+// halves combines vectors that all ranks of pairs have in a buffer, which may differ from rank
+// to rank: the even rank adds up the lower half, and the odd one the upper.
+func (f fold) halves(s *Schedule, buffer func(rank int) Buffer) {
+	c := s.Call
+	lower := c.M / c.Element / 2 * c.Element
+	half := func(rank, upper int) Span {
+		if upper == 1 {
+			return Span{buffer(rank), lower, c.M - lower}
+		}
+		return Span{buffer(rank), 0, lower}
+	}
+	exchange := Stage{Phase: "fold in", Pattern: Exchange, Reduce: true, Shape: tally(Batch{f.pairs, c.M - lower}, Batch{f.pairs, lower})}
+	s.add(1, 2*f.pairs, exchange, func(_, from int) Message {
+		to := from ^ 1
+		return Message{From: from, To: to, Src: half(from, to%2), Dst: half(to, to%2)}
+	})
+	s.add(1, f.pairs, Stage{Phase: "fold in"}, func(_, i int) Message {
+		return Message{From: f.outside(i), To: f.rank(i), Src: half(f.outside(i), 1), Dst: half(f.rank(i), 1)}
+	})
+}
+
+// out gives the rank of the i-th pair that stays out its result.
 func (f fold) out(s *Schedule, result func(i int) (src, dst Span)) {
 	s.add(1, f.pairs, Stage{Phase: "fold out"}, func(_, i int) Message {
 		src, dst := result(i)
-		return Message{From: 2*i + 1, To: 2 * i, Src: src, Dst: dst}
+		return Message{From: f.rank(i), To: f.outside(i), Src: src, Dst: dst}
 	})
 }
 
 // rank is the rank of the i-th member of the core.
 func (f fold) rank(i int) int {
-	if i < f.pairs {
-		return 2*i + 1
+	switch {
+	case i >= f.pairs:
+		return i + f.pairs
+	case f.shared:
+		return 2 * i
 	}
-	return i + f.pairs
+	return 2*i + 1
 }
+
+// outside is the rank of the i-th pair that stays out.
+func (f fold) outside(i int) int { return f.rank(i) ^ 1 }

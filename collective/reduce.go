@@ -16,7 +16,8 @@ var Reduce = &Collective{
 
 func init() {
 	register(Reduce, "binomial", "Thakur, Rabenseifner and Gropp 2005, short messages", reduceBinomial)
-	register(Reduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", reduceRabenseifner)
+	register(Reduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", func(s *Schedule) { reduceHalving(s, foldOf(s.Call)) })
+	register(Reduce, "rabenseifner-halves", "Open MPI's coll_base_reduce.c", func(s *Schedule) { reduceHalving(s, halvesOf(s.Call)) })
 	register(Reduce, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", reduceLinear)
 }
 
@@ -69,24 +70,25 @@ func reduceBinomial(s *Schedule) {
 	}
 }
 
-// reduceRabenseifner: a reduce-scatter as in allreduce:rabenseifner, then a gather along a
-// binomial tree that goes the same way back: with partners at distance P/2 … 1 those whose
-// number differs from the root's there send what they have, 1, 2 … P/2 blocks. 2·log2 P
-// stages. Where P is no power of two, the ranks beyond fold in first, see fold; a root among
-// them takes its partner's place. Ranks add up in Temp, the root in Recv.
-func reduceRabenseifner(s *Schedule) {
+// reduceHalving is Rabenseifner's: a reduce-scatter as in allreduce:rabenseifner, then a gather
+// along a binomial tree that goes the same way back: with partners at distance P/2 … 1 those
+// whose number differs from the root's there send what they have, 1, 2 … P/2 blocks. 2·log2 P
+// stages. Where P is no power of two, the ranks beyond fold in first, see fold. A root among
+// them takes its partner's place; where they share the work it takes that of rank 0, after the
+// reduce-scatter, and gets its block. Ranks add up in Temp, the root in Recv.
+func reduceHalving(s *Schedule, f fold) {
 	c := s.Call
-	f := foldOf(c)
 	if c.P == 1 {
 		reduceLinear(s)
 		return
 	}
-	takes := c.Root < 2*f.pairs && c.Root%2 == 0
+	outside := c.Root < 2*f.pairs && c.Root == f.outside(c.Root/2)
+	takes := outside && !f.shared
 	out := func(pair int) (rank int) { // of a pair, the one that folds in
 		if takes && pair == c.Root/2 {
-			return c.Root + 1
+			return f.rank(pair)
 		}
-		return 2 * pair
+		return f.outside(pair)
 	}
 	rank := func(i int) int {
 		if takes && i == c.Root/2 {
@@ -95,28 +97,40 @@ func reduceRabenseifner(s *Schedule) {
 		return f.rank(i)
 	}
 	root := c.Root - f.pairs // its number in the core
-	if c.Root < 2*f.pairs {
+	switch {
+	case outside && f.shared:
+		root = 0
+	case c.Root < 2*f.pairs:
 		root = c.Root / 2
 	}
-	sum := func(i int, part Span) Span {
-		if part.Buffer = Temp; i == root {
+	sumOf := func(rank int, part Span) Span {
+		if part.Buffer = Temp; rank == c.Root {
 			part.Buffer = Recv
 		}
 		return part
 	}
+	sum := func(i int, part Span) Span { return sumOf(rank(i), part) }
 	s.temp = func(r int) int {
-		if r == c.Root || r < 2*f.pairs && r == out(r/2) {
+		if r == c.Root || !f.shared && r < 2*f.pairs && r == out(r/2) {
 			return 0
 		}
 		return c.M
 	}
 	whole := Span{Bytes: c.M}
-	s.add(1, f.core, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
-		return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
-	})
-	s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
-		return Message{From: out(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
-	})
+	own := func(n int, rank func(i int) int) {
+		s.add(1, n, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
+			return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sumOf(rank(i), whole)}
+		})
+	}
+	if f.shared {
+		own(c.P, func(i int) int { return i })
+		f.halves(s, func(rank int) Buffer { return sumOf(rank, whole).Buffer })
+	} else {
+		own(f.core, rank)
+		s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
+			return Message{From: out(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
+		})
+	}
 	b := ceilBlocks(c.M, f.core, c.Element)
 	s.Unit = b.unit
 	// owned is what the i-th has once partners up to a distance have shared: the bits of i
@@ -137,6 +151,19 @@ func reduceRabenseifner(s *Schedule) {
 			return Message{From: rank(i), To: rank(to), Src: sum(i, part), Dst: sum(to, part)}
 		})
 	}
+	member := rank // of the gather
+	if outside && f.shared {
+		s.add(1, 1, Stage{Phase: "to the root"}, func(int, int) Message {
+			part := owned(0, f.core/2)
+			return Message{From: 0, To: c.Root, Src: sumOf(0, part), Dst: sumOf(c.Root, part)}
+		})
+		member = func(i int) int {
+			if i == 0 {
+				return c.Root
+			}
+			return f.rank(i)
+		}
+	}
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
 		size := f.core / distance / 2
 		shape := b.subtrees(size) // upper halves
@@ -148,7 +175,7 @@ func reduceRabenseifner(s *Schedule) {
 			to := root&^(distance-1) | low
 			from := to ^ distance
 			part := owned(from, distance)
-			return Message{From: rank(from), To: rank(to), Src: sum(from, part), Dst: sum(to, part)}
+			return Message{From: member(from), To: member(to), Src: sumOf(member(from), part), Dst: sumOf(member(to), part)}
 		})
 	}
 }

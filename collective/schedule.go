@@ -65,8 +65,10 @@ type Block struct {
 type Stage struct {
 	Phase   string // the part of the algorithm it belongs to, such as "scatter"
 	Pattern Pattern
-	Reduce  bool    // what arrives is combined with what is there
-	Shape   []Batch // sizes falling, none twice; the same in every repetition
+	Reduce  bool // what arrives is combined with what is there
+	// Blocking is as a schedule's, of this stage alone.
+	Blocking bool
+	Shape    []Batch // sizes falling, none twice; the same in every repetition
 	// Beside, of a Local stage, is the shape of the one-way stage ahead of it
 	// whose last transfer, or of the one after it whose first transfer, goes on
 	// meanwhile: the ranks that copy have no part in that transfer.
@@ -324,6 +326,27 @@ func (s *Schedule) Footprint(rank int) (n int) {
 		}
 	}
 	return n + arrives
+}
+
+// Join is a call's schedule that is made of others of as many ranks, one after the other: what
+// one leaves in buffers the next finds there.
+func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
+	s := &Schedule{Algorithm: a, Call: c, Unit: c.M}
+	for _, part := range parts {
+		for _, b := range part.Blocks {
+			for i := range b.Stages {
+				b.Stages[i].Blocking = part.Blocking
+			}
+			s.Blocks = append(s.Blocks, b)
+		}
+	}
+	s.temp = func(rank int) (most int) {
+		for _, part := range parts {
+			most = max(most, part.Size(rank, Temp))
+		}
+		return most
+	}
+	return s
 }
 
 // add appends a stage of n messages, numbered from 0, that happens repeat times.

@@ -255,6 +255,36 @@ func TestEveryRankEndsWithWhatTheCollectivePromises(t *testing.T) {
 	}
 }
 
+// What a reduction and a broadcast do one after the other is an allreduce.
+func TestJoin(t *testing.T) {
+	for p := 2; p < 14; p++ {
+		var parts []*Schedule
+		for _, name := range []string{"reduce:rabenseifner-halves", "bcast:split-binary"} {
+			a, err := Lookup(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := a.Schedule(Call{P: p, M: 100, Chunk: 13})
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, s)
+		}
+		parts[1].Blocking = true
+		s := Join(find("allreduce:reduce-bcast"), Call{P: p, M: 100}, parts...)
+		m := newMachine(t, s)
+		m.run()
+		for rank := range m.buffers {
+			m.holds(rank)
+		}
+		for n, step := range s.Steps() {
+			if step.Blocking != (n >= parts[0].Len()) {
+				t.Fatalf("P = %d: stage %d of %d is blocking: %v", p, n, s.Len(), step.Blocking)
+			}
+		}
+	}
+}
+
 // A barrier moves no bytes; what it moves is knowledge of who has arrived.
 func TestBarrierLetsNobodyPassBeforeAllArrived(t *testing.T) {
 	for _, a := range Barrier.Algorithms() {
@@ -407,6 +437,7 @@ func TestStages(t *testing.T) {
 		{"allreduce:ring", 13, 1, 24},
 		{"allreduce:rabenseifner", 16, 1, 8},
 		{"allreduce:rabenseifner", 13, 1, 6 + 2},
+		{"allreduce:rabenseifner-halves", 13, 1, 6 + 3},
 		{"allreduce:reduce-bcast", 13, 1, 8},
 		{"barrier:dissemination", 13, 0, 4},
 		{"barrier:linear", 13, 0, 24},
@@ -424,6 +455,7 @@ func TestStages(t *testing.T) {
 		{"alltoall:bruck", 13, 2 + 2*4, 4},
 		{"gather:linear-sync", 13, 1, 24}, // one chunk: no rest
 		{"reduce:rabenseifner", 13, 1, 1 + 6},
+		{"reduce:rabenseifner-halves", 13, 1, 2 + 6},
 		{"bcast:pipeline", 13, 0, 12},
 		{"bcast:chain", 13, 0, 2 + 5},
 		{"bcast:binary", 15, 0, 6},

@@ -18,16 +18,11 @@ import (
 //	node    on the nodes in turn, and there on its NUMA nodes in turn
 //	block   as many on one node as on another, one core after another
 //
-// Cores of a part follow one another before those of the next, as hwloc numbers them, however the
-// system does. A rank that is bound to all cores of a socket or a NUMA node counts as on the next of
-// them that has none yet. It fails for another word, for levels that lack what it says, and
-// for more ranks than cores.
+// A node is filled in the order of Cores. A rank that is bound to all cores of a socket or a
+// NUMA node counts as on the next of them that has none yet. It fails for another word, for
+// levels that lack what it says, and for more ranks than cores.
 func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
-	var cores numa.CPUSet
-	for _, l := range levels {
-		cores = append(cores, slices.Concat(l.Groups...)...)
-	}
-	cores = numa.SetOf(cores...)
+	cores := Cores(levels)
 	block := strings.EqualFold(how, "block")
 	switch {
 	case len(cores) == 0 && block && nodes > 0: // nobody tells cores apart
@@ -49,12 +44,11 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 			return Order{}, fmt.Errorf("unknown mapping %.40q: it is by core, socket, numa or node, or block", how)
 		}
 	}
-	all := logical(cores, levels)
 	turns = slices.Clone(turns)
 	for i, g := range turns {
 		turns[i] = logical(g, levels)
 	}
-	slices.SortStableFunc(turns, func(a, b numa.CPUSet) int { return slices.Index(all, a[0]) - slices.Index(all, b[0]) })
+	slices.SortStableFunc(turns, func(a, b numa.CPUSet) int { return slices.Index(cores, a[0]) - slices.Index(cores, b[0]) })
 	order := dealt(turns)
 	blocks, err := Order{}.Map(ranks, nodes)
 	if err != nil {
@@ -72,6 +66,16 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 		node[rank], core[rank] = int32(on), int32(order[at])
 	}
 	return List(node, core, nodes)
+}
+
+// Cores are those that levels are of, in the order in which mpirun fills them: cores of a part
+// follow one another before those of the next, as hwloc numbers them, however the system does.
+func Cores(levels numa.Levels) numa.CPUSet {
+	var cores numa.CPUSet
+	for _, l := range levels {
+		cores = append(cores, slices.Concat(l.Groups...)...)
+	}
+	return logical(numa.SetOf(cores...), levels)
 }
 
 // deal are the groups of a level that is called so: of the nearest part of a machine, else of
@@ -101,6 +105,9 @@ func logical(cores numa.CPUSet, levels numa.Levels) numa.CPUSet {
 	at := make(map[int][]int, len(cores)) // of each core the lowest one of its parts
 	for _, core := range cores {
 		for _, l := range slices.Backward(levels) {
+			if len(l.Groups) == 0 { // between nodes
+				continue
+			}
 			lowest := core
 			for _, g := range l.Groups {
 				if g.Contains(core) {

@@ -60,6 +60,7 @@ func TestByInterleaved(t *testing.T) {
 		{Name: "same_numa", Groups: []numa.CPUSet{{0, 4}, {1, 5}, {2, 6}, {3, 7}}},
 		{Name: "same_socket", Groups: []numa.CPUSet{{0, 2, 4, 6}, {1, 3, 5, 7}}},
 		{Name: "other_socket", Groups: []numa.CPUSet{{0, 1, 2, 3, 4, 5, 6, 7}}},
+		{Name: "other_node"},
 	}
 	for how, want := range map[string]string{
 		"core":   "0 4 2 6 1 5 3 7",

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -24,7 +25,7 @@ import (
 //   - Up to SingleCopy bytes it is two transfers through a buffer, eq. (11): T(m) = o + 2L(m,1).
 //     The sender is busy with the first and sends one message after another; the
 //     receiver is busy with the second. What a sender is busy for each message is
-//     (F(m,τ) − T(m))/(τ−1), or T(m)/2, a half of the transfers, where F is not known.
+//     (F(m,τ) − T(m))/(τ−1), or where F is not known half of o and two thirds of the rest.
 //   - From there on it is one transfer, T(m) = o + L(m,1), and a rank's messages are under
 //     way together. Of τ messages that leave a memory at once, or arrive in it, each takes
 //     L(m,τ) = max(L(m,1), F(m,τ) − o), or max(L(m,1), τL(m,1)), a serial channel, the upper
@@ -36,9 +37,9 @@ import (
 //
 // Ping-pongs and linear broadcasts send over and over what nobody has written since. A rank
 // that passes on what has just arrived has it in the caches of its core, from which lines
-// must come first: that is as much again as the part of the message that the caches do not share,
-// o of two transfers through a cache that both ranks have, T(m) of others, and L(m,1) of a
-// single copy. No factor of this is fitted to collectives.
+// must come first: that is one more transfer, L(m,1), of a single copy, and of two transfers, of
+// which one reads, o and one more transfer unless both ranks share a cache. No factor of this is
+// fitted to collectives.
 //
 // Messages begin when both ranks have come so far, and no stage waits for another: the
 // schedule is followed rank by rank, see progress. A cost is that of the slowest rank.
@@ -50,7 +51,7 @@ type Hierarchy struct {
 	levels  []channel        // from the closest on
 	within  [][]int8         // level of two cores of a node; nil: of all the closest
 	memory  []int            // of each core, whose messages share it
-	cores   []int            // of a node, in the order of ranks
+	cores   []int            // of a node, in the order in which launchers fill it
 	between int              // level of ranks on different nodes, −1: none
 	cluster *Cluster         // nil: ranks fill nodes core by core
 	trial   map[[2]int]trial // by level and bytes, while parameters are estimated
@@ -149,18 +150,8 @@ func (h *Hierarchy) place(all, known numa.Levels) {
 			}
 		}
 	}
-	most := 0
-	for _, l := range all {
-		for _, g := range l.Groups {
-			for _, core := range g {
-				most = max(most, core)
-				if !slices.Contains(h.cores, core) {
-					h.cores = append(h.cores, core)
-				}
-			}
-		}
-	}
-	slices.Sort(h.cores)
+	h.cores = mapping.Cores(all)
+	most := slices.Max(h.cores)
 	h.memory = make([]int, most+1)
 	if memory >= 0 {
 		for i, g := range all[memory].Groups {
@@ -308,8 +299,8 @@ func (h *Hierarchy) class(level, bytes int) *class {
 	case c.copied:
 		c.anew = min(moved, l.perByte*float64(bytes))
 	default:
-		if c.waited = c.latency; !l.shared {
-			c.anew = moved
+		if c.waited = c.latency; !l.shared { // of two transfers the one that reads
+			c.anew = moved / 2
 		}
 	}
 	if r := l.relay; r != nil && bytes >= r.Sizes[0] && bytes <= r.Sizes[len(r.Sizes)-1] {
@@ -402,9 +393,17 @@ func (c *class) gap(messages int) float64 {
 // busy with each message where there are more.
 const fewReceivers = 8
 
+// sendersPart is of what the bytes of two transfers take the sender's part where no fan-out says
+// it: a core that writes where another one has read takes longer than one that reads.
+const sendersPart = 2. / 3
+
 func (c *channel) busy(bytes, messages int, alone float64) float64 {
 	if c.fanout == nil || c.fanout.Taus[len(c.fanout.Taus)-1] < fewReceivers {
-		return alone / 2
+		if c.network { // which a sender has little part in
+			return alone / 2
+		}
+		o := min(alone, c.latency())
+		return o/2 + sendersPart*(alone-o)
 	}
 	tau := min(max(messages, fewReceivers), c.fanout.Taus[len(c.fanout.Taus)-1])
 	all, _ := c.fanout.At(bytes, tau)

@@ -88,6 +88,50 @@ func TestHierarchyNodes(t *testing.T) {
 	}
 }
 
+// Of two transfers a rank that passes on has o more to wait for, and where no cache is shared one
+// transfer; and without a fan-out a sender is busy with each for half of o and two thirds of
+// what its bytes take.
+func TestHierarchyOfTwoTransfers(t *testing.T) {
+	const latency, moved, m = 400.25, 0.25 * 1023, 1024 // of the second level, whose o is that of a byte
+	f := levelled(false)
+	var own []numa.CPUSet
+	for core := range 16 {
+		own = append(own, numa.CPUSet{core})
+	}
+	f.Provenance.Levels[0].Groups = own // nobody shares a NUMA node
+	p := predictorOf(t, f)
+	for _, tt := range []struct {
+		name   string
+		ranks  int
+		degree int
+		want   float64
+	}{
+		{"bcast:linear", 4, 0, 2*(latency/2+2*moved/3) + latency + moved},
+		{"bcast:chain", 3, 2, latency/2 + 2*moved/3 + latency + moved},
+		{"bcast:pipeline", 3, 0, latency + moved + latency + latency + moved + moved/2},
+	} {
+		if got := costs(t, p, tt.name, collective.Call{P: tt.ranks, M: m, Chunk: m, Degree: tt.degree}).Seconds * 1e9; !near(got, tt.want) {
+			t.Errorf("%s to %d ranks takes %g ns, want %g", tt.name, tt.ranks, got, tt.want)
+		}
+	}
+}
+
+// Ranks fill one NUMA node after another, as launchers have them, where the system numbers cores
+// of nodes in turn.
+func TestHierarchyFillsParts(t *testing.T) {
+	f := levelled(true)
+	for node := range 4 {
+		f.Provenance.Levels[0].Groups[node] = numa.CPUSet{node, node + 4, node + 8, node + 12}
+	}
+	for ranks := 2; ranks <= 16; ranks++ {
+		call := collective.Call{P: ranks, M: 1 << 20, Chunk: 1 << 20}
+		dealt, inRow := costs(t, predictorOf(t, f), "bcast:binary", call).Seconds, costs(t, predictorOf(t, levelled(true)), "bcast:binary", call).Seconds
+		if !near(dealt, inRow) {
+			t.Errorf("%d ranks take %g s, and %g s where numbers follow parts", ranks, dealt, inRow)
+		}
+	}
+}
+
 // Of two ranks it is a message; a root that feeds all others of a level takes what
 // the fan-out to them took; and a rank that passes on adds a message and what it has anew.
 func TestHierarchyOfMessages(t *testing.T) {

@@ -139,7 +139,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 	classes := make(map[[2]int]*class)
 	for n, step := range s.Steps() {
 		first := len(p.messages)
-		apart := step.Pattern == collective.Exchange || step.Pattern == collective.Local
+		apart := s.Blocking || step.Blocking || step.Pattern == collective.Exchange || step.Pattern == collective.Local
 		for m := range step.Messages() {
 			if len(p.messages) == mostMessages {
 				return errManyMessages
@@ -162,8 +162,8 @@ func (p *progress) lay(s *collective.Schedule) error {
 				msg.sends = msg.takes
 				continue
 			}
-			msg.sends = p.add(m.From, n, id, true, apart || s.Blocking)
-			msg.takes = p.add(m.To, n, id, false, apart || m.Reduce || s.Blocking)
+			msg.sends = p.add(m.From, n, id, true, apart)
+			msg.takes = p.add(m.To, n, id, false, apart || m.Reduce)
 			if from.hears >= 0 && from.hears < int(msg.sends) {
 				msg.longer = c.waited
 			}

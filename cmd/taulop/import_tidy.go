@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/tidy"
+	"github.com/taulop/taulop/params"
 )
 
 // isTidy tells whether a file is a table with named columns.
@@ -59,13 +61,20 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 	case from != "" && len(timed) == 0:
 		return usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
 	}
+	if err := tidy.OneMachine(slices.Concat(tables, timed)); err != nil && host == "" {
+		return usagef("%v: give tables of one machine, or its name with -name", err)
+	}
 	f, err := tidy.File(tables, given)
 	if err != nil {
 		return usagef("%s: %v", printable.List(files), err)
 	}
 	if len(timed) > 0 {
-		words := strings.FieldsFunc(from, func(r rune) bool { return r == ',' || r == ' ' })
-		if err := estimateFrom(errOut, f, timed, published.Choice{Collectives: words}); err != nil {
+		choice := published.Choice{Collectives: strings.FieldsFunc(from, func(r rune) bool { return r == ',' || r == ' ' })}
+		alone := f
+		if f, err = withNetwork(errOut, f, tables, timed, given, choice); err != nil {
+			return usagef("%s: %v", printable.List(files), err)
+		}
+		if err := estimateFrom(errOut, f, timed, choice); err != nil && (f == alone || from != "") {
 			return err
 		}
 	}
@@ -75,6 +84,27 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
 	}
 	return putFile(out, errOut, output.path, f)
+}
+
+// withNetwork is a file with messages between nodes, if it has none, from timed collectives of
+// two ranks.
+func withNetwork(errOut io.Writer, f *params.File, tables, timed []*tidy.Table, given map[string]int, choice published.Choice) (*params.File, error) {
+	if slices.ContainsFunc(f.LevelTimes(), func(l params.LevelTimes) bool { return len(l.Groups) == 0 && l.Message != nil }) {
+		return f, nil
+	}
+	for _, t := range timed {
+		if between := published.BetweenNodes(t, f, choice); len(between) > 0 {
+			with, err := tidy.File(append(slices.Clone(tables), &tidy.Table{Name: t.Name, Messages: between}), given)
+			if err != nil {
+				return nil, err
+			}
+			const what = "messages between nodes are what collectives of two ranks on two nodes took, the mean over both, in %s"
+			with.Warn(fmt.Errorf(what, printable.Name(t.Name)))
+			tell(errOut, what, t.Name)
+			return with, nil
+		}
+	}
+	return f, nil
 }
 
 // parseCores reads how many cores share levels: same_socket=28,other_socket=56.

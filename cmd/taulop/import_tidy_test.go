@@ -29,6 +29,9 @@ func tidyTables(t testing.TB) (dir string) {
 		"bad.tsv":   "level\tm_bytes\tlatency_us\nsame_socket\t1\t-0.2\n",
 		"lacks.tsv": "level\tm_bytes\nsame_socket\t1\n", "commas.csv": "level,m_bytes,latency_us\nsame_socket,1,0.2\n",
 		"other.tsv": "a\tb\n1\t2\n",
+		"xeon.tsv":  "# machine: Xeon\nlevel\tpairs\tm_bytes\tus_per_message\nother_node\t2\t1\t0.2\n",
+		"node.tsv":  "# 4 cores per node\nlevel\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\n",
+		"two.tsv":   "# Open MPI 4.1.5\ncollective\talg_id\tmapping\tP\tnodes\tm_bytes\tlatency_us\nbcast\t1\tnode\t2\t2\t8\t1.5\nbcast\t1\tnode\t2\t2\t65536\t9.5\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -52,7 +55,15 @@ func TestImportTidy(t *testing.T) {
 	if _, _, err := run(t, "import", "-o", "b.json", "-cores", "same_socket=4", "bare.tsv"); err != nil {
 		t.Error(err)
 	}
+	if _, _, err := run(t, "import", "-o", "x.json", "-name", "xeon", "p2p.tsv", "xeon.tsv"); err != nil {
+		t.Error(err)
+	}
+	if _, errOut, err := run(t, "import", "-o", "n.json", "node.tsv", "two.tsv"); err != nil || !strings.Contains(strings.Join(strings.Fields(errOut), " "), "messages between nodes are what collectives of two ranks on two nodes took") || !strings.Contains(errOut, "has 4 cells") {
+		t.Errorf("%v\n%s", err, errOut)
+	}
 	for _, tt := range []struct{ args, says string }{
+		{"p2p.tsv xeon.tsv", "p2p.tsv is of machine \"2 x 4-core\", and xeon.tsv of \"Xeon\": give tables of one machine, or its name with -name"},
+		{"-from bcast:1 node.tsv two.tsv", "no row of two.tsv is among what is asked for"},
 		{"-o m.json p2p.tsv", "m.json is there already"},
 		{"bare.tsv", "level same_socket: nothing says which cores share it: say how many cores in a row share each level (-cores same_socket=28"},
 		{"-cores same_socket=x bare.tsv", "-cores has \"same_socket=x\""},

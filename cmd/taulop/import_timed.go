@@ -18,7 +18,7 @@ import (
 func estimateFrom(errOut io.Writer, f *params.File, tables []*tidy.Table, choice published.Choice) error {
 	var timings []model.Timing
 	for _, t := range tables {
-		some, err := published.Timings(t, choice)
+		some, err := published.Timings(t, f, choice)
 		if err != nil {
 			return usageError(err.Error())
 		}

@@ -140,29 +140,36 @@ type Comparison struct {
 
 // LibraryOf is the library that a table's head names first, and whether the rules by which it
 // chooses by itself are known. It is Open MPI 4.1 where nobody says, whose rules then do not
-// count; of the libraries that were made from MPICH it is that, of which only names count.
+// count; of the libraries that were made from MPICH it is that, of which only names count, and
+// of others one without algorithms.
 func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
 	for _, line := range head {
 		found := libraries.FindStringSubmatch(line)
+		if found == nil {
+			continue
+		}
+		version = strings.TrimSpace(found[0])
 		switch {
-		case found == nil:
 		case found[1] != "":
 			l, _ = tune.Version(true, 4, 0)
-			return l, strings.TrimSpace(found[0]), false
+		case found[2] != "":
+			l = tune.Other(version)
 		default:
-			major, _ := strconv.Atoi(found[3])
-			minor, _ := strconv.Atoi(found[4])
-			l, rules = tune.Version(strings.EqualFold(found[2], "MPICH"), major, minor)
-			return l, strings.TrimSpace(found[0]), rules
+			major, _ := strconv.Atoi(found[4])
+			minor, _ := strconv.Atoi(found[5])
+			l, rules = tune.Version(strings.EqualFold(found[3], "MPICH"), major, minor)
 		}
+		return l, version, rules
 	}
 	l, _ = tune.Version(false, 4, 1)
 	return l, "", false
 }
 
-// libraries are those made from MPICH with other numbers of algorithms, and then Open MPI and
-// MPICH, with a version.
-var libraries = regexp.MustCompile(`(?i)\b(?:(Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*|Cray[ -]MPICH|MS-?MPI|Microsoft MPI|ParaStation ?MPI)\b(?:[ /-]v?\d[.\w]*)?|(Open[ -]?MPI|MPICH)[ /-]?v?(\d{1,3})\.(\d{1,3})[.\w]*)`)
+// libraries are those made from MPICH with other numbers of algorithms, those with algorithms of
+// their own, also where they were made from Open MPI, and then Open MPI and MPICH, with a
+// version.
+var libraries = regexp.MustCompile(`(?i)\b(?:(?:(Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*|(?:HPE )?Cray[ -]MPI(?:CH)?|MS-?MPI|Microsoft MPI|ParaStation ?MPI)|` +
+	`((?:IBM )?Spectrum[ -]?MPI|(?:IBM )?Platform MPI|Fujitsu MPI|(?:HPE|SGI) (?:MPI|MPT)|NEC MPI|Bull ?x? ?MPI))\b(?:[ /-]v?\d[.\w]*)?|(Open[ -]?MPI|MPICH)[ /-]?v?(\d{1,3})\.(\d{1,3})[.\w]*)`)
 
 // Compare puts predictions from the parameters of a machine beside the table's times. Nothing
 // that a prediction lacks is an error, but cells say why, also those of algorithms and
@@ -170,8 +177,11 @@ var libraries = regexp.MustCompile(`(?i)\b(?:(Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*
 // parameters that no model can be made of.
 func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Comparison, error) {
 	lib, _, rules := LibraryOf(t.Head)
+	if bytes := elementOf(t); bytes > 0 {
+		lib = lib.WithElements(bytes)
+	}
 	c := &Comparison{Library: lib.Title}
-	if err := c.gather(t, lib, ch); err != nil {
+	if err := c.gather(t, lib, f, ch); err != nil {
 		return nil, err
 	}
 	p := &predictors{file: f, how: how, lib: lib, rules: rules, largest: make(map[place]int), made: make(map[place]*made)}
@@ -213,15 +223,29 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 			}
 		}
 	}
+	if said := tidy.MachineOf(f.Provenance.Published); said != "" && t.Machine != "" && !strings.EqualFold(said, t.Machine) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("its times are of machine %.60q, and %s of %.60q", said, t.Name, t.Machine))
+	}
 	slices.Sort(c.Warnings)
 	return c, nil
+}
+
+// elementOf is how many bytes elements of reductions have: as benchmarks begin with one, the
+// least size, if that is no more than a double; 0 where there are no reductions.
+func elementOf(t *tidy.Table) (bytes int) {
+	for _, r := range t.Collectives {
+		if c := collective.Named(r.Collective); c != nil && c.Reduces && r.Bytes > 0 && (bytes == 0 || r.Bytes < bytes) {
+			bytes = r.Bytes
+		}
+	}
+	return min(bytes, 8)
 }
 
 // placedInBlocks is the warning of tables that do not say where ranks were.
 const placedInBlocks = "rows do not say where ranks were (mapping unknown): they count as in blocks, as many on each node, one core after another"
 
 // gather makes cells of rows.
-func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
+func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, f *params.File, ch Choice) error {
 	type key struct {
 		Case
 		tune.Setting
@@ -236,6 +260,13 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 		if cell.Setting, err = settingOf(lib, r); err != nil {
 			cell.Setting = tune.Setting{ID: max(0, r.ID), Name: printable.Name(r.Algorithm)}
 			cell.unknown, cell.LeftOut = true, err.Error()
+		}
+		if r.Nodes == 0 {
+			if cell.Nodes, err = nodesOf(f, &cell); err != nil {
+				cell.unknown, cell.LeftOut = true, err.Error()
+			} else if !slices.Contains(c.Warnings, onFewNodes) {
+				c.Warnings = append(c.Warnings, onFewNodes)
+			}
 		}
 		if !ch.takes(cell.Case) || !ch.named(&cell) {
 			continue
@@ -271,6 +302,23 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, ch Choice) error {
 		}
 	}
 	return nil
+}
+
+// onFewNodes is the warning of tables that do not say on how many nodes ranks were.
+const onFewNodes = "rows do not say on how many nodes ranks were (column nodes): they count as on as few as have cores for them"
+
+// nodesOf is on how many nodes the ranks of a cell are where its row does not say: as few as
+// have cores for them. It fails for ranks that were mapped by node, and where nobody knows how many cores a
+// node has.
+func nodesOf(f *params.File, cell *Cell) (int, error) {
+	cores := f.Provenance.Online.Len()
+	switch {
+	case strings.HasSuffix(strings.ToLower(cell.Mapping), "node"):
+		return 1, errNodes
+	case cores == 0:
+		return 1, errNoCores
+	}
+	return (cell.P + cores - 1) / cores, nil
 }
 
 // contents says what there is to ask for.
@@ -318,10 +366,8 @@ func named(lib *tune.Library, of *collective.Collective, name string) (s tune.Se
 	if name == "" {
 		return s, nil
 	}
-	for _, written := range []string{name, strings.ReplaceAll(name, "-", "_")} {
-		if s, err = lib.Forced(of, written); err == nil {
-			return s, nil
-		}
+	if s, err = lib.Forced(of, name); err == nil {
+		return s, nil
 	}
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_- ", r) })
 	for _, word := range words {
@@ -367,6 +413,8 @@ type costed struct {
 }
 
 var (
+	errNodes   = errors.New("nobody knows on how many nodes ranks were that were mapped by node: add the column nodes")
+	errNoCores = errors.New("nobody knows on how many nodes ranks were, nor how many cores a node has: add the column nodes")
 	errOwn     = errors.New("nobody knows which algorithm the library chose by itself: give a table of algorithms that were forced")
 	errNothing = errors.New("0 is no time to compare with")
 	errOneRank = errors.New("one rank sends nothing, and takes no time in the model: give rows of two ranks or more")

@@ -99,6 +99,28 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	}
 }
 
+// Rows that do not say on how many nodes ranks were are on as few as have cores for them, unless
+// ranks were mapped by node.
+func TestUnknownNodes(t *testing.T) {
+	const head = "# 4 cores per node\n"
+	f, err := tidy.File([]*tidy.Table{tableOf(t, head+"level\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Compare(tableOf(t, "collective\talgorithm\tmapping\tP\tm_bytes\tlatency_us\nbcast\tbinomial\tcore\t4\t8\t1\nbcast\tbinomial\tcore\t5\t8\t2\nbcast\tbinomial\tnode\t5\t8\t2\n"), f, model.Choice{}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{1, 2} {
+		if cell := c.Cells[i]; cell.Nodes != want || cell.Predicted == nil {
+			t.Errorf("%+v, want %d nodes", cell, want)
+		}
+	}
+	if c.Cells[2].LeftOut != errNodes.Error() || !slices.Contains(c.Warnings, onFewNodes) {
+		t.Errorf("%+v, warnings %q", c.Cells[2], c.Warnings)
+	}
+}
+
 // Rows of what nobody knows are left out for a reason each, and others stay.
 func TestUnknownRows(t *testing.T) {
 	f, err := tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
@@ -160,6 +182,8 @@ func TestSettingOf(t *testing.T) {
 		{"Intel MPI 2021.5", "1", "binomial", "binomial"},
 		{"MVAPICH2 2.3.7", "1", "-", "alg_id 1 says nothing of bcast"},
 		{"MPICH 4.0.2", "0", "auto", "its own choice"},
+		{"Spectrum MPI 10.4", "6", "-", "taulop knows no numbers and names of Spectrum MPI 10.4 for algorithms of bcast"},
+		{"Spectrum MPI 10.4", "0", "default", "its own choice"},
 	} {
 		table := tableOf(t, "# "+tt.head+"\ncollective\talg_id\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t"+tt.id+"\t"+tt.name+"\t4\t8\t1\n")
 		lib, _, _ := LibraryOf(table.Head)
@@ -176,18 +200,22 @@ func TestSettingOf(t *testing.T) {
 
 func TestLibraryOf(t *testing.T) {
 	for line, want := range map[string]string{
-		"MPI: Open MPI 4.1.5 (src T, V), 4.1.6": "Open MPI 4.1.5, openmpi4 true",
-		"openmpi 5.0.1":                         "openmpi 5.0.1, openmpi5 true",
-		"OpenMPI-4.1.5":                         "OpenMPI-4.1.5, openmpi4 true",
-		"gcc/9.3 OpenMPI/4.1.5, OSU 7.3":        "OpenMPI/4.1.5, openmpi4 true",
-		"open-mpi 4.0.3":                        "open-mpi 4.0.3, openmpi4.0 true",
-		"mpich-4.0.2":                           "mpich-4.0.2, mpich4 false",
-		"Intel MPI 2021.5":                      "Intel MPI 2021.5, mpich4 false",
-		"Intel(R) MPI Library 2019":             "Intel(R) MPI, mpich4 false",
-		"MVAPICH2-2.3.7":                        "MVAPICH2-2.3.7, mpich4 false",
-		"cray-mpich/8.1.25":                     "cray-mpich/8.1.25, mpich4 false",
-		"Cray MPICH 8.1":                        "Cray MPICH 8.1, mpich4 false",
-		"OSU 7.3, nodes exclusive":              ", openmpi4 false",
+		"MPI: Open MPI 4.1.5 (src T, V), 4.1.6":  "Open MPI 4.1.5, openmpi4 true",
+		"openmpi 5.0.1":                          "openmpi 5.0.1, openmpi5 true",
+		"OpenMPI-4.1.5":                          "OpenMPI-4.1.5, openmpi4 true",
+		"gcc/9.3 OpenMPI/4.1.5, OSU 7.3":         "OpenMPI/4.1.5, openmpi4 true",
+		"open-mpi 4.0.3":                         "open-mpi 4.0.3, openmpi4.0 true",
+		"mpich-4.0.2":                            "mpich-4.0.2, mpich4 false",
+		"Intel MPI 2021.5":                       "Intel MPI 2021.5, mpich4 false",
+		"Intel(R) MPI Library 2019":              "Intel(R) MPI, mpich4 false",
+		"MVAPICH2-2.3.7":                         "MVAPICH2-2.3.7, mpich4 false",
+		"cray-mpich/8.1.25":                      "cray-mpich/8.1.25, mpich4 false",
+		"Cray MPICH 8.1":                         "Cray MPICH 8.1, mpich4 false",
+		"HPE Cray MPI 8.1":                       "HPE Cray MPI 8.1, mpich4 false",
+		"OSU 7.3, nodes exclusive":               ", openmpi4 false",
+		"IBM Spectrum MPI 10.4 (Open MPI 4.0.5)": "IBM Spectrum MPI 10.4,  false",
+		"Fujitsu MPI 4.0, from Open MPI 4.0":     "Fujitsu MPI 4.0,  false",
+		"HPE MPI 2.25":                           "HPE MPI 2.25,  false",
 	} {
 		lib, version, rules := LibraryOf([]string{"a machine", line})
 		if got := fmt.Sprintf("%s, %s %v", version, lib.Name, rules); got != want {

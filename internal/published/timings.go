@@ -8,6 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
 )
 
 // mostRanks are the numbers of ranks that are enough of an algorithm to estimate from.
@@ -17,11 +18,11 @@ const mostRanks = 32
 // cores: algorithms that the library was told to take, on one node, mapped by core; of an
 // algorithm with many numbers of ranks, some from the least to the most. It fails as Compare
 // does, and where there are none.
-func Timings(t *tidy.Table, ch Choice) (all []model.Timing, err error) {
+func Timings(t *tidy.Table, f *params.File, ch Choice) (all []model.Timing, err error) {
 	lib, _, _ := LibraryOf(t.Head)
 	c := &Comparison{}
 	ch.Mappings = []string{"core"}
-	if err := c.gather(t, lib, ch); err != nil {
+	if err := c.gather(t, lib, f, ch); err != nil {
 		return nil, err
 	}
 	cells := slices.DeleteFunc(c.Cells, func(cell Cell) bool {
@@ -66,4 +67,32 @@ func Timings(t *tidy.Table, ch Choice) (all []model.Timing, err error) {
 		return nil, fmt.Errorf("no row of %s is of a forced algorithm on one node, mapped by core, of which alone it is certain what went where", t.Name)
 	}
 	return all, nil
+}
+
+// OtherNode is the level of messages between nodes that BetweenNodes finds.
+const OtherNode = "other_node"
+
+// BetweenNodes are messages between nodes, from collectives of two ranks on two nodes that the
+// library was told to do as one message: each takes the mean over both ranks, of which the one
+// that receives may have begun to wait before the other one was there.
+func BetweenNodes(t *tidy.Table, f *params.File, ch Choice) (all []tidy.Message) {
+	lib, _, _ := LibraryOf(t.Head)
+	c := &Comparison{}
+	ch.P = []int{2}
+	if err := c.gather(t, lib, f, ch); err != nil {
+		return nil // no such row
+	}
+	for _, cell := range c.Cells {
+		if cell.unknown || cell.Setting.Own() || cell.Nodes != 2 || !(cell.Time.Mean > 0) {
+			continue
+		}
+		s, err := lib.Schedule(collective.Named(cell.Collective), cell.Setting, cell.P, cell.Bytes)
+		if err != nil || s.Len() != 1 || len(s.Blocks[0].Stages[0].Shape) != 1 {
+			continue
+		}
+		if stage := s.Blocks[0].Stages[0]; !stage.Reduce && stage.Shape[0] == (collective.Batch{Count: 1, Bytes: cell.Bytes}) {
+			all = append(all, tidy.Message{Line: cell.Line, Level: OtherNode, From: -1, To: -1, Bytes: cell.Bytes, NS: cell.Time.Mean})
+		}
+	}
+	return all
 }

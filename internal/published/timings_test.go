@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/model"
 )
 
@@ -11,7 +12,7 @@ import (
 // nothing was estimated.
 func TestTimings(t *testing.T) {
 	table, f := measured(t, "orfeo-thin6126")
-	timings, err := Timings(table, Choice{Collectives: []string{"bcast:basic_linear", "bcast:chain"}})
+	timings, err := Timings(table, f, Choice{Collectives: []string{"bcast:basic_linear", "bcast:chain"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestTimings(t *testing.T) {
 	if after.Mean >= before.Mean || after.Within < before.Within || after.Mean > 0.15 {
 		t.Errorf("with estimates the trees' error is %.3f, without %.3f", after.Mean, before.Mean)
 	}
-	if _, err := Timings(table, Choice{Collectives: []string{"bcast:chain"}, P: []int{48}}); err == nil {
+	if _, err := Timings(table, f, Choice{Collectives: []string{"bcast:chain"}, P: []int{48}}); err == nil {
 		t.Error("ranks on two nodes are no timings to estimate from")
 	}
 }
@@ -64,5 +65,30 @@ func TestLevels(t *testing.T) {
 				t.Errorf("%s, %s: ours costs %+v, the library's own choice %+v", machine, g.Collective, g.Ours, g.Own)
 			}
 		}
+	}
+}
+
+// A broadcast between two ranks on two nodes is a message between nodes.
+func TestBetweenNodes(t *testing.T) {
+	f, err := tidy.File([]*tidy.Table{tableOf(t, "# 4 cores per node\nlevel\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\n")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := tableOf(t, `# Open MPI 4.1.5
+collective	alg_id	mapping	P	nodes	m_bytes	latency_us	max_us
+bcast	1	node	2	2	8	1.5	2
+bcast	0	node	2	2	8	9	9
+bcast	1	core	2	1	8	0.1	0.1
+bcast	8	node	2	2	1024	9	9
+bcast	6	node	2	2	1024	2.5	-
+allreduce	3	node	2	2	1024	9	9
+bcast	1	node	4	2	8	9	9
+`)
+	all := BetweenNodes(table, f, Choice{})
+	if len(all) != 2 || all[0] != (tidy.Message{Line: 3, Level: OtherNode, From: -1, To: -1, Bytes: 8, NS: 1500}) || all[1].Bytes != 1024 || all[1].NS != 2500 {
+		t.Errorf("%+v", all)
+	}
+	if all := BetweenNodes(table, f, Choice{Collectives: []string{"bcast:chain"}}); all != nil {
+		t.Errorf("of chains %+v", all)
 	}
 }

@@ -254,8 +254,7 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 		if len(of) == 0 {
 			continue
 		}
-		slices.Sort(of)
-		w := MachineWin{Machine: m.Machine, Calls: len(of), Times: of[len(of)/2]}
+		w := MachineWin{Machine: m.Machine, Calls: len(of), Times: fit.Median(of).Center}
 		for _, costs := range calls {
 			name := costs[0].Of
 			n := won[m.Machine][name]

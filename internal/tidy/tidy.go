@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +23,9 @@ import (
 
 // A Table is what a file holds: rows of one kind.
 type Table struct {
-	Name string
-	Head []string // lines that begin with #, without it
+	Name    string
+	Head    []string // lines that begin with #, without it
+	Machine string   // what the column machine, or a line "machine:" of the head, calls it; "": nothing does
 
 	Messages    []Message
 	Fanouts     []Fanout
@@ -67,7 +69,8 @@ type Collective struct {
 	ID         int    // of the algorithm that the library was told to use, 0 its own choice; −1: not recorded
 	Algorithm  string // as the table calls it; "" not recorded
 	Mapping    string // of ranks
-	P, Nodes   int
+	P          int
+	Nodes      int // 0: not recorded
 	Size       int // as the table counts it, bytes
 	Bytes      int // m of a call
 	Times
@@ -143,8 +146,38 @@ func Read(r io.Reader, name string) (*Table, error) {
 	case p.rows == 0:
 		return nil, fmt.Errorf("%s has no rows: give a table with measurements", name)
 	}
+	if p.table.Machine == "" {
+		p.table.Machine = MachineOf(p.table.Head)
+	}
 	p.table.count()
 	return p.table, nil
+}
+
+// MachineOf is what a head calls the machine, in a line "machine:"; "" where it does not.
+func MachineOf(head []string) string {
+	for _, line := range head {
+		if found := machineSaid.FindStringSubmatch(line); found != nil {
+			return strings.Join(strings.Fields(found[1]), " ")
+		}
+	}
+	return ""
+}
+
+var machineSaid = regexp.MustCompile(`(?i)^machine\s*[:=](.*)`)
+
+// OneMachine refuses tables of which one calls its machine otherwise than another.
+func OneMachine(tables []*Table) error {
+	var first *Table
+	for _, t := range tables {
+		switch {
+		case t.Machine == "":
+		case first == nil:
+			first = t
+		case !strings.EqualFold(t.Machine, first.Machine):
+			return fmt.Errorf("%s is of machine %.60q, and %s of %.60q", first.Name, first.Machine, t.Name, t.Machine)
+		}
+	}
+	return nil
 }
 
 type parser struct {
@@ -193,6 +226,13 @@ func (p *parser) read(line string) error {
 	p.rows++
 	p.last = last
 	row := row{columns: p.columns, fields: fields, line: p.lines.Number}
+	switch machine := row.word("machine"); {
+	case machine == "" || machine == p.table.Machine:
+	case p.table.Machine != "":
+		return fmt.Errorf("machine is %.40q, and above it is %.40q: give a table of the rows of one machine", machine, p.table.Machine)
+	default:
+		p.table.Machine = machine
+	}
 	p.layout.take(p.table, &row)
 	return row.err
 }
@@ -208,7 +248,7 @@ var layouts = []layout{
 	{"collectives", []string{"collective", "alg_id|algorithm", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
 		c := Collective{
 			Line: r.line, Collective: collectiveOf(r), ID: r.optional("alg_id"), Algorithm: r.word("algorithm"), Mapping: r.word("mapping"),
-			P: r.count("P", 1, maxRanks), Nodes: 1, Size: r.count("m_bytes", 0, params.MostBytes), Times: r.times(),
+			P: r.count("P", 1, maxRanks), Size: r.count("m_bytes", 0, params.MostBytes), Times: r.times(),
 			Source: r.word("src"), Noise: r.noise(),
 		}
 		if r.word("nodes") != "" {

@@ -200,6 +200,8 @@ func TestTopology(t *testing.T) {
 		{"within a node", pairs("inter-node - - 0.9", "intra-node - - 0.1"), map[string]int{"intra-node": 8}, "intra-node inter-node: 0 0 0"},
 		{"a node, other words", "# 8 cores per node, 2 cores per socket\n" + pairs("remote_node - - 0.9", "within_node - - 0.3", "intra_socket - - 0.1"), nil, "intra_socket within_node remote_node: 0 1 1"},
 		{"numbers are no caches", "" + pairs("level1 - - 0.9", "level3 - - 0.1"), map[string]int{"level1": 8, "level3": 2}, "level3 level1: 0 1 1"},
+		{"apart in the head's units", "# 2 cores per L3, 4 cores per NUMA node, 8 cores/node\n" + pairs("inter-numa - - 0.3", "sameNuma - - 0.1"), nil, "sameNuma inter-numa: 0 0 0"},
+		{"apart up to the next level", "# 2 cores per L3, 4 cores per NUMA node, 8 cores per node\n" + pairs("cross_l3 - - 0.2", "same_l3 - - 0.1", "other_numa - - 0.3"), nil, "same_l3 cross_l3 other_numa: 0 1 1"},
 		{"nodes alone", pairs("other_node - - 0.2"), nil, "other_node: -1 -1 -1"},
 	} {
 		levels, err := levelsOf([]*Table{read(t, tt.text)}, tt.given)
@@ -223,6 +225,7 @@ func TestTopology(t *testing.T) {
 		given      map[string]int
 		says       string
 	}{
+		{"a word that nobody knows", pairs("close - - 0.1"), nil, "level close: nothing says which cores share it, neither columns src_core and dst_core, nor its name, which has none of the words core, l2, l3, ccd, numa, socket, node and network: say how many"},
 		{"nothing", pairs("same_socket - - 0.1"), nil, "level same_socket: nothing says which cores share it: say how many"},
 		{"against pairs", pairs("near 0 1 0.1", "far 0 2 0.5"), map[string]int{"near": 3, "far": 6}, "cores 0 and 2 are at level far in line 3"},
 		{"against each other", pairs("near 0 1 0.1", "far 1 2 0.5", "near 1 2 0.1"), nil, "level far: no row says which cores share it"},
@@ -234,6 +237,22 @@ func TestTopology(t *testing.T) {
 		if _, err := levelsOf([]*Table{read(t, tt.text)}, tt.given); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.says)
 		}
+	}
+}
+
+// Tables are of one machine, which a column or the head names.
+func TestOneMachine(t *testing.T) {
+	const rows = "level\tm_bytes\tlatency_us\nother_node\t1\t1\n"
+	epyc, again := read(t, "# machine: EPYC, of two sockets\n"+rows), read(t, "# OSU 7\n#  Machine:  epyc, of  two sockets\n"+rows)
+	xeon, unnamed := read(t, "level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\t-\t2\t1\n"), read(t, rows)
+	if err := OneMachine([]*Table{unnamed, epyc, again, unnamed}); err != nil {
+		t.Error(err)
+	}
+	if err := OneMachine([]*Table{unnamed, epyc, xeon}); err == nil || err.Error() != `t.tsv is of machine "EPYC, of two sockets", and t.tsv of "Xeon"` {
+		t.Error(err)
+	}
+	if _, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\tEPYC\t2\t1\n"), "t.tsv"); err == nil || !strings.Contains(err.Error(), `t.tsv:3: machine is "EPYC", and above it is "Xeon": give`) {
+		t.Error(err)
 	}
 }
 

@@ -14,30 +14,12 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// units are what levels' names say that two cores share, the closest first.
-var units = []*regexp.Regexp{
-	regexp.MustCompile(`smt|sibling|same_core`), regexp.MustCompile(`(^|[^a-z])l1`), regexp.MustCompile(`(^|[^a-z])l2`), regexp.MustCompile(`(^|[^a-z])l3|ccx|llc|same_cache`),
-	regexp.MustCompile(`ccd|cluster|die|tile`), regexp.MustCompile(`numa`), regexp.MustCompile(inside + `(socket|package|chip)`),
-	regexp.MustCompile(`socket|package|chip|` + inside + `node`), regexp.MustCompile(`node|network|rack|switch`),
-}
-
-// inside is how names say that two cores are within one unit.
-const inside = `(same|one|on|intra|within|inside|local|single)[_.-]?`
-
-// between is the index of units of ranks on different nodes.
-var between = len(units) - 1
-
-// unitOf is the index of what a level's name says, −1 of names that say nothing.
-func unitOf(level string) int {
-	return slices.IndexFunc(units, func(r *regexp.Regexp) bool { return r.MatchString(strings.ToLower(level)) })
-}
-
 // A topology finds which cores of a node share what.
 type topology struct {
 	names []string // of levels, from the closest on
 	level map[string]int
-	pairs []Message // with cores, within a node
-	head  map[int]int
+	pairs []Message   // with cores, within a node
+	head  map[int]int // cores that share a unit
 	given map[string]int
 }
 
@@ -56,7 +38,7 @@ func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 	for _, table := range tables {
 		t.read(table.Head)
 		for _, m := range table.Messages {
-			if m.From >= 0 && unitOf(m.Level) != between {
+			if m.From >= 0 && !relationOf(m.Level).between() {
 				t.pairs = append(t.pairs, m)
 			}
 		}
@@ -109,11 +91,11 @@ func (t *topology) order(tables []*Table) {
 		return fit.Median(shortest[level][slices.Min(slices.Collect(maps.Keys(shortest[level])))]).Center
 	}
 	t.names = slices.Sorted(maps.Keys(shortest))
-	told := !slices.ContainsFunc(t.names, func(name string) bool { return unitOf(name) < 0 })
+	told := !slices.ContainsFunc(t.names, func(name string) bool { return relationOf(name).unit < 0 })
 	slices.SortStableFunc(t.names, func(a, b string) int {
-		ua, ub := unitOf(a), unitOf(b)
-		if told || ua == between || ub == between {
-			return cmp.Or(ua-ub, cmp.Compare(time(a), time(b)))
+		ra, rb := relationOf(a), relationOf(b)
+		if told || ra.between() || rb.between() {
+			return cmp.Or(ra.order()-rb.order(), cmp.Compare(time(a), time(b)))
 		}
 		return cmp.Compare(time(a), time(b))
 	})
@@ -122,41 +104,72 @@ func (t *topology) order(tables []*Table) {
 	}
 }
 
+// How heads say what cores share: so many cores of a unit, a unit's number of cores, a number of
+// sockets of so many cores, and a number of units of a larger one.
+const unitSaid = `(L[123](?: cache)?|CCX|CCD|NUMA(?:[ -]?(?:node|domain))?|socket|package|processor|node)s?`
+
 var (
-	coresPer  = regexp.MustCompile(`(?i)\b(\d{1,5}) cores (?:per|an?|share an?|in an?|in each|on an?) (L[123]|NUMA node|socket|package|node)\b((?:\s*\([^)]*\))?(?:\s*= one (?:L[123]|NUMA node|socket|package|node))*)`)
-	alsoOne   = regexp.MustCompile(`(?i)= one (L[123]|NUMA node|socket|package|node)`)
-	soManyOf  = regexp.MustCompile(`(?i)\b(\d{1,2}) x [^,()]*?(?:,\s*)?\b(\d{1,4})(?: |-)cores?\b`)
-	unitsSaid = map[string][]string{
-		"l1": {"l1"}, "l2": {"l2"}, "l3": {"l3"}, "numa node": {"numa"},
-		"socket": {"same_socket"}, "package": {"same_socket"}, "node": {"same_node"},
-	}
+	coresPer  = regexp.MustCompile(`(?i)\b(\d{1,5})[ -]cores? ?(?:per|/|an?|share an?|in an?|(?:in |on )?each|on an?) ?` + unitSaid + `\b((?:\s*\([^)]*\))?(?:\s*= one ` + unitSaid + `)*)`)
+	alsoOne   = regexp.MustCompile(`(?i)= one ` + unitSaid)
+	perUnit   = regexp.MustCompile(`(?i)\bcores?(?:\(s\))?[ _]?(?:per|/)[ _]?` + unitSaid + `\s*[:=]\s*(\d{1,5})\b`)
+	unitsOf   = regexp.MustCompile(`(?i)\b` + unitSaid + ` (?:of|with|has|have) (\d{1,5}) cores\b`)
+	soManyOf  = regexp.MustCompile(`(?i)\b(\d{1,2})(?: sockets?| CPUs?)? ?[x×] ?[^,()]*?(?:,\s*)?\b(\d{1,4})(?: |-)cores?\b`)
+	soMany    = regexp.MustCompile(`(?i)\b(?:(\d{1,2})(?: sockets|-sockets?)|(two|dual|double)[ -]sockets?|(four|quad)[ -]sockets?)\b|\bsocket\(s\)\s*:\s*(\d{1,2})\b`)
+	unitsSaid = map[string]int{"l1": l1, "l2": l2, "l3": l3, "cc": l3, "nu": numaNode, "so": socket, "pa": socket, "pr": socket, "no": node}
 )
 
+// unitOfHead is that of a word of a head.
+func unitOfHead(word string) int {
+	if strings.EqualFold(word, "ccd") {
+		return ccd
+	}
+	return unitsSaid[strings.ToLower(word[:2])]
+}
+
 // read takes what a head says of cores: "16 cores per NUMA node", "12 cores share an L3 = one
-// NUMA node = one socket", "(128 cores a node)", "2 x 28-core".
+// NUMA node = one socket", "64 cores/socket", "(128 cores a node)", "2 x 28-core", "2 sockets of
+// 64 cores", and lscpu's "Core(s) per socket: 64".
 func (t *topology) read(head []string) {
-	say := func(unit string, cores int) {
-		if u := unitOf(unitsSaid[strings.ToLower(unit)][0]); t.head[u] == 0 {
-			t.head[u] = cores
+	say := func(unit int, cores string) {
+		if n, err := strconv.Atoi(cores); err == nil && n > 0 && t.head[unit] == 0 {
+			t.head[unit] = n
 		}
 	}
 	for _, line := range head {
 		for _, found := range coresPer.FindAllStringSubmatch(line, -1) {
-			cores, _ := strconv.Atoi(found[1])
-			say(found[2], cores)
+			say(unitOfHead(found[2]), found[1])
 			for _, also := range alsoOne.FindAllStringSubmatch(found[3], -1) {
-				say(also[1], cores)
+				say(unitOfHead(also[1]), found[1])
+			}
+		}
+		for _, found := range slices.Concat(perUnit.FindAllStringSubmatch(line, -1), unitsOf.FindAllStringSubmatch(line, -1)) {
+			say(unitOfHead(found[1]), found[2])
+		}
+	}
+	sockets := 0
+	for _, line := range head {
+		if found := soManyOf.FindStringSubmatch(line); found != nil {
+			say(socket, found[2])
+			sockets = cmp.Or(sockets, number(found[1]))
+		}
+		if found := soMany.FindStringSubmatch(line); found != nil && sockets == 0 {
+			switch sockets = number(found[1] + found[4]); {
+			case found[2] != "":
+				sockets = 2
+			case found[3] != "":
+				sockets = 4
 			}
 		}
 	}
-	for _, line := range head {
-		if found := soManyOf.FindStringSubmatch(line); found != nil {
-			sockets, _ := strconv.Atoi(found[1])
-			cores, _ := strconv.Atoi(found[2])
-			say("socket", cores)
-			say("node", sockets*cores)
-		}
+	if t.head[node] == 0 {
+		t.head[node] = sockets * t.head[socket]
 	}
+}
+
+// number is that of digits, 0 of none.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // blocks are levels of as many cores in a row as is given, or as the head says.
@@ -164,17 +177,16 @@ func (t *topology) blocks() (levels numa.Levels, err error) {
 	sizes := make([]int, len(t.names))
 	most := 0
 	for i, name := range t.names {
-		unit := unitOf(name)
-		if unit == between {
+		if relationOf(name).between() {
 			continue
 		}
-		sizes[i] = t.head[unit]
+		sizes[i] = t.size(i, most)
 		if given, there := t.given[name]; there {
 			sizes[i] = given
 		}
 		switch {
 		case sizes[i] == 0:
-			return nil, fmt.Errorf("level %s: nothing says which cores share it: %w", name, ErrUnplaced)
+			return nil, t.unplaced(name)
 		case sizes[i] > maxCores || most > 0 && (sizes[i] <= most || sizes[i]%most != 0):
 			return nil, fmt.Errorf("level %s: groups of %d cores are not made of groups of %d", name, sizes[i], most)
 		}
@@ -192,6 +204,37 @@ func (t *topology) blocks() (levels numa.Levels, err error) {
 		levels = append(levels, l)
 	}
 	return levels, nil
+}
+
+// size is how many cores the head says are at a level or closer, more than so many; 0: it does not
+// say. Cores in two units are in the largest one known that the next level leaves to them.
+func (t *topology) size(level, more int) int {
+	r := relationOf(t.names[level])
+	if r.unit < 0 || !r.apart {
+		return t.head[r.unit]
+	}
+	largest := node
+	if level+1 < len(t.names) {
+		if next := relationOf(t.names[level+1]); !next.between() {
+			if largest = next.unit; !next.apart {
+				largest--
+			}
+		}
+	}
+	for unit := largest; unit > r.unit; unit-- {
+		if cores := t.head[unit]; cores > more {
+			return cores
+		}
+	}
+	return 0
+}
+
+// unplaced is the error of a level of which nothing says which cores share it.
+func (t *topology) unplaced(name string) error {
+	if relationOf(name).unit < 0 {
+		return fmt.Errorf("level %s: nothing says which cores share it, neither columns src_core and dst_core, nor its name, which has none of the words core, l2, l3, ccd, numa, socket, node and network: %w", name, ErrUnplaced)
+	}
+	return fmt.Errorf("level %s: nothing says which cores share it: %w", name, ErrUnplaced)
 }
 
 // check refuses levels that a pair of cores contradicts.
@@ -230,9 +273,9 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 	}
 	firsts := make([]numa.CPUSet, len(t.names)) // of each level the largest group that rows tell
 	inner, last := 1, t.last()
-	cores := max(most+1, t.head[unitOf("same_node")])
+	cores := max(most+1, t.head[node])
 	for i, name := range t.names {
-		if unitOf(name) == between {
+		if relationOf(name).between() {
 			continue
 		}
 		for _, m := range t.pairs {
@@ -306,7 +349,7 @@ func (t *topology) open(group numa.CPUSet) (core, outside int) {
 // last is the farthest level within a node.
 func (t *topology) last() (last int) {
 	for i, name := range t.names {
-		if unitOf(name) != between {
+		if !relationOf(name).between() {
 			last = i
 		}
 	}

@@ -20,7 +20,7 @@ var (
 // ids are the algorithms of coll/tuned 4.1, coll_tuned_*_decision.c. What a fan-out or a
 // segment size of 0 means is in coll_base_*.c and coll_base_topo.c.
 var ids = []offer{
-	{collective: "allgather", id: 1, name: "linear", algorithm: "linear"},
+	{collective: "allgather", id: 1, name: "linear", algorithm: "linear", parts: [2]string{"gather", "bcast"}},
 	{collective: "allgather", id: 2, name: "bruck", algorithm: "bruck"},
 	{collective: "allgather", id: 3, name: "recursive_doubling", algorithm: "recursive-doubling", otherwise: "bruck"},
 	{collective: "allgather", id: 4, name: "ring", algorithm: "ring"},
@@ -28,11 +28,11 @@ var ids = []offer{
 	{collective: "allgather", id: 6, name: "two_proc", algorithm: "two-proc"},
 
 	{collective: "allreduce", id: 1, name: "basic_linear", algorithm: "linear"},
-	{collective: "allreduce", id: 2, name: "nonoverlapping", algorithm: "reduce-bcast"},
+	{collective: "allreduce", id: 2, name: "nonoverlapping", algorithm: "reduce-bcast", parts: [2]string{"reduce", "bcast"}},
 	{collective: "allreduce", id: 3, name: "recursive_doubling", algorithm: "recursive-doubling"},
 	{collective: "allreduce", id: 4, name: "ring", algorithm: "ring", few: "recursive-doubling", least: ranks},
 	{collective: "allreduce", id: 5, name: "segmented_ring", algorithm: "segmented-ring", segmented: true, whole: "ring", few: "recursive-doubling", least: ranks},
-	{collective: "allreduce", id: 6, name: "rabenseifner", algorithm: "rabenseifner", few: "linear", least: powerOfTwo},
+	{collective: "allreduce", id: 6, name: "rabenseifner", algorithm: "rabenseifner-halves", few: "linear", least: powerOfTwo},
 
 	{collective: "alltoall", id: 1, name: "linear", algorithm: "linear"},
 	{collective: "alltoall", id: 2, name: "pairwise", algorithm: "linear"},
@@ -50,7 +50,7 @@ var ids = []offer{
 	{collective: "bcast", id: 1, name: "basic_linear", algorithm: "linear"},
 	{collective: "bcast", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, single: "pipeline"},
 	{collective: "bcast", id: 3, name: "pipeline", algorithm: "pipeline", segmented: true},
-	{collective: "bcast", id: 4, name: "split_binary_tree", algorithm: "split-binary", segmented: true, halved: true, blocking: true},
+	{collective: "bcast", id: 4, name: "split_binary_tree", algorithm: "split-binary", segmented: true, halved: true, few: "pipeline", least: two, blocking: true},
 	{collective: "bcast", id: 5, name: "binary_tree", algorithm: "binary", segmented: true},
 	{collective: "bcast", id: 6, name: "binomial", algorithm: "binomial-doubling", segmented: true},
 	{collective: "bcast", id: 7, name: "knomial", algorithm: "knomial", segmented: true, degree: 4},
@@ -67,14 +67,15 @@ var ids = []offer{
 	{collective: "reduce", id: 4, name: "binary", algorithm: "binary", segmented: true},
 	{collective: "reduce", id: 5, name: "binomial", algorithm: "knomial", segmented: true, degree: 2, whole: "binomial"},
 	{collective: "reduce", id: 6, name: "in-order_binary", algorithm: "in-order-binary", segmented: true},
-	{collective: "reduce", id: 7, name: "rabenseifner", algorithm: "rabenseifner", few: "linear", least: powerOfTwo},
+	{collective: "reduce", id: 7, name: "rabenseifner", algorithm: "rabenseifner-halves", few: "linear", least: powerOfTwo},
 
 	{collective: "scatter", id: 1, name: "basic_linear", algorithm: "linear", blocking: true},
 	{collective: "scatter", id: 2, name: "binomial", algorithm: "binomial", blocking: true},
 	{collective: "scatter", id: 3, name: "linear_nb", algorithm: "linear"},
 }
 
-// ranks and powerOfTwo are numbers of elements that algorithms need.
+// two, ranks and powerOfTwo are numbers of elements that algorithms need.
+func two(int) int          { return 2 }
 func ranks(p int) int      { return p }
 func powerOfTwo(p int) int { return 1 << (bits.Len(uint(p)) - 1) }
 

@@ -49,7 +49,7 @@ func openMPI3Own(l *Library, c *collective.Collective, p, m int) (Setting, bool)
 		switch {
 		case m < 10000:
 			return of(3, 0)
-		case m/element(c) <= p:
+		case m/l.elementOf(c) <= p:
 			return of(2, 0)
 		case m <= p<<20:
 			return of(4, 0)

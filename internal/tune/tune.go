@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/spelling"
@@ -28,6 +29,8 @@ type Library struct {
 	own    func(l *Library, c *collective.Collective, p, m int) (Setting, bool)
 	write  func(w io.Writer, r *Rules) error
 	base   *Tree // of MPICH, what it chooses by itself
+	// element is the size of elements of reductions in bytes; 0: 8.
+	element int
 }
 
 // libraries are those that rules are written for.
@@ -49,6 +52,11 @@ func Version(mpich bool, major, minor int) (l *Library, known bool) {
 		return openMPI40, true
 	}
 	return openMPI3, major > 1 || minor >= 8
+}
+
+// Other is a library of which no algorithms are known.
+func Other(title string) *Library {
+	return &Library{Title: title, own: func(*Library, *collective.Collective, int, int) (Setting, bool) { return Setting{}, false }}
 }
 
 // Lookup finds a library by its name. It fails for one that is not known, and names the
@@ -79,6 +87,14 @@ func (l *Library) NeedsBase() bool { return l.Name == mpich4.Name }
 func (l *Library) OnBase(base *Tree) *Library {
 	with := *l
 	with.base = base
+	return &with
+}
+
+// WithElements is the library where reductions are of elements of so many bytes, of which it
+// counts how many there are.
+func (l *Library) WithElements(bytes int) *Library {
+	with := *l
+	with.element = bytes
 	return &with
 }
 
@@ -146,6 +162,9 @@ type offer struct {
 	otherwise  string // what the library takes for ranks that the algorithm does not exist for; "": nobody knows
 	few        string // what it takes for fewer elements than least, if that is another one
 	least      func(p int) int
+	// parts are two collectives that it carries out one after the other, each as it would
+	// choose by itself.
+	parts [2]string
 }
 
 // segments are the segment sizes to try, in bytes.
@@ -190,7 +209,7 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, p, m int) (*coll
 	case o.whole != "":
 		name = o.whole
 	}
-	if o.few != "" && max(1, m/element(c)) < o.least(p) {
+	if o.few != "" && (max(1, m/l.elementOf(c)) < o.least(p) || o.halved && s.Segment > m/2) {
 		name = o.few
 	}
 	if o.single != "" && s.Fan < 2 {
@@ -201,17 +220,42 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, p, m int) (*coll
 		a = o.of(o.otherwise)
 	}
 	laid, err := a.Schedule(call)
-	if err == nil {
-		laid.Blocking = o.blocking
+	if err != nil {
+		return nil, err
 	}
-	return laid, err
+	laid.Blocking = o.blocking && name == o.algorithm
+	return l.inParts(o, laid), nil
 }
 
-// element is the size of elements that is supposed of a collective, in bytes: only where they
+// inParts is an algorithm in its parts; as it is laid out where it has none, or nobody knows
+// what they are.
+func (l *Library) inParts(o offer, laid *collective.Schedule) *collective.Schedule {
+	var parts []*collective.Schedule
+	p, m := laid.Call.P, laid.Call.M
+	for _, name := range o.parts {
+		c := collective.Named(name)
+		if c == nil {
+			return laid
+		}
+		own, known := l.Own(c, p, m)
+		if !known {
+			return laid
+		}
+		part, err := l.Schedule(c, own, p, m)
+		if err != nil {
+			return laid
+		}
+		parts = append(parts, part)
+		m = part.Size(0, collective.Recv) // what the root has by then
+	}
+	return collective.Join(laid.Algorithm, laid.Call, parts...)
+}
+
+// elementOf is the size of elements that is supposed of a collective, in bytes: only where they
 // are reduced it matters to any number of them that programs send.
-func element(c *collective.Collective) int {
+func (l *Library) elementOf(c *collective.Collective) int {
 	if c.Reduces {
-		return 8
+		return cmp.Or(l.element, 8)
 	}
 	return 1
 }
@@ -257,25 +301,39 @@ func (l *Library) OwnSchedule(c *collective.Collective, p, m int) (*collective.S
 }
 
 // Forced is the setting of an algorithm that the user names, by its number or name, and says
-// no more of. It fails for one that the library does not have, and names the nearest.
+// no more of: names may have capitals, other letters between words, and no word basic or tree. It
+// fails for one that the library does not have, and names the nearest.
 func (l *Library) Forced(c *collective.Collective, algorithm string) (Setting, error) {
 	s, err := l.byName(c.Name, algorithm, 0, 0)
 	if err != nil {
-		var names []string
+		var names, like []string
 		for _, o := range l.offers {
 			if o.collective == c.Name {
-				names = append(names, o.name)
+				if names = append(names, o.name); bare(o.name) == bare(algorithm) {
+					like = append(like, o.name)
+				}
 			}
 		}
-		if len(names) == 0 {
+		switch {
+		case len(names) == 0:
 			return s, fmt.Errorf("taulop knows no numbers and names of %s for algorithms of %s", l.Title, c)
+		case len(like) != 1:
+			return s, fmt.Errorf("%w; %s", err, spelling.Suggest(algorithm, names))
 		}
-		return s, fmt.Errorf("%w; %s", err, spelling.Suggest(algorithm, names))
+		if s, err = l.byName(c.Name, like[0], 0, 0); err != nil {
+			return s, err
+		}
 	}
 	if s.Name == "chain" { // coll_tuned_*_algorithm_chain_fanout
 		s.Fan = 4
 	}
 	return s, nil
+}
+
+// bare is an algorithm's name without what people leave out of it.
+func bare(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_- .", r) })
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "basic" || w == "tree" }), "")
 }
 
 // byName is the setting of an algorithm's number or name.

@@ -217,7 +217,11 @@ func TestSchedulesAreThoseOfTheSource(t *testing.T) {
 		{Setting{4, "ring", 0, 0}, "allreduce", 8, 56, "recursive-doubling", 2, 56},
 		{Setting{4, "ring", 0, 0}, "allreduce", 8, 64, "ring", 2, 64},
 		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 24, "linear", 2, 24},
-		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 32, "rabenseifner", 2, 32},
+		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 32, "rabenseifner-halves", 2, 32},
+		{Setting{7, "rabenseifner", 0, 0}, "reduce", 7, 32, "rabenseifner-halves", 2, 32},
+		{Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 1, "pipeline", 2, 1},
+		{Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 2, "split-binary", 2, 2},
+		{Setting{4, "split_binary_tree", 0, 600}, "bcast", 7, 1000, "pipeline", 2, 600}, // more than a half
 		{Setting{9, "scatter_allgather_ring", 0, 0}, "bcast", 7, 6, "linear", 2, 6},
 		{Setting{4, "bruck", 0, 0}, "barrier", 8, 0, "dissemination", 2, 1},
 	} {
@@ -232,8 +236,55 @@ func TestSchedulesAreThoseOfTheSource(t *testing.T) {
 	}
 }
 
+// Open MPI's nonoverlapping allreduce is a reduce and a broadcast, and its linear allgather a
+// gather and a broadcast, each as it would choose by itself.
+func TestPartsAreTheLibrarysOwn(t *testing.T) {
+	for _, tt := range []struct {
+		of       string
+		id, p, m int
+		parts    [2]string
+		rest     int // bytes of the broadcast
+	}{
+		{"allreduce", 2, 13, 1 << 20, [2]string{"reduce", "bcast"}, 1 << 20},
+		{"allgather", 1, 13, 1 << 10, [2]string{"gather", "bcast"}, 13 << 10},
+	} {
+		c := collective.Named(tt.of)
+		setting, err := openMPI4.Forced(c, fmt.Sprint(tt.id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openMPI4.Schedule(c, setting, tt.p, tt.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stages := 0
+		for i, name := range tt.parts {
+			m := [2]int{tt.m, tt.rest}[i]
+			part, _ := openMPI4.OwnSchedule(collective.Named(name), tt.p, m)
+			stages += part.Len()
+		}
+		if s.Algorithm.Collective != c || s.Len() != stages {
+			t.Errorf("%s %s has %d stages, its parts %d", tt.of, setting, s.Len(), stages)
+		}
+	}
+}
+
+// Whether there are enough elements depends on their size.
+func TestElements(t *testing.T) {
+	for bytes, want := range map[int]string{8: "linear", 4: "rabenseifner-halves"} {
+		s, err := openMPI4.WithElements(bytes).Schedule(collective.Allreduce, Setting{ID: 6, Name: "rabenseifner"}, 7, 24)
+		if err != nil || s.Algorithm.Name != want {
+			t.Errorf("elements of %d bytes: %v, %v", bytes, s, err)
+		}
+	}
+}
+
 func TestForced(t *testing.T) {
-	for text, want := range map[string]string{"chain": "2 chain, fan 4", "6": "6 binomial", "binary_tree": "5 binary_tree", "0": "its own choice"} {
+	if s, err := openMPI4.Forced(collective.Barrier, "tree"); err != nil || s.Name != "tree" {
+		t.Errorf("barrier tree is %v (%v)", s, err)
+	}
+	for text, want := range map[string]string{"chain": "2 chain, fan 4", "6": "6 binomial", "binary_tree": "5 binary_tree", "0": "its own choice",
+		"linear": "1 basic_linear", "Binary": "5 binary_tree", "split-binary": "4 split_binary_tree", "scatter allgather ring": "9 scatter_allgather_ring"} {
 		if s, err := openMPI4.Forced(collective.Bcast, text); err != nil || s.String() != want {
 			t.Errorf("forced %q is %v (%v), want %s", text, s, err, want)
 		}
