@@ -24,7 +24,7 @@ type machine struct {
 	copies    *params.Curve // ranks' own copies, nil where nothing like them was measured
 	temporary *params.Curve // off cache, those in cache
 	segment   int           // S that was measured
-	own       int           // bytes of a cache that is a core's own, 0: nobody knows
+	ownCache  int           // bytes, of the largest that a core shares with no other; 0: nobody knows
 	strict    bool          // no context
 	warnings  []error       // what lacks, and what it costs
 }
@@ -51,7 +51,7 @@ type measured struct {
 // has no such transfers, or not all of them.
 func machineOf(f *params.File, setup string, placement numa.Policy, offCache bool) (m machine, err error) {
 	placement = placementOf(f, placement)
-	m.segment, m.own = f.Plan.SegmentBytes, f.Plan.OwnCacheBytes
+	m.segment, m.ownCache = f.Plan.SegmentBytes, f.Plan.OwnCacheBytes
 	m.gamma, _ = f.Gamma(placement) // who reduces without it hears of it then
 	if m.copies, err = f.Own(placement, offCache); err != nil {
 		if m.copies, err = f.C(placement, offCache); err == nil && offCache {
@@ -214,7 +214,7 @@ func (m machine) call(bytes, touched, segment int) TauLop {
 		}
 		return InContext{Parameters: s.segments, Segment: segment, Message: s.messageOf(bytes, touched)}
 	})
-	if t.Temporary != nil && m.own > 0 && touched > m.own {
+	if t.Temporary != nil && m.ownCache > 0 && touched > m.ownCache {
 		t.Temporary = t.Parameters
 		for i := range t.Farther {
 			t.Farther[i].Temporary = t.Farther[i].Parameters
@@ -287,6 +287,8 @@ func (h halfway) L(m, tau int) (seconds float64, extrapolated bool) {
 	return (one + other) / 2, beyond || further
 }
 
+func (h halfway) O(m int) (seconds float64, extrapolated bool) { return h[0].O(m) }
+
 // halfCopies are copies of which only what they read, or only what they write, is off cache:
 // those in cache and what transfers take longer for the same reason. A ring off cache reads
 // what it sends there, and receives over it; a sendrecv writes there, too. Where one of these
@@ -308,8 +310,6 @@ func (m machine) halfCopies(segments bool, off func(m, tau int) (seconds float64
 	}
 	return half(of.common, of.temporary), half(of.apart, of.common)
 }
-
-func (h halfway) O(m int) (seconds float64, extrapolated bool) { return h[0].O(m) }
 
 // messageOf is the size of the setup's message of which a worker touches so many bytes: it
 // receives where it sent from, or beside it. None is longer than those measured, unless
