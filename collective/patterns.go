@@ -109,12 +109,28 @@ var (
 		Source: "S. Chakraborty, H. Subramoni, D. K. Panda, CLUSTER 2017, parallel read",
 		plan:   readers,
 	}
+	// OwnCopies: each rank copies its message from where it sends to where it receives, and
+	// nobody sends anything.
+	OwnCopies = &Algorithm{
+		Collective: &Collective{
+			Name: "own", About: "each rank copies its message to where it receives", M: "a message",
+			Brings:  sendsOne,
+			Promise: func(c Call, rank int) []Part { return []Part{{From: rank, Ranks: 1, Bytes: c.M}} },
+		},
+		Name:   "copies",
+		Source: "what ranks copy within themselves, as in an allgather",
+		plan: func(s *Schedule) {
+			s.add(1, s.Call.P, Stage{Phase: "own message", Pattern: Local}, func(_, rank int) Message {
+				return Message{From: rank, To: rank, Src: Span{Send, 0, s.Call.M}, Dst: Span{Recv, 0, s.Call.M}}
+			})
+		},
+	}
 )
 
 // PatternNamed finds one of these patterns by its name, as permutation:shift; nil if there is
 // none.
 func PatternNamed(name string) *Algorithm {
-	for _, a := range []*Algorithm{Permutation, PingPong, Dealing, Couples, Readers} {
+	for _, a := range []*Algorithm{Permutation, PingPong, Dealing, Couples, Readers, OwnCopies} {
 		if a.String() == name {
 			return a
 		}

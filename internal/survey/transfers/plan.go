@@ -226,28 +226,34 @@ func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 	case params.PRTTCell:
 		return setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
 			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes, Receiver: k.Variant == params.Receiver}, nil
-	case params.MessageCell, params.ExchangeCell:
+	}
+	if ranked(k) {
 		a := collective.Permutation
-		if k.Kind == params.MessageCell {
+		switch k.Kind {
+		case params.OwnCell:
+			a = collective.OwnCopies
+		case params.MessageCell:
 			var err error
 			if a, err = collective.Lookup("bcast:linear"); err != nil {
 				return nil, err
 			}
 		}
-		s, err := a.Schedule(collective.Call{P: 2, M: k.Bytes, Distance: 1})
+		s, err := a.Schedule(collective.Call{P: workers(k, tr.Setup), M: k.Bytes, Distance: 1})
 		return setups.Collective{Schedule: s, Segments: p.Segments, SegmentBytes: p.SegmentBytes, ArenaBytes: tr.ArenaBytes}, err
 	}
 	return tr, nil
 }
 
-// ranked tells cells that are measured by two ranks, see work.
+// ranked tells cells that are measured by ranks, which send from one arena and receive into
+// another. Own copies off cache are: of a row of them each finds the first lines of its
+// message fetched ahead, and with 1.2 KB takes 0.19 µs instead of 0.3.
 func ranked(k params.Key) bool {
-	return k.Kind == params.PRTTCell || k.Kind == params.MessageCell || k.Kind == params.ExchangeCell
+	return k.Kind == params.OwnCell && k.OffCache || slices.Contains([]params.Kind{params.PRTTCell, params.MessageCell, params.ExchangeCell}, k.Kind)
 }
 
 // workers is how many measure a cell.
 func workers(k params.Key, s setups.Setup) int {
-	if ranked(k) {
+	if ranked(k) && k.Kind != params.OwnCell {
 		return 2
 	}
 	return s.Workers(k.Tau)

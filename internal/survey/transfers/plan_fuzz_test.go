@@ -62,7 +62,7 @@ func FuzzPlan(f *testing.F) {
 			return
 		}
 		all := Keys(p, m.Allowed.Len())
-		if ranks := float64(len(p.Policies) * len(p.Caches) * (2*tripSizes + 3 + messagesOfOne + messagesOfMore)); float64(len(all)) > bound+ranks {
+		if ranks := float64(len(p.Policies) * len(p.Caches) * (2*tripSizes + 3 + 2*(messagesOfOne+messagesOfMore))); float64(len(all)) > bound+ranks {
 			t.Errorf("%d cells of a plan of at most %g", len(all), bound)
 		}
 		for _, k := range all {
