@@ -131,7 +131,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		if ranked(k) {
 			arenas = 2
 		}
-		if k.Kind == params.OwnCell { // of all workers, so that both together are as large
+		if ranked(k) && k.Kind == params.OwnCell { // of all workers, so that both together are as large
 			tr.ArenaBytes /= 2
 		}
 		b.Keep(place, fmt.Sprint(ranked(k)), int64(tr.ArenaBytes)*int64(arenas*tau))

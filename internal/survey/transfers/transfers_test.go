@@ -118,7 +118,8 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("%d cells, want %d", len(f.Cells), want)
 	}
 	for _, c := range f.Cells {
-		if !(c.Time.Center > 0) {
+		// What ranks take is less what a round of nothing takes, which may be as long on a busy machine.
+		if !(c.Time.Center > 0 || ranked(c.Key) && c.Time.Center == 0) {
 			t.Errorf("%v takes %v", c.Key, c.Time)
 		}
 		if c.Kind == params.TransferCell && c.Bytes == 20000 && (c.K != 3 || c.Transfers != 2) {
