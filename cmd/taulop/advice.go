@@ -47,6 +47,7 @@ var advice = []struct {
 	{setups.ErrNoRoom, "SIZE, TAU, -kmax; of a sweep -segment, -tau, -m"},
 	{sweep.ErrThere, "-resume, -force"},
 	{tidy.ErrUnplaced, "-cores same_socket=28,other_socket=56"},
+	{transfers.ErrCPUs, "-node, or taskset"},
 	{transfers.ErrUnusable, "taulop sweep -o"},
 	{verify.ErrShort, "-m"},
 }

@@ -16,6 +16,9 @@ const mostCells = 1 << 20
 // ErrUnusable is of a file that no sweep can go on with.
 var ErrUnusable = errors.New("measure it anew")
 
+// ErrCPUs is of a file of other CPUs than those that may be used here.
+var ErrCPUs = errors.New("go on with it on the same CPUs")
+
 // Check refuses a plan that no sweep can carry out, before anything is made of its
 // numbers: it may come from a file that somebody else wrote.
 func Check(p *params.Plan) error {

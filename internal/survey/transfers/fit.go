@@ -114,11 +114,13 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 		{"host", was.Hostname, here.Hostname},
 		{"processor", was.CPUModel, here.CPUModel},
 		{"architecture", was.Arch, here.Arch},
-		{"CPUs that may be used", was.Allowed.String(), here.Allowed.String()},
 	} {
 		if same.was != same.is {
 			return fmt.Errorf("its %s was %.60q, here it is %.60q", same.what, same.was, same.is)
 		}
+	}
+	if was, is := was.Allowed.String(), here.Allowed.String(); was != is {
+		return fmt.Errorf("it was measured on CPUs %.60s, and here it would run on %.60s: %w", was, is, ErrCPUs)
 	}
 	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(here.Reduction, "Go"); was != is && !f.Plan.NoGamma {
 		return fmt.Errorf("its γ is that of loops in %.60q, and here they are in %s: measure it anew", was, is)

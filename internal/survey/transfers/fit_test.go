@@ -34,7 +34,7 @@ func TestSameMachine(t *testing.T) {
 		{func(*params.File) {}, ""},
 		{func(f *params.File) { f.Provenance.Hostname = "b" }, `its host was "b", here it is "a"`},
 		{func(f *params.File) { f.Provenance.CPUModel = "EPYC" }, "processor"},
-		{func(f *params.File) { f.Provenance.Allowed = numa.SetOf(0, 1) }, "CPUs that may be used"},
+		{func(f *params.File) { f.Provenance.Allowed = numa.SetOf(0, 1) }, "measured on CPUs 0-1, and here "},
 		{func(f *params.File) { f.Placements[1].Workers[0].ID = 3 }, "placement spread puts workers elsewhere"},
 		{func(f *params.File) { f.Placements = f.Placements[:1] }, "placement spread"},
 		{func(f *params.File) { f.Provenance.Reduction = "AVX2" }, `loops in "AVX2", and here they are in Go`},
