@@ -291,21 +291,23 @@ func (h halfway) O(m int) (seconds float64, extrapolated bool) { return h[0].O(m
 
 // halfCopies are copies of which only what they read, or only what they write, is off cache:
 // those in cache and what transfers take longer for the same reason. A ring off cache reads
-// what it sends there, and receives over it; a sendrecv writes there, too. Where one of these
-// was not measured, and beside single copies, it is half of what both ends take.
+// what it sends there, and receives over it; a sendrecv writes there, too. Reading and writing
+// go on at the same time, so that each takes half of what both ends do at the least, which is
+// what counts where one of these was not measured, and beside single copies.
 func (m machine) halfCopies(segments bool, off func(m, tau int) (seconds float64, extrapolated bool)) (in, out func(m, tau int) (seconds float64, extrapolated bool)) {
 	of := m.levels[0]
 	half := func(far, near *measured) func(bytes, tau int) (float64, bool) {
 		return func(bytes, tau int) (float64, bool) {
 			both, beyond := off(bytes, tau)
 			none, _ := m.temporary.At(bytes, tau)
+			middle := (both + none) / 2
 			if of.apart == nil || of.temporary == nil || !segments || both < none {
-				return (both + none) / 2, beyond
+				return middle, beyond
 			}
 			pair := max(tau, 2) // one alone is a transfer of its own kind
 			with, further := far.whole.L(bytes, pair)
 			without, _ := near.whole.L(bytes, pair)
-			return min(max(none, none+2*(with-without)), both), beyond || further
+			return min(max(middle, none+2*(with-without)), both), beyond || further
 		}
 	}
 	return half(of.common, of.temporary), half(of.apart, of.common)
