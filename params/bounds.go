@@ -48,8 +48,8 @@ func (f *File) Bounds() []Violation {
 	for _, t := range f.Transfers() {
 		for i, few := range t.Cells {
 			for _, many := range t.Cells[i+1:] {
-				if many.Tau%few.Tau != 0 {
-					continue
+				if many.Tau%few.Tau != 0 || t.OffCache && few.Setup == Isolated && many.Setup == Ring {
+					continue // off cache an isolated message is received in memory, and a ring's in cache
 				}
 				v := Violation{Setup: t.Setup, Placement: t.Placement, OffCache: t.OffCache, Bytes: t.Bytes, Tau: few.Tau, A: many.Tau / few.Tau,
 					Few: exact(few.Whole()), Many: exact(many.Whole())}

@@ -242,7 +242,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		t.Note("%d of %s have no times yet and are left out", blank, printable.Count(len(f.Plan.Sizes), "size"))
 	}
 	if above {
-		t.Note("↑ more than τ: a transfer alone costs more than one of several, see docs/method.md")
+		t.Note("↑ more than τ: a transfer alone costs more than one of several; off cache that is so of ring, which receives where it has just sent, see docs/method.md")
 	}
 	return t
 }
