@@ -13,15 +13,16 @@ func init() {
 		recursiveDoubling(s, ownBlock(s))
 	})
 	a.Among, a.Paired = PowerOfTwo, true
-	round := func(s *Schedule) { ring(s, "allgather", Recv, ownBlock(s), 0, false) }
-	register(Allgather, "ring", "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005", round)
+	register(Allgather, "ring", "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
+		ring(s, "allgather", Recv, ownBlock(s), 0, false)
+	})
 	register(Allgather, "bruck", "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) { allgatherBruck(s, 2) })
 	register(Allgather, "k-bruck", "Bruck et al. 1997; MPICH's allgather_intra_k_brucks.c", func(s *Schedule) {
 		allgatherBruck(s, s.Call.Degree)
 	}).Branched = true
 	register(Allgather, "linear", "Open MPI's coll_base_allgather.c", allgatherLinear)
 	register(Allgather, "neighbor-exchange", "Chen et al. 2005; Open MPI's coll_base_allgather.c", neighborExchange).Among = EvenRanks
-	register(Allgather, "two-proc", "Open MPI's coll_base_allgather.c", round).Among = TwoRanks
+	register(Allgather, "two-proc", "Open MPI's coll_base_allgather.c", twoRanks).Among = TwoRanks
 	register(Allgather, "sparbit", "Loch and Koslovski 2021; Open MPI's coll_base_allgather.c", sparbit)
 	register(Allgather, "recexch", "MPICH's allgather_intra_recexch.c, distance doubling", allgatherExchange).Branched = true
 }
@@ -81,6 +82,15 @@ func recursiveDoubling(s *Schedule, b blocks) {
 			})
 		}
 	}
+}
+
+// twoRanks: both send what they bring, and put their own block in place afterwards.
+func twoRanks(s *Schedule) {
+	c := s.Call
+	s.add(1, c.P, Stage{Phase: "exchange", Pattern: Exchange, Peers: c.shiftedBy(1, 0)}, func(_, rank int) Message {
+		return Message{From: rank, To: 1 - rank, Src: Span{Send, 0, c.M}, Dst: Span{Recv, rank * c.M, c.M}}
+	})
+	ownBlock(s)
 }
 
 // ring sends blocks round in one buffer: in stage t = 0 … P−2 the i-th rank from the

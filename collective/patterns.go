@@ -119,9 +119,46 @@ var (
 		},
 		Name:   "copies",
 		Source: "what ranks copy within themselves, as in an allgather",
+		plan:   func(s *Schedule) { ownMessage(s, s.Call.P, 1) },
+	}
+	// CopiedCouples are Couples whose senders copy their message to where it is sent from
+	// first, onto what the receivers read in the call before, as is usual in collectives.
+	CopiedCouples = &Algorithm{
+		Collective: &Collective{
+			Name: "copied-couples", About: "every other rank copies its message and gives it to its right neighbour", M: "a message",
+			Brings: Couples.Collective.Brings,
+			Promise: func(c Call, rank int) []Part {
+				return []Part{{From: rank - rank%2, Ranks: 1, Bytes: c.M}}
+			},
+		},
+		Name:   "pair",
+		Source: "an own copy, then taulop-2015, Fig. 19",
+		Among:  EvenRanks,
 		plan: func(s *Schedule) {
-			s.add(1, s.Call.P, Stage{Phase: "own message", Pattern: Local}, func(_, rank int) Message {
-				return Message{From: rank, To: rank, Src: Span{Send, 0, s.Call.M}, Dst: Span{Recv, 0, s.Call.M}}
+			ownMessage(s, s.Call.P/2, 2)
+			s.add(1, s.Call.P/2, Stage{Phase: "couples"}, func(_, i int) Message {
+				whole := Span{Recv, 0, s.Call.M}
+				return Message{From: 2 * i, To: 2*i + 1, Src: whole, Dst: whole}
+			})
+		},
+	}
+	// CopiedPermutation is Permutation of that kind. What arrives lies behind the own message.
+	CopiedPermutation = &Algorithm{
+		Collective: &Collective{
+			Name: "copied-permutation", About: "each rank copies its message and gets that of the one Distance to its left", M: "a message",
+			Shifted: true,
+			Brings:  sendsOne,
+			Promise: func(c Call, rank int) []Part {
+				return append([]Part{{From: rank, Ranks: 1, Bytes: c.M}}, Permutation.Collective.Promise(c, rank)...)
+			},
+		},
+		Name:   "shift",
+		Source: "an own copy, then Kang et al. 1999, section 4.2.2.1",
+		plan: func(s *Schedule) {
+			c := s.Call
+			ownMessage(s, c.P, 1)
+			s.add(1, c.P, Stage{Phase: "permutation", Pattern: Exchange, Peers: c.shiftedBy(c.Distance, 0)}, func(_, rank int) Message {
+				return Message{From: rank, To: c.shifted(rank), Src: Span{Recv, 0, c.M}, Dst: Span{Recv, c.M, c.M}}
 			})
 		},
 	}
@@ -130,12 +167,20 @@ var (
 // PatternNamed finds one of these patterns by its name, as permutation:shift; nil if there is
 // none.
 func PatternNamed(name string) *Algorithm {
-	for _, a := range []*Algorithm{Permutation, PingPong, Dealing, Couples, Readers, OwnCopies} {
+	for _, a := range []*Algorithm{Permutation, PingPong, Dealing, Couples, Readers, OwnCopies, CopiedCouples, CopiedPermutation} {
 		if a.String() == name {
 			return a
 		}
 	}
 	return nil
+}
+
+// ownMessage has n ranks, each so many after the last, put their message where they receive.
+func ownMessage(s *Schedule, n, apart int) {
+	m := s.Call.M
+	s.add(1, n, Stage{Phase: "own message", Pattern: Local}, func(_, i int) Message {
+		return Message{From: i * apart, To: i * apart, Src: Span{Send, 0, m}, Dst: Span{Recv, 0, m}}
+	})
 }
 
 func permutation(s *Schedule) {

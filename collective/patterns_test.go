@@ -79,6 +79,34 @@ func TestPatternsSendEachMessageOnce(t *testing.T) {
 	})
 }
 
+// Ranks put their message where they receive, and it goes on from there: that is what the
+// receiver of the run before read.
+func TestCopiedPatternsSendWhatWasCopied(t *testing.T) {
+	for _, a := range []*Algorithm{CopiedCouples, CopiedPermutation} {
+		for p := 2; p <= 8; p += 2 {
+			s, err := a.Schedule(Call{P: p, M: 17, Distance: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := newMachine(t, s)
+			m.run()
+			for rank := range m.buffers {
+				m.holds(rank)
+			}
+			for n, step := range s.Steps() {
+				for msg := range step.Messages() {
+					if own := msg.From == msg.To; own != (n == 0) || own != (msg.Src.Buffer == Send) || msg.Dst.Buffer != Recv || msg.Bytes() != 17 {
+						t.Errorf("%s, P = %d, stage %d: %+v", a, p, n, msg)
+					}
+				}
+			}
+			if s.Len() != 2 {
+				t.Errorf("%s, P = %d: %d stages", a, p, s.Len())
+			}
+		}
+	}
+}
+
 func TestBadPatterns(t *testing.T) {
 	for _, tt := range []struct {
 		a    *Algorithm

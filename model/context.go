@@ -1,6 +1,8 @@
 package model
 
 import (
+	"iter"
+
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/params"
 )
@@ -84,6 +86,75 @@ type crowdedTransfers struct {
 // L is that of the table, and no less than its share of what fills the cache.
 func (c crowdedTransfers) L(m, tau int) (seconds float64, extrapolated bool) {
 	return c.cost(c.Table.L, c.Transfers.Sizes, c.each, m, tau)
+}
+
+// writtenTransfers are single copies out of what their senders copied there in the same call,
+// beyond what those copies take by themselves. For each byte so many are touched, of which
+// the copy touches two.
+type writtenTransfers struct {
+	crowdedTransfers
+	copies *params.Curve
+}
+
+// L is that of the table, less its copy.
+func (w writtenTransfers) L(m, tau int) (seconds float64, extrapolated bool) {
+	both, extrapolated := w.crowdedTransfers.L(m, tau)
+	own, _ := crowd{max(w.bytes, w.each*m)}.among(w.copies)(m, tau)
+	return max(0, both-own), extrapolated
+}
+
+// written tells whether some message of a stage comes out of what its sender wrote in the same
+// call: whatever is not what the rank brought. Of stages of many the first messages tell.
+func written(s *collective.Schedule, stage *collective.Stage) bool {
+	for msg := range firstMessages(stage) {
+		if given := s.Brings(msg.From); given.Buffer != msg.Src.Buffer || given.Bytes == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// arrivesAtHand tells whether messages of a stage arrive where their receivers were before in
+// the call, and so in their caches, wherever users have their data. What is to be reduced
+// arrives in the library's own memory, which is.
+func arrivesAtHand(s *collective.Schedule, stage *collective.Stage) bool {
+	if stage.Reduce {
+		return true
+	}
+	var to int
+	var dst collective.Span
+	for msg := range firstMessages(stage) {
+		to, dst = msg.To, msg.Dst
+		break
+	}
+	for i := range s.Blocks {
+		for j := range s.Blocks[i].Stages {
+			before := &s.Blocks[i].Stages[j]
+			if before == stage {
+				return false
+			}
+			for msg := range firstMessages(before) {
+				d := msg.Dst
+				if msg.To == to && d.Buffer == dst.Buffer && d.Offset < dst.Offset+dst.Bytes && dst.Offset < d.Offset+d.Bytes {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// firstMessages are those that a stage begins with, which tell for all where there are many.
+func firstMessages(stage *collective.Stage) iter.Seq[collective.Message] {
+	const enough = 1 << 12
+	return func(yield func(collective.Message) bool) {
+		n := 0
+		for msg := range (collective.Step{Stage: stage}).Messages() {
+			if n++; !yield(msg) || n == enough {
+				return
+			}
+		}
+	}
 }
 
 // crowdedReductions are reductions in a crowd.

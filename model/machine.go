@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -26,7 +27,11 @@ type machine struct {
 	segment   int           // S that was measured
 	ownCache  int           // bytes, of the largest that a core shares with no other; 0: nobody knows
 	strict    bool          // no context
-	warnings  []error       // what lacks, and what it costs
+	// written is of single copies out of what their senders wrote in the same call; nil where
+	// nothing was measured of them.
+	written  *machine
+	atHand   bool    // what is sent is in the sender's cache, even off cache
+	warnings []error // what lacks, and what it costs
 }
 
 // setups are a placement's.
@@ -43,6 +48,7 @@ type measured struct {
 	segments, whole *params.Table
 	y               *params.Curve // nil where it was not measured
 	apart           bool          // workers receive beside what they send
+	off             bool          // off cache
 }
 
 // machineOf takes a file apart. With no setup named it is ring, the one to trust for
@@ -73,6 +79,19 @@ func machineOf(f *params.File, setup string, placement numa.Policy, offCache boo
 		m.levels = append(m.levels, level)
 	}
 	return m, nil
+}
+
+// tellWritten tells single copies out of what their senders wrote in the same call from others,
+// if the file has them of all levels.
+func (m *machine) tellWritten(f *params.File, setup string, placement numa.Policy, offCache bool) {
+	f, err := f.Over(params.CMA, params.Copied)
+	if err != nil {
+		return
+	}
+	w, err := machineOf(f, setup, placement, offCache)
+	if err == nil && w.copies != nil && len(w.levels) == len(m.levels) {
+		w.atHand, m.written = true, &w
+	}
 }
 
 // mostPlaces is how many workers are told apart.
@@ -189,7 +208,7 @@ func (m *machine) setups(f *params.File, setup string, placement numa.Policy, of
 }
 
 func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bool) (s *measured, err error) {
-	s = &measured{apart: setup == params.Sendrecv}
+	s = &measured{apart: setup == params.Sendrecv, off: offCache}
 	if s.segments, err = f.SegmentTable(setup, placement, offCache); err != nil {
 		return nil, err
 	}
@@ -228,8 +247,10 @@ func (m machine) whole() TauLop {
 	return m.taulop(0, func(s *measured) Parameters { return s.whole })
 }
 
-// single is τ-Lop for single copies in the crowd of a call.
-func (m machine) single(c crowd) TauLop {
+// single is τ-Lop for single copies in a call, whose ranks' data crowd their caches; nil: of
+// no call.
+func (m machine) single(call *collective.Schedule) TauLop {
+	c := crowdOf(call)
 	t := m.taulop(0, func(s *measured) Parameters {
 		each := 2 // what a receiver reads, and where to
 		if s.apart {
@@ -237,8 +258,22 @@ func (m machine) single(c crowd) TauLop {
 		}
 		return crowdedTransfers{s.whole, c, each}
 	})
-	if m.copies != nil {
-		t.Copies = c.among(m.copies)
+	if m.copies == nil {
+		return t
+	}
+	t.Copies = c.among(m.copies)
+	if w := m.written; w != nil && call != nil && call.Algorithm != nil {
+		of := w.taulop(0, func(s *measured) Parameters {
+			each, copies := 2, w.copies
+			if s.apart {
+				each = 4 // and what it copied there
+			}
+			if !s.off && w.temporary != nil {
+				copies = w.temporary
+			}
+			return writtenTransfers{crowdedTransfers{s.whole, c, each}, copies}
+		})
+		t.Written, t.Call = &of, call
 	}
 	return t
 }
@@ -256,7 +291,10 @@ func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 	of := func(c setups) TauLop {
 		t := TauLop{Segment: segment, Parameters: synchronised(c.common), OneWay: synchronised(c.oneWay), Apart: synchronised(c.apart), Temporary: synchronised(c.temporary)}
 		if c.oneWay != nil && c.near != nil {
-			t.Arriving = halfway{t.OneWay, synchronised(c.near)}
+			near := synchronised(c.near)
+			if t.Arriving = (halfway{t.OneWay, near}); m.atHand {
+				t.Arriving = near
+			}
 		}
 		if len(c.exchanges) > 0 && !m.strict {
 			t.ExchangeOverhead = func(m int) float64 { return params.OverheadAt(c.exchanges, m) }

@@ -165,7 +165,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if below := f.BelowZero(p.Placement, p.OffCache); below != nil && c.Model != "loggp" {
 		p.Warnings = append(p.Warnings, below)
 	}
-	taulop, err := p.taulop(f, c.Setup)
+	taulop, err := p.taulop(f, c.Setup, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -434,8 +434,8 @@ func (p *Predictor) channel(c setups) string {
 	return text
 }
 
-// taulop is τ-Lop by calls.
-func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Schedule) TauLop, error) {
+// taulop is τ-Lop by calls, of a file of one transport that is a part of all.
+func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func(*collective.Schedule) TauLop, error) {
 	machine, err := machineOf(f, setup, p.Placement, p.OffCache)
 	if err != nil {
 		return nil, err
@@ -460,6 +460,9 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 	var contention func(m, readers int) float64
 	if p.Transport == CMA {
 		contention = contentionOf(f, p.Placement, p.OffCache)
+		if !p.Strict {
+			machine.tellWritten(all, setup, p.Placement, p.OffCache)
+		}
 	}
 	return func(s *collective.Schedule) TauLop {
 		t, crowd := machine.whole(), crowd{}
@@ -468,8 +471,7 @@ func (p *Predictor) taulop(f *params.File, setup string) (func(*collective.Sched
 			m, bytes := touched(s)
 			t = machine.call(m, bytes, p.Segment)
 		case p.Transport == CMA:
-			crowd = crowdOf(s)
-			t = machine.single(crowd)
+			t, crowd = machine.single(s), crowdOf(s)
 		}
 		t.Contention = contention
 		t.Transport, t.Operator, t.Reductions, t.Cluster = p.Transport, p.Operator, nil, p.Cluster

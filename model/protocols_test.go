@@ -76,6 +76,104 @@ func TestPredictorAs(t *testing.T) {
 	}
 }
 
+// Single copies of what was written in the call cost what they do after an own copy, less that
+// copy; off cache they are at hand, and where they go is, if the receiver was there before.
+func TestWritten(t *testing.T) {
+	f := carriers()
+	f.Plan.Setups, f.Plan.Caches = []string{params.Sendrecv, params.Ping}, []bool{false, true}
+	f.Cells = nil
+	add := func(k params.Key, ns float64) {
+		k.Placement = numa.Local
+		for _, k.Bytes = range f.Plan.Sizes {
+			c := params.Cell{Key: k, Time: fit.Estimate{Center: ns * float64(k.Bytes)}}
+			if k.Kind == params.TransferCell {
+				c.K, c.Transfers = 1, 1
+			}
+			f.Cells = append(f.Cells, c)
+		}
+	}
+	for _, off := range f.Plan.Caches {
+		slower := 1.
+		if off {
+			slower = 100
+		}
+		for _, tau := range f.Plan.Taus {
+			add(params.Key{Kind: params.OwnCell, Tau: tau, OffCache: off}, slower)
+			for i, setup := range f.Plan.Setups {
+				at := slower * float64(1+i)
+				add(params.Key{Kind: params.TransferCell, Setup: setup, Tau: tau, OffCache: off, Transport: params.CMA}, 10*at)
+				add(params.Key{Kind: params.TransferCell, Setup: setup, Tau: tau, OffCache: off, Transport: params.CMA, Buffers: params.Copied}, 15*at)
+			}
+		}
+	}
+	for _, m := range []int{4, 1 << 20} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I"}})
+	}
+	for _, tt := range []struct {
+		algorithm string
+		p         int
+		off       bool
+		each      float64 // ns a byte of m
+		formula   string
+	}{
+		{"allgather:two-proc", 2, false, 10 + 1, "o(m) + L⇄(m,2) + c(m,2)"},
+		{"allgather:ring", 2, false, 1 + 14, "c(m,2) + o(m) + L⇄ʷ(m,2)"},
+		{"allgather:ring", 2, true, 100 + 1400, "c(m,2) + o(m) + L⇄ʷ(m,2)"},
+		{"allreduce:recursive-doubling", 2, true, 100 + 14, "c(m,2) + o(m) + L°ʷ(m,2) + γ(m,2)"},
+		{"bcast:binomial", 4, false, 20 + 29, "2o(m) + L→(m,1) + L→ʷ(m,2)"}, // the root's is what it brought, and the other's takes longer
+		{"bcast:binomial", 4, true, 2000 + 2900, "2o(m) + L→(m,1) + L→ʷ(m,2)"},
+		{"reduce:binomial", 4, true, 100 + (2000+20)/2 + 29, "c(m,2) + 2o(m) + L→°(m,2) + γ(m,2) + L→°ʷ(m,1) + γ(m,1)"},
+		{"scatter:binomial", 2, false, 20 + 1, "o(m) + L→(m,1) + c(m,1)"}, // and not beside each other
+	} {
+		p, err := NewPredictor(f, Choice{Transport: CMA, OffCache: tt.off})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const m = 65536
+		c, err := p.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: m}))
+		if err != nil || math.Abs(c.Seconds*1e9-tt.each*m) > 1e-6*tt.each*m || c.Formula() != tt.formula {
+			t.Errorf("%s, P = %d, off cache %v: %g ns a byte, %s, %v; want %g, %s", tt.algorithm, tt.p, tt.off, c.Seconds*1e9/m, c.Formula(), err, tt.each, tt.formula)
+		}
+	}
+}
+
+// Off cache an exchange of an MPI library's whole messages, which ranks have written in the call
+// and reduce when they arrive, takes what it does in cache.
+func TestWholeMessagesAtHand(t *testing.T) {
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Whole: true, Setups: []string{params.Sendrecv, params.Ping},
+		Policies: []numa.Policy{params.Published}, Caches: []bool{false, true}, Sizes: []int{1024, 65536}, Taus: []int{1, 2}}}
+	for _, off := range f.Plan.Caches {
+		for _, setup := range f.Plan.Setups {
+			for _, tau := range f.Plan.Taus {
+				for _, m := range f.Plan.Sizes {
+					ns := float64(m)
+					if off {
+						ns *= 10
+					}
+					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: params.Published, OffCache: off, Tau: tau, Bytes: m},
+						K: 1, Transfers: 1, Time: fit.Estimate{Center: ns}})
+				}
+			}
+		}
+	}
+	for _, m := range []int{4, 65536} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: params.Published, Tau: 1, Bytes: m, Operator: "SUM_I"}})
+	}
+	p, err := NewPredictor(f, Choice{OffCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const m = 65536
+	for name, ns := range map[string]float64{
+		"allreduce:recursive-doubling": 2 * m, "allgather:ring": 20 * m, "allgather:two-proc": 20 * m, "allreduce:ring": 11 * m,
+	} {
+		c, err := p.Cost(schedule(t, name, collective.Call{P: 2, M: m}))
+		if err != nil || math.Abs(c.Seconds*1e9-ns) > 1e-6*ns {
+			t.Errorf("%s: %g ns, %s, %v; want %g", name, c.Seconds*1e9, c.Formula(), err, ns)
+		}
+	}
+}
+
 // Every byte of a message goes one way or the other, and is reduced once, whatever the
 // library does.
 func TestPredictorAsReduces(t *testing.T) {

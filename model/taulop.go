@@ -62,6 +62,14 @@ type TauLop struct {
 	// ExchangeOverhead, if not nil, is o(m) of exchanges, in seconds, in place of that of
 	// Parameters, which is of one-way messages.
 	ExchangeOverhead func(m int) (seconds float64)
+
+	// Written, if not nil, has L of single copies out of what their senders wrote in the same
+	// call, which is Call: to write it they took its lines back from the receivers, who read
+	// them in the call before, and these fetch changed ones. Off cache such data are at hand,
+	// and where they go may be, too: then L is that of its Temporary and Arriving.
+	Written *TauLop
+	Call    *collective.Schedule
+
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
 	// Copies, if not nil, is c(m,τ), in seconds, of what ranks copy within themselves,
@@ -247,6 +255,8 @@ type source struct {
 	way    int  // of protocols
 	single bool // a copy by the kernel
 
+	written bool // of what its sender wrote in the same call
+
 	readers int // of one process, where that matters
 }
 
@@ -268,6 +278,9 @@ func (s source) String() string {
 	if s.single {
 		text += "¹"
 	}
+	if s.written {
+		text += "ʷ"
+	}
 	if s.readers > 1 {
 		text += "ʳ"
 	}
@@ -285,11 +298,15 @@ var Marks = [][2]string{
 	{temporary.String(), "exchanges of what the call has written, into temporary buffers, which are in cache; c°: copies into or out of them, of which the other end is not"},
 	{"*", "messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
 	{"¹", "single copies by the kernel"},
+	{"ʷ", "single copies of what their senders wrote in the same call"},
 	{"ʳ", "single copies by several ranks at once out of one process"},
 	{"₁", "messages between nodes, through the network; o₁ is its overhead"},
 }
 
 func (m TauLop) source(s source) Parameters {
+	if s.written {
+		m = *m.Written
+	}
 	if s.level > 0 {
 		m = m.Farther[s.level-1]
 	}
@@ -326,6 +343,26 @@ func (m TauLop) setupOf(s *collective.Stage) setup {
 	return common
 }
 
+// from is which parameters the messages of a stage have, at a level of the node.
+func (m TauLop) from(stage *collective.Stage, level int) source {
+	s := source{setup: m.setupOf(stage), level: level}
+	if m.Written == nil || !written(m.Call, stage) {
+		return s
+	}
+	s.written = true
+	switch near := m.Written.Temporary != nil && arrivesAtHand(m.Call, stage); {
+	case stage.Pattern == collective.Exchange && near:
+		s.setup = temporary
+	case stage.Pattern == collective.Exchange:
+		s.setup = apart
+	case near:
+		s.setup = arriving
+	default:
+		s.setup = oneWay
+	}
+	return s
+}
+
 // buffersOf are those that a stage's messages come from and go to, which its first tells.
 // What is to be reduced arrives in a temporary one.
 func buffersOf(s *collective.Stage) (from, to collective.Buffer) {
@@ -342,21 +379,18 @@ func buffersOf(s *collective.Stage) (from, to collective.Buffer) {
 // readers are how many copies of a stage are out of the same rank's memory, the most. Of
 // stages of many the first tell.
 func readers(s *collective.Stage) (most int) {
-	const enough = 1 << 12
-	of, n := make(map[int]int), 0
-	for msg := range (collective.Step{Stage: s}).Messages() {
+	of := make(map[int]int)
+	for msg := range firstMessages(s) {
 		of[msg.From]++
 		most = max(most, of[msg.From])
-		if n++; n == enough {
-			break
-		}
 	}
 	return most
 }
 
-// besides is the transfer beside which a local stage goes on, if any.
+// besides is the transfer beside which a local stage goes on, if any. A message by the kernel
+// is one transfer, which its receiver makes, and its sender waits for.
 func (m TauLop) besides(s *collective.Stage) (t transfer) {
-	if len(s.Beside) == 0 {
+	if len(s.Beside) == 0 || m.Transport == CMA {
 		return transfer{}
 	}
 	for _, b := range s.Beside {
@@ -382,7 +416,7 @@ func (m TauLop) terms(y Symbols) terms {
 		}
 		arrive := active(stage)
 		if t == (mapping.Traffic{}) {
-			if err := m.memory(stage, source{setup: m.setupOf(stage)}, y, add); err != nil {
+			if err := m.memory(stage, m.from(stage, 0), y, add); err != nil {
 				return err
 			}
 		} else {
@@ -409,7 +443,7 @@ func (m TauLop) terms(y Symbols) terms {
 				var channel sum
 				of := *stage
 				of.Shape = largestOf(stage.Shape, min(tau, t.Inside)+copied)
-				if err := m.memory(&of, source{setup: m.setupOf(stage), level: level}, y, channel.add); err != nil {
+				if err := m.memory(&of, m.from(stage, level), y, channel.add); err != nil {
 					return err
 				}
 				if err := take(channel); err != nil {

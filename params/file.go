@@ -480,8 +480,8 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %s has neither a transport nor buffers of its own", k.Kind)
 	case k.Transport != InSegments && checkSetup(string(k.Transport)) != nil:
 		return fmt.Errorf("%.40q is no transport; want a name in small letters like cma", string(k.Transport))
-	case k.Buffers != Rewritten && k.Buffers != Unchanged:
-		return fmt.Errorf("buffers are %.40q; want unchanged, or none where they are rewritten", string(k.Buffers))
+	case k.Buffers != Rewritten && k.Buffers != Unchanged && k.Buffers != Copied:
+		return fmt.Errorf("buffers are %.40q; want unchanged or copied, or none where they are rewritten", string(k.Buffers))
 	case k.Segments < 0 || k.Segments > maxSize || k.SegmentBytes < 0 || k.SegmentBytes > maxSize:
 		return fmt.Errorf("%d segments of %d bytes; want 0 … %d", k.Segments, k.SegmentBytes, maxSize)
 	case k.Tau < leastTau || k.Tau > maxCount:

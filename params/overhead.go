@@ -22,6 +22,9 @@ type Overhead struct {
 	Time      fit.Estimate
 }
 
+// Exchanging is the τ of o(m) of two ranks that exchange messages.
+const Exchanging = 2
+
 // OfOverheads are the kinds of cells that o(m) comes from.
 var OfOverheads = []Kind{OverheadCell, MessageCell, ExchangeCell}
 
@@ -37,7 +40,7 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 	for _, kind = range []func(*Cell) bool{
 		func(c *Cell) bool { return c.Kind == MessageCell && c.Variant != Segmented },
 		func(c *Cell) bool { return c.Kind == MessageCell },
-		func(c *Cell) bool { return c.Kind == OverheadCell && c.Transport == InSegments },
+		func(c *Cell) bool { return c.Kind == OverheadCell && c.Transport == InSegments && c.Tau < Exchanging },
 	} {
 		if slices.ContainsFunc(f.Cells, func(c Cell) bool { return kind(&c) }) {
 			break
@@ -48,12 +51,15 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 
 // ExchangeOverheads are o(m) of ranks that exchange messages, as Overheads: what an
 // exchange takes that begins where nothing is under way, beyond its transfers as sendrecv
-// has them, or where that was not measured ring. In exchanges that follow each other
-// ranks take turns, and the way of the flags is hidden; those of nothing take longer than one
-// by itself. So it may be below zero.
+// has them, or where that was not measured ring; or what an MPI library adds. In exchanges
+// that follow each other ranks take turns, and the way of the flags is hidden; those of
+// nothing take longer than one by itself. So it may be below zero.
 func (f *File) ExchangeOverheads(placement numa.Policy, offCache bool) []Overhead {
 	_, placement = f.first("", placement)
-	return f.beyond(func(c *Cell) bool { return c.Kind == ExchangeCell }, placement, offCache)
+	kind := func(c *Cell) bool {
+		return c.Kind == ExchangeCell || c.Kind == OverheadCell && c.Transport == InSegments && c.Tau == Exchanging
+	}
+	return f.beyond(kind, placement, offCache)
 }
 
 // beyond are the o(m) of cells of a kind.

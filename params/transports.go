@@ -30,6 +30,9 @@ const (
 	// Unchanged: nobody writes it, as in the usual benchmarks. Where the receiver reads it
 	// from its owner's memory, it has it in its own cache from the second message on.
 	Unchanged Buffers = "unchanged"
+	// Copied: its owner copies the message there from elsewhere, in the time that is measured:
+	// onto what the receiver read before, and still has.
+	Copied Buffers = "copied"
 )
 
 func (b Buffers) String() string {
@@ -70,7 +73,11 @@ func (f *File) Over(t Transport, b Buffers) (*File, error) {
 	for _, c := range f.Cells {
 		switch c.Kind {
 		case TransferCell, NullCell:
-			if c.Transport != t || c.Buffers != b && c.Kind == TransferCell && !c.OffCache {
+			of := b
+			if c.OffCache && b == Unchanged { // one state, where nobody has them at hand
+				of = Rewritten
+			}
+			if c.Transport != t || c.Buffers != of && c.Kind == TransferCell {
 				continue
 			}
 			if c.Transport, c.Buffers = "", ""; c.Kind == TransferCell && !slices.Contains(setups, c.Setup) {

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,10 +9,10 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// overCMA is a file of segments and of single copies in both states of send buffers, whose
+// overCMA is a file of segments and of single copies in all states of send buffers, whose
 // times tell which is which.
 func overCMA() *File {
-	f := &File{Format: Format, Version: Version, Plan: Plan{Setups: []string{Ring, Ping, Sendrecv}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
+	f := &File{Format: Format, Version: Version, Plan: Plan{Setups: []string{Ring, Ping, Sendrecv}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false, true},
 		Sizes: []int{1024, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, MoreSegments: []int{8}}}
 	add := func(k Key, ns float64) {
 		k.Placement = numa.Local
@@ -20,8 +21,11 @@ func overCMA() *File {
 	for i, m := range f.Plan.Sizes {
 		at := float64(i)
 		add(Key{Kind: TransferCell, Setup: Ring, Tau: 2, Bytes: m}, 100+at)
-		for b, buffers := range []Buffers{Rewritten, Unchanged} {
+		for b, buffers := range []Buffers{Rewritten, Unchanged, Copied} {
 			ns := 1000 * float64(1+b)
+			if buffers != Unchanged {
+				add(Key{Kind: TransferCell, Setup: Ping, Tau: 1, Bytes: m, OffCache: true, Transport: CMA, Buffers: buffers}, 10*ns+at)
+			}
 			add(Key{Kind: TransferCell, Setup: Ping, Tau: 1, Bytes: m, Transport: CMA, Buffers: buffers}, ns+at)
 			add(Key{Kind: TransferCell, Setup: Ping, Tau: 2, Bytes: m, Transport: CMA, Buffers: buffers}, ns+100+at)
 			add(Key{Kind: TransferCell, Setup: Sendrecv, Tau: 2, Bytes: m, Transport: CMA, Buffers: buffers}, ns+200+at)
@@ -47,10 +51,12 @@ func TestOver(t *testing.T) {
 		buffers        Buffers
 		setup          string
 		alone, several float64
+		off            float64 // alone
 	}{
-		{Rewritten, "", 1000, 1200},
-		{Rewritten, Ping, 1000, 1100},
-		{Unchanged, Sendrecv, 2000, 2200},
+		{Rewritten, "", 1000, 1200, 10000},
+		{Rewritten, Ping, 1000, 1100, 10000},
+		{Unchanged, Sendrecv, 2000, 2200, 10000},
+		{Copied, Ping, 3000, 3100, 30000},
 	} {
 		over, err := f.Over(CMA, tt.buffers)
 		if err != nil {
@@ -67,6 +73,13 @@ func TestOver(t *testing.T) {
 			if s, beyond := table.L(1024, tau); s != ns/1e9 || beyond {
 				t.Errorf("%v, %s: L(1024,%d) = %g s, beyond what was measured %v; want %g ns", tt.buffers, tt.setup, tau, s, beyond, ns)
 			}
+		}
+		off, err := over.Table(tt.setup, "", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, _ := off.L(1024, 1); s != tt.off/1e9 {
+			t.Errorf("%v, %s: off cache L(1024,1) = %g s, want %g ns", tt.buffers, tt.setup, s, tt.off)
 		}
 		if o, _ := table.O(1024); o != 0 {
 			t.Errorf("o = %g s, want 0", o)
@@ -88,6 +101,7 @@ func TestOverRefuses(t *testing.T) {
 	if _, err := f.Over("xpmem", Rewritten); err == nil || !strings.Contains(err.Error(), "no transfers over xpmem") {
 		t.Error(err)
 	}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.OffCache }) // where these are one
 	for i := range f.Cells {
 		if c := &f.Cells[i]; c.Buffers == Unchanged {
 			c.Setup += "-"

@@ -63,7 +63,7 @@ func testProcesses(t *testing.T, team *Team, sum *reduce.Operator) {
 		algorithm string
 		m         int
 	}{
-		{"couples:pair", 0}, {"couples:pair", 1}, {"couples:pair", 100_000}, {"permutation:shift", 4096}, {"readers:all", 70_001},
+		{"couples:pair", 0}, {"couples:pair", 1}, {"couples:pair", 100_000}, {"permutation:shift", 4096}, {"readers:all", 70_001}, {"copied-couples:pair", 9000}, {"copied-permutation:shift", 9000},
 		{"allgather:ring", 5000}, {"allreduce:recursive-doubling", 4000}, {"bcast:sm-tree", 20_000}, {"barrier:dissemination", 0}, {"scatter:binomial", 333},
 	} {
 		a, err := collective.PatternNamed(tt.algorithm), error(nil)

@@ -8,7 +8,7 @@
 // PingPong and Sendrecv of nothing. In cache also Reduce_local of the same sums, by one
 // rank, two, four … and all at once. It prints tables laid out as those of IMB-MPI1. A
 // time is the median over BATCHES. With ARENA_MB above 0 each rank's messages walk
-// through two arenas of that size, one to send from and one to receive into, so that
+// down two arenas of that size, one to send from and one to receive into, so that
 // user data comes from memory; with 0 the same buffers serve every message. Send
 // buffers are left as they are, which all benchmarks do; with rewritten, and in cache,
 // every rank writes its own before each message, while no time is taken.
@@ -64,9 +64,12 @@ static char *map(size_t n) {
   return p;
 }
 
-// place is where the next buffer of m bytes lies in an arena.
-static char *place(char *a, size_t m) { return fixed ? a : a + (walked + m > arena ? 0 : walked); }
+static size_t pages(size_t m) { return (m + 4095) / 4096 * 4096; }
 
+// place is where the next buffer of m bytes lies in an arena: below the last one, for a
+// message of a program is no continuation of the last, which the processor would have
+// fetched ahead.
+static char *place(char *a, size_t m) { return fixed ? a : a + (walked + pages(m) > arena ? 0 : arena - walked - pages(m)); }
 
 static void carry(int what, size_t m) {
   int right = (rank + 1) % P, left = (rank + P - 1) % P;
@@ -95,7 +98,7 @@ static void carry(int what, size_t m) {
 
 // walk goes on to where nobody was for long.
 static void walk(int what, size_t m) {
-  walked += ((what == ALLGATHER ? m * P : m) + 4095) / 4096 * 4096;
+  walked += pages(what == ALLGATHER ? m * P : m);
   if (walked >= arena) walked = 0;
 }
 
@@ -109,13 +112,14 @@ static void rewrite(int what, size_t m) {
 static void check(int what, size_t m) {
   size_t n = what == NOTHING || (what == BCAST && !rank) ? 0 : what == ALLGATHER ? m * P : m;
   size_t at = walked;
-  memset(to, 0, n);
   walked = 0;
+  char *got = place(to, what == ALLGATHER ? n : m);
+  memset(got, 0, n);
   carry(what, m);
   walked = at;
   if (what == ALLREDUCE) {
     for (size_t i = 0; i < m / sizeof(int); i++)
-      if (((int *)to)[i] != 0x01010101 * (P * (P + 1) / 2)) {
+      if (((int *)got)[i] != 0x01010101 * (P * (P + 1) / 2)) {
         fprintf(stderr, "messages: rank %d: element %zu of %zu is not the sum of what ranks sent\n", rank, i, m / sizeof(int));
         MPI_Abort(MPI_COMM_WORLD, 1);
       }
@@ -123,7 +127,7 @@ static void check(int what, size_t m) {
   }
   for (size_t i = 0; i < n; i++) {
     int sender = what == PINGPONG ? (rank ^ 1) : what == SENDRECV ? (rank + P - 1) % P : what == ALLGATHER ? (int)(i / m) : 0;
-    if (to[i] != (char)(sender + 1)) {
+    if (got[i] != (char)(sender + 1)) {
       fprintf(stderr, "messages: rank %d: byte %zu of %zu is not what rank %d sent\n", rank, i, n, sender);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -287,7 +291,7 @@ int main(int argc, char **argv) {
     MPI_Finalize();
     return 2;
   }
-  size_t one = (most + 4095) / 4096 * 4096 * P; // an allgather's result
+  size_t one = pages(most) * P; // an allgather's result
   arena = mb << 20 > one ? mb << 20 : one;
   from = map(arena);
   to = map(arena);

@@ -2,16 +2,16 @@
 # Predictions beside real MPI on this machine: Debian's Open MPI, as it comes and without
 # single copies, and MPICH, as it comes, carry out one-way messages, sendrecv rings,
 # broadcasts, allgathers and allreduces among as many ranks as there are cores, in cache with
-# send buffers unchanged and rewritten, and off cache, alternately with a sweep. taulop verify
-# -against puts predictions beside what even rounds took, each library's messages in its own
-# way (-as) and its collectives by the algorithms that it chooses:
+# send buffers unchanged and rewritten, and off cache, alternately with a session of a sweep.
+# taulop verify -against puts predictions beside what even rounds took, each library's
+# messages in its own way (-as) and its collectives by the algorithms that it chooses:
 #
 #   own        from the sweep alone
-#   own, o, γ  from the sweep, and in odd rounds o(m) of the library's ping-pongs, and γ of
-#              what its MPI_Reduce_local took
+#   own, o, γ  from the sweep, and in odd rounds o(m) of the library's ping-pongs and
+#              exchanges, and γ of what its MPI_Reduce_local took
 #   import     from the library's messages and γ in odd rounds, and own copies of the sweep
 #
-#   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about four minutes)
+#   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about three minutes)
 #
 # What is missing of the libraries it installs with apt-get, as root. FOLDER keeps
 # the sweep, what the programs printed, and all tables (default a temporary one).
@@ -43,9 +43,9 @@ messages() {
 }
 
 sweep() {
-  local plan=(-o "$out/host.json" -with cma -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -m "$sizes")
-  [ ! -e "$out/host.json" ] || plan=(-resume "$out/host.json")
-  "$taulop" sweep -quiet -time 40s "${plan[@]}" >"$tmp/sweep"
+  local plan=(-o "$out/host.json" -with cma -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -m "64,$sizes" -operators SUM_I)
+  [ ! -e "$out/host.json" ] || plan=(-add "$out/host.json") # the machine changes from round to round
+  "$taulop" sweep -quiet -time 30s "${plan[@]}" >"$tmp/sweep"
 }
 
 version() {
@@ -86,7 +86,10 @@ for library in $libraries; do
     [ -e "$before" ] || before=$out/host.json
     [ -e "$name-${state%-*}.json" ] || "$taulop" import -overheads "$name-1-${state%-*}-unchanged.txt" -params "$before" \
       -as "$library" "${where[@]}" -o "$name-${state%-*}.json" 2>>"$out/warnings"
-    "$taulop" import -params "$name-in.json" "${where[@]}" -o "$name-$state-import.json" "$odd" 2>>"$out/warnings"
+    # Off cache ranks have at hand what they write in a call, as messages in cache tell.
+    own=$name-in.json
+    [ "$state" != off-unchanged ] || own=$name-in-rewritten-import.json
+    "$taulop" import -params "$own" "${where[@]}" -o "$name-$state-import.json" "$odd" 2>>"$out/warnings"
     printf '%-14s own       ' "$state" && against "$even" "$out/host.json" "${as[@]}" "${where[@]}"
     printf '%-14s own, o, γ ' '' && against "$even" "$name-${state%-*}.json" "${as[@]}" "${where[@]}"
     printf '%-14s import    ' '' && against "$even" "$name-$state-import.json" -as "$library" "${where[@]}"

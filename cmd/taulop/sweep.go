@@ -157,7 +157,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 	flags.StringVar(&segments, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise")
 	flags.StringVar(&segment, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -time")
 	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma half a second a core")
+	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma 25 s and half a second a core")
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
 	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default all on int32 and float64, and on more than 32 cores SUM_I, SUM_R and MAX_R)")
 	addName(flags, &req.Name)

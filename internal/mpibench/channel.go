@@ -280,17 +280,23 @@ func (c *Channel) File(offCache bool) *params.File {
 
 // WithOwn gives a file of a channel within nodes what ranks do by themselves, which no
 // benchmark of messages tells: their own copies and γ, from a sweep on the same machine,
-// of its first placement.
+// of its first placement. Where that is a channel of the other state of the cache, its
+// messages are taken, too: those in cache are what exchanges take of what ranks have
+// written in a call that is off cache.
 func WithOwn(f, sweep *params.File) {
 	for _, c := range sweep.Cells {
 		alone := slices.Contains([]params.Kind{params.CopyCell, params.OwnCell, params.GammaCell}, c.Kind) && c.Setup == ""
-		if !alone || len(sweep.Plan.Policies) > 0 && c.Placement != sweep.Plan.Policies[0] {
+		other := sweep.Plan.Whole && !slices.Contains(f.Plan.Caches, c.OffCache) && slices.Contains([]params.Kind{params.TransferCell, params.OverheadCell}, c.Kind)
+		if !alone && !other || len(sweep.Plan.Policies) > 0 && c.Placement != sweep.Plan.Policies[0] {
 			continue
 		}
 		c.Placement, c.Samples = params.Published, nil // whose launches are another file's
 		f.Cells = append(f.Cells, c)
 	}
 	f.Plan.Operators = sweep.Plan.Operators
+	if sweep.Plan.Whole && !slices.Equal(sweep.Plan.Caches, f.Plan.Caches) {
+		f.Plan.Caches = []bool{false, true}
+	}
 }
 
 // Network is a parameter file that has the channel between its nodes.

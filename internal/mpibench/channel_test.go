@@ -230,6 +230,22 @@ func TestWithOwn(t *testing.T) {
 	if gamma, err := f.Gamma(""); err != nil || len(gamma.Operators) != 1 {
 		t.Errorf("γ: %v, %v", gamma, err)
 	}
+	// A channel of the other state of the cache brings its messages, too.
+	both := c.File(true)
+	WithOwn(both, f)
+	if err := both.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, off := range []bool{false, true} {
+		if table, err := both.Table(params.Sendrecv, "", off); err != nil || !slices.Equal(table.Transfers.Sizes, f.Plan.Sizes) {
+			t.Errorf("off cache %v: %+v, %v", off, table, err)
+		}
+	}
+	again := c.File(false)
+	WithOwn(again, f)
+	if len(again.Cells) != len(f.Cells) {
+		t.Errorf("%d cells of one state of the cache, want %d", len(again.Cells), len(f.Cells))
+	}
 }
 
 // What ranks reduce by themselves is no message: within nodes γ has it, between them nothing.

@@ -26,12 +26,12 @@ func own(l *mpi.Library, c *collective.Collective, p, m int) (*collective.Schedu
 	return of.OwnSchedule(c, p, m)
 }
 
-// Overheads gives a file the o(m) of a library whose way messages take: what its ping-pongs
-// take beyond the transfers of that way. It is a table of messages that are one segment,
-// and one number, that of the shortest message, of each way of longer ones: how long it is
-// before the first byte moves does not depend on how many follow. It stands in the place of
-// all o(m) of the file. It fails where no ping-pong is of a size that there are transfers
-// of.
+// Overheads gives a file the o(m) of a library whose way messages take: what its ping-pongs,
+// and if there are some its exchanges of two ranks, take beyond the transfers of that way.
+// It is a table of messages that are one segment, and one number, that of the shortest
+// message, of each way of longer ones: how long it is before the first byte moves does not
+// depend on how many follow. It stands in the place of all o(m) of the file. It fails where
+// no ping-pong is of a size that there are transfers of.
 func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 	bare := *f
 	bare.Cells = nil
@@ -44,17 +44,32 @@ func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 	if err != nil {
 		return err
 	}
-	var pingPongs []mpibench.Time
-	for _, t := range times {
-		if t.Kind == mpibench.Message && t.P == 2 && t.Bytes <= a.Predictor.Largest {
-			t.Suite, t.Benchmark = "", "" // all alike
-			pingPongs = append(pingPongs, t)
+	for _, of := range []struct {
+		kind mpibench.Kind
+		tau  int
+	}{{mpibench.Sendrecv, params.Exchanging}, {mpibench.Message, 1}} {
+		var messages []mpibench.Time
+		for _, t := range times {
+			if t.Kind == of.kind && t.P == 2 && t.Bytes <= a.Predictor.Largest {
+				t.Suite, t.Benchmark = "", "" // all alike
+				messages = append(messages, t)
+			}
 		}
+		rows, err := a.Compare(messages)
+		if err != nil {
+			return err
+		}
+		bare.Cells = append(bare.Cells, overheadsOf(a, c, rows, of.tau)...)
 	}
-	rows, err := a.Compare(pingPongs)
-	if err != nil {
-		return err
+	if n := len(bare.Cells); n == 0 || bare.Cells[n-1].Kind != params.OverheadCell || bare.Cells[n-1].Tau > 1 {
+		return fmt.Errorf("no PingPong of IMB-MPI1 or osu_latency is of a size up to %d bytes, which there are transfers of", a.Predictor.Largest)
 	}
+	f.Cells = bare.Cells
+	return nil
+}
+
+// overheadsOf are what rows of messages take beyond what is predicted.
+func overheadsOf(a *Against, c model.Choice, rows []Compared, tau int) (cells []params.Cell) {
 	first := make(map[mpi.Way]*params.Cell)
 	for _, row := range rows {
 		predicted, made := of(row.Predicted.Models, Full)
@@ -62,14 +77,14 @@ func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 			continue
 		}
 		way := c.As.Of(row.Bytes)
-		key := params.Key{Kind: params.OverheadCell, Placement: a.Predictor.Placement, OffCache: c.OffCache, Tau: 1, Bytes: row.Bytes}
+		key := params.Key{Kind: params.OverheadCell, Placement: a.Predictor.Placement, OffCache: c.OffCache, Tau: tau, Bytes: row.Bytes}
 		if way.Single {
 			key.Transport = params.CMA
 		}
 		o := row.Measured.Sub(fit.Estimate{Center: predicted.Ns, Lo: predicted.Ns, Hi: predicted.Ns, N: row.Measured.N})
 		cell := params.Cell{Key: key, Time: bounded(o)}
 		if short := way.Most > 0 && way.Most <= way.Segment; short {
-			bare.Cells = append(bare.Cells, cell)
+			cells = append(cells, cell)
 			continue
 		}
 		if known := first[way]; known == nil || row.Bytes < known.Bytes {
@@ -78,14 +93,10 @@ func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 	}
 	for _, way := range c.As.Ways {
 		if cell := first[way]; cell != nil {
-			bare.Cells = append(bare.Cells, *cell)
+			cells = append(cells, *cell)
 		}
 	}
-	if len(bare.Cells) == 0 || bare.Cells[len(bare.Cells)-1].Kind != params.OverheadCell {
-		return fmt.Errorf("no PingPong of IMB-MPI1 or osu_latency is of a size up to %d bytes, which there are transfers of", a.Predictor.Largest)
-	}
-	f.Cells = bare.Cells
-	return nil
+	return cells
 }
 
 // bounded is a time that is not below zero.

@@ -50,6 +50,9 @@ func TestOverheads(t *testing.T) {
 	for m, ns := range map[int]float64{1024: 2*1024 + 300, 2048: 2*2048 + 400, 8192: 3*8192 + 700, 65536: 3*65536 + 9000, 1 << 30: 1} {
 		times = append(times, mpibench.Time{Suite: "IMB", Benchmark: "PingPong", Kind: mpibench.Message, P: 2, Printed: m, Bytes: m, Microseconds: ns / 1e3})
 	}
+	for m, ns := range map[int]float64{1024: 2*1024 + 500, 8192: 3*8192 + 900} {
+		times = append(times, mpibench.Time{Suite: "IMB", Benchmark: "Sendrecv", Kind: mpibench.Sendrecv, P: 2, Printed: m, Bytes: m, Microseconds: ns / 1e3})
+	}
 	choice := model.Choice{As: library, Buffers: params.Unchanged}
 	f := bothWays()
 	if err := Overheads(f, choice, times); err != nil {
@@ -74,6 +77,19 @@ func TestOverheads(t *testing.T) {
 		if p, _ := of(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
 			t.Errorf("m = %d: %g ns, want %g", m, p.Ns, want)
 		}
+	}
+	for m, want := range map[int]float64{1024: 2*1024 + 500, 65536: 3*65536 + 900} {
+		rows, err := a.Compare([]mpibench.Time{{Kind: mpibench.Sendrecv, P: 2, Bytes: m, Microseconds: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := of(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
+			t.Errorf("exchange, m = %d: %g ns, want %g", m, p.Ns, want)
+		}
+	}
+	exchanges := slices.DeleteFunc(slices.Clone(times), func(t mpibench.Time) bool { return t.Kind == mpibench.Message })
+	if err := Overheads(bothWays(), choice, exchanges); err == nil {
+		t.Error("o(m) of exchanges alone")
 	}
 	if err := Overheads(bothWays(), choice, nil); err == nil {
 		t.Error("o(m) of no ping-pong")

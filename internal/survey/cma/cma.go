@@ -24,16 +24,24 @@ var Survey = survey.Register(&survey.Survey{
 		return NewRequest(m, p), nil
 	},
 	Time: func(m *numa.Machine) time.Duration {
-		return survey.DefaultTime + time.Duration(m.Concurrency())*time.Second/2 // processes that are begun
+		return usual + time.Duration(m.Concurrency())*time.Second/2 // processes that are begun
 	},
-	Command: &survey.Command{Help: help, Time: 15 * time.Second, Flags: flags},
+	Command: &survey.Command{Help: help, Time: usual, Flags: flags},
 	Tables:  Tables,
 })
+
+// usual is what all states of buffers take on two cores.
+const usual = 25 * time.Second
 
 // The setups: couples of a sender and a receiver, all ranks in a circle, and one source
 // that all others read at once.
 var algorithms = map[string]*collective.Algorithm{
 	params.Ping: collective.Couples, params.Sendrecv: collective.Permutation, params.Bcast: collective.Readers,
+}
+
+// copied are those in which messages are copied to where they are sent from first.
+var copied = map[string]*collective.Algorithm{
+	params.Ping: collective.CopiedCouples, params.Sendrecv: collective.CopiedPermutation,
 }
 
 // order is that of the setups in tables.
@@ -112,8 +120,8 @@ func Allowed(m *numa.Machine) error {
 	return err
 }
 
-// Cells are y(τ), and L(m,τ) with send buffers in both states; off cache, where nobody has
-// them at hand, these are one.
+// Cells are y(τ), and L(m,τ) with send buffers rewritten, unchanged, which off cache, where
+// nobody has them at hand, are one, and copied.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	if r.Refused != "" {
 		return nil, []error{fmt.Errorf("single copies (cma) are not measured: %s", r.Refused)}, nil
@@ -139,11 +147,12 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 				for _, k.Bytes = range r.Sizes {
 					for _, k.OffCache = range r.Caches {
 						add(k)
-						if !k.OffCache {
-							k.Buffers = params.Unchanged
-							add(k)
-							k.Buffers = params.Rewritten
+						for _, k.Buffers = range []params.Buffers{params.Unchanged, params.Copied} {
+							if k.Buffers == params.Copied && copied[setup] != nil || k.Buffers == params.Unchanged && !k.OffCache {
+								add(k)
+							}
 						}
+						k.Buffers = params.Rewritten
 					}
 				}
 			}
@@ -179,6 +188,10 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 
 // work is what a cell is measured by.
 func work(k params.Key) (setups.Collective, error) {
-	s, err := algorithms[k.Setup].Schedule(collective.Call{P: ranks(k.Setup, k.Tau), M: max(1, k.Bytes), Distance: 1})
-	return setups.Collective{Schedule: s, Single: true, Rewritten: k.Buffers == params.Rewritten, Null: k.Kind == params.NullCell}, err
+	a := algorithms[k.Setup]
+	if k.Buffers == params.Copied {
+		a = copied[k.Setup]
+	}
+	s, err := a.Schedule(collective.Call{P: ranks(k.Setup, k.Tau), M: max(1, k.Bytes), Distance: 1})
+	return setups.Collective{Schedule: s, Single: true, Rewritten: k.Buffers != params.Unchanged, Null: k.Kind == params.NullCell}, err
 }

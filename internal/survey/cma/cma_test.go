@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Every cell of a plan is measured: both setups of two ranks, both states of buffers, in
+// Every cell of a plan is measured: both setups of two ranks, all states of buffers, in
 // cache and off; tables for predictions come of them.
 func TestSweep(t *testing.T) {
 	m := surveytest.Machine(t, 2)
@@ -37,7 +37,7 @@ func TestSweep(t *testing.T) {
 	}
 	r.ArenaBytes = 1 << 20
 	f := surveytest.Run(t, m, Survey, r)
-	for _, b := range []params.Buffers{params.Rewritten, params.Unchanged} {
+	for _, b := range []params.Buffers{params.Rewritten, params.Unchanged, params.Copied} {
 		over, err := f.Over(params.CMA, b)
 		if err != nil {
 			t.Fatal(err)
@@ -92,16 +92,17 @@ func TestTables(t *testing.T) {
 	}
 	add(params.Ping, 1, 65536, false, params.Unchanged, 5000)
 	add(params.Ping, 1, 65536, true, params.Rewritten, 9000)
+	add(params.Ping, 1, 65536, true, params.Copied, 16000)
 	add(params.Ping, 1, 0, false, params.Rewritten, 110)
 	add(params.Bcast, 2, 1024, false, params.Rewritten, 2004)
 	var b bytes.Buffer
 	view.WriteTables(&b, Tables(f))
 	const want = `
 L(m,τ) over cma in ns, ping, τ couples of sender and receiver, placement local
-    m        τ=1        τ=3        τ=4        τ=1        τ=1
-       rewritten  rewritten  rewritten  unchanged  off cache
+    m        τ=1        τ=3        τ=4        τ=1        τ=1          τ=1
+       rewritten  rewritten  rewritten  unchanged  off cache  off, copied
    1K       1001       1003       1004
-  64K                                        5000       9000
+  64K                                        5000       9000        16000
 y(1), all but the copy: 110 ns
 
 L(m,τ) over cma in ns, bcast, τ readers of one process, placement local

@@ -20,10 +20,13 @@ type state struct {
 	buffers params.Buffers
 }
 
-var states = []state{{false, params.Rewritten}, {false, params.Unchanged}, {true, params.Rewritten}}
+var states = []state{{false, params.Rewritten}, {false, params.Unchanged}, {false, params.Copied}, {true, params.Rewritten}, {true, params.Copied}}
 
 func (s state) String() string {
-	if s.off {
+	switch {
+	case s.off && s.buffers == params.Copied:
+		return "off, copied"
+	case s.off:
 		return "off cache"
 	}
 	return s.buffers.String()

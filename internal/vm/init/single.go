@@ -44,7 +44,7 @@ func (g guest) single(ctx context.Context) error {
 		}
 	}
 	for _, setup := range []string{"ping 1", "sendrecv 2"} {
-		for _, of := range []string{"rewritten false", "unchanged false", "rewritten true"} {
+		for _, of := range []string{"rewritten false", "unchanged false", "copied false", "rewritten true", "copied true"} {
 			if cell := setup + " " + of; !has[cell] {
 				return fmt.Errorf("no cell %q among %v", cell, has)
 			}
