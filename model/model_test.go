@@ -496,3 +496,25 @@ func TestExchangeOverheadOfOneLevel(t *testing.T) {
 		}
 	}
 }
+
+func TestMarks(t *testing.T) {
+	for _, tt := range []struct {
+		formula string
+		want    []string
+	}{
+		{"2L(S,1) + o(m) + own(m) + γ(m,2)", nil},
+		{"9y→(1) + 3o(m) + 3L¹(m,4)", []string{"y→", "L¹"}},
+		{"o⇄*(m) + 2L⇄**(m,2)", []string{"L⇄", "o⇄", "L*", "o*"}},
+		{"c→°(m,2) + L°(m,2) + c°→(m,2)", []string{"L°", "c→°", "c°→"}},
+		{"L°ʷ(m,2)", []string{"L°", "Lʷ"}},
+		{"L→°(m,2) + L→ʳ(m,1) + L₁(m,2) + o₁(m)", []string{"L→", "L→°", "Lʳ", "L₁"}},
+	} {
+		var got []string
+		for _, m := range Marks {
+			got = append(got, m.Of(tt.formula)...)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.formula, got, tt.want)
+		}
+	}
+}

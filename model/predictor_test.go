@@ -298,8 +298,8 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 		t.Errorf("%s, %v", c.Formula(), err)
 	}
 	for _, term := range c.Terms {
-		if term.Parameter == "c" && (!strings.HasPrefix(term.Name(), "c°(") || math.Abs(term.Seconds*1e9-200) > 1e-6) {
-			t.Errorf("%s is %g ns; want c° and 200, half in cache and half off it", term.Name(), term.Seconds*1e9)
+		if term.Parameter == "c" && (!strings.HasPrefix(term.Name(), "c→°(") && !strings.HasPrefix(term.Name(), "c°→(") || math.Abs(term.Seconds*1e9-200) > 1e-6) {
+			t.Errorf("%s is %g ns; want c→° or c°→ and 200, half in cache and half off it", term.Name(), term.Seconds*1e9)
 		}
 	}
 	// Unless a core's own cache does not hold what its rank touches, 48 KiB here.

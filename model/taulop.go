@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -287,21 +288,45 @@ func (s source) String() string {
 	return text
 }
 
-func (s setup) String() string { return [...]string{"", "→", "⇄", "°", "→°", "°", "°"}[s] }
-
-// Marks says what stands behind the letter L in formulas where a machine's file tells
-// transfers apart, and what it means.
-var Marks = [][2]string{
-	{oneWay.String(), "one-way messages, as ping has them"},
-	{arriving.String(), "one-way messages into temporary buffers, half in cache"},
-	{apart.String(), "exchanges that receive beside what they send, as sendrecv has them"},
-	{temporary.String(), "exchanges of what the call has written, into temporary buffers, which are in cache; c°: copies into or out of them, of which the other end is not"},
-	{"*", "messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
-	{"¹", "single copies by the kernel"},
-	{"ʷ", "single copies of what their senders wrote in the same call"},
-	{"ʳ", "single copies by several ranks at once out of one process"},
-	{"₁", "messages between nodes, through the network; o₁ is its overhead"},
+func (s setup) String() string {
+	return [...]string{"", "→", "⇄", "°", "→°", "→°", "°→"}[s]
 }
+
+// A Mark is what may stand behind a letter of formulas where a machine's file tells
+// transfers apart.
+type Mark struct{ Letters, Mark, Meaning string }
+
+// Marks are those of TauLop.
+var Marks = []Mark{
+	{"Ly", oneWay.String(), "transfers of one-way messages, as ping has them"},
+	{"Ly", arriving.String(), "transfers of one-way messages into temporary buffers, half in cache"},
+	{"Ly", apart.String(), "transfers of exchanges that receive beside what they send, as sendrecv has them"},
+	{"Ly", temporary.String(), "transfers of exchanges of what the call has written, into temporary buffers, which are in cache"},
+	{"c", copyIn.String(), "copies into temporary buffers, which are in cache; what they read is not"},
+	{"c", copyOut.String(), "copies out of temporary buffers, which are in cache; what they write is not"},
+	{"o", apart.String(), "o(m) of exchanges, what two ranks take to exchange messages alone beyond their transfers; may be below zero"},
+	{"Lyo", "*", "of messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
+	{"L", "¹", "transfers of single copies by the kernel"},
+	{"L", "ʷ", "transfers of single copies of what their senders wrote in the same call"},
+	{"L", "ʳ", "transfers of single copies by several ranks at once out of one process"},
+	{"L", "₁", "transfers of messages between nodes, through the network; o₁ is its overhead"},
+}
+
+// Of are the letters that have the mark in a formula, each with its mark.
+func (m Mark) Of(formula string) (marked []string) {
+	for _, letter := range m.Letters {
+		for _, found := range markedLetter.FindAllStringSubmatch(formula, -1) {
+			at := strings.TrimRight(found[2], "*¹ʷʳ") // of the setup
+			if found[1] == string(letter) && (at == m.Mark || strings.Contains(found[2][len(at):], m.Mark)) {
+				marked = append(marked, string(letter)+m.Mark)
+				break
+			}
+		}
+	}
+	return marked
+}
+
+var markedLetter = regexp.MustCompile(`([Lyoc])([^a-z(\s]*)\(`)
 
 func (m TauLop) source(s source) Parameters {
 	if s.written {

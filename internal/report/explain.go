@@ -174,8 +174,8 @@ func (e *Explanation) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "  %s\n", e.Context)
 	}
 	for _, mark := range model.Marks {
-		if strings.Contains(e.Formula, mark[0]) {
-			fmt.Fprintf(w, "  L%s: transfers of %s\n", mark[0], mark[1])
+		if marked := mark.Of(e.Formula); marked != nil {
+			fmt.Fprintf(w, "  %s: %s\n", strings.Join(marked, ", "), mark.Meaning)
 		}
 	}
 	if strings.Contains(e.Formula, "T[") {

@@ -133,8 +133,8 @@ func beside(models ...string) (columns []view.Column) {
 // in front if it is extrapolated.
 func microseconds(us float64, extrapolated bool) string {
 	decimals := 0
-	if us > 0 {
-		magnitude := int(math.Floor(math.Log10(us)))
+	if us != 0 {
+		magnitude := int(math.Floor(math.Log10(math.Abs(us))))
 		decimals = min(max(3-magnitude, 0), 6)
 		if magnitude > 3 { // four digits are what measured parameters are good for
 			unit := math.Pow10(magnitude - 3)
