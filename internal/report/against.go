@@ -51,7 +51,7 @@ func (a *Against) WriteText(w io.Writer) {
 }
 
 func (a *Against) means() view.Table {
-	t := view.Table{Title: "Mean relative errors, %", Columns: view.Numbers(append([]string{"benchmark", "P", "rows"}, verify.AgainstModels...)...)}
+	t := view.Table{Title: "Mean relative errors, %", Columns: view.Numbers(append([]string{"benchmark", "P", "rows"}, verify.AgainstModels...)...), Keys: 2}
 	if slices.ContainsFunc(a.Means, func(m verify.AgainstMean) bool { return m.Nearest != nil }) {
 		t.Columns = append(t.Columns, view.Numbers("nearest")...)
 		t.Note("nearest: each time has chosen the algorithm that suits it best, so this bounds the error from below and tests no model")
@@ -82,6 +82,7 @@ func compared(rows []verify.Compared) view.Table {
 	}
 	if several {
 		t.Columns = slices.Insert(t.Columns, 1, view.Numbers("algorithm")...)
+		t.Keys = 2
 	}
 	intervals := slices.ContainsFunc(rows, func(r verify.Compared) bool { return r.Measured.Known() })
 	if intervals {

@@ -398,7 +398,7 @@ func (d *Machines) table(calls [][]*MachineCost) view.Table {
 	if !strings.Contains(of, ":") {
 		of += ", the cheapest of its algorithms on each machine"
 	}
-	t := view.Table{Title: of + "; times in µs", Columns: view.Numbers("P", "m")}
+	t := view.Table{Title: of + "; times in µs", Columns: view.Numbers("P", "m"), Keys: 2}
 	for i, m := range d.Machines {
 		t.Columns = append(t.Columns, view.Numbers(m.Machine+" ")...)
 		if i > 0 {

@@ -100,6 +100,7 @@ func (d *Patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; times in µs, errors in %% of what was measured", rows[0].P, view.Cache(rows[0].OffCache)),
 		Columns: append(view.Numbers("pattern", "variants", "m", "measured", "95 % interval"), beside(verify.PatternModels...)...),
+		Keys:    3,
 	}
 	if rows[0].Forced {
 		t.Title += fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of a pattern", rows[0].P)

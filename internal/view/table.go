@@ -17,6 +17,7 @@ import (
 type Table struct {
 	Title   string
 	Columns []Column
+	Keys    int // the first columns that say what a row is of; 0: the first, and words after it
 	Rows    [][]string
 	Notes   []string // below, a line each
 }
@@ -126,8 +127,8 @@ func (t *Table) widths() []int {
 // leastWords is how wide a column of words is at the least where they are wrapped.
 const leastWords = 20
 
-// parts are the columns of each part of a table that is too wide for a line: the first one
-// and the columns of words after it stand before each.
+// parts are the columns of each part of a table that is too wide for a line: its keys
+// stand before each.
 func (t *Table) parts(widths []int, width int) (parts [][]int) {
 	if len(widths) == 0 { // its notes say why
 		return nil
@@ -143,7 +144,7 @@ func (t *Table) parts(widths []int, width int) (parts [][]int) {
 		return [][]int{all}
 	}
 	keys, before := 1, gap+widths[0]
-	for keys < last && t.Columns[keys].Left && t.Columns[keys-1].Left && before+gap+widths[keys] <= width/2 {
+	for keys < last && (keys < t.Keys || t.Columns[keys].Left && t.Columns[keys-1].Left) && before+gap+widths[keys] <= width/2 {
 		before += gap + widths[keys]
 		keys++
 	}

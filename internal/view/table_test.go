@@ -27,6 +27,19 @@ func TestTableText(t *testing.T) {
 	}
 }
 
+// Keys stand before each part of a table that is too wide for a line, numbers as well.
+func TestTableKeys(t *testing.T) {
+	table := Table{Columns: Numbers("P", "m", strings.Repeat("a", 40), strings.Repeat("b", 40)), Keys: 2}
+	table.Add(7, "8K", 1, 2)
+	var b strings.Builder
+	page := NewPage(&b, DefaultWidth)
+	table.WriteText(page)
+	page.Close()
+	if n := strings.Count(b.String(), "  7  8K  "); n != 2 {
+		t.Errorf("keys stand %d times in\n%s", n, &b)
+	}
+}
+
 func TestTableUnits(t *testing.T) {
 	table := Table{Columns: []Column{{Name: "k"}, {Name: "L", Unit: "ns"}, {Name: "of", Left: true}}}
 	table.Add(2, "1200.5", "ring")

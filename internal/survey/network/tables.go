@@ -74,7 +74,7 @@ func messages(tau int) string {
 
 // hosts holds the way to other hosts against that to the first.
 func (w way) hosts(sizes []int) []view.Table {
-	t := view.Table{Title: "L(m,1) to each host", Columns: append(view.Words("host"), view.Numbers("m", "µs", "95 % interval", "× the first")...)}
+	t := view.Table{Title: "L(m,1) to each host", Keys: 2, Columns: append(view.Words("host"), view.Numbers("m", "µs", "95 % interval", "× the first")...)}
 	for i := 1; i+1 < len(w.network.Hosts); i++ {
 		for _, m := range sizes {
 			if c, there := w.at[place{toHost(i), 1, m}]; there {
