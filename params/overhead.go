@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
@@ -164,21 +165,52 @@ func (f *File) transfer(setup string, message *Cell, tau int) *Cell {
 // cache that o(m) is of, see Overheads.
 func (f *File) BelowZero(placement numa.Policy, offCache bool) error {
 	_, placement = f.first("", placement)
-	var sizes []string
+	var below, unsure []string
 	for _, o := range f.Overheads(placement, offCache) {
 		placement, offCache = cmp.Or(o.Placement, placement), o.OffCache
 		switch {
 		case o.Time.Known() && o.Time.Hi < 0:
-			sizes = append(sizes, fmt.Sprintf("%s ns of m = %d", interval(o.Time), o.Bytes))
+			below = append(below, overheadText(o.Time)+" ns of m = "+sizeText(o.Bytes))
 		case !o.Time.Known() && o.Time.Center < 0:
-			sizes = append(sizes, fmt.Sprintf("%.5g ns of m = %d", o.Time.Center, o.Bytes))
+			unsure = append(unsure, "m = "+sizeText(o.Bytes))
 		}
 	}
-	if len(sizes) == 0 {
+	var all []string
+	if len(below) > 0 {
+		all = append(all, "is below zero ("+where(placement, offCache)+"), "+abridged(below)+
+			": a message alone took less than its transfers")
+	}
+	if len(unsure) > 0 {
+		all = append(all, "seems to be below zero ("+where(placement, offCache)+") at "+abridged(unsure)+
+			", with too few samples to tell")
+	}
+	if len(all) == 0 {
 		return nil
 	}
-	return errors.New("o(m) is below zero (" + where(placement, offCache) + "), " + abridged(sizes) +
-		": a message alone took less than its transfers, and o(m) counts as 0 there")
+	return errors.New("o(m) " + strings.Join(all, ", and ") + "; it counts as 0 there")
+}
+
+// overheadText writes whole ns, and of less than one a decimal.
+func overheadText(e fit.Estimate) string {
+	ns := func(v float64) string {
+		if math.Abs(v) < 1 {
+			return fmt.Sprintf("%.1f", v)
+		}
+		return fmt.Sprintf("%.0f", v)
+	}
+	if e.Lo == e.Hi {
+		return ns(e.Center)
+	}
+	return fmt.Sprintf("%s [%s, %s]", ns(e.Center), ns(e.Lo), ns(e.Hi))
+}
+
+// sizeText writes a size as the field does: 4K, 1536, 4M.
+func sizeText(n int) string {
+	unit := 0
+	for ; n > 0 && n%1024 == 0 && unit < 3; unit++ {
+		n /= 1024
+	}
+	return fmt.Sprint(n) + [...]string{"", "K", "M", "G"}[unit]
 }
 
 // overheads is o(m) in seconds at each size, 0 where there is none or it is below zero.

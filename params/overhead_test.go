@@ -33,7 +33,7 @@ func TestOverheadsOfMessages(t *testing.T) {
 	}{
 		{"two sizes", map[int]float64{64: 230, 16384: 5100}, []float64{90, 160}, []float64{90, 160}, ""},
 		{"below zero", map[int]float64{64: 90, 16384: 5100}, []float64{-50, 160}, []float64{0, 160},
-			"o(m) is below zero (placement local, in cache), -50 ns of m = 64: a message alone took less than its transfers"},
+			"o(m) is below zero (placement local, in cache), -50 ns of m = 64: a message alone took less than its transfers; it counts as 0 there"},
 		{"a size without transfers", map[int]float64{64 + (16384-64)/2: 3700}, []float64{3700 - 2*(800-30)}, []float64{2160, 2160}, ""},
 	} {
 		f := messages(tt.messages)
@@ -142,5 +142,20 @@ func TestExchangeOverheads(t *testing.T) {
 	add(TransferCell, Ring, 64, 1, 420)
 	if all := f.ExchangeOverheads("", false); len(all) != 1 || all[0].Time.Center != 30 {
 		t.Errorf("%+v, want 30 ns beyond ring", all)
+	}
+}
+
+func TestBelowZeroText(t *testing.T) {
+	for _, tt := range []struct {
+		e    fit.Estimate
+		m    int
+		want string
+	}{
+		{fit.Estimate{Center: -151.234, Lo: -160.7, Hi: -0.26}, 4096, "-151 [-161, -0.3] ns of m = 4K"},
+		{fit.Estimate{Center: -50, Lo: -50, Hi: -50}, 1536, "-50 ns of m = 1536"},
+	} {
+		if got := overheadText(tt.e) + " ns of m = " + sizeText(tt.m); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
 	}
 }
