@@ -232,7 +232,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		if tau > 1 && one.Center > 0 {
 			A := fit.Concurrency(tau, one, last)
 			concurrency = fmt.Sprintf("%.2f  ", A.Center)
-			if A.Center > float64(tau) {
+			if A.Lo > float64(tau) {
 				concurrency, above = fmt.Sprintf("%.2f ↑", A.Center), true
 			}
 		}
