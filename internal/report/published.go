@@ -79,7 +79,7 @@ func (d *Published) writeMeasured(w io.Writer) {
 		fmt.Fprintf(w, "; else the mean over ranks (%d)", mean)
 	}
 	if d.MeanAsSlowest > 0 {
-		fmt.Fprintf(w, ", of which the model knows no more than\nthe slowest rank: %s are predicted too high by what ranks differ", cells(d.MeanAsSlowest))
+		fmt.Fprintf(w, "\nwhere the table has only the mean over ranks and the model only the time of the\nslowest one (%s), the model's is too high by what ranks differ", cells(d.MeanAsSlowest))
 	}
 	fmt.Fprintln(w)
 }
@@ -105,7 +105,7 @@ func bytesOf(name string) string {
 func errorTable(title, of string, groups []published.Group, name func(string) string) view.Table {
 	t := view.Table{Title: title, Columns: append(view.Words("collective", of), view.Numbers("cells")...)}
 	if of == "P" || of == "m" {
-		t.Columns[1].Left = false
+		t.Columns[1].Left, t.Keys = false, 2
 	}
 	t.Columns = append(t.Columns, view.Column{Name: "mean |error|", Unit: "%"}, view.Column{Name: fmt.Sprintf("within ×%g", published.Factor), Unit: "% of cells"}, view.Column{Name: "bias", Unit: "%"})
 	for _, g := range groups {
@@ -203,7 +203,7 @@ func (d *Evaluation) WriteText(w io.Writer) {
 			every.Add(g.Collective, g.Mapping, a.Setting, a.Cases, share(a.Mean), share(a.Worst), share(a.Best))
 		}
 	}
-	worst := view.Table{Title: "Cases in which ours costs most", Columns: append(view.Words("collective", "mapping"), append(view.Numbers("P", "m"),
+	worst := view.Table{Title: "Cases in which ours costs most", Keys: 4, Columns: append(view.Words("collective", "mapping"), append(view.Numbers("P", "m"),
 		view.Column{Name: "best", Left: true}, view.Column{Name: "", Unit: "µs"}, view.Column{Name: "ours", Left: true}, view.Column{Name: "", Unit: "µs"},
 		view.Column{Name: "library's own", Unit: "µs"}, view.Column{Name: "penalty", Unit: "%"})...)}
 	for _, j := range d.Worst(10) {

@@ -144,7 +144,7 @@ func (s *TuningSpan) why() string {
 	case s.Rule == nil:
 		return string(s.Why)
 	case s.Lo != nil:
-		return fmt.Sprintf("%s, at least %.0f for certain", s.Why, 100**s.Lo)
+		return fmt.Sprintf("%s, at least %.0f %% for certain", s.Why, 100**s.Lo)
 	}
 	return string(s.Why)
 }

@@ -64,7 +64,7 @@ func Tables(f *params.File) (tables []view.Table) {
 func stepTable(steps []Step) view.Table {
 	t := view.Table{
 		Title:   "What a level adds: times what a copy takes with that end at the level before, median of sizes and of other ends as near",
-		Columns: slices.Concat(view.Numbers("τ"), view.Words("end", "level", "× that of"), view.Numbers("", "slower")),
+		Columns: slices.Concat(view.Numbers("τ"), view.Words("end", "level", "before"), view.Numbers("times", "slower")),
 	}
 	for _, s := range steps {
 		mark := ""
