@@ -114,10 +114,12 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	if measured == 0 {
 		return cmp.Or(ended, nothingIn(req.Time))
 	}
-	e.Warn(append(slow, steal.Warnings()...)...)
+	e.Warn(steal.Warnings()...)
 	if short := e.Short(); short != nil {
 		e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
 	}
+	untold := e.Warnings
+	e.Warn(slow...)
 	var saved *params.File
 	var unsaved error
 	if req.save != "" {
@@ -126,7 +128,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		}
 	}
 	doc, lacking := req.document(e)
-	warn(said, e.Warnings)
+	warn(said, untold)
 	failed := cmp.Or(unsaved, putDocument(out, req.path, doc, req.form))
 	var stopped interrupted
 	switch {

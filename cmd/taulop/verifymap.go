@@ -220,7 +220,8 @@ func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Write
 	if e.Measured() == 0 {
 		return cmp.Or(ended, nothingIn(r.Time))
 	}
-	e.Warn(append(slow, steal.Warnings()...)...)
+	e.Warn(steal.Warnings()...)
 	warn(said, e.Warnings)
+	e.Warn(slow...) // told before
 	return cmp.Or(putDocument(out, req.path, (*report.Program)(e.ProgramResult()), req.form), ended)
 }
