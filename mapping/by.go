@@ -41,6 +41,9 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 		if part == "node" {
 			turns = deal(levels, "numa", cores)
 		} else if turns = deal(levels, part, nil); turns == nil {
+			if what, known := shared[part]; known {
+				return Order{}, fmt.Errorf("mapping %.40q: the parameters do not tell several %ss apart, nor which cores share one: take those of a machine that do", how, what)
+			}
 			return Order{}, fmt.Errorf("unknown mapping %.40q: it is by core, socket, numa or node, or block", how)
 		}
 	}
@@ -76,6 +79,12 @@ func Cores(levels numa.Levels) numa.CPUSet {
 		cores = append(cores, slices.Concat(l.Groups...)...)
 	}
 	return logical(numa.SetOf(cores...), levels)
+}
+
+// shared is what cores may share, as words of a mapping have it.
+var shared = map[string]string{
+	"socket": "socket", "package": "socket", "numa": "NUMA node",
+	"l1": "L1 cache", "l2": "L2 cache", "l3": "L3 cache",
 }
 
 // deal are the groups of a level that is called so: of the nearest part of a machine, else of

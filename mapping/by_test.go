@@ -127,3 +127,16 @@ func TestByRefused(t *testing.T) {
 		t.Error("a list with fewer cores than ranks")
 	}
 }
+
+func TestByUnknownSocket(t *testing.T) {
+	one := numa.Levels{{Name: "same numa", Groups: []numa.CPUSet{{0, 1, 2, 3}}}}
+	for how, want := range map[string]string{
+		"socket":    "the parameters do not tell several sockets apart",
+		"l3cache":   "the parameters do not tell several L3 caches apart",
+		"elsewhere": "unknown mapping",
+	} {
+		if _, err := By(how, one, 4, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", how, err, want)
+		}
+	}
+}

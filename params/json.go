@@ -72,7 +72,7 @@ func (d *document) refuse(begin int, of string, err error) {
 	at := func(offset int64) int { return min(begin+int(offset), len(d.text)) }
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		d.fail(len(d.text), "%sthe file ends in the middle of a value; it was cut off", of)
+		d.fail(len(d.text), "%sthe file ends in the middle of a value; it was cut off: copy it again, or make it anew", of)
 	case errors.As(err, &syntax) && syntax.Err == jsontext.ErrDuplicateName:
 		d.fail(at(syntax.ByteOffset), "%s%.40q is there twice", of, syntax.JSONPointer.LastToken())
 	case errors.As(err, &syntax):

@@ -25,6 +25,9 @@ func ReadFile(path string) (*File, error) { return infile.Read(path, Read) }
 // order that they have there.
 func Read(r io.Reader, name string) (*File, error) {
 	text, err := readAll(r)
+	if err == nil && len(text) == 0 {
+		return nil, fmt.Errorf("%s is empty: measure again with taulop sweep, or name another", name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s:1: %w", name, err)
 	}
@@ -37,6 +40,7 @@ func Read(r io.Reader, name string) (*File, error) {
 	return &d.f, nil
 }
 
+// readAll is nothing of a file with nothing but spaces.
 func readAll(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	if in, ok := r.(*os.File); ok {
@@ -45,17 +49,21 @@ func readAll(r io.Reader) ([]byte, error) {
 		}
 	}
 	_, err := b.ReadFrom(io.LimitReader(r, maxFile+1))
-	switch text := b.Bytes(); {
+	text := b.Bytes()
+	begin := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	switch {
 	case err != nil:
 		return nil, err
 	case len(text) > maxFile:
 		return nil, fmt.Errorf("more than %d MiB; this is no parameter file", maxFile>>20)
-	case len(bytes.TrimSpace(text)) == 0:
-		return nil, errors.New("the file is empty")
+	case len(begin) == 0:
+		return nil, nil
 	case text[0] == '#':
 		return nil, errors.New("this is a published text file; turn it into a native one with taulop import")
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")), bytes.IndexByte(text[:min(len(text), 4)], 0) >= 0:
 		return nil, errors.New("the file is UTF-16; save it as UTF-8")
+	case begin[0] != '{':
+		return nil, errors.New("this is no parameter file: name one that taulop sweep or import wrote")
 	default:
 		return text, nil
 	}

@@ -41,6 +41,7 @@ type compareRequest struct {
 	as     string
 	form
 	output
+	quiet bool
 	paths []string
 }
 
@@ -50,14 +51,18 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
+	said := errOut
+	if req.quiet {
+		said = io.Discard
+	}
 	machines, skipped, err := compare.ReadAll(req.paths)
 	if err != nil {
 		return usagef("%v", err)
 	}
 	for _, s := range skipped {
-		tell(errOut, "skipped: %v", s)
+		tell(said, "skipped: %v", s)
 	}
-	warn(errOut, takePublished(machines, req.as))
+	warn(said, takePublished(machines, req.as))
 	compared, err := req.compare(machines)
 	if err != nil {
 		return usagef("%v", err)
@@ -72,7 +77,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	if err := put(out, req.path, write); err != nil {
 		return err
 	}
-	warn(errOut, compared.Warned())
+	warn(said, compared.Warned())
 	if compared.Untested() {
 		return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
 	}
@@ -109,6 +114,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	addTest(flags, &test)
+	flags.BoolVar(&req.quiet, "quiet", false, "no warnings")
 	req.form.add(flags)
 	req.output.add(flags, "write to a new `file`")
 	if err := parse(flags, out, args, compareHelp); err != nil {

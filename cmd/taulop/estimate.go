@@ -85,14 +85,21 @@ func (n *parameterFiles) String() string { return strings.Join(*n, ",") }
 func (n *parameterFiles) Repeats() {}
 
 func (n *parameterFiles) Set(list string) error {
+	if list == "" {
+		return nil
+	}
 	names := strings.Split(list, ",")
 	if isFile(list) { // with a comma in its name
 		names = []string{list}
 	}
 	for _, name := range names {
-		if name != "" && !slices.Contains(*n, name) {
-			*n = append(*n, name)
+		switch {
+		case name == "":
+			return errors.New("a comma with no file beside it: name one there, or leave the comma out")
+		case slices.Contains(*n, name):
+			return fmt.Errorf("%s is there twice: name each file once", name)
 		}
+		*n = append(*n, name)
 	}
 	return nil
 }
@@ -111,6 +118,7 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	to.add(flags, "write to a new `file`")
 	req.add(flags)
 	req.clusterFlags.add(flags)
+	quiet := flags.Bool("quiet", false, "no warnings")
 	words, err := parseWords(flags, out, args, estimateHelp)
 	if err != nil {
 		return err
@@ -127,7 +135,11 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	if err != nil {
 		return usageError(err.Error())
 	}
-	m, err := req.machine(errOut, given)
+	said := errOut
+	if *quiet {
+		said = io.Discard
+	}
+	m, err := req.machine(said, given)
 	if err != nil {
 		return err
 	}

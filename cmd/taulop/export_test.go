@@ -166,7 +166,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"export -format taulop " + dir + " " + native, "SHM.txt is there already"},
 		{"export -format taulop " + shm + " " + native, "cannot be made"},
 		{"export -format taulop " + dir + "/d " + dir + "/missing.json", "missing.json is not there"},
-		{"export -format csv " + text, `notes.txt:1: invalid character 'b' at start of value, at "by hand"`},
+		{"export -format csv " + text, `notes.txt:1: this is no parameter file: name one that taulop sweep or import wrote`},
 		{"export -format csv " + broken, "broken.json:1: version 9 of the format is newer"},
 		{"export -format csv " + dir, "is a directory: name the files in it"},
 		{"export -format taulop -setup bcast " + dir + "/d " + native, "no transfers of bcast, placement local, off cache: the file has ring"},

@@ -116,8 +116,10 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return usageError("-pairs and -net are of outputs that make a parameter file, and -overheads changes one: leave either out")
 	case !given["overheads"] && given["as"]:
 		return usageError("-as goes with -overheads: give that too, or leave it out")
-	case given["format"] && (given["overheads"] || !slices.Contains([]string{"text", "tidy", "mpi"}, *format)):
-		return usagef("-format %s: files are text, tidy or mpi, and none of them goes with -overheads", *format)
+	case given["format"] && !slices.Contains([]string{"text", "tidy", "mpi"}, *format):
+		return usagef("-format %s: files are text, tidy or mpi", *format)
+	case given["format"] && given["overheads"]:
+		return usageError("-format is of files that make a parameter file, and -overheads changes one: leave either out")
 	case given["overheads"]:
 		return importOverheads(out, errOut, *pings, *native, *as, output, off)
 	case *format == "tidy" || *format == "" && flags.NArg() > 0 && isTidy(flags.Arg(0)):

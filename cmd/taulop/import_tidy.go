@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,8 +45,10 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 	}
 	var tables, timed []*tidy.Table
 	for _, file := range files {
-		t, err := tidy.ReadFile(file)
+		t, err := tidy.ReadFileOf(file, host)
 		switch {
+		case errors.Is(err, tidy.ErrMachines):
+			return usagef("%v, or name it with -name", err)
 		case err != nil:
 			return usageError(err.Error())
 		case len(t.Collectives) > 0:
@@ -78,12 +82,24 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 			return err
 		}
 	}
-	f.Provenance.Time, f.Provenance.Hostname = time.Now().UTC().Format(time.RFC3339), host
+	f.Provenance.Time, f.Provenance.Hostname = time.Now().UTC().Format(time.RFC3339), cmp.Or(host, namedMachine(slices.Concat(tables, timed)))
 	f.Provenance.Go, f.Provenance.Taulop, f.Provenance.Command = runtime.Version(), provenance.Version(), os.Args
-	if path, err := filepath.Abs(files[0]); err == nil && host == "" {
+	if path, err := filepath.Abs(files[0]); err == nil && f.Provenance.Hostname == "" {
 		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
 	}
 	return putFile(out, errOut, output.path, f)
+}
+
+// namedMachine is what tables call their machine, without what follows the name; "" where
+// none does.
+func namedMachine(tables []*tidy.Table) string {
+	for _, t := range tables {
+		name, _, _ := strings.Cut(strings.NewReplacer("(", ",", "[", ",", "{", ",", ";", ",").Replace(t.Machine), ",")
+		if name = strings.TrimSpace(name); name != "" {
+			return printable.Name(name)
+		}
+	}
+	return ""
 }
 
 // withNetwork is a file with messages between nodes, if it has none, from timed collectives of

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/params"
 )
 
@@ -51,6 +52,14 @@ func TestImportTidy(t *testing.T) {
 	}
 	if n := len(f.Provenance.Levels); n != 3 || f.Provenance.Online.String() != "0-7" || len(f.Provenance.Published) != 1 {
 		t.Errorf("%d levels, cores %v, %q", n, f.Provenance.Online, f.Provenance.Published)
+	}
+	if f.Provenance.Hostname != "2 x 4-core" {
+		t.Errorf("the machine is called %q", f.Provenance.Hostname)
+	}
+	for text, want := range map[string]string{"": "", "Frontera clx": "Frontera clx", "CSD3 (Cambridge), Xeon": "CSD3", " (x)": ""} {
+		if got := namedMachine([]*tidy.Table{{Machine: text}}); got != want {
+			t.Errorf("%q is called %q, want %q", text, got, want)
+		}
 	}
 	if _, _, err := run(t, "import", "-o", "b.json", "-cores", "same_socket=4", "bare.tsv"); err != nil {
 		t.Error(err)

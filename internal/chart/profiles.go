@@ -116,7 +116,10 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 		}
 		all = append(all, profile{machine: m.Name, Profile: p})
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) == 0 && f.Measure == "taulop sweep" && m.File.OfLevels():
+		return nil, fmt.Errorf("%s has messages by levels and no %s: see what they come to with taulop predict", m.Name, f.What)
+	case len(all) == 0:
 		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, f.What, f.Measure)
 	}
 	taken := f.channels(each(all, profile.channel))

@@ -23,6 +23,8 @@ type Described struct {
 	Path    string `json:"file"`
 	CPU     string `json:"cpu,omitempty"`
 	Samples bool   `json:"samples"` // false: differences cannot be told from noise
+
+	published bool // nobody can measure more of it
 }
 
 // A Table is the machines that have a channel.
@@ -81,7 +83,7 @@ func describe(m Machine, curves []Curve) Described {
 	sampled := slices.ContainsFunc(curves, func(c Curve) bool {
 		return slices.ContainsFunc(c.Points, func(p Point) bool { return p.Replicates.Launches() > 0 })
 	}) || slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool { return c.Variant != "" && len(c.Samples) > 0 })
-	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled}
+	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled, m.Published()}
 }
 
 func newTable(channel Channel, all [][]Curve, test fit.Test) Table {

@@ -98,6 +98,9 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 		}
 		curves = append(curves, c)
 	}
+	if len(curves) == 0 && f.OfLevels() {
+		return nil, fmt.Errorf("%s has messages by levels and no transfers, L(m,τ): put the machines side by side with taulop predict", name)
+	}
 	if len(curves) == 0 {
 		return nil, fmt.Errorf("%s has no transfers, L(m,τ): measure them with taulop sweep", name)
 	}

@@ -45,8 +45,6 @@ func Read(path string) (m Machine, err error) {
 	switch first, err := firstLetter(r); {
 	case err != nil:
 		return m, fmt.Errorf("%s: %v", path, err)
-	case first == 0:
-		return m, fmt.Errorf("%s is empty: measure again with taulop sweep, or leave it out", path)
 	case first == '#', unicode.IsDigit(first):
 		table, err := params.ReadText(r, path)
 		if err != nil {
@@ -72,7 +70,7 @@ func Read(path string) (m Machine, err error) {
 // the machine.
 var channels = []string{"SHM", "IB", "TCP"}
 
-// firstLetter looks at the beginning of a file; 0 is an empty one.
+// firstLetter looks at the beginning of a file; 0 is none.
 func firstLetter(r *bufio.Reader) (rune, error) {
 	start, err := r.Peek(256)
 	if err != nil && !errors.Is(err, io.EOF) {

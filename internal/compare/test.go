@@ -106,7 +106,7 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 			continue // nothing of it is tested
 		}
 		n := max(1, m.File.Sessions())
-		if v.Sessions = min(v.Sessions, n); n == 1 {
+		if v.Sessions = min(v.Sessions, n); n == 1 && !m.Published() {
 			once = append(once, m.Name)
 		}
 	}
@@ -120,15 +120,23 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 // Untested tells whether there is no answer although machines were measured, for want of
 // samples. Published tables have none to test.
 func (c *Comparison) Untested() bool {
-	return c.Verdict.Cells == 0 && !slices.ContainsFunc(c.Machines, unsampled)
+	return c.Verdict.Cells == 0 && !slices.ContainsFunc(c.Machines, func(m Described) bool { return !m.Samples || m.published })
 }
 
 func unsampled(m Described) bool { return !m.Samples }
 
 func (v *Verdict) text(machines []Described, once []string, test fit.Test) string {
+	var tables []string // machines that others measured
+	for _, m := range machines {
+		if m.published && (m.Samples || v.Cells == 0) {
+			tables = append(tables, m.Name)
+		}
+	}
 	switch {
 	case v.Cells == 0 && slices.ContainsFunc(machines, unsampled):
 		return "Nothing could be tested: published tables have no samples, so that the ratios may be noise."
+	case v.Cells == 0 && tables != nil:
+		return "Nothing could be tested: published tables have few times of each cell, or one, so that the ratios may be noise."
 	case v.Cells == 0:
 		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer. The ratios may be noise."
 	}
@@ -143,14 +151,17 @@ func (v *Verdict) text(machines []Described, once []string, test fit.Test) strin
 	} else {
 		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), printable.Count(v.Cells, "cell"), percent(test.Least), seen)
 	}
-	if v.Sessions == 1 {
+	if tables != nil {
+		text += fmt.Sprintf(" Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): what is beyond the intervals may be the hour's.", printable.List(tables), percent(test.Drift))
+	}
+	if v.Sessions == 1 && len(once) > 0 {
 		of := "each"
 		if len(once) < len(machines) {
 			of = "of " + printable.List(once)
 		}
 		text += fmt.Sprintf(" One session %s cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", of, percent(test.Drift))
 	}
-	if v.Visible > 2*test.Least {
+	if v.Visible > 2*test.Least && tables == nil {
 		if n := test.SessionsFor(v.Sessions, v.Visible); n > 0 {
 			text += fmt.Sprintf(" %s more of each machine, at other times, would see half of it.", printable.Count(n, "session"))
 		}

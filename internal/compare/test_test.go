@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -96,6 +97,36 @@ func TestConcurrencyIsPaired(t *testing.T) {
 	p, _ := curves[0].At(4)
 	if math.Abs(p.A.Center-1) > 1e-9 || p.A.Width() > 1e-9 || p.AReplicates.Launches() != 9 {
 		t.Errorf("A(4) = %v of %v, want exactly 1", p.A, p.AReplicates)
+	}
+}
+
+// Of tables of messages that others published no session can be added, and an hour is not known.
+func TestVerdictOfImported(t *testing.T) {
+	imported := func(name string, times int, ns float64) Machine {
+		f := &params.File{Complete: true, Plan: params.Plan{Setups: []string{params.Published}, Policies: []numa.Policy{params.Published}}}
+		c := params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: 1, Bytes: 64, Variant: params.ChannelVariant("socket", params.ChannelMessage)}}
+		for i := range times {
+			c.Samples = append(c.Samples, params.Sample{NS: ns + float64(i%3), Launch: params.Unlaunched})
+		}
+		c.Time = fit.Median(c.Values())
+		f.Cells = []params.Cell{c}
+		return Machine{Name: name, File: f}
+	}
+	for times, want := range map[int]string{12: "Intervals of a, b are over pairs of cores", 1: "Nothing could be tested: published tables have few times"} {
+		c, err := New([]Machine{imported("a", times, 100), imported("b", times, 150)}, Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := c.Verdict.Text; !strings.Contains(text, want) || strings.Contains(text, "session") {
+			t.Errorf("%d times: %q, want %q and no word of sessions", times, text, want)
+		}
+		if c.Untested() {
+			t.Errorf("%d times: that nothing could be tested is a failure", times)
+		}
+	}
+	sweep := machine("c", map[int]float64{1: 1000})
+	if _, err := New([]Machine{sweep, imported("a", 12, 100)}, Choice{}); err == nil || !strings.Contains(err.Error(), "a has messages by levels and no transfers, L(m,τ): put the machines side by side with taulop predict") {
+		t.Error(err)
 	}
 }
 

@@ -224,7 +224,7 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 		}
 	}
 	if said := tidy.MachineOf(f.Provenance.Published); said != "" && t.Machine != "" && !strings.EqualFold(said, t.Machine) {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("its times are of machine %.60q, and %s of %.60q", said, t.Name, t.Machine))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("its times are of machine %q, and %s of %q", printable.Name(said), t.Name, printable.Name(t.Machine)))
 	}
 	slices.Sort(c.Warnings)
 	return c, nil

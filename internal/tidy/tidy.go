@@ -106,6 +106,14 @@ const (
 // ReadFile reads the table that path holds.
 func ReadFile(path string) (*Table, error) { return infile.Read(path, Read) }
 
+// ReadFileOf reads of the table that path holds the rows of a machine, where it has several.
+func ReadFileOf(path, machine string) (*Table, error) {
+	return infile.Read(path, func(r io.Reader, name string) (*Table, error) { return readOf(r, name, machine) })
+}
+
+// ErrMachines is of a table of several machines.
+var ErrMachines = errors.New("give a table of the rows of one machine")
+
 // Is tells whether a text begins as a table does, be it one that lacks a column or has other
 // separators than tabs: with a line of names after lines that begin with #.
 func Is(text []byte) bool {
@@ -124,9 +132,11 @@ func Is(text []byte) bool {
 // Read reads a table. What its rows are the names of its columns say, which may come in any
 // order and with others between them. An error is one sentence and says in which line of name
 // it is.
-func Read(r io.Reader, name string) (*Table, error) {
+func Read(r io.Reader, name string) (*Table, error) { return readOf(r, name, "") }
+
+func readOf(r io.Reader, name, machine string) (*Table, error) {
 	lines := infile.NewLines(io.LimitReader(r, maxFile+1), name, maxLine)
-	p := &parser{lines: lines, table: &Table{Name: name}}
+	p := &parser{lines: lines, table: &Table{Name: name}, machine: machine}
 	for lines.Scan() {
 		if lines.Size > maxFile {
 			return nil, lines.Errorf("more than %d MiB: give fewer rows", maxFile>>20)
@@ -145,6 +155,8 @@ func Read(r io.Reader, name string) (*Table, error) {
 		return nil, fmt.Errorf("%s has no line with names of columns: give a table with %s", name, wanted())
 	case p.rows == 0:
 		return nil, fmt.Errorf("%s has no rows: give a table with measurements", name)
+	case p.another != "" && !strings.EqualFold(p.table.Machine, machine):
+		return nil, fmt.Errorf("%s has rows of machines %q, %q, and none of %q: choose one that it has", name, p.table.Machine, p.another, printable.Name(machine))
 	}
 	if p.table.Machine == "" {
 		p.table.Machine = MachineOf(p.table.Head)
@@ -174,7 +186,7 @@ func OneMachine(tables []*Table) error {
 		case first == nil:
 			first = t
 		case !strings.EqualFold(t.Machine, first.Machine):
-			return fmt.Errorf("%s is of machine %.60q, and %s of %.60q", first.Name, first.Machine, t.Name, t.Machine)
+			return fmt.Errorf("%s is of machine %q, and %s of %q", first.Name, printable.Name(first.Machine), t.Name, printable.Name(t.Machine))
 		}
 	}
 	return nil
@@ -188,6 +200,8 @@ type parser struct {
 	width   int
 	rows    int
 	last    string // field of the row before
+	machine string // whose rows count, where there are several; "": there must be one
+	another string // machine beside the table's, neither of them that one
 }
 
 func (p *parser) read(line string) error {
@@ -228,10 +242,16 @@ func (p *parser) read(line string) error {
 	row := row{columns: p.columns, fields: fields, line: p.lines.Number}
 	switch machine := row.word("machine"); {
 	case machine == "" || machine == p.table.Machine:
-	case p.table.Machine != "":
-		return fmt.Errorf("machine is %.40q, and above it is %.40q: give a table of the rows of one machine", machine, p.table.Machine)
-	default:
+	case p.table.Machine == "":
 		p.table.Machine = machine
+	case p.machine == "":
+		return fmt.Errorf("machine is %q, and above it is %q: %w", machine, p.table.Machine, ErrMachines)
+	case strings.EqualFold(machine, p.machine): // the rows above are of others
+		p.table = &Table{Name: p.table.Name, Head: p.table.Head, Machine: machine}
+	case strings.EqualFold(p.table.Machine, p.machine):
+		return row.err
+	default:
+		p.another = machine
 	}
 	p.layout.take(p.table, &row)
 	return row.err
@@ -345,10 +365,10 @@ func (r *row) word(column string) string {
 }
 
 func (r *row) level() string {
-	level := r.word("level")
+	level := strings.Join(strings.Fields(r.word("level")), "_")
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 	if level == "" || len(level) > maxName || strings.Trim(level, letters) != "" {
-		r.fail("%.40q is no level: give a word of letters, digits and _, such as same_socket", level)
+		r.fail("%.40q is no level: give a name of letters, digits, spaces, _, - and ., such as same_socket", level)
 	}
 	return level
 }

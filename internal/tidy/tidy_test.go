@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,7 +97,7 @@ func TestReadRefused(t *testing.T) {
 		{"level\tm_bytes\tlatency_us\nx\t1\tNaN\n", "latency_us is \"NaN\""},
 		{"level\tm_bytes\tlatency_us\nx\t1\t-\n", "latency_us is \"\""},
 		{"level\tm_bytes\tlatency_us\nx\t1.5\t1\n", "m_bytes is \"1.5\""},
-		{"level\tm_bytes\tlatency_us\nx y\t1\t1\n", "\"x y\" is no level"},
+		{"level\tm_bytes\tlatency_us\nx:y\t1\t1\n", "\"x:y\" is no level: give a name of letters, digits, spaces, _, - and ."},
 		{"level\tm_bytes\tlatency_us\tsrc_core\tdst_core\nx\t1\t1\t0\t-\n", "give both, or neither"},
 		{"level\tm_bytes\tlatency_us\nx\t1\t1.25\nx\t2\t1.2", "ends in the middle"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\n-\tchain\t2\t1\t1\n", "collective is -: say which one it was"},
@@ -252,6 +253,47 @@ func TestOneMachine(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\tEPYC\t2\t1\n"), "t.tsv"); err == nil || !strings.Contains(err.Error(), `t.tsv:3: machine is "EPYC", and above it is "Xeon": give`) {
+		t.Error(err)
+	}
+}
+
+// Of a table of several machines the rows of the one that is asked for count, and of a table of
+// one machine all of them.
+func TestReadOf(t *testing.T) {
+	const several = "level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\nsocket\tB\t1\t2\nsocket\tC\t1\t3\nsocket\tB\t2\t4\n"
+	for machine, want := range map[string][]float64{"a": {1000}, "B": {2000, 4000}, "C": {3000}} {
+		table, err := readOf(strings.NewReader(several), "t.tsv", machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, m := range table.Messages {
+			got = append(got, m.NS)
+		}
+		if !slices.Equal(got, want) || !strings.EqualFold(table.Machine, machine) {
+			t.Errorf("%s: %v of %s, want %v", machine, got, table.Machine, want)
+		}
+	}
+	if _, err := readOf(strings.NewReader(several), "t.tsv", "D"); err == nil || !strings.Contains(err.Error(), `none of "D"`) {
+		t.Error(err)
+	}
+	if table, err := readOf(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"); err != nil || len(table.Messages) != 1 {
+		t.Error(err)
+	}
+}
+
+// Levels have names of several words, and numbers of cores are of them in any spelling.
+func TestSpeltLevels(t *testing.T) {
+	table := read(t, "level\tm_bytes\tlatency_us\nWithin Socket\t1\t1\nAcross-Sockets\t1\t2\n")
+	f, err := File([]*Table{table}, map[string]int{"within-socket": 4, "across_sockets": 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels := f.Provenance.Levels
+	if levels[0].Name != "Within_Socket" || levels[1].Name != "Across-Sockets" || len(levels[0].Groups) != 2 || len(levels[1].Groups) != 1 {
+		t.Errorf("%v", levels)
+	}
+	if _, err := File([]*Table{table}, map[string]int{"within-socket": 4, "Within_Socket": 8}); err == nil || !strings.Contains(err.Error(), "has two numbers of cores") {
 		t.Error(err)
 	}
 }

@@ -28,12 +28,17 @@ type topology struct {
 // cores contradicts, else what pairs of cores tell, the other groups of the node being like
 // those that were measured. Only the level of different nodes has none.
 func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
-	t := &topology{level: make(map[string]int), head: make(map[int]int), given: given}
+	t := &topology{level: make(map[string]int), head: make(map[int]int), given: make(map[string]int)}
 	t.order(tables)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if _, there := t.level[name]; !there {
+		level, there := t.spelt(name)
+		if !there {
 			return nil, fmt.Errorf("no row is of level %.40q: rows are of %s", name, strings.Join(t.names, ", "))
 		}
+		if t.given[level] > 0 {
+			return nil, fmt.Errorf("level %s has two numbers of cores: give one", level)
+		}
+		t.given[level] = given[name]
 	}
 	for _, table := range tables {
 		t.read(table.Head)
@@ -64,6 +69,20 @@ func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 		return nil, err
 	}
 	return levels, t.check(levels)
+}
+
+// spelt is the level of a name, or else the one of that name in other spelling: Across-Sockets
+// of across_sockets.
+func (t *topology) spelt(name string) (level string, there bool) {
+	if _, there := t.level[name]; there {
+		return name, true
+	}
+	for _, l := range t.names {
+		if slices.Equal(words(l), words(name)) {
+			return l, true
+		}
+	}
+	return "", false
 }
 
 // order finds the levels and orders them: by what their names say, else by the time of the
