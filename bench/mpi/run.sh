@@ -11,7 +11,7 @@
 #              exchanges, and γ of what its MPI_Reduce_local took
 #   import     from the library's messages and γ in odd rounds, and own copies of the sweep
 #
-#   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about three minutes)
+#   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about three and a half minutes)
 #
 # What is missing of the libraries it installs with apt-get, as root. FOLDER keeps
 # the sweep, what the programs printed, and all tables (default a temporary one).
@@ -45,7 +45,7 @@ messages() {
 sweep() {
   local plan=(-o "$out/host.json" -with cma -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -m "64,$sizes" -operators SUM_I)
   [ ! -e "$out/host.json" ] || plan=(-add "$out/host.json") # the machine changes from round to round
-  "$taulop" sweep -quiet -time 30s "${plan[@]}" >"$tmp/sweep"
+  "$taulop" sweep -quiet -time 40s "${plan[@]}" >"$tmp/sweep"
 }
 
 version() {
