@@ -152,8 +152,19 @@ func overheads(f *params.File) (tables []view.Table) {
 					Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", of.policy, view.Cache(of.off)),
 					Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
 				}
+				exchanges := f.ExchangeOverheads(of.policy, of.off)
+				if len(exchanges) > 0 {
+					t.Columns = append(append(t.Columns, view.Numbers("T⇄(m)", "o⇄(m)")...), view.Words("of o⇄")...)
+					t.Note("⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
+				}
 				for _, o := range all {
-					t.Add(view.Bytes(o.Bytes), view.Center(o.Message), view.Center(o.Time), view.Interval(o.Time))
+					row := []any{view.Bytes(o.Bytes), view.Center(o.Message), view.Center(o.Time), view.Interval(o.Time)}
+					if i := slices.IndexFunc(exchanges, func(e params.Overhead) bool { return e.Bytes == o.Bytes }); i >= 0 {
+						row = append(row, view.Center(exchanges[i].Message), view.Center(exchanges[i].Time), view.Interval(exchanges[i].Time))
+					} else if len(exchanges) > 0 {
+						row = append(row, "", "", "")
+					}
+					t.Add(row...)
 				}
 				tables = append(tables, t)
 			}

@@ -22,7 +22,11 @@ func Digits(v, uncertainty float64) string {
 	case v != 0:
 		places = 2 - int(math.Floor(math.Log10(math.Abs(v))))
 	}
-	return fmt.Sprintf("%.*f", min(max(places, 0), 3), v)
+	text := fmt.Sprintf("%.*f", min(max(places, 0), 3), v)
+	if strings.Trim(text, "-0.") == "" { // -0 is 0 to a reader
+		text = strings.TrimPrefix(text, "-")
+	}
+	return text
 }
 
 // Center formats an estimate's centre with the digits that its interval leaves it.
