@@ -206,6 +206,10 @@ func (g guest) offline(ctx context.Context) error {
 	return o.refused("CPU 1", "offline")
 }
 
+// starved is what the Go runtime says when its own memory, or a thread's, cannot be mapped:
+// no program can catch that.
+var starved = regexp.MustCompile(`(?m)^fatal error: (newosproc|failed to (allocate|reserve) |.*(out of memory|cannot allocate memory|cannot map pages|address space))`)
+
 // address leaves taulop from as little address space as it starts in to as much
 // as it needs: in between a mapping of its fails.
 func (g guest) address(ctx context.Context) error {
@@ -217,7 +221,7 @@ func (g guest) address(ctx context.Context) error {
 			continue // the Go runtime does not start in this
 		}
 		o, err := g.confine(ctx, less, taulop, "-json", "-ring", "-off_cache", "-k", "1", "-launches", "6", "-time", "20s", "2", "8", "4")
-		if strings.Contains(o.errOut, "fatal error: out of memory") {
+		if starved.MatchString(o.errOut) {
 			continue // nor, now and then, in a little more
 		}
 		if err == nil {

@@ -83,20 +83,26 @@ func runChecks() error {
 		if limit == 0 {
 			limit = 10 * time.Minute
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		began := time.Now()
-		err := c.run(g, ctx)
-		cancel()
-		took := time.Since(began).Seconds()
-		if err == nil {
-			passed++
-			fmt.Printf("vm: ok   %5.1f s  %s\n", took, c.name)
-			continue
-		}
-		failed++
-		fmt.Printf("vm: FAIL %5.1f s  %s\n", took, c.name)
-		for line := range strings.Lines(err.Error()) {
-			fmt.Printf("vm:      %s\n", strings.TrimRight(line, "\n"))
+		// An emulated machine stands still while the host does something else. What that
+		// upsets it upsets once; what is wrong is wrong again.
+		for _, failure := range []string{"once", "FAIL"} {
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			began := time.Now()
+			err := c.run(g, ctx)
+			cancel()
+			took := time.Since(began).Seconds()
+			if err == nil {
+				passed++
+				fmt.Printf("vm: ok   %5.1f s  %s\n", took, c.name)
+				break
+			}
+			fmt.Printf("vm: %s %5.1f s  %s\n", failure, took, c.name)
+			for line := range strings.Lines(err.Error()) {
+				fmt.Printf("vm:      %s\n", strings.TrimRight(line, "\n"))
+			}
+			if failure == "FAIL" {
+				failed++
+			}
 		}
 	}
 	fmt.Printf("vm: %d passed, %d failed\n", passed, failed)
