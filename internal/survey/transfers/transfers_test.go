@@ -8,6 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 )
 
 func TestTaus(t *testing.T) {
@@ -44,7 +45,8 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	// Two placements, two states of the cache, 32 sizes: ring at three τ, ping at
-	// one, sendrecv at two, isolated; copies of both kinds at three τ; of two sizes no γ.
+	// one, sendrecv at two, isolated; copies of both kinds at three τ; of two sizes no γ, and
+	// of others but for three operators when a power of 4.
 	for kind, want := range map[params.Kind]int{
 		params.TransferCell: 2 * 2 * 32 * (3 + 1 + 2 + 1),
 		params.NullCell:     2 * (3 + 1 + 2 + 1),
@@ -52,11 +54,18 @@ func TestKeys(t *testing.T) {
 		params.OwnCell:      2 * 2 * 32 * 3,
 		params.MessageCell:  2 * 2 * 8,
 		params.ExchangeCell: 2 * 2 * 8,
-		params.GammaCell:    3 * 18 * 30,
+		params.GammaCell:    3 * (3*30 + 15*10),
 	} {
 		if count[kind] != want {
 			t.Errorf("%d cells of kind %s, want %d", count[kind], kind, want)
 		}
+	}
+	asked := p
+	for _, o := range reduce.Published {
+		asked.Operators = append(asked.Operators, o.Name)
+	}
+	if n := len(Keys(asked, 4)) - len(ks); n != 3*15*20 {
+		t.Errorf("%d cells more where all operators are asked for, want all sizes of them", n)
 	}
 	if n := len(Keys(p, 1)); n != len(ks)-2*2*2*8 {
 		t.Errorf("on one CPU %d cells of %d: messages and exchanges need two, and sendrecv of τ = 1 takes the place of isolated", n, len(ks))
