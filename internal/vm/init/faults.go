@@ -329,10 +329,10 @@ func (g guest) disturbed(ctx context.Context, command []string, disturb func() e
 	}
 	// The kernel alone may take ten seconds to move the pages of a process that
 	// is busy with them.
-	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
 	o, err := g.execute(ctx, during, append(command,
-		taulop, "-json", "-ring", "-cpus", fmt.Sprintf("0,%d", g.machine.CPUs()-1), "-k", "1,2048", "-time", "5s", "2", "64B", "2")...)
+		taulop, "-json", "-ring", "-cpus", fmt.Sprintf("0,%d", g.machine.CPUs()-1), "-k", "1,2048", "-time", "15s", "2", "64B", "2")...)
 	if err := errors.Join(failed, err); err != nil {
 		return err
 	}
