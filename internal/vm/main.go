@@ -69,7 +69,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 		verbose = flags.Bool("v", false, "show all that the machines print")
 		kernel  = flags.String("kernel", "", "boot the Linux kernel in this `file`")
 		bochs   = flags.String("bochs", "bochs", "Bochs, as `program`: one that was configured with --enable-evex and --with-nogui")
-		limit   = flags.Duration("limit", 15*time.Minute, "end a machine that takes longer")
+		limit   = flags.Duration("limit", 25*time.Minute, "end a machine that takes longer")
 		atOnce  = flags.Int("parallel", 1, "run so many `machines` at once, on a host that can")
 	)
 	if err := flags.Parse(args); err != nil {
