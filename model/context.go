@@ -115,29 +115,45 @@ func written(s *collective.Schedule, stage *collective.Stage) bool {
 }
 
 // arrivesAtHand tells whether messages of a stage arrive where their receivers were before in
-// the call, and so in their caches, wherever users have their data. What is to be reduced
-// arrives in the library's own memory, which is.
-func arrivesAtHand(s *collective.Schedule, stage *collective.Stage) bool {
-	if stage.Reduce {
+// the call, most of them, and so in their caches, wherever users have their data. What is to
+// be reduced arrives in the library's own memory, which is, like all temporary buffers.
+func (m TauLop) arrivesAtHand(stage *collective.Stage) bool {
+	if _, to := buffersOf(stage); to == collective.Temp {
 		return true
 	}
-	var to int
-	var dst collective.Span
-	for msg := range firstMessages(stage) {
-		to, dst = msg.To, msg.Dst
-		break
+	if m.Call == nil {
+		return false
 	}
-	for i := range s.Blocks {
-		for j := range s.Blocks[i].Stages {
-			before := &s.Blocks[i].Stages[j]
+	var into []collective.Span // of one receiver
+	receiver, bytes := 0, 0
+	for msg := range firstMessages(stage) {
+		if len(into) == 0 {
+			receiver = msg.To
+		}
+		if msg.To == receiver {
+			into = append(into, msg.Dst)
+			bytes += msg.Dst.Bytes
+		}
+	}
+	for i := range m.Call.Blocks {
+		for j := range m.Call.Blocks[i].Stages {
+			before := &m.Call.Blocks[i].Stages[j]
 			if before == stage {
 				return false
 			}
+			there := 0
 			for msg := range firstMessages(before) {
-				d := msg.Dst
-				if msg.To == to && d.Buffer == dst.Buffer && d.Offset < dst.Offset+dst.Bytes && dst.Offset < d.Offset+d.Bytes {
-					return true
+				if msg.To != receiver {
+					continue
 				}
+				for _, dst := range into {
+					if msg.Dst.Buffer == dst.Buffer {
+						there += max(0, min(msg.Dst.Offset+msg.Dst.Bytes, dst.Offset+dst.Bytes)-max(msg.Dst.Offset, dst.Offset))
+					}
+				}
+			}
+			if 2*there > bytes {
+				return true
 			}
 		}
 	}

@@ -65,8 +65,9 @@ type doubled struct{ plain }
 
 func (doubled) L(m, tau int) (float64, bool) { return 2 * l(m, tau), false }
 
-// Each stage takes the parameters of its messages: of exchanges Apart, but of what the call
-// has written into temporary buffers, where what is to be reduced arrives, Temporary.
+// Each stage takes the parameters of its messages: of exchanges Apart, of what the call has
+// written into temporary buffers, where what is to be reduced arrives, Temporary, and of what
+// nobody has touched into these, common ones.
 func TestPatternsOfStages(t *testing.T) {
 	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: 1000, NoOverhead: true}
 	cost := func(m TauLop, name string) Cost {
@@ -81,7 +82,7 @@ func TestPatternsOfStages(t *testing.T) {
 	all.OneWay, all.Arriving, all.Apart, all.Temporary = doubled{}, doubled{}, doubled{}, doubled{}
 	for name, mark := range map[string]string{
 		"bcast:binomial": "→", "allgather:ring": "⇄", "alltoall:pairwise": "⇄", "allgather:bruck": "°", "barrier:dissemination": "⇄",
-		"allreduce:recursive-doubling": "°", "reduce_scatter:pairwise": "⇄", "reduce_scatter:ring": "°", "reduce_scatter:recursive-halving": "°",
+		"allreduce:recursive-doubling": "°", "reduce_scatter:pairwise": "", "reduce_scatter:ring": "°", "reduce_scatter:recursive-halving": "°",
 	} {
 		twice, once := cost(all, name), cost(m, name)
 		for i, term := range twice.Terms {
@@ -97,6 +98,44 @@ func TestPatternsOfStages(t *testing.T) {
 			if term.Seconds != factor*once.Terms[i].Seconds {
 				t.Errorf("%s: %s is %g, want %g times %g", name, term.Name(), term.Seconds, factor, once.Terms[i].Seconds)
 			}
+		}
+	}
+}
+
+// Off cache, where messages come from and go to decides: what the call has written is at hand,
+// and so is where it has been.
+func TestAtHandInTheCall(t *testing.T) {
+	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: 1000, Copies: plain{}.L, CopiesIn: plain{}.L, CopiesOut: plain{}.L, CopiesAtHand: plain{}.L,
+		OneWay: plain{}, Apart: plain{}, Temporary: plain{}, Onward: plain{}}
+	for _, tt := range []struct {
+		name    string
+		p       int
+		evicted bool
+		want    []string // terms in the order of the formula, which has like ones together
+	}{
+		{"alltoall:pairwise", 2, false, []string{"c(", "L⇄("}},
+		{"allgather:ring", 2, false, []string{"c(", "L°⇄("}},
+		{"allgather:ring", 2, true, []string{"c(", "L⇄("}},
+		{"alltoall:bruck", 2, false, []string{"c→°(", "c°(", "L°⇄(", "c°→("}},
+		{"alltoall:bruck", 2, true, []string{"c→°(", "c°(", "L⇄(", "c°→("}},
+		{"alltoall:bruck", 8, false, []string{"c→°(", "c°(", "L°⇄(", "L°("}}, // the second lands where the first did
+		{"allreduce:rabenseifner", 2, false, []string{"c(", "4kL°("}},
+		{"allreduce:rabenseifner", 2, true, []string{"c(", "L(", "L⇄("}},
+	} {
+		s := schedule(t, tt.name, collective.Call{P: tt.p, M: 8000, Element: 4})
+		m.Call, m.Evicted = s, tt.evicted
+		c, err := m.Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := c.Formula()
+		for _, want := range tt.want {
+			_, after, found := strings.Cut(rest, want)
+			if !found {
+				t.Errorf("%s, P = %d, evicted %v: %s; want %q in this order", tt.name, tt.p, tt.evicted, c.Formula(), tt.want)
+				break
+			}
+			rest = after
 		}
 	}
 }

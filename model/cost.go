@@ -107,7 +107,7 @@ func (t Term) Name() string {
 		return fmt.Sprintf("y%v(%d)", t.from, t.Tau)
 	}
 	mark := t.from
-	if t.Parameter == "c" && mark.setup != copyIn && mark.setup != copyOut { // it is of the transfer beside which a copy goes on
+	if t.Parameter == "c" && mark.setup != copyIn && mark.setup != copyOut && mark.setup != temporary { // it is of the transfer beside which a copy goes on
 		mark = source{}
 	}
 	return fmt.Sprintf("%s%v(%s,%d)", t.Parameter, mark, t.Size, t.Tau)

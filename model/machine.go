@@ -47,6 +47,7 @@ type setups struct {
 type measured struct {
 	segments, whole *params.Table
 	y               *params.Curve // nil where it was not measured
+	isolated        bool          // y(1) is of isolated transfers
 	apart           bool          // workers receive beside what they send
 	off             bool          // off cache
 }
@@ -217,6 +218,9 @@ func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bo
 	}
 	if y, err := f.Y(setup, placement); err == nil {
 		s.y = y
+		s.isolated = slices.ContainsFunc(f.Cells, func(c params.Cell) bool {
+			return c.Kind == params.NullCell && c.Setup == params.Isolated && c.Placement == placementOf(f, placement) && c.Transport == params.InSegments
+		})
 	}
 	return s, nil
 }
@@ -233,12 +237,7 @@ func (m machine) call(bytes, touched, segment int) TauLop {
 		}
 		return InContext{Parameters: s.segments, Segment: segment, Message: s.messageOf(bytes, touched)}
 	})
-	if t.Temporary != nil && m.ownCache > 0 && touched > m.ownCache {
-		t.Temporary = t.Parameters
-		for i := range t.Farther {
-			t.Farther[i].Temporary = t.Farther[i].Parameters
-		}
-	}
+	t.Evicted = m.ownCache > 0 && touched > m.ownCache
 	return t
 }
 
@@ -273,7 +272,7 @@ func (m machine) single(call *collective.Schedule) TauLop {
 			}
 			return writtenTransfers{crowdedTransfers{s.whole, c, each}, copies}
 		})
-		t.Written, t.Call = &of, call
+		t.Written = &of
 	}
 	return t
 }
@@ -286,7 +285,7 @@ func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 		case s.y == nil:
 			return look(s)
 		}
-		return Synchronised{Parameters: look(s), Y: s.waits}
+		return Synchronised{Parameters: look(s), Y: s.waits, Isolated: s.isolated}
 	}
 	of := func(c setups) TauLop {
 		t := TauLop{Segment: segment, Parameters: synchronised(c.common), OneWay: synchronised(c.oneWay), Apart: synchronised(c.apart), Temporary: synchronised(c.temporary)}
@@ -295,6 +294,9 @@ func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
 			if t.Arriving = (halfway{t.OneWay, near}); m.atHand {
 				t.Arriving = near
 			}
+		}
+		if c.temporary != nil && c.apart != nil && !c.common.apart {
+			t.Onward = onwards{atHand: t.Temporary, here: t.Parameters, apart: t.Apart}
 		}
 		if len(c.exchanges) > 0 && !m.strict {
 			t.ExchangeOverhead = func(m int) float64 { return params.OverheadAt(c.exchanges, m) }
@@ -326,6 +328,20 @@ func (h halfway) L(m, tau int) (seconds float64, extrapolated bool) {
 }
 
 func (h halfway) O(m int) (seconds float64, extrapolated bool) { return h[0].O(m) }
+
+// onwards are transfers in exchanges of what is at hand, to where nobody has been: those at
+// hand, and what it takes to receive there. A ring off cache does not, for it receives over
+// what it sends, and exchanges apart do.
+type onwards struct{ atHand, here, apart Parameters }
+
+func (o onwards) L(m, tau int) (seconds float64, extrapolated bool) {
+	near, beyond := o.atHand.L(m, tau)
+	here, further := o.here.L(m, tau)
+	far, farthest := o.apart.L(m, tau)
+	return min(max(near, near+far-here), max(near, far)), beyond || further || farthest
+}
+
+func (o onwards) O(m int) (seconds float64, extrapolated bool) { return o.apart.O(m) }
 
 // halfCopies are copies of which only what they read, or only what they write, is off cache:
 // those in cache and what transfers take longer for the same reason. A ring off cache reads

@@ -25,14 +25,29 @@ type Parameters interface {
 type Synchronised struct {
 	Parameters
 	Y func(tau int) (seconds float64, extrapolated bool)
+	// Isolated tells that Y(1) is of isolated transfers, each of which waits for a flag. Of
+	// the two of a message that is alone one does.
+	Isolated bool
 }
 
-// L is that of Parameters, and Y for m = 0.
+// L is that of Parameters, and for m = 0 Y, of an isolated transfer half of it.
 func (s Synchronised) L(m, tau int) (seconds float64, extrapolated bool) {
-	if m == 0 {
+	if m > 0 {
+		return s.Parameters.L(m, tau)
+	}
+	seconds, extrapolated = s.Y(tau)
+	if s.Isolated && tau == 1 {
+		seconds /= 2
+	}
+	return seconds, extrapolated
+}
+
+// synchronisation is y(τ), as a flag takes that is waited for.
+func synchronisation(p Parameters, tau int) (seconds float64, extrapolated bool) {
+	if s, ok := p.(Synchronised); ok {
 		return s.Y(tau)
 	}
-	return s.Parameters.L(m, tau)
+	return p.L(0, tau)
 }
 
 // Reductions knows γ: the time of combining two vectors of m bytes while tau

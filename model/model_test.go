@@ -174,9 +174,15 @@ func TestLogNPOf(t *testing.T) {
 // A barrier moves nothing, so all it costs is synchronisation (and o).
 func TestSynchronised(t *testing.T) {
 	y := func(tau int) (float64, bool) { return 7 * float64(tau), false }
-	m := TauLop{Parameters: Synchronised{plain{}, y}, Segment: segment}
+	m := TauLop{Parameters: Synchronised{Parameters: plain{}, Y: y}, Segment: segment}
 	c, err := m.Cost(schedule(t, "barrier:dissemination", collective.Call{P: 4}))
 	if want := 2*o(0) + 4*28; err != nil || math.Abs(c.Seconds-want) > 1e-9*want {
+		t.Errorf("%v = %s, %v, want %v", c.Seconds, c.Formula(), err, want)
+	}
+	// Of two isolated transfers of nothing one waits, and its flag is all they take.
+	m.Parameters = Synchronised{Parameters: plain{}, Y: y, Isolated: true}
+	c, err = m.Cost(schedule(t, "barrier:linear", collective.Call{P: 2}))
+	if want := 2*o(0) + 2*7; err != nil || math.Abs(c.Seconds-want) > 1e-9*want {
 		t.Errorf("%v = %s, %v, want %v", c.Seconds, c.Formula(), err, want)
 	}
 	if got, _ := m.Parameters.L(100, 4); got != l(100, 4) {

@@ -465,21 +465,26 @@ func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func
 		}
 	}
 	return func(s *collective.Schedule) TauLop {
-		t, crowd := machine.whole(), crowd{}
+		t, crowded := machine.whole(), crowd{}
 		switch {
 		case segments:
 			m, bytes := touched(s)
 			t = machine.call(m, bytes, p.Segment)
 		case p.Transport == CMA:
-			t, crowd = machine.single(s), crowdOf(s)
+			t, crowded = machine.single(s), crowdOf(s)
+		}
+		if s != nil && s.Algorithm != nil {
+			t.Call = s
 		}
 		t.Contention = contention
 		t.Transport, t.Operator, t.Reductions, t.Cluster = p.Transport, p.Operator, nil, p.Cluster
 		if p.Gamma != nil {
-			t.Reductions = crowdedReductions{p.Gamma, crowd}
+			t.Reductions = crowdedReductions{p.Gamma, crowded}
 		}
 		if t.Copies != nil && machine.temporary != nil {
 			t.CopiesIn, t.CopiesOut = machine.halfCopies(segments, t.Copies)
+			_, bytes := touched(s)
+			t.CopiesAtHand = crowd{bytes}.among(machine.temporary)
 		}
 		if p.Packing != nil {
 			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride

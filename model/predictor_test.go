@@ -314,7 +314,7 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, term := range c.Terms {
-			if strings.HasPrefix(term.Name(), "L°(") {
+			if term.Parameter == "L" {
 				return term.Seconds
 			}
 		}

@@ -31,14 +31,19 @@ type TauLop struct {
 	Arriving Parameters
 
 	// Apart, if not nil, is L of transfers in exchanges that receive into memory apart
-	// from what they send, such as those of an alltoall or an allgather. What is to be
-	// reduced arrives where the last message did, which is at hand like what was sent,
-	// unless that lay in the ranks' send buffers, which nothing has touched.
+	// from what they send, such as those of an alltoall or an allgather: in no end of them
+	// anybody was in the call before. Where they arrive in temporary buffers, as what is to
+	// be reduced does, they are as Parameters has them.
 	Apart Parameters
 
 	// Temporary, if not nil, is L of transfers in exchanges of what was written in the same
-	// call, into temporary buffers: both are at hand even where user buffers are off cache.
+	// call, to where the call has been, such as temporary buffers: both are at hand even where
+	// user buffers are off cache.
 	Temporary Parameters
+
+	// Onward, if not nil, is L of transfers in exchanges of what was written in the same call,
+	// to where nobody has been in it: what is sent is at hand.
+	Onward Parameters
 
 	// Level, if not nil, is how far apart two cores of a node are, see mapping.Map.Core: the
 	// places of a placement in their order. Messages of level 1, 2 … have the parameters of
@@ -65,11 +70,17 @@ type TauLop struct {
 	ExchangeOverhead func(m int) (seconds float64)
 
 	// Written, if not nil, has L of single copies out of what their senders wrote in the same
-	// call, which is Call: to write it they took its lines back from the receivers, who read
+	// call, see Call: to write it they took its lines back from the receivers, who read
 	// them in the call before, and these fetch changed ones. Off cache such data are at hand,
 	// and where they go may be, too: then L is that of its Temporary and Arriving.
 	Written *TauLop
-	Call    *collective.Schedule
+
+	// Call, if not nil, tells which stages send what was written in the same call, and to
+	// where their receivers were before in it.
+	Call *collective.Schedule
+	// Evicted tells that the ranks' own caches do not hold what the call touches: exchanges do
+	// not find there what it has written, while copies do in those that cores share.
+	Evicted bool
 
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
@@ -80,6 +91,9 @@ type TauLop struct {
 	// CopiesIn and CopiesOut, if not nil, are c(m,τ) of copies into and out of temporary
 	// buffers, which are at hand even where user buffers are off cache.
 	CopiesIn, CopiesOut func(m, tau int) (seconds float64, extrapolated bool)
+	// CopiesAtHand, if not nil, is c(m,τ) of copies of what was written in the same call to
+	// where the rank was before in it.
+	CopiesAtHand func(m, tau int) (seconds float64, extrapolated bool)
 }
 
 // ErrContiguous is why strided messages cannot be costed.
@@ -215,12 +229,15 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 			seconds *= m.Contention(t.Bytes, n)
 		}
 	case "y": // c(0,τ) = 0
-		seconds, extrapolated = m.source(t.from).L(0, t.Tau)
+		if t.from.setup == arriving { // whatever is in a cache
+			t.from.setup = oneWay
+		}
+		seconds, extrapolated = synchronisation(m.source(t.from), t.Tau)
 	case "o":
 		if t.from.level > 0 {
 			m = m.Farther[t.from.level-1]
 		}
-		if seconds, extrapolated = m.Parameters.O(t.Bytes); t.from.setup == apart && m.ExchangeOverhead != nil { // a placement may lack it
+		if seconds, extrapolated = m.Parameters.O(t.Bytes); (t.from.setup == apart || t.from.setup == onward) && m.ExchangeOverhead != nil { // a placement may lack it
 			seconds = m.ExchangeOverhead(t.Bytes)
 		}
 	case "L₁":
@@ -236,6 +253,8 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 			copies = m.CopiesIn
 		case copyOut:
 			copies = m.CopiesOut
+		case temporary:
+			copies = m.CopiesAtHand
 		}
 		seconds, extrapolated = copies(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
@@ -268,6 +287,7 @@ const (
 	oneWay
 	apart
 	temporary
+	onward
 	arriving
 	copyIn
 	copyOut
@@ -289,7 +309,7 @@ func (s source) String() string {
 }
 
 func (s setup) String() string {
-	return [...]string{"", "→", "⇄", "°", "→°", "→°", "°→"}[s]
+	return [...]string{"", "→", "⇄", "°", "°⇄", "→°", "→°", "°→"}[s]
 }
 
 // A Mark is what may stand behind a letter of formulas where a machine's file tells
@@ -301,9 +321,11 @@ var Marks = []Mark{
 	{"Ly", oneWay.String(), "transfers of one-way messages, as ping has them"},
 	{"Ly", arriving.String(), "transfers of one-way messages into temporary buffers, half in cache"},
 	{"Ly", apart.String(), "transfers of exchanges that receive beside what they send, as sendrecv has them"},
-	{"Ly", temporary.String(), "transfers of exchanges of what the call has written, into temporary buffers, which are in cache"},
-	{"c", copyIn.String(), "copies into temporary buffers, which are in cache; what they read is not"},
-	{"c", copyOut.String(), "copies out of temporary buffers, which are in cache; what they write is not"},
+	{"Ly", temporary.String(), "transfers of exchanges of what the call has written, to where it has been, such as temporary buffers, which are in cache"},
+	{"Ly", onward.String(), "transfers of exchanges of what the call has written, which is in cache; where they are received is not"},
+	{"c", temporary.String(), "copies of what the call has written, to where it has been, which is in cache"},
+	{"c", copyIn.String(), "copies to where the call has been, such as temporary buffers, which are in cache; what they read is not"},
+	{"c", copyOut.String(), "copies of what the call has written, such as temporary buffers, which is in cache; what they write is not"},
 	{"o", apart.String(), "o(m) of exchanges, what two ranks take to exchange messages alone beyond their transfers; may be below zero"},
 	{"Lyo", "*", "of messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
 	{"L", "¹", "transfers of single copies by the kernel"},
@@ -344,6 +366,8 @@ func (m TauLop) source(s source) Parameters {
 		return m.Apart
 	case s.setup == temporary && m.Temporary != nil:
 		return m.Temporary
+	case s.setup == onward && m.Onward != nil:
+		return m.Onward
 	}
 	return m.Parameters
 }
@@ -359,10 +383,19 @@ func (m TauLop) setupOf(s *collective.Stage) setup {
 		return common
 	}
 	from, to := buffersOf(s)
+	near, there := from != collective.Send, m.arrivesAtHand(s)
 	switch {
-	case m.Temporary != nil && from != collective.Send && to == collective.Temp:
+	case m.Temporary == nil: // in cache, where all is at hand
+		there = s.Reduce && near
+	case m.Evicted:
+		near, there = false, to == collective.Temp
+	}
+	switch {
+	case near && there && m.Temporary != nil:
 		return temporary
-	case m.Apart != nil && (!s.Reduce || from == collective.Send):
+	case near && !there && m.Onward != nil:
+		return onward
+	case m.Apart != nil && !there:
 		return apart
 	}
 	return common
@@ -375,7 +408,7 @@ func (m TauLop) from(stage *collective.Stage, level int) source {
 		return s
 	}
 	s.written = true
-	switch near := m.Written.Temporary != nil && arrivesAtHand(m.Call, stage); {
+	switch near := m.Written.Temporary != nil && m.arrivesAtHand(stage); {
 	case stage.Pattern == collective.Exchange && near:
 		s.setup = temporary
 	case stage.Pattern == collective.Exchange:
@@ -552,10 +585,13 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 		tau = t.Inside
 	}
 	term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: bytes, Size: y.size(bytes), Tau: tau}
-	switch from, to := buffersOf(stage); {
-	case m.CopiesOut != nil && from == collective.Temp:
+	from, _ := buffersOf(stage)
+	switch near, there := from != collective.Send, m.arrivesAtHand(stage); {
+	case m.CopiesAtHand != nil && near && there:
+		term.from.setup = temporary
+	case m.CopiesOut != nil && near:
 		term.from.setup = copyOut
-	case m.CopiesIn != nil && to == collective.Temp:
+	case m.CopiesIn != nil && there:
 		term.from.setup = copyIn
 	default:
 		term.beside, term.from.setup = m.besides(stage), m.setupOf(&collective.Stage{Pattern: collective.OneWay})

@@ -151,6 +151,9 @@ func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 func (f *File) transfer(setup string, message *Cell, tau int) *Cell {
 	at := message.Key
 	at.Kind, at.Setup, at.Tau, at.Variant = TransferCell, setup, tau, ""
+	if message.Bytes == 0 {
+		at.Kind, at.OffCache = NullCell, false
+	}
 	g := f.grid(func(c *Cell) bool { k := c.Key; k.Bytes = at.Bytes; return k == at })
 	if c := g.cells[[2]int{at.Bytes, tau}]; c != nil || len(g.cells) == 0 {
 		return c

@@ -211,12 +211,17 @@ func messages(p params.Plan, k params.Key) (ks []params.Key) {
 	}
 	one := upTo(p.SegmentBytes)
 	sizes := append(spread(p.Sizes[:one], messagesOfOne), spread(p.Sizes[one:upTo(messageSegments*p.SegmentBytes)], messagesOfMore)...)
-	if len(sizes) == 0 || sizes[0] > 1 { // empty messages, as a barrier's, take what one byte does
+	if len(sizes) == 0 || sizes[0] > 1 {
 		sizes = append([]int{1}, sizes...)
 	}
 	for _, off := range p.Caches {
+		k.OffCache = off
+		if k.Kind == params.ExchangeCell && !off { // as in a barrier, where only flags cross
+			k.Bytes = 0
+			ks = append(ks, k)
+		}
 		for _, m := range sizes {
-			k.OffCache, k.Bytes = off, m
+			k.Bytes = m
 			ks = append(ks, k)
 		}
 	}

@@ -53,7 +53,7 @@ func TestKeys(t *testing.T) {
 		params.CopyCell:     2 * 2 * 32 * 3,
 		params.OwnCell:      2 * 2 * 32 * 3,
 		params.MessageCell:  2 * 2 * 8,
-		params.ExchangeCell: 2 * 2 * 8,
+		params.ExchangeCell: 2 * (2*8 + 1), // and of nothing
 		params.GammaCell:    3 * (3*30 + 15*10),
 	} {
 		if count[kind] != want {
@@ -67,7 +67,7 @@ func TestKeys(t *testing.T) {
 	if n := len(Keys(asked, 4)) - len(ks); n != 3*15*20 {
 		t.Errorf("%d cells more where all operators are asked for, want all sizes of them", n)
 	}
-	if n := len(Keys(p, 1)); n != len(ks)-2*2*2*8 {
+	if n := len(Keys(p, 1)); n != len(ks)-2*2*2*8-2 {
 		t.Errorf("on one CPU %d cells of %d: messages and exchanges need two, and sendrecv of τ = 1 takes the place of isolated", n, len(ks))
 	}
 	var sizes []int
