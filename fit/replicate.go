@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Replicates are the values of one quantity, such as a time in ns: by session,
@@ -38,10 +39,7 @@ func (r Replicates) Estimate() Estimate {
 	e := Estimate{N: r.Launches(), Sessions: len(r)}
 	logs, launches := r.logs()
 	if logs == nil { // a value of 0 has no logarithm
-		var all []float64
-		for _, session := range r {
-			all = append(all, Median(session).Center)
-		}
+		all := lists.Map(r, func(session []float64) float64 { return Median(session).Center })
 		m := Median(all)
 		m.N, m.Sessions = e.N, e.Sessions
 		return m

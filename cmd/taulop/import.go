@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
@@ -234,10 +235,7 @@ func importBenchmarks(out, errOut io.Writer, files []string, output output, host
 		return usagef("%s: %v", printable.List(files), err)
 	}
 	for _, alike := range view.Grouped(channel.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
-		var names []string
-		for _, o := range alike {
-			names = append(names, o.Benchmark)
-		}
+		names := lists.Map(alike, func(o mpibench.Omission) string { return o.Benchmark })
 		tell(errOut, "left out: %s: %s", printable.List(names), alike[0].Why)
 	}
 	f := channel.File(said.offCache)
@@ -325,10 +323,7 @@ func takeGamma(errOut io.Writer, f *params.File, outputs []string, times []mpibe
 func ofLibrary(f *params.File, parameter string, outputs []string) {
 	note := parameter + " is that of "
 	f.Warnings = slices.DeleteFunc(f.Warnings, func(w string) bool { return strings.HasPrefix(w, note) })
-	var names []string
-	for _, output := range outputs {
-		names = append(names, filepath.Base(output))
-	}
+	names := lists.Map(outputs, filepath.Base)
 	f.Warn(fmt.Errorf("%s%s: predictions are of that library", note, printable.List(names)))
 }
 

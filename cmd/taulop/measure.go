@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
@@ -329,12 +330,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 
 // oneOf is the one of names whose flag was given, or the default.
 func oneOf(given map[string]*bool, otherwise string, names ...string) (string, error) {
-	var found []string
-	for _, n := range names {
-		if *given[n] {
-			found = append(found, n)
-		}
-	}
+	found := lists.Filter(names, func(n string) bool { return *given[n] })
 	switch len(found) {
 	case 0:
 		return otherwise, nil
@@ -346,20 +342,14 @@ func oneOf(given map[string]*bool, otherwise string, names ...string) (string, e
 
 // policies are the names of the placements that need no list of CPUs.
 func policies() (names []string) {
-	for _, p := range numa.Policies {
-		names = append(names, string(p))
-	}
-	return names
+	return lists.Map(numa.Policies, func(p numa.Policy) string { return string(p) })
 }
 
 // policyNames are these in a sentence.
 func policyNames() string { return strings.Join(policies(), ", ") }
 
 func names(all []setups.Setup) (ns []string) {
-	for _, s := range all {
-		ns = append(ns, s.Name)
-	}
-	return ns
+	return lists.Map(all, func(s setups.Setup) string { return s.Name })
 }
 
 // chooseK reads the rows.

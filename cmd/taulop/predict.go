@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -388,10 +389,7 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 }
 
 func libraryNames() (names []string) {
-	for _, l := range mpi.Libraries() {
-		names = append(names, l.Name)
-	}
-	return names
+	return lists.Map(mpi.Libraries(), func(l *mpi.Library) string { return l.Name })
 }
 
 // check checks the flags when they are parsed.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -27,10 +28,10 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 	}
 	drawn := view.Ends(all)
 	if len(ch.Sizes) > 0 {
-		drawn = keep(all, func(m view.Matrix) bool { return slices.Contains(ch.Sizes, m.Bytes) })
+		drawn = lists.Filter(all, func(m view.Matrix) bool { return slices.Contains(ch.Sizes, m.Bytes) })
 	}
 	if len(drawn) == 0 {
-		sizes := each(all, func(m view.Matrix) int { return m.Bytes })
+		sizes := lists.Map(all, func(m view.Matrix) int { return m.Bytes })
 		return nil, fmt.Errorf("the file has no pairs with m = %s: it has %s", sizesText(ch.Sizes), sizesText(sizes))
 	}
 	c := &Chart{Title: first.Title, Caption: []string{machine, first.How, "darker is slower"}}

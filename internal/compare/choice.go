@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -195,8 +196,5 @@ func (choice Choice) nothing(all [][]Curve) error {
 }
 
 func decimals(numbers []int) (texts []string) {
-	for _, n := range numbers {
-		texts = append(texts, strconv.Itoa(n))
-	}
-	return texts
+	return lists.Map(numbers, strconv.Itoa)
 }
