@@ -269,9 +269,9 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		}
 	}
 	if cache != "" {
-		off, err := argument.Cache("-cache", cache)
+		off, err := argument.Cache(cache)
 		if err != nil {
-			return nil, usageError(err.Error())
+			return nil, usagef("-cache: %v", err)
 		}
 		if req.offCache && !off {
 			return nil, usagef("-off_cache and -cache in cannot be used together: choose one")
@@ -356,8 +356,8 @@ func names(all []setups.Setup) (ns []string) {
 func (req *request) chooseK(list string, most int, given bool) (err error) {
 	req.k, req.chosenK = series.K, list != ""
 	if req.chosenK {
-		if req.k, err = argument.Numbers("-k", list, strconv.Atoi); err != nil {
-			return usageError(err.Error())
+		if req.k, err = argument.Numbers(strconv.Atoi)(list); err != nil {
+			return usagef("-k: %v", err)
 		}
 	}
 	if most < 0 || given && most == 0 {

@@ -159,20 +159,21 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 
 func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("taulop plot", flag.ContinueOnError)
-	var lists struct{ setups, placements, caches, bytes, taus, levels, variants, algorithms string }
+	choice := &req.choice
+	var levels []string
 	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own, \"\" for none, as journals want it")
-	flags.BoolVar(&req.choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all messages under way instead of times; of predict m over the time of the call")
+	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all messages under way instead of times; of predict m over the time of the call")
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
-	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share")
-	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: "+policyNames()+", cpus")
-	flags.StringVar(&lists.caches, "cache", "", "`list` of where user data are: in, off")
-	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
-	flags.StringVar(&lists.taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16")
-	flags.StringVar(&lists.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory")
-	flags.StringVar(&lists.variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read")
+	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share", argument.Names)
+	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+", cpus", argument.Names)
+	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user data are: in, off", argument.Caches)
+	argument.Var(flags, &choice.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Rising(argument.Messages(0)))
+	argument.Var(flags, &choice.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16", argument.Taus)
+	argument.Var(flags, &levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory", argument.Names)
+	argument.Var(flags, &choice.Variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read", argument.Names)
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
-	flags.StringVar(&lists.algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message")
+	argument.Var(flags, &choice.Algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message", argument.Names)
 	flags.IntVar(&req.choice.P, "P", 0, "of files of verify and predict, patterns and mlognp: `ranks` (default the most)")
 	flags.IntVar(&req.choice.Nodes, "nodes", 0, "of mlognp: `nodes` like the file's machine, with its first network between them (default 1)")
 	words, err := parseWords(flags, out, args, plotHelp())
@@ -196,23 +197,13 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if err := checkAs(req.as); err != nil {
 		return err
 	}
-	levels := argument.Names(lists.levels)
 	if len(levels) > 0 && req.kind.name != "copy" {
 		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
 	}
-	if req.choice.Variants = argument.Names(lists.variants); len(req.choice.Variants) > 0 && req.kind.drawing == nil {
+	if len(choice.Variants) > 0 && req.kind.drawing == nil {
 		return usagef("-variant chooses what surveys measured: leave it out of %s, or take one of the charts %s", req.kind.name, strings.Join(drawnNames, ", "))
 	}
-	req.choice.Variants = append(req.choice.Variants, levels...)
-	req.choice.Algorithms = argument.Names(lists.algorithms)
-	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
-		return err
-	}
-	if lists.taus != "" {
-		if req.choice.Taus, err = argument.List(lists.taus, true, argument.Tau); err != nil {
-			return usagef("-tau: %v", err)
-		}
-	}
+	choice.Variants = append(choice.Variants, levels...)
 	if req.choice.Bandwidth && !slices.Contains(bandwidthKinds, req.kind.name) {
 		return usagef("-bandwidth is of the charts %s: leave it out of %s", strings.Join(bandwidthKinds, ", "), req.kind.name)
 	}

@@ -99,39 +99,31 @@ Flags:
 // evaluateCommand is tune -eval.
 func evaluateCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 	var (
-		flags        parameterFlags
-		set          = flag.NewFlagSet("taulop tune", flag.ContinueOnError)
-		req          tableRequest
-		ps, ms, maps string
-		margin       = set.Float64("margin", 2, "the least predicted gain in `percent` for which the library's own choice is left")
-		err          error
+		flags  parameterFlags
+		set    = flag.NewFlagSet("taulop tune", flag.ContinueOnError)
+		req    tableRequest
+		margin = set.Float64("margin", 2, "the least predicted gain in `percent` for which the library's own choice is left")
+		err    error
 	)
 	flags.add(set)
 	set.StringVar(&req.table, "eval", "", "`table` of measured collectives")
-	set.StringVar(&ps, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)")
-	set.StringVar(&ms, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)")
-	set.StringVar(&maps, "map", "", "mappings of ranks, a `list` like core,node (default all)")
+	argument.Var(set, &req.p, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)", argument.Ranks(1))
+	argument.Var(set, &req.m, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)", argument.Messages(0))
+	argument.Var(set, &req.mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
 	req.output.add(set, "write to a new `file`")
 	req.form.add(set)
 	set.BoolVar(&req.quiet, "quiet", false, "no warnings")
 	if req.names, err = parseWords(set, out, args, evaluateHelp); err != nil {
 		return err
 	}
-	filters := []string{"all P"}
-	if ps != "" {
-		if req.p, err = parseRanks(ps, 1); err != nil {
-			return err
-		}
-		filters[0] = "P = " + ps
+	var filters []string
+	if len(req.p) == 0 {
+		filters = []string{"all P"}
 	}
-	if ms != "" {
-		if req.m, err = parseSizes(ms, 0); err != nil {
-			return err
+	for _, of := range [][2]string{{"P", "P = "}, {"m", "m = "}, {"map", "mapping "}} {
+		if text := set.Lookup(of[0]).Value.String(); text != "" {
+			filters = append(filters, of[1]+text)
 		}
-		filters = append(filters, "m = "+ms)
-	}
-	if req.mappings = argument.Names(maps); maps != "" {
-		filters = append(filters, "mapping "+maps)
 	}
 	if !(*margin >= 0 && *margin < 100) {
 		return usagef("-margin is %v: give a percentage from 0 to 100", *margin)
