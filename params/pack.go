@@ -44,7 +44,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 func (f *File) Strides(offCache bool) (strides []int) {
 	for i := range f.Cells {
 		if m, ok := f.Cells[i].packed(); ok && f.Cells[i].OffCache == offCache && !m.Contiguous() {
-			strides = insert(strides, m.Stride)
+			strides = lists.Insert(strides, m.Stride)
 		}
 	}
 	return strides

@@ -2,7 +2,10 @@
 // are nil where they are empty.
 package lists
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Map is a value of each.
 func Map[T, V any](of []T, value func(T) V) (values []V) {
@@ -30,4 +33,13 @@ func Unique[T comparable](of []T) (first []T) {
 		}
 	}
 	return first
+}
+
+// Insert puts a value into a rising list, once.
+func Insert[T cmp.Ordered](rising []T, v T) []T {
+	i, found := slices.BinarySearch(rising, v)
+	if found {
+		return rising
+	}
+	return slices.Insert(rising, i, v)
 }

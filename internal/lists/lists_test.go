@@ -21,6 +21,13 @@ func TestLists(t *testing.T) {
 	if got := Unique(numbers); !slices.Equal(got, []int{3, 1, 2}) {
 		t.Errorf("Unique: %v", got)
 	}
+	rising := []int(nil)
+	for _, n := range numbers {
+		rising = Insert(rising, n)
+	}
+	if !slices.Equal(rising, []int{1, 2, 3}) {
+		t.Errorf("Insert: %v", rising)
+	}
 	if Map(nil, strconv.Itoa) != nil || Filter(numbers, func(int) bool { return false }) != nil || Unique[int](nil) != nil {
 		t.Error("an empty list is not nil")
 	}
