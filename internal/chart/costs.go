@@ -80,7 +80,7 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 				y.Lo, y.Hi = *r.Lo*1e3, *r.Hi*1e3
 			}
 			if ch.Bandwidth {
-				y = bandwidth(r.Bytes, y)
+				y = y.Rate(float64(r.Bytes))
 			}
 			series[i].Points = append(series[i].Points, Point{float64(r.Bytes), y})
 			extrapolated = extrapolated || r.Extrapolated
