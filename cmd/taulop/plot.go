@@ -32,11 +32,9 @@ type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	drawing              *view.Drawing
-	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
-	ofPublished          func(*report.Published, chart.Choice) (*chart.Chart, error)
-	ofCosts              func(*report.Machines, chart.Choice) (*chart.Chart, error)
 	matrices             func(*params.File) ([]view.Matrix, error)
-	ofMap                func(*processmap.Result, chart.Choice) (*chart.Chart, error)
+	document             func(*plotRequest) (*chart.Chart, error) // of what the command wrote
+	command              string
 	costs                bool // of the machine, what models say of one algorithm
 }
 
@@ -54,15 +52,15 @@ var plotKinds = []plotKind{
 	{name: "mlognp", about: "what strided messages cost under mlog_nP and its reductions, against the stride",
 		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: chart.StridedCosts, costs: true},
 	{name: "predict", about: "what collectives cost, against m: a line for each algorithm, or machine",
-		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", ofCosts: chart.Costs},
+		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", command: "predict", document: drawn(report.ReadCosts, chart.Costs)},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
-		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
+		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Predictions)},
 	{name: "published", about: "collectives that others measured, predicted over measured time against P",
-		example: "taulop plot published -algorithm bcast -o b.svg against.json", ofPublished: chart.Published},
+		example: "taulop plot published -algorithm bcast -o b.svg against.json", command: "verify -against OUTPUT", document: drawn(report.ReadPublished, chart.Published)},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
-		example: "taulop plot accuracy -o e.svg verify.json", ofVerification: chart.Accuracy},
+		example: "taulop plot accuracy -o e.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Accuracy)},
 	{name: "map", about: "what processes send each other, before and after mapping, and where they are",
-		example: "taulop plot map -o map.svg map.json", ofMap: chart.ProcessMap},
+		example: "taulop plot map -o map.svg map.json", command: "map", document: drawn(processmap.Read, chart.ProcessMap)},
 }
 
 // Those of surveys come after those of transfers.
@@ -256,13 +254,8 @@ func (req *plotRequest) checkOutput() error {
 
 // chart reads the files and lays the chart out.
 func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
-	if req.kind.ofMap != nil {
-		c, err := req.mapped()
-		return c, nil, err
-	}
-	if req.kind.ofVerification != nil || req.kind.ofPublished != nil || req.kind.ofCosts != nil {
-		c, err := req.verified()
-		if err != nil {
+	if req.kind.document != nil {
+		if c, err = req.written(); err != nil {
 			return nil, nil, usagef("%v", err)
 		}
 		return c, nil, nil
@@ -316,58 +309,35 @@ func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	return c, nil
 }
 
-// mapped draws what taulop map wrote.
-func (req *plotRequest) mapped() (*chart.Chart, error) {
-	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus)+len(req.choice.Caches)+len(req.choice.Sizes)+len(req.choice.Algorithms)+req.choice.P > 0 || req.as != "" {
-		return nil, usagef("the chart map shows all of its file: leave out what chooses from other charts")
-	}
-	if len(req.files) > 1 {
-		return nil, usagef("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
-	}
-	c, err := drawn(req, processmap.Read, req.kind.ofMap)
-	if err != nil {
-		return nil, usagef("%v", err)
-	}
-	return c, nil
-}
-
 // drawn is a chart of the one file.
-func drawn[T any](req *plotRequest, read func(io.Reader, string) (T, error), draw func(T, chart.Choice) (*chart.Chart, error)) (*chart.Chart, error) {
-	d, err := infile.Read(req.files[0], read)
-	if err != nil {
-		return nil, err
+func drawn[T any](read func(io.Reader, string) (T, error), draw func(T, chart.Choice) (*chart.Chart, error)) func(*plotRequest) (*chart.Chart, error) {
+	return func(req *plotRequest) (*chart.Chart, error) {
+		d, err := infile.Read(req.files[0], read)
+		if err != nil {
+			return nil, err
+		}
+		return draw(d, req.choice)
 	}
-	return draw(d, req.choice)
 }
 
-// verified is a chart of what taulop verify or predict wrote.
-func (req *plotRequest) verified() (*chart.Chart, error) {
-	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus) > 0 || req.as != "" {
+// written is a chart of what taulop verify, predict or map wrote.
+func (req *plotRequest) written() (*chart.Chart, error) {
+	command, ch := req.kind.command, req.choice
+	ofFiles := len(ch.Setups)+len(ch.Placements)+len(ch.Taus) > 0 || req.as != ""
+	switch {
+	case command == "map" && (ofFiles || len(ch.Caches)+len(ch.Sizes)+len(ch.Algorithms)+ch.P > 0):
+		return nil, errors.New("the chart map shows all of its file: leave out what chooses from other charts")
+	case command == "map" && len(req.files) > 1:
+		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
+	case ofFiles:
 		return nil, fmt.Errorf("-setup, -placement, -tau and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
-	}
-	command := "verify"
-	switch {
-	case req.kind.ofCosts != nil:
-		command = "predict"
-	case req.kind.ofPublished != nil:
-		command = "verify -against OUTPUT"
-	}
-	if len(req.files) > 1 {
+	case len(req.files) > 1:
 		return nil, fmt.Errorf("%s draws one file, which taulop %s -json wrote, got %d: draw them one by one, and choose within one with -algorithm, -P and -m", req.kind.name, command, len(req.files))
-	}
-	var c *chart.Chart
-	var err error
-	switch {
-	case req.kind.ofCosts != nil && len(req.choice.Caches) > 0:
+	case command == "predict" && len(ch.Caches) > 0:
 		return nil, errors.New("-cache chooses from other files: leave it out, and choose when you predict")
-	case req.kind.ofCosts != nil:
-		c, err = drawn(req, report.ReadCosts, req.kind.ofCosts)
-	case req.kind.ofPublished != nil:
-		c, err = drawn(req, report.ReadPublished, req.kind.ofPublished)
-	default:
-		c, err = drawn(req, report.ReadVerification, req.kind.ofVerification)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	c, err := req.kind.document(req)
+	if errors.Is(err, fs.ErrNotExist) && command != "map" {
 		return nil, fmt.Errorf("%s is not there: write it with taulop %s -json -o %[1]s", req.files[0], command)
 	}
 	return c, err
