@@ -40,7 +40,7 @@ type compareRequest struct {
 	as     string
 	form
 	output
-	quiet bool
+	saying
 	paths []string
 }
 
@@ -50,10 +50,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
-	said := errOut
-	if req.quiet {
-		said = io.Discard
-	}
+	said := req.aside(errOut)
 	machines, skipped, err := compare.ReadAll(req.paths)
 	if err != nil {
 		return usagef("%v", err)

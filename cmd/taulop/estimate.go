@@ -113,19 +113,19 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 		flags = flag.NewFlagSet("taulop estimate", flag.ContinueOnError)
 		as    form
 		to    output
+		say   saying
 	)
 	as.add(flags)
 	to.add(flags, "write to a new `file`")
 	req.add(flags)
 	req.clusterFlags.add(flags)
-	quiet := flags.Bool("quiet", false, "no warnings")
+	flags.BoolVar(&say.quiet, "quiet", false, "no warnings")
 	words, err := parseWords(flags, out, args, estimateHelp)
 	if err != nil {
 		return err
 	}
 	given := givenFlags(flags)
-	switch {
-	case len(words) != 1:
+	if len(words) != 1 {
 		return usagef("estimate takes one program, got %d: name a file of phases, like docs/programs/cannon.toml", len(words))
 	}
 	if err := cmp.Or(as.check(), to.check()); err != nil {
@@ -135,11 +135,7 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	if err != nil {
 		return usageError(err.Error())
 	}
-	said := errOut
-	if *quiet {
-		said = io.Discard
-	}
-	m, err := req.machine(said, given)
+	m, err := req.machine(say.aside(errOut), given)
 	if err != nil {
 		return err
 	}
