@@ -127,6 +127,14 @@ func sendsOne(c Call, _ int) Span { return Span{Send, 0, c.M} }
 // sendsAll is m bytes of every rank for each rank.
 func sendsAll(c Call, _ int) Span { return Span{Send, 0, c.P * c.M} }
 
+// rootSendsOne is m bytes of the root.
+func rootSendsOne(c Call, rank int) Span {
+	if rank != c.Root {
+		return Span{}
+	}
+	return sendsOne(c, rank)
+}
+
 // rootSendsAll is m bytes of the root for each rank.
 func rootSendsAll(c Call, rank int) Span {
 	if rank != c.Root {
