@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"flag"
 	"io"
 	"slices"
@@ -73,8 +72,7 @@ func against(out, errOut io.Writer, args []string) error {
 		flags    = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
 		printed  string
 		chosen   verify.Chosen
-		as       form
-		to       output
+		to       destination
 		mappings []string
 		quiet    bool
 	)
@@ -83,8 +81,7 @@ func against(out, errOut io.Writer, args []string) error {
 	argument.Var(flags, &chosen.P, "P", "", "ranks: the `number` that ran an OSU collective, which does not print it; of IMB a list of those to compare", argument.Ranks(2))
 	argument.Var(flags, &chosen.M, "m", "", "compare these sizes alone, a `list` like 64,8K,1M with doubling ranges: 64K:4M", argument.Messages(0))
 	argument.Var(flags, &mappings, "map", "", "of a table: compare ranks of these mappings alone, a `list` like core,node", argument.Names)
-	as.add(flags)
-	to.add(flags, "write to a new `file`")
+	to.add(flags)
 	flags.BoolVar(&quiet, "quiet", false, "no warnings")
 	names, err := parseWords(flags, out, args, againstHelp)
 	if err != nil {
@@ -93,7 +90,7 @@ func against(out, errOut io.Writer, args []string) error {
 	if printed == "" {
 		return usagef("-against names no file: give one with what IMB-MPI1 or an OSU benchmark printed")
 	}
-	if err := cmp.Or(as.check(), to.check()); err != nil {
+	if err := to.check(); err != nil {
 		return err
 	}
 	if err := req.check(flags); err != nil {
@@ -103,7 +100,7 @@ func against(out, errOut io.Writer, args []string) error {
 		req.choice.Buffers = params.Unchanged
 	}
 	if isTidy(printed) {
-		return againstTable(out, errOut, &req, tableRequest{table: printed, names: names, mappings: mappings, p: chosen.P, m: chosen.M, form: as, output: to, quiet: quiet})
+		return againstTable(out, errOut, &req, tableRequest{table: printed, names: names, mappings: mappings, p: chosen.P, m: chosen.M, destination: to, quiet: quiet})
 	}
 	if mappings != nil {
 		return usagef("-map is of tables with named columns, and %s is none: leave it out", printed)
@@ -150,5 +147,5 @@ func against(out, errOut io.Writer, args []string) error {
 	if !quiet {
 		warn(errOut, req.doubts(a.Predictor, ""))
 	}
-	return putDocument(out, to.path, doc, as)
+	return to.put(out, doc)
 }

@@ -38,8 +38,7 @@ Flags:
 type compareRequest struct {
 	choice compare.Choice
 	as     string
-	form
-	output
+	destination
 	saying
 	paths []string
 }
@@ -110,8 +109,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	addTest(flags, &test)
 	flags.BoolVar(&req.quiet, "quiet", false, "no warnings")
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	if err := parse(flags, out, args, compareHelp); err != nil {
 		return nil, err
 	}
@@ -120,7 +118,7 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", printable.Count(len(req.paths), "file"))
 	}
 	choice.Test = &test
-	return req, cmp.Or(checkTest(test), req.form.check(), checkAs(req.as), req.output.check())
+	return req, cmp.Or(checkTest(test), checkAs(req.as), req.destination.check())
 }
 
 // addTest adds the flags that say when machines differ.

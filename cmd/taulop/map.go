@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -75,8 +74,7 @@ type mapRequest struct {
 	nodes                    int
 	hosts                    []string
 	format                   string
-	form
-	output
+	destination
 	given map[string]bool
 }
 
@@ -94,7 +92,7 @@ func mapCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 	}
 	doc := (*report.ProcessMap)(result)
 	if req.format == "" {
-		return putDocument(out, req.path, doc, req.form)
+		return req.destination.put(out, doc)
 	}
 	m := result.Mapping(result.Best)
 	return put(out, req.path, func(w io.Writer) error {
@@ -122,8 +120,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	argument.Var(flags, &req.Methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)", argument.Among(processmap.Methods))
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")
 	flags.StringVar(&req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "))
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	words, err := parseWords(flags, out, args, mapHelp())
 	if err != nil {
 		return err
@@ -145,7 +142,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	case req.net != "" && req.params == "":
 		return usagef("-net says what messages between nodes take, and those within them come from -params: name a file of taulop sweep, or leave -net out")
 	}
-	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
+	if err := req.destination.check(); err != nil {
 		return err
 	}
 	if req.offCache, err = argument.Cache(req.cache); err != nil {

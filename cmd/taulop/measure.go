@@ -88,8 +88,7 @@ type request struct {
 	chosenK  bool
 	time     time.Duration
 	launches int
-	form
-	output
+	destination
 	saying
 	version bool
 }
@@ -242,8 +241,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
 	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	req.saying.add(flags, "results only: no header, rows, progress or warnings")
 	flags.BoolVar(&req.version, "version", false, "print the version")
 	if err := parse(flags, out, args, strings.Replace(measureHelp, "COMMANDS", commandList(), 1)); err != nil {
@@ -322,7 +320,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.time <= 0 {
 		return nil, usagef("-time is %v: give a budget above zero, like 10s", req.time)
 	}
-	if err := cmp.Or(checkLaunches(req.launches), req.form.check(), req.output.check()); err != nil {
+	if err := cmp.Or(checkLaunches(req.launches), req.destination.check()); err != nil {
 		return nil, err
 	}
 	return req, req.chooseK(kList, kMax, limited)

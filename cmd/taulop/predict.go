@@ -60,16 +60,14 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		flags = req.flags("taulop predict", "1K:4M")
 		tsv   = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
 		test  = fit.Test{Drift: compare.DefaultDrift, Least: compare.DefaultLeast}
-		as    form
-		to    output
+		to    destination
 		list  = flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
 	)
 	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"
 	flags.Lookup("gamma").Usage = "γ of reductions, a `file` in the published text format (default what -params has); of several machines a list, one for each"
 	flags.Lookup("name").Usage = "`name` of the machine in the output (default from the file); of several machines a list"
 	addTest(flags, &test)
-	as.add(flags)
-	to.add(flags, "write to a new `file`")
+	to.add(flags)
 	if _, err := parseWords(flags, out, args, predictHelp); err != nil {
 		return err
 	}
@@ -78,12 +76,12 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	several := len(req.files) > 1
 	switch {
-	case *tsv && (as.json || as.csv):
+	case *tsv && (to.json || to.csv):
 		return usagef("-csv, -tsv and -json cannot be used together: choose one")
 	case *tsv && several:
 		return usagef("-tsv is of one machine, and -params names %d: take -csv, or one of them", len(req.files))
 	}
-	if err := cmp.Or(as.check(), to.check(), checkTest(test)); err != nil {
+	if err := cmp.Or(to.check(), checkTest(test)); err != nil {
 		return err
 	}
 	if err := req.choose(flags.Args()); err != nil {
@@ -106,16 +104,16 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		warn(said, m.warnings)
 	}
 	if several {
-		return putDocument(out, to.path, report.NewMachines(docs, req.named(), test), as)
+		return to.put(out, report.NewMachines(docs, req.named(), test))
 	}
 	doc := docs[0]
-	if as.csv || *tsv {
+	if to.csv || *tsv {
 		for _, why := range doc.LeftOut {
 			tell(said, "left out: %s", why)
 		}
 	}
 	if !*tsv {
-		return putDocument(out, to.path, doc, as)
+		return to.put(out, doc)
 	}
 	if n := doc.Extrapolated(); n > 0 {
 		tell(said, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(doc.Rows))

@@ -65,8 +65,7 @@ type verifyRequest struct {
 	save          string // parameter file to write
 	oversubscribe bool
 	huge          bool
-	form
-	output
+	destination
 	saying
 }
 
@@ -128,7 +127,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	}
 	doc, lacking := req.document(e)
 	warn(said, untold)
-	failed := cmp.Or(unsaved, putDocument(out, req.path, doc, req.form))
+	failed := cmp.Or(unsaved, req.destination.put(out, doc))
 	var stopped interrupted
 	switch {
 	case !errors.As(ended, &stopped):
@@ -161,8 +160,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	addNode(flags)
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	req.saying.add(flags, "no progress and no warnings")
 	names, err := parseWords(flags, out, args, verifyHelp)
 	if err != nil {
@@ -238,7 +236,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	case req.Variants < 0:
 		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.Variants)
 	}
-	return cmp.Or(req.form.check(), req.output.check(), fresh("-save "+req.save, req.save, req.force))
+	return cmp.Or(req.destination.check(), fresh("-save "+req.save, req.save, req.force))
 }
 
 // document is what was found, with what to do where something is missing.

@@ -60,8 +60,7 @@ func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error 
 	argument.Var(flags, &req.Methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)", argument.Among(processmap.Methods))
 	argument.Var(flags, &r.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
 	flags.DurationVar(&r.Time, "time", 30*time.Second, "time for everything")
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	say.add(flags, "no progress and no warnings")
 	words, err := parseWords(flags, out, args, verifyMapHelp)
 	if err != nil {
@@ -78,7 +77,7 @@ func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error 
 	case req.given["method"] && len(req.Methods) != 2:
 		return usagef("-method %s: give two, like block,mwpm", strings.Join(req.Methods, ","))
 	}
-	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
+	if err := req.destination.check(); err != nil {
 		return err
 	}
 	if r.Source = req.params; req.Methods == nil {
@@ -215,5 +214,5 @@ func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Write
 	e.Warn(steal.Warnings()...)
 	warn(said, e.Warnings)
 	e.Warn(slow...) // told before
-	return cmp.Or(putDocument(out, req.path, (*report.Program)(e.ProgramResult()), req.form), ended)
+	return cmp.Or(req.destination.put(out, (*report.Program)(e.ProgramResult())), ended)
 }
