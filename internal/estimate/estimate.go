@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -234,12 +235,7 @@ func (e *Estimate) WriteText(w io.Writer) {
 
 // from says which parameters phases come from, the first few.
 func (e *Estimate) from() string {
-	var from []string
-	for _, p := range e.Phases {
-		if !slices.Contains(from, p.From) {
-			from = append(from, p.From)
-		}
-	}
+	from := lists.Unique(lists.Map(e.Phases, func(p PhaseCost) string { return p.From }))
 	if len(from) > 3 {
 		from = append(from[:3], "…")
 	}
