@@ -89,7 +89,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	}
 	limited, cancel := within(ctx, req.Time)
 	defer cancel()
-	steal, slow, said := provenance.StartSteal("/"), starved(), req.aside(errOut)
+	slow, said := starved(), req.aside(errOut)
 	warn(said, slow)
 	if req.Source != "" {
 		var err error
@@ -104,15 +104,10 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	e.Warn(advised(here.Warnings())...)
-	_, ended := carryOut(limited, req.progress(errOut), req.Time, &e.Report, e.Run)
-	measured, all := e.Measured(), len(e.Cases)
-	if errors.Is(ended, context.Canceled) {
-		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(all, "case")))
+	ended, err := carryOutCases(limited, req.progress(errOut), req.Time, e)
+	if err != nil {
+		return err
 	}
-	if measured == 0 {
-		return cmp.Or(ended, nothingIn(req.Time))
-	}
-	e.Warn(steal.Warnings()...)
 	if short := e.Short(); short != nil {
 		e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
 	}
@@ -138,6 +133,22 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return interrupted(fmt.Sprintf("%v; the patterns that were are in %s", ended, req.save))
 	}
 	return ended
+}
+
+// carryOutCases carries an experiment out. What ended it early is no error as long as a case
+// was measured.
+func carryOutCases(ctx context.Context, said io.Writer, budget time.Duration, e *verify.Experiment) (ended, err error) {
+	steal := provenance.StartSteal("/")
+	_, ended = carryOut(ctx, said, budget, &e.Report, e.Run)
+	measured, all := e.Measured(), len(e.Cases)
+	if errors.Is(ended, context.Canceled) {
+		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(all, "case")))
+	}
+	if measured == 0 {
+		return nil, cmp.Or(ended, nothingIn(budget))
+	}
+	e.Warn(steal.Warnings()...)
+	return ended, nil
 }
 
 func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Machine) error {

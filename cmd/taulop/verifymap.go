@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -198,20 +196,16 @@ func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Write
 	}
 	limited, cancel := within(ctx, r.Time)
 	defer cancel()
-	steal, slow, said := provenance.StartSteal("/"), starved(), say.aside(errOut)
+	slow, said := starved(), say.aside(errOut)
 	warn(said, slow)
 	e, err := verify.New(r, machine, provenance.Read("/", machine))
 	if err != nil {
 		return err
 	}
-	_, ended := carryOut(limited, say.progress(errOut), r.Time, &e.Report, e.Run)
-	if errors.Is(ended, context.Canceled) {
-		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", e.Measured(), printable.Count(len(e.Cases), "case")))
+	ended, err := carryOutCases(limited, say.progress(errOut), r.Time, e)
+	if err != nil {
+		return err
 	}
-	if e.Measured() == 0 {
-		return cmp.Or(ended, nothingIn(r.Time))
-	}
-	e.Warn(steal.Warnings()...)
 	warn(said, e.Warnings)
 	e.Warn(slow...) // told before
 	return cmp.Or(req.destination.put(out, (*report.Program)(e.ProgramResult())), ended)
