@@ -213,9 +213,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		req    = &request{}
 		flags  = flag.NewFlagSet("taulop", flag.ContinueOnError)
 		chosen = map[string]*bool{}
-		kList  string
 		kMax   int
-		cpus   string
 
 		setupName, placement, cache string
 	)
@@ -227,7 +225,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	}
 	flags.Lookup(string(numa.Local)).Usage += " (default)"
 	flags.Lookup(setups.Ring.Name).Usage += " (default)"
-	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
+	argument.Var(flags, &req.cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3", numa.ParseOrder)
 	addNode(flags)
 	addName(flags, &req.machine)
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
@@ -237,7 +235,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.StringVar(&placement, "placement", "", "`placement` by its name: -placement local is -local")
 	flags.StringVar(&cache, "cache", "", "`where` user buffers are, in cache or off: in, off; -cache off is -off_cache")
 	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through memory: four times what caches hold")
-	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
+	argument.Var(flags, &req.k, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)", argument.Numbers(strconv.Atoi))
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
 	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
@@ -251,11 +249,8 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		return req, nil
 	}
 
-	limited := false
-	flags.Visit(func(f *flag.Flag) {
-		req.bind = req.bind || f.Name == "membind"
-		limited = limited || f.Name == "kmax"
-	})
+	given := givenFlags(flags)
+	req.bind = given["membind"]
 	for _, named := range []struct {
 		flag, name string
 		known      []string
@@ -281,21 +276,15 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		return nil, err
 	}
 	req.setup, _ = setups.Lookup(setup)
-	if cpus != "" {
-		if req.cpus, err = numa.ParseOrder(cpus); err != nil {
-			return nil, usagef("-cpus: %v", err)
-		}
-	}
-	given := cpus != ""
-	chosen[string(numa.List)] = &given
+	listed := req.cpus != nil
+	chosen[string(numa.List)] = &listed
 	policy, err := oneOf(chosen, string(numa.Local), append(policies(), string(numa.List))...)
 	if err != nil {
 		return nil, err
 	}
 	req.policy = numa.Policy(policy)
 
-	switch n := flags.NArg(); {
-	case n != 3:
+	if n := flags.NArg(); n != 3 {
 		return nil, usagef("got %d arguments, want 3: SEGMENTS SIZE TAU, like taulop -ring -local 2 8 4 (-h for more)", n)
 	}
 	if req.segments, err = strconv.Atoi(flags.Arg(0)); err != nil || req.segments < 1 {
@@ -323,7 +312,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if err := cmp.Or(checkLaunches(req.launches), req.destination.check()); err != nil {
 		return nil, err
 	}
-	return req, req.chooseK(kList, kMax, limited)
+	return req, req.chooseK(kMax, given["kmax"])
 }
 
 // oneOf is the one of names whose flag was given, or the default.
@@ -351,12 +340,9 @@ func names(all []setups.Setup) (ns []string) {
 }
 
 // chooseK reads the rows.
-func (req *request) chooseK(list string, most int, given bool) (err error) {
-	req.k, req.chosenK = series.K, list != ""
-	if req.chosenK {
-		if req.k, err = argument.Numbers(strconv.Atoi)(list); err != nil {
-			return usagef("-k: %v", err)
-		}
+func (req *request) chooseK(most int, given bool) error {
+	if req.chosenK = req.k != nil; !req.chosenK {
+		req.k = series.K
 	}
 	if most < 0 || given && most == 0 {
 		return usagef("-kmax is %d: give a number of segments from 1", most)

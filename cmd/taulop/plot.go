@@ -178,7 +178,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	flags.Visit(func(f *flag.Flag) { req.titled = req.titled || f.Name == "title" })
+	req.titled = givenFlags(flags)["title"]
 	req.title = printable.Line(req.title)
 	if len(words) == 0 {
 		return usagef("say which chart: taulop plot %s", plotKinds[0].example[len("taulop plot "):])

@@ -60,8 +60,7 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 // check checks flags that are parsed, and looks at the machine.
 func (req *surveyRequest) check(flags *flag.FlagSet) (*numa.Machine, error) {
 	machine, discovery := numa.Discover("/")
-	given := false
-	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "time" })
+	given := givenFlags(flags)["time"]
 	switch {
 	case flags.NArg() > 0 && !req.takes:
 		return nil, usagef("%s takes no arguments, got %q: all is said by flags", req.name, flags.Arg(0))

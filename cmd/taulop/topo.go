@@ -41,8 +41,7 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	if flags.NArg() > 0 {
 		return usagef("topo takes no arguments, got %s: flags begin with a dash", strconv.Quote(flags.Arg(0)))
 	}
-	placements := false
-	flags.Visit(func(f *flag.Flag) { placements = placements || f.Name == "tau" })
+	placements := givenFlags(flags)["tau"]
 	if most := numa.MostWorkers; placements && (*tau < 1 || *tau > most) {
 		return usagef("-tau %d is no number of workers: give 1 to %d", *tau, most)
 	}
