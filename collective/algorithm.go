@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/spelling"
 )
 
@@ -141,10 +142,7 @@ func Lookup(name string) (*Algorithm, error) {
 	if of == nil {
 		of = All()
 	}
-	names := make([]string, len(of))
-	for i, a := range of {
-		names[i] = a.String()
-	}
+	names := lists.Map(of, func(a *Algorithm) string { return a.String() })
 	if !full {
 		return nil, fmt.Errorf("%q is a collective, not an algorithm; take one of %s", name, strings.Join(names, ", "))
 	}

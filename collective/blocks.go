@@ -1,6 +1,10 @@
 package collective
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/taulop/taulop/internal/lists"
+)
 
 // blocks cuts total bytes into pieces of unit bytes, numbered from 0; the last
 // that is not empty may be shorter, as MPICH's broadcast and ring allreduce cut.
@@ -63,12 +67,7 @@ func (b blocks) runs(n, every, ranks int) []Batch {
 
 // shape keeps the batches that have messages with something in them.
 func shape(batches ...Batch) []Batch {
-	var kept []Batch
-	for _, b := range batches {
-		if b.Count > 0 && b.Bytes > 0 {
-			kept = append(kept, b)
-		}
-	}
+	kept := lists.Filter(batches, func(b Batch) bool { return b.Count > 0 && b.Bytes > 0 })
 	return kept
 }
 

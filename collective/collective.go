@@ -3,6 +3,8 @@ package collective
 import (
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Collective is what a collective does, whichever algorithm carries it out.
@@ -68,12 +70,7 @@ func (c *Collective) Empty() bool { return c.Promise == nil }
 
 // Algorithms are those that carry it out, in order.
 func (c *Collective) Algorithms() (of []*Algorithm) {
-	for _, a := range All() {
-		if a.Collective == c {
-			of = append(of, a)
-		}
-	}
-	return of
+	return lists.Filter(All(), func(a *Algorithm) bool { return a.Collective == c })
 }
 
 // DefaultAlgorithm is the algorithm of that name.
@@ -81,18 +78,13 @@ func (c *Collective) DefaultAlgorithm() *Algorithm { return find(c.Name + ":" + 
 
 // Collectives returns those that have an algorithm, in the order of their names.
 func Collectives() (all []*Collective) {
-	for _, a := range All() {
-		all = append(all, a.Collective)
-	}
+	all = lists.Map(All(), func(a *Algorithm) *Collective { return a.Collective })
 	return slices.Compact(all)
 }
 
 // Names returns the names of collectives.
 func Names(of []*Collective) (names []string) {
-	for _, c := range of {
-		names = append(names, c.Name)
-	}
-	return names
+	return lists.Map(of, func(c *Collective) string { return c.Name })
 }
 
 // Named finds a collective by its name; it is nil if there is none.
@@ -134,6 +126,14 @@ func sendsOne(c Call, _ int) Span { return Span{Send, 0, c.M} }
 
 // sendsAll is m bytes of every rank for each rank.
 func sendsAll(c Call, _ int) Span { return Span{Send, 0, c.P * c.M} }
+
+// rootSendsOne is m bytes of the root.
+func rootSendsOne(c Call, rank int) Span {
+	if rank != c.Root {
+		return Span{}
+	}
+	return sendsOne(c, rank)
+}
 
 // rootSendsAll is m bytes of the root for each rank.
 func rootSendsAll(c Call, rank int) Span {

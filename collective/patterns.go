@@ -29,12 +29,7 @@ var (
 		Collective: &Collective{
 			Name: "ping-pong", About: "the root's message goes to the rank Distance to its right and back", M: "the message",
 			Rooted: true, Shifted: true,
-			Brings: func(c Call, rank int) Span {
-				if rank != c.Root {
-					return Span{}
-				}
-				return sendsOne(c, rank)
-			},
+			Brings: rootSendsOne,
 			Promise: func(c Call, rank int) []Part {
 				if rank != c.Root && rank != c.shifted(c.Root) {
 					return nil
@@ -92,12 +87,7 @@ var (
 		Collective: &Collective{
 			Name: "readers", About: "all ranks but the root get its message at once", M: "the message",
 			Rooted: true,
-			Brings: func(c Call, rank int) Span {
-				if rank != c.Root {
-					return Span{}
-				}
-				return sendsOne(c, rank)
-			},
+			Brings: rootSendsOne,
 			Promise: func(c Call, rank int) []Part {
 				if rank == c.Root {
 					return nil

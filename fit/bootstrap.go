@@ -35,18 +35,11 @@ type Drawn struct {
 
 // variance is that of the logarithm; it is not known of too few replicates.
 func (d Drawn) variance() (v part, known bool) {
-	if d.Replicates < LeastReplicates || len(d.Values) < 2 || !(d.Center > 0) {
+	variance, known := logVariance(d.Values)
+	if !known || d.Replicates < LeastReplicates || !(d.Center > 0) {
 		return v, false
 	}
-	logs := make([]float64, len(d.Values))
-	for i, v := range d.Values {
-		if !(v > 0) {
-			return part{}, false
-		}
-		logs[i] = math.Log(v)
-	}
 	n := float64(d.Replicates)
-	_, variance := moments(logs)
 	return part{variance * n / (n - 1), n - 1}, true
 }
 

@@ -3,6 +3,8 @@ package fit
 import (
 	"fmt"
 	"math"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Line is a fit of T = T_s + m·τ_d, eq. (5) of D. Kang et al., "Benchmarking of
@@ -38,10 +40,7 @@ func LineOf(ms []int, times []float64) (Line, error) {
 	if len(sizes) < LeastSizes {
 		return Line{}, fmt.Errorf("too few sizes for a fit: %d of at least %d", len(sizes), LeastSizes)
 	}
-	terms := make([][]float64, len(ms))
-	for i, m := range ms {
-		terms[i] = []float64{1, float64(m)}
-	}
+	terms := lists.Map(ms, func(m int) []float64 { return []float64{1, float64(m)} })
 	sum, err := SumOf(terms, times)
 	if err != nil {
 		return Line{}, err

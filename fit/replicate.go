@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Replicates are the values of one quantity, such as a time in ns: by session,
@@ -38,10 +39,7 @@ func (r Replicates) Estimate() Estimate {
 	e := Estimate{N: r.Launches(), Sessions: len(r)}
 	logs, launches := r.logs()
 	if logs == nil { // a value of 0 has no logarithm
-		var all []float64
-		for _, session := range r {
-			all = append(all, Median(session).Center)
-		}
+		all := lists.Map(r, func(session []float64) float64 { return Median(session).Center })
 		m := Median(all)
 		m.N, m.Sessions = e.N, e.Sessions
 		return m
@@ -105,7 +103,7 @@ func (r Replicates) logs() (centers []float64, launches float64) {
 			return nil, 0
 		}
 		centers = append(centers, math.Log(c))
-		if v, ok := launchVariance(session); ok {
+		if v, ok := logVariance(session); ok {
 			launches += medianError * medianError * v / float64(len(session))
 			known++
 		}
@@ -113,13 +111,13 @@ func (r Replicates) logs() (centers []float64, launches float64) {
 	return centers, launches / float64(max(1, known))
 }
 
-// launchVariance is the variance of the logarithms of a session's values.
-func launchVariance(session []float64) (variance float64, ok bool) {
-	if len(session) < 2 {
+// logVariance is the variance of the logarithms of two values or more, all above 0.
+func logVariance(values []float64) (variance float64, ok bool) {
+	if len(values) < 2 {
 		return 0, false
 	}
-	logs := make([]float64, len(session))
-	for i, v := range session {
+	logs := make([]float64, len(values))
+	for i, v := range values {
 		if !(v > 0) {
 			return 0, false
 		}
@@ -170,7 +168,7 @@ func (r Replicates) Components() Components {
 	c := Components{math.NaN(), math.NaN()}
 	var sum, weight float64
 	for _, session := range r {
-		if v, ok := launchVariance(session); ok {
+		if v, ok := logVariance(session); ok {
 			n := float64(len(session) - 1)
 			sum, weight = sum+n*v, weight+n
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // OutlierScore is the robust z-score from which on a machine is an outlier: 3.5,
@@ -32,10 +33,7 @@ func NewSpread(values []float64) Spread {
 	}
 	slices.Sort(values)
 	s := Spread{Median: middle(values), Least: values[0], Most: values[len(values)-1]}
-	away := make([]float64, len(values))
-	for i, v := range values {
-		away[i] = math.Abs(v - s.Median)
-	}
+	away := lists.Map(values, func(v float64) float64 { return math.Abs(v - s.Median) })
 	slices.Sort(away)
 	s.Deviation = 1.4826 * middle(away)
 	return s

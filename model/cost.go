@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping"
 )
 
@@ -121,10 +122,7 @@ func Formula(terms []Term) string {
 	if len(terms) == 0 {
 		return "0"
 	}
-	words := make([]string, len(terms))
-	for i, t := range terms {
-		words[i] = t.String()
-	}
+	words := lists.Map(terms, func(t Term) string { return t.String() })
 	return strings.Join(words, " + ")
 }
 

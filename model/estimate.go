@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -175,10 +176,7 @@ func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured
 		}
 		return all, nil
 	}
-	scale := make([]float64, len(timings))
-	for i, t := range timings {
-		scale[i] = t.Seconds
-	}
+	scale := lists.Map(timings, func(t Timing) float64 { return t.Seconds })
 	squares := func(costs []float64) (sum float64) {
 		for i, c := range costs {
 			sum += (c/scale[i] - 1) * (c/scale[i] - 1)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -126,10 +127,7 @@ func (m *machine) tell(f *params.File, placement numa.Policy) (placements []numa
 		}
 	}
 	if between == nil {
-		cpus := make([]int, len(workers))
-		for i, w := range workers {
-			cpus[i] = w.ID
-		}
+		cpus := lists.Map(workers, func(w numa.Worker) int { return w.ID })
 		levels := f.Provenance.Levels.Channels(cpus)
 		between = func(a, b int) int {
 			// The level's own, else the next beyond, else the last.

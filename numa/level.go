@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Level is what two CPUs share at the closest: the horizontal memory hierarchy of
@@ -180,10 +182,7 @@ func (m *Machine) group(by func(CPU) int) []CPUSet {
 	for _, c := range m.CPUs {
 		groups[by(c)] = append(groups[by(c)], c.ID)
 	}
-	var all []CPUSet
-	for _, key := range slices.Sorted(maps.Keys(groups)) {
-		all = append(all, groups[key])
-	}
+	all := lists.Map(slices.Sorted(maps.Keys(groups)), func(key int) CPUSet { return groups[key] })
 	return all
 }
 

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Policy says which CPU a worker gets and on which node its buffers lie.
@@ -104,10 +106,7 @@ func (m *Machine) Has(policy Policy) bool {
 }
 
 func names(policies []Policy) string {
-	var all []string
-	for _, p := range policies {
-		all = append(all, string(p))
-	}
+	all := lists.Map(policies, func(p Policy) string { return string(p) })
 	last := len(all) - 1
 	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
@@ -196,12 +195,7 @@ func turns(cpus []CPU) map[int]int {
 // allowed lists the CPUs in the order in which Local fills them, beginning at one of
 // them, or at the first.
 func (m *Machine) allowed(start int) []CPU {
-	var cpus []CPU
-	for _, cpu := range m.CPUs {
-		if m.Allowed.Contains(cpu.ID) {
-			cpus = append(cpus, cpu)
-		}
-	}
+	cpus := lists.Filter(m.CPUs, func(cpu CPU) bool { return m.Allowed.Contains(cpu.ID) })
 	turn, rank := turns(cpus), m.rank()
 	first, begun := m.CPU(start)
 	round := func(before bool) int { // what comes before the start comes last
@@ -486,10 +480,7 @@ func (m *Machine) position(of CPU, complexes map[int]int) string {
 	}
 	slices.Sort(caches)
 	memory := slices.Contains(m.memoryNodes(), of.Node)
-	var distances []int
-	for _, n := range m.Nodes {
-		distances = append(distances, m.Distance(of.Node, n.ID))
-	}
+	distances := lists.Map(m.Nodes, func(n Node) int { return m.Distance(of.Node, n.ID) })
 	slices.Sort(distances)
 	return fmt.Sprint(sizes[complexes[of.ID]], beside, caches, memory, distances, slices.Sorted(maps.Values(pack)))
 }

@@ -177,14 +177,11 @@ func (k Key) String() string {
 
 // where names a table in a sentence.
 func where(placement numa.Policy, offCache bool) string {
-	text, cache := "any placement", "in cache"
+	text := "any placement"
 	if placement != "" {
 		text = "placement " + string(placement)
 	}
-	if offCache {
-		cache = "off cache"
-	}
-	return text + ", " + cache
+	return text + ", " + cacheText(offCache)
 }
 
 // A Cell is a measured value of a Key.
@@ -596,38 +593,14 @@ func checkNs(ns float64) error {
 
 // order is that of cells in a file: a curve's cells follow each other.
 func (k *Key) order(o *Key) int {
-	switch {
-	case k.Kind != o.Kind:
+	if k.Kind != o.Kind {
 		return k.Kind.Compare(o.Kind)
-	case k.Setup != o.Setup:
-		return strings.Compare(k.Setup, o.Setup)
-	case k.Placement != o.Placement:
-		return strings.Compare(string(k.Placement), string(o.Placement))
-	case k.OffCache != o.OffCache:
-		if o.OffCache {
-			return -1
-		}
-		return 1
-	case k.Operator != o.Operator:
-		return strings.Compare(k.Operator, o.Operator)
-	case k.Transport != o.Transport:
-		return strings.Compare(string(k.Transport), string(o.Transport))
-	case k.Buffers != o.Buffers:
-		return strings.Compare(string(k.Buffers), string(o.Buffers))
-	case k.Segments != o.Segments:
-		return k.Segments - o.Segments
-	case k.SegmentBytes != o.SegmentBytes:
-		return k.SegmentBytes - o.SegmentBytes
-	case k.Tau != o.Tau:
-		return k.Tau - o.Tau
-	case k.Bytes != o.Bytes:
-		return k.Bytes - o.Bytes
-	case k.Variant != o.Variant:
-		return strings.Compare(k.Variant, o.Variant)
-	case k.N != o.N:
-		return k.N - o.N
 	}
-	return k.Delay - o.Delay
+	off := func(k *Key) int { return slices.Index([]bool{false, true}, k.OffCache) }
+	return cmp.Or(strings.Compare(k.Setup, o.Setup), cmp.Compare(k.Placement, o.Placement), off(k)-off(o),
+		strings.Compare(k.Operator, o.Operator), cmp.Compare(k.Transport, o.Transport), cmp.Compare(k.Buffers, o.Buffers),
+		k.Segments-o.Segments, k.SegmentBytes-o.SegmentBytes, k.Tau-o.Tau, k.Bytes-o.Bytes,
+		strings.Compare(k.Variant, o.Variant), k.N-o.N, k.Delay-o.Delay)
 }
 
 var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, ExchangeCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell, NetCell, ChannelCell}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -49,10 +50,7 @@ func (g *Gamma) Operator(name string) (*Operator, error) {
 			}
 		}
 	}
-	var names []string
-	for _, o := range g.Operators {
-		names = append(names, o.Name)
-	}
+	names := lists.Map(g.Operators, func(o Operator) string { return o.Name })
 	if len(names) == 0 {
 		names = []string{"none"}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
@@ -256,7 +257,7 @@ func (f *File) grid(match func(*Cell) bool) grid {
 }
 
 func (g *grid) add(c *Cell) {
-	g.sizes, g.taus = insert(g.sizes, c.Bytes), insert(g.taus, c.Tau)
+	g.sizes, g.taus = lists.Insert(g.sizes, c.Bytes), lists.Insert(g.taus, c.Tau)
 	g.cells[[2]int{c.Bytes, c.Tau}] = c
 }
 
@@ -268,15 +269,6 @@ func (g *grid) lone(m int) bool {
 		}
 	}
 	return len(g.taus) > 1
-}
-
-// insert puts v into a rising list, once.
-func insert(list []int, v int) []int {
-	i, found := slices.BinarySearch(list, v)
-	if found {
-		return list
-	}
-	return slices.Insert(list, i, v)
 }
 
 // listed is numbers in a sentence.
@@ -305,7 +297,7 @@ func (g *grid) curve(what string, value func(Cell) fit.Estimate) (Curve, error) 
 			if cell == nil {
 				complete = false
 				missing++
-				lacking.sizes, lacking.taus = insert(lacking.sizes, m), insert(lacking.taus, tau)
+				lacking.sizes, lacking.taus = lists.Insert(lacking.sizes, m), lists.Insert(lacking.taus, tau)
 				continue
 			}
 			row[i] = seconds(value(*cell).Center)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Network is a channel between nodes. Its times are the file's cells of kind net, whose
@@ -112,10 +113,7 @@ func (f *File) netNames() string {
 	if len(f.Networks) == 0 {
 		return "the file has none, taulop net measures them"
 	}
-	names := make([]string, len(f.Networks))
-	for i, n := range f.Networks {
-		names[i] = n.Name
-	}
+	names := lists.Map(f.Networks, func(n Network) string { return n.Name })
 	return "the file has " + strings.Join(names, ", ")
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/strided"
 )
@@ -28,10 +29,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 		if len(strides) == 0 {
 			return nil, fmt.Errorf("no packed messages, %s: %w", cacheText(offCache), ErrUnpacked)
 		}
-		var there []string
-		for _, d := range strides {
-			there = append(there, strconv.Itoa(d))
-		}
+		there := lists.Map(strides, strconv.Itoa)
 		return nil, fmt.Errorf("no messages with a stride of %d bytes: there are those of %s", stride, strings.Join(there, ", "))
 	}
 	curve, err := g.curve("packed messages", func(c Cell) fit.Estimate { return c.Time })
@@ -46,7 +44,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 func (f *File) Strides(offCache bool) (strides []int) {
 	for i := range f.Cells {
 		if m, ok := f.Cells[i].packed(); ok && f.Cells[i].OffCache == offCache && !m.Contiguous() {
-			strides = insert(strides, m.Stride)
+			strides = lists.Insert(strides, m.Stride)
 		}
 	}
 	return strides

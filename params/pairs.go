@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -109,9 +110,7 @@ func (f *File) Pairs() (*Pairs, error) {
 			at[c.Variant] = len(p.Pairs)
 			p.Pairs = append(p.Pairs, Pair{From: from, To: to})
 		}
-		if row, found := slices.BinarySearch(sizes, c.Bytes); !found {
-			sizes = slices.Insert(sizes, row, c.Bytes)
-		}
+		sizes = lists.Insert(sizes, c.Bytes)
 	}
 	var all []*Pairs
 	for _, home := range Homes {

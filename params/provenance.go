@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -149,10 +150,7 @@ func (p Provenance) Warnings() []error {
 		warn("turbo is on, so a few busy cores run faster than many: switch it off to compare different τ (echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > /sys/devices/system/cpu/cpufreq/boost)")
 	}
 	if len(p.CoreKinds) > 1 {
-		kinds := make([]string, len(p.CoreKinds))
-		for i, kind := range p.CoreKinds {
-			kinds[i] = fmt.Sprintf("%v (%s)", kind.CPUs, kind.Kind)
-		}
+		kinds := lists.Map(p.CoreKinds, func(kind CoreKind) string { return fmt.Sprintf("%v (%s)", kind.CPUs, kind.Kind) })
 		warn("the cores are of different kinds, CPUs %s, and unless more workers are asked for they are on cores of one: %w", strings.Join(kinds, ", CPUs "), ErrCoreKinds)
 	}
 	if p.SMT == "on" {

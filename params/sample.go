@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -128,10 +129,7 @@ type ProbeReading struct {
 
 // Values are the samples' times in ns, in the order in which they were taken.
 func (c *Cell) Values() (ns []float64) {
-	for _, s := range c.Samples {
-		ns = append(ns, s.NS)
-	}
-	return ns
+	return lists.Map(c.Samples, func(s Sample) float64 { return s.NS })
 }
 
 // Replicates are the samples by session and launch. Samples of which nobody knows
@@ -280,18 +278,13 @@ func (l *Launch) check() error {
 
 // Samples are values in ns of which nobody knows the launch.
 func Samples(ns ...float64) []Sample {
-	of := make([]Sample, len(ns))
-	for i, v := range ns {
-		of[i] = Sample{NS: v, Launch: Unlaunched}
-	}
+	of := lists.Map(ns, func(v float64) Sample { return Sample{NS: v, Launch: Unlaunched} })
 	return of
 }
 
 // Widths are the relative half-widths of the cells' intervals, rising.
 func (f *File) Widths() (widths []float64) {
-	for _, c := range f.Cells {
-		widths = append(widths, c.Time.Width())
-	}
+	widths = lists.Map(f.Cells, func(c Cell) float64 { return c.Time.Width() })
 	slices.Sort(widths)
 	return widths
 }

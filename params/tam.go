@@ -2,6 +2,7 @@ package params
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -46,11 +47,7 @@ func (f *File) Tam(name string) (t Tam, err error) {
 			}
 		}
 	}
-	var sizes []int
-	for m := range at[TamSend] {
-		sizes = append(sizes, m)
-	}
-	slices.Sort(sizes)
+	sizes := slices.Sorted(maps.Keys(at[TamSend]))
 	line := func(parameter string, at func(m int) float64) (l fit.Line) {
 		var of []int
 		var times []float64

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"flag"
 	"io"
 	"slices"
@@ -69,21 +68,20 @@ func asks(args []string, flag string) bool {
 // against is verify -against.
 func against(out, errOut io.Writer, args []string) error {
 	var (
-		req             parameterFlags
-		flags           = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-		printed, ps, ms string
-		as              form
-		to              output
-		mapped          string
-		quiet           bool
+		req      parameterFlags
+		flags    = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
+		printed  string
+		chosen   verify.Chosen
+		to       destination
+		mappings []string
+		quiet    bool
 	)
 	req.add(flags)
 	flags.StringVar(&printed, "against", "", "`file` with what IMB-MPI1 or OSU micro-benchmarks printed")
-	flags.StringVar(&ps, "P", "", "ranks: the `number` that ran an OSU collective, which does not print it; of IMB a list of those to compare")
-	flags.StringVar(&ms, "m", "", "compare these sizes alone, a `list` like 64,8K,1M with doubling ranges: 64K:4M")
-	flags.StringVar(&mapped, "map", "", "of a table: compare ranks of these mappings alone, a `list` like core,node")
-	as.add(flags)
-	to.add(flags, "write to a new `file`")
+	argument.Var(flags, &chosen.P, "P", "", "ranks: the `number` that ran an OSU collective, which does not print it; of IMB a list of those to compare", argument.Ranks(2))
+	argument.Var(flags, &chosen.M, "m", "", "compare these sizes alone, a `list` like 64,8K,1M with doubling ranges: 64K:4M", argument.Messages(0))
+	argument.Var(flags, &mappings, "map", "", "of a table: compare ranks of these mappings alone, a `list` like core,node", argument.Names)
+	to.add(flags)
 	flags.BoolVar(&quiet, "quiet", false, "no warnings")
 	names, err := parseWords(flags, out, args, againstHelp)
 	if err != nil {
@@ -92,19 +90,8 @@ func against(out, errOut io.Writer, args []string) error {
 	if printed == "" {
 		return usagef("-against names no file: give one with what IMB-MPI1 or an OSU benchmark printed")
 	}
-	if err := cmp.Or(as.check(), to.check()); err != nil {
+	if err := to.check(); err != nil {
 		return err
-	}
-	var chosen verify.Chosen
-	if ps != "" {
-		if chosen.P, err = parseRanks(ps, 2); err != nil {
-			return err
-		}
-	}
-	if ms != "" {
-		if chosen.M, err = parseSizes(ms, 0); err != nil {
-			return err
-		}
 	}
 	if err := req.check(flags); err != nil {
 		return err
@@ -113,9 +100,9 @@ func against(out, errOut io.Writer, args []string) error {
 		req.choice.Buffers = params.Unchanged
 	}
 	if isTidy(printed) {
-		return againstTable(out, errOut, &req, tableRequest{table: printed, names: names, mappings: argument.Names(mapped), p: chosen.P, m: chosen.M, form: as, output: to, quiet: quiet})
+		return againstTable(out, errOut, &req, tableRequest{table: printed, names: names, mappings: mappings, p: chosen.P, m: chosen.M, destination: to, quiet: quiet})
 	}
-	if mapped != "" {
+	if mappings != nil {
 		return usagef("-map is of tables with named columns, and %s is none: leave it out", printed)
 	}
 	if err := chosen.Name(names); err != nil {
@@ -146,7 +133,7 @@ func against(out, errOut io.Writer, args []string) error {
 		return usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", printed, times[i].Line, times[i].Benchmark)
 	}
 	switch {
-	case len(times) == 0 && len(doc.LeftOut) > 0 && (len(results.Times) == 0 || ps+ms == "" && len(names) == 0):
+	case len(times) == 0 && len(doc.LeftOut) > 0 && (len(results.Times) == 0 || len(chosen.P)+len(chosen.M) == 0 && len(names) == 0):
 		o := doc.LeftOut[0]
 		return usagef("-against: %s has nothing to compare; %s in line %d, for one, is left out: %s", printed, o.Benchmark, o.Line, o.Why)
 	case len(times) == 0:
@@ -160,5 +147,5 @@ func against(out, errOut io.Writer, args []string) error {
 	if !quiet {
 		warn(errOut, req.doubts(a.Predictor, ""))
 	}
-	return putDocument(out, to.path, doc, as)
+	return to.put(out, doc)
 }

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
@@ -39,9 +38,8 @@ Flags:
 type compareRequest struct {
 	choice compare.Choice
 	as     string
-	form
-	output
-	quiet bool
+	destination
+	saying
 	paths []string
 }
 
@@ -51,10 +49,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return err
 	}
-	said := errOut
-	if req.quiet {
-		said = io.Discard
-	}
+	said := req.aside(errOut)
 	machines, skipped, err := compare.ReadAll(req.paths)
 	if err != nil {
 		return usagef("%v", err)
@@ -106,17 +101,15 @@ func skippedFiles(skipped []error, of int) error {
 func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	req := &compareRequest{}
 	flags := flag.NewFlagSet("taulop compare", flag.ContinueOnError)
-	var names, placements, caches, sizes string
-	var test fit.Test
-	flags.StringVar(&sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)")
-	flags.StringVar(&names, "setup", "", "`list` of setups: ring, bcast, ping (default all)")
-	flags.StringVar(&placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)")
-	flags.StringVar(&caches, "cache", "", "`list` of where user buffers are: in, off (default both)")
+	choice, test := &req.choice, fit.Test{}
+	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
+	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, bcast, ping (default all)", argument.Names)
+	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names)
+	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches)
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
 	addTest(flags, &test)
 	flags.BoolVar(&req.quiet, "quiet", false, "no warnings")
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	if err := parse(flags, out, args, compareHelp); err != nil {
 		return nil, err
 	}
@@ -124,18 +117,8 @@ func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
 	if len(req.paths) < 2 {
 		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", printable.Count(len(req.paths), "file"))
 	}
-	err := cmp.Or(checkTest(test), req.form.check())
-	if err != nil {
-		return nil, err
-	}
-	if req.choice, err = parseChoice(names, placements, caches, sizes); err != nil {
-		return nil, err
-	}
-	req.choice.Test = &test
-	if err := checkAs(req.as); err != nil {
-		return nil, err
-	}
-	return req, req.output.check()
+	choice.Test = &test
+	return req, cmp.Or(checkTest(test), checkAs(req.as), req.destination.check())
 }
 
 // addTest adds the flags that say when machines differ.
@@ -178,22 +161,4 @@ func takePublished(machines []compare.Machine, as string) (warnings []string) {
 		return []string{fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", taken[0], as)}
 	}
 	return []string{fmt.Sprintf("%s are taken for %s, placement local, which their files do not say", printable.List(taken), as)}
-}
-
-// parseChoice reads the flags that choose among a file's curves.
-func parseChoice(names, placements, caches, sizes string) (choice compare.Choice, err error) {
-	choice.Setups = argument.Names(names)
-	for _, name := range argument.Names(placements) {
-		choice.Placements = append(choice.Placements, numa.Policy(name))
-	}
-	if caches != "" {
-		if choice.Caches, err = parseCaches(caches); err != nil {
-			return choice, err
-		}
-	}
-	if sizes != "" {
-		choice.Sizes, err = parseSizes(sizes, 0)
-		slices.Sort(choice.Sizes)
-	}
-	return choice, err
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 const completionHelp = `Completion writes what has a shell complete commands, flags and their values.
@@ -149,10 +151,7 @@ complete -F _taulop taulop
 
 // bashCase sets the flags and words of a command.
 func bashCase(w io.Writer, pattern string, c completion) {
-	var flags []string
-	for _, s := range c.settings {
-		flags = append(flags, "-"+s.name)
-	}
+	flags := lists.Map(c.settings, func(s setting) string { return "-" + s.name })
 	files := ""
 	if c.files {
 		files = " files=1"

@@ -264,7 +264,7 @@ func readers(file, clean, imb, fresh string) [][]string {
 		{"verify", "-against", imb, "-params", file}, {"verify", "-against", imb, "-params", file, "-json"}, {"verify", "-against", imb, "-params", file, "-o", fresh + ".txt"},
 	}
 	for _, kind := range plotKinds {
-		if kind.ofVerification == nil && kind.ofMap == nil && kind.name != "ratio" && kind.name != "concurrency" {
+		if kind.command != "verify" && kind.command != "map" && kind.name != "ratio" && kind.name != "concurrency" {
 			lines = append(lines, []string{"plot", kind.name, "-o", fresh + ".svg", file})
 		}
 	}

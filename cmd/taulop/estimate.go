@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -111,35 +110,29 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	var (
 		req   estimateRequest
 		flags = flag.NewFlagSet("taulop estimate", flag.ContinueOnError)
-		as    form
-		to    output
+		to    destination
+		say   saying
 	)
-	as.add(flags)
-	to.add(flags, "write to a new `file`")
+	to.add(flags)
 	req.add(flags)
 	req.clusterFlags.add(flags)
-	quiet := flags.Bool("quiet", false, "no warnings")
+	flags.BoolVar(&say.quiet, "quiet", false, "no warnings")
 	words, err := parseWords(flags, out, args, estimateHelp)
 	if err != nil {
 		return err
 	}
 	given := givenFlags(flags)
-	switch {
-	case len(words) != 1:
+	if len(words) != 1 {
 		return usagef("estimate takes one program, got %d: name a file of phases, like docs/programs/cannon.toml", len(words))
 	}
-	if err := cmp.Or(as.check(), to.check()); err != nil {
+	if err := to.check(); err != nil {
 		return err
 	}
 	p, err := estimate.ReadFile(words[0])
 	if err != nil {
 		return usageError(err.Error())
 	}
-	said := errOut
-	if *quiet {
-		said = io.Discard
-	}
-	m, err := req.machine(said, given)
+	m, err := req.machine(say.aside(errOut), given)
 	if err != nil {
 		return err
 	}
@@ -147,7 +140,7 @@ func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) 
 	if err != nil {
 		return req.lacking(err)
 	}
-	return putDocument(out, to.path, e, as)
+	return to.put(out, e)
 }
 
 // machine reads the parameter files. It is called as they are, each name once.

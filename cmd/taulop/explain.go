@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"io"
 
@@ -35,15 +34,13 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 		flags   = req.flags("taulop explain", "64K")
 		compare = flags.Bool("compare", false, "where each of the algorithms is the cheapest")
 		margin  = flags.Float64("margin", 5, "with -compare, who is the cheapest stays it until another one is cheaper by more than `percent`")
-		as      form
-		to      output
+		to      destination
 	)
-	as.add(flags)
-	to.add(flags, "write to a new `file`")
+	to.add(flags)
 	if err := parse(flags, out, args, explainHelp); err != nil {
 		return err
 	}
-	if err := cmp.Or(as.check(), to.check()); err != nil {
+	if err := to.check(); err != nil {
 		return err
 	}
 	if !(*margin >= 0 && *margin < 1000) {
@@ -66,5 +63,5 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return refused(err)
 	}
 	warn(req.aside(errOut), req.warnings)
-	return putDocument(out, to.path, doc, as)
+	return to.put(out, doc)
 }

@@ -76,23 +76,16 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 	req := &exportRequest{}
 	flags := flag.NewFlagSet("taulop export", flag.ContinueOnError)
-	cache := ""
 	flags.StringVar(&req.format, "format", "", "`format`: taulop, csv or benchfmt")
 	req.output.add(flags, "of csv and benchfmt: write to a new `file`")
 	flags.StringVar(&req.setup, "setup", "", "of taulop: the transfers of a `setup` (default the first that was measured)")
 	flags.StringVar(&req.placement, "placement", "", "of taulop: under this `placement` (default the first that was measured)")
-	flags.StringVar(&cache, "cache", "", "of taulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)")
+	argument.Var(flags, &req.offCache, "cache", "", "of taulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
 	if err := parse(flags, out, args, exportHelp); err != nil {
 		return nil, err
 	}
 	req.given = givenFlags(flags)
-	if req.given["cache"] {
-		var err error
-		if req.offCache, err = argument.Cache("-cache", cache); err != nil {
-			return nil, usageError(err.Error())
-		}
-	}
 	want, example := 1, "taulop export -format csv host.json"
 	switch req.format {
 	case "taulop":

@@ -56,10 +56,15 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 			}
 			return usagef("there is no flag -%s: %s -h shows what there is", name, flags.Name())
 		default:
-			if name, advice, own := ownError(flags, err); own {
-				return usagef("-%s: %s", name, advice)
+			f, why := refusedFlag(flags, err)
+			if f == nil {
+				break
 			}
-			hint = valueHint(flags, err)
+			value, standard := f.Value.(flag.Getter)
+			if why != "" && !standard { // it reads its value by itself, and says what to give
+				return usagef("-%s: %s", f.Name, why)
+			}
+			hint = valueHint(value)
 		}
 		return usagef("%v%s: %s -h shows what there is", err, hint, flags.Name())
 	}
@@ -67,51 +72,39 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 }
 
 // valueHint says what a flag takes whose value package flag could not read.
-func valueHint(flags *flag.FlagSet, err error) string {
-	name, _ := refusedFlag(err)
-	f := flags.Lookup(name)
-	if f == nil {
+func valueHint(value flag.Getter) string {
+	if value == nil {
 		return ""
+	}
+	switch value.Get().(type) {
+	case time.Duration:
+		return "; a time has a unit, like 60s or 5m"
+	case int:
+		return "; give one whole number"
+	case float64:
+		return "; give one number, like 0.05"
+	case bool:
+		return "; it is true or false, or stands alone"
+	}
+	return ""
+}
+
+// refusedFlag is the flag that an error of package flag is of, by its newest spelling, and why;
+// that is not said of a boolean.
+func refusedFlag(flags *flag.FlagSet, err error) (f *flag.Flag, why string) {
+	_, after, found := strings.Cut(err.Error(), " for flag -")
+	if !found {
+		_, after, _ = strings.Cut(err.Error(), " for -")
+	}
+	name, why, _ := strings.Cut(after, ": ")
+	if f = flags.Lookup(name); f == nil || !found {
+		return f, ""
 	}
 	if now, old := argument.AliasOf(f); old {
 		now, _, _ = strings.Cut(strings.TrimPrefix(now, "-"), " ")
 		f = flags.Lookup(now)
 	}
-	if value, is := f.Value.(flag.Getter); is {
-		switch value.Get().(type) {
-		case time.Duration:
-			return "; a time has a unit, like 60s or 5m"
-		case int:
-			return "; give one whole number"
-		case float64:
-			return "; give one number, like 0.05"
-		case bool:
-			return "; it is true or false, or stands alone"
-		}
-	}
-	return ""
-}
-
-// refusedFlag is which flag an error of package flag is of, and why.
-func refusedFlag(err error) (name, why string) {
-	_, after, found := strings.Cut(err.Error(), " for flag -")
-	if !found { // of a boolean
-		_, after, _ = strings.Cut(err.Error(), " for -")
-	}
-	name, why, _ = strings.Cut(after, ": ")
-	return name, why
-}
-
-// ownError is what a flag says that reads its value by itself, with the advice in it.
-func ownError(flags *flag.FlagSet, err error) (name, advice string, own bool) {
-	name, advice = refusedFlag(err)
-	f := flags.Lookup(name)
-	if f == nil || advice == "" {
-		return "", "", false
-	}
-	_, old := argument.AliasOf(f)
-	_, standard := f.Value.(flag.Getter)
-	return name, advice, !old && !standard
+	return f, why
 }
 
 // countFlags has flags count how often they are set; what it returns ends that, and names

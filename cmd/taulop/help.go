@@ -14,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/estimate"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/tune"
@@ -215,9 +216,6 @@ func writeMeasured(w io.Writer) {
 		}
 	}
 	view.WriteTables(w, []view.Table{of, placed, with})
-	var operators []string
-	for _, o := range reduce.Operators {
-		operators = append(operators, o.Name)
-	}
+	operators := lists.Map(reduce.Operators, func(o reduce.Operator) string { return o.Name })
 	fmt.Fprintf(w, "operators, for -operators: %s\n", strings.Join(operators, ", "))
 }

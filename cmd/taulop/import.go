@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
@@ -88,7 +89,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		output output
 		pings  = flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
 		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers; with OUTPUT: a file of taulop sweep on the same machine, to take γ and ranks' own copies from")
-		cache  = flags.String("cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off")
+		off    bool
 		host   = flags.String("name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 		format = flags.String("format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed (default: what they look like)")
 		cores  = flags.String("cores", "", "with -format tidy: how many cores in a row share a level, where tables do not say, a `list` like same_socket=28,other_socket=56")
@@ -97,6 +98,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		as     = flags.String("as", "", "with -overheads: the `library` whose way the ping-pongs' messages went: "+strings.Join(libraryNames(), ", "))
 		net    = flags.String("net", "", "the ranks of a pair were on two nodes: `name` of the network between them, such as ib0")
 	)
+	argument.Var(flags, &off, "cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off", argument.Cache)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
 	output.add(flags, "write to a new `file`")
 	argument.Alias(flags, "host", "name")
@@ -104,10 +106,6 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return err
 	}
 	given := givenFlags(flags)
-	off, err := argument.Cache("-cache", *cache)
-	if err != nil {
-		return usageError(err.Error())
-	}
 	printed := flags.NArg() > 0 && mpibench.Printed(flags.Arg(0))
 	switch {
 	case given["overheads"] && (*native == "" || flags.NArg() > 0 || given["name"]):
@@ -234,10 +232,7 @@ func importBenchmarks(out, errOut io.Writer, files []string, output output, host
 		return usagef("%s: %v", printable.List(files), err)
 	}
 	for _, alike := range view.Grouped(channel.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
-		var names []string
-		for _, o := range alike {
-			names = append(names, o.Benchmark)
-		}
+		names := lists.Map(alike, func(o mpibench.Omission) string { return o.Benchmark })
 		tell(errOut, "left out: %s: %s", printable.List(names), alike[0].Why)
 	}
 	f := channel.File(said.offCache)
@@ -325,10 +320,7 @@ func takeGamma(errOut io.Writer, f *params.File, outputs []string, times []mpibe
 func ofLibrary(f *params.File, parameter string, outputs []string) {
 	note := parameter + " is that of "
 	f.Warnings = slices.DeleteFunc(f.Warnings, func(w string) bool { return strings.HasPrefix(w, note) })
-	var names []string
-	for _, output := range outputs {
-		names = append(names, filepath.Base(output))
-	}
+	names := lists.Map(outputs, filepath.Base)
 	f.Warn(fmt.Errorf("%s%s: predictions are of that library", note, printable.List(names)))
 }
 

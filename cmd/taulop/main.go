@@ -49,6 +49,7 @@ import (
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
@@ -153,10 +154,7 @@ func version(_ context.Context, out, _ io.Writer, args []string) error {
 // unknown is for a word that is no command.
 func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) error {
 	return func(context.Context, io.Writer, io.Writer, []string) error {
-		var known []string
-		for _, c := range commands[1:] {
-			known = append(known, c.name)
-		}
+		known := lists.Map(commands[1:], func(c command) string { return c.name })
 		return usagef("there is no command %q; %s; taulop -h says more", word, spelling.Suggest(word, known))
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -75,8 +74,7 @@ type mapRequest struct {
 	nodes                    int
 	hosts                    []string
 	format                   string
-	form
-	output
+	destination
 	given map[string]bool
 }
 
@@ -94,7 +92,7 @@ func mapCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 	}
 	doc := (*report.ProcessMap)(result)
 	if req.format == "" {
-		return putDocument(out, req.path, doc, req.form)
+		return req.destination.put(out, doc)
 	}
 	m := result.Mapping(result.Best)
 	return put(out, req.path, func(w io.Writer) error {
@@ -109,7 +107,7 @@ func mapCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 func (req *mapRequest) parse(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("taulop map", flag.ContinueOnError)
 	var p int
-	var size, messages, methods, hosts string
+	var size, messages string
 	flags.IntVar(&p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
 	flags.StringVar(&size, "m", "64K", "of a pattern, the `size` of its largest messages")
 	flags.StringVar(&messages, "messages", "", "a `file` like MATRIX with numbers of messages in the place of bytes")
@@ -117,13 +115,12 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR` (default this one, or that of -params)")
 	flags.StringVar(&req.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
 	flags.IntVar(&req.nodes, "nodes", 0, "`nodes` like the machine (default 1, or those of -hosts)")
-	flags.StringVar(&hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)")
+	argument.Var(flags, &req.hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)", argument.Names)
 	flags.StringVar(&req.cache, "cache", "in", "where user data are when times are predicted: in, off")
-	flags.StringVar(&methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)")
+	argument.Var(flags, &req.Methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)", argument.Among(processmap.Methods))
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")
 	flags.StringVar(&req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "))
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	words, err := parseWords(flags, out, args, mapHelp())
 	if err != nil {
 		return err
@@ -145,13 +142,13 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	case req.net != "" && req.params == "":
 		return usagef("-net says what messages between nodes take, and those within them come from -params: name a file of taulop sweep, or leave -net out")
 	}
-	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
+	if err := req.destination.check(); err != nil {
 		return err
 	}
-	if req.offCache, err = argument.Cache("-cache", req.cache); err != nil {
-		return usageError(err.Error())
+	if req.offCache, err = argument.Cache(req.cache); err != nil {
+		return usagef("-cache: %v", err)
 	}
-	if req.hosts = argument.Names(hosts); len(req.hosts) > 0 {
+	if len(req.hosts) > 0 {
 		if req.nodes == 0 {
 			req.nodes = len(req.hosts)
 		}
@@ -167,11 +164,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	if err := req.matrix(words, p, size, messages); err != nil {
 		return err
 	}
-	if methods != "" {
-		if req.Methods, err = argument.Among("-method", methods, processmap.Methods); err != nil {
-			return usageError(err.Error())
-		}
-	} else {
+	if req.Methods == nil {
 		req.Methods = slices.Clone(processmap.Methods)
 		if req.Matrix.Ranks() > heuristic.MaxSearched {
 			req.Methods = slices.DeleteFunc(req.Methods, func(m string) bool { return m == processmap.ES })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
@@ -87,8 +88,7 @@ type request struct {
 	chosenK  bool
 	time     time.Duration
 	launches int
-	form
-	output
+	destination
 	saying
 	version bool
 }
@@ -213,9 +213,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		req    = &request{}
 		flags  = flag.NewFlagSet("taulop", flag.ContinueOnError)
 		chosen = map[string]*bool{}
-		kList  string
 		kMax   int
-		cpus   string
 
 		setupName, placement, cache string
 	)
@@ -227,7 +225,7 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	}
 	flags.Lookup(string(numa.Local)).Usage += " (default)"
 	flags.Lookup(setups.Ring.Name).Usage += " (default)"
-	flags.StringVar(&cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3")
+	argument.Var(flags, &req.cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3", numa.ParseOrder)
 	addNode(flags)
 	addName(flags, &req.machine)
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
@@ -237,12 +235,11 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	flags.StringVar(&placement, "placement", "", "`placement` by its name: -placement local is -local")
 	flags.StringVar(&cache, "cache", "", "`where` user buffers are, in cache or off: in, off; -cache off is -off_cache")
 	flags.BoolVar(&req.offCache, "off_cache", false, "walk user buffers through memory: four times what caches hold")
-	flags.StringVar(&kList, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)")
+	argument.Var(flags, &req.k, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)", argument.Numbers(strconv.Atoi))
 	flags.IntVar(&kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
 	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	req.saying.add(flags, "results only: no header, rows, progress or warnings")
 	flags.BoolVar(&req.version, "version", false, "print the version")
 	if err := parse(flags, out, args, strings.Replace(measureHelp, "COMMANDS", commandList(), 1)); err != nil {
@@ -252,11 +249,8 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		return req, nil
 	}
 
-	limited := false
-	flags.Visit(func(f *flag.Flag) {
-		req.bind = req.bind || f.Name == "membind"
-		limited = limited || f.Name == "kmax"
-	})
+	given := givenFlags(flags)
+	req.bind = given["membind"]
 	for _, named := range []struct {
 		flag, name string
 		known      []string
@@ -268,9 +262,9 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		}
 	}
 	if cache != "" {
-		off, err := argument.Cache("-cache", cache)
+		off, err := argument.Cache(cache)
 		if err != nil {
-			return nil, usageError(err.Error())
+			return nil, usagef("-cache: %v", err)
 		}
 		if req.offCache && !off {
 			return nil, usagef("-off_cache and -cache in cannot be used together: choose one")
@@ -282,21 +276,15 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 		return nil, err
 	}
 	req.setup, _ = setups.Lookup(setup)
-	if cpus != "" {
-		if req.cpus, err = numa.ParseOrder(cpus); err != nil {
-			return nil, usagef("-cpus: %v", err)
-		}
-	}
-	given := cpus != ""
-	chosen[string(numa.List)] = &given
+	listed := req.cpus != nil
+	chosen[string(numa.List)] = &listed
 	policy, err := oneOf(chosen, string(numa.Local), append(policies(), string(numa.List))...)
 	if err != nil {
 		return nil, err
 	}
 	req.policy = numa.Policy(policy)
 
-	switch n := flags.NArg(); {
-	case n != 3:
+	if n := flags.NArg(); n != 3 {
 		return nil, usagef("got %d arguments, want 3: SEGMENTS SIZE TAU, like taulop -ring -local 2 8 4 (-h for more)", n)
 	}
 	if req.segments, err = strconv.Atoi(flags.Arg(0)); err != nil || req.segments < 1 {
@@ -321,20 +309,15 @@ func parseRequest(out io.Writer, args []string) (*request, error) {
 	if req.time <= 0 {
 		return nil, usagef("-time is %v: give a budget above zero, like 10s", req.time)
 	}
-	if err := cmp.Or(checkLaunches(req.launches), req.form.check(), req.output.check()); err != nil {
+	if err := cmp.Or(checkLaunches(req.launches), req.destination.check()); err != nil {
 		return nil, err
 	}
-	return req, req.chooseK(kList, kMax, limited)
+	return req, req.chooseK(kMax, given["kmax"])
 }
 
 // oneOf is the one of names whose flag was given, or the default.
 func oneOf(given map[string]*bool, otherwise string, names ...string) (string, error) {
-	var found []string
-	for _, n := range names {
-		if *given[n] {
-			found = append(found, n)
-		}
-	}
+	found := lists.Filter(names, func(n string) bool { return *given[n] })
 	switch len(found) {
 	case 0:
 		return otherwise, nil
@@ -346,29 +329,20 @@ func oneOf(given map[string]*bool, otherwise string, names ...string) (string, e
 
 // policies are the names of the placements that need no list of CPUs.
 func policies() (names []string) {
-	for _, p := range numa.Policies {
-		names = append(names, string(p))
-	}
-	return names
+	return lists.Map(numa.Policies, func(p numa.Policy) string { return string(p) })
 }
 
 // policyNames are these in a sentence.
 func policyNames() string { return strings.Join(policies(), ", ") }
 
 func names(all []setups.Setup) (ns []string) {
-	for _, s := range all {
-		ns = append(ns, s.Name)
-	}
-	return ns
+	return lists.Map(all, func(s setups.Setup) string { return s.Name })
 }
 
 // chooseK reads the rows.
-func (req *request) chooseK(list string, most int, given bool) (err error) {
-	req.k, req.chosenK = series.K, list != ""
-	if req.chosenK {
-		if req.k, err = argument.Numbers("-k", list, strconv.Atoi); err != nil {
-			return usageError(err.Error())
-		}
+func (req *request) chooseK(most int, given bool) error {
+	if req.chosenK = req.k != nil; !req.chosenK {
+		req.k = series.K
 	}
 	if most < 0 || given && most == 0 {
 		return usagef("-kmax is %d: give a number of segments from 1", most)

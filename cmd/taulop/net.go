@@ -49,12 +49,11 @@ const netPort = "7415"
 // A netRequest is what taulop net was asked for.
 type netRequest struct {
 	surveyRequest
-	listen      bool
-	to          string
-	sizes, taus string
-	secret      string
-	wait        time.Duration
-	tam         bool
+	listen bool
+	to     string
+	secret string
+	wait   time.Duration
+	tam    bool
 
 	task slurm.Task
 	step bool // started by srun
@@ -63,10 +62,11 @@ type netRequest struct {
 func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
 	req := netRequest{surveyRequest: surveyRequest{name: "net", takes: true}}
 	flags := req.flags(20*time.Second, "")
+	r := network.Request{Sizes: network.Sizes}
 	flags.BoolVar(&req.listen, "listen", false, "answer one run, on ADDRESS (default all addresses, port "+netPort+"), and end")
 	flags.StringVar(&req.to, "to", "", "measure with these hosts, a `list` of HOST or HOST:PORT")
-	flags.StringVar(&req.sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default nine from 1 to 4M)")
-	flags.StringVar(&req.taus, "tau", "", "τ, flows at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:8 (default 1, 2, 4 … to the CPUs of the smaller host, 8 at the most)")
+	argument.Var(flags, &r.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default nine from 1 to 4M)", argument.Rising(argument.Sizes))
+	argument.Var(flags, &r.Taus, "tau", "", "τ, flows at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:8 (default 1, 2, 4 … to the CPUs of the smaller host, 8 at the most)", argument.Rising(argument.Taus))
 	flags.StringVar(&req.secret, "secret", "", "`file` with what all hosts know and nobody else (default one in your home, made where there is none)")
 	flags.DurationVar(&req.wait, "wait", time.Minute, "how long to wait for the other hosts")
 	flags.BoolVar(&req.tam, "tam", true, "measure the parameters of Tam's model too")
@@ -102,19 +102,6 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 		return usagef("-wait is %v: give a time above zero, like 60s", req.wait)
 	}
 	// All hosts look at all of it: where one finds a mistake, none waits for it.
-	r := network.Request{Sizes: network.Sizes}
-	if req.sizes != "" {
-		if r.Sizes, err = argument.List(req.sizes, false, argument.Some); err != nil {
-			return usagef("-m: %v", err)
-		}
-		slices.Sort(r.Sizes)
-	}
-	if req.taus != "" {
-		if r.Taus, err = argument.List(req.taus, true, argument.Tau); err != nil {
-			return usagef("-tau: %v", err)
-		}
-		slices.Sort(r.Taus)
-	}
 	if err := r.Check(); err != nil {
 		return usagef("%v", err)
 	}
@@ -222,7 +209,7 @@ func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.
 		}
 		run.End(err)
 	}()
-	if r.Run, r.Segment, r.Unread, r.Name = run.ID, run.Segment, run.Unread, run.Interface; req.taus == "" {
+	if r.Run, r.Segment, r.Unread, r.Name = run.ID, run.Segment, run.Unread, run.Interface; len(r.Taus) == 0 {
 		r.Taus = run.Taus(m.Allowed.Len())
 	}
 	if !req.tam {

@@ -54,19 +54,35 @@ func fresh(what, path string, force bool) error {
 	return nil
 }
 
-// A form is what a result is written as: text for people, unless a flag says otherwise.
-type form struct{ json, csv bool }
-
-func (f *form) add(flags *flag.FlagSet) {
-	flags.BoolVar(&f.json, "json", false, "one JSON document")
-	flags.BoolVar(&f.csv, "csv", false, "comma-separated values, a row for each number, with units in the header")
+// A destination is where a document goes, and what it is written as: text for people, unless
+// a flag says otherwise.
+type destination struct {
+	output
+	json, csv bool
 }
 
-func (f *form) check() error {
-	if f.json && f.csv {
+func (d *destination) add(flags *flag.FlagSet) {
+	d.output.add(flags, "write to a new `file`")
+	flags.BoolVar(&d.json, "json", false, "one JSON document")
+	flags.BoolVar(&d.csv, "csv", false, "comma-separated values, a row for each number, with units in the header")
+}
+
+func (d *destination) check() error {
+	if d.json && d.csv {
 		return usagef("-csv and -json cannot be used together: choose one")
 	}
-	return nil
+	return d.output.check()
+}
+
+// put writes a document as put does.
+func (d *destination) put(out io.Writer, doc document) error {
+	switch {
+	case d.json:
+		return put(out, d.path, doc.WriteJSON)
+	case d.csv:
+		return put(out, d.path, asText(doc.WriteCSV))
+	}
+	return put(out, d.path, asPage(widthFor(out, d.path), doc.WriteText))
 }
 
 // put writes a result to the file at path, which is writable; to out when there is
@@ -153,17 +169,6 @@ type document interface {
 	WriteText(io.Writer)
 	WriteJSON(io.Writer) error
 	WriteCSV(io.Writer) error
-}
-
-// putDocument writes a document as put does.
-func putDocument(out io.Writer, path string, d document, as form) error {
-	switch {
-	case as.json:
-		return put(out, path, d.WriteJSON)
-	case as.csv:
-		return put(out, path, asText(d.WriteCSV))
-	}
-	return put(out, path, asPage(widthFor(out, path), d.WriteText))
 }
 
 // warn writes warnings, each once.

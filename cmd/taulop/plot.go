@@ -32,11 +32,9 @@ type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	drawing              *view.Drawing
-	ofVerification       func(*report.Verification, chart.Choice) (*chart.Chart, error)
-	ofPublished          func(*report.Published, chart.Choice) (*chart.Chart, error)
-	ofCosts              func(*report.Machines, chart.Choice) (*chart.Chart, error)
 	matrices             func(*params.File) ([]view.Matrix, error)
-	ofMap                func(*processmap.Result, chart.Choice) (*chart.Chart, error)
+	document             func(*plotRequest) (*chart.Chart, error) // of what the command wrote
+	command              string
 	costs                bool // of the machine, what models say of one algorithm
 }
 
@@ -54,15 +52,15 @@ var plotKinds = []plotKind{
 	{name: "mlognp", about: "what strided messages cost under mlog_nP and its reductions, against the stride",
 		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: chart.StridedCosts, costs: true},
 	{name: "predict", about: "what collectives cost, against m: a line for each algorithm, or machine",
-		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", ofCosts: chart.Costs},
+		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", command: "predict", document: drawn(report.ReadCosts, chart.Costs)},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
-		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", ofVerification: chart.Predictions},
+		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Predictions)},
 	{name: "published", about: "collectives that others measured, predicted over measured time against P",
-		example: "taulop plot published -algorithm bcast -o b.svg against.json", ofPublished: chart.Published},
+		example: "taulop plot published -algorithm bcast -o b.svg against.json", command: "verify -against OUTPUT", document: drawn(report.ReadPublished, chart.Published)},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
-		example: "taulop plot accuracy -o e.svg verify.json", ofVerification: chart.Accuracy},
+		example: "taulop plot accuracy -o e.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Accuracy)},
 	{name: "map", about: "what processes send each other, before and after mapping, and where they are",
-		example: "taulop plot map -o map.svg map.json", ofMap: chart.ProcessMap},
+		example: "taulop plot map -o map.svg map.json", command: "map", document: drawn(processmap.Read, chart.ProcessMap)},
 }
 
 // Those of surveys come after those of transfers.
@@ -159,27 +157,28 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 
 func (req *plotRequest) parse(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("taulop plot", flag.ContinueOnError)
-	var lists struct{ setups, placements, caches, bytes, taus, levels, variants, algorithms string }
+	choice := &req.choice
+	var levels []string
 	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own, \"\" for none, as journals want it")
-	flags.BoolVar(&req.choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all messages under way instead of times; of predict m over the time of the call")
+	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all messages under way instead of times; of predict m over the time of the call")
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
-	flags.StringVar(&lists.setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share")
-	flags.StringVar(&lists.placements, "placement", "", "`list` of placements: "+policyNames()+", cpus")
-	flags.StringVar(&lists.caches, "cache", "", "`list` of where user data are: in, off")
-	flags.StringVar(&lists.bytes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
-	flags.StringVar(&lists.taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16")
-	flags.StringVar(&lists.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory")
-	flags.StringVar(&lists.variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read")
+	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share", argument.Names)
+	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+", cpus", argument.Names)
+	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user data are: in, off", argument.Caches)
+	argument.Var(flags, &choice.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Rising(argument.Messages(0)))
+	argument.Var(flags, &choice.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16", argument.Taus)
+	argument.Var(flags, &levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory", argument.Names)
+	argument.Var(flags, &choice.Variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read", argument.Names)
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
-	flags.StringVar(&lists.algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message")
+	argument.Var(flags, &choice.Algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message", argument.Names)
 	flags.IntVar(&req.choice.P, "P", 0, "of files of verify and predict, patterns and mlognp: `ranks` (default the most)")
 	flags.IntVar(&req.choice.Nodes, "nodes", 0, "of mlognp: `nodes` like the file's machine, with its first network between them (default 1)")
 	words, err := parseWords(flags, out, args, plotHelp())
 	if err != nil {
 		return err
 	}
-	flags.Visit(func(f *flag.Flag) { req.titled = req.titled || f.Name == "title" })
+	req.titled = givenFlags(flags)["title"]
 	req.title = printable.Line(req.title)
 	if len(words) == 0 {
 		return usagef("say which chart: taulop plot %s", plotKinds[0].example[len("taulop plot "):])
@@ -196,23 +195,13 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	if err := checkAs(req.as); err != nil {
 		return err
 	}
-	levels := argument.Names(lists.levels)
 	if len(levels) > 0 && req.kind.name != "copy" {
 		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
 	}
-	if req.choice.Variants = argument.Names(lists.variants); len(req.choice.Variants) > 0 && req.kind.drawing == nil {
+	if len(choice.Variants) > 0 && req.kind.drawing == nil {
 		return usagef("-variant chooses what surveys measured: leave it out of %s, or take one of the charts %s", req.kind.name, strings.Join(drawnNames, ", "))
 	}
-	req.choice.Variants = append(req.choice.Variants, levels...)
-	req.choice.Algorithms = argument.Names(lists.algorithms)
-	if req.choice.Choice, err = parseChoice(lists.setups, lists.placements, lists.caches, lists.bytes); err != nil {
-		return err
-	}
-	if lists.taus != "" {
-		if req.choice.Taus, err = argument.List(lists.taus, true, argument.Tau); err != nil {
-			return usagef("-tau: %v", err)
-		}
-	}
+	choice.Variants = append(choice.Variants, levels...)
 	if req.choice.Bandwidth && !slices.Contains(bandwidthKinds, req.kind.name) {
 		return usagef("-bandwidth is of the charts %s: leave it out of %s", strings.Join(bandwidthKinds, ", "), req.kind.name)
 	}
@@ -265,13 +254,8 @@ func (req *plotRequest) checkOutput() error {
 
 // chart reads the files and lays the chart out.
 func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
-	if req.kind.ofMap != nil {
-		c, err := req.mapped()
-		return c, nil, err
-	}
-	if req.kind.ofVerification != nil || req.kind.ofPublished != nil || req.kind.ofCosts != nil {
-		c, err := req.verified()
-		if err != nil {
+	if req.kind.document != nil {
+		if c, err = req.written(); err != nil {
 			return nil, nil, usagef("%v", err)
 		}
 		return c, nil, nil
@@ -325,58 +309,35 @@ func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	return c, nil
 }
 
-// mapped draws what taulop map wrote.
-func (req *plotRequest) mapped() (*chart.Chart, error) {
-	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus)+len(req.choice.Caches)+len(req.choice.Sizes)+len(req.choice.Algorithms)+req.choice.P > 0 || req.as != "" {
-		return nil, usagef("the chart map shows all of its file: leave out what chooses from other charts")
-	}
-	if len(req.files) > 1 {
-		return nil, usagef("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
-	}
-	c, err := drawn(req, processmap.Read, req.kind.ofMap)
-	if err != nil {
-		return nil, usagef("%v", err)
-	}
-	return c, nil
-}
-
 // drawn is a chart of the one file.
-func drawn[T any](req *plotRequest, read func(io.Reader, string) (T, error), draw func(T, chart.Choice) (*chart.Chart, error)) (*chart.Chart, error) {
-	d, err := infile.Read(req.files[0], read)
-	if err != nil {
-		return nil, err
+func drawn[T any](read func(io.Reader, string) (T, error), draw func(T, chart.Choice) (*chart.Chart, error)) func(*plotRequest) (*chart.Chart, error) {
+	return func(req *plotRequest) (*chart.Chart, error) {
+		d, err := infile.Read(req.files[0], read)
+		if err != nil {
+			return nil, err
+		}
+		return draw(d, req.choice)
 	}
-	return draw(d, req.choice)
 }
 
-// verified is a chart of what taulop verify or predict wrote.
-func (req *plotRequest) verified() (*chart.Chart, error) {
-	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus) > 0 || req.as != "" {
+// written is a chart of what taulop verify, predict or map wrote.
+func (req *plotRequest) written() (*chart.Chart, error) {
+	command, ch := req.kind.command, req.choice
+	ofFiles := len(ch.Setups)+len(ch.Placements)+len(ch.Taus) > 0 || req.as != ""
+	switch {
+	case command == "map" && (ofFiles || len(ch.Caches)+len(ch.Sizes)+len(ch.Algorithms)+ch.P > 0):
+		return nil, errors.New("the chart map shows all of its file: leave out what chooses from other charts")
+	case command == "map" && len(req.files) > 1:
+		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
+	case ofFiles:
 		return nil, fmt.Errorf("-setup, -placement, -tau and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
-	}
-	command := "verify"
-	switch {
-	case req.kind.ofCosts != nil:
-		command = "predict"
-	case req.kind.ofPublished != nil:
-		command = "verify -against OUTPUT"
-	}
-	if len(req.files) > 1 {
+	case len(req.files) > 1:
 		return nil, fmt.Errorf("%s draws one file, which taulop %s -json wrote, got %d: draw them one by one, and choose within one with -algorithm, -P and -m", req.kind.name, command, len(req.files))
-	}
-	var c *chart.Chart
-	var err error
-	switch {
-	case req.kind.ofCosts != nil && len(req.choice.Caches) > 0:
+	case command == "predict" && len(ch.Caches) > 0:
 		return nil, errors.New("-cache chooses from other files: leave it out, and choose when you predict")
-	case req.kind.ofCosts != nil:
-		c, err = drawn(req, report.ReadCosts, req.kind.ofCosts)
-	case req.kind.ofPublished != nil:
-		c, err = drawn(req, report.ReadPublished, req.kind.ofPublished)
-	default:
-		c, err = drawn(req, report.ReadVerification, req.kind.ofVerification)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	c, err := req.kind.document(req)
+	if errors.Is(err, fs.ErrNotExist) && command != "map" {
 		return nil, fmt.Errorf("%s is not there: write it with taulop %s -json -o %[1]s", req.files[0], command)
 	}
 	return c, err

@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -59,16 +60,14 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		flags = req.flags("taulop predict", "1K:4M")
 		tsv   = flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
 		test  = fit.Test{Drift: compare.DefaultDrift, Least: compare.DefaultLeast}
-		as    form
-		to    output
+		to    destination
 		list  = flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
 	)
 	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"
 	flags.Lookup("gamma").Usage = "γ of reductions, a `file` in the published text format (default what -params has); of several machines a list, one for each"
 	flags.Lookup("name").Usage = "`name` of the machine in the output (default from the file); of several machines a list"
 	addTest(flags, &test)
-	as.add(flags)
-	to.add(flags, "write to a new `file`")
+	to.add(flags)
 	if _, err := parseWords(flags, out, args, predictHelp); err != nil {
 		return err
 	}
@@ -77,12 +76,12 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	several := len(req.files) > 1
 	switch {
-	case *tsv && (as.json || as.csv):
+	case *tsv && (to.json || to.csv):
 		return usagef("-csv, -tsv and -json cannot be used together: choose one")
 	case *tsv && several:
 		return usagef("-tsv is of one machine, and -params names %d: take -csv, or one of them", len(req.files))
 	}
-	if err := cmp.Or(as.check(), to.check(), checkTest(test)); err != nil {
+	if err := cmp.Or(to.check(), checkTest(test)); err != nil {
 		return err
 	}
 	if err := req.choose(flags.Args()); err != nil {
@@ -105,16 +104,16 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		warn(said, m.warnings)
 	}
 	if several {
-		return putDocument(out, to.path, report.NewMachines(docs, req.named(), test), as)
+		return to.put(out, report.NewMachines(docs, req.named(), test))
 	}
 	doc := docs[0]
-	if as.csv || *tsv {
+	if to.csv || *tsv {
 		for _, why := range doc.LeftOut {
 			tell(said, "left out: %s", why)
 		}
 	}
 	if !*tsv {
-		return putDocument(out, to.path, doc, as)
+		return to.put(out, doc)
 	}
 	if n := doc.Extrapolated(); n > 0 {
 		tell(said, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(doc.Rows))
@@ -181,7 +180,7 @@ type costRequest struct {
 	parameterFlags
 	clusterFlags
 	report.Calls
-	ps, ms, strideText string
+	strideText string
 	// messages is the library whose way messages take where the user names no way, and the
 	// parameters are of memory, not of a library's own messages; nil for none.
 	messages *mpi.Library
@@ -195,8 +194,8 @@ func (req *costRequest) flags(command, sizes string) *flag.FlagSet {
 	req.parameterFlags.add(flags)
 	req.clusterFlags.add(flags)
 	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(model.Models, ", "))
-	flags.StringVar(&req.ps, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024")
-	flags.StringVar(&req.ms, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
+	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024", argument.Ranks(1))
+	argument.Var(flags, &req.M, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Messages(0))
 	flags.StringVar(&req.strideText, "stride", "", "`bytes` from element to element of strided messages: they are packed before the first transfer and unpacked after the last")
 	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+rootedNames())
 	flags.BoolVar(&req.quiet, "quiet", false, "no warnings")
@@ -213,14 +212,8 @@ func (req *costRequest) check(flags *flag.FlagSet) (err error) {
 
 // complete reads what flags say, and the files they name, when the algorithms are known.
 func (req *costRequest) complete(flags *flag.FlagSet) (err error) {
-	if req.ps == "" {
+	if len(req.P) == 0 {
 		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
-	}
-	if req.P, err = parseRanks(req.ps, 1); err != nil {
-		return err
-	}
-	if req.M, err = parseSizes(req.ms, 0); err != nil {
-		return err
 	}
 	if err := req.parameterFlags.check(flags); err != nil {
 		return err
@@ -328,43 +321,34 @@ func (req *costRequest) choose(names []string) error {
 // parameterFlags choose parameters and the way of a message.
 type parameterFlags struct {
 	scheduleFlags
-	choice                     model.Choice
-	files                      parameterFiles
-	file, gamma, machine       string // file is the one that was read
-	transportText, segmentText string
-	cacheText                  string
-	buffersText, library       string
-	given                      map[string]bool // flags
-	noGamma                    error           // why nothing can be reduced, nil where it can
+	choice               model.Choice
+	files                parameterFiles
+	file, gamma, machine string          // file is the one that was read
+	given                map[string]bool // flags
+	noGamma              error           // why nothing can be reduced, nil where it can
 }
 
 // scheduleFlags lay algorithms out: -degree and -chunk, 0 where they are not given, which
 // is collective.Call's own choice.
 type scheduleFlags struct {
 	degree, chunk int
-	chunkText     string
 }
 
 func (s *scheduleFlags) add(flags *flag.FlagSet) {
 	flags.IntVar(&s.degree, "degree", 2, "`children` of a rank in a tree such as bcast:kary or bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
-	flags.StringVar(&s.chunkText, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on, which MPI libraries call segments, too")
+	argument.Var(flags, &s.chunk, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on, which MPI libraries call segments, too", argument.Some)
 }
 
 // check checks the flags when they are parsed.
-func (s *scheduleFlags) check(given map[string]bool) (err error) {
+func (s *scheduleFlags) check(given map[string]bool) error {
 	if s.degree < 2 {
 		return usagef("-degree is %d: a tree needs 2 or more", s.degree)
 	}
 	if !given["degree"] {
 		s.degree = 0
 	}
-	if given["chunk"] {
-		if s.chunk, err = argument.Bytes(s.chunkText); err != nil {
-			return usagef("-chunk: %v", err)
-		}
-		if s.chunk < 1 {
-			return usagef("-chunk is %s: give pieces of at least one byte", s.chunkText)
-		}
+	if !given["chunk"] {
+		s.chunk = 0
 	}
 	return nil
 }
@@ -376,58 +360,31 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&p.machine, "name", "", "`name` of the machine in the output (default from the file)")
 	flags.StringVar(&p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)")
 	flags.StringVar((*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)")
-	flags.StringVar(&p.cacheText, "cache", "", "`where` user data are, in cache or off: in, off (default in, unless all was measured off)")
+	argument.Var(flags, &p.choice.OffCache, "cache", "", "`where` user data are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
 	argument.Alias(flags, "machine", "name")
-	flags.StringVar(&p.transportText, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such")
-	flags.StringVar(&p.buffersText, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma")
-	flags.StringVar(&p.library, "as", "", "`library` whose way messages take, by their size: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)")
-	flags.StringVar(&p.segmentText, "segment", "", "`size` of a segment (default the file's, or 8K)")
+	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such", model.ParseTransport)
+	argument.Var(flags, &p.choice.Buffers, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma", params.ParseBuffers)
+	argument.Var(flags, &p.choice.As, "as", "", "`library` whose way messages take, by their size: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named)
+	argument.Var(flags, &p.choice.Segment, "segment", "", "`size` of a segment (default the file's, or 8K)", argument.Some)
 	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
 	p.scheduleFlags.add(flags)
 }
 
 func libraryNames() (names []string) {
-	for _, l := range mpi.Libraries() {
-		names = append(names, l.Name)
-	}
-	return names
+	return lists.Map(mpi.Libraries(), func(l *mpi.Library) string { return l.Name })
 }
 
 // check checks the flags when they are parsed.
-func (p *parameterFlags) check(flags *flag.FlagSet) (err error) {
+func (p *parameterFlags) check(flags *flag.FlagSet) error {
 	p.given = givenFlags(flags)
-	if p.given["segment"] {
-		if p.choice.Segment, err = argument.Bytes(p.segmentText); err != nil {
-			return usagef("-segment: %v", err)
-		}
-		if p.choice.Segment < 1 {
-			return usagef("-segment is %s: give a segment of at least one byte", p.segmentText)
-		}
-	}
 	if p.given["segments"] && p.choice.BufferSegments < 1 {
 		return usagef("-segments is %d: give a number of segments from 1", p.choice.BufferSegments)
 	}
-	if p.choice.Transport, err = model.ParseTransport(p.transportText); err != nil {
-		return usagef("-transport: %v", err)
-	}
-	if p.given["cache"] {
-		if p.choice.OffCache, err = argument.Cache("-cache", p.cacheText); err != nil {
-			return usageError(err.Error())
+	for _, name := range []string{"transport", "segment", "segments"} {
+		if p.choice.As != nil && p.given[name] {
+			return usagef("-as %s has transports and segments of its own: leave -%s out", p.choice.As.Name, name)
 		}
-	}
-	if p.given["as"] {
-		if p.choice.As, err = mpi.Named(p.library); err != nil {
-			return usagef("-as: %v", err)
-		}
-		for _, name := range []string{"transport", "segment", "segments"} {
-			if p.given[name] {
-				return usagef("-as %s has transports and segments of its own: leave -%s out", p.library, name)
-			}
-		}
-	}
-	if p.choice.Buffers, err = params.ParseBuffers(p.buffersText); err != nil {
-		return usagef("-buffers: %v", err)
 	}
 	return p.scheduleFlags.check(p.given)
 }

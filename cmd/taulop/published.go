@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"io"
@@ -20,8 +19,7 @@ type tableRequest struct {
 	names    []string // of collectives and algorithms
 	mappings []string
 	p, m     []int
-	form
-	output
+	destination
 	quiet bool
 }
 
@@ -33,7 +31,7 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 			return nil, source, "", usageError(err.Error())
 		}
 	}
-	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
+	if err := req.destination.check(); err != nil {
 		return nil, source, "", err
 	}
 	f, err := flags.read()
@@ -73,7 +71,7 @@ func againstTable(out, errOut io.Writer, flags *parameterFlags, req tableRequest
 		return err
 	}
 	doc := report.NewPublished(source, req.table, version, c)
-	return putDocument(out, req.path, doc, req.form)
+	return req.destination.put(out, doc)
 }
 
 const evaluateHelp = `Tune -eval says what a choice by predictions would have cost, from what others measured
@@ -99,39 +97,30 @@ Flags:
 // evaluateCommand is tune -eval.
 func evaluateCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 	var (
-		flags        parameterFlags
-		set          = flag.NewFlagSet("taulop tune", flag.ContinueOnError)
-		req          tableRequest
-		ps, ms, maps string
-		margin       = set.Float64("margin", 2, "the least predicted gain in `percent` for which the library's own choice is left")
-		err          error
+		flags  parameterFlags
+		set    = flag.NewFlagSet("taulop tune", flag.ContinueOnError)
+		req    tableRequest
+		margin = set.Float64("margin", 2, "the least predicted gain in `percent` for which the library's own choice is left")
+		err    error
 	)
 	flags.add(set)
 	set.StringVar(&req.table, "eval", "", "`table` of measured collectives")
-	set.StringVar(&ps, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)")
-	set.StringVar(&ms, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)")
-	set.StringVar(&maps, "map", "", "mappings of ranks, a `list` like core,node (default all)")
-	req.output.add(set, "write to a new `file`")
-	req.form.add(set)
+	argument.Var(set, &req.p, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)", argument.Ranks(1))
+	argument.Var(set, &req.m, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)", argument.Messages(0))
+	argument.Var(set, &req.mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
+	req.destination.add(set)
 	set.BoolVar(&req.quiet, "quiet", false, "no warnings")
 	if req.names, err = parseWords(set, out, args, evaluateHelp); err != nil {
 		return err
 	}
-	filters := []string{"all P"}
-	if ps != "" {
-		if req.p, err = parseRanks(ps, 1); err != nil {
-			return err
-		}
-		filters[0] = "P = " + ps
+	var filters []string
+	if len(req.p) == 0 {
+		filters = []string{"all P"}
 	}
-	if ms != "" {
-		if req.m, err = parseSizes(ms, 0); err != nil {
-			return err
+	for _, of := range [][2]string{{"P", "P = "}, {"m", "m = "}, {"map", "mapping "}} {
+		if text := set.Lookup(of[0]).Value.String(); text != "" {
+			filters = append(filters, of[1]+text)
 		}
-		filters = append(filters, "m = "+ms)
-	}
-	if req.mappings = argument.Names(maps); maps != "" {
-		filters = append(filters, "mapping "+maps)
 	}
 	if !(*margin >= 0 && *margin < 100) {
 		return usagef("-margin is %v: give a percentage from 0 to 100", *margin)
@@ -153,5 +142,5 @@ func evaluateCommand(_ context.Context, out, errOut io.Writer, args []string) er
 	if len(doc.Cases) == 0 {
 		return usagef("%s: no collective of so many ranks and bytes has two algorithms measured: ask for more", req.table)
 	}
-	return putDocument(out, req.path, doc, req.form)
+	return req.destination.put(out, doc)
 }

@@ -29,8 +29,7 @@ type surveyRequest struct {
 	takes    bool // arguments
 	time     time.Duration
 	launches int
-	form
-	output
+	destination
 	saying
 	machine string // what it is to be called
 	spread  bool   // launches over all of the time
@@ -44,8 +43,8 @@ func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSe
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	addName(flags, &req.machine)
 	addNode(flags)
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed")
+	req.destination.add(flags)
+	flags.Lookup("o").Usage = "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed; - is standard output"
 	req.saying.add(flags, "no progress and no warnings")
 	return flags
 }
@@ -61,8 +60,7 @@ func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []strin
 // check checks flags that are parsed, and looks at the machine.
 func (req *surveyRequest) check(flags *flag.FlagSet) (*numa.Machine, error) {
 	machine, discovery := numa.Discover("/")
-	given := false
-	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "time" })
+	given := givenFlags(flags)["time"]
 	switch {
 	case flags.NArg() > 0 && !req.takes:
 		return nil, usagef("%s takes no arguments, got %q: all is said by flags", req.name, flags.Arg(0))
@@ -70,7 +68,7 @@ func (req *surveyRequest) check(flags *flag.FlagSet) (*numa.Machine, error) {
 		return nil, usagef("-time is %v: give a budget above zero, like 20s", req.time)
 	}
 	req.spread = given && req.launches == 0
-	if err := cmp.Or(checkLaunches(req.launches), req.form.check(), req.output.check()); err != nil {
+	if err := cmp.Or(checkLaunches(req.launches), req.destination.check()); err != nil {
 		return nil, err
 	}
 	if !shm.Supported {
@@ -198,5 +196,5 @@ func (req *surveyRequest) write(out io.Writer, f *params.File, doc document) err
 	if req.native() {
 		return putParameters(out, req.path, f, doc.WriteText)
 	}
-	return putDocument(out, req.path, doc, req.form)
+	return req.destination.put(out, doc)
 }

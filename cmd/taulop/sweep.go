@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
@@ -137,12 +138,11 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 	req = &sweep.Request{}
 	p := &req.Plan
 	var (
-		flags                                        = flag.NewFlagSet("taulop sweep", flag.ContinueOnError)
-		output, resume, add                          string
-		names, placements, taus, sizes, cpus, caches string
-		segment, segments, with, operators           string
-		budget                                       time.Duration
-		gamma, asCSV                                 bool
+		flags               = flag.NewFlagSet("taulop sweep", flag.ContinueOnError)
+		output, resume, add string
+		bytes, numbers      []int // of segments
+		budget              time.Duration
+		gamma               bool
 	)
 	flags.StringVar(&output, "o", "", "write a new `file`")
 	flags.StringVar(&resume, "resume", "", "go on with `file`, under its own plan")
@@ -150,20 +150,20 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 	flags.DurationVar(&budget, "time", time.Minute, "time for the whole sweep")
 	flags.DurationVar(&req.Over, "over", 0, "spread the launches over this `time`, and measure nothing in between")
 	flags.IntVar(&req.Launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
-	flags.StringVar(&names, "setup", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default")
-	flags.StringVar(&placements, "placement", "", "`list` of placements: "+policyNames()+" (default one for each level that differs here, see taulop topo)")
-	flags.StringVar(&cpus, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3")
-	flags.StringVar(&taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then a geometric series, and one less than the cores beside all of them)")
-	flags.StringVar(&sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the 30 customary ones, 1 B to 4 MB, with 8 and 16 MB)")
-	flags.StringVar(&segments, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise")
-	flags.StringVar(&segment, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -time")
-	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.StringVar(&with, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma 25 s and half a second a core")
+	argument.Var(flags, &p.Setups, "setup", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default", setupList)
+	argument.Var(flags, &p.Policies, "placement", "", "`list` of placements: "+policyNames()+" (default one for each level that differs here, see taulop topo)", argument.Names)
+	argument.Var(flags, &p.CPUs, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3", numa.ParseOrder)
+	argument.Var(flags, &p.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then a geometric series, and one less than the cores beside all of them)", argument.Rising(argument.Taus))
+	argument.Var(flags, &p.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the 30 customary ones, 1 B to 4 MB, with 8 and 16 MB)", argument.Rising(argument.Sizes))
+	argument.Var(flags, &numbers, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise", segmentNumbers)
+	argument.Var(flags, &bytes, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -time", argument.Sizes)
+	argument.Var(flags, &p.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
+	argument.Var(flags, &p.With, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma 25 s and half a second a core", survey.ParseWith)
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
-	flags.StringVar(&operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default SUM_I, SUM_R and MAX_R, and on 32 cores or fewer all others on int32 and float64, at fewer sizes)")
+	argument.Var(flags, &p.Operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default SUM_I, SUM_R and MAX_R, and on 32 cores or fewer all others on int32 and float64, at fewer sizes)", operatorList)
 	addName(flags, &req.Name)
 	addNode(flags)
-	flags.BoolVar(&asCSV, "csv", false, "print comma-separated values, a row for each cell, instead of tables")
+	flags.BoolVar(&say.csv, "csv", false, "print comma-separated values, a row for each cell, instead of tables")
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
 	flags.BoolVar(&req.Force, "force", false, "with -o, replace a file that is there already")
@@ -212,81 +212,65 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 	if err := checkLaunches(req.Launches); err != nil {
 		return nil, say, err
 	}
-	p.NoGamma, say.csv = !gamma, asCSV
+	p.NoGamma = !gamma
 	req.Name = printable.Name(req.Name)
-	if p.With, err = survey.ParseWith(with); err != nil {
-		return nil, say, usagef("-with: %v", err)
-	}
 	req.Path, req.Resume, req.Add = output+resume+add, resume != "", add != ""
-	if output == "" {
+	if output == "" { // the plan is the file's
+		*p = params.Plan{}
 		return req, say, nil
-	}
-	for _, name := range strings.Split(names, ",") {
-		s, err := setups.Lookup(strings.TrimSpace(name))
-		if err != nil {
-			return nil, say, usagef("-setup: %v", err)
-		}
-		if !slices.Contains(p.Setups, s.Name) {
-			p.Setups = append(p.Setups, s.Name)
-		}
 	}
 	if i := slices.Index(p.Setups, setups.Share.Name); i >= 0 { // the first is what transfers are of by themselves
 		p.Setups = append(slices.Delete(p.Setups, i, i+1), setups.Share.Name)
 	}
-	for _, name := range argument.Names(placements) {
-		p.Policies = append(p.Policies, numa.Policy(name))
-	}
-	if cpus != "" {
+	if p.CPUs != nil {
 		if len(p.Policies) > 0 {
 			return nil, say, usagef("-cpus and -placement cannot be used together: choose one")
 		}
-		if p.CPUs, err = numa.ParseOrder(cpus); err != nil {
-			return nil, say, usagef("-cpus: %v", err)
-		}
 		p.Policies = []numa.Policy{numa.List}
 	}
-	if taus != "" {
-		if p.Taus, err = argument.List(taus, true, argument.Tau); err != nil {
-			return nil, say, usagef("-tau: %v", err)
-		}
-		slices.Sort(p.Taus)
-	}
-	if sizes != "" {
-		if p.Sizes, err = argument.List(sizes, false, argument.Some); err != nil {
-			return nil, say, usagef("-m: %v", err)
-		}
-		slices.Sort(p.Sizes)
-	}
-	bytes, err := argument.List(segment, false, argument.Some)
-	if err != nil {
-		return nil, say, usagef("-segment: %v", err)
-	}
 	p.SegmentBytes, p.MoreSegmentBytes = bytes[0], bytes[1:]
-	numbers, err := argument.List(segments, false, func(text string) (int, error) {
+	p.Segments, p.MoreSegments = numbers[0], numbers[1:]
+	if n := max(len(bytes), len(numbers)); n > params.MostBuffers {
+		return nil, say, usagef("-segments and -segment: %d values are too many, a file has at most %d: give fewer", n, params.MostBuffers)
+	}
+	if p.NoGamma && p.Operators != nil {
+		return nil, say, usagef("-operators and -gamma=false cannot be used together: choose one")
+	}
+	return req, say, nil
+}
+
+// setupList reads -setup.
+func setupList(list string) (names []string, err error) {
+	for name := range strings.SplitSeq(list, ",") {
+		s, err := setups.Lookup(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, s.Name)
+	}
+	return lists.Unique(names), nil
+}
+
+// segmentNumbers reads -segments.
+func segmentNumbers(list string) ([]int, error) {
+	return argument.List(list, false, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return 0, fmt.Errorf("%q is no number of segments: give whole numbers from 1, like 2,4,8", text)
 		}
 		return n, nil
 	})
-	if err != nil {
-		return nil, say, usagef("-segments: %v", err)
-	}
-	p.Segments, p.MoreSegments = numbers[0], numbers[1:]
-	if n := max(len(bytes), len(numbers)); n > params.MostBuffers {
-		return nil, say, usagef("-segments and -segment: %d values are too many, a file has at most %d: give fewer", n, params.MostBuffers)
-	}
-	if p.NoGamma && operators != "" {
-		return nil, say, usagef("-operators and -gamma=false cannot be used together: choose one")
-	}
-	p.Operators = argument.Names(strings.ToUpper(operators))
-	for _, name := range p.Operators {
+}
+
+// operatorList reads -operators.
+func operatorList(list string) (names []string, err error) {
+	names, _ = argument.Names[string](strings.ToUpper(list))
+	for _, name := range names {
 		if _, err := reduce.Lookup(name); err != nil {
-			return nil, say, usagef("-operators: %v", err)
+			return nil, err
 		}
 	}
-	p.Caches, err = parseCaches(caches)
-	return req, say, err
+	return names, nil
 }
 
 // given counts the texts that are not empty.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"io"
@@ -30,22 +29,19 @@ Flags:
 func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	var (
 		flags = flag.NewFlagSet("taulop topo", flag.ContinueOnError)
-		as    form
-		to    output
+		to    destination
 		root  = flags.String("root", "/", "read the sys and proc below `DIR`, of another machine")
 		tau   = flags.Int("tau", 0, "only show where the workers of each placement would be, for `TAU` of them")
 	)
 	argument.Alias(flags, "placements", "tau")
-	as.add(flags)
-	to.add(flags, "write to a new `file`")
+	to.add(flags)
 	if err := parse(flags, out, args, topoHelp); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
 		return usagef("topo takes no arguments, got %s: flags begin with a dash", strconv.Quote(flags.Arg(0)))
 	}
-	placements := false
-	flags.Visit(func(f *flag.Flag) { placements = placements || f.Name == "tau" })
+	placements := givenFlags(flags)["tau"]
 	if most := numa.MostWorkers; placements && (*tau < 1 || *tau > most) {
 		return usagef("-tau %d is no number of workers: give 1 to %d", *tau, most)
 	}
@@ -55,7 +51,7 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 	if info, err := os.Stat(*root); err != nil || !info.IsDir() {
 		return usagef("-root %s is not a directory: name the one that holds the machine's sys and proc", *root)
 	}
-	if err := cmp.Or(as.check(), to.check()); err != nil {
+	if err := to.check(); err != nil {
 		return err
 	}
 	m, err := numa.Discover(*root)
@@ -72,5 +68,5 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 			return err
 		}
 	}
-	return putDocument(out, to.path, t, as)
+	return to.put(out, t)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
@@ -66,8 +65,7 @@ type verifyRequest struct {
 	save          string // parameter file to write
 	oversubscribe bool
 	huge          bool
-	form
-	output
+	destination
 	saying
 }
 
@@ -91,7 +89,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	}
 	limited, cancel := within(ctx, req.Time)
 	defer cancel()
-	steal, slow, said := provenance.StartSteal("/"), starved(), req.aside(errOut)
+	slow, said := starved(), req.aside(errOut)
 	warn(said, slow)
 	if req.Source != "" {
 		var err error
@@ -106,15 +104,10 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 		return err
 	}
 	e.Warn(advised(here.Warnings())...)
-	_, ended := carryOut(limited, req.progress(errOut), req.Time, &e.Report, e.Run)
-	measured, all := e.Measured(), len(e.Cases)
-	if errors.Is(ended, context.Canceled) {
-		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(all, "case")))
+	ended, err := carryOutCases(limited, req.progress(errOut), req.Time, e)
+	if err != nil {
+		return err
 	}
-	if measured == 0 {
-		return cmp.Or(ended, nothingIn(req.Time))
-	}
-	e.Warn(steal.Warnings()...)
 	if short := e.Short(); short != nil {
 		e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
 	}
@@ -129,7 +122,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	}
 	doc, lacking := req.document(e)
 	warn(said, untold)
-	failed := cmp.Or(unsaved, putDocument(out, req.path, doc, req.form))
+	failed := cmp.Or(unsaved, req.destination.put(out, doc))
 	var stopped interrupted
 	switch {
 	case !errors.As(ended, &stopped):
@@ -142,28 +135,43 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	return ended
 }
 
+// carryOutCases carries an experiment out. What ended it early is no error as long as a case
+// was measured.
+func carryOutCases(ctx context.Context, said io.Writer, budget time.Duration, e *verify.Experiment) (ended, err error) {
+	steal := provenance.StartSteal("/")
+	_, ended = carryOut(ctx, said, budget, &e.Report, e.Run)
+	measured, all := e.Measured(), len(e.Cases)
+	if errors.Is(ended, context.Canceled) {
+		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(all, "case")))
+	}
+	if measured == 0 {
+		return nil, cmp.Or(ended, nothingIn(budget))
+	}
+	e.Warn(steal.Warnings()...)
+	return ended, nil
+}
+
 func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Machine) error {
 	flags := flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-	var ps, ms, taus, caches, transport, buffers string
+	var transport string
 	var schedule scheduleFlags
-	flags.StringVar(&ps, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)")
-	flags.StringVar(&ms, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default three a decade from 1200 to 2400000, between those of a sweep)")
+	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)", argument.Ranks(2))
+	argument.Var(flags, &req.M, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default three a decade from 1200 to 2400000, between those of a sweep)", argument.Messages(1))
 	flags.BoolVar(&req.Patterns, "patterns", false, "carry out message patterns; -m is then 1K:4M by default")
 	flags.IntVar(&req.Variants, "variants", 32, "of a pattern, the most distances, pairs or roots, evenly spread; 0 for all")
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
-	flags.StringVar(&taus, "tau", "", "τ that parameters may be of, a `list` like 1,2,4 or 1-4 (default all, on more than four cores to half of the largest P)")
+	argument.Var(flags, &req.Tau, "tau", "", "τ that parameters may be of, a `list` like 1,2,4 or 1-4 (default all, on more than four cores to half of the largest P)", argument.Rising(argument.Taus))
 	schedule.add(flags)
 	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep too: what another session is worth")
 	flags.BoolVar(&req.NoSweep, "no-sweep", false, "sweep nothing: predict from -params alone")
 	flags.StringVar(&transport, "transport", "segmented", "`way` of messages: segmented, through channels between threads; cma, single copies by the kernel between processes")
-	flags.StringVar(&buffers, "buffers", "rewritten", "with -transport cma, `state` of send buffers: rewritten before each run, or unchanged")
-	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
+	argument.Var(flags, &req.Buffers, "buffers", "rewritten", "with -transport cma, `state` of send buffers: rewritten before each run, or unchanged", params.ParseBuffers)
+	argument.Var(flags, &req.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
 	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
 	addNode(flags)
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	req.destination.add(flags)
 	req.saying.add(flags, "no progress and no warnings")
 	names, err := parseWords(flags, out, args, verifyHelp)
 	if err != nil {
@@ -175,8 +183,12 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 			return usagef("-%s is of message patterns: add -patterns", name)
 		}
 	}
-	if req.Patterns && !given["m"] {
-		ms = "1K:4M"
+	switch {
+	case given["m"]:
+	case req.Patterns:
+		req.M, _ = argument.Sizes("1K:4M")
+	default:
+		req.M = verify.Sizes
 	}
 	if req.Patterns && !given["time"] {
 		req.Time = time.Minute
@@ -192,19 +204,16 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	if req.Transport, err = model.ParseTransport(transport); err != nil || req.Transport != model.Segmented && req.Transport != model.CMA {
 		return usagef("-transport is %q: messages are carried out segmented or by cma, choose one", transport)
 	}
-	if req.Buffers, err = params.ParseBuffers(buffers); err != nil {
-		return usagef("-buffers: %v", err)
-	}
 	switch cma := req.Transport == model.CMA; {
 	case cma && req.Patterns:
 		return usagef("-transport cma is of collectives: leave it out, or -patterns")
 	case given["buffers"] && !cma:
 		return usagef("-buffers is of single copies: add -transport cma")
 	}
-	if ps == "" {
-		ps = "2"
+	if len(req.P) == 0 {
+		req.P = []int{2}
 		if machine != nil {
-			ps = strconv.Itoa(max(2, machine.Concurrency()))
+			req.P[0] = max(2, machine.Concurrency())
 		}
 	}
 	if err := schedule.check(given); err != nil {
@@ -213,23 +222,6 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	req.Degree, req.Chunk = schedule.degree, schedule.chunk
 	if err := req.Name(names); err != nil {
 		return usageError(err.Error())
-	}
-	if req.P, err = parseRanks(ps, 2); err != nil {
-		return err
-	}
-	if req.M = verify.Sizes; req.Patterns || given["m"] {
-		if req.M, err = parseSizes(ms, 1); err != nil {
-			return err
-		}
-	}
-	if given["tau"] {
-		if req.Tau, err = argument.List(taus, true, argument.Tau); err != nil {
-			return usagef("-tau: %v", err)
-		}
-		slices.Sort(req.Tau)
-	}
-	if req.Caches, err = parseCaches(caches); err != nil {
-		return err
 	}
 	if n := len(req.Tau); n > 0 && machine != nil && req.Tau[n-1] > machine.Allowed.Len() && !req.oversubscribe {
 		return usagef("-tau: τ = %d transfers need as many CPUs and %d may be used here: take fewer, or -oversubscribe", req.Tau[n-1], machine.Allowed.Len())
@@ -255,7 +247,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	case req.Variants < 0:
 		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.Variants)
 	}
-	return cmp.Or(req.form.check(), req.output.check(), fresh("-save "+req.save, req.save, req.force))
+	return cmp.Or(req.destination.check(), fresh("-save "+req.save, req.save, req.force))
 }
 
 // document is what was found, with what to do where something is missing.

@@ -3,11 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/collective"
@@ -45,23 +44,21 @@ Flags:
 // verifyMap is verify -map.
 func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error {
 	var (
-		flags        = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-		req          mapRequest
-		p            int
-		say          saying
-		size, caches string
-		methods      string
-		limit        time.Duration
+		flags = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
+		req   mapRequest
+		r     verify.Request
+		p     int
+		say   saying
+		size  string
 	)
 	flags.Bool("map", true, "carry out a program's messages under two mappings")
 	flags.IntVar(&p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
 	flags.StringVar(&size, "m", "64K", "of a pattern, the `size` of its largest messages")
 	flags.StringVar(&req.params, "params", "", "parameters of this machine, a `file` of taulop sweep")
-	flags.StringVar(&methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)")
-	flags.StringVar(&caches, "cache", "in,off", "`list` of where user buffers are: in, off")
-	flags.DurationVar(&limit, "time", 30*time.Second, "time for everything")
-	req.form.add(flags)
-	req.output.add(flags, "write to a new `file`")
+	argument.Var(flags, &req.Methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)", argument.Among(processmap.Methods))
+	argument.Var(flags, &r.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
+	flags.DurationVar(&r.Time, "time", 30*time.Second, "time for everything")
+	req.destination.add(flags)
 	say.add(flags, "no progress and no warnings")
 	words, err := parseWords(flags, out, args, verifyMapHelp)
 	if err != nil {
@@ -73,24 +70,16 @@ func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error 
 		return usagef("say what to carry out: a communication matrix, or with -P a pattern such as grid2d")
 	case req.params == "":
 		return usagef("-params is missing: name a file that taulop sweep wrote on this machine")
-	case limit <= 0:
-		return usagef("-time is %v: give a time above zero, like 30s", limit)
+	case r.Time <= 0:
+		return usagef("-time is %v: give a time above zero, like 30s", r.Time)
+	case req.given["method"] && len(req.Methods) != 2:
+		return usagef("-method %s: give two, like block,mwpm", strings.Join(req.Methods, ","))
 	}
-	if err := cmp.Or(req.form.check(), req.output.check()); err != nil {
+	if err := req.destination.check(); err != nil {
 		return err
 	}
-	r := verify.Request{Time: limit, Source: req.params}
-	if r.Caches, err = parseCaches(caches); err != nil {
-		return err
-	}
-	req.Methods = processmap.Methods
-	if methods != "" {
-		if req.Methods, err = argument.Among("-method", methods, processmap.Methods); err != nil {
-			return usageError(err.Error())
-		}
-		if len(req.Methods) != 2 {
-			return usagef("-method %s: give two, like block,mwpm", methods)
-		}
+	if r.Source = req.params; req.Methods == nil {
+		req.Methods = processmap.Methods
 	}
 	if err := req.matrix(words, p, size, ""); err != nil {
 		return err
@@ -207,21 +196,17 @@ func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Write
 	}
 	limited, cancel := within(ctx, r.Time)
 	defer cancel()
-	steal, slow, said := provenance.StartSteal("/"), starved(), say.aside(errOut)
+	slow, said := starved(), say.aside(errOut)
 	warn(said, slow)
 	e, err := verify.New(r, machine, provenance.Read("/", machine))
 	if err != nil {
 		return err
 	}
-	_, ended := carryOut(limited, say.progress(errOut), r.Time, &e.Report, e.Run)
-	if errors.Is(ended, context.Canceled) {
-		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", e.Measured(), printable.Count(len(e.Cases), "case")))
+	ended, err := carryOutCases(limited, say.progress(errOut), r.Time, e)
+	if err != nil {
+		return err
 	}
-	if e.Measured() == 0 {
-		return cmp.Or(ended, nothingIn(r.Time))
-	}
-	e.Warn(steal.Warnings()...)
 	warn(said, e.Warnings)
 	e.Warn(slow...) // told before
-	return cmp.Or(putDocument(out, req.path, (*report.Program)(e.ProgramResult()), req.form), ended)
+	return cmp.Or(req.destination.put(out, (*report.Program)(e.ProgramResult())), ended)
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -60,6 +62,50 @@ func Some(text string) (int, error) {
 	return m, err
 }
 
+// Ranks reads a list of numbers of ranks, `least` or more each.
+func Ranks(least int) func(string) ([]int, error) {
+	return func(list string) ([]int, error) {
+		return List(list, true, func(text string) (int, error) {
+			p, err := strconv.Atoi(text)
+			switch {
+			case err != nil || p < least && least > 1:
+				return 0, fmt.Errorf("%q is not a number of ranks from %d up, like 2,4,8 or 2-16", text, least)
+			case p < least:
+				return 0, fmt.Errorf("a collective needs at least one rank, got P = %d", p)
+			}
+			return p, nil
+		})
+	}
+}
+
+// Messages reads a list of sizes of messages, of `least` bytes or more each.
+func Messages(least int) func(string) ([]int, error) {
+	return func(list string) ([]int, error) {
+		return List(list, false, func(text string) (int, error) {
+			m, err := Bytes(text)
+			if err == nil && m < least || strings.HasPrefix(text, "-") {
+				err = fmt.Errorf("a message has %s or more, got m = %s", printable.Count(least, "byte"), text)
+			}
+			return m, err
+		})
+	}
+}
+
+// Sizes reads a list of sizes of at least one byte, in its own order.
+func Sizes(list string) ([]int, error) { return List(list, false, Some) }
+
+// Taus reads a list of numbers of transfers at once, in its own order.
+func Taus(list string) ([]int, error) { return List(list, true, Tau) }
+
+// Rising has what is read in rising order.
+func Rising(read func(string) ([]int, error)) func(string) ([]int, error) {
+	return func(list string) ([]int, error) {
+		ns, err := read(list)
+		slices.Sort(ns)
+		return ns, err
+	}
+}
+
 // Tau reads a number of transfers at once.
 func Tau(text string) (int, error) {
 	tau, err := strconv.Atoi(text)
@@ -87,7 +133,7 @@ func FitsMemory(name, text string) error {
 // to a range. No number comes twice.
 func List(text string, every bool, parse func(string) (int, error)) (list []int, err error) {
 	const most = 1 << 14
-	for _, field := range strings.Split(text, ",") {
+	for field := range strings.SplitSeq(text, ",") {
 		field = strings.TrimSpace(field)
 		low, high, doubling := strings.Cut(field, ":")
 		ranged := doubling
@@ -127,61 +173,59 @@ func List(text string, every bool, parse func(string) (int, error)) (list []int,
 	return list, nil
 }
 
-// Numbers reads the list of a flag, numbers from 1, each once and rising.
-func Numbers(name, list string, parse func(string) (int, error)) ([]int, error) {
-	var ns []int
-	for _, field := range strings.Split(list, ",") {
-		n, err := parse(strings.TrimSpace(field))
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%s: %q is not a number from 1: give a list like 1,2,4", name, field)
+// Numbers reads a list of numbers from 1, each once and rising.
+func Numbers(parse func(string) (int, error)) func(string) ([]int, error) {
+	return func(list string) (ns []int, err error) {
+		for field := range strings.SplitSeq(list, ",") {
+			n, err := parse(strings.TrimSpace(field))
+			if err != nil || n < 1 {
+				return nil, fmt.Errorf("%q is not a number from 1: give a list like 1,2,4", field)
+			}
+			ns = append(ns, n)
 		}
-		ns = append(ns, n)
+		slices.Sort(ns)
+		return slices.Compact(ns), nil
 	}
-	slices.Sort(ns)
-	return slices.Compact(ns), nil
 }
 
-// Names are the parts of a list between commas, each once.
-func Names(list string) (names []string) {
-	for _, name := range strings.Split(list, ",") {
-		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+// Names are the parts of a list between commas, each once. There is no error.
+func Names[T ~string](list string) (names []T, err error) {
+	for part := range strings.SplitSeq(list, ",") {
+		if name := T(strings.TrimSpace(part)); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return names
+	return names, nil
 }
 
-// Among reads the list of a flag, names that are known, each once, in their own order.
-func Among(name, list string, known []string) (found []string, err error) {
-	given := strings.Split(list, ",")
-	for i := range given {
-		if given[i] = strings.TrimSpace(given[i]); !slices.Contains(known, given[i]) {
-			return nil, fmt.Errorf("%s: there is no %q: use some of %s", name, given[i], strings.Join(known, ","))
+// Among reads a list of names that are known, each once, in their own order.
+func Among(known []string) func(string) ([]string, error) {
+	return func(list string) ([]string, error) {
+		given := strings.Split(list, ",")
+		for i := range given {
+			if given[i] = strings.TrimSpace(given[i]); !slices.Contains(known, given[i]) {
+				return nil, fmt.Errorf("there is no %q: use some of %s", given[i], strings.Join(known, ","))
+			}
 		}
+		return lists.Filter(known, func(k string) bool { return slices.Contains(given, k) }), nil
 	}
-	for _, k := range known {
-		if slices.Contains(given, k) {
-			found = append(found, k)
-		}
-	}
-	return found, nil
 }
 
 // Cache reads one state of a cache: whether user buffers are off it.
-func Cache(name, text string) (offCache bool, err error) {
+func Cache(text string) (offCache bool, err error) {
 	if text != "in" && text != "off" {
-		return false, fmt.Errorf("%s: %q is neither in nor off: choose one", name, text)
+		return false, fmt.Errorf("%q is neither in nor off: choose one", text)
 	}
 	return text == "off", nil
 }
 
-// Caches reads the list of a flag, where user buffers are: false in cache, true off
-// cache, in this order.
-func Caches(name, list string) (offCache []bool, err error) {
-	for _, c := range strings.Split(list, ",") {
+// Caches reads a list of where user buffers are: false in cache, true off cache, in this
+// order.
+func Caches(list string) (offCache []bool, err error) {
+	for c := range strings.SplitSeq(list, ",") {
 		switch c = strings.TrimSpace(c); {
 		case c != "in" && c != "off":
-			return nil, fmt.Errorf("%s: %q is neither in nor off", name, c)
+			return nil, fmt.Errorf("%q is neither in nor off", c)
 		case !slices.Contains(offCache, c == "off"):
 			offCache = append(offCache, c == "off")
 		}

@@ -1,14 +1,8 @@
 package chart
 
 import (
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/view"
 )
-
-// bandwidth is what many bytes moved in a time in ns come to, in bytes a ns, which are GB/s.
-func bandwidth(bytes int, time fit.Estimate) fit.Estimate {
-	return exactly(float64(bytes)).Div(time)
-}
 
 // bandwidths are times of messages as what all of those that are under way carry together.
 func bandwidths(of []profile) (all []profile) {
@@ -20,7 +14,7 @@ func bandwidths(of []profile) (all []profile) {
 			if p.Over == view.Tau {
 				bytes = p.Size * at.X
 			}
-			q.Points = append(q.Points, view.ProfilePoint{X: at.X, Y: bandwidth(bytes, at.Y)})
+			q.Points = append(q.Points, view.ProfilePoint{X: at.X, Y: at.Y.Rate(float64(bytes))})
 		}
 		p.Profile = &q
 		all = append(all, p)

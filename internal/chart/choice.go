@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -51,29 +52,7 @@ func (ch Choice) described() string {
 	return strings.Join(parts, ", ")
 }
 
-// each is a value of each.
-func each[T, V any](of []T, value func(T) V) (values []V) {
-	for _, t := range of {
-		values = append(values, value(t))
-	}
-	return values
-}
-
-func sizesText(sizes []int) string { return strings.Join(each(sizes, view.Bytes), ", ") }
-
-func keep[T any](all []T, take func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !take(t) })
-}
-
-// once are the values without those that were there before.
-func once[T comparable](values []T) (first []T) {
-	for _, v := range values {
-		if !slices.Contains(first, v) {
-			first = append(first, v)
-		}
-	}
-	return first
-}
+func sizesText(sizes []int) string { return strings.Join(lists.Map(sizes, view.Bytes), ", ") }
 
 // named makes series of lines: what they have in common goes into the caption,
 // what differs into their names. Of lines that differ in two ways the one has colours
@@ -100,8 +79,8 @@ func named(lines []line) (series []Series, caption []string) {
 		series = append(series, Series{Name: joined(", ", t...)})
 	}
 	crossing := func(colour, dash func(t []string) string) bool {
-		ofColour, ofDash := each(traits, colour), each(traits, dash)
-		colours, rests := once(ofColour), once(ofDash)
+		ofColour, ofDash := lists.Map(traits, colour), lists.Map(traits, dash)
+		colours, rests := lists.Unique(ofColour), lists.Unique(ofDash)
 		if len(colours) < 2 || len(colours) > len(palette) || len(rests) < 2 {
 			return false
 		}

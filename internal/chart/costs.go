@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
@@ -16,7 +17,7 @@ import (
 // collective with two sizes, and the most ranks.
 func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 	several := len(d.Machines) > 1
-	rows := keep(d.Rows, func(r report.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
+	rows := lists.Filter(d.Rows, func(r report.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
 	all := rows
 	var omitted []string
 	topic := func(r report.MachineCost) string {
@@ -31,30 +32,30 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 	case len(ch.Algorithms) > 0:
 		rows = nil
 		for _, name := range ch.Algorithms {
-			of := keep(all, func(r report.MachineCost) bool { return r.Of == name || r.Collective == name && !several })
+			of := lists.Filter(all, func(r report.MachineCost) bool { return r.Of == name || r.Collective == name && !several })
 			if len(of) == 0 {
-				return nil, fmt.Errorf("%s was not predicted: there are %s", name, printable.List(once(each(all, func(r report.MachineCost) string { return r.Of }))))
+				return nil, fmt.Errorf("%s was not predicted: there are %s", name, printable.List(lists.Unique(lists.Map(all, func(r report.MachineCost) string { return r.Of }))))
 			}
 			rows = append(rows, of...)
 		}
 	default:
 		sizes := make(map[string][]int)
 		for _, r := range rows {
-			sizes[topic(r)] = once(append(sizes[topic(r)], r.Bytes))
+			sizes[topic(r)] = lists.Unique(append(sizes[topic(r)], r.Bytes))
 		}
 		first := slices.IndexFunc(rows, func(r report.MachineCost) bool { return len(sizes[topic(r)]) > 1 })
 		name := topic(rows[max(0, first)])
-		rows = keep(rows, func(r report.MachineCost) bool { return topic(r) == name })
-		omitted = keep(once(each(all, topic)), func(of string) bool { return of != name && len(sizes[of]) > 1 })
+		rows = lists.Filter(rows, func(r report.MachineCost) bool { return topic(r) == name })
+		omitted = lists.Filter(lists.Unique(lists.Map(all, topic)), func(of string) bool { return of != name && len(sizes[of]) > 1 })
 	}
 	p := cmp.Or(ch.P, slices.MaxFunc(rows, func(a, b report.MachineCost) int { return a.P - b.P }).P)
-	if rows = keep(rows, func(r report.MachineCost) bool { return r.P == p }); len(rows) == 0 {
+	if rows = lists.Filter(rows, func(r report.MachineCost) bool { return r.P == p }); len(rows) == 0 {
 		return nil, fmt.Errorf("nothing was predicted for P = %d, as it was for P = %d: %w", p, all[0].P, ErrOthers)
 	}
 	if len(ch.Sizes) > 0 {
-		rows = keep(rows, func(r report.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
+		rows = lists.Filter(rows, func(r report.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
 	}
-	if len(once(each(rows, func(r report.MachineCost) int { return r.Bytes }))) < 2 {
+	if len(lists.Unique(lists.Map(rows, func(r report.MachineCost) int { return r.Bytes }))) < 2 {
 		return nil, fmt.Errorf("a line over m needs two sizes of P = %d: choose others, or predict more", p)
 	}
 	slices.SortStableFunc(rows, func(a, b report.MachineCost) int { return a.Bytes - b.Bytes })
@@ -65,7 +66,7 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 	var lines []line
 	for _, of := range groups {
 		name := of[0].Of
-		if !several && len(once(each(rows, topic))) == 1 { // which the title says
+		if !several && len(lists.Unique(lists.Map(rows, topic))) == 1 { // which the title says
 			name = of[0].Algorithm
 		}
 		lines = append(lines, line{machine: of[0].Machine, traits: []string{name}})
@@ -79,15 +80,15 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 				y.Lo, y.Hi = *r.Lo*1e3, *r.Hi*1e3
 			}
 			if ch.Bandwidth {
-				y = bandwidth(r.Bytes, y)
+				y = y.Rate(float64(r.Bytes))
 			}
 			series[i].Points = append(series[i].Points, Point{float64(r.Bytes), y})
 			extrapolated = extrapolated || r.Extrapolated
 		}
 	}
-	of := once(each(rows, topic))
-	c := &Chart{Title: "Predicted cost: " + strings.Join(of, ", "), Caption: append(keep(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p)), Omitted: omitted}
-	models := once(each(d.Machines, func(s report.Source) string { return s.Model }))
+	of := lists.Unique(lists.Map(rows, topic))
+	c := &Chart{Title: "Predicted cost: " + strings.Join(of, ", "), Caption: append(lists.Filter(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p)), Omitted: omitted}
+	models := lists.Unique(lists.Map(d.Machines, func(s report.Source) string { return s.Model }))
 	c.Caption = append(c.Caption, strings.Join(models, ", "))
 	if several && !strings.Contains(of[0], ":") {
 		c.Caption = append(c.Caption, "the cheapest of its algorithms on each machine")

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -27,10 +28,10 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 	}
 	drawn := view.Ends(all)
 	if len(ch.Sizes) > 0 {
-		drawn = keep(all, func(m view.Matrix) bool { return slices.Contains(ch.Sizes, m.Bytes) })
+		drawn = lists.Filter(all, func(m view.Matrix) bool { return slices.Contains(ch.Sizes, m.Bytes) })
 	}
 	if len(drawn) == 0 {
-		sizes := each(all, func(m view.Matrix) int { return m.Bytes })
+		sizes := lists.Map(all, func(m view.Matrix) int { return m.Bytes })
 		return nil, fmt.Errorf("the file has no pairs with m = %s: it has %s", sizesText(ch.Sizes), sizesText(sizes))
 	}
 	c := &Chart{Title: first.Title, Caption: []string{machine, first.How, "darker is slower"}}
@@ -73,16 +74,18 @@ func heatOf(m *view.Matrix) heat {
 }
 
 // unit is that of the numbers.
-func (h heat) unit() timeUnit {
-	if !h.Volume {
-		return unitOf(h.least)
+func (h heat) unit() (name string, scale float64) {
+	switch {
+	case !h.Volume:
+		return view.TimeUnit(h.least)
+	case h.least >= 1e9:
+		return "GB", 1e9
+	case h.least >= 1e6:
+		return "MB", 1e6
+	case h.least >= 1e3:
+		return "KB", 1e3
 	}
-	for _, u := range []timeUnit{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}} {
-		if h.least >= u.ns {
-			return u
-		}
-	}
-	return timeUnit{"B", 1}
+	return "B", 1
 }
 
 // narrow is the ratio of the slowest to the fastest below which shades do not span
@@ -116,7 +119,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	n := len(h.Names)
 	sty := textStyle(smallSize, ink, false)
 	sty.XAlign, sty.YAlign = draw.XCenter, draw.YAlignment(-0.6)
-	unit := h.unit()
+	_, scale := h.unit()
 	for i := range n {
 		for j := range n {
 			if i == j || !(h.At(i, j).Time.Center > 0) {
@@ -129,7 +132,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 			under := cell // without seams between neighbours
 			under.Max.X, under.Max.Y = under.Max.X+seam, under.Max.Y+seam
 			c.Fill(under.Path())
-			text := view.Digits(v/unit.ns, 0)
+			text := view.Digits(v/scale, 0)
 			if size := cell.Size(); sty.Width(text)+2 < size.X && 1.2*smallSize < size.Y {
 				if sty.Color = ink; dark(shade) {
 					sty.Color = color.White
@@ -189,11 +192,11 @@ func (l *layout) heat(c Panel, width vg.Length) panel {
 	x, y := h.scaleOf(c.X.Label, width-axisRoom, true), h.scaleOf(c.Y.Label, width-axisRoom, false)
 	name := c.Name
 	if h.least <= h.most {
-		unit := h.unit()
-		name += ", " + unit.name
+		unit, scale := h.unit()
+		name += ", " + unit
 		l.shaded = true
 		for _, v := range []float64{h.least, math.Sqrt(h.least * h.most), h.most} {
-			l.explain(h.Name+": "+view.Digits(v/unit.ns, 0)+" "+unit.name, swatch{h.shade(v)})
+			l.explain(h.Name+": "+view.Digits(v/scale, 0)+" "+unit, swatch{h.shade(v)})
 		}
 	}
 	p := plot.New()

@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/taulop/taulop/collective"
@@ -116,15 +117,10 @@ func StridedCosts(machines []compare.Machine, ch Choice) (*Chart, error) {
 		caption = append(caption, "some of it beyond the sizes that were measured")
 	}
 	c := &Chart{Title: "Strided messages under mlog_nP: " + name, Caption: append(caption, "predictions of medians, without intervals", "lower is better")}
-	var order []int
-	for bytes := range panels {
-		order = append(order, bytes)
+	if len(panels) > MaxPanels {
+		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read: %w", len(panels), MaxPanels, ErrFewer)
 	}
-	slices.Sort(order)
-	if len(order) > MaxPanels {
-		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read: %w", len(order), MaxPanels, ErrFewer)
-	}
-	for _, bytes := range order {
+	for _, bytes := range slices.Sorted(maps.Keys(panels)) {
 		c.Panels = append(c.Panels, *panels[bytes])
 	}
 	return c, nil

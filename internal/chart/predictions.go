@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -131,7 +132,7 @@ func exactly(v float64) fit.Estimate {
 // verified are the rows that the choice takes, those with a message: of P and the
 // state of the cache the first unless chosen.
 func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []string, err error) {
-	rows = keep(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 })
+	rows = lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 })
 	if len(rows) == 0 {
 		return nil, nil, fmt.Errorf("there is no collective with a message in it: verify some with taulop verify")
 	}
@@ -139,7 +140,7 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	if len(ch.Algorithms) > 0 {
 		rows = nil
 		for _, name := range ch.Algorithms {
-			of := keep(all, func(r verify.Row) bool { return r.Name == name || strings.HasPrefix(r.Name, name+":") })
+			of := lists.Filter(all, func(r verify.Row) bool { return r.Name == name || strings.HasPrefix(r.Name, name+":") })
 			if len(of) == 0 {
 				return nil, nil, fmt.Errorf("%s was not verified: there are %s", name, printable.List(namesOf(all)))
 			}
@@ -151,7 +152,7 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 		p = slices.MaxFunc(rows, func(a, b verify.Row) int { return a.P - b.P }).P
 	}
 	one := rows[0].P
-	if rows = keep(rows, func(r verify.Row) bool { return r.P == p }); len(rows) == 0 {
+	if rows = lists.Filter(rows, func(r verify.Row) bool { return r.P == p }); len(rows) == 0 {
 		return nil, nil, fmt.Errorf("nothing was verified with P = %d, as it was with P = %d: %w", p, one, ErrOthers)
 	}
 	off := !slices.ContainsFunc(rows, func(r verify.Row) bool { return !r.OffCache })
@@ -161,11 +162,11 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	case len(ch.Caches) == 1:
 		off = ch.Caches[0]
 	}
-	if rows = keep(rows, func(r verify.Row) bool { return r.OffCache == off }); len(rows) == 0 {
+	if rows = lists.Filter(rows, func(r verify.Row) bool { return r.OffCache == off }); len(rows) == 0 {
 		return nil, nil, fmt.Errorf("nothing was verified %s: %w", view.Cache(off), ErrOthers)
 	}
 	if len(ch.Sizes) > 0 {
-		rows = keep(rows, func(r verify.Row) bool { return slices.Contains(ch.Sizes, r.Bytes) })
+		rows = lists.Filter(rows, func(r verify.Row) bool { return slices.Contains(ch.Sizes, r.Bytes) })
 	}
 	if len(sizesOf(rows)) < 2 {
 		return nil, nil, fmt.Errorf("a line over m needs two sizes: %w", ErrOthers)
@@ -182,12 +183,12 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 }
 
 func namesOf(rows []verify.Row) []string {
-	return once(each(rows, func(r verify.Row) string { return r.Name }))
+	return lists.Unique(lists.Map(rows, func(r verify.Row) string { return r.Name }))
 }
 
 // collectives are the names without that of one-way messages, if others are there.
 func collectives(names []string) []string {
-	others := keep(names, func(n string) bool { return n != verify.Message })
+	others := lists.Filter(names, func(n string) bool { return n != verify.Message })
 	if len(others) == 0 {
 		return names
 	}
@@ -195,5 +196,5 @@ func collectives(names []string) []string {
 }
 
 func sizesOf(rows []verify.Row) []int {
-	return once(each(rows, func(r verify.Row) int { return r.Bytes }))
+	return lists.Unique(lists.Map(rows, func(r verify.Row) int { return r.Bytes }))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
@@ -24,7 +25,7 @@ func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, e
 		ch.Taus = append(slices.Clone(ch.Taus), ch.P) // cells have it as τ
 	}
 	f := figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
-		return keep(report.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
+		return lists.Filter(report.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
 	}}
 	return f.chart(ch.better())
 }
@@ -66,7 +67,7 @@ func (f figure) chart(facts ...string) (*Chart, error) {
 		if f.OnePanel {
 			taus = spread(taus, len(dashes))
 		}
-		taken = keep(taken, func(p profile) bool { return slices.Contains(taus, p.Tau) })
+		taken = lists.Filter(taken, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}
 	return f.draw(taken, facts...)
 }
@@ -122,12 +123,12 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, f.What, f.Measure)
 	}
-	taken := f.channels(each(all, profile.channel))
+	taken := f.channels(lists.Map(all, profile.channel))
 	if len(taken) == 0 {
 		return nil, fmt.Errorf("%s has no %s, %s: it has %s", m.Name, f.What, f.described(), f.channelsText(all))
 	}
-	all = keep(all, func(p profile) bool { return slices.Contains(taken, p.channel()) })
-	wanted := keep(all, func(p profile) bool { return p.Over == view.Tau || len(f.Taus) == 0 || slices.Contains(f.Taus, p.Tau) })
+	all = lists.Filter(all, func(p profile) bool { return slices.Contains(taken, p.channel()) })
+	wanted := lists.Filter(all, func(p profile) bool { return p.Over == view.Tau || len(f.Taus) == 0 || slices.Contains(f.Taus, p.Tau) })
 	if len(wanted) == 0 {
 		tau := "τ"
 		if f.Ranks {
@@ -138,7 +139,7 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	if len(f.Sizes) == 0 {
 		return f.sorted(wanted), nil
 	}
-	sized := keep(wanted, func(p profile) bool {
+	sized := lists.Filter(wanted, func(p profile) bool {
 		return slices.ContainsFunc(p.sizes(), func(m int) bool { return slices.Contains(f.Sizes, m) })
 	})
 	if len(sized) == 0 {
@@ -162,9 +163,9 @@ func (p profile) channel() compare.Channel {
 func (f figure) channels(of []compare.Channel) []compare.Channel {
 	prefer := func(chosen bool, is, own func(compare.Channel) bool) {
 		if chosen {
-			of = keep(of, is)
+			of = lists.Filter(of, is)
 		} else if slices.ContainsFunc(of, own) {
-			of = keep(of, own)
+			of = lists.Filter(of, own)
 		}
 	}
 	beside := len(f.machines) > 1 // published parameters, which have no setup, are drawn beside any
@@ -202,8 +203,8 @@ func (f figure) traits(c compare.Channel) []string {
 }
 
 func (f figure) channelsText(of []profile) string {
-	names := each(of, func(p profile) string { return joined(", ", f.traits(p.channel())...) })
-	return printable.Part(strings.Join(once(names), "; "))
+	names := lists.Map(of, func(p profile) string { return joined(", ", f.traits(p.channel())...) })
+	return printable.Part(strings.Join(lists.Unique(names), "; "))
 }
 
 // sizes are those of the profile's messages.
@@ -257,8 +258,8 @@ var unspaced = strings.NewReplacer(" ", "", "→", "-")
 // of float64. Without words they are what the drawing takes by itself, if all have it.
 func (f figure) byName(all []profile) ([]profile, error) {
 	if len(f.Variants) == 0 && f.Own != nil {
-		own := keep(all, func(p profile) bool { return f.Own(p.Profile) })
-		if len(once(each(own, machineOf))) == len(f.machines) {
+		own := lists.Filter(all, func(p profile) bool { return f.Own(p.Profile) })
+		if len(lists.Unique(lists.Map(own, machineOf))) == len(f.machines) {
 			return own, nil
 		}
 	}
@@ -270,7 +271,7 @@ func (f figure) byName(all []profile) ([]profile, error) {
 	together := func(a, b string) bool {
 		return slices.ContainsFunc(all, func(p profile) bool { return p.is(a) && p.is(b) })
 	}
-	taken := keep(all, func(p profile) bool {
+	taken := lists.Filter(all, func(p profile) bool {
 		for _, word := range f.Variants {
 			if !slices.ContainsFunc(f.Variants, func(other string) bool { return p.is(other) && (other == word || !together(word, other)) }) {
 				return false
@@ -280,7 +281,7 @@ func (f figure) byName(all []profile) ([]profile, error) {
 	})
 	for _, p := range all {
 		if !slices.ContainsFunc(taken, func(t profile) bool { return t.machine == p.machine }) {
-			own := keep(all, func(other profile) bool { return other.machine == p.machine })
+			own := lists.Filter(all, func(other profile) bool { return other.machine == p.machine })
 			return nil, fmt.Errorf("%s has no %s called %s: it has %s", p.machine, f.What, strings.Join(f.Variants, ", "), variantsText(own))
 		}
 	}
@@ -300,15 +301,15 @@ func variantsText(of []profile) string {
 			names[i] = append(names[i], part)
 		}
 	}
-	var lists []string
+	var texts []string
 	for _, i := range slices.Sorted(maps.Keys(names)) {
-		list := once(names[i])
+		list := lists.Unique(names[i])
 		if n := len(list); n > most {
 			list = append(list[:most-1], "… "+list[n-1])
 		}
-		lists = append(lists, strings.Join(list, ", "))
+		texts = append(texts, strings.Join(list, ", "))
 	}
-	return printable.Part(strings.Join(lists, "; "))
+	return printable.Part(strings.Join(texts, "; "))
 }
 
 // numbered reports whether the choice says of which number to draw profiles.
@@ -320,19 +321,19 @@ func (f figure) numbered(all []profile) bool {
 		return len(distinct(of, func(p profile) []int { return []int{f.Number(p.Profile)} }))
 	}
 	return slices.ContainsFunc(f.Variants, func(word string) bool {
-		return numbers(keep(all, func(p profile) bool { return p.is(word) })) < numbers(all)
+		return numbers(lists.Filter(all, func(p profile) bool { return p.is(word) })) < numbers(all)
 	})
 }
 
 // largest are those of the largest number of which all machines have a line, or all.
 func (f figure) largest(of []profile) []profile {
 	number := func(p profile) int { return f.Number(p.Profile) }
-	lines := keep(of, func(p profile) bool { return len(p.Points) > 1 })
+	lines := lists.Filter(of, func(p profile) bool { return len(p.Points) > 1 })
 	numbers := common(lines, number, len(f.machines))
 	if len(numbers) == 0 {
 		return of
 	}
-	return keep(of, func(p profile) bool { return number(p) == numbers[len(numbers)-1] })
+	return lists.Filter(of, func(p profile) bool { return number(p) == numbers[len(numbers)-1] })
 }
 
 // fewTaus are powers of two and the largest τ of one machine, the smallest and the
@@ -363,8 +364,8 @@ func spread(values []int, n int) (few []int) {
 // common are the values, rising, that profiles of so many machines have.
 func common(of []profile, value func(profile) int, machines int) []int {
 	return slices.DeleteFunc(distinct(of, func(p profile) []int { return []int{value(p)} }), func(v int) bool {
-		having := keep(of, func(p profile) bool { return value(p) == v })
-		return len(once(each(having, machineOf))) < machines
+		having := lists.Filter(of, func(p profile) bool { return value(p) == v })
+		return len(lists.Unique(lists.Map(having, machineOf))) < machines
 	})
 }
 
@@ -375,7 +376,7 @@ const fewVariants = 3
 // as a chart goes, and few of one machine.
 func (f figure) tellApart(of []profile) bool {
 	if len(f.Variants) > 0 {
-		lines := once(each(of, func(p profile) string { return p.Line }))
+		lines := lists.Unique(lists.Map(of, func(p profile) string { return p.Line }))
 		return len(lines)*len(f.machines) <= MaxLines
 	}
 	return len(f.machines) == 1 && !slices.ContainsFunc(variants(of), func(v []profile) bool { return len(v) > fewVariants })
@@ -472,7 +473,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	if len(lines) > MaxLines {
 		return nil, tooMany(len(lines))
 	}
-	names := once(each(of, func(p profile) string { return p.Panel }))
+	names := lists.Unique(lists.Map(of, func(p profile) string { return p.Panel }))
 	if len(names) > MaxPanels {
 		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read, like %q alone: %w", len(names), MaxPanels, strings.Split(names[0], ", ")[0], ErrNamed)
 	}
@@ -501,7 +502,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 				}
 			}
 		}
-		panel.Name = joined(": ", own[i], roles(keep(of, func(p profile) bool { return p.Panel == name })))
+		panel.Name = joined(": ", own[i], roles(lists.Filter(of, func(p profile) bool { return p.Panel == name })))
 		c.Panels = append(c.Panels, panel)
 	}
 	if fits {
@@ -523,7 +524,7 @@ func apart(names []string) (own, common []string) {
 		}
 	}
 	for _, p := range parts {
-		own = append(own, strings.Join(keep(p, func(part string) bool { return !slices.Contains(common, part) }), ", "))
+		own = append(own, strings.Join(lists.Filter(p, func(part string) bool { return !slices.Contains(common, part) }), ", "))
 	}
 	return own, common
 }
@@ -545,7 +546,7 @@ func roles(of []profile) string {
 
 // joined are the parts that are not empty.
 func joined(separator string, parts ...string) string {
-	return strings.Join(keep(parts, func(part string) bool { return part != "" }), separator)
+	return strings.Join(lists.Filter(parts, func(part string) bool { return part != "" }), separator)
 }
 
 // panelHeight is so that a chart of many panels is still a figure in a column.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
@@ -20,30 +21,30 @@ import (
 // algorithm: Figs. 10–12 and 15 of taulop-2015. By itself it takes the first collective,
 // and ranks in a row of cores if there are such.
 func Published(d *report.Published, ch Choice) (*Chart, error) {
-	cells := keep(d.Cells, func(c published.Cell) bool {
+	cells := lists.Filter(d.Cells, func(c published.Cell) bool {
 		return c.Error != nil && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes))
 	})
 	name := func(c published.Cell) string { return c.Collective + ":" + c.Setting.Name }
 	if len(ch.Algorithms) > 0 {
 		all := cells
-		cells = keep(cells, func(c published.Cell) bool {
+		cells = lists.Filter(cells, func(c published.Cell) bool {
 			return slices.Contains(ch.Algorithms, c.Collective) || slices.Contains(ch.Algorithms, name(c)) || slices.Contains(ch.Algorithms, c.Collective+":"+strconv.Itoa(c.Setting.ID))
 		})
 		if len(cells) == 0 && len(all) > 0 {
-			return nil, fmt.Errorf("%s was not compared: there are %s", strings.Join(ch.Algorithms, ", "), printable.List(once(each(all, name))))
+			return nil, fmt.Errorf("%s was not compared: there are %s", strings.Join(ch.Algorithms, ", "), printable.List(lists.Unique(lists.Map(all, name))))
 		}
 	}
 	if len(cells) == 0 {
 		return nil, fmt.Errorf("nothing is predicted of what was asked for: %w", ErrOthers)
 	}
-	first := slices.Min(each(cells, func(c published.Cell) string { return c.Collective }))
-	cells = keep(cells, func(c published.Cell) bool { return c.Collective == first })
+	first := slices.Min(lists.Map(cells, func(c published.Cell) string { return c.Collective }))
+	cells = lists.Filter(cells, func(c published.Cell) bool { return c.Collective == first })
 	mapping := cells[0].Mapping
 	if slices.ContainsFunc(cells, func(c published.Cell) bool { return c.Mapping == "core" }) {
 		mapping = "core"
 	}
-	cells = keep(cells, func(c published.Cell) bool { return c.Mapping == mapping })
-	if len(once(each(cells, func(c published.Cell) int { return c.P }))) < 2 {
+	cells = lists.Filter(cells, func(c published.Cell) bool { return c.Mapping == mapping })
+	if len(lists.Unique(lists.Map(cells, func(c published.Cell) int { return c.P }))) < 2 {
 		return nil, fmt.Errorf("a line over P needs two of them, and %s, mapping %s, has P = %d alone: %w", first, mapping, cells[0].P, ErrOthers)
 	}
 	slices.SortStableFunc(cells, func(a, b published.Cell) int { return a.P - b.P })
@@ -77,7 +78,7 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 		}
 		ratios, errors = append(ratios, ratio), append(errors, off)
 	}
-	sizes := once(each(cells, func(c published.Cell) int { return c.Bytes }))
+	sizes := lists.Unique(lists.Map(cells, func(c published.Cell) int { return c.Bytes }))
 	slices.Sort(sizes)
 	caption := []string{d.Machine, "mapping " + mapping}
 	switch {

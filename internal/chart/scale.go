@@ -224,9 +224,9 @@ func (s *scale) times() {
 		s.decades(duration)
 		return
 	}
-	unit := unitOf(s.hi)
-	s.label += ", " + unit.name
-	s.upTo(unit.ns)
+	unit, scale := view.TimeUnit(s.hi)
+	s.label += ", " + unit
+	s.upTo(scale)
 }
 
 // bandwidths: as times, in one unit.
@@ -268,25 +268,9 @@ func (s *scale) upTo(unit float64) {
 	s.even(unit)
 }
 
-type timeUnit struct {
-	name string
-	ns   float64
-}
-
-// unitOf is the unit in which ns has one to three digits before the point.
-func unitOf(ns float64) timeUnit {
-	units := []timeUnit{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}, {"ns", 1}}
-	for _, u := range units {
-		if ns >= u.ns*(1-1e-9) {
-			return u
-		}
-	}
-	return units[len(units)-1]
-}
-
 func duration(ns float64) string {
-	u := unitOf(ns)
-	return strconv.FormatFloat(ns/u.ns, 'g', 3, 64) + " " + u.name
+	unit, scale := view.TimeUnit(ns)
+	return strconv.FormatFloat(ns/scale, 'g', 3, 64) + " " + unit
 }
 
 // ratios: those that people name.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -58,7 +59,7 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 	f := figure{&view.Drawing{What: "transfers", Measure: "taulop sweep"}, ch, machines, func(m compare.Machine) (lines []*view.Profile) {
 		curves, _ := compare.Curves(m.Name, m.File) // an error says that there are none
 		segment := cmp.Or(m.File.Plan.SegmentBytes, compare.Customary)
-		if of := keep(curves, func(c compare.Curve) bool { return c.Bytes == segment }); len(ch.Sizes) == 0 && len(of) > 0 {
+		if of := lists.Filter(curves, func(c compare.Curve) bool { return c.Bytes == segment }); len(ch.Sizes) == 0 && len(of) > 0 {
 			curves = of
 		}
 		for _, c := range curves {
@@ -125,7 +126,7 @@ func perTau(label view.Quantity, y func(params.Cell) fit.Estimate) func([]params
 // memory.
 func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	copies := func(m compare.Machine) []params.Cell {
-		cells := keep(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.CopyCell })
+		cells := lists.Filter(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.CopyCell })
 		for i := range cells { // those out of one buffer are share
 			cells[i].Setup = cmp.Or(cells[i].Setup, setups.Bare.Name)
 		}
@@ -156,10 +157,10 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 		return nil, err
 	}
 	first := machines[0].Name
-	bases := keep(of, func(p profile) bool { return p.machine == first })
+	bases := lists.Filter(of, func(p profile) bool { return p.machine == first })
 	var ratios []profile
 	for _, m := range machines[1:] {
-		own, before := keep(of, func(p profile) bool { return p.machine == m.Name }), len(ratios)
+		own, before := lists.Filter(of, func(p profile) bool { return p.machine == m.Name }), len(ratios)
 		for _, p := range own {
 			if p.over(bases); len(p.Points) > 0 {
 				ratios = append(ratios, p)
@@ -181,7 +182,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 		} else if n > 2 {
 			taus = []int{taus[0], taus[n-1]}
 		}
-		ratios = keep(ratios, func(p profile) bool { return slices.Contains(taus, p.Tau) })
+		ratios = lists.Filter(ratios, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}
 	c, err := f.draw(ratios, "below 1 faster than "+first)
 	if err != nil {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -101,15 +102,7 @@ func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline 
 	slower, faster := b.off(levels)
 	switch {
 	case len(slower) > 0:
-		worst := slices.MaxFunc(slower, func(x, y *BaselineCell) int {
-			switch {
-			case x.Ratio.Value < y.Ratio.Value:
-				return -1
-			case x.Ratio.Value > y.Ratio.Value:
-				return 1
-			}
-			return 0
-		})
+		worst := slices.MaxFunc(slower, func(x, y *BaselineCell) int { return cmp.Compare(x.Ratio.Value, y.Ratio.Value) })
 		if b.State = Warned; worst.Ratio.Value >= 1+levels.Critical {
 			b.State = Critical
 		}

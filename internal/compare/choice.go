@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -131,18 +133,8 @@ func (choice Choice) segmentSizes(common []Channel, segments map[int]bool) (size
 
 // order is that of Curves.
 func (c Channel) order(o Channel) int {
-	switch {
-	case c.Setup != o.Setup:
-		return strings.Compare(c.Setup, o.Setup)
-	case c.Placement != o.Placement:
-		return strings.Compare(string(c.Placement), string(o.Placement))
-	case c.OffCache != o.OffCache:
-		if o.OffCache {
-			return -1
-		}
-		return 1
-	}
-	return c.Bytes - o.Bytes
+	off := func(c Channel) int { return slices.Index([]bool{false, true}, c.OffCache) }
+	return cmp.Or(strings.Compare(c.Setup, o.Setup), cmp.Compare(c.Placement, o.Placement), off(c)-off(o), c.Bytes-o.Bytes)
 }
 
 // nothing says what machines have that nothing could be compared of.
@@ -189,14 +181,7 @@ func (choice Choice) nothing(all [][]Curve) error {
 		advice = ErrPublished
 	}
 	if !wanted {
-		return fmt.Errorf("no machine has m = %s: %s; %w", printable.List(decimals(choice.Sizes)), strings.Join(has, "; "), ErrSize)
+		return fmt.Errorf("no machine has m = %s: %s; %w", printable.List(lists.Map(choice.Sizes, strconv.Itoa)), strings.Join(has, "; "), ErrSize)
 	}
 	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %w", strings.Join(has, "; "), advice)
-}
-
-func decimals(numbers []int) (texts []string) {
-	for _, n := range numbers {
-		texts = append(texts, strconv.Itoa(n))
-	}
-	return texts
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -101,9 +102,7 @@ func newTable(channel Channel, all [][]Curve, test fit.Test) Table {
 			first = curve
 		}
 		for _, p := range curve.Points {
-			if at, found := slices.BinarySearch(t.Taus, p.Tau); !found {
-				t.Taus = slices.Insert(t.Taus, at, p.Tau)
-			}
+			t.Taus = lists.Insert(t.Taus, p.Tau)
 		}
 	}
 	t.Conclusion = t.conclude(test)

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -36,11 +37,7 @@ type Channel struct {
 
 // String names the channel in a sentence, without its size.
 func (c Channel) String() string {
-	cache := "in cache"
-	if c.OffCache {
-		cache = "off cache"
-	}
-	return fmt.Sprintf("%s, placement %s, %s", c.Setup, c.Placement, cache)
+	return fmt.Sprintf("%s, placement %s, %s", c.Setup, c.Placement, view.Cache(c.OffCache))
 }
 
 // A Curve is what one machine's transfers of m bytes cost, τ of them at once. A
@@ -82,7 +79,7 @@ func Curves(name string, f *params.File) ([]Curve, error) {
 		for _, cell := range t.Cells {
 			p := Point{Tau: cell.Tau, L: known(cell.Whole()), A: fit.Median(nil), Replicates: cell.Replicates(f)}
 			p.Replicates.Scale(1 / float64(max(1, cell.Transfers)))
-			p.Bandwidth = bandwidth(p.Tau, t.Bytes, p.L)
+			p.Bandwidth = p.L.Rate(float64(p.Tau) * float64(t.Bytes))
 			if first.Tau == 1 && first.Time.Center > 0 && (c.Isolated || !isolated) { // a ring of one is another thing
 				p.A = fit.Concurrency(p.Tau, first.Whole(), p.L)
 				if paired := params.Paired(f, first, cell); paired.Launches() > 0 {
@@ -114,12 +111,6 @@ func known(L fit.Estimate) fit.Estimate {
 		return L
 	}
 	return fit.Median(nil)
-}
-
-// bandwidth of tau transfers of m bytes at once, in bytes a ns.
-func bandwidth(tau, m int, L fit.Estimate) fit.Estimate {
-	moved := float64(tau) * float64(m)
-	return fit.Estimate{Center: moved, Lo: moved, Hi: moved, N: L.N}.Div(L)
 }
 
 // At is the point of a τ.

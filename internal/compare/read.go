@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -166,10 +167,7 @@ func distinguish(machines []Machine) {
 		}
 		return twice
 	}
-	hosts := make([]string, len(machines))
-	for i, m := range machines {
-		hosts[i] = m.Name
-	}
+	hosts := lists.Map(machines, func(m Machine) string { return m.Name })
 	for _, more := range []func(path string) string{filepath.Base, func(path string) string { return path }} {
 		twice := clashing()
 		for i := range machines {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/internal/view"
@@ -215,10 +216,7 @@ func logarithmic(curve []point, x float64) (e fit.Estimate, beyond bool) {
 
 // linear interpolates between the times of cells by their bytes. Beyond them the end stands.
 func linear(cells []params.Cell, bytes Number) (e fit.Estimate, beyond bool) {
-	var curve []point
-	for _, c := range cells {
-		curve = append(curve, point{float64(c.Bytes), c.Time})
-	}
+	curve := lists.Map(cells, func(c params.Cell) point { return point{float64(c.Bytes), c.Time} })
 	x := float64(bytes)
 	low, high := around(curve, x)
 	beyond = x < low.x || x > high.x

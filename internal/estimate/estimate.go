@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -172,22 +173,6 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// units of time, longest first.
-var units = []struct {
-	name string
-	ns   float64
-}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}, {"ns", 1}}
-
-// unitOf is the unit that a time is read in.
-func unitOf(ns float64) (name string, scale float64) {
-	for _, u := range units {
-		if ns >= u.ns {
-			return u.name, u.ns
-		}
-	}
-	return "ns", 1
-}
-
 // Span is a time with its unit.
 func Span(ns float64) string {
 	return span(fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)})
@@ -195,7 +180,7 @@ func Span(ns float64) string {
 
 // SpanInterval is an interval in the unit of its centre.
 func SpanInterval(e fit.Estimate) string {
-	name, scale := unitOf(e.Center)
+	name, scale := view.TimeUnit(e.Center)
 	if !e.Known() {
 		return view.Interval(e)
 	}
@@ -203,7 +188,7 @@ func SpanInterval(e fit.Estimate) string {
 }
 
 func span(e fit.Estimate) string {
-	name, scale := unitOf(e.Center)
+	name, scale := view.TimeUnit(e.Center)
 	return digits(e.Scale(1/scale)) + " " + name
 }
 
@@ -219,7 +204,7 @@ func digits(e fit.Estimate) string {
 func (e *Estimate) WriteText(w io.Writer) {
 	ranks := printable.Count(e.Ranks, "rank")
 	fmt.Fprintf(w, "%s: %s on %s\nfrom %s\n\n", e.Program, ranks, e.Machine, e.from())
-	unit, scale := unitOf(e.Total.Center)
+	unit, scale := view.TimeUnit(e.Total.Center)
 	t := view.Table{Columns: []view.Column{{Name: "phase", Left: true}, {Name: "times"}, {Name: "once"}, {Name: "in all", Unit: unit}, {Name: "share"}}}
 	if slices.ContainsFunc(e.Phases, func(p PhaseCost) bool { return p.Total.Known() }) {
 		t.Columns = append(t.Columns, view.Column{Name: "95 % interval", Unit: unit, Left: true})
@@ -250,12 +235,7 @@ func (e *Estimate) WriteText(w io.Writer) {
 
 // from says which parameters phases come from, the first few.
 func (e *Estimate) from() string {
-	var from []string
-	for _, p := range e.Phases {
-		if !slices.Contains(from, p.From) {
-			from = append(from, p.From)
-		}
-	}
+	from := lists.Unique(lists.Map(e.Phases, func(p PhaseCost) string { return p.From }))
 	if len(from) > 3 {
 		from = append(from[:3], "…")
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -240,10 +241,7 @@ func sorted(list []int) []int {
 }
 
 func listed(list []int) string {
-	var words []string
-	for _, v := range list {
-		words = append(words, strconv.Itoa(v))
-	}
+	words := lists.Map(list, strconv.Itoa)
 	return printable.List(words)
 }
 

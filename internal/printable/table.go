@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Table writes comma- or tab-separated values that spreadsheets take for what they
@@ -20,10 +22,7 @@ func NewTable(w io.Writer, comma rune) Table {
 
 // Write writes a row.
 func (t Table) Write(row []string) error {
-	cells := make([]string, len(row))
-	for i, text := range row {
-		cells[i] = cell(text)
-	}
+	cells := lists.Map(row, cell)
 	return t.csv.Write(cells)
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Launcher is what starts programs, and what it takes to put processes on cores.
@@ -34,10 +36,7 @@ var Launchers = []Launcher{
 
 // LauncherNames are those of all.
 func LauncherNames() (names []string) {
-	for _, l := range Launchers {
-		names = append(names, l.Name)
-	}
-	return names
+	return lists.Map(Launchers, func(l Launcher) string { return l.Name })
 }
 
 // WriteFor writes a mapping as a launcher takes it. It fails where that cannot say it.

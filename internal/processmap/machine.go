@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping/heuristic"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -80,14 +81,8 @@ func machineOf(cpus []numa.CPU, levels numa.Levels, name string, nodes int) (*Ma
 	if len(cpus) > heuristic.MaxPlaces/max(1, nodes) {
 		return nil, fmt.Errorf("%d nodes of %d cores: processes are mapped to %d cores at the most", nodes, len(cpus), heuristic.MaxPlaces)
 	}
-	var names []string
-	for _, l := range levels {
-		names = append(names, l.Name)
-	}
-	ids := make([]int, len(cpus))
-	for i, cpu := range cpus {
-		ids[i] = cpu.ID
-	}
+	names := lists.Map(levels, func(l numa.Level) string { return l.Name })
+	ids := lists.Map(cpus, func(cpu numa.CPU) int { return cpu.ID })
 	between := levels.Between(ids)
 	h, err := heuristic.New(nodes, len(cpus), names, func(a, b int) int { return int(between[a][b]) })
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/model"
@@ -45,10 +46,7 @@ func NewModel(f *params.File, p *model.Predictor, places []int32) *Model {
 // NewPairsModel is of a file that has pairs of CPUs and no transfers at once. It fails where
 // it has none.
 func NewPairsModel(f *params.File, machine *Machine, network *model.Network) (*Model, error) {
-	var cpus []int
-	for _, core := range machine.CPUs {
-		cpus = append(cpus, core.CPU)
-	}
+	cpus := lists.Map(machine.CPUs, func(core Core) int { return core.CPU })
 	of, levels, err := model.OfPairsOf(f, cpus)
 	if err != nil {
 		return nil, err

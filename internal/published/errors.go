@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Errors are those of some cells, as shares of what was measured.
@@ -122,11 +124,7 @@ func (c *Comparison) ByM() []Group {
 // forced are the predicted cells of algorithms that the library was told to take; where there
 // are none, all cells.
 func (c *Comparison) forced() (cells []Cell) {
-	for _, cell := range c.Cells {
-		if !cell.Setting.Own() && cell.Error != nil {
-			cells = append(cells, cell)
-		}
-	}
+	cells = lists.Filter(c.Cells, func(cell Cell) bool { return !cell.Setting.Own() && cell.Error != nil })
 	if len(cells) == 0 {
 		return c.Cells
 	}

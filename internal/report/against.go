@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -42,10 +43,7 @@ func (a *Against) WriteText(w io.Writer) {
 		return extrapolated(r.Predicted.Models) || r.Nearest != nil && extrapolated(r.Nearest.Models[:1])
 	}), nil)
 	for _, alike := range view.Grouped(a.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
-		var names []string
-		for _, o := range alike {
-			names = append(names, fmt.Sprintf("%s (line %d)", o.Benchmark, o.Line))
-		}
+		names := lists.Map(alike, func(o mpibench.Omission) string { return fmt.Sprintf("%s (line %d)", o.Benchmark, o.Line) })
 		fmt.Fprintf(w, "Left out: %s: %s.\n", strings.Join(names, ", "), alike[0].Why)
 	}
 }

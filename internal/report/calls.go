@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
@@ -76,10 +77,7 @@ func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Exp
 		if len(algorithms) < 2 {
 			return nil, fmt.Errorf("nothing to compare for P = %d: name two algorithms, or a collective that has more than one", p)
 		}
-		var names []string
-		for _, a := range algorithms {
-			names = append(names, a.String())
-		}
+		names := lists.Map(algorithms, func(a *collective.Algorithm) string { return a.String() })
 		intervals, err := model.Cheapest(from, to, margin, func(m int) ([]model.Cost, error) {
 			costs := make([]model.Cost, len(algorithms))
 			for i, a := range algorithms {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping/heuristic"
@@ -39,10 +40,7 @@ func (v *Verification) WriteCSV(w io.Writer) error {
 
 // WriteCSV writes a row for each time that was measured.
 func (d *Patterns) WriteCSV(w io.Writer) error {
-	rows := make([]verify.Row, len(d.Rows))
-	for i, r := range d.Rows {
-		rows[i] = r.Row
-	}
+	rows := lists.Map(d.Rows, func(r verify.PatternRow) verify.Row { return r.Row })
 	return writeRows(w, rows, verify.PatternModels)
 }
 
@@ -99,10 +97,7 @@ func optional(share *float64) any {
 func (r *Program) WriteCSV(w io.Writer) error {
 	t := view.Table{Columns: view.Words("program", "ranks", "mapping", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "predicted_ns", "error", "extrapolated", "cpus")}
 	for _, row := range r.Rows {
-		cpus := make([]string, len(row.CPUs))
-		for i, cpu := range row.CPUs {
-			cpus[i] = strconv.Itoa(cpu)
-		}
+		cpus := lists.Map(row.CPUs, strconv.Itoa)
 		t.Add(r.Program, r.Ranks, row.Mapping, row.OffCache, estimated(row.Measured), row.Prediction.Ns, row.Prediction.Error, row.Prediction.Extrapolated, strings.Join(cpus, " "))
 	}
 	return t.WriteValues(w, ',')

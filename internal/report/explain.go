@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
@@ -294,10 +295,7 @@ type Win struct {
 func Compare(p int, margin float64, algorithms []string, intervals []model.Interval) Comparison {
 	c := Comparison{P: p, Margin: margin, Algorithms: algorithms}
 	for _, in := range intervals {
-		var names []string
-		for _, i := range in.Cheapest {
-			names = append(names, algorithms[i])
-		}
+		names := lists.Map(in.Cheapest, func(i int) string { return algorithms[i] })
 		c.Intervals = append(c.Intervals, Win{in.From, in.To, names, in.Advantage, in.Extrapolated, in.Unknown})
 	}
 	return c

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -102,12 +103,7 @@ func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
 			}
 		}
 	}
-	var groups []string
-	for _, c := range order {
-		if !slices.Contains(groups, c.of) {
-			groups = append(groups, c.of)
-		}
-	}
+	groups := lists.Unique(lists.Map(order, func(c call) string { return c.of }))
 	slices.SortStableFunc(order, func(a, b call) int {
 		return cmp.Or(slices.Index(groups, a.of)-slices.Index(groups, b.of), a.p-b.p, a.bytes-b.bytes)
 	})
@@ -360,34 +356,25 @@ func (d *Machines) WriteText(w io.Writer) {
 	if unknown {
 		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it")
 	}
-	beyond := slices.DeleteFunc(slices.Clone(d.Machines), func(s Source) bool { return !extrapolated[s.Machine] })
+	beyond := lists.Filter(d.Machines, func(s Source) bool { return extrapolated[s.Machine] })
 	for _, alike := range view.Grouped(beyond, func(s Source) string { return s.Measured }) {
-		fmt.Fprintf(w, "~ extrapolated%s: measured are %s.\n", d.among(" on ", len(alike), func(i int) string { return alike[i].Machine }), alike[0].Measured)
+		fmt.Fprintf(w, "~ extrapolated%s: measured are %s.\n", d.among(" on ", lists.Map(alike, func(s Source) string { return s.Machine })), alike[0].Measured)
 	}
 	lacking := func(o MachineOmission) string { // the machines that lack it
-		alike := slices.DeleteFunc(slices.Clone(d.LeftOut), func(p MachineOmission) bool { return p.String() != o.String() })
-		return d.among(" of ", len(alike), func(i int) string { return alike[i].Machine })
+		alike := lists.Filter(d.LeftOut, func(p MachineOmission) bool { return p.String() == o.String() })
+		return d.among(" of ", lists.Map(alike, func(p MachineOmission) string { return p.Machine }))
 	}
 	for _, alike := range view.Grouped(d.LeftOut, func(o MachineOmission) string { return lacking(o) + o.reason() }) {
-		var names []string
-		for _, o := range alike {
-			if !slices.Contains(names, o.Algorithm) {
-				names = append(names, o.Algorithm)
-			}
-		}
+		names := lists.Unique(lists.Map(alike, func(o MachineOmission) string { return o.Algorithm }))
 		fmt.Fprintf(w, "Left out%s: %s %s.\n", lacking(alike[0]), strings.Join(names, ", "), alike[0].reason())
 	}
 	fmt.Fprintf(w, "\n%s\n", d.Verdict.Text)
 }
 
-// among names n machines, "" where they are all.
-func (d *Machines) among(before string, n int, name func(int) string) string {
-	if n == len(d.Machines) {
+// among names machines, "" where they are all.
+func (d *Machines) among(before string, names []string) string {
+	if len(names) == len(d.Machines) {
 		return ""
-	}
-	var names []string
-	for i := range n {
-		names = append(names, name(i))
 	}
 	return before + strings.Join(names, ", ")
 }

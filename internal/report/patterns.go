@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -46,10 +47,7 @@ func (d *Patterns) WriteText(w io.Writer) {
 const mostLines = 8
 
 func (d *Patterns) fits(p int, off bool) view.Table {
-	var sizes []string
-	for _, m := range d.FittedSizes {
-		sizes = append(sizes, view.Bytes(m))
-	}
+	sizes := lists.Map(d.FittedSizes, view.Bytes)
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d, user data %s: T = T_s + m·τ_d, fitted to m = %s; ± one standard error", p, view.Cache(off), strings.Join(sizes, ", ")),
 		Columns: view.Numbers("pattern", "T_s, ns", "±", "τ_d, ns/KB", "±", "GB/s", "residual, %"),

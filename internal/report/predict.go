@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
@@ -323,10 +324,7 @@ func (s Source) WriteNotes(w io.Writer, extrapolated bool, leftOut []Omission) {
 		fmt.Fprintf(w, "~ extrapolated: measured are %s.\n  %s.\n", s.Measured, capital(s.Rule))
 	}
 	for _, alike := range view.Grouped(leftOut, func(o Omission) string { return o.reason() }) {
-		var names []string
-		for _, o := range alike {
-			names = append(names, o.Algorithm)
-		}
+		names := lists.Map(alike, func(o Omission) string { return o.Algorithm })
 		fmt.Fprintf(w, "Left out: %s %s.\n", strings.Join(names, ", "), alike[0].reason())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/view"
@@ -130,10 +131,7 @@ func (r *ProcessMap) waits() view.Table {
 	columns, shown := r.levels()
 	t := view.Table{Title: "predicted time in which the program waits for each level, µs", Columns: append(view.Words("mapping"), columns...)}
 	for _, m := range r.Mappings {
-		var cells []string
-		for _, level := range shown {
-			cells = append(cells, view.Digits(m.Levels[level].Seconds*1e6, 0))
-		}
+		cells := lists.Map(shown, func(level int) string { return view.Digits(m.Levels[level].Seconds*1e6, 0) })
 		t.Add(m.Method, cells)
 	}
 	return t

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/view"
@@ -48,7 +49,7 @@ func (d *Published) WriteText(w io.Writer) {
 	last := &tables[len(tables)-1]
 	for _, e := range d.Means.All {
 		if e.Cells > 0 {
-			last.Note("%s: %s, mean |error| %.1f %%, %.0f %% within a factor of %g, bias %+.1f %%", e.Of, cells(e.Cells), 100*e.Mean, 100*e.Within, published.Factor, 100*e.Signed)
+			last.Note("%s: %s, mean |error| %.1f %%, %.0f %% within a factor of %g, bias %+.1f %%", e.Of, printable.Count(e.Cells, "cell"), 100*e.Mean, 100*e.Within, published.Factor, 100*e.Signed)
 		}
 	}
 	last.Note("bias: the mean error with its sign, + predicted too high")
@@ -74,21 +75,14 @@ func (d *Published) writeMeasured(w io.Writer) {
 			mean++
 		}
 	}
-	fmt.Fprintf(w, "\ncompared: the slowest rank, where the table has it (%s)", cells(slowest))
+	fmt.Fprintf(w, "\ncompared: the slowest rank, where the table has it (%s)", printable.Count(slowest, "cell"))
 	if mean > 0 {
 		fmt.Fprintf(w, "; else the mean over ranks (%d)", mean)
 	}
 	if d.MeanAsSlowest > 0 {
-		fmt.Fprintf(w, "\nwhere the table has only the mean over ranks and the model only the time of the\nslowest one (%s), the model's is too high by what ranks differ", cells(d.MeanAsSlowest))
+		fmt.Fprintf(w, "\nwhere the table has only the mean over ranks and the model only the time of the\nslowest one (%s), the model's is too high by what ranks differ", printable.Count(d.MeanAsSlowest, "cell"))
 	}
 	fmt.Fprintln(w)
-}
-
-func cells(n int) string {
-	if n == 1 {
-		return "1 cell"
-	}
-	return strconv.Itoa(n) + " cells"
 }
 
 func plain(name string) string { return name }
@@ -126,7 +120,7 @@ func writeOmissions(w io.Writer, all []published.Omission) {
 			fmt.Fprintf(w, "Left out for %d more reasons.\n", len(all)-i)
 			break
 		}
-		fmt.Fprintf(w, "Left out: %s, such as line %d (%s): %s.\n", cells(o.Cells), o.Line, o.Of, o.Why)
+		fmt.Fprintf(w, "Left out: %s, such as line %d (%s): %s.\n", printable.Count(o.Cells, "cell"), o.Line, o.Of, o.Why)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
@@ -92,10 +93,7 @@ func distance(d int) string {
 }
 
 func percents(shares ...float64) (cells []string) {
-	for _, share := range shares {
-		cells = append(cells, fmt.Sprintf("%.1f", 100*share))
-	}
-	return cells
+	return lists.Map(shares, func(share float64) string { return fmt.Sprintf("%.1f", 100*share) })
 }
 
 // predicted has two cells for each model: its prediction in µs, and how far that is off

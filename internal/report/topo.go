@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
@@ -204,10 +205,7 @@ func (t *Topology) distances() view.Table {
 	distances := view.Table{Columns: view.Numbers("distance")}
 	for _, from := range t.Machine.Nodes {
 		distances.Columns = append(distances.Columns, view.Numbers(strconv.Itoa(from.ID))...)
-		var cells []string
-		for _, to := range t.Machine.Nodes {
-			cells = append(cells, distance(from.Distances[to.ID]))
-		}
+		cells := lists.Map(t.Machine.Nodes, func(to numa.Node) string { return distance(from.Distances[to.ID]) })
 		distances.Add(fmt.Sprintf("from %d", from.ID), cells)
 	}
 	return distances
@@ -266,10 +264,7 @@ func (t *Topology) writePlacements(out io.Writer) {
 // some writes the first sets and the last, so that the line can be read.
 func some(sets []numa.CPUSet) string {
 	const most = 8
-	var texts []string
-	for _, set := range sets {
-		texts = append(texts, "{"+set.String()+"}")
-	}
+	texts := lists.Map(sets, func(set numa.CPUSet) string { return "{" + set.String() + "}" })
 	if len(texts) > most {
 		texts = append(texts[:3:3], "…", texts[len(texts)-1])
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -197,10 +198,7 @@ func signed(share float64) string {
 }
 
 func numbers(ns []int) string {
-	var texts []string
-	for _, n := range ns {
-		texts = append(texts, strconv.Itoa(n))
-	}
+	texts := lists.Map(ns, strconv.Itoa)
 	return strings.Join(texts, ", ")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/model"
 )
@@ -94,10 +95,7 @@ func LookupPattern(name string) (Pattern, error) {
 
 // PatternNames are those of all patterns, in their order.
 func PatternNames() (names []string) {
-	for _, p := range Patterns() {
-		names = append(names, p.Name)
-	}
-	return names
+	return lists.Map(Patterns(), func(p Pattern) string { return p.Name })
 }
 
 // PatternOf is the pattern of a variant's name.
@@ -223,10 +221,7 @@ func (r Runs) PatternFits() (fits []PatternFit, failed error) {
 }
 
 func (r Runs) fittedSizes() []int {
-	var sizes []int
-	for _, c := range r.Cases {
-		sizes = append(sizes, c.Schedule.Call.M)
-	}
+	sizes := lists.Map(r.Cases, func(c Case) int { return c.Schedule.Call.M })
 	slices.Sort(sizes)
 	return FittedSizes(slices.Compact(sizes))
 }
@@ -276,10 +271,7 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		all[g] = append(all[g], r)
 	}
 	median := func(of []PatternRow, value func(PatternRow) float64) float64 {
-		var values []float64
-		for _, r := range of {
-			values = append(values, value(r))
-		}
+		values := lists.Map(of, value)
 		return fit.Median(values).Center
 	}
 	for _, g := range groups {

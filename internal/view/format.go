@@ -70,6 +70,20 @@ func Coefficient(c fit.Coefficient) string {
 	return fmt.Sprintf("%s ± %s", Digits(c.Value, c.Error/2), Digits(c.Error, c.Error/2))
 }
 
+// TimeUnit is the unit in which a time has one to three digits before the point, and how many
+// ns it is.
+func TimeUnit(ns float64) (name string, scale float64) {
+	switch near := ns * (1 + 1e-9); {
+	case near >= 1e9:
+		return "s", 1e9
+	case near >= 1e6:
+		return "ms", 1e6
+	case near >= 1e3:
+		return "µs", 1e3
+	}
+	return "ns", 1
+}
+
 // Bytes writes a size as the field does: 8K, 1536, 4M.
 func Bytes(n int) string {
 	switch {

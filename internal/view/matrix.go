@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Matrix is times between every two of some things, the same both ways, in ns; or bytes.
@@ -52,12 +53,7 @@ func (m *Matrix) At(i, j int) *Cell {
 // Ends are those of a survey's matrices that have the first size or the last: the least
 // and the most.
 func Ends(all []Matrix) (ends []Matrix) {
-	for _, m := range all {
-		if m.Bytes == all[0].Bytes || m.Bytes == all[len(all)-1].Bytes {
-			ends = append(ends, m)
-		}
-	}
-	return ends
+	return lists.Filter(all, func(m Matrix) bool { return m.Bytes == all[0].Bytes || m.Bytes == all[len(all)-1].Bytes })
 }
 
 // MatrixNames is how many things a matrix of text has at most, so that it is read.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -34,18 +35,12 @@ type Column struct {
 
 // Numbers are columns of numbers.
 func Numbers(names ...string) (columns []Column) {
-	for _, name := range names {
-		columns = append(columns, Column{Name: name})
-	}
-	return columns
+	return lists.Map(names, func(name string) Column { return Column{Name: name} })
 }
 
 // Words are columns of words.
 func Words(names ...string) (columns []Column) {
-	for _, name := range names {
-		columns = append(columns, Column{Name: name, Left: true})
-	}
-	return columns
+	return lists.Map(names, func(name string) Column { return Column{Name: name, Left: true} })
 }
 
 // Add adds a row of cells and lists of cells; nil is an empty one. A float64 is a value
@@ -106,10 +101,7 @@ func (t *Table) WriteText(w io.Writer) {
 
 // lines are the rows below their heads and units.
 func (t *Table) lines() [][]string {
-	var units []string
-	for _, c := range t.Columns {
-		units = append(units, c.Unit)
-	}
+	units := lists.Map(t.Columns, func(c Column) string { return c.Unit })
 	return append([][]string{t.heads(), units}, t.Rows...)
 }
 
@@ -238,8 +230,5 @@ func Grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
 }
 
 func (t *Table) heads() (names []string) {
-	for _, c := range t.Columns {
-		names = append(names, c.Name)
-	}
-	return names
+	return lists.Map(t.Columns, func(c Column) string { return c.Name })
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Pattern is a communication of some number of processes that is known without a file.
@@ -62,10 +64,7 @@ func Lookup(name string) *Pattern {
 
 // Names are those of all patterns.
 func Names() (names []string) {
-	for _, p := range Patterns {
-		names = append(names, p.Name)
-	}
-	return names
+	return lists.Map(Patterns, func(p Pattern) string { return p.Name })
 }
 
 // Matrix is the pattern among so many processes, whose largest messages have so many

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -87,7 +88,7 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 	var sizes []int
 	for _, g := range x.Groups {
 		for _, m := range g.Sizes {
-			sizes = insert(sizes, m)
+			sizes = lists.Insert(sizes, m)
 		}
 	}
 	if len(o.Tables) > 0 {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -136,9 +137,9 @@ func (p *Page) describe() ([]machine, *index, error) {
 			if key.Setup == params.Published {
 				x.Machines[i].Published = n + 1
 			}
-			g.Sizes = insert(g.Sizes, c.Bytes)
+			g.Sizes = lists.Insert(g.Sizes, c.Bytes)
 			for _, p := range c.Points {
-				g.Taus = insert(g.Taus, p.Tau)
+				g.Taus = lists.Insert(g.Taus, p.Tau)
 				taus[p.Tau] = true
 			}
 		}
@@ -188,10 +189,10 @@ func (x *index) invite() {
 			}
 			g.machines++
 			for _, bytes := range from.Sizes {
-				g.Sizes = insert(g.Sizes, bytes)
+				g.Sizes = lists.Insert(g.Sizes, bytes)
 			}
 			for _, tau := range from.Taus {
-				g.Taus = insert(g.Taus, tau)
+				g.Taus = lists.Insert(g.Taus, tau)
 			}
 		}
 	}
@@ -209,15 +210,6 @@ func groupLabel(c compare.Channel) string {
 func grouped(c compare.Channel) compare.Channel {
 	c.Bytes = 0
 	return c
-}
-
-// insert keeps a list in order.
-func insert(list []int, v int) []int {
-	i, found := slices.BinarySearch(list, v)
-	if found {
-		return list
-	}
-	return slices.Insert(list, i, v)
 }
 
 // each calls do for every machine, several at a time, until one fails.
@@ -425,7 +417,7 @@ func encode(curves []compare.Curve, groups map[compare.Channel]int) (template.JS
 		for _, c := range of {
 			t.Sizes = append(t.Sizes, c.Bytes)
 			for _, p := range c.Points {
-				t.Taus = insert(t.Taus, p.Tau)
+				t.Taus = lists.Insert(t.Taus, p.Tau)
 			}
 		}
 		none := fit.Median(nil)

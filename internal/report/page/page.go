@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -147,9 +148,6 @@ func title(machines []compare.Machine) string {
 	if len(machines) >= compare.Fleet {
 		return fmt.Sprintf("%d machines", len(machines))
 	}
-	var names []string
-	for _, m := range machines {
-		names = append(names, m.Name)
-	}
+	names := lists.Map(machines, func(m compare.Machine) string { return m.Name })
 	return strings.Join(names, ", ")
 }

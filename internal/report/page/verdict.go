@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/setups"
@@ -94,10 +95,7 @@ func (s *summary) rate() string {
 
 // surveyed is of machines without transfers.
 func surveyed(machines []compare.Machine, x *index) string {
-	var names []string
-	for _, k := range x.Kinds {
-		names = append(names, strings.ToLower(k.Label[:1])+k.Label[1:])
-	}
+	names := lists.Map(x.Kinds, func(k kind) string { return strings.ToLower(k.Label[:1]) + k.Label[1:] })
 	if x.things != "" {
 		names = append(names, "pairs of "+x.things)
 	}

@@ -31,19 +31,18 @@ Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
-	ops := f.String("ops", strings.Join(Operations, ","), "`list` of what is done to each element; "+Dot+", products with a vector in cache, is measured where it is asked for")
-	types := f.String("types", strings.Join(Types, ","), "`list` of types of elements")
-	n := f.String("n", "", "`list` of N, elements that a pass takes, like 1K,4K (default 1K,4K,16K)")
-	sizes := f.String("size", "", "`list` of sizes of arrays in bytes, or with a unit, instead of -n: N is size/(stride·element)")
-	strides := f.String("stride", "1,2,4,8,16,32", "`list` of strides, in elements")
-	caches := f.String("cache", "in,off", "`list` of where arrays are: in, off")
+	var r Request
+	var chosen passes
+	argument.Var(f, &chosen.operations, "ops", strings.Join(Operations, ","), "`list` of what is done to each element; "+Dot+", products with a vector in cache, is measured where it is asked for", argument.Among(AllOperations))
+	argument.Var(f, &chosen.types, "types", strings.Join(Types, ","), "`list` of types of elements", argument.Among(Types))
+	numbers := argument.Numbers(argument.Bytes)
+	argument.Var(f, &chosen.n, "n", "", "`list` of N, elements that a pass takes, like 1K,4K (default 1K,4K,16K)", numbers)
+	argument.Var(f, &chosen.sizes, "size", "", "`list` of sizes of arrays in bytes, or with a unit, instead of -n: N is size/(stride·element)", numbers)
+	argument.Var(f, &chosen.strides, "stride", "1,2,4,8,16,32", "`list` of strides, in elements", numbers)
+	argument.Var(f, &r.Caches, "cache", "in,off", "`list` of where arrays are: in, off", argument.Caches)
 	worker := survey.OnCPU(f)
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		var r Request
-		if r.Caches, err = argument.Caches("-cache", *caches); err != nil {
-			return t, err
-		}
-		if r.Passes, err = passes(*ops, *types, *n, *sizes, *strides); err != nil {
+		if r.Passes, err = chosen.all(); err != nil {
 			return t, err
 		}
 		if r.Placement, t.Plan, err = worker(m); err != nil {
@@ -70,41 +69,27 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// passes reads the flags that choose them.
-func passes(ops, types, n, sizes, strides string) (all []Pass, err error) {
-	if n != "" && sizes != "" {
+// passes are chosen by flags.
+type passes struct {
+	operations, types []string
+	n, sizes, strides []int
+}
+
+func (p passes) all() (all []Pass, err error) {
+	if p.n != nil && p.sizes != nil {
 		return nil, fmt.Errorf("-n and -size cannot be used together: choose one")
 	}
-	numbers := DefaultN
-	over, err := argument.Numbers("-stride", strides, argument.Bytes)
-	if err != nil {
-		return nil, err
+	if p.n == nil {
+		p.n = DefaultN
 	}
-	operations, err := argument.Among("-ops", ops, AllOperations)
-	if err != nil {
-		return nil, err
-	}
-	of, err := argument.Among("-types", types, Types)
-	if err != nil {
-		return nil, err
-	}
-	if n != "" {
-		if numbers, err = argument.Numbers("-n", n, argument.Bytes); err != nil {
+	all = Grid(p.operations, p.types, p.n, p.strides)
+	if p.sizes != nil {
+		if all, err = Sized(p.operations, p.types, p.sizes, p.strides); err != nil {
 			return nil, err
 		}
 	}
-	all = Grid(operations, of, numbers, over)
-	if sizes != "" {
-		bytes, err := argument.Numbers("-size", sizes, argument.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		if all, err = Sized(operations, of, bytes, over); err != nil {
-			return nil, err
-		}
-	}
-	for _, p := range all {
-		if err := p.Check(); err != nil {
+	for _, pass := range all {
+		if err := pass.Check(); err != nil {
 			return nil, err
 		}
 	}

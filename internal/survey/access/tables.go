@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -116,10 +117,7 @@ func Tables(f *params.File) (tables []view.Table) {
 
 // table is of rows of one N, in cache or off it.
 func table(rows []Row) view.Table {
-	var strides []int
-	for _, r := range rows {
-		strides = append(strides, r.Stride)
-	}
+	strides := lists.Map(rows, func(r Row) int { return r.Stride })
 	slices.Sort(strides)
 	strides = slices.Compact(strides)
 	t := view.Table{

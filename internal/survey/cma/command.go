@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"slices"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/survey"
@@ -32,23 +31,13 @@ Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
-	taus := f.String("tau", "", "τ, copies at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then some)")
-	sizes := f.String("m", "1K:4M", "message `sizes` in bytes, or with a unit, a list like 64K,1M with doubling ranges: 64K:4M")
-	caches := f.String("cache", "in,off", "`list` of where user buffers are: in, off")
+	p := params.Plan{Policies: []numa.Policy{numa.Local}}
+	argument.Var(f, &p.Taus, "tau", "", "τ, copies at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then some)", argument.Rising(argument.Taus))
+	argument.Var(f, &p.Sizes, "m", "1K:4M", "message `sizes` in bytes, or with a unit, a list like 64K,1M with doubling ranges: 64K:4M", argument.Rising(argument.Sizes))
+	argument.Var(f, &p.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		p := params.Plan{Policies: []numa.Policy{numa.Local}, Taus: transfers.Taus(m.Concurrency())}
-		if *taus != "" {
-			if p.Taus, err = argument.List(*taus, true, argument.Tau); err != nil {
-				return t, fmt.Errorf("-tau: %w", err)
-			}
-			slices.Sort(p.Taus)
-		}
-		if p.Sizes, err = argument.List(*sizes, false, argument.Some); err != nil {
-			return t, fmt.Errorf("-m: %w", err)
-		}
-		slices.Sort(p.Sizes)
-		if p.Caches, err = argument.Caches("-cache", *caches); err != nil {
-			return t, err
+		if len(p.Taus) == 0 {
+			p.Taus = transfers.Taus(m.Concurrency())
 		}
 		r := NewRequest(m, p)
 		if r.Refused != "" {

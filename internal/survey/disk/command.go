@@ -3,9 +3,9 @@ package disk
 import (
 	"flag"
 	"fmt"
-	"slices"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -30,30 +30,17 @@ Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
-	sizes := f.String("m", "4K,16K,64K,256K,1M,4M,16M", "sizes of a transfer in bytes, or with a unit, a `list` like 64K,1M with doubling ranges: 4K:1M")
+	var r Request
+	argument.Var(f, &r.Sizes, "m", "4K,16K,64K,256K,1M,4M,16M", "sizes of a transfer in bytes, or with a unit, a `list` like 64K,1M with doubling ranges: 4K:1M", argument.Rising(argument.Sizes))
 	argument.Alias(f, "sizes", "m")
-	file := f.String("file", "64M", "`size` of the file, one for each state of the page cache")
-	cache := f.String("cache", "out,in", "`list` of what becomes of the page cache: kept out, or in")
+	argument.Var(f, &r.FileBytes, "file", "64M", "`size` of the file, one for each state of the page cache", argument.Bytes)
+	argument.Var(f, &r.Modes, "cache", "out,in", "`list` of what becomes of the page cache: kept out, or in", modes)
 	worker := survey.OnCPU(f)
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if n := f.NArg(); n != 1 || f.Arg(0) == "" {
 			return t, fmt.Errorf("got %d arguments, want 1: taulop disk DIR, a directory on the disk to measure", n)
 		}
-		r := Request{Dir: f.Arg(0)}
-		if r.Sizes, err = argument.List(*sizes, false, argument.Some); err != nil {
-			return t, fmt.Errorf("-m: %w", err)
-		}
-		slices.Sort(r.Sizes)
-		if r.FileBytes, err = argument.Bytes(*file); err != nil {
-			return t, fmt.Errorf("-file: %w", err)
-		}
-		names, err := argument.Among("-cache", *cache, []string{"out", "in"})
-		if err != nil {
-			return t, err
-		}
-		for _, name := range names {
-			r.Modes = append(r.Modes, map[string]Mode{"out": Direct, "in": Cached}[name])
-		}
+		r.Dir = f.Arg(0)
 		if err := r.Check(); err != nil {
 			return t, err
 		}
@@ -71,4 +58,10 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		t.Document = func(f *params.File) any { return newDocument(f, r.Dir, r.FileBytes) }
 		return t, nil
 	}
+}
+
+// modes reads what becomes of the page cache.
+func modes(list string) ([]Mode, error) {
+	names, err := argument.Among([]string{"out", "in"})(list)
+	return lists.Map(names, func(name string) Mode { return map[string]Mode{"out": Direct, "in": Cached}[name] }), err
 }

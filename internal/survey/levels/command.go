@@ -31,23 +31,14 @@ Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
-	taus := f.String("tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default doubling to the number of cores)")
-	sizes := f.String("m", "", "sizes of copies in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default 64 B to 4 MB, eight of them)")
-	names := f.String("levels", "", "only between these, a `list` of "+strings.Join(Order, ", "))
+	r := Request{Sizes: CopySizes}
+	argument.Var(f, &r.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default doubling to the number of cores)", argument.Rising(argument.Taus))
+	argument.Var(f, &r.Sizes, "m", "", "sizes of copies in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default 64 B to 4 MB, eight of them)", argument.Rising(argument.Sizes))
+	argument.Var(f, &r.Levels, "levels", "", "only between these, a `list` of "+strings.Join(Order, ", "), argument.Names)
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		r := Request{Sizes: CopySizes, Taus: Taus(m), Levels: argument.Names(*names)}
-		if *sizes != "" {
-			if r.Sizes, err = argument.List(*sizes, false, argument.Some); err != nil {
-				return t, fmt.Errorf("-m: %w", err)
-			}
+		if len(r.Taus) == 0 {
+			r.Taus = Taus(m)
 		}
-		if *taus != "" {
-			if r.Taus, err = argument.List(*taus, true, argument.Tau); err != nil {
-				return t, fmt.Errorf("-tau: %w", err)
-			}
-		}
-		slices.Sort(r.Sizes)
-		slices.Sort(r.Taus)
 		if tau, most := r.Taus[len(r.Taus)-1], m.Allowed.Len(); tau > most {
 			return t, fmt.Errorf("-tau %d is more than the %d CPUs that may be used: oversubscribed copies are not concurrent", tau, most)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
@@ -223,12 +224,7 @@ func Steps(cells []params.Cell) (steps []Step) {
 		}
 	}
 	slices.Sort(taus)
-	var levels []string
-	for _, l := range Order {
-		if found[l] {
-			levels = append(levels, l)
-		}
-	}
+	levels := lists.Filter(Order, func(l string) bool { return found[l] })
 	for _, tau := range taus {
 		for _, end := range []string{"from", "to"} {
 			for i := 1; i < len(levels); i++ {

@@ -146,7 +146,7 @@ type span struct {
 // lead carries a batch out from the end that measures.
 func (e *end) lead(o order) (s span, err error) {
 	e.prepare(o, leading)
-	if err := e.write(o.encode()); err != nil {
+	if err := e.write(encoded(o)); err != nil {
 		return s, err
 	}
 	var ready [1]byte
@@ -300,7 +300,7 @@ func (e *end) answer(o order) error {
 	if !e.arrived(o, answering) {
 		r.Wrong = 1
 	}
-	return e.write(r.encode())
+	return e.write(encoded(r))
 }
 
 // mostIgnored is what is left unread at the most, bytes: a kernel whose net.ipv4.tcp_rmem

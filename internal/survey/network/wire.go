@@ -248,12 +248,6 @@ type order struct {
 
 const orderBytes = 28
 
-func (o order) encode() []byte {
-	var b bytes.Buffer
-	binary.Write(&b, binary.BigEndian, o)
-	return b.Bytes()
-}
-
 func decodeOrder(b []byte) (o order, err error) {
 	if err := binary.Read(bytes.NewReader(b), binary.BigEndian, &o); err != nil {
 		return o, err
@@ -281,10 +275,10 @@ type result struct {
 
 const resultBytes = 24
 
-func (r result) encode() []byte {
-	var b bytes.Buffer
-	binary.Write(&b, binary.BigEndian, r)
-	return b.Bytes()
+// encoded is an order or a result on the wire.
+func encoded[T order | result](what T) []byte {
+	b, _ := binary.Append(nil, binary.BigEndian, what) // of fixed size, so without an error
+	return b
 }
 
 func decodeResult(b []byte) (r result, err error) {

@@ -35,17 +35,13 @@ Flags:
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	smt := f.Bool("smt", false, "all CPUs, not one of each core")
 	cpus := f.String("cpus", "", "these CPUs alone: a `list` like 0,2 or 0-3")
-	sizes := f.String("m", "8K", "message sizes besides 0, a `list` in bytes or with a unit, with doubling ranges: 64,8K or 1K:64K")
+	var r Request
+	argument.Var(f, &r.Sizes, "m", "8K", "message sizes besides 0, a `list` in bytes or with a unit, with doubling ranges: 64,8K or 1K:64K", argument.Rising(sizes))
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if *smt && *cpus != "" {
 			return t, errors.New("-smt and -cpus cannot be used together: choose one")
 		}
-		var r Request
-		if r.Sizes, err = argument.List(*sizes, false, sizeOf); err != nil {
-			return t, fmt.Errorf("-m: %w", err)
-		}
 		r.Sizes = slices.DeleteFunc(r.Sizes, func(m int) bool { return m == 0 })
-		slices.Sort(r.Sizes)
 		t.Plan = params.Plan{
 			Policies: []numa.Policy{numa.Local}, Sizes: slices.Clone(r.Sizes), Taus: []int{1}, Segments: 1, SegmentBytes: SegmentBytes, Caches: []bool{false},
 		}
@@ -68,14 +64,16 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// sizeOf reads the size of a message.
-func sizeOf(text string) (int, error) {
+// sizes reads those of messages.
+func sizes(list string) ([]int, error) {
 	const most = 64 << 20
-	m, err := argument.Bytes(text)
-	if err == nil && m > most {
-		err = fmt.Errorf("a message of %s is too large: give up to %s", text, view.Bytes(most))
-	}
-	return m, err
+	return argument.List(list, false, func(text string) (int, error) {
+		m, err := argument.Bytes(text)
+		if err == nil && m > most {
+			err = fmt.Errorf("a message of %s is too large: give up to %s", text, view.Bytes(most))
+		}
+		return m, err
+	})
 }
 
 // chosen are the CPUs to measure.

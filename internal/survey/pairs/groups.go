@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -342,10 +343,7 @@ func deviation(v []float64) float64 {
 // String is a sentence.
 func (g Groups) String() string {
 	const most = 12 // groups that are told one by one
-	var sets []string
-	for _, s := range g.Groups {
-		sets = append(sets, s.String())
-	}
+	sets := lists.Map(g.Groups, func(s numa.CPUSet) string { return s.String() })
 	if n := len(sets); n > most {
 		sets = []string{sets[0], sets[1], sets[2] + " … " + sets[n-1]}
 	}

@@ -33,21 +33,20 @@ Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
-	sizes := f.String("m", "1K,4K,16K,64K", "bytes of data, a `list` like 64,8K,1M with doubling ranges: 1K:1M")
-	distances := f.String("d", "8,64,512", "strides in bytes, from element to element, a `list`")
+	var sizes, distances []int
+	r := Request{Segments: 2, SegmentBytes: 8 << 10}
+	argument.Var(f, &sizes, "m", "1K,4K,16K,64K", "bytes of data, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Sizes)
+	argument.Var(f, &distances, "d", "8,64,512", "strides in bytes, from element to element, a `list`", argument.Sizes)
 	element := f.String("element", "4", "`size` of an element")
 	array := f.String("array", "16M", "`size` of the array that messages lie in")
 	cpus := f.String("cpus", "", "between these two CPUs alone, a `list` like 0,2 (default a pair of each level)")
-	caches := f.String("cache", "in", "`list` of where user buffers are: in, off")
+	argument.Var(f, &r.Caches, "cache", "in", "`list` of where user buffers are: in, off", argument.Caches)
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if err := argument.FitsMemory("-array", *array); err != nil {
 			return t, err
 		}
-		r := Request{Segments: 2, SegmentBytes: 8 << 10, Pairs: Pairs(m)}
-		if r.Messages, err = messages(f.Args(), *sizes, *distances, *element, *array); err != nil {
-			return t, err
-		}
-		if r.Caches, err = argument.Caches("-cache", *caches); err != nil {
+		r.Pairs = Pairs(m)
+		if r.Messages, err = messages(f.Args(), sizes, distances, *element, *array); err != nil {
 			return t, err
 		}
 		if *cpus != "" {
@@ -77,7 +76,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 }
 
 // messages are those that are named, each contiguous too, or all of lists.
-func messages(words []string, sizes, distances, element, array string) (all []strided.Message, err error) {
+func messages(words []string, sizes, distances []int, element, array string) (all []strided.Message, err error) {
 	most, err := argument.Bytes(array)
 	if err != nil || most < 1 {
 		return nil, fmt.Errorf("-array is %q: give the size of the array, like 16M", array)
@@ -87,15 +86,7 @@ func messages(words []string, sizes, distances, element, array string) (all []st
 		return nil, fmt.Errorf("-element is %q: give the size of an element in bytes, like 4 or 8", element)
 	}
 	if len(words) == 0 {
-		ms, err := argument.List(sizes, false, argument.Some)
-		if err != nil {
-			return nil, fmt.Errorf("-m: %w", err)
-		}
-		ds, err := argument.List(distances, false, argument.Some)
-		if err != nil {
-			return nil, fmt.Errorf("-d: %w", err)
-		}
-		return Messages(ms, ds, of, most)
+		return Messages(sizes, distances, of, most)
 	}
 	for _, word := range words {
 		if strings.HasPrefix(word, "-") {

@@ -1,0 +1,45 @@
+// Package lists makes lists of others, where a loop would say less than its name. They
+// are nil where they are empty.
+package lists
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Map is a value of each.
+func Map[T, V any](of []T, value func(T) V) (values []V) {
+	for _, t := range of {
+		values = append(values, value(t))
+	}
+	return values
+}
+
+// Filter are those that are taken, in a list of their own.
+func Filter[T any](of []T, take func(T) bool) (taken []T) {
+	for _, t := range of {
+		if take(t) {
+			taken = append(taken, t)
+		}
+	}
+	return taken
+}
+
+// Unique are the values without those that were there before.
+func Unique[T comparable](of []T) (first []T) {
+	for _, t := range of {
+		if !slices.Contains(first, t) {
+			first = append(first, t)
+		}
+	}
+	return first
+}
+
+// Insert puts a value into a rising list, once.
+func Insert[T cmp.Ordered](rising []T, v T) []T {
+	i, found := slices.BinarySearch(rising, v)
+	if found {
+		return rising
+	}
+	return slices.Insert(rising, i, v)
+}

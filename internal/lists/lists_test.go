@@ -1,0 +1,34 @@
+package lists
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func TestLists(t *testing.T) {
+	numbers := []int{3, 1, 3, 2, 1}
+	if got := Map(numbers, strconv.Itoa); !slices.Equal(got, []string{"3", "1", "3", "2", "1"}) {
+		t.Errorf("Map: %v", got)
+	}
+	odd := Filter(numbers, func(n int) bool { return n%2 == 1 })
+	if !slices.Equal(odd, []int{3, 1, 3, 1}) {
+		t.Errorf("Filter: %v", odd)
+	}
+	if odd[0] = 7; numbers[0] != 3 {
+		t.Error("Filter shares its list with what it was made of")
+	}
+	if got := Unique(numbers); !slices.Equal(got, []int{3, 1, 2}) {
+		t.Errorf("Unique: %v", got)
+	}
+	rising := []int(nil)
+	for _, n := range numbers {
+		rising = Insert(rising, n)
+	}
+	if !slices.Equal(rising, []int{1, 2, 3}) {
+		t.Errorf("Insert: %v", rising)
+	}
+	if Map(nil, strconv.Itoa) != nil || Filter(numbers, func(int) bool { return false }) != nil || Unique[int](nil) != nil {
+		t.Error("an empty list is not nil")
+	}
+}
