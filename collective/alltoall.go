@@ -27,7 +27,7 @@ func init() {
 func alltoallPairwise(s *Schedule) {
 	p := s.Call.P
 	if p != floorPowerOfTwo(p) {
-		alltoallLinear(s)
+		alltoallShifted(s)
 		return
 	}
 	alltoall(s, "pairwise", s.Call.flippedBy(1, 1), func(rank, t int) int { return rank ^ t })
@@ -37,6 +37,12 @@ func alltoallPairwise(s *Schedule) {
 // neighbour first and then onwards, so that no two meet at one rank. P−1
 // identical stages of P messages.
 func alltoallLinear(s *Schedule) {
+	s.Posted = true
+	alltoallShifted(s)
+}
+
+// alltoallShifted is as alltoallLinear, one exchange after another.
+func alltoallShifted(s *Schedule) {
 	p := s.Call.P
 	alltoall(s, "linear", s.Call.shiftedBy(1, 1), func(rank, t int) int { return (rank + t) % p })
 }

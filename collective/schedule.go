@@ -47,6 +47,10 @@ type Schedule struct {
 	// receives, are under way together.
 	Blocking bool
 
+	// Posted: a rank that exchanges begins all its messages at once, and waits for none before
+	// the others; unless the schedule is Blocking.
+	Posted bool
+
 	// Touched is the bytes that each rank touches, where no algorithm says it.
 	Touched int
 

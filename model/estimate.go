@@ -129,7 +129,7 @@ func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured
 	trials := make([]trial, len(h.levels))
 	h.trial = nil
 	for level := range h.levels {
-		c := h.class(level, bytes)
+		c := h.class(level, bytes, false)
 		t := &trials[level]
 		t.relay = c.waited + c.anew
 		const many = 16

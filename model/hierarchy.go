@@ -30,6 +30,12 @@ import (
 //     way together. Of τ messages that leave a memory at once, or arrive in it, each takes
 //     L(m,τ) = max(L(m,1), F(m,τ) − o), or max(L(m,1), τL(m,1)), a serial channel, the upper
 //     bound of eq. (8), where F is not known. o is T(0).
+//   - Where ping-pongs change to one transfer at a larger size, Waiting, messages between the
+//     two sizes take T(m) if their sender waits for each, as that of a ping-pong does: piece by
+//     piece through the buffer, with which both ranks are busy side by side.
+//
+// Transfers through buffers between ranks that share no cache carry as many bytes out of a
+// memory, and into it, as the shortest single copies, if F is known.
 //
 // A memory is that of a NUMA node, and between nodes their adapter, which messages of
 // either way share. What several levels take of a memory they take in turn: each message
@@ -45,12 +51,14 @@ import (
 // schedule is followed rank by rank, see progress. A cost is that of the slowest rank.
 type Hierarchy struct {
 	SingleCopy int // bytes from which on messages are copied once
+	Waiting    int // the same of messages whose sender waits for each, as ping-pongs do; no less
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
 
 	levels  []channel        // from the closest on
 	within  [][]int8         // level of two cores of a node; nil: of all the closest
 	memory  []int            // of each core, whose messages share it
+	crowd   int              // most cores of a memory
 	cores   []int            // of a node, in the order in which launchers fill it
 	between int              // level of ranks on different nodes, −1: none
 	cluster *Cluster         // nil: ranks fill nodes core by core
@@ -75,6 +83,9 @@ type channel struct {
 // once if nobody says so: their thresholds are 4 to 64 KiB for messages that
 // the sender does not wait for.
 const usualSingleCopy = 16 << 10
+
+// piece is by how many bytes libraries send longer messages through their buffers.
+const piece = 8 << 10
 
 // Warnings of levels.
 var (
@@ -128,6 +139,10 @@ func HierarchyOf(f *params.File, cluster *Cluster, as *mpi.Library) (*Hierarchy,
 		}
 	}
 	change := h.change()
+	h.Waiting = h.SingleCopy
+	if as == nil {
+		h.Waiting = max(change, h.SingleCopy)
+	}
 	for i := range h.levels {
 		h.levels[i].singles(h.SingleCopy, change)
 	}
@@ -159,6 +174,11 @@ func (h *Hierarchy) place(all, known numa.Levels) {
 				h.memory[core] = i
 			}
 		}
+	}
+	counts := make(map[int]int)
+	for _, core := range h.cores {
+		counts[h.memory[core]]++
+		h.crowd = max(h.crowd, counts[h.memory[core]])
 	}
 	cores := make([]int, most+1)
 	for core := range cores {
@@ -264,7 +284,10 @@ func (h *Hierarchy) spots(ranks int) (nodes, cores []int, err error) {
 // A class is messages of a size at a level: all that their times depend on, in seconds.
 type class struct {
 	level, bytes int
-	copied       bool    // once
+	copied       bool    // once, or by both ranks side by side
+	both         bool    // piece by piece through a buffer, which keeps both ranks' cores busy
+	core         float64 // the part of that time that it keeps either busy
+	crowds       bool    // of transfers through buffers: they hold each other up in a memory
 	network      bool    // between nodes
 	latency      float64 // o = T(0)
 	alone        float64 // T(m)
@@ -272,17 +295,20 @@ type class struct {
 	drain        float64 // the receiver's half of two transfers
 	adapter      float64 // a node's, of two transfers
 	extrapolated bool
+	from         int // SingleCopy
 	of           *channel
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
 	gaps         []float64 // what a sender of τ messages is busy with each
 	trial        *trial
 }
 
-func (h *Hierarchy) class(level, bytes int) *class {
+// class is that of messages whose sender waits for each, or does not.
+func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	l := &h.levels[level]
-	c := &class{level: level, bytes: bytes, of: l, network: l.network, copied: bytes >= h.SingleCopy}
+	c := &class{level: level, bytes: bytes, of: l, network: l.network, copied: bytes >= h.SingleCopy, from: h.SingleCopy}
+	c.both = c.copied && waits && !c.network && bytes < h.Waiting
 	c.latency = l.latency()
-	if c.copied {
+	if c.copied && !c.both {
 		c.alone, c.extrapolated = l.single.At(bytes, 1)
 	} else {
 		c.alone, c.extrapolated = l.message.At(bytes, 1)
@@ -296,12 +322,20 @@ func (h *Hierarchy) class(level, bytes int) *class {
 		if !c.copied {
 			c.adapter = h.passes(l, bytes)
 		}
-	case c.copied:
+	case c.copied && !c.both:
 		c.anew = min(moved, l.perByte*float64(bytes))
 	default:
+		c.crowds = !l.shared && l.fans() && h.crowd > 1 && c.share(h.crowd) > moved+c.alone/50
+		if c.both && moved > 0 {
+			first, _ := l.message.At(piece, 1)
+			c.core = max(0.5, 1-max(0, first-c.latency)/2/moved)
+		}
 		if c.waited = c.latency; !l.shared { // of two transfers the one that reads
 			c.anew = moved / 2
 		}
+	}
+	if c.both { // of which timings say nothing
+		return c
 	}
 	if r := l.relay; r != nil && bytes >= r.Sizes[0] && bytes <= r.Sizes[len(r.Sizes)-1] {
 		t, _ := r.At(bytes, 1)
@@ -351,13 +385,34 @@ func (c *class) share(tau int) float64 {
 	if tau >= len(c.shares) {
 		c.shares = append(c.shares, make([]float64, tau+1-len(c.shares))...)
 	}
-	if t := c.trial; t != nil && !math.IsNaN(t.share) {
+	if t := c.trial; t != nil && c.copied && !math.IsNaN(t.share) {
 		return c.alone - c.latency + float64(max(0, tau-1))*t.share
 	}
 	if c.shares[tau] == 0 {
-		c.shares[tau] = c.of.share(c.bytes, tau, c.alone-c.latency, c.latency)
+		c.shares[tau] = c.carried(tau)
 	}
 	return c.shares[tau]
+}
+
+// carried is L(m,τ), which several copies of a library's share as what is copied once does. Of
+// two transfers a memory carries as many bytes in a time as of the shortest single copies.
+func (c *class) carried(tau int) float64 {
+	alone := c.alone - c.latency
+	switch {
+	case tau < 2:
+		return alone
+	case c.copied && !c.both:
+		return c.of.share(c.bytes, tau, alone, c.latency)
+	}
+	bytes := max(c.bytes, c.from)
+	single, _ := c.of.single.At(bytes, 1)
+	single = max(0, single-c.latency)
+	all := c.of.share(bytes, tau, single, c.latency)
+	if c.both {
+		return max(alone, all)
+	}
+	fixed := max(0, single-c.of.perByte*float64(bytes)) // is not of the memory
+	return max(alone, (all-fixed)*float64(c.bytes)/float64(bytes))
 }
 
 func (c *channel) share(bytes, tau int, alone, latency float64) float64 {
@@ -397,8 +452,13 @@ const fewReceivers = 8
 // it: a core that writes where another one has read takes longer than one that reads.
 const sendersPart = 2. / 3
 
+// fans tells whether a fan-out to many receivers is known.
+func (c *channel) fans() bool {
+	return c.fanout != nil && c.fanout.Taus[len(c.fanout.Taus)-1] >= fewReceivers
+}
+
 func (c *channel) busy(bytes, messages int, alone float64) float64 {
-	if c.fanout == nil || c.fanout.Taus[len(c.fanout.Taus)-1] < fewReceivers {
+	if !c.fans() {
 		if c.network { // which a sender has little part in
 			return alone / 2
 		}

@@ -184,7 +184,7 @@ func TestHierarchyBounds(t *testing.T) {
 		}
 		for level := range h.levels {
 			for m := usualSingleCopy; m <= 1<<20; m *= 2 {
-				c := h.class(level, m)
+				c := h.class(level, m, false)
 				one := c.share(1)
 				for tau := 1; tau < 40; tau++ {
 					if l := c.share(tau); l < one || l > float64(tau)*one*(1+1e-9) || l < c.share(max(1, tau-1)) {
@@ -235,7 +235,7 @@ func TestHierarchyOfAll(t *testing.T) {
 							if msg.From/16 == msg.To/16 {
 								level = int(h.within[msg.From%16][msg.To%16])
 							}
-							if alone := h.class(level, msg.Bytes()).alone; c.Seconds < alone*(1-1e-9) {
+							if alone := h.class(level, msg.Bytes(), false).alone; c.Seconds < alone*(1-1e-9) {
 								t.Fatalf("%v, P = %d, m = %d: %g s, and a message of %d bytes alone is %g", a, ranks, m, c.Seconds, msg.Bytes(), alone)
 							}
 						}
@@ -349,5 +349,80 @@ func TestHierarchyInTurn(t *testing.T) {
 		if got, want := one.Seconds*1e9, 3*(latency+alone)+alone/2; !near(got, want) || together.Seconds >= one.Seconds {
 			t.Errorf("fan-out %v: a scatter by blocking sends takes %g ns, want %g, and %g without", fanout, got, want, together.Seconds*1e9)
 		}
+	}
+}
+
+// Ping-pongs that change from two transfers to one at 256 KiB say which way messages go whose
+// sender waits for each; a core that sends and receives does one after the other.
+func TestHierarchyOfWaitingSenders(t *testing.T) {
+	f := levelled(false)
+	const from = 256 << 10
+	for i, c := range f.Cells {
+		if c.Bytes < from && c.Variant == params.ChannelVariant("same_node", params.ChannelMessage) {
+			f.Cells[i].Time.Center = 400 + 2*0.25*float64(c.Bytes)
+		}
+	}
+	p := predictorOf(t, f)
+	if p.levels.Waiting != from || p.levels.SingleCopy != usualSingleCopy {
+		t.Fatalf("single copies from %d bytes on, and %d where senders wait, want %d and %d", p.levels.SingleCopy, p.levels.Waiting, usualSingleCopy, from)
+	}
+	order, err := mapping.List([]int32{0, 0}, []int32{0, 4}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = NewPredictor(f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}}); err != nil {
+		t.Fatal(err)
+	}
+	const m = 64 << 10
+	call := collective.Call{P: 2, M: m, Chunk: m}
+	own := 0.5 * (m - 1) / 2 // copy of a rank's own block
+	waits, both := 400.5+0.5*(m-1), 400.5+2*(0.5*(m-1)-0.25*(piece-1))
+	for _, tt := range []struct {
+		name string
+		want float64
+	}{
+		{"bcast:linear", 400.5 + 0.25*(m-0.0)}, {"allgather:ring", own + both}, {"allgather:recursive-doubling", own + both},
+	} {
+		if got := costs(t, p, tt.name, call).Seconds * 1e9; math.Abs(got/tt.want-1) > 0.01 {
+			t.Errorf("%s takes %g ns, want %g", tt.name, got, tt.want)
+		}
+	}
+	s := schedule(t, "bcast:linear", call)
+	s.Blocking = true
+	if c, err := p.Cost(s); err != nil || math.Abs(c.Seconds*1e9/waits-1) > 0.01 {
+		t.Errorf("by MPI_Send it takes %g ns (%v), want %g", c.Seconds*1e9, err, waits)
+	}
+}
+
+// Two transfers of many pairs share the memory that a fan-out of single copies measured, if
+// they leave the cache; one pair's do not notice.
+func TestHierarchyCrowds(t *testing.T) {
+	const m = 8 << 10
+	p := predictorOf(t, levelled(true))
+	c := p.levels.class(1, m, false)
+	if !c.crowds || p.levels.class(0, m, false).crowds || p.levels.class(2, m, false).crowds {
+		t.Errorf("messages crowd at levels %v, %v, %v, want only at the second", p.levels.class(0, m, false).crowds, c.crowds, p.levels.class(2, m, false).crowds)
+	}
+	if alone := c.alone - c.latency; !near(c.share(1), alone) || c.share(4) < 3*alone || c.share(4) > 4*alone {
+		t.Errorf("of four takes %g s, alone %g", c.share(4), alone)
+	}
+	// Binomial, doubling: of eight ranks the last four send across at once.
+	crowd := costs(t, p, "bcast:binomial-doubling", collective.Call{P: 8, M: m, Chunk: m}).Seconds
+	p.levels.crowd = 0
+	if alone := costs(t, p, "bcast:binomial-doubling", collective.Call{P: 8, M: m, Chunk: m}).Seconds; crowd <= alone {
+		t.Errorf("binomial among eight takes %g s, and %g where nobody shares", crowd, alone)
+	}
+}
+
+// Messages that are all posted at once wait for no round.
+func TestHierarchyPosted(t *testing.T) {
+	p := predictorOf(t, levelled(false))
+	call := collective.Call{P: 16, M: 1}
+	posted := costs(t, p, "alltoall:linear", call).Seconds
+	s := schedule(t, "alltoall:linear", call)
+	s.Blocking = true
+	rounds, err := p.Cost(s)
+	if err != nil || posted > 0.8*rounds.Seconds || posted < 15*100e-9 {
+		t.Errorf("all at once takes %g s, in rounds %g s (%v)", posted, rounds.Seconds, err)
 	}
 }

@@ -41,6 +41,7 @@ type message struct {
 	own          bool  // a copy of the rank's own
 	transfer     bool  // one transfer out of a buffer, by the receiver
 	reduce       bool
+	posted       bool    // with all others of its rank
 	longer       float64 // than alone, where its bytes come from another message
 	arrives      float64 // −1: not yet sent
 	left, pace   float64 // of a single copy: part that is to be copied, and per second
@@ -59,6 +60,7 @@ type turn struct {
 // A rank on its way.
 type rank struct {
 	node, core  int
+	among       int     // ranks of its memory
 	at          int     // turn; −1: not begun
 	since       float64 // when the turn began
 	cause       int32   // the message that ended the one before, −1
@@ -103,6 +105,16 @@ func (h *Hierarchy) follow(s *collective.Schedule, calls int) (*progress, error)
 		p.ranks[r] = rank{node: nodes[r], core: cores[r], at: -1, cause: -1, stage: -1, hears: -1}
 		most = max(most, nodes[r])
 	}
+	if h.memory != nil {
+		among := make(map[[2]int]int)
+		of := func(r int) [2]int { return [2]int{nodes[r], h.memory[cores[r]]} }
+		for r := range p.ranks {
+			among[of(r)]++
+		}
+		for r := range p.ranks {
+			p.ranks[r].among = among[of(r)]
+		}
+	}
 	// Of each node its memories, and the adapter last.
 	p.memories = make([]memory, (most+1)*(memories+1))
 	p.adapters = [2][]float64{make([]float64, most+1), make([]float64, most+1)}
@@ -136,21 +148,28 @@ func (h *Hierarchy) follow(s *collective.Schedule, calls int) (*progress, error)
 
 // lay puts the messages of a schedule into turns of ranks.
 func (p *progress) lay(s *collective.Schedule) error {
-	classes := make(map[[2]int]*class)
+	type key struct {
+		level, bytes int
+		waits        bool
+	}
+	classes := make(map[key]*class)
 	for n, step := range s.Steps() {
 		first := len(p.messages)
 		apart := s.Blocking || step.Blocking || step.Pattern == collective.Exchange || step.Pattern == collective.Local
+		posted := s.Posted && !s.Blocking && step.Pattern == collective.Exchange
+		// Libraries send what is reduced by MPI_Send, and exchange by MPI_Sendrecv.
+		waits := apart && !posted || step.Reduce
 		for m := range step.Messages() {
 			if len(p.messages) == mostMessages {
 				return errManyMessages
 			}
 			from, to := &p.ranks[m.From], &p.ranks[m.To]
 			level := p.level(from, to)
-			key := [2]int{level, m.Bytes()}
-			c := classes[key]
+			k := key{level, m.Bytes(), waits}
+			c := classes[k]
 			if c == nil {
-				c = p.h.class(level, m.Bytes())
-				classes[key] = c
+				c = p.h.class(level, m.Bytes(), waits)
+				classes[k] = c
 			}
 			p.crosses = p.crosses || c.network
 			id := int32(len(p.messages))
@@ -162,8 +181,12 @@ func (p *progress) lay(s *collective.Schedule) error {
 				msg.sends = msg.takes
 				continue
 			}
-			msg.sends = p.add(m.From, n, id, true, apart)
-			msg.takes = p.add(m.To, n, id, false, apart || m.Reduce)
+			stage := n
+			if posted && !c.copied { // others take their time from each other, in whatever order
+				stage, msg.posted = math.MaxInt, true
+			}
+			msg.sends = p.add(m.From, stage, id, true, apart)
+			msg.takes = p.add(m.To, stage, id, false, apart || m.Reduce)
 			if from.hears >= 0 && from.hears < int(msg.sends) {
 				msg.longer = c.waited
 			}
@@ -251,8 +274,11 @@ func (p *progress) run(memories int) {
 	}
 	// A receiver makes its copies in turn; what comes from another node its adapter brings.
 	part := func(m *message) float64 {
-		if m.network {
+		switch {
+		case m.network || !m.copied:
 			return 1
+		case m.both:
+			return 1 / max(1, m.core*float64(max(p.ranks[m.from].copies, p.ranks[m.to].copies)))
 		}
 		return 1 / float64(p.ranks[m.to].copies)
 	}
@@ -275,14 +301,15 @@ func (p *progress) run(memories int) {
 			changed, soonest = false, math.Inf(1)
 			clear(p.memories)
 			for _, id := range p.active {
-				m := &p.messages[id]
-				memoryOf(m, m.from).out += part(m)
-				memoryOf(m, m.to).in += part(m)
+				if m := &p.messages[id]; !m.both || m.crowds {
+					memoryOf(m, m.from).out += part(m)
+					memoryOf(m, m.to).in += part(m)
+				}
 			}
 			for _, id := range p.active {
 				m := &p.messages[id]
 				tau := 1
-				if m.network || p.h.memory != nil {
+				if m.network || p.h.memory != nil && (!m.both || m.crowds) {
 					tau = int(math.Ceil(max(memoryOf(m, m.from).out, memoryOf(m, m.to).in) - 1e-9))
 				}
 				m.tau = max(m.tau, int32(tau))
@@ -306,14 +333,17 @@ func (p *progress) run(memories int) {
 					still = append(still, id)
 					continue
 				}
-				if !m.network {
-					p.ranks[m.to].copies--
-				}
+				p.copying(m, -1)
 				over = append(over, id)
 			}
 			p.active = still
 			for _, id := range over {
 				m := &p.messages[id]
+				if !m.copied { // its sender is free already, and it lies in a buffer
+					m.arrives = p.now
+					p.take(id)
+					continue
+				}
 				m.ended = p.now
 				p.finish(m.from, id)
 				if more := p.combine(m); more > 0 {
@@ -334,9 +364,7 @@ func (p *progress) run(memories int) {
 				if m.left = 1; m.alone-m.latency+m.longer <= 0 {
 					m.left = 0
 				}
-				if !m.network {
-					p.ranks[m.to].copies++
-				}
+				p.copying(m, 1)
 				p.active = append(p.active, e.message)
 			case sent:
 				p.finish(m.from, e.message)
@@ -344,6 +372,16 @@ func (p *progress) run(memories int) {
 				p.finish(m.to, e.message)
 			}
 		}
+	}
+}
+
+// copying counts a copy, or one less, of the ranks whose cores make it.
+func (p *progress) copying(m *message, more int) {
+	if !m.network && m.copied {
+		p.ranks[m.to].copies += more
+	}
+	if m.both {
+		p.ranks[m.from].copies += more
 	}
 }
 
@@ -395,6 +433,9 @@ func (p *progress) begin(on, cause int32) {
 			p.send(id, int(of.sending))
 		}
 	}
+	if of.sending > 1 { // before it receives any
+		r.taken = max(r.taken, r.sent)
+	}
 	for id := of.takes; id >= 0; id = p.messages[id].also {
 		switch m := &p.messages[id]; {
 		case m.own:
@@ -432,15 +473,22 @@ func (p *progress) send(id int32, messages int) {
 	if m.transfer { // of which the sender has no part
 		busy, takes = 0, m.alone/2
 	}
+	if m.crowds && m.posted { // as all ranks of the memory send
+		busy = max(busy, m.share(r.among))
+	}
 	start := r.sent
 	if m.adapter > 0 { // which sends one message after another, as it receives them
 		out, in := &p.adapters[0][r.node], &p.adapters[1][p.ranks[m.to].node]
 		start = max(start, *out, *in)
 		*out, *in = start+m.adapter, start+m.adapter
 	}
-	m.arrives = start + takes
 	r.sent += busy
 	p.events.push(event{r.sent, sent, id})
+	if m.crowds && !m.transfer && !m.posted {
+		p.events.push(event{start + m.latency, flows, id})
+		return
+	}
+	m.arrives = start + takes
 	p.take(id)
 }
 

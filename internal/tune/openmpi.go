@@ -35,7 +35,7 @@ var ids = []offer{
 	{collective: "allreduce", id: 6, name: "rabenseifner", algorithm: "rabenseifner-halves", few: "linear", least: powerOfTwo},
 
 	{collective: "alltoall", id: 1, name: "linear", algorithm: "linear"},
-	{collective: "alltoall", id: 2, name: "pairwise", algorithm: "linear"},
+	{collective: "alltoall", id: 2, name: "pairwise", algorithm: "linear", blocking: true},
 	{collective: "alltoall", id: 3, name: "modified_bruck", algorithm: "bruck"},
 	{collective: "alltoall", id: 4, name: "linear_sync", algorithm: "linear"},
 	{collective: "alltoall", id: 5, name: "two_proc", algorithm: "two-proc"},
