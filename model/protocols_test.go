@@ -199,6 +199,29 @@ func TestPredictorAsReduces(t *testing.T) {
 	if math.Abs(gamma*1e9-3*9216) > 1e-6 {
 		t.Errorf("%s: γ is %g ns, want %d", c.Formula(), gamma*1e9, 3*9216)
 	}
+
+	// A library without vector instructions takes as long as one element at a time does, where
+	// that was measured.
+	library.Scalar = "its source"
+	reduced := func(algorithm string, m int) float64 {
+		t.Helper()
+		p, err := NewPredictor(f, Choice{As: library, Operator: "sum"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, algorithm, collective.Call{P: 2, M: m}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 1e9 * c.Seconds
+	}
+	before := reduced("reduce:binomial", 9216)
+	for _, m := range []int{4, 1 << 20} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I_SCALAR"}, Time: fit.Estimate{Center: 7 * float64(m)}})
+	}
+	if after := reduced("reduce:binomial", 9216); math.Abs(after-before-4*9216) > 1e-6 {
+		t.Errorf("one element at a time %g ns more than in vectors, want %d", after-before, 4*9216)
+	}
 }
 
 func TestPredictorAsRefuses(t *testing.T) {

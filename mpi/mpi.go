@@ -22,6 +22,9 @@ type Library struct {
 	// Chooses is whose tables choose its algorithms for collectives: openmpi4, openmpi5 or
 	// mpich4.
 	Chooses string
+	// Scalar, if not empty, is why it reduces one element at a time, without vector
+	// instructions.
+	Scalar string
 }
 
 // A Way is what becomes of messages up to a size.

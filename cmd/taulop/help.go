@@ -219,5 +219,5 @@ func writeMeasured(w io.Writer) {
 	for _, o := range reduce.Operators {
 		operators = append(operators, o.Name)
 	}
-	fmt.Fprintf(w, "operators, for -operators: %s\n", strings.Join(operators, ", "))
+	fmt.Fprintf(w, "operators, for -operators, each also one element at a time, as SUM_I%s: %s\n", reduce.Scalar, strings.Join(operators, ", "))
 }
