@@ -420,7 +420,7 @@ func (p *Predictor) Roughly(s *collective.Schedule) (seconds float64, ok bool) {
 		if err != nil {
 			return 0, false
 		}
-		less.Blocking = s.Blocking
+		less.Blocking, less.ToSelf = s.Blocking, s.ToSelf
 		cost, err := p.Cost(less)
 		if err != nil {
 			return 0, false

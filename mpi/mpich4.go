@@ -8,6 +8,7 @@ var mpich4 = &Library{
 	Title:   "MPICH 4 over UCX (ch4:ucx), as Debian builds it, UCX 1.13",
 	Chooses: "mpich4",
 	Ways:    ucx113,
+	Self:    ucx113Self,
 	Scalar:  byYaksa,
 }
 
