@@ -42,5 +42,4 @@ var openMPI4UCX = &Library{
 	Title:   "Open MPI 4.0 and 4.1, pml/ucx, UCX 1.13",
 	Chooses: "openmpi4",
 	Ways:    ucx113,
-	Self:    ucx113Self,
 }
