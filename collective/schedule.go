@@ -51,6 +51,10 @@ type Schedule struct {
 	// the others; unless the schedule is Blocking.
 	Posted bool
 
+	// ToSelf: what ranks have for themselves in local stages they send to themselves, as a message
+	// of the library's, instead of copying it.
+	ToSelf bool
+
 	// Touched is the bytes that each rank touches, where no algorithm says it.
 	Touched int
 

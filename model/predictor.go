@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 )
 
 // A Predictor says what collectives cost on the machine of a parameter file, under one
@@ -105,6 +106,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if err := c.connect(f); err != nil {
 		return nil, err
 	}
+	library := c.As
 	if f.Plan.Whole { // however the library carries them
 		c.As = nil
 	}
@@ -133,6 +135,8 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	p.Segment = cmp.Or(c.Segment, f.Plan.SegmentBytes, 8<<10)
 	if p.Gamma == nil {
 		p.Gamma, p.NoGamma = f.Gamma(p.Placement)
+		p.Operator = scalar(p.Gamma, library, p.Operator)
+		c.Operator = p.Operator
 	}
 	if p.Gamma != nil {
 		_, p.NoGamma = p.Gamma.Operator(cmp.Or(p.Operator, "sum"))
@@ -195,6 +199,22 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return p, p.loggp(f, taulop)
 	}
 	return p, nil
+}
+
+// scalar is an operator as a library reduces, where the file has that: one element at a time.
+func scalar(gamma *params.Gamma, library *mpi.Library, operator string) string {
+	if library == nil || library.Scalar == "" || gamma == nil {
+		return operator
+	}
+	of, err := gamma.Operator(cmp.Or(operator, "sum"))
+	if err != nil {
+		return operator
+	}
+	one, err := gamma.Operator(of.Name + reduce.Scalar)
+	if err != nil { // such as γ of the library itself
+		return operator
+	}
+	return one.Name
 }
 
 // own leaves to a library what it decides. It fails where somebody else does.
@@ -400,7 +420,7 @@ func (p *Predictor) Roughly(s *collective.Schedule) (seconds float64, ok bool) {
 		if err != nil {
 			return 0, false
 		}
-		less.Blocking = s.Blocking
+		less.Blocking, less.ToSelf = s.Blocking, s.ToSelf
 		cost, err := p.Cost(less)
 		if err != nil {
 			return 0, false

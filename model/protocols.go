@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/mapping"
@@ -28,6 +29,9 @@ func (p protocols) Cost(s *collective.Schedule) (Cost, error) {
 	}
 	symbols := symbolsOf(s, 0)
 	see := func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
+		if s.ToSelf && p.library.Self > 0 && stage.Pattern == collective.Local {
+			return p.toSelf(stage, t, symbols, add)
+		}
 		return p.stage(stage, t, symbols, add)
 	}
 	return evaluate(s, symbols, m.traffics(s, on), see, p.value)
@@ -87,6 +91,36 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 		}
 		mark(term)
 	})
+}
+
+// toSelf adds the terms of messages of ranks to themselves: short ones are copied into a buffer
+// and out of it, longer ones once, by the kernel. No cache line moves to another rank.
+func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Symbols, add func(Term)) error {
+	bytes, ranks := stage.Shape[0].Bytes, active(stage)
+	if t != (mapping.Traffic{}) {
+		ranks = t.Inside
+	}
+	way := 0
+	mark := func(term Term) {
+		term.from.way, term.Size = way, symbols.size(term.Bytes)
+		term.from.single = term.Parameter == "L"
+		add(term)
+	}
+	if single := slices.IndexFunc(p.library.Ways, func(w mpi.Way) bool { return w.Single }); bytes > p.library.Self && single >= 0 {
+		way = single
+		message := *stage
+		message.Pattern, message.Shape = collective.OneWay, []collective.Batch{{Count: ranks, Bytes: bytes}}
+		return p.ways[way].terms(symbols)(&message, mapping.Traffic{}, mark)
+	}
+	m := p.ways[way]
+	if !m.NoOverhead {
+		mark(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: bytes})
+	}
+	m.localTerms(stage, t, symbols, func(term Term) {
+		term.Count = Count{Fixed: 2}
+		mark(term)
+	})
+	return nil
 }
 
 // flags are n lines that move from rank to rank, one after the other, for each message.

@@ -76,6 +76,41 @@ func TestPredictorAs(t *testing.T) {
 	}
 }
 
+// What ranks have for themselves they may send to themselves: copied twice, or by the kernel.
+func TestToSelf(t *testing.T) {
+	f := carriers()
+	for _, tau := range f.Plan.Taus {
+		for _, m := range f.Plan.Sizes {
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OwnCell, Placement: numa.Local, Tau: tau, Bytes: m}, Time: fit.Estimate{Center: float64(3 * m)}})
+		}
+	}
+	library := &mpi.Library{Name: "some", Title: "Some MPI", Self: 4096, Ways: []mpi.Way{{Most: 8192, Segment: 8192, Segments: 1}, {Single: true}}}
+	for _, tt := range []struct {
+		m, toSelf, copied float64
+	}{
+		{2048, 2 * 3 * 2048, 3 * 2048},
+		{8192, 10 * 2 * 8192, 3 * 8192},
+	} {
+		var got [2]float64
+		for i, toSelf := range []bool{false, true} {
+			p, err := NewPredictor(f, Choice{As: library})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := schedule(t, "alltoall:linear", collective.Call{P: 2, M: int(tt.m)})
+			s.ToSelf = toSelf
+			c, err := p.Cost(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[i] = 1e9 * c.Seconds
+		}
+		if more := got[1] - got[0]; math.Abs(more-(tt.toSelf-tt.copied)) > 1e-6*got[1] {
+			t.Errorf("m = %g: to itself %g ns more than copied, want %g", tt.m, more, tt.toSelf-tt.copied)
+		}
+	}
+}
+
 // Single copies of what was written in the call cost what they do after an own copy, less that
 // copy; off cache they are at hand, and where they go is, if the receiver was there before.
 func TestWritten(t *testing.T) {
@@ -198,6 +233,29 @@ func TestPredictorAsReduces(t *testing.T) {
 	}
 	if math.Abs(gamma*1e9-3*9216) > 1e-6 {
 		t.Errorf("%s: γ is %g ns, want %d", c.Formula(), gamma*1e9, 3*9216)
+	}
+
+	// A library without vector instructions takes as long as one element at a time does, where
+	// that was measured.
+	library.Scalar = "its source"
+	reduced := func(algorithm string, m int) float64 {
+		t.Helper()
+		p, err := NewPredictor(f, Choice{As: library, Operator: "sum"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, algorithm, collective.Call{P: 2, M: m}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 1e9 * c.Seconds
+	}
+	before := reduced("reduce:binomial", 9216)
+	for _, m := range []int{4, 1 << 20} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I_SCALAR"}, Time: fit.Estimate{Center: 7 * float64(m)}})
+	}
+	if after := reduced("reduce:binomial", 9216); math.Abs(after-before-4*9216) > 1e-6 {
+		t.Errorf("one element at a time %g ns more than in vectors, want %d", after-before, 4*9216)
 	}
 }
 

@@ -22,6 +22,12 @@ type Library struct {
 	// Chooses is whose tables choose its algorithms for collectives: openmpi4, openmpi5 or
 	// mpich4.
 	Chooses string
+	// Self is how many bytes of a message of a rank to itself go through a buffer of its own; longer
+	// ones are single copies. 0: nobody knows.
+	Self int
+	// Scalar, if not empty, is why it reduces one element at a time, without vector
+	// instructions.
+	Scalar string
 }
 
 // A Way is what becomes of messages up to a size.

@@ -13,6 +13,7 @@ var mpich40OFI = &Library{
 	Title:   "MPICH 4.0 over libfabric (ch4:ofi), without XPMEM",
 	Chooses: "mpich4",
 	Ways:    []Way{{Segment: 68<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 69632, _NUM_CELLS 64, iqueue_init.c:14-33"}},
+	Scalar:  byYaksa,
 }
 
 var mpich4OFI = &Library{
@@ -20,4 +21,5 @@ var mpich4OFI = &Library{
 	Title:   "MPICH 4.1 to 4.3 over libfabric (ch4:ofi), without XPMEM",
 	Chooses: "mpich4",
 	Ways:    []Way{{Segment: 16<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 16384, _NUM_CELLS 64, iqueue_init.c:14-33"}},
+	Scalar:  byO2,
 }

@@ -18,3 +18,6 @@ var ucx113 = []Way{
 	{Most: 8248, Segment: 8256, Segments: 1, Lines: 1, Source: "UCX_MM_SEG_SIZE 8256, less 8 of a header, src/uct/sm/mm/base/mm_iface.c:38"},
 	{Single: true, Lines: 2, Source: "UCX_RNDV_SCHEME auto: get_zcopy over cma, src/uct/sm/scopy/cma/cma_iface.c"},
 }
+
+// ucx113Self is UCX_SELF_SEG_SIZE 8k, src/uct/sm/self/self.c, less 8 of a header.
+const ucx113Self = 8184

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/reduce"
 )
 
 // FromText makes a native file of published tables, gamma nil where there is
@@ -106,7 +107,8 @@ func abridged(texts []string) string {
 }
 
 // Fit makes of γ what WriteGammaText has room for and the readers of its files
-// want: γ(m,1) of all operators at the sizes of the table that goes with it. The
+// want: γ(m,1) of all operators, but those one element at a time, at the sizes of the table
+// that goes with it. The
 // first row may be of a larger size than the table's, since no element has one
 // byte. Values that were not measured come from the operators' curves; missing
 // says which, a sentence each.
@@ -125,6 +127,9 @@ func (g *Gamma) Fit(sizes []int) (fitted *Gamma, missing []string) {
 	fitted = &Gamma{}
 	lacking := make(map[int]bool)
 	for _, o := range g.Operators {
+		if strings.HasSuffix(o.Name, reduce.Scalar) {
+			continue
+		}
 		curve := Curve{Sizes: sizes}
 		for _, m := range sizes {
 			v, _ := o.At(m, 1)

@@ -71,11 +71,20 @@ var Published = []Operator{
 	elementwise("MAXLOC_R", largestAt[float64]), elementwise("MINLOC_R", smallestAt[float64]),
 }
 
+// Scalar, behind an operator's name, is that operator one element at a time, without
+// vector instructions: SUM_I_SCALAR. Its loop is the one in Go, and MPI libraries whose compiler
+// made no vector instructions of theirs have such.
+const Scalar = "_SCALAR"
+
 // Lookup finds an operator by name, and lists those that there are if there is none.
 func Lookup(name string) (Operator, error) {
 	var names []string
+	vectors, scalar := strings.CutSuffix(name, Scalar)
 	for _, o := range Operators {
-		if o.Name == name {
+		if o.Name == vectors {
+			if scalar {
+				o.Name, o.kernel = name, nil
+			}
 			return o, nil
 		}
 		names = append(names, o.Name)

@@ -3,6 +3,7 @@ package setups
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 
 	"github.com/taulop/taulop/reduce"
 )
@@ -20,7 +21,8 @@ func Reducing(o reduce.Operator) Setup {
 // NaNs and denormal numbers, which take far longer.
 func ones(o reduce.Operator) []byte {
 	var one []byte
-	switch o.Name[len(o.Name)-1] {
+	name := strings.TrimSuffix(o.Name, reduce.Scalar)
+	switch name[len(name)-1] {
 	case 'I':
 		one = binary.NativeEndian.AppendUint32(nil, 1)
 	case 'L':

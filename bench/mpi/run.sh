@@ -43,7 +43,7 @@ messages() {
 }
 
 sweep() {
-  local plan=(-o "$out/host.json" -with cma -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -m "64,$sizes" -operators SUM_I)
+  local plan=(-o "$out/host.json" -with cma -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -m "64,$sizes" -operators SUM_I,SUM_I_SCALAR)
   [ ! -e "$out/host.json" ] || plan=(-add "$out/host.json") # the machine changes from round to round
   "$taulop" sweep -quiet -time 40s "${plan[@]}" >"$tmp/sweep"
 }

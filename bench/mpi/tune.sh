@@ -12,6 +12,10 @@
 # instead of a sweep; QUIET a program that each measurement is run by; LIBRARIES those to
 # measure, openmpi and mpich.
 #
+# MPICH allocates temporary vectors anew in each call. Whether these are mapped anew, too, at
+# 2 µs a page, depends on what the process freed before, and not on the algorithm: so all its
+# settings keep what they free. HEAP= leaves that to the C library, as it comes.
+#
 # What is missing of the libraries it installs with apt-get, as root. FOLDER keeps all
 # that was measured (default a temporary one).
 #
@@ -33,6 +37,7 @@ count_ranks
 collectives="bcast allgather allreduce reduce alltoall"
 libraries=" ${LIBRARIES:-openmpi mpich} "
 read -ra quiet <<<"${QUIET:-}"
+read -ra heap <<<"${HEAP-MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1073741824}"
 read -ra tune <<<"${TUNE:-}"
 read -ra sweep <<<"${SWEEP:--time 75s -with cma -segments 1 -segment 4K -placement local -cache in}"
 
@@ -78,7 +83,7 @@ openmpi() { # SETTINGS TABLE FLAGS…
 mpich() { # SETTINGS TABLE VARIABLES…
   local settings=$1 table=$2
   shift 2
-  "${quiet[@]}" env "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 5 "$least" "$most" "$settings" >"$table"
+  "${quiet[@]}" env "${heap[@]}" "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 5 "$least" "$most" "$settings" >"$table"
 }
 
 # The file that MPICH chooses by is in the library, as text in one line.

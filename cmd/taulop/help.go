@@ -217,5 +217,5 @@ func writeMeasured(w io.Writer) {
 	}
 	view.WriteTables(w, []view.Table{of, placed, with})
 	operators := lists.Map(reduce.Operators, func(o reduce.Operator) string { return o.Name })
-	fmt.Fprintf(w, "operators, for -operators: %s\n", strings.Join(operators, ", "))
+	fmt.Fprintf(w, "operators, for -operators, each also one element at a time, as SUM_I%s: %s\n", reduce.Scalar, strings.Join(operators, ", "))
 }

@@ -160,7 +160,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 	argument.Var(flags, &p.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
 	argument.Var(flags, &p.With, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma 25 s and half a second a core", survey.ParseWith)
 	flags.BoolVar(&gamma, "gamma", true, "measure reduction operators too")
-	argument.Var(flags, &p.Operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64 (default SUM_I, SUM_R and MAX_R, and on 32 cores or fewer all others on int32 and float64, at fewer sizes)", operatorList)
+	argument.Var(flags, &p.Operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64, each also one element at a time, as SUM_I_SCALAR (default SUM_I, SUM_I_SCALAR, SUM_R and MAX_R, and on 32 cores or fewer all others on int32 and float64, at fewer sizes)", operatorList)
 	addName(flags, &req.Name)
 	addNode(flags)
 	flags.BoolVar(&say.csv, "csv", false, "print comma-separated values, a row for each cell, instead of tables")

@@ -3,14 +3,16 @@ package mpibench
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
 )
 
 // TakeGamma gives a file the γ(m,τ) of an MPI library, what MPI_Reduce_local takes among τ
 // ranks at once, of vectors in cache. Of each operator that was timed it stands in the place
-// of all γ of the file, or beside that of others. It returns these operators, and what is
+// of all γ of the file, one element at a time or in vectors, or beside that of others. It returns these operators, and what is
 // left out: sizes that were not timed with every τ.
 func TakeGamma(f *params.File, times []Time) (operators []string, leftOut []Omission) {
 	timed := make(map[string]loads)
@@ -47,7 +49,9 @@ func TakeGamma(f *params.File, times []Time) (operators []string, leftOut []Omis
 		if len(cells) == 0 {
 			continue
 		}
-		f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Kind == params.GammaCell && c.Operator == operator })
+		f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
+			return c.Kind == params.GammaCell && strings.TrimSuffix(c.Operator, reduce.Scalar) == operator
+		})
 		f.Cells = append(f.Cells, cells...)
 		operators = append(operators, operator)
 	}

@@ -23,7 +23,7 @@ func TestTakeGamma(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Spread, numa.Local}, Operators: []string{"MAX_I", "SUM_I"}}}
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Spread, numa.Local}, Operators: []string{"MAX_I", "SUM_I", "SUM_I_SCALAR"}}}
 	for _, operator := range f.Plan.Operators {
 		for _, tau := range []int{1, 2} {
 			f.Cells = append(f.Cells, params.Cell{
@@ -52,6 +52,9 @@ func TestTakeGamma(t *testing.T) {
 		if ns := s * 1e9; err != nil || beyond || ns < want.ns-1e-6 || ns > want.ns+1e-6 {
 			t.Errorf("γ of %s, m = %d, τ = %d: %g ns, %v, %v; want %g", want.operator, want.m, want.tau, ns, beyond, err, want.ns)
 		}
+	}
+	if _, err := gamma.Operator("SUM_I_SCALAR"); err == nil {
+		t.Error("γ of one element at a time stayed, which is not how the library reduces")
 	}
 	if operators, leftOut := TakeGamma(f, results.Times[:0]); operators != nil || leftOut != nil {
 		t.Errorf("γ of %v, left out %v, of nothing", operators, leftOut)

@@ -137,6 +137,7 @@ type schedule struct {
 	algorithm *collective.Algorithm
 	collective.Call
 	blocking bool
+	toSelf   bool
 }
 
 // about is a setting with its cost, or where that takes long about its cost.
@@ -166,7 +167,7 @@ func (c costs) of(of *collective.Collective, s Setting, p, m int) (candidate, er
 
 // price gives a candidate its cost.
 func (c costs) price(one *candidate) error {
-	key := schedule{one.schedule.Algorithm, one.schedule.Call, one.schedule.Blocking}
+	key := schedule{one.schedule.Algorithm, one.schedule.Call, one.schedule.Blocking, one.schedule.ToSelf}
 	known, there := c.known[key]
 	if !there {
 		cost, err := c.Predictor.Cost(one.schedule)

@@ -27,7 +27,7 @@ var mpich4 = &Library{Name: "mpich4", Title: "MPICH 4", Messages: "mpich4", own:
 
 	{collective: "alltoall", name: "brucks", algorithm: "bruck"},
 	{collective: "alltoall", name: "pairwise", algorithm: "pairwise"},
-	{collective: "alltoall", name: "scattered", algorithm: "linear"},
+	{collective: "alltoall", name: "scattered", algorithm: "linear", toSelf: true}, // alltoall_intra_scattered.c
 
 	{collective: "bcast", name: "binomial", algorithm: "binomial", blocking: true},
 	{collective: "bcast", name: "scatter_recursive_doubling_allgather", algorithm: "scatter-recursive-doubling", blocking: true},

@@ -156,6 +156,7 @@ type offer struct {
 	segmented  bool   // it takes a segment size
 	halved     bool   // its segments are those of half a message
 	blocking   bool   // it sends by MPI_Send, see collective.Schedule
+	toSelf     bool   // ranks send their own block to themselves, see collective.Schedule
 	degree     int    // that the library fixes, 0 where it does not
 	whole      string // the algorithm where messages are whole, if that is another one
 	single     string // the algorithm of a fan-out of 0 or 1, if that is another one
@@ -223,7 +224,7 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, p, m int) (*coll
 	if err != nil {
 		return nil, err
 	}
-	laid.Blocking = o.blocking && name == o.algorithm
+	laid.Blocking, laid.ToSelf = o.blocking && name == o.algorithm, o.toSelf
 	return l.inParts(o, laid), nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/collective"
@@ -120,20 +121,7 @@ func Keys(p params.Plan, cpus int) []params.Key {
 	first := p.Policies[0]
 	for _, tau := range p.Taus {
 		for _, o := range operators(p) {
-			coarse := len(p.Operators) == 0 && slices.Equal(p.Sizes, Sizes) && !slices.Contains(Common, o.Name)
-			for i, m := range p.Sizes {
-				if i > 0 && m > mostReduced {
-					break
-				}
-				if i > 0 && coarse && !powerOf4(m) {
-					continue
-				}
-				if m < o.Element { // the smallest vector that there is
-					if i+1 < len(p.Sizes) && p.Sizes[i+1] <= o.Element {
-						continue
-					}
-					m = o.Element
-				}
+			for _, m := range reduced(p, o) {
 				ks = append(ks, params.Key{Kind: params.GammaCell, Placement: first, Tau: tau, Bytes: m, Operator: o.Name})
 			}
 		}
@@ -144,16 +132,40 @@ func Keys(p params.Plan, cpus int) []params.Key {
 // mostReduced is the longest vector that is reduced, in bytes: longer ones are as far away.
 const mostReduced = 4 << 20
 
-// powerOf4 tells the sizes at which operators are measured that nobody asked for and few
-// programs use: lines between them are within 5 % on average of what lies between, and at
-// all sizes these operators would take a third of a sweep's time.
+// reduced are the sizes of the vectors that an operator is measured with, from a single element
+// on. Of one element at a time, which takes in proportion to their number, three are enough,
+// and of operators that nobody asked for and few programs use powers of 4: lines between them
+// are within 5 % on average of what lies between, and at all sizes these operators would take
+// a third of a sweep's time.
+func reduced(p params.Plan, o reduce.Operator) (some []int) {
+	const enough = 3
+	coarse := len(p.Operators) == 0 && slices.Equal(p.Sizes, Sizes) && !slices.Contains(Common, o.Name)
+	for i, m := range p.Sizes {
+		if i > 0 && m > mostReduced {
+			break
+		}
+		if i > 0 && coarse && !powerOf4(m) {
+			continue
+		}
+		if m < o.Element && i+1 < len(p.Sizes) && p.Sizes[i+1] <= o.Element {
+			continue
+		}
+		some = append(some, max(m, o.Element))
+	}
+	if strings.HasSuffix(o.Name, reduce.Scalar) {
+		return spread(some, enough)
+	}
+	return some
+}
+
 func powerOf4(m int) bool { return bits.OnesCount(uint(m)) == 1 && bits.TrailingZeros(uint(m))%2 == 0 }
 
 // operators are those that a plan measures, of which it may name some that there are
 // no more.
 func operators(p params.Plan) (all []reduce.Operator) {
 	if len(p.Operators) == 0 {
-		return reduce.Published
+		scalar, _ := reduce.Lookup(Common[0] + reduce.Scalar)
+		return append(slices.Clone(reduce.Published), scalar)
 	}
 	for _, name := range p.Operators {
 		if o, err := reduce.Lookup(name); err == nil {

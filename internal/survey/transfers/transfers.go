@@ -106,8 +106,9 @@ func (r Request) round(k params.Key) (n int) {
 }
 
 // Common are the operators that programs use most, the first most of all: it is what
-// predictions take unless they are told another.
-var Common = []string{"SUM_I", "SUM_R", "MAX_R"}
+// predictions take unless they are told another, and of MPI libraries without vector
+// instructions the second.
+var Common = []string{"SUM_I", "SUM_I" + reduce.Scalar, "SUM_R", "MAX_R"}
 
 // Open prepares for samples.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
