@@ -169,6 +169,9 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if below := f.BelowZero(p.Placement, p.OffCache); below != nil && c.Model != "loggp" {
 		p.Warnings = append(p.Warnings, below)
 	}
+	if ascending := f.Plan.Ascending(); ascending != nil && p.OffCache {
+		p.Warnings = append(p.Warnings, fmt.Errorf("%w: measure it anew", ascending))
+	}
 	taulop, err := p.taulop(f, c.Setup, whole)
 	if err != nil {
 		return nil, err

@@ -388,7 +388,7 @@ func (m TauLop) setupOf(s *collective.Stage) setup {
 	case m.Temporary == nil: // in cache, where all is at hand
 		there = s.Reduce && near
 	case m.Evicted:
-		near, there = false, to == collective.Temp
+		near, there = false, near && to == collective.Temp
 	}
 	switch {
 	case near && there && m.Temporary != nil:

@@ -51,14 +51,17 @@ type Plan struct {
 	Caches       []bool        `json:"off_cache"`             // false: in cache, true: off cache
 	CacheBytes   int           `json:"cache_bytes,omitempty"` // last-level cache
 	// OwnCacheBytes is the largest cache that a core shares with no other; 0: nobody knows.
-	OwnCacheBytes int      `json:"own_cache_bytes,omitempty"`
-	ArenaCaches   float64  `json:"arena_caches,omitempty"` // off cache, a worker walks through so many times what caches hold of its data; 0: twice the last-level cache, by those who share it
-	Operators     []string `json:"operators,omitempty"`    // of γ, in order; none: the customary ones
-	Budget        float64  `json:"budget_s"`
-	Width         float64  `json:"width"`              // relative half-width at which a cell is done
-	Copy          string   `json:"copy"`               // what copies
-	NoGamma       bool     `json:"no_gamma,omitempty"` // reduction operators are left out
-	With          []string `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
+	OwnCacheBytes int     `json:"own_cache_bytes,omitempty"`
+	ArenaCaches   float64 `json:"arena_caches,omitempty"` // off cache, a worker walks through so many times what caches hold of its data; 0: twice the last-level cache, by those who share it
+	// ArenaDown: off cache each message lies before the last one. Those of files without it lay
+	// behind it, where the processor had fetched ahead, see Ascending.
+	ArenaDown bool     `json:"arena_down,omitempty"`
+	Operators []string `json:"operators,omitempty"` // of γ, in order; none: the customary ones
+	Budget    float64  `json:"budget_s"`
+	Width     float64  `json:"width"`              // relative half-width at which a cell is done
+	Copy      string   `json:"copy"`               // what copies
+	NoGamma   bool     `json:"no_gamma,omitempty"` // reduction operators are left out
+	With      []string `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
 	// Whole: messages were timed whole, as MPI's are from outside, and one through shared
 	// memory counts as two transfers, T(m) = o(m) + 2L(m,τ), however the library cut it.
 	Whole bool `json:"whole,omitempty"`
@@ -332,6 +335,15 @@ func (f *File) checkState() error {
 // Swept tells whether the plan is that of a sweep, which can go on with it.
 func (p *Plan) Swept() bool {
 	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
+}
+
+// Ascending says that a sweep's messages off cache came one behind the other in memory, nil
+// if they did not.
+func (p *Plan) Ascending() error {
+	if !p.Swept() || p.Whole || p.ArenaDown || !slices.Contains(p.Caches, true) {
+		return nil
+	}
+	return errors.New("off cache its messages lay one behind the other, so that the processor fetched ahead and their times are too short")
 }
 
 // Warn adds warnings, each once.

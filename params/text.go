@@ -362,7 +362,11 @@ func (l lineReader) count(names ...string) (int, error) {
 			}
 		}
 		// A sentence begins with a blank, what counts or names columns does not.
-		if counts := slices.Contains([]string{"m", "tau", "tau_op", "max_ops"}, name); !found || counts && comment[0] != ' ' {
+		counts := slices.Contains([]string{"m", "tau", "tau_op", "max_ops"}, name)
+		switch {
+		case !found && !strings.ContainsAny(line[:1], "+-.0123456789"):
+			return 0, l.Errorf("%.60q: this is no parameter file, name one that taulop sweep or import wrote, or a table in the published text format, which begins with \"#%s<TAB>number\"", line, names[0])
+		case !found, counts && comment[0] != ' ':
 			return 0, l.Errorf("%.60q, want \"#%s<TAB>number\" with a number from 1 to %d", line, names[0], maxCells)
 		}
 	}

@@ -82,7 +82,7 @@ func TestReadTextRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, says string }{
 		{"empty", "", `f:1: the file ends here; a line "#m<TAB>number" is missing`},
 		{"first line alone", "#m\t2\n", `f:1: the file ends here; a line "#tau<TAB>number" is missing`},
-		{"another file", "MPI benchmark results\n", `f:1: "MPI benchmark results", want "#m<TAB>number"`},
+		{"another file", "MPI benchmark results\n", `f:1: "MPI benchmark results": this is no parameter file, name one that taulop sweep`},
 		{"gamma file", smallGamma, `f:2: "#tau_op:\t2", want "#tau<TAB>number"`},
 		{"truncated between lines", small[:strings.Index(small, "64")], "f:4: ends after 1 of the 2 sizes"},
 		{"truncated in a line", small[:len(small)-5], "f:5: the file ends in the middle"},

@@ -46,6 +46,7 @@ var advice = []struct {
 	{report.ErrUnpredicted, "-time, -params"},
 	{setups.ErrNoRoom, "SIZE, TAU, -kmax; of a sweep -segment, -tau, -m"},
 	{sweep.ErrThere, "-resume, -force"},
+	{tidy.ErrAbsent, "-name"},
 	{tidy.ErrUnplaced, "-cores same_socket=28,other_socket=56"},
 	{transfers.ErrCPUs, "-node, or taskset"},
 	{transfers.ErrUnusable, "taulop sweep -o"},

@@ -50,7 +50,7 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 		case errors.Is(err, tidy.ErrMachines):
 			return usagef("%v, or name it with -name", err)
 		case err != nil:
-			return usageError(err.Error())
+			return usagef("%v", err)
 		case len(t.Collectives) > 0:
 			timed = append(timed, t)
 		default:

@@ -38,9 +38,9 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 	if err != nil {
 		return nil, source, "", err
 	}
-	table, err := tidy.ReadFile(req.table)
+	table, err := tidy.ReadFileOf(req.table, cmp.Or(flags.machine, f.File.Provenance.Machine()))
 	if err != nil {
-		return nil, source, "", usageError(err.Error())
+		return nil, source, "", usagef("%v", err)
 	}
 	c, err = published.Compare(table, f.File, flags.choice, published.Choice{Collectives: req.names, Mappings: req.mappings, P: req.p, M: req.m})
 	if err != nil {

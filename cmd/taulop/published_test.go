@@ -83,6 +83,13 @@ func TestAgainstTable(t *testing.T) {
 	if _, _, err := run(t, "plot", "published", "-o", "c.svg", "a.json"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "a line over P needs two of them, and barrier") {
 		t.Error(err)
 	}
+	save(t, ".", "several.tsv", "machine\tcollective\talg_id\tP\tm_bytes\tlatency_us\nA\tbcast\t6\t4\t1024\t1.0\nB\tbcast\t6\t4\t1024\t2.0\n")
+	for name, want := range map[string]string{"a": ",1,mean,", "B": ",2,mean,"} {
+		out, _, err := run(t, "verify", "-against", "several.tsv", "-params", "m.json", "-quiet", "-csv", "-name", name)
+		if err != nil || strings.Count(out, "\n") != 2 || !strings.Contains(out, want) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
 	save(t, ".", "own.tsv", "# Open MPI 1.6.5\ncollective\talg_id\tP\tm_bytes\tlatency_us\nbcast\t0\t4\t1024\t1.0\n")
 	for _, tt := range []struct{ args, says string }{
 		{"-against coll.tsv -params m.json -csv -json", "cannot be used together"},
@@ -92,6 +99,7 @@ func TestAgainstTable(t *testing.T) {
 		{"-against p2p.tsv -params m.json", "p2p.tsv has no collectives"},
 		{"-against coll.tsv -params m.json -cache off", "-cache is of transfers that taulop sweep measured"},
 		{"-against own.tsv -params m.json", "nothing of own.tsv can be predicted: line 3, for one: nobody knows which algorithm the library chose by itself: give"},
+		{"-against several.tsv -params m.json", "none of \"2 x 4-core\": choose one that it has (-name)"},
 		{"-against coll.tsv", "-params is missing"},
 	} {
 		if _, _, err := run(t, append([]string{"verify"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {

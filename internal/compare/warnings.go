@@ -55,6 +55,9 @@ func Told(machines []Machine) (all []Warning) {
 		for _, text := range m.File.Warnings {
 			tell(m.Name, errors.New(text))
 		}
+		if ascending := m.File.Plan.Ascending(); ascending != nil {
+			tell(m.Name, fmt.Errorf("%w: measure it anew", ascending))
+		}
 		if !m.File.Complete {
 			tell(m.Name, fmt.Errorf("the file is incomplete, cells are missing or have too few samples for an interval: %w", m.File.Completion()))
 		}

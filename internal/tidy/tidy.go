@@ -114,6 +114,9 @@ func ReadFileOf(path, machine string) (*Table, error) {
 // ErrMachines is of a table of several machines.
 var ErrMachines = errors.New("give a table of the rows of one machine")
 
+// ErrAbsent is of a table that has rows of several machines, and none of the one asked for.
+var ErrAbsent = errors.New("choose one that it has")
+
 // Is tells whether a text begins as a table does, be it one that lacks a column or has other
 // separators than tabs: with a line of names after lines that begin with #.
 func Is(text []byte) bool {
@@ -156,7 +159,7 @@ func readOf(r io.Reader, name, machine string) (*Table, error) {
 	case p.rows == 0:
 		return nil, fmt.Errorf("%s has no rows: give a table with measurements", name)
 	case p.another != "" && !strings.EqualFold(p.table.Machine, machine):
-		return nil, fmt.Errorf("%s has rows of machines %q, %q, and none of %q: choose one that it has", name, p.table.Machine, p.another, printable.Name(machine))
+		return nil, fmt.Errorf("%s has rows of machines %q, %q, and none of %q: %w", name, p.table.Machine, p.another, printable.Name(machine), ErrAbsent)
 	}
 	if p.table.Machine == "" {
 		p.table.Machine = MachineOf(p.table.Head)

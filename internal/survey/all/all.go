@@ -4,6 +4,7 @@ package all
 
 import (
 	_ "github.com/taulop/taulop/internal/survey/access"
+	_ "github.com/taulop/taulop/internal/survey/channels"
 	_ "github.com/taulop/taulop/internal/survey/cma"
 	_ "github.com/taulop/taulop/internal/survey/disk"
 	_ "github.com/taulop/taulop/internal/survey/levels"

@@ -28,6 +28,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 		return err
 	}
 	p.CacheBytes, p.OwnCacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), m.OwnCacheBytes(), setups.ArenaCaches
+	p.ArenaDown = true
 	for _, place := range places {
 		fit := room(*p, place, m)
 		fit.FreeBytes = free

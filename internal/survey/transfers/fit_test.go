@@ -72,7 +72,7 @@ func TestHolds(t *testing.T) {
 	}
 	plan := func(change func(*params.Plan)) params.Plan {
 		p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1}, Segments: 2, SegmentBytes: 64,
-			Caches: []bool{false, true}, Policies: []numa.Policy{numa.Local}, ArenaCaches: 0.1}
+			Caches: []bool{false, true}, Policies: []numa.Policy{numa.Local}, ArenaCaches: 0.1, ArenaDown: true}
 		change(&p)
 		return p
 	}
@@ -83,6 +83,7 @@ func TestHolds(t *testing.T) {
 		{func(*params.Plan) {}, ""},
 		{func(p *params.Plan) { p.ArenaCaches = 1 << 45 }, "3.5184372088832e+13 times what caches hold"},
 		{func(p *params.Plan) { p.ArenaCaches = 0 }, "measure it anew"}, // before there was one
+		{func(p *params.Plan) { p.ArenaDown = false }, "fetched ahead"}, // of files of earlier versions
 		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 0, []bool{false} }, ""},
 		{func(p *params.Plan) { p.Sizes = []int{1 << 45} }, "memory"},
 		{func(p *params.Plan) { p.SegmentBytes = 1 << 45 }, "memory"},

@@ -1,0 +1,39 @@
+package channels
+
+import (
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
+)
+
+// A message alone is a line of its level, what others do at once a panel of theirs; a parameter
+// that nobody knows yet has its own name.
+func TestProfiled(t *testing.T) {
+	cell := func(variant string, tau, m int, ns float64) params.Cell {
+		return params.Cell{Key: params.Key{Kind: params.ChannelCell, Variant: variant, Tau: tau, Bytes: m}, Time: fit.Median([]float64{ns})}
+	}
+	profiles := Survey.Drawing.Profiles([]params.Cell{
+		cell("node:T", 1, 64, 900), cell("same_l3:T", 1, 64, 100), cell("node:T", 1, 1, 800),
+		cell("node:gap", 2, 1, 50), cell("node:gap", 4, 1, 70), cell("node:other", 1, 1, 5),
+	})
+	want := []struct {
+		panel, line string
+		points      int
+	}{
+		{"a message alone", "node", 2}, {"a message alone", "same_l3", 1},
+		{"between two messages of a pair, τ pairs at once, node", "τ = 2", 1}, {"between two messages of a pair, τ pairs at once, node", "τ = 4", 1},
+		{"other, node", "τ = 1", 1},
+	}
+	if len(profiles) != len(want) {
+		t.Fatalf("%d profiles, want %d", len(profiles), len(want))
+	}
+	for i, p := range profiles {
+		if p.Panel != want[i].panel || p.Line != want[i].line || len(p.Points) != want[i].points {
+			t.Errorf("%q, %q with %d points, want %+v", p.Panel, p.Line, len(p.Points), want[i])
+		}
+	}
+	if p := profiles[0]; p.Points[0].X != 1 || p.Points[0].Y.Center != 800 {
+		t.Errorf("the first point is %+v", p.Points[0])
+	}
+}
