@@ -9,10 +9,9 @@ var Allgather = &Collective{
 }
 
 func init() {
-	a := register(Allgather, "recursive-doubling", "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
+	register(Allgather, "recursive-doubling", "τ-Lop, eqs. (18) and (24); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
 		recursiveDoubling(s, ownBlock(s))
-	})
-	a.Among, a.Paired = PowerOfTwo, true
+	}).Among = PowerOfTwo
 	register(Allgather, "ring", "τ-Lop, eq. (21); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
 		ring(s, "allgather", Recv, ownBlock(s), 0, false)
 	})

@@ -123,6 +123,8 @@ var files = []struct{ text, want string }{
 	{"# two sockets\nrank 1=host1 slot=1:0\nrank 0=host1 slot=0:0\n\nrank 2=host2 slot=0:*\nrank 3=host2 slots=p1:0\n", "0011"},
 	{"node1\nnode2\nnode1\nnode3\n", "0102"},
 	{"\ufeff0\r\n0\r\n1\r\n1", "0011"},
+	{"node1:2\nnode2:1 # MPICH\nnode3\nnode1:1\n", "00120"},
+	{"node1 slots=2\tmax_slots=4\nnode2\tslots = 2\n", "0011"},
 	{"rank 0=+n0 slot=0\nrank 1=+n1 slot=0\nrank 2=+n1 slot=1 # relative\n", "011"},
 }
 
@@ -146,7 +148,10 @@ func TestRead(t *testing.T) {
 		{"rank 0=a slot=zero\n", "is no slot"},
 		{"rank 99999999=a slot=0\n", "the most that is read is 4194304 ranks"},
 		{"rank 99999999999999999999=a slot=0\n", "the most that is read is 4194304 ranks"},
-		{"node1 slots=4\n", "is no name of a node"},
+		{"n[1-2]\n", "is no name of a node"},
+		{"node1:4:core\n", "is no name of a node"},
+		{"node1:5000000\n", "the most that is read is 4194304 ranks"},
+		{"node1:0\n", "no rank"},
 		{"node1\nrank 1=a slot=0\n", "f:2: \"rank 1=a slot=0\" is no name of a node"},
 		{strings.Repeat("a", 300), "is no name of a node"},
 		{"a\n" + strings.Repeat("a", 5000), "f:2: a line of more than 4096 bytes"},

@@ -24,9 +24,11 @@ const (
 //	rank 0=node1 slot=0:0-1
 //
 // or a line for each rank with the name or number of its node, which is what Slurm's
-// arbitrary distribution takes. The same word is the same node. Lines may be empty, and
-// what follows # is a comment. Slots are checked and not used: the ranks of a node take
-// the places of a placement in their order. An error says in which line of name it is.
+// arbitrary distribution takes, or one for each node with how many ranks fill it before the
+// next, node1:4 as MPICH's Hydra has it or node1 slots=4 as Open MPI. The same word is the
+// same node. Lines may be empty, and what follows # is a comment. Slots of a rankfile are
+// checked and not used: the ranks of a node take the places of a placement in their order.
+// An error says in which line of name it is.
 func Read(r io.Reader, name string) (Order, error) {
 	in := reader{Lines: infile.NewLines(r, name, maxLine), nodes: make(map[string]int32)}
 	if err := in.read(); err != nil {
@@ -47,6 +49,9 @@ const unplaced = -1
 
 // rankLine is "rank 0=host slot=…" of Open MPI.
 var rankLine = regexp.MustCompile(`^rank\s+(\d+)\s*=\s*(\S+)\s+slots?\s*=\s*(\S.*)$`)
+
+// hostLine is "host:4" of MPICH, or "host slots=4 max_slots=8" of Open MPI.
+var hostLine = regexp.MustCompile(`^([^\s:=]+)(?::| +slots *= *)(\d+)(?: +max[_-]slots *= *\d+)?$`)
 
 // slot is a list of cores, or sockets and theirs.
 var slot = regexp.MustCompile(`^[pPlL]?(\d+|\d+-\d+|\*)([:,;](\d+|\d+-\d+|\*))*$`)
@@ -85,7 +90,19 @@ func (in *reader) read() error {
 // take takes a line.
 func (in *reader) take(text string, rankfile bool) error {
 	if !rankfile {
-		if strings.ContainsAny(text, " \t=,") {
+		if host := hostLine.FindStringSubmatch(strings.ReplaceAll(text, "\t", " ")); host != nil {
+			ranks, err := strconv.Atoi(host[2])
+			if err != nil || ranks > maxRanks {
+				return fmt.Errorf("%.60q: the most that is read is %d ranks", text, maxRanks)
+			}
+			for range ranks {
+				if err := in.put(len(in.list), host[1]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if strings.ContainsAny(text, " \t=,:[]") {
 			return fmt.Errorf("%.60q is no name of a node: give one for each rank, a line each, or an Open MPI rankfile, rank 0=node1 slot=0", text)
 		}
 		return in.put(len(in.list), text)

@@ -18,6 +18,7 @@ import (
 //   - a message larger than the largest measured, M, costs T(M) + T(m−M);
 //   - the rows of γ are read with the sizes of the transfers' table;
 //   - a binomial scatter sends 1, 2, 4 … blocks in its stages, and not P/2, P/4 … 1;
+//   - ranks of a pairwise alltoall send to themselves, too;
 //   - a rank that has reduced for less than γ of the smallest size counts as
 //     having reduced one byte. Where γ falls between the smallest size and m, as
 //     in one published file at 64 B, ranks that reduce at once are then held up
@@ -42,7 +43,7 @@ func (l Library) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Levels > 0 && l.Cluster.several() {
 		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
 	}
-	s = backwards(s)
+	s = asThere(s)
 	times := clamped{l.Table, l.Gamma}
 	m := TauLop{Parameters: times, Operator: l.Operator, Transport: Whole}
 	if l.Gamma != nil {
@@ -67,9 +68,11 @@ func (l Library) Cost(s *collective.Schedule) (Cost, error) {
 	return cost, err
 }
 
-// backwards gives a binomial scatter the sizes that it has in the library.
-func backwards(s *collective.Schedule) *collective.Schedule {
-	if s.Algorithm == nil || s.Algorithm.String() != "scatter:binomial" {
+// asThere gives a binomial scatter the sizes, and a pairwise alltoall the steps, that they
+// have in the library.
+func asThere(s *collective.Schedule) *collective.Schedule {
+	scatter := s.Algorithm != nil && s.Algorithm.String() == "scatter:binomial"
+	if !scatter && !toAll(s, "pairwise") {
 		return s
 	}
 	other := *s
@@ -77,13 +80,21 @@ func backwards(s *collective.Schedule) *collective.Schedule {
 	bytes := s.Call.M
 	for _, b := range s.Blocks {
 		stage := b.Stages[0]
-		if stage.Pattern == collective.OneWay {
+		switch {
+		case scatter && stage.Pattern == collective.OneWay:
 			stage.Shape = []collective.Batch{{Count: active(&stage), Bytes: bytes}}
 			bytes *= 2
+		case !scatter && stage.Pattern == collective.Exchange:
+			b.Repeat++
 		}
 		other.Blocks = append(other.Blocks, collective.Block{Repeat: b.Repeat, Stages: []collective.Stage{stage}})
 	}
 	return &other
+}
+
+// toAll tells whether a schedule is that algorithm of an alltoall.
+func toAll(s *collective.Schedule, name string) bool {
+	return s.Algorithm != nil && s.Algorithm.Collective == collective.Alltoall && s.Algorithm.Name == name
 }
 
 // drifts tells whether some γ is less than that of the smallest size.
@@ -182,8 +193,10 @@ type work struct {
 	channel int // of a message: twice the node where it ends, and one more if it comes from another
 }
 
-// schedule adds up stages. Ranks of a stage wait for each other. A ring, and an alltoall, in
-// which every rank sends to its right neighbour first and to itself last, count as one.
+// schedule adds up stages. Ranks of a stage wait for each other. A ring counts as one, and
+// so does an alltoall: a pairwise one, in which every rank sends to its right neighbour
+// first and to itself last, and a linear one, in which it begins with itself and leaves
+// out its left neighbour.
 func (d drift) schedule(s *collective.Schedule) (float64, error) {
 	var curve *params.Curve // of reductions
 	if s.Algorithm.Reduces() {
@@ -193,10 +206,14 @@ func (d drift) schedule(s *collective.Schedule) (float64, error) {
 		}
 	}
 	ranks := make([][]work, s.Call.P)
-	if s.Algorithm.Collective == collective.Alltoall {
+	if pairwise := toAll(s, "pairwise"); pairwise || toAll(s, "linear") {
+		first, steps := 0, s.Call.P-1
+		if pairwise {
+			first, steps = 1, s.Call.P
+		}
 		for rank := range ranks {
-			for t := range s.Call.P {
-				d.send(ranks, rank, (rank+t+1)%s.Call.P, s.Call.M, 1)
+			for t := range steps {
+				d.send(ranks, rank, (rank+first+t)%s.Call.P, s.Call.M, 1)
 			}
 		}
 		return d.run(ranks, curve), nil
@@ -225,15 +242,15 @@ func ring(stage *collective.Stage) bool {
 }
 
 // queue adds what ranks do in a step. The two messages that partners exchange are one piece
-// of work with two transfers where the algorithm is Paired; everywhere else each rank does
-// its own.
+// of work with two transfers, which ends at the higher of them, where the algorithm is
+// Paired; everywhere else each rank does its own.
 func (d drift) queue(ranks [][]work, step collective.Step, paired bool) {
 	for m := range step.Messages() {
 		bytes, tau := m.Bytes(), 1
 		if len(step.Shape) == 1 {
 			bytes = step.Shape[0].Bytes
 		}
-		if paired && step.Pattern == collective.Exchange && !d.between(m.From, m.To) {
+		if paired && step.Pattern == collective.Exchange {
 			if tau = 2; m.From > m.To {
 				continue
 			}

@@ -33,6 +33,8 @@ func TestLibraryRules(t *testing.T) {
 		{"as often the largest as fits, and the rest", "bcast:linear", 2, 11 + 11 + 6, (1 + 2*110) + (1 + 2*110) + (1 + 2*60)},
 		{"no rest", "bcast:linear", 2, 22, 2 * (1 + 2*110)},
 		{"γ by the sizes of L", "reduce:linear", 2, 6, 1 + 2*60 + 40},
+		{"ranks send to themselves", "alltoall:pairwise", 3, 11, 3 * (1 + 2*220)},
+		{"ranks send to all but one", "alltoall:linear", 4, 11, 3 * (1 + 2*220)},
 		// One message of two transfers, then one pair's γ(11) in full, of which
 		// the other pair gets one byte, and its γ(10) = 32.
 		{"pairs out of step", "allreduce:recursive-doubling", 4, 11, 2 * (1 + 2*220 + 30 + 32)},
@@ -46,6 +48,34 @@ func TestLibraryRules(t *testing.T) {
 		}
 		if drifts := tt.rule == "pairs out of step"; drifts != (c.Terms == nil) {
 			t.Errorf("%s: formula %s", tt.rule, c.Formula())
+		}
+	}
+}
+
+// Times between nodes are ten times those within, and of one size.
+func TestLibraryBetweenNodes(t *testing.T) {
+	table, gamma := smallTables()
+	between := &params.Table{
+		Transfers: params.Curve{Sizes: []int{1, 11}, Taus: []int{1, 2}, Times: [][]float64{{100, 200}, {1100, 2200}}},
+		Overheads: []float64{10, 10},
+	}
+	for _, tt := range []struct {
+		name string
+		m    int
+		want float64
+	}{
+		{"alltoall:pairwise", 11, 10 + 1100 + 1 + 2*110}, // to the other, then to itself
+		{"alltoall:linear", 11, 1 + 2*110},               // to itself alone
+		{"alltoall:bruck", 11, 10 + 1100},                // a stage
+		{"allreduce:recursive-doubling", 11, 10 + 2200 + 30},
+	} {
+		l := Library{Table: table, Gamma: gamma, Cluster: cluster(t, "block", 2, &Network{Table: between})}
+		c, err := l.Cost(schedule(t, tt.name, collective.Call{P: 2, M: tt.m}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(c.Seconds-tt.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", tt.name, c.Seconds, tt.want)
 		}
 	}
 }

@@ -51,9 +51,6 @@ func TestLibraryChannelsOracle(t *testing.T) {
 		oracle(t, "channels", machine, func(row map[string]string) {
 			p := int(number(t, row, "P"))
 			name := row["collective"] + ":" + row["algorithm"]
-			if name == "alltoall:pairwise" {
-				name = "alltoall:linear"
-			}
 			s := schedule(t, name, collective.Call{P: p, M: int(number(t, row, "m_bytes"))})
 			m := Library{Table: table, Gamma: gamma, Cluster: cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])}
 			c, err := m.Cost(s)

@@ -159,7 +159,8 @@ func (t tree) cpuset(what string) CPUSet {
 		files      []string
 	}{
 		{"", []string{"cpuset." + what + ".effective"}},
-		{"cpuset", []string{"cpuset.effective_" + what, "cpuset." + what}},
+		// Mounted as a file system of its own or with noprefix, its files are bare.
+		{"cpuset", []string{"cpuset.effective_" + what, "cpuset." + what, "effective_" + what, what}},
 	} {
 		for _, dir := range t.groups(g.controller) {
 			for _, file := range g.files {
@@ -220,7 +221,7 @@ func carries(kind, options, controller string) bool {
 	if controller == "" {
 		return kind == "cgroup2"
 	}
-	return kind == "cgroup" && slices.Contains(strings.Split(options, ","), controller)
+	return kind == "cgroup" && slices.Contains(strings.Split(options, ","), controller) || kind == "cpuset" && controller == kind
 }
 
 // group is the process's own in the controller's hierarchy.

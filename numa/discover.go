@@ -104,41 +104,90 @@ func (t tree) online(affinity CPUSet) CPUSet {
 	return affinity
 }
 
-// cpus groups by the kernel's sibling sets and not by core_id, which is unique
-// only within a package, and on some machines not even there.
+// cpus groups by the kernel's sibling sets and not by its numbers: core_id is unique only
+// within a package, and on some machines not even there; physical_package_id is unique only
+// within a book of a mainframe, and −1 where firmware does not number packages.
 func (t tree) cpus(m *Machine, online CPUSet) {
-	core := make(map[int]int)   // by CPU
-	thread := make(map[int]int) // by CPU
-	socket := make(map[int]int) // by CPU, where the kernel does not number packages
-	cores, sockets := 0, 0
+	cores, alone := t.siblings(online, "core_cpus", "thread_siblings")
+	packages, outside := t.siblings(online, "package_cpus", "core_siblings")
+	id := make(map[int]int)  // by CPU, as the kernel numbers its package
+	own := make(map[int]int) // package by that number
 	for _, cpu := range online {
-		topology := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology")
-		if _, found := core[cpu]; !found {
-			siblings := t.shared(topology, "core_cpus", "thread_siblings").And(online)
-			count := 0
-			for _, sibling := range union(siblings, cpu) {
-				if _, found := core[sibling]; !found {
-					core[sibling], thread[sibling] = cores, count
-					count++
-				}
-			}
-			cores++
+		if n, known := t.number(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology/physical_package_id")); known && n >= 0 {
+			id[cpu] = n
 		}
-		id, known := t.number(path.Join(topology, "physical_package_id"))
-		if !known || id < 0 {
-			if _, found := socket[cpu]; !found {
-				for _, sibling := range union(t.shared(topology, "package_cpus", "core_siblings").And(online), cpu) {
-					socket[sibling] = sockets
-				}
-				// Without any sibling set all CPUs go into the first package.
-				if t.shared(topology, "package_cpus", "core_siblings") != nil {
-					sockets++
-				}
-			}
-			id = socket[cpu]
-		}
-		m.CPUs = append(m.CPUs, CPU{ID: cpu, Core: core[cpu], Thread: thread[cpu], Package: id})
 	}
+	number := make([]int, len(packages))
+	for i, cpus := range packages {
+		number[i] = -1
+		for _, cpu := range cpus {
+			if n, known := id[cpu]; known && number[i] < 0 {
+				if _, taken := own[n]; !taken {
+					own[n], number[i] = i, n
+				}
+			}
+		}
+	}
+	for _, cpu := range outside { // of no set: by number alone, else all in one package
+		n := id[cpu]
+		if _, known := own[n]; !known {
+			own[n] = len(packages)
+			packages, number = append(packages, nil), append(number, n)
+		}
+		packages[own[n]] = append(packages[own[n]], cpu)
+	}
+	next := 0
+	for i := range packages {
+		for ; number[i] < 0; next++ {
+			if _, taken := own[next]; !taken {
+				own[next], number[i] = i, next
+			}
+		}
+	}
+	if len(alone) > 0 && t.exists(cpuDir) {
+		m.unknown("cores of CPUs %v are unknown because neither core_cpus nor thread_siblings in their topology folders can be read: each counts as a core of its own", alone)
+	}
+	if len(outside) > 0 && t.exists(cpuDir) {
+		m.unknown("packages of CPUs %v are unknown because neither package_cpus nor core_siblings in their topology folders can be read: physical_package_id is believed where it is there", outside)
+	}
+	for _, cpu := range alone {
+		cores = append(cores, CPUSet{cpu})
+	}
+	slices.SortFunc(cores, func(a, b CPUSet) int { return a[0] - b[0] })
+	at := make(map[int]CPU)
+	for i, cpus := range cores {
+		for thread, cpu := range cpus {
+			at[cpu] = CPU{ID: cpu, Core: i, Thread: thread}
+		}
+	}
+	for i, cpus := range packages {
+		for _, cpu := range cpus {
+			c := at[cpu]
+			c.Package = number[i]
+			at[cpu] = c
+		}
+	}
+	for _, cpu := range online {
+		m.CPUs = append(m.CPUs, at[cpu])
+	}
+}
+
+// siblings are the sets that CPUs say they belong to, each CPU in the first that has it,
+// and the CPUs that are in none.
+func (t tree) siblings(online CPUSet, names ...string) (sets []CPUSet, others CPUSet) {
+	in := make(map[int]bool)
+	for _, cpu := range online {
+		set := t.shared(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology"), names...).And(online)
+		if in[cpu] || len(set) == 0 {
+			continue
+		}
+		set = slices.DeleteFunc(union(set, cpu), func(sibling int) bool { return in[sibling] })
+		for _, sibling := range set {
+			in[sibling] = true
+		}
+		sets = append(sets, set)
+	}
+	return sets, slices.DeleteFunc(slices.Clone(online), func(cpu int) bool { return in[cpu] })
 }
 
 // nodes reads the NUMA nodes and gives every CPU one.
@@ -227,6 +276,17 @@ func (t tree) distances(dir string, ids CPUSet) map[int]int {
 
 func (t tree) caches(m *Machine, online CPUSet) {
 	seen := make(map[string]bool)
+	held := make(map[string]bool) // level, type and CPU
+	add := func(cache Cache) {
+		if key := fmt.Sprint(cache.Level, cache.Type, cache.CPUs); !seen[key] {
+			seen[key] = true
+			m.Caches = append(m.Caches, cache)
+		}
+		for _, cpu := range cache.CPUs {
+			held[fmt.Sprint(cache.Level, cache.Type, cpu)] = true
+		}
+	}
+	var alone []Cache // of which it is not said who shares them, each with its CPU
 	for _, cpu := range online {
 		dir := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "cache")
 		for _, index := range t.numbered(dir, "index") {
@@ -235,18 +295,39 @@ func (t tree) caches(m *Machine, online CPUSet) {
 			if !known {
 				continue
 			}
+			shared := t.shared(dir, "shared_cpu").And(online)
 			cache := Cache{
 				Level: level,
 				Type:  printable.Name(t.Text(dir + "/type")),
 				Bytes: parseSize(t.Text(dir + "/size")),
-				CPUs:  union(t.shared(dir, "shared_cpu").And(online), cpu),
+				CPUs:  union(shared, cpu),
 			}
 			cache.LineBytes, _ = t.number(dir + "/coherency_line_size")
-			if key := fmt.Sprint(level, cache.Type, cache.CPUs); !seen[key] {
-				seen[key] = true
-				m.Caches = append(m.Caches, cache)
+			if len(shared) == 0 {
+				alone = append(alone, cache)
+				continue
+			}
+			add(cache)
+		}
+	}
+	var unsaid CPUSet
+	for _, cache := range alone {
+		cpu := cache.CPUs[0]
+		if held[fmt.Sprint(cache.Level, cache.Type, cpu)] {
+			continue // another CPU says that it shares it
+		}
+		of, _ := m.CPU(cpu)
+		cache.CPUs = nil
+		for _, c := range m.CPUs {
+			if c.Core == of.Core {
+				cache.CPUs = append(cache.CPUs, c.ID)
 			}
 		}
+		unsaid = append(unsaid, cpu)
+		add(cache)
+	}
+	if len(unsaid) > 0 {
+		m.unknown("what shares the caches of CPUs %v is unknown because neither shared_cpu_map nor shared_cpu_list in their cache folders can be read: each core counts as having them for itself", SetOf(unsaid...))
 	}
 	slices.SortStableFunc(m.Caches, func(a, b Cache) int {
 		return cmp.Or(a.Level-b.Level, a.CPUs[0]-b.CPUs[0], strings.Compare(a.Type, b.Type))

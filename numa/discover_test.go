@@ -79,6 +79,16 @@ func TestFaultyTrees(t *testing.T) {
 			"proc/self/mountinfo", "30 23 0:26 /docker/7f /sys/fs/cgroup/cpuset ro,nosuid - cgroup cgroup rw,cpuset",
 			"sys/fs/cgroup/cpuset/cpuset.cpus", "0",
 		)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
+		{"cpusets as a file system of their own", twin.plus(files(
+			"proc/self/cpuset", "/job",
+			"proc/mounts", "none /dev/cpuset cpuset rw 0 0",
+			"dev/cpuset/cpus", "0-1", "dev/cpuset/mems", "0-3", "dev/cpuset/job/cpus", "1", "dev/cpuset/job/mems", "0",
+		)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
+		{"cpusets without prefix", pair.plus(files(
+			"proc/self/cpuset", "/job",
+			"proc/mounts", "cgroup /dev/cpuset cgroup rw,cpuset,noprefix 0 0",
+			"dev/cpuset/job/cpus", "0",
+		)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
 		{"a cpuset that is not ours", pair.plus(files(
 			"proc/self/cpuset", "/",
 			"proc/mounts", "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0",
@@ -90,6 +100,25 @@ func TestFaultyTrees(t *testing.T) {
 			cpuDir+"/cpu0/topology/physical_package_id", "-1", cpuDir+"/cpu0/topology/core_siblings", "1",
 			cpuDir+"/cpu1/topology/physical_package_id", "-1", cpuDir+"/cpu1/topology/core_siblings", "2",
 		)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
+		{"packages numbered anew in each book", pair.plus(files(
+			cpuDir+"/cpu0/topology/core_siblings", "1", cpuDir+"/cpu0/topology/book_siblings", "1",
+			cpuDir+"/cpu1/topology/core_siblings", "2", cpuDir+"/cpu1/topology/book_siblings", "2",
+		)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
+		{"a CPU that says nothing of itself, of a package that is not the first", files(
+			cpuDir+"/online", "0-3",
+			cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu0/topology/core_siblings", "3", cpuDir+"/cpu0/topology/physical_package_id", "36",
+			cpuDir+"/cpu3/topology/thread_siblings", "c", cpuDir+"/cpu3/topology/core_siblings", "c", cpuDir+"/cpu3/topology/physical_package_id", "0",
+		), nil, Census{4, 2, 2, 1, 0}, "0-3", "caches"},
+		{"no sibling sets", pair.plus(files(
+			cpuDir+"/online", "0-2", cpuDir+"/cpu0/topology/thread_siblings", "", cpuDir+"/cpu2/topology/physical_package_id", "7",
+		)), nil, Census{3, 3, 2, 1, 0}, "0-2", "cores of CPUs 0,2 are unknown"},
+		{"caches that nobody says to share", files(
+			cpuDir+"/online", "0-3",
+			cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu0/cache/index3/level", "3",
+			cpuDir+"/cpu1/cache/index3/level", "3",
+			cpuDir+"/cpu2/cache/index3/level", "3", cpuDir+"/cpu2/cache/index3/shared_cpu_map", "c",
+			cpuDir+"/cpu3/cache/index3/level", "3",
+		), nil, Census{4, 3, 1, 1, 2}, "0-3", "shares the caches of CPUs 0 is unknown"},
 		{"corrupt files", pair.plus(files(
 			cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
 			cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",

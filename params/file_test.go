@@ -561,6 +561,7 @@ func BenchmarkWrite(b *testing.B) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(good))
+	f.Add([]byte(nil))
 	few := machine(2, numa.Local)
 	few.Cells = append(few.Cells[:2:2], few.Cells[len(few.Cells)-1])
 	few.Plan.Sizes = few.Plan.Sizes[:2]
@@ -573,7 +574,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Read(bytes.NewReader(data), "f")
 		if err != nil {
-			if file != nil || !strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n") {
+			named := strings.HasPrefix(err.Error(), "f:") || strings.HasPrefix(err.Error(), "f is empty")
+			if file != nil || !named || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error without file and line: %q", err)
 			}
 			return

@@ -24,7 +24,7 @@ type clusterFlags struct {
 
 func (c *clusterFlags) add(flags *flag.FlagSet) {
 	flags.IntVar(&c.nodes, "nodes", 0, "`nodes` that ranks are on (default one, or those of a -map file)")
-	flags.StringVar(&c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile or a node a line")
+	flags.StringVar(&c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile, a hostfile or a node a line")
 	flags.StringVar(&c.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
 }
 

@@ -32,6 +32,8 @@ var files = []struct{ text, want string }{
 	{"0,1,2\n3,0,4\n5,6,0\n", "0-1:1/1 0-2:2/1 1-0:3/1 1-2:4/1 2-0:5/1 2-1:6/1"},
 	{"\ufeff9;1e3\r\n2.6;9;\r\n", "0-1:1000/1 1-0:3/1"},
 	{"0 1\n\n0 0\n", "0-1:1/1"},
+	{"# bytes\n# of a day\n0.000e+00 1.000e+03\n2.000e+00 0.000e+00\n# the end\n", "0-1:1000/1 1-0:2/1"},
+	{"# a day\nfrom,to,bytes\n# its morning\n1,0,2\n", "1-0:2/1"},
 	{"from,to,bytes\n0,3,10\n3,0,20\n0,3,5\n", "0-3:15/2 3-0:20/1"},
 	{"From\tTo\tBytes\tMessages\n1\t0\t100\t7\n1\t2\t0\t3\n2\t0\t0\t0\n", "1-0:100/7 1-2:0/3"},
 	{"%%MatrixMarket matrix coordinate integer general\n% a comment\n3 3 2\n1 2 10\n3 1 20\n", "0-1:10/1 2-0:20/1"},
@@ -53,6 +55,7 @@ func TestReadFaults(t *testing.T) {
 	const market = "%%MatrixMarket matrix coordinate real general\n"
 	for _, tt := range []struct{ text, says string }{
 		{"", "f: the file is empty"},
+		{"# nothing\n", "f:1: the file is empty"},
 		{"0,1\n1,0\n1,1\n", "f:3: line 3 of values, and a line has 2: a communication matrix is square"},
 		{"0,1,2\n1,0,2\n", "2 lines of 3 values: a communication matrix is square"},
 		{"0,1\n1\n", "f:2: 1 value, and the first line has 2: a communication matrix is square"},

@@ -13,6 +13,9 @@ import (
 // of, S and R of one-sided puts and gets.
 var monitored = regexp.MustCompile(`^([EISR])\s+(\d+)\s+(\d+)\s+(\d+) bytes\s+(\d+) msgs (?:sent|received)\b`)
 
+// pointToPoint begins the first line of a file.
+const pointToPoint = "# POINT TO POINT"
+
 // other is a line that says nothing of two processes, or says it again: by collectives.
 var other = regexp.MustCompile(`^(#|[CD]\s|O2A\s|A2O\s|A2A\s)`)
 
@@ -57,5 +60,5 @@ func (in *reader) monitoring() (*Matrix, error) {
 // of which a program has one for each process.
 func IsMonitoring(first []byte) bool {
 	line, _, _ := strings.Cut(string(first), "\n")
-	return strings.HasPrefix(line, "# POINT TO POINT") || monitored.MatchString(line)
+	return strings.HasPrefix(line, pointToPoint) || monitored.MatchString(line)
 }

@@ -77,7 +77,11 @@ func (in *reader) next() bool {
 }
 
 func (in *reader) read() (*Matrix, error) {
-	if !in.next() {
+	more := in.next()
+	for more && strings.HasPrefix(in.text, "#") && !strings.HasPrefix(in.text, pointToPoint) {
+		more = in.next() // numpy.savetxt writes a heading so
+	}
+	if !more {
 		return nil, in.ended(errors.New("the file is empty: give a matrix as CSV, Matrix Market or of Open MPI's monitoring"))
 	}
 	if bytes.IndexByte([]byte(in.text), 0) >= 0 {
@@ -86,7 +90,7 @@ func (in *reader) read() (*Matrix, error) {
 	switch lower := strings.ToLower(in.text); {
 	case strings.HasPrefix(lower, "%%matrixmarket"):
 		return in.matrixMarket(strings.Fields(lower))
-	case strings.HasPrefix(in.text, "# POINT TO POINT"), monitored.MatchString(in.text):
+	case strings.HasPrefix(in.text, pointToPoint), monitored.MatchString(in.text):
 		return in.monitoring()
 	case strings.HasPrefix(lower, "from"):
 		return in.list(fields(lower))
@@ -149,9 +153,6 @@ func (in *reader) square() (*Matrix, error) {
 	pairs, from := 0, 0
 	for more := true; more; more = in.next() {
 		if strings.HasPrefix(in.text, "#") {
-			if from == 0 {
-				return nil, fmt.Errorf("%.40q: leave out what is no number", in.text)
-			}
 			continue
 		}
 		values := fields(in.text)
@@ -236,6 +237,9 @@ func (in *reader) list(heading []string) (*Matrix, error) {
 	}
 	var s sparse
 	for in.next() {
+		if strings.HasPrefix(in.text, "#") {
+			continue
+		}
 		values := fields(in.text)
 		if len(values) != len(heading) {
 			return nil, fmt.Errorf("%s, and the heading has %d", printable.Count(len(values), "value"), len(heading))
