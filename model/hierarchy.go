@@ -475,13 +475,16 @@ func (c *channel) busy(bytes, messages int, alone float64) float64 {
 // that it waits for. Mean of a barrier is that of one barrier after another, as benchmarks
 // have them. It fails where a reduction has no γ, for too many messages, and for
 // ranks that are nowhere.
-func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) {
+func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) { return h.costWithin(s, math.Inf(1)) }
+
+// costWithin is the cost of a schedule if it is not above so many seconds, else errAbove.
+func (h *Hierarchy) costWithin(s *collective.Schedule, most float64) (Cost, error) {
 	calls := 1
 	barrier := s.Algorithm != nil && s.Algorithm.Collective == collective.Barrier
 	if barrier {
 		calls = 2
 	}
-	p, err := h.follow(s, calls)
+	p, err := h.follow(s, calls, most)
 	if err != nil {
 		return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
 	}

@@ -295,7 +295,7 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	}
 	const m = 1 << 20
 	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
-	of, err := p.levels.follow(s, 1)
+	of, err := p.levels.follow(s, 1, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
