@@ -68,6 +68,7 @@ type rank struct {
 	cause       int32   // the message that ended the one before, −1
 	sent, taken float64 // when it is free to send the next, to receive the next
 	copies      int     // single copies that it makes, and are under way
+	read        int     // those of its bytes
 
 	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
 	hears                         int       // first turn that a message arrives in; −1
@@ -319,7 +320,8 @@ func (p *progress) run(memories int, most float64) {
 				m := &p.messages[id]
 				tau := 1
 				if m.out != nil {
-					tau = int(math.Ceil(max(m.out.out, m.in.in) - 1e-9))
+					tau = int(math.Ceil(max(m.out.out, m.in.in)*m.spread - 1e-9))
+					tau = max(1, tau, min(p.ranks[m.from].read, int(math.Ceil(m.out.out-1e-9))))
 				}
 				m.tau = max(m.tau, int32(tau))
 				m.pace = m.part / max(m.alone-m.latency+m.longer, m.share(tau))
@@ -391,6 +393,7 @@ func (p *progress) run(memories int, most float64) {
 func (p *progress) copying(m *message, more int) {
 	if !m.network && m.copied {
 		p.ranks[m.to].copies += more
+		p.ranks[m.from].read += more
 	}
 	if m.both {
 		p.ranks[m.from].copies += more
