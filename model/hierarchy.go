@@ -29,7 +29,7 @@ import (
 //   - From there on it is one transfer, T(m) = o + L(m,1), and a rank's messages are under
 //     way together. Of τ messages that leave a memory at once, or arrive in it, each takes
 //     L(m,τ) = max(L(m,1), F(m,τ) − o), or max(L(m,1), τL(m,1)), a serial channel, the upper
-//     bound of eq. (8), where F is not known. o is T(0).
+//     bound of eq. (8), where F is not known and up to 16 cores share the memory. o is T(0).
 //   - Where ping-pongs change to one transfer at a larger size, Waiting, messages between the
 //     two sizes take T(m) if their sender waits for each, as that of a ping-pong does: piece by
 //     piece through the buffer, with which both ranks are busy side by side.
@@ -90,7 +90,7 @@ const piece = 8 << 10
 // Warnings of levels.
 var (
 	errNoLevels = errors.New("it has no messages between two ranks at any level: import them with taulop import")
-	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, which is the upper bound")
+	errNoFanout = errors.New("it does not say how one sender feeds several receivers: 16 cores' memory counts as a serial channel, which is the upper bound")
 	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, but for the adapter")
 )
 
@@ -295,7 +295,8 @@ type class struct {
 	drain        float64 // the receiver's half of two transfers
 	adapter      float64 // a node's, of two transfers
 	extrapolated bool
-	from         int // SingleCopy
+	from         int     // SingleCopy
+	spread       float64 // of messages of a memory those that share a channel
 	of           *channel
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
 	gaps         []float64 // what a sender of τ messages is busy with each
@@ -307,6 +308,9 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	l := &h.levels[level]
 	c := &class{level: level, bytes: bytes, of: l, network: l.network, copied: bytes >= h.SingleCopy, from: h.SingleCopy}
 	c.both = c.copied && waits && !c.network && bytes < h.Waiting
+	if c.spread = 1; !c.network && l.fanout == nil && h.crowd > channelCores {
+		c.spread = channelCores / float64(h.crowd)
+	}
 	c.latency = l.latency()
 	if c.copied && !c.both {
 		c.alone, c.extrapolated = l.single.At(bytes, 1)
@@ -444,6 +448,12 @@ func (c *class) gap(messages int) float64 {
 	return c.gaps[messages]
 }
 
+// channelCores are the most cores whose memory counts as one serial channel where no fan-out
+// says what it carries. Both memories of which somebody measured it, of 12 and of 16 cores,
+// carry one or two copies at a time; what more cores have counts as several, and what one rank
+// sends to many as one.
+const channelCores = 16
+
 // fewReceivers are not told apart from when they begin: a fan-out shows what a sender is
 // busy with each message where there are more.
 const fewReceivers = 8
@@ -475,13 +485,16 @@ func (c *channel) busy(bytes, messages int, alone float64) float64 {
 // that it waits for. Mean of a barrier is that of one barrier after another, as benchmarks
 // have them. It fails where a reduction has no γ, for too many messages, and for
 // ranks that are nowhere.
-func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) {
+func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) { return h.costWithin(s, math.Inf(1)) }
+
+// costWithin is the cost of a schedule if it is not above so many seconds, else errAbove.
+func (h *Hierarchy) costWithin(s *collective.Schedule, most float64) (Cost, error) {
 	calls := 1
 	barrier := s.Algorithm != nil && s.Algorithm.Collective == collective.Barrier
 	if barrier {
 		calls = 2
 	}
-	p, err := h.follow(s, calls)
+	p, err := h.follow(s, calls, most)
 	if err != nil {
 		return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
 	}

@@ -295,7 +295,7 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	}
 	const m = 1 << 20
 	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
-	of, err := p.levels.follow(s, 1)
+	of, err := p.levels.follow(s, 1, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,5 +424,44 @@ func TestHierarchyPosted(t *testing.T) {
 	rounds, err := p.Cost(s)
 	if err != nil || posted > 0.8*rounds.Seconds || posted < 15*100e-9 {
 		t.Errorf("all at once takes %g s, in rounds %g s (%v)", posted, rounds.Seconds, err)
+	}
+}
+
+// Of more cores than a channel serves their copies share several, but those of one source.
+func TestHierarchyOfLargeMemories(t *testing.T) {
+	f := levelled(false)
+	var all numa.CPUSet
+	for core := range 64 {
+		all = append(all, core)
+	}
+	f.Provenance.Levels = numa.Levels{{Name: "same_numa", Groups: []numa.CPUSet{all}}}
+	p := predictorOf(t, f)
+	const m = 1 << 20
+	linear := costs(t, p, "bcast:linear", collective.Call{P: 64, M: m}).Seconds
+	ring := costs(t, p, "allgather:ring", collective.Call{P: 64, M: m}).Seconds
+	alone := p.levels.class(0, m, false).alone
+	if least := 62 * alone; linear < least {
+		t.Errorf("one rank feeds 63 others in %g s, want %g", linear, least)
+	}
+	if ring < 63*15*alone || ring > 63*17*alone {
+		t.Errorf("a ring among 64 takes %g s, want 16 messages' time a round, %g", ring, 63*16*alone)
+	}
+}
+
+// What costs more than a bound is not worked out, and what does not costs the same.
+func TestCostWithin(t *testing.T) {
+	p := predictorOf(t, levelled(true))
+	for _, name := range []string{"bcast:chain", "alltoall:linear", "barrier:tree"} {
+		s := schedule(t, name, collective.Call{P: 12, M: 4096})
+		want, err := p.Cost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, within, err := p.CostWithin(s, want.Seconds); err != nil || !within || c.Seconds != want.Seconds || c.Mean != want.Mean {
+			t.Errorf("%s: %g s within %g: %v, %v", name, c.Seconds, want.Seconds, within, err)
+		}
+		if _, within, err := p.CostWithin(s, 0.9*want.Seconds); err != nil || within {
+			t.Errorf("%s is within nine tenths of its cost (%v)", name, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -395,10 +396,22 @@ func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 	return c, err
 }
 
+// CostWithin is the cost of a schedule, and true unless it is above so many seconds: then it may
+// be that nobody worked it out.
+func (p *Predictor) CostWithin(s *collective.Schedule, most float64) (c Cost, within bool, err error) {
+	if p.levels == nil {
+		c, err = p.Cost(s)
+	} else if c, err = p.levels.costWithin(s, most); errors.Is(err, errAbove) {
+		return Cost{}, false, nil
+	}
+	return c, !(c.Seconds > most), err
+}
+
 // Roughly is about what a schedule of many chunks costs, in seconds, from two with fewer: from
 // as many chunks on as one passes stages all ranks are busy, and each further one takes as long.
-// There is none where a cost comes from a formula, and takes no time, or where chunks are few.
-func (p *Predictor) Roughly(s *collective.Schedule) (seconds float64, ok bool) {
+// There is none where a cost comes from a formula, and takes no time, or where chunks are few. It
+// is +Inf where that is certainly above so many seconds.
+func (p *Predictor) Roughly(s *collective.Schedule, most float64) (seconds float64, ok bool) {
 	c, a := s.Call, s.Algorithm
 	if p.levels == nil || !a.Chunked || a.Collective != collective.Bcast && a.Collective != collective.Reduce {
 		return 0, false
@@ -424,9 +437,12 @@ func (p *Predictor) Roughly(s *collective.Schedule) (seconds float64, ok bool) {
 			return 0, false
 		}
 		less.Blocking, less.ToSelf = s.Blocking, s.ToSelf
-		cost, err := p.Cost(less)
-		if err != nil {
+		cost, within, err := p.CostWithin(less, most)
+		switch {
+		case err != nil:
 			return 0, false
+		case !within: // and more chunks take no less
+			return math.Inf(1), true
 		}
 		costs[i], sizes[i] = cost.Seconds, part.M
 	}

@@ -45,6 +45,8 @@ type message struct {
 	longer       float64 // than alone, where its bytes come from another message
 	arrives      float64 // −1: not yet sent
 	left, pace   float64 // of a single copy: part that is to be copied, and per second
+	part         float64 // of the time that its ranks make it in, beside other copies
+	out, in      *memory // that it shares; nil: none
 	tau          int32   // most at once that it shared a memory with
 	cause        int32   // the message that it had to wait for, −1: none
 	began, ended float64
@@ -66,6 +68,7 @@ type rank struct {
 	cause       int32   // the message that ended the one before, −1
 	sent, taken float64 // when it is free to send the next, to receive the next
 	copies      int     // single copies that it makes, and are under way
+	read        int     // those of its bytes
 
 	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
 	hears                         int       // first turn that a message arrives in; −1
@@ -86,8 +89,12 @@ const (
 
 var errManyMessages = fmt.Errorf("makes more than %d messages, which are followed one by one: take fewer ranks, or larger chunks", mostMessages)
 
-// follow goes through a schedule, so many times in a row.
-func (h *Hierarchy) follow(s *collective.Schedule, calls int) (*progress, error) {
+// errAbove is of schedules that cost more than is asked for.
+var errAbove = errors.New("costs more than that")
+
+// follow goes through a schedule, so many times in a row, and fails with errAbove once a single
+// call takes more than so many seconds.
+func (h *Hierarchy) follow(s *collective.Schedule, calls int, within float64) (*progress, error) {
 	ranks := s.Call.P
 	if ranks > mostMessages {
 		return nil, errManyMessages
@@ -139,7 +146,12 @@ func (h *Hierarchy) follow(s *collective.Schedule, calls int) (*progress, error)
 			of.hears, of.got = -1, [3][2]int{}
 		}
 	}
-	p.run(memories)
+	if calls > 1 { // of which the next go on after the first
+		within = math.Inf(1)
+	}
+	if p.run(memories, within); p.now > within {
+		return nil, errAbove
+	}
 	if p.err == nil && len(p.active)+len(p.events) > 0 {
 		p.err = errors.New("its ranks wait for each other")
 	}
@@ -259,16 +271,13 @@ func (p *progress) add(on, stage int, id int32, sends, apart bool) int32 {
 	return int32(n - 1)
 }
 
-// run lets time pass until nothing happens any more.
-func (p *progress) run(memories int) {
+// run lets time pass until nothing happens any more, or more than so many seconds have passed.
+func (p *progress) run(memories int, most float64) {
 	memoryOf := func(m *message, r int32) *memory {
 		of := &p.ranks[r]
 		base := of.node * (memories + 1)
-		switch {
-		case m.network:
+		if m.network {
 			return &p.memories[base+memories]
-		case p.h.memory == nil:
-			return &p.memories[base]
 		}
 		return &p.memories[base+p.h.memory[of.core]]
 	}
@@ -296,24 +305,26 @@ func (p *progress) run(memories int) {
 		}
 		since = p.now
 	}
-	for len(p.events) > 0 || len(p.active) > 0 {
+	for (len(p.events) > 0 || len(p.active) > 0) && !(p.now > most) {
 		if changed {
 			changed, soonest = false, math.Inf(1)
 			clear(p.memories)
 			for _, id := range p.active {
-				if m := &p.messages[id]; !m.both || m.crowds {
-					memoryOf(m, m.from).out += part(m)
-					memoryOf(m, m.to).in += part(m)
+				m := &p.messages[id]
+				if m.part = part(m); m.out != nil {
+					m.out.out += m.part
+					m.in.in += m.part
 				}
 			}
 			for _, id := range p.active {
 				m := &p.messages[id]
 				tau := 1
-				if m.network || p.h.memory != nil && (!m.both || m.crowds) {
-					tau = int(math.Ceil(max(memoryOf(m, m.from).out, memoryOf(m, m.to).in) - 1e-9))
+				if m.out != nil {
+					tau = int(math.Ceil(max(m.out.out, m.in.in)*m.spread - 1e-9))
+					tau = max(1, tau, min(p.ranks[m.from].read, int(math.Ceil(m.out.out-1e-9))))
 				}
 				m.tau = max(m.tau, int32(tau))
-				m.pace = part(m) / max(m.alone-m.latency+m.longer, m.share(tau))
+				m.pace = m.part / max(m.alone-m.latency+m.longer, m.share(tau))
 				soonest = min(soonest, p.now+m.left/m.pace)
 			}
 		}
@@ -365,6 +376,9 @@ func (p *progress) run(memories int) {
 					m.left = 0
 				}
 				p.copying(m, 1)
+				if m.network || p.h.memory != nil && (!m.both || m.crowds) {
+					m.out, m.in = memoryOf(m, m.from), memoryOf(m, m.to)
+				}
 				p.active = append(p.active, e.message)
 			case sent:
 				p.finish(m.from, e.message)
@@ -379,6 +393,7 @@ func (p *progress) run(memories int) {
 func (p *progress) copying(m *message, more int) {
 	if !m.network && m.copied {
 		p.ranks[m.to].copies += more
+		p.ranks[m.from].read += more
 	}
 	if m.both {
 		p.ranks[m.from].copies += more

@@ -55,30 +55,36 @@ const (
 // where a model cannot cost something, but not for algorithms that need γ where there is
 // none.
 func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int, before Setting) (Verdict, error) {
-	costs := costs{Chooser: c, known: make(map[schedule]candidate)}
-	var costed []candidate
-	for _, s := range settings {
-		one, err := costs.about(of, s, p, m)
-		if err != nil {
+	costs := costs{Chooser: c, known: make(map[schedule]candidate), most: math.Inf(1)}
+	if len(settings) == 0 {
+		return Verdict{Why: None}, nil
+	}
+	v := Verdict{}
+	beaten := candidate{}
+	if own, known := c.Library.Own(of, p, m); known {
+		if one, err := costs.of(of, own, p, m); err == nil {
+			beaten, v.OwnKnown = one, true
+			costs.bound(one) // what costs more is not asked for
+		}
+	}
+	costed := make([]candidate, len(settings))
+	for _, at := range promising(settings, before) {
+		var err error
+		if costed[at], err = costs.about(of, settings[at], p, m); err != nil {
 			return Verdict{}, err
 		}
-		costed = append(costed, one)
-	}
-	if len(costed) == 0 {
-		return Verdict{Why: None}, nil
+		if v.OwnKnown {
+			costs.bound(costed[at])
+		}
 	}
 	if err := costs.exact(costed); err != nil {
 		return Verdict{}, err
 	}
-	best := cheapest(costed, before)
-	v := Verdict{Best: best.setting}
-	beaten := candidate{}
-	if own, known := c.Library.Own(of, p, m); known {
-		one, err := costs.of(of, own, p, m)
-		if err == nil {
-			beaten, v.OwnKnown = one, true
-		}
+	best, found := cheapest(costed, before)
+	if !found {
+		best = beaten
 	}
+	v.Best = best.setting
 	if !v.OwnKnown {
 		for beaten = second(costed, best); beaten.rough; beaten = second(costed, best) {
 			i := slices.IndexFunc(costed, func(one candidate) bool { return one.setting == beaten.setting })
@@ -116,12 +122,33 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 	return v, nil
 }
 
+// promising are the settings in the order in which their costs take the least time to work out: the one
+// before is likely to be cheap, and what has few segments is done soon, after which the
+// rest need not be followed to the end.
+func promising(settings []Setting, before Setting) []int {
+	order := make([]int, len(settings))
+	for i := range order {
+		order[i] = i
+	}
+	rank := func(s Setting) int {
+		switch {
+		case s == before:
+			return 0
+		case s.Segment == 0:
+			return 1
+		}
+		return 2 + math.MaxInt32/s.Segment
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank(settings[a]) - rank(settings[b]) })
+	return order
+}
+
 // A candidate is a setting with its cost.
 type candidate struct {
 	setting  Setting
 	schedule *collective.Schedule
-	seconds  float64
-	rough    bool // it is about so many
+	seconds  float64 // +Inf: it is too dear for anybody to have worked it out
+	rough    bool    // it is about so many
 	unknown  bool
 	spread   float64 // see model.Cost
 }
@@ -130,6 +157,14 @@ type candidate struct {
 type costs struct {
 	*Chooser
 	known map[schedule]candidate
+	most  float64 // seconds; what costs more is not worked out
+}
+
+// bound leaves out what costs more than a candidate, and cannot be told apart from it.
+func (c *costs) bound(by candidate) {
+	if !by.rough {
+		c.most = min(c.most, by.seconds*(1+alike))
+	}
 }
 
 // A schedule is what tells one from others.
@@ -147,7 +182,8 @@ func (c costs) about(of *collective.Collective, s Setting, p, m int) (candidate,
 		return candidate{}, err
 	}
 	one := candidate{setting: s, schedule: laid}
-	if one.seconds, one.rough = c.Predictor.Roughly(laid); one.rough {
+	if one.seconds, one.rough = c.Predictor.Roughly(laid, c.most); one.rough {
+		one.rough = !math.IsInf(one.seconds, 1)
 		return one, nil
 	}
 	err = c.price(&one)
@@ -170,9 +206,12 @@ func (c costs) price(one *candidate) error {
 	key := schedule{one.schedule.Algorithm, one.schedule.Call, one.schedule.Blocking, one.schedule.ToSelf}
 	known, there := c.known[key]
 	if !there {
-		cost, err := c.Predictor.Cost(one.schedule)
+		cost, within, err := c.Predictor.CostWithin(one.schedule, c.most)
 		if err != nil {
 			return fmt.Errorf("%s: %w", one.schedule.Algorithm.Collective, err)
+		}
+		if !within {
+			cost.Seconds = math.Inf(1)
 		}
 		known = candidate{seconds: cost.Seconds, unknown: cost.Unknown, spread: cost.Spread}
 		c.known[key] = known
@@ -187,7 +226,7 @@ const slack = 0.2
 // exact gives those their costs that may be among the cheapest.
 func (c costs) exact(of []candidate) error {
 	for {
-		least, next := math.Inf(1), -1
+		least, next := c.most/(1+alike), -1
 		for i := range of {
 			if !of[i].rough {
 				least = min(least, of[i].seconds)
@@ -204,8 +243,9 @@ func (c costs) exact(of []candidate) error {
 	}
 }
 
-// cheapest is the one to take: within alike of the least cost the one before, else the first.
-func cheapest(of []candidate, before Setting) candidate {
+// cheapest is the one to take: within alike of the least cost the one before, else the first;
+// there is none where all are too dear.
+func cheapest(of []candidate, before Setting) (best candidate, found bool) {
 	least := math.Inf(1)
 	for _, one := range of {
 		if !one.rough {
@@ -214,17 +254,20 @@ func cheapest(of []candidate, before Setting) candidate {
 	}
 	var first *candidate
 	for i, one := range of {
-		if one.rough || one.seconds > least*(1+alike) {
+		if one.rough || math.IsInf(one.seconds, 1) || one.seconds > least*(1+alike) {
 			continue
 		}
 		if one.setting == before {
-			return one
+			return one, true
 		}
 		if first == nil {
 			first = &of[i]
 		}
 	}
-	return *first
+	if first == nil {
+		return candidate{}, false
+	}
+	return *first, true
 }
 
 // second is the cheapest one that costs more than the best; none where there is none.

@@ -451,7 +451,7 @@ func TestRulesGain(t *testing.T) {
 						continue
 					}
 					cost := func(x Setting) float64 {
-						one, err := costs{c, make(map[schedule]candidate)}.of(table.Collective, x, table.P, s.From)
+						one, err := costs{c, make(map[schedule]candidate), math.Inf(1)}.of(table.Collective, x, table.P, s.From)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -506,7 +506,7 @@ func TestRoughCostsChooseTheSame(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					exact := costs{c, make(map[schedule]candidate)}
+					exact := costs{c, make(map[schedule]candidate), math.Inf(1)}
 					var all []candidate
 					for _, s := range settings {
 						one, err := exact.of(of, s, ranks, m)
@@ -514,14 +514,14 @@ func TestRoughCostsChooseTheSame(t *testing.T) {
 							t.Fatal(err)
 						}
 						all = append(all, one)
-						if about, ok := p.Roughly(one.schedule); ok {
+						if about, ok := p.Roughly(one.schedule, math.Inf(1)); ok {
 							roughs++
 							if math.Abs(about/one.seconds-1) > slack/2 {
 								t.Errorf("%s, %s of %d B among %d: about %g, and it costs %g", s, of, m, ranks, about, one.seconds)
 							}
 						}
 					}
-					want := cheapest(all, before)
+					want, _ := cheapest(all, before)
 					if own, known := l.Own(of, ranks, m); known {
 						if one, err := exact.of(of, own, ranks, m); err == nil && want.seconds >= one.seconds {
 							want = one
