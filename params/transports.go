@@ -131,5 +131,8 @@ func (f *File) lacksTransport(t Transport, b Buffers) error {
 			return fmt.Errorf("it has transfers over %s with send buffers that are %s alone, and none that are %s: %w", t, c.Buffers, b, ErrNoTransport)
 		}
 	}
+	if slices.Contains(f.Plan.With, string(t)) {
+		return fmt.Errorf("it has no transfers over %s yet: %w", t, ErrUnfinished)
+	}
 	return fmt.Errorf("it has no transfers over %s: %w", t, ErrNoTransport)
 }

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,11 @@ func TestOver(t *testing.T) {
 
 func TestOverRefuses(t *testing.T) {
 	f := overCMA()
+	f.Plan.With = []string{"xpmem"}
+	if _, err := f.Over("xpmem", Rewritten); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("a sweep that was to have it says %v", err)
+	}
+	f.Plan.With = nil
 	if _, err := f.Over("xpmem", Rewritten); err == nil || !strings.Contains(err.Error(), "no transfers over xpmem") {
 		t.Error(err)
 	}

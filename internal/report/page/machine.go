@@ -35,6 +35,7 @@ type machine struct {
 	Facts    []fact // what the table shows, the same of all machines
 	Details  []fact
 	Surveys  []surveyRow // of a few machines
+	Notes    []string    // what surveys of pairs found, of a few machines
 	Curves   template.JS // for the charts, JSON
 	Measured template.JS // surveys, for charts and maps; "" where there is nothing
 	Raw      string      // the file, gzip in base64

@@ -35,6 +35,7 @@ type summary struct {
 	Ratio            string // of L(m,τ) to that of the first machine
 	to               string // that machine
 	A, Bandwidth     string
+	unsure           bool   // A is known to no better than its own size
 	Full             string // the τ where the channel saturates
 	Sigma, Kappa     string
 	of               compare.Channel
@@ -112,6 +113,7 @@ func summarise(c *compare.Curve) summary {
 	s := summary{
 		Machine: c.Machine, Channel: groupLabel(c.Channel) + ", m = " + view.Bytes(c.Bytes), of: c.Channel, Tau: last.Tau,
 		Many: value(last.L), Bandwidth: value(last.Bandwidth), A: value(last.A),
+		unsure: last.A.Known() && !(last.A.Width() <= 1),
 	}
 	if first, ok := c.At(1); ok {
 		s.Alone = value(first.L)

@@ -217,6 +217,30 @@ func addSurveys(m compare.Machine, times float64) compare.Machine {
 	return m
 }
 
+// Beside maps of pairs stands what their survey found in them, such as groups of CPUs that the
+// topology takes for alike.
+func TestNotesOfPairs(t *testing.T) {
+	m := exact("hidden", []int{1, 2}, 1000, 1600)
+	m.File.Provenance.Levels = numa.Levels{{Name: "same package", Groups: []numa.CPUSet{{0, 1, 2, 3, 4, 5, 6, 7}}}}
+	for a := range 8 {
+		for b := a + 1; b < 8; b++ {
+			ns := 50 + float64((3*a+b)%5)/10
+			if a/4 != b/4 {
+				ns *= 4
+			}
+			k := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairVariant(a, b, params.UnknownHome)}
+			m.File.Cells = append(m.File.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 9}})
+		}
+	}
+	var b strings.Builder
+	if err := (&Page{Machines: []compare.Machine{m}}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := `<p class="found">hidden: The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`; strings.Count(b.String(), want) != 1 {
+		t.Errorf("no %q in the page", want)
+	}
+}
+
 // The page holds what surveys machines have, and nothing of those that have
 // none. Profiles that differ in their placement alone are two lines.
 func TestMeasured(t *testing.T) {

@@ -84,6 +84,22 @@ func newMeasured(f *params.File) measured {
 	return m
 }
 
+// notes are what surveys of pairs found and matrices do not show: pairs that are slow, groups
+// that the topology does not tell.
+func notes(f *params.File) (all []string) {
+	for _, s := range survey.All() {
+		if s.Matrices == nil || s.Tables == nil {
+			continue
+		}
+		for _, t := range s.Tables(f) {
+			if len(t.Columns) == 0 {
+				all = append(all, t.Notes...)
+			}
+		}
+	}
+	return all
+}
+
 // ordered are the profiles as their kinds have them in order.
 func (m measured) ordered() (profiles []*view.Profile) {
 	order := make(map[params.Kind][]string)
@@ -107,7 +123,13 @@ func (m measured) ordered() (profiles []*view.Profile) {
 // surveys makes what the page has of surveys, of all machines.
 func (p *Page) surveys(machines []machine, x *index) error {
 	found := make([]measured, len(machines))
-	p.each(func(i int) error { found[i] = newMeasured(p.Machines[i].File); return nil })
+	p.each(func(i int) error {
+		found[i] = newMeasured(p.Machines[i].File)
+		if !x.Fleet {
+			machines[i].Notes = notes(p.Machines[i].File)
+		}
+		return nil
+	})
 	x.lines = newLines(found)
 	for i, m := range found {
 		x.lines.add(m.ordered())

@@ -84,6 +84,9 @@ func (v *overview) carries(machine string, group compare.Channel) []string {
 	if s.A == "" || s.Tau < 2 {
 		return []string{fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", s.Machine, s.rate(), s.Tau, s.Channel)}
 	}
+	if s.unsure {
+		return []string{fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", s.Tau, s.Machine, s.rate(), s.Channel)}
+	}
 	return []string{fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", s.Tau, s.Machine, s.A, s.rate(), s.Channel)}
 }
 

@@ -40,12 +40,18 @@ func TestVerdict(t *testing.T) {
 		c.Placement = numa.Remote
 		far.File.Cells = append([]params.Cell{c}, far.File.Cells...)
 	}
+	noisy := exact("noisy", []int{1, 2}, 1000, 1600)
+	for i := range noisy.File.Cells {
+		c := &noisy.File.Cells[i]
+		c.Samples, c.Time = nil, fit.Estimate{Center: c.Time.Center, Lo: c.Time.Center / 9, Hi: 9 * c.Time.Center, N: 7}
+	}
 	for _, tt := range []struct {
 		what               string
 		of                 []compare.Machine
 		text, tests, group string
 	}{
 		{"one", []compare.Machine{vm}, "Of 2 transfers at once vm carries 1.25 ±4 %; together they move 10.2 GB/s (ring, placement local, in cache, m = 8K).", "", "ring, placement local, in cache"},
+		{"one that differs from launch to launch", []compare.Machine{noisy}, "How many of 2 transfers at once noisy carries cannot be told, for its times differ too much or have too few samples; together they move about 10", "", "ring, placement local, in cache"},
 		{"one with several placements", []compare.Machine{far}, "Of 2 transfers at once far carries", "", "ring, placement local, in cache"},
 		{"two", []compare.Machine{vm, other}, "Who carries more transfers at once was not tested", "That is of ring, placement local, in cache, m = 8K. Nothing could be tested", "ring, placement local, in cache"},
 		{"nothing in common", []compare.Machine{vm, ping}, "Of 2 transfers at once vm carries 1.25 ±4 %; together they move 10.2 GB/s (ring, placement local, in cache, m = 8K). Of 2 transfers at once ping carries", "Nothing is compared: no two machines", "ring, placement local, in cache"},
