@@ -3,9 +3,9 @@ package mapping
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Traffic counts the messages of a step. Of a local stage it counts the ranks that copy.
@@ -293,9 +293,8 @@ func (c *Counter) shift(p collective.Peers) (t Traffic) {
 	if c.plane == 0 {
 		special = append(special, c.Ranks%c.Nodes) // from here on nodes have one rank less
 	}
-	slices.Sort(special)
 	next := 0
-	for _, node := range slices.Compact(special) {
+	for _, node := range lists.Rising(special) {
 		if node >= c.Nodes {
 			break
 		}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -135,7 +135,7 @@ func (p Provenance) Warnings() []error {
 		warn("this is a virtual machine (hypervisor %s): which cores and caches its CPUs really are is the host's affair, so compare only runs on the same instance", p.Hypervisor)
 	}
 	if p.StealShare != nil && *p.StealShare > StealLimit {
-		warn("the hypervisor took %s of the CPUs' time since boot: measure when its other guests are quiet, or on a dedicated host", percent(*p.StealShare))
+		warn("the hypervisor took %s of the CPUs' time since boot: measure when its other guests are quiet, or on a dedicated host", printable.Percent(*p.StealShare))
 	}
 	if n := p.Allowed.Len(); p.CPUQuota > 0 && p.CPUQuota < float64(n) {
 		warn("the CPU quota is %.4g CPUs but %d may be used: workers beyond the quota are stopped in the middle of a transfer, so raise it or use at most %d, as is done unless more are asked for", p.CPUQuota, n, max(1, int(p.CPUQuota)))
@@ -143,7 +143,7 @@ func (p Provenance) Warnings() []error {
 	if len(p.Load) > 0 && p.Load[0] > loadLimit*float64(p.Online.Len()) {
 		warn("the load of the last minute is %.2f: stop what else runs here, and if that was an earlier measurement, wait a minute", p.Load[0])
 	}
-	if others := slices.DeleteFunc(slices.Clone(p.Governors), func(g string) bool { return g == "performance" }); len(others) > 0 {
+	if others := lists.Filter(p.Governors, func(g string) bool { return g != "performance" }); len(others) > 0 {
 		warn("the frequency governor is %s, so clocks change during a run: set performance (cpupower frequency-set -g performance)", strings.Join(others, " and "))
 	}
 	if p.Turbo == "on" {
@@ -163,8 +163,4 @@ func (p Provenance) Warnings() []error {
 		list = append(list, errors.New(unknown))
 	}
 	return list
-}
-
-func percent(share float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
 }

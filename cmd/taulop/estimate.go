@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/estimate"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -206,7 +207,6 @@ func (req *estimateRequest) lacking(err error) error {
 
 // list is numbers as flags take them, each once.
 func list(numbers []int) string {
-	slices.Sort(numbers)
-	text := fmt.Sprint(slices.Compact(numbers))
+	text := fmt.Sprint(lists.Rising(numbers))
 	return strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
 }

@@ -348,7 +348,7 @@ func (req *request) chooseK(most int, given bool) error {
 		return usagef("-kmax is %d: give a number of segments from 1", most)
 	}
 	if most > 0 {
-		req.k = slices.DeleteFunc(slices.Clone(req.k), func(k int) bool { return k > most })
+		req.k = lists.Filter(req.k, func(k int) bool { return k <= most })
 		if len(req.k) == 0 {
 			return usagef("-kmax %d leaves no row: the smallest k is above it", most)
 		}

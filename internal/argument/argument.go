@@ -183,8 +183,7 @@ func Numbers(parse func(string) (int, error)) func(string) ([]int, error) {
 			}
 			ns = append(ns, n)
 		}
-		slices.Sort(ns)
-		return slices.Compact(ns), nil
+		return lists.Rising(ns), nil
 	}
 }
 

@@ -223,8 +223,7 @@ func distinct(of []profile, values func(profile) []int) (all []int) {
 	for _, p := range of {
 		all = append(all, values(p)...)
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return lists.Rising(all)
 }
 
 // sorted puts panels, and lines in them, into the order of their kind.

@@ -42,8 +42,7 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 			taus = append(taus, p.X)
 		}
 	}
-	slices.Sort(taus)
-	taus = slices.Compact(taus)
+	taus = lists.Rising(taus)
 	ones := slices.Repeat([]float64{1}, len(taus))
 	panel.Y = Axis{"A(τ)", Counts}
 	panel.Bands = []Band{{X: taus, Lo: ones, Hi: taus, LoLabel: "serial, one at a time: A = 1", HiLabel: "ideal, all at once: A = τ"}}

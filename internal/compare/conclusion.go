@@ -8,19 +8,17 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // conclude says which machine carries more transfers, from which τ on, and which
 // moves more bytes. A machine leads at a τ when its value is above all others', by a test;
 // where there is none, nobody is said to.
 func (t *Table) conclude(test fit.Test) string {
-	var common []int // τ that all rows have
-	for _, tau := range t.Taus {
-		if !slices.ContainsFunc(t.Rows, func(r Row) bool { _, measured := r.At(tau); return !measured }) {
-			common = append(common, tau)
-		}
-	}
-	concurrent := slices.DeleteFunc(slices.Clone(common), func(tau int) bool { return tau < 2 })
+	common := lists.Filter(t.Taus, func(tau int) bool {
+		return !slices.ContainsFunc(t.Rows, func(r Row) bool { _, measured := r.At(tau); return !measured })
+	})
+	concurrent := lists.Filter(common, func(tau int) bool { return tau >= 2 })
 	if len(concurrent) == 0 {
 		return "No τ above 1 was measured on all machines: nothing is said about concurrent transfers."
 	}

@@ -35,6 +35,13 @@ func Unique[T comparable](of []T) (first []T) {
 	return first
 }
 
+// Rising are the values in rising order, each once, in a list of their own.
+func Rising[T cmp.Ordered](of []T) []T {
+	rising := slices.Clone(of)
+	slices.Sort(rising)
+	return slices.Compact(rising)
+}
+
 // Insert puts a value into a rising list, once.
 func Insert[T cmp.Ordered](rising []T, v T) []T {
 	i, found := slices.BinarySearch(rising, v)

@@ -21,6 +21,9 @@ func TestLists(t *testing.T) {
 	if got := Unique(numbers); !slices.Equal(got, []int{3, 1, 2}) {
 		t.Errorf("Unique: %v", got)
 	}
+	if got := Rising(numbers); !slices.Equal(got, []int{1, 2, 3}) || numbers[0] != 3 {
+		t.Errorf("Rising: %v of %v", got, numbers)
+	}
 	rising := []int(nil)
 	for _, n := range numbers {
 		rising = Insert(rising, n)

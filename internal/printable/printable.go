@@ -150,3 +150,8 @@ func Count(n int, what string) string {
 	}
 	return strconv.Itoa(n) + " " + what
 }
+
+// Percent is a share of a whole, to a tenth: 3 %, 12.5 %.
+func Percent(share float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
+}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/params"
 )
@@ -75,9 +76,5 @@ func (s *StealMeter) Warnings() []error {
 	if !known || share <= params.StealLimit {
 		return nil
 	}
-	return []error{fmt.Errorf("the hypervisor took %s of the CPUs' time during the run: the slow samples are its, so measure again when its other guests are quiet", percent(share))}
-}
-
-func percent(share float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
+	return []error{fmt.Errorf("the hypervisor took %s of the CPUs' time during the run: the slow samples are its, so measure again when its other guests are quiet", printable.Percent(share))}
 }

@@ -135,7 +135,7 @@ func (c *Comparison) forced() (cells []Cell) {
 // 1 KiB on.
 func (c *Comparison) All() []Errors {
 	cells := c.forced()
-	long := slices.DeleteFunc(slices.Clone(cells), func(cell Cell) bool { return cell.Bytes < 1<<10 })
+	long := lists.Filter(cells, func(cell Cell) bool { return cell.Bytes >= 1<<10 })
 	return []Errors{errorsOf("all", cells), errorsOf("m from 1K", long)}
 }
 

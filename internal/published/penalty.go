@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/tune"
 )
 
@@ -271,7 +272,7 @@ func penaltyOf(penalties []float64) (p Penalty) {
 
 // Worst are the predicted cases in which ours costs most.
 func (e *Evaluation) Worst(most int) []Judged {
-	worst := slices.DeleteFunc(slices.Clone(e.Cases), func(j Judged) bool { return !j.predicted })
+	worst := lists.Filter(e.Cases, func(j Judged) bool { return j.predicted })
 	slices.SortStableFunc(worst, func(a, b Judged) int { return cmp.Compare(b.ours(), a.ours()) })
 	return worst[:min(most, len(worst))]
 }

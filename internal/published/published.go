@@ -18,6 +18,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/tune"
@@ -330,9 +331,7 @@ func contents(t *tidy.Table) string {
 		mappings = append(mappings, cmp.Or(r.Mapping, unknown))
 		ps, sizes = append(ps, r.P), append(sizes, r.Bytes)
 	}
-	slices.Sort(names)
-	slices.Sort(mappings)
-	names, mappings = slices.Compact(names), slices.Compact(mappings)
+	names, mappings = lists.Rising(names), lists.Rising(mappings)
 	return fmt.Sprintf("P from %d to %d, m from %d to %d bytes, mapping %s, and %s", slices.Min(ps), slices.Max(ps),
 		slices.Min(sizes), slices.Max(sizes), printable.List(mappings), printable.List(names))
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -45,8 +46,7 @@ func writeConcurrencyChart(w io.Writer, title string, curves []compare.Curve) bo
 			}
 		}
 	}
-	slices.Sort(taus)
-	taus = slices.Compact(taus)
+	taus = lists.Rising(taus)
 	const mostBars = 8
 	switch {
 	case concurrent == 0:

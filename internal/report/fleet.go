@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -109,7 +110,7 @@ func widest(cells []compare.FleetCell) []compare.FleetCell {
 	for _, c := range falling[:min(mostInSurvey, len(falling))] {
 		widest[c.Key] = true
 	}
-	return slices.DeleteFunc(slices.Clone(cells), func(c compare.FleetCell) bool { return !widest[c.Key] })
+	return lists.Filter(cells, func(c compare.FleetCell) bool { return widest[c.Key] })
 }
 
 // spreads says what the cells of a spread are.

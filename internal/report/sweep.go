@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
@@ -121,7 +122,7 @@ func firstCPUs(f *params.File) []view.Table {
 		t.Add(cpu, launches, ratios)
 	}
 	for _, policy := range policies {
-		of := slices.DeleteFunc(slices.Clone(all), func(s params.FirstCPU) bool { return s.Placement != policy })
+		of := lists.Filter(all, func(s params.FirstCPU) bool { return s.Placement == policy })
 		by := func(a, b params.FirstCPU) int { return cmp.Compare(a.Ratio.Center, b.Ratio.Center) }
 		if least, most := slices.MinFunc(of, by), slices.MaxFunc(of, by); least.Ratio.Center > 0 {
 			t.Note("%s: from CPU %d on transfers take %.1f %% longer than from CPU %d on", policy, most.CPU, 100*(most.Ratio.Center/least.Ratio.Center-1), least.CPU)

@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/cma"
@@ -415,9 +416,7 @@ func (e *Experiment) needed() (sizes []int) {
 			}
 		}
 	}
-	slices.Sort(sizes)
-	sizes = slices.Compact(sizes)
-	return slices.DeleteFunc(sizes, func(m int) bool { return m == 0 })
+	return slices.DeleteFunc(lists.Rising(sizes), func(m int) bool { return m == 0 })
 }
 
 // grid is the sizes of a sweep, from below the shortest that is needed to above the
@@ -433,8 +432,7 @@ func (e *Experiment) grid() []int {
 		to, _ := slices.BinarySearch(all, needed[len(needed)-1])
 		sizes = append(sizes, all[min(from, len(all)-1):min(to+1, len(all))]...)
 	}
-	slices.Sort(sizes)
-	return slices.Compact(sizes)
+	return lists.Rising(sizes)
 }
 
 // messagesAlone adds what log_nP is measured by, at a sweep's sizes.
@@ -478,10 +476,8 @@ func (e *Experiment) plan() (*params.File, error) {
 		}
 	}
 	if e.Patterns { // what lies between is predicted where lines are tested
-		p.Sizes = slices.DeleteFunc(slices.Clone(e.M), func(m int) bool { return slices.Contains(FittedSizes(e.M), m) })
-		p.Sizes = append(p.Sizes, p.SegmentBytes, e.M[0], e.M[len(e.M)-1])
-		slices.Sort(p.Sizes)
-		p.Sizes = slices.Compact(p.Sizes)
+		p.Sizes = lists.Filter(e.M, func(m int) bool { return !slices.Contains(FittedSizes(e.M), m) })
+		p.Sizes = lists.Rising(append(p.Sizes, p.SegmentBytes, e.M[0], e.M[len(e.M)-1]))
 	}
 	if e.schedules.Single {
 		p.Setups, p.With, p.Sizes = nil, []string{cma.Survey.Name}, cma.Sizes(p.Sizes)

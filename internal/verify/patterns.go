@@ -221,9 +221,7 @@ func (r Runs) PatternFits() (fits []PatternFit, failed error) {
 }
 
 func (r Runs) fittedSizes() []int {
-	sizes := lists.Map(r.Cases, func(c Case) int { return c.Schedule.Call.M })
-	slices.Sort(sizes)
-	return FittedSizes(slices.Compact(sizes))
+	return FittedSizes(lists.Rising(lists.Map(r.Cases, func(c Case) int { return c.Schedule.Call.M })))
 }
 
 // PatternRows puts beside each case that was measured what the lines and τ-Lop say of

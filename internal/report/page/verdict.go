@@ -76,7 +76,7 @@ func (x *index) main() int {
 // carries is the sentence about a machine, in that group if it has it; none where it
 // has no transfers.
 func (v *overview) carries(machine string, group compare.Channel) []string {
-	rows := slices.DeleteFunc(slices.Clone(v.Rows), func(s summary) bool { return s.Machine != machine })
+	rows := lists.Filter(v.Rows, func(s summary) bool { return s.Machine == machine })
 	if len(rows) == 0 {
 		return nil
 	}
@@ -114,7 +114,7 @@ func surveyed(machines []compare.Machine, x *index) string {
 		return text
 	}
 	m := &x.maps[0]
-	known := slices.DeleteFunc(slices.Clone(m.Groups), func(g view.Group) bool { return !(g.Median > 0) })
+	known := lists.Filter(m.Groups, func(g view.Group) bool { return g.Median > 0 })
 	if len(known) == 0 {
 		return text
 	}

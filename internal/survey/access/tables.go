@@ -117,9 +117,7 @@ func Tables(f *params.File) (tables []view.Table) {
 
 // table is of rows of one N, in cache or off it.
 func table(rows []Row) view.Table {
-	strides := lists.Map(rows, func(r Row) int { return r.Stride })
-	slices.Sort(strides)
-	strides = slices.Compact(strides)
+	strides := lists.Rising(lists.Map(rows, func(r Row) int { return r.Stride }))
 	t := view.Table{
 		Title:   fmt.Sprintf("Passes over %d elements, %s: ns an element, by stride in elements; GB/s at stride %d", rows[0].N, view.Cache(rows[0].OffCache), strides[0]),
 		Columns: view.Words("operation", "type"),

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -25,9 +26,7 @@ func Tables(f *params.File) (tables []view.Table) {
 			taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
 		}
 	}
-	slices.Sort(taus)
-	slices.Sort(sizes)
-	taus, sizes = slices.Compact(taus), slices.Compact(sizes)
+	taus, sizes = lists.Rising(taus), lists.Rising(sizes)
 	for _, tau := range taus {
 		t := view.Table{Title: fmt.Sprintf("c(m,%d) in ns, from where the data lie to where they go, and what all copies of the longest move together", tau),
 			Columns: view.Words("from", "to")}

@@ -2,10 +2,10 @@ package network
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -27,7 +27,7 @@ func Tables(f *params.File) (tables []view.Table) {
 				taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
 			}
 		}
-		taus, sizes = unique(taus), unique(sizes)
+		taus, sizes = lists.Rising(taus), lists.Rising(sizes)
 		for _, tau := range taus {
 			t := view.Table{Title: fmt.Sprintf("L(m,%d) of %s: %s one way, until the last has arrived, after o", tau, n.Name, messages(tau)), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
 			covered := false
@@ -126,8 +126,3 @@ func (w way) tam(sizes []int) []view.Table {
 }
 
 func micros(ns float64) string { return view.Digits(ns/1e3, ns/1e5) }
-
-func unique(values []int) []int {
-	slices.Sort(values)
-	return slices.Compact(values)
-}

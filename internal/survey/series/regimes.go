@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -38,8 +39,7 @@ func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 			levels = append(levels, c.Level)
 		}
 	}
-	slices.Sort(levels)
-	if levels = slices.Compact(levels); len(levels) == 0 || r.SegmentBytes == 0 {
+	if levels = lists.Rising(levels); len(levels) == 0 || r.SegmentBytes == 0 {
 		return nil
 	}
 	var Ls []fit.Estimate

@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
@@ -264,7 +265,7 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 // counted are the rows that means are over: those with launches enough for an interval, or
 // all where none has.
 func (res *Result) counted() []Row {
-	rows := slices.DeleteFunc(slices.Clone(res.Rows), func(row Row) bool { return !row.Message.Known() })
+	rows := lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() })
 	if len(rows) == 0 {
 		return res.Rows
 	}

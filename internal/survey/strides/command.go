@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -69,8 +70,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		for _, message := range r.Messages {
 			t.Plan.Sizes = append(t.Plan.Sizes, message.Bytes)
 		}
-		slices.Sort(t.Plan.Sizes)
-		t.Plan.Sizes = slices.Compact(t.Plan.Sizes)
+		t.Plan.Sizes = lists.Rising(t.Plan.Sizes)
 		return t, nil
 	}
 }
