@@ -216,7 +216,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		}
 		t.Note("isolated is L(m,1), one transfer between two workers%s; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row", less)
 	}
-	above, blank := false, 0
+	above, unsure, blank := false, false, 0
 	for _, m := range f.Plan.Sizes {
 		var times []string
 		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and that of the largest τ
@@ -244,8 +244,11 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		if tau > 1 && one.Center > 0 {
 			A := fit.Concurrency(tau, one, last)
 			concurrency = fmt.Sprintf("%.2f  ", A.Center)
-			if A.Lo > float64(tau) {
+			switch most := float64(tau); {
+			case A.Lo > most:
 				concurrency, above = fmt.Sprintf("%.2f ↑", A.Center), true
+			case A.Center > most, A.Center < 1 && !(A.Hi < 1):
+				concurrency, unsure = fmt.Sprintf("%.2f ?", A.Center), true
 			}
 		}
 		t.Add(view.Bytes(m), times, concurrency)
@@ -255,6 +258,9 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 	}
 	if above {
 		t.Note("↑ more than τ: a transfer alone costs more than one of several; off cache that is so of ring, which receives where it has just sent, see docs/method.md")
+	}
+	if unsure {
+		t.Note("? outside 1 … τ by chance, as far as its samples can tell")
 	}
 	return t
 }
