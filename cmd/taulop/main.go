@@ -154,6 +154,9 @@ func version(_ context.Context, out, _ io.Writer, args []string) error {
 // unknown is for a word that is no command.
 func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) error {
 	return func(context.Context, io.Writer, io.Writer, []string) error {
+		if slices.ContainsFunc(measured, func(s setups.Setup) bool { return s.Name == word }) {
+			return usagef("there is no command %q: setups are flags, like taulop -%s 2 8 4; taulop -h says more", word, word)
+		}
 		known := lists.Map(commands[1:], func(c command) string { return c.name })
 		return usagef("there is no command %q; %s; taulop -h says more", word, spelling.Suggest(word, known))
 	}

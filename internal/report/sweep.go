@@ -158,12 +158,18 @@ func overheads(f *params.File) (tables []view.Table) {
 					t.Columns = append(append(t.Columns, view.Numbers("T⇄(m)", "o⇄(m)")...), view.Words("of o⇄")...)
 					t.Note("⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
 				}
-				for _, o := range all {
-					row := []any{view.Bytes(o.Bytes), view.Center(o.Message), view.Center(o.Time), view.Interval(o.Time)}
-					if i := slices.IndexFunc(exchanges, func(e params.Overhead) bool { return e.Bytes == o.Bytes }); i >= 0 {
-						row = append(row, view.Center(exchanges[i].Message), view.Center(exchanges[i].Time), view.Interval(exchanges[i].Time))
-					} else if len(exchanges) > 0 {
-						row = append(row, "", "", "")
+				sizes := lists.Map(append(slices.Clip(all), exchanges...), func(o params.Overhead) int { return o.Bytes })
+				for _, m := range lists.Rising(sizes) {
+					row := []any{view.Bytes(m)}
+					of := func(all []params.Overhead) {
+						if i := slices.IndexFunc(all, func(o params.Overhead) bool { return o.Bytes == m }); i >= 0 {
+							row = append(row, view.Center(all[i].Message), view.Center(all[i].Time), view.Interval(all[i].Time))
+						} else {
+							row = append(row, "", "", "")
+						}
+					}
+					if of(all); len(exchanges) > 0 {
+						of(exchanges)
 					}
 					t.Add(row...)
 				}

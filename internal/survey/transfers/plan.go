@@ -258,13 +258,18 @@ func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes, Receiver: k.Variant == params.Receiver}, nil
 	}
 	if ranked(k) {
-		a := collective.Permutation
-		switch k.Kind {
-		case params.OwnCell:
+		a, name := collective.Permutation, ""
+		switch {
+		case k.Kind == params.OwnCell:
 			a = collective.OwnCopies
-		case params.MessageCell:
+		case k.Kind == params.MessageCell:
+			name = "bcast:linear"
+		case k.Bytes == 0: // of which a permutation has no messages
+			name = "barrier:dissemination"
+		}
+		if name != "" {
 			var err error
-			if a, err = collective.Lookup("bcast:linear"); err != nil {
+			if a, err = collective.Lookup(name); err != nil {
 				return nil, err
 			}
 		}

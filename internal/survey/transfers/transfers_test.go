@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
+	"github.com/taulop/taulop/setups"
 )
 
 func TestTaus(t *testing.T) {
@@ -158,5 +159,24 @@ func TestTiers(t *testing.T) {
 		if tier[order[i]] <= tier[order[i-1]] {
 			t.Errorf("%s is of tier %d, %s of %d", order[i-1], tier[order[i-1]], order[i], tier[order[i]])
 		}
+	}
+}
+
+// Ranks that exchange nothing send each other messages all the same.
+func TestEmptyExchange(t *testing.T) {
+	w, err := work(params.Plan{Segments: 2, SegmentBytes: 8192}, params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2}, setups.Trial{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, step := range w.(setups.Collective).Schedule.Steps() {
+		for msg := range step.Messages() {
+			if n++; msg.Bytes() != 0 {
+				t.Errorf("a message of %d bytes", msg.Bytes())
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d messages, want one each way", n)
 	}
 }
