@@ -12,7 +12,6 @@ import (
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/reduce"
 )
 
 // A Predictor says what collectives cost on the machine of a parameter file, under one
@@ -214,7 +213,7 @@ func scalar(gamma *params.Gamma, library *mpi.Library, operator string) string {
 	if err != nil {
 		return operator
 	}
-	one, err := gamma.Operator(of.Name + reduce.Scalar)
+	one, err := gamma.Operator(of.Name + params.Scalar)
 	if err != nil { // such as γ of the library itself
 		return operator
 	}
@@ -469,6 +468,9 @@ func (p *Predictor) channel(c setups) string {
 	}
 	if p.Stride > 0 {
 		text += fmt.Sprintf(", a stride of %d bytes", p.Stride)
+	}
+	if strings.HasSuffix(p.Operator, params.Scalar) {
+		text += ", reductions one element at a time"
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
@@ -608,7 +609,7 @@ func (k *Key) order(o *Key) int {
 	if k.Kind != o.Kind {
 		return k.Kind.Compare(o.Kind)
 	}
-	off := func(k *Key) int { return slices.Index([]bool{false, true}, k.OffCache) }
+	off := func(k *Key) int { return lists.FalseFirst(k.OffCache) }
 	return cmp.Or(strings.Compare(k.Setup, o.Setup), cmp.Compare(k.Placement, o.Placement), off(k)-off(o),
 		strings.Compare(k.Operator, o.Operator), cmp.Compare(k.Transport, o.Transport), cmp.Compare(k.Buffers, o.Buffers),
 		k.Segments-o.Segments, k.SegmentBytes-o.SegmentBytes, k.Tau-o.Tau, k.Bytes-o.Bytes,

@@ -8,6 +8,10 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
+// Scalar, behind an operator's name, is that operator one element at a time, without
+// vector instructions, as some MPI libraries reduce: SUM_I_SCALAR.
+const Scalar = "_SCALAR"
+
 // Gamma is what reductions cost: γ(m,τ) of each operator that was measured.
 type Gamma struct {
 	Operators []Operator

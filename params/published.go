@@ -9,7 +9,6 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/reduce"
 )
 
 // FromText makes a native file of published tables, gamma nil where there is
@@ -127,7 +126,7 @@ func (g *Gamma) Fit(sizes []int) (fitted *Gamma, missing []string) {
 	fitted = &Gamma{}
 	lacking := make(map[int]bool)
 	for _, o := range g.Operators {
-		if strings.HasSuffix(o.Name, reduce.Scalar) {
+		if strings.HasSuffix(o.Name, Scalar) {
 			continue
 		}
 		curve := Curve{Sizes: sizes}

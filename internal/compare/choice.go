@@ -133,7 +133,7 @@ func (choice Choice) segmentSizes(common []Channel, segments map[int]bool) (size
 
 // order is that of Curves.
 func (c Channel) order(o Channel) int {
-	off := func(c Channel) int { return slices.Index([]bool{false, true}, c.OffCache) }
+	off := func(c Channel) int { return lists.FalseFirst(c.OffCache) }
 	return cmp.Or(strings.Compare(c.Setup, o.Setup), cmp.Compare(c.Placement, o.Placement), off(c)-off(o), c.Bytes-o.Bytes)
 }
 

@@ -50,3 +50,11 @@ func Insert[T cmp.Ordered](rising []T, v T) []T {
 	}
 	return slices.Insert(rising, i, v)
 }
+
+// FalseFirst orders booleans, for cmp.Compare.
+func FalseFirst(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

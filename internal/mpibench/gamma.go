@@ -7,7 +7,6 @@ import (
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/reduce"
 )
 
 // TakeGamma gives a file the γ(m,τ) of an MPI library, what MPI_Reduce_local takes among τ
@@ -50,7 +49,7 @@ func TakeGamma(f *params.File, times []Time) (operators []string, leftOut []Omis
 			continue
 		}
 		f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
-			return c.Kind == params.GammaCell && strings.TrimSuffix(c.Operator, reduce.Scalar) == operator
+			return c.Kind == params.GammaCell && strings.TrimSuffix(c.Operator, params.Scalar) == operator
 		})
 		f.Cells = append(f.Cells, cells...)
 		operators = append(operators, operator)

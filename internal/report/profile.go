@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -22,7 +23,7 @@ func Profiles(f *params.File) (profiles []*view.Profile) {
 		profiles = append(profiles, s.Drawing.Profiles(cells[s.Drawing.Kind])...)
 	}
 	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
-		off := func(p *view.Profile) int { return slices.Index([]bool{false, true}, p.OffCache) }
+		off := func(p *view.Profile) int { return lists.FalseFirst(p.OffCache) }
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), off(a)-off(b), a.Tau-b.Tau)
 	})
 	return profiles

@@ -71,7 +71,7 @@ func rows(cells []params.Cell, lineBytes int) []Row {
 				GBs: c.Time.Rate(float64(p.N * ElementBytes(p.Type))), Samples: c.Values()})
 		}
 	}
-	off := func(r Row) int { return slices.Index([]bool{false, true}, r.OffCache) }
+	off := func(r Row) int { return lists.FalseFirst(r.OffCache) }
 	slices.SortStableFunc(rows, func(x, y Row) int {
 		return cmp.Or(off(x)-off(y), cmp.Compare(x.N, y.N),
 			cmp.Compare(slices.Index(AllOperations, x.Operation), slices.Index(AllOperations, y.Operation)),

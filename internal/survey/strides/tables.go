@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/strided"
@@ -108,7 +109,7 @@ func PackRows(cells []params.Cell) (rows []PackRow) {
 			}
 		}
 	}
-	off := func(r PackRow) int { return slices.Index([]bool{false, true}, r.OffCache) }
+	off := func(r PackRow) int { return lists.FalseFirst(r.OffCache) }
 	slices.SortStableFunc(rows, func(a, b PackRow) int {
 		return cmp.Or(off(a)-off(b), cmp.Compare(a.Level, b.Level), a.Message.Element-b.Message.Element, a.Message.Bytes-b.Message.Bytes, a.Message.Stride-b.Message.Stride)
 	})
