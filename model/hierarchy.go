@@ -294,6 +294,9 @@ type class struct {
 	waited, anew float64 // what it takes longer where the sender has waited for another message, and where it has just got these bytes
 	drain        float64 // the receiver's half of two transfers
 	adapter      float64 // a node's, of two transfers
+	request      float64 // of single copies, what its sender is busy with the request of each
+	early        float64 // of both: the part that is over where the sender came long before
+	entry        float64 // for how long it keeps others from its receiver's buffers
 	extrapolated bool
 	from         int     // SingleCopy
 	spread       float64 // of messages of a memory those that share a channel
@@ -307,7 +310,9 @@ type class struct {
 func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	l := &h.levels[level]
 	c := &class{level: level, bytes: bytes, of: l, network: l.network, copied: bytes >= h.SingleCopy, from: h.SingleCopy}
-	c.both = c.copied && waits && !c.network && bytes < h.Waiting
+	if c.both = c.copied && waits && bytes < h.Waiting; c.both && c.network { // which lets its sender go on
+		c.copied, c.both = false, false
+	}
 	if c.spread = 1; !c.network && l.fanout == nil && h.crowd > channelCores {
 		c.spread = channelCores / float64(h.crowd)
 	}
@@ -328,14 +333,21 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 		}
 	case c.copied && !c.both:
 		c.anew = min(moved, l.perByte*float64(bytes))
+		c.request = l.request(h.SingleCopy)
 	default:
 		c.crowds = !l.shared && l.fans() && h.crowd > 1 && c.share(h.crowd) > moved+c.alone/50
 		if c.both && moved > 0 {
 			first, _ := l.message.At(piece, 1)
 			c.core = max(0.5, 1-max(0, first-c.latency)/2/moved)
+			c.early = moved / 3
 		}
 		if c.waited = c.latency; !l.shared { // of two transfers the one that reads
 			c.anew = moved / 2
+		}
+	}
+	if !c.copied && !c.network {
+		if c.entry = max(closest/2, c.latency/4); c.crowds {
+			c.entry = max(c.entry, c.share(h.crowd)/float64(h.crowd))
 		}
 	}
 	if c.both { // of which timings say nothing
@@ -479,6 +491,15 @@ func (c *channel) busy(bytes, messages int, alone float64) float64 {
 	all, _ := c.fanout.At(bytes, tau)
 	first, _ := c.sender.At(bytes, 1)
 	return max(all-first, 0) / float64(tau-1)
+}
+
+// request is what a sender is busy with the request of each of many single copies, which the
+// shortest tell.
+func (c *channel) request(shortest int) float64 {
+	if !c.fans() {
+		return c.latency() / 2
+	}
+	return c.busy(shortest, c.fanout.Taus[len(c.fanout.Taus)-1], 0)
 }
 
 // Cost is the cost of a schedule: what its slowest rank takes, as the chain of messages

@@ -43,6 +43,10 @@ type message struct {
 	reduce       bool
 	posted       bool    // with all others of its rank
 	longer       float64 // than alone, where its bytes come from another message
+	source       int     // offset of its bytes
+	various      bool    // its sender has others under way, of other bytes
+	request      float64 // after which its request goes, behind those of the sender's others
+	waiting      float64 // part of its time that was over when its receiver came
 	arrives      float64 // −1: not yet sent
 	left, pace   float64 // of a single copy: part that is to be copied, and per second
 	part         float64 // of the time that its ranks make it in, beside other copies
@@ -67,11 +71,13 @@ type rank struct {
 	since       float64 // when the turn began
 	cause       int32   // the message that ended the one before, −1
 	sent, taken float64 // when it is free to send the next, to receive the next
+	entered     float64 // when the buffers that lead to it are free for one more message
 	copies      int     // single copies that it makes, and are under way
 	read        int     // those of its bytes
 
 	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
 	hears                         int       // first turn that a message arrives in; −1
+	heard                         int32     // whose message was the last
 	ends                          []int     // turns at which calls end
 	got                           [3][2]int // bytes that arrived by buffer: from, to
 }
@@ -186,7 +192,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 			p.crosses = p.crosses || c.network
 			id := int32(len(p.messages))
 			p.messages = append(p.messages, message{class: c, from: int32(m.From), to: int32(m.To),
-				next: -1, also: -1, cause: -1, arrives: -1, own: m.From == m.To, transfer: step.Pattern == collective.Transfer, reduce: m.Reduce})
+				next: -1, also: -1, cause: -1, arrives: -1, source: m.Src.Offset, own: m.From == m.To, transfer: step.Pattern == collective.Transfer, reduce: m.Reduce})
 			msg := &p.messages[id]
 			if msg.own {
 				msg.takes = p.add(m.To, n, id, false, true)
@@ -199,7 +205,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 			}
 			msg.sends = p.add(m.From, stage, id, true, apart)
 			msg.takes = p.add(m.To, stage, id, false, apart || m.Reduce)
-			if from.hears >= 0 && from.hears < int(msg.sends) {
+			if from.hears >= 0 && from.hears < int(msg.sends) && from.heard != msg.to { // an answer is as in a ping-pong
 				msg.longer = c.waited
 			}
 			if at := from.got[m.Src.Buffer]; m.Bytes() > 0 && at[0] < m.Src.Offset+m.Src.Bytes && m.Src.Offset < at[1] {
@@ -217,6 +223,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 			if to.hears < 0 {
 				to.hears = int(msg.takes)
 			}
+			to.heard = msg.from
 			if b := &to.got[m.Dst.Buffer]; m.Bytes() > 0 {
 				if b[0] == b[1] {
 					*b = [2]int{m.Dst.Offset, m.Dst.Offset + m.Bytes()}
@@ -323,8 +330,11 @@ func (p *progress) run(memories int, most float64) {
 					tau = int(math.Ceil(max(m.out.out, m.in.in)*m.spread - 1e-9))
 					tau = max(1, tau, min(p.ranks[m.from].read, int(math.Ceil(m.out.out-1e-9))))
 				}
+				if m.various && p.h.crowd > 0 { // beyond, readers of the same bytes hold each other up
+					tau = min(tau, p.h.crowd)
+				}
 				m.tau = max(m.tau, int32(tau))
-				m.pace = m.part / max(m.alone-m.latency+m.longer, m.share(tau))
+				m.pace = m.part / (max(m.alone-m.latency+m.longer, m.share(tau)) - m.waiting)
 				soonest = min(soonest, p.now+m.left/m.pace)
 			}
 		}
@@ -440,9 +450,16 @@ func (p *progress) begin(on, cause int32) {
 		return
 	}
 	of := &p.turns[on][r.at]
-	for id := of.sends; id >= 0; id = p.messages[id].next {
+	requests := 0.0
+	for id, before := of.sends, int32(-1); id >= 0; id = p.messages[id].next {
 		switch m := &p.messages[id]; {
 		case m.copied:
+			if before >= 0 && p.messages[before].source != m.source {
+				p.messages[before].various, m.various = true, true
+				requests += m.class.request
+				m.request = requests
+			}
+			before = id
 			p.meet(id)
 		default:
 			p.send(id, int(of.sending))
@@ -476,7 +493,10 @@ func (p *progress) meet(id int32) {
 	if to.since > from.since {
 		m.cause = to.cause
 	}
-	p.events.push(event{p.now + m.latency, flows, id})
+	if m.both { // what has come unexpected is only moved to its place
+		m.waiting = min(max(0, to.since-from.since), m.early)
+	}
+	p.events.push(event{max(p.now, from.since+m.request) + m.latency, flows, id})
 }
 
 // send has a sender copy a message into a buffer, one of so many after another.
@@ -492,6 +512,10 @@ func (p *progress) send(id int32, messages int) {
 		busy = max(busy, m.share(r.among))
 	}
 	start := r.sent
+	if to := &p.ranks[m.to]; m.entry > 0 && !m.transfer { // senders to one rank enter one after another
+		start = max(start, to.entered)
+		r.sent, to.entered = start, start+m.entry
+	}
 	if m.adapter > 0 { // which sends one message after another, as it receives them
 		out, in := &p.adapters[0][r.node], &p.adapters[1][p.ranks[m.to].node]
 		start = max(start, *out, *in)

@@ -59,7 +59,7 @@ var ids = []offer{
 
 	{collective: "gather", id: 1, name: "basic_linear", algorithm: "linear", blocking: true},
 	{collective: "gather", id: 2, name: "binomial", algorithm: "binomial", blocking: true},
-	{collective: "gather", id: 3, name: "linear_sync", algorithm: "linear-sync", segmented: true},
+	{collective: "gather", id: 3, name: "linear_sync", algorithm: "linear-sync", segmented: true, blocking: true},
 
 	{collective: "reduce", id: 1, name: "linear", algorithm: "linear"},
 	{collective: "reduce", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, single: "pipeline"},
