@@ -46,6 +46,7 @@ type message struct {
 	source       int     // offset of its bytes
 	various      bool    // its sender has others under way, of other bytes
 	request      float64 // after which its request goes, behind those of the sender's others
+	busy, moves  float64 // how long its sender is busy with it, and it takes, through a buffer
 	waiting      float64 // part of its time that was over when its receiver came
 	arrives      float64 // −1: not yet sent
 	left, pace   float64 // of a single copy: part that is to be copied, and per second
@@ -72,6 +73,7 @@ type rank struct {
 	cause       int32   // the message that ended the one before, −1
 	sent, taken float64 // when it is free to send the next, to receive the next
 	entered     float64 // when the buffers that lead to it are free for one more message
+	several     bool    // ranks send to it
 	copies      int     // single copies that it makes, and are under way
 	read        int     // those of its bytes
 
@@ -89,6 +91,7 @@ type memory struct{ out, in float64 }
 // What happens.
 const (
 	flows    = iota // a single copy begins
+	enters          // a message wants into its receiver's buffers
 	sent            // the sender is free
 	received        // the receiver is done
 )
@@ -223,6 +226,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 			if to.hears < 0 {
 				to.hears = int(msg.takes)
 			}
+			to.several = to.several || to.hears >= 0 && to.heard != msg.from
 			to.heard = msg.from
 			if b := &to.got[m.Dst.Buffer]; m.Bytes() > 0 {
 				if b[0] == b[1] {
@@ -390,6 +394,8 @@ func (p *progress) run(memories int, most float64) {
 					m.out, m.in = memoryOf(m, m.from), memoryOf(m, m.to)
 				}
 				p.active = append(p.active, e.message)
+			case enters:
+				p.enter(e.message)
 			case sent:
 				p.finish(m.from, e.message)
 			case received:
@@ -512,22 +518,38 @@ func (p *progress) send(id int32, messages int) {
 		busy = max(busy, m.share(r.among))
 	}
 	start := r.sent
-	if to := &p.ranks[m.to]; m.entry > 0 && !m.transfer { // senders to one rank enter one after another
-		start = max(start, to.entered)
-		r.sent, to.entered = start, start+m.entry
-	}
 	if m.adapter > 0 { // which sends one message after another, as it receives them
 		out, in := &p.adapters[0][r.node], &p.adapters[1][p.ranks[m.to].node]
 		start = max(start, *out, *in)
 		*out, *in = start+m.adapter, start+m.adapter
 	}
+	m.busy, m.moves = r.sent+busy-start, takes
 	r.sent += busy
-	p.events.push(event{r.sent, sent, id})
+	if p.ranks[m.to].several && m.entry > 0 && !m.transfer {
+		p.events.push(event{start, enters, id})
+		return
+	}
+	p.leave(id, start)
+}
+
+// enter has a message wait until the buffers that lead to its receiver are free for it.
+func (p *progress) enter(id int32) {
+	m := &p.messages[id]
+	to := &p.ranks[m.to]
+	start := max(p.now, to.entered)
+	to.entered = start + m.entry
+	p.leave(id, start)
+}
+
+// leave has a sender copy a message into a buffer from a moment on.
+func (p *progress) leave(id int32, start float64) {
+	m := &p.messages[id]
+	p.events.push(event{start + m.busy, sent, id})
 	if m.crowds && !m.transfer && !m.posted {
 		p.events.push(event{start + m.latency, flows, id})
 		return
 	}
-	m.arrives = start + takes
+	m.arrives = start + m.moves
 	p.take(id)
 }
 
