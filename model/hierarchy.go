@@ -41,6 +41,9 @@ import (
 // either way share. What several levels take of a memory they take in turn: each message
 // has its τ-th part of the time.
 //
+// Messages through buffers to one rank enter them one after another, which keeps their senders
+// waiting. What came piece by piece while its receiver was busy is only moved to its place.
+//
 // Ping-pongs and linear broadcasts send over and over what nobody has written since. A rank
 // that passes on what has just arrived has it in the caches of its core, from which lines
 // must come first: that is one more transfer, L(m,1), of a single copy, and of two transfers, of

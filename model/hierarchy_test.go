@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
@@ -222,7 +223,8 @@ func TestHierarchyOfAll(t *testing.T) {
 					if !near(sum, c.Seconds) || !(c.Seconds >= 0) || math.IsInf(c.Seconds, 0) || c.Mean > c.Seconds*(1+1e-9) && a.Collective != collective.Barrier {
 						t.Errorf("%v, P = %d, m = %d: %g s, on average %g, and its terms are %g", a, ranks, m, c.Seconds, c.Mean, sum)
 					}
-					if c.Seconds < before*(1-1e-9) && (m < usualSingleCopy || m > 4*usualSingleCopy*ranks) {
+					// Which of two messages is first at a receiver may change with m.
+					if c.Seconds < before*0.98 && (m < usualSingleCopy || m > 4*usualSingleCopy*ranks) {
 						t.Errorf("%v, P = %d, m = %d: %g s, and a smaller message takes %g", a, ranks, m, c.Seconds, before)
 					}
 					before = c.Seconds
@@ -391,6 +393,94 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 	s.Blocking = true
 	if c, err := p.Cost(s); err != nil || math.Abs(c.Seconds*1e9/waits-1) > 0.01 {
 		t.Errorf("by MPI_Send it takes %g ns (%v), want %g", c.Seconds*1e9, err, waits)
+	}
+}
+
+// What came while its receiver was busy with others is only moved to its place: two thirds of
+// the time of its bytes.
+func TestHierarchyOfUnexpected(t *testing.T) {
+	f := levelled(false)
+	const from, m, ranks = 256 << 10, 64 << 10, 4
+	for i, c := range f.Cells {
+		if c.Bytes < from && c.Variant == params.ChannelVariant("same_numa", params.ChannelMessage) {
+			f.Cells[i].Time.Center = 200 + 2*0.5*float64(c.Bytes)
+		}
+	}
+	s := schedule(t, "gather:linear", collective.Call{P: ranks, M: m})
+	s.Blocking = true
+	c, err := predictorOf(t, f).Cost(s)
+	own := 0.5 * float64(m) // which the root copies first
+	if want := own + (ranks-1)*(200+float64(m)*2/3); err != nil || math.Abs(c.Seconds*1e9/want-1) > 0.01 {
+		t.Errorf("it takes %g ns (%v), want %g", c.Seconds*1e9, err, want)
+	}
+}
+
+// Senders to one rank enter its buffers one after another, for half of an empty message of the
+// closest ranks each; they are not done before.
+func TestHierarchyEnters(t *testing.T) {
+	s := schedule(t, "gather:linear", collective.Call{P: 4, M: 1})
+	s.Blocking = true
+	h := predictorOf(t, levelled(true)).levels
+	of, err := h.follow(s, 1, math.Inf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := h.class(0, 1, true).gap(1) * 1e9
+	done := slices.Sorted(slices.Values(of.calls[0][1:])) // who is first nobody says
+	for i, want := range []float64{busy, 100 + busy, 200 + busy} {
+		if got := done[i] * 1e9; math.Abs(got-want) > 1 {
+			t.Errorf("sender %d is done after %g ns, want %g", i, got, want)
+		}
+	}
+}
+
+// An answer to the rank that was heard from last takes what it does in a ping-pong.
+func TestHierarchyOfAnswers(t *testing.T) {
+	c := costs(t, predictorOf(t, levelled(true)), "gather:linear-sync", collective.Call{P: 2, M: 1, Chunk: 1})
+	if want := 0.25 + 200 + 200.5; math.Abs(c.Seconds*1e9-want) > 1 {
+		t.Errorf("it takes %g ns, want %g", c.Seconds*1e9, want)
+	}
+}
+
+// Copies of different bytes of one rank hold each other up as those of the cores of a
+// memory do, and those of the same bytes as in a fan-out.
+func TestHierarchyOfVariousCopies(t *testing.T) {
+	const m, ranks = 1 << 20, 16
+	p := predictorOf(t, levelled(true))
+	slowest := func(name string) float64 {
+		of, err := p.levels.follow(schedule(t, name, collective.Call{P: ranks, M: m}), 1, math.Inf(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := 0.0
+		for i := range of.messages {
+			if one := &of.messages[i]; !one.own {
+				most = max(most, float64(one.tau))
+			}
+		}
+		return most
+	}
+	if same, different := slowest("bcast:linear"), slowest("scatter:linear"); same != ranks-1 || different != 4 {
+		t.Errorf("%g copies of the same bytes and %g of different ones at once, want %d and the 4 cores of a memory", same, different, ranks-1)
+	}
+}
+
+// Over a network a message goes through buffers where its sender would wait for a single copy.
+func TestHierarchyOfNetworkBuffers(t *testing.T) {
+	f := levelled(false)
+	for i, c := range f.Cells {
+		if c.Bytes < 256<<10 && c.Variant == params.ChannelVariant("same_numa", params.ChannelMessage) {
+			f.Cells[i].Time.Center = 200 + 2*0.5*float64(c.Bytes)
+		}
+	}
+	h := predictorOf(t, f).levels
+	for _, tt := range []struct {
+		bytes         int
+		waits, copied bool
+	}{{8 << 10, true, false}, {64 << 10, true, false}, {64 << 10, false, true}, {256 << 10, true, true}} {
+		if c := h.class(h.between, tt.bytes, tt.waits); c.copied != tt.copied || c.both {
+			t.Errorf("%d bytes, waits %t: copied once %t, want %t", tt.bytes, tt.waits, c.copied, tt.copied)
+		}
 	}
 }
 
