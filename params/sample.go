@@ -37,6 +37,9 @@ type Launch struct {
 	// MHz is the clock of the first worker's CPU by τ, the median just after visits,
 	// where the system says it.
 	MHz map[int]float64 `json:"mhz,omitempty"`
+	// Instruction is what one takes of code as that of an MPI library, ns: short functions that
+	// call each other, lists and conditions, nothing that is not in the first cache. 0: nobody knows.
+	Instruction float64 `json:"instruction_ns,omitempty"`
 	// FirstCPU is that of placements' first worker where launches take turns at L3
 	// complexes or nodes that are alike by topology, see File.FirstCPUs; else 0.
 	FirstCPU int `json:"first_cpu,omitempty"`
@@ -242,6 +245,9 @@ func (l *Launch) check() error {
 			return fmt.Errorf("mhz: %g at τ = %d is no clock", mhz, tau)
 		}
 	}
+	if err := checkNs(l.Instruction); err != nil {
+		return fmt.Errorf("instruction_ns: %w", err)
+	}
 	if s := l.Begun; s.Batches < 0 || s.Late < 0 || s.Late > s.Batches || s.Forced < 0 || s.Forced > s.Late {
 		return fmt.Errorf("begun: %d of %d batches late, %d of them counted", s.Late, s.Batches, s.Forced)
 	}
@@ -303,6 +309,21 @@ func (f *File) MHz() map[int]float64 {
 		clocks[tau] = fit.Median(mhz).Center
 	}
 	return clocks
+}
+
+// Instruction is what an instruction takes of code as that of an MPI library, in seconds, the
+// median over launches; 0 where nobody measured it.
+func (f *File) Instruction() float64 {
+	var of []float64
+	for _, l := range f.Launches {
+		if l.Instruction > 0 {
+			of = append(of, l.Instruction)
+		}
+	}
+	if len(of) == 0 {
+		return 0
+	}
+	return fit.Median(of).Center * 1e-9
 }
 
 // Components are what samples differ by, the median over cells, as relative standard

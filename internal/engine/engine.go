@@ -504,6 +504,8 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 			switch {
 			case e.Done:
 				ended = true
+			case e.Instruction > 0:
+				r.File.Launches[index].Instruction = e.Instruction
 			case e.Loads != nil:
 				r.File.Launches[index].Loads = e.Loads
 			case e.Warning != "":
@@ -703,21 +705,22 @@ func (x *Experiment) Missing() error {
 
 // An entry is a line of a journal.
 type entry struct {
-	Launch  *params.Launch  `json:"launch,omitempty"` // that the lines after it are of
-	Cell    *params.Key     `json:"cell,omitempty"`
-	NS      float64         `json:"ns,omitempty"`
-	Spread  float64         `json:"spread,omitempty"`
-	At      float64         `json:"at_s,omitempty"`
-	Workers *setups.Workers `json:"workers,omitempty"`
-	Begun   setups.Begun    `json:"begun,omitzero"`
-	MHz     float64         `json:"mhz,omitempty"`
-	Probe   bool            `json:"probe,omitempty"`
-	Loads   []params.Loads  `json:"loads,omitempty"`
-	Warning string          `json:"warning,omitempty"`
-	Error   string          `json:"error,omitempty"`
-	Refused bool            `json:"refused,omitempty"` // the error is about what was asked for
-	Done    bool            `json:"done,omitempty"`
-	Alive   bool            `json:"alive,omitempty"`
+	Launch      *params.Launch  `json:"launch,omitempty"` // that the lines after it are of
+	Cell        *params.Key     `json:"cell,omitempty"`
+	NS          float64         `json:"ns,omitempty"`
+	Spread      float64         `json:"spread,omitempty"`
+	At          float64         `json:"at_s,omitempty"`
+	Workers     *setups.Workers `json:"workers,omitempty"`
+	Begun       setups.Begun    `json:"begun,omitzero"`
+	MHz         float64         `json:"mhz,omitempty"`
+	Probe       bool            `json:"probe,omitempty"`
+	Loads       []params.Loads  `json:"loads,omitempty"`
+	Instruction float64         `json:"instruction_ns,omitempty"`
+	Warning     string          `json:"warning,omitempty"`
+	Error       string          `json:"error,omitempty"`
+	Refused     bool            `json:"refused,omitempty"` // the error is about what was asked for
+	Done        bool            `json:"done,omitempty"`
+	Alive       bool            `json:"alive,omitempty"`
 }
 
 // sample is that of a launch which an entry has.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/taulop/taulop/internal/calls"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )
@@ -76,6 +77,11 @@ func serveOrder(open Open) error {
 		io.Copy(io.Discard, os.Stdin) // ends with the parent
 		cancel()
 	}()
+	if ns := calls.Nanoseconds(); ns > 0 {
+		if err := (entry{Instruction: ns}).write(journal); err != nil {
+			return fmt.Errorf("%w: %w", errJournal, err)
+		}
+	}
 	return serve(ctx, o, journal, open)
 }
 

@@ -1,0 +1,97 @@
+package calls
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const child = "TAULOP_TEST_COUNTED"
+
+func init() { runtime.LockOSThread() } // the thread that is traced
+
+func TestMain(m *testing.M) {
+	if os.Getenv(child) != "" {
+		l := newLayer()
+		for range 100 {
+			l.pass(64)
+		}
+		runtime.Breakpoint()
+		l.pass(64)
+		runtime.Breakpoint()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// Another version of Go makes other instructions of the same code: these are counted one by one.
+func TestInstructions(t *testing.T) {
+	breakpoint, ok := map[string][]byte{"amd64": {0xcc}, "arm64": {0, 0, 0x20, 0xd4}}[runtime.GOARCH]
+	if !ok {
+		t.Skip("not counted on", runtime.GOARCH)
+	}
+	runtime.LockOSThread()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), child+"=1", "GODEBUG=asyncpreemptoff=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		t.Skip("no process may be traced here:", err)
+	}
+	defer cmd.Process.Kill()
+	pid := cmd.Process.Pid
+	at := func() (uint64, []byte) {
+		var regs syscall.PtraceRegs
+		if err := syscall.PtraceGetRegs(pid, &regs); err != nil {
+			t.Skip("registers cannot be read:", err)
+		}
+		text := make([]byte, len(breakpoint))
+		syscall.PtracePeekText(pid, uintptr(regs.PC()), text)
+		return regs.PC(), text
+	}
+	wait := func() syscall.WaitStatus {
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		if status.Exited() {
+			t.Fatal("it ended")
+		}
+		return status
+	}
+	wait() // for its first instruction
+	for signal := 0; ; {
+		if err := syscall.PtraceCont(pid, signal); err != nil {
+			t.Fatal(err)
+		}
+		status := wait()
+		if status.StopSignal() == syscall.SIGTRAP {
+			break
+		}
+		signal = int(status.StopSignal())
+	}
+	n := 0
+	for steps := 0; steps < 1e6; steps++ {
+		pc, text := at()
+		if steps > 0 && fmt.Sprint(text) == fmt.Sprint(breakpoint) {
+			break
+		}
+		// Instruction by instruction it takes so long that the scheduler comes in between.
+		name := runtime.FuncForPC(uintptr(pc)).Name()
+		if strings.Contains(name, "internal/calls.(") || strings.HasPrefix(name, "sync/atomic.") {
+			n++
+		}
+		if err := syscall.PtraceSingleStep(pid); err != nil {
+			t.Fatal(err)
+		}
+		wait()
+	}
+	t.Log(n, "instructions")
+	if math.Abs(float64(n)/instructions-1) > 0.05 {
+		t.Errorf("a message is %d instructions, and %d stand for it", n, instructions)
+	}
+}
