@@ -262,8 +262,19 @@ func (p *Predictor) as(f *params.File, c Choice) error {
 		ways = append(ways, q.of)
 	}
 	p.inContext = false
+	instruction, overheads := f.Instruction(), f.OfLibrary()
+	if p.As.Counted == "" {
+		instruction = 0
+	}
+	switch {
+	case overheads: // have it
+	case p.As.Counted == "":
+		p.Warnings = append(p.Warnings, fmt.Errorf("nobody counted the instructions of %s: what it computes itself, a large part of a short message, is left out", p.As.Title))
+	case instruction == 0:
+		p.Warnings = append(p.Warnings, errors.New("the file does not say what an instruction takes: what the library computes itself, a large part of a short message, is left out; another session of a sweep measures it"))
+	}
 	model := func(s *collective.Schedule) protocols {
-		of := protocols{library: p.As}
+		of := protocols{library: p.As, instruction: instruction, overheads: overheads}
 		for _, w := range ways {
 			of.ways = append(of.ways, w(s))
 		}

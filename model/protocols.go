@@ -15,6 +15,10 @@ import (
 type protocols struct {
 	library *mpi.Library
 	ways    []TauLop // of the library's
+	// instruction is what one takes, in seconds; 0: nobody knows. Where overheads are the
+	// library's own, what messages take it is among them.
+	instruction float64
+	overheads   bool
 }
 
 // Cost is the cost of a schedule. It fails as that of TauLop does.
@@ -34,7 +38,48 @@ func (p protocols) Cost(s *collective.Schedule) (Cost, error) {
 		}
 		return p.stage(stage, t, symbols, add)
 	}
-	return evaluate(s, symbols, m.traffics(s, on), see, p.value)
+	c, err := evaluate(s, symbols, m.traffics(s, on), see, p.value)
+	if err == nil && s.Algorithm != nil {
+		p.call(&c)
+	}
+	return c, err
+}
+
+// call adds what a call of a collective takes a rank besides its messages.
+func (p protocols) call(c *Cost) {
+	t := p.computing(p.library.Call)
+	if p.instruction == 0 || t.Count == (Count{}) {
+		return
+	}
+	t.Times, t.Seconds = t.Count.value(0), p.instruction
+	c.Seconds += t.Times * t.Seconds
+	if i := slices.IndexFunc(c.Terms, func(of Term) bool { return of.Parameter == t.Parameter }); i >= 0 {
+		c.Terms[i].Count, c.Terms[i].Times = c.Terms[i].Count.plus(t.Count), c.Terms[i].Times+t.Times
+		return
+	}
+	c.Terms = append(c.Terms, t)
+}
+
+// computing are so many instructions of the library.
+func (p protocols) computing(n int) Term {
+	return Term{Count: Count{Fixed: n}, Parameter: Instruction}
+}
+
+// Instruction is the letter of what one of an MPI library takes, in terms.
+const Instruction = "i"
+
+// computes is how many instructions the library takes for the messages of a stage.
+func (p protocols) computes(stage *collective.Stage, way mpi.Way) (n int) {
+	if p.instruction == 0 || p.overheads {
+		return 0
+	}
+	if n = way.Message; stage.Pattern == collective.Exchange {
+		n = way.Exchange
+	}
+	if stage.Reduce {
+		n += p.library.Reduction
+	}
+	return n
 }
 
 // Message is the cost of one message alone.
@@ -52,7 +97,11 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 	if m.Transport == Segmented {
 		y.S = m.Segment
 	}
+	computes := p.computes(stage, way)
 	mark := func(term Term) {
+		if computes > 0 && term.Parameter == "o" && stage.Pattern != collective.Exchange {
+			return // what our own code takes before the first byte: the library's stands in its place
+		}
 		if term.from.way = i; term.Size == "S" {
 			term.Size = symbols.size(term.Bytes)
 		}
@@ -62,9 +111,11 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 	if stage.Pattern == collective.Local {
 		return m.terms(y)(stage, t, mark)
 	}
-	if within := t.Between == 0 || t.Inside > 0; within && way.Lines > 0 {
-		// Through shared memory, whatever way the data go, and for each rank by themselves.
-		add(p.ways[0].flags(way.Lines, &collective.Stage{Pattern: collective.OneWay, Shape: []collective.Batch{{Count: 1}}}))
+	if t.Between == 0 || t.Inside > 0 {
+		if way.Lines > 0 { // through shared memory, whatever way the data go, and for each rank by themselves
+			add(p.ways[0].flags(way.Lines, &collective.Stage{Pattern: collective.OneWay, Shape: []collective.Batch{{Count: 1}}}))
+		}
+		add(p.computing(computes))
 	}
 	if way.Request == 0 && way.Control == 0 || t.Between > 0 && t.Inside == 0 {
 		return m.terms(y)(stage, t, mark)
@@ -106,6 +157,7 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 		term.from.single = term.Parameter == "L"
 		add(term)
 	}
+	add(p.computing(p.computes(&collective.Stage{Pattern: collective.OneWay}, p.library.Ways[0])))
 	if single := slices.IndexFunc(p.library.Ways, func(w mpi.Way) bool { return w.Single }); bytes > p.library.Self && single >= 0 {
 		way = single
 		message := *stage
@@ -129,5 +181,8 @@ func (m TauLop) flags(n int, stage *collective.Stage) Term {
 }
 
 func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error) {
+	if t.Parameter == Instruction {
+		return p.instruction, false, nil
+	}
 	return p.ways[t.from.way].value(t)
 }

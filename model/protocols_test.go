@@ -76,6 +76,55 @@ func TestPredictorAs(t *testing.T) {
 	}
 }
 
+// What a library computes are its instructions, at what one takes on the machine: those of messages
+// in the place of o(m), unless that is the library's own, and those of a call once.
+func TestInstructions(t *testing.T) {
+	library := func(counted string) *mpi.Library {
+		return &mpi.Library{Name: "some", Title: "Some MPI", Call: 100, Reduction: 7, Counted: counted,
+			Ways: []mpi.Way{{Most: 2048, Segment: 4096, Segments: 1, Message: 1000, Exchange: 2000}, {Single: true}}}
+	}
+	for _, tt := range []struct {
+		algorithm   string
+		p           int
+		counted     string
+		instruction []float64 // by launch, ns
+		imported    bool
+		ns          float64
+		formula     string
+	}{
+		{"bcast:linear", 2, "there", []float64{2, 4, 3}, false, 2048 + 3*1100, "1100i + 2L→(m,1)"},
+		{"bcast:linear", 2, "there", []float64{0, 3, 0}, false, 2048 + 3*1100, "1100i + 2L→(m,1)"},
+		{"bcast:binomial", 4, "there", []float64{3}, false, 2048 + 4096 + 3*2100, "2100i + 2L→(m,1) + 2L→(m,2)"},
+		{"allgather:ring", 4, "there", []float64{3}, false, 3*2*4*1024 + 3*6100, "6100i + 3o(m) + 6L(m,4)"},
+		{"reduce:binomial", 2, "there", []float64{3}, false, 2048 + 3*1107, "1107i + 2L→(m,1) + γ(m,1)"},
+		{"bcast:linear", 2, "there", []float64{3}, true, 500 + 2048 + 3*100, "o(m) + 2L→(m,1) + 100i"},
+		{"bcast:linear", 2, "", []float64{3}, false, 2048, "o(m) + 2L→(m,1)"},
+		{"bcast:linear", 2, "there", nil, false, 2048, "o(m) + 2L→(m,1)"},
+	} {
+		f := carriers()
+		for _, m := range []int{4, 1 << 20} {
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I"}})
+		}
+		for _, ns := range tt.instruction {
+			f.Launches = append(f.Launches, params.Launch{Instruction: ns})
+		}
+		if tt.imported {
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1, Bytes: 1}, Time: fit.Estimate{Center: 500}})
+		}
+		p, err := NewPredictor(f, Choice{As: library(tt.counted)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, left := len(tt.instruction) > 0 && tt.counted != "", len(p.Warnings) > 0 && strings.Contains(p.Warnings[len(p.Warnings)-1].Error(), "is left out"); all == left {
+			t.Errorf("%s: warnings %v", tt.algorithm, p.Warnings)
+		}
+		c, err := p.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: 1024}))
+		if err != nil || math.Abs(c.Seconds*1e9-tt.ns) > 1e-6*tt.ns || c.Formula() != tt.formula {
+			t.Errorf("%s, P = %d: %g ns, %s, %v; want %g, %s", tt.algorithm, tt.p, c.Seconds*1e9, c.Formula(), err, tt.ns, tt.formula)
+		}
+	}
+}
+
 // What ranks have for themselves they may send to themselves: copied twice, or by the kernel.
 func TestToSelf(t *testing.T) {
 	f := carriers()

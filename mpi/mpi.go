@@ -25,6 +25,10 @@ type Library struct {
 	// Self is how many bytes of a message of a rank to itself go through a buffer of its own; longer
 	// ones are single copies. 0: nobody knows.
 	Self int
+	// Call is how many instructions a collective takes a rank besides its messages, Reduction
+	// those of a reduction besides its elements. 0: nobody counted them.
+	Call, Reduction int
+	Counted         string // where numbers of instructions are from
 	// Scalar, if not empty, is why it reduces one element at a time, without vector
 	// instructions.
 	Scalar string
@@ -46,8 +50,12 @@ type Way struct {
 	// Lines is how many cache lines move from rank to rank for a message, one after the
 	// other, besides those of its data, of Control, and of a flag for each transfer: what
 	// leads to a header, and what is given back before the receiver goes on.
-	Lines  int
-	Source string // where these numbers are from
+	Lines int
+	// Message is how many instructions of both ranks are one after the other in a message besides
+	// the copies of its data, and Exchange those of one rank of two that exchange messages. 0:
+	// nobody counted them.
+	Message, Exchange int
+	Source            string // where the others are from, see Library.Counted
 }
 
 // Of is the way of a message.

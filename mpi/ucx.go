@@ -14,9 +14,11 @@ package mpi
 // polled; the element's own flag is that of the transfer, and nothing is given back. Of a
 // rendezvous the request goes so, and what it says is a line of its own; the end of it is a
 // flag alone, with what it says beside it.
+//
+// Instructions are those of MPICH's calls, see mpich4.
 var ucx113 = []Way{
-	{Most: 8248, Segment: 8256, Segments: 1, Lines: 1, Source: "UCX_MM_SEG_SIZE 8256, less 8 of a header, src/uct/sm/mm/base/mm_iface.c:38"},
-	{Single: true, Lines: 2, Source: "UCX_RNDV_SCHEME auto: get_zcopy over cma, src/uct/sm/scopy/cma/cma_iface.c"},
+	{Most: 8248, Segment: 8256, Segments: 1, Lines: 1, Message: 1322, Exchange: 2018, Source: "UCX_MM_SEG_SIZE 8256, less 8 of a header, src/uct/sm/mm/base/mm_iface.c:38"},
+	{Single: true, Lines: 2, Message: 4087, Exchange: 5186, Source: "UCX_RNDV_SCHEME auto: get_zcopy over cma, src/uct/sm/scopy/cma/cma_iface.c"},
 }
 
 // ucx113Self is UCX_SELF_SEG_SIZE 8k, src/uct/sm/self/self.c, less 8 of a header.

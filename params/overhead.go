@@ -63,6 +63,12 @@ func (f *File) ExchangeOverheads(placement numa.Policy, offCache bool) []Overhea
 	return f.beyond(kind, placement, offCache)
 }
 
+// OfLibrary tells whether o(m) is that of an MPI library, see taulop import -overheads, or was
+// published, and no sweep's.
+func (f *File) OfLibrary() bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Kind == OverheadCell && c.Tau <= Exchanging })
+}
+
 // beyond are the o(m) of cells of a kind.
 func (f *File) beyond(kind func(*Cell) bool, placement numa.Policy, offCache bool) (all []Overhead) {
 	same := f.nearest(placement, offCache, kind)

@@ -40,6 +40,10 @@ func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 			bare.Cells = append(bare.Cells, cell)
 		}
 	}
+	bare.Launches = slices.Clone(f.Launches)
+	for i := range bare.Launches {
+		bare.Launches[i].Instruction = 0 // what it computes is what o(m) is to have
+	}
 	a, err := NewAgainst(&bare, c)
 	if err != nil {
 		return err
