@@ -39,6 +39,8 @@ libraries=" ${LIBRARIES:-openmpi mpich} "
 read -ra quiet <<<"${QUIET:-}"
 read -ra heap <<<"${HEAP-MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1073741824}"
 read -ra tune <<<"${TUNE:-}"
+force=${FORCE:-file}
+mpir=(MPIR_CVAR_BCAST_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_REDUCE_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM=mpir)
 read -ra sweep <<<"${SWEEP:--time 75s -with cma -segments 1 -segment 4K -placement local -cache in}"
 
 # Every setting as Open MPI's control variables force it; 0:0:0 is its own choice.
@@ -95,7 +97,8 @@ base() {
   [ -s "$out/generic.json" ]
 }
 
-# The n-th algorithm of each collective; nothing beyond the last of all.
+# The n-th algorithm of each collective; nothing beyond the last of all. A file has it chosen in one
+# step, the least that any file costs: of a name that stands there twice the library takes the last.
 forced() {
   local names=(
     "bcast binomial scatter_recursive_doubling_allgather scatter_ring_allgather"
@@ -103,8 +106,8 @@ forced() {
     "allreduce recursive_doubling reduce_scatter_allgather"
     "reduce binomial reduce_scatter_gather"
     "alltoall brucks pairwise scattered"
-  ) words c a
-  variables=(MPIR_CVAR_BCAST_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_REDUCE_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM=mpir)
+  ) words c a tree leaf few
+  tree=$(<"$out/generic.json") tree=${tree%\}*} variables=()
   : >"$tmp/forced"
   for words in "${names[@]}"; do
     read -ra words <<<"$words"
@@ -112,8 +115,16 @@ forced() {
     [ -n "$a" ] || continue
     case $a in *recursive_doubling*) [ $((ranks & (ranks - 1))) = 0 ] || [ "$c" = allreduce ] || continue ;; esac
     echo "$c $a" >>"$tmp/forced"
+    leaf="\"algorithm=MPIR_${c^}_intra_$a\": {}"
+    if [[ $a = reduce_scatter_* ]]; then # which every file has to guard
+      few="{\"algorithm=MPIR_${c^}_intra_${words[1]}\": {}}"
+      leaf="\"is_op_built_in=no\": $few, \"count<pow2\": $few, \"count=any\": {$leaf}"
+    fi
+    tree+=", \"collective=$c\": {\"comm_type=intra\": {$leaf}}"
     variables+=("MPIR_CVAR_${c^^}_INTRA_ALGORITHM=$a")
   done
+  [ "$force" = variable ] || variables=(MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$tmp/forced.json")
+  echo "$tree}" >"$tmp/forced.json"
 }
 
 params=${PARAMS:-$out/host.json}
@@ -134,15 +145,14 @@ for round in $(seq "$rounds"); do
   for c in $collectives; do echo "$c release_gather"; done >"$tmp/release"
   mpich "$tmp/release" "$out/mpich-$round.tsv"
   for c in $collectives; do echo "$c 0"; done >"$tmp/own"
-  forced 0
-  mpich "$tmp/own" "$tmp/table" "${variables[@]:0:3}"
+  mpich "$tmp/own" "$tmp/table" "${mpir[@]}"
   cat "$tmp/table" >>"$out/mpich-$round.tsv"
   for n in 1 2 3; do
     forced $n
-    mpich "$tmp/forced" "$tmp/table" "${variables[@]}"
+    mpich "$tmp/forced" "$tmp/table" "${mpir[@]}" "${variables[@]}"
     cat "$tmp/table" >>"$out/mpich-$round.tsv"
   done
-  mpich "$out/file" "$out/mpich-file-$round.tsv" "${variables[@]:0:3}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json"
+  mpich "$out/file" "$out/mpich-file-$round.tsv" "${mpir[@]}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json"
 done
 echo "load after: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 "$tmp/taulop" topo | sed -n '1,/^online/p'
