@@ -79,7 +79,22 @@ func ReadTree(r io.Reader, name string) (*Tree, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
+	asSearched(t.branches, false)
 	return t, nil
+}
+
+// asSearched writes comm_size<8 as comm_size<=8 where it is asked with every call: MPIR_Csel_search
+// takes it so, in all versions from 4.0 to 4.3, and prune_tree, which follows the conditions
+// before the first that is not of the communicator, does not.
+func asSearched(of []branch, called bool) {
+	for i := range of {
+		b := &of[i]
+		if number, less := strings.CutPrefix(b.condition(), "comm_size<"); called && less && !strings.HasPrefix(number, "=") {
+			b.key = "comm_size<=" + number
+		}
+		called = called || !b.ofCommunicator() && !strings.HasPrefix(b.condition(), "collective=")
+		asSearched(b.below, called)
+	}
 }
 
 type treeReader struct {

@@ -170,6 +170,42 @@ func TestMPICHsOwnChoice(t *testing.T) {
 	}
 }
 
+// A condition of the communicator behind one of the call is asked with each call, where MPICH takes < for <=
+// (MPIR_Csel_search of csel.c).
+func TestMPICHTakesLessForAtMost(t *testing.T) {
+	own, err := ReadTree(strings.NewReader(`{
+  "collective=bcast": {"comm_type=intra": {"comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}}, "comm_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}},
+  "collective=alltoall": {"comm_type=intra": {
+    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
+    "is_sendbuf_inplace=no": {"comm_size<8": {"algorithm=MPIR_Alltoall_intra_scattered": {}}, "comm_size=any": {"algorithm=MPIR_Alltoall_intra_brucks": {}}}}}}`), "own.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := &Rules{Library: mpich4.OnBase(own), Tables: []Table{{collective.Named("alltoall"), 8, []Span{{8, 64, Verdict{Setting: Setting{Name: "pairwise"}}}}, true}}}
+	var text bytes.Buffer
+	if err := rules.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	with, err := ReadTree(bytes.NewReader(text.Bytes()), "with")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		of   string
+		p, m int
+		want [2]string // its own, and with the rule
+	}{
+		{"bcast", 7, 8, [2]string{"binomial", "binomial"}}, {"bcast", 8, 8, [2]string{"scatter_ring_allgather", "scatter_ring_allgather"}},
+		{"alltoall", 8, 8, [2]string{"scattered", "pairwise"}}, {"alltoall", 8, 128, [2]string{"scattered", "scattered"}}, {"alltoall", 9, 8, [2]string{"brucks", "brucks"}},
+	} {
+		for i, l := range []*Library{mpich4.OnBase(own), mpich4.OnBase(with)} {
+			if s, _ := l.Own(collective.Named(tt.of), tt.p, tt.m); s.Name != tt.want[i] {
+				t.Errorf("%s of %d B among %d is %s, want %s", tt.of, tt.m, tt.p, s, tt.want[i])
+			}
+		}
+	}
+}
+
 func TestEverySettingHasASchedule(t *testing.T) {
 	for _, l := range append(known(t), openMPI3, openMPI40) {
 		for _, c := range l.Collectives() {
