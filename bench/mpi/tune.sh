@@ -89,7 +89,7 @@ openmpi() { # SETTINGS TABLE FLAGS…
 mpich() { # SETTINGS TABLE VARIABLES…
   local settings=$1 table=$2
   shift 2
-  "${quiet[@]}" env "${heap[@]}" "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 1 "$least" "$most" "$settings" >"$table"
+  "${quiet[@]}" env "${heap[@]}" "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 3 "$least" "$most" "$settings" >"$table"
 }
 
 # The file that MPICH chooses by is in the library, as text in one line.
@@ -146,7 +146,7 @@ for round in $(seq "$rounds"); do
     openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
   fi
   [ -s "$out/generic.json" ] || continue
-  for pass in 1 2 3 4 5; do # of one batch each, in random order: the machine changes within seconds
+  for pass in 1 2 3; do # in random order: the machine changes within seconds
     for which in $(shuf -e release own file 1 2 3); do
       case $which in
       release) mpich "$tmp/release" "$tmp/table" ;;
