@@ -2,15 +2,15 @@
 # What rules by taulop tune are worth: every algorithm of bcast, allgather, allreduce, reduce
 # and alltoall that Debian's Open MPI can be told, forced in turn, beside the library's own
 # choice, among as many ranks as there are cores; then the library with the rules file, to
-# show that it takes what the file says. The same for MPICH, with an environment variable an
-# algorithm.
+# show that it takes what the file says. The same for MPICH, with a file an algorithm, or with
+# FORCE=variable a control variable, which spares it the search of a file.
 #
 #   bench/mpi/tune.sh [ROUNDS] [FOLDER]     (4 rounds, about five minutes)
 #
 # Open MPI sends what fits into 4 KB through shared memory in one segment, and has the
-# kernel copy the rest; MPICH over UCX does the same from 8 KB on. TUNE has flags for taulop tune, SWEEP for taulop sweep, and PARAMS a parameter file
-# instead of a sweep; QUIET a program that each measurement is run by; LIBRARIES those to
-# measure, openmpi and mpich.
+# kernel copy the rest; MPICH over UCX does the same from 8 KB on. TUNE has flags for taulop
+# tune, SWEEP for taulop sweep, and PARAMS a parameter file instead of a sweep; QUIET a program
+# that each measurement is run by; LIBRARIES those to measure, openmpi and mpich.
 #
 # MPICH allocates temporary vectors anew in each call. Whether these are mapped anew, too, at
 # 2 µs a page, depends on what the process freed before, and not on the algorithm: so all its
@@ -39,6 +39,8 @@ libraries=" ${LIBRARIES:-openmpi mpich} "
 read -ra quiet <<<"${QUIET:-}"
 read -ra heap <<<"${HEAP-MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1073741824}"
 read -ra tune <<<"${TUNE:-}"
+force=${FORCE:-file}
+mpir=(MPIR_CVAR_BCAST_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_REDUCE_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM=mpir)
 read -ra sweep <<<"${SWEEP:--time 75s -with cma -segments 1 -segment 4K -placement local -cache in}"
 
 # Every setting as Open MPI's control variables force it; 0:0:0 is its own choice.
@@ -72,7 +74,11 @@ settings() {
   done
 }
 settings >"$out/settings"
-for c in $collectives; do echo "$c file"; done >"$out/file"
+for c in $collectives; do
+  echo "$c file" >>"$out/file"
+  echo "$c 0" >>"$tmp/own"
+  echo "$c release_gather" >>"$tmp/release"
+done
 
 openmpi() { # SETTINGS TABLE FLAGS…
   local settings=$1 table=$2
@@ -83,7 +89,7 @@ openmpi() { # SETTINGS TABLE FLAGS…
 mpich() { # SETTINGS TABLE VARIABLES…
   local settings=$1 table=$2
   shift 2
-  "${quiet[@]}" env "${heap[@]}" "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 5 "$least" "$most" "$settings" >"$table"
+  "${quiet[@]}" env "${heap[@]}" "$@" mpirun.mpich -bind-to core -n "$ranks" "$tmp/mpich" 3 "$least" "$most" "$settings" >"$table"
 }
 
 # The file that MPICH chooses by is in the library, as text in one line.
@@ -95,7 +101,8 @@ base() {
   [ -s "$out/generic.json" ]
 }
 
-# The n-th algorithm of each collective; nothing beyond the last of all.
+# The n-th algorithm of each collective; nothing beyond the last of all. A file has it chosen in one
+# step, the least that any file costs: of a name that stands there twice the library takes the last.
 forced() {
   local names=(
     "bcast binomial scatter_recursive_doubling_allgather scatter_ring_allgather"
@@ -103,8 +110,8 @@ forced() {
     "allreduce recursive_doubling reduce_scatter_allgather"
     "reduce binomial reduce_scatter_gather"
     "alltoall brucks pairwise scattered"
-  ) words c a
-  variables=(MPIR_CVAR_BCAST_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_REDUCE_POSIX_INTRA_ALGORITHM=mpir MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM=mpir)
+  ) words c a tree leaf few
+  tree=$(<"$out/generic.json") tree=${tree%\}*} variables=()
   : >"$tmp/forced"
   for words in "${names[@]}"; do
     read -ra words <<<"$words"
@@ -112,8 +119,16 @@ forced() {
     [ -n "$a" ] || continue
     case $a in *recursive_doubling*) [ $((ranks & (ranks - 1))) = 0 ] || [ "$c" = allreduce ] || continue ;; esac
     echo "$c $a" >>"$tmp/forced"
+    leaf="\"algorithm=MPIR_${c^}_intra_$a\": {}"
+    if [[ $a = reduce_scatter_* ]]; then # which every file has to guard
+      few="{\"algorithm=MPIR_${c^}_intra_${words[1]}\": {}}"
+      leaf="\"is_op_built_in=no\": $few, \"count<pow2\": $few, \"count=any\": {$leaf}"
+    fi
+    tree+=", \"collective=$c\": {\"comm_type=intra\": {$leaf}}"
     variables+=("MPIR_CVAR_${c^^}_INTRA_ALGORITHM=$a")
   done
+  [ "$force" = variable ] || variables=(MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$tmp/forced.json")
+  echo "$tree}" >"$tmp/forced.json"
 }
 
 params=${PARAMS:-$out/host.json}
@@ -131,18 +146,20 @@ for round in $(seq "$rounds"); do
     openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
   fi
   [ -s "$out/generic.json" ] || continue
-  for c in $collectives; do echo "$c release_gather"; done >"$tmp/release"
-  mpich "$tmp/release" "$out/mpich-$round.tsv"
-  for c in $collectives; do echo "$c 0"; done >"$tmp/own"
-  forced 0
-  mpich "$tmp/own" "$tmp/table" "${variables[@]:0:3}"
-  cat "$tmp/table" >>"$out/mpich-$round.tsv"
-  for n in 1 2 3; do
-    forced $n
-    mpich "$tmp/forced" "$tmp/table" "${variables[@]}"
-    cat "$tmp/table" >>"$out/mpich-$round.tsv"
+  for pass in 1 2 3; do # in random order: the machine changes within seconds
+    for which in $(shuf -e release own file 1 2 3); do
+      case $which in
+      release) mpich "$tmp/release" "$tmp/table" ;;
+      own) mpich "$tmp/own" "$tmp/table" "${mpir[@]}" ;;
+      file) mpich "$out/file" "$tmp/table" "${mpir[@]}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json" ;;
+      *)
+        forced "$which"
+        mpich "$tmp/forced" "$tmp/table" "${mpir[@]}" "${variables[@]}"
+        ;;
+      esac
+      cat "$tmp/table" >>"$out/mpich-$([ $which != file ] || echo file-)$round.tsv"
+    done
   done
-  mpich "$out/file" "$out/mpich-file-$round.tsv" "${variables[@]:0:3}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json"
 done
 echo "load after: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 "$tmp/taulop" topo | sed -n '1,/^online/p'

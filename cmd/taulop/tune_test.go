@@ -38,7 +38,7 @@ bcast, P = 2
         "avg_msg_size<=1024": {
           "algorithm=MPIR_Bcast_intra_binomial": {}
         },
-        "avg_msg_size=any": {
+        "comm_size=any": {
           "algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}
         }
       },

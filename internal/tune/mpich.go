@@ -79,7 +79,22 @@ func ReadTree(r io.Reader, name string) (*Tree, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
+	asSearched(t.branches, false)
 	return t, nil
+}
+
+// asSearched writes comm_size<8 as comm_size<=8 where it is asked with every call: MPIR_Csel_search
+// takes it so, in all versions from 4.0 to 4.3, and prune_tree, which follows the conditions
+// before the first that is not of the communicator, does not.
+func asSearched(of []branch, called bool) {
+	for i := range of {
+		b := &of[i]
+		if number, less := strings.CutPrefix(b.condition(), "comm_size<"); called && less && !strings.HasPrefix(number, "=") {
+			b.key = "comm_size<=" + number
+		}
+		called = called || !b.ofCommunicator() && !strings.HasPrefix(b.condition(), "collective=")
+		asSearched(b.below, called)
+	}
 }
 
 type treeReader struct {
@@ -320,7 +335,11 @@ func writeTree(w io.Writer, r *Rules) error {
 		if j < 0 {
 			return fmt.Errorf("the tree of MPICH's own choices does not tell comm_type=intra apart for %s: take that of its source", c)
 		}
-		below[j].below = spliced(c, r.of(c), below[j].below)
+		with := splicer{collective: c}
+		below[j].below = with.spliced(r.of(c), below[j].below)
+		if with.seen > maxRules {
+			return errGrown
+		}
 		branches[i].below = below
 	}
 	var out bytes.Buffer
@@ -330,50 +349,6 @@ func writeTree(w io.Writer, r *Rules) error {
 	}
 	_, err := w.Write(out.Bytes())
 	return err
-}
-
-// spliced are the rules of a collective in front of what was chosen without them.
-func spliced(c *collective.Collective, of []Table, own []branch) (all []branch) {
-	measure, factor := "avg_msg_size", func(int) int { return 1 }
-	if c.Name == "allgather" { // which has no average
-		measure, factor = "total_msg_size", func(p int) int { return p }
-	}
-	sizes := bySize(of, factor)
-	for i, s := range sizes {
-		below := own
-		if len(s.steps) > 1 || !s.steps[0].setting.Own() {
-			below = nil
-			for j, step := range s.steps {
-				key := measure + "=any"
-				if j+1 < len(s.steps) {
-					key = fmt.Sprintf("%s<=%d", measure, s.steps[j+1].from-1)
-				}
-				below = append(below, branch{key, chosen(c, step.setting, own)})
-			}
-		}
-		key := "comm_size=any"
-		if i+1 < len(sizes) {
-			key = fmt.Sprintf("comm_size<=%d", sizes[i+1].p-1)
-		}
-		all = append(all, branch{key, below})
-	}
-	if c.Name == "alltoall" { // whose algorithms have no MPI_IN_PLACE
-		all = []branch{{"is_sendbuf_inplace=yes", own}, {"is_sendbuf_inplace=no", all}}
-	}
-	return all
-}
-
-// chosen is what stands below the condition of a rule. Algorithms that scatter a reduction
-// need as many elements as ranks, and an operator of MPI's.
-func chosen(c *collective.Collective, s Setting, own []branch) []branch {
-	if s.Own() {
-		return own
-	}
-	leaf := []branch{{"algorithm=" + mpichPrefix(c.Name) + s.Name, nil}}
-	if strings.HasPrefix(s.Name, "reduce_scatter") {
-		leaf = []branch{{"is_op_built_in=yes", []branch{{"count<pow2", own}, {"count=any", leaf}}}, {"is_op_built_in=no", own}}
-	}
-	return leaf
 }
 
 // errGrown is of a tree that was spliced into again and again.

@@ -170,6 +170,42 @@ func TestMPICHsOwnChoice(t *testing.T) {
 	}
 }
 
+// A condition of the communicator behind one of the call is asked with each call, where MPICH takes < for <=
+// (MPIR_Csel_search of csel.c).
+func TestMPICHTakesLessForAtMost(t *testing.T) {
+	own, err := ReadTree(strings.NewReader(`{
+  "collective=bcast": {"comm_type=intra": {"comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}}, "comm_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}},
+  "collective=alltoall": {"comm_type=intra": {
+    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
+    "is_sendbuf_inplace=no": {"comm_size<8": {"algorithm=MPIR_Alltoall_intra_scattered": {}}, "comm_size=any": {"algorithm=MPIR_Alltoall_intra_brucks": {}}}}}}`), "own.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := &Rules{Library: mpich4.OnBase(own), Tables: []Table{{collective.Named("alltoall"), 8, []Span{{8, 64, Verdict{Setting: Setting{Name: "pairwise"}}}}, true}}}
+	var text bytes.Buffer
+	if err := rules.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	with, err := ReadTree(bytes.NewReader(text.Bytes()), "with")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		of   string
+		p, m int
+		want [2]string // its own, and with the rule
+	}{
+		{"bcast", 7, 8, [2]string{"binomial", "binomial"}}, {"bcast", 8, 8, [2]string{"scatter_ring_allgather", "scatter_ring_allgather"}},
+		{"alltoall", 8, 8, [2]string{"scattered", "pairwise"}}, {"alltoall", 8, 128, [2]string{"scattered", "scattered"}}, {"alltoall", 9, 8, [2]string{"brucks", "brucks"}},
+	} {
+		for i, l := range []*Library{mpich4.OnBase(own), mpich4.OnBase(with)} {
+			if s, _ := l.Own(collective.Named(tt.of), tt.p, tt.m); s.Name != tt.want[i] {
+				t.Errorf("%s of %d B among %d is %s, want %s", tt.of, tt.m, tt.p, s, tt.want[i])
+			}
+		}
+	}
+}
+
 func TestEverySettingHasASchedule(t *testing.T) {
 	for _, l := range append(known(t), openMPI3, openMPI40) {
 		for _, c := range l.Collectives() {
@@ -674,20 +710,81 @@ func TestBadTree(t *testing.T) {
 	if err := rules.Write(io.Discard); err == nil {
 		t.Error("rules are spliced into a tree without the collective")
 	}
-	rules.Library = mpich4.OnBase(tree(t))
-	for again := 0; ; again++ { // each doubles the tree, and more
-		var text bytes.Buffer
-		if err := rules.Write(&text); err != nil {
-			if !errors.Is(err, errGrown) {
-				t.Error(err)
-			}
-			break
+	// What stands there is copied below every number of ranks.
+	var large strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&large, `"count<=%d":{"algorithm=MPIR_Bcast_intra_%s":{}},`, i, []string{"binomial", "scatter_ring_allgather"}[i%2])
+	}
+	own, err := ReadTree(strings.NewReader(`{"collective=bcast":{"comm_type=intra":{`+large.String()+`"count=any":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}}`), "base.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules = &Rules{Library: mpich4.OnBase(own)}
+	for p := range 1000 {
+		rules.Tables = append(rules.Tables, Table{collective.Bcast, 2 + 2*p, []Span{{1, 8, Verdict{Setting: Setting{Name: "binomial"}}}}, true})
+	}
+	if err := rules.Write(io.Discard); !errors.Is(err, errGrown) {
+		t.Errorf("a file that is too large: %v", err)
+	}
+}
+
+// Rules that are spliced again into what they were spliced into change nothing.
+func TestSplicedAgain(t *testing.T) {
+	r := randtest.New(t)
+	for range 10 {
+		rules := randomRules(r, mpich4.OnBase(tree(t)))
+		var once, twice bytes.Buffer
+		if err := rules.Write(&once); err != nil {
+			t.Fatal(err)
 		}
-		larger, err := ReadTree(bytes.NewReader(text.Bytes()), "written")
+		with, err := ReadTree(bytes.NewReader(once.Bytes()), "once")
 		if err != nil {
-			break // it is deeper than any tree
+			t.Fatal(err)
 		}
-		rules.Library = mpich4.OnBase(larger)
+		rules.Library = mpich4.OnBase(with)
+		if err := rules.Write(&twice); err != nil {
+			t.Fatal(err)
+		}
+		if once.String() != twice.String() {
+			t.Fatalf("%s\n\nbecomes\n%s", once.String(), twice.String())
+		}
+	}
+}
+
+// A call with a rule passes few conditions: those of the communicator stand before all others, and none
+// stands there that another one has decided.
+func TestSplicedIsQuickToSearch(t *testing.T) {
+	base, err := ReadTree(strings.NewReader(`{
+  "collective=reduce": {"comm_type=intra": {
+    "comm_hierarchy=parent": {"avg_msg_size<=0": {"algorithm=MPIR_Reduce_intra_smp": {}}, "avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}},
+      "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}},
+    "comm_hierarchy=any": {"avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}}, "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}}}},
+  "collective=alltoall": {"comm_type=intra": {
+    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
+    "is_sendbuf_inplace=no": {
+      "comm_size<8": {"avg_msg_size<=32768": {"algorithm=MPIR_Alltoall_intra_scattered": {}}, "avg_msg_size=any": {"algorithm=MPIR_Alltoall_intra_pairwise": {}}},
+      "comm_size=any": {"algorithm=MPIR_Alltoall_intra_brucks": {}}}}}}`), "base.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := &Rules{Library: mpich4.OnBase(base), Tables: []Table{
+		{collective.Named("alltoall"), 4, []Span{{1, 4095, Verdict{}}, {4096, 8192, Verdict{Setting: Setting{Name: "pairwise"}}}}, true},
+		{collective.Named("reduce"), 4, []Span{{8, 1024, Verdict{}}, {1025, 4096, Verdict{Setting: Setting{Name: "binomial"}}}}, true},
+	}}
+	var text bytes.Buffer
+	if err := rules.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.NewReplacer(" ", "", "\n", "", "algorithm=MPIR_", "", "_intra_", " ").Replace(text.String())
+	for _, want := range []string{
+		`"comm_size<=4":{"is_sendbuf_inplace=yes":{"Alltoall pairwise_sendrecv_replace":{}},"avg_msg_size<=4095":{"Alltoall scattered":{}},` +
+			`"avg_msg_size<=8192":{"Alltoall pairwise":{}},"avg_msg_size<=32768":{"Alltoall scattered":{}},"comm_size=any":{"Alltoall pairwise":{}}}`,
+		`"comm_size<=4":{"comm_hierarchy=parent":{"avg_msg_size<=0":{"Reduce smp":{}},"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}},` +
+			`"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in\n%s", want, got)
+		}
 	}
 }
 
