@@ -342,14 +342,14 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 		if c.both && moved > 0 {
 			first, _ := l.message.At(piece, 1)
 			c.core = max(0.5, 1-max(0, first-c.latency)/2/moved)
-			c.early = moved / 3
+			c.early = moved * senderAhead
 		}
 		if c.waited = c.latency; !l.shared { // of two transfers the one that reads
 			c.anew = moved / 2
 		}
 	}
 	if !c.copied && !c.network {
-		if c.entry = max(closest/2, c.latency/4); c.crowds {
+		if c.entry = max(closest*closestEntry, c.latency*entryPart); c.crowds {
 			c.entry = max(c.entry, c.share(h.crowd)/float64(h.crowd))
 		}
 	}
@@ -476,6 +476,16 @@ const fewReceivers = 8
 // sendersPart is of what the bytes of two transfers take the sender's part where no fan-out says
 // it: a core that writes where another one has read takes longer than one that reads.
 const sendersPart = 2. / 3
+
+// senderAhead is the part of a message that goes piece by piece which is over when its receiver
+// comes late: its pieces have been written, by the faster of both ranks' copies, and are read
+// twice, out of the buffers and to their place.
+const senderAhead = 1. / 3
+
+// entryPart is of an empty message the part for which its sender has the head of the receiver's
+// queue: one of some four cache lines that move, to the sender and to the receiver; and
+// closestEntry the least of it, half of that of the closest ranks.
+const entryPart, closestEntry = 1. / 4, 1. / 2
 
 // fans tells whether a fan-out to many receivers is known.
 func (c *channel) fans() bool {

@@ -43,9 +43,9 @@ type message struct {
 	reduce       bool
 	posted       bool    // with all others of its rank
 	longer       float64 // than alone, where its bytes come from another message
-	source       int     // offset of its bytes
+	offset       int     // of its bytes at its sender
 	various      bool    // its sender has others under way, of other bytes
-	request      float64 // after which its request goes, behind those of the sender's others
+	behind       float64 // how long its request waits for those of its sender's others
 	busy, moves  float64 // how long its sender is busy with it, and it takes, through a buffer
 	waiting      float64 // part of its time that was over when its receiver came
 	arrives      float64 // −1: not yet sent
@@ -195,7 +195,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 			p.crosses = p.crosses || c.network
 			id := int32(len(p.messages))
 			p.messages = append(p.messages, message{class: c, from: int32(m.From), to: int32(m.To),
-				next: -1, also: -1, cause: -1, arrives: -1, source: m.Src.Offset, own: m.From == m.To, transfer: step.Pattern == collective.Transfer, reduce: m.Reduce})
+				next: -1, also: -1, cause: -1, arrives: -1, offset: m.Src.Offset, own: m.From == m.To, transfer: step.Pattern == collective.Transfer, reduce: m.Reduce})
 			msg := &p.messages[id]
 			if msg.own {
 				msg.takes = p.add(m.To, n, id, false, true)
@@ -460,10 +460,10 @@ func (p *progress) begin(on, cause int32) {
 	for id, before := of.sends, int32(-1); id >= 0; id = p.messages[id].next {
 		switch m := &p.messages[id]; {
 		case m.copied:
-			if before >= 0 && p.messages[before].source != m.source {
+			if before >= 0 && p.messages[before].offset != m.offset {
 				p.messages[before].various, m.various = true, true
-				requests += m.class.request
-				m.request = requests
+				requests += m.request
+				m.behind = requests
 			}
 			before = id
 			p.meet(id)
@@ -502,7 +502,7 @@ func (p *progress) meet(id int32) {
 	if m.both { // what has come unexpected is only moved to its place
 		m.waiting = min(max(0, to.since-from.since), m.early)
 	}
-	p.events.push(event{max(p.now, from.since+m.request) + m.latency, flows, id})
+	p.events.push(event{max(p.now, from.since+m.behind) + m.latency, flows, id})
 }
 
 // send has a sender copy a message into a buffer, one of so many after another.
