@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -44,25 +45,62 @@ Examples:
 Flags:
 `
 
+// tuneRequest is what taulop tune is asked for.
+type tuneRequest struct {
+	costRequest
+	flagSet     *flag.FlagSet
+	library     *tune.Library
+	collectives []*collective.Collective
+	margin      float64 // in percent
+	to          output
+	explain     bool
+	tables      bool // -tsv or -csv
+	separator   rune // of tables
+	asJSON      bool
+}
+
 func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if asks(args, "eval") {
 		return evaluateCommand(ctx, out, errOut, args)
 	}
-	var (
-		req     costRequest
-		flags   = req.flags("taulop tune", "1:4M")
-		library = flags.String("for", "", "`library` to write rules for: "+strings.Join(tune.Names(), ", "))
-		base    = flags.String("base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
-		margin  = flags.Float64("margin", 20, "the least gain in `percent` that is worth a rule")
-		to      output
-		explain = flags.Bool("explain", false, "say why each rule is there, instead of the rules where there is no -o")
-		asCSV   = flags.Bool("csv", false, "as -tsv, comma-separated")
-		asTSV   = flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
-		asJSON  = flags.Bool("json", false, "as -explain, in one JSON document")
-	)
+	var req tuneRequest
+	if err := req.parse(out, args); err != nil {
+		return err
+	}
+	if err := req.predictable(); err != nil {
+		return err
+	}
+	for _, c := range req.collectives {
+		if hazard := req.library.Hazard(c); hazard != "" {
+			req.warnings = append(req.warnings, fmt.Errorf("rules for %s: %s", c, hazard))
+		}
+	}
+	warn(req.aside(errOut), req.warnings)
+	chooser := &tune.Chooser{Library: req.library, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: req.margin / 100}
+	show, done := countProgress(req.progress(errOut), "table")
+	chooser.Progress = show
+	rules, err := chooser.Rules(ctx, req.collectives, req.P, req.M)
+	done()
+	if err != nil {
+		return refused(err)
+	}
+	return req.show(out, errOut, rules)
+}
+
+// parse reads the command line.
+func (req *tuneRequest) parse(out io.Writer, args []string) error {
+	req.flagSet = req.costRequest.flags("taulop tune", "1:4M")
+	flags := req.flagSet
+	library := flags.String("for", "", "`library` to write rules for: "+strings.Join(tune.Names(), ", "))
+	base := flags.String("base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
+	flags.Float64Var(&req.margin, "margin", 20, "the least gain in `percent` that is worth a rule")
+	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
+	asCSV := flags.Bool("csv", false, "as -tsv, comma-separated")
+	asTSV := flags.Bool("tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
+	flags.BoolVar(&req.asJSON, "json", false, "as -explain, in one JSON document")
 	flags.BoolVar(&req.noProgress, "no-progress", false, "no progress; warnings are printed")
 	flags.Lookup("quiet").Usage = "no progress and no warnings"
-	to.add(flags, "write rules to a new `file` (default standard output)")
+	req.to.add(flags, "write rules to a new `file` (default standard output)")
 	names, err := parseWords(flags, out, args, tuneHelp)
 	if err != nil {
 		return err
@@ -70,35 +108,36 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 	if *library == "" {
 		return usagef("-for is missing: name the library to write rules for, %s", strings.Join(tune.Names(), ", "))
 	}
-	lib, err := tune.Lookup(*library)
-	if err != nil {
+	if req.library, err = tune.Lookup(*library); err != nil {
 		return usagef("-for: %v", err)
 	}
-	separator := map[bool]rune{true: ',', false: '\t'}[*asCSV]
-	if both := *asTSV && *asCSV; both || (*asTSV || *asCSV) && *asJSON {
+	req.separator = map[bool]rune{true: ',', false: '\t'}[*asCSV]
+	if req.tables = *asTSV || *asCSV; *asTSV && *asCSV || req.tables && req.asJSON {
 		return usagef("-csv, -tsv and -json cannot be used together: choose one")
 	}
-	*asTSV = *asTSV || *asCSV
-	if !(*margin >= 0 && *margin < 100) {
-		return usagef("-margin is %v: give a percentage from 0 to 100", *margin)
+	if !(req.margin >= 0 && req.margin < 100) {
+		return usagef("-margin is %v: give a percentage from 0 to 100", req.margin)
 	}
-	if err := to.check(); err != nil {
+	if err := req.to.check(); err != nil {
 		return err
 	}
-	if lib, err = onBase(lib, *base); err != nil {
+	if req.library, err = onBase(req.library, *base); err != nil {
 		return err
 	}
-	collectives, err := tuned(lib, names)
-	if err != nil {
+	req.collectives, err = tuned(req.library, names)
+	return err
+}
+
+// predictable makes the predictor, and refuses what it has no measured times for.
+func (req *tuneRequest) predictable() error {
+	var err error
+	if req.messages, err = mpi.Named(req.library.Messages); err != nil {
 		return err
 	}
-	if req.messages, err = mpi.Named(lib.Messages); err != nil {
-		return err
-	}
-	for _, c := range collectives {
+	for _, c := range req.collectives {
 		req.Algorithms = append(req.Algorithms, c.Algorithms()...)
 	}
-	if err := req.complete(flags); err != nil {
+	if err := req.complete(req.flagSet); err != nil {
 		return err
 	}
 	for _, given := range []string{"degree", "chunk", "root", "stride"} {
@@ -106,58 +145,55 @@ func tuneCommand(ctx context.Context, out, errOut io.Writer, args []string) erro
 			return usagef("-%s is not for tune: it tries several fan-outs and segment sizes, of contiguous messages from rank 0", given)
 		}
 	}
-	if req.Predictor.NoGamma == nil && req.Predictor.Gamma == nil && slices.ContainsFunc(collectives, func(c *collective.Collective) bool { return c.Reduces }) {
+	if err := req.reducible(); err != nil {
+		return err
+	}
+	return req.within()
+}
+
+// reducible leaves out what reduces where there is no γ, and fails where nothing is left.
+func (req *tuneRequest) reducible() error {
+	reduces := func(c *collective.Collective) bool { return c.Reduces }
+	if req.Predictor.NoGamma == nil && req.Predictor.Gamma == nil && slices.ContainsFunc(req.collectives, reduces) {
 		// Messages by levels have a guess in its place, and no rule follows from an extrapolation.
 		req.noGamma = fmt.Errorf("needs γ, the time of a reduction, and %s has none: name a file that has γ with -gamma", req.file)
-		if len(collectives) > 1 {
+		if len(req.collectives) > 1 {
 			req.warnings = append(req.warnings, fmt.Errorf("what reduces %w", req.noGamma))
 		}
 	}
-	if req.noGamma != nil {
-		collectives = slices.DeleteFunc(collectives, func(c *collective.Collective) bool { return c.Reduces })
-		if len(collectives) == 0 {
-			return usagef("what reduces %v", req.noGamma)
-		}
+	if req.noGamma == nil {
+		return nil
 	}
-	for _, c := range collectives {
-		if hazard := lib.Hazard(c); hazard != "" {
-			req.warnings = append(req.warnings, fmt.Errorf("rules for %s: %s", c, hazard))
-		}
+	if req.collectives = slices.DeleteFunc(req.collectives, reduces); len(req.collectives) == 0 {
+		return usagef("what reduces %v", req.noGamma)
 	}
-	if err := req.within(); err != nil {
-		return err
-	}
-	warn(req.aside(errOut), req.warnings)
-	chooser := &tune.Chooser{Library: lib, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: *margin / 100}
-	show, done := countProgress(req.progress(errOut), "table")
-	chooser.Progress = show
-	rules, err := chooser.Rules(ctx, collectives, req.P, req.M)
-	done()
-	if err != nil {
-		return refused(err)
-	}
-	doc := report.NewTuning(req.Source, rules, *margin/100)
-	explaining := *explain || *asJSON || *asTSV
-	if nodes := req.Source.Nodes; nodes != "" && (!*explain || *asTSV) && !*asJSON {
+	return nil
+}
+
+// show writes rules, and what is to be said of them.
+func (req *tuneRequest) show(out, errOut io.Writer, rules *tune.Rules) error {
+	doc := report.NewTuning(req.Source, rules, req.margin/100)
+	inFile := req.to.path != ""
+	if nodes := req.Source.Nodes; nodes != "" && (!req.explain || req.tables) && !req.asJSON {
 		tell(req.aside(errOut), "%s", nodes)
 	}
-	if to.path != "" || !explaining {
-		if err := put(out, to.path, rules.Write); err != nil {
+	if inFile || !req.explain && !req.asJSON && !req.tables {
+		if err := put(out, req.to.path, rules.Write); err != nil {
 			return err
 		}
 	}
 	switch {
-	case *asJSON:
+	case req.asJSON:
 		return doc.WriteJSON(verbatim(out))
-	case *asTSV:
-		return put(out, "", asText(func(w io.Writer) error { return doc.WriteValues(w, separator) }))
-	case *explain:
+	case req.tables:
+		return put(out, "", asText(func(w io.Writer) error { return doc.WriteValues(w, req.separator) }))
+	case req.explain:
 		doc.WriteText(out)
-	case to.path != "":
+	case inFile:
 		doc.WriteSummary(out)
 	}
-	if to.path != "" && !*asJSON && !*asTSV && rules.Told() > 0 {
-		fmt.Fprint(out, "\n"+rules.Use(printable.Name(to.path)))
+	if inFile && rules.Told() > 0 {
+		fmt.Fprint(out, "\n"+rules.Use(printable.Name(req.to.path)))
 	}
 	return nil
 }
@@ -201,7 +237,7 @@ func tuned(lib *tune.Library, names []string) (of []*collective.Collective, err 
 }
 
 // within refuses what was not measured: no rule follows from an extrapolation.
-func (req *costRequest) within() error {
+func (req *tuneRequest) within() error {
 	if times := req.Predictor.Transfers; times != nil {
 		tau := times.Taus[len(times.Taus)-1]
 		ranks, on := tau, ""
