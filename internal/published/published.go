@@ -177,7 +177,7 @@ var libraries = regexp.MustCompile(`(?i)\b(?:(?:(Intel(?:\(R\))?[ -]?MPI|MVAPICH
 // collectives that the library does not have. It fails for a choice that takes nothing, and for
 // parameters that no model can be made of.
 func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Comparison, error) {
-	lib, _, rules := LibraryOf(t.Head)
+	lib, version, rules := LibraryOf(t.Head)
 	if bytes := elementOf(t); bytes > 0 {
 		lib = lib.WithElements(bytes)
 	}
@@ -185,7 +185,7 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 	if err := c.gather(t, lib, f, ch); err != nil {
 		return nil, err
 	}
-	p := &predictors{file: f, how: how, lib: lib, rules: rules, largest: make(map[place]int), made: make(map[place]*made)}
+	p := &predictors{file: f, how: how, lib: lib, named: version != "", rules: rules, largest: make(map[place]int), made: make(map[place]*made)}
 	for _, cell := range c.Cells {
 		if cell.unknown {
 			continue
@@ -388,6 +388,7 @@ type predictors struct {
 	file    *params.File
 	how     model.Choice
 	lib     *tune.Library
+	named   bool // by the table
 	rules   bool
 	largest map[place]int
 	made    map[place]*made
@@ -415,6 +416,7 @@ var (
 	errNodes   = errors.New("nobody knows on how many nodes ranks were that were mapped by node: add the column nodes")
 	errNoCores = errors.New("nobody knows on how many nodes ranks were, nor how many cores a node has: add the column nodes")
 	errOwn     = errors.New("nobody knows which algorithm the library chose by itself: give a table of algorithms that were forced")
+	errUnnamed = errors.New("nobody knows which algorithm the library chose by itself: name it and its version in a comment of the table, such as # Open MPI 4.1.5")
 	errNothing = errors.New("0 is no time to compare with")
 	errOneRank = errors.New("one rank sends nothing, and takes no time in the model: give rows of two ranks or more")
 	errUnknown = errors.New("parameters have a time of 0 for it")
@@ -431,7 +433,10 @@ func (p *predictors) predict(cell *Cell) error {
 		if p.rules {
 			setting, known = p.lib.Own(of, cell.P, cell.Bytes)
 		}
-		if !known {
+		switch {
+		case !known && !p.named:
+			return errUnnamed
+		case !known:
 			return errOwn
 		}
 		cell.Taken = &setting

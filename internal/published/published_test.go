@@ -97,6 +97,9 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	if c, err = Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errOwn.Error() {
 		t.Errorf("MPICH's own choice: %v, %+v", err, c)
 	}
+	if c, err = Compare(tableOf(t, rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errUnnamed.Error() {
+		t.Errorf("the own choice of a library that nobody names: %v, %+v", err, c)
+	}
 }
 
 // Rows that do not say on how many nodes ranks were are on as few as have cores for them, unless
