@@ -68,6 +68,10 @@ func (p protocols) computing(n int) Term {
 // Instruction is the letter of what one of an MPI library takes, in terms.
 const Instruction = "i"
 
+// Line is the letter of what it takes to fetch a cache line that another rank has written, in
+// terms: half of y(1), for a flag's line moves to its writer and to its reader.
+const Line = "f"
+
 // computes is how many instructions the library takes for the messages of a stage.
 func (p protocols) computes(stage *collective.Stage, way mpi.Way) (n int) {
 	if p.instruction == 0 || p.overheads {
@@ -113,7 +117,11 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 	}
 	if t.Between == 0 || t.Inside > 0 {
 		if way.Lines > 0 { // through shared memory, whatever way the data go, and for each rank by themselves
-			add(p.ways[0].flags(way.Lines, &collective.Stage{Pattern: collective.OneWay, Shape: []collective.Batch{{Count: 1}}}))
+			lines := p.ways[0].flags(way.Lines, &collective.Stage{Pattern: collective.OneWay, Shape: []collective.Batch{{Count: 1}}})
+			if computes > 0 { // to look for them is among the instructions
+				lines.Parameter, lines.Size = Line, ""
+			}
+			add(lines)
 		}
 		add(p.computing(computes))
 	}
@@ -181,8 +189,13 @@ func (m TauLop) flags(n int, stage *collective.Stage) Term {
 }
 
 func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error) {
-	if t.Parameter == Instruction {
+	switch t.Parameter {
+	case Instruction:
 		return p.instruction, false, nil
+	case Line:
+		t.Parameter = "y"
+		seconds, extrapolated, err = p.ways[t.from.way].value(t)
+		return seconds / 2, extrapolated, err
 	}
 	return p.ways[t.from.way].value(t)
 }

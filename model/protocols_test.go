@@ -76,6 +76,28 @@ func TestPredictorAs(t *testing.T) {
 	}
 }
 
+// Where instructions count, lines are fetched once and cost half of a flag, whose line moves
+// twice; else they cost as flags.
+func TestLinesBesideInstructions(t *testing.T) {
+	for _, tt := range []struct {
+		instruction float64
+		ns          float64
+		formula     string
+	}{{3, 2048 + 3*1000 + 2*25, "2f + 1000i + 2L→(m,1)"}, {0, 2048 + 2*50, "2y→(1) + o(m) + 2L→(m,1)"}} {
+		f := carriers()
+		f.Launches = []params.Launch{{Instruction: tt.instruction}}
+		p, err := NewPredictor(f, Choice{As: &mpi.Library{Name: "some", Title: "Some MPI", Counted: "there",
+			Ways: []mpi.Way{{Most: 2048, Segment: 4096, Segments: 1, Lines: 2, Message: 1000}, {Single: true}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, "bcast:linear", collective.Call{P: 2, M: 1024}))
+		if err != nil || math.Abs(c.Seconds*1e9-tt.ns) > 1e-6*tt.ns || c.Formula() != tt.formula {
+			t.Errorf("%g ns, %s, %v; want %g, %s", c.Seconds*1e9, c.Formula(), err, tt.ns, tt.formula)
+		}
+	}
+}
+
 // What a library computes are its instructions, at what one takes on the machine: those of messages
 // in the place of o(m), unless that is the library's own, and those of a call once.
 func TestInstructions(t *testing.T) {

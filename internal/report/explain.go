@@ -182,6 +182,9 @@ func (e *Explanation) WriteText(w io.Writer) {
 	if slices.ContainsFunc(e.Terms, func(t ExplainTerm) bool { return t.Parameter == model.Instruction }) {
 		fmt.Fprint(w, "  i: what an instruction of the library takes, which executes so many of them;\n    those of a call besides its messages are of no stage\n")
 	}
+	if slices.ContainsFunc(e.Terms, func(t ExplainTerm) bool { return t.Parameter == model.Line }) {
+		fmt.Fprint(w, "  f: what fetching a cache line takes that another rank has written, half of y(1)\n")
+	}
 	if strings.Contains(e.Formula, "T[") {
 		fmt.Fprint(w, "  T[level](m,τ): a message at that level, of which at most τ shared a memory, with what it waited for its sender and receiver before it began\n")
 	}
