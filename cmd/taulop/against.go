@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -107,6 +108,9 @@ func against(out, errOut io.Writer, args []string) error {
 	}
 	if err := chosen.Name(names); err != nil {
 		return usageError(err.Error())
+	}
+	if _, err := os.Stat(printed); err != nil {
+		return usagef("-against: %v", err)
 	}
 	f, err := req.read()
 	if err != nil {

@@ -29,8 +29,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Another version of Go makes other instructions of the same code: these are counted one by one.
+// Another version of Go makes other instructions of the same code: these are counted one by one, and
+// may differ by as much as code of libraries does (docs/mpi.md).
 func TestInstructions(t *testing.T) {
+	if raced || testing.CoverMode() != "" {
+		t.Skip("it has other instructions besides")
+	}
 	breakpoint, ok := map[string][]byte{"amd64": {0xcc}, "arm64": {0, 0, 0x20, 0xd4}}[runtime.GOARCH]
 	if !ok {
 		t.Skip("not counted on", runtime.GOARCH)
@@ -91,7 +95,7 @@ func TestInstructions(t *testing.T) {
 		wait()
 	}
 	t.Log(n, "instructions")
-	if math.Abs(float64(n)/instructions-1) > 0.05 {
+	if math.Abs(float64(n)/instructions-1) > 0.2 {
 		t.Errorf("a message is %d instructions, and %d stand for it", n, instructions)
 	}
 }
