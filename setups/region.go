@@ -2,6 +2,7 @@ package setups
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
@@ -180,6 +181,14 @@ func (m *memory) touch(worker int, step func() bool) error {
 		r.loads, r.noted = nil, false
 		if err := m.settle(mem, r.key); err != nil {
 			return err
+		}
+		if m.shared != nil && !r.of.shared() { // others may fetch from it
+			for piece := range slices.Chunk(mem, pieceBytes) {
+				if !step() {
+					return gaveUp{"its memory to be known to the kernel"}
+				}
+				shm.Activate(piece)
+			}
 		}
 		r.ready = true
 	}

@@ -11,8 +11,8 @@ import "github.com/klauspost/cpuid/v2"
 // alike in their pages (glibc's bug 30994), so vectors copy there.
 var stringMoves = cpuid.CPU.Supports(cpuid.ERMS, cpuid.FSRM) && (cpuid.CPU.VendorID != cpuid.AMD || cpuid.CPU.Family >= 26)
 
-// stringLeast is where the runtime begins to use REP MOVSQ.
-const stringLeast = 2048
+// stringLeast is where C libraries begin with it (glibc's x86_rep_movsb_threshold with FSRM).
+const stringLeast = 2112
 
 //go:noescape
 func moveString(dst, src *byte, n int)

@@ -32,6 +32,37 @@ func Fetch(process int, dst []byte, from uintptr) error {
 	return nil
 }
 
+// activations is how often the kernel meets a page before Fetch takes the same time again. On
+// Linux 6.18 pages become active at the second time, and the time of 16 of them goes from 10 to
+// 12–15 µs for that once; multi-generational lists count up to four.
+const activations = 4
+
+// Activate has the kernel meet every page of mem as often as it has met those of buffers
+// that a program sends from again and again: by a byte of each that this process fetches
+// from itself. Without it Fetch takes up to half longer when it comes to a page the second
+// time, and the kernel moves that to the list of active ones (mark_page_accessed). Where
+// the kernel forbids it nothing is done.
+func Activate(mem []byte) {
+	const most = 1024 // iovecs, of a call
+	var at [most]unix.RemoteIovec
+	var bytes [most]byte
+	local := unix.Iovec{Base: &bytes[0]}
+	page := unix.Getpagesize()
+	for range activations {
+		n := 0
+		for i := 0; i < len(mem); i += page {
+			at[n] = unix.RemoteIovec{Base: uintptr(unsafe.Pointer(&mem[i])), Len: 1}
+			if n++; n == most || i+page >= len(mem) {
+				local.SetLen(n)
+				if _, _, errno := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(unix.Getpid()), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&at[0])), uintptr(n), 0); errno != 0 {
+					return
+				}
+				n = 0
+			}
+		}
+	}
+}
+
 // AllowFetches lets this process's parent and what the parent began Fetch from it, where
 // the kernel allows that to descendants alone (Yama, ptrace_scope = 1).
 func AllowFetches() {

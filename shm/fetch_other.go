@@ -12,6 +12,9 @@ var errNoProcesses = errors.New("sharing memory between processes needs Linux")
 // Fetch needs Linux.
 func Fetch(int, []byte, uintptr) error { return errNoProcesses }
 
+// Activate does nothing.
+func Activate([]byte) {}
+
 // AllowFetches does nothing.
 func AllowFetches() {}
 

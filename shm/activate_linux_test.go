@@ -1,0 +1,82 @@
+package shm_test
+
+import (
+	"encoding/binary"
+	"os"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/shm"
+)
+
+// active counts pages of mem that the kernel has on a list of active ones, as
+// /proc/kpageflags tells root.
+func active(t *testing.T, mem []byte) (pages int) {
+	t.Helper()
+	const present, frame, onActive = 1 << 63, 1<<55 - 1, 1 << 6 // KPF_ACTIVE
+	word := func(name string, i uint64) uint64 {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Skipf("only root sees what pages are: %v", err)
+		}
+		defer f.Close()
+		var b [8]byte
+		if _, err := f.ReadAt(b[:], int64(i)*8); err != nil {
+			t.Skipf("the kernel does not say what page %d is: %v", i, err)
+		}
+		return binary.NativeEndian.Uint64(b[:])
+	}
+	page := os.Getpagesize()
+	for i := 0; i < len(mem); i += page {
+		entry := word("/proc/self/pagemap", uint64(uintptr(unsafe.Pointer(&mem[i])))/uint64(page))
+		if entry&present == 0 || entry&frame == 0 {
+			t.Skip("only root sees where pages are")
+		}
+		if word("/proc/kpageflags", entry&frame)&onActive != 0 {
+			pages++
+		}
+	}
+	return pages
+}
+
+func TestActivate(t *testing.T) {
+	const pages = 3000 // more than a call takes, and no multiple
+	r, err := shm.MapPrivate(pages * os.Getpagesize())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Pages(false); err != nil {
+		t.Fatal(err)
+	}
+	mem := r.Bytes()
+	for i := range mem {
+		mem[i] = byte(i / 7)
+	}
+	shm.Activate(nil)
+	if before := active(t, mem); before > pages/2 {
+		t.Skipf("%d of %d pages are active from the beginning: this kernel needs none of it", before, pages)
+	}
+	// A byte more than whole pages: the last one counts.
+	shm.Activate(mem[:len(mem)-os.Getpagesize()+1])
+	for i, b := range mem {
+		if b != byte(i/7) {
+			t.Fatalf("byte %d is %d after it, %d before", i, b, byte(i/7))
+		}
+	}
+	if err := fetched(mem); err != nil {
+		t.Skipf("fetching is forbidden: %v", err)
+	}
+	// The kernel gathers some before it moves them.
+	if after := active(t, mem); after < pages-64 {
+		t.Errorf("%d of %d pages are active after it", after, pages)
+	}
+}
+
+// fetched fetches mem's first byte from the process itself.
+func fetched(mem []byte) error {
+	var b [1]byte
+	return shm.Fetch(unix.Getpid(), b[:], uintptr(unsafe.Pointer(&mem[0])))
+}
