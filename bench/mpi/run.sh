@@ -2,7 +2,8 @@
 # Predictions beside real MPI on this machine: Debian's Open MPI, as it comes and without
 # single copies, and MPICH, as it comes, carry out one-way messages, sendrecv rings,
 # broadcasts, allgathers and allreduces among as many ranks as there are cores, in cache with
-# send buffers unchanged and rewritten, and off cache, alternately with a session of a sweep.
+# send buffers unchanged and rewritten, and off cache, alternately with a session of a sweep,
+# all while the CPUs are as near to each other as at first.
 # taulop verify -against puts predictions beside what every other run took, each library's
 # messages in its own way (-as) and its collectives by the algorithms that it chooses:
 #
@@ -42,27 +43,6 @@ messages() {
   esac
 }
 
-# between prints the one-way time between ranks' CPUs, the longest, in ns.
-between() { "$taulop" pairs -quiet -csv -time 1s | awk -F , '/^pair,/ && $14 > t { t = $14 } END { print t }'; }
-
-# near CMD... carries CMD out while the CPUs are as near to each other as they mostly were at first. The
-# host of a virtual machine moves them between caches, for seconds or minutes, and what a sweep
-# saw says nothing then of what a library met. So it is asked before and after, by what is no
-# part of the comparison; what was done elsewhere is done again, and counted.
-near() {
-  local tries before after
-  for tries in $(seq 40); do
-    before=$(between)
-    "$@"
-    after=$(between)
-    awk -v "first=$first" 'BEGIN { RS = " " } { if ($1 > 1.5 * first || first > 1.5 * $1) exit 1 }' <<<"$before $after" && return 0
-    moved=$((moved + 1))
-    sleep 2
-  done
-  echo "the CPUs are no longer as near to each other as they were at first, $first ns: begin again" >&2
-  exit 1
-}
-
 sweep() {
   local plan=(-o "$tmp/host.json" -with cma -segments 4 -segment 32K -setup ring,ping,sendrecv -placement local -m "64,$sizes" -operators SUM_I,SUM_I_SCALAR)
   rm -f "$tmp/host.json"
@@ -89,7 +69,7 @@ version() {
 load() { cut -d ' ' -f 1-3 /proc/loadavg; }
 libraries="openmpi4 openmpi4-none mpich4" states="in-unchanged in-rewritten off-unchanged"
 echo "load before: $(load)"
-moved=0 first=$(for _ in 1 2 3 4 5 6 7 8 9; do between; sleep 1; done | sort -n | sed -n 5p)
+begin
 for round in $(seq "$rounds"); do
   near sweep
   mv "$tmp/host.json" "$out/host.json"
@@ -101,7 +81,7 @@ for round in $(seq "$rounds"); do
   done
 done
 echo "load after: $(load)"
-echo "the CPUs, $first ns from each other, were elsewhere $moved times, and what was measured then was measured again"
+again
 "$taulop" topo | sed -n '1,/^online/p'
 
 # against FILE PARAMS FLAG... writes the tables, and prints the mean errors of τ-Lop.

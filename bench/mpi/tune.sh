@@ -5,7 +5,7 @@
 # show that it takes what the file says. The same for MPICH, with a file an algorithm, or with
 # FORCE=variable a control variable, which spares it the search of a file.
 #
-#   bench/mpi/tune.sh [ROUNDS] [FOLDER]     (4 rounds, about five minutes)
+#   bench/mpi/tune.sh [ROUNDS] [FOLDER]     (4 rounds, about seven minutes)
 #
 # Open MPI sends what fits into 4 KB through shared memory in one segment, and has the
 # kernel copy the rest; MPICH over UCX does the same from 8 KB on. TUNE has flags for taulop
@@ -131,9 +131,11 @@ forced() {
   echo "$tree}" >"$tmp/forced.json"
 }
 
+begin
 params=${PARAMS:-$out/host.json}
 if [ -z "${PARAMS:-}" ]; then
-  "${quiet[@]}" "$tmp/taulop" sweep -quiet -o "$params" "${sweep[@]}" >"$out/sweep"
+  sweep() { "${quiet[@]}" "$tmp/taulop" sweep -quiet -force -o "$params" "${sweep[@]}" >"$out/sweep"; }
+  near sweep
 fi
 echo "load before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 "$tmp/taulop" tune -params "$params" -for openmpi4 -P "$ranks" -m "$least:$most" "${tune[@]}" -o "$out/rules.conf" -tsv $collectives >"$out/openmpi.rules"
@@ -142,19 +144,19 @@ if base; then
 fi
 for round in $(seq "$rounds"); do
   if [[ $libraries = *" openmpi "* ]]; then
-    openmpi "$out/settings" "$out/openmpi-$round.tsv"
-    openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
+    near openmpi "$out/settings" "$out/openmpi-$round.tsv"
+    near openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
   fi
   [ -s "$out/generic.json" ] || continue
   for pass in 1 2 3; do # in random order: the machine changes within seconds
     for which in $(shuf -e release own file 1 2 3); do
       case $which in
-      release) mpich "$tmp/release" "$tmp/table" ;;
-      own) mpich "$tmp/own" "$tmp/table" "${mpir[@]}" ;;
-      file) mpich "$out/file" "$tmp/table" "${mpir[@]}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json" ;;
+      release) near mpich "$tmp/release" "$tmp/table" ;;
+      own) near mpich "$tmp/own" "$tmp/table" "${mpir[@]}" ;;
+      file) near mpich "$out/file" "$tmp/table" "${mpir[@]}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json" ;;
       *)
         forced "$which"
-        mpich "$tmp/forced" "$tmp/table" "${mpir[@]}" "${variables[@]}"
+        near mpich "$tmp/forced" "$tmp/table" "${mpir[@]}" "${variables[@]}"
         ;;
       esac
       cat "$tmp/table" >>"$out/mpich-$([ $which != file ] || echo file-)$round.tsv"
@@ -162,6 +164,7 @@ for round in $(seq "$rounds"); do
   done
 done
 echo "load after: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+again
 "$tmp/taulop" topo | sed -n '1,/^online/p'
 
 if [[ $libraries = *" openmpi "* ]]; then
