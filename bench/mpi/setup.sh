@@ -47,7 +47,7 @@ count_ranks() {
 }
 
 # between prints the one-way time between ranks' CPUs, the longest, in ns.
-between() { "$tmp/taulop" pairs -quiet -csv -time 1s | awk -F , '/^pair,/ && $14 > t { t = $14 } END { print t }'; }
+between() { "$tmp/taulop" pairs -quiet -csv -time 1s | awk -F , '/^pair,/ && $6 == 0 && $14 > t { t = $14 } END { print t }'; }
 
 # begin notes how near the CPUs mostly are, in ns.
 begin() {
