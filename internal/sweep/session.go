@@ -205,6 +205,9 @@ func (s *Session) parts(c engine.Cell) (of []string) {
 // Doubts are what follows from a file's cells and speaks against some of them.
 func Doubts(f *params.File) (all []error) {
 	all = slices.Concat(f.Unequal(), f.AllTaken(), f.Drifts())
+	if unsteady := f.Unsteady(); unsteady != nil {
+		all = append(all, unsteady)
+	}
 	if broken := f.Bounds(); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {
