@@ -50,6 +50,9 @@ func TestImportTidy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if out, errOut, err := run(t, "predict", "-params", "m.json", "-P", "16", "-m", "1K", "bcast:binomial"); err != nil || !strings.Contains(out, "P = 16 on 2 nodes of 8 cores") || strings.Contains(errOut, "more ranks than") {
+		t.Errorf("ranks on two nodes: %v\n%s\n%s", err, errOut, out)
+	}
 	if n := len(f.Provenance.Levels); n != 3 || f.Provenance.Online.String() != "0-7" || len(f.Provenance.Published) != 1 {
 		t.Errorf("%d levels, cores %v, %q", n, f.Provenance.Online, f.Provenance.Published)
 	}

@@ -285,7 +285,8 @@ func (req *costRequest) complete(flags *flag.FlagSet) (err error) {
 	req.Calls.Degree, req.Calls.Chunk = req.degree, req.chunk
 	_, network := req.network()
 	req.warnings = append(req.warnings, req.doubts(req.Predictor, network)...)
-	if cpus := f.File.Provenance.Allowed.Len(); cpus > 0 && c.Cluster == nil && slices.Max(req.P) > cpus {
+	nodes, _ := req.Predictor.Nodes(slices.Max(req.P)) // of messages by levels, which tell other nodes
+	if cpus := f.File.Provenance.Allowed.Len(); cpus > 0 && c.Cluster == nil && nodes < 2 && slices.Max(req.P) > cpus {
 		req.warnings = append(req.warnings, fmt.Errorf("%s: P = %d are more ranks than the %d CPUs that were measured: they count as if each had a core of its own, and what more than %[3]d at once take is extrapolated", req.file, slices.Max(req.P), cpus))
 	}
 	return nil
