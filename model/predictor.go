@@ -398,11 +398,15 @@ func (p *Predictor) Context(s *collective.Schedule) int {
 // has no γ, and with ErrContiguous where an algorithm has no strided messages.
 func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 	c, err := p.In(s).Cost(s)
-	c.Unknown = p.zeros != nil && slices.ContainsFunc(c.Terms, func(t Term) bool {
+	c.Unknown = slices.ContainsFunc(c.Terms, func(t Term) bool {
 		// Of log_nP it is the message that o(m) comes from.
 		transfer := t.Parameter == "L" || t.Parameter == "o" && p.Model == "lognp"
-		return transfer && t.Bytes > 0 && p.zeros.Zero(t.Bytes, max(1, t.Tau))
+		// o(m) of exchanges of too few samples may be further below zero than transfers are above.
+		return transfer && t.Bytes > 0 && (c.Seconds < 0 || p.zeros != nil && p.zeros.Zero(t.Bytes, max(1, t.Tau)))
 	})
+	if c.Unknown {
+		c.Seconds = max(0, c.Seconds)
+	}
 	return c, err
 }
 

@@ -621,7 +621,8 @@ func (m TauLop) memory(stage *collective.Stage, from source, y Symbols, add func
 	}
 	if !m.NoOverhead {
 		o := Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest), from: source{level: from.level}}
-		if stage.Pattern == collective.Exchange && m.ExchangeOverhead != nil {
+		// Of one message alone nothing is exchanged, such as of a root that receives nothing.
+		if stage.Pattern == collective.Exchange && tau > 1 && m.ExchangeOverhead != nil {
 			o.from.setup = apart
 		}
 		add(o)

@@ -3,11 +3,11 @@ package main
 import (
 	"flag"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
@@ -109,9 +109,11 @@ func against(out, errOut io.Writer, args []string) error {
 	if err := chosen.Name(names); err != nil {
 		return usageError(err.Error())
 	}
-	if _, err := os.Stat(printed); err != nil {
+	there, err := infile.Open(printed) // before the sweep's file is read, which takes longer
+	if err != nil {
 		return usagef("-against: %v", err)
 	}
+	there.Close()
 	f, err := req.read()
 	if err != nil {
 		return err

@@ -213,6 +213,7 @@ func TestAgainstBadInput(t *testing.T) {
 		{"-against " + imb + " -o " + directory, "directory"},
 		{"-against " + imb + " -time 5s", "-time"},
 		{"-against " + imb + " -params /nonexistent", "/nonexistent is not there"},
+		{"-against /nonexistent -params x.json", "-against: /nonexistent is not there: check its name"},
 	} {
 		out, _, err := run(t, on(machine, "verify", tt.line)...)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" {

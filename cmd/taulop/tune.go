@@ -111,6 +111,9 @@ func (req *tuneRequest) parse(out io.Writer, args []string) error {
 	if req.library, err = tune.Lookup(*library); err != nil {
 		return usagef("-for: %v", err)
 	}
+	if as := req.choice.As; as != nil && strings.HasPrefix(as.Name, "mpich") != strings.HasPrefix(req.library.Name, "mpich") {
+		return usagef("-for %s writes rules for another library than -as %s, whose messages it would take: leave -as out, or name a way of the same library", req.library.Name, as.Name)
+	}
 	req.separator = map[bool]rune{true: ',', false: '\t'}[*asCSV]
 	if req.tables = *asTSV || *asCSV; *asTSV && *asCSV || req.tables && req.asJSON {
 		return usagef("-csv, -tsv and -json cannot be used together: choose one")

@@ -128,6 +128,7 @@ func TestTuneBadInput(t *testing.T) {
 		{"-P 2", "-for is missing: name the library"},
 		{"-for openmpi3 -P 2", `did you mean "openmpi4"? Known are openmpi4, openmpi5, openmpi6, mpich4`},
 		{"-for openmpi4", "-P is missing"},
+		{"-for openmpi4 -as mpich4 -P 2", "-for openmpi4 writes rules for another library than -as mpich4, whose messages it would take: leave -as out"},
 		{"-for openmpi4 -P 2-8", "-P goes to 8, and " + table + " has times of up to 3 transfers at once: ask for P up to 3, or measure more"},
 		{"-for openmpi4 -P 2 -m 1:128K", "-m goes to 128K, and " + table + " has messages of up to 64K"},
 		{"-for openmpi4 -P 2 bcast:binomial", "bcast:binomial is an algorithm, and tune chooses it: name the collective, bcast"},

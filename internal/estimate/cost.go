@@ -117,7 +117,7 @@ func (m *Machine) once(h *Phase, ranks int) (c Cost, err error) {
 		c, err = m.disk(h)
 	}
 	if err == nil && !(c.Center > 0) {
-		err = fmt.Errorf("%s is not known: the parameters have a time of 0 for it", h.does())
+		err = fmt.Errorf("%s is not known: the parameters have a time of 0 for it, or less", h.does())
 	}
 	if err == nil {
 		m.costs[key] = c
@@ -330,7 +330,7 @@ func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
 		return Cost{}, err
 	}
 	if cost.Unknown {
-		return Cost{}, fmt.Errorf("%s of %d bytes among %d ranks is not known: the parameters have a time of 0 for it", s.Algorithm, s.Call.M, s.Call.P)
+		return Cost{}, fmt.Errorf("%s of %d bytes among %d ranks is not known: the parameters have a time of 0 for it, or less", s.Algorithm, s.Call.M, s.Call.P)
 	}
 	c := fitted(1e9*cost.Seconds, w.Title())
 	if s.Algorithm.Collective != collective.Permutation.Collective && s.Algorithm.Collective != collective.PingPong.Collective {

@@ -419,7 +419,7 @@ var (
 	errUnnamed = errors.New("nobody knows which algorithm the library chose by itself: name it and its version in a comment of the table, such as # Open MPI 4.1.5")
 	errNothing = errors.New("0 is no time to compare with")
 	errOneRank = errors.New("one rank sends nothing, and takes no time in the model: give rows of two ranks or more")
-	errUnknown = errors.New("parameters have a time of 0 for it")
+	errUnknown = errors.New("parameters have a time of 0 for it, or less")
 )
 
 // predict says what a cell takes.

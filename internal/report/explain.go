@@ -206,7 +206,7 @@ func (e *Explanation) terms() view.Table {
 	}
 	if e.Unknown {
 		t.Add("", "", "", "", "", "Θ =", "?")
-		t.Note("  ? unknown: the parameters have a time of 0 for it")
+		t.Note("  ? unknown: the parameters have a time of 0 for it, or less")
 	} else {
 		t.Add("", "", "", "", "", "Θ =", microseconds(e.Microseconds, false), "100.0 %")
 	}

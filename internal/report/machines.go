@@ -354,7 +354,7 @@ func (d *Machines) WriteText(w io.Writer) {
 		fmt.Fprintln(w, "± the 95 % interval of a cost that launches of its parameters leave, without the hour; what the model neglects comes on top")
 	}
 	if unknown {
-		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it")
+		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it, or less")
 	}
 	beyond := lists.Filter(d.Machines, func(s Source) bool { return extrapolated[s.Machine] })
 	for _, alike := range view.Grouped(beyond, func(s Source) string { return s.Measured }) {

@@ -268,7 +268,7 @@ func (p *Predictions) WriteText(w io.Writer) {
 		p.writeUncertainty(w, "±")
 	}
 	if unknown {
-		fmt.Fprint(w, "? unknown: the parameters have a time of 0 for it")
+		fmt.Fprint(w, "? unknown: the parameters have a time of 0 for it, or less")
 		if unranked {
 			fmt.Fprint(w, ", and its row is not ranked")
 		}

@@ -46,6 +46,7 @@ const (
 	Cheaper  Why = "cheaper"
 	Little   Why = "nothing gains more than the margin"
 	Overlap  Why = "intervals overlap"
+	Few      Why = "too few samples to be certain"
 	Unproved Why = "the parameters have no time for it"
 	None     Why = "nothing to compare with"
 )
@@ -113,11 +114,14 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 		v.Why = Little
 	default:
 		v.Gain = c.interval(best, beaten)
-		if v.Gain.Known() && v.Gain.Lo <= 0 {
+		switch {
+		case v.Gain.Known() && v.Gain.Lo <= 0:
 			v.Why = Overlap
-			break
+		case !v.Gain.Known() && c.Ensemble != nil && c.Ensemble.Known(): // which other costs have
+			v.Why = Few
+		default:
+			v.Setting, v.Why = best.setting, Cheaper
 		}
-		v.Setting, v.Why = best.setting, Cheaper
 	}
 	return v, nil
 }
@@ -293,7 +297,9 @@ func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 	}
 	times := make([]float64, len(a)) // that the best is faster
 	for i := range a {
-		times[i] = b[i] / a[i]
+		if times[i] = b[i] / a[i]; !(times[i] > 0) || math.IsInf(times[i], 1) { // a draw has no time for one
+			return gain
+		}
 	}
 	if of := c.Ensemble.Interval(beaten.seconds/best.seconds, times); of.Known() {
 		gain.Lo, gain.Hi, gain.N = 1-1/of.Lo, 1-1/of.Hi, of.N
