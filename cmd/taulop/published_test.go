@@ -100,7 +100,7 @@ func TestAgainstTable(t *testing.T) {
 		{"-against coll.tsv -params m.json -cache off", "-cache is of transfers that taulop sweep measured"},
 		{"-against own.tsv -params m.json", "nothing of own.tsv can be predicted: line 3, for one: nobody knows which algorithm the library chose by itself: give"},
 		{"-against several.tsv -params m.json", "none of \"2 x 4-core\": choose one that it has (-name)"},
-		{"-against no.tsv -params m.json", "-against: stat no.tsv: no such file"},
+		{"-against no.tsv -params m.json", "-against: no.tsv is not there: check its name"},
 		{"-against coll.tsv", "-params is missing"},
 	} {
 		if _, _, err := run(t, append([]string{"verify"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
