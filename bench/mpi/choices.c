@@ -22,7 +22,7 @@
 #include <time.h>
 
 #define AHEAD 20e-6 // s from the announcement of a start to the start
-#define MOST_SETTINGS 512
+#define MOST_SETTINGS 512 // and nothing
 #define MOST_VARIABLES 8
 
 enum { NOTHING, BCAST, ALLGATHER, ALLREDUCE, REDUCE, ALLTOALL, KINDS };
@@ -38,7 +38,7 @@ static struct setting {
   char name[128];
   struct variable of[MOST_VARIABLES];
   MPI_Comm comm;
-} settings[MOST_SETTINGS];
+} settings[MOST_SETTINGS + 1];
 
 static int P, rank;
 static char *from, *to;
@@ -211,24 +211,24 @@ int main(int argc, char **argv) {
   to = malloc(room);
   memset(to, 0, room);
   rewrite(room);
-  double (*times)[64] = malloc(n * sizeof *times), t[32];
-  int *order = malloc(n * sizeof *order);
+  settings[n] = (struct setting){.kind = NOTHING, .comm = MPI_COMM_WORLD};
+  double (*times)[64] = malloc((n + 1) * sizeof *times);
+  int *order = malloc((n + 1) * sizeof *order);
   if (batches > 64) batches = 64;
-  for (int i = 0; i < 32; i++) t[i] = once(NOTHING, 0, MPI_COMM_WORLD);
-  double nothing = median(t, 32);
   unsigned seed = now() * 1e6; // another one with each run: what a batch takes may depend on those before it
   MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   srand(seed);
   for (int m = least; m <= most; m *= 2) {
     for (int i = 0; i < n; i++) check(&settings[i], m);
     for (int b = 0; b < batches; b++) {
-      for (int i = 0; i < n; i++) { // a random order, the same on all ranks
+      for (int i = 0; i <= n; i++) { // a random order, the same on all ranks
         int j = rand() % (i + 1);
         order[i] = order[j];
         order[j] = i;
       }
-      for (int i = 0; i < n; i++) times[order[i]][b] = batch(&settings[order[i]], m);
+      for (int i = 0; i <= n; i++) times[order[i]][b] = batch(&settings[order[i]], settings[order[i]].kind == NOTHING ? 0 : m);
     }
+    double nothing = median(times[n], batches);
     for (int i = 0; i < n && !rank; i++)
       printf("%s\t%s\t%d\t%d\t%.3f\n", kinds[settings[i].kind], settings[i].name, P, m, (median(times[i], batches) - nothing) * 1e6);
     fflush(stdout);

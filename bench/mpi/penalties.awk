@@ -5,8 +5,9 @@
 # RULES is what taulop tune -tsv prints, TIMES and FILE-TIMES what choices prints, a file a
 # round; NAME is the setting that is the library's own choice. A penalty is the time of a
 # choice in multiples of that of the best setting, less 1. Rounds are halved by turns: the
-# best of one half is timed by the other. A rule's time is that of its setting, forced; with
-# -v ours=file that of the library with the file.
+# best of one half is timed by the other. A rule's time is that of its setting, forced; that of the
+# library with the file stands beside it, in cells without a rule too. With -v ours=file rules are
+# held against the library's own choice by the time with the file.
 BEGIN { FS = "\t" }
 FNR == 1 { file++; round = file % 2 }
 file == 1 {
@@ -54,6 +55,8 @@ function add(c, what, penalty) {
   sum[c, what] += penalty; count[c, what]++
   if (!((c, what) in worst) || penalty > worst[c, what]) worst[c, what] = penalty
 }
+function mean(c, what) { return count[c, what] ? 100 * sum[c, what] / count[c, what] : 0 }
+function shown(c, what) { return sprintf("%.1f (%5.1f)", mean(c, what), 100 * worst[c, what]) }
 END {
   for (i = 1; i <= n; i++) {
     cell = cells[i]
@@ -61,13 +64,14 @@ END {
     c = part[1]; p = part[2]; m = part[3]
     if (!(c in found)) { found[c] = 1; order[++kinds] = c }
     choice = chosen(c, p, m)
-    taken = choice != own && ours != "" ? ours : choice
+    taken = ours != "" && choice != own ? ours : choice
     for (h = 0; h < 2; h++) {
       b = best(cell, 1 - h)
       if (b == "" || half[cell, b, h] == "") continue
       least = median(half[cell, b, h])
       add(c, "own", median(half[cell, own, h]) / least - 1)
-      add(c, "ours", median(half[cell, taken, h]) / least - 1)
+      add(c, "ours", median(half[cell, choice, h]) / least - 1)
+      if (half[cell, "file", h] != "") add(c, "file", median(half[cell, "file", h]) / least - 1)
     }
     t_own = median(times[cell, own]); t_ours = median(times[cell, taken])
     add(c, "change", t_ours / t_own - 1)
@@ -75,15 +79,14 @@ END {
       rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, choice, t_own, median(times[cell, choice]), median(times[cell, "file"]), 100 * (t_ours / t_own - 1))
     }
   }
-  printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %22s\n", "", "cells", "its own choice", "with the rules", "rules against its own"
+  printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %16s %26s\n", "", "cells", "its own choice", "the rules'", "with the file", "rules against its own, %"
   for (i = 1; i <= kinds; i++) {
     c = order[i]
-    printf "%-10s %5d %8.1f (%5.1f) %8.1f (%5.1f)   %8.1f (worst %5.1f)\n", c, count[c, "change"],
-      100 * sum[c, "own"] / count[c, "own"], 100 * worst[c, "own"], 100 * sum[c, "ours"] / count[c, "ours"], 100 * worst[c, "ours"],
-      100 * sum[c, "change"] / count[c, "change"], 100 * worst[c, "change"]
-    a += sum[c, "own"]; b_ += sum[c, "ours"]; k += count[c, "own"]
+    printf "%-10s %5d %16s %16s %16s %26s\n", c, count[c, "change"], shown(c, "own"), shown(c, "ours"), shown(c, "file"), shown(c, "change")
+    split("own ours file", whats, " ")
+    for (w in whats) { sum["all", whats[w]] += sum[c, whats[w]]; count["all", whats[w]] += count[c, whats[w]] }
   }
-  printf "%-10s %5s %8.1f %16.1f\n", "all", "", 100 * a / k, 100 * b_ / k
+  printf "%-10s %5s %7.1f %16.1f %16.1f\n", "all", "", mean("all", "own"), mean("all", "ours"), mean("all", "file")
   if (n_rows) {
     printf "\ncells with a rule, µs\n%-10s %8s  %-40s %9s %9s %9s %7s\n", "", "m", "rule", "own", "forced", "by file", "change %"
     for (i = 1; i <= n_rows; i++) print rows[i]

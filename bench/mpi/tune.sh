@@ -131,6 +131,22 @@ forced() {
   echo "$tree}" >"$tmp/forced.json"
 }
 
+# pass runs MPICH with every setting, in random order: the machine changes within seconds.
+pass() {
+  local which
+  for which in $(shuf -e release own file 1 2 3); do
+    case $which in
+    release) mpich "$tmp/release" "$tmp/table-release" ;;
+    own) mpich "$tmp/own" "$tmp/table-own" "${mpir[@]}" ;;
+    file) mpich "$out/file" "$tmp/table-file" "${mpir[@]}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json" ;;
+    *)
+      forced "$which"
+      mpich "$tmp/forced" "$tmp/table-$which" "${mpir[@]}" "${variables[@]}"
+      ;;
+    esac
+  done
+}
+
 begin
 params=${PARAMS:-$out/host.json}
 if [ -z "${PARAMS:-}" ]; then
@@ -138,9 +154,9 @@ if [ -z "${PARAMS:-}" ]; then
   near sweep
 fi
 echo "load before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
-"$tmp/taulop" tune -params "$params" -for openmpi4 -P "$ranks" -m "$least:$most" "${tune[@]}" -o "$out/rules.conf" -tsv $collectives >"$out/openmpi.rules"
+"$tmp/taulop" tune -params "$params" -for openmpi4 -P "$ranks" -m "1:$most" "${tune[@]}" -o "$out/rules.conf" -tsv $collectives >"$out/openmpi.rules"
 if base; then
-  "$tmp/taulop" tune -params "$params" -for mpich4 -base "$out/generic.json" -P "$ranks" -m "$least:$most" "${tune[@]}" -o "$out/rules.json" -tsv $collectives >"$out/mpich.rules"
+  "$tmp/taulop" tune -params "$params" -for mpich4 -base "$out/generic.json" -P "$ranks" -m "1:$most" "${tune[@]}" -o "$out/rules.json" -tsv $collectives >"$out/mpich.rules"
 fi
 for round in $(seq "$rounds"); do
   if [[ $libraries = *" openmpi "* ]]; then
@@ -148,19 +164,10 @@ for round in $(seq "$rounds"); do
     near openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
   fi
   [ -s "$out/generic.json" ] || continue
-  for pass in 1 2 3; do # in random order: the machine changes within seconds
-    for which in $(shuf -e release own file 1 2 3); do
-      case $which in
-      release) near mpich "$tmp/release" "$tmp/table" ;;
-      own) near mpich "$tmp/own" "$tmp/table" "${mpir[@]}" ;;
-      file) near mpich "$out/file" "$tmp/table" "${mpir[@]}" MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$out/rules.json" ;;
-      *)
-        forced "$which"
-        near mpich "$tmp/forced" "$tmp/table" "${mpir[@]}" "${variables[@]}"
-        ;;
-      esac
-      cat "$tmp/table" >>"$out/mpich-$([ $which != file ] || echo file-)$round.tsv"
-    done
+  for pass in 1 2 3 4 5 6; do
+    near pass
+    cat "$tmp"/table-[^f]* >>"$out/mpich-$round.tsv"
+    cat "$tmp/table-file" >>"$out/mpich-file-$round.tsv"
   done
 done
 echo "load after: $(cut -d ' ' -f 1-3 /proc/loadavg)"

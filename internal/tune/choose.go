@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -359,7 +360,7 @@ func (c *Chooser) table(ctx context.Context, t *Table, sizes []int) error {
 			return err
 		}
 		if i > 0 && v.Setting != t.last() {
-			for _, between := range eighths(sizes[i-1], m) {
+			for _, between := range c.between(t, sizes[i-1], m) {
 				w, err := c.at(ctx, t, between)
 				if err != nil {
 					return err
@@ -401,6 +402,23 @@ func (t *Table) add(m int, v Verdict) {
 		last.To = m - 1
 	}
 	t.Spans = append(t.Spans, Span{m, m, v})
+}
+
+// between are the sizes to look at from one to another: eighths of the way, and where the library's own
+// choice changes, for a rule may be right from there on.
+func (c *Chooser) between(t *Table, from, to int) []int {
+	sizes := eighths(from, to)
+	before, known := c.Library.Own(t.Collective, t.P, from)
+	if after, there := c.Library.Own(t.Collective, t.P, to); known && there && after != before {
+		at := from + 1 + sort.Search(to-from-1, func(i int) bool {
+			own, _ := c.Library.Own(t.Collective, t.P, from+1+i)
+			return own != before
+		})
+		if i, found := slices.BinarySearch(sizes, at); !found && at < to {
+			sizes = slices.Insert(sizes, i, at)
+		}
+	}
+	return sizes
 }
 
 // eighths are the sizes that divide the way from one to another in eight; fewer where they

@@ -34,7 +34,11 @@ func (s *splicer) spliced(of []Table, own []branch) (all []branch) {
 		}
 		below := s.simplified(own, known)
 		if len(at.steps) > 1 || !at.steps[0].setting.Own() {
-			below = s.simplified(s.overlaid(at.steps, below), known)
+			// Messages of no bytes are chosen for as those of one: any algorithm is right for them, and
+			// to tell them apart takes a condition that all others would have to pass.
+			known = known.within(s.measure(), 1, math.MaxInt)
+			below = s.simplified(own, known)
+			below = s.simplified(s.overlaid(at.steps, below, known), known)
 		}
 		all = append(all, branch{key, legal(below)})
 	}
@@ -51,11 +55,12 @@ func (s *splicer) measure() string {
 
 // overlaid are steps in front of what is chosen without them, behind what is asked of the
 // communicator.
-func (s *splicer) overlaid(steps []step, own []branch) (all []branch) {
+func (s *splicer) overlaid(steps []step, own []branch, known facts) (all []branch) {
 	if len(own) > 0 && own[0].ofCommunicator() {
-		first := branch{own[0].key, s.overlaid(steps, own[0].below)}
-		return append([]branch{first}, s.overlaid(steps, own[1:])...)
+		first := branch{own[0].key, s.overlaid(steps, own[0].below, known)}
+		return append([]branch{first}, s.overlaid(steps, own[1:], known)...)
 	}
+	steps = s.joined(steps, own, known)
 	for i, step := range steps {
 		key := s.measure() + "=any"
 		if i+1 < len(steps) {
@@ -67,6 +72,40 @@ func (s *splicer) overlaid(steps []step, own []branch) (all []branch) {
 		all = append([]branch{{"is_sendbuf_inplace=yes", own}}, all...)
 	}
 	return all
+}
+
+// joined are steps in which a rule goes on where the next one, or the one before, is the library's own
+// choice of the same algorithm: one condition then tells what took several.
+func (s *splicer) joined(steps []step, own []branch, known facts) []step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		if !steps[i].setting.Own() {
+			continue
+		}
+		most := math.MaxInt
+		if i+1 < len(steps) {
+			most = steps[i+1].from - 1
+		}
+		there := known.within(s.measure(), steps[i].from, most).usual()
+		if s.measure() == "avg_msg_size" {
+			least, most, _ := there.of(s.measure())
+			there = there.within("count", least/8, most/8)
+		}
+		takes := s.simplified(own, there)
+		if len(takes) != 1 {
+			continue
+		}
+		for _, next := range []int{i + 1, i - 1} {
+			if next < 0 || next >= len(steps) || steps[next].setting.Own() {
+				continue
+			}
+			if takes[0].algorithm() == mpichPrefix(s.collective.Name)+steps[next].setting.Name {
+				steps[i].setting = steps[next].setting
+				break
+			}
+		}
+	}
+	return slices.CompactFunc(steps, func(a, b step) bool { return a.setting == b.setting })
 }
 
 // chosen is what stands below the condition of a rule. Algorithms that scatter a reduction
@@ -113,6 +152,24 @@ func (f facts) within(measure string, least, most int) facts {
 	return f
 }
 
+// usual are facts with those of most calls: contiguous data of eight-byte elements, and an
+// operator of MPI's.
+func (f facts) usual() facts {
+	for _, key := range []string{"is_multi_threaded=no", "is_commutative=yes", "is_sendbuf_inplace=no", "is_op_built_in=yes", "is_block_regular=yes"} {
+		f = f.after(branch{key: key}, true)
+	}
+	return f
+}
+
+// of is the range of a measure.
+func (f facts) of(measure string) (least, most int, known bool) {
+	of, known := f.ranges[measure]
+	if !known {
+		return 0, math.MaxInt, false
+	}
+	return of[0], of[1], true
+}
+
 // after are facts where a condition holds, or does not.
 func (f facts) after(b branch, holds bool) facts {
 	key := b.condition()
@@ -141,15 +198,19 @@ func (f facts) decided(b branch) (holds, known bool) {
 	if b.any() {
 		return true, true
 	}
-	if measure, most, ok := compared(key); ok {
-		of, there := f.ranges[measure]
-		if !there {
-			of = [2]int{0, math.MaxInt}
-		}
-		return of[1] <= most, of[1] <= most || of[0] > most
+	if measure, limit, ok := compared(key); ok {
+		least, most, _ := f.of(measure)
+		return most <= limit, most <= limit || least > limit
 	}
-	if of := f.ranges["comm_size"]; key == "comm_size=pow2" && of[0] == of[1] && of[0] > 0 {
-		return plain[key](call{p: of[0]}), true
+	if fewest, ranks, known := f.of("comm_size"); known && fewest > 0 {
+		switch least, most, _ := f.of("count"); {
+		case key == "comm_size=pow2" && fewest == ranks:
+			return plain[key](call{p: ranks}), true
+		case key == "count<pow2" && most < powerOfTwo(fewest):
+			return true, true
+		case key == "count<pow2" && least >= powerOfTwo(ranks):
+			return false, true
+		}
 	}
 	holds, known = f.holds[key]
 	return holds, known

@@ -752,13 +752,17 @@ func TestSplicedAgain(t *testing.T) {
 }
 
 // A call with a rule passes few conditions: those of the communicator stand before all others, and none
-// stands there that another one has decided.
+// stands there that another one has decided. A rule goes on where it is the library's own choice, which for doubles among
+// four ranks recursive doubling is up to 31 bytes.
 func TestSplicedIsQuickToSearch(t *testing.T) {
 	base, err := ReadTree(strings.NewReader(`{
   "collective=reduce": {"comm_type=intra": {
     "comm_hierarchy=parent": {"avg_msg_size<=0": {"algorithm=MPIR_Reduce_intra_smp": {}}, "avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}},
       "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}},
     "comm_hierarchy=any": {"avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}}, "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}}}},
+  "collective=allreduce": {"comm_type=intra": {
+    "avg_msg_size<=8": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}}, "count<pow2": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
+    "count=any": {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}}},
   "collective=alltoall": {"comm_type=intra": {
     "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
     "is_sendbuf_inplace=no": {
@@ -770,6 +774,7 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 	rules := &Rules{Library: mpich4.OnBase(base), Tables: []Table{
 		{collective.Named("alltoall"), 4, []Span{{1, 4095, Verdict{}}, {4096, 8192, Verdict{Setting: Setting{Name: "pairwise"}}}}, true},
 		{collective.Named("reduce"), 4, []Span{{8, 1024, Verdict{}}, {1025, 4096, Verdict{Setting: Setting{Name: "binomial"}}}}, true},
+		{collective.Named("allreduce"), 4, []Span{{1, 31, Verdict{}}, {32, 1024, Verdict{Setting: Setting{Name: "recursive_doubling"}}}}, true},
 	}}
 	var text bytes.Buffer
 	if err := rules.Write(&text); err != nil {
@@ -779,8 +784,8 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 	for _, want := range []string{
 		`"comm_size<=4":{"is_sendbuf_inplace=yes":{"Alltoall pairwise_sendrecv_replace":{}},"avg_msg_size<=4095":{"Alltoall scattered":{}},` +
 			`"avg_msg_size<=8192":{"Alltoall pairwise":{}},"avg_msg_size<=32768":{"Alltoall scattered":{}},"comm_size=any":{"Alltoall pairwise":{}}}`,
-		`"comm_size<=4":{"comm_hierarchy=parent":{"avg_msg_size<=0":{"Reduce smp":{}},"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}},` +
-			`"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}}`,
+		`"comm_size<=4":{"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}}`,
+		`"comm_size<=4":{"avg_msg_size<=1024":{"Allreduce recursive_doubling":{}},"count<pow2":{"Allreduce recursive_doubling":{}},"comm_size=any":{"Allreduce reduce_scatter_allgather":{}}}`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in\n%s", want, got)
