@@ -165,7 +165,7 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 		term.from.single = term.Parameter == "L"
 		add(term)
 	}
-	add(p.computing(p.computes(&collective.Stage{Pattern: collective.OneWay}, p.library.Ways[0])))
+	add(p.computing(p.computes(&collective.Stage{Pattern: collective.OneWay}, p.library.Of(p.library.Self))))
 	if single := slices.IndexFunc(p.library.Ways, func(w mpi.Way) bool { return w.Single }); bytes > p.library.Self && single >= 0 {
 		way = single
 		message := *stage

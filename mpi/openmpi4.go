@@ -6,7 +6,8 @@ package mpi
 // Sources are files of open-mpi/ompi at v4.1.4, and parameters as ompi_info --all names
 // them; mca_pml_ob1_hdr_t, which is sent in front, takes up to 64 bytes of the limit.
 //
-// Lines are those of btl/vader: a fragment is a flag in the receiver's fast box, from where it
+// What ob1 sends at once (mca_pml_ob1_send_inline) stands in the receiver's fast box as a whole, and
+// nothing is given back (mca_btl_vader_fbox_sendi). Longer messages are fragments, and lines those of btl/vader: a fragment is a flag in the receiver's fast box, from where it
 // finds the fragment's header, a line of the sender's (mca_btl_vader_check_fboxes,
 // btl_vader_fbox.h); and when it has dealt with it, it gives it back, by a line of the
 // sender's queue (mca_btl_vader_poll_handle_frag, btl_vader_component.c): two lines. A
@@ -21,6 +22,7 @@ var openMPI4 = &Library{
 	Chooses: "openmpi4",
 	Call:    192, Reduction: 179, Counted: openMPI4Counted,
 	Ways: []Way{
+		{Most: 256, Segment: 4 << 10, Segments: 1, Message: 976, Exchange: 1360, Source: "mca_pml_ob1_send_inline, ompi/mca/pml/ob1/pml_ob1_isend.c:95"},
 		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Lines: 2, Message: 1169, Exchange: 1746, Source: "btl_vader_eager_limit 4096, opal/mca/btl/vader/btl_vader_component.c:248"},
 		{Single: true, Lines: 4, Message: 1921, Exchange: 2668, Source: "btl_vader_single_copy_mechanism: cma, if there is no xpmem, btl_vader_component.c:70-83; whole messages above the eager limit, ompi/mca/pml/ob1/pml_ob1_sendreq.h:423"},
 	},
@@ -36,7 +38,7 @@ var openMPI4None = &Library{
 	Chooses: "openmpi4",
 	Call:    192, Reduction: 179, Counted: openMPI4Counted,
 	Ways: []Way{
-		openMPI4.Ways[0],
+		openMPI4.Ways[0], openMPI4.Ways[1],
 		// Of a long message one rank computes while the other copies, but for what comes before
 		// the first byte and after the last: so much as in a short one. All of it is 2680
 		// instructions, and 3480 of an exchange.

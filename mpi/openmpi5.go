@@ -4,13 +4,14 @@ package mpi
 // of a framework of their own, smsc: xpmem (priority 42) where there is such a module, else
 // cma (37), else knem (23).
 //
-// Sources are files of open-mpi/ompi at v5.0.5. Lines are those of vader, whose fast boxes
+// Sources are files of open-mpi/ompi at v5.0.5. Short messages go as in 4.1 (mca_btl_sm_fbox_sendi). Lines are those of vader, whose fast boxes
 // and queues sm goes on with: they were not counted in sm's own files.
 var openMPI5 = &Library{
 	Name:    "openmpi5",
 	Title:   "Open MPI 5.0, ob1 over sm, single copies by CMA",
 	Chooses: "openmpi5",
 	Ways: []Way{
+		{Most: 256, Segment: 4 << 10, Segments: 1, Source: "mca_pml_ob1_send_inline, ompi/mca/pml/ob1/pml_ob1_isend.c:100"},
 		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Lines: 2, Source: "btl_sm_eager_limit 4096, opal/mca/btl/sm/btl_sm_component.c:204"},
 		{Single: true, Lines: 4, Source: "smsc/cma, opal/mca/smsc/cma/smsc_cma_component.c:28; btl_sm_component.c:337"},
 	},
@@ -21,7 +22,7 @@ var openMPI5None = &Library{
 	Title:   "Open MPI 5.0, ob1 over sm, without single copies (--mca smsc ^cma,xpmem,knem)",
 	Chooses: "openmpi5",
 	Ways: []Way{
-		openMPI5.Ways[0],
+		openMPI5.Ways[0], openMPI5.Ways[1],
 		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Lines: 6, Source: "btl_sm_max_send_size 32768, btl_sm_component.c:206; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:207"},
 	},
 }

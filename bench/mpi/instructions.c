@@ -171,10 +171,10 @@ int main(int argc, char **argv) {
   static const struct { int what, role; } parts[] = {
       {MESSAGE, SENDS}, {MESSAGE, RECEIVES}, {BCAST, SENDS}, {BCAST, RECEIVES}, {SENDRECV, BOTH}, {ALLGATHER, BOTH}, {ALLREDUCE, BOTH}, {ALLTOALL, BOTH}, {REDUCE_LOCAL, ALONE}};
   static const char *roles[] = {"sends", "receives", "both", "alone"};
-  static const int sizes[][2] = {{1024, 2048}, {20480, 24576}};
+  static const int sizes[][2] = {{1024, 2048}, {20480, 24576}, {16, 80}};
   if (!rank) printf("# instructions of a rank's part in a call\n%-13s %-9s %6s %9s %6s %9s %9s\n", "# call", "part", "bytes", "", "bytes", "", "of 0");
   for (unsigned p = 0; p < sizeof parts / sizeof *parts; p++)
-    for (unsigned s = 0; s < (parts[p].what == MESSAGE || parts[p].what == SENDRECV ? 2 : 1); s++) {
+    for (unsigned s = 0; s < (parts[p].what == MESSAGE || parts[p].what == SENDRECV ? 3 : 1); s++) {
       double counts[2], all[2];
       for (int i = 0; i < 2; i++) {
         counts[i] = part(parts[p].what, parts[p].role, sizes[s][i]);

@@ -5,9 +5,9 @@
 # RULES is what taulop tune -tsv prints, TIMES and FILE-TIMES what choices prints, a file a
 # round; NAME is the setting that is the library's own choice. A penalty is the time of a
 # choice in multiples of that of the best setting, less 1. Rounds are halved by turns: the
-# best of one half is timed by the other. A rule's time is that of its setting, forced; that of the
-# library with the file stands beside it, in cells without a rule too. With -v ours=file rules are
-# held against the library's own choice by the time with the file.
+# best of one half is timed by the other. A rule's time is that of its setting, forced. With
+# -v ours=file, for times with the file that were taken in turns with all others, these stand beside it, in
+# cells without a rule too, and are what is held against the library's own choice.
 BEGIN { FS = "\t" }
 FNR == 1 { file++; round = file % 2 }
 file == 1 {
@@ -56,7 +56,7 @@ function add(c, what, penalty) {
   if (!((c, what) in worst) || penalty > worst[c, what]) worst[c, what] = penalty
 }
 function mean(c, what) { return count[c, what] ? 100 * sum[c, what] / count[c, what] : 0 }
-function shown(c, what) { return sprintf("%.1f (%5.1f)", mean(c, what), 100 * worst[c, what]) }
+function shown(c, what) { return !count[c, what] ? "" : sprintf("%.1f (%5.1f)", mean(c, what), 100 * worst[c, what]) }
 END {
   for (i = 1; i <= n; i++) {
     cell = cells[i]
@@ -71,7 +71,7 @@ END {
       least = median(half[cell, b, h])
       add(c, "own", median(half[cell, own, h]) / least - 1)
       add(c, "ours", median(half[cell, choice, h]) / least - 1)
-      if (half[cell, "file", h] != "") add(c, "file", median(half[cell, "file", h]) / least - 1)
+      if (ours != "") add(c, "file", median(half[cell, "file", h]) / least - 1)
     }
     t_own = median(times[cell, own]); t_ours = median(times[cell, taken])
     add(c, "change", t_ours / t_own - 1)
@@ -79,14 +79,15 @@ END {
       rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, choice, t_own, median(times[cell, choice]), median(times[cell, "file"]), 100 * (t_ours / t_own - 1))
     }
   }
-  printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %16s %26s\n", "", "cells", "its own choice", "the rules'", "with the file", "rules against its own, %"
+  printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %16s %26s\n", "", "cells", "its own choice", "the rules'", ours != "" ? "with the file" : "", "rules against its own, %"
   for (i = 1; i <= kinds; i++) {
     c = order[i]
     printf "%-10s %5d %16s %16s %16s %26s\n", c, count[c, "change"], shown(c, "own"), shown(c, "ours"), shown(c, "file"), shown(c, "change")
     split("own ours file", whats, " ")
     for (w in whats) { sum["all", whats[w]] += sum[c, whats[w]]; count["all", whats[w]] += count[c, whats[w]] }
   }
-  printf "%-10s %5s %7.1f %16.1f %16.1f\n", "all", "", mean("all", "own"), mean("all", "ours"), mean("all", "file")
+  printf "%-10s %5s %7.1f %16.1f", "all", "", mean("all", "own"), mean("all", "ours")
+  print ours != "" ? sprintf(" %16.1f", mean("all", "file")) : ""
   if (n_rows) {
     printf "\ncells with a rule, µs\n%-10s %8s  %-40s %9s %9s %9s %7s\n", "", "m", "rule", "own", "forced", "by file", "change %"
     for (i = 1; i <= n_rows; i++) print rows[i]

@@ -12,7 +12,7 @@
 #              exchanges, and γ of what its MPI_Reduce_local took
 #   import     from the library's messages and γ in those runs, and own copies of the sweep
 #
-#   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about three and a half minutes)
+#   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about five minutes)
 #
 # What is missing of the libraries it installs with apt-get, as root. FOLDER keeps
 # the sweep, what the programs printed, and all tables (default a temporary one).

@@ -5,7 +5,7 @@
 # show that it takes what the file says. The same for MPICH, with a file an algorithm, or with
 # FORCE=variable a control variable, which spares it the search of a file.
 #
-#   bench/mpi/tune.sh [ROUNDS] [FOLDER]     (4 rounds, about seven minutes)
+#   bench/mpi/tune.sh [ROUNDS] [FOLDER]     (4 rounds, about six minutes)
 #
 # Open MPI sends what fits into 4 KB through shared memory in one segment, and has the
 # kernel copy the rest; MPICH over UCX does the same from 8 KB on. TUNE has flags for taulop

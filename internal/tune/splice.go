@@ -32,12 +32,11 @@ func (s *splicer) spliced(of []Table, own []branch) (all []branch) {
 			most := sizes[i+1].p - 1
 			key, known = fmt.Sprintf("comm_size<=%d", most), facts{}.within("comm_size", at.p, most)
 		}
+		// Messages of no bytes are chosen for as those of one: any algorithm is right for them, and to
+		// tell them apart takes a condition that all others would have to pass.
+		known = known.within(s.measure(), 1, math.MaxInt)
 		below := s.simplified(own, known)
 		if len(at.steps) > 1 || !at.steps[0].setting.Own() {
-			// Messages of no bytes are chosen for as those of one: any algorithm is right for them, and
-			// to tell them apart takes a condition that all others would have to pass.
-			known = known.within(s.measure(), 1, math.MaxInt)
-			below = s.simplified(own, known)
 			below = s.simplified(s.overlaid(at.steps, below, known), known)
 		}
 		all = append(all, branch{key, legal(below)})
