@@ -4,12 +4,14 @@
 #
 # RULES is what taulop tune -tsv prints, TIMES and FILE-TIMES what choices prints, a file a
 # round; NAME is the setting that is the library's own choice. A penalty is the time of a
-# choice in multiples of that of the best setting, less 1. Rounds are halved by turns: the
-# best of one half is timed by the other. A rule's time is that of its setting, forced. With
-# -v ours=file, for times with the file that were taken in turns with all others, these stand beside it, in
-# cells without a rule too, and are what is held against the library's own choice.
+# choice in multiples of that of the best setting, less 1. Settings are held against each other
+# within a pass, in which they ran in turns: a time counts as its ratio to the geometric mean of all settings
+# of the pass, of which the median over passes is taken. So a machine that is faster for a while disturbs
+# none. Passes are halved by turns: the best of one half is timed by the other. A rule's time is that of
+# its setting, forced. With -v ours=file, for times with the file that were taken in turns with all others,
+# these stand beside it, in cells without a rule too, and are what is held against the library's own choice.
 BEGIN { FS = "\t" }
-FNR == 1 { file++; round = file % 2 }
+FNR == 1 { file++; split("", pass); if (FILENAME ~ /-file-/) again++; round = again ? again : file - 1 }
 file == 1 {
   if (FNR > 1) {
     n_rules++
@@ -22,9 +24,11 @@ file == 1 {
   cell = $1 SUBSEP $3 SUBSEP $4
   if (!(cell in known)) { known[cell] = 1; cells[++n] = cell }
   key = cell SUBSEP $2
-  times[key] = times[key] " " $5
-  half[key, round] = half[key, round] " " $5
+  at = round "." ++pass[key]
   if (!((cell, $2) in seen)) { seen[cell, $2] = 1; of[cell] = of[cell] " " $2 }
+  if (!((cell, at) in met)) { met[cell, at] = 1; passes[cell] = passes[cell] " " at }
+  time[key, at] = $5
+  times[key] = times[key] " " $5
 }
 function median(text, v, k, i, j, x) {
   k = split(text, v, " ")
@@ -40,7 +44,22 @@ function chosen(c, p, m, i) {
     if (rule[i] == c SUBSEP p && from[i] <= m && m <= to[i]) return name[i]
   return own
 }
-# best is the setting of a cell with the least time in one half of the rounds.
+# compare makes ratios of a cell's times: by pass, and by half of the passes.
+function compare(cell, v, w, k, l, i, j, sum, had, r) {
+  k = split(passes[cell], v, " "); l = split(of[cell], w, " ")
+  for (i = 1; i <= k; i++) {
+    sum = had = 0
+    for (j = 1; j <= l; j++)
+      if (((cell, w[j], v[i]) in time) && (w[j] != "file" || ours != "") && time[cell, w[j], v[i]] > 0) { sum += log(time[cell, w[j], v[i]]); had++ }
+    for (j = 1; j <= l; j++)
+      if (((cell, w[j], v[i]) in time) && had) {
+        r = time[cell, w[j], v[i]] / exp(sum / had)
+        ratios[cell, w[j]] = ratios[cell, w[j]] " " r
+        half[cell, w[j], i % 2] = half[cell, w[j], i % 2] " " r
+      }
+  }
+}
+# best is the setting of a cell with the least time in one half of the passes.
 function best(cell, h, v, k, i, t, least, which) {
   k = split(of[cell], v, " ")
   which = ""
@@ -63,6 +82,7 @@ END {
     split(cell, part, SUBSEP)
     c = part[1]; p = part[2]; m = part[3]
     if (!(c in found)) { found[c] = 1; order[++kinds] = c }
+    compare(cell)
     choice = chosen(c, p, m)
     taken = ours != "" && choice != own ? ours : choice
     for (h = 0; h < 2; h++) {
@@ -73,11 +93,10 @@ END {
       add(c, "ours", median(half[cell, choice, h]) / least - 1)
       if (ours != "") add(c, "file", median(half[cell, "file", h]) / least - 1)
     }
-    t_own = median(times[cell, own]); t_ours = median(times[cell, taken])
-    add(c, "change", t_ours / t_own - 1)
-    if (choice != own) {
-      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, choice, t_own, median(times[cell, choice]), median(times[cell, "file"]), 100 * (t_ours / t_own - 1))
-    }
+    change = median(ratios[cell, taken]) / median(ratios[cell, own]) - 1
+    add(c, "change", change)
+    if (choice != own)
+      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, choice, median(times[cell, own]), median(times[cell, choice]), median(times[cell, "file"]), 100 * change)
   }
   printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %16s %26s\n", "", "cells", "its own choice", "the rules'", ours != "" ? "with the file" : "", "rules against its own, %"
   for (i = 1; i <= kinds; i++) {
