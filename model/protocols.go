@@ -110,6 +110,7 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 			term.Size = symbols.size(term.Bytes)
 		}
 		term.from.single = way.Single && term.Parameter == "L"
+		term.from.sent = way.Single && term.Parameter == "γ" && intoSent(stage)
 		add(term)
 	}
 	if stage.Pattern == collective.Local {
@@ -183,6 +184,25 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 	return nil
 }
 
+// intoSent tells whether ranks add what arrives to the vector that they send in the same stage, as in
+// recursive doubling: every line that they write then is in the cache of the rank that has copied it.
+func intoSent(stage *collective.Stage) bool {
+	if !stage.Reduce || stage.Pattern != collective.Exchange {
+		return false
+	}
+	var sent collective.Span // by the rank that the first message goes to
+	var first *collective.Message
+	for msg := range firstMessages(stage) {
+		if first == nil {
+			first = &msg
+		} else if msg.From == first.To {
+			sent = msg.Src
+			break
+		}
+	}
+	return first != nil && sent == first.Dst
+}
+
 // flags are n lines that move from rank to rank, one after the other, for each message.
 func (m TauLop) flags(n int, stage *collective.Stage) Term {
 	return Term{Count: Count{Fixed: n}, Parameter: "y", Size: "0", Tau: active(stage), from: source{setup: m.setupOf(stage)}}
@@ -197,5 +217,10 @@ func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error)
 		seconds, extrapolated, err = p.ways[t.from.way].value(t)
 		return seconds / 2, extrapolated, err
 	}
-	return p.ways[t.from.way].value(t)
+	seconds, extrapolated, err = p.ways[t.from.way].value(t)
+	if t.from.sent && err == nil {
+		transfer, beyond := p.ways[0].Parameters.L(t.Bytes, t.Tau)
+		seconds, extrapolated = max(seconds, transfer), extrapolated || beyond && transfer > seconds
+	}
+	return seconds, extrapolated, err
 }

@@ -361,3 +361,27 @@ func TestPredictorAsRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Recursive doubling adds to the vector that it has sent, which then is in another cache; rings and
+// halving add to what they have not sent in the same stage.
+func TestReducedIntoWhatWasSent(t *testing.T) {
+	for name, want := range map[string]bool{"allreduce:recursive-doubling": true, "allreduce:ring": false, "allreduce:rabenseifner": false, "reduce:binomial": false} {
+		a, err := collective.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := a.Schedule(collective.Call{P: 8, M: 1 << 20, Element: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := false
+		for _, b := range s.Blocks {
+			for i := range b.Stages {
+				got = got || intoSent(&b.Stages[i])
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -276,6 +276,7 @@ type source struct {
 	single bool // a copy by the kernel
 
 	written bool // of what its sender wrote in the same call
+	sent    bool // of "γ": into what another rank has just copied
 
 	readers int // of one process, where that matters
 }
@@ -305,6 +306,9 @@ func (s source) String() string {
 	if s.readers > 1 {
 		text += "ʳ"
 	}
+	if s.sent {
+		text += "ˢ"
+	}
 	return text
 }
 
@@ -331,6 +335,7 @@ var Marks = []Mark{
 	{"L", "¹", "transfers of single copies by the kernel"},
 	{"L", "ʷ", "transfers of single copies of what their senders wrote in the same call"},
 	{"L", "ʳ", "transfers of single copies by several ranks at once out of one process"},
+	{"γ", "ˢ", "reductions into what another rank has just copied, whose lines its cache has: no less than a transfer"},
 	{"L", "₁", "transfers of messages between nodes, through the network; o₁ is its overhead"},
 }
 
@@ -338,7 +343,7 @@ var Marks = []Mark{
 func (m Mark) Of(formula string) (marked []string) {
 	for _, letter := range m.Letters {
 		for _, found := range markedLetter.FindAllStringSubmatch(formula, -1) {
-			at := strings.TrimRight(found[2], "*¹ʷʳ") // of the setup
+			at := strings.TrimRight(found[2], "*¹ʷʳˢ") // of the setup
 			if found[1] == string(letter) && (at == m.Mark || strings.Contains(found[2][len(at):], m.Mark)) {
 				marked = append(marked, string(letter)+m.Mark)
 				break
@@ -348,7 +353,7 @@ func (m Mark) Of(formula string) (marked []string) {
 	return marked
 }
 
-var markedLetter = regexp.MustCompile(`([Lyoc])([^a-z(\s]*)\(`)
+var markedLetter = regexp.MustCompile(`([Lyocγ])([^a-z(\s]*)\(`)
 
 func (m TauLop) source(s source) Parameters {
 	if s.written {
