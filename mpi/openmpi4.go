@@ -6,8 +6,9 @@ package mpi
 // Sources are files of open-mpi/ompi at v4.1.4, and parameters as ompi_info --all names
 // them; mca_pml_ob1_hdr_t, which is sent in front, takes up to 64 bytes of the limit.
 //
-// What ob1 sends at once (mca_pml_ob1_send_inline) stands in the receiver's fast box as a whole, and
-// nothing is given back (mca_btl_vader_fbox_sendi). Longer messages are fragments, and lines those of btl/vader: a fragment is a flag in the receiver's fast box, from where it
+// What ob1 sends at once (mca_pml_ob1_send_inline) stands in the receiver's fast box as a whole,
+// and nothing is given back (mca_btl_vader_fbox_sendi). Longer messages are fragments, and
+// lines those of btl/vader: a fragment is a flag in the receiver's fast box, from where it
 // finds the fragment's header, a line of the sender's (mca_btl_vader_check_fboxes,
 // btl_vader_fbox.h); and when it has dealt with it, it gives it back, by a line of the
 // sender's queue (mca_btl_vader_poll_handle_frag, btl_vader_component.c): two lines. A

@@ -9,9 +9,9 @@ package mpi
 // into one buffer: with MPICH 4.0.2 messages of 8240 bytes made no call of
 // process_vm_readv, and those of 8256 one each.
 //
-// What fits into an element of the receiver's queue goes with it (am_short): up to 92 bytes MPICH's Send
-// of 4.0.2 counts 276 instructions and from 93 on 672, for the element has 128 bytes, less 28 of a header,
-// less 8 of UCP's.
+// What fits into an element of the receiver's queue goes with it (am_short): up to 92 bytes
+// MPICH's Send of 4.0.2 counts 276 instructions, of 96 and more 672, for the element has 128
+// bytes, less 28 of a header, less 8 of UCP's.
 //
 // Lines: of what does not fit the sender looks up in an element of the receiver's queue where that wants the data
 // (uct_mm_ep_am_common_send, src/uct/sm/mm/base/mm_ep.c), a line that the receiver has

@@ -173,7 +173,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"export -format taulop -placement spread " + dir + "/d " + native, "no transfers of ring, placement spread"},
 		{"export -format taulop -off_cache=false " + dir + "/d " + native, "no transfers of ring, placement local, in cache"},
 		{"export -frob", "-frob"},
-		{"import", "got 0 arguments, want 1 or 2"},
+		{"import", "it needs files: SHM.txt, what IMB-MPI1"},
 		{"import a b c", "got 3 arguments"},
 		{"import " + shm + " -oo x", "there is no flag -oo; did you mean -o?"},
 		{"import " + dir + "/missing.txt", "missing.txt is not there: check its name"},

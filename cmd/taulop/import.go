@@ -133,7 +133,9 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := ofBenchmarks(given); err != nil {
 		return err
 	}
-	if n := flags.NArg(); n != 1 && n != 2 {
+	if n := flags.NArg(); n == 0 {
+		return usageError("it needs files: SHM.txt, what IMB-MPI1 or OSU micro-benchmarks printed, or tables of messages between cores (-h for more)")
+	} else if n > 2 {
 		return usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
 	}
 	if err := output.check(); err != nil {
