@@ -50,7 +50,9 @@ function compare(cell, v, w, k, l, i, j, sum, had, r) {
   for (i = 1; i <= k; i++) {
     sum = had = 0
     for (j = 1; j <= l; j++)
-      if (((cell, w[j], v[i]) in time) && (w[j] != "file" || ours != "") && time[cell, w[j], v[i]] > 0) { sum += log(time[cell, w[j], v[i]]); had++ }
+      if (((cell, w[j], v[i]) in time) && (w[j] != "file" || ours != "") && time[cell, w[j], v[i]] > 0) {
+        sum += log(time[cell, w[j], v[i]]); had++
+      }
     for (j = 1; j <= l; j++)
       if (((cell, w[j], v[i]) in time) && had) {
         r = time[cell, w[j], v[i]] / exp(sum / had)
@@ -96,9 +98,11 @@ END {
     change = median(ratios[cell, taken]) / median(ratios[cell, own]) - 1
     add(c, "change", change)
     if (choice != own)
-      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, choice, median(times[cell, own]), median(times[cell, choice]), median(times[cell, "file"]), 100 * change)
+      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, choice, \
+        median(times[cell, own]), median(times[cell, choice]), median(times[cell, "file"]), 100 * change)
   }
-  printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %16s %26s\n", "", "cells", "its own choice", "the rules'", ours != "" ? "with the file" : "", "rules against its own, %"
+  printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %16s %26s\n", "", "cells", \
+    "its own choice", "the rules'", ours != "" ? "with the file" : "", "rules against its own, %"
   for (i = 1; i <= kinds; i++) {
     c = order[i]
     printf "%-10s %5d %16s %16s %16s %26s\n", c, count[c, "change"], shown(c, "own"), shown(c, "ours"), shown(c, "file"), shown(c, "change")
