@@ -29,6 +29,7 @@ type end struct {
 // A group is the ends of a launch on one host: in a batch their messages start
 // together.
 type group struct {
+	flows int         // on a host that listens, guarded by it
 	stop  atomic.Bool // one has failed: none waits for it
 	mutex sync.Mutex
 	gates map[uint32]*gate // of batches under way
@@ -244,11 +245,14 @@ var (
 
 // answer carries a batch out from the end that was asked to.
 func (e *end) answer(o order) error {
-	e.prepare(o, answering)
 	if o.Operation == ignored && int(o.Times)*int(o.Bytes) > mostIgnored {
 		return errors.New("more is to be ignored than the kernel keeps")
 	}
-	g := e.group.enter(o)
+	e.prepare(o, answering)
+	var g *gate // of exchanges: in other batches this end waits for no other
+	if o.Operation == exchange {
+		g = e.group.enter(o)
+	}
 	if err := e.write([]byte{0}); err != nil {
 		return err
 	}

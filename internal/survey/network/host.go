@@ -1,12 +1,12 @@
 package network
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"runtime"
 	"runtime/debug"
@@ -27,13 +27,16 @@ type Host struct {
 	Wait   time.Duration   // for a run to begin
 	Say    func(err error) // is told who was sent away, if not nil
 
-	begun   chan *net.TCPConn
-	mutex   sync.Mutex
-	control *net.TCPConn      // to the host that leads, once it has the facts
-	failed  error             // of the first flow that failed by itself
-	run     *[16]byte         // taken part in
-	groups  map[uint64]*group // by launch
-	flows   map[*flow]bool
+	unproven *unproven
+	refusals refusals
+	begun    chan *net.TCPConn
+	mutex    sync.Mutex
+	control  *net.TCPConn      // to the host that leads, once it has the facts
+	failed   error             // of the first flow that failed by itself
+	run      *[16]byte         // taken part in
+	groups   map[uint64]*group // by launch, while it has flows
+	admitted int               // flows of all groups
+	flows    map[*flow]bool
 }
 
 // Facts are what a host says of itself when a run begins.
@@ -65,15 +68,16 @@ func Listen(address string) (*net.TCPListener, error) {
 	return l.(*net.TCPListener), nil
 }
 
-// mostStrangers is how many connections may be without a proof at once.
-const mostStrangers = 64
-
 // Serve takes part in one run. It closes the listener.
 func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
+	h.unproven = newUnproven()
 	h.begun = make(chan *net.TCPConn, 1)
 	h.groups, h.flows = make(map[uint64]*group), make(map[*flow]bool)
 	var all sync.WaitGroup
-	defer all.Wait()
+	defer func() {
+		all.Wait()
+		h.say(h.refusals.rest())
+	}()
 	defer h.dismiss()
 	defer l.Close()
 	if procs := len(h.CPUs) + 2; runtime.GOMAXPROCS(0) < procs {
@@ -81,17 +85,17 @@ func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // between batches there is time for it
 	all.Go(func() {
-		strangers := make(chan struct{}, mostStrangers)
 		for {
 			c, err := l.AcceptTCP()
-			if err != nil {
-				return // it is closed
-			}
-			select {
-			case strangers <- struct{}{}:
-				all.Go(func() { h.greet(c, func() { <-strangers }) })
+			switch {
+			case errors.Is(err, net.ErrClosed):
+				return
+			case err != nil: // there are no more descriptors
+				h.unproven.displace()
+				time.Sleep(10 * time.Millisecond)
 			default:
-				c.Close()
+				h.unproven.enter(c)
+				all.Go(func() { h.greet(c) })
 			}
 		}
 	})
@@ -110,6 +114,7 @@ func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
 	if facts.Unread, err = keeps(control); err != nil {
 		return err
 	}
+	control.SetWriteDeadline(time.Now().Add(handshakeTime))
 	if err := writeFrame(control, facts); err != nil {
 		return fmt.Errorf("the host that leads is gone: %w", err)
 	}
@@ -134,15 +139,34 @@ func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
 	return nil
 }
 
+// say tells what there is to tell.
+func (h *Host) say(err error) {
+	if err != nil && h.Say != nil {
+		h.Say(err)
+	}
+}
+
 // greet shakes hands with who connects.
-func (h *Host) greet(c *net.TCPConn, known func()) {
-	hello, err := receive(c, h.Secret, h.admit)
-	known()
+func (h *Host) greet(c *net.TCPConn) {
+	proven, let := false, false
+	hello, err := receive(c, h.Secret, func(hello hello) (a answer) {
+		if proven = h.unproven.leave(c); !proven {
+			return engaged // it is closed
+		}
+		a = h.admit(hello)
+		let = a == welcome
+		return a
+	})
+	if err != nil && !proven && !h.unproven.leave(c) {
+		err = errDisplaced
+	}
+	h.unproven.done()
 	if err != nil {
 		c.Close()
-		if h.Say != nil {
-			h.Say(fmt.Errorf("%v was sent away: %w", c.RemoteAddr(), err))
+		if let { // and hung up before it knew
+			h.forget(hello)
 		}
+		h.say(h.refusals.line(c.RemoteAddr(), err, time.Now()))
 		return
 	}
 	if hello.Purpose == controlling {
@@ -151,6 +175,7 @@ func (h *Host) greet(c *net.TCPConn, known func()) {
 		return
 	}
 	err = h.carry(c, hello)
+	h.forget(hello)
 	if err == nil || errors.Is(err, errHungUp) || errors.Is(err, errGivenUp) { // the other end has the reason
 		return
 	}
@@ -161,13 +186,15 @@ func (h *Host) greet(c *net.TCPConn, known func()) {
 // sees a flow end.
 func (h *Host) fail(err error) {
 	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	if h.failed != nil || h.flows == nil { // it is known, or the run is over
-		return
+	known := h.failed != nil || h.flows == nil // or the run is over
+	if !known {
+		h.failed = err
 	}
-	h.failed = err
-	if h.control != nil {
-		writeFrame(h.control, ending{err.Error()}) // who is gone needs no telling
+	control := h.control
+	h.mutex.Unlock()
+	if !known && control != nil {
+		control.SetWriteDeadline(time.Now().Add(handshakeTime))
+		writeFrame(control, ending{err.Error()}) // who is gone needs no telling
 	}
 }
 
@@ -179,13 +206,34 @@ func (h *Host) admit(hello hello) answer {
 	case hello.Purpose == controlling && h.run == nil:
 		h.run = &hello.Run
 		return welcome
-	case hello.Purpose == flowing && h.run != nil && *h.run == hello.Run && hello.Flow < mostFlows && len(h.flows) < mostFlows:
+	case hello.Purpose == flowing && h.run != nil && *h.run == hello.Run && hello.Flow < mostFlows:
+		if h.admitted == mostFlows {
+			return full
+		}
 		if h.groups[hello.Launch] == nil {
 			h.groups[hello.Launch] = newGroup()
 		}
+		h.groups[hello.Launch].flows++
+		h.admitted++
 		return welcome
 	}
 	return engaged
+}
+
+// forget undoes admit: of a run that did not begin, and of a flow that ended.
+func (h *Host) forget(hello hello) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if hello.Purpose == controlling {
+		h.run = nil
+		return
+	}
+	h.admitted--
+	if g := h.groups[hello.Launch]; g.flows > 1 {
+		g.flows--
+	} else {
+		delete(h.groups, hello.Launch)
+	}
 }
 
 // carry answers on a flow until the other end hangs up.
@@ -196,7 +244,7 @@ func (h *Host) carry(c *net.TCPConn, hello hello) error {
 	}
 	h.mutex.Lock()
 	group := h.groups[hello.Launch]
-	if h.flows == nil || group == nil { // the run is over
+	if h.flows == nil { // the run is over
 		h.mutex.Unlock()
 		f.close()
 		return nil
@@ -247,6 +295,7 @@ func serveEnd(e *end) error {
 
 // dismiss ends all flows.
 func (h *Host) dismiss() {
+	h.unproven.end()
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	for _, g := range h.groups {
@@ -381,37 +430,59 @@ func (r *Run) End(err error) {
 	r.controls = nil
 }
 
-// call connects to a host and shakes hands. Again has it try until ctx's end where
-// nobody listens yet.
+// call connects to a host and shakes hands. A handshake that is cut off, as where strangers
+// flood the host, is tried again for as long as an end's patience. Again has it try until
+// ctx's end where nobody listens yet.
 func call(ctx context.Context, t Target, s Secret, h hello, again bool) (*net.TCPConn, error) {
-	var refused error
+	if !again {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	var last error
+	var cut time.Time // when a handshake was cut off first
 	for {
-		var d net.Dialer
-		c, err := d.DialContext(ctx, "tcp", t.Address)
-		if err == nil {
-			stop := context.AfterFunc(ctx, func() { c.Close() })
-			err = introduce(c, s, h)
-			if !stop() && err == nil {
-				err = ctx.Err()
+		c, err := connect(ctx, t, s, h)
+		switch {
+		case err == nil:
+			return c, nil
+		case errors.As(err, new(cutOff)):
+			if last = sentence(t.Name, fmt.Errorf("%w: is taulop net running there, or is the port another program's, or flooded with connections?", err)); cut.IsZero() {
+				cut = time.Now()
+			} else if time.Since(cut) > patience {
+				return nil, last
 			}
-			if err != nil {
-				c.Close()
-				return nil, sentence(t.Name, err)
-			}
-			return c.(*net.TCPConn), nil
-		}
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			refused = err
-		}
-		if !again || refused == nil || ctx.Err() != nil {
-			return nil, unreached(ctx, t, cmp.Or(refused, err))
+		case again && errors.Is(err, syscall.ECONNREFUSED):
+			last = unreached(ctx, t, err)
+		case last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return nil, last
+		default:
+			return nil, unreached(ctx, t, err)
 		}
 		select {
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(rand.N(100 * time.Millisecond)):
 		case <-ctx.Done():
-			return nil, unreached(ctx, t, refused)
 		}
 	}
+}
+
+// connect makes one try of a call.
+func connect(ctx context.Context, t Target, s Secret, h hello) (*net.TCPConn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", t.Address)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	err = introduce(c, s, h)
+	if !stop() {
+		err = ctx.Err()
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c.(*net.TCPConn), nil
 }
 
 // An UnknownError is of a host whose name does not resolve.

@@ -178,8 +178,6 @@ func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 		l = &link{Target: s.Targets[host], group: newGroup()}
 		s.links[host] = l
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	for i := len(l.lanes); i < tau; i++ {
 		c, err := call(ctx, l.Target, s.Secret, hello{Purpose: flowing, Flow: uint32(i), Launch: s.launch, Run: s.Run}, false)
 		if err != nil {

@@ -166,6 +166,13 @@ func FuzzWire(f *testing.F) {
 // hosts has a host answer in this process, until the test ends.
 func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
 	t.Helper()
+	_, l, ended := hosting(t, wait, nil)
+	return l, ended
+}
+
+// hosting is hosts with what the host says.
+func hosting(t *testing.T, wait time.Duration, say func(error)) (*Host, *net.TCPListener, <-chan error) {
+	t.Helper()
 	needsLoopback(t)
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -173,9 +180,9 @@ func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
 	}
 	ended := make(chan error, 1)
 	cpus := surveytest.Machine(t, 1).Allowed
-	h := &Host{Secret: secret, CPUs: cpus[len(cpus)-1:], Facts: Facts{CPUs: 1}, Wait: wait}
+	h := &Host{Secret: secret, CPUs: cpus[len(cpus)-1:], Facts: Facts{CPUs: 1}, Wait: wait, Say: say}
 	go func() { ended <- h.Serve(t.Context(), l) }()
-	return l, ended
+	return h, l, ended
 }
 
 // All parts of a small plan are measured, the file has what models ask for, and the host

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -72,6 +73,7 @@ const (
 	welcome answer = iota
 	stranger
 	engaged
+	full
 )
 
 // A Secret is what all hosts of a run know and nobody else.
@@ -92,6 +94,7 @@ func (s Secret) proof(end string, h hello, c challenge) (p [sha256.Size]byte) {
 var (
 	errStranger = errors.New("it has another secret: give both hosts the same file")
 	errEngaged  = errors.New("it takes part in another run: wait for its end, or listen on another port")
+	errFull     = fmt.Errorf("it has %d flows already: choose fewer", mostFlows)
 	errAlien    = errors.New("what answers there is not taulop net: is the port right?")
 )
 
@@ -132,6 +135,8 @@ func introduce(c net.Conn, s Secret, h hello) error {
 	switch {
 	case v.Answer == engaged:
 		return errEngaged
+	case v.Answer == full:
+		return errFull
 	case v.Answer != welcome, !hmac.Equal(v.Proof[:], want[:]):
 		return errStranger
 	}
@@ -147,7 +152,7 @@ func receive(c net.Conn, s Secret, admit func(hello) answer) (h hello, err error
 		return h, silent(err)
 	}
 	if h.Magic != magic {
-		return h, errAlien
+		return h, errors.New("it is not taulop net")
 	}
 	ch := challenge{Magic: magic, Version: protocol, Nonce: nonce()}
 	if err := binary.Write(c, binary.BigEndian, ch); err != nil {
@@ -172,18 +177,23 @@ func receive(c net.Conn, s Secret, admit func(hello) answer) (h hello, err error
 		return h, errStranger
 	case engaged:
 		return h, errEngaged
+	case full:
+		return h, errFull
 	}
 	return h, err
 }
+
+// cutOff is of a handshake that ended before a verdict: another one may succeed.
+type cutOff struct{ error }
 
 // silent says what it means that a handshake was cut off.
 func silent(err error) error {
 	var late net.Error
 	switch {
 	case errors.As(err, &late) && late.Timeout():
-		return fmt.Errorf("it takes connections and says nothing for %v: is it stopped, or is another service there?", handshakeTime)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("it hangs up: is it taulop net, and not at its end?")
+		return cutOff{fmt.Errorf("it said nothing for %v", handshakeTime)}
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return cutOff{errors.New("it hung up")}
 	}
 	return err
 }

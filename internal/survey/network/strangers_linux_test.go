@@ -1,0 +1,254 @@
+package network
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/params"
+)
+
+// knock connects as strangers do, without a word, with half a greeting or with another
+// service's, until the test ends.
+func knock(t *testing.T, address string, times int) {
+	t.Helper()
+	for i := range times {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		switch i % 3 { // the host may have hung up already
+		case 1:
+			c.Write(magic[:])
+		case 2:
+			binary.Write(c, binary.BigEndian, hello{Magic: magic, Version: protocol, Purpose: flowing})
+		}
+	}
+}
+
+// A witness counts what a host says.
+type witness struct {
+	mutex sync.Mutex
+	lines []string
+}
+
+func (w *witness) say(err error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.lines = append(w.lines, err.Error())
+}
+
+// lead is a launch that measures with a host.
+func lead(t *testing.T, run *Run) *sampler {
+	t.Helper()
+	cpus, err := CPUs(surveytest.Machine(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sampler{Request: Request{Targets: run.Targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+}
+
+var smallExchange = params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100, Variant: "lo:L"}
+
+// Hundreds of connections that never prove the secret do not keep a run from beginning,
+// from beginning launches, and from going on.
+func TestIdleStrangers(t *testing.T) {
+	const strangers = 3 * mostUnproven
+	var w witness
+	h, l, ended := hosting(t, time.Minute, w.say)
+	knock(t, l.Addr().String(), strangers)
+	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := lead(t, run)
+	defer first.Close()
+	for range 3 {
+		knock(t, l.Addr().String(), strangers)
+		s := lead(t, run)
+		for _, s := range []*sampler{first, s} {
+			if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
+				t.Error(err)
+			}
+		}
+		s.Close()
+	}
+	run.End(nil)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if h.admitted != 0 || len(h.groups) != 0 || len(h.unproven.slots) != 0 {
+		t.Errorf("after its end the host has %d flows in %d launches and %d handshakes", h.admitted, len(h.groups), len(h.unproven.slots))
+	}
+	if n := len(w.lines); n < mostLines || !strings.Contains(w.lines[n-1], " more connections") {
+		t.Errorf("%d lines, the last of which does not count the others:\n%s", n, strings.Join(w.lines, "\n"))
+	}
+}
+
+// A flood of connections from several threads, while launches follow each other: each of
+// them measures.
+func TestFlood(t *testing.T) {
+	const threads, most, held, launches = 2, 50000, 100, 6
+	var w witness
+	_, l, ended := hosting(t, time.Minute, w.say)
+	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := lead(t, run)
+	defer first.Close()
+	if _, err := first.Sample(t.Context(), smallExchange, 0); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var knocked atomic.Int32
+	var enough atomic.Bool
+	for range threads {
+		all.Go(func() {
+			var open []net.Conn
+			for i := 0; i < most && !enough.Load(); i++ {
+				knocked.Add(1)
+				c, err := net.Dial("tcp", l.Addr().String())
+				if err != nil {
+					continue
+				}
+				c.(*net.TCPConn).SetLinger(0) // it leaves its port free
+				if open = append(open, c); len(open) > held {
+					open[0].Close()
+					open = open[1:]
+				}
+			}
+			for _, c := range open {
+				c.Close()
+			}
+		})
+	}
+	for i := range launches {
+		s := lead(t, run)
+		for before := knocked.Load(); knocked.Load() < min(before+mostUnproven, threads*most); { // the slots are taken
+			time.Sleep(time.Millisecond)
+		}
+		for _, s := range []*sampler{s, first} {
+			if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
+				t.Errorf("launch %d: %v", i, err)
+			}
+		}
+		s.Close()
+	}
+	enough.Store(true)
+	all.Wait()
+	run.End(nil)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d launches beside %d connections, %d lines", launches, knocked.Load(), len(w.lines))
+}
+
+// However many are sent away, the lines that tell of them are few, and count all of them.
+func TestRefusals(t *testing.T) {
+	const seconds, perSecond = 60, 4000
+	var r refusals
+	var lines []string
+	began := time.Now()
+	for i := range seconds * perSecond {
+		if line := r.line(&net.TCPAddr{}, errDisplaced, began.Add(time.Duration(i)*time.Second/perSecond)); line != nil {
+			lines = append(lines, line.Error())
+		}
+	}
+	if n := mostLines + int(seconds*time.Second/lineTime); len(lines) < mostLines || len(lines) > n {
+		t.Errorf("%d lines, want %d to %d", len(lines), mostLines, n)
+	}
+	rest := r.rest()
+	if rest == nil {
+		t.Fatal("nothing is said of the last")
+	}
+	var counted int
+	fmt.Sscanf(rest.Error(), "also sent away: %d more", &counted)
+	for _, line := range lines {
+		n := 0
+		if _, after, found := strings.Cut(line, " after "); found {
+			fmt.Sscan(after, &n)
+		}
+		counted += n + 1
+	}
+	if counted != seconds*perSecond {
+		t.Errorf("the lines tell of %d connections, want %d:\n%s", counted, seconds*perSecond, strings.Join(lines, "\n"))
+	}
+	if (new(refusals)).rest() != nil {
+		t.Error("something is said of nobody")
+	}
+}
+
+// What a host lets in it forgets again: a run that did not begin, and flows that ended.
+func TestAdmits(t *testing.T) {
+	h := Host{groups: make(map[uint64]*group)}
+	run := hello{Purpose: controlling, Run: nonce()}
+	for range 2 {
+		if h.admit(run) != welcome || h.admit(run) != engaged {
+			t.Fatal("one run at a time")
+		}
+		h.forget(run)
+	}
+	h.admit(run)
+	flow := func(i int) hello {
+		return hello{Purpose: flowing, Run: run.Run, Flow: uint32(i % 10), Launch: uint64(i / 10)}
+	}
+	for range 2 {
+		for i := range mostFlows {
+			if a := h.admit(flow(i)); a != welcome {
+				t.Fatalf("flow %d: %d", i, a)
+			}
+		}
+		if h.admit(flow(0)) != full {
+			t.Error("there is room for more flows than are allowed")
+		}
+		for i := range mostFlows {
+			h.forget(flow(i))
+		}
+		if h.admitted != 0 || len(h.groups) != 0 {
+			t.Errorf("%d flows in %d launches are left", h.admitted, len(h.groups))
+		}
+	}
+}
+
+// A peer with the secret that stops reading in the middle ends its run, with the reason.
+func TestStopsReading(t *testing.T) {
+	t.Parallel() // it waits for the host's patience
+	_, l, ended := hosting(t, time.Minute, nil)
+	target := Target{"there", l.Addr().String()}
+	run, err := Begin(t.Context(), []Target{target}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := call(t.Context(), target, secret, hello{Purpose: flowing, Run: run.ID}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetReadBuffer(4 << 10)
+	const times = 1000 // of 32 KB: more than kernels keep of what nobody reads
+	o := order{Operation: exchange, Tau: 1, Bytes: 32 << 10, Times: times}
+	c.Write(encoded(o))
+	c.SetWriteDeadline(time.Now().Add(3 * patience))
+	for range times { // until the host takes no more either
+		if _, err := c.Write(make([]byte, o.Bytes)); err != nil {
+			break
+		}
+	}
+	err = run.Why(errHungUp)
+	if !strings.Contains(err.Error(), errStuck.Error()) {
+		t.Errorf("the end that leads: %v", err)
+	}
+	run.End(err)
+	if err := <-ended; !errors.Is(err, errStuck) {
+		t.Errorf("the host: %v", err)
+	}
+}
