@@ -32,6 +32,7 @@ var advice = []struct {
 	{compare.ErrSize, "taulop sweep -m"},
 	{model.ErrUnpaired, "taulop pairs -smt"},
 	{model.ErrUnplaced, "-placement"},
+	{network.ErrMemory, "-memory there; -m, -tau"},
 	{network.ErrNobody, "taulop net -listen"},
 	{params.ErrCoreKinds, "-cpus"},
 	{params.ErrNoTransport, "taulop sweep -with cma -o FILE"},

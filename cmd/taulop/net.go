@@ -52,6 +52,7 @@ type netRequest struct {
 	listen bool
 	to     string
 	secret string
+	memory int // bytes
 	wait   time.Duration
 	tam    bool
 
@@ -68,6 +69,7 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 	argument.Var(flags, &r.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default nine from 1 to 4M)", argument.Rising(argument.Sizes))
 	argument.Var(flags, &r.Taus, "tau", "", "τ, flows at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:8 (default 1, 2, 4 … to the CPUs of the smaller host, 8 at the most)", argument.Rising(argument.Taus))
 	flags.StringVar(&req.secret, "secret", "", "`file` with what all hosts know and nobody else (default one in your home, made where there is none)")
+	argument.Var(flags, &req.memory, "memory", network.DefaultMemory, "`size` that messages of all flows may take on the host that listens, in bytes or with a unit; a run needs 2·τ·m", argument.Some)
 	flags.DurationVar(&req.wait, "wait", time.Minute, "how long to wait for the other hosts")
 	flags.BoolVar(&req.tam, "tam", true, "measure the parameters of Tam's model too")
 	words, err := parseWords(flags, out, args, netHelp)
@@ -79,7 +81,12 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 		return err
 	}
 	var led []string // flags of the host that leads
+	var tooMuch error
+	bounded := false
 	flags.Visit(func(f *flag.Flag) {
+		if f.Name == "memory" {
+			bounded, tooMuch = true, argument.FitsMemory("-memory", f.Value.String())
+		}
 		if slices.Contains([]string{"o", "time", "launches", "json", "m", "tau", "tam"}, f.Name) {
 			led = append(led, "-"+f.Name)
 		}
@@ -98,6 +105,10 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 		return usagef("%s: the host that listens measures nothing and writes no file: say that on the host with -to", strings.Join(led, ", "))
 	case !req.listen && req.to == "" && !req.step:
 		return usagef("a network has two ends: say -listen here and -to THIS-HOST on another, or start both with srun -N 2 --ntasks-per-node=1 taulop net")
+	case bounded && req.to != "":
+		return usagef("-memory bounds what the host that listens takes: say it there")
+	case tooMuch != nil:
+		return usagef("%v", tooMuch)
 	case req.wait <= 0:
 		return usagef("-wait is %v: give a time above zero, like 60s", req.wait)
 	}
@@ -167,7 +178,7 @@ func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Mac
 		tell(said, "listening on %v for %v: start taulop net -to with this host there", l.Addr(), req.wait)
 	}
 	h := network.Host{Secret: secret, CPUs: cpus, Wait: req.wait, Say: func(err error) { tell(said, "%v", err) }}
-	h.Facts = network.Facts{Rank: req.task.Rank, CPUs: len(cpus), Provenance: provenance.Read("/", m)}
+	h.Facts = network.Facts{Rank: req.task.Rank, CPUs: len(cpus), Memory: req.memory, Provenance: provenance.Read("/", m)}
 	return h.Serve(ctx, l)
 }
 
@@ -211,6 +222,9 @@ func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.
 	}()
 	if r.Run, r.Segment, r.Unread, r.Name = run.ID, run.Segment, run.Unread, run.Interface; len(r.Taus) == 0 {
 		r.Taus = run.Taus(m.Allowed.Len())
+	}
+	if err := run.Fits(r); err != nil {
+		return usagef("%v", err)
 	}
 	if !req.tam {
 		r.Segment = 0

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/shm"
 )
 
 // patience is how long an end waits in a batch for the other to move a byte.
@@ -22,8 +23,12 @@ type end struct {
 	index int
 	cpu   int
 	group *group
-	out   []byte // what is sent
-	in    []byte // what came
+
+	budget *budget
+	region *shm.Region
+	room   int    // bytes of region
+	out    []byte // what is sent
+	in     []byte // what came
 }
 
 // A group is the ends of a launch on one host: in a batch their messages start
@@ -87,8 +92,8 @@ func (g *gate) pass(of *group) error {
 	return nil
 }
 
-func newEnd(f *flow, index, cpu int, g *group) *end {
-	return &end{flow: f, index: index, cpu: cpu, group: g}
+func newEnd(f *flow, index, cpu int, g *group, b *budget) *end {
+	return &end{flow: f, index: index, cpu: cpu, group: g, budget: b}
 }
 
 // pin has the calling goroutine be the end's, until it returns.
@@ -112,14 +117,16 @@ func (e *end) content(o order, s side) *rand.ChaCha8 {
 }
 
 // prepare lays out what a side sends in a batch, and room for what comes.
-func (e *end) prepare(o order, s side) {
-	if n := int(o.Bytes); cap(e.out) < n {
-		e.out, e.in = make([]byte, n), make([]byte, n)
-	} else {
-		e.out, e.in = e.out[:n], e.in[:n]
+func (e *end) prepare(o order, s side) error {
+	known := e.region
+	if err := e.hold(int(o.Bytes)); err != nil {
+		return err
+	}
+	if e.region == known {
 		clear(e.in) // what was there before is no proof
 	}
 	e.content(o, s).Read(e.out)
+	return nil
 }
 
 // arrived tells whether what came last is what the other side sent.
@@ -146,7 +153,9 @@ type span struct {
 
 // lead carries a batch out from the end that measures.
 func (e *end) lead(o order) (s span, err error) {
-	e.prepare(o, leading)
+	if err := e.prepare(o, leading); err != nil {
+		return s, err
+	}
 	if err := e.write(encoded(o)); err != nil {
 		return s, err
 	}
@@ -248,7 +257,9 @@ func (e *end) answer(o order) error {
 	if o.Operation == ignored && int(o.Times)*int(o.Bytes) > mostIgnored {
 		return errors.New("more is to be ignored than the kernel keeps")
 	}
-	e.prepare(o, answering)
+	if err := e.prepare(o, answering); err != nil {
+		return err
+	}
 	var g *gate // of exchanges: in other batches this end waits for no other
 	if o.Operation == exchange {
 		g = e.group.enter(o)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -29,6 +30,7 @@ type Host struct {
 
 	unproven *unproven
 	refusals refusals
+	budget   *budget
 	begun    chan *net.TCPConn
 	mutex    sync.Mutex
 	control  *net.TCPConn      // to the host that leads, once it has the facts
@@ -43,6 +45,7 @@ type Host struct {
 type Facts struct {
 	Rank       int               `json:"rank"` // of a task, from 0
 	CPUs       int               `json:"cpus"`
+	Memory     int               `json:"memory"` // that messages of all flows may take, bytes
 	Unread     int               `json:"unread"` // what its kernel keeps of what nobody reads, bytes
 	Provenance params.Provenance `json:"provenance"`
 }
@@ -70,7 +73,7 @@ func Listen(address string) (*net.TCPListener, error) {
 
 // Serve takes part in one run. It closes the listener.
 func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
-	h.unproven = newUnproven()
+	h.unproven, h.budget = newUnproven(), &budget{most: h.Facts.Memory}
 	h.begun = make(chan *net.TCPConn, 1)
 	h.groups, h.flows = make(map[uint64]*group), make(map[*flow]bool)
 	var all sync.WaitGroup
@@ -260,12 +263,13 @@ func (h *Host) carry(c *net.TCPConn, hello hello) error {
 	}()
 	done := make(chan error, 1)
 	go func() { // its thread stays pinned, and dies with it
-		done <- serveEnd(newEnd(f, int(hello.Flow), h.CPUs[int(hello.Flow)%len(h.CPUs)], group))
+		done <- serveEnd(newEnd(f, int(hello.Flow), h.CPUs[int(hello.Flow)%len(h.CPUs)], group, h.budget))
 	}()
 	return <-done
 }
 
 func serveEnd(e *end) error {
+	defer e.release()
 	if err := e.pin(); err != nil {
 		return err
 	}
@@ -408,7 +412,10 @@ func (r *Run) Why(err error) error {
 		c.SetReadDeadline(until)
 		switch failed := readFrame(c, &e); {
 		case failed == nil && e.Error != "":
-			err = fmt.Errorf("%w: %s says: %s", err, r.Targets[i].Name, printable.Sentence(e.Error))
+			why, memory := strings.CutSuffix(e.Error, ErrMemory.Error())
+			if err = fmt.Errorf("%w: %s says: %s", err, r.Targets[i].Name, printable.Sentence(why)); memory {
+				err = fmt.Errorf("%w%w", err, ErrMemory)
+			}
 		case errors.Is(failed, io.EOF):
 			err = fmt.Errorf("%w: %s is gone without a word: look what it says there", err, r.Targets[i].Name)
 		}

@@ -187,7 +187,7 @@ func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := &lane{end: newEnd(f, i, s.cpus[i%len(s.cpus)], l.group), tasks: make(chan order), done: make(chan struct{}, 1)}
+		w := &lane{end: newEnd(f, i, s.cpus[i%len(s.cpus)], l.group, nil), tasks: make(chan order), done: make(chan struct{}, 1)}
 		l.lanes = append(l.lanes, w)
 		go w.work()
 	}
@@ -196,6 +196,7 @@ func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 
 // work leads batches on a thread that stays pinned, and dies with the goroutine.
 func (w *lane) work() {
+	defer w.release()
 	w.err = w.pin()
 	for o := range w.tasks {
 		if w.err == nil {

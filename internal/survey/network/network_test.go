@@ -91,8 +91,8 @@ func TestHandshake(t *testing.T) {
 		"alike":        {to(secret), with(secret, welcome), "", ""},
 		"other secret": {to(Secret("another secret, as long")), with(secret, welcome), "another secret", "another secret"},
 		"engaged":      {to(secret), with(secret, engaged), "another run", "another run"},
-		"newer there":  {to(secret), older, "version 3 of the protocol", ""},
-		"newer here":   {newer, with(secret, welcome), "", "version 3 of the protocol"},
+		"newer there":  {to(secret), older, "version 4 of the protocol", ""},
+		"newer here":   {newer, with(secret, welcome), "", "version 4 of the protocol"},
 		"a web server": {to(secret), web, "not taulop net", ""},
 		"no secret":    {to(secret), mirror, "another secret", ""},
 		"hangs up":     {to(secret), func(c net.Conn) error { return nil }, "", ""},
@@ -166,12 +166,12 @@ func FuzzWire(f *testing.F) {
 // hosts has a host answer in this process, until the test ends.
 func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
 	t.Helper()
-	_, l, ended := hosting(t, wait, nil)
+	_, l, ended := hosting(t, wait, 4<<20, nil)
 	return l, ended
 }
 
-// hosting is hosts with what the host says.
-func hosting(t *testing.T, wait time.Duration, say func(error)) (*Host, *net.TCPListener, <-chan error) {
+// hosting is hosts with a bound on memory and with what the host says.
+func hosting(t *testing.T, wait time.Duration, memory int, say func(error)) (*Host, *net.TCPListener, <-chan error) {
 	t.Helper()
 	needsLoopback(t)
 	l, err := Listen("127.0.0.1:0")
@@ -180,7 +180,7 @@ func hosting(t *testing.T, wait time.Duration, say func(error)) (*Host, *net.TCP
 	}
 	ended := make(chan error, 1)
 	cpus := surveytest.Machine(t, 1).Allowed
-	h := &Host{Secret: secret, CPUs: cpus[len(cpus)-1:], Facts: Facts{CPUs: 1}, Wait: wait, Say: say}
+	h := &Host{Secret: secret, CPUs: cpus[len(cpus)-1:], Facts: Facts{CPUs: 1, Memory: memory}, Wait: wait, Say: say}
 	go func() { ended <- h.Serve(t.Context(), l) }()
 	return h, l, ended
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -63,7 +64,7 @@ var smallExchange = params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100, Variant
 func TestIdleStrangers(t *testing.T) {
 	const strangers = 3 * mostUnproven
 	var w witness
-	h, l, ended := hosting(t, time.Minute, w.say)
+	h, l, ended := hosting(t, time.Minute, 1<<20, w.say)
 	knock(t, l.Addr().String(), strangers)
 	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
 	if err != nil {
@@ -98,7 +99,7 @@ func TestIdleStrangers(t *testing.T) {
 func TestFlood(t *testing.T) {
 	const threads, most, held, launches = 2, 50000, 100, 6
 	var w witness
-	_, l, ended := hosting(t, time.Minute, w.say)
+	_, l, ended := hosting(t, time.Minute, 1<<20, w.say)
 	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -219,10 +220,116 @@ func TestAdmits(t *testing.T) {
 	}
 }
 
+// peak is the most memory that this process has had since it was asked last, bytes.
+func peak(t *testing.T) (bytes int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	if _, err := fmt.Sscan(after, &bytes); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
+		t.Skipf("the peak of this process is unknown: %v", err)
+	}
+	return bytes << 10
+}
+
+// A peer with the secret that asks for messages of hundreds of megabytes on many flows gets
+// as much as the host allows, and then a sentence that names the flag.
+func TestMemoryIsBounded(t *testing.T) {
+	const flows, each = 8, mostMessage
+	h, l, ended := hosting(t, time.Minute, 64<<20, nil)
+	target := Target{"there", l.Addr().String()}
+	run, err := Begin(t.Context(), []Target{target}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Facts[0].Memory != h.Facts.Memory {
+		t.Errorf("the host says that it takes %d bytes", run.Facts[0].Memory)
+	}
+	peak(t)
+	before := peak(t)
+	launch := launchID()
+	for i := range flows {
+		c, err := call(t.Context(), target, secret, hello{Purpose: flowing, Flow: uint32(i), Launch: launch, Run: run.ID}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		bytes := uint32(12 << 20) // two of these fit
+		if i == flows-1 {
+			bytes = each
+		}
+		if _, err := c.Write(encoded(order{Operation: exchange, Tau: flows, Bytes: bytes, Times: 1})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = run.Why(errHungUp)
+	for _, want := range []string{"there says: a flow from ", "messages of all flows may take 64M here", "needs 512M for its own: " + ErrMemory.Error()} {
+		if !strings.Contains(err.Error(), want) || !errors.Is(err, ErrMemory) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	run.End(err)
+	if err := <-ended; !errors.Is(err, ErrMemory) {
+		t.Errorf("the host ended with %v", err)
+	}
+	if grown := peak(t) - before; grown > h.Facts.Memory+32<<20 {
+		t.Errorf("%d MB more than before, want %d and a little", grown>>20, h.Facts.Memory>>20)
+	}
+	if taken := h.budget.taken.Load(); taken != 0 {
+		t.Errorf("%d bytes are not given back", taken)
+	}
+}
+
+// Memory that a flow gives back is for the next, which waits for it.
+func TestBudget(t *testing.T) {
+	b := &budget{most: 100}
+	if err := b.take(60); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.take(101); err == nil {
+		t.Error("more than all was had")
+	}
+	taken := make(chan error)
+	go func() { taken <- b.take(50) }()
+	time.Sleep(5 * time.Millisecond) // it waits by then, or finds the memory there
+	b.give(60)
+	if err := <-taken; err != nil {
+		t.Error(err)
+	}
+	b.give(50)
+	if n := b.taken.Load(); n != 0 {
+		t.Errorf("%d bytes are taken", n)
+	}
+}
+
+// A request says which host it is too large for, before it measures.
+func TestFits(t *testing.T) {
+	run := Run{Targets: []Target{{Name: "near"}, {Name: "far"}}, Facts: []Facts{{Memory: 8 << 20}, {Memory: 1 << 20}}}
+	for _, tt := range []struct {
+		m, tau int
+		says   string // none: it fits
+	}{
+		{512 << 10, 8, ""},
+		{512 << 10, 9, "near takes 8M for messages, and τ = 9 with m = 512K needs 9M: let the host that listens"},
+		{512<<10 + 1, 1, "far takes 1M for messages, and τ = 1 with m = 524289 B needs 1032K: let the host that listens"},
+		{mostMessage, mostFlows, "needs 512G"},
+	} {
+		err := run.Fits(Request{Sizes: []int{1, tt.m}, Taus: []int{1, tt.tau}})
+		if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%d flows of %d bytes: %v, want %q", tt.tau, tt.m, err, tt.says)
+		}
+	}
+}
+
 // A peer with the secret that stops reading in the middle ends its run, with the reason.
 func TestStopsReading(t *testing.T) {
 	t.Parallel() // it waits for the host's patience
-	_, l, ended := hosting(t, time.Minute, nil)
+	_, l, ended := hosting(t, time.Minute, 1<<20, nil)
 	target := Target{"there", l.Addr().String()}
 	run, err := Begin(t.Context(), []Target{target}, secret, time.Minute)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // protocol is what both ends must speak. It grows with every change of what is sent.
-const protocol = 2
+const protocol = 3
 
 // magic begins what either end says first, so that another service is told from a
 // taulop of another version.
