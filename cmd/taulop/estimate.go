@@ -86,7 +86,7 @@ func (n *parameterFiles) Repeats() {}
 
 func (n *parameterFiles) Set(list string) error {
 	if list == "" {
-		return nil
+		return errors.New("it is there with an empty name: name a file, or leave it out")
 	}
 	names := strings.Split(list, ",")
 	if isFile(list) { // with a comma in its name

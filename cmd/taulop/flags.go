@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,11 +21,10 @@ import (
 func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error {
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
-	twice := countFlags(flags)
+	given := countFlags(flags)
 	words, err := permute(flags, args)
-	name := twice()
-	if err == nil && name != "" {
-		return usagef("-%s is there twice, and one of them would not count: give it once (a list has commas)", name)
+	if wrong := given(); err == nil && wrong != nil {
+		return wrong
 	}
 	if errors.Is(err, flag.ErrHelp) {
 		if d, asks := out.(*description); asks {
@@ -107,23 +107,29 @@ func refusedFlag(flags *flag.FlagSet, err error) (f *flag.Flag, why string) {
 	return f, why
 }
 
-// countFlags has flags count how often they are set; what it returns ends that, and names
-// one that was set twice. Those that say so may be.
-func countFlags(flags *flag.FlagSet) (twice func() string) {
+// countFlags has flags count how often they are set; what it returns ends that, and refuses
+// one that was set twice, or that names a file and has no name. Those that say so may be
+// there twice.
+func countFlags(flags *flag.FlagSet) (given func() error) {
 	var all []*counted
 	flags.VisitAll(func(f *flag.Flag) {
-		if _, repeats := f.Value.(interface{ Repeats() }); !repeats {
-			c := &counted{Value: f.Value, flag: f}
-			f.Value, all = c, append(all, c)
-		}
+		c := &counted{Value: f.Value, flag: f}
+		f.Value, all = c, append(all, c)
 	})
-	return func() (name string) {
+	return func() (err error) {
 		for _, c := range all {
-			if c.flag.Value = c.Value; c.times > 1 && name == "" {
-				name = c.flag.Name
+			c.flag.Value = c.Value
+			_, repeats := c.Value.(interface{ Repeats() })
+			what, _ := flag.UnquoteUsage(c.flag)
+			switch {
+			case err != nil:
+			case c.times > 1 && !repeats:
+				err = usagef("-%s is there twice, and one of them would not count: give it once (a list has commas)", c.flag.Name)
+			case c.empty && slices.Contains([]string{"file", "table", "DIR"}, what):
+				err = usagef("-%s is there with an empty name: name a %s, or leave -%[1]s out", c.flag.Name, strings.Replace(what, "DIR", "directory", 1))
 			}
 		}
-		return name
+		return err
 	}
 }
 
@@ -131,10 +137,12 @@ type counted struct {
 	flag.Value
 	flag  *flag.Flag
 	times int
+	empty bool // it was set to nothing
 }
 
 func (c *counted) Set(text string) error {
 	c.times++
+	c.empty = c.empty || text == ""
 	return c.Value.Set(text)
 }
 

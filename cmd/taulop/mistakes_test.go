@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/compare"
 )
 
 // A mistake is answered in one sentence that says what to do.
@@ -45,5 +49,33 @@ func TestMistakes(t *testing.T) {
 	}
 	if out, _, err := run(t, "version"); err != nil || !strings.HasPrefix(out, "taulop ") || !strings.Contains(out, " go1.") {
 		t.Errorf("version: %v, %s", err, out)
+	}
+}
+
+// A flag that names a file is refused without a name, by every command that has one.
+func TestEmptyFileNames(t *testing.T) {
+	tried := 0
+	for _, c := range commands {
+		for _, s := range settings(describe(c).flags) {
+			if !slices.Contains([]string{"file", "table", "DIR"}, s.value) && s.name != "params" {
+				continue
+			}
+			tried++
+			args := []string{c.name, "-" + s.name, ""}
+			if c.name == "" {
+				args = args[1:]
+			}
+			out, _, err := run(t, args...)
+			want := 2
+			if c.plugin { // which prints its errors
+				want = int(compare.Unknown)
+			}
+			if said := out + fmt.Sprint(err); c.status(err) != want || !strings.Contains(said, "-"+s.name) || !strings.Contains(said, "empty name") {
+				t.Errorf("%s -%s '': status %d, %s", c.name, s.name, c.status(err), said)
+			}
+		}
+	}
+	if tried < 20 {
+		t.Errorf("%d flags that name files, of 20 and more", tried)
 	}
 }
