@@ -11,13 +11,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/child"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/shm"
@@ -171,14 +171,12 @@ func (p *processes) begin(h hello) error {
 	if os.Getenv(workerVariable) != "" { // a program that does not know the word must not begin itself for ever
 		return errors.New("a worker begins no workers")
 	}
-	exe, err := os.Executable()
-	if err != nil { // no /proc is mounted
-		if exe, err = exec.LookPath(os.Args[0]); err != nil {
-			return fmt.Errorf("this program does not find itself to begin it again: %w", err)
-		}
+	cmd, err := child.Command(WorkerCommand)
+	if err != nil {
+		return err
 	}
-	m := &member{ended: make(chan struct{})}
-	m.cmd = &exec.Cmd{Path: exe, Args: []string{os.Args[0], WorkerCommand}, Env: append(os.Environ(), workerVariable+"=1"), Stderr: &m.stderr, ExtraFiles: []*os.File{p.shared.File()}}
+	m := &member{cmd: cmd, ended: make(chan struct{})}
+	cmd.Env, cmd.Stderr, cmd.ExtraFiles = append(os.Environ(), workerVariable+"=1"), &m.stderr, []*os.File{p.shared.File()}
 	if m.orders, err = m.cmd.StdinPipe(); err != nil {
 		return err
 	}
@@ -188,7 +186,7 @@ func (p *processes) begin(h hello) error {
 	}
 	m.cmd.Stdout = answers
 	m.answers, m.replies = replies, json.NewDecoder(replies)
-	err = m.cmd.Start()
+	err = child.Start(m.cmd)
 	answers.Close()
 	if err != nil {
 		replies.Close()
@@ -212,11 +210,7 @@ func (m *member) reply(w *worker) (r reply, err error) {
 		err = m.how
 	case <-time.After(stopAfter):
 	}
-	err = fmt.Errorf("worker %d on CPU %d, process %d, died: %w", w.id, w.cpu, m.cmd.Process.Pid, err)
-	if first, _, _ := strings.Cut(strings.TrimSpace(m.stderr.String()), "\n"); first != "" {
-		err = fmt.Errorf("%w: %.300s", err, first)
-	}
-	return r, died{err}
+	return r, died{fmt.Errorf("worker %d on CPU %d, process %d, died: %w", w.id, w.cpu, m.cmd.Process.Pid, child.Ended(err, m.stderr.Bytes()))}
 }
 
 // carryOut has the process of a worker do its part of a task.

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/taulop/taulop/internal/child"
 )
 
 // Command is the word that has a program begin as a launch, see Serve.
@@ -26,11 +27,9 @@ const patience = 2 * time.Second
 
 // start begins this program again as a launch, in a process of its own.
 func start(o Order, journal *os.File) (*Process, error) {
-	exe, err := os.Executable()
-	if err != nil { // no /proc is mounted
-		if exe, err = exec.LookPath(os.Args[0]); err != nil {
-			return nil, fmt.Errorf("this program does not find itself to begin it again: %w", err)
-		}
+	cmd, err := child.Command(Command)
+	if err != nil {
+		return nil, err
 	}
 	order, err := json.Marshal(o)
 	if err != nil {
@@ -42,12 +41,9 @@ func start(o Order, journal *os.File) (*Process, error) {
 	}
 	defer in.Close()
 	var stderr bytes.Buffer
-	cmd := &exec.Cmd{
-		Path: exe, Args: []string{os.Args[0], Command},
-		Env:   append(os.Environ(), "GODEBUG="+strings.TrimPrefix(os.Getenv("GODEBUG")+","+preemption, ",")),
-		Stdin: in, Stderr: &stderr, ExtraFiles: []*os.File{journal},
-	}
-	if err := cmd.Start(); err != nil {
+	cmd.Env = append(os.Environ(), "GODEBUG="+strings.TrimPrefix(os.Getenv("GODEBUG")+","+preemption, ","))
+	cmd.Stdin, cmd.Stderr, cmd.ExtraFiles = in, &stderr, []*os.File{journal}
+	if err := child.Start(cmd); err != nil {
 		orders.Close()
 		return nil, fmt.Errorf("no launch could be begun: %w", err)
 	}
@@ -64,11 +60,7 @@ func start(o Order, journal *os.File) (*Process, error) {
 		if cmd.ProcessState.ExitCode() == noJournal {
 			return errJournal
 		}
-		// What a crash printed first says more.
-		if first, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n"); first != "" {
-			err = fmt.Errorf("%w: %.300s", err, first)
-		}
-		return err
+		return child.Ended(err, stderr.Bytes())
 	}
 	return process(end, func() {
 		orders.Close() // an end to it has the launch stop

@@ -1,0 +1,77 @@
+// Package child begins this program again, as a process that measures for it.
+//
+// Its opinion: such a process has no purpose without its parent, and ends with it. What
+// the Go runtime prints when the system refuses it memory, a thread or a file says
+// nothing to users: the limit that they can raise does.
+package child
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// Command is this program with one argument. The caller sets the rest.
+func Command(word string) (*exec.Cmd, error) {
+	exe, err := os.Executable()
+	if err != nil { // no /proc is mounted
+		if exe, err = exec.LookPath(os.Args[0]); err != nil {
+			return nil, fmt.Errorf("this program does not find itself to begin it again: %w", err)
+		}
+	}
+	return &exec.Cmd{Path: exe, Args: []string{os.Args[0], word}, SysProcAttr: endsWithParent()}, nil
+}
+
+// forks are carried out by one thread, which lives as long as the process: the kernel
+// takes a child's parent for dead when the thread that forked it is.
+var forks = sync.OnceValue(func() chan<- func() {
+	c := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for fork := range c {
+			fork()
+		}
+	}()
+	return c
+})
+
+// Start begins a command as cmd.Start does.
+func Start(cmd *exec.Cmd) (err error) {
+	done := make(chan struct{})
+	forks() <- func() { err = cmd.Start(); close(done) }
+	<-done
+	return err
+}
+
+// refusals are what the Go runtime prints when it ends a program that the system gives no
+// more of something, and who wants it.
+var refusals = []struct {
+	printed *regexp.Regexp
+	means   string
+}{
+	{regexp.MustCompile(`pthread_create failed|newosproc|failed to create new OS thread`), "the system gave it no more threads: allow more processes (ulimit -u) or more address space (ulimit -v)"},
+	{regexp.MustCompile(`epollcreate|eventfd|netpollinit`), "it may not open enough files: allow more (ulimit -n)"},
+	{regexp.MustCompile(`(?i)out of memory|cannot allocate memory|cannot map pages|address space|failed to (allocate|reserve) `), "the system gave it no more memory: allow more address space (ulimit -v), or stop what else uses memory"},
+}
+
+// Ended adds to the error of a child why it ended, by what it printed.
+func Ended(err error, stderr []byte) error {
+	first, _, _ := strings.Cut(string(bytes.TrimSpace(stderr)), "\n")
+	if !strings.HasPrefix(first, "taulop: ") { // which says it
+		start := stderr[:min(len(stderr), 1<<10)]
+		for _, r := range refusals {
+			if r.printed.Match(start) {
+				return fmt.Errorf("%w: %s", err, r.means)
+			}
+		}
+	}
+	if first == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %.300s", err, strings.TrimPrefix(first, "taulop: "))
+}

@@ -1,0 +1,115 @@
+package child
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Main keeps its thread, the first one, which does not end with a goroutine.
+func init() { runtime.LockOSThread() }
+
+// The test binary begins itself anew as a parent, and that as its child.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "parent" {
+		parent()
+	}
+	if len(os.Args) == 2 && os.Args[1] == "child" {
+		for {
+			if _, err := io.Copy(os.Stdout, os.Stdin); err == nil { // to the end of standard input, which is not its own
+				time.Sleep(time.Hour)
+			}
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// parent begins a child on a thread that ends, and tells its process once it answers.
+func parent() {
+	cmd, err := Command("child")
+	if err != nil {
+		panic(err)
+	}
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	thread := make(chan int)
+	go func() {
+		runtime.LockOSThread()
+		if err := Start(cmd); err != nil {
+			panic(err)
+		}
+		thread <- syscall.Gettid()
+	}()
+	for id := <-thread; ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(fmt.Sprint("/proc/self/task/", id)); err != nil {
+			break
+		}
+	}
+	fmt.Fprintln(in, cmd.Process.Pid)
+	io.Copy(os.Stdout, out)
+	fmt.Println("the child has ended")
+	select {}
+}
+
+// A child outlives the thread that asked for it, and not its parent.
+func TestEndsWithParent(t *testing.T) {
+	cmd, err := Command("parent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	guard := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	defer guard.Stop()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	var id int
+	if _, scan := fmt.Sscan(line, &id); err != nil || scan != nil {
+		t.Fatalf("%q, %v, %v", line, err, scan)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprint("/proc/", id, "/stat"))
+		if err != nil || strings.Contains(string(stat), ") Z ") { // nobody may wait for it here
+			return
+		}
+		if time.Now().After(end) {
+			syscall.Kill(id, syscall.SIGKILL)
+			t.Fatal("the child goes on without its parent")
+		}
+	}
+}
+
+// What the runtime prints is told as the limit to raise, and nothing else is.
+func TestEnded(t *testing.T) {
+	status := errors.New("exit status 2")
+	for printed, want := range map[string]string{
+		"runtime: out of memory: cannot allocate 4194304-byte block (0 in use)\nfatal error: out of memory\n\nruntime stack:": "ulimit -v",
+		"fatal error: failed to reserve page summary memory\n":                                                                "ulimit -v",
+		"fatal error: runtime: cannot allocate memory\n":                                                                      "ulimit -v",
+		"runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\n":                              "ulimit -u",
+		"runtime: failed to create new OS thread (have 3 already; errno=11)\nfatal error: newosproc\n":                        "ulimit -u",
+		"runtime: epollcreate failed with 24\nfatal error: runtime: netpollinit failed\n":                                     "ulimit -n",
+		"taulop: cannot allocate memory for 3 workers\nmore":                                                                  "exit status 2: cannot allocate memory for 3 workers",
+		"panic: x\n\ngoroutine 1 [running]:\n":                                                                                "exit status 2: panic: x",
+		"":                                                                                                                    "exit status 2",
+	} {
+		got := Ended(status, []byte(printed))
+		if !errors.Is(got, status) || !strings.Contains(got.Error(), want) || strings.Contains(got.Error(), "\n") || !strings.Contains(want, "ulimit") && got.Error() != want {
+			t.Errorf("%q: %v, want %q", printed, got, want)
+		}
+	}
+}
