@@ -163,16 +163,18 @@ func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) 
 }
 
 func main() {
+	abortOnCrash()
+	cmd, args := find(os.Args[1:])
+	if err := checkLimits(cmd.measures); err != nil {
+		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
+		os.Exit(cmd.status(err))
+	}
 	if len(os.Args) == 2 && os.Args[1] == engine.Command {
-		abortOnCrash()
 		os.Exit(survey.Serve())
 	}
 	if len(os.Args) == 2 && os.Args[1] == setups.WorkerCommand {
-		abortOnCrash()
 		os.Exit(setups.ServeWorker())
 	}
-	cmd, args := find(os.Args[1:])
-	abortOnCrash()
 	os.Exit(supervise(cmd, args))
 }
 

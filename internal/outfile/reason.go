@@ -29,6 +29,8 @@ func refusal(err error, what, into, choose string) error {
 	switch {
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s is on a read-only file system: choose %s", what, choose)
+	case errors.Is(err, syscall.EFBIG):
+		return fmt.Errorf("%s takes no file that is so large, or this process may write none (ulimit -f): %w", what, syscall.EFBIG)
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("this user may not write %s: choose %s", into, choose)
 	case errors.Is(err, syscall.EPERM):

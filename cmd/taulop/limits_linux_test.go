@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Where the system allows too little, every command says so in a sentence and does not end
+// as after bad input.
+func TestLimits(t *testing.T) {
+	program := build(t)
+	if err := os.Chmod(filepath.Dir(program), 0o755); err != nil { // others begin it too
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		limit string
+		most  []int
+		as    []string
+	}{
+		{"n", []int{4, 5, 6, 7, 8, 9, 10, 12}, nil},
+		{"u", []int{8, 9, 10}, []string{"setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"}},
+	} {
+		for _, tool := range append(slices.Clone(tt.as[:min(1, len(tt.as))]), "bash") {
+			if _, err := exec.LookPath(tool); err != nil || len(tt.as) > 0 && os.Getuid() != 0 {
+				t.Skipf("ulimit -%s: this needs root, setpriv and bash", tt.limit)
+			}
+		}
+		for _, n := range tt.most {
+			for _, args := range []string{"topo", "-ring -local -time 2s 2 8 2", "sweep -time 2s -o /dev/null/x.json", "check -baseline x.json"} {
+				line := append(slices.Clone(tt.as), "bash", "-c", fmt.Sprintf(`ulimit -%s %d && exec "$0" %s`, tt.limit, n, args), program)
+				cmd := exec.Command(line[0], line[1:]...)
+				var out, errOut bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &out, &errOut
+				cmd.Run()
+				want := 1
+				if strings.HasPrefix(args, "check") {
+					want = 3
+				}
+				if got := cmd.ProcessState.ExitCode(); got != want || strings.Count(errOut.String(), "\n") != 1 || !strings.Contains(errOut.String(), "(ulimit -"+tt.limit+")") || out.Len() > 0 {
+					t.Errorf("%d: taulop %s: status %d\n%s%s", n, args, got, &out, &errOut)
+				}
+			}
+		}
+	}
+}
+
+// As little address space as the program starts in, and more, ends no command with a trace.
+func TestAddressSpace(t *testing.T) {
+	program := build(t)
+	refused := 0
+	for kib := 600_000; kib < 1_000_000; kib += 20_000 {
+		limit := fmt.Sprintf(`ulimit -v %d && exec "$0" `, kib)
+		cmd := exec.Command("sh", "-c", limit+"-ring -local -time 2s 2 8 2", program)
+		out, _ := cmd.CombinedOutput()
+		if died := regexp.MustCompile(`fatal error: |pthread_create failed`); died.Match(out) && !bytes.Contains(out, []byte("main.main(")) {
+			continue // the Go runtime itself does not start in this
+		}
+		if got := cmd.ProcessState.ExitCode(); got != 1 || !bytes.Contains(out, []byte("(ulimit -v)")) {
+			t.Errorf("%d KiB: status %d\n%.2000s", kib, got, out)
+		}
+		refused++
+	}
+	if refused == 0 {
+		t.Error("it never started")
+	}
+}
