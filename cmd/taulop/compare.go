@@ -69,7 +69,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	case req.csv:
 		write = asText(compared.WriteCSV)
 	}
-	if err := put(out, req.path, write); err != nil {
+	if err := req.write(out, write); err != nil {
 		return err
 	}
 	warn(said, compared.Warned())

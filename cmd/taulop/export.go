@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -66,9 +67,9 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	f := read.File
 	switch req.format {
 	case "csv":
-		return put(out, req.path, asText(f.WriteCSV))
+		return req.write(out, asText(f.WriteCSV))
 	case "benchfmt":
-		return put(out, req.path, asText(f.WriteBenchmarks))
+		return req.write(out, asText(f.WriteBenchmarks))
 	}
 	return req.text(out, errOut, f)
 }
@@ -157,19 +158,20 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 	type file struct {
 		path string
 		text []byte
+		to   *outfile.File
 	}
-	files := []file{{filepath.Join(req.dir, "SHM.txt"), shm.Bytes()}}
+	files := []file{{path: filepath.Join(req.dir, "SHM.txt"), text: shm.Bytes()}}
 	if reductions.Len() > 0 {
-		files = append(files, file{filepath.Join(req.dir, "gamma.txt"), reductions.Bytes()})
+		files = append(files, file{path: filepath.Join(req.dir, "gamma.txt"), text: reductions.Bytes()})
 	}
-	for _, file := range files {
-		if err := fresh(file.path, file.path, req.force); err != nil {
+	for i, file := range files {
+		if files[i].to, err = fresh(file.path, file.path, req.force); err != nil {
 			return err
 		}
 	}
 	for _, file := range files {
 		whole := func(w io.Writer) error { _, err := w.Write(file.text); return err }
-		if err := put(out, file.path, whole); err != nil {
+		if err := put(out, file.to, whole); err != nil {
 			return err
 		}
 	}

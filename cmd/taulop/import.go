@@ -161,7 +161,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", flags.Arg(0), err)
 	}
-	return putFile(out, errOut, output.path, f)
+	return putFile(out, errOut, &output, f)
 }
 
 // ofBenchmarks refuses flags of what benchmarks printed, where other files are named.
@@ -262,7 +262,7 @@ func importBenchmarks(out, errOut io.Writer, files []string, output output, host
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", printable.List(files), err)
 	}
-	return putFile(out, errOut, output.path, f)
+	return putFile(out, errOut, &output, f)
 }
 
 // importOverheads is import -overheads.
@@ -298,7 +298,7 @@ func importOverheads(out, errOut io.Writer, pings, native, as string, output out
 	if err := f.Validate(); err != nil {
 		return usagef("%s: %v", native, err)
 	}
-	return putFile(out, errOut, output.path, f)
+	return putFile(out, errOut, &output, f)
 }
 
 // takeGamma gives a file the γ that outputs have, and says so.
@@ -327,12 +327,12 @@ func ofLibrary(f *params.File, parameter string, outputs []string) {
 }
 
 // putFile writes a file, and what speaks against it where that has a name.
-func putFile(out, errOut io.Writer, output string, f *params.File) error {
-	if err := put(out, output, f.Write); err != nil || output == "" {
+func putFile(out, errOut io.Writer, output *output, f *params.File) error {
+	if err := output.write(out, f.Write); err != nil || output.path == "" {
 		return err
 	}
 	warn(errOut, sweep.Doubts(f))
-	fmt.Fprintf(errOut, "taulop: %s has %s\n", output, printable.Count(len(f.Cells), "cell"))
+	fmt.Fprintf(errOut, "taulop: %s has %s\n", output.path, printable.Count(len(f.Cells), "cell"))
 	return nil
 }
 

@@ -87,7 +87,7 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 	if path, err := filepath.Abs(files[0]); err == nil && f.Provenance.Hostname == "" {
 		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
 	}
-	return putFile(out, errOut, output.path, f)
+	return putFile(out, errOut, &output, f)
 }
 
 // namedMachine is what tables call their machine, without what follows the name; "" where

@@ -95,7 +95,7 @@ func mapCommand(_ context.Context, out, errOut io.Writer, args []string) error {
 		return req.destination.put(out, doc)
 	}
 	m := result.Mapping(result.Best)
-	return put(out, req.path, func(w io.Writer) error {
+	return req.write(out, func(w io.Writer) error {
 		err := result.WriteFor(req.format, m, w)
 		if err != nil {
 			return usagef("-format %s: %v", req.format, err)

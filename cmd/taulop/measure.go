@@ -184,7 +184,7 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 		if !req.json && !req.csv {
 			whole = asPage(widthFor(out, req.path), func(w io.Writer) { w.Write(page.Bytes()) })
 		}
-		if failed := put(out, req.path, whole); failed != nil {
+		if failed := req.write(out, whole); failed != nil {
 			return failed
 		}
 	}

@@ -21,8 +21,9 @@ var errNoMeasuring = errors.New("measuring needs Linux: this system has no way t
 
 // An output is where a result goes: standard output, or the file that -o names.
 type output struct {
-	path  string // "" is standard output
-	force bool   // a file that is there may be replaced
+	path  string        // "" is standard output
+	force bool          // a file that is there may be replaced
+	file  *outfile.File // at path, once check has found it writable; nil: standard output
 }
 
 // add adds -o, of which usage says what is written, and -force.
@@ -32,26 +33,33 @@ func (o *output) add(flags *flag.FlagSet, usage string) {
 }
 
 // check refuses a file that is there, and one that cannot be made, before there is a result.
-func (o *output) check() error {
+func (o *output) check() (err error) {
 	if o.path == "-" {
 		o.path = ""
 	}
-	return fresh("-o "+o.path, o.path, o.force)
+	o.file, err = fresh("-o "+o.path, o.path, o.force)
+	return err
+}
+
+// write writes a result where put does.
+func (o *output) write(out io.Writer, write func(io.Writer) error) error {
+	return put(out, o.file, write)
 }
 
 // fresh refuses a regular file that is there, unless it may be replaced, and one that cannot
 // be made; "" is standard output. What is what the file is called in a sentence.
-func fresh(what, path string, force bool) error {
+func fresh(what, path string, force bool) (*outfile.File, error) {
 	if path == "" {
-		return nil
+		return nil, nil
 	}
 	if outfile.Replaces(path) && !force {
-		return usagef("%s is there already: choose another name, or replace it with -force", what)
+		return nil, usagef("%s is there already: choose another name, or replace it with -force", what)
 	}
-	if err := outfile.Check(path); err != nil {
-		return usagef("%s cannot be written: %v", what, err)
+	f, err := outfile.Open(path)
+	if err != nil {
+		return nil, usagef("%s cannot be written: %v", what, err)
 	}
-	return nil
+	return f, nil
 }
 
 // A destination is where a document goes, and what it is written as: text for people, unless
@@ -78,21 +86,21 @@ func (d *destination) check() error {
 func (d *destination) put(out io.Writer, doc document) error {
 	switch {
 	case d.json:
-		return put(out, d.path, doc.WriteJSON)
+		return d.write(out, doc.WriteJSON)
 	case d.csv:
-		return put(out, d.path, asText(doc.WriteCSV))
+		return d.write(out, asText(doc.WriteCSV))
 	}
-	return put(out, d.path, asPage(widthFor(out, d.path), doc.WriteText))
+	return d.write(out, asPage(widthFor(out, d.path), doc.WriteText))
 }
 
-// put writes a result to the file at path, which is writable; to out when there is
-// none, or when it cannot be written after all: what was measured is not lost.
-func put(out io.Writer, path string, write func(io.Writer) error) error {
-	if path == "" {
+// put writes a result to a file, which is writable; to out when there is none, or when it
+// cannot be written after all: what was measured is not lost.
+func put(out io.Writer, to *outfile.File, write func(io.Writer) error) error {
+	if to == nil {
 		b := bufio.NewWriterSize(verbatim(out), 1<<16)
 		return cmp.Or(write(b), b.Flush())
 	}
-	err := outfile.Write(path, write)
+	err := to.Write(write)
 	if !unwritten(err) {
 		return err
 	}
@@ -134,8 +142,8 @@ func offTerminal(out io.Writer) io.Writer {
 // putParameters writes a parameter file, and to out what there is to say of it. If
 // the file cannot be written, out gets the file, which has every sample; a person gets
 // both.
-func putParameters(out io.Writer, path string, f *params.File, say func(io.Writer)) error {
-	err := f.WriteFile(path)
+func putParameters(out io.Writer, to *outfile.File, f *params.File, say func(io.Writer)) error {
+	err := to.Write(f.Write)
 	if unwritten(err) {
 		err = instead(out, err, f.Write)
 		if !isTerminal(out) {

@@ -149,7 +149,7 @@ func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error 
 	if req.path != "" {
 		out = offTerminal(out)
 	}
-	if err := put(out, req.path, figure); err != nil {
+	if err := req.write(out, figure); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, len(req.files))

@@ -72,7 +72,7 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return err
 	}
 	if *list {
-		return put(out, "", asPage(widthFor(out, ""), writeAlgorithms))
+		return put(out, nil, asPage(widthFor(out, ""), writeAlgorithms))
 	}
 	several := len(req.files) > 1
 	switch {
@@ -118,7 +118,7 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if n := doc.Extrapolated(); n > 0 {
 		tell(said, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(doc.Rows))
 	}
-	return put(out, to.path, asText(func(w io.Writer) error { doc.WriteTSV(w); return nil }))
+	return to.write(out, asText(func(w io.Writer) error { doc.WriteTSV(w); return nil }))
 }
 
 // machines are requests of one machine each, in the order of -params.

@@ -72,7 +72,7 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 			return os.ReadFile(path)
 		}
 	}
-	if err := put(out, output.path, p.Write); err != nil {
+	if err := output.write(out, p.Write); err != nil {
 		return err
 	}
 	return skippedFiles(skipped, flags.NArg())

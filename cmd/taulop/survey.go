@@ -194,7 +194,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 
 func (req *surveyRequest) write(out io.Writer, f *params.File, doc document) error {
 	if req.native() {
-		return putParameters(out, req.path, f, doc.WriteText)
+		return putParameters(out, req.file, f, doc.WriteText)
 	}
 	return req.destination.put(out, doc)
 }

@@ -88,7 +88,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	case errors.Is(err, context.Canceled) && failed != nil:
 		err = interrupted("stopped")
 	case errors.Is(err, context.Canceled):
-		err = interrupted("stopped: taulop sweep -resume " + req.Path + " measures what is missing")
+		err = interrupted("stopped: taulop sweep -resume " + s.Path + " measures what is missing")
 	}
 	if failed != nil {
 		failed = instead(out, failed, s.File.Write)
@@ -106,7 +106,7 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		return usagef("nothing was measured, for the time was too short: allow more with -time")
 	}
 	if say.csv {
-		err = cmp.Or(put(out, "", asText(s.File.WriteCSV)), err)
+		err = cmp.Or(put(out, nil, asText(s.File.WriteCSV)), err)
 	} else {
 		report.WriteSweep(out, s.File)
 		if isTerminal(out) {
@@ -117,14 +117,14 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	warn(said, sweep.Doubts(s.File))
 	missing := s.Missing()
 	if missing != nil {
-		tell(said, "warning: %v: taulop sweep -resume %s measures them", missing, req.Path)
+		tell(said, "warning: %v: taulop sweep -resume %s measures them", missing, s.Path)
 	}
 	cells := max(len(s.Cells), len(s.File.Cells)) // a file of an earlier version has some that are not measured any more
-	fmt.Fprintf(said, "taulop: %s has %d of %s\n", req.Path, len(s.File.Cells), printable.Count(cells, "cell"))
+	fmt.Fprintf(said, "taulop: %s has %d of %s\n", s.Path, len(s.File.Cells), printable.Count(cells, "cell"))
 	if s.File.Sessions() == 1 && missing == nil {
-		tell(said, "taulop sweep -add %s, at another time, adds a session", req.Path)
+		tell(said, "taulop sweep -add %s, at another time, adds a session", s.Path)
 	}
-	return err
+	return cmp.Or(err, s.Moved)
 }
 
 // A sweepSaying is how a sweep says what it found.
@@ -177,7 +177,7 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 		return nil, say, err
 	}
 	if *list {
-		return nil, say, put(out, "", asPage(widthFor(out, ""), writeMeasured))
+		return nil, say, put(out, nil, asPage(widthFor(out, ""), writeMeasured))
 	}
 	var others []string // flags of a plan
 	flags.Visit(func(f *flag.Flag) {

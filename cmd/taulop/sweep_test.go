@@ -83,7 +83,7 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 	}
 	defer lock.Unlock()
 	_, _, err := run(t, "sweep", "-o", file)
-	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "another sweep") {
+	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "another taulop") {
 		t.Errorf("second sweep: %v", err)
 	}
 }

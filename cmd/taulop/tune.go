@@ -181,7 +181,7 @@ func (req *tuneRequest) show(out, errOut io.Writer, rules *tune.Rules) error {
 		tell(req.aside(errOut), "%s", nodes)
 	}
 	if inFile || !req.explain && !req.asJSON && !req.tables {
-		if err := put(out, req.to.path, rules.Write); err != nil {
+		if err := req.to.write(out, rules.Write); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (req *tuneRequest) show(out, errOut io.Writer, rules *tune.Rules) error {
 	case req.asJSON:
 		return doc.WriteJSON(verbatim(out))
 	case req.tables:
-		return put(out, "", asText(func(w io.Writer) error { return doc.WriteValues(w, req.separator) }))
+		return put(out, nil, asText(func(w io.Writer) error { return doc.WriteValues(w, req.separator) }))
 	case req.explain:
 		doc.WriteText(out)
 	case inFile:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
@@ -62,7 +63,8 @@ Flags:
 // A verifyRequest is what the user asked to verify.
 type verifyRequest struct {
 	verify.Request
-	save          string // parameter file to write
+	save          string        // parameter file to write
+	saving        *outfile.File // it, or nil
 	oversubscribe bool
 	huge          bool
 	destination
@@ -117,7 +119,7 @@ func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) er
 	var unsaved error
 	if req.save != "" {
 		if saved = e.PatternFile(); saved != nil {
-			unsaved = put(out, req.save, saved.Write)
+			unsaved = put(out, req.saving, saved.Write)
 		}
 	}
 	doc, lacking := req.document(e)
@@ -247,7 +249,10 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 	case req.Variants < 0:
 		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.Variants)
 	}
-	return cmp.Or(req.destination.check(), fresh("-save "+req.save, req.save, req.force))
+	if err = req.destination.check(); err == nil {
+		req.saving, err = fresh("-save "+req.save, req.save, req.force)
+	}
+	return err
 }
 
 // document is what was found, with what to do where something is missing.

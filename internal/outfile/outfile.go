@@ -40,6 +40,11 @@ func Write(path string, write func(io.Writer) error) error {
 	if to.stream {
 		return to.send(write)
 	}
+	return to.write(write)
+}
+
+// write replaces a regular file.
+func (to *place) write(write func(io.Writer) error) error {
 	writing.Add(1)
 	defer writing.Add(-1)
 	again, err := to.replace(write, create)
@@ -99,6 +104,7 @@ func Target(path string) (string, error) {
 type place struct {
 	path, dir string
 	old       fs.FileInfo // what is there; nil if nothing is
+	now       fs.FileInfo // what is there once it is replaced
 	stream    bool        // it is written to, not replaced
 }
 
@@ -212,6 +218,9 @@ func (to *place) replace(write func(io.Writer) error, create func(string, fs.Fil
 	}
 	if err := t.link(); err != nil {
 		return true, to.failed(writeError{err})
+	}
+	if to.now, err = t.Stat(); err != nil {
+		return false, to.failed(writeError{err})
 	}
 	if err := t.Close(); err != nil {
 		return false, to.failed(writeError{err})

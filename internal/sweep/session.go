@@ -46,30 +46,31 @@ var ErrThere = errors.New("go on with it, replace it, or choose another file")
 type Session struct {
 	*engine.Experiment
 	Request
+	// Moved says where the file is now, if another program has changed the one that was
+	// asked for; else it is nil.
+	Moved  error
 	target string // the file itself, behind symbolic links
-	lock   *fileLock
+	out    *outfile.File
 }
 
 // Open makes the file's experiment, with what a sweep that was killed has left of it, and
 // keeps other sweeps from the file until Close. An engine.RefusedError is about the
 // request.
 func Open(r Request, m *numa.Machine) (s *Session, err error) {
-	if err := r.check(); err != nil {
+	s = &Session{Request: r}
+	if s.out, err = r.check(); err != nil {
 		return nil, err
 	}
-	s = &Session{Request: r, target: r.Path}
-	if target, err := outfile.Target(r.Path); err == nil {
-		s.target = target
-	}
-	var unlocked error
-	if s.lock, unlocked, err = lockFile(r.Path); err != nil {
-		return nil, err
+	s.locate()
+	unlocked, err := s.out.Hold()
+	if err != nil {
+		return nil, refusef("%s cannot be written: %v", r.Path, err)
 	}
 	if unlocked != nil {
 		r.Warn(unlocked)
 	}
 	if err := s.open(m); err != nil {
-		s.lock.release()
+		s.out.Release()
 		return nil, err
 	}
 	return s, nil
@@ -95,7 +96,26 @@ func (s *Session) open(m *numa.Machine) error {
 }
 
 // Close lets other sweeps have the file.
-func (s *Session) Close() { s.lock.release() }
+func (s *Session) Close() { s.out.Release() }
+
+// locate takes over where the file is.
+func (s *Session) locate() {
+	s.Path, s.target = s.out.Path, s.out.Path
+	if target, err := outfile.Target(s.Path); err == nil {
+		s.target = target
+	}
+}
+
+// write writes the file, and follows it where it goes beside what another program wrote.
+func (s *Session) write(f *params.File) error {
+	err := s.out.Write(f.Write)
+	if moved := (*outfile.Moved)(nil); errors.As(err, &moved) {
+		s.Moved, err = moved, nil
+		s.locate()
+		s.Warn(moved)
+	}
+	return err
+}
 
 // Run measures. Whatever ends it, what was measured is in the file; unsaved is an error
 // where it cannot be.
@@ -115,9 +135,9 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	spent, began := f.Seconds, time.Now()
 	err = s.Experiment.Run(ctx)
 	f.Seconds = spent + time.Since(began).Seconds()
-	if unsaved = f.WriteFile(s.Path); unsaved == nil { // until then the journal has what the file lacks
+	if unsaved = s.write(f); unsaved == nil { // until then the journal has what the file lacks
 		engine.RemoveJournal(s.target, f)
-		return err, f.WriteFile(s.Path)
+		return err, s.write(f)
 	}
 	if !outfile.Replaces(s.Path) { // else it names the journal, for Resume
 		engine.RemoveJournal(s.target, f)
@@ -226,18 +246,20 @@ func Doubts(f *params.File) (all []error) {
 }
 
 // check refuses what a sweep cannot write again and again.
-func (r *Request) check() error {
+func (r *Request) check() (*outfile.File, error) {
 	_, missing := os.Stat(r.Path)
-	regular, err := outfile.Replaces(r.Path), outfile.Check(r.Path)
-	switch {
-	case regular && !r.Resume && !r.Add && !r.Force:
-		return r.there()
-	case err != nil:
-		return refusef("%s cannot be written: %v", r.Path, err)
-	case missing == nil && !regular:
-		return refusef("%s is no regular file, and a sweep writes its file again and again: choose another", r.Path)
+	regular := outfile.Replaces(r.Path)
+	if regular && !r.Resume && !r.Add && !r.Force {
+		return nil, r.there()
 	}
-	return nil
+	f, err := outfile.Open(r.Path)
+	switch {
+	case err != nil:
+		return nil, refusef("%s cannot be written: %v", r.Path, err)
+	case missing == nil && !regular:
+		return nil, refusef("%s is no regular file, and a sweep writes its file again and again: choose another", r.Path)
+	}
+	return f, nil
 }
 
 func (r *Request) there() error {
@@ -308,7 +330,7 @@ const manyCores = 32
 func (s *Session) save() func(*params.File) error {
 	failing := false
 	return func(f *params.File) error {
-		err := f.WriteFile(s.Path)
+		err := s.write(f)
 		var unwritten *outfile.Error
 		if !errors.As(err, &unwritten) {
 			failing = false

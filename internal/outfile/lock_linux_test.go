@@ -1,4 +1,4 @@
-package sweep
+package outfile
 
 import (
 	"errors"
@@ -10,11 +10,10 @@ import (
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
-	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/sandbox"
 )
 
-// A lock goes with its sweep, also one that a killed sweep has left, and one beside
+// A lock goes with who made it, also one that a killed process has left, and one beside
 // the target of a link.
 func TestLocks(t *testing.T) {
 	dir := t.TempDir()
@@ -25,16 +24,17 @@ func TestLocks(t *testing.T) {
 		}
 	}
 	write(lockMark + file + "\n")
-	if err := os.Symlink("host.json", filepath.Join(dir, "link")); err != nil {
+	save(t, file, "old", 0o644)
+	other := filepath.Join(t.TempDir(), "other.json")
+	if err := errors.Join(os.Symlink("host.json", filepath.Join(dir, "link")), os.Link(file, other)); err != nil {
 		t.Fatal(err)
 	}
 	lock, warning, err := lockFile(file)
 	if err != nil || warning != nil {
 		t.Fatal(warning, err)
 	}
-	for _, name := range []string{file, filepath.Join(dir, "link")} {
-		var refused engine.RefusedError
-		if _, _, err := lockFile(name); !errors.As(err, &refused) || !strings.Contains(err.Error(), "another sweep") {
+	for _, name := range []string{file, filepath.Join(dir, "link"), dir + "/./host.json", other} {
+		if _, _, err := lockFile(name); err != errLocked {
 			t.Errorf("a second lock of %s: %v", name, err)
 		}
 	}
@@ -44,19 +44,19 @@ func TestLocks(t *testing.T) {
 	}
 	// Of another program, which holds it.
 	write("")
-	other := flock.New(file + ".lock")
-	if ok, err := other.TryLock(); !ok || err != nil {
+	holder := flock.New(file + ".lock")
+	if ok, err := holder.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	if _, _, err := lockFile(file); err == nil {
 		t.Error("locked twice")
 	}
-	other.Unlock()
+	holder.Unlock()
 }
 
-// Where there are no locks a sweep goes on with a warning, which is not about what this
+// Where there are no locks who writes goes on with a warning, which is not about what this
 // user may do.
-func TestNoLocks(t *testing.T) {
+func TestNoLock(t *testing.T) {
 	dir := t.TempDir()
 	for _, errno := range []unix.Errno{unix.ENOSYS, unix.ENOTSUP, unix.ENOLCK, unix.EPERM} {
 		sandbox.Without(t, unix.SYS_FLOCK, errno, func() {

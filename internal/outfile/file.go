@@ -1,0 +1,140 @@
+package outfile
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A File is where a result goes, with what was there when it was opened. Nothing else
+// is replaced: a result goes beside what another program has written by then.
+type File struct {
+	Path string      // of the result, also where it went beside
+	seen fs.FileInfo // nil: nothing was there
+	like fs.FileInfo // whose owner and mode a new file gets, if not nil
+	lock *lock       // from Hold on
+}
+
+// Moved says that a result is beside the file that it was meant for.
+type Moved struct {
+	From, To string
+	why      string
+}
+
+func (m *Moved) Error() string {
+	return fmt.Sprintf("%s %s, and stays as it is: the result is in %s, so compare the two", m.From, m.why, m.To)
+}
+
+// Open finds out whether path can be written, as Check does, and by nobody else just now.
+func Open(path string) (*File, error) {
+	if err := Check(path); err != nil {
+		return nil, err
+	}
+	f := &File{Path: path}
+	if !Replaces(path) {
+		return f, nil
+	}
+	if _, err := f.Hold(); err == errLocked {
+		return nil, err
+	}
+	f.Release()
+	return f, f.look()
+}
+
+func (f *File) look() error {
+	to, err := find(f.Path)
+	if err == nil && !to.stream {
+		f.seen = to.old
+	}
+	return err
+}
+
+// Hold keeps other processes from the file until Release. What is there from now on is what
+// Write may replace. Where the system has no locks it warns. An error is a sentence.
+func (f *File) Hold() (warning, err error) {
+	if f.lock, warning, err = lockFile(f.Path); err != nil {
+		return nil, err
+	}
+	if err = f.look(); err != nil {
+		f.Release()
+	}
+	return warning, err
+}
+
+// Release lets other processes have the file.
+func (f *File) Release() {
+	if f.lock != nil {
+		f.lock.release()
+		f.lock = nil
+	}
+}
+
+// Write writes a result as the function Write does. If the file is not the one any more that
+// was opened, or that Write has left there, or if another process holds it, the result goes
+// beside it, this one and those after it, and the error is a Moved.
+func (f *File) Write(write func(io.Writer) error) error {
+	to, err := find(f.Path)
+	if err == nil && to.stream {
+		return to.send(write)
+	}
+	held := f.lock
+	if held == nil && err == nil {
+		var refused error
+		if held, _, refused = lockFile(f.Path); refused == errLocked {
+			return f.beside("is being written by another taulop", write)
+		} else if refused == nil { // else nobody can lock it
+			defer held.release()
+		}
+		to, err = find(f.Path)
+	}
+	if err != nil {
+		return &Error{f.Path, err}
+	}
+	if now, was := to.old, f.seen; now != nil && (was == nil || !os.SameFile(was, now) || !was.ModTime().Equal(now.ModTime()) || was.Size() != now.Size()) {
+		return f.beside("was changed by another program", write)
+	}
+	if to.old == nil {
+		to.old = f.like
+	}
+	if err := to.write(write); err != nil {
+		return err
+	}
+	f.seen = to.now
+	if f.lock != nil {
+		f.lock.follow(to.path)
+	}
+	return nil
+}
+
+// beside writes a result to the first name after the file's that is free: host-2.json after
+// host.json.
+func (f *File) beside(why string, write func(io.Writer) error) error {
+	target, err := Target(f.Path)
+	if err != nil {
+		return &Error{f.Path, err}
+	}
+	ext := filepath.Ext(target)
+	other := &File{}
+	for n := 2; ; n++ {
+		other.Path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(target, ext), n, ext)
+		if _, err := os.Lstat(other.Path); err != nil {
+			break
+		}
+	}
+	other.like, _ = os.Stat(target)
+	if f.lock != nil {
+		other.Hold() // in vain where there are no locks
+	}
+	err = other.Write(write)
+	if _, moved := err.(*Moved); err != nil && !moved {
+		other.Release()
+		return err
+	}
+	f.Release()
+	moved := &Moved{f.Path, other.Path, why}
+	*f = *other
+	return moved
+}

@@ -1,0 +1,135 @@
+package outfile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// A lock keeps other processes of this program from a file: it locks one beside it, which
+// stays where the file is replaced, and the file itself, which may have other names.
+type lock struct {
+	*flock.Flock
+	ours bool           // this process has made the lock's file, or taken it over
+	file []*flock.Flock // what had the name at first, and what has it now
+}
+
+// lockMark begins a lock's file, and tells it from files that only have its name.
+const lockMark = "taulop sweep locks "
+
+// errLocked is of a file that another process writes.
+var errLocked = errors.New("another taulop writes it: wait for it, or choose another file")
+
+// lockPatience is for processes that write for a moment.
+const lockPatience = time.Second / 2
+
+// lockFile locks a file. Where the system has no locks it warns. A lock's file is removed
+// when it is unlocked, unless it is not ours: then it stays as it was.
+func lockFile(file string) (l *lock, warning, err error) {
+	target, err := Target(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	path := target + ".lock"
+	for end := time.Now().Add(lockPatience); time.Now().Before(end); {
+		made, err := makeLock(path, target)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s cannot be made, which keeps others from %s: %v", path, file, err)
+		}
+		l := &lock{Flock: flock.New(path, flock.SetFlag(os.O_RDONLY)), ours: made}
+		locked, err := l.TryLock()
+		switch {
+		case err == nil && !locked:
+			time.Sleep(lockPatience / 50)
+			continue
+		case errors.Is(err, fs.ErrNotExist): // others remove theirs between two of these steps
+			continue
+		case errors.As(err, new(*fs.PathError)):
+			return nil, nil, fmt.Errorf("%s, which keeps others from %s, cannot be opened: %v; remove it if no taulop runs", path, file, Reason(err))
+		case err != nil:
+			// Lustre without flock, some NFS, sandboxes: alone we are just as well.
+			return l, fmt.Errorf("%s cannot be locked (%w): see to it that no other taulop writes %s", path, err, file), nil
+		}
+		if !l.inPlace() {
+			l.Unlock()
+			continue
+		}
+		l.ours = made || marked(path) // what a killed process has left is taken over
+		if l.follow(target) {
+			return l, nil, nil
+		}
+		l.release()
+		time.Sleep(lockPatience / 50)
+	}
+	return nil, nil, errLocked
+}
+
+// follow locks the file that has the name now, and keeps what had it at first. It fails where
+// another process has locked it, by another of its names.
+func (l *lock) follow(target string) bool {
+	f := flock.New(target, flock.SetFlag(os.O_RDONLY))
+	locked, err := f.TryLock()
+	if err == nil && !locked {
+		return false
+	}
+	if len(l.file) == 2 {
+		l.file[1].Unlock()
+		l.file = l.file[:1]
+	}
+	l.file = append(l.file, f)
+	return true
+}
+
+// makeLock makes a lock's file, if there is no file.
+func makeLock(path, target string) (made bool, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // follows no link
+	if err == nil {
+		fmt.Fprintf(f, "%s%s\n", lockMark, target) // a full disk may leave it empty
+		return true, f.Close()
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return false, cmp.Or(Check(path), Reason(err))
+	}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return false, errors.New("something else has its name, which is no regular file")
+	}
+	return false, nil
+}
+
+// inPlace tells whether what is locked still has the lock's name.
+func (l *lock) inPlace() bool {
+	is, err := os.Lstat(l.Path())
+	if err != nil {
+		return false
+	}
+	locked, err := l.Stat()
+	return err == nil && os.SameFile(is, locked)
+}
+
+func marked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin, _ := io.ReadAll(io.LimitReader(f, int64(len(lockMark))))
+	return strings.HasPrefix(string(begin), lockMark)
+}
+
+// release unlocks, and removes what is ours.
+func (l *lock) release() {
+	if l.ours && (l.inPlace() || !l.Locked()) {
+		os.Remove(l.Path())
+	}
+	for _, f := range l.file {
+		f.Unlock()
+	}
+	l.Unlock()
+}
