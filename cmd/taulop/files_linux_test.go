@@ -262,7 +262,7 @@ func TestNoLocks(t *testing.T) {
 	file := filepath.Join(dir, "host.json")
 	sandbox.Without(t, unix.SYS_FLOCK, unix.ENOSYS, func() {
 		_, errOut, err := run(t, strings.Fields("sweep -launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64 -o "+file)...)
-		if err != nil || !strings.Contains(errOut, "see to it that no other sweep writes") {
+		if err != nil || !strings.Contains(errOut, "see to it that no other taulop writes") {
 			t.Errorf("%v\n%s", err, errOut)
 		}
 	})
