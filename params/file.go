@@ -29,7 +29,7 @@ type File struct {
 	Seconds    float64          `json:"seconds"`  // spent measuring, over all resumptions
 	Warnings   []string         `json:"warnings"`
 	Launches   []Launch         `json:"launches,omitempty"`
-	Journal    string           `json:"journal,omitempty"` // file beside this one with what is not in here yet, while it is measured
+	Journal    string           `json:"journal,omitempty"` // mark of the journal that has what is not in here yet, while it is measured
 	Cells      []Cell           `json:"cells"`
 }
 
@@ -208,21 +208,31 @@ func (c Cell) Whole() fit.Estimate { return fit.Transfer(c.Time, 1, max(1, c.Tra
 // Limits of a file, which may come from anywhere.
 const (
 	maxFile       = 64 << 20 // bytes of it
-	maxHeader     = 8 << 20  // bytes of any one field but cells
+	maxHeader     = 8 << 20  // bytes of a field that does not grow with sessions
+	maxLaunch     = 2 << 20  // bytes of one
 	maxSamples    = 4 << 20  // of all cells
 	maxWorkers    = 1 << 14
 	maxCount      = 1 << 30 // of samples, transfers, segments …
 	maxCPUs       = 1 << 16
-	maxName       = 64 // bytes
+	maxName       = 64  // bytes
+	maxMark       = 255 // bytes
 	maxNs         = longest * 1e9
 	maxListed     = 1 << 16 // sizes, τ or CPUs of a plan
 	maxPlacements = 16
 	maxLaunches   = 1 << 16
+	maxWarnings   = 1 << 18
 	maxProbes     = 1 << 10 // of a launch
 )
 
+// A LimitError is of a file that holds more than Read takes, and says what.
+type LimitError string
+
+func (e LimitError) Error() string { return string(e) }
+
+func limitf(format string, args ...any) error { return LimitError(fmt.Sprintf(format, args...)) }
+
 // Validate says what is wrong with a file, the first thing found: what it
-// accepts can be written and read again.
+// accepts can be written and read again, unless it takes more bytes than Read takes.
 func (f *File) Validate() error {
 	if err := checkFormat(f.Format, f.Version); err != nil {
 		return err
@@ -233,11 +243,22 @@ func (f *File) Validate() error {
 	if err := f.checkState(); err != nil {
 		return err
 	}
+	if len(f.Launches) > maxLaunches {
+		return limitf("more than %d launches", maxLaunches)
+	}
+	for i := range f.Launches {
+		if err := f.Launches[i].check(); err != nil {
+			return fmt.Errorf("launch %d: %w", i, err)
+		}
+	}
+	if len(f.Warnings) > maxWarnings {
+		return limitf("more than %d warnings", maxWarnings)
+	}
 	if err := f.checkNetworks(); err != nil {
 		return err
 	}
 	if len(f.Cells) > maxCells {
-		return fmt.Errorf("%d cells; the most that a file holds is %d", len(f.Cells), maxCells)
+		return limitf("more than %d cells", maxCells)
 	}
 	samples := 0
 	for i := range f.Cells {
@@ -246,7 +267,7 @@ func (f *File) Validate() error {
 			return fmt.Errorf("cell %d (%s): %w", i+1, printable.Part(c.Key.String()), err)
 		}
 		if samples += len(c.Samples); samples > maxSamples {
-			return fmt.Errorf("cell %d: more than %d samples in all", i+1, maxSamples)
+			return limitf("more than %d samples in all", maxSamples)
 		}
 		if err := c.checkLaunches(len(f.Launches)); err != nil {
 			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
@@ -303,21 +324,13 @@ func checkFormat(format string, version int) error {
 	return nil
 }
 
-// checkState is about what is neither plan nor cell.
+// checkState is about the fields that are read as a whole, but for the plan and networks.
 func (f *File) checkState() error {
 	if math.IsNaN(f.Seconds) || f.Seconds < 0 || f.Seconds > longest {
 		return fmt.Errorf("seconds: %g is no time", f.Seconds)
 	}
-	if len(f.Journal) > 255 || strings.ContainsAny(f.Journal, "/\\\x00") {
-		return fmt.Errorf("journal is %.40q; want the name of a file in the same directory", f.Journal)
-	}
-	if len(f.Launches) > maxLaunches {
-		return fmt.Errorf("launches: %d of them; the most is %d", len(f.Launches), maxLaunches)
-	}
-	for i := range f.Launches {
-		if err := f.Launches[i].check(); err != nil {
-			return fmt.Errorf("launch %d: %w", i, err)
-		}
+	if len(f.Journal) > maxMark {
+		return fmt.Errorf("journal is %.40q…; want the mark of one, up to %d bytes", f.Journal, maxMark)
 	}
 	if len(f.Placements) > maxPlacements {
 		return fmt.Errorf("placements: %d of them; the most is %d", len(f.Placements), maxPlacements)

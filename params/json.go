@@ -18,11 +18,12 @@ import (
 // there as a tree. After an error it reads nothing.
 type document struct {
 	*jsontext.Decoder
-	name   string // of the file
-	text   []byte
-	base   int // where in it the decoder began
-	listed int // CPUs that the strings of the latest value name
-	err    error
+	name    string // of the file
+	text    []byte
+	base    int // where in it the decoder began
+	listed  int // CPUs that the strings of the latest value name
+	objects int // in the latest value
+	err     error
 }
 
 // newDocument leaves out what editors put before and after the text.
@@ -203,11 +204,12 @@ func (d *document) end() {
 // More than any file of ours has.
 const (
 	maxDepth   = 16      // brackets in each other
-	maxNames   = 1000    // in an object
+	maxNames   = 4096    // in an object
+	maxObjects = 1 << 17 // in a field of a parameter file that is decoded as a whole: {} is short, and a peer is large
 	mostListed = 1 << 22 // CPUs in all lists of a machine together
 )
 
-var errListed = fmt.Errorf("its lists of CPUs name more than %d in all", mostListed)
+var errListed = limitf("more than %d CPUs in lists", mostListed)
 
 // value reads anything of so many bytes at most in bounded memory, and returns its text
 // and where that begins.
@@ -215,7 +217,7 @@ func (d *document) value(most int) (text []byte, pos int) {
 	if d.err != nil {
 		return nil, 0
 	}
-	d.listed = 0
+	d.listed, d.objects = 0, 0
 	pos, outside := d.next(), d.StackDepth()
 	for d.err == nil {
 		t, err := d.ReadToken()
@@ -223,11 +225,14 @@ func (d *document) value(most int) (text []byte, pos int) {
 			d.refuse(d.base, "", err)
 			break
 		}
-		if t.Kind() == '"' {
+		switch t.Kind() {
+		case '"':
 			d.listed += unfolded(t.String())
+		case '{':
+			d.objects++
 		}
 		if d.pos()-pos > most {
-			d.fail(pos, "more than %d MiB in one field", most>>20)
+			d.fail(pos, "%w", limitf("more than %d MiB in one field", most>>20))
 		}
 		depth := d.StackDepth()
 		if depth == outside {

@@ -31,13 +31,18 @@ func Read(r io.Reader, name string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:1: %w", name, err)
 	}
+	f, err := decode(text, name)
+	if err != nil {
+		return nil, err
+	}
+	f.forgetBreaches()
+	return f, nil
+}
+
+func decode(text []byte, name string) (*File, error) {
 	d := &decoder{document: newDocument(text, name), names: make(map[string]string)}
 	d.file()
-	if d.err != nil {
-		return nil, d.err
-	}
-	d.f.forgetBreaches()
-	return &d.f, nil
+	return &d.f, d.err
 }
 
 // readAll is nothing of a file with nothing but spaces.
@@ -55,7 +60,7 @@ func readAll(r io.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > maxFile:
-		return nil, fmt.Errorf("more than %d MiB; this is no parameter file", maxFile>>20)
+		return nil, limitf("more than %d MiB", maxFile>>20)
 	case len(begin) == 0:
 		return nil, nil
 	case text[0] == '#':
@@ -101,13 +106,16 @@ func (d *decoder) file() {
 			d.cells()
 		default:
 			most := maxHeader
-			if name == "cells" {
+			if name == "cells" || name == "launches" || name == "warnings" { // read one by one
 				most = maxFile
 			}
 			text, pos := d.value(most)
 			fields[name] = field{text, pos}
-			if name == "provenance" && d.listed > mostListed {
+			switch {
+			case name == "provenance" && d.listed > mostListed:
 				d.fail(pos, "provenance: %w", errListed)
+			case most == maxHeader && d.objects > maxObjects:
+				d.fail(pos, "%w", limitf("more than %d objects in one field", maxObjects))
 			}
 			if !known && fields["version"].text != nil && fields["format"].text != nil {
 				d.version(fields)
@@ -152,13 +160,20 @@ func (d *decoder) version(fields map[string]field) {
 func (d *decoder) header(fields map[string]field) {
 	targets := map[string]any{
 		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements, "networks": &d.f.Networks,
-		"complete": &d.f.Complete, "seconds": &d.f.Seconds, "warnings": &d.f.Warnings,
+		"complete": &d.f.Complete, "seconds": &d.f.Seconds,
 	}
+	lists := map[string]func(){"warnings": d.warnings}
 	if d.f.Version > 1 {
-		targets["launches"], targets["journal"] = &d.f.Launches, &d.f.Journal
+		targets["journal"], lists["launches"] = &d.f.Journal, d.launches
 	}
 	for name, at := range fields {
 		if name == "format" || name == "version" || name == "cells" {
+			continue
+		}
+		if read, known := lists[name]; known {
+			if d.again(at); d.err == nil && !d.null() {
+				read()
+			}
 			continue
 		}
 		target, known := targets[name]
@@ -186,10 +201,15 @@ func (d *decoder) header(fields map[string]field) {
 		d.fail(fields["networks"].pos, "%w", err)
 	}
 	if at := fields["cells"]; at.pos >= 0 && d.err == nil {
-		d.Reset(bytes.NewBuffer(at.text), tolerant)
-		d.base = at.pos
+		d.again(at)
 		d.cells()
 	}
+}
+
+// again goes back to a field that is read part by part.
+func (d *decoder) again(at field) {
+	d.Reset(bytes.NewBuffer(at.text), tolerant)
+	d.base = at.pos
 }
 
 // decode reads a field. What machine and place are like may be said in more
@@ -198,6 +218,32 @@ func (d *decoder) decode(name string, at field, target any) {
 	if d.err == nil {
 		d.refuse(at.pos, name+": ", json.Unmarshal(at.text, target, tolerant, json.RejectUnknownMembers(name == "plan")))
 	}
+}
+
+func (d *decoder) warnings() {
+	d.each('[', ']', func() {
+		if len(d.f.Warnings) == maxWarnings {
+			d.fail(d.next(), "%w", limitf("more than %d warnings", maxWarnings))
+		}
+		if t, ok := d.token('"', "a string"); ok {
+			d.f.Warnings = append(d.f.Warnings, t.String())
+		}
+	})
+}
+
+func (d *decoder) launches() {
+	d.each('[', ']', func() {
+		if len(d.f.Launches) == maxLaunches {
+			d.fail(d.next(), "%w", limitf("more than %d launches", maxLaunches))
+		}
+		var l Launch
+		text, pos := d.value(maxLaunch)
+		d.decode("launches", field{text, pos}, &l)
+		if err := l.check(); err != nil {
+			d.fail(pos, "launch %d: %w", len(d.f.Launches), err)
+		}
+		d.f.Launches = append(d.f.Launches, l)
+	})
 }
 
 func (d *decoder) cells() {
@@ -271,7 +317,7 @@ func (d *decoder) cell() {
 		d.fail(begin, "a cell lacks one of kind, placement, tau, bytes and time_ns")
 		return
 	case len(d.f.Cells) == maxCells:
-		d.fail(begin, "more than %d cells", maxCells)
+		d.fail(begin, "%w", limitf("more than %d cells", maxCells))
 		return
 	}
 	if err := c.check(); err != nil {
@@ -360,7 +406,7 @@ func (d *decoder) samples(one func() Sample) []Sample {
 	begin := len(d.block)
 	d.each('[', ']', func() {
 		if d.count++; d.count > maxSamples {
-			d.fail(d.next(), "more than %d samples in all", maxSamples)
+			d.fail(d.next(), "%w", limitf("more than %d samples in all", maxSamples))
 			return
 		}
 		if len(d.block) == cap(d.block) {

@@ -237,8 +237,8 @@ func (l *Launch) check() error {
 			return fmt.Errorf("relative: %g is no multiple of a time", v)
 		}
 	}
-	if len(l.MHz) > maxListed {
-		return fmt.Errorf("mhz: %d clocks; the most is %d", len(l.MHz), maxListed)
+	if len(l.MHz) > maxNames {
+		return fmt.Errorf("mhz: %d clocks; the most is %d", len(l.MHz), maxNames)
 	}
 	for tau, mhz := range l.MHz {
 		if tau < 0 || tau > maxCount || !(mhz > 0 && mhz <= 1e6) {

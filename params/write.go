@@ -1,9 +1,10 @@
 package params
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -17,34 +18,58 @@ import (
 // WriteFile writes the file as Write does, and as outfile.Write does: whatever
 // happens, a regular file at path holds either what it held or all of f.
 func (f *File) WriteFile(path string) error {
-	return outfile.Write(path, f.Write)
+	err := outfile.Write(path, f.Write)
+	if errors.As(err, new(LimitError)) {
+		return fmt.Errorf("%s was not written: %w", path, err)
+	}
+	return err
 }
 
 // Write writes the file in version Version of the format: a line a cell, in the
 // order of kind, setup, placement, cache, operator, τ and m, samples with five
-// digits and what follows from them with six. It refuses what Read would.
+// digits and what follows from them with six. It refuses what Read would: everything is
+// read again before anything is written. An error of a file that holds too much is a
+// LimitError.
 func (f *File) Write(w io.Writer) error {
+	text, err := f.text()
+	if err == nil {
+		_, err = decode(text, "what was to be written")
+	}
+	var limit LimitError
+	switch {
+	case errors.As(err, &limit):
+		return fmt.Errorf("taulop reads no parameter file of %w, and this would be one: put what is new into another file", limit)
+	case err != nil:
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// text is the file.
+func (f *File) text() ([]byte, error) {
 	whole := *f
 	whole.Format, whole.Version = Format, Version
 	if err := whole.Validate(); err != nil {
-		return err
+		return nil, err
 	}
-	head, err := whole.head()
+	text, err := whole.head()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b := bufio.NewWriterSize(w, 1<<16)
-	b.Write(head)
-	b.WriteString(",\n  \"cells\": [")
-	var line []byte
+	text = append(text, ",\n  \"cells\": ["...)
 	before := "\n    "
 	for _, i := range f.sorted() {
-		line = f.Cells[i].append(append(line[:0], before...))
-		b.Write(line)
+		text = f.Cells[i].append(append(text, before...))
 		before = ",\n    "
+		if len(text) > maxFile {
+			break
+		}
 	}
-	b.WriteString("\n  ]\n}\n")
-	return b.Flush() // keeps the first error of all writes
+	if text = append(text, "\n  ]\n}\n"...); len(text) > maxFile {
+		return nil, limitf("more than %d MiB", maxFile>>20)
+	}
+	return text, nil
 }
 
 // head is the file up to its cells.

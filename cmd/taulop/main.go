@@ -54,6 +54,7 @@ import (
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )
 
@@ -208,7 +209,7 @@ func exitStatus(err error) int {
 		return int(checked)
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, new(params.LimitError)):
 		return 2
 	case errors.As(err, &none):
 		return 3

@@ -1,0 +1,206 @@
+package params
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// Whatever Validate accepts is written and read again, as large as Read allows. What is
+// larger is refused by a LimitError, and by nothing else.
+func TestWriteIsReadAgain(t *testing.T) {
+	launches := func(n, readings int) func(*File) {
+		return func(f *File) {
+			l := f.Launches[0]
+			for range readings {
+				l.Probe = append(l.Probe, ProbeReading{Key: f.Cells[0].Key, NS: 121.5, At: 0.01})
+			}
+			for len(f.Launches) < n {
+				f.Launches = append(f.Launches, l)
+			}
+		}
+	}
+	fill := func(bytes int) func(*File) { // to so many
+		return func(f *File) {
+			f.Warnings = []string{strings.Repeat("w", 100)} // a line of its own
+			text, err := f.text()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Warnings[0] += strings.Repeat("w", bytes-len(text))
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		make  func(*File)
+		least int    // bytes
+		limit string // "": it is read again
+	}{
+		{"as it is", func(*File) {}, 1 << 10, ""},
+		{"launches beyond a header", launches(9000, 9), maxHeader, ""},
+		{"all launches", launches(maxLaunches, 0), 3 << 20, ""},
+		{"a launch too many", launches(maxLaunches+1, 0), 0, "more than 65536 launches"},
+		{"the largest launch", func(f *File) { f.Launches[0] = largest() }, 1 << 19, ""},
+		{"all warnings", func(f *File) { f.Warnings = make([]string, maxWarnings) }, 3 * maxWarnings, ""},
+		{"a warning too many", func(f *File) { f.Warnings = make([]string, maxWarnings+1) }, 0, "more than 262144 warnings"},
+		{"warnings beyond a header", fill(maxHeader + 1<<20), maxHeader, ""},
+		{"a full file", fill(maxFile), maxFile, ""},
+		{"a byte too many", fill(maxFile + 1), 0, "more than 64 MiB"},
+		{"head of published tables", func(f *File) { f.Provenance.Published = []string{strings.Repeat("w", maxHeader)} }, 0, "more than 8 MiB in one field"},
+		{"placements", func(f *File) { f.Placements[0].Workers = make([]numa.Worker, maxWorkers) }, 1 << 20, ""},
+		{"placements beyond a header", func(f *File) {
+			for range 7 {
+				f.Placements = append(f.Placements, numa.Placement{Policy: numa.List, Workers: make([]numa.Worker, maxWorkers)})
+			}
+		}, 0, "more than 8 MiB in one field"},
+		{"kinds of cores", func(f *File) { f.Provenance.CoreKinds = make([]CoreKind, maxObjects+1) }, 0, "more than 131072 objects in one field"},
+		{"all samples", func(f *File) {
+			f.Cells = f.Cells[:1]
+			f.Cells[0].Samples, f.Cells[0].Time = make([]Sample, maxSamples), fit.Estimate{N: 1}
+		}, maxSamples, ""},
+		{"a sample too many", func(f *File) {
+			f.Cells = f.Cells[:1]
+			f.Cells[0].Samples, f.Cells[0].Time = make([]Sample, maxSamples+1), fit.Estimate{N: 1}
+		}, 0, "more than 4194304 samples"},
+		{"cells beyond a file", func(f *File) {
+			for n := range 1 << 19 {
+				f.Cells = append(f.Cells, Cell{Key: Key{Kind: GammaCell, Placement: numa.Local, Tau: 3 + n, Bytes: 64, Operator: strings.Repeat("m", maxName)}, Time: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 1}})
+			}
+		}, 0, "more than 64 MiB"},
+	} {
+		f := machine(2, numa.Local)
+		tt.make(f)
+		var b bytes.Buffer
+		err := f.Write(&b)
+		if tt.limit != "" {
+			if limit := LimitError(""); !errors.As(err, &limit) || !strings.Contains(limit.Error(), tt.limit) || b.Len() > 0 {
+				t.Errorf("%s: %v with %d bytes written, want %s", tt.name, err, b.Len(), tt.limit)
+			}
+			continue
+		}
+		if err != nil || b.Len() < tt.least {
+			t.Errorf("%s: %v with %d bytes written, want %d or more", tt.name, err, b.Len(), tt.least)
+			continue
+		}
+		is := reread(t, b.Bytes())
+		if len(is.Launches) != len(f.Launches) || len(is.Cells) != len(f.Cells) || len(is.Warnings) != len(f.Warnings) || len(is.Placements) != len(f.Placements) {
+			t.Errorf("%s: %d launches, %d cells, %d warnings and %d placements are read again", tt.name, len(is.Launches), len(is.Cells), len(is.Warnings), len(is.Placements))
+		}
+	}
+}
+
+// largest is a launch with as much in it as one can have.
+func largest() Launch {
+	long := func() string { return strings.Repeat("m", maxName) }
+	l := Launch{Session: maxLaunches - 1, Began: "2026-01-02T03:04:05.123456789+00:00", Seconds: 1. / 3, MHz: make(map[int]float64)}
+	for len(l.MHz) < maxNames {
+		l.MHz[maxCount-len(l.MHz)] = 1e5 / 3.
+	}
+	for len(l.Loads) < maxProbes {
+		l.Loads = append(l.Loads, Loads{Placement: "across-packages", Tau: maxWorkers, Next: 1e17 / 3, Flushed: 1e18 / 3, Cached: 1. / 3})
+		l.Probe = append(l.Probe, ProbeReading{NS: 1e18 / 3, At: 1e9 / 3,
+			Key: Key{Kind: TransferCell, Setup: long(), Placement: "across-packages", OffCache: true, Tau: maxCount, Bytes: maxSize, Segments: maxSize, SegmentBytes: maxSize, Transport: Transport(long()), Buffers: Unchanged}})
+	}
+	return l
+}
+
+// So are files that are made at random, with texts from anywhere.
+func FuzzWriteIsReadAgain(f *testing.F) {
+	const plain = "a \"text\"\\ \x00\u2028 <&>"
+	for seed := range uint64(20) {
+		f.Add(seed, plain)
+	}
+	f.Add(uint64(100), "0-4194304")
+	f.Add(uint64(101), "no UTF-8: \xff")
+	f.Fuzz(func(t *testing.T, seed uint64, text string) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		file := machine(1, numa.Local)
+		number := func(most float64) float64 {
+			return [...]float64{0, most, most * random.Float64(), random.Float64(), random.Float64() * 1e-300, float64(int(most) >> random.IntN(40))}[random.IntN(6)]
+		}
+		file.Warnings = append(file.Warnings, text)
+		file.Journal = text
+		some := func(most float64) float64 { return max(number(most), 1e-300) }
+		p := &file.Provenance
+		p.Hostname, p.Unknown, p.CoreKinds = text, []string{text}, []CoreKind{{Kind: text, CPUs: numa.SetOf(random.IntN(1 << 13))}}
+		file.Networks = []Network{{Name: "eth0", Kind: "tcp", Hosts: []string{text}, Peers: []Peer{{Address: text, Packet: 1 + random.IntN(maxSize), Provenance: *p}}}}
+		for i := range file.Launches {
+			l := &file.Launches[i]
+			l.Session, l.Seconds, l.Load, l.Instruction = random.IntN(maxLaunches), number(longest), number(longest), number(maxNs)
+			l.MHz = map[int]float64{random.IntN(maxCount): some(1e6)}
+			l.Relative = map[numa.Policy]float64{numa.Local: number(maxNs)}
+			l.Probe = []ProbeReading{{Key: file.Cells[0].Key, NS: number(maxNs), At: number(longest)}}
+			flushed := some(maxNs)
+			l.Loads = []Loads{{Placement: numa.Local, Tau: 1, Next: number(maxNs), Flushed: flushed, Cached: flushed / 3}}
+		}
+		for i := range file.Cells {
+			c := &file.Cells[i]
+			c.Samples = nil
+			for range random.IntN(4) {
+				s := Sample{NS: number(maxNs), Launch: int32(random.IntN(len(file.Launches)+1)) - 1, At: float32(number(longest)), Spread: float32(number(maxNs))}
+				if random.IntN(2) == 0 {
+					s.Fastest = max(float32(number(1)), 1e-40)
+					s.Typical = s.Fastest + (1-s.Fastest)*random.Float32()
+					s.Last = int32(random.IntN(maxCPUs))
+				}
+				c.Samples = append(c.Samples, s)
+			}
+			c.Time = fit.Median(c.Values())
+			if len(c.Samples) == 0 {
+				center := number(maxNs)
+				c.Time = fit.Estimate{Center: center, Lo: center * random.Float64(), Hi: center, N: random.IntN(maxCount)}
+			}
+			if c.Kind == GammaCell && checkOperator(text) == nil {
+				c.Operator = text + c.Operator
+			}
+		}
+		if err := file.Validate(); err != nil {
+			if text == plain {
+				t.Error(err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if err := file.Write(&b); err != nil {
+			if !errors.As(err, new(LimitError)) || text == plain {
+				t.Error(err)
+			}
+			return
+		}
+		again := written(t, reread(t, b.Bytes()))
+		if utf8.ValidString(text) && !bytes.Equal(b.Bytes(), again) {
+			t.Errorf("written twice, two results")
+		}
+	})
+}
+
+// A file that cannot hold what is new stays as it was.
+func TestWriteFileKeepsWhatFits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "host.json")
+	f := machine(2, numa.Local)
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	f.Warnings = []string{strings.Repeat("w", maxFile)}
+	err := f.WriteFile(path)
+	want := path + " was not written: taulop reads no parameter file of more than 64 MiB, and this would be one: put what is new into another file"
+	if !errors.As(err, new(LimitError)) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	f.Warnings = nil
+	is, err := ReadFile(path)
+	if err != nil || len(is.Warnings) == 0 {
+		t.Errorf("%v, %v", is, err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
+}
