@@ -247,7 +247,7 @@ func (f *File) Validate() error {
 		return limitf("more than %d launches", maxLaunches)
 	}
 	for i := range f.Launches {
-		if err := f.Launches[i].check(); err != nil {
+		if err := f.Launches[i].Check(); err != nil {
 			return fmt.Errorf("launch %d: %w", i, err)
 		}
 	}

@@ -28,11 +28,11 @@ func TestInCache(t *testing.T) {
 		}
 	}
 	for _, l := range []Loads{{"local", 1, 5, 5, 4}, {"local", 1, 5, 5, 0}, {"local", 0, 9, 9, 1}, {"a\nb", 1, 9, 9, 1}, {"local", 1, -1, 9, 1}} {
-		if err := (&Launch{Began: "2026-11-21T20:15:00Z", Loads: []Loads{l}}).check(); err == nil || strings.Contains(err.Error(), "\n") {
+		if err := (&Launch{Began: "2026-11-21T20:15:00Z", Loads: []Loads{l}}).Check(); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: %v", l, err)
 		}
 	}
-	if err := (&Launch{Began: "2026-11-21T20:15:00Z", Loads: []Loads{memory(2)}}).check(); err != nil {
+	if err := (&Launch{Began: "2026-11-21T20:15:00Z", Loads: []Loads{memory(2)}}).Check(); err != nil {
 		t.Error(err)
 	}
 }

@@ -239,7 +239,7 @@ func (d *decoder) launches() {
 		var l Launch
 		text, pos := d.value(maxLaunch)
 		d.decode("launches", field{text, pos}, &l)
-		if err := l.check(); err != nil {
+		if err := l.Check(); err != nil {
 			d.fail(pos, "launch %d: %w", len(d.f.Launches), err)
 		}
 		d.f.Launches = append(d.f.Launches, l)

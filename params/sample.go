@@ -214,7 +214,8 @@ func (c *Cell) checkLaunches(launches int) error {
 	return nil
 }
 
-func (l *Launch) check() error {
+// Check refuses a launch that no file holds.
+func (l *Launch) Check() error {
 	if l.Session < 0 || l.Session >= maxLaunches {
 		return fmt.Errorf("session %d", l.Session)
 	}

@@ -2,14 +2,15 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/taulop/taulop/params"
 )
@@ -36,6 +37,12 @@ func newJournal(f *os.File) (*journal, error) {
 		}
 	}
 	end, err := f.Seek(0, io.SeekEnd)
+	if last := make([]byte, 1); err == nil && end > 0 { // a launch may have been killed in the middle of a line
+		if _, err = f.ReadAt(last, end-1); err == nil && last[0] != '\n' {
+			_, err = f.WriteString("\n")
+			end++
+		}
+	}
 	return &journal{File: f, next: end, disk: disk}, err
 }
 
@@ -74,57 +81,111 @@ func (j *journal) read(take func(entry)) error {
 	}
 }
 
-// JournalName is a name for the journal of a file that is measured into, in the same
-// directory. The file keeps it before there is a journal: whatever is killed, parent or
-// launch, what was found is there, and nothing is left that no file names.
-func JournalName(path string) string {
-	return fmt.Sprintf(".%.100s.%s.journal", filepath.Base(path), rand.Text())
+// JournalPath is where the journal of the file at path is. No file decides on it.
+func JournalPath(path string) string {
+	dir, name := filepath.Split(path)
+	return dir + "." + name + ".journal"
 }
 
-// OpenJournal opens the journal of a name beside path, to append to.
-func OpenJournal(path, name string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_RDWR|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+// A heading is the first line of a journal that is kept beside a file.
+type heading struct {
+	Format string `json:"format"` // journalFormat
+	Mark   string `json:"mark"`   // which the file has too
+}
+
+const journalFormat = "taulop journal"
+
+// NewMark is one that no other journal has.
+func NewMark() string { return rand.Text() }
+
+// MakeJournal makes the journal of the file at path, to append to. The file has the mark
+// before: whatever is killed, parent or launch, what was found is there, and belongs to
+// the file. Nothing that is there already is touched.
+func MakeJournal(path, mark string) (*os.File, error) {
+	f, err := os.OpenFile(JournalPath(path), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, fmt.Errorf("%s is no regular file", name)
+	if err := json.NewEncoder(f).Encode(heading{journalFormat, mark}); err != nil {
+		remove(f)
+		return nil, err
 	}
 	return f, nil
 }
 
-// Recover adds to the experiment's file what is in the journal that it names,
-// beside path: the file's parent was killed. What the file has already is not added
-// again, and a journal that is not there has nothing to add. The journal stays until
-// RemoveJournal: nothing is lost while the file is not saved.
+// ErrNoJournal is of a path beside which there is no journal with the mark.
+var ErrNoJournal = errors.New("there is no journal of it")
+
+// OpenJournal opens the journal of the file at path that has its mark, to read and to
+// append to.
+func OpenJournal(path, mark string) (*os.File, error) {
+	return openJournal(path, func(of string) bool { return of == mark && mark != "" })
+}
+
+func openJournal(path string, ours func(mark string) bool) (*os.File, error) {
+	f, err := os.OpenFile(JournalPath(path), os.O_RDWR|os.O_APPEND|noFollow, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("%s, which may have what was measured last, cannot be opened: %w", JournalPath(path), fs.ErrPermission)
+	}
+	if err != nil {
+		return nil, ErrNoJournal
+	}
+	var first [1 << 10]byte
+	n, _ := f.ReadAt(first[:], 0)
+	line, _, whole := bytes.Cut(first[:n], []byte("\n"))
+	var h heading
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || !whole || json.Unmarshal(line, &h) != nil || h.Format != journalFormat || !ours(h.Mark) {
+		f.Close()
+		return nil, ErrNoJournal
+	}
+	return f, nil
+}
+
+// Recover adds to the experiment's file what is in its journal, beside path: the file's
+// parent was killed. What the file has already is not added again. It fails with
+// ErrNoJournal where the file has the mark of one that is not there. The journal stays
+// until RemoveJournal: nothing is lost while the file is not saved.
 func (x *Experiment) Recover(path string) (added int, err error) {
-	in, err := openJournal(path, x.File.Journal)
-	if in == nil || err != nil {
+	if x.File.Journal == "" {
+		return 0, nil
+	}
+	in, err := OpenJournal(path, x.File.Journal)
+	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
-	return x.recover(in)
+	if added, err = x.recover(in); err == nil {
+		err = x.File.Validate()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s cannot be added to the file (%w): move it away to go on without what it has", in.Name(), err)
+	}
+	return added, nil
 }
 
-func openJournal(path, name string) (*os.File, error) {
-	if name == "" || name != filepath.Base(name) || !strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".journal") {
-		return nil, nil
-	}
-	name = filepath.Join(filepath.Dir(path), name)
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() { // nothing of ours
-		return nil, nil
-	}
-	return os.Open(name)
-}
-
-// RemoveJournal removes the journal that a file names, beside path, and the name.
+// RemoveJournal removes a file's journal, beside path, and its mark.
 func RemoveJournal(path string, f *params.File) {
-	if in, err := openJournal(path, f.Journal); in != nil && err == nil {
-		in.Close()
-		os.Remove(in.Name())
+	if in, err := OpenJournal(path, f.Journal); err == nil {
+		remove(in)
 	}
 	f.Journal = ""
+}
+
+// RemoveOldJournal removes the journal of a file that was at path before a new one.
+func RemoveOldJournal(path string) {
+	if in, err := openJournal(path, func(string) bool { return true }); err == nil {
+		remove(in)
+	}
+}
+
+// remove removes an open file, unless another one has its name by now.
+func remove(f *os.File) {
+	defer f.Close()
+	open, err := f.Stat()
+	if named, failed := os.Lstat(f.Name()); err == nil && failed == nil && os.SameFile(open, named) {
+		os.Remove(f.Name())
+	}
 }
 
 func (x *Experiment) recover(in *os.File) (added int, err error) {
@@ -140,10 +201,17 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 	for _, c := range x.Cells {
 		planned[c.Key] = c.Cell
 	}
+	var damaged error
 	j, launch := &journal{File: in}, -1
 	err = j.read(func(e entry) {
 		switch {
 		case e.Launch != nil:
+			if launch = -1; damaged == nil {
+				damaged = e.Launch.Check()
+			}
+			if damaged != nil {
+				return
+			}
 			i, known := launches[e.Launch.Began]
 			if !known {
 				i = len(f.Launches)
@@ -175,7 +243,7 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 			added++
 		}
 	})
-	return added, err
+	return added, cmp.Or(err, damaged)
 }
 
 // temporaryFile has no name any more.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -89,6 +90,10 @@ func (s *Session) open(m *numa.Machine) error {
 		s.Experiment.Over, s.Experiment.Launches, s.Save = s.Request.Over, s.Request.Launches, s.save()
 		_, err = s.Recover(s.target)
 	}
+	if errors.Is(err, engine.ErrNoJournal) {
+		s.Warn(fmt.Errorf("%s has the mark of a journal, and %s is not there, or is that of another file: what was measured after %[1]s was saved is not added", s.Path, engine.JournalPath(s.target)))
+		f.Journal, err = "", nil
+	}
 	if err != nil {
 		return engine.Refuse(err)
 	}
@@ -120,17 +125,27 @@ func (s *Session) write(f *params.File) error {
 // Run measures. Whatever ends it, what was measured is in the file; unsaved is an error
 // where it cannot be.
 func (s *Session) Run(ctx context.Context) (err, unsaved error) {
-	f := s.File
+	f, open := s.File, engine.OpenJournal
 	if f.Journal == "" {
-		f.Journal = engine.JournalName(s.target)
+		f.Journal, open = engine.NewMark(), engine.MakeJournal
+		if !s.Resume && !s.Add {
+			engine.RemoveOldJournal(s.target)
+		}
 	}
-	if err := s.Save(f); err != nil { // it names the journal
+	if err := s.Save(f); err != nil { // it has the journal's mark
 		return err, nil
 	}
-	if s.Journal, err = engine.OpenJournal(s.target, f.Journal); err != nil {
-		s.Warn(fmt.Errorf("beside %s no journal can be kept (%w): if this process is killed, what was measured since the file was saved is lost", s.Path, outfile.Reason(err)))
-	} else {
+	switch s.Journal, err = open(s.target, f.Journal); {
+	case errors.Is(err, fs.ErrExist):
+		err = fmt.Errorf("%s is there, and is not that of this file: move it away", engine.JournalPath(s.target))
+	case err != nil:
+		err = outfile.Reason(err)
+	default:
 		defer s.Journal.Close()
+	}
+	if err != nil {
+		f.Journal = ""
+		s.Warn(fmt.Errorf("beside %s no journal can be kept (%w): if this process is killed, what was measured since the file was saved is lost", s.Path, err))
 	}
 	spent, began := f.Seconds, time.Now()
 	err = s.Experiment.Run(ctx)
@@ -139,7 +154,16 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 		engine.RemoveJournal(s.target, f)
 		return err, s.write(f)
 	}
-	if !outfile.Replaces(s.Path) { // else it names the journal, for Resume
+	if limit := new(params.LimitError); errors.As(unsaved, limit) {
+		if errors.As(err, limit) { // from where it was saved before
+			err = nil
+		}
+		if f.Journal != "" {
+			unsaved = fmt.Errorf("%w; %s has what it lacks", unsaved, engine.JournalPath(s.target))
+		}
+		return err, unsaved
+	}
+	if !outfile.Replaces(s.Path) { // else it has the journal's mark, for Resume
 		engine.RemoveJournal(s.target, f)
 	}
 	return err, unsaved

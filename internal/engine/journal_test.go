@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/params"
+)
+
+// What is no journal with the mark of the file is neither read, nor appended to, nor removed.
+func TestJournalOfAnother(t *testing.T) {
+	mark := NewMark()
+	head := `{"format":"taulop journal","mark":"` + mark + `"}` + "\n"
+	for name, text := range map[string]string{
+		"text":           "precious\n",
+		"nothing":        "",
+		"a line":         `{"cell":{}}` + "\n",
+		"another mark":   strings.Replace(head, mark, NewMark(), 1),
+		"no mark":        strings.Replace(head, mark, "", 1),
+		"another format": strings.Replace(head, "journal", "sweep", 1),
+		"cut":            strings.TrimSpace(head),
+		"in line 2":      "\n" + head,
+	} {
+		path := filepath.Join(t.TempDir(), "host.json")
+		if err := os.WriteFile(JournalPath(path), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range []string{mark, "", "host.json", "../host.json", ".host.json.journal"} {
+			if in, err := OpenJournal(path, of); !errors.Is(err, ErrNoJournal) {
+				t.Errorf("%s, mark %q: %v, %v", name, of, in, err)
+			}
+			f := &params.File{Journal: of}
+			RemoveJournal(path, f)
+			if f.Journal != "" {
+				t.Errorf("%s: the file still has the mark %q", name, of)
+			}
+		}
+		if f, err := MakeJournal(path, mark); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+		if !strings.Contains(name, "mark") {
+			RemoveOldJournal(path)
+		}
+		if is, err := os.ReadFile(JournalPath(path)); err != nil || string(is) != text {
+			t.Errorf("%s: %q, %v", name, is, err)
+		}
+	}
+}
+
+// A journal is followed through no link, and removed through none.
+func TestJournalBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	path, elsewhere := filepath.Join(dir, "host.json"), filepath.Join(dir, "elsewhere")
+	mark := NewMark()
+	f, err := MakeJournal(elsewhere, mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for _, to := range []string{JournalPath(elsewhere), filepath.Join(dir, "new")} {
+		if err := os.Symlink(to, JournalPath(path)); err != nil {
+			t.Skip(err)
+		}
+		if in, err := OpenJournal(path, mark); !errors.Is(err, ErrNoJournal) {
+			t.Errorf("link to %s: %v, %v", to, in, err)
+		}
+		if f, err := MakeJournal(path, mark); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("link to %s: %v, %v", to, f, err)
+		}
+		RemoveOldJournal(path)
+		if err := os.Remove(JournalPath(path)); err != nil { // the link is there
+			t.Error(err)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// journal is one that a simulated sweep has written beside path, its file, and its text.
+func journalOf(t testing.TB, path string) (mark, text string) {
+	x := experiment(5, newSimulated())
+	x.Launches = 6
+	mark = NewMark()
+	var err error
+	if x.Journal, err = MakeJournal(path, mark); err != nil {
+		t.Fatal(err)
+	}
+	defer x.Journal.Close()
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	all, err := os.ReadFile(JournalPath(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mark, string(all)
+}
+
+// resumed is the experiment of a file that was saved before anything was found.
+func resumed(mark string) *Experiment {
+	x := experiment(5, newSimulated())
+	x.File.Format, x.File.Version, x.File.Journal = params.Format, params.Version, mark
+	return x
+}
+
+// A journal that is opened again is appended to behind a line that was not whole, and
+// everything but that is recovered.
+func TestJournalGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "host.json")
+	mark, text := journalOf(t, path)
+	if err := os.WriteFile(JournalPath(path), []byte(text+`{"cell":{"kind":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := resumed(mark)
+	if added, err := x.Recover(path); err != nil || added != 5*6 {
+		t.Fatalf("%d samples are recovered: %v", added, err)
+	}
+	var err error
+	if x.Journal, err = OpenJournal(path, mark); err != nil {
+		t.Fatal(err)
+	}
+	defer x.Journal.Close()
+	x.Session, x.Launches = 1, 6
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	again := resumed(mark)
+	if added, err := again.Recover(path); err != nil || added != 2*5*6 || len(again.File.Launches) != 12 {
+		t.Errorf("%d samples of %d launches are recovered: %v", added, len(again.File.Launches), err)
+	}
+	RemoveJournal(path, again.File)
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	if _, err := x.Recover(path); !errors.Is(err, ErrNoJournal) {
+		t.Errorf("of a journal that is gone: %v", err)
+	}
+}
+
+// A journal that was damaged adds nothing that its file could not be written with.
+func FuzzRecover(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "host.json")
+	mark, text := journalOf(f, path)
+	f.Add([]byte(text))
+	lines := slices.Collect(strings.Lines(text))
+	f.Add([]byte(strings.Join(slices.Insert(slices.Clone(lines), 9, lines[1]), "")))
+	for _, change := range [][2]string{{`"session":0`, `"session":-5`}, {`"session":0`, `"session":999999999`}, {`"ns":`, `"ns":-`}, {`"began":"`, `"began":"x`}, {`"last":3`, `"last":-3`}} {
+		f.Add([]byte(strings.Replace(text, change[0], change[1], 1)))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if !bytes.HasPrefix(text, []byte(lines[0])) {
+			text = append([]byte(lines[0]), text...)
+		}
+		if err := os.WriteFile(JournalPath(path), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x := resumed(mark)
+		if added, err := x.Recover(path); err != nil {
+			if added != 0 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), JournalPath(path)) {
+				t.Errorf("%d samples, %q", added, err)
+			}
+			return
+		}
+		if err := x.File.Write(&bytes.Buffer{}); err != nil {
+			t.Errorf("what is recovered cannot be written: %v", err)
+		}
+	})
+}
