@@ -46,12 +46,16 @@ func (f *File) drift(session int) (d Drift, sure bool) {
 			}
 		}
 	}
+	typical := make(map[Key]float64)
+	for k, of := range logs {
+		typical[k] = fit.Median(of).Center
+	}
 	var launches []float64 // how far from what the cells took in the session
 	for _, l := range f.Launches {
 		var off []float64
 		for _, p := range l.Probe {
 			if l.Session == session && p.NS > 0 {
-				off = append(off, math.Log(p.NS)-fit.Median(logs[p.Key]).Center)
+				off = append(off, math.Log(p.NS)-typical[p.Key])
 			}
 		}
 		if len(off) > 0 {
