@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/randtest"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/numa"
@@ -102,6 +104,110 @@ func TestSweepAdds(t *testing.T) {
 		t.Errorf("%d sessions, %v; want 2", f.Sessions(), err)
 	}
 }
+
+// small is a file of a sweep that is over in a moment, changed.
+func small(t *testing.T, change func(*params.File)) (file string) {
+	t.Helper()
+	needLinux(t)
+	file = filepath.Join(t.TempDir(), "host.json")
+	if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -budget 2s -cache in -gamma=false -tau 1 -m 64 -o "+file)...); err != nil {
+		t.Fatal(err)
+	}
+	f, err := params.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(f)
+	if err := f.WriteFile(file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A file of many sessions, whose launches alone take more than any header may, takes another.
+func TestSweepAddsToManyLaunches(t *testing.T) {
+	const launches = 9000
+	file := small(t, func(f *params.File) {
+		l := f.Launches[0]
+		for len(l.Loads) < 12 {
+			l.Loads = append(l.Loads, params.Loads{Placement: numa.Local, Tau: 1, Next: 100, Flushed: 100, Cached: 1.5})
+		}
+		l.Probe = nil
+		for len(f.Launches) < launches {
+			f.Launches = append(f.Launches, l)
+		}
+	})
+	if info, err := os.Stat(file); err != nil || info.Size() < 9<<20 {
+		t.Fatalf("%v, %v; want more than the 8 MiB of a header", info, err)
+	}
+	if _, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "3s", "-add", file); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := params.ReadFile(file); err != nil || len(f.Launches) <= launches || f.Sessions() != 2 {
+		t.Errorf("%v; want another session", err)
+	}
+}
+
+// What no file can hold ends a sweep. The file stays as it was saved last, and the journal
+// has the rest.
+func TestSweepAddsToAFullFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads and writes some files of 64 MiB")
+	}
+	const most, room = 64 << 20, 2000
+	file := small(t, func(f *params.File) {
+		f.Warnings = []string{strings.Repeat("w", 100)} // a line of its own
+		var b bytes.Buffer
+		if err := f.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		f.Warnings[0] += strings.Repeat("w", most-room-b.Len())
+	})
+	_, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "30s", "-add", file)
+	if exitStatus(err) != 2 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), file+" was not written: ") || !strings.HasSuffix(err.Error(), "journal has what it lacks") {
+		t.Errorf("exit %d, %v", exitStatus(err), err)
+	}
+	f, err := params.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(f.Launches)
+	x := engine.Experiment{File: f}
+	if added, err := x.Recover(file); err != nil || added == 0 || len(f.Launches) == before {
+		t.Errorf("%d samples of %d launches are in the journal: %v", added, len(f.Launches)-before, err)
+	}
+}
+
+// Whatever a file says of its journal, a sweep into it touches no other file.
+func TestSweepTouchesNoOtherFile(t *testing.T) {
+	for _, says := range []string{"victim.json", ".mine.journal", "../victim.json", ".host.json.journal", ""} {
+		file := small(t, func(f *params.File) { f.Journal = says })
+		others := []string{"victim.json", ".mine.journal", ".host.json.journal"}
+		for _, name := range others {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(file), name), []byte("precious\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, said, err := run(t, "sweep", "-launches", "6", "-time", "1s", "-add", file)
+		if err != nil || !strings.Contains(plain(said), "move it away") || strings.Contains(plain(said), "has the mark of a journal") != (says != "") {
+			t.Errorf("%q: %v, %s", says, err, said)
+		}
+		for _, name := range others {
+			if text, err := os.ReadFile(filepath.Join(filepath.Dir(file), name)); err != nil || string(text) != "precious\n" {
+				t.Errorf("%q: %s is %q, %v", says, name, text, err)
+			}
+		}
+		if f, err := params.ReadFile(file); err != nil || f.Journal != "" || f.Sessions() != 2 {
+			t.Errorf("%q: %v", says, err)
+		}
+		if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1+len(others) {
+			t.Errorf("%q: left %v", says, left)
+		}
+	}
+}
+
+// plain is a text without its line breaks.
+func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // killsEnv is how often the tests of sweeps kill something.
 const killsEnv = "TAULOP_KILLS"
