@@ -172,6 +172,19 @@ func RemoveJournal(path string, f *params.File) {
 	f.Journal = ""
 }
 
+// MoveJournal has the journal of a mark follow its file from one path to another. It stays
+// where another one lies in its way.
+func MoveJournal(from, to, mark string) {
+	in, err := OpenJournal(from, mark)
+	if err != nil {
+		return
+	}
+	in.Close()
+	if os.Link(JournalPath(from), JournalPath(to)) == nil { // which replaces nothing
+		os.Remove(JournalPath(from))
+	}
+}
+
 // RemoveOldJournal removes the journal of a file that was at path before a new one.
 func RemoveOldJournal(path string) {
 	if in, err := openJournal(path, func(string) bool { return true }); err == nil {

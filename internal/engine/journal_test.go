@@ -174,3 +174,35 @@ func FuzzRecover(f *testing.F) {
 		}
 	})
 }
+
+// A journal goes where its file goes, and replaces nothing there.
+func TestJournalFollows(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "host.json"), filepath.Join(dir, "host-2.json")
+	mark := NewMark()
+	j, err := MakeJournal(from, mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	MoveJournal(from, to, NewMark()) // of another file
+	if _, err := os.Stat(JournalPath(to)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("another file's journal went along: %v", err)
+	}
+	MoveJournal(from, to, mark)
+	if _, err := os.Stat(JournalPath(from)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the journal is at its old place: %v", err)
+	}
+	in, err := OpenJournal(to, mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	if err := os.WriteFile(JournalPath(from), []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	MoveJournal(to, from, mark)
+	if text, err := os.ReadFile(JournalPath(from)); err != nil || string(text) != "theirs" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

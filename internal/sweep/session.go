@@ -115,8 +115,10 @@ func (s *Session) locate() {
 func (s *Session) write(f *params.File) error {
 	err := s.out.Write(f.Write)
 	if moved := (*outfile.Moved)(nil); errors.As(err, &moved) {
+		was := s.target
 		s.Moved, err = moved, nil
 		s.locate()
+		engine.MoveJournal(was, s.target, f.Journal)
 		s.Warn(moved)
 	}
 	return err
