@@ -108,23 +108,16 @@ func (t tree) online(affinity CPUSet) CPUSet {
 // within a package, and on some machines not even there; physical_package_id is unique only
 // within a book of a mainframe, and −1 where firmware does not number packages.
 func (t tree) cpus(m *Machine, online CPUSet) {
-	cores, alone := t.siblings(online, "core_cpus", "thread_siblings")
-	packages, outside := t.siblings(online, "package_cpus", "core_siblings")
-	id := make(map[int]int)  // by CPU, as the kernel numbers its package
+	id := t.ids(online, "physical_package_id") // by CPU, as the kernel numbers its package
+	cores, alone := t.siblings(m, online, t.ids(online, "core_id"), "core_id", "core_cpus", "thread_siblings")
+	packages, outside := t.siblings(m, online, id, "physical_package_id", "package_cpus", "core_siblings")
 	own := make(map[int]int) // package by that number
-	for _, cpu := range online {
-		if n, known := t.number(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology/physical_package_id")); known && n >= 0 {
-			id[cpu] = n
-		}
-	}
 	number := make([]int, len(packages))
 	for i, cpus := range packages {
 		number[i] = -1
-		for _, cpu := range cpus {
-			if n, known := id[cpu]; known && number[i] < 0 {
-				if _, taken := own[n]; !taken {
-					own[n], number[i] = i, n
-				}
+		if n, known := mostly(id, cpus); known {
+			if _, taken := own[n]; !taken {
+				own[n], number[i] = i, n
 			}
 		}
 	}
@@ -172,22 +165,131 @@ func (t tree) cpus(m *Machine, online CPUSet) {
 	}
 }
 
-// siblings are the sets that CPUs say they belong to, each CPU in the first that has it,
-// and the CPUs that are in none.
-func (t tree) siblings(online CPUSet, names ...string) (sets []CPUSet, others CPUSet) {
-	in := make(map[int]bool)
+// ids are the numbers in a file of each CPU's topology folder, where it has one from 0 on.
+func (t tree) ids(online CPUSet, file string) map[int]int {
+	ids := make(map[int]int)
 	for _, cpu := range online {
-		set := t.shared(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology"), names...).And(online)
-		if in[cpu] || len(set) == 0 {
-			continue
+		if n, known := t.number(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology", file)); known && n >= 0 {
+			ids[cpu] = n
 		}
-		set = slices.DeleteFunc(union(set, cpu), func(sibling int) bool { return in[sibling] })
-		for _, sibling := range set {
-			in[sibling] = true
-		}
-		sets = append(sets, set)
 	}
-	return sets, slices.DeleteFunc(slices.Clone(online), func(cpu int) bool { return in[cpu] })
+	return ids
+}
+
+// siblings are the sets that the files of CPUs say, see agree, and the CPUs that are in none.
+// CPUs whose files, or whose number in idFile, say otherwise are warned of.
+func (t tree) siblings(m *Machine, online CPUSet, id map[int]int, idFile string, names ...string) (sets []CPUSet, others CPUSet) {
+	var all []claim
+	for _, cpu := range online {
+		dir := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology")
+		for _, name := range names {
+			all = append(all, t.claims(cpu, path.Join(dir, name), path.Join(dir, name+"_list"), online)...)
+		}
+	}
+	sets = m.agree(all, id)
+	others = slices.Clone(online)
+	for _, set := range sets {
+		others = slices.DeleteFunc(others, set.Contains)
+		most, _ := mostly(id, set)
+		for _, cpu := range set {
+			if n, known := id[cpu]; known && n != most {
+				m.unknown("%s says %d, and others of CPUs %v, which share it, say %d: these are believed",
+					path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology", idFile), n, set, most)
+			}
+		}
+	}
+	return sets, others
+}
+
+// mostly is the number that most CPUs of a set have, of several the first; known is false where
+// none has one.
+func mostly(id map[int]int, set CPUSet) (most int, known bool) {
+	count := make(map[int]int)
+	for _, cpu := range set {
+		if n, has := id[cpu]; has {
+			count[n]++
+		}
+	}
+	for _, cpu := range set {
+		if n, has := id[cpu]; has && (!known || count[n] > count[most]) {
+			most, known = n, true
+		}
+	}
+	return most, known
+}
+
+// A claim is what a file of a CPU says: the online CPUs that share something, itself among them.
+type claim struct {
+	cpu  int
+	file string
+	set  CPUSet
+}
+
+// claims are those of a mask and of a list. The kernel has both, older ones the mask alone.
+func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
+	add := func(file string, set CPUSet, err error) {
+		if set = set.And(online); err == nil && len(set) > 0 {
+			all = append(all, claim{cpu, file, union(set, cpu)})
+		}
+	}
+	set, err := ParseMask(t.Text(mask))
+	add(mask, set, err)
+	set, err = ParseList(t.Text(list))
+	add(list, set, err)
+	return all
+}
+
+// agree puts each CPU into the set that most claims make which have it; of several, into one
+// whose CPUs have one id, and then into the largest. It warns of claims that are not believed.
+// Sets rise by their first CPUs; CPUs without a claim are in none.
+func (m *Machine) agree(all []claim, id map[int]int) (sets []CPUSet) {
+	type choice struct {
+		CPUSet
+		votes int
+		one   bool // id
+	}
+	said := make(map[string]*choice)
+	keys := make([]string, len(all))
+	for i, c := range all {
+		keys[i] = c.set.String()
+		of := said[keys[i]]
+		if of == nil {
+			most, _ := mostly(id, c.set)
+			of = &choice{CPUSet: c.set, one: !slices.ContainsFunc(c.set, func(cpu int) bool { n, known := id[cpu]; return known && n != most })}
+			said[keys[i]] = of
+		}
+		of.votes++
+	}
+	better := func(a, b *choice) bool {
+		switch {
+		case a.votes != b.votes:
+			return a.votes > b.votes
+		case a.one != b.one:
+			return a.one
+		}
+		return len(a.CPUSet) > len(b.CPUSet)
+	}
+	in := make(map[int]*choice)
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		of := said[key]
+		for _, cpu := range of.CPUSet {
+			if before := in[cpu]; before == nil || better(of, before) {
+				in[cpu] = of
+			}
+		}
+	}
+	members := make(map[*choice]CPUSet)
+	for _, cpu := range slices.Sorted(maps.Keys(in)) {
+		members[in[cpu]] = append(members[in[cpu]], cpu)
+	}
+	for i, c := range all {
+		if of := in[c.cpu]; of != said[keys[i]] {
+			m.unknown("%s says that CPU %d shares with CPUs %v, and most files say with %v: they are believed", c.file, c.cpu, c.set, members[of])
+		}
+	}
+	sets = slices.Collect(maps.Values(members))
+	slices.SortFunc(sets, func(a, b CPUSet) int { return a[0] - b[0] })
+	return sets
 }
 
 // nodes reads the NUMA nodes and gives every CPU one.
@@ -274,57 +376,90 @@ func (t tree) distances(dir string, ids CPUSet) map[int]int {
 	return distances
 }
 
+// caches are of CPUs that their files say share them, see agree. Which of a CPU's caches that is
+// its level and type tell; the first CPU of a cache tells the rest.
 func (t tree) caches(m *Machine, online CPUSet) {
-	seen := make(map[string]bool)
-	held := make(map[string]bool) // level, type and CPU
-	add := func(cache Cache) {
-		if key := fmt.Sprint(cache.Level, cache.Type, cache.CPUs); !seen[key] {
-			seen[key] = true
-			m.Caches = append(m.Caches, cache)
-		}
-		for _, cpu := range cache.CPUs {
-			held[fmt.Sprint(cache.Level, cache.Type, cpu)] = true
-		}
+	type kind struct {
+		level int
+		name  string
 	}
-	var alone []Cache // of which it is not said who shares them, each with its CPU
+	type index struct { // a folder
+		kind
+		cpu int
+		dir string
+	}
+	var folders []index
+	names := make(map[kind]string) // of a type, by level and the number of a folder
 	for _, cpu := range online {
 		dir := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "cache")
-		for _, index := range t.numbered(dir, "index") {
-			dir := path.Join(dir, fmt.Sprint("index", index))
-			level, known := t.number(dir + "/level")
-			if !known {
+		for _, n := range t.numbered(dir, "index") {
+			of := index{cpu: cpu, dir: path.Join(dir, fmt.Sprint("index", n))}
+			var known bool
+			if of.level, known = t.number(of.dir + "/level"); !known {
 				continue
 			}
-			shared := t.shared(dir, "shared_cpu").And(online)
-			cache := Cache{
-				Level: level,
-				Type:  printable.Name(t.Text(dir + "/type")),
-				Bytes: parseSize(t.Text(dir + "/size")),
-				CPUs:  union(shared, cpu),
+			of.name = printable.Name(t.Text(of.dir + "/type"))
+			if key := (kind{of.level, path.Base(of.dir)}); names[key] == "" {
+				names[key] = of.name
 			}
-			cache.LineBytes, _ = t.number(dir + "/coherency_line_size")
-			if len(shared) == 0 {
+			folders = append(folders, of)
+		}
+	}
+	said := make(map[kind]map[int]Cache)
+	all := make(map[kind][]claim)
+	var order []kind
+	for _, of := range folders {
+		of.name = cmp.Or(of.name, names[kind{of.level, path.Base(of.dir)}])
+		if said[of.kind] == nil {
+			said[of.kind] = make(map[int]Cache)
+			order = append(order, of.kind)
+		}
+		if _, twice := said[of.kind][of.cpu]; !twice {
+			cache := Cache{Level: of.level, Type: of.name, Bytes: parseSize(t.Text(of.dir + "/size"))}
+			cache.LineBytes, _ = t.number(of.dir + "/coherency_line_size")
+			said[of.kind][of.cpu] = cache
+		}
+		all[of.kind] = append(all[of.kind], t.claims(of.cpu, of.dir+"/shared_cpu_map", of.dir+"/shared_cpu_list", online)...)
+	}
+	var alone []Cache // of which it is not said who shares them, each with its CPU
+	for _, k := range order {
+		held := make(map[int]bool)
+		for _, set := range m.agree(all[k], nil) {
+			for _, cpu := range set {
+				held[cpu] = true
+			}
+			for _, cpu := range set {
+				if cache, has := said[k][cpu]; has {
+					cache.CPUs = set
+					m.Caches = append(m.Caches, cache)
+					break
+				}
+			}
+		}
+		for _, cpu := range online {
+			if cache, has := said[k][cpu]; has && !held[cpu] {
+				cache.CPUs = CPUSet{cpu}
 				alone = append(alone, cache)
-				continue
 			}
-			add(cache)
 		}
 	}
 	var unsaid CPUSet
+	seen := make(map[string]bool)
 	for _, cache := range alone {
-		cpu := cache.CPUs[0]
-		if held[fmt.Sprint(cache.Level, cache.Type, cpu)] {
-			continue // another CPU says that it shares it
+		of, _ := m.CPU(cache.CPUs[0])
+		key := fmt.Sprint(cache.Level, cache.Type, of.Core)
+		if seen[key] {
+			continue
 		}
-		of, _ := m.CPU(cpu)
+		seen[key] = true
+		unsaid = append(unsaid, of.ID)
 		cache.CPUs = nil
 		for _, c := range m.CPUs {
 			if c.Core == of.Core {
 				cache.CPUs = append(cache.CPUs, c.ID)
 			}
 		}
-		unsaid = append(unsaid, cpu)
-		add(cache)
+		m.Caches = append(m.Caches, cache)
 	}
 	if len(unsaid) > 0 {
 		m.unknown("what shares the caches of CPUs %v is unknown because neither shared_cpu_map nor shared_cpu_list in their cache folders can be read: each core counts as having them for itself", SetOf(unsaid...))
@@ -378,23 +513,6 @@ func (t tree) set(list, mask string) CPUSet {
 	}
 	set, _ := ParseMask(t.Text(mask))
 	return set
-}
-
-// shared reads the first of several sets of which the kernel has some. All have
-// a mask and only newer kernels the list too, so the mask comes first.
-func (t tree) shared(dir string, names ...string) CPUSet {
-	for _, name := range names {
-		base := path.Join(dir, name)
-		for _, mask := range []string{base, base + "_map"} {
-			if set, err := ParseMask(t.Text(mask)); err == nil && len(set) > 0 {
-				return set
-			}
-		}
-		if set := t.set(base+"_list", ""); len(set) > 0 {
-			return set
-		}
-	}
-	return nil
 }
 
 // numbered lists the numbers of the entries that are named so: cpu0, cpu1, …

@@ -1,0 +1,164 @@
+package numa
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/taulop/taulop/internal/sysfs"
+	"github.com/taulop/taulop/numa/snapshot"
+)
+
+// TestDisagreement changes one file of one CPU at a time, and the counts stay what an independent
+// tool says. Where other files of the same CPUs contradict the change, a warning names it.
+func TestDisagreement(t *testing.T) {
+	table, err := os.ReadFile(filepath.Join(snapshot.Dir(t), "expected.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := make(map[string]string)
+	for line := range strings.Lines(string(table)) {
+		name, counts, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		expected[name] = counts
+	}
+	for _, name := range snapshot.Names(t) {
+		t.Run(name, func(t *testing.T) {
+			want := expected[name]
+			files := inMemory(t, snapshot.Unpack(t, name))
+			read := func(t *testing.T) *Machine {
+				t.Helper()
+				m, err := tree{sysfs.Tree{FS: files}}.machine(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := m.Count()
+				if got := fmt.Sprintf("%d\t%d\t%d\t%d\t%d", c.PUs, c.Cores, c.Packages, c.Nodes, c.L3Caches); got != want {
+					t.Errorf("PUs, cores, packages, nodes and L3 caches: got %q, want %q; %q", got, want, m.Unknown)
+				}
+				return m
+			}
+			whole := read(t)
+			online := whole.Online()
+			changed := 0
+			cpus := []int{online[0], online[len(online)-1]}
+			if len(online) > 100 { // of which a reading takes long
+				cpus = cpus[:1]
+			}
+			for _, cpu := range cpus {
+				for _, file := range slices.Sorted(maps.Keys(files)) {
+					if !strings.HasPrefix(file, path.Join(cpuDir, fmt.Sprint("cpu", cpu))+"/") {
+						continue
+					}
+					was := files[file]
+					for what, now := range changes(file, string(was.Data), cpu) {
+						files[file] = now
+						if now == nil {
+							delete(files, file)
+						}
+						changed++
+						t.Run(fmt.Sprint(path.Base(path.Dir(file)), "/", path.Base(file), " of CPU ", cpu, " ", what), func(t *testing.T) {
+							m := read(t)
+							said := slices.ContainsFunc(m.Unknown, func(u string) bool { return strings.Contains(u, "/"+path.Base(file)+" says ") })
+							if disputed := now != nil && disputes(files, file, string(was.Data), cpu, online); disputed && !said {
+								t.Errorf("no warning, and others contradict it: %q", m.Unknown)
+							}
+						})
+						files[file] = was
+					}
+				}
+			}
+			if changed == 0 {
+				t.Error("nothing was changed")
+			}
+		})
+	}
+}
+
+// disputes tells whether a changed file contradicts another of its CPU's, or one of a CPU that
+// shares with it.
+func disputes(files fstest.MapFS, file, was string, cpu int, online CPUSet) bool {
+	set := func(file string) CPUSet {
+		read := ParseMask
+		if strings.HasSuffix(file, "_list") {
+			read = ParseList
+		}
+		if files[file] == nil {
+			return nil
+		}
+		s, err := read(strings.TrimSpace(string(files[file].Data)))
+		if err != nil {
+			return nil
+		}
+		return s.And(online)
+	}
+	if strings.HasSuffix(file, "_id") { // of which those who share must have the same
+		of := "core_siblings"
+		if path.Base(file) == "core_id" {
+			of = "thread_siblings"
+		}
+		return string(files[file].Data) != "-1" && !strings.HasPrefix(was, "-") && set(path.Join(path.Dir(file), of)).Len() > 1
+	}
+	now := set(file)
+	if len(now) == 0 {
+		return false
+	}
+	base := strings.TrimSuffix(strings.TrimSuffix(file, "_map"), "_list")
+	for _, other := range online {
+		at := strings.Replace(base, fmt.Sprintf("/cpu%d/", cpu), fmt.Sprintf("/cpu%d/", other), 1)
+		for _, file := range []string{at, at + "_map", at + "_list"} {
+			if s := set(file); s.Contains(cpu) && !slices.Equal(s, now) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// changes are what may become of a file; nil where it is gone.
+func changes(file, text string, cpu int) map[string]*fstest.MapFile {
+	as := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	own := SetOf(cpu)
+	switch name := path.Base(file); {
+	case strings.Contains(file, "/cpufreq/"):
+	case name == "physical_package_id" || name == "core_id":
+		return map[string]*fstest.MapFile{"is 77": as("77"), "is −1": as("-1"), "is missing": nil}
+	case strings.HasSuffix(name, "_list"):
+		return map[string]*fstest.MapFile{"is cut": as(own.String()), "is missing": nil, "is no list": as("-")}
+	case strings.HasSuffix(name, "siblings") || strings.HasSuffix(name, "cpus") || name == "shared_cpu_map":
+		words := strings.Split(strings.TrimSpace(text), ",")
+		for i := range words {
+			words[i] = strings.Repeat("0", len(words[i]))
+		}
+		if at := len(words) - 1 - cpu/32; at >= 0 {
+			words[at] = fmt.Sprintf("%08x", 1<<(cpu%32))
+		}
+		return map[string]*fstest.MapFile{"is cut": as(strings.Join(words, ",")), "is 0": as("0"), "is missing": nil}
+	}
+	return nil
+}
+
+// inMemory is what the reader may open of a directory.
+func inMemory(t *testing.T, root string) fstest.MapFS {
+	files := make(fstest.MapFS)
+	dir := os.DirFS(root)
+	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if text, err := fs.ReadFile(dir, name); err == nil {
+			files[name] = &fstest.MapFile{Data: text}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
