@@ -6,7 +6,7 @@
 # Nothing else may run meanwhile.
 #
 #   bench/aa.sh DIR [SESSIONS] [MINUTES]     (28 sessions in 70 minutes)
-set -euo pipefail
+. "$(dirname "$0")/failed.sh"
 dir=$(mkdir -p "$1" && cd "$1" && pwd)
 sessions=${2:-28} minutes=${3:-70}
 cd "$(dirname "$0")/.."

@@ -6,7 +6,7 @@
 #
 # A ratio above 1 means that taulop found a higher bandwidth. C is compiled as
 # STREAM is, for this processor, so that its loops run in vectors and sums of their own.
-set -euo pipefail
+. "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 rounds=${1:-5} cpu=${2:-0}
 tmp=$(mktemp -d)

@@ -11,7 +11,7 @@
 # Copies: mbw's MEMCPY of 4 and 16 MB, in the last-level cache where it is so large,
 # and its MCBLOCK, which up to version 1.4 copies the same block to ever new places:
 # from L2 to memory.
-set -euo pipefail
+. "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 for tool in mbw likwid-bench; do
   command -v $tool >/dev/null || { echo "bench/bandwidth.sh needs mbw and likwid-bench: apt-get install mbw likwid" >&2; exit 2; }

@@ -5,7 +5,7 @@
 #   bench/levels.sh [ROUNDS]     (5 rounds, about a minute; needs cc)
 #
 # A ratio of 1.05 means that taulop finds 5 % more time, that is 5 % less bandwidth.
-set -euo pipefail
+. "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 rounds=${1:-5}
 tmp=$(mktemp -d)

@@ -60,12 +60,14 @@ step() {
   wait "$watch" 2>/dev/null || true
   say "$(printf '%-28s %4d s %7d MB  status %d' "$name" $(($(date +%s) - began)) $(($(cat "$tmp/peak") / 1024)) "$status")"
   tail -n 1 "$out/summary.txt" >>"$tmp/took"
+  shown=/dev/null
+  [ "$status" = 0 ] || shown=/dev/stderr
   # Each sentence once, whichever steps say it: the lines that it goes on in are indented.
   awk '/^taulop: / && NR > 1 { print "" } { sub(/^ +/, " "); printf "%s", $0 } END { if (NR) print "" }' "$tmp/errors" |
     while read -r sentence; do
       grep -qxF -- "$sentence" "$tmp/said" && continue
       echo "$sentence" >>"$tmp/said"
-      echo "$sentence" | fold -s -w 76 | sed 's/^/    /; s/ *$//' >>"$out/summary.txt"
+      echo "$sentence" | fold -s -w 76 | sed 's/^/    /; s/ *$//' | tee -a "$out/summary.txt" >"$shown"
     done
 }
 
@@ -88,7 +90,7 @@ say "taulop $version, $n cores, CPUs $allowed, kernel $(uname -r) $(uname -m), $
 say "load before $(cut -d ' ' -f 1-3 /proc/loadavg)"
 
 "$taulop" topo -json >"$out/topo.json" || say "topo: status $?"
-"$taulop" topo >"$tmp/topo" || true
+"$taulop" topo >"$tmp/topo" || say "topo: status $?"
 
 # A quarter of the time for the sweep, a little more for pairs, loaded and the second
 # session, a third for verify, the rest for C.
@@ -100,7 +102,7 @@ if [ "$n" -ge 3 ]; then
   step "loaded" "$tmp/loaded" "$taulop" loaded -time $((total / 16))s -o "$out/loaded.json"
 fi
 step "a second session (A/A)" /dev/null "$taulop" sweep -time $((total / 16))s -gamma=false -setup ring -placement local -m 64,1K,8K,64K,1M -o "$out/again.json"
-"$taulop" compare "$out/host.json" "$out/again.json" >"$tmp/aa.txt" 2>/dev/null || true
+"$taulop" compare "$out/host.json" "$out/again.json" >"$tmp/aa.txt" || say "compare: status $?"
 say "A/A: two sessions of one machine should not differ:"
 awk '!NF { exit } 1' "$tmp/aa.txt" >"$tmp/aa"
 sed 's/^/    /' "$tmp/aa" | tee -a "$out/summary.txt"

@@ -1,17 +1,18 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Whether processes and threads differ for messages through segments: the same messages
 # and exchanges through the same channels, between two threads of one process and between
 # two processes, in turns. Prints µs by size, and how many times as long processes take.
 #
 #   bench/processes.sh [ROUNDS]
-set -eu
+. "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
-test=$(mktemp)
-trap 'rm -f "$test"' EXIT
+test=$(mktemp) printed=$(mktemp)
+trap 'rm -f "$test" "$printed"' EXIT
 go test -c -o "$test" ./setups
 cd setups
 for round in $(seq "${1:-7}"); do
-  "$test" -test.run='^$' -test.bench='^BenchmarkProcesses$' -test.benchtime=1x
+  "$test" -test.run='^$' -test.bench='^BenchmarkProcesses$' -test.benchtime=1x >"$printed" || { cat "$printed" >&2; exit 1; }
+  cat "$printed"
 done | awk '
   $1 ~ /^BenchmarkProcesses/ {
     split($1, part, "/"); sub(/-[0-9]+$/, part[4])

@@ -8,7 +8,7 @@
 # two minutes; needs gcc.) OPERATORS is a list such as "SUM_I MAX_R", SIZES one such
 # as "4K 256M". A ratio above 1 means that our kernel is faster than gcc's loop.
 # KERNELS=SSE4.2 or Go tries those.
-set -euo pipefail
+. "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 rounds=${1:-5} cpu=${4:-0}
 numbers="MAX MIN SUM PROD" integers="MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR"

@@ -8,7 +8,7 @@
 # DIR/reference/copy_ref.c is the C program: "copy_ref flag" prints the one-way
 # time of a flag between CPUs 0 and 1, "copy_ref copy BYTES THREADS" that of a
 # memcpy. A ratio above 1 means that Go is slower.
-set -euo pipefail
+. "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 rounds=${1:-9}
 : "${TAULOP_SHARED:?set it to the directory that holds reference/copy_ref.c}"

@@ -3,7 +3,7 @@
 # all cells.
 #
 #   bench/repeat.sh [taulop sweep's flags]     (two sweeps of a minute each)
-set -euo pipefail
+. "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

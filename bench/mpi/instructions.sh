@@ -7,7 +7,7 @@
 #
 # For another library compile instructions.c with its mpicc, and run it with its mpirun.
 # What is missing of the libraries it installs with apt-get, as root.
-set -euo pipefail
+. "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
 folder ""

@@ -7,7 +7,7 @@
 # FOLDER gets trace.RANK.prof, a file for each rank, and ranks.txt, the rankfile. Without a
 # PROGRAM it is messages.c among as many RANKS as there are cores: its ranks must all run
 # at the same time. What is missing of Open MPI it installs with apt-get, as root.
-set -euo pipefail
+. "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
 keep=${1:?say in which folder: bench/mpi/monitoring.sh FOLDER} ranks=${2:-$(nproc)}

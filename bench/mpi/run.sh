@@ -16,7 +16,7 @@
 #
 # What is missing of the libraries it installs with apt-get, as root. FOLDER keeps
 # the sweep, what the programs printed, and all tables (default a temporary one).
-set -euo pipefail
+. "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
 rounds=${1:-4} keep=${2:-} least=1024 most=$((4 << 20)) sizes=1K:4M
@@ -84,9 +84,17 @@ echo "load after: $(load)"
 again
 "$taulop" topo | sed -n '1,/^online/p'
 
+# noted CMD... keeps what CMD warns of in a file.
+noted() {
+  errors=$tmp/noted
+  "$@" 2>"$errors"
+  cat "$errors" >>"$out/warnings"
+  errors=
+}
+
 # against FILE PARAMS FLAG... writes the tables, and prints the mean errors of τ-Lop.
 against() {
-  "$taulop" verify -against "$1" -params "$2" -m "$sizes" "${@:3}" >"$tmp/against" 2>>"$out/warnings"
+  noted "$taulop" verify -against "$1" -params "$2" -m "$sizes" "${@:3}" >"$tmp/against"
   cat "$tmp/against" >>"$out/tables"
   awk '/^Mean relative errors/ { means = 1 } means && $2 ~ /^[0-9]+$/ { printf "%10s %5s", $1, $4 } END { print "" }' "$tmp/against"
 }
@@ -99,12 +107,12 @@ for library in $libraries; do
     # γ is of vectors in cache: off cache it is that of the file made in cache.
     before=$name-in.json
     [ -e "$before" ] || before=$out/host.json
-    [ -e "$name-${state%-*}.json" ] || "$taulop" import -overheads "$name-1-${state%-*}-unchanged.txt" -params "$before" \
-      -as "$library" "${where[@]}" -o "$name-${state%-*}.json" 2>>"$out/warnings"
+    [ -e "$name-${state%-*}.json" ] || noted "$taulop" import -overheads "$name-1-${state%-*}-unchanged.txt" -params "$before" \
+      -as "$library" "${where[@]}" -o "$name-${state%-*}.json"
     # Off cache ranks have at hand what they write in a call, as messages in cache tell.
     own=$name-in.json
     [ "$state" != off-unchanged ] || own=$name-in-rewritten-import.json
-    "$taulop" import -params "$own" "${where[@]}" -o "$name-$state-import.json" "$odd" 2>>"$out/warnings"
+    noted "$taulop" import -params "$own" "${where[@]}" -o "$name-$state-import.json" "$odd"
     printf '%-14s own       ' "$state" && against "$even" "$out/host.json" "${as[@]}" "${where[@]}"
     printf '%-14s own, o, γ ' '' && against "$even" "$name-${state%-*}.json" "${as[@]}" "${where[@]}"
     printf '%-14s import    ' '' && against "$even" "$name-$state-import.json" -as "$library" "${where[@]}"

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestScriptsSayWhy runs bench/mpi/run.sh with programs in place of the compilers, the libraries
+// and taulop, each of whose commands fails in turn: the terminal shows what it says.
+func TestScriptsSayWhy(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	program := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program("stub", `[ "$1" != "$FAIL" ] || { echo "taulop: $1 cannot" >&2; exit 3; }
+case $1 in
+pairs) echo pair,,,,,0,,,,,,,,100 ;;
+sweep | import) while [ $# -gt 1 ]; do [ "$1" != -o ] || : >"$2"; shift; done ;;
+esac
+`)
+	program("go", `cp "$(dirname "$0")/stub" "$3"`) // go build -o FILE
+	program("mpirun.openmpi", `[ "$FAIL" != mpirun ] || { echo "taulop: mpirun cannot" >&2; exit 3; }; echo "mpirun (Open MPI) 4.1"`)
+	program("mpirun.mpich", "echo message")
+	program("lscpu", "echo 0,0; echo 1,0")
+	program("nproc", "echo 2")
+	for _, name := range []string{"dpkg", "sleep", "mpicc.openmpi", "mpicc.mpich", "mpichversion"} {
+		program(name, "")
+	}
+	for _, fails := range []string{"", "pairs", "sweep", "mpirun", "topo", "import", "verify"} {
+		cmd := exec.Command("bash", "../../bench/mpi/run.sh", "2", filepath.Join(dir, "out-"+fails))
+		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "FAIL="+fails)
+		said, err := cmd.CombinedOutput()
+		switch {
+		case fails == "" && err != nil:
+			t.Errorf("nothing fails: %v\n%s", err, said)
+		case fails == "":
+		case err == nil:
+			t.Errorf("%s fails, and run.sh does not", fails)
+		case !strings.Contains(string(said), "taulop: "+fails+" cannot") || !strings.Contains(string(said), "run.sh: line "):
+			t.Errorf("%s fails, and run.sh says:\n%s", fails, said)
+		}
+	}
+}
