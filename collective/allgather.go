@@ -101,7 +101,7 @@ func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce boo
 		full := (b.total + b.unit - 1) / b.unit // ranks beyond have an empty block
 		return Peers{First: (c.Root + t + behind) % c.P, Ranks: full, Distance: 1}
 	}
-	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Reduce: reduce, Shape: b.groups(1), Peers: peers}, func(t, i int) Message {
+	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Reduce: reduce, Shape: b.groups(1), Peers: peers, Same: b.total > (c.P-1)*b.unit}, func(t, i int) Message {
 		block := (i - t - behind + 2*c.P) % c.P
 		part := b.span(in, block, block+1)
 		return Message{From: c.rank(i), To: c.rank(i + 1), Src: part, Dst: part}
@@ -193,7 +193,7 @@ func sparbit(s *Schedule) {
 		if n&leaveOut == n {
 			blocks--
 		}
-		s.add(blocks, c.P, Stage{Phase: "sparbit", Pattern: Exchange, Peers: c.shiftedBy(n, 0)}, func(t, rank int) Message {
+		s.add(blocks, c.P, Stage{Phase: "sparbit", Pattern: Exchange, Peers: c.shiftedBy(n, 0), Same: true}, func(t, rank int) Message {
 			block := (rank - 2*t*n%c.P + c.P) % c.P
 			part := b.span(Recv, block, block+1)
 			return Message{From: rank, To: (rank + n) % c.P, Src: part, Dst: part}

@@ -1,6 +1,9 @@
 package collective
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Allreduce has a vector of every rank: MPI_Allreduce.
 var Allreduce = &Collective{
@@ -60,6 +63,9 @@ func allreduceSegmentedRing(s *Schedule) {
 		}
 		from := first
 		round := Stage{Phase: "reduce-scatter", Pattern: Exchange, Reduce: true, Shape: shape}
+		if round.Same = round.Count() == c.P; round.Same {
+			round.Peers = c.shiftedBy(1, 0)
+		}
 		s.add(alike*(c.P-1), c.P, round, func(repetition, rank int) Message {
 			t := repetition % (c.P - 1)
 			span := part(from+repetition/(c.P-1), (rank-t-1+2*c.P)%c.P)
@@ -149,7 +155,12 @@ func allreduceHalving(s *Schedule, f fold) {
 	// distance: a bit that is set took the upper half.
 	half := func(phase string, distance int, done bool) {
 		size := f.core / distance / 2
-		s.add(1, f.core, Stage{Phase: phase, Pattern: Exchange, Reduce: !done, Shape: b.groups(size)}, func(_, i int) Message {
+		flip := 0
+		if done {
+			flip = distance
+		}
+		stage := Stage{Phase: phase, Pattern: Exchange, Reduce: !done, Shape: b.groups(size), numbers: b.halvings(f.core, f.core, distance, flip, 0)}
+		s.add(1, f.core, stage, func(_, i int) Message {
 			sender := i ^ distance
 			whose := i
 			if done {
@@ -172,6 +183,36 @@ func allreduceHalving(s *Schedule, f fold) {
 		half("allgather", distance, true)
 	}
 	f.out(s, func(int) (src, dst Span) { return sum, sum })
+}
+
+// halvings are the numbers below n, rising, of the messages of a stage of halving that are not
+// empty: the range that they send, from block first on, is that of the rank whose number differs in
+// the bit flip, 0 for none. It is nil where none is empty.
+func (b blocks) halvings(n, core, distance, flip, first int) iter.Seq[int] {
+	if b.total > (core-1)*b.unit {
+		return nil
+	}
+	blocks := (b.total + max(1, b.unit) - 1) / max(1, b.unit)
+	var below func(bit, number, first int, yield func(int) bool) bool
+	below = func(bit, number, first int, yield func(int) bool) bool {
+		if first >= blocks {
+			return true
+		}
+		if bit == 0 {
+			return yield(number)
+		}
+		for _, set := range [...]int{0, bit} {
+			at := first
+			if bit <= distance && (set^bit&flip) != 0 {
+				at += core / 2 / bit
+			}
+			if !below(bit/2, number|set, at, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	return func(yield func(int) bool) { below(n/2, 0, first, yield) }
 }
 
 // ownVector is how an allreduce in Recv begins: every rank puts its vector there.

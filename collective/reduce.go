@@ -145,7 +145,8 @@ func reduceHalving(s *Schedule, f fold) {
 		return b.span(Temp, first, first+f.core/distance/2)
 	}
 	for distance := 1; distance < f.core; distance *= 2 {
-		s.add(1, f.core, Stage{Phase: "reduce-scatter", Pattern: Exchange, Reduce: true, Shape: b.groups(f.core / distance / 2)}, func(_, i int) Message {
+		stage := Stage{Phase: "reduce-scatter", Pattern: Exchange, Reduce: true, Shape: b.groups(f.core / distance / 2), numbers: b.halvings(f.core, f.core, distance, distance, 0)}
+		s.add(1, f.core, stage, func(_, i int) Message {
 			to := i ^ distance
 			part := owned(to, distance)
 			return Message{From: rank(i), To: rank(to), Src: sum(i, part), Dst: sum(to, part)}
@@ -166,11 +167,11 @@ func reduceHalving(s *Schedule, f fold) {
 	}
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
 		size := f.core / distance / 2
-		shape := b.subtrees(size) // upper halves
+		shape, first := b.subtrees(size), size // upper halves
 		if root&distance != 0 {
-			shape = b.lower(size)
+			shape, first = b.lower(size), 0
 		}
-		s.add(1, distance, Stage{Phase: "gather", Shape: shape}, func(_, low int) Message {
+		s.add(1, distance, Stage{Phase: "gather", Shape: shape, numbers: b.halvings(distance, f.core, distance, 0, first)}, func(_, low int) Message {
 			// From here up numbers are as the root's, but for the bit of the distance.
 			to := root&^(distance-1) | low
 			from := to ^ distance

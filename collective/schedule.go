@@ -85,8 +85,22 @@ type Stage struct {
 	// Peers, if not nil, is a rule that says who sends to whom, so that messages can be
 	// counted without looking at each. The tests prove that Messages follow it.
 	Peers func(repetition int) Peers
+	// Same tells that Peers are the same in every repetition, but for First where all ranks send.
+	Same bool
+
+	// Steep tells that finding a message takes many times as long as elsewhere: in a tree.
+	Steep bool
 
 	messages func(repetition int) iter.Seq[Message]
+	numbers  iter.Seq[int] // of the messages that are not empty; nil: of all
+}
+
+// Count is how many messages the Shape counts; of a Local stage it is ranks.
+func (s *Stage) Count() (n int) {
+	for _, b := range s.Shape {
+		n += b.Count
+	}
+	return n
 }
 
 // Peers are the ranks of a step that send, each one message: Ranks in a row from First on,
@@ -359,7 +373,8 @@ func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 
 // add appends a stage of n messages, numbered from 0, that happens repeat times.
 // Without a Shape they are all as long as the first. Empty ones are not sent unless
-// the Shape has nothing else, and a stage without messages is left out.
+// the Shape has nothing else, and a stage without messages is left out. Behind as many messages
+// as the Shape counts there are empty ones only, which nobody looks at.
 func (s *Schedule) add(repeat, n int, st Stage, message func(repetition, i int) Message) {
 	if st.Shape == nil && n > 0 {
 		st.Shape = shape(Batch{n, message(0, 0).Bytes()})
@@ -367,13 +382,26 @@ func (s *Schedule) add(repeat, n int, st Stage, message func(repetition, i int) 
 	if repeat < 1 || len(st.Shape) == 0 {
 		return
 	}
-	reduce, empty := st.Reduce, st.Shape[0].Bytes == 0
+	if st.numbers == nil {
+		st.numbers = func(yield func(int) bool) {
+			for i := 0; i < n && yield(i); i++ {
+			}
+		}
+	}
+	reduce, empty, all, numbers := st.Reduce, st.Shape[0].Bytes == 0, st.Count(), st.numbers
+	if st.Pattern == Local { // whose Shape counts ranks
+		all = n
+	}
 	st.messages = func(repetition int) iter.Seq[Message] {
 		return func(yield func(Message) bool) {
-			for i := range n {
+			left := all
+			for i := range numbers {
 				m := message(repetition, i)
 				m.Reduce = reduce
-				if (m.Bytes() > 0 || empty) && !yield(m) {
+				if m.Bytes() == 0 && !empty {
+					continue
+				}
+				if left--; !yield(m) || left == 0 {
 					return
 				}
 			}

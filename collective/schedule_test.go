@@ -754,3 +754,36 @@ func TestPeersAreWhatMessagesSay(t *testing.T) {
 		t.Error("no stage has a rule")
 	}
 }
+
+// TestFirstMessages finds those that the stages of every algorithm begin with among so many ranks
+// that nobody can go through all, of which most have nothing to send.
+func TestFirstMessages(t *testing.T) {
+	for _, a := range All() {
+		for _, p := range []int{100_000_000, 1 << 26} {
+			if !a.Among.Has(p) {
+				continue
+			}
+			s, err := a.Schedule(Call{P: p, M: 8 << 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range s.Blocks {
+				for i := range b.Stages {
+					stage := &b.Stages[i]
+					want, got := min(4096, stage.Count()), 0
+					for m := range (Step{Stage: stage}).Messages() {
+						if m.From < 0 || m.From >= p || m.To < 0 || m.To >= p || m.Bytes() > stage.Shape[0].Bytes {
+							t.Fatalf("%s, %s: %+v", a, stage.Phase, m)
+						}
+						if got++; got == want {
+							break
+						}
+					}
+					if got != want {
+						t.Errorf("%s among %d, %s: %d messages, want %d", a, p, stage.Phase, got, want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -315,7 +315,7 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 			}
 			return n + recur*repetition
 		}
-		st := Stage{Phase: phase, Pattern: pattern, Reduce: up}
+		st := Stage{Phase: phase, Pattern: pattern, Reduce: up, Steep: true}
 		var batches []Batch
 		for i := range flows {
 			now := flows[i].shape(n, fan, up)

@@ -187,6 +187,21 @@ func (m *Map) Cores() int {
 	return 1 + int(slices.Max(m.cores))
 }
 
+// Used is how many nodes have ranks.
+func (m *Map) Used() int {
+	switch {
+	case m.list != nil:
+		on := make(map[int32]bool)
+		for _, node := range m.list {
+			on[node] = true
+		}
+		return len(on)
+	case m.plane > 0:
+		return min(m.Nodes, (m.Ranks+m.plane-1)/m.plane)
+	}
+	return m.Nodes
+}
+
 // Largest is the number of ranks of the node that has the most.
 func (m *Map) Largest() (most int) {
 	switch {

@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/taulop/taulop/collective"
@@ -31,14 +30,18 @@ type Run struct {
 	Traffic
 }
 
-// most is what a Counter looks at one by one, and maxRuns what it tells apart.
+// Most is how many messages of a schedule are looked at one by one, a second's worth or two: one in
+// a tree, and a repetition, take as long as steep others. most is that of
+// a stage of several levels, and maxRuns what a Counter tells apart.
 const (
+	Most    = 1 << 25
+	steep   = 16
 	most    = 1 << 26
 	maxRuns = 1 << 12
 )
 
 // ErrMany is of messages that would take too long to count.
-var ErrMany = errors.New("take fewer ranks, another algorithm, or as many ranks on each node, of which both are powers of two if the ranks are")
+var ErrMany = fmt.Errorf("has more than %d messages or repetitions that must be looked at one by one: take fewer ranks, another algorithm, or as many ranks on each node, of which both are powers of two if the ranks are", Most)
 
 // A Counter counts the messages of stages.
 type Counter struct {
@@ -59,16 +62,15 @@ type counts struct {
 }
 
 // Runs finds which repetitions of a stage are alike. Where a rule says who sends to whom
-// it takes as long for a million ranks as for ten; else it looks at each message,
-// and fails where these are too many. Of more than 4096 runs, neighbours count as one with
-// the most messages of either.
-func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run, err error) {
+// it takes as long for a million ranks as for ten; else it looks at each message, see Work.
+// Of more than 4096 runs, neighbours count as one with the most messages of either.
+func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run) {
 	of := c.rule(stage, repeat)
 	if of == nil {
-		if looks := c.looks(stage); looks > most/repeat {
-			return nil, fmt.Errorf("its stages called %s have more than %d messages that must be looked at one by one: %w", stage.Phase, most, ErrMany)
-		}
 		of = c.remembered(stage)
+	}
+	if stage.Same {
+		return []Run{{0, repeat, of(0)}}
 	}
 	for r := range repeat {
 		t := of(r)
@@ -84,7 +86,7 @@ func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run, err err
 	for len(runs) > maxRuns {
 		runs = halve(runs)
 	}
-	return runs, nil
+	return runs
 }
 
 // remembered looks at each message, once of repetitions whose messages are the same.
@@ -109,16 +111,32 @@ func (c *Counter) remembered(stage *collective.Stage) func(repetition int) Traff
 	}
 }
 
-// looks is how many messages of a step are looked at, empty ones that are not sent among
-// them.
-func (c *Counter) looks(stage *collective.Stage) (n int) {
-	if stage.Peers != nil {
-		return c.Ranks
+// Work is how many messages and repetitions of a schedule Runs looks at one by one, and tables of
+// ranks and nodes besides. It is known without a look at any; above Most it may be less than it is.
+func (c *Counter) Work(s *collective.Schedule) (work int) {
+	tables := 0
+	for _, b := range s.Blocks {
+		for i := range b.Stages {
+			stage, repeat := &b.Stages[i], b.Repeat
+			if stage.Same {
+				repeat = 1
+			}
+			each := steep
+			if c.rule(stage, b.Repeat) == nil {
+				if each = max(each, stage.Count()); stage.Steep {
+					each = steep * stage.Count()
+				}
+				tables = c.Ranks/8 + 16*c.Nodes
+			}
+			if each > Most/repeat {
+				return Most + 1
+			}
+			if work += each * repeat; work+tables > Most {
+				return work + tables
+			}
+		}
 	}
-	for _, b := range stage.Shape {
-		n += b.Count
-	}
-	return n
+	return work + tables
 }
 
 // halve makes one of two neighbours each, with the most of either.

@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,10 +99,7 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 									if c.rule(&b.Stages[i], b.Repeat) != nil {
 										ruled++
 									}
-									runs, err := c.Runs(&b.Stages[i], b.Repeat)
-									if err != nil {
-										t.Fatal(err)
-									}
+									runs := c.Runs(&b.Stages[i], b.Repeat)
 									next := 0
 									for _, run := range runs {
 										if run.From != next {
@@ -158,8 +154,59 @@ func TestTooMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exchange := &s.Blocks[len(s.Blocks)-1]
-	if _, err := (&Counter{Map: m}).Runs(&exchange.Stages[0], exchange.Repeat); !errors.Is(err, ErrMany) {
-		t.Errorf("%v", err)
+	if work := (&Counter{Map: m}).Work(s); work <= Most {
+		t.Errorf("a work of %d", work)
+	}
+}
+
+// TestWork says for every algorithm that what is looked at is no more than its work.
+func TestWork(t *testing.T) {
+	for name, order := range orders(t, 48, 6) {
+		m, err := order.Map(48, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, bytes := range []int{4, 40, 4096} {
+			for _, s := range schedules(t, 48, bytes) {
+				c := &Counter{Map: m}
+				looks, ruled := 0, 0
+				for _, b := range s.Blocks {
+					for i := range b.Stages {
+						stage := b.Stages[i]
+						if c.rule(&stage, b.Repeat) != nil {
+							ruled++
+							continue
+						}
+						seen := make(map[collective.Peers]bool)
+						for r := range b.Repeat {
+							if stage.Peers != nil { // which is looked at once
+								p := stage.Peers(r)
+								if p.Ranks == m.Ranks {
+									p.First = 0
+								}
+								if seen[p] {
+									continue
+								}
+								seen[p] = true
+							}
+							for range (collective.Step{Stage: &stage, Repetition: r}).Messages() {
+								looks++
+							}
+						}
+					}
+				}
+				copies := 0 // of a rank, beside the first
+				for _, b := range s.Blocks {
+					for i := range b.Stages {
+						if b.Stages[i].Pattern == collective.Local {
+							copies += b.Repeat * b.Stages[i].Count()
+						}
+					}
+				}
+				if work := c.Work(s); looks > work+copies || looks == 0 && ruled == 0 && len(s.Blocks) > 0 {
+					t.Errorf("%s of %d bytes, %s: %d looks, and a work of %d", s.Algorithm, bytes, name, looks, work)
+				}
+			}
+		}
 	}
 }

@@ -66,11 +66,11 @@ const ExtrapolationRule = "beyond the largest m, and beyond the largest τ = n, 
 type terms func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error
 
 // traffics finds where the messages of a stage go, as runs of repetitions that are alike.
-type traffics func(stage *collective.Stage, repeat int) ([]mapping.Run, error)
+type traffics func(stage *collective.Stage, repeat int) []mapping.Run
 
 // anywhere is for models that do not tell channels apart: it counts nothing.
-func anywhere(_ *collective.Stage, repeat int) ([]mapping.Run, error) {
-	return []mapping.Run{{Repeat: repeat}}, nil
+func anywhere(_ *collective.Stage, repeat int) []mapping.Run {
+	return []mapping.Run{{Repeat: repeat}}
 }
 
 // values looks a term's parameter up.
@@ -85,11 +85,7 @@ func evaluate(s *collective.Schedule, symbols Symbols, traffics traffics, see te
 		before, every := len(c.Stages), 0
 		for i := range block.Stages {
 			stage, costs := &block.Stages[i], 0
-			runs, err := traffics(stage, block.Repeat)
-			if err != nil {
-				return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
-			}
-			for _, run := range runs {
+			for _, run := range traffics(stage, block.Repeat) {
 				var terms sum
 				if err := see(stage, run.Traffic, terms.add); err != nil {
 					return Cost{}, err

@@ -358,20 +358,19 @@ func (p *Predictor) Nodes(ranks int) (nodes, cores int) {
 	if p.Cluster == nil && p.levels == nil {
 		return 1, 0
 	}
-	on := make(map[int]bool)
 	if p.levels != nil {
-		if all, _, err := p.levels.spots(ranks); err == nil {
-			for _, node := range all {
-				on[node] = true
-			}
-		}
 		cores = len(p.levels.cores)
-	} else if place, err := p.Cluster.place(ranks); err == nil {
-		for r := range ranks {
-			on[place.Node(r)] = true
-		}
 	}
-	return max(1, len(on)), cores
+	if p.Cluster.several() || p.Cluster != nil && (p.levels == nil || p.Cluster.Order.Ranks() > 0) {
+		if place, err := p.Cluster.place(ranks); err == nil {
+			return place.Used(), cores
+		}
+		return 1, cores
+	}
+	if cores == 0 || p.levels.between < 0 {
+		return 1, cores
+	}
+	return max(1, (ranks+cores-1)/cores), cores
 }
 
 // Segments tells whether messages are cut into segments.
@@ -392,6 +391,22 @@ func (p *Predictor) Context(s *collective.Schedule) int {
 		return 0
 	}
 	return bytes
+}
+
+// Work is how many messages and repetitions of a schedule its cost looks at one by one, see
+// mapping.Counter; 0 where they need not be told apart.
+func (p *Predictor) Work(s *collective.Schedule) int {
+	if p.of == nil || p.Model == "libtaulop" {
+		return 0
+	}
+	on, err := p.Cluster.place(s.Call.P)
+	if err != nil {
+		return 0
+	}
+	if c := p.of(s).counter(s, on); c != nil {
+		return c.Work(s)
+	}
+	return 0
 }
 
 // Cost is the cost of a schedule, in the context of its call. It fails where a reduction

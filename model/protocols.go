@@ -38,7 +38,11 @@ func (p protocols) Cost(s *collective.Schedule) (Cost, error) {
 		}
 		return p.stage(stage, t, symbols, add)
 	}
-	c, err := evaluate(s, symbols, m.traffics(s, on), see, p.value)
+	traffics, err := m.traffics(s, on)
+	if err != nil {
+		return Cost{}, err
+	}
+	c, err := evaluate(s, symbols, traffics, see, p.value)
 	if err == nil && s.Algorithm != nil {
 		p.call(&c)
 	}

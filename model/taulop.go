@@ -157,7 +157,11 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Levels > 0 && m.Cluster.several() {
 		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
 	}
-	return evaluate(s, symbols, m.traffics(s, on), m.terms(symbols), m.value)
+	traffics, err := m.traffics(s, on)
+	if err != nil {
+		return Cost{}, err
+	}
+	return evaluate(s, symbols, traffics, m.terms(symbols), m.value)
 }
 
 // Stage is what a stage of a schedule costs whose messages are where t says, in seconds. It
@@ -188,8 +192,21 @@ func (m TauLop) symbols(s *collective.Schedule) (Symbols, error) {
 	return Symbols{}, fmt.Errorf("unknown transport %v", m.Transport)
 }
 
-// traffics counts the messages of channels, if there are several.
-func (m TauLop) traffics(s *collective.Schedule, on *mapping.Map) traffics {
+// traffics counts the messages of channels, if there are several. It fails before it begins
+// where these are too many.
+func (m TauLop) traffics(s *collective.Schedule, on *mapping.Map) (traffics, error) {
+	c := m.counter(s, on)
+	switch {
+	case c == nil:
+		return anywhere, nil
+	case c.Work(s) > mapping.Most:
+		return nil, fmt.Errorf("%s %w", s.Algorithm, mapping.ErrMany)
+	}
+	return c.Runs, nil
+}
+
+// counter is that of the messages of channels, nil where there is one channel.
+func (m TauLop) counter(s *collective.Schedule, on *mapping.Map) *mapping.Counter {
 	if on == nil {
 		on, _ = mapping.Order{}.Map(s.Call.P, 1) // which has room for all
 	}
@@ -198,9 +215,9 @@ func (m TauLop) traffics(s *collective.Schedule, on *mapping.Map) traffics {
 		c.Level = m.Level
 	}
 	if on.Nodes == 1 && c.Level == nil {
-		return anywhere
+		return nil
 	}
-	return c.Runs
+	return c
 }
 
 // Message is the cost of one message of so many bytes with the channel to
@@ -388,12 +405,14 @@ func (m TauLop) setupOf(s *collective.Stage) setup {
 		return common
 	}
 	from, to := buffersOf(s)
-	near, there := from != collective.Send, m.arrivesAtHand(s)
+	near, there := from != collective.Send, false
 	switch {
 	case m.Temporary == nil: // in cache, where all is at hand
 		there = s.Reduce && near
 	case m.Evicted:
 		near, there = false, near && to == collective.Temp
+	default:
+		there = m.arrivesAtHand(s)
 	}
 	switch {
 	case near && there && m.Temporary != nil:
@@ -591,7 +610,8 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 	}
 	term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: bytes, Size: y.size(bytes), Tau: tau}
 	from, _ := buffersOf(stage)
-	switch near, there := from != collective.Send, m.arrivesAtHand(stage); {
+	there := (m.CopiesIn != nil || m.CopiesAtHand != nil) && m.arrivesAtHand(stage)
+	switch near := from != collective.Send; {
 	case m.CopiesAtHand != nil && near && there:
 		term.from.setup = temporary
 	case m.CopiesOut != nil && near:

@@ -240,8 +240,8 @@ func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
 }
 
 // agree puts each CPU into the set that most claims make which have it; of several, into one
-// whose CPUs have one id, and then into the largest. It warns of claims that are not believed.
-// Sets rise by their first CPUs; CPUs without a claim are in none.
+// whose CPUs have one id, and then into the largest. It warns of claims that are not believed, in a
+// sentence for all files of a name. Sets rise by their first CPUs; CPUs without a claim are in none.
 func (m *Machine) agree(all []claim, id map[int]int) (sets []CPUSet) {
 	type choice struct {
 		CPUSet
@@ -282,10 +282,25 @@ func (m *Machine) agree(all []claim, id map[int]int) (sets []CPUSet) {
 	for _, cpu := range slices.Sorted(maps.Keys(in)) {
 		members[in[cpu]] = append(members[in[cpu]], cpu)
 	}
+	first := make(map[string]int) // claim that is not believed, by the name of its file
+	others := make(map[string]CPUSet)
 	for i, c := range all {
-		if of := in[c.cpu]; of != said[keys[i]] {
-			m.unknown("%s says that CPU %d shares with CPUs %v, and most files say with %v: they are believed", c.file, c.cpu, c.set, members[of])
+		if in[c.cpu] == said[keys[i]] {
+			continue
 		}
+		name := path.Base(c.file)
+		if _, there := first[name]; !there {
+			first[name] = i
+		} else {
+			others[name] = append(others[name], c.cpu)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(first)) {
+		c, too := all[first[name]], ""
+		if len(others[name]) > 0 {
+			too = fmt.Sprintf("; so it is with those of CPUs %v", SetOf(others[name]...))
+		}
+		m.unknown("%s says that CPU %d shares with CPUs %v, and most files say with %v: they are believed%s", c.file, c.cpu, c.set, members[in[c.cpu]], too)
 	}
 	sets = slices.Collect(maps.Values(members))
 	slices.SortFunc(sets, func(a, b CPUSet) int { return a[0] - b[0] })

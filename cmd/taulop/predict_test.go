@@ -52,6 +52,41 @@ func on(machine []string, command, line string) []string {
 	return append(all, words...)
 }
 
+// What takes too long to count on several nodes is left out, and the output says what to do; the
+// rest, and all on one node, is costed.
+func TestPredictsManyRanks(t *testing.T) {
+	machine, directory := smallMachine(t)
+	net := " -nodes 16 -net " + filepath.Join(directory, "SHM.txt")
+	all := strings.Join([]string{"allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce", "reduce_scatter", "scatter"}, " ")
+	for _, tt := range []struct {
+		line     string
+		costs    []string // algorithms among them
+		leftOut  string
+		sentence string
+	}{
+		{"-P 100000000 -m 8K,1M " + all, []string{"binary", "rabenseifner", "pairwise", "scatter-ring"}, "", ""},
+		{"-P 100000000 -m 8K " + all + net, []string{"dissemination"}, "bcast:linear", "must be looked at one by one: take fewer ranks"},
+		{"-P 4096 -m 8K " + all + net, []string{"segmented-ring", "linear", "pairwise"}, "", ""},
+	} {
+		out, said, err := run(t, on(machine, "predict", tt.line+" -tsv")...)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.line, err)
+		}
+		for _, a := range tt.costs {
+			if !strings.Contains(out, "\t"+a+"\t") {
+				t.Errorf("%s: no cost of %s", tt.line, a)
+			}
+		}
+		said = strings.Join(strings.Fields(said), " ")
+		if tt.leftOut != "" && (!strings.Contains(said, "left out: "+tt.leftOut) || !strings.Contains(said, tt.sentence)) {
+			t.Errorf("%s: said %q", tt.line, said)
+		}
+		if tt.leftOut == "" && strings.Contains(said, "one by one") {
+			t.Errorf("%s: said %q", tt.line, said)
+		}
+	}
+}
+
 // Tables as users see them.
 func TestPredictText(t *testing.T) {
 	machine, _ := smallMachine(t)

@@ -336,11 +336,15 @@ func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
 	if s.Algorithm.Collective != collective.Permutation.Collective && s.Algorithm.Collective != collective.PingPong.Collective {
 		c.From += ", " + s.Algorithm.String()
 	}
-	if c.Extrapolated = cost.Extrapolated; w.ensemble.Known() {
+	if c.Extrapolated = cost.Extrapolated; w.ensemble.Known() && s.Call.P <= mostRanks {
 		c.Estimate = w.ensemble.Interval(cost.Seconds, w.ensemble.Costs(s)).Scale(1e9)
 	}
 	return c, nil
 }
+
+// mostRanks is among how many ranks messages have intervals: they are costed once for every member
+// of the ensemble.
+const mostRanks = 1 << 14
 
 // way finds parameters of messages, in the first file that has them.
 func (m *Machine) way(off bool, ranks int) (*way, error) {

@@ -82,7 +82,7 @@ func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Exp
 			costs := make([]model.Cost, len(algorithms))
 			for i, a := range algorithms {
 				var err error
-				if _, costs[i], err = c.cost(a, p, m); err != nil {
+				if _, costs[i], err = c.cost(a, p, m, mapping.Most/16); err != nil {
 					return nil, err
 				}
 			}
@@ -98,6 +98,7 @@ func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Exp
 
 // each costs every call. What does not exist is left out, and it says why.
 func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Prediction, *collective.Schedule, model.Cost)) error {
+	least := c.work()
 	for _, p := range c.P {
 		algorithms := c.existing(p, leftOut)
 		for i, bytes := range c.M {
@@ -111,7 +112,7 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				s, cost, err := c.cost(a, p, m)
+				s, cost, err := c.cost(a, p, m, least)
 				if why := unable(err); why != "" && !c.Asked[a] {
 					leaveOut(leftOut, a, why, p)
 					continue
@@ -162,8 +163,10 @@ func unable(err error) string {
 		return "copies contiguous messages alone"
 	case errors.Is(err, model.ErrOneNode):
 		return "copies from buffers of ranks on the same node"
+	case errors.Is(err, errTogether):
+		return errTogether.Error()
 	case errors.Is(err, mapping.ErrMany):
-		return "has too many messages to count those between nodes one by one"
+		return mapping.ErrMany.Error()
 	}
 	return ""
 }
@@ -185,10 +188,48 @@ func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []*collective.A
 	return algorithms
 }
 
-func (c *Calls) cost(a *collective.Algorithm, p, m int) (*collective.Schedule, model.Cost, error) {
-	s, err := a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree, Chunk: c.Chunk})
+// together is how many times as much work all calls may take as one alone.
+const together = 4
+
+// work is the most that one of the calls may take, so that all together take a few seconds: the
+// calls that take most are left out.
+func (c *Calls) work() (largest int) {
+	var all []int
+	for _, p := range c.P {
+		for _, a := range c.existing(p, new([]Omission)) {
+			for _, m := range c.M {
+				if s, err := c.schedule(a, p, m); err == nil {
+					all = append(all, c.Predictor.Work(s))
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	sum := 0
+	for _, work := range all {
+		if sum += work; sum > together*mapping.Most {
+			break
+		}
+		largest = work
+	}
+	return largest
+}
+
+// errTogether is of calls that are left out beside others.
+var errTogether = errors.New("has messages that must be looked at one by one, too many beside those of the other calls: ask for it alone, with fewer m, or for fewer ranks")
+
+func (c *Calls) schedule(a *collective.Algorithm, p, m int) (*collective.Schedule, error) {
+	return a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree, Chunk: c.Chunk})
+}
+
+// cost is that of a call that takes no more than so much work, see model.Predictor.Work.
+func (c *Calls) cost(a *collective.Algorithm, p, m, most int) (*collective.Schedule, model.Cost, error) {
+	s, err := c.schedule(a, p, m)
 	if err != nil {
 		return nil, model.Cost{}, err
+	}
+	if work := c.Predictor.Work(s); work > most && work <= mapping.Most {
+		return s, model.Cost{}, fmt.Errorf("%s %w", a, errTogether)
 	}
 	cost, err := c.Predictor.Cost(s)
 	return s, cost, err
