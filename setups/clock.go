@@ -32,6 +32,7 @@ type clock struct {
 	moment *atomic.Int64 // of the next round; noMoment if there is none
 	apart  bool          // other workers are processes, and count rounds for themselves
 	load   *load         // what others inject; nil: nothing
+	bracket
 }
 
 const (
@@ -67,9 +68,11 @@ func (c *clock) set(workers []*worker, batches, group int) {
 	c.workers, c.batches, c.spare, c.group, c.epoch = workers, batches, 3+batches/10, group, time.Now()
 	c.notice, c.moment = leastNotice(len(workers)), new(atomic.Int64)
 	rounds := group * (1 + c.batches + c.spare)
+	c.every = max(c.every, 1)
+	c.looks = make([]float64, 0, rounds/group/c.every+2)
 	c.started = make([]time.Duration, rounds)
 	for _, w := range workers {
-		w.met = 0
+		w.met, w.passed = 0, 0
 		if cap(w.start) < rounds {
 			const apart = 16 // of what two workers write: two cache lines
 			w.start = make([]time.Duration, rounds, rounds+apart)
@@ -84,6 +87,10 @@ func (c *clock) set(workers []*worker, batches, group int) {
 // start waits until all workers are ready for round b and its moment has come. It is
 // false if there is no such round.
 func (c *clock) start(w *worker, b int) (on bool, err error) {
+	boundary := b%c.group == 0
+	if boundary && !c.bracketed(w, b/c.group, false) {
+		return false, gaveUp{"its neighbour's flag"}
+	}
 	var at time.Duration
 	w.met++
 	if w.id > 0 {
@@ -107,6 +114,9 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 		c.barrier.Release(w.met)
 	}
 	if at == noMoment {
+		if !c.bracketed(w, b/c.group, true) {
+			return false, gaveUp{"its neighbour's flag"}
+		}
 		return false, nil
 	}
 	now := time.Since(c.epoch)
@@ -223,8 +233,8 @@ type Workers struct {
 	Last    int     `json:"last"`    // CPU of the one who took longest
 }
 
-// alone are what the workers took by themselves.
-func (c *clock) alone() (of Workers) {
+// workersOf are what the workers took by themselves.
+func (c *clock) workersOf() (of Workers) {
 	rounds, _ := c.measured()
 	if c.solo || len(c.workers) < 2 || len(rounds) == 0 {
 		return of

@@ -146,6 +146,7 @@ func (t *Team) arenaBytes(bytes int) int {
 
 func (t *Team) lay(c Collective) (*performance, error) {
 	run := &performance{Collective: c, patterns: t.patterns, since: shm.Monotonic()}
+	run.every = max(1, c.Runs/looksBetween)
 	if err := run.enlist(t, t.Tau(), c.Runs, 2); err != nil {
 		return run, err
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/taulop/taulop/internal/calls"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -36,7 +37,8 @@ func (m *measurement) enlist(t *Team, n, batches, group int) error {
 			return err
 		}
 	}
-	r, err := t.memory.region(key{of: meeting}, shm.BarrierBytes(n), fresh, nil)
+	flags := shm.BarrierBytes(n)
+	r, err := t.memory.region(key{of: meeting}, flags+shm.RingBytes(n), fresh, nil)
 	if err != nil {
 		return err
 	}
@@ -47,6 +49,16 @@ func (m *measurement) enlist(t *Team, n, batches, group int) error {
 		}
 	}
 	m.barrier, m.byTurns = shm.NewBarrier(r.mem, n), t.placement.Oversubscribed
+	switch {
+	case m.byTurns: // flags wait for the scheduler
+	case n > 1:
+		m.ring = shm.NewRing(r.mem[flags:], n)
+	case t.alone == nil:
+		t.alone = calls.NewProbe()
+		fallthrough
+	default:
+		m.alone = t.alone
+	}
 	if m.load = t.load; m.load != nil {
 		return m.load.enlist(m, n, len(m.started))
 	}

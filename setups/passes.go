@@ -87,6 +87,7 @@ func (p *passes) measure(w *worker) error {
 		}
 	}
 	for b := range p.Batches + 1 {
+		p.look(w)
 		p.startAlone(w, b)
 		if p.arena == nil {
 			if got := p.Pass(p.mem, p.Count); got != p.Want {
@@ -108,6 +109,7 @@ func (p *passes) measure(w *worker) error {
 			return gaveUp{"its next batch"}
 		}
 	}
+	p.look(w)
 	p.last = at
 	return nil
 }

@@ -99,6 +99,8 @@ type reply struct {
 	Forbidden bool   `json:"forbidden,omitempty"`
 	Rounds    int    `json:"rounds,omitempty"`
 	Late      []int  `json:"late,omitempty"`
+
+	Looks []float64 `json:"looks_ns,omitempty"`
 }
 
 // err is the reply's error.
@@ -231,7 +233,7 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 		return err
 	}
 	if w.id == 0 {
-		run.rounds, run.late = r.Rounds, r.Late
+		run.rounds, run.late, run.looks = r.Rounds, r.Late, r.Looks
 	}
 	return r.err()
 }
@@ -385,7 +387,7 @@ func (t *Team) obey(w *worker, o order) (r reply) {
 			run.epoch = here(o.Epoch)
 			w.tasks <- run
 			<-w.done
-			err, r.Rounds, r.Late = w.err, run.rounds, run.late
+			err, r.Rounds, r.Late, r.Looks = w.err, run.rounds, run.late, run.looks
 		}
 		run.unmap()
 	}

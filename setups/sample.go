@@ -37,6 +37,8 @@ type Sample struct {
 	Workers    Workers
 	Begun      Begun
 	MHz        float64 // clock of the first worker's CPU just after; 0: the system does not say
+	Bracket    Bracket
+	CPUs       []int // of the workers, in order
 }
 
 // Sample takes a sample. The hint is what one took before, in ns: it says how often
@@ -58,7 +60,10 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 		return Sample{}, err
 	}
 	s := sampleOf(all)
-	s.Workers, s.Begun = t.last.alone(), t.last.begun()
+	s.Workers, s.Begun, s.Bracket = t.last.workersOf(), t.last.begun(), t.last.bracketOf()
+	for _, w := range t.last.workers {
+		s.CPUs = append(s.CPUs, w.cpu)
+	}
 	if t.simulation == nil {
 		s.MHz = numa.Clock("/", t.workers[0].cpu)
 	}

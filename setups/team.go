@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/taulop/taulop/internal/calls"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -35,12 +36,13 @@ type Team struct {
 	broken     error // a worker never came back: nothing more can be trusted
 
 	memory   memory
-	walk     *walk      // of trials off cache
-	visits   []uint32   // memory for walks through fresh buffers
-	next     [2]int     // how far from the end the next collective off cache sends and receives
-	copied   int        // trials, of copies between levels too
-	load     *load      // of the run under way, if others inject
-	last     *clock     // of the last run
+	walk     *walk    // of trials off cache
+	visits   []uint32 // memory for walks through fresh buffers
+	next     [2]int   // how far from the end the next collective off cache sends and receives
+	copied   int      // trials, of copies between levels too
+	load     *load    // of the run under way, if others inject
+	last     *clock   // of the last run
+	alone    *calls.Probe
 	injected []float64  // by batch of the last run: ns a line
 	share    *HugeShare // of the last trial, if Huge
 	loads    Loads      // of all arenas
@@ -70,6 +72,7 @@ type worker struct {
 	// Of the last measurement: how often it came to the barrier, and when it began
 	// and finished each batch.
 	met           uint64
+	passed        uint64 // rounds of flags in looks
 	start, finish []time.Duration
 	over          atomic.Int64 // rounds
 	placed        atomic.Int64 // where the last copy went, set when all of it is there

@@ -1,0 +1,137 @@
+package setups
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/calls"
+	"github.com/taulop/taulop/shm"
+)
+
+// Bracket is what a sample's workers took for nothing just before its first batch and just
+// after its last one, ns: two workers one flag, more of them a round of flags, and one worker
+// an instruction. On a machine whose host moves its CPUs this tells where they were. Where a
+// look between the batches is farther from the first than the last one is, it takes that
+// one's place. 0: nobody looked.
+type Bracket struct{ Before, After float64 }
+
+// A look is several blocks of rounds, of which the median counts: one interruption is in one
+// of them. It takes 5 µs where a flag takes 60 ns, beside batches of 500 µs.
+const (
+	blocksOfLook  = 5
+	roundsOfBlock = 8
+	roundsToMeet  = 2 // before, not timed: workers do not come at once
+	passesOfBlock = 8 // of one worker's code without partners
+	looksBetween  = 6 // of a collective, whose runs are short, about so many
+)
+
+// A bracket is what looks need, and what they found.
+type bracket struct {
+	ring  *shm.Ring
+	alone *calls.Probe // of one worker
+	every int          // groups of rounds from look to look
+	looks []float64    // ns
+}
+
+// look has the workers look where they are. False: one was told to stop meanwhile.
+func (c *clock) look(w *worker) bool {
+	if len(c.workers) == 1 {
+		c.lookAlone()
+		return true
+	}
+	if c.ring == nil {
+		return true
+	}
+	pass := func(rounds int) bool {
+		ok := c.ring.Pass(w.id, w.passed, uint64(rounds), w.wait)
+		w.passed += uint64(rounds)
+		return ok
+	}
+	if !pass(roundsToMeet) {
+		return false
+	}
+	var took [blocksOfLook]float64
+	for i := range took {
+		begin := time.Since(c.epoch)
+		if !pass(roundsOfBlock) {
+			return false
+		}
+		took[i] = float64(time.Since(c.epoch) - begin)
+	}
+	if w.id == 0 {
+		c.sees(median(took[:]) / float64(c.ring.FlagsOf(roundsOfBlock)))
+	}
+	return true
+}
+
+func (c *clock) lookAlone() {
+	if c.alone == nil {
+		return
+	}
+	c.alone.Pass(passesOfBlock)
+	var took [blocksOfLook]float64
+	for i := range took {
+		took[i] = c.alone.Pass(passesOfBlock)
+	}
+	c.sees(median(took[:]))
+}
+
+// sees notes a look; one of 0 is none.
+func (c *clock) sees(ns float64) {
+	if ns > 0 {
+		c.looks = append(c.looks, ns)
+	}
+}
+
+// bracketed is a look where a group of rounds begins if it is its turn, or the last one.
+func (c *clock) bracketed(w *worker, group int, last bool) bool {
+	if !last && group%c.every != 0 || last && group%c.every == 0 {
+		return true
+	}
+	return c.look(w)
+}
+
+// bracketOf is the Bracket of a run.
+func (c *clock) bracketOf() (b Bracket) {
+	if len(c.looks) == 0 {
+		return b
+	}
+	b = Bracket{c.looks[0], c.looks[len(c.looks)-1]}
+	far := func(v float64) float64 { return math.Abs(math.Log(v / b.Before)) }
+	for _, v := range c.looks {
+		if far(v) > math.Log(fit.LeastApart) && far(v) > far(b.After) {
+			b.After = v
+		}
+	}
+	return b
+}
+
+// A glance is nothing but a look, by the first workers of a team.
+type glance struct{ measurement }
+
+func (g *glance) measure(w *worker) error {
+	if !g.look(w) {
+		return gaveUp{"its neighbour's flag"}
+	}
+	return nil
+}
+
+func (*glance) verify(*worker) error { return nil }
+
+// Look is what the first workers of a team take for nothing now, see Bracket; 0: nobody knows.
+func (t *Team) Look(ctx context.Context, tau int) (ns float64, err error) {
+	if t.simulation != nil {
+		return t.simulation.look(t.placement.Workers[:tau]), nil
+	}
+	run := &glance{}
+	defer run.unmap()
+	if err := run.enlist(t, tau, 1, 1); err != nil {
+		return 0, err
+	}
+	if err := t.run(ctx, run); err != nil {
+		return 0, err
+	}
+	return run.bracketOf().Before, nil
+}

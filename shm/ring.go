@@ -1,0 +1,48 @@
+package shm
+
+// A Ring is what workers pass round that have nothing to say: a flag each, which its right
+// neighbour waits for. Its rounds tell how far from each other the workers are.
+type Ring struct{ flags []*Flag }
+
+// RingBytes is the memory that a ring of n workers takes.
+func RingBytes(n int) int { return n * lineBytes }
+
+// NewRing lays a ring of n workers into mem, zeroed and aligned to a pair of lines.
+func NewRing(mem []byte, n int) *Ring {
+	r := &Ring{}
+	for i := range n {
+		r.flags = append(r.flags, flagAt(mem, i*lineBytes))
+	}
+	return r
+}
+
+// Pass is a worker's part of n rounds after the first `passed`: two workers raise their flags
+// in turn, so that a round is a flag there and one back; more raise theirs at once, and then
+// wait for their left neighbours'. False: told to stop meanwhile.
+//
+//go:nosplit
+func (r *Ring) Pass(worker int, passed, n uint64, w *Waiter) bool {
+	own := r.flags[worker]
+	left := r.flags[(worker+len(r.flags)-1)%len(r.flags)]
+	first := worker == 0 || len(r.flags) > 2
+	for i := passed + 1; i <= passed+n; i++ {
+		if first {
+			own.Set(i)
+		}
+		if left.Await(i, w) < i {
+			return false
+		}
+		if !first {
+			own.Set(i)
+		}
+	}
+	return true
+}
+
+// FlagsOf is how many flags a round waits for one after the other.
+func (r *Ring) FlagsOf(rounds int) int {
+	if len(r.flags) == 2 {
+		return 2 * rounds
+	}
+	return rounds
+}
