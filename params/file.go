@@ -29,6 +29,7 @@ type File struct {
 	Seconds    float64          `json:"seconds"`  // spent measuring, over all resumptions
 	Warnings   []string         `json:"warnings"`
 	Launches   []Launch         `json:"launches,omitempty"`
+	Watches    []Watch          `json:"watches,omitempty"`
 	Journal    string           `json:"journal,omitempty"` // mark of the journal that has what is not in here yet, while it is measured
 	Cells      []Cell           `json:"cells"`
 }
@@ -37,7 +38,7 @@ type File struct {
 // The version grows whenever a reader of the one before would misunderstand.
 const (
 	Format  = "taulop parameters"
-	Version = 4
+	Version = 5
 )
 
 // A Plan is what a sweep was asked for. A sweep goes on only under the same.
@@ -222,6 +223,8 @@ const (
 	maxLaunches   = 1 << 16
 	maxWarnings   = 1 << 18
 	maxProbes     = 1 << 10 // of a launch
+	maxWatches    = 1 << 16
+	maxStates     = 1 << 6 // of a watch
 )
 
 // A LimitError is of a file that holds more than Read takes, and says what.
@@ -269,7 +272,7 @@ func (f *File) Validate() error {
 		if samples += len(c.Samples); samples > maxSamples {
 			return limitf("more than %d samples in all", maxSamples)
 		}
-		if err := c.checkLaunches(len(f.Launches)); err != nil {
+		if err := c.checkLaunches(len(f.Launches), len(f.Watches)); err != nil {
 			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
 		}
 		if err := c.checkNetwork(f.Networks); err != nil {
@@ -331,6 +334,14 @@ func (f *File) checkState() error {
 	}
 	if len(f.Journal) > maxMark {
 		return fmt.Errorf("journal is %.40q…; want the mark of one, up to %d bytes", f.Journal, maxMark)
+	}
+	if len(f.Watches) > maxWatches {
+		return limitf("more than %d watches", maxWatches)
+	}
+	for i := range f.Watches {
+		if err := f.Watches[i].check(); err != nil {
+			return fmt.Errorf("watch %d: %w", i+1, err)
+		}
 	}
 	if len(f.Placements) > maxPlacements {
 		return fmt.Errorf("placements: %d of them; the most is %d", len(f.Placements), maxPlacements)

@@ -277,9 +277,9 @@ func TestReadRefuses(t *testing.T) {
 		{"cut", good[:200], "it was cut off: copy it again"},
 		{"other JSON", `{"setup": "ring"}`, `f:1: this is no parameter file: it has no "format" and "version"`},
 		{"other format", with("taulop parameters", "recipes"), `f:3: format is "recipes", want "taulop parameters"`},
-		{"newer version", with(`"version": 1`, `"version": 5`), "f:3: version 5 of the format is newer than 4, the newest that this taulop reads; use a newer taulop"},
+		{"newer version", with(`"version": 1`, `"version": 6`), "f:3: version 6 of the format is newer than 5, the newest that this taulop reads; use a newer taulop"},
 		{"newer version with new fields", strings.Replace(with(`"version": 1`, `"version": 7`), `"k":1`, `"j":1`, 1), "f:3: version 7"},
-		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 5}`, "f:1: version 5"},
+		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 6}`, "f:1: version 6"},
 		{"version 0", with(`"version": 1`, `"version": 0`), "f:3: version is 0"},
 		{"version in words", with(`"version": 1`, `"version": "1"`), "f:3: version: string where a value like int belongs"},
 		{"no version", with(`"version": 1,`, ``), `f:1: this is no parameter file`},
@@ -404,7 +404,7 @@ func TestReadRefusesEveryTruncation(t *testing.T) {
 // An input that does nothing but ask for memory gets a small multiple of its
 // size: all in all, so that at any moment it is less.
 func TestReadBoundsMemory(t *testing.T) {
-	const size, most = 8 << 20, 40
+	const size, most = 8 << 20, 56
 	head := good[:strings.Index(good, "    {")]
 	for _, tt := range []struct{ name, begin, repeat string }{
 		{"cells", head, `{"kind":"overhead","placement":"local","tau":%d,"bytes":0,"time_ns":[0,0,0,0]},`},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -106,7 +107,7 @@ func (d *decoder) file() {
 			d.cells()
 		default:
 			most := maxHeader
-			if name == "cells" || name == "launches" || name == "warnings" { // read one by one
+			if slices.Contains([]string{"cells", "launches", "warnings", "watches"}, name) { // read one by one
 				most = maxFile
 			}
 			text, pos := d.value(most)
@@ -137,7 +138,7 @@ func (d *decoder) file() {
 	}
 	d.header(fields)
 	for i := range d.f.Cells {
-		if err := d.f.Cells[i].checkLaunches(len(d.f.Launches)); err != nil {
+		if err := d.f.Cells[i].checkLaunches(len(d.f.Launches), len(d.f.Watches)); err != nil {
 			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
 			return
 		}
@@ -162,7 +163,7 @@ func (d *decoder) header(fields map[string]field) {
 		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements, "networks": &d.f.Networks,
 		"complete": &d.f.Complete, "seconds": &d.f.Seconds,
 	}
-	lists := map[string]func(){"warnings": d.warnings}
+	lists := map[string]func(){"warnings": d.warnings, "watches": d.watches}
 	if d.f.Version > 1 {
 		targets["journal"], lists["launches"] = &d.f.Journal, d.launches
 	}
@@ -243,6 +244,21 @@ func (d *decoder) launches() {
 			d.fail(pos, "launch %d: %w", len(d.f.Launches), err)
 		}
 		d.f.Launches = append(d.f.Launches, l)
+	})
+}
+
+func (d *decoder) watches() {
+	d.each('[', ']', func() {
+		if len(d.f.Watches) == maxWatches {
+			d.fail(d.next(), "%w", limitf("more than %d watches", maxWatches))
+		}
+		var w Watch
+		text, pos := d.value(maxLaunch)
+		d.decode("watches", field{text, pos}, &w)
+		if err := w.check(); err != nil {
+			d.fail(pos, "watch %d: %w", len(d.f.Watches)+1, err)
+		}
+		d.f.Watches = append(d.f.Watches, w)
 	})
 }
 
@@ -381,7 +397,8 @@ func (d *decoder) estimate() fit.Estimate {
 func (d *decoder) unlaunched() Sample { return Sample{NS: d.float(), Launch: Unlaunched} }
 
 // sample reads [launch, ns, at, spread], of several workers [launch, ns, at, spread,
-// fastest, typical, last].
+// fastest, typical, last], with looks [launch, ns, at, spread, fastest, typical, last, watch,
+// before, after].
 func (d *decoder) sample() (s Sample) {
 	d.bracket('[')
 	launch := d.int()
@@ -392,10 +409,18 @@ func (d *decoder) sample() (s Sample) {
 	if d.is('0') {
 		s.Fastest, s.Typical = float32(d.float()), float32(d.float())
 		last := d.int()
-		if last < 0 || last > maxCPUs || s.Fastest == 0 {
+		watched := d.is('0')
+		if last < 0 || last > maxCPUs || s.Fastest == 0 && !(watched && last == 0) {
 			d.fail(d.pos(), "of several workers the last on CPU %d, the fastest in %g of its time; want a CPU up to %d and a share above 0", last, s.Fastest, maxCPUs)
 		}
 		s.Last = int32(last)
+		if watched {
+			watch := d.int()
+			if watch < 1 || watch > maxWatches {
+				d.fail(d.pos(), "watch %d; want 1 … %d", watch, maxWatches)
+			}
+			s.Watch, s.Before, s.After = int32(watch), float32(d.float()), float32(d.float())
+		}
 	}
 	d.bracket(']')
 	return s

@@ -51,6 +51,7 @@ func (f *File) Resampled(random *rand.Rand) *File {
 		}
 	}
 	drawn.Cells = make([]Cell, len(f.Cells))
+	states := drawn.Sort()
 	for i, c := range f.Cells {
 		var samples []Sample
 		for _, s := range c.Samples {
@@ -64,7 +65,7 @@ func (f *File) Resampled(random *rand.Rand) *File {
 		}
 		if len(samples) > 0 {
 			c.Samples = samples
-			c.Time.Center = c.Replicates(&drawn).Center()
+			c.Time.Center = states.center(&c)
 		} else {
 			c.Samples = nil
 		}

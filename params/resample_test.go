@@ -30,7 +30,7 @@ func TestResampledLaunches(t *testing.T) {
 		if a != b || old != 8 {
 			t.Fatalf("centres %g, %g and, without launches, %g", a, b, old)
 		}
-		if err := drawn.Cells[0].checkLaunches(len(drawn.Launches)); err != nil {
+		if err := drawn.Cells[0].checkLaunches(len(drawn.Launches), 0); err != nil {
 			t.Fatal(err)
 		}
 		centers[a] = true

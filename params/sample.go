@@ -19,6 +19,10 @@ type Sample struct {
 	At     float32 // s since the launch began
 	Spread float32 // relative standard deviation of the visit's batches
 	Workers
+	// Watch is the number, from 1, of the file's watch of the workers, whose looks just before
+	// and just after took Before and After ns; 0: nobody looked. See Sorting.Of.
+	Watch         int32
+	Before, After float32
 }
 
 // Unlaunched samples are of files of version 1, which do not say in which process
@@ -135,17 +139,26 @@ func (c *Cell) Values() (ns []float64) {
 	return lists.Map(c.Samples, func(s Sample) float64 { return s.NS })
 }
 
-// Replicates are the samples by session and launch. Samples of which nobody knows
-// the launch count as launches of one session: their intervals say how well one
-// process knew one minute.
+// Replicates are the samples by session and launch; several of a launch count as one, their
+// median. Samples of which nobody knows the launch count as launches of one session: their
+// intervals say how well one process knew one minute.
 func (c *Cell) Replicates(f *File) fit.Replicates {
 	var r fit.Replicates
-	for _, s := range c.Samples {
+	for i := 0; i < len(c.Samples); {
+		s, end := c.Samples[i], i+1
 		session := 0
 		if s.Launch >= 0 && int(s.Launch) < len(f.Launches) {
 			session = f.Launches[s.Launch].Session
+			for end < len(c.Samples) && c.Samples[end].Launch == s.Launch {
+				end++
+			}
+		}
+		if end > i+1 {
+			of := Cell{Samples: c.Samples[i:end]}
+			s.NS = fit.Median(of.Values()).Center
 		}
 		r = with(r, session, s.NS)
+		i = end
 	}
 	return r
 }
@@ -201,12 +214,18 @@ func (s Sample) check() error {
 	if s.Launch < Unlaunched || !(s.At >= 0 && s.At <= longest) || !(s.Spread >= 0 && s.Spread <= maxNs) {
 		return fmt.Errorf("launch %d, %g s after its beginning, spread %g: want a launch of the file and no number below 0", s.Launch, s.At, s.Spread)
 	}
+	if s.Watch < 0 || s.Watch > 0 && !(s.Before > 0 && s.Before <= maxNs && s.After > 0 && s.After <= maxNs) {
+		return fmt.Errorf("looks of watch %d took %g and %g ns; want times above 0", s.Watch, s.Before, s.After)
+	}
 	return s.Workers.check()
 }
 
-// checkLaunches refuses samples of launches that the file does not have.
-func (c *Cell) checkLaunches(launches int) error {
+// checkLaunches refuses samples of launches and watches that the file does not have.
+func (c *Cell) checkLaunches(launches, watches int) error {
 	for _, s := range c.Samples {
+		if int(s.Watch) > watches {
+			return fmt.Errorf("a sample is of watch %d and the file has %d", s.Watch, watches)
+		}
 		if int(s.Launch) >= launches {
 			return fmt.Errorf("a sample is of launch %d and the file has %d, counted from 0", s.Launch, launches)
 		}
@@ -331,6 +350,7 @@ func (f *File) Instruction() float64 {
 // deviations; NaN where nothing is known. Within is of batches of one visit.
 func (f *File) Components() (within, launches, sessions float64) {
 	var ws, ls, ss []float64
+	states := f.Sort()
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		for _, s := range c.Samples {
@@ -338,12 +358,14 @@ func (f *File) Components() (within, launches, sessions float64) {
 				ws = append(ws, float64(s.Spread))
 			}
 		}
-		of := c.Replicates(f).Components()
-		if !math.IsNaN(of.Launches) && len(f.Launches) > 0 {
-			ls = append(ls, of.Launches)
-		}
-		if !math.IsNaN(of.Sessions) {
-			ss = append(ss, of.Sessions)
+		for _, in := range states.Each(c) {
+			of := in.Replicates(f).Components()
+			if !math.IsNaN(of.Launches) && len(f.Launches) > 0 {
+				ls = append(ls, of.Launches)
+			}
+			if !math.IsNaN(of.Sessions) {
+				ss = append(ss, of.Sessions)
+			}
 		}
 	}
 	return fit.Median(ws).Center, fit.Median(ls).Center, fit.Median(ss).Center

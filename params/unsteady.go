@@ -83,7 +83,7 @@ func (f *File) unsteady(session int) Unsteady {
 			instructions = append(instructions, l.Instruction)
 		}
 		for _, p := range l.Probe {
-			if p.Kind == NullCell && p.NS > 0 {
+			if p.Kind == NullCell && p.NS > 0 && !f.tellsApart(session) {
 				flags = append(flags, p.NS)
 			}
 		}
@@ -103,4 +103,9 @@ func (f *File) unsteady(session int) Unsteady {
 		}
 	}
 	return u
+}
+
+// tellsApart tells whether a session's samples are of states that are told apart.
+func (f *File) tellsApart(session int) bool {
+	return slices.ContainsFunc(f.Watches, func(w Watch) bool { return w.Session == session && len(w.States) > 1 })
 }

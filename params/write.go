@@ -88,9 +88,10 @@ func (f *File) head() ([]byte, error) {
 		Seconds    float64          `json:"seconds"`
 		Warnings   []string         `json:"warnings"`
 		Launches   []Launch         `json:"launches"`
+		Watches    []Watch          `json:"watches,omitempty"`
 		Journal    string           `json:"journal,omitempty"`
 	}{f.Format, f.Version, f.Provenance, f.Plan, append([]numa.Placement{}, f.Placements...),
-		f.Networks, f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...), f.Journal})
+		f.Networks, f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...), f.Watches, f.Journal})
 	if err != nil {
 		return nil, err
 	}
@@ -207,10 +208,15 @@ func (c *Cell) append(b []byte) []byte {
 		b = append(appendNumber(b, s.NS, 5), ',')
 		b = append(appendNumber(b, float64(s.At), 5), ',')
 		b = appendNumber(b, float64(s.Spread), 2)
-		if w := s.Workers; w.Fastest > 0 {
+		if w := s.Workers; w.Fastest > 0 || s.Watch > 0 {
 			b = append(appendNumber(append(b, ','), float64(w.Fastest), 3), ',')
 			b = append(appendNumber(b, float64(w.Typical), 3), ',')
 			b = strconv.AppendInt(b, int64(w.Last), 10)
+		}
+		if s.Watch > 0 {
+			b = append(strconv.AppendInt(append(b, ','), int64(s.Watch), 10), ',')
+			b = append(appendNumber(b, float64(s.Before), 3), ',')
+			b = appendNumber(b, float64(s.After), 3)
 		}
 		b = append(b, ']')
 	}

@@ -1,0 +1,460 @@
+package params
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// A State is where the CPUs of some workers are, as far as it shows in what these take for
+// nothing: a flag of two of them, a round of flags of more, an instruction of one.
+type State struct {
+	NS    float64 `json:"ns"`       // median
+	Above float64 `json:"above_ns"` // looks are of it from here on to the next state
+	Share float64 `json:"share"`    // of the time
+	// Lasts is how long it does, s, the median: ln 2 times the time that it was seen for over
+	// how often it was seen to end, as where it ends by chance; 0: it never was.
+	Lasts float64 `json:"lasts_s,omitempty"`
+}
+
+// A Watch is the states of the same workers in a session. On a machine whose CPUs stay where
+// they are there is one.
+type Watch struct {
+	Session int     `json:"session"`
+	CPUs    []int   `json:"cpus"`   // of the workers, in order
+	States  []State `json:"states"` // rising
+}
+
+// A Look is what workers took for nothing at a moment.
+type Look struct {
+	Launch        int
+	At            float64 // s since the launch began
+	Before, After float64 // ns, before and after a sample; both the same where there was none
+}
+
+// Settled is the share of the time from which on a state is to have samples.
+const Settled = 0.10
+
+// Watch is the number, from 1, of a session's watch of the workers on these CPUs, which is
+// new if there was none.
+func (f *File) Watch(session int, cpus []int) int32 {
+	for i, w := range f.Watches {
+		if w.Session == session && slices.Equal(w.CPUs, cpus) {
+			return int32(i + 1)
+		}
+	}
+	f.Watches = append(f.Watches, Watch{Session: session, CPUs: slices.Clone(cpus)})
+	return int32(len(f.Watches))
+}
+
+// Looks are those of a watch's samples.
+func (f *File) Looks() map[int32][]Look {
+	all := make(map[int32][]Look)
+	for i := range f.Cells {
+		for _, s := range f.Cells[i].Samples {
+			if s.Watch > 0 {
+				all[s.Watch] = append(all[s.Watch], Look{int(s.Launch), float64(s.At), float64(s.Before), float64(s.After)})
+			}
+		}
+	}
+	return all
+}
+
+// FindStates finds those of a session's watches in looks, by the watches' numbers.
+func (f *File) FindStates(session int, looks map[int32][]Look) {
+	for i := range f.Watches {
+		if w := &f.Watches[i]; w.Session == session {
+			w.States = statesOf(looks[int32(i+1)])
+		}
+	}
+}
+
+// statesOf finds the states in looks; see fit.Modes.
+func statesOf(looks []Look) (states []State) {
+	var values []float64
+	for _, l := range looks {
+		values = append(values, l.Before, l.After)
+	}
+	modes := fit.Modes(values)
+	for _, m := range modes {
+		states = append(states, State{NS: m.Center, Above: m.Above, Share: m.Share})
+	}
+	if len(states) < 2 {
+		return states
+	}
+	looks = slices.SortedFunc(slices.Values(looks), func(a, b Look) int {
+		return cmp.Or(a.Launch-b.Launch, cmp.Compare(a.At, b.At))
+	})
+	total, seconds, ends := 0., make([]float64, len(states)), make([]float64, len(states))
+	for i, l := range looks {
+		if i == 0 || looks[i-1].Launch != l.Launch {
+			continue
+		}
+		before, now := fit.ModeOf(modes, looks[i-1].After), fit.ModeOf(modes, l.After)
+		gap := l.At - looks[i-1].At
+		seconds[before] += gap / 2
+		seconds[now] += gap / 2
+		if total += gap; now != before {
+			ends[before]++
+		}
+	}
+	for i := range states {
+		if total > 0 {
+			states[i].Share = seconds[i] / total
+		}
+		if ends[i] > 0 {
+			states[i].Lasts = math.Ln2 * seconds[i] / ends[i]
+		}
+	}
+	return states
+}
+
+// What a sample is of that is of no state of its own.
+const (
+	AnyState = -1 // workers who have one state, or nobody looked
+	Moved    = -2 // the machine changed its state meanwhile
+)
+
+// A Sorting sorts a file's samples by state. States of several sessions, and of as many
+// workers on other CPUs, are the same where flags take the same, within a factor of 1.25.
+type Sorting struct {
+	f     *File
+	pools map[int][]State // by number of workers, rising
+	to    [][]int         // by watch and its state: which of the pool
+}
+
+const sameState = 1.25
+
+// Sort takes the states of the file's watches together.
+func (f *File) Sort() *Sorting {
+	s := &Sorting{f: f, pools: make(map[int][]State), to: make([][]int, len(f.Watches))}
+	move := make(map[string]bool) // workers who have several states, in one session or from one to the next
+	first := make(map[string]float64)
+	for _, w := range f.Watches {
+		of := fmt.Sprint(w.CPUs)
+		for _, state := range w.States {
+			if first[of] == 0 {
+				first[of] = state.NS
+			}
+			move[of] = move[of] || len(w.States) > 1 || !within(state.NS, first[of], fit.LeastApart)
+		}
+	}
+	members := make(map[int][]State)
+	for _, w := range f.Watches {
+		if move[fmt.Sprint(w.CPUs)] {
+			members[len(w.CPUs)] = append(members[len(w.CPUs)], w.States...)
+		}
+	}
+	for n, all := range members {
+		s.pools[n] = pool(all)
+	}
+	for i, w := range f.Watches {
+		for _, state := range w.States {
+			at := AnyState
+			if move[fmt.Sprint(w.CPUs)] {
+				at = nearest(s.pools[len(w.CPUs)], state.NS)
+			}
+			s.to[i] = append(s.to[i], at)
+		}
+	}
+	return s
+}
+
+func within(a, b, factor float64) bool { return math.Abs(math.Log(a/b)) < math.Log(factor) }
+
+// pool takes states together that are the same. Their shares are means over watches.
+func pool(all []State) (states []State) {
+	all = slices.SortedFunc(slices.Values(all), func(a, b State) int { return cmp.Compare(a.NS, b.NS) })
+	var of [][]State
+	for _, state := range all {
+		if n := len(of); n > 0 && within(state.NS, of[n-1][0].NS, sameState) {
+			of[n-1] = append(of[n-1], state)
+			continue
+		}
+		of = append(of, []State{state})
+	}
+	total := 0.
+	for _, same := range of {
+		var sum State
+		var lasts []float64
+		weight := 0.
+		for _, state := range same {
+			sum.NS += state.Share * math.Log(state.NS)
+			weight += state.Share
+			if state.Lasts > 0 {
+				lasts = append(lasts, state.Lasts)
+			}
+		}
+		if weight > 0 {
+			sum.NS = math.Exp(sum.NS / weight)
+		} else {
+			sum.NS = same[0].NS
+		}
+		if sum.Share = weight; len(lasts) > 0 {
+			sum.Lasts = fit.Median(lasts).Center
+		}
+		total += weight
+		states = append(states, sum)
+	}
+	for i := range states {
+		states[i].Share /= max(total, 1e-300)
+		if i > 0 {
+			states[i].Above = math.Sqrt(states[i-1].NS * states[i].NS)
+		}
+	}
+	return states
+}
+
+// nearest is the state whose flag takes most nearly so long.
+func nearest(states []State, ns float64) (best int) {
+	for i := range states {
+		if math.Abs(math.Log(states[i].NS/ns)) < math.Abs(math.Log(states[best].NS/ns)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// States of so many workers that the file has met, rising; none where they had one.
+func (s *Sorting) States(workers int) []State { return s.pools[workers] }
+
+// Of is the state of the States of as many workers that a sample was taken in, AnyState or
+// Moved.
+func (s *Sorting) Of(x Sample) int {
+	if x.Watch < 1 || int(x.Watch) > len(s.to) {
+		return AnyState
+	}
+	w := &s.f.Watches[x.Watch-1]
+	if len(w.States) == 0 || s.to[x.Watch-1][0] == AnyState {
+		return AnyState
+	}
+	at := w.Of(x)
+	if at == Moved {
+		return Moved
+	}
+	return s.to[x.Watch-1][at]
+}
+
+// Of is the watch's state that one of its samples was taken in, or Moved.
+func (w *Watch) Of(x Sample) int {
+	before := w.At(float64(x.Before))
+	if before != w.At(float64(x.After)) {
+		return Moved
+	}
+	return before
+}
+
+// At is the state of which a look of so many ns is.
+func (w *Watch) At(ns float64) (at int) {
+	for at+1 < len(w.States) && ns >= w.States[at+1].Above {
+		at++
+	}
+	return at
+}
+
+// Workers is how many worked on a cell's samples; 0: nobody looked.
+func (s *Sorting) Workers(c *Cell) int {
+	for _, x := range c.Samples {
+		if x.Watch > 0 && int(x.Watch) <= len(s.f.Watches) {
+			return len(s.f.Watches[x.Watch-1].CPUs)
+		}
+	}
+	return 0
+}
+
+// In are the samples of a cell in a state of as many workers.
+func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
+	for _, x := range c.Samples {
+		if at := s.Of(x); at == state || at == AnyState {
+			samples = append(samples, x)
+		}
+	}
+	return samples
+}
+
+// Each is a cell with the samples of one state after the other; the cell itself where there
+// was one.
+func (s *Sorting) Each(c *Cell) (all []Cell) {
+	for i := range s.pools[s.Workers(c)] {
+		in := *c
+		if in.Samples = s.In(c, i); len(in.Samples) > 0 {
+			all = append(all, in)
+		}
+	}
+	if len(all) == 0 {
+		return []Cell{*c}
+	}
+	return all
+}
+
+// Launches counts those of a session that have samples of a cell in that state, of those
+// that have Settled of the time or more, in which there are the fewest.
+func (s *Sorting) Launches(c *Cell, session int) int {
+	states := s.pools[s.Workers(c)]
+	if len(states) == 0 {
+		return c.InSession(s.f, session)
+	}
+	fewest := math.MaxInt
+	for i, state := range states {
+		if state.Share >= Settled {
+			in := Cell{Samples: s.In(c, i)}
+			fewest = min(fewest, in.InSession(s.f, session))
+		}
+	}
+	if fewest == math.MaxInt {
+		return c.InSession(s.f, session)
+	}
+	return fewest
+}
+
+// Estimate is a cell's time: where workers had several states the mean of these by their
+// shares, each of which has an interval of its own. States without samples are left out.
+func (s *Sorting) Estimate(c *Cell) fit.Estimate {
+	states := s.pools[s.Workers(c)]
+	if len(states) == 0 {
+		return c.Replicates(s.f).Estimate()
+	}
+	mixed, total := fit.Estimate{}, 0.
+	for i, state := range states {
+		in := Cell{Samples: s.In(c, i)}
+		if len(in.Samples) == 0 || state.Share == 0 {
+			continue
+		}
+		e := in.Replicates(s.f).Estimate()
+		if !e.Known() && state.Share < Settled {
+			e.Lo, e.Hi = extremes(in.Samples)
+		}
+		part := e.Scale(state.Share)
+		if total == 0 {
+			mixed = part
+		} else {
+			mixed = fit.Estimate{Center: mixed.Center + part.Center, Lo: mixed.Lo + part.Lo, Hi: mixed.Hi + part.Hi,
+				N: min(mixed.N, part.N), Sessions: min(mixed.Sessions, part.Sessions)}
+		}
+		total += state.Share
+	}
+	if total == 0 { // all were taken while the machine changed its state
+		return c.Replicates(s.f).Estimate()
+	}
+	return mixed.Scale(1 / total)
+}
+
+// center is that of Estimate, at less cost.
+func (s *Sorting) center(c *Cell) float64 {
+	states := s.pools[s.Workers(c)]
+	sum, total := 0., 0.
+	for i, state := range states {
+		in := Cell{Samples: s.In(c, i)}
+		if len(in.Samples) > 0 {
+			sum += state.Share * in.Replicates(s.f).Center()
+			total += state.Share
+		}
+	}
+	if total == 0 {
+		return c.Replicates(s.f).Center()
+	}
+	return sum / total
+}
+
+func extremes(samples []Sample) (least, most float64) {
+	least = math.Inf(1)
+	for _, x := range samples {
+		least, most = min(least, x.NS), max(most, x.NS)
+	}
+	return least, most
+}
+
+// InState is the file as if the machine had been in one state all the time, that of so many
+// workers in which these take most nearly so many ns for nothing; of other numbers of
+// workers, the nearest of theirs. Cells without samples in it are left out. It is an error if
+// the file has met one state only, or none near.
+func (f *File) InState(workers int, ns float64) (*File, error) {
+	s := f.Sort()
+	of := s.pools[workers]
+	if len(of) == 0 {
+		return nil, errors.New("the machine was in one state all the time: leave the state out")
+	}
+	if at := of[nearest(of, ns)]; !within(at.NS, ns, fit.LeastApart) {
+		return nil, fmt.Errorf("there is no state in which a flag takes %.3g ns; there are %s", ns, StateList(of))
+	}
+	in := *f
+	in.Watches, in.Cells = nil, nil
+	for i := range f.Cells {
+		c := f.Cells[i]
+		if states := s.pools[s.Workers(&c)]; len(states) > 0 {
+			if c.Samples = s.In(&c, nearest(states, ns)); len(c.Samples) == 0 {
+				continue
+			}
+			c.Time = c.Replicates(f).Estimate()
+		}
+		in.Cells = append(in.Cells, c)
+	}
+	// Samples have no watches there: they are all of one state.
+	for i := range in.Cells {
+		in.Cells[i].Samples = slices.Clone(in.Cells[i].Samples)
+		for j := range in.Cells[i].Samples {
+			x := &in.Cells[i].Samples[j]
+			x.Watch, x.Before, x.After = 0, 0, 0
+		}
+	}
+	return &in, nil
+}
+
+// StateList names states in a sentence: 64 ns (56 % of the time) and 245 ns (41 %).
+func StateList(states []State) (text string) {
+	for i, state := range states {
+		switch {
+		case i > 0 && i == len(states)-1:
+			text += " and "
+		case i > 0:
+			text += ", "
+		}
+		text += fmt.Sprintf("%s (%.0f %%", state.Name(), 100*state.Share)
+		if i == 0 {
+			text += " of the time"
+		}
+		text += ")"
+	}
+	return text
+}
+
+// Name is what a flag takes.
+func (s State) Name() string { return fmt.Sprintf("%.3g ns", s.NS) }
+
+// States are those of two workers that the file has met, none where they had one: where CPUs
+// move, the file's numbers are means by the states' shares, see Sorting.Estimate.
+func (f *File) States() []State { return f.Sort().pools[2] }
+
+func (w *Watch) check() error {
+	if w.Session < 0 || w.Session >= maxLaunches {
+		return fmt.Errorf("session %d", w.Session)
+	}
+	if len(w.CPUs) == 0 || len(w.CPUs) > maxWorkers {
+		return fmt.Errorf("%d CPUs; want 1 … %d", len(w.CPUs), maxWorkers)
+	}
+	for _, cpu := range w.CPUs {
+		if cpu < 0 || cpu > maxCPUs {
+			return fmt.Errorf("%d is no CPU", cpu)
+		}
+	}
+	if len(w.States) > maxStates {
+		return fmt.Errorf("%d states; the most is %d", len(w.States), maxStates)
+	}
+	before := 0.
+	for i, s := range w.States {
+		switch {
+		case !(s.NS > 0 && s.NS <= maxNs), !(s.Lasts >= 0 && s.Lasts <= longest):
+			return fmt.Errorf("a state of %g ns that lasts %g s", s.NS, s.Lasts)
+		case !(s.Share >= 0 && s.Share <= 1):
+			return fmt.Errorf("a state with a share of %g of the time; want 0 … 1", s.Share)
+		case i == 0 && s.Above != 0, i > 0 && !(s.Above > before && s.Above <= maxNs):
+			return fmt.Errorf("states must rise, the first from 0; one begins at %g ns", s.Above)
+		}
+		before = s.Above
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package params
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/numa"
+)
+
+// moved is a file of two sessions of a machine whose two CPUs are 60 ns from each other for
+// half of the time and 240 ns for the other, where a transfer takes 500 and 1500 ns. What one
+// worker does takes 100 ns.
+func moved(t *testing.T) *File {
+	t.Helper()
+	f := reread(t, []byte(good))
+	f.Cells, f.Launches = nil, nil
+	random := rand.New(rand.NewPCG(1, 5))
+	noise := func(ns float64) float64 { return ns * math.Exp(0.02*random.NormFloat64()) }
+	pair := Cell{Key: Key{Kind: TransferCell, Setup: Ring, Placement: numa.Local, Tau: 2, Bytes: 8192}, K: 1, Transfers: 2}
+	alone := Cell{Key: Key{Kind: CopyCell, Placement: numa.Local, Tau: 1, Bytes: 8192}}
+	for launch := range 40 {
+		session := launch / 20
+		f.Launches = append(f.Launches, Launch{Session: session, Began: fmt.Sprintf("2026-11-2%dT10:00:%02dZ", session, launch)})
+		for visit := range 10 {
+			s := Sample{Launch: int32(launch), At: float32(visit), Watch: f.Watch(session, []int{0, 1})}
+			flag, took := 60., 500.
+			if visit >= 6 {
+				flag, took = 240, 1500
+			}
+			s.Before, s.After, s.NS = float32(noise(flag)), float32(noise(flag)), noise(2*took)
+			if visit == 5 { // the machine moved meanwhile
+				s.After, s.NS = float32(noise(240)), noise(1900)
+			}
+			pair.Samples = append(pair.Samples, s)
+		}
+		alone.Samples = append(alone.Samples, Sample{Launch: int32(launch), NS: noise(100), Watch: f.Watch(session, []int{0}), Before: float32(noise(0.1)), After: float32(noise(0.1))})
+	}
+	f.Cells = []Cell{pair, alone}
+	looks := f.Looks()
+	for session := range 2 {
+		f.FindStates(session, looks)
+	}
+	s := f.Sort()
+	for i := range f.Cells {
+		f.Cells[i].Time = s.Estimate(&f.Cells[i])
+	}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// near tells whether a value is within a share of what it should be.
+func near(v, want, share float64) bool { return math.Abs(v/want-1) <= share }
+
+func TestStates(t *testing.T) {
+	f := moved(t)
+	states := f.States()
+	if len(states) != 2 || !near(states[0].NS, 60, 0.02) || !near(states[1].NS, 240, 0.02) || !near(states[0].Share, 0.5, 0.05) {
+		t.Fatalf("%+v", states)
+	}
+	// The mean by shares, and an interval that holds it.
+	want := 2 * (states[0].Share*500 + states[1].Share*1500)
+	if e := f.Cells[0].Time; !near(e.Center, want, 0.01) || !(e.Lo < e.Center && e.Center < e.Hi) || e.Sessions != 2 {
+		t.Errorf("%+v, want %g", e, want)
+	}
+	for ns, took := range map[float64]float64{60: 500, 55: 500, 250: 1500} {
+		in, err := f.InState(2, ns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := in.Cells[0]; !near(c.Segment().Center, took, 0.01) {
+			t.Errorf("%g ns: %v", ns, c.Segment())
+		}
+		// Its own samples have what the other state's have not.
+		for _, s := range in.Cells[0].Samples {
+			if !near(s.NS, 2*took, 0.1) {
+				t.Errorf("%g ns: a sample of %g ns", ns, s.NS)
+			}
+		}
+		if len(in.States()) > 0 || in.Cells[1].Time != f.Cells[1].Time {
+			t.Errorf("%g ns: %v, %v", ns, in.States(), in.Cells[1].Time)
+		}
+		if err := in.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, tt := range []struct {
+		workers int
+		ns      float64
+		says    string
+	}{{2, 120, "there is no state in which a flag takes 120 ns; there are 60"}, {1, 0.1, "in one state all the time"}} {
+		if _, err := f.InState(tt.workers, tt.ns); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v: %v", tt, err)
+		}
+	}
+	// What is written is read, with its states.
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if again := reread(t, b.Bytes()).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
+		t.Errorf("%+v, were %+v", again, states)
+	}
+}
+
+// A watch without states, and looks of watches that are not there, are refused.
+func TestWatchesAreChecked(t *testing.T) {
+	for _, tt := range []struct {
+		spoil func(*File)
+		says  string
+	}{
+		{func(f *File) { f.Cells[0].Samples[0].Watch = 9 }, "a sample is of watch 9 and the file has 4"},
+		{func(f *File) { f.Cells[0].Samples[0].Before = 0 }, "want times above 0"},
+		{func(f *File) { f.Watches[0].States[1].Above = 0 }, "states must rise"},
+		{func(f *File) { f.Watches[0].States[0].Share = 2 }, "share of 2"},
+		{func(f *File) { f.Watches[0].CPUs = nil }, "0 CPUs"},
+		{func(f *File) { f.Watches[0].CPUs[0] = -1 }, "-1 is no CPU"},
+		{func(f *File) { f.Watches[0].Session = -1 }, "session -1"},
+	} {
+		f := moved(t)
+		tt.spoil(f)
+		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v; want %q", err, tt.says)
+		}
+	}
+}
