@@ -152,6 +152,27 @@ func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, 
 	return found, err
 }
 
+// Look is what the workers on these CPUs take for nothing now, of a team that is there; 0:
+// nobody knows.
+func (b *Bench) Look(ctx context.Context, cpus []int) (ns float64) {
+	for _, s := range b.teams {
+		if s.processes || s.Tau() < len(cpus) {
+			continue
+		}
+		same := true
+		for i, w := range s.Placement().Workers[:len(cpus)] {
+			same = same && w.ID == cpus[i]
+		}
+		if !same {
+			continue
+		}
+		if ns, err := s.Team.Look(ctx, len(cpus)); err == nil {
+			return ns
+		}
+	}
+	return 0
+}
+
 // SampleProcesses has the team of a placement whose workers are processes do work.
 func (b *Bench) SampleProcesses(ctx context.Context, p numa.Placement, work setups.Work, hint float64) (Reading, error) {
 	t, err := b.Processes(p)

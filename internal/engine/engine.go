@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
@@ -91,6 +92,10 @@ type Order struct {
 	Requests map[string]any `json:"requests"`
 	Visits   []Visit        `json:"visits"`
 	Time     time.Duration  `json:"time_ns"` // no visit begins later
+	Watches  []params.Watch `json:"watches,omitempty"`
+	// Least is how long the launch visits cells again and again whose workers have several
+	// states. It is told in advance, so that a state's share is none of who stops in it.
+	Least time.Duration `json:"least_ns,omitempty"`
 	Conditions
 }
 
@@ -107,6 +112,11 @@ type Visit struct {
 	Key    params.Key `json:"cell"`
 	Hint   float64    `json:"hint_ns,omitempty"` // what earlier launches found; 0: nobody knows
 	Probe  bool       `json:"probe,omitempty"`
+	// Of workers who have several states, see Order.Watches: which they are, and for each
+	// state how many launches have samples in it, and what the last one found.
+	Watch int       `json:"watch,omitempty"` // number of the order's watches, from 1
+	Have  []int     `json:"have,omitempty"`
+	Hints []float64 `json:"hints_ns,omitempty"`
 
 	at int // index of the cell
 }
@@ -136,6 +146,7 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
+		r.sort(true)
 		r.estimate()
 		if refused := r.File.InCache(); refused != nil {
 			r.File.Warn(refused)
@@ -144,7 +155,7 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 			err = failed
 		}
 	}()
-	for r.launch = 0; r.launches == 0 || r.launch < r.launches; r.launch++ {
+	for r.launch = 0; r.launches == 0 || r.launch < r.launches || r.goesOn(); r.launch++ {
 		if err := r.wait(ctx); err != nil {
 			return err
 		}
@@ -180,19 +191,25 @@ type run struct {
 	pause    time.Duration // until the next save, at the least
 	failed   int           // launches in a row that found nothing
 	sets     int
-	parts    int                // of the cells that are visited once, a launch each
-	asked    bool               // which of them are doubtful
-	first    time.Duration      // that the first launch of each set took
-	like     map[string]float64 // what a cell of them took last
+	parts    int                     // of the cells that are visited once, a launch each
+	asked    bool                    // which of them are doubtful
+	first    time.Duration           // that the first launch of each set took
+	like     map[string]float64      // what a cell of them took last
+	looks    map[int32][]params.Look // by number of the file's watches
+	states   *params.Sorting
+	sorted   int           // looks that states were found in
+	last     time.Duration // that the last launch took
+	visits   []float64     // by set: how long its first launch visited cells, s by its clock
 }
 
 // A state is how far an experiment is with a cell.
 type state struct {
-	at      int     // its index in the file, −1 before it is there
-	hint    float64 // for its next visit
-	lacking bool    // it is to be visited
-	reached bool    // the first launch came to it
-	part    int     // the launch that visits it, if it is visited once; −1: all
+	at      int           // its index in the file, −1 before it is there
+	hint    float64       // for its next visit
+	lacking bool          // it is to be visited
+	reached bool          // the first launch came to it
+	part    int           // the launch that visits it, if it is visited once; −1: all
+	watch   map[int]int32 // number of the file's watches by the CPU that placements began at
 }
 
 func newRun(x *Experiment) (*run, error) {
@@ -200,6 +217,7 @@ func newRun(x *Experiment) (*run, error) {
 	if r.Start == nil {
 		r.Start = start
 	}
+	r.looks, r.states = x.File.Looks(), x.File.Sort()
 	there := make(map[params.Key]int)
 	for i, c := range x.File.Cells {
 		there[c.Key] = i
@@ -208,10 +226,10 @@ func newRun(x *Experiment) (*run, error) {
 	most, fresh := 0, false
 	for _, c := range x.Cells {
 		r.sets = max(r.sets, c.Set+1)
-		p, have := state{at: -1, part: -1}, 0
+		p, have := state{at: -1, part: -1, watch: make(map[int]int32)}, 0
 		if at, known := there[c.Key]; known {
 			old := &x.File.Cells[at]
-			have = old.InSession(x.File, x.Session)
+			have = r.states.Launches(old, x.Session)
 			p.at, p.hint = at, old.Time.Center
 		}
 		need := LeastLaunches
@@ -302,7 +320,7 @@ func (r *run) ask() (again int) {
 	}
 	r.asked = true
 	for i := range once {
-		once[i].Time = once[i].Replicates(r.File).Estimate()
+		once[i].Time = r.states.Estimate(&once[i])
 	}
 	for _, k := range r.Doubtful(once) {
 		i, known := at[k]
@@ -350,7 +368,26 @@ func (r *run) slice() time.Duration {
 	if r.Over > r.Time {
 		return r.Time / time.Duration(launches)
 	}
-	return (r.Time - time.Since(r.began)) / time.Duration(launches-r.launch)
+	return (r.Time - time.Since(r.began)) / time.Duration(max(1, launches-r.launch))
+}
+
+// goesOn tells whether there is a launch beyond those that were planned: while a state that
+// has its share of the time lacks samples of a cell, and time is left. How many samples there
+// are decides, never what they say.
+func (r *run) goesOn() bool {
+	if r.Launches > 0 || r.Over > r.Time || time.Since(r.began)+r.last > r.Time {
+		return false
+	}
+	for i, p := range r.cells {
+		if p.at < 0 || r.Cells[i].Once {
+			continue
+		}
+		c := &r.File.Cells[p.at]
+		if len(r.states.States(r.states.Workers(c))) > 1 && r.states.Launches(c, r.Session) < LeastLaunches {
+			return true
+		}
+	}
+	return false
 }
 
 // order is the visits of a launch: tier by tier, those that the first launch came
@@ -400,7 +437,26 @@ func (r *run) visitOf(i int) Visit {
 	if hint == 0 {
 		hint = r.like[c.Like]
 	}
-	return Visit{Survey: c.Survey, Key: c.Key, Hint: hint, at: i}
+	v := Visit{Survey: c.Survey, Key: c.Key, Hint: hint, at: i}
+	r.watched(&v)
+	return v
+}
+
+// watched says of a visit whose workers have several states what there is in each.
+func (r *run) watched(v *Visit) {
+	p := &r.cells[v.at]
+	number := p.watch[r.firstCPU(len(r.File.Launches)/r.sets)]
+	if number == 0 || len(r.File.Watches[number-1].States) < 2 {
+		return
+	}
+	states := r.File.Watches[number-1].States
+	v.Watch, v.Have, v.Hints = int(number), make([]int, len(states)), make([]float64, len(states))
+	for _, s := range r.File.Cells[p.at].Samples {
+		if at := r.File.Watches[number-1].Of(s); s.Watch == number && at >= 0 {
+			v.Have[at]++
+			v.Hints[at] = s.NS
+		}
+	}
 }
 
 // withProbes puts visits of the reference probe at the beginning, the middle and
@@ -436,7 +492,9 @@ func (r *run) visit(ctx context.Context, visits []Visit) error {
 	end := time.Now().Add(r.slice())
 	for {
 		left := time.Until(end)
-		done, err := r.once(ctx, visits, max(left, 0))
+		began := time.Now()
+		rest, culprit, err := r.once(ctx, visits, max(left, 0))
+		r.last = time.Since(began)
 		var f fatal
 		switch {
 		case errors.As(err, &f):
@@ -447,7 +505,7 @@ func (r *run) visit(ctx context.Context, visits []Visit) error {
 			r.failed = 0
 			return nil
 		}
-		if r.failed++; done > 0 {
+		if r.failed++; len(rest) < len(visits)-1 { // something beside what it died of
 			r.failed = 1
 		}
 		if errors.Is(err, errJournal) && r.journal.disk { // it is full; memory is not, and what it has it keeps
@@ -460,8 +518,8 @@ func (r *run) visit(ctx context.Context, visits []Visit) error {
 		if r.failed >= most {
 			return fmt.Errorf("%d launches in a row died without a result, the last with: %w", most, err)
 		}
-		r.File.Warn(fmt.Errorf("a launch died while it visited %v, which costs that visit: %w", visits[min(done, len(visits)-1)].Key, err))
-		if visits = visits[min(done+1, len(visits)):]; len(visits) == 0 || left <= 0 {
+		r.File.Warn(fmt.Errorf("a launch died while it visited %v, which costs that visit: %w", visits[culprit].Key, err))
+		if visits = rest; len(visits) == 0 || left <= 0 {
 			return nil
 		}
 	}
@@ -478,23 +536,24 @@ const (
 	beat    = 5 * time.Second
 )
 
-// once runs one launch and takes in what it finds. It returns how many visits were
-// done, and why the launch died if it did.
-func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (done int, err error) {
+// once runs one launch and takes in what it finds. It returns the visits that are left, and
+// at which one the launch died if it did.
+func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (rest []Visit, culprit int, err error) {
 	launch := params.Launch{Session: r.Session, Began: time.Now().UTC().Format(time.RFC3339Nano)}
 	index := len(r.File.Launches)
 	first := r.firstCPU(index / r.sets) // sets take turns too, and each goes through all
 	launch.FirstCPU = max(first, 0)
 	r.File.Launches = append(r.File.Launches, launch)
 	if err := r.journal.begin(launch); err != nil {
-		return 0, fatal{err}
+		return visits, 0, fatal{err}
 	}
 	began := time.Now()
 	steal := provenance.StartSteal("/")
-	p, err := r.Start(Order{r.Requests, visits, slice, Conditions{first, r.File.Provenance.Huge(), r.File.Provenance.Filled()}}, r.journal.File)
+	p, err := r.Start(Order{r.Requests, visits, slice, r.File.Watches, r.leastTime(slice), Conditions{first, r.File.Provenance.Huge(), r.File.Provenance.Filled()}}, r.journal.File)
 	if err != nil {
-		return 0, fatal{err}
+		return visits, 0, fatal{err}
 	}
+	answers := &answers{visits: visits, done: make([]bool, len(visits)), at: -1, first: first, launch: index}
 	last, ended, stopped := time.Now(), false, false
 	var died error
 	clocks := make(map[int][]float64) // by τ
@@ -514,8 +573,13 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 				died = fatal{RefusedError(e.Error)}
 			case e.Error != "":
 				died = fatal{errors.New(e.Error)}
+			case e.Begins > 0:
+				answers.at = e.Begins - 1
+			case e.Look > 0:
+				number := r.File.Watch(r.Session, e.CPUs)
+				r.looks[number] = append(r.looks[number], params.Look{Launch: index, At: e.At, Before: e.Look, After: e.Look})
 			case e.Cell != nil:
-				if r.take(visits, &done, index, e); e.MHz > 0 {
+				if r.take(answers, e); e.MHz > 0 {
 					clocks[e.Cell.Tau] = append(clocks[e.Cell.Tau], e.MHz)
 				}
 			}
@@ -544,11 +608,8 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 				p.stop()
 			}
 			if r.Report != nil {
-				progress := Progress{Launch: r.launch + 1, Launches: r.launches, Visited: cellsOf(visits[:done]), Cells: cellsOf(visits), Left: r.Time - time.Since(r.began)}
-				if done > 0 {
-					progress.Cell = visits[done-1].Key
-				}
-				r.Report(progress)
+				r.Report(Progress{Launch: r.launch + 1, Launches: max(r.launches, min(r.launches, 1)*(r.launch+1)), Visited: answers.cells, Cells: cellsOf(visits),
+					Left: r.Time - time.Since(r.began), Cell: answers.last})
 			}
 		}
 	}
@@ -567,10 +628,70 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (do
 		died = errors.Join(errors.New("it ended before it was done"), p.err)
 	}
 	l.Died = died != nil
+	r.sort(false)
+	if r.launch == len(r.visits) {
+		r.visits = append(r.visits, answers.took)
+	}
 	if err := r.save(false); died == nil && err != nil {
 		died = fatal{err}
 	}
-	return done, died
+	rest, culprit = answers.rest()
+	return rest, culprit, died
+}
+
+// leastTime is what the first launch took, for each of the states.
+func (r *run) leastTime(slice time.Duration) time.Duration {
+	most := 0
+	for _, w := range r.File.Watches {
+		settled := lists.Filter(w.States, func(s params.State) bool { return s.Share >= params.Settled })
+		if w.Session == r.Session {
+			most = max(most, len(settled))
+		}
+	}
+	if set := r.launch % r.sets; most > 1 && set < len(r.visits) {
+		return min(slice, time.Duration(float64(most)*r.visits[set]*float64(time.Second)))
+	}
+	return 0
+}
+
+// sort finds the states that the session's looks tell apart, when there are some more of them.
+func (r *run) sort(must bool) {
+	looks := 0
+	for _, of := range r.looks {
+		looks += len(of)
+	}
+	const some = 1.05
+	if !must && float64(looks) < some*float64(r.sorted) {
+		return
+	}
+	r.sorted = looks
+	r.File.FindStates(r.Session, r.looks)
+	r.states = r.File.Sort()
+}
+
+// answers are what a launch has found so far.
+type answers struct {
+	visits []Visit
+	done   []bool // by visit: there was an answer
+	at     int    // the visit under way where it is not the first without an answer; −1: it is
+	cells  int    // with an answer, without probes
+	last   params.Key
+	first  int // CPU that placements begin at
+	launch int
+	took   float64 // s until the last one
+}
+
+// rest are the visits without an answer, but for the one under way when the launch ended.
+func (a *answers) rest() (rest []Visit, culprit int) {
+	if culprit = a.at; culprit < 0 || a.done[culprit] {
+		culprit = max(0, slices.Index(a.done, false))
+	}
+	for i, v := range a.visits {
+		if !a.done[i] && i != culprit {
+			rest = append(rest, v)
+		}
+	}
+	return rest, culprit
 }
 
 // firstCPU is the one that a launch's placements begin at. Every session has an order of
@@ -594,16 +715,16 @@ func cellsOf(visits []Visit) (n int) {
 }
 
 // take puts a reading where it belongs.
-func (r *run) take(visits []Visit, done *int, launch int, e entry) {
-	// Launches answer in order, and leave out what the time does not allow.
-	for ; *done < len(visits) && (visits[*done].Key != *e.Cell || visits[*done].Probe != e.Probe); *done++ {
-	}
-	if *done == len(visits) {
+func (r *run) take(a *answers, e entry) {
+	if e.Visit < 0 || e.Visit >= len(a.visits) || a.visits[e.Visit].Key != *e.Cell {
 		return
 	}
-	v := visits[*done]
-	*done++
-	l := &r.File.Launches[launch]
+	v := a.visits[e.Visit]
+	if !a.done[e.Visit] && !v.Probe {
+		a.cells++
+	}
+	a.done[e.Visit], a.last, a.took = true, v.Key, e.At
+	l := &r.File.Launches[a.launch]
 	l.Begun.Add(params.Begun(e.Begun))
 	if v.Probe {
 		l.Probe = append(l.Probe, params.ProbeReading{Key: v.Key, NS: e.NS, At: e.At})
@@ -616,8 +737,12 @@ func (r *run) take(visits []Visit, done *int, launch int, e entry) {
 		c.Samples = nil
 		r.File.Cells = append(r.File.Cells, c)
 	}
-	c := &r.File.Cells[p.at]
-	c.Samples = append(c.Samples, e.sample(launch))
+	c, s := &r.File.Cells[p.at], e.sample(r.File, r.Session, a.launch)
+	c.Samples = append(c.Samples, s)
+	if s.Watch > 0 {
+		p.watch[a.first] = s.Watch
+		r.looks[s.Watch] = append(r.looks[s.Watch], params.Look{Launch: a.launch, At: e.At, Before: e.Before, After: e.After})
+	}
 	p.hint, p.reached = e.NS, true
 	if like := r.Cells[v.at].Like; like != "" {
 		r.like[like] = e.NS
@@ -631,7 +756,7 @@ func (r *run) estimate() {
 		known := false
 		if p.at >= 0 {
 			c := &r.File.Cells[p.at]
-			c.Time = c.Replicates(r.File).Estimate()
+			c.Time = r.states.Estimate(c)
 			known = r.known(c)
 		}
 		r.File.Complete = r.File.Complete && known
@@ -714,6 +839,12 @@ type entry struct {
 	Begun       setups.Begun    `json:"begun,omitzero"`
 	MHz         float64         `json:"mhz,omitempty"`
 	Probe       bool            `json:"probe,omitempty"`
+	CPUs        []int           `json:"cpus,omitempty"` // of the workers
+	Before      float64         `json:"before_ns,omitempty"`
+	After       float64         `json:"after_ns,omitempty"`
+	Visit       int             `json:"visit,omitempty"`   // index of the order's
+	Begins      int             `json:"begins,omitempty"`  // 1 more than that of a visit which is not the next one
+	Look        float64         `json:"look_ns,omitempty"` // between two visits
 	Loads       []params.Loads  `json:"loads,omitempty"`
 	Instruction float64         `json:"instruction_ns,omitempty"`
 	Warning     string          `json:"warning,omitempty"`
@@ -724,10 +855,13 @@ type entry struct {
 }
 
 // sample is that of a launch which an entry has.
-func (e entry) sample(launch int) params.Sample {
+func (e entry) sample(f *params.File, session, launch int) params.Sample {
 	s := params.Sample{NS: e.NS, Launch: int32(launch), At: float32(e.At), Spread: float32(e.Spread)}
 	if w := e.Workers; w != nil {
 		s.Workers = params.Workers{Fastest: float32(w.Fastest), Typical: float32(w.Typical), Last: int32(w.Last)}
+	}
+	if e.Before > 0 && len(e.CPUs) > 0 {
+		s.Watch, s.Before, s.After = f.Watch(session, e.CPUs), float32(e.Before), float32(e.After)
 	}
 	return s
 }

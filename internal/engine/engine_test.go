@@ -70,7 +70,7 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 		return serve(ctx, as, journal, func(_ string, _ json.RawMessage, c Conditions) (Sampler, error) {
 			m.conditions, m.firstCPUs = c, append(m.firstCPUs, c.FirstCPU)
 			return s, nil
-		})
+		}, nil)
 	}, cancel), nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -215,7 +216,7 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 		planned[c.Key] = c.Cell
 	}
 	var damaged error
-	j, launch := &journal{File: in}, -1
+	j, launch, touched := &journal{File: in}, -1, make(map[int]bool) // sessions
 	err = j.read(func(e entry) {
 		switch {
 		case e.Launch != nil:
@@ -245,17 +246,28 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 				at[*e.Cell] = i
 				f.Cells = append(f.Cells, c)
 			}
-			c := &f.Cells[i]
+			c, sample := &f.Cells[i], e.sample(f, f.Launches[launch].Session, launch)
 			for _, s := range c.Samples {
-				if int(s.Launch) == launch {
+				const digits = 1e-4 // of the file
+				if s.Launch == sample.Launch && math.Abs(float64(s.At-sample.At)) <= digits*float64(sample.At) {
 					return
 				}
 			}
-			c.Samples = append(c.Samples, e.sample(launch))
-			c.Time = c.Replicates(f).Estimate()
+			c.Samples = append(c.Samples, sample)
+			touched[f.Launches[launch].Session] = true
 			added++
 		}
 	})
+	looks := f.Looks()
+	for session := range touched {
+		f.FindStates(session, looks)
+	}
+	states := f.Sort()
+	for i := range f.Cells {
+		if added > 0 {
+			f.Cells[i].Time = states.Estimate(&f.Cells[i])
+		}
+	}
 	return added, cmp.Or(err, damaged)
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,12 @@ type Sampler interface {
 	Close()
 }
 
+// A looker is a sampler whose workers can look where they are: what those on these CPUs take
+// for nothing now, ns; 0: nobody knows.
+type looker interface {
+	Look(ctx context.Context, cpus []int) (ns float64)
+}
+
 // A Reading is a sample of a cell.
 type Reading = setups.Sample
 
@@ -42,6 +49,8 @@ type received struct {
 	Requests map[string]json.RawMessage `json:"requests"`
 	Visits   []Visit                    `json:"visits"`
 	Time     time.Duration              `json:"time_ns"`
+	Watches  []params.Watch             `json:"watches"`
+	Least    time.Duration              `json:"least_ns"`
 	Conditions
 }
 
@@ -82,11 +91,18 @@ func serveOrder(open Open) error {
 			return fmt.Errorf("%w: %w", errJournal, err)
 		}
 	}
-	return serve(ctx, o, journal, open)
+	return serve(ctx, o, journal, open, nil)
 }
 
-func serve(ctx context.Context, o received, journal io.Writer, open Open) error {
-	began := time.Now()
+var launched = time.Now()
+
+// serve carries an order out; now is its clock, nil the machine's.
+func serve(ctx context.Context, o received, journal io.Writer, open Open, now func() time.Duration) error {
+	if now == nil {
+		now = func() time.Duration { return time.Since(launched) }
+	}
+	began := now()
+	since := func() time.Duration { return now() - began }
 	samplers := make(map[string]Sampler)
 	put := func(e entry) error {
 		if err := e.write(journal); err != nil {
@@ -110,13 +126,27 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 			}
 		}
 	}()
-	for _, v := range o.Visits {
-		if ctx.Err() != nil {
-			return nil
+	var unwritten error
+	look := func(ctx context.Context, cpus []int) (float64, bool) {
+		for _, s := range samplers {
+			l, ok := s.(looker)
+			if !ok {
+				continue
+			}
+			if ns := l.Look(ctx, cpus); ns > 0 {
+				unwritten = cmp.Or(unwritten, put(entry{Look: ns, CPUs: cpus, At: since().Seconds()}))
+				return ns, true
+			}
 		}
-		if time.Since(began) >= o.Time {
+		return 0, false
+	}
+	choose := newChooser(o, look, since)
+	for ctx.Err() == nil && since() < o.Time {
+		i, hint, more := choose.next(ctx)
+		if !more {
 			break
 		}
+		v := o.Visits[i]
 		s := samplers[v.Survey]
 		if s == nil {
 			var err error
@@ -126,21 +156,31 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open) error 
 			defer s.Close()
 			samplers[v.Survey] = s
 		}
+		if i != choose.first() {
+			if err := put(entry{Begins: i + 1}); err != nil {
+				return err
+			}
+		}
 		tidy()
-		reading, err := s.Sample(ctx, v.Key, v.Hint)
+		reading, err := s.Sample(ctx, v.Key, hint)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return fail(fmt.Errorf("%v: %w", v.Key, err))
 		}
-		e := entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: time.Since(began).Seconds(), Probe: v.Probe, Begun: reading.Begun, MHz: reading.MHz}
+		choose.took(i, reading)
+		e := entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: since().Seconds(), Probe: v.Probe, Begun: reading.Begun, MHz: reading.MHz,
+			Visit: i, CPUs: reading.CPUs, Before: reading.Bracket.Before, After: reading.Bracket.After}
 		if reading.Workers.Fastest > 0 {
 			e.Workers = &reading.Workers
 		}
-		if err := put(e); err != nil {
+		if err := cmp.Or(unwritten, put(e)); err != nil {
 			return err
 		}
+	}
+	if ctx.Err() != nil {
+		return nil
 	}
 	for _, s := range samplers {
 		for _, w := range s.Warnings() {

@@ -196,7 +196,7 @@ func TestManyCores(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &simulated{random: rand.New(rand.NewPCG(1, 1))}
-	x.Start = engine.Within(func(string, json.RawMessage, engine.Conditions) (engine.Sampler, error) { return s, nil })
+	x.Start = engine.Within(nil, func(string, json.RawMessage, engine.Conditions) (engine.Sampler, error) { return s, nil })
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

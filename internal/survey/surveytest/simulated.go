@@ -32,16 +32,67 @@ type Simulated struct {
 	// Cost, if not nil, is what other works than transfers, copies, reductions and round
 	// trips take, in ns.
 	Cost func(setups.Work) float64
+	// States are where the host puts the CPUs, one after the other, at random; none: they stay.
+	States []State
+	// Between launches so much time goes by on the machine's clock.
+	Between time.Duration
 
-	rand *rand.Rand
-	sim  setups.Simulation
+	rand  *rand.Rand
+	state int
+	until time.Duration // the state lasts
+	spent []time.Duration
+	sim   setups.Simulation
+}
+
+// A State of a machine whose host moves its CPUs.
+type State struct {
+	Flag  float64       // between two of them, ns
+	Times float64       // what workers with partners take, as a multiple of the law
+	Lasts time.Duration // in the mean
 }
 
 // Simulate makes a machine with a law ready to be measured.
-func Simulate(s Simulated, seed uint64) *Simulated {
+func Simulate(of Simulated, seed uint64) *Simulated {
+	s := &of
 	s.rand = rand.New(rand.NewPCG(seed, 1))
-	s.sim = setups.Simulation{Cost: s.cost, Hear: s.hear}
-	return &s
+	s.sim = setups.Simulation{Cost: s.cost, Hear: s.hear, Look: s.look}
+	s.spent = make([]time.Duration, len(s.States))
+	return s
+}
+
+// now is the state at this moment.
+func (s *Simulated) now() State {
+	for s.sim.Now >= s.until {
+		if s.until > 0 {
+			s.state = (s.state + 1 + s.rand.IntN(len(s.States)-1)) % len(s.States)
+		} else {
+			s.state = s.rand.IntN(len(s.States))
+		}
+		lasts := time.Duration(s.rand.ExpFloat64() * float64(s.States[s.state].Lasts))
+		s.spent[s.state] += lasts
+		s.until += lasts
+	}
+	return s.States[s.state]
+}
+
+// Shares are those that the states had of the time.
+func (s *Simulated) Shares() (of []float64) {
+	for _, spent := range s.spent {
+		of = append(of, float64(spent)/float64(s.until))
+	}
+	return of
+}
+
+// look is what workers take for nothing: more of them a round, and one an instruction.
+func (s *Simulated) look(workers []numa.Worker) float64 {
+	ns := s.Latency / 2
+	if len(s.States) > 0 {
+		ns = s.now().Flag
+	}
+	if len(workers) == 1 {
+		ns = 0.1
+	}
+	return ns * math.Exp(0.03*s.rand.NormFloat64())
 }
 
 // Measure adds a session to a file, as Run measures.
@@ -52,7 +103,11 @@ func (s *Simulated) Measure(t *testing.T, f *params.File, of *survey.Survey, r s
 
 // Start begins launches of an experiment that measures it.
 func (s *Simulated) Start() func(engine.Order, *os.File) (*engine.Process, error) {
-	return start(s.Machine, &s.sim, new([]*engine.Bench))
+	begin := start(s.Machine, &s.sim, new([]*engine.Bench))
+	return func(o engine.Order, journal *os.File) (*engine.Process, error) {
+		s.sim.Now += s.Between
+		return begin(o, journal)
+	}
 }
 
 // Drifted is how far it has drifted by now, in logarithms.
@@ -88,6 +143,9 @@ func (s *Simulated) cost(w setups.Work, workers []numa.Worker) []float64 {
 		ns[i] = all * base * of
 	}
 	if together {
+		if len(s.States) > 0 && len(workers) > 1 {
+			slowest *= s.now().Times
+		}
 		for i := range ns {
 			ns[i] = all * base * slowest
 		}

@@ -43,7 +43,11 @@ func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request, netw
 
 // start begins launches within this process, on a machine or a simulation of it.
 func start(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Bench) func(engine.Order, *os.File) (*engine.Process, error) {
-	return engine.Within(func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
+	var now func() time.Duration
+	if simulation != nil {
+		now = func() time.Duration { return simulation.Now }
+	}
+	return engine.Within(now, func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
 		s, err := survey.Lookup(name)
 		if err != nil {
 			return nil, err

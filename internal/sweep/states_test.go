@@ -1,0 +1,94 @@
+package sweep
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/params"
+)
+
+// moving sweeps a machine of so many CPUs that its host moves from state to state.
+func moving(t *testing.T, cpus int, states []surveytest.State, launches int, between time.Duration, seed uint64) (*params.File, *surveytest.Simulated) {
+	t.Helper()
+	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01,
+		States: states, Between: between}, seed)
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
+		Sizes: []int{64, 1024, 8192}, Taus: []int{cpus}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
+	f.Provenance.Allowed = s.Machine.Allowed
+	x, err := Experiment(f, s.Machine, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Start, x.Time, x.Launches = s.Start(), time.Hour, launches
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return f, s
+}
+
+// A machine whose host moves its CPUs has the numbers of each state, and the shares of these.
+func TestStates(t *testing.T) {
+	for seed := range uint64(6) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		cpus := 2 + random.IntN(7)
+		states := []surveytest.State{{Flag: 60, Times: 1}, {Flag: 60 * (1.6 + 2*random.Float64())}}
+		states[1].Times = states[1].Flag / 60
+		share := 0.05 + 0.9*random.Float64()
+		period := 20 * math.Pow(50, random.Float64()) // ms
+		for i, part := range []float64{share, 1 - share} {
+			states[i].Lasts = time.Duration(part * period * float64(time.Millisecond))
+		}
+		f, s := moving(t, cpus, states, 300, time.Duration(3*period*float64(time.Millisecond)), seed)
+		found, put := f.Sort().States(cpus), s.Shares()
+		if len(found) != len(states) {
+			t.Errorf("seed %d: %v of %v with shares %.2f", seed, found, states, put)
+			continue
+		}
+		for i, state := range found {
+			if math.Abs(state.Share-put[i]) > 0.05 || math.Abs(state.NS/states[i].Flag-1) > 0.02 {
+				t.Errorf("seed %d: state %+v, put in %+v with a share of %.2f", seed, state, states[i], put[i])
+			}
+			sorting := f.Sort()
+			for j := range f.Cells {
+				c := &f.Cells[j]
+				if c.Kind != params.TransferCell || c.Setup != "ring" {
+					continue
+				}
+				in := *c
+				in.Samples = sorting.In(c, i)
+				if len(in.Samples) == 0 {
+					t.Errorf("seed %d: %v has no sample in %v", seed, c.Key, state)
+					continue
+				}
+				in.Time = in.Replicates(f).Estimate()
+				if want := states[i].Times * s.L(c.Bytes, cpus); math.Abs(in.Segment().Center/want-1) > 0.02 {
+					t.Errorf("seed %d: L(%d,%d) is %v in %v, put in %g", seed, c.Bytes, cpus, in.Segment(), state, want)
+				}
+			}
+		}
+	}
+}
+
+// A machine that stays as it is has one state, and all is as it always was.
+func TestOneState(t *testing.T) {
+	for seed := range uint64(20) {
+		f, _ := moving(t, 2, nil, 12, 0, seed)
+		if found := f.Sort().States(2); len(found) > 0 {
+			t.Errorf("seed %d: %v", seed, found)
+		}
+		for i := range f.Cells {
+			if c := &f.Cells[i]; c.Time != c.Replicates(f).Estimate() || len(c.Samples) != 12 {
+				t.Errorf("seed %d: %v has %d samples", seed, c.Key, len(c.Samples))
+			}
+		}
+	}
+}
