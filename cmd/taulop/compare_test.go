@@ -255,7 +255,7 @@ func TestCompareSurveys(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	dir := t.TempDir()
 	a, b := node(t, dir, "a", 1000, 0.1, 0.01, 1, 2), swept(t, dir)
-	newer := save(t, dir, "newer.json", strings.Replace(load(t, a), `"version": 4`, `"version": 5`, 1))
+	newer := save(t, dir, "newer.json", strings.Replace(load(t, a), `"version": 5`, `"version": 6`, 1))
 	gamma := save(t, dir, "gamma.txt", tinyGamma)
 	empty := save(t, dir, "empty.json", "")
 	for _, tt := range []struct{ line, want string }{
@@ -265,7 +265,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"compare " + a + " " + dir, "is a directory"},
 		{"compare " + a + " " + empty, "is empty"},
 		{"compare " + a + " " + gamma, "gamma.txt:2:"},
-		{"compare " + a + " " + newer, "version 5 of the format is newer than 4"},
+		{"compare " + a + " " + newer, "version 6 of the format is newer than 5"},
 		{"compare " + a + " " + dir + "/none", "is not there"},
 		{"compare " + a + " " + b, "no two machines have a setup, placement, cache and message size in common"}, // in cache, off cache
 		{"compare -m 3 " + a + " " + b, "no machine has m = 3: a has m = 64, 8192; swept has"},

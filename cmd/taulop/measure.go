@@ -132,7 +132,6 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if req.json || req.csv || req.quiet {
 		text = io.Discard
 	}
-	doc.WriteHeader(text)
 	said, told := req.aside(errOut), len(doc.Warnings)
 	warn(said, doc.Warnings)
 
@@ -159,8 +158,10 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	case short != nil:
 		doc.Warn(short)
 	}
-	doc.Finish(result, file)
+	doc.Finish(result, file, request.ByState(machine, file))
 	doc.Warn(file.Unequal()...)
+	doc.WriteStates(text)
+	doc.WriteHeader(text)
 	doc.WriteRows(text)
 	doc.Warn(steal.Warnings()...)
 	if err != nil {

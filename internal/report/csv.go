@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping/heuristic"
@@ -24,11 +25,19 @@ func estimated(e fit.Estimate) []any {
 	return []any{e.Center, e.Lo, e.Hi}
 }
 
-// WriteCSV writes a row for each k.
+// WriteCSV writes a row for each k, of each state.
 func (s *Series) WriteCSV(w io.Writer) error {
-	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches")}
-	for _, r := range s.Rows {
-		t.Add(s.Setup, s.Placement.Policy, s.OffCache, s.Tau, s.SegmentBytes, r.K, r.Bytes, estimated(r.Message), estimated(r.Transfer), r.Message.N)
+	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches", "state_ns", "state_share")}
+	add := func(rows []series.Row, state ...any) {
+		for _, r := range rows {
+			t.Add(s.Setup, s.Placement.Policy, s.OffCache, s.Tau, s.SegmentBytes, r.K, r.Bytes, estimated(r.Message), estimated(r.Transfer), r.Message.N, state)
+		}
+	}
+	if len(s.States) == 0 {
+		add(s.Rows, nil, nil)
+	}
+	for _, of := range s.States {
+		add(of.Rows, of.NS, of.Share)
 	}
 	return t.WriteValues(w, ',')
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/view"
@@ -35,6 +37,7 @@ type Series struct {
 	Confidence   float64               `json:"confidence"`
 	Rows         []series.Row          `json:"rows"`
 	Results      Results               `json:"results"`
+	States       []SeriesState         `json:"states,omitempty"` // where there were several; rows and results are means by their shares
 	Launches     int                   `json:"launches"`
 	Within       *float64              `json:"spread_within_launches"`  // relative standard deviation of batches
 	Between      *float64              `json:"spread_between_launches"` // of launches
@@ -42,6 +45,13 @@ type Series struct {
 	Begun        params.Begun          `json:"begun"`
 	MHz          float64               `json:"clock_mhz,omitempty"` // of the first worker's CPU, where the system says it
 	Warnings     []string              `json:"warnings"`
+}
+
+// A SeriesState is what was found while the machine was in one of its states.
+type SeriesState struct {
+	params.State
+	Rows    []series.Row `json:"rows"`
+	Results Results      `json:"results"`
 }
 
 // Balances are what the workers took by themselves over what the last of them took.
@@ -65,9 +75,14 @@ func (s *Series) Warn(ws ...error) {
 	}
 }
 
-// Finish takes over a result, with remarks on what it means.
-func (s *Series) Finish(r series.Result, f *params.File) {
-	s.Rows, s.Results, s.Confidence = r.Rows, Results{Result: r}, fit.Confidence
+// Finish takes over a result, with remarks on what it means, and that of each state.
+func (s *Series) Finish(r series.Result, f *params.File, in []series.InState) {
+	for _, of := range in {
+		one := *s
+		one.take(of.Result)
+		s.States = append(s.States, SeriesState{of.State, one.Rows, one.Results})
+	}
+	s.take(r)
 	s.Launches, s.Begun = len(f.Launches), f.Begun()
 	s.MHz = f.MHz()[s.Tau]
 	s.Workers = Balances{f.Balance(params.TransferCell), f.Balance(params.CopyCell)}
@@ -79,10 +94,14 @@ func (s *Series) Finish(r series.Result, f *params.File) {
 	}
 	within, between, _ := f.Components()
 	s.Within, s.Between = known(within), known(between)
-	s.Results.Remarks = s.remarks()
 	if reads := offCache(f); reads != "" {
 		s.Results.Remarks = append(s.Results.Remarks, reads+".")
 	}
+}
+
+func (s *Series) take(r series.Result) {
+	s.Rows, s.Results, s.Confidence = r.Rows, Results{Result: r}, fit.Confidence
+	s.Results.Remarks = s.remarks()
 }
 
 // remarks are sentences about the results, for people.
@@ -131,6 +150,68 @@ func (s *Series) remarks() (said []string) {
 	return said
 }
 
+// WriteStates writes the answer of a machine that was in several states; nothing where it was
+// in one.
+func (s *Series) WriteStates(w io.Writer) {
+	if len(s.States) == 0 {
+		return
+	}
+	var parts []string
+	for i, of := range s.States {
+		share := fmt.Sprintf("%.0f %%", 100*of.Share)
+		if i == 0 {
+			share += " of the time"
+		}
+		parts = append(parts, fmt.Sprintf("%s ns %s in %s, %s", view.Center(of.Results.L), view.Interval(of.Results.L), share, s.flag(of.State)))
+	}
+	fmt.Fprintf(w, "%s = %s\n", s.name("L"), strings.Join(parts, "; "))
+	fmt.Fprintf(w, "The host moves the CPUs: %d states, told apart by what %s takes.\n", len(s.States), flagOf(s.Tau))
+	var lasts []string
+	for _, of := range s.States {
+		if of.Lasts > 0 {
+			lasts = append(lasts, fmt.Sprintf("%s of %s", view.Digits(of.Lasts, of.Lasts/10)+" s", of.Name()))
+		}
+	}
+	if len(lasts) > 0 {
+		fmt.Fprintf(w, "A state lasts %s, in the median.\n", strings.Join(lasts, ", "))
+	}
+}
+
+// flag is that of a state.
+func (s *Series) flag(of params.State) string {
+	what := [...]string{1: "an instruction", 2: "flag"}
+	if s.Tau < len(what) {
+		return what[s.Tau] + " " + of.Name()
+	}
+	return "round of flags " + of.Name()
+}
+
+// flagOf is what tells states of so many workers apart.
+func flagOf(workers int) string {
+	switch workers {
+	case 1:
+		return "an instruction"
+	case 2:
+		return "a flag from one to the other"
+	}
+	return "a round of flags"
+}
+
+// each calls what writes rows and results for each state, with a title; for all where the
+// machine was in one.
+func (s *Series) each(w io.Writer, write func(*Series)) {
+	if len(s.States) == 0 {
+		write(s)
+		return
+	}
+	for _, of := range s.States {
+		one := *s
+		one.Rows, one.Results, one.States = of.Rows, of.Results, nil
+		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", s.flag(of.State), 100*of.Share)
+		write(&one)
+	}
+}
+
 // WriteHeader writes what is measured and where.
 func (s *Series) WriteHeader(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", machine(s.Provenance))
@@ -153,8 +234,10 @@ func (s *Series) WriteHeader(w io.Writer) {
 	placement.WriteText(w)
 }
 
-// WriteRows writes a table of all k.
-func (s *Series) WriteRows(w io.Writer) {
+// WriteRows writes a table of all k, of each state.
+func (s *Series) WriteRows(w io.Writer) { s.each(w, func(of *Series) { of.writeRows(w) }) }
+
+func (s *Series) writeRows(w io.Writer) {
 	t := view.Table{Columns: []view.Column{
 		{Name: "k", Unit: "segments"}, {Name: "m", Unit: "bytes"}, {Name: fmt.Sprintf("l(k,%d)", s.Tau), Unit: "ns"},
 		{Name: s.name("L"), Unit: "ns"}, {Name: "95 % interval of L", Unit: "ns", Left: true}, {Name: "launches"},
@@ -165,9 +248,32 @@ func (s *Series) WriteRows(w io.Writer) {
 	t.WriteText(w)
 }
 
-// WriteResults writes the parameters, first the line that the paper's tool
+// WriteResults writes the parameters, of each state, first the line that the paper's tool
 // ended with.
 func (s *Series) WriteResults(w io.Writer) {
+	s.each(w, func(of *Series) { of.writeResults(w) })
+	if s.Within != nil && s.Between != nil {
+		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
+	}
+	if s.MHz > 0 {
+		fmt.Fprintf(w, "The clock of worker 0's CPU was %.0f MHz.\n", s.MHz)
+	}
+	if line := s.balance(); line != "" {
+		fmt.Fprintln(w, line)
+	}
+	remarks := s.Results.Remarks
+	if len(s.States) > 0 { // of the mean over states nothing follows
+		remarks = s.States[0].Results.Remarks
+		for _, of := range s.States[1:] {
+			remarks = lists.Filter(remarks, func(r string) bool { return slices.Contains(of.Results.Remarks, r) })
+		}
+	}
+	for _, remark := range remarks {
+		fmt.Fprintln(w, capital(remark))
+	}
+}
+
+func (s *Series) writeResults(w io.Writer) {
 	r := s.Results
 	add := func(name string, e fit.Estimate, what string) {
 		fmt.Fprintf(w, "%*s = %s ns  %s  %s\n", utf8.RuneCountInString(s.name("L")), name, view.Center(e), view.Interval(e), what)
@@ -189,18 +295,6 @@ func (s *Series) WriteResults(w io.Writer) {
 		add(fmt.Sprintf("y(%d)", s.Tau), r.Y, "synchronisation: transfers of nothing")
 		add(s.name("c"), r.C, "copy: L − y")
 		add("copy", r.Copy, "the bare copy, measured without flags")
-	}
-	if s.Within != nil && s.Between != nil {
-		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
-	}
-	if s.MHz > 0 {
-		fmt.Fprintf(w, "The clock of worker 0's CPU was %.0f MHz.\n", s.MHz)
-	}
-	if line := s.balance(); line != "" {
-		fmt.Fprintln(w, line)
-	}
-	for _, remark := range r.Remarks {
-		fmt.Fprintln(w, capital(remark))
 	}
 }
 

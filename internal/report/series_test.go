@@ -35,7 +35,7 @@ func fig18() *Series {
 	res.Y = fit.Estimate{Center: 200, Lo: 195, Hi: 205, N: 9}
 	res.C = fit.Copy(res.L, res.Y)
 	res.Copy = fit.Estimate{Center: 2000, Lo: 1990, Hi: 2010, N: 9}
-	s.Finish(res, &params.File{})
+	s.Finish(res, &params.File{}, nil)
 	return s
 }
 

@@ -262,6 +262,24 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	return res
 }
 
+// An InState is what was found while the machine was in one of its states.
+type InState struct {
+	params.State
+	Result
+}
+
+// ByState concludes from the samples of each state that the workers were in; nothing where
+// that was one.
+func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
+	workers := len(r.Placement.Workers)
+	for _, state := range f.Sort().States(workers) {
+		if in, err := f.InState(workers, state.NS); err == nil {
+			all = append(all, InState{state, r.Conclude(m, in)})
+		}
+	}
+	return all
+}
+
 // counted are the rows that means are over: those with launches enough for an interval, or
 // all where none has.
 func (res *Result) counted() []Row {
