@@ -82,7 +82,7 @@ func TestReadBadVerifications(t *testing.T) {
 		{strings.Replace(good, `"ns": `, `"ns": -`, 1), "no time is negative"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "p": 4`, 1), "there twice"},
-		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "name more than"},
+		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "CPUs in lists"},
 		{repeated.String(), "is there twice, first in row 1"},
 	} {
 		if tt.text == good {
