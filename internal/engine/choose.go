@@ -75,6 +75,9 @@ func (c *chooser) next(ctx context.Context) (at int, hint float64, ok bool) {
 			now[cpus] = state
 		}
 		if state < 0 { // nobody knows; the visit will tell
+			if c.done[i].visited {
+				continue
+			}
 			return i, v.Hint, true
 		}
 		best := i

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// What lacks most in the present state is visited first, in each state, until the least time is
+// over; workers with one state are visited in order, once.
+func TestChooser(t *testing.T) {
+	pair := []int{0, 1}
+	watches := []params.Watch{{CPUs: pair, States: []params.State{{NS: 60}, {NS: 240, Above: 120}}}}
+	visits := []Visit{
+		{Key: params.Key{Bytes: 1}, Watch: 1, Have: []int{3, 0}, Hints: []float64{500, 0}, Hint: 700},
+		{Key: params.Key{Bytes: 2}, Hint: 5},
+		{Key: params.Key{Bytes: 3}, Watch: 1, Have: []int{1, 4}, Hints: []float64{0, 1500}, Hint: 700},
+		{Key: params.Key{Bytes: 4}, Probe: true, Watch: 1},
+	}
+	flag, now, looked := 60., time.Duration(0), 0
+	look := func(context.Context, []int) (float64, bool) { looked++; return flag, true }
+	c := newChooser(received{Visits: visits, Watches: watches, Least: 200 * time.Millisecond}, look, func() time.Duration { return now })
+	var order []int
+	var hints []float64
+	visit := func(want int, before, after float64) {
+		t.Helper()
+		at, hint, ok := c.next(context.Background())
+		if !ok || at != want {
+			t.Fatalf("after %v: visit %d, %t; want %d", order, at, ok, want)
+		}
+		now += 10 * time.Millisecond
+		order, hints = append(order, at), append(hints, hint)
+		c.took(at, Reading{CPUs: pair, Bracket: setups.Bracket{Before: before, After: after}})
+	}
+	visit(2, 60, 60)   // it lacks most at 60 ns
+	visit(0, 60, 60)   // the other one, once
+	visit(2, 60, 240)  // again, and the machine moves meanwhile
+	visit(0, 240, 240) // which lacks most there
+	visit(2, 240, 240)
+	if looked != 1 { // what a sample ends with is fresh
+		t.Errorf("%d looks", looked)
+	}
+	if !slices.Equal(hints[:2], []float64{700, 500}) || hints[3] != 700 || hints[4] != 1500 {
+		t.Errorf("hints %v", hints)
+	}
+	now = 300 * time.Millisecond // what is left was not visited yet
+	visit(1, 0, 0)
+	visit(3, 60, 60)
+	if at, _, ok := c.next(context.Background()); ok {
+		t.Errorf("visit %d when all is done", at)
+	}
+	// Where nobody can look, every visit is made once.
+	c = newChooser(received{Visits: visits, Watches: watches, Least: time.Hour}, func(context.Context, []int) (float64, bool) { return 0, false }, func() time.Duration { return now })
+	order = nil
+	for range visits {
+		at, _, ok := c.next(context.Background())
+		if !ok {
+			break
+		}
+		order = append(order, at)
+		c.took(at, Reading{})
+	}
+	if !slices.Equal(order, []int{0, 1, 2, 3}) {
+		t.Errorf("without looks: %v", order)
+	}
+}
