@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -35,8 +36,13 @@ func moving(t *testing.T, cpus int, states []surveytest.State, launches int, bet
 	return f, s
 }
 
-// A machine whose host moves its CPUs has the numbers of each state, and the shares of these.
+// A machine whose host moves its CPUs has the numbers of each state, and the shares of these:
+// within 5 points of 2,000 launches (TAULOP_LONG), which 300 cannot tell so well.
 func TestStates(t *testing.T) {
+	launches, within := 300, 0.09
+	if os.Getenv("TAULOP_LONG") != "" {
+		launches, within = 2000, 0.05
+	}
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		cpus := 2 + random.IntN(7)
@@ -47,14 +53,14 @@ func TestStates(t *testing.T) {
 		for i, part := range []float64{share, 1 - share} {
 			states[i].Lasts = time.Duration(part * period * float64(time.Millisecond))
 		}
-		f, s := moving(t, cpus, states, 300, time.Duration(3*period*float64(time.Millisecond)), seed)
+		f, s := moving(t, cpus, states, launches, 0, seed)
 		found, put := f.Sort().States(cpus), s.Shares()
 		if len(found) != len(states) {
 			t.Errorf("seed %d: %v of %v with shares %.2f", seed, found, states, put)
 			continue
 		}
 		for i, state := range found {
-			if math.Abs(state.Share-put[i]) > 0.05 || math.Abs(state.NS/states[i].Flag-1) > 0.02 {
+			if math.Abs(state.Share-put[i]) > within || math.Abs(state.NS/states[i].Flag-1) > 0.02 {
 				t.Errorf("seed %d: state %+v, put in %+v with a share of %.2f", seed, state, states[i], put[i])
 			}
 			sorting := f.Sort()
