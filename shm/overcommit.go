@@ -17,7 +17,10 @@ import (
 // then means nothing.
 var overcommitted = os.Getenv("TAULOP_OVERCOMMIT") != ""
 
-// Naps are as long as a worker has waited by then, up to a bound: it wakes a few times, and
+// Naps tells whether workers may sleep while they wait: what a flag takes says nothing then.
+const Naps = true
+
+// They are as long as a worker has waited by then, up to a bound: it wakes a few times, and
 // little later than it might, for those who wait for it in turn nap as well.
 const (
 	shortestNap = 500 * time.Microsecond

@@ -4,6 +4,9 @@ package shm
 
 const overcommitted = false
 
+// Naps tells whether workers may sleep while they wait: what a flag takes says nothing then.
+const Naps = false
+
 type naps struct{}
 
 func (naps) nap() {}
