@@ -192,7 +192,7 @@ func TestAgainstBadInput(t *testing.T) {
 	bandwidth := write("bw.txt", "# OSU MPI Bandwidth Test v7.5\n# Size      Bandwidth (MB/s)\n1   2.32\n")
 	for _, tt := range []struct{ line, want string }{
 		{"-against", "-against"},
-		{"-against=", "names no file"},
+		{"-against=", "-against is there with an empty name"},
 		{"-against " + directory + "/none", "none"},
 		{"-against " + directory, "is a directory"},
 		{"-against " + filepath.Join(directory, "SHM.txt"), "no table of IMB-MPI1"},

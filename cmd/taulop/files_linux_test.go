@@ -308,7 +308,9 @@ func TestSignalStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 		guard := time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() })
-		out.Read(make([]byte, 1)) // its header
+		for len(children(cmd.Process.Pid)) == 0 && cmd.Process.Signal(syscall.Signal(0)) == nil { // until it measures
+			time.Sleep(10 * time.Millisecond)
+		}
 		cmd.Process.Signal(sig)
 		var rest bytes.Buffer
 		rest.ReadFrom(out)

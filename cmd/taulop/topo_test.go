@@ -148,7 +148,7 @@ func TestTopoRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-root", ""}, "-root is empty"},
+		{[]string{"-root", ""}, "-root is there with an empty name"},
 		{[]string{"-root", empty}, "no online CPU found"},
 		{[]string{"-root", filepath.Join(empty, "missing")}, "is not a directory"},
 		{[]string{"-placements", "0"}, "-tau 0 is no number of workers"},

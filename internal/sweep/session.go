@@ -160,6 +160,7 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 		if errors.As(err, limit) { // from where it was saved before
 			err = nil
 		}
+		unsaved = fmt.Errorf("%s was not written: %w", s.Path, unsaved)
 		if f.Journal != "" {
 			unsaved = fmt.Errorf("%w; %s has what it lacks", unsaved, engine.JournalPath(s.target))
 		}
