@@ -219,6 +219,9 @@ func nearest(states []State, ns float64) (best int) {
 	return best
 }
 
+// Nearest is the state whose flag takes most nearly so long.
+func Nearest(states []State, ns float64) *State { return &states[nearest(states, ns)] }
+
 // States of so many workers that the file has met, rising; none where they had one.
 func (s *Sorting) States(workers int) []State { return s.pools[workers] }
 

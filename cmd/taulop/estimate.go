@@ -64,6 +64,7 @@ type estimateRequest struct {
 	clusterFlags
 	files  parameterFiles
 	choice model.Choice
+	state  stateChoice
 	gamma  string
 }
 
@@ -71,6 +72,7 @@ type estimateRequest struct {
 func (req *estimateRequest) add(flags *flag.FlagSet) {
 	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; of what several have, the first counts")
 	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
+	req.state.add(flags, mixture)
 	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "))
 }
 
@@ -162,22 +164,26 @@ func (req *estimateRequest) machine(errOut io.Writer, given map[string]bool) (m 
 			return nil, usagef("-gamma: %v", err)
 		}
 	}
-	var files []*params.File
-	var hosts []string
+	var machines []compare.Machine
 	for _, path := range req.files {
 		f, err := compare.Read(path)
 		if err != nil {
 			return nil, usagef("-params: %v", err)
 		}
-		files = append(files, f.File)
-		if !slices.Contains(hosts, f.Name) {
-			hosts = append(hosts, f.Name)
-		}
+		machines = append(machines, f)
+	}
+	hosts := lists.Unique(lists.Map(machines, func(m compare.Machine) string { return m.Name }))
+	if err := req.state.of(machines); err != nil {
+		return nil, err
 	}
 	if len(hosts) > 1 {
 		tell(errOut, "warning: the parameters are of %d machines, %s: what is taken from each is as if it were one", len(hosts), printable.List(hosts))
 	}
-	return estimate.NewMachine(strings.Join(hosts, ", "), files, req.choice), nil
+	files := lists.Map(machines, func(m compare.Machine) *params.File { return m.File })
+	m = estimate.NewMachine(strings.Join(hosts, ", "), files, req.choice)
+	states := lists.Map(machines, compare.Machine.States)
+	m.States = strings.Join(lists.Unique(lists.Filter(states, func(s string) bool { return s != "" })), "; ")
+	return m, nil
 }
 
 // lacking says which command measures what the files do not have.

@@ -49,6 +49,7 @@ func explain(ctx context.Context, out, errOut io.Writer, args []string) error {
 	if *compare && givenFlags(flags)["m"] {
 		return usagef("-compare looks at all m from 1 byte to 64 MiB: leave -m out")
 	}
+	req.byState = !*compare
 	if err := req.check(flags); err != nil {
 		return err
 	}

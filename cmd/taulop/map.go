@@ -71,6 +71,7 @@ type mapRequest struct {
 	processmap.Request
 	params, root, net, cache string
 	offCache                 bool
+	state                    stateChoice
 	nodes                    int
 	hosts                    []string
 	format                   string
@@ -117,6 +118,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 	flags.IntVar(&req.nodes, "nodes", 0, "`nodes` like the machine (default 1, or those of -hosts)")
 	argument.Var(flags, &req.hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)", argument.Names)
 	flags.StringVar(&req.cache, "cache", "in", "where user data are when times are predicted: in, off")
+	req.state.add(flags, mixture)
 	argument.Var(flags, &req.Methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)", argument.Among(processmap.Methods))
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")
 	flags.StringVar(&req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "))
@@ -139,6 +141,8 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 		return usagef("-format, and -json or -csv, cannot be used together: choose one")
 	case req.format != "" && !slices.Contains(processmap.LauncherNames(), req.format):
 		return usagef("-format is %q: take one of %s", req.format, strings.Join(processmap.LauncherNames(), ", "))
+	case req.given["state"] && req.params == "":
+		return usagef("-state is of parameters: name their file with -params, or leave -state out")
 	case req.net != "" && req.params == "":
 		return usagef("-net says what messages between nodes take, and those within them come from -params: name a file of taulop sweep, or leave -net out")
 	}
@@ -260,6 +264,9 @@ func (req *mapRequest) machine() error {
 	if err != nil {
 		return usagef("-params: %v", err)
 	}
+	if err := req.state.one(&f); err != nil {
+		return err
+	}
 	if f.File.OfLevels() {
 		return usagef("-params %s: it has messages by levels and no transfers, and rounds of messages are predicted from transfers alone: name a file of taulop sweep or pairs, or leave -params out, and hop-bytes are minimised", req.params)
 	}
@@ -297,10 +304,11 @@ func (req *mapRequest) machine() error {
 	}
 	if lacking == nil {
 		req.Model = processmap.NewModel(f.File, predictor, places)
-		return nil
-	}
-	if req.Model, err = processmap.NewPairsModel(f.File, req.Machine, network); err != nil {
+	} else if req.Model, err = processmap.NewPairsModel(f.File, req.Machine, network); err != nil {
 		return usagef("-params %s: %v", req.params, lacking)
+	}
+	if states := f.States(); states != "" {
+		req.Model.Says += "; " + states
 	}
 	return nil
 }

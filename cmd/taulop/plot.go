@@ -124,6 +124,7 @@ type plotRequest struct {
 	title  string
 	titled bool   // not by the chart itself
 	as     string // what published tables are taken for
+	state  stateChoice
 	files  []string
 }
 
@@ -171,6 +172,7 @@ func (req *plotRequest) parse(out io.Writer, args []string) error {
 	argument.Var(flags, &levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory", argument.Names)
 	argument.Var(flags, &choice.Variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read", argument.Names)
 	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
+	req.state.add(flags, "each by itself; of heat maps means over all by their shares")
 	argument.Var(flags, &choice.Algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message", argument.Names)
 	flags.IntVar(&req.choice.P, "P", 0, "of files of verify and predict, patterns and mlognp: `ranks` (default the most)")
 	flags.IntVar(&req.choice.Nodes, "nodes", 0, "of mlognp: `nodes` like the file's machine, with its first network between them (default 1)")
@@ -274,6 +276,9 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	if err != nil {
 		return nil, nil, usagef("%v", err)
 	}
+	if machines, err = req.state.each(machines); err != nil {
+		return nil, nil, err
+	}
 	notes := takePublished(machines, req.as)
 	if req.kind.drawing != nil {
 		c, err = chart.Profiles(req.kind.drawing, machines, req.choice)
@@ -298,6 +303,9 @@ func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
+	if err := req.state.one(&f); err != nil {
+		return nil, err
+	}
 	var c *chart.Chart
 	all, err := req.kind.matrices(f.File)
 	if err == nil {
@@ -305,6 +313,9 @@ func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	}
 	if err != nil {
 		return nil, usagef("%s: %v", req.files[0], err)
+	}
+	if states := f.States(); states != "" && f.State == nil { // else the title says it
+		c.Caption = append(c.Caption, states)
 	}
 	return c, nil
 }
@@ -323,14 +334,14 @@ func drawn[T any](read func(io.Reader, string) (T, error), draw func(T, chart.Ch
 // written is a chart of what taulop verify, predict or map wrote.
 func (req *plotRequest) written() (*chart.Chart, error) {
 	command, ch := req.kind.command, req.choice
-	ofFiles := len(ch.Setups)+len(ch.Placements)+len(ch.Taus) > 0 || req.as != ""
+	ofFiles := len(ch.Setups)+len(ch.Placements)+len(ch.Taus) > 0 || req.as != "" || req.state != (stateChoice{})
 	switch {
 	case command == "map" && (ofFiles || len(ch.Caches)+len(ch.Sizes)+len(ch.Algorithms)+ch.P > 0):
 		return nil, errors.New("the chart map shows all of its file: leave out what chooses from other charts")
 	case command == "map" && len(req.files) > 1:
 		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
 	case ofFiles:
-		return nil, fmt.Errorf("-setup, -placement, -tau and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
+		return nil, fmt.Errorf("-setup, -placement, -tau, -state and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
 	case len(req.files) > 1:
 		return nil, fmt.Errorf("%s draws one file, which taulop %s -json wrote, got %d: draw them one by one, and choose within one with -algorithm, -P and -m", req.kind.name, command, len(req.files))
 	case command == "predict" && len(ch.Caches) > 0:

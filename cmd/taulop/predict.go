@@ -108,6 +108,9 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	doc := docs[0]
 	if to.csv || *tsv {
+		if doc.States != "" {
+			tell(said, "%s", doc.States)
+		}
 		for _, why := range doc.LeftOut {
 			tell(said, "left out: %s", why)
 		}
@@ -136,7 +139,7 @@ func (req *costRequest) machines(flags *flag.FlagSet) (machines []*costRequest, 
 	var hosts []string
 	for i, file := range req.files {
 		one := *req
-		one.files = parameterFiles{file}
+		one.files, one.state.among = parameterFiles{file}, true
 		if req.gamma != "" {
 			one.gamma = gammas[i]
 		}
@@ -147,6 +150,9 @@ func (req *costRequest) machines(flags *flag.FlagSet) (machines []*costRequest, 
 			return nil, err
 		}
 		machines, hosts = append(machines, &one), append(hosts, one.Source.Machine)
+	}
+	if req.state.ns > 0 && !slices.ContainsFunc(machines, func(m *costRequest) bool { return m.of.State != nil }) {
+		return nil, req.state.one(&machines[0].of)
 	}
 	if names, err = compare.Names(req.files, hosts); err != nil {
 		return nil, usagef("-params: %v", err)
@@ -185,6 +191,7 @@ type costRequest struct {
 	// parameters are of memory, not of a library's own messages; nil for none.
 	messages *mpi.Library
 	saying
+	byState  bool    // beside the mean over several states the cost in each
 	warnings []error // for when there is a result
 }
 
@@ -261,6 +268,13 @@ func (req *costRequest) complete(flags *flag.FlagSet) (err error) {
 	if req.Predictor, err = model.NewPredictor(f.File, *c); err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
+	if of := f.Each(); req.byState && len(of) > 1 {
+		for _, m := range of {
+			if p, err := model.NewPredictor(m.File, *c); err == nil {
+				req.States = append(req.States, report.StatePredictor{State: *m.State, Predictor: p})
+			}
+		}
+	}
 	req.Source = req.source(f, req.Predictor)
 	req.Source.Nodes = report.OnNodes(req.Predictor, req.P)
 	if req.Ensemble = model.NewEnsemble(f.File, *c); req.Ensemble.Known() {
@@ -323,8 +337,10 @@ func (req *costRequest) choose(names []string) error {
 type parameterFlags struct {
 	scheduleFlags
 	choice               model.Choice
+	state                stateChoice
 	files                parameterFiles
 	file, gamma, machine string          // file is the one that was read
+	of                   compare.Machine // which it is of
 	given                map[string]bool // flags
 	noGamma              error           // why nothing can be reduced, nil where it can
 }
@@ -369,6 +385,7 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	argument.Var(flags, &p.choice.As, "as", "", "`library` whose way messages take, by their size: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named)
 	argument.Var(flags, &p.choice.Segment, "segment", "", "`size` of a segment (default the file's, or 8K)", argument.Some)
 	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
+	p.state.add(flags, mixture)
 	p.scheduleFlags.add(flags)
 }
 
@@ -407,6 +424,10 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 	if err != nil {
 		return f, usagef("-params: %v", err)
 	}
+	if err := p.state.one(&f); err != nil {
+		return f, err
+	}
+	p.of = f
 	if f.Text {
 		for _, name := range []string{"setup", "placement", "cache", "buffers"} {
 			if p.given[name] {
@@ -440,20 +461,27 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 
 // source says what a predictor takes from the file, and settles what it lacks.
 func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) report.Source {
-	source := report.NewSource(m, cmp.Or(printable.Name(p.machine), f.Name), p.file)
+	name := f.Name
+	if p.machine != "" {
+		name = f.Called(printable.Name(p.machine))
+	}
+	source := report.NewSource(m, name, p.file)
+	if f.State == nil { // else the name says it
+		source.States = f.States()
+	}
 	source.Degree, source.Chunk = p.degree, p.chunk
 	if f.Text {
 		source.Channel = ""
 	}
-	const needs, name = "needs γ, the time of a reduction: ", "name a file that has γ with -gamma"
+	const needs, ask = "needs γ, the time of a reduction: ", "name a file that has γ with -gamma"
 	switch {
 	case m.NoGamma == nil:
 	case m.Gamma != nil && len(m.Gamma.Operators) > 0: // of other operators
 		p.noGamma = fmt.Errorf(needs+"%w; choose one of them with -op, or name a file that has γ of it with -gamma", m.NoGamma)
 	case f.Text:
-		p.noGamma = fmt.Errorf(needs+"%s has L and o alone; "+name, p.file)
+		p.noGamma = fmt.Errorf(needs+"%s has L and o alone; "+ask, p.file)
 	default:
-		p.noGamma = fmt.Errorf(needs+"%s: %w; "+name, p.file, m.NoGamma)
+		p.noGamma = fmt.Errorf(needs+"%s: %w; "+ask, p.file, m.NoGamma)
 	}
 	return source
 }

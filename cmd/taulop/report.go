@@ -33,10 +33,12 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	var (
 		flags  = flag.NewFlagSet("taulop report", flag.ContinueOnError)
 		output output
+		state  stateChoice
 		as     = flags.String("as", "", "take published tables for this `setup`, placement local")
 		bare   = flags.Bool("bare", false, "leave out the files for download, which make most of the page's size")
 	)
 	output.add(flags, "the page, a new `file`")
+	state.add(flags, "each by itself; of a fleet means over all by their shares")
 	if err := parse(flags, out, args, reportHelp); err != nil {
 		return err
 	}
@@ -58,6 +60,14 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	machines, skipped, err := compare.ReadAll(flags.Args())
 	if err != nil {
 		return usagef("%v", err)
+	}
+	if len(machines) < compare.Fleet {
+		machines, err = state.each(machines)
+	} else {
+		err = state.of(machines)
+	}
+	if err != nil {
+		return err
 	}
 	warn(errOut, takePublished(machines, *as))
 	for _, err := range skipped {

@@ -177,8 +177,10 @@ func (req *tuneRequest) reducible() error {
 func (req *tuneRequest) show(out, errOut io.Writer, rules *tune.Rules) error {
 	doc := report.NewTuning(req.Source, rules, req.margin/100)
 	inFile := req.to.path != ""
-	if nodes := req.Source.Nodes; nodes != "" && (!req.explain || req.tables) && !req.asJSON {
-		tell(req.aside(errOut), "%s", nodes)
+	for _, of := range []string{req.Source.Nodes, req.Source.States} {
+		if of != "" && (!req.explain || req.tables) && !req.asJSON {
+			tell(req.aside(errOut), "%s", of)
+		}
 	}
 	if inFile || !req.explain && !req.asJSON && !req.tables {
 		if err := req.to.write(out, rules.Write); err != nil {

@@ -24,6 +24,8 @@ const IMH = "imh"
 
 // A Machine is what is known of one.
 type Machine struct {
+	States string // that its times are means over, or of, in words
+
 	name   string
 	files  []*params.File
 	choice model.Choice

@@ -19,6 +19,7 @@ type Estimate struct {
 	Program      string       `json:"program"`
 	Ranks        int          `json:"ranks"`
 	Machine      string       `json:"machine"`
+	States       string       `json:"states,omitempty"` // that times are means over, or of, in words
 	Model        string       `json:"model"`
 	Total        fit.Estimate `json:"total_ns"`
 	Extrapolated bool         `json:"extrapolated"`
@@ -42,7 +43,7 @@ type PhaseCost struct {
 // same launches measured all of them: nothing says that one is long where another is
 // short. It fails with a LackingError where the machine lacks a parameter.
 func (m *Machine) Estimate(p *Program) (*Estimate, error) {
-	e := &Estimate{Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Machine: m.name, Model: cmp.Or(m.choice.Model, "taulop")}
+	e := &Estimate{Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Machine: m.name, States: m.States, Model: cmp.Or(m.choice.Model, "taulop")}
 	if m.imh {
 		e.Model = IMH
 	}
@@ -203,7 +204,11 @@ func digits(e fit.Estimate) string {
 // WriteText writes a table of the phases, their sum, and the advice.
 func (e *Estimate) WriteText(w io.Writer) {
 	ranks := printable.Count(e.Ranks, "rank")
-	fmt.Fprintf(w, "%s: %s on %s\nfrom %s\n\n", e.Program, ranks, e.Machine, e.from())
+	fmt.Fprintf(w, "%s: %s on %s\nfrom %s\n", e.Program, ranks, e.Machine, e.from())
+	if e.States != "" {
+		fmt.Fprintf(w, "%s\n", e.States)
+	}
+	fmt.Fprintln(w)
 	unit, scale := view.TimeUnit(e.Total.Center)
 	t := view.Table{Columns: []view.Column{{Name: "phase", Left: true}, {Name: "times"}, {Name: "once"}, {Name: "in all", Unit: unit}, {Name: "share"}}}
 	if slices.ContainsFunc(e.Phases, func(p PhaseCost) bool { return p.Total.Known() }) {

@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
 )
 
 // Calls are collectives to be costed: each algorithm among each P with each m.
@@ -28,6 +29,13 @@ type Calls struct {
 	Predictor *model.Predictor
 	Beside    *model.Predictor // whose costs stand beside those of Predictor; nil for none
 	Ensemble  *model.Ensemble  // what costs are uncertain by; nil: not asked
+	States    []StatePredictor // whose costs Explain puts beside those of Predictor, which are means over them
+}
+
+// A StatePredictor predicts from what was measured in one state of the machine.
+type StatePredictor struct {
+	params.State
+	*model.Predictor
 }
 
 // most is how many costs have intervals at most, and among how many ranks: each of them is
@@ -55,6 +63,11 @@ func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 	doc := &Explanations{Source: c.Source}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
 		e := Explain(s, cost, p)
+		for _, state := range c.States {
+			if in, err := state.Cost(s); err == nil {
+				e.States = append(e.States, StateCost{state.State, in.Seconds * 1e6, in.Extrapolated, in.Unknown})
+			}
+		}
 		if touched := c.Predictor.Context(s); touched > 0 && strings.Contains(e.Formula, "(S,") {
 			e.Context = fmt.Sprintf("L(S,τ) is that of a segment where a rank touches %s in the call, not that of a message of %s", view.Bytes(touched), view.Bytes(c.Predictor.Segment))
 		}

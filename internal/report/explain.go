@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
 )
 
 // Explanations say what costs are made of, or where which algorithm is the cheapest.
@@ -59,8 +61,17 @@ type Explanation struct {
 	Symbols   string         `json:"symbols"`   // of the formula
 	Formula   string         `json:"formula"`
 	Context   string         `json:"context,omitempty"` // what L(S,τ) is, where it depends on the call
+	States    []StateCost    `json:"states,omitempty"`  // of a machine that was in several, whose mean by their shares the cost is
 	Terms     []ExplainTerm  `json:"terms"`
 	Stages    []ExplainStage `json:"stages"`
+}
+
+// A StateCost is what the call costs in one state of the machine.
+type StateCost struct {
+	params.State
+	Microseconds float64 `json:"cost_us"`
+	Extrapolated bool    `json:"extrapolated"`
+	Unknown      bool    `json:"unknown,omitempty"`
 }
 
 // An ExplainTerm is a term of the formula with the numbers in.
@@ -162,6 +173,13 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 func (e *Explanation) WriteText(w io.Writer) {
 	name := e.Collective + ":" + e.Algorithm
 	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), e.cost(), e.interval())
+	for _, in := range e.States {
+		us := "?"
+		if !in.Unknown {
+			us = microseconds(in.Microseconds, in.Extrapolated)
+		}
+		fmt.Fprintf(w, "  %s of the time: %s µs\n", compare.InWords(in.State), us)
+	}
 	if e.Chosen != "" {
 		fmt.Fprintf(w, "It chooses %s:%s here.\n", e.Collective, e.Chosen)
 	}

@@ -31,6 +31,7 @@ type Source struct {
 	Machine   string `json:"machine"`
 	File      string `json:"params"`
 	Channel   string `json:"channel,omitempty"` // which of the file's, in words
+	States    string `json:"states,omitempty"`  // that costs are means over, in words; "" where the machine was in one
 	Cluster   string `json:"cluster,omitempty"` // nodes, mapping and network, in words
 	Nodes     string `json:"nodes,omitempty"`   // that ranks fill where nobody says how many, in words
 	Model     string `json:"model"`
@@ -299,6 +300,9 @@ func (s Source) WriteText(w io.Writer) {
 	fmt.Fprintln(w, layout(s.Chunk, s.Degree))
 	if s.Nodes != "" {
 		fmt.Fprintln(w, s.Nodes)
+	}
+	if s.States != "" {
+		fmt.Fprintf(w, "%s.\n", capital(s.States))
 	}
 }
 

@@ -1,7 +1,6 @@
-package sweep
+package sweep_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -9,32 +8,9 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/survey/surveytest"
-	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/internal/sweep/sweeptest"
 	"github.com/taulop/taulop/params"
 )
-
-// moving sweeps a machine of so many CPUs that its host moves from state to state.
-func moving(t *testing.T, cpus int, states []surveytest.State, launches int, between time.Duration, seed uint64) (*params.File, *surveytest.Simulated) {
-	t.Helper()
-	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01,
-		States: states, Between: between}, seed)
-	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
-		Sizes: []int{64, 1024, 8192}, Taus: []int{cpus}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
-	f.Provenance.Allowed = s.Machine.Allowed
-	x, err := Experiment(f, s.Machine, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.Start, x.Time, x.Launches = s.Start(), time.Hour, launches
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	return f, s
-}
 
 // A machine whose host moves its CPUs has the numbers of each state, and the shares of these:
 // within 5 points of 2,000 launches (TAULOP_LONG), which 300 cannot tell so well.
@@ -53,7 +29,7 @@ func TestStates(t *testing.T) {
 		for i, part := range []float64{share, 1 - share} {
 			states[i].Lasts = time.Duration(part * period * float64(time.Millisecond))
 		}
-		f, s := moving(t, cpus, states, launches, 0, seed)
+		f, s := sweeptest.Moving(t, cpus, states, launches, 0, seed)
 		found, put := f.Sort().States(cpus), s.Shares()
 		if len(found) != len(states) {
 			t.Errorf("seed %d: %v of %v with shares %.2f", seed, found, states, put)
@@ -87,7 +63,7 @@ func TestStates(t *testing.T) {
 // A machine that stays as it is has one state, and all is as it always was.
 func TestOneState(t *testing.T) {
 	for seed := range uint64(20) {
-		f, _ := moving(t, 2, nil, 12, 0, seed)
+		f, _ := sweeptest.Moving(t, 2, nil, 12, 0, seed)
 		if found := f.Sort().States(2); len(found) > 0 {
 			t.Errorf("seed %d: %v", seed, found)
 		}

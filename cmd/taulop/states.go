@@ -1,0 +1,82 @@
+package main
+
+import (
+	"flag"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/compare"
+)
+
+// A stateChoice is -state: which of the states that the machine was in parameters are of.
+// None: means over all of them by their shares.
+type stateChoice struct {
+	most  bool
+	ns    float64
+	among bool // the file is one of several
+}
+
+func (s *stateChoice) add(flags *flag.FlagSet, otherwise string) {
+	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or most, the most frequent (default "+otherwise+")", parseState)
+}
+
+// mixture is what parameters are of where nobody chooses.
+const mixture = "means over all by their shares"
+
+func parseState(text string) (s stateChoice, err error) {
+	if text == "most" {
+		return stateChoice{most: true}, nil
+	}
+	s.ns, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, "ns")), 64)
+	if err != nil || !(s.ns > 0) || math.IsInf(s.ns, 0) {
+		return s, usagef("%q is no state: give what a flag takes in it, like 64ns, or most", text)
+	}
+	return s, nil
+}
+
+// of takes machines in the state. Of several, those that stayed in one are as they are.
+func (s stateChoice) of(machines []compare.Machine) error {
+	if !s.most && s.ns == 0 {
+		return nil
+	}
+	var refused error
+	chosen := false
+	for i := range machines {
+		in, err := machines[i].In(s.ns)
+		if err != nil && len(machines[i].File.States()) == 0 {
+			if refused == nil {
+				refused = err
+			}
+			continue
+		}
+		if err != nil {
+			return usagef("-state: %v", err)
+		}
+		machines[i], chosen = in, true
+	}
+	if !chosen && !s.among && refused != nil {
+		return usagef("-state: %v", refused)
+	}
+	return nil
+}
+
+// each takes machines in the state; where nobody chose one, in each by itself.
+func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, err error) {
+	if s.most || s.ns > 0 {
+		return machines, s.of(machines)
+	}
+	for _, m := range machines {
+		all = append(all, m.Each()...)
+	}
+	return all, nil
+}
+
+// one takes a machine in the state.
+func (s stateChoice) one(m *compare.Machine) error {
+	all := []compare.Machine{*m}
+	err := s.of(all)
+	*m = all[0]
+	return err
+}

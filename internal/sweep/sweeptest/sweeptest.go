@@ -1,0 +1,62 @@
+// Package sweeptest sweeps simulated machines for tests of what is made of the file.
+package sweeptest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// Moving sweeps a machine of so many CPUs that its host moves from state to state: the ring,
+// and with more setups these.
+func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, between time.Duration, seed uint64, more ...string) (*params.File, *surveytest.Simulated) {
+	t.Helper()
+	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01, Cost: message,
+		States: states, Between: between}, seed)
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: append([]string{"ring"}, more...), Policies: []numa.Policy{numa.Local},
+		Sizes: []int{64, 1024, 8192}, Taus: []int{cpus}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
+	f.Provenance.Allowed = s.Machine.Allowed
+	f.Provenance.Hostname = "moved"
+	x, err := sweep.Experiment(f, s.Machine, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Start, x.Time, x.Launches = s.Start(), time.Hour, launches
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return f, s
+}
+
+// Moved is the path of a file of two CPUs that are 60 ns from each other for most of the
+// time, and else 240, where all takes four times as long.
+func Moved(t testing.TB) string {
+	t.Helper()
+	states := []surveytest.State{{Flag: 60, Times: 1, Lasts: 60 * time.Millisecond}, {Flag: 240, Times: 4, Lasts: 40 * time.Millisecond}}
+	f, _ := Moving(t, 2, states, 40, 300*time.Millisecond, 1, "ping", "sendrecv")
+	f.Complete = true
+	path := filepath.Join(t.TempDir(), "moved.json")
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// message is what one message alone takes, and other works that the law does not know.
+func message(w setups.Work) float64 {
+	if c, is := w.(setups.Collective); is {
+		return 2 * (150 + 0.05*float64(c.Schedule.Call.M))
+	}
+	return 200
+}
