@@ -17,14 +17,16 @@ import (
 
 // WriteSweepCharts draws A(τ) of a file's segments.
 func WriteSweepCharts(w io.Writer, f *params.File) {
-	curves, err := compare.Curves("", f)
-	if err != nil {
-		return
-	}
-	for _, c := range curves {
-		if c.Segment {
-			fmt.Fprintln(w)
-			writeConcurrencyChart(w, channelTitle(c.Channel, true), []compare.Curve{c})
+	for _, m := range (compare.Machine{File: f}).Each() {
+		curves, err := compare.Curves("", m.File)
+		if err != nil {
+			continue
+		}
+		for _, c := range curves {
+			if c.Segment {
+				fmt.Fprintln(w)
+				writeConcurrencyChart(w, m.Called(channelTitle(c.Channel, true)), []compare.Curve{c})
+			}
 		}
 	}
 }

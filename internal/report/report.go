@@ -189,6 +189,19 @@ func offCache(f *params.File) string {
 		verdict, l.Placement, l.Tau, l.Next, l.Flushed, l.Cached)
 }
 
+// within says how wide intervals are.
+func within(widths []float64) string {
+	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
+	rest := view.HalfWidth(most) + " for 9 of 10"
+	if !(most <= math.MaxFloat64) {
+		rest = "too few samples for 9 of 10"
+	}
+	if !(half <= math.MaxFloat64) {
+		return "samples are too few for intervals of half of them"
+	}
+	return fmt.Sprintf("95 %% intervals within %s for half of them, %s", view.HalfWidth(half), rest)
+}
+
 // WriteReach says how well a file's cells are known.
 func WriteReach(w io.Writer, f *params.File) {
 	decimals := 0
@@ -196,16 +209,9 @@ func WriteReach(w io.Writer, f *params.File) {
 		decimals = 1
 	}
 	fmt.Fprintf(w, "%s in %.*f s, %s; ", printable.Count(len(f.Cells), "cell"), decimals, f.Seconds, launches(f))
-	widths := f.Widths()
-	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
-	rest := view.HalfWidth(most) + " for 9 of 10"
-	if !(most <= math.MaxFloat64) {
-		rest = "too few samples for 9 of 10"
-	}
-	if half <= math.MaxFloat64 {
-		fmt.Fprintf(w, "95 %% intervals within %s for half of them, %s\n", view.HalfWidth(half), rest)
-	} else {
-		fmt.Fprintln(w, "samples are too few for intervals of half of them")
+	fmt.Fprintln(w, within(f.Widths()))
+	if len(f.States()) > 0 {
+		writeReachByState(w, f)
 	}
 	if late := f.Begun().String(); late != "" {
 		fmt.Fprintln(w, late)

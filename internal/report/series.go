@@ -166,15 +166,7 @@ func (s *Series) WriteStates(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s = %s\n", s.name("L"), strings.Join(parts, "; "))
 	fmt.Fprintf(w, "The host moves the CPUs: %d states, told apart by what %s takes.\n", len(s.States), flagOf(s.Tau))
-	var lasts []string
-	for _, of := range s.States {
-		if of.Lasts > 0 {
-			lasts = append(lasts, fmt.Sprintf("%s of %s", view.Digits(of.Lasts, of.Lasts/10)+" s", of.Name()))
-		}
-	}
-	if len(lasts) > 0 {
-		fmt.Fprintf(w, "A state lasts %s, in the median.\n", strings.Join(lasts, ", "))
-	}
+	writeLasts(w, lists.Map(s.States, func(of SeriesState) params.State { return of.State }))
 }
 
 // flag is that of a state.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
@@ -21,24 +23,59 @@ import (
 )
 
 // WriteSweep writes a file's transfers, a table for each setup, placement and
-// state of the cache, the memory concurrency, and how well all is known.
+// state of the cache, the memory concurrency, and how well all is known; of a machine that
+// was in several states the transfers of each.
 func WriteSweep(w io.Writer, f *params.File) {
-	for _, segments := range f.Plan.AllSegments() {
-		for _, bytes := range f.Plan.AllSegmentBytes() {
-			writeTransfers(w, f.Through(segments, bytes), f.Plan)
-		}
+	writeStates(w, f)
+	in := inEach(f)
+	for _, m := range in {
+		fmt.Fprintf(w, "%s of the time:\n\n", capital(compare.InWords(*m.State)))
+		writeMessages(w, m.File)
 	}
-	view.WriteTables(w, overheads(f))
-	view.WriteTables(w, firstCPUs(f))
+	if len(in) == 0 {
+		writeMessages(w, f)
+	} else {
+		writeCopies(w, in)
+	}
+	var more bytes.Buffer
+	view.WriteTables(&more, firstCPUs(f))
 	for _, s := range survey.All() {
-		s.WriteText(w, f)
+		s.WriteText(&more, f)
 	}
+	if len(in) > 0 && more.Len() > 0 {
+		fmt.Fprint(w, "Of what follows times are means over the states by their shares.\n\n")
+	}
+	more.WriteTo(w)
 	for _, how := range []string{buffers(f.Provenance), idle(f.Provenance)} {
 		if how != "" {
 			fmt.Fprintln(w, how)
 		}
 	}
 	WriteReach(w, f)
+}
+
+// writeMessages writes transfers, and what messages take beyond them.
+func writeMessages(w io.Writer, f *params.File) {
+	for _, segments := range f.Plan.AllSegments() {
+		for _, bytes := range f.Plan.AllSegmentBytes() {
+			writeTransfers(w, f.Through(segments, bytes), f.Plan)
+		}
+	}
+	view.WriteTables(w, overheads(f))
+}
+
+// writeCopies writes y and c of each setup in each state.
+func writeCopies(w io.Writer, in []compare.Machine) {
+	plan := in[0].File.Plan
+	for _, setup := range plan.Setups {
+		for _, policy := range plan.Policies {
+			for _, off := range plan.Caches {
+				if t := copies(in, setup, policy, off); len(t.Rows) > 0 {
+					view.WriteTables(w, []view.Table{t})
+				}
+			}
+		}
+	}
 }
 
 // writeTransfers writes the transfers through buffers of one kind, of those of a plan.
@@ -80,6 +117,9 @@ func WriteSurvey(w io.Writer, f *params.File, about []string, s *survey.Survey) 
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w)
+	if writeStates(w, f); len(f.States()) > 0 {
+		fmt.Fprint(w, "Times are means over the states by their shares.\n\n")
+	}
 	s.WriteText(w, f)
 	WriteReach(w, f)
 }

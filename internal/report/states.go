@@ -1,0 +1,104 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// inEach is a file in each of its states of Settled of the time or more; none where the
+// machine was in one.
+func inEach(f *params.File) []compare.Machine {
+	return lists.Filter(compare.Machine{File: f}.Each(), func(m compare.Machine) bool { return m.State != nil })
+}
+
+// writeStates says in which states the machine was; nothing where that is one.
+func writeStates(w io.Writer, f *params.File) {
+	states := f.States()
+	if len(states) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "The host moves the CPUs: %d states, told apart by what %s takes, %s.\n", len(states), flagOf(2), params.StateList(states))
+	writeLasts(w, states)
+	fmt.Fprintln(w)
+}
+
+// writeLasts says how long states last; nothing where none was seen to end.
+func writeLasts(w io.Writer, states []params.State) {
+	var lasts []string
+	for _, of := range states {
+		if of.Lasts > 0 {
+			lasts = append(lasts, fmt.Sprintf("%s s of %s", view.Digits(of.Lasts, of.Lasts/10), of.Name()))
+		}
+	}
+	if len(lasts) > 0 {
+		fmt.Fprintf(w, "A state lasts %s, in the median.\n", strings.Join(lasts, ", "))
+	}
+}
+
+// copies is y(τ) and c(S,τ) = L − y of a setup in each state, a row for each τ.
+func copies(in []compare.Machine, setup string, policy numa.Policy, off bool) view.Table {
+	plan := in[0].File.Plan
+	t := view.Table{Title: fmt.Sprintf("y(τ) and c(%s,τ) = L − y in ns by what a flag takes, %s, placement %s, %s", view.Bytes(plan.SegmentBytes), setup, policy, view.Cache(off))}
+	t.Columns = view.Numbers("τ")
+	for _, of := range []string{"y", "c"} {
+		for _, m := range in {
+			t.Columns = append(t.Columns, view.Column{Name: of, Unit: m.State.Name()})
+		}
+	}
+	for _, tau := range plan.Taus {
+		var ys, cs []string
+		known := false
+		for _, m := range in {
+			find := func(kind params.Kind, bytes int, off bool) fit.Estimate {
+				key := params.Key{Kind: kind, Setup: setup, Placement: policy, OffCache: off, Tau: tau, Bytes: bytes}
+				for _, c := range m.File.Cells {
+					if c.Key == key {
+						known = true
+						return c.Segment()
+					}
+				}
+				return fit.Median(nil)
+			}
+			y := find(params.NullCell, 0, false)
+			ys = append(ys, view.Center(y))
+			cs = append(cs, view.Center(fit.Copy(find(params.TransferCell, plan.SegmentBytes, off), y)))
+		}
+		if known {
+			t.Add(tau, ys, cs)
+		}
+	}
+	return t
+}
+
+// writeReachByState says how well cells are known in each state, and how many samples were
+// taken while the machine changed it.
+func writeReachByState(w io.Writer, f *params.File) {
+	for _, m := range inEach(f) {
+		fmt.Fprintf(w, "%s of the time: %s\n", compare.InWords(*m.State), within(m.File.Widths()))
+	}
+	sorting := f.Sort()
+	samples, moved := 0, 0
+	for _, c := range f.Cells {
+		for _, s := range c.Samples {
+			switch sorting.Of(s) {
+			case params.Moved:
+				moved++
+				samples++
+			case params.AnyState:
+			default:
+				samples++
+			}
+		}
+	}
+	if samples > 0 {
+		fmt.Fprintf(w, "during %d of %d samples the machine changed its state: they count for none\n", moved, samples)
+	}
+}
