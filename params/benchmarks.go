@@ -35,9 +35,12 @@ func (f *File) WriteBenchmarks(w io.Writer) error {
 			config = append(config, benchfmt.Config{Key: number.key, Value: []byte(strconv.Itoa(number.value)), File: true})
 		}
 	}
-	for _, i := range f.sorted() {
-		c := &f.Cells[i]
-		result := benchfmt.Result{Config: config, Name: benchfmt.Name(c.benchmark()), Iters: 1}
+	for _, c := range f.byState() {
+		name := c.benchmark()
+		if c.State != nil && f.state == nil {
+			name += fmt.Sprintf("/state=%.3gns", c.NS)
+		}
+		result := benchfmt.Result{Config: config, Name: benchfmt.Name(name), Iters: 1}
 		samples := c.Values()
 		if len(samples) == 0 {
 			samples = []float64{c.Time.Center}

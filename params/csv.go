@@ -3,6 +3,7 @@ package params
 import (
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
@@ -11,15 +12,22 @@ import (
 
 // WriteCSV writes a row for each cell, all times in ns: the cell's time, for
 // transfers l(k,τ), and what follows from it for transfers, L(m,τ) of the whole
-// message and L(S,τ) of its segment. Fields without a value are empty.
+// message and L(S,τ) of its segment. Fields without a value are empty. Where the machine was
+// in several states a cell has a row for each that its workers were in, and two more columns:
+// what a flag takes in the state, and its share of the time.
 func (f *File) WriteCSV(w io.Writer) error {
 	out := printable.NewTable(w, ',')
 	header := []string{"kind", "setup", "placement", "off_cache", "tau", "m_bytes", "operator", "variant", "n", "delay_ns", "k", "transfers", "samples"}
 	for _, name := range []string{"time", "L_m", "L_S"} {
 		header = append(header, name+"_ns", name+"_lo_ns", name+"_hi_ns")
 	}
-	const last = 4
+	times := len(header)
 	header = append(header, "segments", "segment_bytes", "transport", "buffers")
+	cells := f.byState()
+	several := slices.ContainsFunc(cells, func(c cellIn) bool { return c.State != nil })
+	if several {
+		header = append(header, "state_ns", "state_share")
+	}
 	if err := out.Write(header); err != nil {
 		return err
 	}
@@ -29,8 +37,7 @@ func (f *File) WriteCSV(w io.Writer) error {
 		}
 		return strconv.Itoa(n)
 	}
-	for _, i := range f.sorted() {
-		c := &f.Cells[i]
+	for _, c := range cells {
 		row := []string{string(c.Kind), c.Setup, string(c.Placement), strconv.FormatBool(c.OffCache), count(c.Tau), strconv.Itoa(c.Bytes),
 			c.Operator, c.Variant, count(c.N), count(c.Delay), count(c.K), count(c.Transfers), strconv.Itoa(len(c.Samples))}
 		estimates := []fit.Estimate{c.Time}
@@ -39,13 +46,19 @@ func (f *File) WriteCSV(w io.Writer) error {
 		}
 		for _, e := range estimates {
 			for _, v := range []float64{e.Center, e.Lo, e.Hi} {
-				row = append(row, csvNumber(v, c))
+				row = append(row, csvNumber(v, c.Cell))
 			}
 		}
-		for len(row) < len(header)-last {
+		for len(row) < times {
 			row = append(row, "")
 		}
 		row = append(row, count(c.Segments), count(c.SegmentBytes), string(c.Transport), string(c.Buffers))
+		switch {
+		case c.State != nil:
+			row = append(row, strconv.FormatFloat(c.NS, 'f', 2, 64), strconv.FormatFloat(c.Share, 'f', 4, 64))
+		case several:
+			row = append(row, "", "")
+		}
 		if err := out.Write(row); err != nil {
 			return err
 		}

@@ -32,6 +32,8 @@ type File struct {
 	Watches    []Watch          `json:"watches,omitempty"`
 	Journal    string           `json:"journal,omitempty"` // mark of the journal that has what is not in here yet, while it is measured
 	Cells      []Cell           `json:"cells"`
+
+	state *State // see State
 }
 
 // Format and Version are what this program writes. It reads no newer version.

@@ -219,9 +219,6 @@ func nearest(states []State, ns float64) (best int) {
 	return best
 }
 
-// Nearest is the state whose flag takes most nearly so long.
-func Nearest(states []State, ns float64) *State { return &states[nearest(states, ns)] }
-
 // States of so many workers that the file has met, rising; none where they had one.
 func (s *Sorting) States(workers int) []State { return s.pools[workers] }
 
@@ -381,11 +378,12 @@ func (f *File) InState(workers int, ns float64) (*File, error) {
 	if len(of) == 0 {
 		return nil, errors.New("the machine was in one state all the time: leave the state out")
 	}
-	if at := of[nearest(of, ns)]; !within(at.NS, ns, fit.LeastApart) {
+	at := of[nearest(of, ns)]
+	if !within(at.NS, ns, fit.LeastApart) {
 		return nil, fmt.Errorf("there is no state in which a flag takes %.3g ns; there are %s", ns, StateList(of))
 	}
 	in := *f
-	in.Watches, in.Cells = nil, nil
+	in.Watches, in.Cells, in.state = nil, nil, &at
 	for i := range f.Cells {
 		c := f.Cells[i]
 		if states := s.pools[s.Workers(&c)]; len(states) > 0 {
@@ -405,6 +403,36 @@ func (f *File) InState(workers int, ns float64) (*File, error) {
 		}
 	}
 	return &in, nil
+}
+
+// State is the one that InState took; nil: the file is of all that the machine was in.
+func (f *File) State() *State { return f.state }
+
+// A cellIn is a cell in a state of its workers, nil where they were in one.
+type cellIn struct {
+	*Cell
+	*State
+}
+
+// byState are the cells in the file's order, those whose workers were in several states once
+// in each that they have samples in.
+func (f *File) byState() (all []cellIn) {
+	s := f.Sort()
+	for _, i := range f.sorted() {
+		c := &f.Cells[i]
+		states, before := s.pools[s.Workers(c)], len(all)
+		for at := range states {
+			in := *c
+			if in.Samples = s.In(c, at); len(in.Samples) > 0 {
+				in.Time = in.Replicates(f).Estimate()
+				all = append(all, cellIn{&in, &states[at]})
+			}
+		}
+		if len(all) == before {
+			all = append(all, cellIn{c, f.state})
+		}
+	}
+	return all
 }
 
 // StateList names states in a sentence: 64 ns (56 % of the time) and 245 ns (41 %).

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -27,7 +28,8 @@ taulop    DIR/SHM.txt with o(m) and L(m,τ), DIR/gamma.txt with γ(m), as the
           authors' τ-Lop library reads them: one setup, placement and state of
           the cache. It wants every τ; those not measured lie between their
           neighbours.
-csv       a row for each cell, with units in the header
+csv       a row for each cell, with units in the header, and where the host moved the
+          CPUs for each state of the machine
 benchfmt  all samples as results of Go benchmarks, for benchstat
 
 Nothing that exists is replaced without -force.
@@ -49,6 +51,7 @@ type exportRequest struct {
 	setup     string
 	placement string
 	offCache  bool
+	state     stateChoice
 	given     map[string]bool // flags that were given
 	dir       string
 	file      string
@@ -63,6 +66,9 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	read, err := compare.Read(req.file)
 	if err != nil {
 		return usagef("%v", err)
+	}
+	if err := req.state.one(&read); err != nil {
+		return err
 	}
 	f := read.File
 	switch req.format {
@@ -83,6 +89,7 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 	flags.StringVar(&req.placement, "placement", "", "of taulop: under this `placement` (default the first that was measured)")
 	argument.Var(flags, &req.offCache, "cache", "", "of taulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
+	req.state.add(flags, "each by itself; of taulop "+mixture)
 	if err := parse(flags, out, args, exportHelp); err != nil {
 		return nil, err
 	}
@@ -174,6 +181,9 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 		if err := put(out, file.to, whole); err != nil {
 			return err
 		}
+	}
+	if states := f.States(); len(states) > 0 {
+		notes = append(notes, fmt.Sprintf("times are means over %d states of the machine by their shares, %s: choose one with -state", len(states), params.StateList(states)))
 	}
 	if f.Plan.Swept() {
 		notes = append(notes, "SHM.txt has no intervals, no y(τ), other setups or placements, and not what a segment costs within longer messages: predictions from it differ from those of "+req.file)

@@ -314,7 +314,7 @@ func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	if err != nil {
 		return nil, usagef("%s: %v", req.files[0], err)
 	}
-	if states := f.States(); states != "" && f.State == nil { // else the title says it
+	if states := f.States(); states != "" && f.File.State() == nil { // else the title says it
 		c.Caption = append(c.Caption, states)
 	}
 	return c, nil

@@ -151,7 +151,7 @@ func (req *costRequest) machines(flags *flag.FlagSet) (machines []*costRequest, 
 		}
 		machines, hosts = append(machines, &one), append(hosts, one.Source.Machine)
 	}
-	if req.state.ns > 0 && !slices.ContainsFunc(machines, func(m *costRequest) bool { return m.of.State != nil }) {
+	if req.state.ns > 0 && !slices.ContainsFunc(machines, func(m *costRequest) bool { return m.of.File.State() != nil }) {
 		return nil, req.state.one(&machines[0].of)
 	}
 	if names, err = compare.Names(req.files, hosts); err != nil {
@@ -271,7 +271,7 @@ func (req *costRequest) complete(flags *flag.FlagSet) (err error) {
 	if of := f.Each(); req.byState && len(of) > 1 {
 		for _, m := range of {
 			if p, err := model.NewPredictor(m.File, *c); err == nil {
-				req.States = append(req.States, report.StatePredictor{State: *m.State, Predictor: p})
+				req.States = append(req.States, report.StatePredictor{State: *m.File.State(), Predictor: p})
 			}
 		}
 	}
@@ -466,7 +466,7 @@ func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) report.So
 		name = f.Called(printable.Name(p.machine))
 	}
 	source := report.NewSource(m, name, p.file)
-	if f.State == nil { // else the name says it
+	if f.File.State() == nil { // else the name says it
 		source.States = f.States()
 	}
 	source.Degree, source.Chunk = p.degree, p.chunk

@@ -25,8 +25,6 @@ type Machine struct {
 	File *params.File
 	Text bool   // it is in the published format
 	Pipe []byte // what a pipe gave, which cannot be read again
-
-	State *params.State // that File is of, see In; nil: of all, by their shares
 }
 
 // A Channel is what curves must have in common to be compared.

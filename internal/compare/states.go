@@ -25,7 +25,7 @@ func (m Machine) In(ns float64) (Machine, error) {
 	if err != nil {
 		return m, fmt.Errorf("%s: %w", m.Path, err)
 	}
-	m.State, m.File = params.Nearest(states, ns), f
+	m.File = f
 	m.Name = m.Called(m.Name)
 	return m, nil
 }
@@ -49,10 +49,10 @@ func (m Machine) Each() (all []Machine) {
 
 // Called is a name of the machine, with the state that it is taken in.
 func (m Machine) Called(name string) string {
-	if m.State == nil {
+	if m.File.State() == nil {
 		return name
 	}
-	return fmt.Sprintf("%s (%s)", name, InWords(*m.State))
+	return fmt.Sprintf("%s (%s)", name, InWords(*m.File.State()))
 }
 
 // InWords is a state of two workers: flag 64 ns, 56 %.
@@ -63,8 +63,8 @@ func InWords(s params.State) string { return fmt.Sprintf("flag %s, %.0f %%", s.N
 func (m Machine) States() string {
 	states := m.File.States()
 	switch {
-	case m.State != nil:
-		return "in one state: " + InWords(*m.State)
+	case m.File.State() != nil:
+		return "in one state: " + InWords(*m.File.State())
 	case len(states) == 0:
 		return ""
 	}

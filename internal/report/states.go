@@ -16,7 +16,7 @@ import (
 // inEach is a file in each of its states of Settled of the time or more; none where the
 // machine was in one.
 func inEach(f *params.File) []compare.Machine {
-	return lists.Filter(compare.Machine{File: f}.Each(), func(m compare.Machine) bool { return m.State != nil })
+	return lists.Filter(compare.Machine{File: f}.Each(), func(m compare.Machine) bool { return m.File.State() != nil })
 }
 
 // writeStates says in which states the machine was; nothing where that is one.
@@ -50,7 +50,7 @@ func copies(in []compare.Machine, setup string, policy numa.Policy, off bool) vi
 	t.Columns = view.Numbers("τ")
 	for _, of := range []string{"y", "c"} {
 		for _, m := range in {
-			t.Columns = append(t.Columns, view.Column{Name: of, Unit: m.State.Name()})
+			t.Columns = append(t.Columns, view.Column{Name: of, Unit: m.File.State().Name()})
 		}
 	}
 	for _, tau := range plan.Taus {
@@ -82,7 +82,7 @@ func copies(in []compare.Machine, setup string, policy numa.Policy, off bool) vi
 // taken while the machine changed it.
 func writeReachByState(w io.Writer, f *params.File) {
 	for _, m := range inEach(f) {
-		fmt.Fprintf(w, "%s of the time: %s\n", compare.InWords(*m.State), within(m.File.Widths()))
+		fmt.Fprintf(w, "%s of the time: %s\n", compare.InWords(*m.File.State()), within(m.File.Widths()))
 	}
 	sorting := f.Sort()
 	samples, moved := 0, 0

@@ -29,7 +29,7 @@ func WriteSweep(w io.Writer, f *params.File) {
 	writeStates(w, f)
 	in := inEach(f)
 	for _, m := range in {
-		fmt.Fprintf(w, "%s of the time:\n\n", capital(compare.InWords(*m.State)))
+		fmt.Fprintf(w, "%s of the time:\n\n", capital(compare.InWords(*m.File.State())))
 		writeMessages(w, m.File)
 	}
 	if len(in) == 0 {
