@@ -61,13 +61,10 @@ func reportCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	if err != nil {
 		return usagef("%v", err)
 	}
-	if len(machines) < compare.Fleet {
-		machines, err = state.each(machines)
-	} else {
-		err = state.of(machines)
-	}
-	if err != nil {
+	if each, err := state.each(machines); err != nil {
 		return err
+	} else if len(each) < compare.Fleet { // which shows means
+		machines = each
 	}
 	warn(errOut, takePublished(machines, *as))
 	for _, err := range skipped {

@@ -97,7 +97,8 @@ func (p *Page) describe() ([]machine, *index, error) {
 				c.Points[n].Replicates, c.Points[n].AReplicates = nil, nil // the page shows none, and they are most of the memory
 			}
 		}
-		if p.Raw != nil {
+		first := slices.IndexFunc(p.Machines, func(of compare.Machine) bool { return of.Path == m.Path })
+		if p.Raw != nil && (m.File.State() == nil || first == i) { // states of a machine are in one file
 			machines[i].Raw, err = p.raw(m.Path)
 		}
 		return err
@@ -106,12 +107,13 @@ func (p *Page) describe() ([]machine, *index, error) {
 		return nil, nil, err
 	}
 	known(machines)
-	files := make(map[string]int)
-	for _, m := range machines {
-		files[m.File]++
+	paths := make(map[string][]string) // of files with a name
+	for _, m := range p.Machines {
+		name := filepath.Base(m.Path)
+		paths[name] = lists.Insert(paths[name], m.Path)
 	}
 	for i, m := range machines {
-		if files[m.File] > 1 {
+		if len(paths[m.File]) > 1 {
 			machines[i].File = m.Name + "-" + m.File
 		}
 	}
@@ -273,6 +275,27 @@ func size(curves [][]compare.Curve) int {
 	return best
 }
 
+// ofStates tells whether the machines are one in each of its states, whose launches are the
+// same: there is nothing to test.
+func ofStates(machines []compare.Machine) bool {
+	return len(machines) > 1 && !slices.ContainsFunc(machines, func(m compare.Machine) bool {
+		return m.File.State() == nil || m.Path != machines[0].Path
+	})
+}
+
+// state is the one that a machine is taken in, or those that its times are means over.
+func state(m compare.Machine) string {
+	s := m.File.State()
+	if s == nil {
+		return m.States()
+	}
+	text := fmt.Sprintf("%s of the time", compare.InWords(*s))
+	if s.Lasts > 0 {
+		text += fmt.Sprintf(", for %s s in the median", view.Digits(s.Lasts, s.Lasts/10))
+	}
+	return text
+}
+
 // facts are what a file says of its machine.
 func facts(m compare.Machine) machine {
 	f, p := m.File, m.File.Provenance
@@ -294,13 +317,13 @@ func facts(m compare.Machine) machine {
 	for _, u := range p.Unknown {
 		out.Details = append(out.Details, fact{"unknown", u})
 	}
-	state := "complete"
+	complete := "complete"
 	if !f.Complete {
-		state = "incomplete"
+		complete = "incomplete"
 	}
 	out.Facts = []fact{
 		{"processor", p.CPUModel}, {"CPUs", p.Allowed.String()}, {"hypervisor", p.Hypervisor}, {"governor", strings.Join(p.Governors, ", ")},
-		{"SMT", p.SMT}, {"memory", memory(p.MemoryBytes)}, {"measured", minute(p.Time)}, {"cells", fmt.Sprintf("%d, %s", len(f.Cells), state)},
+		{"SMT", p.SMT}, {"memory", memory(p.MemoryBytes)}, {"measured", minute(p.Time)}, {"cells", fmt.Sprintf("%d, %s", len(f.Cells), complete)}, {"state", state(m)},
 	}
 	return out
 }

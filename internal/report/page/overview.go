@@ -52,8 +52,12 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 	compared := make(map[which]*compare.Row)
 	first := make(map[compare.Channel]string) // machine that ratios are to
 	sizes := map[int]bool{m: true}
-	c, err := compare.New(machines, compare.Choice{})
-	if err == nil {
+	var c *compare.Comparison
+	var err error
+	if !ofStates(machines) {
+		c, err = compare.New(machines, compare.Choice{})
+	}
+	if c != nil && err == nil {
 		v.warnings, v.tests = c.Warnings, c.Verdict.Text
 		for i := range c.Tables {
 			t := &c.Tables[i]
@@ -64,7 +68,7 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 				compared[which{t.Rows[j].Machine, t.Channel}] = &t.Rows[j]
 			}
 		}
-	} else if len(machines) > 1 {
+	} else if len(machines) > 1 && err != nil {
 		v.Why = err.Error()
 	}
 	for _, of := range curves {

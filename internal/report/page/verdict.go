@@ -41,6 +41,9 @@ func newVerdict(machines []compare.Machine, x *index) verdict {
 			break
 		}
 		var texts []string
+		if ofStates(machines) {
+			texts = append(texts, "The host moves the CPUs between states, and the machine is shown in each.")
+		}
 		for _, m := range machines {
 			texts = append(texts, x.overview.carries(m.Name, main)...)
 		}

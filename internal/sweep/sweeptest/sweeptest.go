@@ -15,14 +15,17 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Moving sweeps a machine of so many CPUs that its host moves from state to state: the ring,
-// and with more setups these.
-func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, between time.Duration, seed uint64, more ...string) (*params.File, *surveytest.Simulated) {
+// Moving sweeps a machine of so many CPUs that its host moves from state to state: the ring
+// among all of them, or what change makes of that plan.
+func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, between time.Duration, seed uint64, change ...func(*params.Plan)) (*params.File, *surveytest.Simulated) {
 	t.Helper()
 	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01, Cost: message,
 		States: states, Between: between}, seed)
-	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: append([]string{"ring"}, more...), Policies: []numa.Policy{numa.Local},
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
 		Sizes: []int{64, 1024, 8192}, Taus: []int{cpus}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
+	for _, to := range change {
+		to(&f.Plan)
+	}
 	f.Provenance.Allowed = s.Machine.Allowed
 	f.Provenance.Hostname = "moved"
 	x, err := sweep.Experiment(f, s.Machine, 0)
@@ -44,7 +47,9 @@ func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, bet
 func Moved(t testing.TB) string {
 	t.Helper()
 	states := []surveytest.State{{Flag: 60, Times: 1, Lasts: 60 * time.Millisecond}, {Flag: 240, Times: 4, Lasts: 40 * time.Millisecond}}
-	f, _ := Moving(t, 2, states, 40, 300*time.Millisecond, 1, "ping", "sendrecv")
+	f, _ := Moving(t, 2, states, 40, 300*time.Millisecond, 1, func(p *params.Plan) {
+		p.Setups, p.Taus = []string{"ring", "ping", "sendrecv"}, []int{1, 2}
+	})
 	f.Complete = true
 	path := filepath.Join(t.TempDir(), "moved.json")
 	if err := f.WriteFile(path); err != nil {
