@@ -125,15 +125,16 @@ type Part struct {
 	Times float64
 }
 
-// Less is what the cell takes beyond its parts, launch by launch: what slows a whole
-// launch is not in it. Where no launch visited all, it is the difference of centres.
+// Less is what the cell takes beyond its parts, launch by launch and in the same state of
+// the machine: what slows a whole launch is not in it. Where no launch visited all, it is the
+// difference of centres.
 func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
-	left := *c
+	sorting, left := f.Sort(), *c
 	left.Samples = nil
 	for _, s := range c.Samples {
 		there := s.Launch != Unlaunched
 		for _, p := range parts {
-			i := slices.IndexFunc(p.Samples, func(t Sample) bool { return t.Launch == s.Launch })
+			i := slices.IndexFunc(p.Samples, func(t Sample) bool { return sorting.together(s, t) })
 			if there = there && i >= 0; there {
 				s.NS -= p.Times * p.Samples[i].NS
 			}
@@ -143,7 +144,7 @@ func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 		}
 	}
 	if len(left.Samples) > 0 {
-		return left.Replicates(f).Estimate()
+		return sorting.Estimate(&left)
 	}
 	e := c.Time
 	for _, p := range parts {

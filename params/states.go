@@ -256,6 +256,15 @@ func (w *Watch) At(ns float64) (at int) {
 	return at
 }
 
+// together tells whether samples of as many workers are of the same launch and state.
+func (s *Sorting) together(a, b Sample) bool {
+	if a.Launch != b.Launch {
+		return false
+	}
+	of, other := s.Of(a), s.Of(b)
+	return of == other || of == AnyState || other == AnyState
+}
+
 // Workers is how many worked on a cell's samples; 0: nobody looked.
 func (s *Sorting) Workers(c *Cell) int {
 	for _, x := range c.Samples {

@@ -31,9 +31,9 @@ func (f *File) Transfers() []Transfers {
 
 // Alone is L(m,1) as other τ count waiting. Every isolated transfer waits for a flag
 // that another core has just set; of a segment's two transfers in a ring, as in a
-// message that is alone, one does. So half of y(1) comes off each, launch by launch, but
-// never more than half of its time. Other cells, and those of a file without y(1) of
-// isolated transfers, are what they were.
+// message that is alone, one does. So half of y(1) comes off each, launch by launch and in
+// the same state of the machine, but never more than half of its time. Other cells, and
+// those of a file without y(1) of isolated transfers, are what they were.
 func (f *File) Alone(c *Cell) *Cell {
 	if c.Kind != TransferCell || c.Setup != Isolated {
 		return c
@@ -50,23 +50,37 @@ func (f *File) Alone(c *Cell) *Cell {
 	alone := *c
 	alone.Time.Center = less(c.Time.Center, y.Time.Center)
 	alone.Time.Lo, alone.Time.Hi = less(c.Time.Lo, y.Time.Hi), less(c.Time.Hi, y.Time.Lo)
-	in := make(map[int32]float64) // y by launch
+	type when struct {
+		launch int32
+		state  int
+	}
+	sorting := f.Sort()
+	in := make(map[when]float64) // y
 	for _, s := range y.Samples {
-		in[s.Launch] = s.NS
+		in[when{s.Launch, sorting.Of(s)}] = s.NS
+	}
+	typical := make(map[int]float64) // y by state
+	for state := range sorting.States(sorting.Workers(y)) {
+		if of := (Cell{Samples: sorting.In(y, state)}); len(of.Samples) > 0 {
+			typical[state] = of.Replicates(f).Center()
+		}
 	}
 	launched := false
 	alone.Samples = slices.Clone(c.Samples)
 	for i := range alone.Samples {
 		s := &alone.Samples[i]
-		ns, known := in[s.Launch]
+		state := sorting.Of(*s)
+		ns, known := in[when{s.Launch, state}]
 		if !known || s.Launch == Unlaunched {
-			ns = y.Time.Center
+			if ns, known = typical[state]; !known {
+				ns = y.Time.Center
+			}
 		}
 		s.NS = less(s.NS, ns)
 		launched = launched || s.Launch != Unlaunched
 	}
 	if launched {
-		alone.Time = alone.Replicates(f).Estimate()
+		alone.Time = sorting.Estimate(&alone)
 	}
 	return &alone
 }
