@@ -2,9 +2,12 @@ package params
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -105,6 +108,73 @@ func TestStates(t *testing.T) {
 	}
 	if again := reread(t, b.Bytes()).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
 		t.Errorf("%+v, were %+v", again, states)
+	}
+}
+
+// What is left of a cell is of samples in the same state, and the mean over all.
+func TestLessByState(t *testing.T) {
+	f := moved(t)
+	pair := &f.Cells[0]
+	if half := pair.Less(f, Part{pair, 0.5}); !near(half.Center, pair.Time.Center/2, 0.01) || !half.Known() {
+		t.Errorf("half of %v is %v", pair.Time, half)
+	}
+	isolated, wait := *pair, *pair
+	isolated.Setup, isolated.Tau = Isolated, 1
+	wait.Key = Key{Kind: NullCell, Setup: Isolated, Placement: numa.Local, Tau: 1}
+	f.Cells = append(f.Cells, isolated, wait)
+	if alone := f.Alone(&f.Cells[2]); !near(alone.Time.Center, pair.Time.Center/2, 0.01) {
+		t.Errorf("%v alone, less half a wait of as much: %v", pair.Time, alone.Time)
+	}
+}
+
+// An export has a row for each state, with what a flag takes in it.
+func TestExportByState(t *testing.T) {
+	f := moved(t)
+	far, err := f.InState(2, 240)
+	if err != nil {
+		t.Fatal(err)
+	}
+	still := moved(t)
+	still.Watches, still.Cells = nil, still.Cells[1:]
+	for i := range still.Cells[0].Samples {
+		still.Cells[0].Samples[i].Watch = 0
+	}
+	for _, tt := range []struct {
+		name                 string
+		f                    *File
+		states               []float64 // by rows of CSV; 0: none
+		benchmarks, inStates int
+	}{
+		{"both", f, []float64{0, 60, 240}, 40 * (1 + 9), 40 * 9},
+		{"far", far, []float64{240, 240}, 40 * (1 + 4), 0},
+		{"one state", still, nil, 40, 0},
+	} {
+		var b bytes.Buffer
+		if err := tt.f.WriteCSV(&b); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(&b).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.Index(rows[0], "state_ns")
+		var states []float64
+		for _, row := range rows[1:] {
+			if at >= 0 {
+				ns, _ := strconv.ParseFloat(row[at], 64)
+				states = append(states, 20*math.Round(ns/20))
+			}
+		}
+		if slices.Sort(states); !slices.Equal(states, tt.states) {
+			t.Errorf("%s: states %v, want %v", tt.name, states, tt.states)
+		}
+		b.Reset()
+		if err := tt.f.WriteBenchmarks(&b); err != nil {
+			t.Fatal(err)
+		}
+		if n, in := strings.Count(b.String(), "\nBenchmark"), strings.Count(b.String(), "/state="); n != tt.benchmarks || in != tt.inStates {
+			t.Errorf("%s: %d results, %d in states, want %d and %d", tt.name, n, in, tt.benchmarks, tt.inStates)
+		}
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 // inEach is a file in each of its states of Settled of the time or more; none where the
 // machine was in one.
 func inEach(f *params.File) []compare.Machine {
+	if len(f.States()) == 0 {
+		return nil
+	}
 	return lists.Filter(compare.Machine{File: f}.Each(), func(m compare.Machine) bool { return m.File.State() != nil })
 }
 

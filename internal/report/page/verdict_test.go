@@ -1,6 +1,8 @@
 package page
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/sweep/sweeptest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -23,6 +26,28 @@ func published(name string, L ...float64) compare.Machine {
 		c.Time = fit.Median([]float64{c.Time.Center})
 	}
 	return m
+}
+
+// A machine in each of its states is not compared with itself, and its file is there once.
+func TestStates(t *testing.T) {
+	m, err := compare.Read(sweeptest.Moved(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Page{Machines: m.Each(), Raw: os.ReadFile}
+	v, err := p.view()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Machines) != 2 || !strings.HasPrefix(v.Verdict.Text, "The host moves the CPUs between states, and the machine is shown in each. Of 2 transfers at once "+unbroken.Replace(p.Machines[0].Name)+" carries ") || v.Verdict.Tests != "" {
+		t.Fatalf("%d machines: %+v", len(v.Machines), v.Verdict)
+	}
+	for i, of := range v.Machines {
+		at := slices.IndexFunc(of.Facts, func(f fact) bool { return f.Name == "state" })
+		if at < 0 || !strings.Contains(of.Facts[at].Value, compare.InWords(*p.Machines[i].File.State())+" of the time, for 0.0") || of.File != "moved.json" || (of.Raw != "") != (i == 0) {
+			t.Errorf("%s in %s: %v", of.Name, of.File, of.Facts)
+		}
+	}
 }
 
 // What a page comes to, and of which transfers its chart is.

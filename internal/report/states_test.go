@@ -1,0 +1,58 @@
+package report
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/sweep/sweeptest"
+	"github.com/taulop/taulop/params"
+)
+
+// A sweep of a machine that was in two states has the transfers, y and c of each, and says how
+// well they are known; of one state it says nothing of states.
+func TestSweepByState(t *testing.T) {
+	f, err := params.ReadFile(sweeptest.Moved(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	WriteSweep(&b, f)
+	text := b.String()
+	states := f.States()
+	if len(states) != 2 {
+		t.Fatalf("%v", states)
+	}
+	near, far := compare.InWords(states[0]), compare.InWords(states[1])
+	before := -1
+	for _, want := range []string{
+		"The host moves the CPUs: 2 states, told apart by what a flag from one to the other takes, " + params.StateList(states) + ".\nA state lasts 0.0",
+		"\n\nF" + near[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
+		"\n\nF" + far[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
+		"\ny(τ) and c(8K,τ) = L − y in ns by what a flag takes, ring, placement local, in cache\n  τ",
+		" cells in ", "\n" + near + " of the time: 95 % intervals within ±", "\n" + far + " of the time: 95 % intervals within ±",
+		" samples the machine changed its state: they count for none\n",
+	} {
+		at := strings.Index(text, want)
+		if at <= before {
+			t.Errorf("%q is not there, or too early, in\n%s", want, text)
+		}
+		before = at
+	}
+	// y, c and L of the law, and four times these.
+	for _, row := range []string{`\n  2 +\d{2,3} +\d{3} +\d{3} +\d{4}\n`, `\n  8K +\d{3} +\d{3} +[12][ ↑]*\n`, `\n  8K +\d{4} +\d{4} +[12][ ↑]*\n`} {
+		if !regexp.MustCompile(row).MatchString(regexp.MustCompile(`\.\d+`).ReplaceAllString(strings.ReplaceAll(text, " ?", ""), "")) {
+			t.Errorf("no row is like %s in\n%s", row, text)
+		}
+	}
+	one, err := f.InState(2, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if WriteSweep(&b, one); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
+		t.Errorf("states of a machine of one:\n%s", b.String())
+	}
+}
