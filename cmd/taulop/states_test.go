@@ -58,7 +58,7 @@ func TestState(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"predict -P 2 bcast -state 120ns -params " + moved:                         "-state: " + moved + ": there is no state in which a flag takes 120 ns; there are " + states,
-		"predict -P 2 bcast -state 64ns -params " + still:                          "says of no sample which state the machine was in: leave -state out",
+		"predict -P 2 bcast -state 64ns -params " + still:                          "says of no sample which state the machine was in: leave the state out",
 		"predict -P 2 bcast -state fast -params " + moved:                          `-state: "fast" is no state: give what a flag takes in it, like 64ns, or most`,
 		"plot l-m -state 120 -o " + t.TempDir() + "/l.svg " + moved:                "there is no state in which a flag takes 120 ns",
 		"export -format csv -state -1 " + moved:                                    `"-1" is no state`,

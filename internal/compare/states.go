@@ -17,7 +17,7 @@ func (m Machine) In(ns float64) (Machine, error) {
 	case len(states) == 0 && ns == 0:
 		return m, nil
 	case len(states) == 0 && len(m.File.Watches) == 0:
-		return m, fmt.Errorf("%s says of no sample which state the machine was in: leave -state out, or measure with taulop sweep", m.Path)
+		return m, fmt.Errorf("%s says of no sample which state the machine was in: leave the state out", m.Path)
 	case ns == 0:
 		ns = slices.MaxFunc(states, func(a, b params.State) int { return cmp.Compare(a.Share, b.Share) }).NS
 	}
