@@ -27,7 +27,8 @@ func (d Drift) Error() string {
 }
 
 // Drifts are the sessions whose probe rose or fell from launch to launch, by Kendall's
-// test at 1 %, by 5 % or more of Theil's line.
+// test at 1 %, by 5 % or more of Theil's line. Readings of workers whose samples are sorted by
+// state say nothing of it: nobody knows of which state they are.
 func (f *File) Drifts() (all []error) {
 	for session := range f.Sessions() {
 		if d, sure := f.drift(session); sure && math.Abs(d.Change) > leastDrift {
@@ -39,9 +40,12 @@ func (f *File) Drifts() (all []error) {
 
 func (f *File) drift(session int) (d Drift, sure bool) {
 	logs := make(map[Key][]float64) // by cell of the probe
+	tells := func(l *Launch, p *ProbeReading) bool {
+		return l.Session == session && p.NS > 0 && !f.tellsApart(session, p.workers())
+	}
 	for _, l := range f.Launches {
 		for _, p := range l.Probe {
-			if l.Session == session && p.NS > 0 {
+			if tells(&l, &p) {
 				logs[p.Key] = append(logs[p.Key], math.Log(p.NS))
 			}
 		}
@@ -54,7 +58,7 @@ func (f *File) drift(session int) (d Drift, sure bool) {
 	for _, l := range f.Launches {
 		var off []float64
 		for _, p := range l.Probe {
-			if l.Session == session && p.NS > 0 {
+			if tells(&l, &p) {
 				off = append(off, math.Log(p.NS)-typical[p.Key])
 			}
 		}

@@ -3,6 +3,7 @@ package params
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -144,23 +145,38 @@ func (c *Cell) Values() (ns []float64) {
 // intervals say how well one process knew one minute.
 func (c *Cell) Replicates(f *File) fit.Replicates {
 	var r fit.Replicates
-	for i := 0; i < len(c.Samples); {
-		s, end := c.Samples[i], i+1
+	for launch, ns := range c.byLaunch(f) {
 		session := 0
-		if s.Launch >= 0 && int(s.Launch) < len(f.Launches) {
-			session = f.Launches[s.Launch].Session
-			for end < len(c.Samples) && c.Samples[end].Launch == s.Launch {
-				end++
-			}
+		if launch != Unlaunched {
+			session = f.Launches[launch].Session
 		}
-		if end > i+1 {
-			of := Cell{Samples: c.Samples[i:end]}
-			s.NS = fit.Median(of.Values()).Center
-		}
-		r = with(r, session, s.NS)
-		i = end
+		r = with(r, session, ns)
 	}
 	return r
+}
+
+// byLaunch are the launches that have samples and what each found, the median of these; a
+// sample of which nobody knows the launch is by itself.
+func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
+	return func(yield func(launch int32, ns float64) bool) {
+		for i := 0; i < len(c.Samples); {
+			launch, ns, end := c.Samples[i].Launch, c.Samples[i].NS, i+1
+			if launch < 0 || int(launch) >= len(f.Launches) {
+				launch = Unlaunched
+			}
+			for launch != Unlaunched && end < len(c.Samples) && c.Samples[end].Launch == launch {
+				end++
+			}
+			if end > i+1 {
+				of := Cell{Samples: c.Samples[i:end]}
+				ns = fit.Median(of.Values()).Center
+			}
+			if !yield(launch, ns) {
+				return
+			}
+			i = end
+		}
+	}
 }
 
 func with(r fit.Replicates, session int, v float64) fit.Replicates {
@@ -171,22 +187,20 @@ func with(r fit.Replicates, session int, v float64) fit.Replicates {
 	return r
 }
 
-// Paired are the ratios of one cell's samples to another's, of launches that visited
-// both: what a launch, or an hour, does to both alike is not in them. Samples of
-// which nobody knows the launch make none.
+// Paired are the ratios of what launches found of one cell to what they found of another, of
+// launches that visited both: what a launch, or an hour, does to both alike is not in them.
+// Samples of which nobody knows the launch make none.
 func Paired(f *File, of, to *Cell) (r fit.Replicates) {
 	at := make(map[int32]float64)
-	for _, s := range to.Samples {
-		if s.Launch >= 0 && s.NS > 0 {
-			at[s.Launch] = s.NS
+	for launch, ns := range to.byLaunch(f) {
+		if launch != Unlaunched && ns > 0 {
+			at[launch] = ns
 		}
 	}
-	for _, s := range of.Samples {
-		ns, both := at[s.Launch]
-		if !both || int(s.Launch) >= len(f.Launches) {
-			continue
+	for launch, ns := range of.byLaunch(f) {
+		if one, both := at[launch]; both {
+			r = with(r, f.Launches[launch].Session, ns/one)
 		}
-		r = with(r, f.Launches[s.Launch].Session, s.NS/ns)
 	}
 	return r
 }

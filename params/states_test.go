@@ -92,6 +92,10 @@ func TestStates(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	// A launch is one replicate, however often it came by.
+	if n := Paired(f, &f.Cells[0], &f.Cells[1]).Launches(); n != len(f.Launches) {
+		t.Errorf("%d ratios of %d launches", n, len(f.Launches))
+	}
 	for _, tt := range []struct {
 		workers int
 		ns      float64

@@ -79,11 +79,11 @@ func (f *File) unsteady(session int) Unsteady {
 		if l.Session != session {
 			continue
 		}
-		if l.Instruction > 0 {
+		if l.Instruction > 0 && !f.tellsApart(session, 1) {
 			instructions = append(instructions, l.Instruction)
 		}
 		for _, p := range l.Probe {
-			if p.Kind == NullCell && p.NS > 0 && !f.tellsApart(session) {
+			if p.Kind == NullCell && p.NS > 0 && !f.tellsApart(session, p.workers()) {
 				flags = append(flags, p.NS)
 			}
 		}
@@ -105,7 +105,18 @@ func (f *File) unsteady(session int) Unsteady {
 	return u
 }
 
-// tellsApart tells whether a session's samples are of states that are told apart.
-func (f *File) tellsApart(session int) bool {
-	return slices.ContainsFunc(f.Watches, func(w Watch) bool { return w.Session == session && len(w.States) > 1 })
+// tellsApart tells whether a session's samples of so many workers are of states that are told
+// apart.
+func (f *File) tellsApart(session, workers int) bool {
+	return slices.ContainsFunc(f.Watches, func(w Watch) bool {
+		return w.Session == session && len(w.CPUs) == workers && len(w.States) > 1
+	})
+}
+
+// workers is how many worked on a reading.
+func (p *ProbeReading) workers() int {
+	if p.Setup == Isolated {
+		return 2
+	}
+	return p.Tau
 }

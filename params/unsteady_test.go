@@ -49,3 +49,30 @@ func TestUnsteady(t *testing.T) {
 		})
 	}
 }
+
+// Where samples are sorted by state, the probe's looks of the same workers speak against
+// nothing, be they in turns or one after the other; those of others still do.
+func TestSortedIsSteady(t *testing.T) {
+	for _, workers := range []int{0, 1, 2, 4} {
+		f := new(File)
+		for i := range 12 {
+			flag, instruction := 60., 0.05
+			if i >= 6 { // as if it rose
+				flag, instruction = 240+float64(i), 0.1
+			}
+			f.Launches = append(f.Launches, Launch{Instruction: instruction, Probe: []ProbeReading{{Key: Key{Kind: NullCell, Setup: Ring, Tau: 2}, NS: flag + float64(i)}}})
+		}
+		if workers > 0 {
+			f.Watches = []Watch{{CPUs: make([]int, workers), States: []State{{NS: 60, Share: 0.5}, {NS: 240, Above: 120, Share: 0.5}}}}
+		}
+		said := fmt.Sprint(f.Unsteady())
+		for what, with := range map[string]int{"an instruction took": 1, "a flag from CPU to CPU took": 2} {
+			if strings.Contains(said, what) != (workers != with) {
+				t.Errorf("states of %d workers: %s", workers, said)
+			}
+		}
+		if drifts := f.Drifts(); (len(drifts) > 0) != (workers != 2) {
+			t.Errorf("states of %d workers: %v", workers, drifts)
+		}
+	}
+}
