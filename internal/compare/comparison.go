@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/taulop/taulop/fit"
@@ -12,6 +14,7 @@ import (
 // A Comparison is machines side by side.
 type Comparison struct {
 	Machines []Described   `json:"machines"`
+	States   []InState     `json:"states,omitempty"` // rising; none: each machine stayed in one, or all is means over states
 	Tables   []Table       `json:"tables"`
 	Surveys  []SurveyTable `json:"surveys,omitempty"`
 	Verdict  Verdict       `json:"verdict"`
@@ -31,10 +34,11 @@ type Described struct {
 // A Table is the machines that have a channel.
 type Table struct {
 	Channel
-	Segment    bool   `json:"segment"` // m is the segment's size S
-	Taus       []int  `json:"taus"`    // of any machine
-	Rows       []Row  `json:"rows"`    // a machine each, in the order of files; ratios are to the first
-	Conclusion string `json:"conclusion"`
+	State      *InState `json:"state,omitempty"` // that machines were in; nil: none is told apart
+	Segment    bool     `json:"segment"`         // m is the segment's size S
+	Taus       []int    `json:"taus"`            // of any machine
+	Rows       []Row    `json:"rows"`            // a machine each, in the order of files; ratios are to the first
+	Conclusion string   `json:"conclusion"`
 }
 
 // A Row is a machine's curve and what sums it up.
@@ -60,19 +64,17 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	if len(machines) < 2 {
 		return nil, errors.New("a comparison takes two machines: name another file")
 	}
-	c := &Comparison{Tables: []Table{}, Surveys: surveys(machines, choice.test()), Warnings: []Warning{}}
-	all, channels, why, err := choice.common(machines, len(c.Surveys) > 0)
-	if err != nil {
-		return nil, err
+	c := &Comparison{Tables: []Table{}, Warnings: []Warning{}}
+	for _, m := range machines {
+		c.Machines = append(c.Machines, describe(m))
 	}
-	if why != nil {
+	var why error
+	if c.States, why = meet(machines); why != nil {
 		c.Warnings = append(c.Warnings, Warning{What: why})
 	}
-	for i, m := range machines {
-		c.Machines = append(c.Machines, describe(m, all[i]))
-	}
-	for _, channel := range channels {
-		c.Tables = append(c.Tables, newTable(channel, all, choice.test()))
+	channels, err := c.addStates(machines, choice)
+	if err != nil {
+		return nil, err
 	}
 	c.conclude(machines, choice.test())
 	c.warn(machines)
@@ -80,10 +82,58 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	return c, nil
 }
 
-func describe(m Machine, curves []Curve) Described {
-	sampled := slices.ContainsFunc(curves, func(c Curve) bool {
-		return slices.ContainsFunc(c.Points, func(p Point) bool { return p.Replicates.Launches() > 0 })
-	}) || slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool { return c.Variant != "" && len(c.Samples) > 0 })
+// addStates compares machines state by state, and first what no state was told of; as they are
+// where there are no states. It fails where they have nothing in common in any state.
+func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Channel, err error) {
+	if len(c.States) == 0 {
+		return c.add(nil, machines, choice)
+	}
+	moves := moving(machines)
+	c.Surveys = surveys(nil, keep(machines, func(c params.Cell) bool { return !moves[c.Key] }), choice.test())
+	compared := false
+	for i := range c.States {
+		state := &c.States[i]
+		if !common(*state) {
+			continue
+		}
+		there := keep(in(state, machines), func(c params.Cell) bool { return c.Variant == "" || moves[c.Key] })
+		of, failed := c.add(state, there, choice)
+		if failed != nil {
+			err = cmp.Or(err, failed)
+			c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("with a flag of %s: %w", state.Name(), failed)})
+			continue
+		}
+		compared, channels = true, append(channels, of...)
+	}
+	if compared || len(c.Surveys) > 0 {
+		return channels, nil
+	}
+	return nil, err
+}
+
+// add compares machines that were in a state, nil for any.
+func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]Channel, error) {
+	measured := surveys(state, machines, choice.test())
+	all, channels, why, err := choice.common(machines, len(measured) > 0)
+	if err != nil {
+		return nil, err
+	}
+	if why != nil {
+		c.Warnings = append(c.Warnings, Warning{What: why})
+	}
+	c.Surveys = append(c.Surveys, measured...)
+	for _, channel := range channels {
+		t := newTable(channel, all, choice.test())
+		t.State = state
+		c.Tables = append(c.Tables, t)
+	}
+	return channels, nil
+}
+
+func describe(m Machine) Described {
+	sampled := slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
+		return (c.Kind == params.TransferCell || c.Variant != "") && len(c.Samples) > 0
+	})
 	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled, m.Published()}
 }
 

@@ -17,7 +17,8 @@ const Fleet = 10
 // An Overview is many machines that should be alike.
 type Overview struct {
 	Machines []Described  `json:"machines"`
-	Outliers []Outlier    `json:"outliers"` // farthest off first
+	State    *InState     `json:"state,omitempty"` // that machines are compared in, those that have it; nil: each stayed in one, or all is means over states
+	Outliers []Outlier    `json:"outliers"`        // farthest off first
 	Tables   []FleetTable `json:"tables"`
 	Surveys  []FleetKind  `json:"surveys,omitempty"`
 	Tested   int          `json:"tested"` // cells of machines; 0: in no cell do Fleet machines have an interval
@@ -74,7 +75,11 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
 	}
-	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Surveys: fleetSurveys(machines), Warnings: []Warning{}}
+	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Warnings: []Warning{}}
+	if machines = o.inState(machines); len(machines) < 3 {
+		return nil, fmt.Errorf("%d machines have been in the same state, with a flag of %s, and a fleet takes three: name more files", len(machines), o.State.Name())
+	}
+	o.Surveys = fleetSurveys(machines)
 	all, channels, why, err := choice.common(machines, len(o.Surveys) > 0)
 	if err != nil {
 		return nil, err
@@ -82,8 +87,8 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if why != nil {
 		o.Warnings = append(o.Warnings, Warning{What: why})
 	}
-	for i, m := range machines {
-		o.Machines = append(o.Machines, describe(m, all[i]))
+	for _, m := range machines {
+		o.Machines = append(o.Machines, describe(m))
 	}
 	unknown := make(map[string]int) // cells of a machine
 	isolated := make(map[Channel]bool)
@@ -114,6 +119,38 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	o.Warnings = append(o.Warnings, warnings(machines, o.Machines, channels)...)
 	o.warn(machines, unknown)
 	return o, nil
+}
+
+// inState are the machines that have been in the state that most have, where any was in
+// several, as if they had been in it all the time. Others are named.
+func (o *Overview) inState(machines []Machine) []Machine {
+	states, why := meet(machines)
+	if why != nil {
+		o.Warnings = append(o.Warnings, Warning{What: why})
+	}
+	if len(states) == 0 {
+		return machines
+	}
+	share := func(s InState) (sum float64) {
+		for _, m := range s.Machines {
+			sum += m.Share
+		}
+		return sum
+	}
+	most := slices.MaxFunc(states, func(a, b InState) int {
+		return cmp.Or(len(a.Machines)-len(b.Machines), cmp.Compare(share(a), share(b)))
+	})
+	o.State = &most
+	var absent []string
+	for _, m := range machines {
+		if _, met := most.Of(m.Name); !met {
+			absent = append(absent, m.Name)
+		}
+	}
+	if len(absent) > 0 {
+		o.Warnings = append(o.Warnings, Warning{absent, fmt.Errorf("not compared, for there was no state with a flag of %s: add sessions at other times (taulop sweep -add FILE)", most.Name())})
+	}
+	return in(o.State, machines)
 }
 
 // add adds a curve, without L(m,1) and what follows from it where that is the

@@ -3,70 +3,216 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
-// In is the machine as if it had been in one state all the time: that in which a flag
-// between two workers takes nearest ns, or with 0 the most frequent one. It is an error if
-// there is none near; a machine of one state is its most frequent one.
-func (m Machine) In(ns float64) (Machine, error) {
-	states := m.File.States()
-	switch {
-	case len(states) == 0 && ns == 0:
-		return m, nil
-	case len(states) == 0 && len(m.File.Watches) == 0:
-		return m, fmt.Errorf("%s says of no sample which state the machine was in: leave the state out", m.Path)
-	case ns == 0:
-		ns = slices.MaxFunc(states, func(a, b params.State) int { return cmp.Compare(a.Share, b.Share) }).NS
-	}
-	f, err := m.File.InState(2, ns)
-	if err != nil {
-		return m, fmt.Errorf("%s: %w", m.Path, err)
-	}
-	m.File = f
-	m.Name = m.Called(m.Name)
-	return m, nil
+// An InState is a state that machines have been in: states of two machines are the same where
+// a flag between two workers takes the same, within fit.LeastApart.
+type InState struct {
+	NS       float64        `json:"flag_ns"`  // of the first machine that has it
+	Machines []MachineState `json:"machines"` // that have it, in their order
 }
 
-// Each is the machine in each state that it was in for Settled of the time or more; itself
-// where it was in one.
-func (m Machine) Each() (all []Machine) {
-	for _, state := range m.File.States() {
-		if state.Share < params.Settled {
-			continue
-		}
-		if in, err := m.In(state.NS); err == nil {
-			all = append(all, in)
+// A MachineState is a machine's own numbers of a state.
+type MachineState struct {
+	Machine string `json:"machine"`
+	params.State
+}
+
+// Of is a machine's own numbers of the state; false: it was never in it.
+func (s *InState) Of(machine string) (of params.State, met bool) {
+	i := slices.IndexFunc(s.Machines, func(m MachineState) bool { return m.Machine == machine })
+	if i < 0 {
+		return of, false
+	}
+	return s.Machines[i].State, true
+}
+
+// Name says which state it is: 64 ns.
+func (s *InState) Name() string { return params.State{NS: s.NS}.Name() }
+
+// Title is what stands behind a title; nothing of nil, any state.
+func (s *InState) Title() string {
+	if s == nil {
+		return ""
+	}
+	return ", with a flag of " + s.Name()
+}
+
+// has are the machines with their shares of the time.
+func (s *InState) has() string {
+	return printable.List(lists.Map(s.Machines, func(m MachineState) string { return m.Machine + " " + timeShare(m.Share) }))
+}
+
+func timeShare(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// statesOf are the states of two workers in a file, where they stayed as they were the one;
+// none where nobody looked, or two workers are not like two others.
+func statesOf(f *params.File) []params.State {
+	if several := f.States(); len(several) > 0 {
+		return several
+	}
+	var flags []float64
+	for _, w := range f.Watches {
+		for _, s := range w.States {
+			if len(w.CPUs) == 2 {
+				flags = append(flags, s.NS)
+			}
 		}
 	}
-	if len(all) == 0 {
-		return []Machine{m}
+	if len(flags) == 0 || slices.Max(flags) >= fit.LeastApart*slices.Min(flags) {
+		return nil
 	}
+	return []params.State{{NS: fit.Median(flags).Center, Share: 1}}
+}
+
+// match puts the states of machines together that are the same, those that are nearest first;
+// rising.
+func match(machines []string, of [][]params.State) (all []InState) {
+	type pair struct {
+		state, in int
+		apart     float64
+	}
+	for i, states := range of {
+		var near []pair
+		for s := range states {
+			for in := range all {
+				if apart := math.Abs(math.Log(states[s].NS / all[in].NS)); apart < math.Log(fit.LeastApart) {
+					near = append(near, pair{s, in, apart})
+				}
+			}
+		}
+		slices.SortStableFunc(near, func(a, b pair) int { return cmp.Compare(a.apart, b.apart) })
+		matched, taken := make(map[int]bool), make(map[int]bool)
+		for _, p := range near {
+			if !matched[p.state] && !taken[p.in] {
+				matched[p.state], taken[p.in] = true, true
+				all[p.in].Machines = append(all[p.in].Machines, MachineState{machines[i], states[p.state]})
+			}
+		}
+		for s, state := range states {
+			if !matched[s] {
+				all = append(all, InState{state.NS, []MachineState{{machines[i], state}}})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b InState) int { return cmp.Compare(a.NS, b.NS) })
 	return all
 }
 
-// Called is a name of the machine, with the state that it is taken in.
-func (m Machine) Called(name string) string {
-	if m.File.State() == nil {
-		return name
+// meet are the states that machines have been in, none where each stayed in one, or what is
+// compared is means over states; why is a warning then.
+func meet(machines []Machine) (all []InState, why error) {
+	var several, unknown, names []string
+	var of [][]params.State
+	for _, m := range machines {
+		states := statesOf(m.File)
+		if len(states) > 1 {
+			several = append(several, m.Name)
+		} else if len(states) == 0 {
+			unknown = append(unknown, m.Name)
+		}
+		names, of = append(names, m.Name), append(of, states)
 	}
-	return fmt.Sprintf("%s (%s)", name, InWords(*m.File.State()))
+	all = match(names, of)
+	flags := strings.Join(lists.Map(all, func(s InState) string { return s.Name() + " (" + s.Machines[0].Machine + ")" }), ", ")
+	if len(several) == 0 {
+		if len(all) > 1 && slices.ContainsFunc(machines, func(m Machine) bool { return m.File.Provenance.Hypervisor != "" }) {
+			why = fmt.Errorf("a flag between two CPUs takes %s, and hosts move the CPUs of virtual machines: what differs may be where they were; sessions at other times (taulop sweep -add FILE) tell", flags)
+		}
+		return nil, why
+	}
+	what := fmt.Sprintf("the host moved the CPUs of %s, and what is compared are means over states by their shares of the time", abridged(several))
+	switch {
+	case len(unknown) > 0:
+		return nil, fmt.Errorf("%s: which state %s was in is not known; measure it anew to compare like states, or leave it out", what, abridged(unknown))
+	case !slices.ContainsFunc(all, common):
+		return nil, fmt.Errorf("%s: no two machines have a state in common, their flags take %s", what, flags)
+	}
+	return all, nil
 }
 
-// InWords is a state of two workers: flag 64 ns, 56 %.
-func InWords(s params.State) string { return fmt.Sprintf("flag %s, %.0f %%", s.Name(), 100*s.Share) }
+// common tells whether a state can be compared.
+func common(s InState) bool { return len(s.Machines) > 1 }
 
-// States says what numbers of the machine are means over, or of which of its states they
-// are; "" where it was in one.
-func (m Machine) States() string {
-	states := m.File.States()
-	switch {
-	case m.File.State() != nil:
-		return "in one state: " + InWords(*m.File.State())
-	case len(states) == 0:
+// in are the machines that have been in a state, as if they had been in it all the time.
+// Without a state they are as they are.
+func in(state *InState, machines []Machine) (there []Machine) {
+	if state == nil {
+		return machines
+	}
+	for _, m := range machines {
+		if of, met := state.Of(m.Name); met {
+			m.File = fileIn(m.File, of)
+			there = append(there, m)
+		}
+	}
+	return there
+}
+
+// fileIn is the file as if the machine had been in one of its states all the time.
+func fileIn(f *params.File, state params.State) *params.File {
+	if alone, err := f.InState(2, state.NS); err == nil {
+		return alone
+	}
+	return f // it was
+}
+
+// moving are cells of surveys whose workers, two or more, were in several states on some machine.
+func moving(machines []Machine) map[params.Key]bool {
+	keys := make(map[params.Key]bool)
+	for _, m := range machines {
+		sorting := m.File.Sort()
+		for i := range m.File.Cells {
+			c := &m.File.Cells[i]
+			if workers := sorting.Workers(c); c.Variant != "" && workers > 1 && len(sorting.States(workers)) > 0 {
+				keys[c.Key] = true
+			}
+		}
+	}
+	return keys
+}
+
+// keep leaves machines some of their cells.
+func keep(machines []Machine, some func(params.Cell) bool) []Machine {
+	return lists.Map(machines, func(m Machine) Machine {
+		f := *m.File
+		f.Cells = lists.Filter(f.Cells, some)
+		m.File = &f
+		return m
+	})
+}
+
+// First is the machine that ratios of surveys are to in a state, nil for any.
+func (c *Comparison) First(state *InState) string {
+	if state == nil {
+		return c.Machines[0].Name
+	}
+	return state.Machines[0].Machine
+}
+
+// Compared says which states were compared, and which one machine alone has; "" where no
+// states are told apart.
+func (c *Comparison) Compared() string {
+	if len(c.States) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("means over %d states by their shares: a flag takes %s", len(states), params.StateList(states))
+	var compared, alone []string
+	for _, s := range c.States {
+		if common(s) {
+			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), s.has()))
+			continue
+		}
+		only := s.Machines[0]
+		alone = append(alone, fmt.Sprintf("Only %s has a state with a flag of %s, %s of its time.", only.Machine, s.Name(), timeShare(only.Share)))
+	}
+	text := "The host moves CPUs, so states are compared in which a flag between two of them takes alike: " + strings.Join(compared, " and ") + "."
+	return strings.Join(append([]string{text}, alone...), " ")
 }

@@ -12,8 +12,9 @@ import (
 // the memory, accesses, packed messages, patterns or disks.
 type SurveyTable struct {
 	Kind  params.Kind  `json:"kind"`
-	First []SurveyCell `json:"first"` // of the first machine, that another one has
-	Rows  []SurveyRow  `json:"rows"`  // a machine each, but the first
+	State *InState     `json:"state,omitempty"` // as in Table
+	First []SurveyCell `json:"first"`           // of the first machine, that another one has
+	Rows  []SurveyRow  `json:"rows"`            // a machine each, but the first
 }
 
 // A SurveyRow is a machine's cells over those of the first machine that are of the
@@ -42,9 +43,9 @@ type SurveyCell struct {
 	Ratio   *Ratio       `json:"to_first,omitempty"` // nil for the first itself
 }
 
-// surveys compares what surveys measured on machines with the first, kinds in
+// surveys compares what surveys measured on machines in a state with the first, kinds in
 // the order of files.
-func surveys(machines []Machine, test fit.Test) (all []SurveyTable) {
+func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTable) {
 	first := make(map[params.Key]params.Cell)
 	var kinds []params.Kind
 	for _, c := range machines[0].File.Cells {
@@ -57,7 +58,7 @@ func surveys(machines []Machine, test fit.Test) (all []SurveyTable) {
 		}
 	}
 	for _, kind := range kinds {
-		k := SurveyTable{Kind: kind}
+		k := SurveyTable{Kind: kind, State: state}
 		for _, m := range machines[1:] {
 			if row := surveyRow(machines[0].File, m, kind, first, test); row.Cells > 0 {
 				k.Rows = append(k.Rows, row)

@@ -20,7 +20,7 @@ func TestSurveys(t *testing.T) {
 	machine := func(name string, cells ...params.Cell) Machine {
 		return Machine{Name: name, File: &params.File{Cells: cells}}
 	}
-	got := surveys([]Machine{
+	got := surveys(nil, []Machine{
 		machine("a", cell(params.TransferCell, "", 7), cell(params.LevelCell, "L1-L2", 10), cell(params.LevelCell, "L2-L2", 10), cell(params.LevelCell, "L3-L3", 10),
 			cell(params.PairCell, "0-1", 100), cell(params.PackCell, "4K8S", 5)),
 		machine("b", cell(params.TransferCell, "", 9), cell(params.LevelCell, "L1-L2", 20), cell(params.LevelCell, "L2-L2", 80), cell(params.LevelCell, "L1-L1", 1),

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -114,7 +115,7 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 		slices.Sort(visible)
 		v.Visible = visible[len(visible)/2]
 	}
-	v.Text = v.text(c.Machines, once, test)
+	v.Text = v.text(c.Machines, once, len(lists.Filter(c.States, common)), test)
 }
 
 // Untested tells whether there is no answer although machines were measured, for want of
@@ -125,7 +126,7 @@ func (c *Comparison) Untested() bool {
 
 func unsampled(m Described) bool { return !m.Samples }
 
-func (v *Verdict) text(machines []Described, once []string, test fit.Test) string {
+func (v *Verdict) text(machines []Described, once []string, states int, test fit.Test) string {
 	var tables []string // machines that others measured
 	for _, m := range machines {
 		if m.published && (m.Samples || v.Cells == 0) {
@@ -141,15 +142,19 @@ func (v *Verdict) text(machines []Described, once []string, test fit.Test) strin
 		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer. The ratios may be noise."
 	}
 	seen := "a difference of " + percent(v.Visible) + " or more would have been seen in 9 of 10 cases"
+	cells := printable.Count(v.Cells, "cell")
+	if states > 0 {
+		cells += " of " + printable.Count(states, "state")
+	}
 	what := "the machines"
 	if len(machines) == 2 {
 		what = "the two machines"
 	}
 	var text string
 	if v.Differ == 0 {
-		text = fmt.Sprintf("No difference between %s was found in %s; %s (of half of the cells).", what, printable.Count(v.Cells, "cell"), seen)
+		text = fmt.Sprintf("No difference between %s was found in %s; %s (of half of the cells).", what, cells, seen)
 	} else {
-		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), printable.Count(v.Cells, "cell"), percent(test.Least), seen)
+		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, percent(test.Least), seen)
 	}
 	if tables != nil {
 		text += fmt.Sprintf(" Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): what is beyond the intervals may be the hour's.", printable.List(tables), percent(test.Drift))

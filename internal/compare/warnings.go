@@ -94,8 +94,10 @@ func warnings(machines []Machine, described []Described, channels []Channel) (al
 // warn says what speaks against tables, and who is in none.
 func (c *Comparison) warn(machines []Machine) {
 	c.warnAbsent(machines)
+	told := make(map[Channel]bool) // it may be there in several states
 	for i := range c.Tables {
-		if own := c.Tables[i].own(); len(own) > 0 {
+		if own := c.Tables[i].own(); len(own) > 0 && !told[c.Tables[i].Channel] {
+			told[c.Tables[i].Channel] = true
 			c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("%s, m = %d: L(m,1) of %s is of %s itself, not between two processes as on the others: it is not compared, nor is A(τ)",
 				c.Tables[i].Channel, c.Tables[i].Bytes, abridged(own), c.Tables[i].Setup)})
 		}
@@ -105,13 +107,14 @@ func (c *Comparison) warn(machines []Machine) {
 
 // warnAbsent names machines that have nothing in common with another one.
 func (c *Comparison) warnAbsent(machines []Machine) {
-	there := map[string]bool{machines[0].Name: len(c.Surveys) > 0}
+	there := make(map[string]bool)
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
 			there[r.Machine] = true
 		}
 	}
 	for _, k := range c.Surveys {
+		there[c.First(k.State)] = true
 		for _, r := range k.Rows {
 			there[r.Machine] = true
 		}
@@ -120,6 +123,8 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 	measured, tables := false, false // that are compared
 	for _, m := range machines {
 		switch {
+		case len(c.States) > 0 && !slices.ContainsFunc(c.States, func(s InState) bool { _, met := s.Of(m.Name); return met && common(s) }):
+			// Compared says so.
 		case there[m.Name]:
 			measured, tables = measured || !m.Published(), tables || m.Published()
 		case m.Published():

@@ -39,11 +39,14 @@ func (c *SideBySide) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "ta
 // WriteText writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
 // machines across and what sums up each machine; in the end a conclusion.
 func (c *SideBySide) WriteText(w io.Writer, charts bool) {
+	if states := (*compare.Comparison)(c).Compared(); states != "" {
+		fmt.Fprintf(w, "%s\n\n", states)
+	}
 	fmt.Fprintf(w, "%s\n\n", c.Verdict.Text)
 	var noise, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
-		fmt.Fprintf(w, "%s\n\n", channelTitle(t.Channel, t.Segment))
+		fmt.Fprintf(w, "%s\n\n", tableTitle(t))
 		view.WriteTables(w, quantities(t))
 		view.WriteTables(w, []view.Table{sums(t)})
 		for _, r := range t.Rows {
@@ -54,9 +57,7 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 			}
 		}
 	}
-	if len(c.Surveys) > 0 {
-		view.WriteTables(w, []view.Table{c.surveys()})
-	}
+	view.WriteTables(w, c.surveys())
 	if noise {
 		fmt.Fprintln(w, "~ no difference found: within the least effect, or not told from what launches and sessions differ by")
 	}
@@ -67,16 +68,21 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 		fmt.Fprintln(w)
 	}
 	for i := range c.Tables {
-		if t := &c.Tables[i]; charts && writeConcurrencyChart(w, channelTitle(t.Channel, t.Segment), t.Curves()) {
+		if t := &c.Tables[i]; charts && writeConcurrencyChart(w, tableTitle(t), t.Curves()) {
 			fmt.Fprintln(w)
 		}
 	}
 	for _, t := range c.Tables {
 		if len(c.Tables) > 1 {
-			fmt.Fprintf(w, "%s: ", channelTitle(t.Channel, t.Segment))
+			fmt.Fprintf(w, "%s: ", tableTitle(&t))
 		}
 		fmt.Fprintln(w, t.Conclusion)
 	}
+}
+
+// tableTitle is that of the channel, with the state.
+func tableTitle(t *compare.Table) string {
+	return channelTitle(t.Channel, t.Segment) + t.State.Title()
 }
 
 func channelTitle(c compare.Channel, segment bool) string {
@@ -222,18 +228,22 @@ func sums(t *compare.Table) view.Table {
 	return table
 }
 
-// surveys has a line for each kind of survey and machine.
-func (c *SideBySide) surveys() view.Table {
-	t := view.Table{
-		Title:   fmt.Sprintf("surveys, × the times of %s; beyond the intervals are so many slower and faster", c.Machines[0].Name),
-		Columns: append(view.Numbers("kind", "machine", "cells", "× on average", "slower", "faster"), view.Words("farthest")...),
-	}
-	for _, k := range c.Surveys {
+// surveys has a table for each state, with a line for each kind of survey and machine.
+func (c *SideBySide) surveys() (tables []view.Table) {
+	var state *compare.InState
+	for i, k := range c.Surveys {
+		if i == 0 || k.State != state {
+			state = k.State
+			tables = append(tables, view.Table{
+				Title:   fmt.Sprintf("surveys%s, × the times of %s; beyond the intervals are so many slower and faster", state.Title(), (*compare.Comparison)(c).First(state)),
+				Columns: append(view.Numbers("kind", "machine", "cells", "× on average", "slower", "faster"), view.Words("farthest")...),
+			})
+		}
 		for _, r := range k.Rows {
-			t.Add(k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster, fmt.Sprintf("%s × for %s", significant(r.Farthest.Ratio), r.Farthest.Key))
+			tables[len(tables)-1].Add(k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Slower, r.Faster, fmt.Sprintf("%s × for %s", significant(r.Farthest.Ratio), r.Farthest.Key))
 		}
 	}
-	return t
+	return tables
 }
 
 // coefficient writes as many digits as the standard error leaves, at most six.
@@ -255,27 +265,27 @@ func coefficient(c fit.Coefficient) string {
 func (c *SideBySide) WriteCSV(w io.Writer) error {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns), "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
-		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit")...)}
+		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit", "state_ns", "state_share")...)}
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
 			saturation := []any{nil, nil}
 			if len(r.Points) > 1 && !r.Saturation.Unknown { // as text has it
 				saturation = []any{r.Saturation.Tau, r.Saturation.Reached}
 			}
-			var law []any
+			law := make([]any, 6)
 			if s := r.Scalability; s != nil {
 				law = []any{s.Sigma.Value, s.Sigma.Error, s.Kappa.Value, s.Kappa.Error, s.Residual, r.Poor}
 			}
 			for _, b := range r.Points {
 				out.Add(keyCells(channelKey(t.Channel, b.Tau), r.Machine), b.Replicates.Launches(),
-					bounds(b.L), bounds(b.Bandwidth), bounds(b.A), ratioCells(b.Ratio), saturation, law)
+					bounds(b.L), bounds(b.Bandwidth), bounds(b.A), ratioCells(b.Ratio), saturation, law, stateCells(t.State, r.Machine))
 			}
 		}
 	}
 	for _, k := range c.Surveys {
-		for _, r := range append([]compare.SurveyRow{{Machine: c.Machines[0].Name, Compared: k.First}}, k.Rows...) {
+		for _, r := range append([]compare.SurveyRow{{Machine: (*compare.Comparison)(c).First(k.State), Compared: k.First}}, k.Rows...) {
 			for _, cell := range r.Compared {
-				out.Add(keyCells(cell.Key, r.Machine), cell.Samples, bounds(cell.Time), make([]any, 6), ratioCells(cell.Ratio))
+				out.Add(keyCells(cell.Key, r.Machine), cell.Samples, bounds(cell.Time), make([]any, 6), ratioCells(cell.Ratio), make([]any, 8), stateCells(k.State, r.Machine))
 			}
 		}
 	}
@@ -292,6 +302,15 @@ var keyColumns = []string{"kind", "variant", "setup", "placement", "off_cache", 
 
 func keyCells(k params.Key, machine string) []any {
 	return []any{k.Kind, k.Variant, k.Setup, k.Placement, k.OffCache, k.Bytes, machine, k.Tau}
+}
+
+// stateCells are a machine's flag in a state, and the state's share of its time.
+func stateCells(s *compare.InState, machine string) []any {
+	if s == nil {
+		return []any{nil, nil}
+	}
+	of, _ := s.Of(machine)
+	return []any{of.NS, of.Share}
 }
 
 func bounds(e fit.Estimate) []any { return []any{e.Center, e.Lo, e.Hi} }

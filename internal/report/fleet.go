@@ -30,7 +30,7 @@ func (o *Overview) WriteJSON(w io.Writer) error {
 // WriteText writes the outliers, then for each table the median machine and the
 // spread about it. There are no charts.
 func (o *Overview) WriteText(w io.Writer, _ bool) {
-	fmt.Fprintf(w, "%d machines\n\n", len(o.Machines))
+	fmt.Fprintf(w, "%d machines%s\n\n", len(o.Machines), inMost(o.State))
 	if len(o.Outliers) > 0 {
 		t := view.Table{
 			Title:   fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore),
@@ -56,6 +56,16 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 		view.WriteTables(w, kindTables(k))
 	}
 	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
+}
+
+// inMost is the state that machines are compared in; nothing where none is told apart.
+func inMost(s *compare.InState) string {
+	if s == nil {
+		return ""
+	}
+	byShare := func(a, b compare.MachineState) int { return cmp.Compare(a.Share, b.Share) }
+	return fmt.Sprintf(", in the state that most have been in%s: %.0f to %.0f %% of their time", s.Title(),
+		100*slices.MinFunc(s.Machines, byShare).Share, 100*slices.MaxFunc(s.Machines, byShare).Share)
 }
 
 // mostInSurvey is how many outliers, and how many cells, text has of a
@@ -127,9 +137,9 @@ func spread(s fit.Spread) []string {
 // the robust z-score, then one for each machine and cell of a survey.
 func (o *Overview) WriteCSV(w io.Writer) error {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
-		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z")...)}
+		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share")...)}
 	add := func(k params.Key, all fit.Spread, s compare.Score) {
-		out.Add(keyCells(k, s.Machine), bounds(s.L), s.Bandwidth, s.A, all.Median, all.Deviation, s.Z)
+		out.Add(keyCells(k, s.Machine), bounds(s.L), s.Bandwidth, s.A, all.Median, all.Deviation, s.Z, stateCells(o.State, s.Machine))
 	}
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {

@@ -50,7 +50,7 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 		compare.Channel
 	}
 	compared := make(map[which]*compare.Row)
-	first := make(map[compare.Channel]string) // machine that ratios are to
+	tables := make(map[compare.Channel]*compare.Table)
 	sizes := map[int]bool{m: true}
 	var c *compare.Comparison
 	var err error
@@ -58,14 +58,17 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 		c, err = compare.New(machines, compare.Choice{})
 	}
 	if c != nil && err == nil {
-		v.warnings, v.tests = c.Warnings, c.Verdict.Text
+		v.warnings, v.tests = c.Warnings, strings.TrimSpace(c.Compared()+" "+c.Verdict.Text)
 		for i := range c.Tables {
 			t := &c.Tables[i]
-			name := groupLabel(t.Channel) + ", m = " + view.Bytes(t.Bytes)
+			name := groupLabel(t.Channel) + ", m = " + view.Bytes(t.Bytes) + t.State.Title()
 			v.Conclusions = append(v.Conclusions, conclusion{name, t.Conclusion, t.Channel})
-			sizes[t.Bytes], first[t.Channel] = true, t.Rows[0].Machine
-			for j := range t.Rows {
-				compared[which{t.Rows[j].Machine, t.Channel}] = &t.Rows[j]
+			sizes[t.Bytes], tables[t.Channel] = true, t
+			for j, curve := range t.Curves() {
+				compared[which{curve.Machine, t.Channel}] = &t.Rows[j]
+				if t.State != nil {
+					v.add(summarise(&curve), &t.Rows[j], t)
+				}
 			}
 		}
 	} else if len(machines) > 1 && err != nil {
@@ -75,20 +78,25 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 		for i := range of {
 			curve := &of[i]
 			row := compared[which{curve.Machine, curve.Channel}]
-			if len(curve.Points) == 0 || !sizes[curve.Bytes] || row == nil && curve.Bytes != m {
-				continue
+			table := tables[curve.Channel]
+			if len(curve.Points) == 0 || !sizes[curve.Bytes] || row == nil && curve.Bytes != m || row != nil && table.State != nil {
+				continue // or it is there by state
 			}
-			s := summarise(curve)
-			if row != nil {
-				v.Compared = true
-				v.Notes = append(v.Notes, s.compare(row)...)
-				s.to = first[curve.Channel]
-			}
-			v.Rows = append(v.Rows, s)
+			v.add(summarise(curve), row, table)
 		}
 	}
 	v.nameFirst()
 	return v
+}
+
+// add adds a summary, with what follows from its row of a table, nil for none.
+func (v *overview) add(s summary, row *compare.Row, of *compare.Table) {
+	if row != nil {
+		v.Compared = true
+		v.Notes = append(v.Notes, s.compare(row)...)
+		s.to, s.Channel = of.Rows[0].Machine, s.Channel+of.State.Title()
+	}
+	v.Rows = append(v.Rows, s)
 }
 
 // nameFirst says to which machines ratios are: in the column's head where that is the

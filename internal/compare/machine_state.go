@@ -1,0 +1,72 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/taulop/taulop/params"
+)
+
+// In is the machine as if it had been in one state all the time: that in which a flag
+// between two workers takes nearest ns, or with 0 the most frequent one. It is an error if
+// there is none near; a machine of one state is its most frequent one.
+func (m Machine) In(ns float64) (Machine, error) {
+	states := m.File.States()
+	switch {
+	case len(states) == 0 && ns == 0:
+		return m, nil
+	case len(states) == 0 && len(m.File.Watches) == 0:
+		return m, fmt.Errorf("%s says of no sample which state the machine was in: leave the state out", m.Path)
+	case ns == 0:
+		ns = slices.MaxFunc(states, func(a, b params.State) int { return cmp.Compare(a.Share, b.Share) }).NS
+	}
+	f, err := m.File.InState(2, ns)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", m.Path, err)
+	}
+	m.File = f
+	m.Name = m.Called(m.Name)
+	return m, nil
+}
+
+// Each is the machine in each state that it was in for Settled of the time or more; itself
+// where it was in one.
+func (m Machine) Each() (all []Machine) {
+	for _, state := range m.File.States() {
+		if state.Share < params.Settled {
+			continue
+		}
+		if in, err := m.In(state.NS); err == nil {
+			all = append(all, in)
+		}
+	}
+	if len(all) == 0 {
+		return []Machine{m}
+	}
+	return all
+}
+
+// Called is a name of the machine, with the state that it is taken in.
+func (m Machine) Called(name string) string {
+	if m.File.State() == nil {
+		return name
+	}
+	return fmt.Sprintf("%s (%s)", name, InWords(*m.File.State()))
+}
+
+// InWords is a state of two workers: flag 64 ns, 56 %.
+func InWords(s params.State) string { return fmt.Sprintf("flag %s, %.0f %%", s.Name(), 100*s.Share) }
+
+// States says what numbers of the machine are means over, or of which of its states they
+// are; "" where it was in one.
+func (m Machine) States() string {
+	states := m.File.States()
+	switch {
+	case m.File.State() != nil:
+		return "in one state: " + InWords(*m.File.State())
+	case len(states) == 0:
+		return ""
+	}
+	return fmt.Sprintf("means over %d states by their shares: a flag takes %s", len(states), params.StateList(states))
+}

@@ -1,0 +1,197 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// stay is a state of a hand-made machine: the flag of two workers, the share of the time, and
+// how many times as long as by the flag a transfer takes.
+type stay struct{ flag, share, slower float64 }
+
+// moved is a machine that its host moves from state to state, three sessions of twelve launches: in
+// each it visits a ring of two, and two alone, ten times, and one worker's copy once.
+func moved(name string, seed uint64, stays ...stay) Machine {
+	r := rand.New(rand.NewPCG(seed, 7))
+	noise := func(ns float64) float64 { return ns * math.Exp(0.02*r.NormFloat64()) }
+	f := &params.File{Complete: true, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
+		Segments: 2, SegmentBytes: 8192, Sizes: []int{8192}, Taus: []int{2}, Caches: []bool{false}}}
+	f.Provenance.Hostname = name
+	key := func(kind params.Kind, setup, variant string, tau int) params.Key {
+		return params.Key{Kind: kind, Setup: setup, Variant: variant, Placement: numa.Local, Tau: tau, Bytes: 8192}
+	}
+	f.Cells = []params.Cell{
+		{Key: key(params.TransferCell, params.Isolated, "", 1), K: 1, Transfers: 2},
+		{Key: key(params.TransferCell, params.Ring, "", 2), K: 1, Transfers: 2},
+		{Key: key(params.PairCell, "", "0-1", 1)},
+		{Key: key(params.LevelCell, "", "L1-L1", 1)},
+	}
+	for launch := range 36 {
+		session := launch / 12
+		f.Launches = append(f.Launches, params.Launch{Session: session, Began: fmt.Sprintf("2026-11-2%dT10:%02d:00Z", session, launch)})
+		add := func(cell int, flag, ns float64, cpus ...int) {
+			c := &f.Cells[cell]
+			c.Samples = append(c.Samples, params.Sample{NS: noise(ns), Launch: int32(launch), At: float32(len(c.Samples)),
+				Watch: f.Watch(session, cpus), Before: float32(noise(flag)), After: float32(noise(flag))})
+		}
+		for visit := range 10 {
+			at, sum := 0, 0.
+			for u := (float64(visit) + r.Float64()) / 10; at < len(stays)-1; at++ {
+				if sum += stays[at].share; u < sum {
+					break
+				}
+			}
+			for cell := range 3 {
+				add(cell, stays[at].flag, stays[at].flag*10*stays[at].slower, 0, 1)
+			}
+		}
+		add(3, 0.1, 100, 0)
+	}
+	looks := f.Looks()
+	for session := range 3 {
+		f.FindStates(session, looks)
+	}
+	s := f.Sort()
+	for i := range f.Cells {
+		f.Cells[i].Time = s.Estimate(&f.Cells[i])
+	}
+	return Machine{Name: name, Path: name + ".json", File: f}
+}
+
+// Machines are compared state by state: shares are no difference of theirs, and what only one
+// of them has is named.
+func TestStates(t *testing.T) {
+	a := moved("a", 1, stay{60, 0.7, 1}, stay{240, 0.3, 1})
+	forgotten := moved("old", 2, stay{60, 1, 1})
+	forgotten.File.Watches = nil
+	for i := range forgotten.File.Cells {
+		for j := range forgotten.File.Cells[i].Samples {
+			s := &forgotten.File.Cells[i].Samples[j]
+			s.Watch, s.Before, s.After = 0, 0, 0
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		others []Machine
+		flags  []float64 // of tables
+		differ []int     // ratios of transfers that do, of two in each table
+		says   string    // of states
+		warns  string
+	}{
+		{"alike but for shares", []Machine{moved("b", 3, stay{60, 0.2, 1}, stay{240, 0.8, 1})}, []float64{60, 240}, []int{0, 0}, "240 ns (a 2", ""},
+		{"slower in one", []Machine{moved("b", 4, stay{62, 0.4, 1}, stay{235, 0.6, 1.15})}, []float64{60, 240}, []int{0, 2}, "60 ns (a 7", ""},
+		{"one state", []Machine{moved("b", 5, stay{240, 1, 1})}, []float64{240}, []int{0}, "b 100 % of the time). Only a has a state with a flag of 60", ""},
+		{"another state", []Machine{moved("b", 6, stay{28, 0.5, 1}, stay{60, 0.5, 1})}, []float64{60}, []int{0}, "Only b has a state with a flag of 28", ""},
+		{"none in common", []Machine{moved("b", 7, stay{28, 0.5, 1}, stay{120, 0.5, 1})}, []float64{0}, []int{2}, "", "no two machines have a state in common, their flags take 28"},
+		{"nobody looked", []Machine{forgotten}, []float64{0}, nil, "", "which state old was in is not known"},
+		{"three", []Machine{moved("b", 8, stay{60, 1, 1}), moved("c", 9, stay{240, 1, 1.2})}, []float64{60, 240}, []int{0, 2}, "a 7", ""},
+	} {
+		c, err := New(append([]Machine{a}, tt.others...), Choice{Test: &fit.Test{Drift: 0.01, Least: DefaultLeast}})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if len(c.Tables) != len(tt.flags) || !strings.Contains(c.Compared(), tt.says) || (tt.says == "") != (c.Compared() == "") {
+			t.Errorf("%s: %d tables: %s", tt.name, len(c.Tables), c.Compared())
+			continue
+		}
+		if got := fmt.Sprint(c.Warnings); tt.warns == "" && len(c.Warnings) > 0 || !strings.Contains(got, tt.warns) {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+		for i, table := range c.Tables {
+			ns, differ := 0., 0
+			if table.State != nil {
+				ns = table.State.NS
+			}
+			for _, p := range table.Rows[len(table.Rows)-1].Points {
+				if !p.Ratio.Tested {
+					t.Errorf("%s: τ = %d is not tested", tt.name, p.Tau)
+				} else if p.Ratio.Differs {
+					differ++
+				}
+			}
+			if math.Abs(ns-tt.flags[i]) > 0.05*tt.flags[i] || tt.differ != nil && differ != tt.differ[i] {
+				t.Errorf("%s: %d differ with a flag of %g ns, want %v: %s", tt.name, differ, ns, tt, c.Verdict.Text)
+			}
+		}
+		kinds := make(map[params.Kind]int)
+		for _, k := range c.Surveys {
+			kinds[k.Kind]++
+		}
+		if kinds[params.LevelCell] != 1 || kinds[params.PairCell] != len(tt.flags) {
+			t.Errorf("%s: surveys %v", tt.name, kinds)
+		}
+	}
+}
+
+// States are matched nearest first, each once, and not beyond a factor of 1.4.
+func TestMatch(t *testing.T) {
+	states := func(flags ...float64) (all []params.State) {
+		for _, ns := range flags {
+			all = append(all, params.State{NS: ns, Share: 1 / float64(len(flags))})
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		of   [][]params.State
+		want string
+	}{
+		{[][]params.State{states(60, 240), states(62, 250)}, "60: a b; 240: a b"},
+		{[][]params.State{states(60), states(50, 58, 240)}, "50: b; 60: a b; 240: b"},
+		{[][]params.State{states(100), states(139)}, "100: a b"},
+		{[][]params.State{states(100), states(141)}, "100: a; 141: b"},
+		{[][]params.State{states(28, 60), states(240), states(61, 230)}, "28: a; 60: a c; 240: b c"},
+		{[][]params.State{nil, states(60)}, "60: b"},
+	} {
+		var got []string
+		for _, s := range match([]string{"a", "b", "c"}, tt.of) {
+			text := fmt.Sprintf("%g:", s.NS)
+			for _, m := range s.Machines {
+				text += " " + m.Machine
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, "; "); text != tt.want {
+			t.Errorf("%v: %s, want %s", tt.of, text, tt.want)
+		}
+	}
+}
+
+// A fleet is compared in the state that most of it have been in, and those that have not are
+// named.
+func TestFleetStates(t *testing.T) {
+	var machines []Machine
+	for i := range 14 {
+		stays := []stay{{60, 0.2 + 0.05*float64(i), 1}, {240, 0.8 - 0.05*float64(i), 1}}
+		switch i {
+		case 3:
+			stays[0].slower, stays[1].slower = 1.3, 1.3
+		case 7:
+			stays = stays[:1]
+			stays[0].share = 1
+		case 9:
+			stays = []stay{{28, 1, 1}}
+		}
+		machines = append(machines, moved(fmt.Sprintf("n%02d", i), uint64(i), stays...))
+	}
+	o, err := NewOverview(machines, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.State == nil || math.Abs(o.State.NS-60) > 3 || len(o.State.Machines) != 13 || len(o.Machines) != 13 {
+		t.Errorf("%d machines in %+v", len(o.Machines), o.State)
+	}
+	if len(o.Outliers) != 1 || o.Outliers[0].Machine != "n03" {
+		t.Errorf("outliers %+v", o.Outliers)
+	}
+	if said := fmt.Sprint(o.Warnings); !strings.Contains(said, "n09: not compared, for there was no state with a flag of") {
+		t.Error(said)
+	}
+}
