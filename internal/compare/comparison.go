@@ -14,7 +14,8 @@ import (
 // A Comparison is machines side by side.
 type Comparison struct {
 	Machines []Described   `json:"machines"`
-	States   []InState     `json:"states,omitempty"` // rising; none: each machine stayed in one, or all is means over states
+	States   []InState     `json:"states,omitempty"` // rising; none: each machine stayed in one, or see Means
+	Means    string        `json:"means,omitempty"`  // why means over states are compared, a sentence
 	Tables   []Table       `json:"tables"`
 	Surveys  []SurveyTable `json:"surveys,omitempty"`
 	Verdict  Verdict       `json:"verdict"`
@@ -68,9 +69,9 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	for _, m := range machines {
 		c.Machines = append(c.Machines, describe(m))
 	}
-	var why error
-	if c.States, why = meet(machines); why != nil {
-		c.Warnings = append(c.Warnings, Warning{What: why})
+	var warning error
+	if c.States, c.Means, warning = meet(machines); warning != nil {
+		c.Warnings = append(c.Warnings, Warning{What: warning})
 	}
 	channels, err := c.addStates(machines, choice)
 	if err != nil {

@@ -17,7 +17,8 @@ const Fleet = 10
 // An Overview is many machines that should be alike.
 type Overview struct {
 	Machines []Described  `json:"machines"`
-	State    *InState     `json:"state,omitempty"` // that machines are compared in, those that have it; nil: each stayed in one, or all is means over states
+	State    *InState     `json:"state,omitempty"` // that machines are compared in, those that have it; nil: each stayed in one, or see Means
+	Means    string       `json:"means,omitempty"` // why means over states are compared, a sentence
 	Outliers []Outlier    `json:"outliers"`        // farthest off first
 	Tables   []FleetTable `json:"tables"`
 	Surveys  []FleetKind  `json:"surveys,omitempty"`
@@ -124,9 +125,9 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 // inState are the machines that have been in the state that most have, where any was in
 // several, as if they had been in it all the time. Others are named.
 func (o *Overview) inState(machines []Machine) []Machine {
-	states, why := meet(machines)
-	if why != nil {
-		o.Warnings = append(o.Warnings, Warning{What: why})
+	states, means, warning := meet(machines)
+	if o.Means = means; warning != nil {
+		o.Warnings = append(o.Warnings, Warning{What: warning})
 	}
 	if len(states) == 0 {
 		return machines

@@ -107,9 +107,10 @@ func match(machines []string, of [][]params.State) (all []InState) {
 	return all
 }
 
-// meet are the states that machines have been in, none where each stayed in one, or what is
-// compared is means over states; why is a warning then.
-func meet(machines []Machine) (all []InState, why error) {
+// meet are the states that machines have been in, none where each stayed in one. Where there
+// are some that cannot be compared, means says why what is compared are means over them. warning
+// is of machines that stayed each in another one.
+func meet(machines []Machine) (all []InState, means string, warning error) {
 	var several, unknown, names []string
 	var of [][]params.State
 	for _, m := range machines {
@@ -124,20 +125,23 @@ func meet(machines []Machine) (all []InState, why error) {
 	all = match(names, of)
 	flags := strings.Join(lists.Map(all, func(s InState) string { return s.Name() + " (" + s.Machines[0].Machine + ")" }), ", ")
 	if len(several) == 0 {
-		if len(all) > 1 && slices.ContainsFunc(machines, func(m Machine) bool { return m.File.Provenance.Hypervisor != "" }) {
-			why = fmt.Errorf("a flag between two CPUs takes %s, and hosts move the CPUs of virtual machines: what differs may be where they were; sessions at other times (taulop sweep -add FILE) tell", flags)
+		if len(all) > 1 && slices.ContainsFunc(machines, guest) {
+			warning = fmt.Errorf("a flag between two CPUs takes %s, and hosts move the CPUs of virtual machines: what differs may be where they were; sessions at other times (taulop sweep -add FILE) tell", flags)
 		}
-		return nil, why
+		return nil, "", warning
 	}
-	what := fmt.Sprintf("the host moved the CPUs of %s, and what is compared are means over states by their shares of the time", abridged(several))
+	means = fmt.Sprintf("The host moved the CPUs of %s, and what is compared are means over states by their shares of the time", abridged(several))
 	switch {
 	case len(unknown) > 0:
-		return nil, fmt.Errorf("%s: which state %s was in is not known; measure it anew to compare like states, or leave it out", what, abridged(unknown))
+		return nil, fmt.Sprintf("%s: which state %s was in is not known. Measure it anew to compare like states, or leave it out.", means, abridged(unknown)), nil
 	case !slices.ContainsFunc(all, common):
-		return nil, fmt.Errorf("%s: no two machines have a state in common, their flags take %s", what, flags)
+		return nil, fmt.Sprintf("%s: no two machines have a state in common, their flags take %s.", means, flags), nil
 	}
-	return all, nil
+	return all, "", nil
 }
+
+// guest tells a virtual machine, whose host may move its CPUs.
+func guest(m Machine) bool { return m.File.Provenance.Hypervisor != "" }
 
 // common tells whether a state can be compared.
 func common(s InState) bool { return len(s.Machines) > 1 }
@@ -198,11 +202,11 @@ func (c *Comparison) First(state *InState) string {
 	return state.Machines[0].Machine
 }
 
-// Compared says which states were compared, and which one machine alone has; "" where no
-// states are told apart.
+// Compared says which states were compared, and which one machine alone has; "" where each
+// machine stayed in one.
 func (c *Comparison) Compared() string {
 	if len(c.States) == 0 {
-		return ""
+		return c.Means
 	}
 	var compared, alone []string
 	for _, s := range c.States {

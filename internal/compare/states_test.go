@@ -89,8 +89,9 @@ func TestStates(t *testing.T) {
 		{"slower in one", []Machine{moved("b", 4, stay{62, 0.4, 1}, stay{235, 0.6, 1.15})}, []float64{60, 240}, []int{0, 2}, "60 ns (a 7", ""},
 		{"one state", []Machine{moved("b", 5, stay{240, 1, 1})}, []float64{240}, []int{0}, "b 100 % of the time). Only a has a state with a flag of 60", ""},
 		{"another state", []Machine{moved("b", 6, stay{28, 0.5, 1}, stay{60, 0.5, 1})}, []float64{60}, []int{0}, "Only b has a state with a flag of 28", ""},
-		{"none in common", []Machine{moved("b", 7, stay{28, 0.5, 1}, stay{120, 0.5, 1})}, []float64{0}, []int{2}, "", "no two machines have a state in common, their flags take 28"},
-		{"nobody looked", []Machine{forgotten}, []float64{0}, nil, "", "which state old was in is not known"},
+		{"none in common", []Machine{moved("b", 7, stay{28, 0.5, 1}, stay{120, 0.5, 1})}, []float64{0}, []int{2}, "no two machines have a state in common, their flags take 28", ""},
+		{"nobody looked", []Machine{forgotten}, []float64{0}, nil, "means over states by their shares of the time: which state old was in is not known", ""},
+		{"elsewhere", []Machine{moved("b", 10, stay{500, 1, 1})}, []float64{0}, nil, "no two machines have a state in common", ""},
 		{"three", []Machine{moved("b", 8, stay{60, 1, 1}), moved("c", 9, stay{240, 1, 1.2})}, []float64{60, 240}, []int{0, 2}, "a 7", ""},
 	} {
 		c, err := New(append([]Machine{a}, tt.others...), Choice{Test: &fit.Test{Drift: 0.01, Least: DefaultLeast}})
@@ -127,6 +128,25 @@ func TestStates(t *testing.T) {
 		}
 		if kinds[params.LevelCell] != 1 || kinds[params.PairCell] != len(tt.flags) {
 			t.Errorf("%s: surveys %v", tt.name, kinds)
+		}
+	}
+}
+
+// Machines that stayed where they were are compared as they are, and that of virtual ones the
+// flags differ is a warning.
+func TestOneState(t *testing.T) {
+	for _, hypervisor := range []string{"", "KVM"} {
+		a, b := moved("a", 1, stay{60, 1, 1}), moved("b", 2, stay{240, 1, 1})
+		b.File.Provenance.Hypervisor = hypervisor
+		c, err := New([]Machine{a, b}, Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Compared() != "" || len(c.Tables) != 1 || c.Tables[0].State != nil || len(c.Surveys) != 2 {
+			t.Errorf("%q: %s %+v", hypervisor, c.Compared(), c.Tables)
+		}
+		if said := fmt.Sprint(c.Warnings); strings.Contains(said, "a flag between two CPUs takes 60 ns (a), 240 ns (b)") != (hypervisor != "") {
+			t.Errorf("%q: %s", hypervisor, said)
 		}
 	}
 }

@@ -31,6 +31,9 @@ func (o *Overview) WriteJSON(w io.Writer) error {
 // spread about it. There are no charts.
 func (o *Overview) WriteText(w io.Writer, _ bool) {
 	fmt.Fprintf(w, "%d machines%s\n\n", len(o.Machines), inMost(o.State))
+	if o.Means != "" {
+		fmt.Fprintf(w, "%s\n\n", o.Means)
+	}
 	if len(o.Outliers) > 0 {
 		t := view.Table{
 			Title:   fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore),
