@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/sweep"
@@ -27,7 +28,9 @@ again, what memory carries, transfers between cores, flags, and tests them again
 
 FILE is what taulop sweep wrote on this node, or on one that it should be like. The more
 sessions it has (taulop sweep -add FILE, at other times), the smaller the change that is
-seen: hours of one machine differ, and one session cannot say by how much.
+seen: hours of one machine differ, and one session cannot say by how much. Sessions that
+began less than an hour apart count as one. Where the host moves the CPUs of a virtual
+machine, like states are compared: those in which a flag between two CPUs takes alike.
 
 It prints one line and ends as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, 3
 UNKNOWN. A cell counts as slower if the test says so and it is above a level.
@@ -173,12 +176,35 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 		return nil, err
 	}
 	b := compare.NewBaseline(was, x.File, fit.Test{Drift: cmp.Or(req.drift, compare.OwnDrift(was)), Least: compare.DefaultLeast}, req.levels)
-	if b.State == compare.Unknown && len(b.Cells) > 0 {
+	switch {
+	case b.Unmet():
+		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
+	case b.State == compare.Unknown && len(b.Cells) > 0:
 		b.Text += "; add some at other times (taulop sweep -add " + req.baseline + "), or say what hours differ by (-drift)"
 	}
 	if b.State != compare.OK { // what else may be to blame
+		b.Text += beside(x.File, steal)
 		warn(said, advised(x.File.Provenance.Warnings()))
 		warn(said, append(starved(), steal.Warnings()...))
 	}
 	return b, nil
+}
+
+// beside says what ran beside a check: the load before it, what this process got of the CPUs,
+// what the hypervisor took, and neighbours on its cores.
+func beside(f *params.File, steal *provenance.StealMeter) (text string) {
+	say := func(format string, args ...any) { text += fmt.Sprintf("; "+format, args...) }
+	if load := f.Provenance.Load; len(load) > 0 {
+		say("the load was %.2f before", load[0])
+	}
+	if ran, waited := onCPU(); ran > 0 {
+		say("it got %.0f %% of the CPU time that it asked for", 100*float64(ran)/float64(ran+waited))
+	}
+	if share, known := steal.Share(); known {
+		say("the hypervisor took %s", printable.Percent(share))
+	}
+	if u, found := f.Unsteady().(params.Unsteady); found && u.High > 0 {
+		say("a neighbour on its cores: an instruction took %.2g to %.2g ns", u.Low, u.High)
+	}
+	return text
 }

@@ -3,10 +3,13 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -30,29 +33,39 @@ type Levels struct{ Warning, Critical float64 }
 
 // A Baseline is a machine beside what it was.
 type Baseline struct {
-	Machine  string         `json:"machine"`
-	Of       string         `json:"baseline"` // the machine that the baseline is of
-	State    State          `json:"state"`    // 0 to 3
-	Sessions int            `json:"sessions"` // of the baseline
-	Drift    float64        `json:"drift"`    // what sessions are taken to differ by, one standard deviation
-	Visible  float64        `json:"visible"`  // the change that would have been found, the median over cells
-	Cells    []BaselineCell `json:"cells"`    // that were measured again, in the order in which they matter
-	Text     string         `json:"text"`
+	Machine  string          `json:"machine"`
+	Of       string          `json:"baseline"`         // the machine that the baseline is of
+	State    State           `json:"state"`            // 0 to 3
+	Sessions int             `json:"sessions"`         // of the baseline, those that began less than an hour apart counted as one; by state, of the one with the fewest
+	Drift    float64         `json:"drift"`            // what sessions are taken to differ by, one standard deviation
+	Visible  float64         `json:"visible"`          // the change that would have been found, the median over cells
+	States   []BaselineState `json:"states,omitempty"` // that the machine was in, rising; none where it and its baseline stayed in one
+	Cells    []BaselineCell  `json:"cells"`            // that were measured again, in the order in which they matter, those of no state first
+	Text     string          `json:"text"`
+
+	close int // sessions of the baseline, if some count as one; else 0
+}
+
+// A BaselineState is where the host had the machine's CPUs, see InState.
+type BaselineState struct {
+	params.State
+	Was *params.State `json:"was,omitempty"` // nil: the baseline has not met it
 }
 
 // A BaselineCell is a cell now and then, times in ns.
 type BaselineCell struct {
 	params.Key
+	Flag  float64      `json:"flag_ns,omitempty"` // of the baseline's state; 0: none is told apart
 	Was   fit.Estimate `json:"was_ns"`
 	Now   fit.Estimate `json:"now_ns"`
 	Ratio *Ratio       `json:"to_baseline"` // above 1 it is slower
 }
 
-// OwnDrift is what sessions of a file differ by, and DefaultDrift where it has too few to
-// tell: of two nothing can be said of a third.
+// OwnDrift is what sessions of a file differ by, an hour or more apart, and DefaultDrift where
+// it has too few to tell: of two nothing can be said of a third.
 func OwnDrift(f *params.File) float64 {
 	const least = 3
-	if f.Sessions() < least {
+	if f = hourly(f); f.Sessions() < least {
 		return DefaultDrift
 	}
 	_, _, sessions := f.Components()
@@ -62,40 +75,134 @@ func OwnDrift(f *params.File) float64 {
 	return sessions
 }
 
-// NewBaseline puts a machine's cells beside those of the same keys in its baseline. A cell
-// counts as slower where the test says so, corrected for the number of cells, and its ratio
-// is above a level. The state is Unknown where a critical change would not have been seen.
+// hourly is a file with those sessions taken for one that began less than an hour after
+// another: minutes of the same hour do not show what hours differ by.
+func hourly(f *params.File) *params.File {
+	began := make(map[int]time.Time)
+	for _, l := range f.Launches {
+		at, err := time.Parse(time.RFC3339Nano, l.Began)
+		if err != nil {
+			return f // nobody knows
+		}
+		if first, known := began[l.Session]; !known || at.Before(first) {
+			began[l.Session] = at
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(began), func(a, b int) int { return began[a].Compare(began[b]) })
+	as, n := make(map[int]int), 0
+	for i, session := range order {
+		if i > 0 && began[session].Sub(began[order[i-1]]) >= time.Hour {
+			n++
+		}
+		as[session] = n
+	}
+	if n+1 >= len(order) {
+		return f
+	}
+	hours := *f
+	hours.Launches, hours.Cells = slices.Clone(f.Launches), slices.Clone(f.Cells)
+	for i := range hours.Launches {
+		hours.Launches[i].Session = as[hours.Launches[i].Session]
+	}
+	sorting := hours.Sort()
+	for i := range hours.Cells {
+		if c := &hours.Cells[i]; len(c.Samples) > 0 {
+			c.Time = sorting.Estimate(c)
+		}
+	}
+	return &hours
+}
+
+// NewBaseline puts a machine's cells beside those of the same keys in its baseline, state by
+// state. A cell counts as slower where the test says so, corrected for the number of cells, and
+// its ratio is above a level. The state is Unknown where a critical change would not have been
+// seen, and where the baseline has met none of the states that the machine was in.
 func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline {
-	b := &Baseline{Machine: now.Provenance.Machine(), Of: was.Provenance.Machine(),
-		Sessions: was.Sessions(), Drift: test.Drift}
+	b := &Baseline{Machine: now.Provenance.Machine(), Of: was.Provenance.Machine(), Drift: test.Drift}
+	began := was.Sessions()
+	was = hourly(was)
+	if b.Sessions = was.Sessions(); b.Sessions < began {
+		b.close = began
+	}
+	b.meet(was, now)
+	moves := make(map[params.Key]bool)
+	if len(b.States) > 0 {
+		moves = moving([]Machine{{File: was}, {File: now}})
+	}
+	if !b.Unmet() {
+		b.add(0, was, now, test, func(k params.Key) bool { return !moves[k] })
+	}
+	for _, s := range b.States {
+		if s.Was != nil {
+			b.add(s.Was.NS, fileIn(was, *s.Was), fileIn(now, s.State), test, func(k params.Key) bool { return moves[k] })
+		}
+	}
+	b.conclude(levels)
+	return b
+}
+
+// meet finds which states of the baseline the machine was in. A virtual machine whose flag
+// takes something else than in the baseline was moved; of another one that is a change as any.
+func (b *Baseline) meet(was, now *params.File) {
+	before, after := statesOf(was), statesOf(now)
+	all := match([]string{"", "now"}, [][]params.State{before, after})
+	moves := len(before) > 1 || len(after) > 1 || len(all) > 1 && (guest(Machine{File: was}) || guest(Machine{File: now}))
+	if len(after) == 0 || !moves {
+		return
+	}
+	for _, s := range all {
+		if of, is := s.Of("now"); is {
+			met := BaselineState{State: of}
+			if of, was := s.Of(""); was {
+				met.Was = &of
+			}
+			b.States = append(b.States, met)
+		}
+	}
+}
+
+// add compares some cells that both files have.
+func (b *Baseline) add(flag float64, was, now *params.File, test fit.Test, some func(params.Key) bool) {
 	before := make(map[params.Key]*params.Cell)
 	for i := range was.Cells {
 		before[was.Cells[i].Key] = &was.Cells[i]
 	}
-	var ps, visible []float64
-	var tested []*Ratio
 	for i := range now.Cells {
 		c := &now.Cells[i]
 		old := before[c.Key]
-		if old == nil {
+		if old == nil || !some(c.Key) {
 			continue
 		}
-		r := ratio(old.Time, old.Replicates(was), c.Time, c.Replicates(now), test)
-		if r == nil {
-			continue
+		before := old.Replicates(was)
+		if r := ratio(old.Time, before, c.Time, c.Replicates(now), test); r != nil {
+			if flag > 0 {
+				met := lists.Filter(before, func(session []float64) bool { return len(session) > 0 })
+				b.Sessions = min(b.Sessions, len(met))
+			}
+			b.Cells = append(b.Cells, BaselineCell{c.Key, flag, old.Time, c.Time, r})
 		}
-		b.Cells = append(b.Cells, BaselineCell{c.Key, old.Time, c.Time, r})
-		if r.Tested {
+	}
+}
+
+// conclude corrects the tests for their number, and says what they come to.
+func (b *Baseline) conclude(levels Levels) {
+	var ps, visible []float64
+	var tested []*Ratio
+	for _, c := range b.Cells {
+		if r := c.Ratio; r.Tested {
 			tested, ps, visible = append(tested, r), append(ps, r.P), append(visible, r.Visible)
 		}
 	}
 	for i, p := range fit.Adjust(ps) {
 		tested[i].Adjusted, tested[i].Differs = p, p < level
 	}
-	if len(tested) == 0 {
-		b.State = Unknown
-		b.Text = "nothing could be tested: a test takes six launches now, and the baseline has too few or this node is too slow for them"
-		return b
+	switch {
+	case b.Unmet():
+		b.State, b.Text = Unknown, b.where()
+		return
+	case len(tested) == 0:
+		b.State, b.Text = Unknown, "nothing could be tested: a test takes six launches now, and the baseline has too few or this node is too slow for them"
+		return
 	}
 	slices.Sort(visible)
 	b.Visible = visible[len(visible)/2]
@@ -106,20 +213,77 @@ func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline 
 		if b.State = Warned; worst.Ratio.Value >= 1+levels.Critical {
 			b.State = Critical
 		}
-		b.Text = fmt.Sprintf("%d of %s %s slower%s by %s or more, most of all the %v, × %.2f [%.2f, %.2f]", len(slower), printable.Count(len(tested), "cell"),
-			are(len(slower)), b.than(), percent(levels.Warning), worst.Key, worst.Ratio.Value, worst.Ratio.Lo, worst.Ratio.Hi)
+		b.Text = fmt.Sprintf("%d of %s %s slower%s by %s or more, most of all the %s, × %.2f [%.2f, %.2f]", len(slower), printable.Count(len(tested), "cell"),
+			are(len(slower)), b.than(), percent(levels.Warning), worst.name(), worst.Ratio.Value, worst.Ratio.Lo, worst.Ratio.Hi)
 	case b.Visible > levels.Critical:
 		b.State = Unknown
-		b.Text = fmt.Sprintf("a change of less than %s cannot be told from the hour: the baseline has %s", percent(b.Visible), printable.Count(b.Sessions, "session"))
-		return b
+		b.Text = fmt.Sprintf("a change of less than %s cannot be told from the hour: the baseline has %s", percent(b.Visible), b.sessions())
 	default:
 		b.Text = fmt.Sprintf("none of %s is slower%s by %s or more", printable.Count(len(tested), "cell"), b.than(), percent(levels.Warning))
 		if faster > 0 {
 			b.Text += fmt.Sprintf(", %d %s faster", faster, are(faster))
 		}
 	}
-	b.Text += fmt.Sprintf("; a change of %s would have been seen in 9 of 10 cases", percent(b.Visible))
-	return b
+	if b.State != Unknown {
+		b.Text += fmt.Sprintf("; a change of %s would have been seen in 9 of 10 cases", percent(b.Visible))
+	}
+	if states := b.where(); states != "" {
+		b.Text += "; " + states
+	}
+}
+
+// Unmet tells whether the baseline has met none of the states that the machine was in.
+func (b *Baseline) Unmet() bool {
+	return len(b.States) > 0 && !slices.ContainsFunc(b.States, func(s BaselineState) bool { return s.Was != nil })
+}
+
+// where says in which states the machine was; "" where none is told apart.
+func (b *Baseline) where() string {
+	var met, unmet []params.State
+	for _, s := range b.States {
+		if s.Was != nil {
+			met = append(met, s.State)
+		} else {
+			unmet = append(unmet, s.State)
+		}
+	}
+	flags := func(states []params.State) string {
+		if len(b.States) == 1 {
+			return states[0].Name()
+		}
+		return params.StateList(states)
+	}
+	text := ""
+	if len(met) > 0 {
+		text = "the machine was in a state with a flag of " + flags(met)
+	}
+	switch {
+	case len(unmet) > 0 && text == "":
+		text = "the machine is in a state with a flag of " + flags(unmet) + ", which the baseline has not met"
+	case len(unmet) > 0:
+		text += ", and in one of " + flags(unmet) + ", which the baseline has not met and nothing is said of"
+	}
+	return text
+}
+
+// sessions says how many the baseline has.
+func (b *Baseline) sessions() string {
+	text := printable.Count(b.Sessions, "session")
+	if len(b.States) > 0 {
+		text += " in this state"
+	}
+	if b.close > 0 {
+		text += fmt.Sprintf(", of its %d those that began less than an hour apart count as one", b.close)
+	}
+	return text
+}
+
+// name is the cell's, with the state.
+func (c *BaselineCell) name() string {
+	if c.Flag == 0 {
+		return c.Key.String()
+	}
+	return fmt.Sprintf("%v, with a flag of %s", c.Key, params.State{NS: c.Flag}.Name())
 }
 
 func are(n int) string {

@@ -97,3 +97,84 @@ func TestBaselineUnknown(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// A check compares like states; that the host moved the CPUs is no change of the machine.
+func TestBaselineStates(t *testing.T) {
+	node := func(seed uint64, stays ...stay) *params.File {
+		f := moved("node07", seed, stays...).File
+		f.Provenance.Hypervisor = "KVM"
+		return f
+	}
+	near, far := stay{60, 1, 1}, stay{240, 1, 1}
+	both := []stay{{60, 0.5, 1}, {240, 0.5, 1}}
+	bare, slow := node(3, far), node(4, stay{60, 0.3, 1}, stay{240, 0.7, 1.6})
+	bare.Provenance.Hypervisor = ""
+	for _, tt := range []struct {
+		name     string
+		was, now *params.File
+		want     State
+		says     string
+		flags    []float64 // of cells
+	}{
+		{"stayed", node(1, near), node(2, near), OK, "none of 4 cells is slower by 10 % or more; a change of", []float64{0}},
+		{"moved since", node(1, near), node(2, far), Unknown, "the machine is in a state with a flag of 240 ns, which the baseline has not met", nil},
+		{"not by a host", func() *params.File { f := node(1, near); f.Provenance.Hypervisor = ""; return f }(), bare, Critical, "3 of 4 cells are slower", []float64{0}},
+		{"in one of two", node(1, both...), node(2, far), OK, "the machine was in a state with a flag of 240 ns", []float64{0, 240}},
+		{"from one to two", node(1, far), node(2, both...), OK, "which the baseline has not met and nothing is said of", []float64{0, 240}},
+		{"other shares", node(1, both...), node(2, stay{60, 0.2, 1}, stay{240, 0.8, 1}), OK, "none of 7 cells", []float64{0, 60, 240}},
+		{"slower in one", node(1, both...), slow, Critical, "with a flag of 240 ns, × 1.6", []float64{0, 60, 240}},
+	} {
+		for i := range tt.now.Launches {
+			tt.now.Launches[i].Session = 0
+		}
+		b := NewBaseline(tt.was, tt.now, fit.Test{Drift: 0.01, Least: DefaultLeast}, Levels{0.1, 0.3})
+		if b.State != tt.want || !strings.Contains(b.Text, tt.says) || b.Unmet() != (tt.flags == nil) {
+			t.Errorf("%s: %v: %s", tt.name, b.State, b.Text)
+		}
+		at := 0
+		for _, c := range b.Cells {
+			for at < len(tt.flags) && math.Abs(c.Flag-tt.flags[at]) > 0.05*tt.flags[at] {
+				at++
+			}
+			if at == len(tt.flags) {
+				t.Errorf("%s: a cell with a flag of %g ns, want %v", tt.name, c.Flag, tt.flags)
+				break
+			}
+		}
+		if len(tt.flags) > 0 && len(b.Cells) != 1+3*max(1, len(tt.flags)-1) {
+			t.Errorf("%s: %d cells", tt.name, len(b.Cells))
+		}
+	}
+}
+
+// Sessions of the same hour are one: what they differ by is not what hours do.
+func TestHourly(t *testing.T) {
+	for _, tt := range []struct {
+		began []string // of sessions
+		want  int
+	}{
+		{[]string{"2026-11-21T10:00:00Z", "2026-11-21T10:00:20Z", "2026-11-21T10:00:40Z"}, 1},
+		{[]string{"2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "2026-11-22T10:00:40Z"}, 3},
+		{[]string{"2026-11-21T10:00:00Z", "2026-11-22T10:00:00Z", "2026-11-21T10:50:00Z", "2026-11-21T11:40:00Z"}, 2},
+		{[]string{"2026-11-21T10:00:00+02:00", "2026-11-21T08:30:00Z"}, 1},
+		{[]string{"", "", ""}, 3}, // nobody knows
+	} {
+		was := hours(rand.New(rand.NewPCG(1, 2)), "node07", len(tt.began), 0.02, func(int) float64 { return 1 })
+		for i := range was.Launches {
+			was.Launches[i].Began = tt.began[was.Launches[i].Session]
+		}
+		now := hours(rand.New(rand.NewPCG(3, 2)), "node07", 1, 0.02, func(int) float64 { return 1 })
+		b := NewBaseline(was, now, fit.Test{Drift: OwnDrift(was), Least: DefaultLeast}, Levels{0.1, 0.3})
+		if b.Sessions != tt.want || was.Sessions() != len(tt.began) {
+			t.Errorf("%v: %d sessions, want %d", tt.began, b.Sessions, tt.want)
+		}
+		if (tt.want < 3) != (b.Drift == DefaultDrift) {
+			t.Errorf("%v: drift %g", tt.began, b.Drift)
+		}
+		if close := fmt.Sprintf("of its %d those that began less than an hour apart count as one", len(tt.began)); b.State == Unknown && strings.Contains(b.Text, close) != (tt.want < len(tt.began)) {
+			t.Errorf("%v: %s", tt.began, b.Text)
+		} else if tt.want == 1 && b.State != Unknown {
+			t.Errorf("%v: %v: %s", tt.began, b.State, b.Text)
+		}
+	}
+}

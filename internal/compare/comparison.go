@@ -90,7 +90,7 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 		return c.add(nil, machines, choice)
 	}
 	moves := moving(machines)
-	c.Surveys = surveys(nil, keep(machines, func(c params.Cell) bool { return !moves[c.Key] }), choice.test())
+	c.Surveys = surveys(nil, keep(machines, func(c params.Cell) bool { return c.Variant != "" && !moves[c.Key] }), choice.test())
 	compared := false
 	for i := range c.States {
 		state := &c.States[i]

@@ -169,14 +169,14 @@ func fileIn(f *params.File, state params.State) *params.File {
 	return f // it was
 }
 
-// moving are cells of surveys whose workers, two or more, were in several states on some machine.
+// moving are cells whose workers, two or more, were in several states on some machine.
 func moving(machines []Machine) map[params.Key]bool {
 	keys := make(map[params.Key]bool)
 	for _, m := range machines {
 		sorting := m.File.Sort()
 		for i := range m.File.Cells {
 			c := &m.File.Cells[i]
-			if workers := sorting.Workers(c); c.Variant != "" && workers > 1 && len(sorting.States(workers)) > 0 {
+			if workers := sorting.Workers(c); workers > 1 && len(sorting.States(workers)) > 0 {
 				keys[c.Key] = true
 			}
 		}

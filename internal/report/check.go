@@ -32,6 +32,9 @@ func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
 	data := []string{}
 	for _, cell := range c.Cells {
 		name := fmt.Sprintf("%s_%s_%s_%s_tau%d_m%d", cell.Kind, cell.Setup, cell.Placement, cache(cell.OffCache), cell.Tau, cell.Bytes)
+		if cell.Flag > 0 {
+			name += fmt.Sprintf("_flag%.0fns", cell.Flag)
+		}
 		data = append(data, fmt.Sprintf("'%s'=%.4g;%.4g;%.4g", strings.ReplaceAll(strings.ReplaceAll(name, "__", "_"), "'", ""), cell.Ratio.Value, 1+levels.Warning, 1+levels.Critical))
 	}
 	_, err := fmt.Fprintf(w, "%s | %s\n", c.line(), strings.Join(data, " "))
@@ -50,6 +53,7 @@ func (c *Check) WriteMetrics(w io.Writer) error {
 	}
 	metric("state", "0 as it was, 1 slower by the level of a warning, 2 by the critical one, 3 unknown")
 	fmt.Fprintf(&b, "taulop_check_state %d\n", c.State)
+	c.writeStates(&b, metric)
 	if len(c.Cells) > 0 {
 		metric("visible_ratio", "Change that would have been found in 9 of 10 cases, 0.1 is 10 %: the median over cells")
 		fmt.Fprintf(&b, "taulop_check_visible_ratio %g\n", c.Visible)
@@ -57,8 +61,12 @@ func (c *Check) WriteMetrics(w io.Writer) error {
 		fmt.Fprintf(&b, "taulop_check_baseline_sessions %d\n", c.Sessions)
 		labels := make([]string, len(c.Cells))
 		for i, cell := range c.Cells {
-			labels[i] = fmt.Sprintf(`{cell="%s",setup="%s",placement="%s",cache="%s",tau="%d",bytes="%d"}`,
-				label(string(cell.Kind)), label(cell.Setup), label(string(cell.Placement)), cache(cell.OffCache), cell.Tau, cell.Bytes)
+			flag := ""
+			if cell.Flag > 0 {
+				flag = fmt.Sprintf(`,flag_ns="%.3g"`, cell.Flag)
+			}
+			labels[i] = fmt.Sprintf(`{cell="%s",setup="%s",placement="%s",cache="%s",tau="%d",bytes="%d"%s}`,
+				label(string(cell.Kind)), label(cell.Setup), label(string(cell.Placement)), cache(cell.OffCache), cell.Tau, cell.Bytes, flag)
 		}
 		metric("ratio", "Time of a cell over that of the baseline: above 1 it is slower")
 		for i, cell := range c.Cells {
@@ -71,6 +79,25 @@ func (c *Check) WriteMetrics(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeStates writes the shares of states by the flag of the baseline, whose numbers stay the
+// same from check to check; those that it has not met are one.
+func (c *Check) writeStates(b *strings.Builder, metric func(name, help string)) {
+	if len(c.States) == 0 {
+		return
+	}
+	unmet := 0.
+	metric("flag_share", "Share of the time in a state of the baseline, by what a flag took then")
+	for _, s := range c.States {
+		if s.Was == nil {
+			unmet += s.Share
+			continue
+		}
+		fmt.Fprintf(b, "taulop_check_flag_share{flag_ns=\"%.3g\"} %g\n", s.Was.NS, s.Share)
+	}
+	metric("unmet_share", "Share of the time in states that the baseline has not met")
+	fmt.Fprintf(b, "taulop_check_unmet_share %g\n", unmet)
 }
 
 func cache(off bool) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -60,7 +61,10 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 		}
 		return v, nil
 	}
-	v.Conclusion, v.warnings = o.Conclusion(), o.Warnings
+	v.Conclusion, v.warnings = strings.TrimSpace(o.Means+" "+o.Conclusion()), o.Warnings
+	if o.State != nil {
+		v.Conclusion = "In the state that most machines have been in" + o.State.Title() + ": " + v.Conclusion
+	}
 	numbers := make(map[string]int)
 	for i, m := range machines {
 		numbers[m.Name] = i
