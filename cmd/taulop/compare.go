@@ -22,8 +22,9 @@ many of them each really carries, and whether the difference is real.
   taulop compare [flags] A.json B.json [C.json …]
 
 Files are what taulop sweep writes, or pairs, copy, access, pack and disk, or tables
-in the published text format. Ratios are to the first. From ten files on it is a
-fleet: medians and spread of all, and outliers.
+in the published text format. Ratios are to the first. Where the host moved the CPUs of
+a machine, like states are compared: those in which a flag between two CPUs takes alike.
+From ten files on it is a fleet: medians and spread of all, and outliers.
 
 Examples:
   taulop compare old.json new.json

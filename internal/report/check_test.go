@@ -1,0 +1,54 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/params"
+)
+
+// Where a machine was in states, what monitoring gets names them by the baseline's flags, which
+// stay the same from check to check; else it has nothing of them.
+func TestCheckStates(t *testing.T) {
+	cell := func(flag, ratio float64) compare.BaselineCell {
+		return compare.BaselineCell{Key: params.Key{Kind: params.NullCell, Setup: "ring", Placement: "local", Tau: 2}, Flag: flag,
+			Now: fit.Estimate{Center: 90}, Ratio: &compare.Ratio{Value: ratio}}
+	}
+	one := Check{Machine: "node07", Cells: []compare.BaselineCell{cell(0, 1.5)}}
+	moved := Check{Machine: "node07", Cells: []compare.BaselineCell{cell(60.4, 1.5), cell(240, 1)}, States: []compare.BaselineState{
+		{State: params.State{NS: 28, Share: 0.25}},
+		{State: params.State{NS: 61, Share: 0.5}, Was: &params.State{NS: 60.4}},
+		{State: params.State{NS: 250, Share: 0.25}, Was: &params.State{NS: 240}}}}
+	for _, tt := range []struct {
+		name        string
+		c           Check
+		says, never []string
+	}{
+		{"one state", one, []string{"'null_ring_local_in_tau2_m0'=1.5;", `bytes="0"} 1.5`}, []string{"flag", "unmet"}},
+		{"several", moved, []string{"'null_ring_local_in_tau2_m0_flag60ns'=1.5;", "'null_ring_local_in_tau2_m0_flag240ns'=1;", `bytes="0",flag_ns="60.4"} 1.5`,
+			`taulop_check_flag_share{flag_ns="60.4"} 0.5`, `taulop_check_flag_share{flag_ns="240"} 0.25`, "taulop_check_unmet_share 0.25\n", `"flag_ns": 60.4`}, []string{`flag_ns="28"`}},
+	} {
+		var b strings.Builder
+		if err := tt.c.WritePerformance(&b, compare.Levels{Warning: 0.1, Critical: 0.3}); err != nil {
+			t.Fatal(err)
+		}
+		if err := tt.c.WriteMetrics(&b); err != nil {
+			t.Fatal(err)
+		}
+		if err := tt.c.WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.says {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %s in %s", tt.name, want, b.String())
+			}
+		}
+		for _, not := range tt.never {
+			if strings.Contains(b.String(), not) {
+				t.Errorf("%s: %s in %s", tt.name, not, b.String())
+			}
+		}
+	}
+}
