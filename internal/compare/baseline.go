@@ -248,20 +248,23 @@ func (b *Baseline) where() string {
 		}
 	}
 	flags := func(states []params.State) string {
-		if len(b.States) == 1 {
-			return states[0].Name()
+		switch {
+		case len(b.States) == 1:
+			return "a state with a flag of " + states[0].Name()
+		case len(states) == 1:
+			return "a state with a flag of " + params.StateList(states)
 		}
-		return params.StateList(states)
+		return "states with flags of " + params.StateList(states)
 	}
 	text := ""
 	if len(met) > 0 {
-		text = "the machine was in a state with a flag of " + flags(met)
+		text = "the machine was in " + flags(met)
 	}
 	switch {
 	case len(unmet) > 0 && text == "":
-		text = "the machine is in a state with a flag of " + flags(unmet) + ", which the baseline has not met"
+		text = "the machine is in " + flags(unmet) + ", which the baseline has not met"
 	case len(unmet) > 0:
-		text += ", and in one of " + flags(unmet) + ", which the baseline has not met and nothing is said of"
+		text += ", and in " + flags(unmet) + ", which the baseline has not met and nothing is said of"
 	}
 	return text
 }

@@ -15,12 +15,17 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Moving sweeps a machine of so many CPUs that its host moves from state to state: the ring
-// among all of them, or what change makes of that plan.
+// Machine is one of so many CPUs that its host moves from state to state.
+func Machine(cpus int, states []surveytest.State, between time.Duration, seed uint64) *surveytest.Simulated {
+	return surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01, Cost: message,
+		States: states, Between: between}, seed)
+}
+
+// Moving sweeps such a machine: the ring among all its CPUs, or what change makes of that
+// plan.
 func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, between time.Duration, seed uint64, change ...func(*params.Plan)) (*params.File, *surveytest.Simulated) {
 	t.Helper()
-	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01, Cost: message,
-		States: states, Between: between}, seed)
+	s := Machine(cpus, states, between, seed)
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
 		Sizes: []int{64, 1024, 8192}, Taus: []int{cpus}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
 	for _, to := range change {
