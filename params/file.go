@@ -225,8 +225,8 @@ const (
 	maxLaunches   = 1 << 16
 	maxWarnings   = 1 << 18
 	maxProbes     = 1 << 10 // of a launch
-	maxWatches    = 1 << 16
-	maxStates     = 1 << 6 // of a watch
+	maxWatches    = 1 << 20 // every two of 1,400 CPUs
+	maxStates     = 1 << 6  // of a watch
 )
 
 // A LimitError is of a file that holds more than Read takes, and says what.

@@ -49,6 +49,15 @@ type Pair struct {
 	Level int            `json:"level"` // index in Levels
 	other bool           // its times are those of the writer's node
 	Times []fit.Estimate `json:"time_ns"` // L(m,1) of each size; not known where it was not measured
+	// States are those of the two CPUs, none where they had one; else Times are means by shares.
+	States []PairState `json:"states,omitempty"`
+}
+
+// A PairState is a pair in one of its states.
+type PairState struct {
+	State
+	at    int            // which of the file's
+	Times []fit.Estimate `json:"time_ns"` // of each size
 }
 
 // A PairLevel is the pairs that share the same at the closest, see numa.Level.
@@ -125,11 +134,16 @@ func (f *File) Pairs() (*Pairs, error) {
 	if len(all) == 0 {
 		return nil, errors.New("the file has no pairs of CPUs: measure them with taulop pairs")
 	}
+	sorting := f.Sort()
 	for i := range f.Cells {
 		if c := &f.Cells[i]; c.Kind == PairCell {
 			_, _, home, _ := ParsePair(c.Variant)
 			row, _ := slices.BinarySearch(sizes, c.Bytes)
-			found[home].Pairs[at[c.Variant]].Times[row] = c.Time
+			pair := &found[home].Pairs[at[c.Variant]]
+			pair.Times[row] = c.Time
+			if stays := sorting.ByState(c); len(stays) > 1 {
+				pair.add(stays, row, len(sizes))
+			}
 		}
 	}
 	found[ReaderHome].adopt(found[WriterHome])
@@ -139,6 +153,19 @@ func (f *File) Pairs() (*Pairs, error) {
 	}
 	all[0].Others = all[1:]
 	return all[0], nil
+}
+
+// add adds what a size takes in each state.
+func (p *Pair) add(stays []Stay, row, sizes int) {
+	for _, of := range stays {
+		i := slices.IndexFunc(p.States, func(s PairState) bool { return s.at == of.At })
+		if i < 0 {
+			i = len(p.States)
+			p.States = append(p.States, PairState{of.State, of.At, slices.Repeat([]fit.Estimate{fit.Median(nil)}, sizes)})
+		}
+		p.States[i].Times[row] = of.Time
+	}
+	slices.SortFunc(p.States, func(a, b PairState) int { return cmp.Compare(a.NS, b.NS) })
 }
 
 // adopt takes over the pairs of which there is a time for the writer's node alone: it

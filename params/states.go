@@ -288,9 +288,9 @@ func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
 // Each is a cell with the samples of one state after the other; the cell itself where there
 // was one.
 func (s *Sorting) Each(c *Cell) (all []Cell) {
-	for i := range s.pools[s.Workers(c)] {
+	for i, state := range s.StatesOf(c) {
 		in := *c
-		if in.Samples = s.In(c, i); len(in.Samples) > 0 {
+		if in.Samples = s.In(c, i); len(in.Samples) > 0 && state.Share > 0 {
 			all = append(all, in)
 		}
 	}
@@ -300,15 +300,57 @@ func (s *Sorting) Each(c *Cell) (all []Cell) {
 	return all
 }
 
+// StatesOf are the States of as many workers with the shares, and the times for which they
+// last, of the workers on a cell's own CPUs: 0 of states that these were never in. None where
+// they had one.
+func (s *Sorting) StatesOf(c *Cell) (states []State) {
+	if len(s.pools) == 0 {
+		return nil
+	}
+	seen, total := make(map[int32]bool), 0.
+	var lasts [][]float64
+	for _, x := range c.Samples {
+		if seen[x.Watch] || x.Watch < 1 || int(x.Watch) > len(s.to) {
+			continue
+		}
+		seen[x.Watch] = true
+		w := &s.f.Watches[x.Watch-1]
+		for i, at := range s.to[x.Watch-1] {
+			if at == AnyState {
+				break
+			}
+			if states == nil {
+				states = slices.Clone(s.pools[len(w.CPUs)])
+				for j := range states {
+					states[j].Share, states[j].Lasts, states[j].NS = 0, 0, 0
+				}
+				lasts = make([][]float64, len(states))
+			}
+			states[at].NS += w.States[i].Share * math.Log(w.States[i].NS)
+			states[at].Share += w.States[i].Share
+			total += w.States[i].Share
+			if w.States[i].Lasts > 0 {
+				lasts[at] = append(lasts[at], w.States[i].Lasts)
+			}
+		}
+	}
+	for i := range states {
+		if of := &states[i]; of.Share > 0 {
+			of.NS = math.Exp(of.NS / of.Share)
+			of.Share /= total
+		}
+		if len(lasts[i]) > 0 {
+			states[i].Lasts = fit.Median(lasts[i]).Center
+		}
+	}
+	return states
+}
+
 // Launches counts those of a session that have samples of a cell in that state, of those
 // that have Settled of the time or more, in which there are the fewest.
 func (s *Sorting) Launches(c *Cell, session int) int {
-	states := s.pools[s.Workers(c)]
-	if len(states) == 0 {
-		return c.InSession(s.f, session)
-	}
 	fewest := math.MaxInt
-	for i, state := range states {
+	for i, state := range s.StatesOf(c) {
 		if state.Share >= Settled {
 			in := Cell{Samples: s.In(c, i)}
 			fewest = min(fewest, in.InSession(s.f, session))
@@ -320,15 +362,18 @@ func (s *Sorting) Launches(c *Cell, session int) int {
 	return fewest
 }
 
-// Estimate is a cell's time: where workers had several states the mean of these by their
-// shares, each of which has an interval of its own. States without samples are left out.
-func (s *Sorting) Estimate(c *Cell) fit.Estimate {
-	states := s.pools[s.Workers(c)]
-	if len(states) == 0 {
-		return c.Replicates(s.f).Estimate()
-	}
-	mixed, total := fit.Estimate{}, 0.
-	for i, state := range states {
+// A Stay is a cell's time in a state of its workers.
+type Stay struct {
+	State
+	At      int // which of the States of as many workers
+	Samples []Sample
+	Time    fit.Estimate
+}
+
+// ByState are a cell's times in the states that it has samples in; none where its workers had
+// one state.
+func (s *Sorting) ByState(c *Cell) (all []Stay) {
+	for i, state := range s.StatesOf(c) {
 		in := Cell{Samples: s.In(c, i)}
 		if len(in.Samples) == 0 || state.Share == 0 {
 			continue
@@ -337,16 +382,26 @@ func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 		if !e.Known() && state.Share < Settled {
 			e.Lo, e.Hi = extremes(in.Samples)
 		}
-		part := e.Scale(state.Share)
+		all = append(all, Stay{state, i, in.Samples, e})
+	}
+	return all
+}
+
+// Estimate is a cell's time: where workers had several states the mean of these by their
+// shares, each of which has an interval of its own. States without samples are left out.
+func (s *Sorting) Estimate(c *Cell) fit.Estimate {
+	mixed, total := fit.Estimate{}, 0.
+	for _, of := range s.ByState(c) {
+		part := of.Time.Scale(of.Share)
 		if total == 0 {
 			mixed = part
 		} else {
 			mixed = fit.Estimate{Center: mixed.Center + part.Center, Lo: mixed.Lo + part.Lo, Hi: mixed.Hi + part.Hi,
 				N: min(mixed.N, part.N), Sessions: min(mixed.Sessions, part.Sessions)}
 		}
-		total += state.Share
+		total += of.Share
 	}
-	if total == 0 { // all were taken while the machine changed its state
+	if total == 0 { // of one state, or all were taken while the machine changed its state
 		return c.Replicates(s.f).Estimate()
 	}
 	return mixed.Scale(1 / total)
@@ -354,9 +409,8 @@ func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 
 // center is that of Estimate, at less cost.
 func (s *Sorting) center(c *Cell) float64 {
-	states := s.pools[s.Workers(c)]
 	sum, total := 0., 0.
-	for i, state := range states {
+	for i, state := range s.StatesOf(c) {
 		in := Cell{Samples: s.In(c, i)}
 		if len(in.Samples) > 0 {
 			sum += state.Share * in.Replicates(s.f).Center()
@@ -429,12 +483,12 @@ func (f *File) byState() (all []cellIn) {
 	s := f.Sort()
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
-		states, before := s.pools[s.Workers(c)], len(all)
-		for at := range states {
-			in := *c
-			if in.Samples = s.In(c, at); len(in.Samples) > 0 {
-				in.Time = in.Replicates(f).Estimate()
-				all = append(all, cellIn{&in, &states[at]})
+		before := len(all)
+		if stays := s.ByState(c); len(stays) > 1 {
+			for at := range stays {
+				in := *c
+				in.Samples, in.Time = stays[at].Samples, stays[at].Time
+				all = append(all, cellIn{&in, &stays[at].State})
 			}
 		}
 		if len(all) == before {

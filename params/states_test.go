@@ -182,6 +182,54 @@ func TestExportByState(t *testing.T) {
 	}
 }
 
+// Of pairs of CPUs each has its own states with their shares: where one is near for a quarter
+// of the time, another for three quarters, and a third always far. All are of the CSV, too.
+func TestStatesOfPairs(t *testing.T) {
+	f := reread(t, []byte(good))
+	f.Cells, f.Launches = nil, nil
+	random := rand.New(rand.NewPCG(1, 6))
+	noise := func(ns float64) float64 { return ns * math.Exp(0.02*random.NormFloat64()) }
+	nears := map[[2]int]int{{0, 1}: 20, {0, 2}: 60, {1, 2}: 0} // of 80 samples
+	for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairVariant(pair[0], pair[1], UnknownHome)}})
+		for launch := range 80 {
+			if len(f.Launches) <= launch {
+				f.Launches = append(f.Launches, Launch{Began: fmt.Sprintf("2026-11-22T10:%02d:%02dZ", launch/60, launch%60)})
+			}
+			flag := 60.
+			if launch >= nears[pair] {
+				flag = 240
+			}
+			f.Cells[len(f.Cells)-1].Samples = append(f.Cells[len(f.Cells)-1].Samples, Sample{Launch: int32(launch), NS: noise(flag),
+				Watch: f.Watch(0, pair[:]), Before: float32(noise(flag)), After: float32(noise(flag))})
+		}
+	}
+	f.FindStates(0, f.Looks())
+	s := f.Sort()
+	for i := range f.Cells {
+		f.Cells[i].Time = s.Estimate(&f.Cells[i])
+		if n := s.Launches(&f.Cells[i], 0); n < 10 {
+			t.Errorf("%s lacks launches: %d", f.Cells[i].Variant, n)
+		}
+	}
+	p, err := f.Pairs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range p.Pairs {
+		near := nears[[2]int{pair.From, pair.To}]
+		if share := float64(near) / 80; math.Abs(pair.Times[0].Center/(share*60+(1-share)*240)-1) > 0.02 || (len(pair.States) == 2) != (near > 0) {
+			t.Errorf("%+v, near in %g of the time", pair, share)
+		} else if near > 0 && (math.Abs(pair.States[0].Share-share) > 0.01 || math.Abs(pair.States[0].Times[0].Center/60-1) > 0.02 || math.Abs(pair.States[1].Times[0].Center/240-1) > 0.02) {
+			t.Errorf("%+v, near in %g of the time", pair.States, share)
+		}
+	}
+	var b bytes.Buffer
+	if err := f.WriteCSV(&b); err != nil || strings.Count(b.String(), "\n") != 1+2+2+1 {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
 // A watch without states, and looks of watches that are not there, are refused.
 func TestWatchesAreChecked(t *testing.T) {
 	for _, tt := range []struct {
