@@ -29,6 +29,7 @@ type surveyRequest struct {
 	takes    bool // arguments
 	time     time.Duration
 	launches int
+	most     int // launches, if none are asked for; 0: 30
 	destination
 	saying
 	machine string // what it is to be called
@@ -39,7 +40,7 @@ type surveyRequest struct {
 func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSet {
 	flags := flag.NewFlagSet("taulop "+req.name, flag.ContinueOnError)
 	flags.DurationVar(&req.time, "time", budget, "budget of the measurement"+about)
-	flags.IntVar(&req.launches, "launches", 0, "measure in `n` launches, fresh processes each (default as many as there is time for, 6 to 30)")
+	flags.IntVar(&req.launches, "launches", 0, fmt.Sprintf("measure in `n` launches, fresh processes each (default as many as there is time for, 6 to %d)", cmp.Or(req.most, 30)))
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	addName(flags, &req.machine)
 	addNode(flags)
@@ -100,7 +101,7 @@ func (req *surveyRequest) native() bool {
 // surveyCommand is the command of a survey.
 func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Writer, args []string) error {
 	return func(ctx context.Context, out, errOut io.Writer, args []string) error {
-		req := surveyRequest{name: s.Name, takes: s.Command.Takes}
+		req := surveyRequest{name: s.Name, takes: s.Command.Takes, most: s.Command.Most}
 		flags := req.flags(s.Command.Time, s.Command.Budget)
 		asked := s.Command.Flags(flags)
 		machine, err := req.parse(flags, out, args, s.Command.Help)
@@ -148,8 +149,8 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	plan := t.Plan
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places, Networks: t.Networks}
-	x := &engine.Experiment{File: f, Time: req.time, Launches: req.launches}
-	if req.spread {
+	x := &engine.Experiment{File: f, Time: req.time, Launches: req.launches, Most: req.most}
+	if req.spread || req.most > 0 && req.launches == 0 {
 		x.Over = req.time
 	}
 	more, err := survey.Add(x, s, t.Request, m)

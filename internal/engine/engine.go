@@ -57,6 +57,7 @@ type Experiment struct {
 	Time     time.Duration  // for all launches together
 	Over     time.Duration  // from Time on: launches begin spread over it, and in between nothing is measured
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
+	Most     int            // of these; 0: mostLaunches
 	// Doubtful are those of cells that were to be visited once, and all were, that
 	// every launch from then on is to visit. Nil: none.
 	Doubtful func([]params.Cell) []params.Key
@@ -264,7 +265,7 @@ func (r *run) plan(elapsed time.Duration) {
 		}
 	}
 	each := max(elapsed-r.first, time.Millisecond)
-	r.launches = r.sets * min(max(2+int((r.Time-elapsed)/each), least), mostLaunches)
+	r.launches = r.sets * min(max(2+int((r.Time-elapsed)/each), least), cmp.Or(r.Most, mostLaunches))
 }
 
 // least is how many launches there are at the least: where cells are visited once,

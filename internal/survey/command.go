@@ -16,6 +16,9 @@ type Command struct {
 	Time   time.Duration // budget, unless they say another; 0: the task has it
 	Budget string        // what they are told of that
 	Takes  bool          // arguments besides flags
+	// Most, if not 0, is how many launches there are at the most where no number was asked for.
+	// They are spread over the time, for what they find depends on the moment.
+	Most int
 	// Flags adds flags, and returns what makes a task of them and of arguments. An error
 	// is about what was asked for.
 	Flags func(*flag.FlagSet) func(*numa.Machine) (Task, error)

@@ -54,7 +54,8 @@ const (
 // Groups stand if the median between them, within what they are nested in, is leastRatio
 // times that within and leastApart standard deviations from it, if both hardly overlap,
 // and if hardly any permutation of the same times over the pairs makes groups as far apart:
-// the cut is the best of many, and of noise alone one is the best, too.
+// the cut is the best of many, and of noise alone one is the best, too. Where the host moves
+// CPUs, groups are those that stand whichever of their states pairs are in.
 func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 	level := make(map[string]int)
 	for i, l := range p.Levels {
@@ -80,8 +81,30 @@ func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 }
 
 // divide looks for groups of a set of CPUs, all of whose pairs are at a level or closer; the
-// smallest come first.
-func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair) (all []Groups) {
+// smallest come first. Two states of one pair are no two groups: groups of pairs in the state
+// in which they are closest are groups where they are farthest, too.
+func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair) []Groups {
+	all := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 { return pair.Times[0].Center })
+	if !slices.ContainsFunc(p.Pairs, func(pair params.Pair) bool { return len(pair.States) > 0 }) {
+		return all
+	}
+	for _, end := range []func([]float64) float64{slices.Min[[]float64], slices.Max[[]float64]} {
+		same := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 {
+			times := []float64{pair.Times[0].Center}
+			if len(pair.States) > 0 {
+				times = lists.Map(pair.States, func(s params.PairState) float64 { return s.Times[0].Center })
+			}
+			return end(times)
+		})
+		all = slices.DeleteFunc(all, func(g Groups) bool {
+			return !slices.ContainsFunc(same, func(o Groups) bool { return slices.EqualFunc(g.Groups, o.Groups, slices.Equal[numa.CPUSet]) })
+		})
+	}
+	return all
+}
+
+// divideBy divides by what pairs are said to take.
+func divideBy(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair, time func(*params.Pair) float64) (all []Groups) {
 	var units []numa.CPUSet // CPUs that the topology has closer together
 	for _, cpu := range cpus {
 		i := slices.IndexFunc(units, func(u numa.CPUSet) bool {
@@ -103,8 +126,8 @@ func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*para
 			var of []float64
 			for _, x := range a {
 				for _, y := range b {
-					if pair := pairs[[2]int{min(x, y), max(x, y)}]; pair != nil && pair.Level == level && pair.Times[0].Center > 0 {
-						of = append(of, math.Log(pair.Times[0].Center))
+					if pair := pairs[[2]int{min(x, y), max(x, y)}]; pair != nil && pair.Level == level && time(pair) > 0 {
+						of = append(of, math.Log(time(pair)))
 					}
 				}
 			}

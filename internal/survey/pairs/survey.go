@@ -29,7 +29,7 @@ var Survey = survey.Register(&survey.Survey{
 		return request(m), nil
 	},
 	Time:     func(m *numa.Machine) time.Duration { return max(survey.DefaultTime, request(m).Time(m)) },
-	Command:  &survey.Command{Help: help, Budget: " (default 10s, or up to 11 ms a pair where there are many)", Flags: flags},
+	Command:  &survey.Command{Help: help, Most: mostLaunches, Budget: " (default 10s, or up to 11 ms a pair where there are many)", Flags: flags},
 	Tables:   Tables,
 	Matrices: Matrices,
 })
@@ -54,6 +54,9 @@ const (
 	shortTime = 10 * time.Second        // has every launch measure every cell, if that is enough
 	alike     = 8                       // pairs of a class that every launch measures, where it does not measure all
 	doubted   = 10                      // one in so many cells is measured again, at the most
+	// mostLaunches tell shares of states within 3 points where these last less than from launch
+	// to launch.
+	mostLaunches = 300
 )
 
 // Time is what it takes to measure every pair in LeastLaunches launches, 10 s at the

@@ -91,6 +91,9 @@ func Tables(f *params.File) []view.Table {
 		return nil
 	}
 	tables := []view.Table{levelTable(p)}
+	if moved := stateTable(p); len(moved.Rows) > 0 {
+		tables = append(tables, moved)
+	}
 	notes := slowNotes(p)
 	groups := FindGroups(p, f.Provenance.Levels)
 	for _, g := range groups[:min(mostSlow, len(groups))] {
@@ -139,6 +142,53 @@ func levelTable(p *params.Pairs) view.Table {
 					near.Name, far.Name, transfer(p.Sizes[0])+via(p.Home), digits(near.Median[0]), digits(far.Median[0]))
 			}
 		}
+	}
+	return t
+}
+
+// stateTable has the states of pairs whose CPUs the host moves; no rows where it moves none.
+func stateTable(p *params.Pairs) view.Table {
+	t := view.Table{Title: "states of pairs, told apart by what a flag takes; times above are means by their shares", Keys: 2,
+		Columns: []view.Column{{Name: "pair"}, {Name: "flag", Unit: "ns"}, {Name: "share", Unit: "% of time"}, {Name: "lasts", Unit: "s, median"}}}
+	if p.Home != params.UnknownHome {
+		t.Title += "\nthrough memory on the writer's node"
+	}
+	for _, m := range p.Sizes {
+		name := "null"
+		if m > 0 {
+			name = view.Bytes(m)
+		}
+		t.Columns = append(t.Columns, view.Column{Name: name, Unit: "ns"}, view.Column{Name: "95 % interval", Unit: "ns", Beside: true})
+	}
+	moved := 0
+	for _, pair := range p.Pairs {
+		if len(pair.States) == 0 {
+			continue
+		}
+		if moved++; moved > mostSlow {
+			continue
+		}
+		name := fmt.Sprintf("%d-%d", pair.From, pair.To)
+		for _, of := range pair.States {
+			lasts := ""
+			if of.Lasts > 0 {
+				lasts = view.Digits(of.Lasts, of.Lasts/10)
+			}
+			var times []string
+			for _, time := range of.Times {
+				times = append(times, view.Center(time), view.Interval(time))
+			}
+			t.Add(name, digits(of.NS), fmt.Sprintf("%.0f", 100*of.Share), lasts, times)
+			name = ""
+		}
+	}
+	switch steady := len(p.Pairs) - moved; {
+	case moved > mostSlow:
+		t.Note("%d more pairs have several states, which -json and -csv list.", moved-mostSlow)
+	case moved > 0 && steady == 1:
+		t.Note("The other pair has one state.")
+	case moved > 0 && steady > 1:
+		t.Note("The other %d pairs have one state each.", steady)
 	}
 	return t
 }
