@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -130,7 +131,8 @@ func exactly(v float64) fit.Estimate {
 }
 
 // verified are the rows that the choice takes, those with a message: of P and the
-// state of the cache the first unless chosen.
+// state of the cache the first unless chosen; of states of the machine the one that had most
+// of the time.
 func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []string, err error) {
 	rows = lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 })
 	if len(rows) == 0 {
@@ -165,6 +167,8 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 	if rows = lists.Filter(rows, func(r verify.Row) bool { return r.OffCache == off }); len(rows) == 0 {
 		return nil, nil, fmt.Errorf("nothing was verified %s: %w", view.Cache(off), ErrOthers)
 	}
+	state := slices.MaxFunc(rows, func(a, b verify.Row) int { return cmp.Compare(a.State.Share, b.State.Share) }).State
+	rows = lists.Filter(rows, func(r verify.Row) bool { return r.State == state })
 	if len(ch.Sizes) > 0 {
 		rows = lists.Filter(rows, func(r verify.Row) bool { return slices.Contains(ch.Sizes, r.Bytes) })
 	}
@@ -176,6 +180,9 @@ func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []
 		caption = append(caption, host)
 	}
 	caption = append(caption, fmt.Sprintf("P = %d", p), view.Cache(off), "segments of "+view.Bytes(v.SegmentBytes))
+	if state.NS > 0 {
+		caption = append(caption, fmt.Sprintf("while a flag took %s, %.0f %% of the time", state.Name(), 100*state.Share))
+	}
 	if slices.ContainsFunc(rows, func(r verify.Row) bool { return r.Forced }) {
 		caption = append(caption, "FORCED: ranks took turns on fewer CPUs")
 	}

@@ -55,9 +55,13 @@ func (d *Patterns) WriteCSV(w io.Writer) error {
 
 func writeRows(w io.Writer, rows []verify.Row, models []string) error {
 	t := view.Table{Columns: view.Words("algorithm", "P", "m_bytes", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "on_grid")}
-	t.Columns = append(t.Columns, predictedHeads(models)...)
+	t.Columns = append(append(t.Columns, predictedHeads(models)...), view.Words("state_ns", "state_share")...)
 	for _, r := range rows {
-		t.Add(r.Name, r.P, r.Bytes, r.OffCache, estimated(r.Measured), r.OnGrid, predictedCells(r.Predicted, models))
+		var state []any
+		if r.State.NS > 0 {
+			state = []any{r.State.NS, r.State.Share}
+		}
+		t.Add(r.Name, r.P, r.Bytes, r.OffCache, estimated(r.Measured), r.OnGrid, predictedCells(r.Predicted, models), state)
 	}
 	return t.WriteValues(w, ',')
 }

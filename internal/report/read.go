@@ -218,6 +218,8 @@ func checkRow(r verify.Row, models []string) error {
 		return fmt.Errorf("%s has P = %d and m = %d", r.Name, r.P, r.Bytes)
 	case !(m.Center >= 0) || math.IsInf(m.Center, 0):
 		return fmt.Errorf("%s of m = %d has no time that was measured", r.Name, r.Bytes)
+	case !(r.State.NS >= 0 && r.State.Share >= 0 && r.State.Share <= 1):
+		return fmt.Errorf("%s of m = %d has a state of %g ns in %g of the time", r.Name, r.Bytes, r.State.NS, r.State.Share)
 	case m.Known() && (m.Lo > m.Center || m.Center > m.Hi):
 		return fmt.Errorf("%s of m = %d took %g ns, which is not within [%g, %g]", r.Name, r.Bytes, m.Center, m.Lo, m.Hi)
 	}

@@ -162,20 +162,20 @@ func (s *Series) WriteStates(w io.Writer) {
 		if i == 0 {
 			share += " of the time"
 		}
-		parts = append(parts, fmt.Sprintf("%s ns %s in %s, %s", view.Center(of.Results.L), view.Interval(of.Results.L), share, s.flag(of.State)))
+		parts = append(parts, fmt.Sprintf("%s ns %s in %s, %s", view.Center(of.Results.L), view.Interval(of.Results.L), share, flagIn(s.Tau, of.State)))
 	}
 	fmt.Fprintf(w, "%s = %s\n", s.name("L"), strings.Join(parts, "; "))
 	fmt.Fprintf(w, "The host moves the CPUs: %d states, told apart by what %s takes.\n", len(s.States), flagOf(s.Tau))
 	writeLasts(w, lists.Map(s.States, func(of SeriesState) params.State { return of.State }))
 }
 
-// flag is that of a state.
-func (s *Series) flag(of params.State) string {
+// flagIn is what so many workers take for nothing in a state.
+func flagIn(workers int, state params.State) string {
 	what := [...]string{1: "an instruction", 2: "flag"}
-	if s.Tau < len(what) {
-		return what[s.Tau] + " " + of.Name()
+	if workers < len(what) {
+		return what[workers] + " " + state.Name()
 	}
-	return "round of flags " + of.Name()
+	return "round of flags " + state.Name()
 }
 
 // flagOf is what tells states of so many workers apart.
@@ -199,7 +199,7 @@ func (s *Series) each(w io.Writer, write func(*Series)) {
 	for _, of := range s.States {
 		one := *s
 		one.Rows, one.Results, one.States = of.Rows, of.Results, nil
-		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", s.flag(of.State), 100*of.Share)
+		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", flagIn(s.Tau, of.State), 100*of.Share)
 		write(&one)
 	}
 }

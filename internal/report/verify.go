@@ -33,23 +33,49 @@ func (v *Verification) WriteText(w io.Writer) {
 	if len(v.HeldOut) > 0 {
 		fmt.Fprintf(w, "held out: τ = %s; parameters are of τ = %s, and beyond that they are extrapolated (~)\n", numbers(v.HeldOut), numbers(v.Tau))
 	}
+	v.writeStates(w)
 	type algorithm struct {
-		p    int
-		off  bool
-		name string
+		p     int
+		off   bool
+		state params.State
+		name  string
 	}
-	for _, rows := range view.Grouped(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.Name} }) {
+	for _, rows := range view.Grouped(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} }) {
 		writeTables(w, v.verified(rows))
 	}
 	writeTables(w, v.notes())
 	writeErrors(w, "", v.Means, verify.Models, way)
 }
 
+// writeStates says which states ranks were in, nothing where the machine stayed as it was.
+func (v *Verification) writeStates(w io.Writer) {
+	for _, of := range v.States {
+		if len(of.States) == 0 {
+			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", of.P, flagOf(of.P))
+			continue
+		}
+		fmt.Fprintf(w, "P = %d: the host moves the CPUs; %s takes %s\n", of.P, flagOf(of.P), params.StateList(of.States))
+	}
+	if slices.ContainsFunc(v.States, func(of verify.RankStates) bool {
+		return slices.ContainsFunc(of.States, func(s params.State) bool { return s.Share < params.Settled })
+	}) {
+		fmt.Fprintf(w, "states with less than %.0f %% of the time have no rows\n", 100*params.Settled)
+	}
+}
+
+// inState is the end of a title, nothing of a machine that stayed as it was.
+func inState(workers int, s params.State) string {
+	if s.NS == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), 100*s.Share)
+}
+
 // verified are the rows of one algorithm.
 func (v *Verification) verified(rows []verify.Row) view.Table {
 	r := rows[0]
 	t := view.Table{
-		Title: fmt.Sprintf("%s, P = %d, user data %s; errors in %%, + predicted too high", r.Name, r.P, view.Cache(r.OffCache)),
+		Title: fmt.Sprintf("%s, P = %d, user data %s%s; errors in %%, + predicted too high", r.Name, r.P, view.Cache(r.OffCache), inState(r.P, r.State)),
 		Columns: []view.Column{{Name: "m", Unit: "bytes"}, {Name: "measured", Unit: "µs"}, {Name: "95 % interval", Unit: "µs"},
 			{Name: "predicted", Unit: "full, µs"}},
 	}
@@ -126,7 +152,7 @@ func (v *Verification) notes() (t view.Table) {
 		if g.Measured != nil && g.Measured.Known() {
 			latency += " " + view.Interval(*g.Measured)
 		}
-		t.Note("  %s: L = %s, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB", view.Cache(g.OffCache),
+		t.Note("  %s%s: L = %s, o = %.4g ns, g = %.4g ns, G = %.4g ns/KB", view.Cache(g.OffCache), inState(2, g.State),
 			latency, 1e9*g.Overhead, 1e9*g.Gap, 1024e9*g.GapPerByte)
 	}
 	t.Note("all: γ of what ranks reduce, and what they copy within themselves")
@@ -137,14 +163,20 @@ func (v *Verification) notes() (t view.Table) {
 // how large they are, how large nine of ten are at the most, and which way they go.
 func writeErrors(w io.Writer, of string, means []verify.Mean, all []string, name func(string) string) {
 	type experiment struct {
-		p   int
-		off bool
+		p      int
+		off    bool
+		state  params.State
+		states int
 	}
-	for _, group := range view.Grouped(means, func(m verify.Mean) experiment { return experiment{m.P, m.OffCache} }) {
+	for _, group := range view.Grouped(means, func(m verify.Mean) experiment { return experiment{m.P, m.OffCache, m.State, m.States} }) {
 		models := slices.DeleteFunc(slices.Clone(all), func(model string) bool {
 			return !slices.ContainsFunc(group, func(m verify.Mean) bool { return slices.ContainsFunc(m.Errors, isOf(model)) })
 		})
-		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s", of, group[0].P, view.Cache(group[0].OffCache)), Columns: view.Numbers("of")}
+		over := inState(group[0].P, group[0].State)
+		if n := group[0].States; n > 0 {
+			over = fmt.Sprintf(", all %d states by their shares", n)
+		}
+		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s%s", of, group[0].P, view.Cache(group[0].OffCache), over), Columns: view.Numbers("of")}
 		var width [3]int
 		cells := make([][][]string, len(group))
 		for i, m := range group {

@@ -1,19 +1,24 @@
 package verify
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/params"
 )
 
 // A Mean is the errors of the models over some rows.
 type Mean struct {
-	Of       string   `json:"of"` // message, a collective, or all
-	P        int      `json:"P"`
-	OffCache bool     `json:"off_cache"`
-	Errors   []Errors `json:"errors"` // of the models that predict any of the rows
+	Of       string       `json:"of"` // message, a collective, or all
+	P        int          `json:"P"`
+	OffCache bool         `json:"off_cache"`
+	State    params.State `json:"state,omitzero"`   // that the rows are of, see Row
+	States   int          `json:"states,omitempty"` // or of all of so many, which count by their shares
+	Errors   []Errors     `json:"errors"`           // of the models that predict any of the rows
 }
 
 // Errors are those of one model, as shares of what was measured.
@@ -25,8 +30,8 @@ type Errors struct {
 	Signed float64 `json:"mean_signed_error"`   // above 0 where predictions are too high
 }
 
-// Means are those of messages, of each collective and of all rows, for each P and
-// state of the cache, in the order of the rows.
+// Means are those of messages, of each collective and of all rows, for each P, state of the
+// machine and of the cache, in the order of the rows; and for each P over the machine's states.
 func Means(rows []Row) []Mean {
 	return meansOf(rows, Models, func(r Row) string {
 		name, _, _ := strings.Cut(r.Name, ":")
@@ -34,67 +39,85 @@ func Means(rows []Row) []Mean {
 	})
 }
 
+// An over is what means are over: rows of so many ranks, in and off cache, in one state or in all
+// of several.
+type over struct {
+	p      int
+	off    bool
+	state  params.State
+	states int
+}
+
+// has tells whether a row is one of them.
+func (o over) has(r Row) bool {
+	return r.P == o.p && r.OffCache == o.off && (o.states > 0 || r.State == o.state) && len(r.Predicted) > 0
+}
+
+// overs are what there are means over, those over several states after each of these.
+func overs(rows []Row) (all []over) {
+	for _, ranks := range view.Grouped(rows, func(r Row) int { return r.P }) {
+		each := lists.Unique(lists.Map(ranks, func(r Row) over { return over{r.P, r.OffCache, r.State, 0} }))
+		all = append(all, each...)
+		for _, off := range lists.Unique(lists.Map(each, func(o over) bool { return o.off })) {
+			states := lists.Filter(each, func(o over) bool { return o.off == off && o.state.NS > 0 })
+			if len(states) > 1 {
+				all = append(all, over{p: ranks[0].P, off: off, states: len(states)})
+			}
+		}
+	}
+	return all
+}
+
 // meansOf groups rows by a name, too.
 func meansOf(rows []Row, models []string, nameOf func(Row) string) (means []Mean) {
-	type group struct {
-		name string
-		p    int
-		off  bool
-	}
-	var groups []group
-	members := make(map[group][]Row)
-	add := func(g group, r Row) {
-		if members[g] == nil {
-			groups = append(groups, g)
-		}
-		members[g] = append(members[g], r)
-	}
-	type experiment struct {
-		p   int
-		off bool
-	}
-	seen := make(map[experiment]bool)
-	for _, first := range rows {
-		x := experiment{first.P, first.OffCache}
-		if seen[x] {
-			continue
-		}
-		seen[x] = true
-		for _, name := range []func(Row) string{nameOf, func(Row) string { return "all" }} {
-			for _, r := range rows {
-				if r.P == x.p && r.OffCache == x.off && len(r.Predicted) > 0 {
-					add(group{name(r), x.p, x.off}, r)
+	for _, o := range overs(rows) {
+		members := lists.Filter(rows, o.has)
+		named := view.Grouped(members, nameOf)
+		names := lists.Map(named, func(of []Row) string { return nameOf(of[0]) })
+		for i, in := range append(named, members) {
+			if len(in) == 0 {
+				continue
+			}
+			m := Mean{Of: append(names, "all")[i], P: o.p, OffCache: o.off, State: o.state, States: o.states}
+			for _, name := range models {
+				if e := errorsOf(in, name); e.Rows > 0 {
+					m.Errors = append(m.Errors, e)
 				}
 			}
+			means = append(means, m)
 		}
-	}
-	for _, g := range groups {
-		m := Mean{Of: g.name, P: g.p, OffCache: g.off}
-		for _, name := range models {
-			if e := errorsOf(members[g], name); e.Rows > 0 {
-				m.Errors = append(m.Errors, e)
-			}
-		}
-		means = append(means, m)
 	}
 	return means
 }
 
-// errorsOf are those of a model over rows.
+// errorsOf are those of a model over rows, each of which counts by its state's share.
 func errorsOf(rows []Row, name string) Errors {
+	type size struct{ error, weight float64 }
 	e := Errors{Model: name}
-	var sizes []float64
+	var sizes []size
+	total := 0.
 	for _, r := range rows {
-		if p, made := of(r.Predicted, name); made {
-			sizes = append(sizes, math.Abs(p.Error))
-			e.Mean += math.Abs(p.Error)
-			e.Signed += p.Error
+		p, made := of(r.Predicted, name)
+		if !made {
+			continue
 		}
+		weight := cmp.Or(r.State.Share, 1)
+		sizes = append(sizes, size{math.Abs(p.Error), weight})
+		e.Mean += weight * math.Abs(p.Error)
+		e.Signed += weight * p.Error
+		total += weight
 	}
-	if e.Rows = len(sizes); e.Rows > 0 {
-		slices.Sort(sizes)
-		e.Ninety = fit.Quantile(sizes, 0.9)
-		e.Mean, e.Signed = e.Mean/float64(e.Rows), e.Signed/float64(e.Rows)
+	if e.Rows = len(sizes); e.Rows == 0 {
+		return e
+	}
+	e.Mean, e.Signed = e.Mean/total, e.Signed/total
+	slices.SortFunc(sizes, func(a, b size) int { return cmp.Compare(a.error, b.error) })
+	below := 0.
+	for _, s := range sizes {
+		e.Ninety = s.error
+		if below += s.weight; below > 0.9*total {
+			break
+		}
 	}
 	return e
 }

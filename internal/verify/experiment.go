@@ -124,6 +124,7 @@ type Experiment struct {
 	schedules schedules
 	alone     []Case // messages that log_nP is measured by
 	heldOut   []int  // τ that a sweep would measure, and that parameters may not be of
+	lacks     error  // why Params do not predict in the state at hand
 	engine    *engine.Experiment
 }
 
@@ -206,6 +207,9 @@ func (e *Experiment) Run(ctx context.Context) error {
 		e.Warn(errors.New(w))
 	}
 	e.Warn(e.File.Unequal()...) // where CPUs are not there all the time, times say so themselves
+	if e.Patterns || e.Program != nil {
+		e.warnOfStates()
+	}
 	return err
 }
 
@@ -642,20 +646,22 @@ func (e *Experiment) setting() Setting {
 // A Result is measured collectives with what the models say of them.
 type Result struct {
 	Setting
-	Models   []Model  `json:"models"` // in the order of the report
-	LogGP    []LogGP  `json:"loggp"`
-	Rows     []Row    `json:"rows"`
-	Means    []Mean   `json:"means"`
-	Warnings []string `json:"warnings"`
+	States   []RankStates `json:"states,omitempty"` // where the host moved the CPUs
+	Models   []Model      `json:"models"`           // in the order of the report
+	LogGP    []LogGP      `json:"loggp"`
+	Rows     []Row        `json:"rows"`
+	Means    []Mean       `json:"means"`
+	Warnings []string     `json:"warnings"`
 }
 
 // LogGP is the parameters of LogGP as measured, in s and s a byte.
 type LogGP struct {
-	OffCache   bool    `json:"off_cache"`
-	Latency    float64 `json:"L_s"`
-	Overhead   float64 `json:"o_s"`
-	Gap        float64 `json:"g_s"`
-	GapPerByte float64 `json:"G_s_per_byte"`
+	State      params.State `json:"state,omitzero"` // see Row
+	OffCache   bool         `json:"off_cache"`
+	Latency    float64      `json:"L_s"`
+	Overhead   float64      `json:"o_s"`
+	Gap        float64      `json:"g_s"`
+	GapPerByte float64      `json:"G_s_per_byte"`
 	// Measured is L with its interval, ns, which may be below zero; nil: not known.
 	Measured *fit.Estimate `json:"L_measured_ns,omitempty"`
 }
@@ -663,31 +669,27 @@ type LogGP struct {
 // Collectives puts beside what was measured what the models say of it. Where none of
 // them says anything, lacking is why.
 func (e *Experiment) Collectives() (doc *Result, lacking error) {
-	doc = &Result{Setting: e.setting(), Models: e.models()}
-	for _, m := range doc.Models {
-		for _, off := range e.Caches {
-			if p, _ := m.in[off].(*model.Predictor); p != nil && p.Model == "loggp" {
-				m := p.In(nil).(model.LogGP)
-				of := LogGP{OffCache: off, Latency: m.Latency, Overhead: m.Overhead, Gap: m.Gap, GapPerByte: m.GapPerByte}
-				if ns := m.Measured.Scale(1e9); ns.N > 0 {
-					of.Measured = &ns
-				}
-				doc.LogGP = append(doc.LogGP, of)
-			}
-		}
-	}
+	doc = &Result{Setting: e.setting(), States: e.states(), Rows: []Row{}}
 	grid := e.File.Plan.Sizes
 	if e.NoSweep {
 		grid = e.Params.Plan.Sizes
 	}
-	doc.Rows, lacking = e.Rows(doc.Models)
-	predicted := false
-	for i := range doc.Rows {
-		r := &doc.Rows[i]
-		r.OnGrid = slices.Contains(grid, r.Bytes)
-		predicted = predicted || len(r.Predicted) > 0
+	var models []Model
+	for _, s := range e.stays() {
+		rows, why := s.rows(grid)
+		doc.Rows, lacking = append(doc.Rows, rows...), cmp.Or(lacking, why)
+		doc.LogGP = append(doc.LogGP, s.logGP()...)
+		models = append(models, s.models...)
 	}
-	lacking = e.lack(predicted, doc.Models, lacking)
+	for _, m := range models { // what each is given is the same in all states, but for what lacks
+		if i := slices.IndexFunc(doc.Models, func(o Model) bool { return o.Name == m.Name }); i < 0 {
+			doc.Models = append(doc.Models, m)
+		} else if len(doc.Models[i].in) == 0 {
+			doc.Models[i] = m
+		}
+	}
+	predicted := slices.ContainsFunc(doc.Rows, func(r Row) bool { return len(r.Predicted) > 0 })
+	lacking = e.lack(predicted, models, lacking)
 	doc.Means, doc.Warnings = Means(doc.Rows), e.Warnings
 	return doc, lacking
 }
@@ -702,6 +704,7 @@ func (e *Experiment) lack(predicted bool, models []Model, why error) error {
 		return e.Short()
 	case !predicted:
 		return cmp.Or(why, errNoTimes)
+	case errors.As(why, &noState{}): // which was said
 	case why != nil:
 		e.Warn(fmt.Errorf("parameters are missing for some predictions: %w", why))
 	}

@@ -128,6 +128,9 @@ func (e *Experiment) model(name, source string, f *params.File, c model.Choice) 
 	c.Operator, c.Transport, c.Buffers = operator, e.Transport, e.Buffers
 	for _, c.OffCache = range e.Caches {
 		p, err := model.NewPredictor(f, c)
+		if source != "" && e.lacks != nil {
+			err = e.lacks
+		}
 		if err != nil {
 			if source == "" && len(e.unmeasured()) > 0 {
 				err = errUnswept
@@ -145,6 +148,20 @@ func (e *Experiment) model(name, source string, f *params.File, c model.Choice) 
 		}
 	}
 	return m
+}
+
+// logGP are the model's parameters, if it is LogGP.
+func (m *Model) logGP(off bool) (of LogGP, ok bool) {
+	p, _ := m.in[off].(*model.Predictor)
+	if p == nil || p.Model != "loggp" {
+		return of, false
+	}
+	is := p.In(nil).(model.LogGP)
+	of = LogGP{OffCache: off, Latency: is.Latency, Overhead: is.Overhead, Gap: is.Gap, GapPerByte: is.GapPerByte}
+	if ns := is.Measured.Scale(1e9); ns.N > 0 {
+		of.Measured = &ns
+	}
+	return of, true
 }
 
 // say says what a model is given, if there is any.

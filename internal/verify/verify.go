@@ -49,10 +49,12 @@ func (c Case) Bytes() (n int64) {
 
 // A Row is a case with its time and what the models say, in ns.
 type Row struct {
-	Name     string       `json:"algorithm"`
-	P        int          `json:"P"`
-	Bytes    int          `json:"m"`
-	OffCache bool         `json:"off_cache"`
+	Name     string `json:"algorithm"`
+	P        int    `json:"P"`
+	Bytes    int    `json:"m"`
+	OffCache bool   `json:"off_cache"`
+	// State is that of the ranks which the time is of; zero: they had one, or it is of all.
+	State    params.State `json:"state,omitzero"`
 	Measured fit.Estimate `json:"measured_ns"`
 	// Predicted is by model, in the order of Models, without those whose parameters lack.
 	Predicted []Prediction `json:"predicted"`

@@ -82,13 +82,13 @@ func TestMeans(t *testing.T) {
 	}
 	means := Means(rows)
 	want := []Mean{
-		{Message, 2, false, []Errors{{Strict, 2, 0.2, 0.3, -0.1}, {Full, 2, 0.2, 0.2, 0.2}}},
-		{"bcast", 2, false, []Errors{{Strict, 1, 0, 0, 0}, {Full, 2, 1, 1, 1}}},
-		{"all", 2, false, []Errors{{Strict, 3, 0.4 / 3, 0.3, -0.2 / 3}, {Full, 4, 0.6, 1, 0.6}}},
-		{"bcast", 2, true, []Errors{{Strict, 1, 0.5, 0.5, 0.5}, {Full, 1, 0.5, 0.5, -0.5}}},
-		{"all", 2, true, []Errors{{Strict, 1, 0.5, 0.5, 0.5}, {Full, 1, 0.5, 0.5, -0.5}}},
-		{Message, 8, false, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
-		{"all", 8, false, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
+		{Message, 2, false, params.State{}, 0, []Errors{{Strict, 2, 0.2, 0.3, -0.1}, {Full, 2, 0.2, 0.2, 0.2}}},
+		{"bcast", 2, false, params.State{}, 0, []Errors{{Strict, 1, 0, 0, 0}, {Full, 2, 1, 1, 1}}},
+		{"all", 2, false, params.State{}, 0, []Errors{{Strict, 3, 0.4 / 3, 0.3, -0.2 / 3}, {Full, 4, 0.6, 1, 0.6}}},
+		{"bcast", 2, true, params.State{}, 0, []Errors{{Strict, 1, 0.5, 0.5, 0.5}, {Full, 1, 0.5, 0.5, -0.5}}},
+		{"all", 2, true, params.State{}, 0, []Errors{{Strict, 1, 0.5, 0.5, 0.5}, {Full, 1, 0.5, 0.5, -0.5}}},
+		{Message, 8, false, params.State{}, 0, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
+		{"all", 8, false, params.State{}, 0, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
 	}
 	if len(means) != len(want) {
 		t.Fatalf("%d means, want %d: %+v", len(means), len(want), means)

@@ -1,0 +1,150 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/params"
+)
+
+// RankStates are the states that so many ranks were in, none where they cannot be told apart.
+type RankStates struct {
+	P      int            `json:"P"`
+	States []params.State `json:"states"`
+}
+
+// states are those of each number of ranks, in the order of the cases; nothing where the
+// machine stayed as it was.
+func (e *Experiment) states() (all []RankStates) {
+	sorting, several := e.File.Sort(), false
+	for _, p := range lists.Unique(lists.Map(e.Cases, func(c Case) int { return c.Schedule.Call.P })) {
+		of := RankStates{p, append([]params.State{}, sorting.States(p)...)}
+		several = several || len(of.States) > 0
+		all = append(all, of)
+	}
+	if !several {
+		return nil
+	}
+	return all
+}
+
+// warnOfStates is for experiments whose rows are means over states.
+func (e *Experiment) warnOfStates() {
+	for _, of := range e.states() {
+		if len(of.States) > 0 {
+			e.Warn(fmt.Errorf("the host moved the CPUs of %d ranks, a flag took %s: times are means over these states by their shares, and predictions over those that the parameters met",
+				of.P, params.StateList(of.States)))
+		}
+	}
+}
+
+// A stay is an experiment as if the machine had been in one state all the time, with cases of
+// as many ranks; or in all of them.
+type stay struct {
+	*Experiment
+	state  params.State // zero: all
+	models []Model
+}
+
+// stays are the experiment in each state that has its share of the time, for cases whose ranks
+// were in several, and the experiment itself for others.
+func (e *Experiment) stays() (all []stay) {
+	of := e.states()
+	if len(of) == 0 {
+		return []stay{{e, params.State{}, e.models()}}
+	}
+	var mixed []Model
+	for _, ranks := range of {
+		cases := lists.Filter(e.Cases, func(c Case) bool { return c.Schedule.Call.P == ranks.P })
+		if len(ranks.States) == 0 {
+			if mixed == nil {
+				mixed = e.models()
+			}
+			one := *e
+			one.Cases = cases
+			all = append(all, stay{&one, params.State{}, mixed})
+		}
+		for _, state := range ranks.States {
+			if state.Share < params.Settled {
+				continue
+			}
+			if in, err := e.in(ranks.P, state); err != nil {
+				e.Warn(err)
+			} else {
+				in.Cases = cases
+				all = append(all, stay{in, state, in.models()})
+				e.Warnings = in.Warnings
+			}
+		}
+	}
+	return all
+}
+
+// in is the experiment as if so many ranks had been in a state all the time.
+func (e *Experiment) in(p int, state params.State) (*Experiment, error) {
+	in := *e
+	var err error
+	if in.File, err = e.File.InState(p, state.NS); err != nil || e.Params == nil {
+		return &in, err
+	}
+	other, err := inState(e.Params, p, state.NS)
+	if err != nil {
+		in.lacks = noState{err}
+		in.Warn(fmt.Errorf("nothing is predicted from %s for %d ranks whose flag takes %s: %w", e.Source, p, state.Name(), err))
+		return &in, nil
+	}
+	in.Request.Params = other
+	return &in, nil
+}
+
+// noState is why another session's file does not predict.
+type noState struct{ error }
+
+// inState is another session's file in the state of so many ranks whose flag takes most nearly
+// so long; where it has none of so many, of fewer.
+func inState(f *params.File, p int, ns float64) (*params.File, error) {
+	sorting := f.Sort()
+	for n := p; n > 1; n-- {
+		if len(sorting.States(n)) > 0 {
+			return f.InState(n, ns)
+		}
+	}
+	was := params.Watch{}
+	for _, w := range f.Watches {
+		if n := len(w.CPUs); n > 1 && n <= p && n > len(was.CPUs) && len(w.States) > 0 {
+			was = w
+		}
+	}
+	switch {
+	case len(was.CPUs) == 0:
+		return nil, fmt.Errorf("it does not say what a flag took: sweep anew")
+	case math.Abs(math.Log(was.States[0].NS/ns)) >= math.Log(fit.LeastApart):
+		return nil, fmt.Errorf("it has one state, in which a flag takes %s", was.States[0].Name())
+	}
+	return f, nil
+}
+
+// logGP are the parameters of LogGP that a stay predicted with.
+func (s *stay) logGP() (all []LogGP) {
+	for _, m := range s.models {
+		for _, off := range s.Caches {
+			if of, ok := m.logGP(off); ok {
+				of.State = s.state
+				all = append(all, of)
+			}
+		}
+	}
+	return all
+}
+
+// rows are those of the stay.
+func (s *stay) rows(grid []int) (rows []Row, lacking error) {
+	rows, lacking = s.Rows(s.models)
+	for i := range rows {
+		rows[i].State, rows[i].OnGrid = s.state, slices.Contains(grid, rows[i].Bytes)
+	}
+	return rows, lacking
+}
