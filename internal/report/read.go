@@ -59,11 +59,12 @@ func ReadVerification(r io.Reader, name string) (*Verification, error) {
 		name     string
 		p, bytes int
 		offCache bool
+		state    params.State
 	}
 	first := make(map[call]int)
 	for i, row := range doc.Rows {
 		err := checkRow(row, models)
-		key := call{row.Name, row.P, row.Bytes, row.OffCache}
+		key := call{row.Name, row.P, row.Bytes, row.OffCache, row.State}
 		if before, twice := first[key]; twice && err == nil {
 			err = fmt.Errorf("%.40q of P = %d and m = %d is there twice, first in row %d", row.Name, row.P, row.Bytes, before)
 		}

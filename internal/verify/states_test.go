@@ -1,0 +1,167 @@
+package verify
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/shm"
+)
+
+// moving is an experiment on a machine of four cores whose host moves them between states,
+// with messages and broadcasts that take what τ-Lop says of its law, times the state's.
+func moving(t *testing.T, r Request, states []surveytest.State, launches int) *Experiment {
+	t.Helper()
+	if !shm.Supported {
+		t.Skip("measuring needs Linux")
+	}
+	r.Names, r.M, r.Caches, r.Time = []string{Message, "bcast:binomial"}, []int{1200, 24000}, []bool{false}, time.Hour
+	law := surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, 4, 1), Latency: 100, PerByte: 0.125, Far: 1, Sigma: 0.2, Noise: 0.01}
+	law.Cost = func(w setups.Work) float64 { return 100 } // messages alone
+	e, err := New(r, numatest.EPYC(1, 1, 1, 4, 1), provenance.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := *e
+	all.Tau, all.NoSweep, all.Request.Params = nil, false, nil
+	truth, err := all.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	surveytest.Simulate(law, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
+	p, err := model.NewPredictor(truth, model.Choice{Operator: operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	law.Cost = func(w setups.Work) float64 {
+		cost, err := p.Cost(w.(setups.Collective).Schedule)
+		if err != nil {
+			t.Error(err)
+			return 1
+		}
+		return cost.Seconds * 1e9
+	}
+	law.States, law.Between = states, 100*time.Millisecond
+	e.engine.Start, e.engine.Launches = surveytest.Simulate(law, 8).Start(), launches
+	if err := e.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Of a machine whose host moves its CPUs, predictions of each state are what schedules take in
+// it, and errors over all states count by their shares. A file of another session predicts in
+// the states that it has met, and it is said where it met none.
+func TestExperimentMoves(t *testing.T) {
+	states := []surveytest.State{{Flag: 60, Times: 1, Lasts: 300 * time.Millisecond}, {Flag: 240, Times: 3, Lasts: 200 * time.Millisecond}}
+	e := moving(t, Request{P: []int{2, 4}}, states, 60)
+	doc, lacking := e.Collectives()
+	if lacking != nil || len(doc.Rows) != 2*(2+2*2) || len(doc.States) != 2 {
+		t.Fatalf("%d rows, %v, %v, %q", len(doc.Rows), lacking, doc.States, e.Warnings)
+	}
+	times := make(map[int][]float64) // of messages of 24000 bytes
+	for _, r := range doc.Rows {
+		full, made := of(r.Predicted, Full)
+		if !made || math.Abs(full.Error) > 0.05 || !(r.State.NS > 0) || !r.Measured.Known() {
+			t.Errorf("%s, P = %d, m = %d in %+v: measured %v, %+v", r.Name, r.P, r.Bytes, r.State, r.Measured, full)
+		}
+		if r.Name == Message && r.Bytes == 24000 {
+			times[0] = append(times[0], r.Measured.Center)
+		}
+	}
+	if of := times[0]; len(of) != 2 || math.Abs(of[1]/of[0]-3) > 0.1 {
+		t.Errorf("messages took %v, put in 1 and 3", times)
+	}
+	over := 0
+	for _, m := range doc.Means {
+		for _, of := range m.Errors {
+			if of.Model == Full && of.Mean > 0.05 {
+				t.Errorf("%+v", m)
+			}
+		}
+		if m.States == 2 {
+			over++
+		}
+	}
+	if over != 2+3 { // message, bcast and all; bcast and all
+		t.Errorf("%d means over states of %d", over, len(doc.Means))
+	}
+	quiet := moving(t, Request{P: []int{2}}, nil, engine.LeastLaunches*2)
+	if doc, lacking := quiet.Collectives(); lacking != nil || len(doc.Rows) != 4 || len(doc.States) > 0 || doc.Rows[0].State.NS > 0 {
+		t.Errorf("a machine that stays as it is: %+v, %v", doc.Rows, lacking)
+	}
+	for _, tt := range []struct {
+		file *params.File
+		made []bool // by state
+		says string
+	}{
+		{e.File, []bool{true, true}, ""},
+		{quiet.File, []bool{true, false}, "nothing is predicted from monday.json for 2 ranks whose flag takes 2"},
+		{&params.File{Plan: e.File.Plan}, []bool{false, false}, "it does not say what a flag took"},
+	} {
+		again := *e
+		again.Request.Params, again.Source, again.Warnings = tt.file, "monday.json", nil
+		if tt.file == quiet.File { // its flag takes 50 ns
+			i := slices.IndexFunc(quiet.File.Watches, func(w params.Watch) bool { return len(w.CPUs) == 2 })
+			if w := quiet.File.Watches[i]; len(w.States) != 1 || math.Abs(w.States[0].NS/50-1) > 0.05 {
+				t.Fatalf("%+v", w)
+			}
+		}
+		doc, lacking := again.Collectives()
+		if lacking != nil {
+			t.Fatal(lacking)
+		}
+		for _, r := range doc.Rows {
+			if r.P > 2 {
+				continue
+			}
+			far := 0
+			if r.State.NS > 120 {
+				far = 1
+			}
+			if p, made := of(r.Predicted, Session); made != tt.made[far] || made && math.Abs(p.Error) > 0.05 {
+				t.Errorf("%s in %+v: %+v", r.Name, r.State, r.Predicted)
+			}
+		}
+		if told := slices.ContainsFunc(again.Warnings, func(w string) bool { return strings.HasPrefix(w, "nothing is predicted") }); told != (tt.says != "") || !strings.Contains(strings.Join(again.Warnings, "\n"), tt.says) {
+			t.Errorf("%q, want %q", again.Warnings, tt.says)
+		}
+	}
+}
+
+// Errors count by the shares of their states.
+func TestMeansOfStates(t *testing.T) {
+	row := func(ns, share, e float64) Row {
+		return Row{Name: Message, P: 2, State: params.State{NS: ns, Share: share}, Measured: fit.Estimate{Center: 1}, Predicted: []Prediction{{Model: Full, Error: e}}}
+	}
+	means := Means([]Row{row(60, 0.75, 0.1), row(60, 0.75, -0.1), row(240, 0.25, 0.5), row(240, 0.25, 0.3)})
+	want := []Mean{
+		{Of: Message, P: 2, State: params.State{NS: 60, Share: 0.75}, Errors: []Errors{{Full, 2, 0.1, 0.1, 0}}},
+		{Of: "all", P: 2, State: params.State{NS: 60, Share: 0.75}, Errors: []Errors{{Full, 2, 0.1, 0.1, 0}}},
+		{Of: Message, P: 2, State: params.State{NS: 240, Share: 0.25}, Errors: []Errors{{Full, 2, 0.4, 0.5, 0.4}}},
+		{Of: "all", P: 2, State: params.State{NS: 240, Share: 0.25}, Errors: []Errors{{Full, 2, 0.4, 0.5, 0.4}}},
+		{Of: Message, P: 2, States: 2, Errors: []Errors{{Full, 4, 0.175, 0.5, 0.1}}},
+		{Of: "all", P: 2, States: 2, Errors: []Errors{{Full, 4, 0.175, 0.5, 0.1}}},
+	}
+	if len(means) != len(want) {
+		t.Fatalf("%d means: %+v", len(means), means)
+	}
+	for i, m := range means {
+		is, w := m.Errors[0], want[i].Errors[0]
+		if m.Of != want[i].Of || m.State != want[i].State || m.States != want[i].States || is.Rows != w.Rows ||
+			math.Abs(is.Mean-w.Mean) > 1e-9 || math.Abs(is.Ninety-w.Ninety) > 1e-9 || math.Abs(is.Signed-w.Signed) > 1e-9 {
+			t.Errorf("%+v, want %+v", m, want[i])
+		}
+	}
+}
