@@ -277,7 +277,9 @@ func (s *sampler) measure(ctx context.Context, what string, level int, hint floa
 	s.Keep(s.place, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
 	work, n := s.work(what)
 	latency, err = s.OnBench.Sample(ctx, s.place, setups.Loaded{Work: work, Load: load}, n, hint)
-	return latency, team.Injected(), err
+	injected = team.Injected()
+	injected.CPUs, injected.Bracket = latency.CPUs, latency.Bracket // of the same moment
+	return latency, injected, err
 }
 
 // saturate finds out how fast others inject at the most: the best of three, of which

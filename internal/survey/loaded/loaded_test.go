@@ -3,16 +3,22 @@ package loaded
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
 
 // A chain comes to every line once before it comes to one again, and a link that is
@@ -136,6 +142,65 @@ func TestWrite(t *testing.T) {
 	b.Reset()
 	if view.WriteTables(&b, Tables(&params.File{})); b.Len() > 0 {
 		t.Errorf("of nothing %q", b.String())
+	}
+}
+
+// What intervals do not tell is not said.
+func TestMeaning(t *testing.T) {
+	at := func(level int, ns, lo, hi float64) point {
+		p := point{curve: curve{what: Pair}, level: level, latency: fit.Estimate{Center: ns, Lo: lo, Hi: hi, N: 9}}
+		if level > 0 {
+			p.GBs = fit.Estimate{Center: float64(level), Lo: float64(level), Hi: float64(level), N: 9}
+		}
+		return p
+	}
+	none, all := math.Inf(-1), math.Inf(1)
+	for _, tt := range []struct {
+		points []point
+		want   string
+	}{
+		{[]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 60, 58, 62)}, "1.20 times that at 99.0 GB/s, nowhere twice."},
+		{[]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 160, 158, 162)}, "; twice that from 99.0 GB/s on."},
+		{[]point{at(0, 50, 49, 51), at(50, 95, 54, 156), at(99, 160, 158, 162)}, "; twice that from 99.0 GB/s on, perhaps from 50.0."},
+		{[]point{at(0, 430, 151, 709), at(50, 420, 151, 709), at(99, 430, 151, 709)}, "; whether it comes to twice that could not be told: intervals are too wide (±66 %)."},
+		{[]point{at(0, 50, 49, 51), at(99, 120, 90, 150)}, "could not be told: intervals are too wide (±25 %)."},
+		{[]point{at(0, 50, none, all), at(99, 51, none, all)}, "could not be told: there are too few launches for intervals."},
+		{[]point{at(0, 50, 49, 51)}, "Idle latency 50 ns."},
+	} {
+		if got := meaning(tt.points); !strings.HasSuffix(got, tt.want) {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+// Of a pair that the host moves there is a table for each state, and a read has one.
+func TestMoving(t *testing.T) {
+	m := numatest.EPYC(1, 1, 1, 4, 1)
+	s := surveytest.Simulate(surveytest.Simulated{Machine: m, Latency: 60, Far: 1, PerByte: 0.05, Noise: 0.02, Between: 300 * time.Millisecond,
+		States: []surveytest.State{{Flag: 60, Times: 1, Lasts: 300 * time.Millisecond}, {Flag: 240, Times: 4, Lasts: 200 * time.Millisecond}},
+		Cost:   func(setups.Work) float64 { return 100 }}, 3)
+	f := &params.File{Format: params.Format, Version: params.Version}
+	r, _, err := NewRequest(m, nil, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ChainBytes = 1 << 16 // which is laid out in each launch
+	x := &engine.Experiment{File: f, Time: time.Hour, Launches: 100, Start: s.Start()}
+	if _, err := survey.Add(x, Survey, r, m); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	view.WriteTables(&b, Tables(f))
+	for _, want := range []string{"4 cores read memory\n", "4 cores read memory; flag ", "4 cores read memory; flag 2", "% of the time\n"} {
+		if strings.Count(b.String(), want) == 0 {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
+	}
+	if n := len(Tables(f)); n != 3 {
+		t.Errorf("%d tables", n)
 	}
 }
 

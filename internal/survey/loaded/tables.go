@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -76,25 +77,62 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 // names are what latencies are of, for readers.
 var names = map[string]string{Read: "a read of memory", Pair: "a pair, 64 bytes one way"}
 
-// Tables are one for reads and one for pairs, each with what it means.
+// alone is what tells states of those who measure.
+var alone = map[string]string{Read: "an instruction", Pair: "flag"}
+
+// Tables are one for reads and one for pairs, each with what it means; where the host moves
+// the CPUs of those who measure, one for each of their states.
 func Tables(f *params.File) (tables []view.Table) {
+	sorting := f.Sort()
 	for _, points := range curves(f.Cells) {
 		c := points[0].curve
-		t := view.Table{
-			Title:   fmt.Sprintf("Latency of %s while others of %d cores read memory", names[c.what], c.cores),
-			Columns: view.Numbers("injected", "GB/s", "95 % interval", "ns", "95 % interval", "launches"),
+		states := statesOf(f, sorting, c)
+		if len(states) == 0 {
+			tables = append(tables, table(points, ""))
 		}
-		for _, p := range points {
-			bandwidth, interval := "0", ""
-			if p.level > 0 {
-				bandwidth, interval = view.Rough(p.GBs), view.Interval(p.GBs)
+		for _, state := range states {
+			in, err := f.InState(measuring[c.what], state.NS)
+			if err != nil {
+				continue
 			}
-			t.Add(fmt.Sprintf("%d %%", p.level), bandwidth, interval, view.Rough(p.latency), view.Interval(p.latency), strconv.Itoa(p.latency.N))
+			for _, of := range curves(in.Cells) {
+				if of[0].curve == c {
+					tables = append(tables, table(of, fmt.Sprintf("; %s %s, %.0f %% of the time", alone[c.what], state.Name(), 100*state.Share)))
+				}
+			}
 		}
-		t.Notes = []string{meaning(points)}
-		tables = append(tables, t)
 	}
 	return tables
+}
+
+// statesOf are those of who measures a curve which have their share of the time, none where
+// there was one.
+func statesOf(f *params.File, sorting *params.Sorting, c curve) []params.State {
+	for i := range f.Cells {
+		of := &f.Cells[i]
+		if what, _, _, ok := parse(of.Key); ok && (curve{what, of.Placement, of.Tau}) == c && len(of.Samples) > 0 {
+			return lists.Filter(sorting.StatesOf(of), func(s params.State) bool { return s.Share >= params.Settled })
+		}
+	}
+	return nil
+}
+
+// table has the points of a curve, in a state.
+func table(points []point, state string) view.Table {
+	c := points[0].curve
+	t := view.Table{
+		Title:   fmt.Sprintf("Latency of %s while others of %d cores read memory%s", names[c.what], c.cores, state),
+		Columns: view.Numbers("injected", "GB/s", "95 % interval", "ns", "95 % interval", "launches"),
+	}
+	for _, p := range points {
+		bandwidth, interval := "0", ""
+		if p.level > 0 {
+			bandwidth, interval = view.Rough(p.GBs), view.Interval(p.GBs)
+		}
+		t.Add(fmt.Sprintf("%d %%", p.level), bandwidth, interval, view.Rough(p.latency), view.Interval(p.latency), strconv.Itoa(p.latency.N))
+	}
+	t.Notes = []string{meaning(points)}
+	return t
 }
 
 // meaning sums a curve up in a sentence.
@@ -104,12 +142,8 @@ func meaning(points []point) string {
 	var parts []string
 	if first.level == 0 {
 		parts = append(parts, fmt.Sprintf("idle latency %s ns", view.Rough(first.latency)))
-		doubled := slices.IndexFunc(points, func(p point) bool { return p.latency.Center >= 2*first.latency.Center })
-		switch {
-		case doubled >= 0:
-			parts = append(parts, fmt.Sprintf("twice that from %s GB/s on", view.Rough(points[doubled].GBs)))
-		case last.level > 0:
-			parts = append(parts, fmt.Sprintf("%.2f times that at %s GB/s, nowhere twice", last.latency.Center/first.latency.Center, view.Rough(last.GBs)))
+		if last.level > 0 {
+			parts = append(parts, rise(points))
 		}
 	}
 	if last.level == 100 {
@@ -120,4 +154,29 @@ func meaning(points []point) string {
 	}
 	text := strings.Join(parts, "; ") + "."
 	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// rise says from where on a latency is twice the idle one, which comes first, as far as their
+// intervals tell.
+func rise(points []point) string {
+	idle, last := points[0].latency, points[len(points)-1]
+	doubled := slices.IndexFunc(points, func(p point) bool { return p.latency.Div(idle).Lo >= 2 })
+	perhaps := slices.IndexFunc(points[1:], func(p point) bool { return !(p.latency.Div(idle).Hi < 2) }) + 1
+	switch {
+	case perhaps == 0:
+		return fmt.Sprintf("%.2f times that at %s GB/s, nowhere twice", last.latency.Center/idle.Center, view.Rough(last.GBs))
+	case doubled == perhaps:
+		return fmt.Sprintf("twice that from %s GB/s on", view.Rough(points[doubled].GBs))
+	case doubled > 0:
+		return fmt.Sprintf("twice that from %s GB/s on, perhaps from %s", view.Rough(points[doubled].GBs), view.Rough(points[perhaps].GBs))
+	}
+	widest := idle.Width()
+	for _, p := range points[perhaps:] {
+		widest = max(widest, p.latency.Width())
+	}
+	why := "there are too few launches for intervals"
+	if !math.IsInf(widest, 0) {
+		why = fmt.Sprintf("intervals are too wide (±%.0f %%)", 100*widest)
+	}
+	return "whether it comes to twice that could not be told: " + why
 }
