@@ -45,7 +45,8 @@ each collective. It sweeps what it needs too, in launches of its own between tho
 the collectives, and tests other sizes than it sweeps, and on more than four cores
 other τ. With -params FILE, what another session measured predicts beside that; with
 -no-sweep, as with -patterns, instead of it. Stopped by a signal, or out of time, it
-prints what was measured, with a dash where parameters lack for a prediction.
+prints what was measured, with a dash where parameters lack for a prediction. Where the
+host moves the CPUs, each state has its own predictions, runs and errors.
 
 Examples:
   taulop verify                                   messages and every collective, in two minutes

@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/params"
 )
 
 func verification() *Verification {
@@ -92,6 +93,42 @@ func TestVerificationText(t *testing.T) {
 	verification().WriteText(&b)
 	if b.String() != verificationText {
 		t.Errorf("got\n%s\nwant\n%s", &b, verificationText)
+	}
+}
+
+// Where the host moved the CPUs each state has its tables, and errors over all count by shares.
+func TestVerificationOfStates(t *testing.T) {
+	near, far := params.State{NS: 60, Share: 0.55, Lasts: 0.3}, params.State{NS: 240, Above: 120, Share: 0.4}
+	v := verification()
+	v.States = []verify.RankStates{{P: 2, States: []params.State{near, far, {NS: 900, Above: 500, Share: 0.05}}}, {P: 4, States: []params.State{}}}
+	v.Rows, v.LogGP[0].State = v.Rows[:2], far
+	v.Rows[0].State, v.Rows[1].State, v.Rows[1].Bytes = near, far, v.Rows[0].Bytes
+	v.Means = verify.Means(v.Rows)
+	var b strings.Builder
+	v.WriteText(&b)
+	for _, want := range []string{
+		"P = 2: the host moves the CPUs; a flag from one to the other takes 60 ns (55 % of the time), 240 ns (40 %) and 900 ns (5 %)\n",
+		"P = 4: no states can be told apart by what a round of flags takes; rows are means over what the host did\n",
+		"states with less than 10 % of the time have no rows\n",
+		"message, P = 2, user data in cache, flag 60 ns (55 % of the time); errors in %",
+		"message, P = 2, user data in cache, flag 240 ns (40 % of the time); errors in %",
+		"  in cache, flag 240 ns (40 % of the time): L = ",
+		"Errors, %: P = 2, user data in cache, flag 60 ns (55 % of the time)\n", "Errors, %: P = 2, user data in cache, all 2 states by their shares\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
+	}
+	b.Reset()
+	if err := v.WriteJSON(&b); err != nil || strings.Count(b.String(), `"share": 0.55`) != 4 { // states, row, means
+		t.Errorf("%v in\n%s", err, &b)
+	}
+	if back, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err != nil || back.Rows[1].State != far {
+		t.Errorf("%v, %+v", err, back)
+	}
+	b.Reset()
+	if err := v.WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share\n") || !strings.Contains(b.String(), ",60,0.55\n") {
+		t.Errorf("%v in\n%s", err, &b)
 	}
 }
 
