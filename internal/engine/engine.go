@@ -264,8 +264,11 @@ func (r *run) plan(elapsed time.Duration) {
 			least = r.least() + 1
 		}
 	}
-	each := max(elapsed-r.first, time.Millisecond)
-	r.launches = r.sets * min(max(2+int((r.Time-elapsed)/each), least), cmp.Or(r.Most, mostLaunches))
+	each, left := max(elapsed-r.first, time.Millisecond), r.Time-elapsed
+	if r.Most > 0 {
+		left -= left / 4 // many short launches: some take longer than the second
+	}
+	r.launches = r.sets * min(max(2+int(left/each), least), cmp.Or(r.Most, mostLaunches))
 }
 
 // least is how many launches there are at the least: where cells are visited once,

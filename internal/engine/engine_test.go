@@ -202,7 +202,7 @@ func TestNumberOfLaunches(t *testing.T) {
 		first, second time.Duration
 		most, want    int
 	}{{0, 0, 0, 30}, {time.Second, time.Second, 0, 30}, {10 * time.Second, 5 * time.Second, 0, 11}, {10 * time.Second, 8 * time.Second, 0, 7}, {12 * time.Second, 10 * time.Second, 0, 6}, {time.Minute, time.Minute, 0, 6},
-		{0, 0, 300, 300}, {time.Second, time.Second, 300, 60}, {time.Minute, time.Minute, 300, 6}} {
+		{0, 0, 300, 300}, {time.Second, time.Second, 300, 45}, {time.Minute, time.Minute, 300, 6}} {
 		r := run{Experiment: &Experiment{Time: time.Minute, Most: tt.most}, sets: 1, first: tt.first}
 		if r.plan(tt.first + tt.second); r.launches != tt.want {
 			t.Errorf("%v and %v: %d launches, want %d", tt.first, tt.second, r.launches, tt.want)
