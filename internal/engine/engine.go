@@ -201,6 +201,7 @@ type run struct {
 	sorted   int           // looks that states were found in
 	last     time.Duration // that the last launch took
 	visits   []float64     // by set: how long its first launch visited cells, s by its clock
+	resumed  bool          // the session has samples: it gets those that it lacks, and no more
 }
 
 // A state is how far an experiment is with a cell.
@@ -208,7 +209,8 @@ type state struct {
 	at      int           // its index in the file, −1 before it is there
 	hint    float64       // for its next visit
 	lacking bool          // it is to be visited
-	reached bool          // the first launch came to it
+	reached bool          // some launch came to it
+	visited bool          // one of this run did
 	part    int           // the launch that visits it, if it is visited once; −1: all
 	watch   map[int]int32 // number of the file's watches by the CPU that placements began at
 }
@@ -227,21 +229,20 @@ func newRun(x *Experiment) (*run, error) {
 	most, fresh := 0, false
 	for _, c := range x.Cells {
 		r.sets = max(r.sets, c.Set+1)
-		p, have := state{at: -1, part: -1, watch: make(map[int]int32)}, 0
+		p := state{at: -1, part: -1, watch: make(map[int]int32)}
 		if at, known := there[c.Key]; known {
-			old := &x.File.Cells[at]
-			have = r.states.Launches(old, x.Session)
-			p.at, p.hint = at, old.Time.Center
+			p.at, p.hint = at, x.File.Cells[at].Time.Center
 		}
-		need := LeastLaunches
+		have := x.sampled(r.states, p.at)
 		if c.Once {
-			need, x.enough[c.Key] = 1, true
+			x.enough[c.Key] = true
 		}
-		p.lacking, p.reached = have < need, have > 0
-		fresh = fresh || !p.reached
+		p.lacking, p.reached = have < x.need(c), have > 0
+		fresh, r.resumed = fresh || !p.reached, r.resumed || p.reached
 		r.cells = append(r.cells, p)
-		most = max(most, need-have)
+		most = max(most, x.need(c)-have)
 	}
+	r.resumed = r.resumed && r.launches == 0
 	r.divide()
 	if again := r.ask(); !fresh && r.launches == 0 { // a session is completed
 		r.launches = max(most, again) * r.sets
@@ -249,6 +250,23 @@ func newRun(x *Experiment) (*run, error) {
 	var err error
 	r.journal, err = newJournal(x.Journal)
 	return r, err
+}
+
+// need is how many launches are to have samples of a cell.
+func (x *Experiment) need(c Cell) int {
+	if x.enough[c.Key] || x.enough == nil && c.Once {
+		return 1
+	}
+	return LeastLaunches
+}
+
+// sampled is how many launches of the session have samples of the file's cell with that index;
+// −1 is that of none.
+func (x *Experiment) sampled(states *params.Sorting, at int) int {
+	if at < 0 {
+		return 0
+	}
+	return states.Launches(&x.File.Cells[at], x.Session)
 }
 
 // plan fixes the number of launches by how long the second of each set took, which
@@ -344,10 +362,17 @@ func (r *run) ask() (again int) {
 // those that visit cells once did not come to is left to the ones after it.
 func (r *run) due(i int) bool {
 	p, turn := &r.cells[i], r.launch/r.sets
-	if !p.lacking || r.Cells[i].Set != r.launch%r.sets {
+	if !r.lacks(i) || r.Cells[i].Set != r.launch%r.sets {
 		return false
 	}
 	return p.part < 0 || p.part <= turn && !p.reached
+}
+
+// lacks tells whether a cell is to be visited still. In a session that goes on it is until it
+// has what it needs, in others as long as there is time.
+func (r *run) lacks(i int) bool {
+	p := &r.cells[i]
+	return p.lacking && !(r.resumed && r.sampled(r.states, p.at) >= r.need(r.Cells[i]))
 }
 
 // wait is for the moment at which a launch is to begin.
@@ -375,14 +400,17 @@ func (r *run) slice() time.Duration {
 	return (r.Time - time.Since(r.began)) / time.Duration(max(1, launches-r.launch))
 }
 
-// goesOn tells whether there is a launch beyond those that were planned: while a state that
-// has its share of the time lacks samples of a cell, and time is left. How many samples there
-// are decides, never what they say.
+// goesOn tells whether there is a launch beyond those that were planned: while time is left, and
+// a state that has its share of it lacks samples of a cell, or any cell does in a session that
+// goes on. How many samples there are decides, never what they say.
 func (r *run) goesOn() bool {
 	if r.Launches > 0 || r.Over > r.Time || time.Since(r.began)+r.last > r.Time {
 		return false
 	}
 	for i, p := range r.cells {
+		if r.resumed && r.lacks(i) {
+			return true
+		}
 		if p.at < 0 || r.Cells[i].Once {
 			continue
 		}
@@ -396,13 +424,14 @@ func (r *run) goesOn() bool {
 
 // order is the visits of a launch: tier by tier, those that the first launch came
 // to before others, so that a short time gives intervals to some cells instead of
-// a sample to all; else at random. The cells of a group follow each other, because
-// laying out their memory takes longer than a visit.
+// a sample to all; else at random. Where a session goes on, the cells that fewest of its
+// launches have samples of come first, but for those of the first tier. The cells of a group
+// follow each other, because laying out their memory takes longer than a visit.
 func (r *run) order() (visits []Visit) {
 	type place struct {
 		Visit
-		missed, tier int
-		turn, within float64
+		missed, have, tier int
+		turn, within       float64
 	}
 	var places []place
 	turns := make(map[string]float64)
@@ -410,12 +439,15 @@ func (r *run) order() (visits []Visit) {
 		if !r.due(i) {
 			continue
 		}
-		p := place{r.visitOf(i), 0, c.Tier, r.rand.Float64(), r.rand.Float64()}
-		if r.launch >= r.sets && !r.cells[i].reached && !c.Once {
+		p := place{r.visitOf(i), 0, 0, c.Tier, r.rand.Float64(), r.rand.Float64()}
+		if r.launch >= r.sets && !r.cells[i].visited && !c.Once {
 			p.missed = 1
 		}
+		if r.resumed && c.Tier > 0 && (r.launch < r.sets || p.missed > 0) {
+			p.have = r.sampled(r.states, r.cells[i].at)
+		}
 		if c.Group != "" {
-			group := fmt.Sprint(c.Tier, p.missed, c.Survey, c.Group)
+			group := fmt.Sprint(c.Tier, p.missed, p.have, c.Survey, c.Group)
 			if turn, known := turns[group]; known {
 				p.turn = turn
 			}
@@ -427,7 +459,7 @@ func (r *run) order() (visits []Visit) {
 		return nil
 	}
 	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(a.missed-b.missed, a.tier-b.tier, cmp.Compare(a.turn, b.turn), cmp.Compare(a.within, b.within))
+		return cmp.Or(a.missed-b.missed, a.have-b.have, a.tier-b.tier, cmp.Compare(a.turn, b.turn), cmp.Compare(a.within, b.within))
 	})
 	for _, p := range places {
 		visits = append(visits, p.Visit)
@@ -747,7 +779,7 @@ func (r *run) take(a *answers, e entry) {
 		p.watch[a.first] = s.Watch
 		r.looks[s.Watch] = append(r.looks[s.Watch], params.Look{Launch: a.launch, At: e.At, Before: e.Before, After: e.After})
 	}
-	p.hint, p.reached = e.NS, true
+	p.hint, p.reached, p.visited = e.NS, true, true
 	if like := r.Cells[v.at].Like; like != "" {
 		r.like[like] = e.NS
 	}
@@ -806,6 +838,40 @@ func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 		}
 	}
 	return lacking, visited
+}
+
+// Left is how long the visits take that cells lack, each as long as those of the session took
+// in the mean; 0: it has none. As many in each state that workers are to have samples in.
+func (x *Experiment) Left() time.Duration {
+	var seconds, visits, left float64
+	for _, l := range x.File.Launches {
+		if l.Session == x.Session {
+			seconds += l.Seconds
+			visits += float64(len(l.Probe))
+		}
+	}
+	states, at := x.File.Sort(), make(map[params.Key]int)
+	for i := range x.File.Cells {
+		c := &x.File.Cells[i]
+		at[c.Key] = i
+		for _, s := range c.Samples {
+			if x.File.Launches[s.Launch].Session == x.Session {
+				visits++
+			}
+		}
+	}
+	settled := max(1, len(lists.Filter(states.States(2), func(s params.State) bool { return s.Share >= params.Settled })))
+	for _, c := range x.Cells {
+		if i, known := at[c.Key]; known {
+			left += float64(max(0, x.need(c)-x.sampled(states, i)))
+		} else {
+			left += float64(settled * x.need(c))
+		}
+	}
+	if visits == 0 {
+		return 0
+	}
+	return time.Duration(left * seconds / visits * float64(time.Second))
 }
 
 // Missing says how many cells lack samples, nil where none does.
