@@ -43,25 +43,11 @@ func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experimen
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	reductionsLast(x.Cells)
+	inRounds(f.Plan, x.Cells)
 	for _, p := range f.Placements {
 		if p.Oversubscribed {
 			f.Warn(fmt.Errorf("placement %s: τ = %d is more than the CPUs allowed: those cells are no measurement of concurrency", p.Policy, len(p.Workers)))
 		}
 	}
 	return x, nil
-}
-
-// reductionsLast has surveys that were asked for by name visited before reduction
-// operators, which no one has asked for.
-func reductionsLast(cells []engine.Cell) {
-	last := 0
-	for _, c := range cells {
-		last = max(last, c.Tier)
-	}
-	for i := range cells {
-		if cells[i].Kind == params.GammaCell {
-			cells[i].Tier += last
-		}
-	}
 }

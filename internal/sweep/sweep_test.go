@@ -11,34 +11,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Surveys that were asked for come after transfers and before reduction operators.
-func TestSurveysBeforeReductions(t *testing.T) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Skip(err)
-	}
-	plan := params.Plan{Setups: []string{params.Ring}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: []int{1, 2},
-		Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, With: []string{"copy"}}
-	x, err := Experiment(&params.File{Plan: plan}, m, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transfers, first, last, reductions := 0, 1<<30, 0, 1<<30
-	for _, c := range x.Cells {
-		switch {
-		case c.Kind == params.LevelCell:
-			first, last = min(first, c.Tier), max(last, c.Tier)
-		case c.Kind == params.GammaCell:
-			reductions = min(reductions, c.Tier)
-		default:
-			transfers = max(transfers, c.Tier)
-		}
-	}
-	if first == 1<<30 || first <= transfers || reductions <= last {
-		t.Errorf("tiers: transfers to %d, copies from %d to %d, γ from %d", transfers, first, last, reductions)
-	}
-}
-
 // What a short sweep has not reached is said by what it was to measure.
 func TestMissing(t *testing.T) {
 	m, err := numa.Discover("/")

@@ -33,7 +33,8 @@ var Names = map[params.Kind]string{
 type Request struct{ params.Plan }
 
 // Cells are all of the plan, by worth: segments at every τ before other sizes, those of
-// the first setup before others, γ last, one operator after the other.
+// the first setup before others, γ last, one operator after the other. Which sizes come
+// first is up to the sweep.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, k := range Keys(r.Plan, m.Allowed.Len()) {
 		tr, _, err := trial(r.Plan, k)
@@ -52,14 +53,19 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, nil, nil
 }
 
-// tier says how much a cell is worth where time is short, 0 the most: a segment at every τ
-// with every setup and placement, then other sizes. What is not the first placement's nor
-// the first setup's, off cache, or long comes later, and so do copies, round trips and γ: a large machine has more
-// cells than a minute has visits, and predictions need every τ of a size, two sizes or more,
-// and γ of the operator that they are asked for.
+// Segment tells the transfers of one segment.
+func Segment(p params.Plan, k params.Key) bool {
+	return k.Kind == params.TransferCell && k.Bytes == cmp.Or(k.SegmentBytes, p.SegmentBytes)
+}
+
+// tier says how much a cell is worth where time is short, 0 the most: y, and a segment in cache
+// at every τ with every setup and placement. What is not the first placement's nor the first
+// setup's, or off cache, comes later, and so do copies, round trips and γ: a large machine has
+// more cells than a minute has visits, and predictions need every τ of a size, two sizes or
+// more, and γ of the operator that they are asked for.
 func (r Request) tier(k params.Key) int {
-	const copies = 12 // after the last transfer
-	segment := k.Kind == params.TransferCell && k.Bytes == cmp.Or(k.SegmentBytes, r.SegmentBytes)
+	const copies = 8 // after the last transfer
+	segment := Segment(r.Plan, k)
 	switch {
 	case k.Kind == params.NullCell, segment && !k.OffCache:
 		return 0
@@ -73,7 +79,7 @@ func (r Request) tier(k params.Key) int {
 	}
 	n := 0
 	if !segment {
-		n = r.round(k)
+		n = 1
 	}
 	first := k.Kind == params.MessageCell || k.Kind == params.ExchangeCell || k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]
 	for _, later := range []bool{k.OffCache, !first && !segment, k.Placement == numa.Remote} {
@@ -82,24 +88,6 @@ func (r Request) tier(k params.Key) int {
 		}
 	}
 	if len(r.Policies) > 0 && k.Placement != r.Policies[0] {
-		n++
-	}
-	return n
-}
-
-// round is when it is the turn of a size, from 1 to 4: those with others between them first,
-// so that what is not reached lies between neighbours, and long ones, of which a visit takes
-// tens of ms where many workers send them at once, one later.
-func (r Request) round(k params.Key) (n int) {
-	switch i := slices.Index(r.Sizes, k.Bytes); {
-	case i%8 == 0, i == len(r.Sizes)-1:
-		n = 1
-	case i%2 == 0:
-		n = 2
-	default:
-		n = 3
-	}
-	if k.Bytes > 1<<20 {
 		n++
 	}
 	return n

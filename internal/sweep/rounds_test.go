@@ -1,0 +1,172 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/cma"
+	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/numatest"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// cut is the default plan of two cores on a simulated machine, with copies between levels.
+func cut(t *testing.T, f *params.File) *engine.Experiment {
+	t.Helper()
+	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, 2, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01,
+		Cost: func(setups.Work) float64 { return 2000 }}, 1)
+	if f.Plan.Setups == nil {
+		f.Plan = (&Request{Plan: params.Plan{Setups: []string{params.Ring}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, With: []string{"copy"}}}).plan(s.Machine)
+	}
+	f.Provenance.Allowed = s.Machine.Allowed
+	x, err := Experiment(f, s.Machine, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Start = s.Start()
+	return x
+}
+
+// Wherever the time of a launch is over, it has been at a few sizes of all that was asked for
+// before it was at more of anything, at y and segments before both, and at the operators that
+// nobody asked for last.
+func TestCoarseFirst(t *testing.T) {
+	partly := make(map[int]bool) // by how far a launch came that was cut short
+	for limit := 20 * time.Millisecond; limit < 2*time.Second; limit = limit * 5 / 4 {
+		f := &params.File{Format: params.Format, Version: params.Version}
+		x := cut(t, f)
+		x.Time, x.Launches, x.Probes = limit, 1, nil
+		if err := x.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		reached := make(map[params.Key]bool)
+		for _, c := range f.Cells {
+			reached[c.Key] = true
+		}
+		sizes := make(map[params.Key][]int)
+		series := func(k params.Key) params.Key { k.Bytes = 0; return k }
+		for _, c := range x.Cells {
+			sizes[series(c.Key)] = append(sizes[series(c.Key)], c.Bytes)
+		}
+		rank := func(c engine.Cell) int {
+			of := slices.Sorted(slices.Values(sizes[series(c.Key)]))
+			at := slices.Index(of, c.Bytes)
+			switch {
+			case c.Kind == params.NullCell, c.Kind == params.TransferCell && c.Bytes == 8192:
+				return 0
+			case c.Kind == params.GammaCell && c.Operator != "SUM_I":
+				return 3
+			case at%8 == 0, at == len(of)-1:
+				return 1
+			}
+			return 2
+		}
+		most := -1
+		for _, c := range x.Cells {
+			if reached[c.Key] {
+				most = max(most, rank(c))
+			}
+		}
+		left := make(map[string]int)
+		for _, c := range x.Cells {
+			if rank(c) < most && !reached[c.Key] {
+				left[fmt.Sprint(c.Survey, " ", c.Kind)]++
+			}
+		}
+		if len(left) > 0 {
+			t.Errorf("%v: up to rank %d, and of lower ones these were left: %v", limit, most, left)
+		}
+		partly[most] = partly[most] || len(f.Cells) < len(x.Cells)
+	}
+	if !partly[1] || !partly[2] || !partly[3] {
+		t.Errorf("limits cut launches short among %v, want some among the few sizes, all, and other operators", partly)
+	}
+}
+
+// Single copies take their turns with the rest: y and a few sizes of every setup first.
+func TestCoarseSingleCopies(t *testing.T) {
+	m := numatest.EPYC(1, 1, 1, 2, 1)
+	p := params.Plan{Setups: []string{params.Ring}, Policies: []numa.Policy{numa.Local}, Sizes: transfers.Sizes, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,
+		Caches: []bool{false}, NoGamma: true}
+	x := &engine.Experiment{}
+	for _, add := range []struct {
+		*survey.Survey
+		survey.Request
+	}{{transfers.Survey, transfers.Request{Plan: p}}, {cma.Survey, cma.Request{Policies: p.Policies, Sizes: cma.Sizes(p.Sizes), Taus: p.Taus, Caches: p.Caches}}} {
+		if _, err := survey.Add(x, add.Survey, add.Request, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inRounds(p, x.Cells)
+	tiers := func(of *survey.Survey, sizes ...int) (least, most int) {
+		least = math.MaxInt
+		for _, c := range x.Cells {
+			if c.Survey == of.Name && (c.Kind == params.TransferCell || of == cma.Survey) && c.Bytes != p.SegmentBytes && slices.Contains(sizes, c.Bytes) {
+				least, most = min(least, c.Tier), max(most, c.Tier)
+			}
+		}
+		return least, most
+	}
+	few := []int{0, 512, 128 << 10, 16 << 20} // of 512, 1K … 16M
+	_, coarse := tiers(cma.Survey, few...)
+	fine, _ := tiers(transfers.Survey, 64, 1536, 6144)
+	more, _ := tiers(cma.Survey, 1024, 4096)
+	if coarse == 0 || fine <= coarse || more <= coarse || more == math.MaxInt {
+		t.Errorf("single copies of %v are of tiers to %d, of other sizes from %d; transfers of other sizes from %d", few, coarse, more, fine)
+	}
+}
+
+// A sweep that goes on begins with what it lacks most: where a launch was cut short, the cells
+// that it did not reach come before those that have a sample, but for y and segments. What a
+// launch could reach before it ended so comes to all after a few; each is visited as often as
+// an interval takes, and no more.
+func TestGoesOn(t *testing.T) {
+	f := &params.File{Format: params.Format, Version: params.Version}
+	x := cut(t, f)
+	x.Time, x.Launches = 300*time.Millisecond, 1
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	before, left := len(f.Cells), x.Left()
+	if before == 0 || before == len(x.Cells) || left == 0 {
+		t.Fatalf("the first launch reached %d of %d cells, and the rest takes %v", before, len(x.Cells), left)
+	}
+	x = cut(t, f)
+	x.Time = time.Hour
+	begin, orders := x.Start, 0
+	x.Start = func(o engine.Order, journal *os.File) (*engine.Process, error) {
+		seen := false
+		for _, v := range o.Visits {
+			basic := v.Key.Kind == params.NullCell || v.Key.Kind == params.TransferCell && v.Key.Bytes == 8192
+			at := slices.IndexFunc(f.Cells, func(c params.Cell) bool { return c.Key == v.Key })
+			if orders == 0 && !v.Probe && !basic {
+				if seen = seen || at >= 0; seen && at < 0 {
+					t.Fatalf("%v has no sample and comes after some that have", v.Key)
+				}
+			}
+		}
+		orders++
+		return begin(o, journal)
+	}
+	if err := x.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !f.Complete || x.Left() != 0 {
+		t.Errorf("%v, %v left", x.Missing(), x.Left())
+	}
+	for _, c := range f.Cells {
+		if n := c.InSession(f, 0); n != engine.LeastLaunches {
+			t.Errorf("%v has samples of %d launches", c.Key, n)
+		}
+	}
+}
