@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,6 +77,9 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	s.File.Warn(append(advised(s.File.Provenance.Warnings()), starved()...)...)
 	warn(said, s.File.Warnings)
 	told := len(s.File.Warnings)
+	if left := s.Left(); s.Resume && left > 0 {
+		tell(said, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, roughly(left), s.Time)
+	}
 	limited, cancel := within(ctx, max(s.Time, s.Experiment.Over))
 	defer cancel()
 	var failed error
@@ -117,7 +121,11 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 	warn(said, sweep.Doubts(s.File))
 	missing := s.Missing()
 	if missing != nil {
-		tell(said, "warning: %v: taulop sweep -resume %s measures them", missing, s.Path)
+		in := ""
+		if left := s.Left(); left > 0 {
+			in = ", in about " + roughly(left)
+		}
+		tell(said, "warning: %v: taulop sweep -resume %s measures them%s", missing, s.Path, in)
 	}
 	cells := max(len(s.Cells), len(s.File.Cells)) // a file of an earlier version has some that are not measured any more
 	fmt.Fprintf(said, "taulop: %s has %d of %s\n", s.Path, len(s.File.Cells), printable.Count(cells, "cell"))
@@ -281,6 +289,17 @@ func given(texts ...string) (n int) {
 		}
 	}
 	return n
+}
+
+// roughly is a time to wait in one unit.
+func roughly(d time.Duration) string {
+	switch {
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
+	case d < 100*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f h", d.Hours())
 }
 
 // isTerminal reports whether somebody is looking.
