@@ -9,8 +9,9 @@
 //
 //   bcast 3:8192 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=8192
 //
-// It writes collective, setting, P, m in bytes and µs, separated by tabs: the median over
-// BATCHES of the median of a batch, batches of all settings of a size in random order.
+// It writes a line for each batch, separated by tabs: collective, setting, P, m in bytes, the
+// number of the batch, µs, the median of the batch, and what an empty message took just before
+// and just after, in µs; batches of all settings of a size in random order.
 // Sizes double from LEAST to MOST; they are those of a rank's block in allgather and alltoall,
 // and reductions are sums of doubles. Every rank finishes before the clock is read, what
 // nothing takes in the same way is subtracted, and what arrives is checked. Ranks rewrite
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "clock.h"
 
 #define AHEAD 20e-6 // s from the announcement of a start to the start
 #define MOST_SETTINGS 512 // and nothing
@@ -46,22 +48,6 @@ static char *from, *to;
 static void fail(const char *why, const char *what) {
   if (!rank) fprintf(stderr, "choices: %s: %s\n", what, why);
   MPI_Abort(MPI_COMM_WORLD, 2);
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-static int less(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *xs, int n) {
-  qsort(xs, n, sizeof *xs, less);
-  return n % 2 ? xs[n / 2] : (xs[n / 2 - 1] + xs[n / 2]) / 2;
 }
 
 // find makes a handle of name=value.
@@ -183,14 +169,21 @@ static double once(int kind, int m, MPI_Comm comm) {
   return 0;
 }
 
-// batch is the median of some, in s.
-static double batch(struct setting *s, int m) {
+struct batch {
+  double time, before, after; // s
+};
+
+// batch has the median of some.
+static struct batch batch(struct setting *s, int m) {
   double t[32];
+  struct batch b = {.before = look(P, rank)};
   int n = m >> 20 ? 5 : m >> 17 ? 9 : m >> 14 ? 15 : 31;
   set(s, 0);
   for (int i = -1; i < n; i++) t[i < 0 ? 0 : i] = once(s->kind, m, s->comm);
   set(s, 1);
-  return median(t, n);
+  b.time = median(t, n);
+  b.after = look(P, rank);
+  return b;
 }
 
 int main(int argc, char **argv) {
@@ -212,7 +205,7 @@ int main(int argc, char **argv) {
   memset(to, 0, room);
   rewrite(room);
   settings[n] = (struct setting){.kind = NOTHING, .comm = MPI_COMM_WORLD};
-  double (*times)[64] = malloc((n + 1) * sizeof *times);
+  struct batch (*times)[64] = malloc((n + 1) * sizeof *times);
   int *order = malloc((n + 1) * sizeof *order);
   if (batches > 64) batches = 64;
   unsigned seed = now() * 1e6; // another one with each run: what a batch takes may depend on those before it
@@ -228,9 +221,15 @@ int main(int argc, char **argv) {
       }
       for (int i = 0; i <= n; i++) times[order[i]][b] = batch(&settings[order[i]], settings[order[i]].kind == NOTHING ? 0 : m);
     }
-    double nothing = median(times[n], batches);
+    double nothing[64];
+    for (int b = 0; b < batches; b++) nothing[b] = times[n][b].time;
+    double none = median(nothing, batches);
     for (int i = 0; i < n && !rank; i++)
-      printf("%s\t%s\t%d\t%d\t%.3f\n", kinds[settings[i].kind], settings[i].name, P, m, (median(times[i], batches) - nothing) * 1e6);
+      for (int b = 0; b < batches; b++) {
+        struct batch *t = &times[i][b];
+        printf("%s\t%s\t%d\t%d\t%d\t%.3f\t%.4f\t%.4f\n", kinds[settings[i].kind], settings[i].name, P, m, b,
+               (t->time - none) * 1e6, t->before * 1e6, t->after * 1e6);
+      }
     fflush(stdout);
   }
   MPI_T_finalize();

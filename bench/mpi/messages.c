@@ -7,7 +7,9 @@
 // Allreduce (MPI_SUM of MPI_INT), for doubling sizes from LEAST to MOST bytes, and
 // PingPong and Sendrecv of nothing. In cache also Reduce_local of the same sums, by one
 // rank, two, four … and all at once. It prints tables laid out as those of IMB-MPI1. A
-// time is the median over BATCHES. With ARENA_MB above 0 each rank's messages walk
+// time is the median over BATCHES. A line for each batch follows it, "# batch" with bytes, time,
+// and what an empty message took just before and just after: the host of a virtual machine moves
+// its CPUs, and batches.awk makes tables of those batches that had them where they had been before. With ARENA_MB above 0 each rank's messages walk
 // down two arenas of that size, one to send from and one to receive into, so that
 // user data comes from memory; with 0 the same buffers serve every message. Send
 // buffers are left as they are, which all benchmarks do; with rewritten, and in cache,
@@ -23,11 +25,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include "clock.h"
 
 #define AHEAD 20e-6 // s from the announcement of a start to the start
 #define ROUNDS 50   // of a batch of collectives, fewer of large messages
 
 static int P, rank, batches;
+static struct batch {
+  double time, before, after; // s
+} *batch;
 static char *from, *to; // arenas
 static size_t arena;
 static int fixed; // the same buffers for every message
@@ -37,20 +43,24 @@ static long late; // starts that a rank heard of too late, taken again
 
 enum { NOTHING, PINGPONG, SENDRECV, BCAST, ALLGATHER, ALLREDUCE };
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec * 1e-9;
+// middle is the median time of the batches.
+static double middle(void) {
+  double *t = malloc(batches * sizeof *t), all;
+  for (int b = 0; b < batches; b++) t[b] = batch[b].time;
+  all = median(t, batches);
+  free(t);
+  return all;
 }
 
-static int less(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+// begin is where a batch begins, and finish where it ends; batch -1 warms up.
+static void begin(int b) {
+  double before = look(P, rank);
+  if (b >= 0) batch[b].before = before;
 }
 
-static double median(double *xs, int n) {
-  qsort(xs, n, sizeof *xs, less);
-  return n % 2 ? xs[n / 2] : (xs[n / 2 - 1] + xs[n / 2]) / 2;
+static void finish(int b, double time) {
+  double after = look(P, rank);
+  if (b >= 0) batch[b].time = time, batch[b].after = after;
 }
 
 // map maps n bytes of the rank's own, and touches them.
@@ -177,26 +187,32 @@ static int rounds(size_t m) {
 // passes are more, for a reduction lasts no longer than a copy.
 static int passes(size_t m) { return 8 * rounds(m); }
 
-// collective is the median time of one of those, in s.
-static double collective(int what, size_t m) {
-  double *batch = malloc(batches * sizeof *batch), t[ROUNDS];
+// collective times one of those.
+static void collective(int what, size_t m) {
+  double t[ROUNDS];
   for (int b = -1; b < batches; b++) {
     int n = rounds(m);
+    begin(b);
     for (int j = 0; j < n; j++) t[j] = once(what, m);
-    if (b >= 0) batch[b] = median(t, n);
+    finish(b, median(t, n));
   }
   check(what, m);
-  double all = median(batch, batches);
-  free(batch);
+}
+
+// slowest is the longest time of all ranks, known to rank 0.
+static double slowest(double mine) {
+  double all = 0;
+  MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   return all;
 }
 
-// oneway is the median of half of a round trip between the ranks of so many pairs at
-// once, the slowest of them, in s, known to rank 0. The other ranks wait.
-static double oneway(size_t m, int pairs) {
-  double *batch = malloc(batches * sizeof *batch), t[ROUNDS], slowest;
+// oneway times half of a round trip between the ranks of so many pairs at once, of which the
+// slowest counts. The other ranks wait.
+static void oneway(size_t m, int pairs) {
+  double t[ROUNDS];
   for (int b = -1; b < batches; b++) {
     int n = rounds(m);
+    begin(b);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int j = 0; j < n && rank < 2 * pairs; j++) {
       if (fresh) { // with its partner alone, so that pairs go on by themselves
@@ -208,56 +224,44 @@ static double oneway(size_t m, int pairs) {
       t[j] = (now() - start) / 2;
       walk(PINGPONG, m);
     }
-    double mine = rank < 2 * pairs && rank % 2 == 0 ? median(t, n) : 0;
-    MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (b >= 0) batch[b] = slowest;
+    finish(b, slowest(rank < 2 * pairs && rank % 2 == 0 ? median(t, n) : 0));
   }
   if (rank < 2 * pairs) check(PINGPONG, m);
-  double all = rank ? 0 : median(batch, batches);
-  free(batch);
-  return all;
 }
 
-// closely is the median time of one of those that follow each other closely, as the suites
-// have rings, of the slowest rank, in s, known to rank 0.
-static double closely(int what, size_t m) {
-  double *batch = malloc(batches * sizeof *batch);
+// closely times one of those that follow each other closely, as the suites have rings; the
+// slowest rank counts.
+static void closely(int what, size_t m) {
   for (int b = -1; b < batches; b++) {
     int n = rounds(m);
+    begin(b);
     MPI_Barrier(MPI_COMM_WORLD);
-    double start = now(), mine, slowest;
+    double start = now();
     for (int j = 0; j < n; j++) {
       carry(what, m);
       walk(what, m);
     }
-    mine = (now() - start) / n;
-    MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (b >= 0) batch[b] = slowest;
+    finish(b, slowest((now() - start) / n));
   }
   check(what, m);
-  double all = rank ? 0 : median(batch, batches);
-  free(batch);
-  return all;
 }
 
-// reducing is the median time of reducing one vector into another by so many ranks at once,
-// each the same two again and again, of the slowest of them, in s, known to rank 0. The other
-// ranks wait.
-static double reducing(size_t m, int ranks) {
-  double *batch = malloc(batches * sizeof *batch);
+// reducing times the reduction of one vector into another by so many ranks at once, each the
+// same two again and again, of which the slowest counts. The other ranks wait.
+static void reducing(size_t m, int ranks) {
   int count = m / sizeof(int), n = passes(m);
   memset(from, 0, m); // so that sums stay what they are
   memset(to, 1, m);
   for (int b = -1; b < batches; b++) {
-    double mine = 0, slowest;
+    double mine = 0;
+    begin(b);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank < ranks) {
       double start = now();
       for (int j = 0; j < n; j++) MPI_Reduce_local(from, to, count, MPI_INT, MPI_SUM);
       mine = (now() - start) / n;
     }
-    MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (b >= 0) batch[b] = slowest;
+    finish(b, slowest(mine));
   }
   memset(from, rank + 1, m);
   MPI_Reduce_local(from, to, count, MPI_INT, MPI_SUM);
@@ -266,9 +270,6 @@ static double reducing(size_t m, int ranks) {
       fprintf(stderr, "messages: rank %d: element %d of %zu bytes is not the sum of two vectors\n", rank, i, m);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
-  double all = rank ? 0 : median(batch, batches);
-  free(batch);
-  return all;
 }
 
 // head begins a table of a benchmark among so many groups of so many ranks.
@@ -282,11 +283,13 @@ static void head(const char *name, int groups, int processes, const char *time) 
   printf("%s\n%13s %12s %12s\n", line, "#bytes", "#repetitions", time);
 }
 
-static void row(size_t m, int n, double seconds) {
-  if (!rank) {
-    printf("%13zu %12d %12.4f\n", m, n * batches, seconds * 1e6);
-    fflush(stdout);
-  }
+// row prints what was timed last, less so many s.
+static void row(size_t m, int n, double less) {
+  if (rank) return;
+  printf("%13zu %12d %12.4f\n", m, n * batches, (middle() - less) * 1e6);
+  for (int b = 0; b < batches; b++)
+    printf("# batch %zu %d %.4f %.4f %.4f\n", m, n, (batch[b].time - less) * 1e6, batch[b].before * 1e6, batch[b].after * 1e6);
+  fflush(stdout);
 }
 
 int main(int argc, char **argv) {
@@ -310,22 +313,33 @@ int main(int argc, char **argv) {
   fixed = !mb;
   if (!rank) printf("# taulop bench/mpi/messages, user data %s, send buffers %s\n# median over %d batches\n# MPI_Datatype for reductions : MPI_INT\n# MPI_Op : MPI_SUM\n", mb ? "off cache" : "in cache", fresh ? "rewritten" : "unchanged", batches);
 
+  batch = malloc(batches * sizeof *batch);
   known(most);
   for (int pairs = 1; 2 * pairs <= P; pairs *= 2) {
     head("PingPong", pairs, 2, pairs > 1 ? "t_max[usec]" : "t[usec]");
-    row(0, rounds(0), oneway(0, pairs));
-    for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), oneway(m, pairs));
+    for (size_t m = 0; m <= most; m = m ? 2 * m : least) {
+      oneway(m, pairs);
+      row(m, rounds(m), 0);
+    }
   }
   static const char *names[] = {"", "", "Sendrecv", "Bcast", "Allgather", "Allreduce"};
-  double nothing = collective(NOTHING, 1);
+  collective(NOTHING, 1);
+  double nothing = middle();
   for (int what = SENDRECV; what <= ALLREDUCE; what++) {
     head(names[what], 1, P, "t_max[usec]");
-    if (what == SENDRECV) row(0, rounds(0), closely(what, 0));
-    for (size_t m = least; m <= most; m *= 2) row(m, rounds(m), what == SENDRECV && !fresh ? closely(what, m) : collective(what, m) - nothing);
+    for (size_t m = what == SENDRECV ? 0 : least; m <= most; m = m ? 2 * m : least) {
+      int close = what == SENDRECV && (!fresh || !m);
+      if (close) closely(what, m);
+      else collective(what, m);
+      row(m, rounds(m), close ? 0 : nothing);
+    }
   }
   for (int ranks = 1; fixed && ranks <= P; ranks = ranks < P && 2 * ranks > P ? P : 2 * ranks) {
     head("Reduce_local", 1, ranks, "t_max[usec]");
-    for (size_t m = least; m <= most; m *= 2) row(m, passes(m), reducing(m, ranks));
+    for (size_t m = least; m <= most; m *= 2) {
+      reducing(m, ranks);
+      row(m, passes(m), 0);
+    }
   }
   if (!rank) printf("\n# the clock's own %.3f usec are subtracted from collectives; %ld starts were late and taken again\n", nothing * 1e6, late);
   MPI_Finalize();

@@ -5,11 +5,14 @@
 # RULES is what taulop tune -tsv prints, TIMES and FILE-TIMES what choices prints, a file a
 # round; NAME is the setting that is the library's own choice. A penalty is the time of a
 # choice in multiples of that of the best setting, less 1. Settings are held against each other
-# within a pass, in which they ran in turns: a time counts as its ratio to the geometric mean of all settings
-# of the pass, of which the median over passes is taken. So a machine that is faster for a while disturbs
-# none. Passes are halved by turns: the best of one half is timed by the other. A rule's time is that of
-# its setting, forced. With -v ours=file, for times with the file that were taken in turns with all others,
-# these stand beside it, in cells without a rule too, and are what is held against the library's own choice.
+# within a pass, in which they ran in turns: a time, the median of the pass's batches, counts less
+# what the pass took longer than others in the mean of its settings, and of passes the median is
+# taken. So a machine that is faster for a while disturbs none. Passes are halved by turns: the best
+# of one half is timed by the other. A rule's time is that of its setting, forced. With -v ours=file,
+# for times with the file that were taken in turns with all others, these stand beside it, in cells
+# without a rule too, and are what is held against the library's own choice. With -v least=US
+# -v below=US only those batches count before and after which an empty message took from least to
+# less than below.
 BEGIN { FS = "\t" }
 FNR == 1 { file++; split("", pass); if (FILENAME ~ /-file-/) again++; round = again ? again : file - 1 }
 file == 1 {
@@ -24,11 +27,12 @@ file == 1 {
   cell = $1 SUBSEP $3 SUBSEP $4
   if (!(cell in known)) { known[cell] = 1; cells[++n] = cell }
   key = cell SUBSEP $2
-  at = round "." ++pass[key]
+  if ($5 == 0) pass[key]++
+  at = round "." pass[key]
+  if (below && !($7 >= least && $7 < below && $8 >= least && $8 < below)) next
   if (!((cell, $2) in seen)) { seen[cell, $2] = 1; of[cell] = of[cell] " " $2 }
   if (!((cell, at) in met)) { met[cell, at] = 1; passes[cell] = passes[cell] " " at }
-  time[key, at] = $5
-  times[key] = times[key] " " $5
+  batch[key, at] = batch[key, at] " " $6
 }
 function median(text, v, k, i, j, x) {
   k = split(text, v, " ")
@@ -44,20 +48,28 @@ function chosen(c, p, m, i) {
     if (rule[i] == c SUBSEP p && from[i] <= m && m <= to[i]) return name[i]
   return own
 }
-# compare makes ratios of a cell's times: by pass, and by half of the passes.
-function compare(cell, v, w, k, l, i, j, sum, had, r) {
+# compare makes a cell's times, of passes and without what passes differ by: all, and by half of
+# the passes.
+function compare(cell, v, w, k, l, i, j, sum, had, time, times, center, t) {
   k = split(passes[cell], v, " "); l = split(of[cell], w, " ")
+  for (j = 1; j <= l; j++)
+    for (i = 1; i <= k; i++)
+      if ((cell, w[j], v[i]) in batch) {
+        time[j, i] = median(batch[cell, w[j], v[i]])
+        all[cell, w[j]] = all[cell, w[j]] " " time[j, i]
+      }
+  for (j = 1; j <= l; j++) center[j] = median(all[cell, w[j]])
   for (i = 1; i <= k; i++) {
     sum = had = 0
     for (j = 1; j <= l; j++)
-      if (((cell, w[j], v[i]) in time) && (w[j] != "file" || ours != "") && time[cell, w[j], v[i]] > 0) {
-        sum += log(time[cell, w[j], v[i]]); had++
+      if (((j, i) in time) && (w[j] != "file" || ours != "") && time[j, i] > 0 && center[j] > 0) {
+        sum += log(time[j, i] / center[j]); had++
       }
     for (j = 1; j <= l; j++)
-      if (((cell, w[j], v[i]) in time) && had) {
-        r = time[cell, w[j], v[i]] / exp(sum / had)
-        ratios[cell, w[j]] = ratios[cell, w[j]] " " r
-        half[cell, w[j], i % 2] = half[cell, w[j], i % 2] " " r
+      if (((j, i) in time) && had) {
+        t = time[j, i] / exp(sum / had)
+        taken[cell, w[j]] = taken[cell, w[j]] " " t
+        half[cell, w[j], i % 2] = half[cell, w[j], i % 2] " " t
       }
   }
 }
@@ -66,7 +78,7 @@ function best(cell, h, v, k, i, t, least, which) {
   k = split(of[cell], v, " ")
   which = ""
   for (i = 1; i <= k; i++) {
-    if (v[i] == "file" || v[i] == "release_gather") continue
+    if (v[i] == "file" || v[i] == "release_gather" || half[cell, v[i], h] == "") continue
     t = median(half[cell, v[i], h])
     if (which == "" || t < least) { least = t; which = v[i] }
   }
@@ -76,6 +88,8 @@ function add(c, what, penalty) {
   sum[c, what] += penalty; count[c, what]++
   if (!((c, what) in worst) || penalty > worst[c, what]) worst[c, what] = penalty
 }
+function weigh(c, what, times) { if (times != "") add(c, what, median(times) / least_time - 1) }
+function time_of(cell, name) { return all[cell, name] == "" ? "" : sprintf("%.2f", median(all[cell, name])) }
 function mean(c, what) { return count[c, what] ? 100 * sum[c, what] / count[c, what] : 0 }
 function shown(c, what) { return !count[c, what] ? "" : sprintf("%.1f (%5.1f)", mean(c, what), 100 * worst[c, what]) }
 END {
@@ -86,20 +100,21 @@ END {
     if (!(c in found)) { found[c] = 1; order[++kinds] = c }
     compare(cell)
     choice = chosen(c, p, m)
-    taken = ours != "" && choice != own ? ours : choice
+    held = ours != "" && choice != own ? ours : choice
     for (h = 0; h < 2; h++) {
       b = best(cell, 1 - h)
       if (b == "" || half[cell, b, h] == "") continue
-      least = median(half[cell, b, h])
-      add(c, "own", median(half[cell, own, h]) / least - 1)
-      add(c, "ours", median(half[cell, choice, h]) / least - 1)
-      if (ours != "") add(c, "file", median(half[cell, "file", h]) / least - 1)
+      least_time = median(half[cell, b, h])
+      weigh(c, "own", half[cell, own, h])
+      weigh(c, "ours", half[cell, choice, h])
+      if (ours != "") weigh(c, "file", half[cell, "file", h])
     }
-    change = median(ratios[cell, taken]) / median(ratios[cell, own]) - 1
+    if (taken[cell, held] == "" || taken[cell, own] == "") continue
+    change = median(taken[cell, held]) / median(taken[cell, own]) - 1
     add(c, "change", change)
     if (choice != own)
-      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9.2f %9.2f %9.2f %7.1f", c, m, choice, \
-        median(times[cell, own]), median(times[cell, choice]), median(times[cell, "file"]), 100 * change)
+      rows[++n_rows] = sprintf("%-10s %8d  %-40s %9s %9s %9s %7.1f", c, m, choice, \
+        time_of(cell, own), time_of(cell, choice), time_of(cell, "file"), 100 * change)
   }
   printf "penalty in %%, mean over cells (worst)\n%-10s %5s %16s %16s %16s %26s\n", "", "cells", \
     "its own choice", "the rules'", ours != "" ? "with the file" : "", "rules against its own, %"

@@ -2,8 +2,10 @@
 # Predictions beside real MPI on this machine: Debian's Open MPI, as it comes and without
 # single copies, and MPICH, as it comes, carry out one-way messages, sendrecv rings,
 # broadcasts, allgathers and allreduces among as many ranks as there are cores, in cache with
-# send buffers unchanged and rewritten, and off cache, alternately with a session of a sweep,
-# all while the CPUs are as near to each other as at first.
+# send buffers unchanged and rewritten, and off cache, alternately with a session of a sweep.
+# The host of a virtual machine moves its CPUs: tables are of each state that the machine was in
+# for a tenth of the time or more, the most frequent first, as messages.c and the sweep have told
+# it by what messages of nothing took just before and after.
 # taulop verify -against puts predictions beside what every other run took, each library's
 # messages in its own way (-as) and its collectives by the algorithms that it chooses:
 #
@@ -27,6 +29,7 @@ fi
 folder "$keep"
 install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc
 build bench/mpi/messages.c
+go build -o "$tmp/states" ./bench/mpi/states
 taulop=$tmp/taulop
 count_ranks
 # As of taulop verify: a rank sends from one arena and receives into another, each four
@@ -53,7 +56,7 @@ sweep() {
   "$taulop" sweep -quiet -time 40s "${plan[@]}" >"$tmp/sweep"
 }
 
-# times LIBRARY writes what one run of its messages took in each state.
+# times LIBRARY writes what one run of its messages took with all user data.
 times() {
   messages "$1" 3 0 "$least" "$most" >"$tmp/in-unchanged"
   messages "$1" 3 0 "$least" "$most" rewritten >"$tmp/in-rewritten"
@@ -67,21 +70,19 @@ version() {
   esac
 }
 load() { cut -d ' ' -f 1-3 /proc/loadavg; }
-libraries="openmpi4 openmpi4-none mpich4" states="in-unchanged in-rewritten off-unchanged"
+libraries="openmpi4 openmpi4-none mpich4" data="in-unchanged in-rewritten off-unchanged"
 echo "load before: $(load)"
-begin
 for round in $(seq "$rounds"); do
-  near sweep
+  sweep
   mv "$tmp/host.json" "$out/host.json"
   for half in $((round % 2)) $(((round + 1) % 2)); do
     for library in $libraries; do
-      near times "$library"
-      for state in $states; do cat "$tmp/$state" >>"$out/$library-$half-$state.txt"; done
+      times "$library"
+      for user in $data; do cat "$tmp/$user" >>"$out/$library-$half-$user.txt"; done
     done
   done
 done
 echo "load after: $(load)"
-again
 "$taulop" topo | sed -n '1,/^online/p'
 
 # noted CMD... keeps what CMD warns of in a file.
@@ -99,22 +100,44 @@ against() {
   awk '/^Mean relative errors/ { means = 1 } means && $2 ~ /^[0-9]+$/ { printf "%10s %5s", $1, $4 } END { print "" }' "$tmp/against"
 }
 
-for library in $libraries; do
-  printf '\n== %s (%s): mean relative errors of τ-Lop, %%\n' "$(version "$library")" "$library"
-  for state in $states; do
-    where=(-cache "${state%-*}") as=(-as "$library" -buffers "${state#*-}") name=$out/$library
-    odd=$name-1-$state.txt even=$name-0-$state.txt
+# tables LIBRARY STATE LEAST BELOW FLAG prints those of a state: messages of nothing took from LEAST
+# to less than BELOW µs in it, and a flag in the sweep FLAG, "" where nobody knows.
+tables() {
+  local library=$1 name=$out/$1-state$2 in=() user half where as own before
+  [ -z "$5" ] || in=(-state "$5")
+  for user in $data; do
+    for half in 0 1; do
+      awk -v "least=$3" -v "below=$4" -f bench/mpi/batches.awk "$out/$library-$half-$user.txt" >"$name-$half-$user.txt"
+    done
+  done
+  for user in $data; do
+    where=(-cache "${user%-*}") as=(-as "$library" -buffers "${user#*-}")
     # γ is of vectors in cache: off cache it is that of the file made in cache.
-    before=$name-in.json
-    [ -e "$before" ] || before=$out/host.json
-    [ -e "$name-${state%-*}.json" ] || noted "$taulop" import -overheads "$name-1-${state%-*}-unchanged.txt" -params "$before" \
-      -as "$library" "${where[@]}" -o "$name-${state%-*}.json"
+    before=("$name-in.json")
+    [ -e "${before[0]}" ] || before=("$out/host.json" "${in[@]}")
+    [ -e "$name-${user%-*}.json" ] || noted "$taulop" import -overheads "$name-1-${user%-*}-unchanged.txt" -params "${before[@]}" \
+      -as "$library" "${where[@]}" -o "$name-${user%-*}.json"
     # Off cache ranks have at hand what they write in a call, as messages in cache tell.
     own=$name-in.json
-    [ "$state" != off-unchanged ] || own=$name-in-rewritten-import.json
-    noted "$taulop" import -params "$own" "${where[@]}" -o "$name-$state-import.json" "$odd"
-    printf '%-14s own       ' "$state" && against "$even" "$out/host.json" "${as[@]}" "${where[@]}"
-    printf '%-14s own, o, γ ' '' && against "$even" "$name-${state%-*}.json" "${as[@]}" "${where[@]}"
-    printf '%-14s import    ' '' && against "$even" "$name-$state-import.json" -as "$library" "${where[@]}"
+    [ "$user" != off-unchanged ] || own=$name-in-rewritten-import.json
+    noted "$taulop" import -params "$own" "${where[@]}" -o "$name-$user-import.json" "$name-1-$user.txt"
+    printf '%-14s own       ' "$user" && against "$name-0-$user.txt" "$out/host.json" "${in[@]}" "${as[@]}" "${where[@]}"
+    printf '%-14s own, o, γ ' '' && against "$name-0-$user.txt" "$name-${user%-*}.json" "${as[@]}" "${where[@]}"
+    printf '%-14s import    ' '' && against "$name-0-$user.txt" "$name-$user-import.json" -as "$library" "${where[@]}"
   done
+}
+
+for library in $libraries; do
+  printf '\n== %s (%s): mean relative errors of τ-Lop, %%\n' "$(version "$library")" "$library"
+  awk '/^# batch / { print $6; print $7 }' "$out/$library"-[01]-*.txt | "$tmp/states" "$out/host.json" >"$out/$library.states"
+  state=0
+  while read -r took share least below flag; do
+    state=$((state + 1))
+    printf '\nan empty message takes %s µs, %s %% of them%s\n' "$took" "$share" "${flag:+, and a flag in the sweep $flag}"
+    if [ "$share" -lt 10 ]; then
+      echo "too seldom for a table"
+      continue
+    fi
+    tables "$library" "$state" "$least" "$below" "$flag" </dev/null
+  done <"$out/$library.states"
 done

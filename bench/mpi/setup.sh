@@ -45,34 +45,3 @@ count_ranks() {
     exit 1
   fi
 }
-
-# between prints the one-way time between ranks' CPUs, the longest, in ns.
-between() { "$tmp/taulop" pairs -quiet -csv -time 1s | awk -F , '/^pair,/ && $6 == 0 && $14 > t { t = $14 } END { print t }'; }
-
-# begin notes how near the CPUs mostly are, in ns.
-begin() {
-  moved=0 first=$(for _ in 1 2 3 4 5 6 7 8 9; do between; sleep 1; done | sort -n | sed -n 5p)
-}
-
-# near CMD... carries CMD out while the CPUs are as near to each other as begin noted. The
-# host of a virtual machine moves them between caches, for seconds or minutes, and what a sweep
-# saw says nothing then of what a library met. So it is asked before and after, by what is no
-# part of the comparison; what was done elsewhere is done again, and counted.
-near() {
-  local tries before after
-  for tries in $(seq 40); do
-    before=$(between)
-    "$@"
-    after=$(between)
-    awk -v "first=$first" 'BEGIN { RS = " " } { if ($1 > 1.5 * first || first > 1.5 * $1) exit 1 }' <<<"$before $after" && return 0
-    moved=$((moved + 1))
-    sleep 2
-  done
-  echo "the CPUs are no longer as near to each other as they were at first, $first ns: begin again" >&2
-  exit 1
-}
-
-# again says how often the CPUs were elsewhere.
-again() {
-  echo "the CPUs, $first ns from each other, were elsewhere $moved times, and what was measured then was measured again"
-}

@@ -21,6 +21,10 @@
 #
 # The best of many noisy times is too short. So the best setting of a cell is chosen by the
 # odd rounds and timed by the even ones, and the other way round.
+#
+# The host of a virtual machine moves its CPUs: tables are of each state that the machine was in
+# for a tenth of the time or more, the most frequent first, by what messages of nothing took just
+# before and after each batch.
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
@@ -32,6 +36,7 @@ fi
 folder "$keep"
 install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc binutils
 build bench/mpi/choices.c
+go build -o "$tmp/states" ./bench/mpi/states
 count_ranks
 
 collectives="bcast allgather allreduce reduce alltoall"
@@ -147,11 +152,9 @@ pass() {
   done
 }
 
-begin
 params=${PARAMS:-$out/host.json}
 if [ -z "${PARAMS:-}" ]; then
-  sweep() { "${quiet[@]}" "$tmp/taulop" sweep -quiet -force -o "$params" "${sweep[@]}" >"$out/sweep"; }
-  near sweep
+  "${quiet[@]}" "$tmp/taulop" sweep -quiet -force -o "$params" "${sweep[@]}" >"$out/sweep"
 fi
 echo "load before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 "$tmp/taulop" tune -params "$params" -for openmpi4 -P "$ranks" -m "1:$most" "${tune[@]}" -o "$out/rules.conf" -tsv $collectives >"$out/openmpi.rules"
@@ -162,25 +165,39 @@ elif [[ $libraries = *" mpich "* ]]; then
 fi
 for round in $(seq "$rounds"); do
   if [[ $libraries = *" openmpi "* ]]; then
-    near openmpi "$out/settings" "$out/openmpi-$round.tsv"
-    near openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
+    openmpi "$out/settings" "$out/openmpi-$round.tsv"
+    openmpi "$out/file" "$out/openmpi-file-$round.tsv" --mca coll_tuned_dynamic_rules_filename "$out/rules.conf"
   fi
   [ -s "$out/generic.json" ] || continue
   for pass in 1 2 3 4 5 6; do
-    near pass
+    pass
     cat "$tmp"/table-[^f]* >>"$out/mpich-$round.tsv"
     cat "$tmp/table-file" >>"$out/mpich-file-$round.tsv"
   done
 done
 echo "load after: $(cut -d ' ' -f 1-3 /proc/loadavg)"
-again
 "$tmp/taulop" topo | sed -n '1,/^online/p'
 
+# tables LIBRARY FLAG... prints those of each state; flags are of penalties.awk.
+tables() {
+  local library=$1 took share least below flag
+  cut -f 7,8 "$out/$library"-*.tsv | tr '\t' '\n' | "$tmp/states" >"$out/$library.states"
+  while read -r took share least below flag; do
+    printf '\nan empty message takes %s µs, %s %% of them\n' "$took" "$share"
+    if [ "$share" -lt 10 ]; then
+      echo "too seldom for a table"
+      continue
+    fi
+    awk -v least="$least" -v below="$below" "${@:2}" -f bench/mpi/penalties.awk "$out/$library.rules" \
+      "$out/$library"-[0-9]*.tsv "$out/$library"-file-*.tsv
+  done <"$out/$library.states"
+}
+
 if [[ $libraries = *" openmpi "* ]]; then
-  printf '\n== %s, %d ranks\n\n' "$(mpirun.openmpi --version | sed -n '1s/.* /Open MPI /p')" "$ranks"
-  awk -v own=0:0:0 -f bench/mpi/penalties.awk "$out/openmpi.rules" "$out"/openmpi-[0-9]*.tsv "$out"/openmpi-file-*.tsv
+  printf '\n== %s, %d ranks\n' "$(mpirun.openmpi --version | sed -n '1s/.* /Open MPI /p')" "$ranks"
+  tables openmpi -v own=0:0:0
 fi
 if [ -s "$out/generic.json" ]; then
-  printf '\n== %s, %d ranks\n\n' "$(mpichversion | awk '/Version|Device/ { sub(/.*:[ \t]*/, ""); v = v " " $0 } END { print "MPICH" v }')" "$ranks"
-  awk -v own=0 -v ours=file -f bench/mpi/penalties.awk "$out/mpich.rules" "$out"/mpich-[0-9]*.tsv "$out"/mpich-file-*.tsv
+  printf '\n== %s, %d ranks\n' "$(mpichversion | awk '/Version|Device/ { sub(/.*:[ \t]*/, ""); v = v " " $0 } END { print "MPICH" v }')" "$ranks"
+  tables mpich -v own=0 -v ours=file
 fi

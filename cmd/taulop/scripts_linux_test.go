@@ -21,9 +21,9 @@ func TestScriptsSayWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	program("stub", `[ "$1" != "$FAIL" ] || { echo "taulop: $1 cannot" >&2; exit 3; }
+	program("stub", `[ "${0##*/}" != states ] || { echo 0.3 100 0 1e9; exit; }
+[ "$1" != "$FAIL" ] || { echo "taulop: $1 cannot" >&2; exit 3; }
 case $1 in
-pairs) echo pair,,,,,0,,,,,,,,100 ;;
 sweep | import) while [ $# -gt 1 ]; do [ "$1" != -o ] || : >"$2"; shift; done ;;
 esac
 `)
@@ -32,10 +32,10 @@ esac
 	program("mpirun.mpich", "echo message")
 	program("lscpu", "echo 0,0; echo 1,0")
 	program("nproc", "echo 2")
-	for _, name := range []string{"dpkg", "sleep", "mpicc.openmpi", "mpicc.mpich", "mpichversion"} {
+	for _, name := range []string{"dpkg", "mpicc.openmpi", "mpicc.mpich", "mpichversion"} {
 		program(name, "")
 	}
-	for _, fails := range []string{"", "pairs", "sweep", "mpirun", "topo", "import", "verify"} {
+	for _, fails := range []string{"", "sweep", "mpirun", "topo", "import", "verify"} {
 		cmd := exec.Command("bash", "../../bench/mpi/run.sh", "2", filepath.Join(dir, "out-"+fails))
 		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "FAIL="+fails)
 		said, err := cmd.CombinedOutput()
