@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
@@ -67,6 +68,9 @@ With -overheads alone a file of taulop sweep becomes that of an MPI library on t
 machine: its o(m) is half of the library's round trip of m bytes less the transfers that
 the file has, so that predictions have the library's own time before the first byte moves.
 
+Benchmarks do not say in which state of a machine whose host moves its CPUs their messages
+went: -state takes the file of -params in one; without it, its numbers are means over all.
+
 Examples:
   taulop import -o metropolis.json -name metropolis SHM.txt gamma.txt
   for n in 2 4 8; do srun -n $n IMB-MPI1 PingPong Sendrecv -npmin $n
@@ -90,6 +94,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		pings  = flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
 		native = flags.String("params", "", "with -overheads: the parameter `file` that has the transfers; with OUTPUT: a file of taulop sweep on the same machine, to take γ and ranks' own copies from")
 		off    bool
+		state  stateChoice
 		host   = flags.String("name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 		format = flags.String("format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed (default: what they look like)")
 		cores  = flags.String("cores", "", "with -format tidy: how many cores in a row share a level, where tables do not say, a `list` like same_socket=28,other_socket=56")
@@ -100,6 +105,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	)
 	argument.Var(flags, &off, "cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off", argument.Cache)
 	argument.Switch(flags, "off_cache", "cache", "off", "in")
+	state.add(flags, mixture)
 	output.add(flags, "write to a new `file`")
 	argument.Alias(flags, "host", "name")
 	if err := parse(flags, out, args, importHelp); err != nil {
@@ -114,12 +120,14 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		return usageError("-pairs and -net are of outputs that make a parameter file, and -overheads changes one: leave either out")
 	case !given["overheads"] && given["as"]:
 		return usageError("-as goes with -overheads: give that too, or leave it out")
+	case given["state"] && *native == "":
+		return usageError("-state is one of those that the file of -params has: give that too, or leave it out")
 	case given["format"] && !slices.Contains([]string{"text", "tidy", "mpi"}, *format):
 		return usagef("-format %s: files are text, tidy or mpi", *format)
 	case given["format"] && given["overheads"]:
 		return usageError("-format is of files that make a parameter file, and -overheads changes one: leave either out")
 	case given["overheads"]:
-		return importOverheads(out, errOut, *pings, *native, *as, output, off)
+		return importOverheads(out, errOut, *pings, sweptFile{*native, state}, *as, output, off)
 	case *format == "tidy" || *format == "" && flags.NArg() > 0 && isTidy(flags.Arg(0)):
 		if err := ofBenchmarks(given); err != nil {
 			return err
@@ -128,7 +136,7 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 	case given["cores"] || given["from"]:
 		return usageError("-cores and -from are of tables with named columns: give -format tidy too, or leave them out")
 	case *format == "mpi" || *format == "" && printed:
-		return importBenchmarks(out, errOut, flags.Args(), output, *host, saidOfPairs{*pairs, *net, *native, off})
+		return importBenchmarks(out, errOut, flags.Args(), output, *host, saidOfPairs{*pairs, *net, sweptFile{*native, state}, off})
 	}
 	if err := ofBenchmarks(given); err != nil {
 		return err
@@ -184,8 +192,32 @@ func imported(host, unknown string) provenance.Provenance {
 
 // saidOfPairs is of MPI benchmarks what they do not print.
 type saidOfPairs struct {
-	pairs, net, params string
-	offCache           bool
+	pairs, net string
+	params     sweptFile
+	offCache   bool
+}
+
+// A sweptFile is that of -params, taken in a state of the machine.
+type sweptFile struct {
+	path  string
+	state stateChoice
+}
+
+// read reads it, and says what numbers of a machine of several states are where none was chosen:
+// what benchmarks printed is of no state that anybody knows.
+func (s sweptFile) read(errOut io.Writer) (*params.File, error) {
+	f, err := params.ReadFile(s.path)
+	if err != nil {
+		return nil, usagef("-params: %v", err)
+	}
+	m := compare.Machine{Path: s.path, File: f}
+	if err := s.state.one(&m); err != nil {
+		return nil, err
+	}
+	if states := m.File.States(); len(states) > 0 {
+		tell(errOut, "%s was measured in several states of the machine, in which a flag takes %s, and benchmarks do not say in which their messages went: what is taken from it are means over all by their shares, unless -state chooses one", s.path, params.StateList(states))
+	}
+	return m.File, nil
 }
 
 // importBenchmarks is import of what MPI benchmarks printed.
@@ -246,12 +278,12 @@ func importBenchmarks(out, errOut io.Writer, files []string, output output, host
 		f = channel.Network(n)
 	}
 	switch {
-	case said.params != "" && said.net != "":
+	case said.params.path != "" && said.net != "":
 		return usageError("-params has what ranks do by themselves, and -net is of a network: leave one of them out")
-	case said.params != "":
-		sweep, err := params.ReadFile(said.params)
+	case said.params.path != "":
+		sweep, err := said.params.read(errOut)
 		if err != nil {
-			return usagef("-params: %v", err)
+			return err
 		}
 		mpibench.WithOwn(f, sweep)
 	}
@@ -266,7 +298,7 @@ func importBenchmarks(out, errOut io.Writer, files []string, output output, host
 }
 
 // importOverheads is import -overheads.
-func importOverheads(out, errOut io.Writer, pings, native, as string, output output, off bool) error {
+func importOverheads(out, errOut io.Writer, pings string, native sweptFile, as string, output output, off bool) error {
 	var library *mpi.Library
 	if as != "" {
 		var err error
@@ -277,9 +309,9 @@ func importOverheads(out, errOut io.Writer, pings, native, as string, output out
 	if err := output.check(); err != nil {
 		return err
 	}
-	f, err := params.ReadFile(native)
+	f, err := native.read(errOut)
 	if err != nil {
-		return usagef("-params: %v", err)
+		return err
 	}
 	results, err := mpibench.ReadFile(pings)
 	if err != nil {
@@ -291,12 +323,12 @@ func importOverheads(out, errOut io.Writer, pings, native, as string, output out
 		err = mpibench.TakeOverheads(f, results.Times, off)
 	}
 	if err != nil {
-		return usagef("-overheads %s -params %s: %v", pings, native, err)
+		return usagef("-overheads %s -params %s: %v", pings, native.path, err)
 	}
 	ofLibrary(f, "o(m)", []string{pings})
 	takeGamma(errOut, f, []string{pings}, results.Times, off)
 	if err := f.Validate(); err != nil {
-		return usagef("%s: %v", native, err)
+		return usagef("%s: %v", native.path, err)
 	}
 	return putFile(out, errOut, &output, f)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/sweep/sweeptest"
 )
 
 const (
@@ -73,6 +75,34 @@ func TestImportBenchmarks(t *testing.T) {
 	out, errOut, err = run(t, "predict", "-params", node, "-net", network, "-nodes", "2", "-P", "2", "-m", "1M", "-tsv", "bcast:binomial")
 	if err != nil || !strings.HasSuffix(out, "\t101.000000\n") {
 		t.Fatal(out, errOut, err)
+	}
+}
+
+// What benchmarks printed is of no state that anybody knows: where the file beside it has several,
+// it says what its numbers are, unless one is chosen.
+func TestImportStates(t *testing.T) {
+	dir, moved := t.TempDir(), sweeptest.Moved(t)
+	ring := save(t, dir, "ring.txt", ringOutput)
+	const several = "moved.json was measured in several states of the machine, in which a flag takes 60"
+	importing := func(flags string) (string, error) {
+		_, errOut, err := run(t, strings.Fields("import -o "+filepath.Join(t.TempDir(), "node.json")+" -params "+moved+" "+flags+ring)...)
+		return strings.Join(strings.Fields(errOut), " "), err
+	}
+	if said, err := importing(""); err != nil || !strings.Contains(said, several) {
+		t.Error(said, err)
+	}
+	for _, state := range []string{"most", "240ns"} {
+		if said, err := importing("-state " + state + " "); err != nil || strings.Contains(said, "several states") {
+			t.Errorf("-state %s: %s, %v", state, said, err)
+		}
+	}
+	for line, want := range map[string]string{
+		"import -state 1000ns -params " + moved + " " + ring: "-state: ",
+		"import -state most " + ring:                         "-state is one of those that the file of -params has",
+	} {
+		if _, _, err := run(t, strings.Fields(line)...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", line, err)
+		}
 	}
 }
 
