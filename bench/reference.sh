@@ -8,6 +8,10 @@
 # DIR/reference/copy_ref.c is the C program: "copy_ref flag" prints the one-way
 # time of a flag between CPUs 0 and 1, "copy_ref copy BYTES THREADS" that of a
 # memcpy. A ratio above 1 means that Go is slower.
+#
+# The host of a virtual machine moves its CPUs. look_ref.c looks before, between and after the two
+# of a round, and tables are of the rounds in which all looks were of one state, the most frequent
+# state first.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 rounds=${1:-9}
@@ -15,6 +19,8 @@ rounds=${1:-9}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cc -O2 -pthread -o "$tmp/ref" "$TAULOP_SHARED/reference/copy_ref.c"
+cc -O2 -pthread -o "$tmp/look" bench/look_ref.c
+go build -o "$tmp/states" ./bench/states
 go test -c -o "$tmp/go" ./shm
 go build -o "$tmp/taulop" ./cmd/taulop
 
@@ -30,14 +36,32 @@ pair() {
     awk '/"time_ns"/ { getline; getline; gsub(/[^0-9.e+]/, "", $2); print $2; exit }'
 }
 
+# round NAME COMMAND... prints the name, what C's COMMAND before -- and ours after it found, and looks.
+round() {
+  local name=$1 theirs=() c go before between after
+  shift
+  while [ "$1" != -- ]; do theirs+=("$1") && shift; done
+  shift
+  before=$("$tmp/look")
+  c=$("$tmp/ref" "${theirs[@]}")
+  between=$("$tmp/look")
+  go=$("$@")
+  after=$("$tmp/look")
+  echo "$name $c $go $before $between $after"
+}
+
 for _ in $(seq "$rounds"); do
-  echo "pair $("$tmp/ref" flag) $(pair)"
-  echo "flag $("$tmp/ref" flag) $(bench '^BenchmarkFlag$' ns/one-way 1000000x)"
+  round pair flag -- pair
+  round flag flag -- bench '^BenchmarkFlag$' ns/one-way 1000000x
   for size in 8 64; do
     for workers in 1 2; do
-      echo "copy-${size}KiB-$workers $("$tmp/ref" copy $((size * 1024)) $workers) $(bench "^BenchmarkCopy\$/^${size}KiB\$/^$workers\$" ns/median 50ms)"
+      round "copy-${size}KiB-$workers" copy $((size * 1024)) $workers -- bench "^BenchmarkCopy\$/^${size}KiB\$/^$workers\$" ns/median 50ms
     done
   done
 done >"$tmp/rounds"
 
-awk -v theirs='C (ns)' -v ours='Go (ns)' -f bench/ratios.awk "$tmp/rounds"
+awk '{ print $4; print $5; print $6 }' "$tmp/rounds" | "$tmp/states" >"$tmp/found"
+while read -r took share least below _; do
+  printf '\na flag takes %s µs, %s %% of the looks\n' "$took" "$share"
+  awk -v least="$least" -v below="$below" -v theirs='C (ns)' -v ours='Go (ns)' -f bench/ratios.awk "$tmp/rounds"
+done <"$tmp/found"

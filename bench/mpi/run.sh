@@ -29,7 +29,7 @@ fi
 folder "$keep"
 install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc
 build bench/mpi/messages.c
-go build -o "$tmp/states" ./bench/mpi/states
+go build -o "$tmp/states" ./bench/states
 taulop=$tmp/taulop
 count_ranks
 # As of taulop verify: a rank sends from one arena and receives into another, each four

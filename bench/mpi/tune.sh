@@ -36,7 +36,7 @@ fi
 folder "$keep"
 install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc binutils
 build bench/mpi/choices.c
-go build -o "$tmp/states" ./bench/mpi/states
+go build -o "$tmp/states" ./bench/states
 count_ranks
 
 collectives="bcast allgather allreduce reduce alltoall"

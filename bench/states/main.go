@@ -1,10 +1,10 @@
-// States finds the states of a machine whose host moves its CPUs in what empty messages took,
-// a number a line on standard input, in µs:
+// States finds the states of a machine whose host moves its CPUs in what empty messages, or flags,
+// took, a number a line on standard input, in µs:
 //
 //	states [FILE]
 //
-// It prints a line for each, the most frequent first: what an empty message takes, the share in
-// % of the messages, the least that is of the state and the least that is of the next one. With
+// It prints a line for each, the most frequent first: what a message takes, the share in % of the
+// messages, the least that is of the state and the least that is of the next one. With
 // the FILE of a sweep a fifth word is what a flag takes in the sweep's state that is as quick
 // among its own, for -state: "" where the sweep has not met as many.
 package main
