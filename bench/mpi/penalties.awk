@@ -5,10 +5,10 @@
 # RULES is what taulop tune -tsv prints, TIMES and FILE-TIMES what choices prints, a file a
 # round; NAME is the setting that is the library's own choice. A penalty is the time of a
 # choice in multiples of that of the best setting, less 1. Settings are held against each other
-# within a pass, in which they ran in turns: a time, the median of the pass's batches, counts less
-# what the pass took longer than others in the mean of its settings, and of passes the median is
-# taken. So a machine that is faster for a while disturbs none. Passes are halved by turns: the best
-# of one half is timed by the other. A rule's time is that of its setting, forced. With -v ours=file,
+# within a batch of a pass, in which they ran in turns: a time counts less what the batch took longer
+# than others in the mean of its settings, and of batches the median is taken. So a machine that is
+# faster for a while disturbs none. Passes are halved by turns: the best of one half is timed by the
+# other. A rule's time is that of its setting, forced. With -v ours=file,
 # for times with the file that were taken in turns with all others, these stand beside it, in cells
 # without a rule too, and are what is held against the library's own choice. With -v least=US
 # -v below=US only those batches count before and after which an empty message took from least to
@@ -28,11 +28,11 @@ file == 1 {
   if (!(cell in known)) { known[cell] = 1; cells[++n] = cell }
   key = cell SUBSEP $2
   if ($5 == 0) pass[key]++
-  at = round "." pass[key]
+  at = round + pass[key] SUBSEP round SUBSEP pass[key] SUBSEP $5
   if (below && !($7 >= least && $7 < below && $8 >= least && $8 < below)) next
   if (!((cell, $2) in seen)) { seen[cell, $2] = 1; of[cell] = of[cell] " " $2 }
   if (!((cell, at) in met)) { met[cell, at] = 1; passes[cell] = passes[cell] " " at }
-  batch[key, at] = batch[key, at] " " $6
+  batch[key, at] = $6
 }
 function median(text, v, k, i, j, x) {
   k = split(text, v, " ")
@@ -48,14 +48,13 @@ function chosen(c, p, m, i) {
     if (rule[i] == c SUBSEP p && from[i] <= m && m <= to[i]) return name[i]
   return own
 }
-# compare makes a cell's times, of passes and without what passes differ by: all, and by half of
-# the passes.
-function compare(cell, v, w, k, l, i, j, sum, had, time, times, center, t) {
+# compare makes a cell's times, without what batches differ by: all, and by half of the passes.
+function compare(cell, v, w, k, l, i, j, sum, had, time, center, t, part) {
   k = split(passes[cell], v, " "); l = split(of[cell], w, " ")
   for (j = 1; j <= l; j++)
     for (i = 1; i <= k; i++)
       if ((cell, w[j], v[i]) in batch) {
-        time[j, i] = median(batch[cell, w[j], v[i]])
+        time[j, i] = batch[cell, w[j], v[i]]
         all[cell, w[j]] = all[cell, w[j]] " " time[j, i]
       }
   for (j = 1; j <= l; j++) center[j] = median(all[cell, w[j]])
@@ -69,7 +68,8 @@ function compare(cell, v, w, k, l, i, j, sum, had, time, times, center, t) {
       if (((j, i) in time) && had) {
         t = time[j, i] / exp(sum / had)
         taken[cell, w[j]] = taken[cell, w[j]] " " t
-        half[cell, w[j], i % 2] = half[cell, w[j], i % 2] " " t
+        split(v[i], part, SUBSEP)
+        half[cell, w[j], part[1] % 2] = half[cell, w[j], part[1] % 2] " " t
       }
   }
 }
@@ -100,6 +100,7 @@ END {
     if (!(c in found)) { found[c] = 1; order[++kinds] = c }
     compare(cell)
     choice = chosen(c, p, m)
+    if (half[cell, own, 0] == "" || half[cell, own, 1] == "") continue
     held = ours != "" && choice != own ? ours : choice
     for (h = 0; h < 2; h++) {
       b = best(cell, 1 - h)
@@ -109,7 +110,7 @@ END {
       weigh(c, "ours", half[cell, choice, h])
       if (ours != "") weigh(c, "file", half[cell, "file", h])
     }
-    if (taken[cell, held] == "" || taken[cell, own] == "") continue
+    if (taken[cell, held] == "") continue
     change = median(taken[cell, held]) / median(taken[cell, own]) - 1
     add(c, "change", change)
     if (choice != own)
