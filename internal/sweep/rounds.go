@@ -8,8 +8,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// The rounds of a sweep. Each has its short sizes first: a visit of a long one takes tens of
-// ms where many workers send it at once.
+// The rounds of a sweep. Each has short sizes in cache first, then those off cache, whose memory
+// takes long to lay out, and last long ones, of which a visit takes tens of ms where many workers
+// send them at once.
 const (
 	coarse = iota // the first size of each series, the last, every eighth, and a segment
 	half          // every second
@@ -53,8 +54,11 @@ func inRounds(p params.Plan, cells []engine.Cell) {
 		if c.Tier == 0 {
 			continue // what all predictions need
 		}
-		step := 2 * round
-		if c.Bytes > long {
+		step := 3 * round
+		switch {
+		case c.Bytes > long:
+			step += 2
+		case c.OffCache:
 			step++
 		}
 		c.Tier += step * last

@@ -93,11 +93,12 @@ func TestCoarseFirst(t *testing.T) {
 	}
 }
 
-// Single copies take their turns with the rest: y and a few sizes of every setup first.
+// Single copies take their turns with the rest: y and a few sizes of every setup first, in cache
+// before anything off cache.
 func TestCoarseSingleCopies(t *testing.T) {
 	m := numatest.EPYC(1, 1, 1, 2, 1)
 	p := params.Plan{Setups: []string{params.Ring}, Policies: []numa.Policy{numa.Local}, Sizes: transfers.Sizes, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,
-		Caches: []bool{false}, NoGamma: true}
+		Caches: []bool{false, true}, NoGamma: true}
 	x := &engine.Experiment{}
 	for _, add := range []struct {
 		*survey.Survey
@@ -108,21 +109,24 @@ func TestCoarseSingleCopies(t *testing.T) {
 		}
 	}
 	inRounds(p, x.Cells)
-	tiers := func(of *survey.Survey, sizes ...int) (least, most int) {
+	tiers := func(of *survey.Survey, off bool, sizes ...int) (least, most int) {
 		least = math.MaxInt
 		for _, c := range x.Cells {
-			if c.Survey == of.Name && (c.Kind == params.TransferCell || of == cma.Survey) && c.Bytes != p.SegmentBytes && slices.Contains(sizes, c.Bytes) {
+			if c.Survey == of.Name && c.OffCache == off && (c.Kind == params.TransferCell || of == cma.Survey) && c.Bytes != p.SegmentBytes && slices.Contains(sizes, c.Bytes) {
 				least, most = min(least, c.Tier), max(most, c.Tier)
 			}
 		}
 		return least, most
 	}
-	few := []int{0, 512, 128 << 10, 16 << 20} // of 512, 1K … 16M
-	_, coarse := tiers(cma.Survey, few...)
-	fine, _ := tiers(transfers.Survey, 64, 1536, 6144)
-	more, _ := tiers(cma.Survey, 1024, 4096)
-	if coarse == 0 || fine <= coarse || more <= coarse || more == math.MaxInt {
-		t.Errorf("single copies of %v are of tiers to %d, of other sizes from %d; transfers of other sizes from %d", few, coarse, more, fine)
+	few := []int{0, 512, 128 << 10} // of 512, 1K … 16M
+	_, coarse := tiers(cma.Survey, false, few...)
+	offCache, _ := tiers(transfers.Survey, true, 1, 3072)
+	_, long := tiers(cma.Survey, true, 16<<20)
+	fine, _ := tiers(transfers.Survey, false, 64, 1536, 6144)
+	more, _ := tiers(cma.Survey, false, 1024, 4096)
+	if coarse == 0 || long == 0 || offCache <= coarse || fine <= long || more <= long || more == math.MaxInt || fine == math.MaxInt || offCache == math.MaxInt {
+		t.Errorf("single copies of %v are of tiers to %d, long ones off cache to %d, of other sizes from %d; transfers off cache from %d, of other sizes from %d",
+			few, coarse, long, more, offCache, fine)
 	}
 }
 
