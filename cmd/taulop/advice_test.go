@@ -96,7 +96,7 @@ func TestPackagesSpeakOfNoFlags(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				text = strings.ReplaceAll(text, "ulimit -", "ulimit ") // flags of the shell's
+				text = strings.ReplaceAll(text, "ulimit -", "ulimit ")                                           // flags of the shell's
 				if found := flag.FindStringSubmatch(text); found != nil && !strings.HasPrefix(text, "taulop ") { // which is a whole command
 					t.Errorf("%v speaks of -%s: say what it is about, and let advice name the flag: %q", positions.Position(literal.Pos()), found[1], text)
 				}
