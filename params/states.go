@@ -432,16 +432,18 @@ func extremes(samples []Sample) (least, most float64) {
 }
 
 // InState is the file as if the machine had been in one state all the time, that of so many
-// workers in which these take most nearly so many ns for nothing; of other numbers of
-// workers, the nearest of theirs. Cells without samples in it are left out. It is an error if
-// the file has met one state only, or none near.
+// workers in which these take most nearly so many ns for nothing; of more workers, the one
+// that has the same place among theirs, by shares. What one worker does keeps the mean over
+// its states, which are of its core and no other. Cells without samples are left out. It is
+// an error if the file has met one state only, or none near.
 func (f *File) InState(workers int, ns float64) (*File, error) {
 	s := f.Sort()
 	of := s.pools[workers]
 	if len(of) == 0 {
 		return nil, errors.New("the machine was in one state all the time: leave the state out")
 	}
-	at := of[nearest(of, ns)]
+	taken := nearest(of, ns)
+	at := of[taken]
 	if !within(at.NS, ns, fit.LeastApart) {
 		return nil, fmt.Errorf("there is no state in which a flag takes %.3g ns; there are %s", ns, StateList(of))
 	}
@@ -449,8 +451,8 @@ func (f *File) InState(workers int, ns float64) (*File, error) {
 	in.Watches, in.Cells, in.state = nil, nil, &at
 	for i := range f.Cells {
 		c := f.Cells[i]
-		if states := s.pools[s.Workers(&c)]; len(states) > 0 {
-			if c.Samples = s.In(&c, nearest(states, ns)); len(c.Samples) == 0 {
+		if n := s.Workers(&c); len(s.pools[n]) > 0 && min(n, workers) > 1 || n == workers {
+			if c.Samples = s.In(&c, counterpart(of, taken, s.pools[n])); len(c.Samples) == 0 {
 				continue
 			}
 			c.Time = c.Replicates(f).Estimate()
@@ -466,6 +468,21 @@ func (f *File) InState(workers int, ns float64) (*File, error) {
 		}
 	}
 	return &in, nil
+}
+
+// counterpart is the state in which the middle of a state of other workers lies where both
+// rise with the share of the time.
+func counterpart(of []State, at int, states []State) int {
+	middle := of[at].Share / 2
+	for _, before := range of[:at] {
+		middle += before.Share
+	}
+	for i, state := range states {
+		if middle -= state.Share; middle < 0 {
+			return i
+		}
+	}
+	return len(states) - 1
 }
 
 // State is the one that InState took; nil: the file is of all that the machine was in.

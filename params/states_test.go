@@ -251,3 +251,27 @@ func TestWatchesAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A state of two workers has its counterpart among those of more workers by shares.
+func TestCounterpart(t *testing.T) {
+	shares := func(of ...float64) (states []State) {
+		for _, share := range of {
+			states = append(states, State{Share: share})
+		}
+		return states
+	}
+	for _, tt := range []struct {
+		of   []State
+		at   int
+		to   []State
+		want int
+	}{
+		{shares(0.6, 0.4), 0, shares(0.6, 0.4), 0}, {shares(0.6, 0.4), 1, shares(0.6, 0.4), 1},
+		{shares(0.6, 0.4), 0, shares(0.2, 0.8), 1}, {shares(0.1, 0.9), 0, shares(0.2, 0.8), 0},
+		{shares(0.3, 0.3, 0.4), 1, shares(0.3, 0.3, 0.4), 1}, {shares(0.5, 0.5), 1, shares(1), 0},
+	} {
+		if got := counterpart(tt.of, tt.at, tt.to); got != tt.want {
+			t.Errorf("state %d of %v among %v: %d, want %d", tt.at, tt.of, tt.to, got, tt.want)
+		}
+	}
+}

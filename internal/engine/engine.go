@@ -589,90 +589,92 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 	if err != nil {
 		return visits, 0, fatal{err}
 	}
-	answers := &answers{visits: visits, done: make([]bool, len(visits)), at: -1, first: first, launch: index}
-	last, ended, stopped := time.Now(), false, false
-	var died error
-	clocks := make(map[int][]float64) // by τ
-	take := func() {
-		if err := r.journal.read(func(e entry) {
-			last = time.Now()
-			switch {
-			case e.Done:
-				ended = true
-			case e.Instruction > 0:
-				r.File.Launches[index].Instruction = e.Instruction
-			case e.Loads != nil:
-				r.File.Launches[index].Loads = e.Loads
-			case e.Warning != "":
-				r.File.Warn(errors.New(e.Warning))
-			case e.Error != "" && e.Refused:
-				died = fatal{RefusedError(e.Error)}
-			case e.Error != "":
-				died = fatal{errors.New(e.Error)}
-			case e.Begins > 0:
-				answers.at = e.Begins - 1
-			case e.Look > 0:
-				number := r.File.Watch(r.Session, e.CPUs)
-				r.looks[number] = append(r.looks[number], params.Look{Launch: index, At: e.At, Before: e.Look, After: e.Look})
-			case e.Cell != nil:
-				if r.take(answers, e); e.MHz > 0 {
-					clocks[e.Cell.Tau] = append(clocks[e.Cell.Tau], e.MHz)
-				}
-			}
-		}); err != nil && died == nil {
-			died = fatal{err}
-		}
-	}
+	a := &answers{visits: visits, done: make([]bool, len(visits)), at: -1, first: first, launch: index, heard: time.Now(), clocks: make(map[int][]float64)}
 	tick := time.NewTicker(drainEvery)
 	defer tick.Stop()
+	stopped := false
 	for running := true; running; {
 		select {
 		case <-p.done:
 			running = false
 		case <-tick.C:
-			take()
-			if died == nil && !r.journal.disk { // else what launches find is safe, and writing the file can wait for their end
+			r.drain(a)
+			if a.died == nil && !r.journal.disk { // else what launches find is safe, and writing the file can wait for their end
 				if err := r.save(false); err != nil {
-					died = fatal{err}
+					a.died = fatal{err}
 				}
 			}
-			if died == nil && time.Since(last) > silence {
-				died = fmt.Errorf("no sign of life for %v", silence)
+			if a.died == nil && time.Since(a.heard) > silence {
+				a.died = fmt.Errorf("no sign of life for %v", silence)
 			}
-			if (died != nil || ctx.Err() != nil) && !stopped {
+			if (a.died != nil || ctx.Err() != nil) && !stopped {
 				stopped = true
 				p.stop()
 			}
 			if r.Report != nil {
-				r.Report(Progress{Launch: r.launch + 1, Launches: max(r.launches, min(r.launches, 1)*(r.launch+1)), Visited: answers.cells, Cells: cellsOf(visits),
-					Left: r.Time - time.Since(r.began), Cell: answers.last})
+				r.Report(Progress{Launch: r.launch + 1, Launches: max(r.launches, min(r.launches, 1)*(r.launch+1)), Visited: a.cells, Cells: cellsOf(visits),
+					Left: r.Time - time.Since(r.began), Cell: a.last})
 			}
 		}
 	}
-	take()
+	r.drain(a)
 	l := &r.File.Launches[index]
-	l.Seconds = time.Since(began).Seconds()
-	for tau, of := range clocks {
+	l.Seconds, l.Load = time.Since(began).Seconds(), steal.Load
+	l.Steal, _ = steal.Share()
+	for tau, of := range a.clocks {
 		if l.MHz == nil {
 			l.MHz = make(map[int]float64)
 		}
 		l.MHz[tau] = math.Round(fit.Median(of).Center)
 	}
-	l.Load = steal.Load
-	l.Steal, _ = steal.Share()
-	if died == nil && !ended && ctx.Err() == nil {
-		died = errors.Join(errors.New("it ended before it was done"), p.err)
+	if a.died == nil && !a.ended && ctx.Err() == nil {
+		a.died = errors.Join(errors.New("it ended before it was done"), p.err)
 	}
-	l.Died = died != nil
+	l.Died = a.died != nil
 	r.sort(false)
 	if r.launch == len(r.visits) {
-		r.visits = append(r.visits, answers.took)
+		r.visits = append(r.visits, a.took)
 	}
-	if err := r.save(false); died == nil && err != nil {
-		died = fatal{err}
+	if err := r.save(false); a.died == nil && err != nil {
+		a.died = fatal{err}
 	}
-	rest, culprit = answers.rest()
-	return rest, culprit, died
+	rest, culprit = a.rest()
+	return rest, culprit, a.died
+}
+
+// drain takes in what the launch has put into the journal since.
+func (r *run) drain(a *answers) {
+	if err := r.journal.read(func(e entry) { r.hear(a, e) }); err != nil && a.died == nil {
+		a.died = fatal{err}
+	}
+}
+
+// hear takes in a line of the journal.
+func (r *run) hear(a *answers, e entry) {
+	a.heard = time.Now()
+	switch {
+	case e.Done:
+		a.ended = true
+	case e.Instruction > 0:
+		r.File.Launches[a.launch].Instruction = e.Instruction
+	case e.Loads != nil:
+		r.File.Launches[a.launch].Loads = e.Loads
+	case e.Warning != "":
+		r.File.Warn(errors.New(e.Warning))
+	case e.Error != "" && e.Refused:
+		a.died = fatal{RefusedError(e.Error)}
+	case e.Error != "":
+		a.died = fatal{errors.New(e.Error)}
+	case e.Begins > 0:
+		a.at = e.Begins - 1
+	case e.Look > 0:
+		number := r.File.Watch(r.Session, e.CPUs)
+		r.looks[number] = append(r.looks[number], params.Look{Launch: a.launch, At: e.At, Before: e.Look, After: e.Look})
+	case e.Cell != nil:
+		if r.take(a, e); e.MHz > 0 {
+			a.clocks[e.Cell.Tau] = append(a.clocks[e.Cell.Tau], e.MHz)
+		}
+	}
 }
 
 // leastTime is what the first launch took, for each of the states.
@@ -715,6 +717,11 @@ type answers struct {
 	first  int // CPU that placements begin at
 	launch int
 	took   float64 // s until the last one
+
+	heard  time.Time // the last line of the journal
+	ended  bool      // the launch was done
+	died   error
+	clocks map[int][]float64 // MHz, by τ
 }
 
 // rest are the visits without an answer, but for the one under way when the launch ended.

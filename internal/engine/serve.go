@@ -96,24 +96,24 @@ func serveOrder(open Open) error {
 
 var launched = time.Now()
 
+// A service is a launch under way.
+type service struct {
+	received
+	open      Open
+	journal   io.Writer
+	since     func() time.Duration // it began
+	samplers  map[string]Sampler   // by survey
+	unwritten error                // why a look is not in the journal
+}
+
 // serve carries an order out; now is its clock, nil the machine's.
 func serve(ctx context.Context, o received, journal io.Writer, open Open, now func() time.Duration) error {
 	if now == nil {
 		now = func() time.Duration { return time.Since(launched) }
 	}
 	began := now()
-	since := func() time.Duration { return now() - began }
-	samplers := make(map[string]Sampler)
-	put := func(e entry) error {
-		if err := e.write(journal); err != nil {
-			return fmt.Errorf("%w: %w", errJournal, err)
-		}
-		return nil
-	}
-	fail := func(err error) error {
-		var refused RefusedError
-		return errors.Join(err, put(entry{Error: err.Error(), Refused: errors.As(err, &refused)}))
-	}
+	s := &service{received: o, open: open, journal: journal, since: func() time.Duration { return now() - began }, samplers: make(map[string]Sampler)}
+	defer s.close()
 	alive := make(chan struct{})
 	defer close(alive)
 	go func() {
@@ -122,79 +122,113 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open, now fu
 			case <-alive:
 				return
 			case <-time.After(beat):
-				put(entry{Alive: true})
+				s.put(entry{Alive: true})
 			}
 		}
 	}()
-	var unwritten error
-	look := func(ctx context.Context, cpus []int) (float64, bool) {
-		for _, s := range samplers {
-			l, ok := s.(looker)
-			if !ok {
-				continue
-			}
-			if ns := l.Look(ctx, cpus); ns > 0 {
-				unwritten = cmp.Or(unwritten, put(entry{Look: ns, CPUs: cpus, At: since().Seconds()}))
-				return ns, true
-			}
-		}
-		return 0, false
-	}
-	choose := newChooser(o, look, since)
-	for ctx.Err() == nil && since() < o.Time {
+	choose := newChooser(o, s.look, s.since)
+	for ctx.Err() == nil && s.since() < o.Time {
 		i, hint, more := choose.next(ctx)
 		if !more {
 			break
 		}
-		v := o.Visits[i]
-		s := samplers[v.Survey]
-		if s == nil {
-			var err error
-			if s, err = open(v.Survey, o.Requests[v.Survey], o.Conditions); err != nil {
-				return fail(err)
-			}
-			defer s.Close()
-			samplers[v.Survey] = s
-		}
 		if i != choose.first() {
-			if err := put(entry{Begins: i + 1}); err != nil {
+			if err := s.put(entry{Begins: i + 1}); err != nil {
 				return err
 			}
 		}
-		tidy()
-		reading, err := s.Sample(ctx, v.Key, hint)
+		reading, err := s.sample(ctx, o.Visits[i], hint)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			return fail(fmt.Errorf("%v: %w", v.Key, err))
+			return s.fail(err)
 		}
 		choose.took(i, reading)
-		e := entry{Cell: &v.Key, NS: reading.NS, Spread: reading.Spread, At: since().Seconds(), Probe: v.Probe, Begun: reading.Begun, MHz: reading.MHz,
-			Visit: i, CPUs: reading.CPUs, Before: reading.Bracket.Before, After: reading.Bracket.After}
-		if reading.Workers.Fastest > 0 {
-			e.Workers = &reading.Workers
-		}
-		if err := cmp.Or(unwritten, put(e)); err != nil {
+		if err := s.found(i, reading); err != nil {
 			return err
 		}
 	}
 	if ctx.Err() != nil {
 		return nil
 	}
-	for _, s := range samplers {
-		for _, w := range s.Warnings() {
-			if err := put(entry{Warning: w.Error()}); err != nil {
+	return s.conclude()
+}
+
+func (s *service) close() {
+	for _, of := range s.samplers {
+		of.Close()
+	}
+}
+
+func (s *service) put(e entry) error {
+	if err := e.write(s.journal); err != nil {
+		return fmt.Errorf("%w: %w", errJournal, err)
+	}
+	return nil
+}
+
+// fail puts an error into the journal.
+func (s *service) fail(err error) error {
+	var refused RefusedError
+	return errors.Join(err, s.put(entry{Error: err.Error(), Refused: errors.As(err, &refused)}))
+}
+
+// sample takes one, of a sampler that is opened by its first.
+func (s *service) sample(ctx context.Context, v Visit, hint float64) (r Reading, err error) {
+	of := s.samplers[v.Survey]
+	if of == nil {
+		if of, err = s.open(v.Survey, s.Requests[v.Survey], s.Conditions); err != nil {
+			return r, err
+		}
+		s.samplers[v.Survey] = of
+	}
+	tidy()
+	if r, err = of.Sample(ctx, v.Key, hint); err != nil {
+		err = fmt.Errorf("%v: %w", v.Key, err)
+	}
+	return r, err
+}
+
+// look is what the workers on these CPUs take for nothing now, if any sampler has them.
+func (s *service) look(ctx context.Context, cpus []int) (ns float64, known bool) {
+	for _, of := range s.samplers {
+		if l, ok := of.(looker); ok {
+			if ns := l.Look(ctx, cpus); ns > 0 {
+				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: ns, CPUs: cpus, At: s.since().Seconds()}))
+				return ns, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// found puts what a visit found into the journal.
+func (s *service) found(visit int, r Reading) error {
+	v := &s.Visits[visit]
+	e := entry{Cell: &v.Key, NS: r.NS, Spread: r.Spread, At: s.since().Seconds(), Probe: v.Probe, Begun: r.Begun, MHz: r.MHz,
+		Visit: visit, CPUs: r.CPUs, Before: r.Bracket.Before, After: r.Bracket.After}
+	if r.Workers.Fastest > 0 {
+		e.Workers = &r.Workers
+	}
+	return cmp.Or(s.unwritten, s.put(e))
+}
+
+// conclude puts what speaks against the samples, and that there are no more, into the journal.
+func (s *service) conclude() error {
+	for _, of := range s.samplers {
+		for _, w := range of.Warnings() {
+			if err := s.put(entry{Warning: w.Error()}); err != nil {
 				return err
 			}
 		}
-		if loads := s.Loads(); len(loads) > 0 {
-			if err := put(entry{Loads: loads}); err != nil {
+		if loads := of.Loads(); len(loads) > 0 {
+			if err := s.put(entry{Loads: loads}); err != nil {
 				return err
 			}
 		}
 	}
-	return put(entry{Done: true})
+	return s.put(entry{Done: true})
 }
 
 // garbageLimit is how much the heap may grow before it is collected, between two visits: a

@@ -189,14 +189,17 @@ func flagOf(workers int) string {
 	return "a round of flags"
 }
 
-// each calls what writes rows and results for each state, with a title; for all where the
-// machine was in one.
+// each calls what writes rows and results for each state with Settled of the time or more, with
+// a title; for all where the machine was in one.
 func (s *Series) each(w io.Writer, write func(*Series)) {
 	if len(s.States) == 0 {
 		write(s)
 		return
 	}
 	for _, of := range s.States {
+		if of.Share < params.Settled {
+			continue
+		}
 		one := *s
 		one.Rows, one.Results, one.States = of.Rows, of.Results, nil
 		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", flagIn(s.Tau, of.State), 100*of.Share)
