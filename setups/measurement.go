@@ -50,7 +50,7 @@ func (m *measurement) enlist(t *Team, n, batches, group int) error {
 	}
 	m.barrier, m.byTurns = shm.NewBarrier(r.mem, n), t.placement.Oversubscribed
 	switch {
-	case m.byTurns || shm.Naps: // flags wait for the scheduler
+	case m.byTurns || shm.Naps || t.calibrates: // flags wait for the scheduler, or nobody asks
 	case n > 1:
 		m.ring = shm.NewRing(r.mem[flags:], n)
 	case t.alone == nil:

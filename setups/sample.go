@@ -86,6 +86,8 @@ func (b Batch) times(ns float64) int {
 
 // calibrate finds out what one takes: one alone is mostly clock and barrier.
 func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err error) {
+	t.calibrates = true // without looks: where other processes have the CPUs each takes many time slices
+	defer func() { t.calibrates = false }()
 	for n := max(1, b.Least); ; {
 		times, err := t.repeat(ctx, w, n, 1)
 		if err != nil {

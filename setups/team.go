@@ -35,19 +35,21 @@ type Team struct {
 	stall      time.Duration
 	broken     error // a worker never came back: nothing more can be trusted
 
-	memory   memory
-	walk     *walk    // of trials off cache
-	visits   []uint32 // memory for walks through fresh buffers
-	next     [2]int   // how far from the end the next collective off cache sends and receives
-	copied   int      // trials, of copies between levels too
-	load     *load    // of the run under way, if others inject
-	last     *clock   // of the last run
-	alone    *calls.Probe
-	injected []float64  // by batch of the last run: ns a line
-	share    *HugeShare // of the last trial, if Huge
-	loads    Loads      // of all arenas
-	patterns [][]byte
-	restore  func()
+	memory memory
+	walk   *walk    // of trials off cache
+	visits []uint32 // memory for walks through fresh buffers
+	next   [2]int   // how far from the end the next collective off cache sends and receives
+	copied int      // trials, of copies between levels too
+	load   *load    // of the run under way, if others inject
+	last   *clock   // of the last run
+	alone  *calls.Probe
+	// calibrates: what runs is not for a sample.
+	calibrates bool
+	injected   []float64  // by batch of the last run: ns a line
+	share      *HugeShare // of the last trial, if Huge
+	loads      Loads      // of all arenas
+	patterns   [][]byte
+	restore    func()
 
 	processes *processes // that the workers are, nil: they are threads of this one
 	self      int        // the worker that this process is; nobody: all, or none

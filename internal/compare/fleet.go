@@ -149,7 +149,7 @@ func (o *Overview) inState(machines []Machine) []Machine {
 		}
 	}
 	if len(absent) > 0 {
-		o.Warnings = append(o.Warnings, Warning{absent, fmt.Errorf("not compared, for there was no state with a flag of %s: add sessions at other times (taulop sweep -add FILE)", most.Name())})
+		o.Warnings = append(o.Warnings, Warning{absent, fmt.Errorf("not compared, for there was no state with a flag of %s: add sessions at other times", most.Name())})
 	}
 	return in(o.State, machines)
 }

@@ -126,7 +126,7 @@ func meet(machines []Machine) (all []InState, means string, warning error) {
 	flags := strings.Join(lists.Map(all, func(s InState) string { return s.Name() + " (" + s.Machines[0].Machine + ")" }), ", ")
 	if len(several) == 0 {
 		if len(all) > 1 && slices.ContainsFunc(machines, guest) {
-			warning = fmt.Errorf("a flag between two CPUs takes %s, and hosts move the CPUs of virtual machines: what differs may be where they were; sessions at other times (taulop sweep -add FILE) tell", flags)
+			warning = fmt.Errorf("a flag between two CPUs takes %s, and hosts move the CPUs of virtual machines: what differs may be where they were; sessions at other times tell", flags)
 		}
 		return nil, "", warning
 	}

@@ -74,7 +74,7 @@ func TestWarnings(t *testing.T) {
 		{"guest", []string{"proc/cpuinfo", "model name : x\nflags : fpu hypervisor"}, []string{"virtual machine (hypervisor of unknown kind)"}},
 		{"Xen", []string{"sys/hypervisor/type", "xen"}, []string{"hypervisor xen"}},
 		{"SMT", []string{cpuDir + "/smt/active", "1"}, []string{"SMT is on"}},
-		{"siblings", []string{cpuDir + "/cpu0/topology/thread_siblings", "3"}, []string{"SMT is on"}},
+		{"siblings", []string{cpuDir + "/cpu0/topology/thread_siblings", "3", cpuDir + "/cpu1/topology/thread_siblings", "3"}, []string{"SMT is on"}},
 		{"clock source", []string{"sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet"}, []string{"clock source is hpet"}},
 		{"kinds of cores", []string{"sys/devices/cpu_core/cpus", "0", "sys/devices/cpu_atom/cpus", "1"}, []string{"CPUs 0 (core), CPUs 1 (atom)"}},
 		{"capacities", []string{cpuDir + "/cpu0/cpu_capacity", "1024", cpuDir + "/cpu1/cpu_capacity", "446"}, []string{"CPUs 0 (capacity 1024 of 1024), CPUs 1 (capacity 446 of 1024)"}},
