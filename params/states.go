@@ -388,7 +388,8 @@ func (s *Sorting) ByState(c *Cell) (all []Stay) {
 }
 
 // Estimate is a cell's time: where workers had several states the mean of these by their
-// shares, each of which has an interval of its own. States without samples are left out.
+// shares, each of which has an interval of its own. States without samples are left out. Where
+// one that is Settled has too few launches for an interval, it is that of all samples together.
 func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	mixed, total := fit.Estimate{}, 0.
 	for _, of := range s.ByState(c) {
@@ -404,7 +405,12 @@ func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	if total == 0 { // of one state, or all were taken while the machine changed its state
 		return c.Replicates(s.f).Estimate()
 	}
-	return mixed.Scale(1 / total)
+	mixed = mixed.Scale(1 / total)
+	if all := c.Replicates(s.f).Estimate(); !mixed.Known() && all.Known() {
+		mixed.Lo, mixed.Hi = min(all.Lo, mixed.Center), max(all.Hi, mixed.Center)
+		mixed.N, mixed.Sessions = all.N, all.Sessions
+	}
+	return mixed
 }
 
 // center is that of Estimate, at less cost.

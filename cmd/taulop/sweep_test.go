@@ -126,6 +126,9 @@ func small(t *testing.T, change func(*params.File)) (file string) {
 
 // A file of many sessions, whose launches alone take more than any header may, takes another.
 func TestSweepAddsToManyLaunches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads and writes thousands of launches again and again")
+	}
 	const launches = 9000
 	file := small(t, func(f *params.File) {
 		l := f.Launches[0]

@@ -20,6 +20,7 @@ type chooser struct {
 	time    func() time.Duration // since the launch began
 	watches map[string]*params.Watch
 	cpus    []string // by visit, "" where workers have one state
+	head    int      // all visits before it were made
 }
 
 // done is what a launch has done for a visit.
@@ -59,10 +60,13 @@ func newChooser(o received, look func(context.Context, []int) (float64, bool), s
 
 // next is the index of the next visit, and the hint for it; false: the launch is over.
 func (c *chooser) next(ctx context.Context) (at int, hint float64, ok bool) {
-	over := c.time() >= c.order.Least
+	over, begin := c.time() >= c.order.Least, 0
+	if over || len(c.watches) == 0 {
+		begin = c.first()
+	}
 	now := make(map[string]int) // states
-	for i, v := range c.order.Visits {
-		cpus := c.cpus[i]
+	for i := begin; i < len(c.done); i++ {
+		v, cpus := &c.order.Visits[i], c.cpus[i]
 		if c.done[i].visited && (cpus == "" || over) {
 			continue
 		}
@@ -147,10 +151,8 @@ func (c *chooser) took(i int, r Reading) {
 
 // first is the first visit that was not made.
 func (c *chooser) first() int {
-	for i := range c.done {
-		if !c.done[i].visited {
-			return i
-		}
+	for c.head < len(c.done) && c.done[c.head].visited {
+		c.head++
 	}
-	return -1
+	return c.head
 }
