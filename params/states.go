@@ -81,7 +81,7 @@ func statesOf(looks []Look) (states []State) {
 	}
 	modes := fit.Modes(values)
 	for _, m := range modes {
-		states = append(states, State{NS: m.Center, Above: m.Above, Share: m.Share})
+		states = append(states, State{NS: round(m.Center, 4), Above: round(m.Above, 4), Share: m.Share})
 	}
 	if len(states) < 2 {
 		return states
@@ -104,10 +104,10 @@ func statesOf(looks []Look) (states []State) {
 	}
 	for i := range states {
 		if total > 0 {
-			states[i].Share = seconds[i] / total
+			states[i].Share = round(seconds[i]/total, 4)
 		}
 		if ends[i] > 0 {
-			states[i].Lasts = math.Ln2 * seconds[i] / ends[i]
+			states[i].Lasts = round(math.Ln2*seconds[i]/ends[i], 3)
 		}
 	}
 	return states

@@ -34,7 +34,7 @@ func (u Unsteady) moved() bool {
 }
 
 func (u Unsteady) Error() string {
-	text := "the machine was in different states"
+	text := "the machine was not the same all the time"
 	for i, session := range u.Sessions {
 		text += fmt.Sprintf("%s %d", [...]string{" in session", ","}[min(i, 1)], session+1)
 	}
@@ -46,7 +46,7 @@ func (u Unsteady) Error() string {
 		if u.High > 0 {
 			text += "; "
 		}
-		text += fmt.Sprintf("a flag from CPU to CPU took %.2g ns in most looks of the probe, and in %d of %d twice as long or half, as where a host moves the CPUs of a virtual machine", u.Usual, u.Apart, u.Looks)
+		text += fmt.Sprintf("a flag from CPU to CPU took %.3g ns in most looks of the probe, and in %d of %d twice as long or half, as where a host moves the CPUs of a virtual machine", u.Usual, u.Apart, u.Looks)
 	}
 	return text + ": stop what else runs, or measure at another time"
 }

@@ -22,9 +22,10 @@ type Bracket struct{ Before, After float64 }
 const (
 	blocksOfLook  = 5
 	roundsOfBlock = 8
-	roundsToMeet  = 2 // before, not timed: workers do not come at once
-	passesOfBlock = 8 // of one worker's code without partners
-	looksBetween  = 6 // of a collective, whose runs are short, about so many
+	roundsToMeet  = 2                      // before, not timed: workers do not come at once
+	passesOfBlock = 8                      // of one worker's code without partners
+	longLook      = 100 * time.Microsecond // ends it: other processes have the CPUs
+	looksBetween  = 6                      // of a collective, whose runs are short, about so many
 )
 
 // A bracket is what looks need, and what they found.
@@ -53,15 +54,32 @@ func (c *clock) look(w *worker) bool {
 		return false
 	}
 	var took [blocksOfLook]float64
-	for i := range took {
+	n, began := 0, time.Since(c.epoch)
+	for i := range uint64(blocksOfLook) {
+		more, ok := i == 0 || time.Since(c.epoch)-began < longLook, true
+		if said := w.looks*blocksOfLook + i + 1; w.id == 0 {
+			c.ring.Lead(said, more)
+		} else {
+			more, ok = c.ring.Follow(said, w.wait)
+		}
+		if !ok {
+			return false
+		}
+		if !more {
+			break
+		}
+		if !pass(1) { // who follows comes later
+			return false
+		}
 		begin := time.Since(c.epoch)
 		if !pass(roundsOfBlock) {
 			return false
 		}
 		took[i] = float64(time.Since(c.epoch) - begin)
+		n++
 	}
-	if w.id == 0 {
-		c.sees(median(took[:]) / float64(c.ring.FlagsOf(roundsOfBlock)))
+	if w.looks++; w.id == 0 {
+		c.sees(median(took[:n]) / float64(c.ring.FlagsOf(roundsOfBlock)))
 	}
 	return true
 }

@@ -72,7 +72,7 @@ func (c *clock) set(workers []*worker, batches, group int) {
 	c.looks = make([]float64, 0, rounds/group/c.every+2)
 	c.started = make([]time.Duration, rounds)
 	for _, w := range workers {
-		w.met, w.passed = 0, 0
+		w.met, w.passed, w.looks = 0, 0, 0
 		if cap(w.start) < rounds {
 			const apart = 16 // of what two workers write: two cache lines
 			w.start = make([]time.Duration, rounds, rounds+apart)

@@ -168,6 +168,9 @@ func (m *measurement) progress() uint64 {
 	for _, p := range m.posts {
 		n += p.Progress()
 	}
+	if m.ring != nil {
+		n += m.ring.Progress()
+	}
 	return n
 }
 

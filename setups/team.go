@@ -74,7 +74,7 @@ type worker struct {
 	// Of the last measurement: how often it came to the barrier, and when it began
 	// and finished each batch.
 	met           uint64
-	passed        uint64 // rounds of flags in looks
+	passed, looks uint64 // rounds of flags in looks, and looks
 	start, finish []time.Duration
 	over          atomic.Int64 // rounds
 	placed        atomic.Int64 // where the last copy went, set when all of it is there

@@ -2,18 +2,44 @@ package shm
 
 // A Ring is what workers pass round that have nothing to say: a flag each, which its right
 // neighbour waits for. Its rounds tell how far from each other the workers are.
-type Ring struct{ flags []*Flag }
+type Ring struct {
+	flags []*Flag
+	lead  *Flag // worker 0's: whether there are more rounds
+}
 
 // RingBytes is the memory that a ring of n workers takes.
-func RingBytes(n int) int { return n * lineBytes }
+func RingBytes(n int) int { return (n + 1) * lineBytes }
 
 // NewRing lays a ring of n workers into mem, zeroed and aligned to a pair of lines.
 func NewRing(mem []byte, n int) *Ring {
-	r := &Ring{}
+	r := &Ring{lead: flagAt(mem, n*lineBytes)}
 	for i := range n {
 		r.flags = append(r.flags, flagAt(mem, i*lineBytes))
 	}
 	return r
+}
+
+// Lead is how worker 0 says for the n-th time, counted from 1, whether there are more rounds.
+func (r *Ring) Lead(n uint64, more bool) {
+	v := 2 * n
+	if !more {
+		v++
+	}
+	r.lead.Set(v)
+}
+
+// Follow is what Lead says to the others. Not ok: told to stop meanwhile.
+func (r *Ring) Follow(n uint64, w *Waiter) (more, ok bool) {
+	v := r.lead.Await(2*n, w)
+	return v == 2*n, v >= 2*n
+}
+
+// Progress grows with every flag that is raised.
+func (r *Ring) Progress() (n uint64) {
+	for _, f := range r.flags {
+		n += f.Load()
+	}
+	return n
 }
 
 // Pass is a worker's part of n rounds after the first `passed`: two workers raise their flags
