@@ -218,7 +218,10 @@ func (g guest) address(ctx context.Context) error {
 	for bytes := step; bytes < most; bytes += step {
 		less := []string{"-address", fmt.Sprint(bytes)}
 		if o, err := g.confine(ctx, less, taulop, "-version"); err != nil || o.status != 0 {
-			continue // the Go runtime does not start in this
+			if err == nil && o.refused("more of memory") == nil { // else the Go runtime does not start in this
+				refusals++
+			}
+			continue
 		}
 		o, err := g.confine(ctx, less, taulop, "-json", "-ring", "-off_cache", "-k", "1", "-launches", "6", "-time", "20s", "2", "8", "4")
 		if starved.MatchString(o.errOut) || o.status == 2 && strings.Contains(o.errOut, "is too short") {
