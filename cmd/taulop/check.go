@@ -204,7 +204,7 @@ func beside(f *params.File, steal *provenance.StealMeter) (text string) {
 		say("the hypervisor took %s", printable.Percent(share))
 	}
 	if u, found := f.Unsteady().(params.Unsteady); found && u.High > 0 {
-		say("a neighbour on its cores: an instruction took %.2g to %.2g ns", u.Low, u.High)
+		say("an instruction took %.2g to %.2g ns, as beside programs that share its cores", u.Low, u.High)
 	}
 	return text
 }
