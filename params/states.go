@@ -25,7 +25,7 @@ type State struct {
 // they are there is one.
 type Watch struct {
 	Session int     `json:"session"`
-	CPUs    []int   `json:"cpus"`   // of the workers, in order
+	CPUs    []int   `json:"cpus"`   // of the workers, a Cycle
 	States  []State `json:"states"` // rising
 }
 
@@ -39,15 +39,31 @@ type Look struct {
 // Settled is the share of the time from which on a state is to have samples.
 const Settled = 0.10
 
+// Cycle names a round of flags by the CPUs of its workers: the same round from whichever of
+// them it begins, and whichever way it goes.
+func Cycle(cpus []int) []int {
+	n := len(cpus)
+	if n == 0 {
+		return nil
+	}
+	first := slices.Index(cpus, slices.Min(cpus))
+	cycle := slices.Concat(cpus[first:], cpus[:first])
+	if n > 2 && cycle[n-1] < cycle[1] {
+		slices.Reverse(cycle[1:])
+	}
+	return cycle
+}
+
 // Watch is the number, from 1, of a session's watch of the workers on these CPUs, which is
 // new if there was none.
 func (f *File) Watch(session int, cpus []int) int32 {
+	cycle := Cycle(cpus)
 	for i, w := range f.Watches {
-		if w.Session == session && slices.Equal(w.CPUs, cpus) {
+		if w.Session == session && slices.Equal(w.CPUs, cycle) {
 			return int32(i + 1)
 		}
 	}
-	f.Watches = append(f.Watches, Watch{Session: session, CPUs: slices.Clone(cpus)})
+	f.Watches = append(f.Watches, Watch{Session: session, CPUs: cycle})
 	return int32(len(f.Watches))
 }
 
@@ -132,20 +148,10 @@ const sameState = 1.25
 // Sort takes the states of the file's watches together.
 func (f *File) Sort() *Sorting {
 	s := &Sorting{f: f, pools: make(map[int][]State), to: make([][]int, len(f.Watches))}
-	move := make(map[string]bool) // workers who have several states, in one session or from one to the next
-	first := make(map[string]float64)
-	for _, w := range f.Watches {
-		of := fmt.Sprint(w.CPUs)
-		for _, state := range w.States {
-			if first[of] == 0 {
-				first[of] = state.NS
-			}
-			move[of] = move[of] || len(w.States) > 1 || !within(state.NS, first[of], fit.LeastApart)
-		}
-	}
+	move := f.move()
 	members := make(map[int][]State)
-	for _, w := range f.Watches {
-		if move[fmt.Sprint(w.CPUs)] {
+	for i, w := range f.Watches {
+		if move[i] {
 			members[len(w.CPUs)] = append(members[len(w.CPUs)], w.States...)
 		}
 	}
@@ -155,13 +161,61 @@ func (f *File) Sort() *Sorting {
 	for i, w := range f.Watches {
 		for _, state := range w.States {
 			at := AnyState
-			if move[fmt.Sprint(w.CPUs)] {
+			if move[i] {
 				at = nearest(s.pools[len(w.CPUs)], state.NS)
 			}
 			s.to[i] = append(s.to[i], at)
 		}
 	}
 	return s
+}
+
+// move tells which watches are of workers who have several states, in one session or from one
+// to the next. So are all that share a cell with one: of what its samples are the mean, those
+// of CPUs that stayed where they were are of one of the states.
+func (f *File) move() []bool {
+	first := make(map[string]float64)
+	several := make(map[string]bool) // by CPUs
+	for _, w := range f.Watches {
+		of := fmt.Sprint(w.CPUs)
+		for _, state := range w.States {
+			if first[of] == 0 {
+				first[of] = state.NS
+			}
+			several[of] = several[of] || len(w.States) > 1 || !within(state.NS, first[of], fit.LeastApart)
+		}
+	}
+	move := make([]bool, len(f.Watches))
+	for i, w := range f.Watches {
+		move[i] = several[fmt.Sprint(w.CPUs)]
+	}
+	if len(several) < 2 || !slices.Contains(move, true) {
+		return move
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range f.Cells {
+			watches := f.watchesOf(&f.Cells[i])
+			if !slices.ContainsFunc(watches, func(w int32) bool { return move[w-1] }) {
+				continue
+			}
+			for _, w := range watches {
+				changed = changed || !move[w-1]
+				move[w-1] = true
+			}
+		}
+	}
+	return move
+}
+
+// watchesOf are the numbers of the watches of a cell's samples, each once.
+func (f *File) watchesOf(c *Cell) (watches []int32) {
+	for _, x := range c.Samples {
+		if x.Watch > 0 && int(x.Watch) <= len(f.Watches) && !slices.Contains(watches, x.Watch) {
+			watches = append(watches, x.Watch)
+		}
+	}
+	return watches
 }
 
 func within(a, b, factor float64) bool { return math.Abs(math.Log(a/b)) < math.Log(factor) }

@@ -275,3 +275,57 @@ func TestCounterpart(t *testing.T) {
 		}
 	}
 }
+
+// A round of flags is the same whichever worker it is told from, and whichever way it goes;
+// with other neighbours it is another.
+func TestCycle(t *testing.T) {
+	for n := range 7 {
+		cpus := make([]int, n)
+		for i := range cpus {
+			cpus[i] = 2*i + 1
+		}
+		rand.New(rand.NewPCG(uint64(n), 0)).Shuffle(n, func(i, j int) { cpus[i], cpus[j] = cpus[j], cpus[i] })
+		want := Cycle(cpus)
+		for turn := range n {
+			turned := slices.Concat(cpus[turn:], cpus[:turn])
+			back := slices.Clone(turned)
+			slices.Reverse(back)
+			if !slices.Equal(Cycle(turned), want) || !slices.Equal(Cycle(back), want) {
+				t.Errorf("%v and %v are %v and %v, %v is %v", turned, back, Cycle(turned), Cycle(back), cpus, want)
+			}
+		}
+	}
+	if slices.Equal(Cycle([]int{0, 1, 2, 3}), Cycle([]int{0, 2, 1, 3})) {
+		t.Error("CPUs with other neighbours are the same round")
+	}
+}
+
+// Launches may take turns at where they begin. Where one pair of CPUs met two states and the
+// other one, what the other took is of that state, and not of both.
+func TestSortTakesCPUsOfACellTogether(t *testing.T) {
+	f := &File{Launches: make([]Launch, 20)}
+	c := Cell{Key: Key{Kind: TransferCell, Setup: Ring, Placement: numa.Local, Tau: 2, Bytes: 8192}}
+	looks := make(map[int32][]Look)
+	for launch := range 20 {
+		cpus, flag := []int{2, 3}, 450.
+		if launch%2 == 0 {
+			if cpus = []int{0, 1}; launch%4 == 0 {
+				flag = 93
+			}
+		}
+		w := f.Watch(0, cpus)
+		for range 3 {
+			looks[w] = append(looks[w], Look{Launch: launch, At: float64(launch), Before: flag, After: flag})
+		}
+		c.Samples = append(c.Samples, Sample{Launch: int32(launch), NS: 3 * flag, Watch: w, Before: float32(flag), After: float32(flag)})
+	}
+	f.Cells = []Cell{c}
+	f.FindStates(0, looks)
+	s := f.Sort()
+	if states := s.States(2); len(states) != 2 {
+		t.Fatalf("states %v, want two", states)
+	}
+	if near, far := len(s.In(&c, 0)), len(s.In(&c, 1)); near != 5 || far != 15 {
+		t.Errorf("%d samples of the state of 93 ns and %d of that of 450, want 5 and 15", near, far)
+	}
+}

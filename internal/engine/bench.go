@@ -152,18 +152,18 @@ func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, 
 	return found, err
 }
 
-// Look is what the workers on these CPUs take for nothing now, of a team that is there; 0:
+// Look is what the workers on these CPUs, a params.Cycle, take for nothing now, of a team that is there; 0:
 // nobody knows.
 func (b *Bench) Look(ctx context.Context, cpus []int) (ns float64) {
 	for _, s := range b.teams {
 		if s.processes || s.Tau() < len(cpus) {
 			continue
 		}
-		same := true
-		for i, w := range s.Placement().Workers[:len(cpus)] {
-			same = same && w.ID == cpus[i]
+		var of []int
+		for _, w := range s.Placement().Workers[:len(cpus)] {
+			of = append(of, w.ID)
 		}
-		if !same {
+		if !slices.Equal(params.Cycle(of), cpus) {
 			continue
 		}
 		if ns, err := s.Team.Look(ctx, len(cpus)); err == nil {

@@ -130,7 +130,7 @@ func (c *chooser) see(cpus string, ns float64) int {
 func (c *chooser) took(i int, r Reading) {
 	d := &c.done[i]
 	d.visited = true
-	cpus := fmt.Sprint(r.CPUs)
+	cpus := fmt.Sprint(params.Cycle(r.CPUs))
 	w := c.watches[cpus]
 	if w == nil || r.Bracket.After == 0 {
 		if c.cpus[i] != "" { // of other workers than told: once is enough
