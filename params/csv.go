@@ -10,13 +10,13 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// WriteCSV writes a row for each cell, all times in ns: the cell's time, for
+// WriteValues writes a row for each cell, separated by commas or tabs, all times in ns: the cell's time, for
 // transfers l(k,τ), and what follows from it for transfers, L(m,τ) of the whole
 // message and L(S,τ) of its segment. Fields without a value are empty. Where the machine was
 // in several states a cell has a row for each that its workers were in, and two more columns:
 // what a flag takes in the state, and its share of the time.
-func (f *File) WriteCSV(w io.Writer) error {
-	out := printable.NewTable(w, ',')
+func (f *File) WriteValues(w io.Writer, separator rune) error {
+	out := printable.NewTable(w, separator)
 	header := []string{"kind", "setup", "placement", "off_cache", "tau", "m_bytes", "operator", "variant", "n", "delay_ns", "k", "transfers", "samples"}
 	for _, name := range []string{"time", "L_m", "L_S"} {
 		header = append(header, name+"_ns", name+"_lo_ns", name+"_hi_ns")

@@ -383,7 +383,7 @@ func TestWriteCSV(t *testing.T) {
 	f := sparse()
 	f.Cells[0].Time = fit.Median([]float64{10}) // no interval
 	var b bytes.Buffer
-	if err := f.WriteCSV(&b); err != nil {
+	if err := f.WriteValues(&b, ','); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll() // as many fields in each

@@ -154,7 +154,7 @@ func TestExportByState(t *testing.T) {
 		{"one state", still, nil, 40, 0},
 	} {
 		var b bytes.Buffer
-		if err := tt.f.WriteCSV(&b); err != nil {
+		if err := tt.f.WriteValues(&b, ','); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := csv.NewReader(&b).ReadAll()
@@ -225,7 +225,7 @@ func TestStatesOfPairs(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := f.WriteCSV(&b); err != nil || strings.Count(b.String(), "\n") != 1+2+2+1 {
+	if err := f.WriteValues(&b, ','); err != nil || strings.Count(b.String(), "\n") != 1+2+2+1 {
 		t.Errorf("%v\n%s", err, &b)
 	}
 }

@@ -63,14 +63,7 @@ func compareCommand(_ context.Context, out, errOut io.Writer, args []string) err
 	if err != nil {
 		return usagef("%v", err)
 	}
-	write := asPage(widthFor(out, req.path), func(w io.Writer) { compared.WriteText(w, req.path == "" && isTerminal(out)) })
-	switch {
-	case req.json:
-		write = compared.WriteJSON
-	case req.csv:
-		write = asText(compared.WriteCSV)
-	}
-	if err := req.write(out, write); err != nil {
+	if err := req.put(out, compared); err != nil {
 		return err
 	}
 	warn(said, compared.Warned())

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/estimate"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
@@ -74,7 +75,7 @@ func estimateRun(ctx context.Context, out, errOut io.Writer, args []string) erro
 		}
 	}
 	task := survey.Task{Request: c, Places: []numa.Placement{place}, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
-	return measuring.measure(ctx, out, errOut, machine, estimate.Survey, task, func(f *params.File) (document, error) {
+	return measuring.measure(ctx, out, errOut, machine, estimate.Survey, task, func(f *params.File) (documented, error) {
 		runs, err := c.Runs(f, m)
 		return programRuns{Cannon: c, Runs: runs, file: f}, err
 	})
@@ -87,31 +88,30 @@ type programRuns struct {
 	file *params.File
 }
 
-func (r programRuns) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, "taulop estimate -run", 1, struct {
+func (r programRuns) Document() *document.Document {
+	s := *estimate.Survey
+	s.Tables = r.tables
+	about := fmt.Sprintf("%d × %d elements of float64 on each of %s", r.N, r.N, printable.Count(r.P, "rank"))
+	doc := report.Survey(r.file, []string{about}, &s)
+	for i := range r.Runs {
+		fmt.Fprintln(doc)
+		r.Runs[i].Say(doc)
+	}
+	doc.Kind, doc.Values = "taulop estimate -run", r.writeValues
+	doc.Value = struct {
 		Provenance params.Provenance `json:"provenance"`
 		programRuns
-	}{r.file.Provenance, r})
+	}{r.file.Provenance, r}
+	return doc
 }
 
-// WriteCSV writes a row for each program.
-func (r programRuns) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each program.
+func (r programRuns) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("program", "N", "P", "estimated_ns", "estimated_lo_ns", "estimated_hi_ns", "measured_ns", "measured_lo_ns", "measured_hi_ns", "error")}
 	for _, run := range r.Runs {
 		t.Add(run.Program, r.N, r.P, run.Total.Center, run.Total.Lo, run.Total.Hi, run.Measured.Center, run.Measured.Lo, run.Measured.Hi, run.Error)
 	}
-	return t.WriteValues(w, ',')
-}
-
-func (r programRuns) WriteText(w io.Writer) {
-	s := *estimate.Survey
-	s.Tables = r.tables
-	about := fmt.Sprintf("%d × %d elements of float64 on each of %s", r.N, r.N, printable.Count(r.P, "rank"))
-	report.WriteSurvey(w, r.file, []string{about}, &s)
-	for _, run := range r.Runs {
-		fmt.Fprintln(w)
-		run.WriteText(w)
-	}
+	return t.WriteValues(w, separator)
 }
 
 func (r programRuns) tables(*params.File) []view.Table {

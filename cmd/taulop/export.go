@@ -73,7 +73,7 @@ func export(_ context.Context, out, errOut io.Writer, args []string) error {
 	f := read.File
 	switch req.format {
 	case "csv":
-		return req.write(out, asText(f.WriteCSV))
+		return req.write(out, asText(func(w io.Writer) error { return f.WriteValues(w, ',') }))
 	case "benchfmt":
 		return req.write(out, asText(f.WriteBenchmarks))
 	}

@@ -137,7 +137,7 @@ func (req *mapRequest) parse(out io.Writer, args []string) error {
 		return usagef("-nodes is %d: give 1 to %d", req.nodes, heuristic.MaxPlaces)
 	case req.Time <= 0:
 		return usagef("-time is %v: give a time above zero, like 5s", req.Time)
-	case req.format != "" && (req.json || req.csv):
+	case req.format != "" && req.destination.format() != nil:
 		return usagef("-format, and -json or -csv, cannot be used together: choose one")
 	case req.format != "" && !slices.Contains(processmap.LauncherNames(), req.format):
 		return usagef("-format is %q: take one of %s", req.format, strings.Join(processmap.LauncherNames(), ", "))

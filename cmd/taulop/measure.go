@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -124,14 +123,6 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	doc := req.document(machine, request)
 	doc.Warn(append(fewer, starved()...)...)
 
-	var page bytes.Buffer
-	text := out
-	if req.path != "" {
-		text = &page
-	}
-	if req.json || req.csv || req.quiet {
-		text = io.Discard
-	}
 	said, told := req.aside(errOut), len(doc.Warnings)
 	warn(said, doc.Warnings)
 
@@ -160,34 +151,13 @@ func measure(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	doc.Finish(result, file, request.ByState(machine, file))
 	doc.Warn(file.Unequal()...)
-	doc.WriteStates(text)
-	doc.WriteHeader(text)
-	doc.WriteRows(text)
 	doc.Warn(steal.Warnings()...)
 	if err != nil {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
-	results := out
-	if req.path != "" {
-		results = &page
-	}
-	switch {
-	case req.json:
-		doc.WriteJSON(verbatim(results))
-	case req.csv:
-		asText(doc.WriteCSV)(verbatim(results))
-	default:
-		doc.WriteResults(results)
-	}
 	defer warn(said, doc.Warnings[told:]) // after the table and what follows from it
-	if req.path != "" {
-		whole := func(w io.Writer) error { _, err := w.Write(page.Bytes()); return err }
-		if !req.json && !req.csv {
-			whole = asPage(widthFor(out, req.path), func(w io.Writer) { w.Write(page.Bytes()) })
-		}
-		if failed := req.write(out, whole); failed != nil {
-			return failed
-		}
+	if failed := req.put(out, &doc); failed != nil {
+		return failed
 	}
 	return err
 }
@@ -199,7 +169,7 @@ func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 		Setup:      req.setup.Name, About: req.setup.About, Transfers: req.setup.Transfers,
 		Placement: r.Placement,
 		Segments:  req.segments, SegmentBytes: req.size, Label: req.label, Tau: req.tau,
-		OffCache: req.offCache, ArenaBytes: r.ArenaBytes,
+		OffCache: req.offCache, ArenaBytes: r.ArenaBytes, Brief: req.quiet,
 		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
 	doc.Provenance.Name = printable.Name(req.machine)

@@ -250,5 +250,5 @@ func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.
 		return of.Check()
 	}
 	t.About = []string{fmt.Sprintf("%s, TCP from %s to %s, packets of %d bytes", of.Name, own, strings.Join(of.Hosts[1:], ", "), run.Segment)}
-	return req.measure(ctx, out, errOut, m, network.Survey, t, func(f *params.File) (document, error) { return surveyed{f, network.Survey, t}, nil })
+	return req.measure(ctx, out, errOut, m, network.Survey, t, func(f *params.File) (documented, error) { return surveyed{f, network.Survey, t}, nil })
 }

@@ -10,8 +10,10 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/params"
 )
@@ -66,31 +68,52 @@ func fresh(what, path string, force bool) (*outfile.File, error) {
 // a flag says otherwise.
 type destination struct {
 	output
-	json, csv bool
+	formats map[*document.Format]*bool // asked for
 }
 
 func (d *destination) add(flags *flag.FlagSet) {
 	d.output.add(flags, "write to a new `file`")
-	flags.BoolVar(&d.json, "json", false, "one JSON document")
-	flags.BoolVar(&d.csv, "csv", false, "comma-separated values, a row for each number, with units in the header")
+	d.formats = make(map[*document.Format]*bool)
+	for _, f := range document.Formats {
+		d.formats[f] = flags.Bool(f.Name, false, f.Usage)
+	}
 }
 
 func (d *destination) check() error {
-	if d.json && d.csv {
-		return usagef("-csv and -json cannot be used together: choose one")
+	var asked []string
+	for _, f := range document.Formats {
+		if *d.formats[f] {
+			asked = append(asked, "-"+f.Name)
+		}
+	}
+	if len(asked) > 1 {
+		return usagef("%s cannot be used together: choose one", strings.Join(asked, " and "))
 	}
 	return d.output.check()
 }
 
-// put writes a document as put does.
-func (d *destination) put(out io.Writer, doc document) error {
-	switch {
-	case d.json:
-		return d.write(out, doc.WriteJSON)
-	case d.csv:
-		return d.write(out, asText(doc.WriteCSV))
+// format is what was asked for, nil for text.
+func (d *destination) format() *document.Format {
+	for f, asked := range d.formats {
+		if *asked {
+			return f
+		}
 	}
-	return d.write(out, asPage(widthFor(out, d.path), doc.WriteText))
+	return nil
+}
+
+// put writes a document as put does.
+func (d *destination) put(out io.Writer, result documented) error {
+	doc, as := result.Document(), d.format()
+	if as == nil {
+		doc.Watched = d.path == "" && isTerminal(out)
+		return d.write(out, asPage(widthFor(out, d.path), doc.WriteText))
+	}
+	write := func(w io.Writer) error { return as.Write(doc, w) }
+	if !as.Exact {
+		write = asText(write)
+	}
+	return d.write(out, write)
 }
 
 // put writes a result to a file, which is writable; to out when there is none, or when it
@@ -172,11 +195,9 @@ func holdsParameters(path string) bool {
 	return bytes.Contains(start[:n], []byte(strconv.Quote(params.Format)))
 }
 
-// A document is what a command found, in the form that the user asked for.
-type document interface {
-	WriteText(io.Writer)
-	WriteJSON(io.Writer) error
-	WriteCSV(io.Writer) error
+// documented is what a command found.
+type documented interface {
+	Document() *document.Document
 }
 
 // warn writes warnings, each once.

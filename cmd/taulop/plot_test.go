@@ -60,7 +60,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 		v.Rows = append(v.Rows, r)
 	}
 	var b bytes.Buffer
-	if err := v.WriteJSON(&b); err != nil {
+	if err := v.Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	return native, published, save(t, dir, "verify.json", b.String())

@@ -76,8 +76,8 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 	}
 	several := len(req.files) > 1
 	switch {
-	case *tsv && (to.json || to.csv):
-		return usagef("-csv, -tsv and -json cannot be used together: choose one")
+	case *tsv && to.format() != nil:
+		return usagef("-tsv and -%s cannot be used together: choose one", to.format().Name)
 	case *tsv && several:
 		return usagef("-tsv is of one machine, and -params names %d: take -csv, or one of them", len(req.files))
 	}
@@ -107,7 +107,7 @@ func predict(ctx context.Context, out, errOut io.Writer, args []string) error {
 		return to.put(out, report.NewMachines(docs, req.named(), test))
 	}
 	doc := docs[0]
-	if to.csv || *tsv {
+	if as := to.format(); *tsv || as != nil && as.Name == "csv" {
 		if doc.States != "" {
 			tell(said, "%s", doc.States)
 		}

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -95,7 +95,7 @@ func checkLaunches(n int) error {
 
 // native: the output is a parameter file.
 func (req *surveyRequest) native() bool {
-	return !req.json && !req.csv && strings.EqualFold(filepath.Ext(req.path), ".json")
+	return req.format() == nil && strings.EqualFold(filepath.Ext(req.path), ".json")
 }
 
 // surveyCommand is the command of a survey.
@@ -115,7 +115,7 @@ func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Wr
 		if req.time == 0 {
 			req.time = t.Time
 		}
-		return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (document, error) { return surveyed{f, s, t}, nil })
+		return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (documented, error) { return surveyed{f, s, t}, nil })
 	}
 }
 
@@ -126,23 +126,20 @@ type surveyed struct {
 	task   survey.Task
 }
 
-func (d surveyed) WriteText(w io.Writer) {
+func (d surveyed) Document() *document.Document {
 	s := *d.survey
 	if d.task.Tables != nil {
 		s.Tables = d.task.Tables
 	}
-	report.WriteSurvey(w, d.File, d.task.About, &s)
-}
-
-func (d surveyed) WriteJSON(w io.Writer) error {
-	if d.task.Document == nil {
-		return d.File.Write(w)
+	doc := report.Survey(d.File, d.task.About, &s)
+	if d.task.Document != nil {
+		doc.Kind, doc.Value = "taulop "+d.survey.Name, d.task.Document(d.File)
 	}
-	return view.WriteJSON(w, "taulop "+d.survey.Name, 1, d.task.Document(d.File))
+	return doc
 }
 
 // measure measures, and writes what it has, also if it ends early.
-func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (document, error)) error {
+func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (documented, error)) error {
 	here := provenance.Read("/", m)
 	here.Give(req.huge)
 	here.Name = printable.Name(req.machine)
@@ -193,9 +190,9 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	return cmp.Or(failed, err)
 }
 
-func (req *surveyRequest) write(out io.Writer, f *params.File, doc document) error {
+func (req *surveyRequest) write(out io.Writer, f *params.File, doc documented) error {
 	if req.native() {
-		return putParameters(out, req.file, f, doc.WriteText)
+		return putParameters(out, req.file, f, doc.Document().WriteText)
 	}
 	return req.destination.put(out, doc)
 }

@@ -110,12 +110,11 @@ func sweepCommand(ctx context.Context, out, errOut io.Writer, args []string) err
 		return usagef("nothing was measured, for the time was too short: allow more with -time")
 	}
 	if say.csv {
-		err = cmp.Or(put(out, nil, asText(s.File.WriteCSV)), err)
+		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File).WriteCSV)), err)
 	} else {
-		report.WriteSweep(out, s.File)
-		if isTerminal(out) {
-			report.WriteSweepCharts(out, s.File)
-		}
+		doc := report.Sweep(s.File)
+		doc.Watched = isTerminal(out)
+		doc.WriteText(out)
 	}
 	warn(said, s.File.Warnings[told:])
 	warn(said, sweep.Doubts(s.File))

@@ -189,11 +189,11 @@ func (req *tuneRequest) show(out, errOut io.Writer, rules *tune.Rules) error {
 	}
 	switch {
 	case req.asJSON:
-		return doc.WriteJSON(verbatim(out))
+		return doc.Document().WriteJSON(verbatim(out))
 	case req.tables:
-		return put(out, nil, asText(func(w io.Writer) error { return doc.WriteValues(w, req.separator) }))
+		return put(out, nil, asText(func(w io.Writer) error { return doc.Document().Values(w, req.separator) }))
 	case req.explain:
-		doc.WriteText(out)
+		doc.Document().WriteText(out)
 	case inFile:
 		doc.WriteSummary(out)
 	}

@@ -257,7 +257,7 @@ func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Mach
 }
 
 // document is what was found, with what to do where something is missing.
-func (req *verifyRequest) document(e *verify.Experiment) (document, error) {
+func (req *verifyRequest) document(e *verify.Experiment) (documented, error) {
 	if !req.Patterns {
 		found, lacking := e.Collectives()
 		return (*report.Verification)(found), req.lacking(lacking, e.OutOfTime())

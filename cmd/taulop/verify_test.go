@@ -132,7 +132,7 @@ func TestVerifies(t *testing.T) {
 		t.Errorf("%d models, %+v, a row that all predict: %v", len(doc.Models), n, complete)
 	}
 	var text strings.Builder
-	doc.WriteText(&text)
+	doc.Document().WriteText(&text)
 	for _, want := range []string{"P = 2, user data in cache", "allgather:ring", "τ-Lop, full: L(8K,τ)", "* on the grid", "Errors, %"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
@@ -201,8 +202,13 @@ func digits(e fit.Estimate) string {
 	return view.Digits(e.Center, 0)
 }
 
-// WriteText writes a table of the phases, their sum, and the advice.
-func (e *Estimate) WriteText(w io.Writer) {
+// Document is what there is to read and to compute with.
+func (e *Estimate) Document() *document.Document {
+	return document.New("taulop estimate", e, e.writeValues, e.Say)
+}
+
+// Say adds a table of the phases, their sum, and the advice.
+func (e *Estimate) Say(w *document.Document) {
 	ranks := printable.Count(e.Ranks, "rank")
 	fmt.Fprintf(w, "%s: %s on %s\nfrom %s\n", e.Program, ranks, e.Machine, e.from())
 	if e.States != "" {
@@ -230,7 +236,7 @@ func (e *Estimate) WriteText(w io.Writer) {
 		add(p.Phase, fmt.Sprint(p.Times), span(p.Once), p.Total, p.Share, p.Extrapolated)
 	}
 	add("all", "", "", e.Total, 1, e.Extrapolated)
-	t.WriteText(w)
+	w.Table(t)
 	fmt.Fprintln(w)
 	if e.Extrapolated {
 		fmt.Fprintln(w, "~ beyond what was measured: the nearest pass stands, and messages and disks go on in a line")
@@ -247,14 +253,11 @@ func (e *Estimate) from() string {
 	return strings.Join(from, "; ")
 }
 
-// WriteJSON writes the document.
-func (e *Estimate) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop estimate", 1, e) }
-
-// WriteCSV writes a line for each phase.
-func (e *Estimate) WriteCSV(w io.Writer) error {
+// writeValues writes a line for each phase.
+func (e *Estimate) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("program", "ranks", "machine", "phase", "does", "times", "once_ns", "total_ns", "lo_ns", "hi_ns", "share", "extrapolated", "from")}
 	for _, p := range e.Phases {
 		t.Add(e.Program, e.Ranks, e.Machine, p.Phase, p.Does, p.Times, p.Once.Center, p.Total.Center, p.Total.Lo, p.Total.Hi, p.Share, p.Extrapolated, p.From)
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }

@@ -2,10 +2,10 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/verify"
@@ -21,20 +21,25 @@ type Against struct {
 	LeftOut []mpibench.Omission  `json:"left_out"`
 }
 
-// WriteText writes a table for each benchmark and P, then the means.
-func (a *Against) WriteText(w io.Writer) {
+// Document is what there is to read and to compute with.
+func (a *Against) Document() *document.Document {
+	return document.New("taulop verify -against", a, a.writeValues, a.say)
+}
+
+// say writes a table for each benchmark and P, then the means.
+func (a *Against) say(w *document.Document) {
 	fmt.Fprint(w, "predicted: ")
-	a.Source.WriteText(w)
+	a.Source.say(w)
 	fmt.Fprintf(w, "measured: %s\n", a.Output)
 	type benchmark struct {
 		suite, name string
 		p           int
 	}
 	for _, rows := range view.Grouped(a.Rows, func(r verify.Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
-		writeTables(w, compared(rows))
+		w.Tables(compared(rows))
 	}
 	if len(a.Means) > 0 {
-		writeTables(w, a.means())
+		w.Tables(a.means())
 	}
 	extrapolated := func(ps []verify.Prediction) bool {
 		return slices.ContainsFunc(ps, func(p verify.Prediction) bool { return p.Extrapolated })
@@ -113,9 +118,4 @@ func compared(rows []verify.Compared) view.Table {
 		t.Add(view.Bytes(r.Bytes), algorithm, measured, predicted(r.Predicted.Models, verify.AgainstModels), nearest)
 	}
 	return t
-}
-
-// WriteJSON writes the document.
-func (a *Against) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, "taulop verify -against", 1, a)
 }

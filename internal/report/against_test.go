@@ -65,7 +65,7 @@ Left out: Bcast (line 40), Gather (line 50): a collective of 0 bytes moves nothi
 
 func TestAgainstText(t *testing.T) {
 	var b strings.Builder
-	againstDocument().WriteText(&b)
+	againstDocument().Document().WriteText(&b)
 	if b.String() != againstText {
 		t.Errorf("got\n%s\nwant\n%s", &b, againstText)
 	}
@@ -74,7 +74,7 @@ func TestAgainstText(t *testing.T) {
 func TestAgainstJSON(t *testing.T) {
 	a := againstDocument()
 	var b strings.Builder
-	if err := a.WriteJSON(&b); err != nil {
+	if err := a.Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	var back Against

@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// WriteSweepCharts draws A(τ) of a file's segments.
-func WriteSweepCharts(w io.Writer, f *params.File) {
+// drawSweep draws A(τ) of a file's segments.
+func drawSweep(w io.Writer, f *params.File) {
 	for _, m := range (compare.Machine{File: f}).Each() {
 		curves, err := compare.Curves("", m.File)
 		if err != nil {

@@ -11,15 +11,14 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
 // Compared is machines side by side, few or many.
 type Compared interface {
-	WriteText(w io.Writer, charts bool) // charts where somebody is looking
-	WriteCSV(io.Writer) error
-	WriteJSON(io.Writer) error
+	Document() *document.Document
 	Warned() []compare.Warning
 	Untested() bool
 }
@@ -33,12 +32,14 @@ func (c *SideBySide) Untested() bool { return (*compare.Comparison)(c).Untested(
 // Warned are the warnings.
 func (c *SideBySide) Warned() []compare.Warning { return c.Warnings }
 
-// WriteJSON writes the document.
-func (c *SideBySide) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop compare", 1, c) }
+// Document is what there is to read and to compute with.
+func (c *SideBySide) Document() *document.Document {
+	return document.New("taulop compare", c, c.writeValues, c.say)
+}
 
-// WriteText writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
+// say writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
 // machines across and what sums up each machine; in the end a conclusion.
-func (c *SideBySide) WriteText(w io.Writer, charts bool) {
+func (c *SideBySide) say(w *document.Document) {
 	if states := (*compare.Comparison)(c).Compared(); states != "" {
 		fmt.Fprintf(w, "%s\n\n", states)
 	}
@@ -47,8 +48,8 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		fmt.Fprintf(w, "%s\n\n", tableTitle(t))
-		view.WriteTables(w, quantities(t))
-		view.WriteTables(w, []view.Table{sums(t)})
+		w.TablesAbove(quantities(t)...)
+		w.TablesAbove(sums(t))
 		for _, r := range t.Rows {
 			for _, b := range r.Points {
 				if b.Ratio != nil {
@@ -57,7 +58,7 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 			}
 		}
 	}
-	view.WriteTables(w, c.surveys())
+	w.TablesAbove(c.surveys()...)
 	if noise {
 		fmt.Fprintln(w, "~ no difference found: within the least effect, or not told from what launches and sessions differ by")
 	}
@@ -67,16 +68,21 @@ func (c *SideBySide) WriteText(w io.Writer, charts bool) {
 	if noise || untested {
 		fmt.Fprintln(w)
 	}
-	for i := range c.Tables {
-		if t := &c.Tables[i]; charts && writeConcurrencyChart(w, tableTitle(t), t.Curves()) {
-			fmt.Fprintln(w)
-		}
-	}
+	w.Figure(c.draw)
 	for _, t := range c.Tables {
 		if len(c.Tables) > 1 {
 			fmt.Fprintf(w, "%s: ", tableTitle(&t))
 		}
 		fmt.Fprintln(w, t.Conclusion)
+	}
+}
+
+// draw draws A(τ) of each table.
+func (c *SideBySide) draw(w io.Writer) {
+	for i := range c.Tables {
+		if t := &c.Tables[i]; writeConcurrencyChart(w, tableTitle(t), t.Curves()) {
+			fmt.Fprintln(w)
+		}
 	}
 }
 
@@ -258,11 +264,11 @@ func coefficient(c fit.Coefficient) string {
 	return fmt.Sprintf("%.*f ±%.*f", places, c.Value, places, c.Error)
 }
 
-// WriteCSV writes a row for each machine and τ, with what sums up the machine's
+// writeValues writes a row for each machine and τ, with what sums up the machine's
 // curve repeated in each, then one for each machine and cell of what was measured
 // by surveys: all in one table, which kind and variant tell apart. Fields
 // without a value are empty.
-func (c *SideBySide) WriteCSV(w io.Writer) error {
+func (c *SideBySide) writeValues(w io.Writer, separator rune) error {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns), "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
 		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit", "state_ns", "state_share")...)}
@@ -289,7 +295,7 @@ func (c *SideBySide) WriteCSV(w io.Writer) error {
 			}
 		}
 	}
-	return out.WriteValues(w, ',')
+	return out.WriteValues(w, separator)
 }
 
 // channelKey is that of a transfer.

@@ -76,14 +76,14 @@ func FuzzCompare(f *testing.F) {
 		}
 		for _, compared := range all {
 			var out bytes.Buffer
-			compared.WriteText(&out, true)
+			compared.Document().WriteText(&out)
 			if out.Len() == 0 {
 				t.Error("nothing written")
 			}
-			if err := compared.WriteCSV(&out); err != nil {
+			if err := compared.Document().WriteCSV(&out); err != nil {
 				t.Error(err)
 			}
-			if err := compared.WriteJSON(&out); err != nil {
+			if err := compared.Document().WriteJSON(&out); err != nil {
 				t.Error(err)
 			}
 		}

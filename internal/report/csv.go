@@ -25,8 +25,8 @@ func estimated(e fit.Estimate) []any {
 	return []any{e.Center, e.Lo, e.Hi}
 }
 
-// WriteCSV writes a row for each k, of each state.
-func (s *Series) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each k, of each state.
+func (s *Series) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches", "state_ns", "state_share")}
 	add := func(rows []series.Row, state ...any) {
 		for _, r := range rows {
@@ -39,21 +39,21 @@ func (s *Series) WriteCSV(w io.Writer) error {
 	for _, of := range s.States {
 		add(of.Rows, of.NS, of.Share)
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }
 
-// WriteCSV writes a row for each time that was measured.
-func (v *Verification) WriteCSV(w io.Writer) error {
-	return writeRows(w, v.Rows, verify.Models)
+// writeValues writes a row for each time that was measured.
+func (v *Verification) writeValues(w io.Writer, separator rune) error {
+	return writeRows(w, separator, v.Rows, verify.Models)
 }
 
-// WriteCSV writes a row for each time that was measured.
-func (d *Patterns) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each time that was measured.
+func (d *Patterns) writeValues(w io.Writer, separator rune) error {
 	rows := lists.Map(d.Rows, func(r verify.PatternRow) verify.Row { return r.Row })
-	return writeRows(w, rows, verify.PatternModels)
+	return writeRows(w, separator, rows, verify.PatternModels)
 }
 
-func writeRows(w io.Writer, rows []verify.Row, models []string) error {
+func writeRows(w io.Writer, separator rune, rows []verify.Row, models []string) error {
 	t := view.Table{Columns: view.Words("algorithm", "P", "m_bytes", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "on_grid")}
 	t.Columns = append(append(t.Columns, predictedHeads(models)...), view.Words("state_ns", "state_share")...)
 	for _, r := range rows {
@@ -63,11 +63,11 @@ func writeRows(w io.Writer, rows []verify.Row, models []string) error {
 		}
 		t.Add(r.Name, r.P, r.Bytes, r.OffCache, estimated(r.Measured), r.OnGrid, predictedCells(r.Predicted, models), state)
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }
 
-// WriteCSV writes a row for each time that the benchmark printed.
-func (a *Against) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each time that the benchmark printed.
+func (a *Against) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("suite", "benchmark", "algorithm", "P", "m_bytes", "measured_ns", "measured_lo_ns", "measured_hi_ns")}
 	t.Columns = append(t.Columns, predictedHeads(verify.AgainstModels)...)
 	t.Columns = append(t.Columns, view.Words("nearest_algorithm")...)
@@ -78,11 +78,11 @@ func (a *Against) WriteCSV(w io.Writer) error {
 		}
 		t.Add(r.Suite, r.Benchmark, r.Predicted.Algorithm, r.P, r.Bytes, estimated(r.Measured), predictedCells(r.Predicted.Models, verify.AgainstModels), nearest)
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }
 
-// WriteCSV writes a row for each mapping and level, with what the mapping costs over all.
-func (r *ProcessMap) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each mapping and level, with what the mapping costs over all.
+func (r *ProcessMap) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("matrix", "processes", "nodes", "mapping", "best", "hop_bytes", "predicted_ns", "gain_over_block", "gain_over_cyclic", "extrapolated",
 		"level", "hops", "level_bytes", "level_messages", "level_predicted_ns")}
 	for _, m := range r.Mappings {
@@ -95,7 +95,7 @@ func (r *ProcessMap) WriteCSV(w io.Writer) error {
 				r.Levels[i], heuristic.Hops(i), level.Bytes, level.Messages, levelNs)
 		}
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }
 
 // optional is a share, or an empty cell where it is not known.
@@ -106,14 +106,14 @@ func optional(share *float64) any {
 	return *share
 }
 
-// WriteCSV writes a row for each mapping that was measured.
-func (r *Program) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each mapping that was measured.
+func (r *Program) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("program", "ranks", "mapping", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "predicted_ns", "error", "extrapolated", "cpus")}
 	for _, row := range r.Rows {
 		cpus := lists.Map(row.CPUs, strconv.Itoa)
 		t.Add(r.Program, r.Ranks, row.Mapping, row.OffCache, estimated(row.Measured), row.Prediction.Ns, row.Prediction.Error, row.Prediction.Extrapolated, strings.Join(cpus, " "))
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }
 
 // predictedHeads are those of each model's time and error.
@@ -137,9 +137,9 @@ func predictedCells(of []verify.Prediction, models []string) (cells []any) {
 	return cells
 }
 
-// WriteCSV writes a row for each term of each formula, or for each range of sizes that an
+// writeValues writes a row for each term of each formula, or for each range of sizes that an
 // algorithm is the cheapest in.
-func (d *Explanations) WriteCSV(w io.Writer) error {
+func (d *Explanations) writeValues(w io.Writer, separator rune) error {
 	if len(d.Comparisons) > 0 {
 		t := view.Table{Columns: view.Words("P", "from_bytes", "to_bytes", "cheapest", "advantage", "extrapolated")}
 		for _, c := range d.Comparisons {
@@ -147,7 +147,7 @@ func (d *Explanations) WriteCSV(w io.Writer) error {
 				t.Add(c.P, in.From, in.To, strings.Join(in.Cheapest, " "), in.Advantage, in.Extrapolated)
 			}
 		}
-		return t.WriteValues(w, ',')
+		return t.WriteValues(w, separator)
 	}
 	t := view.Table{Columns: view.Words("collective", "algorithm", "P", "m_bytes", "parameter", "times", "value_us", "cost_us", "share", "extrapolated")}
 	for _, c := range d.Calls {
@@ -155,11 +155,11 @@ func (d *Explanations) WriteCSV(w io.Writer) error {
 			t.Add(c.Collective, c.Algorithm, c.P, c.Bytes, term.Parameter, term.Times, term.Value, term.Microseconds, term.Share, term.Extrapolated)
 		}
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }
 
-// WriteCSV writes a row for each CPU that may be used, or for each worker of placements.
-func (t *Topology) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each CPU that may be used, or for each worker of placements.
+func (t *Topology) writeValues(w io.Writer, separator rune) error {
 	if len(t.Placements) > 0 {
 		all := view.Table{Columns: view.Words("placement", "worker", "cpu", "core", "package", "node", "user_node", "intermediate_node", "distance")}
 		for _, p := range t.Placements {
@@ -167,11 +167,11 @@ func (t *Topology) WriteCSV(w io.Writer) error {
 				all.Add(p.Policy, i, of.ID, of.Core, of.Package, of.Node, of.UserNode, of.IntermediateNode, of.Distance)
 			}
 		}
-		return all.WriteValues(w, ',')
+		return all.WriteValues(w, separator)
 	}
 	cpus := view.Table{Columns: view.Words("cpu", "core", "thread", "package", "node", "allowed")}
 	for _, c := range t.Machine.CPUs {
 		cpus.Add(c.ID, c.Core, c.Thread, c.Package, c.Node, t.Machine.Allowed.Contains(c.ID))
 	}
-	return cpus.WriteValues(w, ',')
+	return cpus.WriteValues(w, separator)
 }

@@ -2,13 +2,13 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping"
@@ -24,19 +24,24 @@ type Explanations struct {
 	LeftOut     []Omission    `json:"left_out"`
 }
 
-// WriteText writes them one after another, and what their marks mean.
-func (d *Explanations) WriteText(w io.Writer) {
-	d.Source.WriteText(w)
+// Document is what there is to read and to compute with.
+func (d *Explanations) Document() *document.Document {
+	return document.New("taulop explain", d, d.writeValues, d.say)
+}
+
+// say writes them one after another, and what their marks mean.
+func (d *Explanations) say(w *document.Document) {
+	d.Source.say(w)
 	extrapolated := false
 	for i := range d.Calls {
-		d.Calls[i].WriteText(w)
+		d.Calls[i].say(w)
 		extrapolated = extrapolated || d.Calls[i].Extrapolated
 	}
 	if len(d.Comparisons) > 0 && d.Comparisons[0].Margin > 0 {
 		fmt.Fprintf(w, "Who is the cheapest stays it until another one is cheaper by more than %.3g %%.\n", 100*d.Comparisons[0].Margin)
 	}
 	for i := range d.Comparisons {
-		d.Comparisons[i].WriteText(w)
+		d.Comparisons[i].say(w)
 		for _, in := range d.Comparisons[i].Intervals {
 			extrapolated = extrapolated || in.Extrapolated
 		}
@@ -50,9 +55,6 @@ func (d *Explanations) WriteText(w io.Writer) {
 	}
 	d.WriteNotes(w, extrapolated, d.LeftOut)
 }
-
-// WriteJSON writes the document.
-func (d *Explanations) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop explain", 1, d) }
 
 // An Explanation says what the cost of one call is made of.
 type Explanation struct {
@@ -170,7 +172,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 }
 
 // WriteText writes the formula, its terms with the numbers in, and its stages.
-func (e *Explanation) WriteText(w io.Writer) {
+func (e *Explanation) say(w *document.Document) {
 	name := e.Collective + ":" + e.Algorithm
 	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), e.cost(), e.interval())
 	for _, in := range e.States {
@@ -209,9 +211,9 @@ func (e *Explanation) WriteText(w io.Writer) {
 	if strings.Contains(e.Formula, "own(") {
 		fmt.Fprint(w, "  own(m): a rank's copy of its own block, which no message carries\n")
 	}
-	writeTables(w, e.terms())
+	w.Tables(e.terms())
 	if len(e.Stages) > 0 { // not of a model that adds up chains of messages
-		writeTables(w, e.stages())
+		w.Tables(e.stages())
 	}
 }
 
@@ -326,7 +328,7 @@ func Compare(p int, margin float64, algorithms []string, intervals []model.Inter
 }
 
 // WriteText writes a line for each interval.
-func (c *Comparison) WriteText(w io.Writer) {
+func (c *Comparison) say(w *document.Document) {
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d: %s", c.P, strings.Join(c.Algorithms, ", ")),
 		Columns: append(view.Numbers("from m", "to m", "others cost"), view.Words("cheapest")...),
@@ -350,5 +352,5 @@ func (c *Comparison) WriteText(w io.Writer) {
 		}
 		t.Add(view.Bytes(in.From), view.Bytes(in.To), advantage, cheapest)
 	}
-	writeTables(w, t)
+	w.Tables(t)
 }

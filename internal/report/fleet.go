@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -22,14 +23,14 @@ func (o *Overview) Untested() bool { return (*compare.Overview)(o).Untested() }
 // Warned are the warnings.
 func (o *Overview) Warned() []compare.Warning { return o.Warnings }
 
-// WriteJSON writes the document.
-func (o *Overview) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, "taulop compare fleet", 1, o)
+// Document is what there is to read and to compute with.
+func (o *Overview) Document() *document.Document {
+	return document.New("taulop compare fleet", o, o.writeValues, o.say)
 }
 
-// WriteText writes the outliers, then for each table the median machine and the
+// say writes the outliers, then for each table the median machine and the
 // spread about it. There are no charts.
-func (o *Overview) WriteText(w io.Writer, _ bool) {
+func (o *Overview) say(w *document.Document) {
 	fmt.Fprintf(w, "%d machines%s\n\n", len(o.Machines), inMost(o.State))
 	if o.Means != "" {
 		fmt.Fprintf(w, "%s\n\n", o.Means)
@@ -43,7 +44,7 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 			t.Add(out.Machine, score(out.Deviation), out.Tau, besideMedian(out.L, out.Median), off(out.Deviation),
 				fmt.Sprintf("%s, m = %s", out.Channel, view.Bytes(out.Bytes)))
 		}
-		view.WriteTables(w, []view.Table{t})
+		w.TablesAbove(t)
 	}
 	for _, of := range o.Tables {
 		t := view.Table{
@@ -53,10 +54,10 @@ func (o *Overview) WriteText(w io.Writer, _ bool) {
 		for _, r := range of.Rows {
 			t.Add(r.Tau, r.Machines, spread(r.L), spread(r.Bandwidth), spread(r.A))
 		}
-		view.WriteTables(w, []view.Table{t})
+		w.TablesAbove(t)
 	}
 	for _, k := range o.Surveys {
-		view.WriteTables(w, kindTables(k))
+		w.TablesAbove(kindTables(k)...)
 	}
 	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
 }
@@ -136,9 +137,9 @@ func spread(s fit.Spread) []string {
 	return []string{significant(s.Median), significant(s.Least) + " … " + significant(s.Most), fmt.Sprintf("±%.1f %%", 100*s.Deviation/s.Median)}
 }
 
-// WriteCSV writes a row for each machine, channel and τ, with the median of all and
+// writeValues writes a row for each machine, channel and τ, with the median of all and
 // the robust z-score, then one for each machine and cell of a survey.
-func (o *Overview) WriteCSV(w io.Writer) error {
+func (o *Overview) writeValues(w io.Writer, separator rune) error {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share")...)}
 	add := func(k params.Key, all fit.Spread, s compare.Score) {
@@ -158,5 +159,5 @@ func (o *Overview) WriteCSV(w io.Writer) error {
 			}
 		}
 	}
-	return out.WriteValues(w, ',')
+	return out.WriteValues(w, separator)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
@@ -324,15 +325,20 @@ func (d *Machines) verdict(bare map[string]int) string {
 	return text
 }
 
-// WriteText writes a table for each collective, a column for each machine, and the verdict.
-func (d *Machines) WriteText(w io.Writer) {
+// Document is what there is to read and to compute with.
+func (d *Machines) Document() *document.Document {
+	return document.New("taulop predict machines", d, d.writeValues, d.say)
+}
+
+// say writes a table for each collective, a column for each machine, and the verdict.
+func (d *Machines) say(w *document.Document) {
 	for _, s := range d.Machines {
-		s.WriteText(w)
+		s.say(w)
 	}
 	var uncertain, unknown, untested, marked bool
 	extrapolated := make(map[string]bool) // machines
 	for _, calls := range view.Grouped(d.calls(), func(costs []*MachineCost) string { return costs[0].Of }) {
-		writeTables(w, d.table(calls))
+		w.Tables(d.table(calls))
 	}
 	for _, r := range d.Rows {
 		uncertain, unknown = uncertain || r.Lo != nil, unknown || r.Unknown
@@ -423,8 +429,8 @@ func (r *MachineRatio) cells() []string {
 	return []string{significant(r.Value), fmt.Sprintf("[%s, %s]", significant(r.Lo), significant(r.Hi))}
 }
 
-// WriteCSV writes a row for each call and machine.
-func (d *Machines) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each call and machine.
+func (d *Machines) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us", "lo_us", "hi_us", "extrapolated", "cheapest", "of", "ratio", "ratio_lo", "ratio_hi", "p_adjusted", "differs")}
 	for _, r := range d.Rows {
 		cost := value(&r.Microseconds)
@@ -439,10 +445,5 @@ func (d *Machines) WriteCSV(w io.Writer) error {
 		}
 		t.Add(r.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cost, value(r.Lo), value(r.Hi), r.Extrapolated, r.Cheapest, r.Of, ratio)
 	}
-	return t.WriteValues(w, ',')
-}
-
-// WriteJSON writes the document.
-func (d *Machines) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, "taulop predict machines", 1, d)
+	return t.WriteValues(w, separator)
 }

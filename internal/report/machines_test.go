@@ -68,7 +68,7 @@ func TestMachinesExtrapolated(t *testing.T) {
 	a, b := machineOf("a", call("bcast", "linear", 8, 4)), machineOf("b", call("bcast", "linear", 8, 2))
 	a.Measured, b.Measured, b.Rows[0].Extrapolated = "m up to 4", "m up to 1", true
 	var text strings.Builder
-	NewMachines([]*Predictions{a, b}, nil, fit.Test{}).WriteText(&text)
+	NewMachines([]*Predictions{a, b}, nil, fit.Test{}).Document().WriteText(&text)
 	if got := text.String(); strings.Count(got, "~ extrapolated") != 1 || !strings.Contains(got, "~ extrapolated on b: measured are m up to 1.\n") {
 		t.Error(got)
 	}

@@ -3,11 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -16,9 +16,14 @@ import (
 // Patterns is measured message patterns with what predicts them.
 type Patterns verify.PatternResult
 
-// WriteText writes what the patterns are, then for each P and state of the cache
+// Document is what there is to read and to compute with.
+func (d *Patterns) Document() *document.Document {
+	return document.New("taulop verify -patterns", d, d.writeValues, d.say)
+}
+
+// say writes what the patterns are, then for each P and state of the cache
 // the lines and a table of predicted against measured times, then the means.
-func (d *Patterns) WriteText(w io.Writer) {
+func (d *Patterns) say(w *document.Document) {
 	fmt.Fprintln(w, machine(d.Provenance))
 	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", d.Segments, view.Bytes(d.SegmentBytes), d.Parameters)
 	for _, p := range d.Patterns {
@@ -30,10 +35,7 @@ func (d *Patterns) WriteText(w io.Writer) {
 		for n < len(tested) && tested[n].P == tested[0].P && tested[n].OffCache == tested[0].OffCache {
 			n++
 		}
-		for _, t := range []view.Table{d.fits(tested[0].P, tested[0].OffCache), d.tested(tested[:n], variants[:n])} {
-			fmt.Fprintln(w)
-			t.WriteText(w)
-		}
+		w.Tables(d.fits(tested[0].P, tested[0].OffCache), d.tested(tested[:n], variants[:n]))
 		tested, variants = tested[n:], variants[n:]
 	}
 	if len(d.Means) == 0 {
@@ -118,9 +120,4 @@ func (d *Patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
 		t.Note("~ extrapolated: m or τ is beyond what was measured")
 	}
 	return t
-}
-
-// WriteJSON writes the document.
-func (d *Patterns) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, "taulop verify -patterns", 1, d)
 }

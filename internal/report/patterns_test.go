@@ -84,7 +84,7 @@ mean: of errors without signs; 90 %: nine of ten are within; bias: mean of error
 
 func TestPatternsText(t *testing.T) {
 	var b strings.Builder
-	patterns(t).WriteText(&b)
+	patterns(t).Document().WriteText(&b)
 	if b.String() != patternsText {
 		t.Errorf("got\n%s\nwant\n%s", &b, patternsText)
 	}
@@ -93,7 +93,7 @@ func TestPatternsText(t *testing.T) {
 func TestPatternsJSON(t *testing.T) {
 	d := patterns(t)
 	var b strings.Builder
-	if err := d.WriteJSON(&b); err != nil {
+	if err := d.Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	var back Patterns
@@ -109,7 +109,7 @@ func TestPatternsJSON(t *testing.T) {
 // Charts read the rows as those of collectives.
 func TestPatternsAreAVerification(t *testing.T) {
 	var b strings.Builder
-	if err := patterns(t).WriteJSON(&b); err != nil {
+	if err := patterns(t).Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	v, err := ReadVerification(strings.NewReader(b.String()), "p.json")

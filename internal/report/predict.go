@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
@@ -236,15 +237,20 @@ func (r *Prediction) tied(cheapest *Prediction, e *model.Ensemble) bool {
 	return interval.Known() && interval.Lo <= 1
 }
 
-// WriteText writes a table for each collective and P, and what its marks mean.
-func (p *Predictions) WriteText(w io.Writer) {
-	p.Source.WriteText(w)
+// Document is what there is to read and to compute with.
+func (p *Predictions) Document() *document.Document {
+	return document.New("taulop predict", p, p.writeValues, p.say)
+}
+
+// say writes a table for each collective and P, and what its marks mean.
+func (p *Predictions) say(w *document.Document) {
+	p.Source.say(w)
 	type call struct {
 		collective string
 		p          int
 	}
 	for _, rows := range view.Grouped(p.Rows, func(r Prediction) call { return call{r.Collective, r.P} }) {
-		writeTables(w, predictionTable(rows))
+		w.Tables(predictionTable(rows))
 	}
 	has := func(mark func(r Prediction) bool) bool { return slices.ContainsFunc(p.Rows, mark) }
 	cheapest := has(func(r Prediction) bool { return r.Cheapest })
@@ -278,8 +284,8 @@ func (p *Predictions) WriteText(w io.Writer) {
 	p.WriteNotes(w, extrapolated, p.LeftOut)
 }
 
-// WriteText writes it in a line.
-func (s Source) WriteText(w io.Writer) {
+// say writes it in a line.
+func (s Source) say(w *document.Document) {
 	fmt.Fprintf(w, "%s, from %s", s.Machine, s.File)
 	if s.Channel != "" {
 		fmt.Fprintf(w, " (%s)", s.Channel)
@@ -318,12 +324,12 @@ func layout(chunk, degree int) (text string) {
 }
 
 // writeUncertainty says what the mark of intervals means.
-func (s Source) writeUncertainty(w io.Writer, mark string) {
+func (s Source) writeUncertainty(w *document.Document, mark string) {
 	fmt.Fprintf(w, "%s %s\n", mark, s.Uncertainty)
 }
 
 // WriteNotes explains the mark of extrapolated values, and says what was left out.
-func (s Source) WriteNotes(w io.Writer, extrapolated bool, leftOut []Omission) {
+func (s Source) WriteNotes(w *document.Document, extrapolated bool, leftOut []Omission) {
 	if extrapolated {
 		fmt.Fprintf(w, "~ extrapolated: measured are %s.\n  %s.\n", s.Measured, capital(s.Rule))
 	}
@@ -406,15 +412,15 @@ func (r *Prediction) cost() string {
 // µs, and that of τ-Lop where it stands beside.
 func (p *Predictions) WriteTSV(w io.Writer) { p.values().WriteValues(w, '\t') } // who gave w knows what went wrong
 
-// WriteCSV writes the same lines with all that is known of a cost: the ends of its
+// writeValues writes the same lines with all that is known of a cost: the ends of its
 // interval, whether it is extrapolated and whether it is among the cheapest.
-func (p *Predictions) WriteCSV(w io.Writer) error {
+func (p *Predictions) writeValues(w io.Writer, separator rune) error {
 	t := p.values()
 	t.Columns = append(t.Columns, view.Words("lo_us", "hi_us", "extrapolated", "cheapest")...)
 	for i, r := range p.Rows {
 		t.Rows[i] = append(t.Rows[i], value(r.Lo), value(r.Hi), strconv.FormatBool(r.Extrapolated), strconv.FormatBool(r.Cheapest))
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }
 
 // values are the rows in columns, for programs.
@@ -444,6 +450,3 @@ func value(us *float64) string {
 	}
 	return fmt.Sprintf("%.6f", *us)
 }
-
-// WriteJSON writes the document.
-func (p *Predictions) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop predict", 1, p) }

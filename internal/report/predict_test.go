@@ -93,7 +93,7 @@ func TestPredictionsTSV(t *testing.T) {
 	out.Reset()
 	lo, hi := 1.25, 1.75
 	p.Rows[0].Lo, p.Rows[0].Hi = &lo, &hi
-	p.WriteCSV(&out)
+	p.Document().WriteCSV(&out)
 	want = "machine,collective,algorithm,P,m_bytes,cost_us,lo_us,hi_us,extrapolated,cheapest\nhere,bcast,linear,2,8192,1.500000,1.250000,1.750000,true,true\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)

@@ -2,11 +2,11 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
@@ -17,15 +17,17 @@ import (
 // A ProcessMap is a program's processes on a machine's cores.
 type ProcessMap processmap.Result
 
-// WriteJSON writes the document.
-func (r *ProcessMap) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop map", 1, r) }
-
 // mostListed is how many processes of a mapping are listed.
 const mostListed = 256
 
-// WriteText writes what each mapping costs, over all and at each level, and where processes
+// Document is what there is to read and to compute with.
+func (r *ProcessMap) Document() *document.Document {
+	return document.New("taulop map", r, r.writeValues, r.say)
+}
+
+// say writes what each mapping costs, over all and at each level, and where processes
 // are under the cheapest.
-func (r *ProcessMap) WriteText(w io.Writer) {
+func (r *ProcessMap) say(w *document.Document) {
 	fmt.Fprintf(w, "%s: %s, ", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"))
 	if r.Pairs == 0 {
 		fmt.Fprint(w, "none of which sends another anything: all mappings cost nothing\n")
@@ -37,11 +39,11 @@ func (r *ProcessMap) WriteText(w io.Writer) {
 	if r.Predicted != "" {
 		fmt.Fprintf(w, "predicted by %s\n", r.Predicted)
 	}
-	writeTables(w, r.costs())
+	w.Tables(r.costs())
 	if r.Pairs > 0 {
-		writeTables(w, r.shares())
+		w.Tables(r.shares())
 		if r.Predicted != "" {
-			writeTables(w, r.waits())
+			w.Tables(r.waits())
 		}
 	}
 	fmt.Fprintln(w)
@@ -138,7 +140,7 @@ func (r *ProcessMap) waits() view.Table {
 }
 
 // writeMapping lists the processes of each package under the cheapest mapping.
-func (r *ProcessMap) writeMapping(w io.Writer) {
+func (r *ProcessMap) writeMapping(w *document.Document) {
 	all := (*processmap.Result)(r)
 	m := all.Mapping(r.Best)
 	if r.Processes > mostListed {
@@ -186,5 +188,5 @@ func (r *ProcessMap) writeMapping(w io.Writer) {
 			host, pack = "", ""
 		}
 	}
-	t.WriteText(w)
+	w.Table(t)
 }

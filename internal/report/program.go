@@ -2,10 +2,10 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -14,11 +14,13 @@ import (
 // A Program is a program's messages under mappings, measured and predicted.
 type Program verify.ProgramResult
 
-// WriteJSON writes the document.
-func (r *Program) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop verify -map", 1, r) }
+// Document is what there is to read and to compute with.
+func (r *Program) Document() *document.Document {
+	return document.New("taulop verify -map", r, r.writeValues, r.say)
+}
 
-// WriteText writes a line for each mapping.
-func (r *Program) WriteText(w io.Writer) {
+// say writes a line for each mapping.
+func (r *Program) say(w *document.Document) {
 	fmt.Fprintln(w, machine(r.Provenance))
 	fmt.Fprintf(w, "%s: %s send %s of %s in all, each once, in rounds; parameters: %s\n", printable.Name(r.Program), printable.Count(r.Ranks, "rank"),
 		printable.Count(r.Messages, "message"), rounded(int64(r.Bytes)), printable.Name(r.Parameters))
@@ -32,7 +34,7 @@ func (r *Program) WriteText(w io.Writer) {
 		if slices.ContainsFunc(rows, func(row verify.ProgramRow) bool { return row.Prediction.Extrapolated }) {
 			t.Note("~ extrapolated: m or τ is beyond what was measured")
 		}
-		writeTables(w, t)
+		w.Tables(t)
 	}
 	if len(r.Rows) > 1 && slices.Equal(r.Rows[0].CPUs, r.Rows[len(r.Rows)-1].CPUs) {
 		fmt.Fprintln(w, "\nBoth mappings are the same: on this machine no other is predicted to be better.")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/tune"
@@ -36,10 +37,15 @@ func NewPublished(source Source, output, version string, c *published.Comparison
 	return doc
 }
 
-// WriteText writes what is compared, and tables of errors.
-func (d *Published) WriteText(w io.Writer) {
+// Document is what there is to read and to compute with.
+func (d *Published) Document() *document.Document {
+	return document.New("taulop verify -against table", d, d.writeValues, d.say)
+}
+
+// say writes what is compared, and tables of errors.
+func (d *Published) say(w *document.Document) {
 	fmt.Fprint(w, "predicted: ")
-	d.Source.WriteText(w)
+	d.Source.say(w)
 	d.writeMeasured(w)
 	tables := []view.Table{errorTable("Errors of algorithms, all P and m", "algorithm", d.Means.Algorithm, plain)}
 	if len(d.Means.Mapping) > 1 {
@@ -53,12 +59,12 @@ func (d *Published) WriteText(w io.Writer) {
 		}
 	}
 	last.Note("bias: the mean error with its sign, + predicted too high")
-	writeTables(w, tables...)
+	w.Tables(tables...)
 	writeOmissions(w, d.LeftOut)
 }
 
 // writeMeasured says what stands beside predictions.
-func (d *Published) writeMeasured(w io.Writer) {
+func (d *Published) writeMeasured(w *document.Document) {
 	version := d.Version
 	if version == "" {
 		version = "supposed to be " + d.Comparison.Library
@@ -111,7 +117,7 @@ func errorTable(title, of string, groups []published.Group, name func(string) st
 // mostOmissions is of reasons that are written.
 const mostOmissions = 12
 
-func writeOmissions(w io.Writer, all []published.Omission) {
+func writeOmissions(w *document.Document, all []published.Omission) {
 	if len(all) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -124,13 +130,8 @@ func writeOmissions(w io.Writer, all []published.Omission) {
 	}
 }
 
-// WriteJSON writes the document.
-func (d *Published) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, "taulop verify -against table", 1, d)
-}
-
-// WriteCSV writes a row for each cell, times in µs.
-func (d *Published) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each cell, times in µs.
+func (d *Published) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Numbers("collective", "alg_id", "algorithm", "fan", "mapping", "P", "nodes", "m_bytes", "rows",
 		"measured_us", "of", "predicted_us", "relative_error", "extrapolated", "left_out")}
 	for i := range d.Cells {
@@ -149,7 +150,7 @@ func (d *Published) WriteCSV(w io.Writer) error {
 		}
 		t.Add(c.Collective, c.Setting.ID, name, c.Setting.Fan, c.Mapping, c.P, c.Nodes, c.Bytes, c.Rows, ns/1e3, of, predicted, off, c.Extrapolated, c.LeftOut)
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }
 
 // An Evaluation is what choices of an algorithm would have cost.
@@ -163,10 +164,15 @@ type Evaluation struct {
 	LeftOut []published.Omission `json:"left_out"`
 }
 
-// WriteText writes the penalties of choices, of each algorithm, and the worst cases.
-func (d *Evaluation) WriteText(w io.Writer) {
+// Document is what there is to read and to compute with.
+func (d *Evaluation) Document() *document.Document {
+	return document.New("taulop tune -eval", d, d.writeValues, d.say)
+}
+
+// say writes the penalties of choices, of each algorithm, and the worst cases.
+func (d *Evaluation) say(w *document.Document) {
 	fmt.Fprint(w, "predicted: ")
-	d.Source.WriteText(w)
+	d.Source.say(w)
 	fmt.Fprintf(w, "measured: %s, %s; %s\n", d.Output, d.Version, d.Filters)
 	choices := view.Table{Title: "Penalties against the best measured algorithm of each case, %", Columns: append(view.Words("collective", "mapping"),
 		view.Column{Name: "cases"}, view.Column{Name: "predicted"}, view.Column{Name: "library's own", Unit: "mean"}, view.Column{Name: "", Unit: "worst"},
@@ -208,9 +214,9 @@ func (d *Evaluation) WriteText(w io.Writer) {
 		worst.Add(j.Collective, j.Mapping, j.P, view.Bytes(j.Bytes), short(j.Best), microseconds(j.BestNs/1e3, false), short(*j.Ours),
 			microseconds(j.OursNs/1e3, false), own, share(j.OursNs/j.BestNs-1))
 	}
-	writeTables(w, choices, every)
+	w.Tables(choices, every)
 	if len(worst.Rows) > 0 {
-		writeTables(w, worst)
+		w.Tables(worst)
 	}
 	writeOmissions(w, d.LeftOut)
 }
@@ -239,13 +245,8 @@ func choicesRow(c *published.Choices, mapping string) []any {
 	return append(row, of(&c.Always.Penalty), c.Always.Setting.String())
 }
 
-// WriteJSON writes the document.
-func (d *Evaluation) WriteJSON(w io.Writer) error {
-	return view.WriteJSON(w, "taulop tune -eval", 1, d)
-}
-
-// WriteCSV writes a row for each case.
-func (d *Evaluation) WriteCSV(w io.Writer) error {
+// writeValues writes a row for each case.
+func (d *Evaluation) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("collective", "mapping", "P", "m_bytes", "algorithms", "best", "best_ns", "own_ns", "ours", "ours_ns", "penalty")}
 	for i := range d.Cases {
 		j := &d.Cases[i]
@@ -258,5 +259,5 @@ func (d *Evaluation) WriteCSV(w io.Writer) error {
 		}
 		t.Add(j.Collective, j.Mapping, j.P, j.Bytes, j.Measured, short(j.Best), j.BestNs, own, ours, ns, penalty)
 	}
-	return t.WriteValues(w, ',')
+	return t.WriteValues(w, separator)
 }

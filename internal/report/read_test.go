@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
 )
@@ -37,28 +38,28 @@ func written() *Verification {
 
 func TestReadWhatVerifyWrites(t *testing.T) {
 	var want, again bytes.Buffer
-	if err := written().WriteJSON(&want); err != nil {
+	if err := written().Document().WriteJSON(&want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadVerification(bytes.NewReader(want.Bytes()), "v.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := got.WriteJSON(&again); err != nil || again.String() != want.String() {
+	if err := got.Document().WriteJSON(&again); err != nil || again.String() != want.String() {
 		t.Errorf("%v\n%s\nbecame\n%s", err, &want, &again)
 	}
 }
 
 func TestReadBadVerifications(t *testing.T) {
 	var b bytes.Buffer
-	if err := written().WriteJSON(&b); err != nil {
+	if err := written().Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	good := b.String()
 	twice := written()
 	twice.Rows = append(twice.Rows, twice.Rows[0])
 	var repeated bytes.Buffer
-	if err := twice.WriteJSON(&repeated); err != nil {
+	if err := twice.Document().WriteJSON(&repeated); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ text, want string }{
@@ -98,7 +99,7 @@ func TestReadBadVerifications(t *testing.T) {
 // What is read can be written, and reads as the same again.
 func FuzzReadVerification(f *testing.F) {
 	var b bytes.Buffer
-	if err := written().WriteJSON(&b); err != nil {
+	if err := written().Document().WriteJSON(&b); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
@@ -113,7 +114,7 @@ func FuzzReadVerification(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := v.WriteJSON(&b); err != nil {
+		if err := v.Document().WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
 		again, err := ReadVerification(&b, "again")
@@ -136,7 +137,7 @@ func FuzzReadPublished(f *testing.F) {
 		case err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")):
 			t.Errorf("%q", err)
 		case err == nil:
-			if err := d.WriteCSV(io.Discard); err != nil {
+			if err := d.Document().WriteCSV(io.Discard); err != nil {
 				t.Error(err)
 			}
 		}
@@ -148,9 +149,9 @@ func TestReadCosts(t *testing.T) {
 	lo, hi := 1.5, 2.5
 	one.Rows[1].Lo, one.Rows[1].Hi = &lo, &hi
 	both := NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})
-	for _, doc := range []interface{ WriteJSON(io.Writer) error }{one, both} {
+	for _, doc := range []interface{ Document() *document.Document }{one, both} {
 		var b bytes.Buffer
-		if err := doc.WriteJSON(&b); err != nil {
+		if err := doc.Document().WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
 		d, err := ReadCosts(&b, "a.json")
@@ -175,9 +176,9 @@ func TestReadCosts(t *testing.T) {
 
 func FuzzReadCosts(f *testing.F) {
 	one := machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2))
-	for _, doc := range []interface{ WriteJSON(io.Writer) error }{one, NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})} {
+	for _, doc := range []interface{ Document() *document.Document }{one, NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})} {
 		var b bytes.Buffer
-		if err := doc.WriteJSON(&b); err != nil {
+		if err := doc.Document().WriteJSON(&b); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(b.String())
@@ -188,7 +189,7 @@ func FuzzReadCosts(f *testing.F) {
 		case err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")):
 			t.Errorf("%q", err)
 		case err == nil:
-			if err := d.WriteCSV(io.Discard); err != nil {
+			if err := d.Document().WriteCSV(io.Discard); err != nil {
 				t.Error(err)
 			}
 		}

@@ -7,7 +7,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -23,14 +23,6 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
-
-// writeTables writes tables with an empty line before each.
-func writeTables(w io.Writer, tables ...view.Table) {
-	for i := range tables {
-		fmt.Fprintln(w)
-		tables[i].WriteText(w)
-	}
-}
 
 // machine is the machine in a line.
 func machine(p provenance.Provenance) string {
@@ -202,8 +194,8 @@ func within(widths []float64) string {
 	return fmt.Sprintf("95 %% intervals within %s for half of them, %s", view.HalfWidth(half), rest)
 }
 
-// WriteReach says how well a file's cells are known.
-func WriteReach(w io.Writer, f *params.File) {
+// sayReach says how well a file's cells are known.
+func sayReach(w *document.Document, f *params.File) {
 	decimals := 0
 	if f.Seconds < 10 {
 		decimals = 1

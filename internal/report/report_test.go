@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -24,19 +25,26 @@ func TestReach(t *testing.T) {
 		{func() { f.Launches[0].Begun.Forced = 2 }, []string{"in 2 of 200 batches a worker began late: 2 count nonetheless"}},
 	} {
 		tt.change()
-		var b strings.Builder
-		WriteReach(&b, f)
+		b := reach(f)
 		for _, want := range tt.want {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("no %q in\n%s", want, b.String())
+			if !strings.Contains(b, want) {
+				t.Errorf("no %q in\n%s", want, b)
 			}
 		}
 	}
-	var b strings.Builder
-	WriteReach(&b, &params.File{})
-	if strings.Contains(b.String(), "clock") || strings.Contains(b.String(), "late") {
-		t.Errorf("of a file that says nothing of it:\n%s", b.String())
+	b := reach(&params.File{})
+	if strings.Contains(b, "clock") || strings.Contains(b, "late") {
+		t.Errorf("of a file that says nothing of it:\n%s", b)
 	}
+}
+
+// reach is what is said of how well a file's cells are known.
+func reach(f *params.File) string {
+	var d document.Document
+	sayReach(&d, f)
+	var b strings.Builder
+	d.WriteText(&b)
+	return b.String()
 }
 
 // The plain command says how alike workers were, and that no CPU was left.
@@ -47,7 +55,7 @@ func TestSeriesWorkers(t *testing.T) {
 	s.Provenance.Allowed = numa.SetOf(0, 1, 2, 3)
 	s.Results.Remarks = s.remarks()
 	var b strings.Builder
-	s.WriteResults(&b)
+	s.Document().WriteText(&b)
 	for _, want := range []string{
 		"Of the last worker's time the fastest and the median of the others took: messages 99.1 % and 99.5 %, copies 90.0 % and 97.0 %. 3 of 300 batches were measured again, because a worker began late.\n",
 		"All 4 CPUs that may be used have a worker, so that whatever else runs takes its time from one of them: τ = 3 beside it",

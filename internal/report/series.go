@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/series"
@@ -45,6 +45,7 @@ type Series struct {
 	Begun        params.Begun          `json:"begun"`
 	MHz          float64               `json:"clock_mhz,omitempty"` // of the first worker's CPU, where the system says it
 	Warnings     []string              `json:"warnings"`
+	Brief        bool                  `json:"-"` // results are all there is to read
 }
 
 // A SeriesState is what was found while the machine was in one of its states.
@@ -150,9 +151,21 @@ func (s *Series) remarks() (said []string) {
 	return said
 }
 
-// WriteStates writes the answer of a machine that was in several states; nothing where it was
+// Document is what there is to read and to compute with.
+func (s *Series) Document() *document.Document {
+	return document.New("taulop", s, s.writeValues, func(d *document.Document) {
+		if !s.Brief {
+			s.sayStates(d)
+			s.sayHeader(d)
+			s.sayRows(d)
+		}
+		s.sayResults(d)
+	})
+}
+
+// sayStates writes the answer of a machine that was in several states; nothing where it was
 // in one.
-func (s *Series) WriteStates(w io.Writer) {
+func (s *Series) sayStates(w *document.Document) {
 	if len(s.States) == 0 {
 		return
 	}
@@ -191,7 +204,7 @@ func flagOf(workers int) string {
 
 // each calls what writes rows and results for each state with Settled of the time or more, with
 // a title; for all where the machine was in one.
-func (s *Series) each(w io.Writer, write func(*Series)) {
+func (s *Series) each(w *document.Document, write func(*Series)) {
 	if len(s.States) == 0 {
 		write(s)
 		return
@@ -207,8 +220,8 @@ func (s *Series) each(w io.Writer, write func(*Series)) {
 	}
 }
 
-// WriteHeader writes what is measured and where.
-func (s *Series) WriteHeader(w io.Writer) {
+// sayHeader writes what is measured and where.
+func (s *Series) sayHeader(w *document.Document) {
 	fmt.Fprintf(w, "%s\n", machine(s.Provenance))
 	times := "l(k,τ) = k·L(S,τ)"
 	if s.Transfers > 1 {
@@ -226,13 +239,13 @@ func (s *Series) WriteHeader(w io.Writer) {
 	}
 	placement := placementTable(s.Placement)
 	placement.Title = fmt.Sprintf("placement %s:", s.Placement.Policy)
-	placement.WriteText(w)
+	w.Table(placement)
 }
 
-// WriteRows writes a table of all k, of each state.
-func (s *Series) WriteRows(w io.Writer) { s.each(w, func(of *Series) { of.writeRows(w) }) }
+// sayRows adds a table of all k, of each state.
+func (s *Series) sayRows(w *document.Document) { s.each(w, func(of *Series) { of.writeRows(w) }) }
 
-func (s *Series) writeRows(w io.Writer) {
+func (s *Series) writeRows(w *document.Document) {
 	t := view.Table{Columns: []view.Column{
 		{Name: "k", Unit: "segments"}, {Name: "m", Unit: "bytes"}, {Name: fmt.Sprintf("l(k,%d)", s.Tau), Unit: "ns"},
 		{Name: s.name("L"), Unit: "ns"}, {Name: "95 % interval of L", Unit: "ns", Left: true}, {Name: "launches"},
@@ -240,12 +253,12 @@ func (s *Series) writeRows(w io.Writer) {
 	for _, r := range s.Rows {
 		t.Add(r.K, r.Bytes, view.Center(r.Message), view.Center(r.Transfer), view.Interval(r.Transfer), r.Message.N)
 	}
-	t.WriteText(w)
+	w.Table(t)
 }
 
-// WriteResults writes the parameters, of each state, first the line that the paper's tool
+// sayResults writes the parameters, of each state, first the line that the paper's tool
 // ended with.
-func (s *Series) WriteResults(w io.Writer) {
+func (s *Series) sayResults(w *document.Document) {
 	s.each(w, func(of *Series) { of.writeResults(w) })
 	if s.Within != nil && s.Between != nil {
 		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
@@ -268,7 +281,7 @@ func (s *Series) WriteResults(w io.Writer) {
 	}
 }
 
-func (s *Series) writeResults(w io.Writer) {
+func (s *Series) writeResults(w *document.Document) {
 	r := s.Results
 	add := func(name string, e fit.Estimate, what string) {
 		fmt.Fprintf(w, "%*s = %s ns  %s  %s\n", utf8.RuneCountInString(s.name("L")), name, view.Center(e), view.Interval(e), what)
@@ -321,9 +334,6 @@ func (s *Series) balance() string {
 	}
 	return line
 }
-
-// WriteJSON writes the document.
-func (s *Series) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop", 1, s) }
 
 // name is L(8KB,2) for L.
 func (s *Series) name(parameter string) string {

@@ -42,9 +42,7 @@ func fig18() *Series {
 func TestSeriesText(t *testing.T) {
 	s := fig18()
 	var b bytes.Buffer
-	s.WriteHeader(&b)
-	s.WriteRows(&b)
-	s.WriteResults(&b)
+	s.Document().WriteText(&b)
 	text := b.String()
 	for _, want := range []string{
 		"l(k,τ) = k·L(S,τ)",
@@ -71,7 +69,7 @@ func TestSeriesText(t *testing.T) {
 func TestSeriesJSON(t *testing.T) {
 	s := fig18()
 	var b bytes.Buffer
-	if err := s.WriteJSON(&b); err != nil {
+	if err := s.Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	var doc map[string]any

@@ -2,11 +2,11 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -23,7 +23,7 @@ func inEach(f *params.File) []compare.Machine {
 }
 
 // writeStates says in which states the machine was; nothing where that is one.
-func writeStates(w io.Writer, f *params.File) {
+func writeStates(w *document.Document, f *params.File) {
 	states := f.States()
 	if len(states) == 0 {
 		return
@@ -34,7 +34,7 @@ func writeStates(w io.Writer, f *params.File) {
 }
 
 // writeLasts says how long states last; nothing where none was seen to end.
-func writeLasts(w io.Writer, states []params.State) {
+func writeLasts(w *document.Document, states []params.State) {
 	var lasts []string
 	for _, of := range states {
 		if of.Lasts > 0 {
@@ -83,7 +83,7 @@ func copies(in []compare.Machine, setup string, policy numa.Policy, off bool) vi
 
 // writeReachByState says how well cells are known in each state, and how many samples were
 // taken while the machine changed it.
-func writeReachByState(w io.Writer, f *params.File) {
+func writeReachByState(w *document.Document, f *params.File) {
 	for _, m := range inEach(f) {
 		fmt.Fprintf(w, "%s of the time: %s\n", compare.InWords(*m.File.State()), within(m.File.Widths()))
 	}

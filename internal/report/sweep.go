@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
@@ -22,10 +22,17 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// WriteSweep writes a file's transfers, a table for each setup, placement and
+// Sweep is a parameter file: its transfers, a table for each setup, placement and
 // state of the cache, the memory concurrency, and how well all is known; of a machine that
 // was in several states the transfers of each.
-func WriteSweep(w io.Writer, f *params.File) {
+func Sweep(f *params.File) *document.Document {
+	return document.New("", f, f.WriteValues, func(w *document.Document) {
+		saySweep(w, f)
+		w.Figure(func(w io.Writer) { drawSweep(w, f) })
+	})
+}
+
+func saySweep(w *document.Document, f *params.File) {
 	writeStates(w, f)
 	in := inEach(f)
 	for _, m := range in {
@@ -37,41 +44,41 @@ func WriteSweep(w io.Writer, f *params.File) {
 	} else {
 		writeCopies(w, in)
 	}
-	var more bytes.Buffer
-	view.WriteTables(&more, firstCPUs(f))
+	var more document.Document
+	more.TablesAbove(firstCPUs(f)...)
 	for _, s := range survey.All() {
-		s.WriteText(&more, f)
+		s.Say(&more, f)
 	}
-	if len(in) > 0 && more.Len() > 0 {
+	if len(in) > 0 && !more.Empty() {
 		fmt.Fprint(w, "Of what follows times are means over the states by their shares.\n\n")
 	}
-	more.WriteTo(w)
+	w.Append(&more)
 	for _, how := range []string{buffers(f.Provenance), idle(f.Provenance)} {
 		if how != "" {
 			fmt.Fprintln(w, how)
 		}
 	}
-	WriteReach(w, f)
+	sayReach(w, f)
 }
 
 // writeMessages writes transfers, and what messages take beyond them.
-func writeMessages(w io.Writer, f *params.File) {
+func writeMessages(w *document.Document, f *params.File) {
 	for _, segments := range f.Plan.AllSegments() {
 		for _, bytes := range f.Plan.AllSegmentBytes() {
 			writeTransfers(w, f.Through(segments, bytes), f.Plan)
 		}
 	}
-	view.WriteTables(w, overheads(f))
+	w.TablesAbove(overheads(f)...)
 }
 
 // writeCopies writes y and c of each setup in each state.
-func writeCopies(w io.Writer, in []compare.Machine) {
+func writeCopies(w *document.Document, in []compare.Machine) {
 	plan := in[0].File.Plan
 	for _, setup := range plan.Setups {
 		for _, policy := range plan.Policies {
 			for _, off := range plan.Caches {
 				if t := copies(in, setup, policy, off); len(t.Rows) > 0 {
-					view.WriteTables(w, []view.Table{t})
+					w.TablesAbove(t)
 				}
 			}
 		}
@@ -79,7 +86,7 @@ func writeCopies(w io.Writer, in []compare.Machine) {
 }
 
 // writeTransfers writes the transfers through buffers of one kind, of those of a plan.
-func writeTransfers(w io.Writer, f *params.File, all params.Plan) {
+func writeTransfers(w *document.Document, f *params.File, all params.Plan) {
 	at := make(map[params.Key]params.Cell)
 	for _, c := range f.Cells {
 		at[c.Key] = c
@@ -100,7 +107,7 @@ func writeTransfers(w io.Writer, f *params.File, all params.Plan) {
 				if len(all.MoreSegments) > 0 && setup != setups.Share.Name {
 					t.Title += fmt.Sprintf("; buffers of %d segments", f.Plan.Segments)
 				}
-				view.WriteTables(w, []view.Table{t})
+				w.TablesAbove(t)
 			}
 		}
 	}
@@ -109,19 +116,21 @@ func writeTransfers(w io.Writer, f *params.File, all params.Plan) {
 	}
 }
 
-// WriteSurvey writes what one survey found: the machine, lines about what was measured
-// and where, tables, and how well all is known.
-func WriteSurvey(w io.Writer, f *params.File, about []string, s *survey.Survey) {
-	fmt.Fprintln(w, machine(f.Provenance))
-	for _, line := range about {
-		fmt.Fprintln(w, line)
-	}
-	fmt.Fprintln(w)
-	if writeStates(w, f); len(f.States()) > 0 {
-		fmt.Fprint(w, "Times are means over the states by their shares.\n\n")
-	}
-	s.WriteText(w, f)
-	WriteReach(w, f)
+// Survey is what one survey found: the machine, lines about what was measured and where,
+// tables, and how well all is known. Its value is the file.
+func Survey(f *params.File, about []string, s *survey.Survey) *document.Document {
+	return document.New("", f, f.WriteValues, func(w *document.Document) {
+		fmt.Fprintln(w, machine(f.Provenance))
+		for _, line := range about {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintln(w)
+		if writeStates(w, f); len(f.States()) > 0 {
+			fmt.Fprint(w, "Times are means over the states by their shares.\n\n")
+		}
+		s.Say(w, f)
+		sayReach(w, f)
+	})
 }
 
 // firstCPUs is how L3 complexes or nodes differ that are alike by topology, no table where

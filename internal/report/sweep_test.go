@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-func TestWriteSweep(t *testing.T) {
+func TestSweep(t *testing.T) {
 	at := func(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: 0.98 * ns, Hi: 1.02 * ns, N: 9} }
 	f := &params.File{Seconds: 60, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
 		Sizes: []int{64, 8192, 65536, 1 << 18, 1 << 19}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}}
@@ -34,7 +34,7 @@ func TestWriteSweep(t *testing.T) {
 		params.Cell{Key: params.Key{Kind: params.AccessCell, Placement: numa.Local, Tau: 1, Bytes: 4096, Variant: "read-int32-1"}, Time: at(2048)})
 	f.Launches = []params.Launch{{Relative: map[numa.Policy]float64{numa.Local: 0.98}}, {FirstCPU: 8, Relative: map[numa.Policy]float64{numa.Local: 1.078}}}
 	var b bytes.Buffer
-	WriteSweep(&b, f)
+	Sweep(f).WriteText(&b)
 	if n := strings.Count(b.String(), "o(m) in ns"); n != 1 {
 		t.Errorf("o(m) of one state of the cache is in %d tables", n)
 	}

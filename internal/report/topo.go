@@ -3,12 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -75,28 +75,30 @@ func (t *Topology) Place(tau int) error {
 	return nil
 }
 
-// WriteJSON writes the document.
-func (t *Topology) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop topo", 1, t) }
+// Document is what there is to read and to compute with.
+func (t *Topology) Document() *document.Document {
+	return document.New("taulop topo", t, t.writeValues, t.say)
+}
 
-// WriteText writes what the machine has and what would spoil a measurement, or the
+// say writes what the machine has and what would spoil a measurement, or the
 // placements alone, if there are any.
-func (t *Topology) WriteText(out io.Writer) {
+func (t *Topology) say(out *document.Document) {
 	if len(t.Placements) > 0 {
 		t.writePlacements(out)
 		return
 	}
 	names := t.names()
-	names.WriteText(out)
-	writeTables(out, t.nodes())
+	out.Table(names)
+	out.Tables(t.nodes())
 	t.writeSiblings(out)
 	if len(t.Machine.Caches) > 0 {
-		writeTables(out, t.caches())
+		out.Tables(t.caches())
 	}
 	if len(t.Machine.Nodes) > 1 {
-		writeTables(out, t.distances())
+		out.Tables(t.distances())
 	}
 	if len(t.Levels) > 0 {
-		writeTables(out, t.levels())
+		out.Tables(t.levels())
 	}
 	t.writeAllowed(out)
 	if len(t.Warnings) == 0 {
@@ -153,7 +155,7 @@ func (t *Topology) nodes() view.Table {
 }
 
 // writeSiblings groups the cores by how many threads they have.
-func (t *Topology) writeSiblings(out io.Writer) {
+func (t *Topology) writeSiblings(out *document.Document) {
 	cores := make(map[int]numa.CPUSet)
 	for _, cpu := range t.Machine.CPUs {
 		cores[cpu.Core] = append(cores[cpu.Core], cpu.ID)
@@ -228,7 +230,7 @@ func (t *Topology) levels() view.Table {
 	return levels
 }
 
-func (t *Topology) writeAllowed(out io.Writer) {
+func (t *Topology) writeAllowed(out *document.Document) {
 	var nodes numa.CPUSet
 	for _, node := range t.Machine.Nodes {
 		if !node.Forbidden {
@@ -246,14 +248,14 @@ func (t *Topology) writeAllowed(out io.Writer) {
 	fmt.Fprintln(out, ".")
 }
 
-func (t *Topology) writePlacements(out io.Writer) {
+func (t *Topology) writePlacements(out *document.Document) {
 	for i, p := range t.Placements {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
 		table := placementTable(p)
 		table.Title = fmt.Sprintf("-%s, %s:", p.Policy, printable.Count(len(p.Workers), "worker"))
-		table.WriteText(out)
+		out.Table(table)
 	}
 	if t.Placements[0].Oversubscribed {
 		fmt.Fprintf(out, "\nThere are only %s for %s: they take turns, and what is measured is not concurrency.\n",

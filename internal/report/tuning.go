@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/view"
@@ -64,11 +65,8 @@ func NewTuning(source Source, rules *tune.Rules, margin float64) *Tuning {
 	return doc
 }
 
-// WriteJSON writes the document.
-func (d *Tuning) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop tune", 1, d) }
-
-// WriteValues writes a line for each run of sizes, with nothing of what is left to the library.
-func (d *Tuning) WriteValues(w io.Writer, separator rune) error {
+// writeValues writes a line for each run of sizes, with nothing of what is left to the library.
+func (d *Tuning) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("collective", "P", "from_bytes", "to_bytes", "id", "algorithm", "fan", "segment_bytes")}
 	for _, table := range d.Tables {
 		for _, s := range table.Spans {
@@ -90,9 +88,14 @@ func (d *Tuning) WriteSummary(w io.Writer) {
 		printable.Count(d.rules.Told(), "rule"), d.Library, 100*d.Margin)
 }
 
-// WriteText writes a table for each collective and number of ranks.
-func (d *Tuning) WriteText(w io.Writer) {
-	d.Source.WriteText(w)
+// Document is what there is to read and to compute with.
+func (d *Tuning) Document() *document.Document {
+	return document.New("taulop tune", d, d.writeValues, d.say)
+}
+
+// say writes a table for each collective and number of ranks.
+func (d *Tuning) say(w *document.Document) {
+	d.Source.say(w)
 	fmt.Fprintf(w, "rules for %s: a gain of more than %.3g %% that is certain, else its own choice stays\n", d.Library, 100*d.Margin)
 	second := false
 	for _, t := range d.Tables {
@@ -114,7 +117,7 @@ func (d *Tuning) WriteText(w io.Writer) {
 			}
 			table.Add(from, to, take, instead, s.gain(), s.why())
 		}
-		writeTables(w, table)
+		w.Tables(table)
 	}
 	fmt.Fprintln(w)
 	if second {

@@ -2,13 +2,13 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -18,9 +18,14 @@ import (
 // A Verification is measured collectives with what the models say of them.
 type Verification verify.Result
 
-// WriteText writes a table for each P, state of the cache and algorithm, what the models
+// Document is what there is to read and to compute with.
+func (v *Verification) Document() *document.Document {
+	return document.New("taulop verify", v, v.writeValues, v.say)
+}
+
+// say writes a table for each P, state of the cache and algorithm, what the models
 // were given, and how wrong they are.
-func (v *Verification) WriteText(w io.Writer) {
+func (v *Verification) say(w *document.Document) {
 	fmt.Fprintln(w, machine(v.Provenance))
 	carried := fmt.Sprintf("channels of %d segments of %s", v.Segments, view.Bytes(v.SegmentBytes))
 	if v.Transport == params.CMA {
@@ -41,14 +46,14 @@ func (v *Verification) WriteText(w io.Writer) {
 		name  string
 	}
 	for _, rows := range view.Grouped(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} }) {
-		writeTables(w, v.verified(rows))
+		w.Tables(v.verified(rows))
 	}
-	writeTables(w, v.notes())
+	w.Tables(v.notes())
 	writeErrors(w, "", v.Means, verify.Models, way)
 }
 
 // writeStates says which states ranks were in, nothing where the machine stayed as it was.
-func (v *Verification) writeStates(w io.Writer) {
+func (v *Verification) writeStates(w *document.Document) {
 	for _, of := range v.States {
 		if len(of.States) == 0 {
 			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", of.P, flagOf(of.P))
@@ -161,7 +166,7 @@ func (v *Verification) notes() (t view.Table) {
 
 // writeErrors writes a table of errors for each P and state of the cache: of each model
 // how large they are, how large nine of ten are at the most, and which way they go.
-func writeErrors(w io.Writer, of string, means []verify.Mean, all []string, name func(string) string) {
+func writeErrors(w *document.Document, of string, means []verify.Mean, all []string, name func(string) string) {
 	type experiment struct {
 		p      int
 		off    bool
@@ -202,7 +207,7 @@ func writeErrors(w io.Writer, of string, means []verify.Mean, all []string, name
 			}
 			t.Add(row)
 		}
-		writeTables(w, t)
+		w.Tables(t)
 	}
 	if len(means) > 0 {
 		fmt.Fprintln(w, "mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs")
@@ -233,6 +238,3 @@ func numbers(ns []int) string {
 	texts := lists.Map(ns, strconv.Itoa)
 	return strings.Join(texts, ", ")
 }
-
-// WriteJSON writes the document.
-func (v *Verification) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop verify", 1, v) }

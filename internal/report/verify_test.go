@@ -90,7 +90,7 @@ mean: of errors without signs; 90 %: nine of ten are within; bias: mean of error
 
 func TestVerificationText(t *testing.T) {
 	var b strings.Builder
-	verification().WriteText(&b)
+	verification().Document().WriteText(&b)
 	if b.String() != verificationText {
 		t.Errorf("got\n%s\nwant\n%s", &b, verificationText)
 	}
@@ -105,7 +105,7 @@ func TestVerificationOfStates(t *testing.T) {
 	v.Rows[0].State, v.Rows[1].State, v.Rows[1].Bytes = near, far, v.Rows[0].Bytes
 	v.Means = verify.Means(v.Rows)
 	var b strings.Builder
-	v.WriteText(&b)
+	v.Document().WriteText(&b)
 	for _, want := range []string{
 		"P = 2: the host moves the CPUs; a flag from one to the other takes 60 ns (55 % of the time), 240 ns (40 %) and 900 ns (5 %)\n",
 		"P = 4: no states can be told apart by what a round of flags takes; rows are means over what the host did\n",
@@ -120,14 +120,14 @@ func TestVerificationOfStates(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := v.WriteJSON(&b); err != nil || strings.Count(b.String(), `"share": 0.55`) != 4 { // states, row, means
+	if err := v.Document().WriteJSON(&b); err != nil || strings.Count(b.String(), `"share": 0.55`) != 4 { // states, row, means
 		t.Errorf("%v in\n%s", err, &b)
 	}
 	if back, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err != nil || back.Rows[1].State != far {
 		t.Errorf("%v, %+v", err, back)
 	}
 	b.Reset()
-	if err := v.WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share\n") || !strings.Contains(b.String(), ",60,0.55\n") {
+	if err := v.Document().WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share\n") || !strings.Contains(b.String(), ",60,0.55\n") {
 		t.Errorf("%v in\n%s", err, &b)
 	}
 }
@@ -135,7 +135,7 @@ func TestVerificationOfStates(t *testing.T) {
 func TestVerificationJSON(t *testing.T) {
 	v := verification()
 	var b strings.Builder
-	if err := v.WriteJSON(&b); err != nil {
+	if err := v.Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	var back Verification
@@ -150,7 +150,7 @@ func TestVerificationJSON(t *testing.T) {
 // Lists with nothing in them are lists.
 func TestVerificationJSONHasNoNull(t *testing.T) {
 	var b strings.Builder
-	if err := (&Verification{}).WriteJSON(&b); err != nil {
+	if err := (&Verification{}).Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, list := range []string{"tau", "held_out_tau", "models", "loggp", "rows", "means", "warnings"} {
@@ -166,11 +166,11 @@ func TestUnpredicted(t *testing.T) {
 	v.Rows[2].Predicted = []verify.Prediction{}
 	v.Means = verify.Means(v.Rows)
 	var text, b strings.Builder
-	v.WriteText(&text)
+	v.Document().WriteText(&text)
 	if !strings.Contains(text.String(), "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n") || len(v.Means) != 4 {
 		t.Errorf("got\n%s", &text)
 	}
-	if err := v.WriteJSON(&b); err != nil {
+	if err := v.Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ReadVerification(strings.NewReader(b.String()), "v.json")
@@ -183,8 +183,8 @@ func TestUnpredicted(t *testing.T) {
 	v.Means = nil
 	b.Reset()
 	text.Reset()
-	v.WriteText(&text)
-	if err := v.WriteJSON(&b); err != nil {
+	v.Document().WriteText(&text)
+	if err := v.Document().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err == nil || !strings.Contains(err.Error(), "4 rows and no predictions") || strings.Contains(text.String(), "Errors") {

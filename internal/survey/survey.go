@@ -7,11 +7,11 @@ package survey
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -63,14 +63,14 @@ func Decoder[R Request](data json.RawMessage) (Request, error) {
 	return r, err
 }
 
-// WriteText writes what the survey has of a file, nothing where that has none of it.
-func (s *Survey) WriteText(w io.Writer, f *params.File) {
+// Say adds what the survey has of a file to a document, nothing where that has none of it.
+func (s *Survey) Say(d *document.Document, f *params.File) {
 	if s.Matrices != nil {
 		all, _ := s.Matrices(f)
-		view.WriteMatrices(w, all, "taulop plot "+s.Name)
+		view.WriteMatrices(d, all, "taulop plot "+s.Name)
 	}
 	if s.Tables != nil {
-		view.WriteTables(w, s.Tables(f))
+		d.TablesAbove(s.Tables(f)...)
 	}
 }
 

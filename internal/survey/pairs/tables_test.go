@@ -3,10 +3,12 @@ package pairs
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -47,7 +49,7 @@ func pairsOf(n int) *params.File {
 // the slow pair is told with its score, (120 − 50)/(1 % of 50) = 140.
 func TestPairsText(t *testing.T) {
 	var b strings.Builder
-	Survey.WriteText(&b, pairsOf(8))
+	saidOf(&b, pairsOf(8))
 	for _, want := range []string{
 		"null transfer, one way, ns\n  CPU   1   2   3   4   5   6   7\n    0  50 120  50 200 200 200 200\n    1      50  50 200",
 		"bandwidth of transfers of 8K, GB/s\n  CPU    1    2    3    4",
@@ -84,7 +86,7 @@ func TestPairsOfHomes(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	Survey.WriteText(&b, f)
+	saidOf(&b, f)
 	for _, want := range []string{
 		"\nthrough memory on the writer's node, who is the lower CPU, on the reader's, or on a third one\n\nnull transfer via the writer's node, one way, ns\n  CPU   1",
 		"null transfer via the reader's node, one way, ns\n  CPU   1   2   3   4   5   6   7\n    0  50 120  50 111",
@@ -117,7 +119,7 @@ func TestPairsOfMany(t *testing.T) {
 	for _, n := range []int{view.MatrixNames, view.MatrixNames + 1, 64} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var b strings.Builder
-			Survey.WriteText(&b, pairsOf(n))
+			saidOf(&b, pairsOf(n))
 			if matrix := strings.Contains(b.String(), "bandwidth of"); matrix != (n <= view.MatrixNames) {
 				t.Errorf("a matrix: %v", matrix)
 			}
@@ -132,4 +134,11 @@ func TestPairsOfMany(t *testing.T) {
 			}
 		})
 	}
+}
+
+// saidOf writes what the survey says of a file.
+func saidOf(w io.Writer, f *params.File) {
+	var d document.Document
+	Survey.Say(&d, f)
+	d.WriteText(w)
 }

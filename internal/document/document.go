@@ -1,0 +1,105 @@
+// Package document holds results as documents, which every output renders: text, JSON,
+// values for programs.
+//
+// Its opinion: whoever has a result says once what there is to read in it, and knows no
+// format; a format knows documents and no result.
+package document
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/taulop/taulop/internal/view"
+)
+
+// A Document is a result: sentences and tables in the order of reading, the value behind
+// them, and a row for each of its numbers.
+type Document struct {
+	Kind    string // of the value, its "format" in JSON: "taulop predict"
+	Version int    // of that kind
+	Value   any    // what JSON holds
+	// Values writes the numbers in rows under their heads.
+	Values func(w io.Writer, separator rune) error
+	// Watched: figures of letters are drawn, too, for somebody who looks at a terminal.
+	Watched bool
+	say     func(*Document) // what there is to read, until somebody reads
+	parts   []*part
+}
+
+// A part is lines of prose, a table or a figure of letters.
+type part struct {
+	prose  strings.Builder
+	table  *view.Table
+	figure func(io.Writer)
+}
+
+// New makes a document of a value of version 1 of its kind. Say writes what people read, and
+// is called once somebody does: values for programs do not wait for it.
+func New(kind string, value any, values func(w io.Writer, separator rune) error, say func(*Document)) *Document {
+	return &Document{Kind: kind, Version: 1, Value: value, Values: values, say: say}
+}
+
+// read is all parts.
+func (d *Document) read() []*part {
+	if say := d.say; say != nil {
+		d.say = nil
+		say(d)
+	}
+	return d.parts
+}
+
+// add adds a part below what is there.
+func (d *Document) add(p *part) { d.parts = append(d.read(), p) }
+
+// Write adds prose; it never fails.
+func (d *Document) Write(text []byte) (int, error) {
+	if parts := d.read(); len(parts) == 0 || !parts[len(parts)-1].isProse() {
+		d.add(&part{})
+	}
+	return d.parts[len(d.parts)-1].prose.Write(text)
+}
+
+func (p *part) isProse() bool { return p.table == nil && p.figure == nil }
+
+// Figure adds what draws a figure of letters, as wide as a line of what it is given.
+func (d *Document) Figure(draw func(io.Writer)) { d.add(&part{figure: draw}) }
+
+// Table adds a table right below what is there.
+func (d *Document) Table(t view.Table) { d.add(&part{table: &t}) }
+
+// Tables adds tables with an empty line before each.
+func (d *Document) Tables(tables ...view.Table) {
+	for _, t := range tables {
+		fmt.Fprintln(d)
+		d.Table(t)
+	}
+}
+
+// TablesAbove adds tables with an empty line after each.
+func (d *Document) TablesAbove(tables ...view.Table) {
+	for _, t := range tables {
+		d.Table(t)
+		fmt.Fprintln(d)
+	}
+}
+
+// Append adds all that another one has to read.
+func (d *Document) Append(other *Document) { d.parts = append(d.read(), other.read()...) }
+
+// Empty tells a document without anything to read.
+func (d *Document) Empty() bool { return len(d.read()) == 0 }
+
+// WriteText writes what people read, tables as wide as a line of w.
+func (d *Document) WriteText(w io.Writer) {
+	for _, p := range d.read() {
+		switch {
+		case p.table != nil:
+			p.table.WriteText(w)
+		case p.figure == nil:
+			io.WriteString(w, p.prose.String()) // who gave w knows what went wrong
+		case d.Watched:
+			p.figure(w)
+		}
+	}
+}

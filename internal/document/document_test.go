@@ -1,0 +1,72 @@
+package document
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/view"
+)
+
+// sample has prose, a table with prose below it, and a figure.
+func sample() *Document {
+	t := view.Table{Title: "costs", Columns: view.Numbers("m", "cost"), Notes: []string{"* the cheapest"}}
+	t.Columns[1].Unit = "µs"
+	t.Add("1K", "2.5*")
+	t.Add("2K", "a|b")
+	return New("taulop sample", map[string]int{"m": 1024}, t.WriteValues, func(d *Document) {
+		io.WriteString(d, "the answer\n")
+		d.Tables(t)
+		io.WriteString(d, "\nhow it was measured, x_1 < 2\n")
+		d.Figure(func(w io.Writer) { io.WriteString(w, "▉▉▉\n") })
+	})
+}
+
+// Every output has the same numbers; figures are for terminals alone.
+func TestOutputs(t *testing.T) {
+	const text = "the answer\n\ncosts\n   m  cost\n        µs\n  1K  2.5*\n  2K   a|b\n* the cheapest\n\nhow it was measured, x_1 < 2\n"
+	d := sample()
+	var b strings.Builder
+	if d.WriteText(&b); b.String() != text {
+		t.Errorf("text:\n%s", b.String())
+	}
+	b.Reset()
+	d.Watched = true
+	if d.WriteText(&b); b.String() != text+"▉▉▉\n" {
+		t.Errorf("on a terminal:\n%s", b.String())
+	}
+	for _, tt := range []struct{ name, want string }{
+		{"json", "{\n  \"format\": \"taulop sample\",\n  \"version\": 1,\n  \"m\": 1024\n}\n"},
+		{"csv", "m,cost\n1K,2.5*\n2K,a|b\n"},
+	} {
+		for _, f := range Formats {
+			if f.Name != tt.name {
+				continue
+			}
+			var b strings.Builder
+			if err := f.Write(d, &b); err != nil || b.String() != tt.want {
+				t.Errorf("-%s: %q, %v", f.Name, b.String(), err)
+			}
+			tt.name = ""
+		}
+		if tt.name != "" {
+			t.Errorf("no format %s", tt.name)
+		}
+	}
+}
+
+// A value without a kind writes itself.
+func TestFilesOfTheirOwn(t *testing.T) {
+	var b strings.Builder
+	d := Document{Value: file{}}
+	if err := d.WriteJSON(&b); err != nil || b.String() != "{}\n" {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+type file struct{}
+
+func (file) Write(w io.Writer) error {
+	_, err := io.WriteString(w, "{}\n")
+	return err
+}

@@ -1,0 +1,32 @@
+package document
+
+import (
+	"io"
+
+	"github.com/taulop/taulop/internal/view"
+)
+
+// A Format is a way to write documents that a flag of its name asks for.
+type Format struct {
+	Name  string
+	Usage string // of the flag
+	Exact bool   // it has escapes of its own for what a terminal would obey
+	Write func(d *Document, w io.Writer) error
+}
+
+// Formats are all of them.
+var Formats = []*Format{
+	{Name: "json", Usage: "one JSON document", Exact: true, Write: (*Document).WriteJSON},
+	{Name: "csv", Usage: "comma-separated values, a row for each number, with units in the header", Write: (*Document).WriteCSV},
+}
+
+// WriteJSON writes the value; one without a kind writes itself, as parameter files do.
+func (d *Document) WriteJSON(w io.Writer) error {
+	if file, ok := d.Value.(interface{ Write(io.Writer) error }); ok && d.Kind == "" {
+		return file.Write(w)
+	}
+	return view.WriteJSON(w, d.Kind, d.Version, d.Value)
+}
+
+// WriteCSV writes the values.
+func (d *Document) WriteCSV(w io.Writer) error { return d.Values(w, ',') }
