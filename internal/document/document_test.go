@@ -17,14 +17,14 @@ func sample() *Document {
 	return New("taulop sample", map[string]int{"m": 1024}, t.WriteValues, func(d *Document) {
 		io.WriteString(d, "the answer\n")
 		d.Tables(t)
-		io.WriteString(d, "\nhow it was measured, x_1 < 2\n")
+		io.WriteString(d, "\nhow it was measured, x_1 < 2\nin two lines\n")
 		d.Figure(func(w io.Writer) { io.WriteString(w, "▉▉▉\n") })
 	})
 }
 
 // Every output has the same numbers; figures are for terminals alone.
 func TestOutputs(t *testing.T) {
-	const text = "the answer\n\ncosts\n   m  cost\n        µs\n  1K  2.5*\n  2K   a|b\n* the cheapest\n\nhow it was measured, x_1 < 2\n"
+	const text = "the answer\n\ncosts\n   m  cost\n        µs\n  1K  2.5*\n  2K   a|b\n* the cheapest\n\nhow it was measured, x_1 < 2\nin two lines\n"
 	d := sample()
 	var b strings.Builder
 	if d.WriteText(&b); b.String() != text {

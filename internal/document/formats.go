@@ -18,6 +18,7 @@ type Format struct {
 var Formats = []*Format{
 	{Name: "json", Usage: "one JSON document", Exact: true, Write: (*Document).WriteJSON},
 	{Name: "csv", Usage: "comma-separated values, a row for each number, with units in the header", Write: (*Document).WriteCSV},
+	Markdown,
 }
 
 // WriteJSON writes the value; one without a kind writes itself, as parameter files do.
