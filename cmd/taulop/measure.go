@@ -46,7 +46,7 @@ Examples:
 Other commands, each with its own -h:
 COMMANDS
 A row has k segments, the message's bytes, its time l(k,τ), and L = l/(transfers·k)
-with the 95 % interval of the median. The last lines hold L(S,τ), its mean over k;
+with the 95 % interval of the median. The first lines hold L(S,τ), its mean over k;
 y(τ), a transfer of nothing; c = L − y; and the bare copy, measured with no flags.
 Rows with too few launches for an interval are not in the mean, unless none has more.
 

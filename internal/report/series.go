@@ -110,35 +110,21 @@ func (s *Series) remarks() (said []string) {
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	r := s.Results
 	if r.L.Differ(r.Slope) {
-		why := "messages that outgrow a cache cost more"
-		if r.Slope.Center < r.L.Center {
-			why = "what a message costs once weighs on the short ones"
-		}
-		say("along k one more transfer costs %s what the mean says: %s; look at the rows before you use one number.",
-			times(r.Slope.Center/r.L.Center), why)
+		say("along k one more transfer costs %s what the mean says: look at the rows before you use one number.", times(r.Slope.Center/r.L.Center))
 	}
 	if s.SegmentBytes == 0 {
 		say("these are null transfers: L(0,τ) is the synchronisation y(τ) alone.")
 		return said
 	}
 	if r.C.Known() && r.C.Lo <= 0 {
-		say("the copy is lost in the synchronisation: c is not distinguishable from 0 at this size.")
+		say("c cannot be told from 0 at this size: the interval of L − y holds it. Allow more with -time.")
 	}
 	switch {
 	case !r.C.Differ(r.Copy):
 	case s.Setup == setups.Share.Name:
 		say("out of one buffer the copy costs %s what it costs out of a buffer of each worker's own.", times(r.C.Center/r.Copy.Center))
 	default:
-		why := "another CPU has just written its segments"
-		switch {
-		case s.Tau == 1:
-			why = "every byte passes through a second buffer"
-		case !s.Concurrent:
-			why = "workers take turns on a CPU, and one that waits takes its partner's time"
-		case r.C.Center < r.Copy.Center:
-			why = "copies that wait for each other get in each other's way less"
-		}
-		say("with flags and partners the copy costs %s what it costs alone: %s.", times(r.C.Center/r.Copy.Center), why)
+		say("with flags and partners the copy costs %s what it costs alone.", times(r.C.Center/r.Copy.Center))
 	}
 	if n := s.Provenance.Allowed.Len(); s.Concurrent && s.Tau == n && n > 2 {
 		say("all %d CPUs that may be used have a worker, so that whatever else runs takes its time from one of them: τ = %d beside it says what that costs.", n, n-1)
@@ -154,12 +140,16 @@ func (s *Series) remarks() (said []string) {
 // Document is what there is to read and to compute with.
 func (s *Series) Document() *document.Document {
 	return document.New("taulop", s, s.writeValues, func(d *document.Document) {
-		if !s.Brief {
-			s.sayStates(d)
-			s.sayHeader(d)
-			s.sayRows(d)
+		if s.Brief {
+			s.sayResults(d)
+			return
 		}
+		s.sayStates(d)
 		s.sayResults(d)
+		fmt.Fprintln(d)
+		s.sayRows(d)
+		fmt.Fprintln(d)
+		s.sayHeader(d)
 	})
 }
 
@@ -234,9 +224,6 @@ func (s *Series) sayHeader(w *document.Document) {
 	}
 	fmt.Fprintf(w, "intermediate buffers of %d segments of %s (%d bytes); %s\n", s.Segments, s.Label, s.SegmentBytes, user)
 	fmt.Fprintf(w, "copy by %s\n", s.Copy)
-	if !s.Concurrent {
-		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs\n", s.Tau)
-	}
 	placement := placementTable(s.Placement)
 	placement.Title = fmt.Sprintf("placement %s:", s.Placement.Policy)
 	w.Table(placement)
@@ -291,6 +278,12 @@ func (s *Series) writeResults(w *document.Document) {
 		over += " = " + numbers(r.Over) + " alone"
 	}
 	add(s.name("L"), r.L, over)
+	if !s.Concurrent {
+		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs. Here take τ ≤ %d.\n", s.Tau, s.Provenance.Allowed.Len())
+	}
+	if !r.L.Known() {
+		fmt.Fprintln(w, "Not fit for use: there are too few launches for an interval. Allow more with -time.")
+	}
 	if len(r.By) > 1 {
 		for _, by := range r.By {
 			add(by.Name(), by.L, fmt.Sprintf("mean over k = %s, m = %s", ends(by.K, strconv.Itoa), ends(by.Bytes, view.Bytes)))

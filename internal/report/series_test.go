@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -50,7 +51,7 @@ func TestSeriesText(t *testing.T) {
 		"\n         k          m    l(k,4)  L(8KB,4)  95 % interval of L  launches\n  segments      bytes        ns        ns  ns\n",
 		"\n     12288  100663296  47056028      3829  [3791, 3868]               9\n",
 		// The mean of the four rows that the paper prints: its table has more.
-		"\nL(8KB,4) = 3816 ns  [3778, 3854]",
+		"L(8KB,4) = 3816 ns  [3778, 3854]",
 		"[3778, 3854]  mean over k\n   in L2 = 3813 ns  [3775, 3851]  mean over k = 1 … 2, m = 8K … 16K\n  memory = 3809 ns  [3771, 3847]  mean over k = 8192, m = 64M\n   slope",
 		"\n    y(4) = 200 ns  [195, 205]  synchronisation",
 		"c(8KB,4) = 3616 ns",
@@ -61,8 +62,17 @@ func TestSeriesText(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "NOT A CONCURRENCY") {
-		t.Error("says that it is no measurement of concurrency")
+	if strings.Contains(text, "NOT A CONCURRENCY") || strings.Contains(text, "Not fit") {
+		t.Error("says that it is no measurement of concurrency, or not fit for use")
+	}
+	if !strings.HasPrefix(text, "L(8KB,4) = ") {
+		t.Errorf("the answer does not come first:\n%s", text)
+	}
+	s.Concurrent, s.Provenance.Allowed = false, numa.SetOf(0, 1)
+	b.Reset()
+	s.Document().WriteText(&b)
+	if lines := strings.SplitN(b.String(), "\n", 3); lines[1] != "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2." {
+		t.Errorf("second line: %s", lines[1])
 	}
 }
 
