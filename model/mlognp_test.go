@@ -9,7 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/randtest"
+	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/params"
 )
 

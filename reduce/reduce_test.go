@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/taulop/taulop/internal/randtest"
+	"github.com/taulop/taulop/internal/test/randtest"
 )
 
 // One element at a time has the same results, without a kernel.

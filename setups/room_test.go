@@ -3,8 +3,8 @@ package setups
 import (
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/shm"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/survey/cma"
-	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 )
 
 // A sweep with single copies is what -transport cma predicts from, in both states of

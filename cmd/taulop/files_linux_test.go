@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/report/page/nodes"
-	"github.com/taulop/taulop/internal/sandbox"
+	"github.com/taulop/taulop/internal/test/sandbox"
 	"github.com/taulop/taulop/params"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/internal/sweep/sweeptest"
+	"github.com/taulop/taulop/internal/test/sweeptest"
 )
 
 const (

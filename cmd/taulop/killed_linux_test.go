@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/randtest"
+	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
 )
 

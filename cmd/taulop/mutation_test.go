@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/randtest"
+	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
 )
 

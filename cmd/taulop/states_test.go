@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/sweep/sweeptest"
+	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/params"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/taulop/taulop/internal/engine"
-	"github.com/taulop/taulop/internal/randtest"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"

@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )

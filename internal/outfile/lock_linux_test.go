@@ -10,7 +10,7 @@ import (
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
-	"github.com/taulop/taulop/internal/sandbox"
+	"github.com/taulop/taulop/internal/test/sandbox"
 )
 
 // A lock goes with who made it, also one that a killed process has left, and one beside

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/taulop/taulop/internal/sandbox"
+	"github.com/taulop/taulop/internal/test/sandbox"
 )
 
 // text is what writes a text.

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/params"
 )
 

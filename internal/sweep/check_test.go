@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
-	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/provenance"
-	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
-	"github.com/taulop/taulop/internal/sweep/sweeptest"
+	"github.com/taulop/taulop/internal/test/surveytest"
+	"github.com/taulop/taulop/internal/test/sweeptest"
 )
 
 // halves are two states, of which the nearer has a share of the time, and the farther takes so

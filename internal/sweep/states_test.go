@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/survey/surveytest"
-	"github.com/taulop/taulop/internal/sweep/sweeptest"
+	"github.com/taulop/taulop/internal/test/surveytest"
+	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/params"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/sweep/sweeptest"
+	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )

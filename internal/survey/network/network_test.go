@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )

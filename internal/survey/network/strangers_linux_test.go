@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
 )
 

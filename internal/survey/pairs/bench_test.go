@@ -3,7 +3,7 @@ package pairs
 import (
 	"testing"
 
-	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/setups"
 )
 

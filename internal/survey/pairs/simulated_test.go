@@ -9,9 +9,9 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
-	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/params"
 )
 

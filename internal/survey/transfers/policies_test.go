@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 )

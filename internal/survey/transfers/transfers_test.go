@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/taulop/taulop/internal/survey/surveytest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"

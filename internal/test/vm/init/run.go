@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/report"
-	"github.com/taulop/taulop/internal/vm/machine"
+	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
 // A guest is the machine that this is.

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/taulop/taulop/internal/vm/machine"
+	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
 func main() {
@@ -44,7 +44,7 @@ func helper(args []string) error {
 	case len(args) == 2 && args[0] == "hog":
 		return hog(args[1])
 	}
-	return errors.New("this is the first process of a virtual machine: start that with go run ./internal/vm")
+	return errors.New("this is the first process of a virtual machine: start that with go run ./internal/test/vm")
 }
 
 // runChecks runs the checks and prints what comes of them.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/internal/vm/machine"
+	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
 // What is packed is read back by the rules of the format: numbers in

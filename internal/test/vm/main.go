@@ -6,16 +6,16 @@
 //
 // Usage, on Debian, as root where QEMU is not installed yet:
 //
-//	go run ./internal/vm                  all machines but the slow ones
-//	go run ./internal/vm -limit 30m 64cpus
+//	go run ./internal/test/vm                  all machines but the slow ones
+//	go run ./internal/test/vm -limit 30m 64cpus
 //	                             a slow one, 12 minutes of a host that does nothing else
-//	go run ./internal/vm 4nodes smt       these
-//	go run ./internal/vm -bochs /opt/bochs avx512
+//	go run ./internal/test/vm 4nodes smt       these
+//	go run ./internal/test/vm -bochs /opt/bochs avx512
 //	                             a processor that QEMU does not emulate, nor Debian's Bochs
-//	go run ./internal/vm -list            what there is
-//	go run ./internal/vm -large 2nodes    also those tests of setups that take a minute
-//	go run ./internal/vm -parallel 2      two at a time: what each says comes when it is done
-//	go run ./internal/vm -v -run shrink 2nodes
+//	go run ./internal/test/vm -list            what there is
+//	go run ./internal/test/vm -large 2nodes    also those tests of setups that take a minute
+//	go run ./internal/test/vm -parallel 2      two at a time: what each says comes when it is done
+//	go run ./internal/test/vm -v -run shrink 2nodes
 //	                             checks with "shrink" in their name, with all
 //	                             that the machine says
 //
@@ -47,7 +47,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/taulop/taulop/internal/vm/machine"
+	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
 func main() {
@@ -171,7 +171,7 @@ func build(ctx context.Context, work, initrd string, drivers []string) error {
 	bin := filepath.Join(work, "bin")
 	for _, args := range [][]string{
 		{"test", "-c", "-o", bin + "/", "./numa", "./shm", "./setups", "./reduce"},
-		{"build", "-o", bin + "/", "./cmd/taulop", "./internal/vm/init"},
+		{"build", "-o", bin + "/", "./cmd/taulop", "./internal/test/vm/init"},
 	} {
 		// Stripped, for the machines unpack them into memory.
 		cmd := exec.CommandContext(ctx, "go", append([]string{args[0], "-trimpath", "-tags=overcommit", "-ldflags=-s -w"}, args[1:]...)...)

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/survey/surveytest"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/numatest"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )

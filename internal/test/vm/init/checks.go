@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/report"
-	"github.com/taulop/taulop/internal/vm/machine"
+	"github.com/taulop/taulop/internal/test/vm/machine"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )

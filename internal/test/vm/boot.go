@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taulop/taulop/internal/vm/machine"
+	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
 // A boot is one machine's run, from power on to power off.
