@@ -3,6 +3,7 @@ package collective
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,15 +23,22 @@ func roots(c *Collective, p int) (roots []int) {
 	return roots
 }
 
-// calls yields every call of the property tests, P = 1 … 64. With -short they end at 20:
-// schedules that share data would do so there.
+// ranks are the P of the property tests: all up to 17, with every remainder of the groups
+// and trees that algorithms make, and those beside and at powers of two. With TAULOP_LONG
+// all up to 64; with -short, where only sharing of data is looked for, up to 17.
+func ranks() (of []int) {
+	for p := 1; p <= 64; p++ {
+		if p <= 17 || os.Getenv("TAULOP_LONG") != "" || !testing.Short() && (p >= 31 && p <= 33 || p == 64) {
+			of = append(of, p)
+		}
+	}
+	return of
+}
+
+// calls yields every call of the property tests.
 func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
 	t.Helper()
-	most := 64
-	if testing.Short() {
-		most = 20
-	}
-	for p := 1; p <= most; p++ {
+	for _, p := range ranks() {
 		if !a.Among.Has(p) {
 			continue
 		}

@@ -275,14 +275,19 @@ func TestLoopsAreThere(t *testing.T) {
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
+		listing, err := exec.Command(goTool, "tool", "objdump", program).Output()
+		if err != nil {
+			t.Fatalf("objdump: %v", err)
+		}
+		functions := make(map[string]string) // the code of each, by its name
+		for text := range strings.SplitSeq(string(listing), "TEXT ") {
+			name, code, _ := strings.Cut(text, "(SB)")
+			functions[name[strings.LastIndex(name, "/")+1:]] = code
+		}
 		for what, instruction := range instructions {
 			operation, typ, _ := strings.Cut(what, " ")
-			symbol := regexp.QuoteMeta("access." + operation + "[go.shape." + typ + "]")
-			code, err := exec.Command(goTool, "tool", "objdump", "-s", symbol+"$", program).Output()
-			if err != nil {
-				t.Fatalf("objdump: %v", err)
-			}
-			if n := len(regexp.MustCompile(instruction).FindAll(code, -1)); n < lanes {
+			code := functions["access."+operation+"[go.shape."+typ+"]"]
+			if n := len(regexp.MustCompile(instruction).FindAllString(code, -1)); n < lanes {
 				t.Errorf("%s, %s: %s %d times in\n%s", arch, what, instruction, n, code)
 			}
 		}
