@@ -15,6 +15,8 @@ func munmap([]byte) error { return nil }
 
 func yield() {}
 
+func doze() {}
+
 // Pages needs Linux.
 func (r *Region) Pages(bool) error { return errors.New("huge pages need Linux") }
 
