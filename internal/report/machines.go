@@ -330,8 +330,9 @@ func (d *Machines) Document() *document.Document {
 	return document.New("taulop predict machines", d, d.writeValues, d.say)
 }
 
-// say writes a table for each collective, a column for each machine, and the verdict.
+// say writes the verdict, then a table for each collective, a column for each machine.
 func (d *Machines) say(w *document.Document) {
+	fmt.Fprintf(w, "%s\n\n", d.Verdict.Text)
 	for _, s := range d.Machines {
 		s.say(w)
 	}
@@ -374,7 +375,6 @@ func (d *Machines) say(w *document.Document) {
 		names := lists.Unique(lists.Map(alike, func(o MachineOmission) string { return o.Algorithm }))
 		fmt.Fprintf(w, "Left out%s: %s %s.\n", lacking(alike[0]), strings.Join(names, ", "), alike[0].reason())
 	}
-	fmt.Fprintf(w, "\n%s\n", d.Verdict.Text)
 }
 
 // among names machines, "" where they are all.
