@@ -176,7 +176,9 @@ func (m *memory) touch(worker int, step func() bool) error {
 				// Down, as messages go: what they come to first was written longest ago.
 				at = (pieces - 1 - i) * pieceBytes
 			}
-			r.write(mem[at:min(at+pieceBytes, len(mem))], at)
+			piece := mem[at:min(at+pieceBytes, len(mem))]
+			shm.Populate(piece)
+			r.write(piece, at)
 		}
 		r.loads, r.noted = nil, false
 		if err := m.settle(mem, r.key); err != nil {

@@ -17,6 +17,9 @@ func yield() {}
 
 func doze() {}
 
+// Populate does nothing.
+func Populate([]byte) {}
+
 // Pages needs Linux.
 func (r *Region) Pages(bool) error { return errors.New("huge pages need Linux") }
 
