@@ -2,7 +2,6 @@ package shm
 
 import (
 	"sync/atomic"
-	"time"
 	"unsafe"
 )
 
@@ -71,11 +70,7 @@ type Waiter struct {
 	pause bool
 	mask  int
 	naps  naps
-	dozes int // to come, instead of yields
 }
-
-// slice is what the kernel gives at least to another process that does not give way.
-const slice = 500 * time.Microsecond
 
 // NewWaiter returns a Waiter that gives up waiting once stop is true, and
 // yields the CPU while it waits when workers outnumber CPUs.
@@ -109,26 +104,10 @@ func (w *Waiter) relax() bool {
 	case overcommitted:
 		w.naps.nap()
 	case w.yield:
-		w.giveWay()
+		yield()
 	}
 	if w.pause {
 		pause()
 	}
 	return true
-}
-
-// giveWay yields. Where that took a time slice, another process wants the CPU and does not
-// give way; the next times it sleeps for as short as the kernel can, which wakes who slept
-// before it goes on with who spins.
-func (w *Waiter) giveWay() {
-	if w.dozes > 0 {
-		w.dozes--
-		doze()
-		return
-	}
-	began := time.Now()
-	yield()
-	if time.Since(began) > slice {
-		w.dozes = 1000
-	}
 }

@@ -66,9 +66,3 @@ func munmap(mem []byte) error { return unix.Munmap(mem) }
 //
 //go:nosplit
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
-
-// doze sleeps for as short as the kernel can, some 50 µs.
-func doze() {
-	a := unix.Timespec{Nsec: 1}
-	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&a)), 0, 0)
-}

@@ -15,8 +15,6 @@ func munmap([]byte) error { return nil }
 
 func yield() {}
 
-func doze() {}
-
 // Populate does nothing.
 func Populate([]byte) {}
 

@@ -627,7 +627,7 @@ func FuzzPredictions(f *testing.F) {
 			}
 		}
 		var b bytes.Buffer
-		if err := v.WriteJSON(&b); err != nil { // no number
+		if err := v.Document().WriteJSON(&b); err != nil { // no number
 			return
 		}
 		v, err := report.ReadVerification(&b, "fuzz")
