@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/estimate"
+	"github.com/taulop/taulop/params"
 )
 
 const estimateDocs = "../../docs/estimate.md"
@@ -141,7 +142,7 @@ func TestEstimateBadInput(t *testing.T) {
 func TestProgramRunsCSV(t *testing.T) {
 	var out strings.Builder
 	runs := programRuns{Cannon: estimate.Cannon{N: 512, P: 4}, Runs: []estimate.Run{{Estimate: &estimate.Estimate{Program: "cannon", Total: fit.Estimate{Center: 100, Lo: math.NaN(), Hi: math.NaN()}},
-		Measured: fit.Estimate{Center: 80, Lo: 70, Hi: 90, N: 9}, Error: 0.25}}}
+		Measured: fit.Estimate{Center: 80, Lo: 70, Hi: 90, N: 9}, Error: 0.25}}, file: &params.File{}}
 	if err := runs.Document().WriteCSV(&out); err != nil {
 		t.Fatal(err)
 	}
