@@ -117,7 +117,7 @@ func (s *Series) remarks() (said []string) {
 		return said
 	}
 	if r.C.Known() && r.C.Lo <= 0 {
-		say("c cannot be told from 0 at this size: the interval of L − y holds it. Allow more with -time.")
+		say("c cannot be told from 0 at this size: the interval of L − y holds it. A longer run may tell them apart.")
 	}
 	switch {
 	case !r.C.Differ(r.Copy):
@@ -282,7 +282,7 @@ func (s *Series) writeResults(w *document.Document) {
 		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs. Here take τ ≤ %d.\n", s.Tau, s.Provenance.Allowed.Len())
 	}
 	if !r.L.Known() {
-		fmt.Fprintln(w, "Not fit for use: there are too few launches for an interval. Allow more with -time.")
+		fmt.Fprintln(w, "Not fit for use: there are too few launches for an interval. Let it run longer.")
 	}
 	if len(r.By) > 1 {
 		for _, by := range r.By {
