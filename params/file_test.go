@@ -199,13 +199,13 @@ func TestDocument(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[File](), reflect.TypeFor[Plan](), reflect.TypeFor[Key](), reflect.TypeFor[Cell](), reflect.TypeFor[Launch](), reflect.TypeFor[Network]()} {
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-			if name != "" && !strings.Contains(fields, "| "+name) && !strings.Contains(fields, ", "+name+" |") {
+			if name != "" && !strings.Contains(fields, "- `"+name+"`") && !strings.Contains(fields, ", `"+name+"`: ") {
 				t.Errorf("%s of %s is not explained", name, typ.Name())
 			}
 		}
 	}
 	for _, kind := range kinds {
-		if !strings.Contains(fields, "| "+string(kind)+" | ") {
+		if !strings.Contains(fields, "- `"+string(kind)+"`: ") {
 			t.Errorf("kind %s is not explained", kind)
 		}
 	}
