@@ -66,8 +66,8 @@ func recursiveDoubling(s *Schedule, b blocks) {
 		if over <= 0 {
 			continue
 		}
-		// Ranks of the first group without a partner get what the short one had from those
-		// that have one: with h = n/2 … 1 whoever has it sends it to his h-th neighbour.
+		// Ranks of the first group without a partner get what the short group had: with h = n/2
+		// … 1 each rank that has it sends it to its h-th neighbour.
 		part := b.span(Recv, first+n, c.P)
 		for h := n / 2; h > 0; h /= 2 {
 			low := max(0, over-h)
@@ -108,11 +108,10 @@ func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce boo
 	})
 }
 
-// allgatherBruck: every rank collects blocks in Temp, its own first and then
-// those of its right neighbours. With n = 1, k, k² … it sends what it has, n blocks,
-// to the ranks n, 2n … (k−1)n to its left, a stage each; the last ones send the
-// blocks that are still missing. With k = 2 these are ⌈log2 P⌉ stages. At the end
-// each turns its blocks into rank order.
+// allgatherBruck: every rank collects blocks in Temp, first its own, then its right
+// neighbours'. With n = 1, k, k² … it sends its n blocks to the ranks n, 2n … (k−1)n to its
+// left, a stage each; the last stages send the blocks that are still missing. With k = 2 there
+// are ⌈log2 P⌉ stages. At the end each rank rotates its blocks into rank order.
 func allgatherBruck(s *Schedule, k int) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
@@ -148,9 +147,9 @@ func allgatherLinear(s *Schedule) {
 	sendToAll(s, s.Call.P*s.Call.M)
 }
 
-// neighborExchange: ranks are in pairs. They exchange their blocks, and from then on each
-// exchanges two blocks, those of the pair that it heard of last, with its left and its right
-// neighbour in turn. P/2 stages of P messages.
+// neighborExchange: ranks form pairs and exchange their blocks. From then on each exchanges two
+// blocks, the pair that it received last, with its left and its right neighbour in turn. P/2
+// stages of P messages.
 func neighborExchange(s *Schedule) {
 	c := s.Call
 	b := ownBlock(s)
@@ -178,10 +177,10 @@ func neighborExchange(s *Schedule) {
 	})
 }
 
-// sparbit: with n = 2^(⌈log2 P⌉−1) … 2, 1 every rank sends what it has, block by block, to
-// the rank n to its right: its own and those of every 2n-th rank to its left. Where P is no
-// power of two, some n leave one block out, which would arrive twice otherwise. Blocks are
-// in their place from the start. P−1 stages of P messages.
+// sparbit: with n = 2^(⌈log2 P⌉−1) … 2, 1 every rank sends what it has, block by block, to the
+// rank n to its right: its own block and the block of every 2n-th rank to its left. Where P is
+// no power of two some n leave one block out, which would arrive twice. Blocks are in their
+// place from the start. P−1 stages of P messages.
 func sparbit(s *Schedule) {
 	c := s.Call
 	b := ownBlock(s)

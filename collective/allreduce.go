@@ -185,9 +185,9 @@ func allreduceHalving(s *Schedule, f fold) {
 	f.out(s, func(int) (src, dst Span) { return sum, sum })
 }
 
-// halvings are the numbers below n, rising, of the messages of a stage of halving that are not
-// empty: the range that they send, from block first on, is that of the rank whose number differs in
-// the bit flip, 0 for none. It is nil where none is empty.
+// halvings are the numbers below n, rising, of the non-empty messages of a halving stage: the
+// range that each sends, from block first on, belongs to the rank whose number differs in the
+// bit flip, 0 for none. It is nil if none is empty.
 func (b blocks) halvings(n, core, distance, flip, first int) iter.Seq[int] {
 	if b.total > (core-1)*b.unit {
 		return nil

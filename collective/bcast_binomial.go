@@ -4,12 +4,11 @@ func init() {
 	register(Bcast, "binomial", "τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005", bcastBinomial)
 }
 
-// bcastBinomial: whoever has the message serves a range of ranks and sends it to
-// the middle of that range, which serves the upper half from then on. Stage
-// i = 0 … ⌈log2 P⌉−1 has 2^i messages at once, and the last the P−2^i that are
-// still missing. For powers of two this is the tree of Fig. 1 and of MPICH;
-// for other P the halves are as even as can be, where MPICH fills subtrees of
-// powers of two and leaves the last one short.
+// bcastBinomial: a rank that has the message serves a range of ranks and sends it to the middle
+// of the range, which then serves the upper half. Stage i = 0 … ⌈log2 P⌉−1 has 2^i messages at
+// once, and the last one the P−2^i that are still missing. For powers of two this is the tree
+// of Fig. 1 and of MPICH; for other P the halves are as even as possible, where MPICH fills
+// subtrees of powers of two and leaves the last one short.
 func bcastBinomial(s *Schedule) {
 	c := s.Call
 	whole := Span{Recv, 0, c.M}

@@ -36,8 +36,8 @@ func bcastTree(s *Schedule) {
 			messages: func(repetition int) iter.Seq[Message] { return t.messages(n + 2*repetition) },
 		}
 	}
-	// From stage `levels` on the whole tree is at work, and up to stage 2k−2
-	// nobody is at the last segment.
+	// From stage `levels` on the whole tree is at work, and up to stage 2k−2 no rank has
+	// reached the last segment.
 	first, last := len(t.levels), 2*t.segments-2+len(t.levels)
 	pairs := max(0, (2*t.segments-1-first)/2)
 	for n := 1; n <= last; n++ {
@@ -60,7 +60,7 @@ type segmentTree struct {
 type treeLevel struct {
 	first int // rank relative to the root
 	ranks int
-	inner int // the first so many have children
+	inner int // the first `inner` ranks have children
 }
 
 func newSegmentTree(c Call) segmentTree {
@@ -81,7 +81,7 @@ type treeCopy struct {
 	toUser       bool
 }
 
-// copies are those of stage n.
+// copies returns the copies of stage n.
 func (t segmentTree) copies(n int) (all []treeCopy) {
 	from := func(start, first, ranks int, toUser bool) {
 		if segment := (n - start) / 2; n >= start && (n-start)%2 == 0 && segment < t.segments {

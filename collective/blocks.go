@@ -32,7 +32,7 @@ func (b blocks) groups(n int) []Batch {
 	return b.runs(n, 1, n)
 }
 
-// firstGroups is as groups, of so many groups from the first on alone.
+// firstGroups is groups of the first `groups` groups alone.
 func (b blocks) firstGroups(n, groups int) []Batch {
 	b.total = min(b.total, groups*n*b.unit)
 	return b.groups(n)
@@ -53,8 +53,8 @@ func (b blocks) lower(n int) []Batch {
 	return tally(Batch{b.total / period, n * b.unit}, Batch{1, min(b.total%period, n*b.unit)})
 }
 
-// runs counts runs of n blocks, each sent by so many ranks: every run if every
-// is 1, and the second one of each two if it is 2.
+// runs counts runs of n blocks, each sent by `ranks` ranks: every run if every is 1, the second
+// of each two if it is 2.
 func (b blocks) runs(n, every, ranks int) []Batch {
 	if b.total == 0 {
 		return nil

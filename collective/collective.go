@@ -20,20 +20,19 @@ type Collective struct {
 	Shifted bool // a call has a Distance
 	Reduces bool // ranks combine what they receive, for which a model needs γ
 
-	// Brings is where a rank's contribution lies before: the first bytes of its
-	// Send, or of its Recv, where it then stays. A nil function is that of ranks
-	// that bring nothing.
+	// Brings is where a rank's contribution lies before the call: the first bytes of its Send,
+	// or of its Recv, where it then stays. Nil: ranks bring nothing.
 	Brings func(c Call, rank int) Span
 	// Promise is what a rank's Recv holds afterwards, one part after another from
 	// its first byte to its last (MPI-3.1, chapter 5). A nil function promises
 	// nothing.
 	Promise func(c Call, rank int) []Part
 
-	// Default is the name of the algorithm that is verified, and supposed of a
-	// benchmark, where nobody chooses one.
+	// Default is the name of the algorithm that is verified, and assumed of a benchmark, unless
+	// another is named.
 	Default string
-	// Benchmarks are those that measure it. Of two with one title the first counts
-	// that is not newer than the suite.
+	// Benchmarks measure the collective. Of two with one title the first counts that is not
+	// newer than the suite.
 	Benchmarks []Benchmark
 }
 
@@ -68,7 +67,7 @@ func (c *Collective) String() string { return c.Name }
 // Empty tells whether messages have no bytes, whatever m is.
 func (c *Collective) Empty() bool { return c.Promise == nil }
 
-// Algorithms are those that carry it out, in order.
+// Algorithms are the collective's algorithms, in order.
 func (c *Collective) Algorithms() (of []*Algorithm) {
 	return lists.Filter(All(), func(a *Algorithm) bool { return a.Collective == c })
 }
@@ -76,7 +75,7 @@ func (c *Collective) Algorithms() (of []*Algorithm) {
 // DefaultAlgorithm is the algorithm of that name.
 func (c *Collective) DefaultAlgorithm() *Algorithm { return find(c.Name + ":" + c.Default) }
 
-// Collectives returns those that have an algorithm, in the order of their names.
+// Collectives returns the collectives that have an algorithm, by name.
 func Collectives() (all []*Collective) {
 	all = lists.Map(All(), func(a *Algorithm) *Collective { return a.Collective })
 	return slices.Compact(all)

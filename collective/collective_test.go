@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// contents is what each rank's Recv is promised: "1.0" is byte 0 of what rank 1
-// brings, "012.0" that of ranks 0, 1 and 2 combined.
+// contents is what each rank's Recv is promised: "1.0" is byte 0 of rank 1's contribution,
+// "012.0" of ranks 0, 1 and 2 combined.
 func contents(t *testing.T, c *Collective, call Call) (ranks []string) {
 	t.Helper()
 	s, err := c.DefaultAlgorithm().Schedule(call)

@@ -28,7 +28,7 @@ func Example() {
 	// 2 binomial one-way [{4 65536}]
 }
 
-// Whoever carries a schedule out asks each stage for its messages.
+// A program that carries a schedule out asks each stage for its messages.
 func ExampleStep_Messages() {
 	a, err := collective.Lookup("allgather:ring")
 	if err != nil {

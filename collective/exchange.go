@@ -40,13 +40,13 @@ func (x exchanger) rounds(round func(n, away int)) {
 	}
 }
 
-// partner is the member of i's group at distance n that is so much farther on.
+// partner is the `away`-th next member of i's group at distance n.
 func (x exchanger) partner(i, n, away int) int {
 	at := i / n % x.radix
 	return i + ((at+away)%x.radix-at)*n
 }
 
-// in has those that stay out send what data says of their rank, a stage for each of a row.
+// in has the ranks that stay out send what data says of their rank, a stage for each of a row.
 func (x exchanger) in(s *Schedule, st Stage, data func(out int) (src, dst Span)) {
 	x.outsiders(s, st, func(core, out int) Message {
 		src, dst := data(out)
@@ -54,7 +54,7 @@ func (x exchanger) in(s *Schedule, st Stage, data func(out int) (src, dst Span))
 	})
 }
 
-// result gives it to those that stay out.
+// result sends the result to the ranks that stay out.
 func (x exchanger) result(s *Schedule, st Stage, data func(out int) (src, dst Span)) {
 	x.outsiders(s, st, func(core, out int) Message {
 		src, dst := data(out)

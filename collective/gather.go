@@ -36,9 +36,9 @@ func gatherLinear(s *Schedule) {
 	})
 }
 
-// gatherLinearSync: the root tells one rank after another that it may send, receives the
-// first chunk of its block, which is what may arrive before anybody waits for it, and then
-// the rest at once. P−1 times three stages of one message, or two.
+// gatherLinearSync: the root tells one rank after another to send, receives the first chunk of
+// its block, which may arrive before the receive is posted, and then the rest at once. P−1
+// times three stages of one message, or two.
 func gatherLinearSync(s *Schedule) {
 	c := s.Call
 	if c.M == 0 {

@@ -1,12 +1,11 @@
 package collective
 
-// The message patterns that all ranks follow in D. Kang, H. W. Park, J. Suh, V. K.
-// Prasanna, S. N. Gavali, "Benchmarking of HPC Systems", University of Southern
-// California, CENG 99-07, 1999, section 4.2.2. They are algorithms as collectives
-// are, so that whoever costs or carries out schedules knows them, but All has none
-// of them: no call of a program chooses between them.
+// The message patterns of D. Kang, H. W. Park, J. Suh, V. K. Prasanna, S. N. Gavali,
+// "Benchmarking of HPC Systems", University of Southern California, CENG 99-07, 1999, section
+// 4.2.2. They are algorithms, so that costs and executors of schedules apply to them, but All
+// has none of them: no MPI call chooses between them.
 //
-// Its fourth pattern, the broadcast, is bcast:binomial.
+// The paper's fourth pattern, the broadcast, is bcast:binomial.
 var (
 	// Permutation: each rank sends to the one Distance to its right and receives
 	// from the one as far to its left, all at once.
@@ -99,8 +98,8 @@ var (
 		Source: "S. Chakraborty, H. Subramoni, D. K. Panda, CLUSTER 2017, parallel read",
 		plan:   readers,
 	}
-	// OwnCopies: each rank copies its message from where it sends to where it receives, and
-	// nobody sends anything.
+	// OwnCopies: each rank copies its message from its send to its receive buffer; no messages
+	// are sent.
 	OwnCopies = &Algorithm{
 		Collective: &Collective{
 			Name: "own", About: "each rank copies its message to where it receives", M: "a message",
@@ -165,7 +164,8 @@ func PatternNamed(name string) *Algorithm {
 	return nil
 }
 
-// ownMessage has n ranks, each so many after the last, put their message where they receive.
+// ownMessage has n ranks, `apart` ranks from each other, copy their message to where they
+// receive.
 func ownMessage(s *Schedule, n, apart int) {
 	m := s.Call.M
 	s.add(1, n, Stage{Phase: "own message", Pattern: Local}, func(_, i int) Message {

@@ -71,11 +71,11 @@ func reduceBinomial(s *Schedule) {
 }
 
 // reduceHalving is Rabenseifner's: a reduce-scatter as in allreduce:rabenseifner, then a gather
-// along a binomial tree that goes the same way back: with partners at distance P/2 … 1 those
-// whose number differs from the root's there send what they have, 1, 2 … P/2 blocks. 2·log2 P
-// stages. Where P is no power of two, the ranks beyond fold in first, see fold. A root among
-// them takes its partner's place; where they share the work it takes that of rank 0, after the
-// reduce-scatter, and gets its block. Ranks add up in Temp, the root in Recv.
+// along a binomial tree that goes the same way back: with partners at distance P/2 … 1 the
+// ranks whose number differs from the root's there send what they have, 1, 2 … P/2 blocks.
+// 2·log2 P stages. Where P is no power of two the ranks beyond fold in first, see fold. A root
+// among them takes its partner's place; where they share the work it takes rank 0's place,
+// after the reduce-scatter, and gets its block. Ranks add up in Temp, the root in Recv.
 func reduceHalving(s *Schedule, f fold) {
 	c := s.Call
 	if c.P == 1 {

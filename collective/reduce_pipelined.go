@@ -30,9 +30,9 @@ func reducePipeline(s *Schedule) {
 	})
 }
 
-// reduceInOrder: a binary tree in which what a rank gets from one child is of ranks below
-// those of the other, and both are below its own, so that operands keep their order. The
-// last rank is the tree's root, and sends the result to the call's.
+// reduceInOrder: a binary tree in which the ranks below one child precede the ranks below the
+// other, and both precede the parent, so that operands keep their order. The last rank is the
+// tree's root, and sends the result to the call's.
 func reduceInOrder(s *Schedule) {
 	c := s.Call
 	last := c.P - 1

@@ -37,7 +37,7 @@ func TestReduceScatterPromise(t *testing.T) {
 	}
 }
 
-// Stages and sizes are those that the algorithms' sources state.
+// Stages and sizes are as the algorithms' sources state.
 func TestReduceScatterStages(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -71,7 +71,7 @@ func TestReduceScatterStages(t *testing.T) {
 	}
 }
 
-// Nobody sends more than P−1 blocks where nobody folds in: what it takes at least.
+// Without folding no rank sends more than P−1 blocks, the minimum.
 func TestReduceScatterSendsNoMoreThanItMust(t *testing.T) {
 	for _, name := range []string{"ring", "recursive-halving", "pairwise"} {
 		for _, p := range []int{1, 2, 4, 8, 16, 32} {

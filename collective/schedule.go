@@ -42,9 +42,8 @@ type Schedule struct {
 	// instead of messages, and 0 elsewhere.
 	Levels int
 
-	// Blocking: a rank sends and receives one message after another, and begins none before
-	// the last is over, as with MPI_Send and MPI_Recv. Else those that it sends in a row, or
-	// receives, are under way together.
+	// Blocking: a rank sends and receives one message after another, as with MPI_Send and
+	// MPI_Recv. Else the messages that it sends in a row, or receives, are under way together.
 	Blocking bool
 
 	// Posted: a rank that exchanges begins all its messages at once, and waits for none before
@@ -371,10 +370,10 @@ func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 	return s
 }
 
-// add appends a stage of n messages, numbered from 0, that happens repeat times.
-// Without a Shape they are all as long as the first. Empty ones are not sent unless
-// the Shape has nothing else, and a stage without messages is left out. Behind as many messages
-// as the Shape counts there are empty ones only, which nobody looks at.
+// add appends a stage of n messages, numbered from 0, that happens repeat times. Without a
+// Shape all messages have the first one's size. Empty messages are not sent unless the Shape
+// has nothing else, and a stage without messages is left out. Messages beyond the number that
+// the Shape counts are empty and are not visited.
 func (s *Schedule) add(repeat, n int, st Stage, message func(repetition, i int) Message) {
 	if st.Shape == nil && n > 0 {
 		st.Shape = shape(Batch{n, message(0, 0).Bytes()})

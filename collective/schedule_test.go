@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// sizes are those every algorithm is tried with: none, fewer bytes than ranks,
-// a number that few P divide, and one with several segments.
+// sizes are the sizes that every algorithm is tried with: none, fewer bytes than ranks, a
+// number that few P divide, and one with several segments.
 var sizes = []int{0, 3, 17, 40}
 
 // roots are the roots of the property tests: all among few ranks, some among many.
@@ -64,8 +64,8 @@ func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
 	}
 }
 
-// cell is one byte of a buffer: which byte of the collective's data it is, and
-// which ranks have contributed to it. A byte that nobody wrote has no contributor.
+// cell is one byte of a buffer: which byte of the collective's data it is, and which ranks have
+// contributed to it. An unwritten byte has no contributor.
 type cell struct {
 	id  int32
 	who uint64
@@ -763,8 +763,8 @@ func TestPeersAreWhatMessagesSay(t *testing.T) {
 	}
 }
 
-// TestFirstMessages finds those that the stages of every algorithm begin with among so many ranks
-// that nobody can go through all, of which most have nothing to send.
+// TestFirstMessages finds the first messages of the stages of every algorithm among more ranks
+// than can be visited, most of which have nothing to send.
 func TestFirstMessages(t *testing.T) {
 	for _, a := range All() {
 		for _, p := range []int{100_000_000, 1 << 26} {

@@ -20,8 +20,8 @@ type tree struct {
 	parts  func(n int) []part            // of n ranks; nil for chains
 }
 
-// A delay is that of ranks of a tree: the first chunk reaches them in this stage, counted
-// from 1. So many ranks have each of the delays first, first+1 … first+length−1.
+// A delay belongs to ranks of a tree: the first chunk reaches them in this stage, counted from
+// 1. `ranks` ranks have each of the delays first, first+1 … first+length−1.
 type delay struct{ first, length, ranks int }
 
 // A place is where a rank is in a tree.
@@ -38,8 +38,8 @@ func (t *tree) height() (h int) {
 	return h
 }
 
-// chains is a root with so many chains of ranks below it, each rank's parent the one to its
-// left. Their lengths differ by one at most.
+// chains is a root with `fan` chains of ranks below it, each rank's parent the one to its left.
+// Their lengths differ by at most one.
 func chains(p, fan int) tree {
 	n := min(fan, p-1)
 	if n < 1 {
@@ -292,7 +292,7 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 		fan = max(fan, f.fan)
 	}
 	for _, f := range flows {
-		// A rank sends a chunk to the last of so many children while it gets the next.
+		// A rank sends a chunk to the last of its `fan` children while it gets the next chunk.
 		if f.chunks() > 1 && f.most == fan {
 			pattern = Exchange
 		}
@@ -346,8 +346,8 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 		for len(turns) > 0 && turns[0] <= n {
 			turns = turns[1:]
 		}
-		// Up to the next turn stages of a period differ from those of the period before in
-		// the same way.
+		// Up to the next turn each period's stages differ from the previous period's in the
+		// same way.
 		periods := 0
 		if len(turns) > 0 {
 			periods = (min(turns[0], stages+1) - n) / fan
@@ -406,7 +406,7 @@ func (f *flow) shape(n, fan int, up bool) [2]Batch {
 	return [2]Batch{{whole, f.chunk}, {short, f.part(chunks - 1).Bytes}}
 }
 
-// steady tells whether the stages of a period are those of the next.
+// steady reports whether a period has the same stages as the next one.
 func (f *flow) steady(n, fan int, up bool) bool {
 	for i := range fan {
 		if f.shape(n+i, fan, up) != f.shape(n+i+fan, fan, up) {
@@ -416,7 +416,7 @@ func (f *flow) steady(n, fan int, up bool) bool {
 	return true
 }
 
-// messages are those of a stage of the way down.
+// messages returns the messages of a stage on the way down.
 func (f *flow) messages(n, fan int, up bool) iter.Seq[Message] {
 	chunks := f.chunks()
 	return func(yield func(Message) bool) {

@@ -5,12 +5,11 @@ import "math"
 // LeastReplicates are the fewest that an interval of drawn replicates needs.
 const LeastReplicates = 3
 
-// Bootstrapped is the centre with the 95 % interval that drawn says: what the quantity
-// is under replicates that were drawn again with replacement, of so many (sessions, or
-// launches of one). Logarithms are taken as normal, and Student's quantile and the factor
-// √(n/(n−1)) make up for few of them (Davison and Hinkley, "Bootstrap Methods and their
-// Application", sections 2.3 and 5.2). It is unknown of fewer than LeastReplicates, and where
-// a value is not above 0.
+// Bootstrapped returns the centre with a 95 % interval from values drawn with replacement.
+// replicates is the number of sessions, or of launches of one session. It assumes that
+// logarithms are normal; Student's quantile and the factor √(n/(n−1)) correct for few
+// replicates (Davison and Hinkley, "Bootstrap Methods and their Application", sections 2.3 and
+// 5.2). The interval is unknown for fewer than LeastReplicates and for values not above 0.
 func Bootstrapped(center float64, drawn []float64, replicates int) Estimate {
 	e := Estimate{Center: center, Lo: math.Inf(-1), Hi: math.Inf(1), N: replicates}
 	v, known := Drawn{Center: center, Values: drawn, Replicates: replicates}.variance()
@@ -33,7 +32,7 @@ type Drawn struct {
 	Sessions int
 }
 
-// variance is that of the logarithm; it is not known of too few replicates.
+// variance is the variance of the logarithm; known is false for too few replicates.
 func (d Drawn) variance() (v part, known bool) {
 	variance, known := logVariance(d.Values)
 	if !known || d.Replicates < LeastReplicates || !(d.Center > 0) {

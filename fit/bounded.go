@@ -12,12 +12,12 @@ type Unknown struct {
 }
 
 // Bounded fits T[i] = Σ_j cost_j·terms[i][j] by least squares of errors relative to scale[i],
-// each cost from 0 to most[j]: the non-negative least squares of Lawson and Hanson, Solving Least
-// Squares Problems, 1974, chapter 23, with bounds above as in Stark and Parker's BVLS, 1995. It
-// goes round the costs, each of which takes its best value while the others stay, until
-// none changes; what the times do not tell stays as it was at first. Residual is as of Sum, standard errors
-// are those of the costs that are not at a bound. It fails for numbers that do not match, and
-// for a scale of 0.
+// each cost from 0 to most[j]: the non-negative least squares of Lawson and Hanson, Solving
+// Least Squares Problems, 1974, chapter 23, with upper bounds as in Stark and Parker's BVLS,
+// 1995. It sets each cost in turn to its best value while the others stay, until none changes;
+// costs that the times do not determine keep their value from first. The residual is as in Sum;
+// standard errors are given for costs that are not at a bound. It fails for slices of different
+// lengths and for a scale of 0.
 func Bounded(terms [][]float64, T, scale, first, most []float64) (all []Unknown, residual float64, err error) {
 	n := len(first)
 	if len(terms) != len(T) || len(scale) != len(T) || len(T) == 0 || len(most) != n {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Of random problems no step from the answer that keeps the bounds comes closer, and where
-// the bounds do not matter the costs are those that made the times.
+// In random problems no step from the answer within the bounds comes closer, and where the
+// bounds do not bind the costs are the ones that made the times.
 func TestBounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	for range 200 {

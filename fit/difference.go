@@ -99,9 +99,9 @@ func (t Test) difference(log float64, parts []part) (d Difference) {
 	return d
 }
 
-// SessionsFor is how many sessions more of each side would see half of what so many
-// see, if sessions went on to differ as they were found or assumed to; 0 if twenty
-// times as many did not.
+// SessionsFor is the number of further sessions for each side that would see half of the
+// difference that `sessions` see, if sessions go on to differ as found or assumed; 0 if twenty
+// times as many would not.
 func (t Test) SessionsFor(sessions int, visible float64) int {
 	seen := func(k int) float64 { // but for the spread itself
 		df := driftWeight + 2*float64(k-1)
@@ -117,9 +117,9 @@ func (t Test) SessionsFor(sessions int, visible float64) int {
 	return 0
 }
 
-// Adjust are p-values, 0 … 1, corrected for their number as Y. Benjamini and Y. Hochberg
-// do (1995): among tests with an adjusted value below 0.05, 1 in 20 is a false positive
-// on the mean, at most. The order is that of ps, which stays as it is.
+// Adjust corrects p-values, 0 … 1, for their number (Y. Benjamini and Y. Hochberg, 1995): among
+// tests with an adjusted value below 0.05 at most 1 in 20 is expected to be a false positive.
+// The order is that of ps, which is not changed.
 func Adjust(ps []float64) []float64 {
 	order := make([]int, len(ps))
 	for i := range order {

@@ -24,8 +24,8 @@ type Estimate struct {
 	Center float64
 	Lo, Hi float64 // −Inf and +Inf: too few samples for an interval
 	N      int     // samples behind it, launches where there are any: the fewest of all that went in
-	// Sessions are those that the interval is over, 0 where it is over launches of
-	// one: then it says nothing about another hour.
+	// Sessions is the number of sessions that the interval is over; 0 if it is over the
+	// launches of one session, and says nothing about another hour.
 	Sessions int
 }
 
@@ -81,8 +81,8 @@ func (e Estimate) Div(o Estimate) Estimate {
 	return q
 }
 
-// Rate is an amount divided by this time: of bytes and ns it is bytes per ns, which are GB/s.
-// Its interval is unknown where that of the time is.
+// Rate is amount divided by this time: bytes per ns are GB/s. Its interval is unknown where the
+// time's is.
 func (e Estimate) Rate(amount float64) Estimate {
 	return Estimate{Center: amount, Lo: amount, Hi: amount, N: e.N}.Div(e)
 }

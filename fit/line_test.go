@@ -35,8 +35,8 @@ func TestLineExact(t *testing.T) {
 	}
 }
 
-// Intervals of one and of 2.78 standard errors hold the truth as often as those of
-// Student's t with 4 degrees of freedom should: 62.6 % and 95 %.
+// Intervals of 1 and of 2.78 standard errors hold the truth as often as Student's t with 4
+// degrees of freedom says: 62.6 % and 95 %.
 func TestLineErrors(t *testing.T) {
 	const trials, startup, perByte, noise = 4000, 500., 0.2, 0.02
 	ms := []int{64, 512, 4096, 16384, 65536, 1 << 20}

@@ -26,12 +26,12 @@ const (
 	valleyError = 1e-5
 )
 
-// Modes finds those of values above 0, rising; one where nothing tells two apart, none of
-// no values. Two modes are LeastApart apart, each has LeastShare of the values, and between
-// them lies a valley that is no accident: in a window of it there are so few values beside a
-// window of the lower mode that a density which does not fall between the two has as few
-// with a probability of valleyError (a binomial test of each valley by itself, after
-// Minnotte, "Nonparametric testing of the existence of modes", Ann. Statist. 25, 1997).
+// Modes finds the modes of values above 0, in rising order; one if no two can be told apart,
+// none without values. Two modes are LeastApart apart, each has LeastShare of the values, and
+// between them lies a significant valley: a window of it holds so few values, compared with a
+// window of the lower mode, that a density without a valley would give as few with probability
+// valleyError (a binomial test of each valley, after Minnotte, "Nonparametric testing of the
+// existence of modes", Ann. Statist. 25, 1997).
 func Modes(values []float64) []Mode {
 	if len(values) == 0 {
 		return nil
@@ -158,7 +158,7 @@ func (d *density) window(bin int) int {
 	return n / 2
 }
 
-// modes are those of peaks.
+// modes returns the modes at the given peaks.
 func (d *density) modes(peaks []int) (modes []Mode) {
 	from, above := 0, 0.
 	for i := range peaks {

@@ -51,7 +51,7 @@ func (r Replicates) Estimate() Estimate {
 	return e
 }
 
-// Center is that of Estimate, at less cost.
+// Center is the centre of Estimate, at less cost.
 func (r Replicates) Center() float64 {
 	r = r.filled()
 	if len(r) == 0 {
@@ -89,8 +89,8 @@ func (r Replicates) filled() (some Replicates) {
 	return some
 }
 
-// medianError is the standard error of a median relative to that of a mean, for
-// values that are normally distributed: √(π/2).
+// medianError is the standard error of a median over that of a mean, for normally distributed
+// values: √(π/2).
 const medianError = 1.2533
 
 // logs are the logarithms of the sessions' medians, and the mean of their
@@ -139,8 +139,8 @@ func moments(values []float64) (mean, variance float64) {
 	return mean, variance / float64(max(1, len(values)-1))
 }
 
-// quantile is that of Student's distribution of df degrees of freedom.
-// It is found by Newton's method on the logarithm, p above 1/2, since tails are long.
+// quantile is the p-quantile of Student's distribution with df degrees of freedom, p above 1/2.
+// Newton's method works on the logarithm, because tails are long.
 func quantile(df, p float64) float64 {
 	d := stats.TDist{V: df}
 	x := 1.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// sessions are simulated: so many of so many launches, about 1000 ns, with what
-// sessions and launches differ by.
+// sessions simulates k sessions of n launches, about 1000 ns, that differ between and within
+// sessions by the given amounts.
 func sessions(r *rand.Rand, k, n int, between, within float64) (of Replicates) {
 	for range k {
 		center := 1000 * math.Exp(between*r.NormFloat64())

@@ -42,9 +42,8 @@ func NewSpread(values []float64) Spread {
 // middle is the median of ascending values.
 func middle(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
 
-// outlierEfficiency is that of the median absolute deviation where values are
-// normally distributed: of n values it knows as much as the standard deviation of
-// so many less.
+// outlierEfficiency is the efficiency of the median absolute deviation for normally distributed
+// values: of n values it knows as much as the standard deviation of outlierEfficiency·n.
 const outlierEfficiency = 0.37
 
 // OutlierP is how often a robust z-score as far from 0 as z is seen by chance among n

@@ -18,11 +18,10 @@ type Sum struct {
 // mostTerms of a Sum.
 const mostTerms = 3
 
-// SumOf fits T[i] = Σ_j cost_j·terms[i][j] by least squares of relative errors.
-// No cost becomes negative: those that would, and those that the numbers do not
-// tell from others, later ones first, are held at 0. With T_n·N + T_c·N_c + T_e·S
-// it is eq. (4) of usc-hpc-benchmarks-1999, with T_s + m·τ_d the cost of a disk,
-// section 5.2.3. It fails where there are fewer times than terms.
+// SumOf fits T[i] = Σ_j cost_j·terms[i][j] by least squares of relative errors. Costs that
+// would be negative, and costs that the numbers cannot tell from others, later ones first, are
+// held at 0. With T_n·N + T_c·N_c + T_e·S it is eq. (4) of usc-hpc-benchmarks-1999, with T_s +
+// m·τ_d the cost of a disk, section 5.2.3. It fails with fewer times than terms.
 func SumOf(terms [][]float64, T []float64) (Sum, error) {
 	if len(terms) != len(T) || len(T) == 0 || len(terms[0]) > mostTerms {
 		return Sum{}, fmt.Errorf("%d rows of terms for %d times", len(terms), len(T))

@@ -25,7 +25,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	cores := Cores(levels)
 	block := strings.EqualFold(how, "block")
 	switch {
-	case len(cores) == 0 && block && nodes > 0: // nobody tells cores apart
+	case len(cores) == 0 && block && nodes > 0: // cores cannot be told apart
 		for core := range (ranks + nodes - 1) / nodes {
 			cores = append(cores, core)
 		}
@@ -71,8 +71,8 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	return List(node, core, nodes)
 }
 
-// Cores are those that levels are of, in the order in which mpirun fills them: cores of a part
-// follow one another before those of the next, as hwloc numbers them, however the system does.
+// Cores are the cores of levels in the order in which mpirun fills them: all cores of a part
+// before the next part's, as hwloc numbers them, whatever the system's numbers.
 func Cores(levels numa.Levels) numa.CPUSet {
 	var cores numa.CPUSet
 	for _, l := range levels {

@@ -87,7 +87,7 @@ func TestByInterleaved(t *testing.T) {
 	}
 }
 
-// Of nodes whose cores nobody knows each has a rank.
+// Each node gets a rank where cores are unknown.
 func TestByWithoutCores(t *testing.T) {
 	for _, how := range []string{"core", "node", "block"} {
 		o, err := By(how, nil, 2, 2)

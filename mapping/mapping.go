@@ -14,10 +14,10 @@ import (
 // An Order places ranks on nodes. Its zero value is block: it fills a node, then the
 // next, and where they cannot all have as many the first ones have one more.
 type Order struct {
-	plane int      // so many ranks in a row on each node in turn; 0: block
+	plane int      // ranks in a row on each node in turn; 0: block
 	list  []int32  // nodes of ranks, in place of all that
 	names []string // of nodes that a list names
-	cores []int32  // of ranks of a list, in their nodes; nil where nobody says
+	cores []int32  // of ranks of a list, in their nodes; nil if unknown
 }
 
 // Cyclic deals ranks round the nodes, one at a time.
@@ -65,8 +65,8 @@ func ParseOrder(text string) (o Order, within Within, known bool, err error) {
 	return o, within, true, nil
 }
 
-// List places each rank on one of so many nodes, and on a core of it; cores may be nil. It
-// fails for another node, a negative core, and where there are not as many of both.
+// List places each rank on one of count nodes, and on a core of it; cores may be nil. It fails
+// for other nodes, negative cores, and slices of different lengths.
 func List(nodes, cores []int32, count int) (Order, error) {
 	o := Order{list: nodes, cores: cores}
 	if cores != nil && len(cores) != len(nodes) {
@@ -101,8 +101,8 @@ func (o Order) String() string {
 	return "block"
 }
 
-// Map places so many ranks on nodes. It fails where there are more nodes than ranks, and
-// of lists for more ranks or other nodes than they have.
+// Map places ranks on nodes. It fails for more nodes than ranks, and for a list with fewer
+// ranks or other nodes.
 func (o Order) Map(ranks, nodes int) (*Map, error) {
 	m := &Map{Ranks: ranks, Nodes: nodes, plane: o.plane}
 	switch {
@@ -171,7 +171,7 @@ func (m *Map) Slot(rank int) int {
 	return rank - m.first(m.Node(rank))
 }
 
-// Core is the core of its node that a rank is on: its Slot, where nobody says.
+// Core is the rank's core on its node; its Slot if unknown.
 func (m *Map) Core(rank int) int {
 	if m.cores != nil {
 		return int(m.cores[rank])
@@ -218,7 +218,7 @@ func (m *Map) Largest() (most int) {
 	return most
 }
 
-// first is the first rank of a node of blocks, Ranks that of the node behind the last.
+// first is the first rank of a node in block order; Ranks for the node behind the last.
 func (m *Map) first(node int) int {
 	return node*(m.Ranks/m.Nodes) + min(node, m.Ranks%m.Nodes)
 }

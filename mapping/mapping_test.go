@@ -116,8 +116,8 @@ func TestMapRefused(t *testing.T) {
 	}
 }
 
-// The first is that of the manual page of Open MPI 4.1, the second one from its mailing
-// list, the third what srun takes as SLURM_HOSTFILE.
+// The first is from the manual page of Open MPI 4.1, the second from its mailing list, the
+// third what srun takes as SLURM_HOSTFILE.
 var files = []struct{ text, want string }{
 	{"rank 0=aa slot=1:0-2\nrank 1=bb slot=0:0,1\nrank 2=cc slot=1-2\n", "012"},
 	{"# two sockets\nrank 1=host1 slot=1:0\nrank 0=host1 slot=0:0\n\nrank 2=host2 slot=0:*\nrank 3=host2 slots=p1:0\n", "0011"},

@@ -30,9 +30,9 @@ type Run struct {
 	Traffic
 }
 
-// Most is how many messages of a schedule are looked at one by one, a second's worth or two: one in
-// a tree, and a repetition, take as long as steep others. most is that of
-// a stage of several levels, and maxRuns what a Counter tells apart.
+// Most bounds the messages of a schedule that are visited one by one, to a second's or two's
+// worth; one in a tree, and a repetition, cost as much as steep others. most is the bound for a
+// stage of several levels, and maxRuns for the runs that a Counter tells apart.
 const (
 	Most    = 1 << 25
 	steep   = 16
@@ -274,7 +274,7 @@ func (c *Counter) alike(p collective.Peers) collective.Peers {
 		p.First = 0
 		round := c.plane * c.Nodes
 		if p.Distance %= round; p.Distance >= c.plane && p.Distance <= round-c.plane {
-			p.Distance = c.plane // nobody stays
+			p.Distance = c.plane // no message stays on its node
 		}
 	}
 	p.First %= c.plane

@@ -98,7 +98,7 @@ func disputes(files fstest.MapFS, file, was string, cpu int, online CPUSet) bool
 		}
 		return s.And(online)
 	}
-	if strings.HasSuffix(file, "_id") { // of which those who share must have the same
+	if strings.HasSuffix(file, "_id") { // equal among CPUs that share
 		of := "core_siblings"
 		if path.Base(file) == "core_id" {
 			of = "thread_siblings"

@@ -50,8 +50,8 @@ const (
 	nodeDir = "sys/devices/system/node"
 )
 
-// machine reads all. affinity is what the scheduler allows the process when the
-// tree is that of the running machine, else nil.
+// machine reads the tree. affinity is what the scheduler allows the process if the tree is the
+// running machine's, else nil.
 func (t tree) machine(affinity CPUSet) (*Machine, error) {
 	m := &Machine{}
 	online := t.online(affinity)
@@ -225,7 +225,8 @@ type claim struct {
 	set  CPUSet
 }
 
-// claims are those of a mask and of a list. The kernel has both, older ones the mask alone.
+// claims returns the claims of a mask and of a list. The kernel has both; older kernels have
+// the mask alone.
 func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
 	add := func(file string, set CPUSet, err error) {
 		if set = set.And(online); err == nil && len(set) > 0 {
@@ -365,7 +366,7 @@ func (t tree) nodes(m *Machine) {
 	}
 }
 
-// allowedNodes are those whose memory the process may use; none if nobody says.
+// allowedNodes are the nodes whose memory the process may use; none if unknown.
 func (t tree) allowedNodes() CPUSet {
 	mems, err := ParseList(maps.Collect(t.Fields("proc/self/status", ":"))["Mems_allowed_list"])
 	if err != nil || len(mems) == 0 {

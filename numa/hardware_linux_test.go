@@ -103,7 +103,7 @@ func TestNarrowAffinity(t *testing.T) {
 	})
 }
 
-// mapped is untouched memory of so many pages.
+// mapped is untouched memory of the given number of pages.
 func mapped(t *testing.T, pages int) []byte {
 	t.Helper()
 	mem, err := unix.Mmap(-1, 0, pages*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)

@@ -14,7 +14,7 @@ type Kind struct {
 	CPUs CPUSet
 }
 
-// kinds are those of the allowed CPUs, the fastest first, nil where all are alike.
+// kinds are the kinds of the allowed CPUs, fastest first, nil if all are alike.
 func (t tree) kinds(cpus CPUSet) []Kind {
 	var kinds []Kind
 	for _, name := range []string{"core", "atom", "lowpower"} {
@@ -39,8 +39,7 @@ func (t tree) kinds(cpus CPUSet) []Kind {
 				values[value] = append(values[value], cpu)
 			}
 		}
-		// Cores of one kind also differ by a few percent, those that turbo
-		// favours from the rest.
+		// Cores of one kind also differ by a few percent, where turbo favours some.
 		top := 0
 		for _, value := range slices.Backward(slices.Sorted(maps.Keys(values))) {
 			if top == 0 || float64(top) > 1.1*float64(value) {
@@ -83,9 +82,8 @@ func (m *Machine) cores(of CPUSet) int {
 	return len(cores)
 }
 
-// Concurrency is how many workers there are at the most if nobody chooses: one on each
-// core that this process may use, of those that Place takes first where they are of several
-// kinds, and not more than its quota of CPU time lets run at once.
+// Concurrency is the default number of workers: one on each core that this process may use, of
+// the kind that Place takes first, and no more than its quota of CPU time lets run at once.
 func (m *Machine) Concurrency() int {
 	rank := m.rank()
 	first := slices.DeleteFunc(slices.Clone(m.Allowed), func(cpu int) bool { return rank[cpu] > 0 })

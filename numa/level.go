@@ -93,9 +93,8 @@ const Siblings = "SMT siblings"
 // sharedCache begins the names of levels that are a cache.
 const sharedCache = "shared L"
 
-// Levels are those at which any two of the given CPUs are: SMT siblings, a shared
-// cache, a package and a node in the order of their size, then nodes by distance.
-// Instruction caches do not count.
+// Levels are the levels of all pairs of the given CPUs: SMT siblings, a shared cache, package
+// and node in the order of their size, then nodes by distance. Instruction caches do not count.
 func (m *Machine) Levels(of CPUSet) Levels {
 	var found Levels
 	apart := len(of) * (len(of) - 1) / 2 // pairs that have no level yet

@@ -31,10 +31,9 @@ func levelsOf(ls numa.Levels, cpus numa.CPUSet) string {
 	return strings.Join(parts, ", ")
 }
 
-// The numbers follow from what the snapshots' names and expected.tsv say: 4 nodes of
-// 32 CPUs with an L3 each have 4·(32·31/2) = 1984 pairs within one, 64 cores of four
-// threads 64·6 = 384 siblings; distances
-// are those of the snapshots' nodes.
+// The numbers follow from the snapshots' names and expected.tsv: 4 nodes of 32 CPUs with an L3
+// each have 4·(32·31/2) = 1984 pairs within one, 64 cores of four threads 64·6 = 384 siblings;
+// distances are the snapshots'.
 func TestLevelsOfSnapshots(t *testing.T) {
 	for name, want := range map[string]string{
 		"128arm-2pa2n8cluster4co":         "shared L3 1984, same package 2048, nodes 25 apart 1024, nodes 32 apart 2048, nodes 33 apart 1024",
@@ -55,8 +54,8 @@ func TestLevelsOfSnapshots(t *testing.T) {
 	}
 }
 
-// Every pair has a level, whoever is asked first; siblings and nobody else are at
-// that of siblings; and fewer CPUs change nothing for those that are left.
+// Every pair has a level, in either order; the level of siblings has siblings only; and leaving
+// CPUs out does not change the level of the others.
 func TestLevelsAreALadder(t *testing.T) {
 	for _, name := range snapshot.Names(t) {
 		m := machine(t, name)

@@ -39,7 +39,7 @@ func Pin(cpu int) error {
 // affinity is the set of CPUs that the calling thread may run on.
 func affinity() (CPUSet, error) { return affinityOf(0) }
 
-// affinityOf is that of any thread, 0 being the calling one.
+// affinityOf is a thread's affinity; 0 is the calling thread.
 func affinityOf(thread int) (CPUSet, error) {
 	// The kernel refuses a mask shorter than its own, which is as long as it
 	// was built for and not as the machine is large.

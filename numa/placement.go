@@ -32,7 +32,7 @@ const (
 	Farthest       Policy = "farthest"        // deal workers round two nodes farthest apart, then round the next two, …
 )
 
-// Policies are those that need no list of CPUs.
+// Policies are the policies that need no list of CPUs.
 var Policies = []Policy{Local, Spread, Remote, L3, AcrossL3, AcrossNodes, AcrossPackages, Farthest}
 
 // About is a line for users.
@@ -211,8 +211,8 @@ func (m *Machine) allowed(start int) []CPU {
 	return cpus
 }
 
-// A deal is how a placement has workers follow each other: round the units of a group,
-// and when that has no free core round those of the next.
+// A deal is the order in which a placement takes cores: round the units of a group, and when it
+// has no free core round the next group's.
 type deal struct {
 	group, unit func(CPU) int
 	filled      bool // neighbours share a unit, else they do not
@@ -304,9 +304,9 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, there bool) {
 	return cpus, there || d.always
 }
 
-// Couple is a placement with its workers in such an order that couples, 0 and 1, 2 and
-// 3, …, are as its neighbours ought to be, as far as they can: within one L3 complex or
-// node where those are filled, else in two of those that workers are dealt round.
+// Couple reorders a placement's workers so that the couples 0 and 1, 2 and 3, … are neighbours
+// as the policy wants, as far as possible: within one L3 complex or node where these are
+// filled, else in two of the units that workers are dealt round.
 func (m *Machine) Couple(p Placement) Placement {
 	if p.Policy == List {
 		return p
@@ -352,8 +352,8 @@ func (m *Machine) Couple(p Placement) Placement {
 	return p
 }
 
-// complexes numbers the L3 complexes: by CPU the first of those that share its node and
-// an L3, or the last-level cache where there is none.
+// complexes maps each CPU to the first CPU of its node that shares its L3, or its last-level
+// cache where there is no L3.
 func (m *Machine) complexes() map[int]int {
 	level := 0
 	for _, c := range m.Caches {

@@ -14,9 +14,8 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-// FuzzSnapshot: whatever the kernel's files say, a machine comes of them, or an error,
-// and what is asked of a machine can be asked. Two CPUs and two nodes are given what
-// those of real machines have.
+// FuzzSnapshot: whatever the kernel's files say, the result is a machine or an error, and every
+// method of the machine can be called. Two CPUs and two nodes get files as on real machines.
 func FuzzSnapshot(f *testing.F) {
 	names := []string{
 		cpuDir + "/online", cpuDir + "/cpu0/topology/thread_siblings", cpuDir + "/cpu1/topology/physical_package_id",

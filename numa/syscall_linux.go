@@ -24,8 +24,8 @@ func mbind(mem []byte, mode int, nodes []uint64, flags int) error {
 	return nil
 }
 
-// ask fills in the status of each page of mem, of so many: move_pages without target
-// nodes moves nothing and reports.
+// ask fills in the status of each page of mem: move_pages without target nodes moves nothing
+// and reports.
 func (t *pageTable) ask(mem []byte, pageSize int) (pages int, err error) {
 	for at := 0; at < len(mem); at += pageSize {
 		t.pages[pages] = uintptr(unsafe.Pointer(&mem[at]))

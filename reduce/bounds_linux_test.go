@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Vectors that begin or end where no memory is: whoever reads or writes beyond them
-// is stopped by the processor.
+// Vectors that begin or end beside unmapped memory: the processor stops an access beyond them.
 func TestBounds(t *testing.T) {
 	page := os.Getpagesize()
 	between := func() []byte {

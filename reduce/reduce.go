@@ -1,16 +1,15 @@
 // Package reduce is the operators of MPI's reductions, on vectors in memory: what
 // MPI_Reduce_local computes, inout[i] = in[i] op inout[i].
 //
-// MPI libraries leave these loops to a C compiler, which makes vector instructions
-// of them. Go's compiler does not, so the loops are in assembly here: for AVX-512, AVX2
-// or SSE4.2 on amd64, NEON on arm64. Elsewhere, for MAXLOC and MINLOC, and for what a
-// vector's last instruction would read or write beyond its end, they are in Go.
+// MPI libraries leave these loops to a C compiler, which vectorises them. Go's compiler does
+// not, so they are in assembly here: AVX-512, AVX2 or SSE4.2 on amd64, NEON on arm64. They are
+// in Go elsewhere, for MAXLOC and MINLOC, and for the elements at a vector's end that a vector
+// instruction would overrun.
 //
-// Results are those of the loops in Go, bit for bit, but for which of two NaNs
-// comes out of a sum or product. Integers wrap around. MPI does not say what MAX
-// and MIN make of a NaN, or of zeros of different sign; here as in Open MPI and
-// MPICH, MAX is inout > in ? inout : in, and MIN with <: in where neither is
-// greater, and where one is a NaN.
+// Results equal the loops in Go bit for bit, except for which of two NaNs comes out of a sum or
+// product. Integers wrap around. MPI does not define MAX and MIN of a NaN, or of zeros of
+// different sign; here, as in Open MPI and MPICH, MAX is inout > in ? inout : in, and MIN with
+// <: in if neither is greater, or if one is a NaN.
 package reduce
 
 import (
@@ -20,9 +19,9 @@ import (
 	"unsafe"
 )
 
-// An Operator reduces two vectors element by element. Its name is that of the
-// published parameter files: MPI's name of the operator, and the type of the
-// elements, _I on int32, _L on int64, _F on float32 and _R on float64.
+// An Operator reduces two vectors element by element. Its name is the published parameter
+// files': MPI's name of the operator, and the type of the elements, _I on int32, _L on int64,
+// _F on float32 and _R on float64.
 type Operator struct {
 	Name    string
 	Element int // bytes of an element: 8 and 16 for pairs of value and index
@@ -47,7 +46,7 @@ func (o *Operator) Apply(inout, in []byte) {
 	o.loop(to, from, n/o.Element)
 }
 
-// Operators are all there are, those of the published files first, in their order.
+// Operators are all operators, the published files' first, in their order.
 var Operators = slices.Concat(Published, []Operator{
 	elementwise("MAX_L", largest[int64]), elementwise("MAX_F", largest[float32]),
 	elementwise("MIN_L", smallest[int64]), elementwise("MIN_F", smallest[float32]),
@@ -76,7 +75,7 @@ var Published = []Operator{
 // made no vector instructions of theirs have such.
 const Scalar = "_SCALAR"
 
-// Lookup finds an operator by name, and lists those that there are if there is none.
+// Lookup finds an operator by name; its error lists the names.
 func Lookup(name string) (Operator, error) {
 	var names []string
 	vectors, scalar := strings.CutSuffix(name, Scalar)
@@ -107,7 +106,7 @@ type version struct {
 // A kernel reduces n bytes of vectors, a multiple of its version's.
 type kernel func(inout, in unsafe.Pointer, n int)
 
-// here is the version that this machine uses: the first of those that it can.
+// here is the first version that this machine supports.
 var here = func() version {
 	for _, v := range versions {
 		if v.usable {

@@ -188,7 +188,7 @@ func (b *between) copies(from, to *region, stride, n int) (nextFrom, nextTo int)
 func (b *between) packs(own []byte, from, to *region, stride, n int) (nextFrom, nextTo int) {
 	s, d, m := from.next, to.next, b.Bytes
 	lastS, lastD := len(from.mem)-stride, len(to.mem)-stride
-	whole := b.Layout.Contiguous() // then copies are those of all other messages
+	whole := b.Layout.Contiguous() // copied as any other message
 	for range n {
 		if whole {
 			shm.Copy(own, from.mem[s:s+m])
@@ -229,8 +229,8 @@ func (b *between) check(w int, first [2]int, total, stride int) error {
 	return nil
 }
 
-// elements tells whether those of a message that begins at byte `at` of user memory
-// are those of the pattern there.
+// elements reports whether the elements of a message that begins at byte `at` of user memory
+// match the pattern there.
 func elements(m strided.Message, mem, pattern []byte, at int) bool {
 	want, got := make([]byte, m.Span()), make([]byte, m.Bytes)
 	lay(want, pattern, at)

@@ -10,11 +10,10 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Bracket is what a sample's workers took for nothing just before its first batch and just
-// after its last one, ns: two workers one flag, more of them a round of flags, and one worker
-// an instruction. On a machine whose host moves its CPUs this tells where they were. Where a
-// look between the batches is farther from the first than the last one is, it takes that
-// one's place. 0: nobody looked.
+// A Bracket holds what an empty exchange took just before a sample's first batch and just after
+// its last one, in ns: a flag between two workers, a round of flags among more, an instruction
+// of one worker. It tells where the host had put the CPUs. A look between batches replaces
+// After where it is farther from Before. 0: no look was taken.
 type Bracket struct{ Before, After float64 }
 
 // A look is several blocks of rounds, of which the median counts: one interruption is in one
@@ -25,7 +24,7 @@ const (
 	roundsToMeet  = 2                      // before, not timed: workers do not come at once
 	passesOfBlock = 8                      // of one worker's code without partners
 	longLook      = 100 * time.Microsecond // ends it: other processes have the CPUs
-	looksBetween  = 6                      // of a collective, whose runs are short, about so many
+	looksBetween  = 6                      // of a collective, whose runs are short; approximate
 )
 
 // A bracket is what looks need, and what they found.
@@ -138,7 +137,8 @@ func (g *glance) measure(w *worker) error {
 
 func (*glance) verify(*worker) error { return nil }
 
-// Look is what the first workers of a team take for nothing now, see Bracket; 0: nobody knows.
+// Look measures an empty exchange of the team's first workers now, in ns, see Bracket; 0:
+// unknown.
 func (t *Team) Look(ctx context.Context, tau int) (ns float64, err error) {
 	if t.simulation != nil {
 		return t.simulation.look(t.placement.Workers[:tau]), nil

@@ -22,9 +22,9 @@ type clock struct {
 	batches int             // that are wanted
 	spare   int             // that may be measured besides
 	started []time.Duration // by round, since the epoch: the moment that was told
-	rounds  int             // begun so far
+	rounds  int             // started so far
 	late    []int           // rounds of batches that did not begin together
-	byTurns bool            // workers share CPUs, and nobody is late
+	byTurns bool            // workers share CPUs: none counts as late
 	solo    bool            // one worker begins by itself
 	// notice is from the barrier's release to the moment. A barrier alone lets the one
 	// who opens it go first, and those go last who hear of it last.
@@ -44,7 +44,8 @@ const (
 	mostNotice = 16
 )
 
-// readingClock is what it takes to read the clock: nobody is late who is by four of it.
+// readingClock is the time of one reading of the clock. A worker that begins up to four
+// readings after the moment is not late.
 var readingClock = sync.OnceValue(func() time.Duration {
 	least := time.Hour
 	for range 16 {
@@ -58,12 +59,12 @@ var readingClock = sync.OnceValue(func() time.Duration {
 	return least
 })
 
-// leastNotice is enough for so many workers to hear of it, unless something is in their way.
+// leastNotice is the time in which all workers hear of the moment if none is disturbed.
 func leastNotice(workers int) time.Duration {
 	return time.Microsecond + time.Duration(workers)*100*time.Nanosecond
 }
 
-// set makes a new clock fit for so many batches.
+// set prepares the clock for a number of batches.
 func (c *clock) set(workers []*worker, batches, group int) {
 	c.workers, c.batches, c.spare, c.group, c.epoch = workers, batches, 3+batches/10, group, time.Now()
 	c.notice, c.moment = leastNotice(len(workers)), new(atomic.Int64)
@@ -198,7 +199,7 @@ func (c *clock) took(b int) float64 {
 	return float64(last - c.started[b])
 }
 
-// times are those of the batches, over what there was in each.
+// times returns the time of each batch divided by the messages in it.
 func (c *clock) times(each int) (ns []float64) {
 	rounds, _ := c.measured()
 	for _, b := range rounds {
@@ -207,7 +208,7 @@ func (c *clock) times(each int) (ns []float64) {
 	return ns
 }
 
-// Begun are how many batches began together, and how many did not.
+// Begun counts the batches that began together and those that did not.
 type Begun struct {
 	Batches int `json:"batches"` // all that were timed
 	Late    int `json:"late"`    // that a worker began late; others were measured in their place
@@ -225,10 +226,10 @@ func (c *clock) begun() (s Begun) {
 	return s
 }
 
-// Workers are the times of a visit's workers by themselves, each the median of its
-// batches, over that of the one who took longest. Where all are slow, all are near 1.
+// Workers compares the workers of a visit: each worker's median time over its batches, divided
+// by the slowest worker's. If all are equally slow, all are near 1.
 type Workers struct {
-	Fastest float64 `json:"fastest"` // 0: nobody knows, or there was one worker
+	Fastest float64 `json:"fastest"` // 0: unknown, or one worker
 	Typical float64 `json:"typical"` // the median of all but the last
 	Last    int     `json:"last"`    // CPU of the one who took longest
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// simulated is a team of so many workers on CPUs 10, 11, …
+// simulated is a team of tau workers on CPUs 10, 11, …
 func simulated(s *Simulation, tau int) *Team {
 	var p numa.Placement
 	for i := range tau {
@@ -35,9 +35,8 @@ func hearing(batches ...time.Duration) func([]numa.Worker) []time.Duration {
 	}
 }
 
-// A batch that a worker began late does not count, is told, and another is measured in
-// its place, as long as there are not too many; a longer notice then helps those who
-// hear of it late each time.
+// A batch that a worker began late does not count and is measured again, within a bound; a
+// longer notice then helps workers that are late each time.
 func TestLateStarts(t *testing.T) {
 	const us = time.Microsecond
 	for _, tt := range []struct {
@@ -66,7 +65,7 @@ func TestLateStarts(t *testing.T) {
 	}
 }
 
-// Nobody is late who shares a CPU.
+// A worker that shares a CPU is never late.
 func TestTurnsAreNotLate(t *testing.T) {
 	c := &clock{byTurns: true}
 	c.set([]*worker{{}}, 3, 1)

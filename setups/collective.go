@@ -406,8 +406,8 @@ func (p *performance) verify(w *worker) error {
 	return p.checkRuns(w.id)
 }
 
-// checkRuns checks a rank's runs. Those that came by the same place left it to the
-// last of them.
+// checkRuns checks a rank's runs. Where several runs used the same place the last one is
+// checked.
 func (p *performance) checkRuns(id int) error {
 	if p.Null {
 		return nil

@@ -7,9 +7,8 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Fill keeps cores busy that no worker is on, so that those who work alone run at no
-// higher clock than those who work with all others. It computes in registers, shares no
-// memory with anybody, and gives way to whatever else wants its CPUs.
+// A Fill keeps cores without workers busy, so that few workers do not clock higher than many.
+// Its threads compute in registers, share no memory, and yield to everything else.
 type Fill struct{ spinners []*spinner }
 
 // A spinner is a thread on the first CPU of a core.
@@ -50,7 +49,7 @@ func (f *Fill) Close() {
 	}
 }
 
-// around keeps all cores busy but those of workers, until it is told of others.
+// around keeps all cores without workers busy, until it is called again.
 func (f *Fill) around(workers []*worker) {
 	if f == nil {
 		return

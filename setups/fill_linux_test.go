@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// The core that has no worker is busy from the first sample of one to that of others, and
-// not after; a team of all cores has none beside it.
+// The core without a worker is busy from a team's first sample until another team's; a team of
+// all cores has no such core.
 func TestFill(t *testing.T) {
 	place := place(t, 2)
 	if place.Oversubscribed {

@@ -8,9 +8,8 @@ import (
 	"unsafe"
 )
 
-// A Loaded is a work that the first workers of a team do while all others read
-// memory, as fast as they can or at a chosen rate. They have begun before the first
-// batch, and read until all batches are over.
+// A Loaded is a Work of a team's first workers while all others read memory, at full speed or a
+// chosen rate. The others begin before the first batch and read until all batches are over.
 type Loaded struct {
 	Work
 	Load *Load // nil: the others sleep
@@ -20,7 +19,7 @@ type Loaded struct {
 // time.
 type Load struct {
 	ArenaBytes int           // of each, a multiple of ChunkBytes
-	Every      time.Duration // from the beginning of a chunk to that of the next; 0: without pauses
+	Every      time.Duration // from one chunk's start to the next one's; 0: no pauses
 }
 
 // ChunkBytes is what is read between two pauses.
@@ -134,8 +133,8 @@ func readChunk(chunk []byte) uint64 {
 	return s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7
 }
 
-// inject is the part of an injector. It does not count as progress: others wait for
-// those who measure, not for it.
+// inject is an injector's loop. It does not count as progress, because others wait for the
+// workers that measure.
 func (l *load) inject(m *measurement, w *worker) error {
 	err := m.team.memory.touch(w.id, m.step)
 	l.failed.CompareAndSwap(false, err != nil)

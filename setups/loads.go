@@ -18,7 +18,7 @@ type Loads struct {
 	Arenas  int
 }
 
-// Add takes in those of other arenas.
+// Add includes the reads of other arenas in the mean.
 func (l *Loads) Add(o Loads) {
 	n, m := float64(l.Arenas), float64(o.Arenas)
 	if n+m == 0 {
@@ -38,8 +38,8 @@ const (
 	loadPage     = 4096
 )
 
-// below is from where on to read of an arena of so many bytes, through which messages come
-// down to byte `at`.
+// below is the byte to read from in an arena of size bytes whose messages have come down to
+// byte `at`.
 func below(at, bytes int) int { return (at - bytes/2 - 2*loadsAhead + 2*bytes) % bytes }
 
 // loadsOf reads lines of an arena from byte `from` on, and leaves its bytes as they are, and
@@ -83,7 +83,7 @@ func (m *memory) read(worker, side, from int) {
 	}
 }
 
-// Loads are those of all arenas that the team had.
+// Loads is the mean over the team's arenas.
 func (t *Team) Loads() Loads { return t.loads }
 
 // note takes in the loads of a task that is done. Workers who take turns read nothing of

@@ -20,7 +20,7 @@ type task interface {
 type measurement struct {
 	clock
 	team     *Team
-	channels []*shm.Channel // nil: of a worker from whom nobody reads
+	channels []*shm.Channel // nil: of a worker without readers
 	steps    *atomic.Uint64
 	posts    []*shm.Post // of single copies
 }
@@ -50,7 +50,7 @@ func (m *measurement) enlist(t *Team, n, batches, group int) error {
 	}
 	m.barrier, m.byTurns = shm.NewBarrier(r.mem, n), t.placement.Oversubscribed
 	switch {
-	case m.byTurns || shm.Naps || t.calibrates: // flags wait for the scheduler, or nobody asks
+	case m.byTurns || shm.Naps || t.calibrates: // flags wait for the scheduler, or no look is wanted
 	case n > 1:
 		m.ring = shm.NewRing(r.mem[flags:], n)
 	case t.alone == nil:

@@ -55,9 +55,9 @@ func newWalk(s Setup, room int, visits []uint32) *walk {
 	return k
 }
 
-// takes reports whether messages of a setup and so many units may go on where the last
-// ones ended, the buffers being as those left them. Bare copies leave everything as
-// it is; after others, and after what is no worker's, only the same setup may.
+// takes reports whether messages of a setup and that many units may go on where the last ones
+// ended, on the buffers as they are. Bare copies leave everything as it is; after other setups,
+// and after setups that belong to no worker, only the same setup may go on.
 func (k *walk) takes(s Setup, units int) bool {
 	if k == nil || k.units < units { // what lies apart walks through half of the memory
 		return false

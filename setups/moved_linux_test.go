@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A worker that somebody moves in the middle of a run ends it, with a sentence.
+// A worker that is moved to another CPU in the middle of a run ends the run with an error.
 func TestMovedWorkerEndsTheRun(t *testing.T) {
 	team := team(t, 2)
 	if team.Placement().Oversubscribed {

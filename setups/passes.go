@@ -23,12 +23,12 @@ type Passes struct {
 	// left as it is.
 	Laid string
 	Lay  func(mem []byte, at int) // from byte `at` of it on
-	// Pass is timed: it passes over the array so often. It returns a number that
-	// says what it found, Want, or that of the first pass that found another.
+	// Pass is timed: it passes over the array `times` times. It returns Want, or the result of
+	// the first pass that differs.
 	Pass func(array []byte, times int) float64
 	Want float64
-	// Check fails if an array is not what so many passes make of it, and lays
-	// again what was there.
+	// Check fails if the array is not what that many passes make of it, and restores its
+	// contents.
 	Check func(array []byte, passes int) error
 }
 
@@ -142,7 +142,7 @@ func (p *passes) warm() error {
 	return nil
 }
 
-// stride is from the beginning of one array of an arena to that of the next.
+// stride is the distance between the beginnings of two arrays of an arena.
 func (p *passes) stride() int { return unitsOf(p.Bytes) * unitBytes }
 
 func (p *passes) total() int { return p.warmed + p.Count*(p.Batches+1) }

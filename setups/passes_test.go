@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Every pass is counted and looked at, those that warm up too, in memory that is
-// mapped afresh, that stays mapped, and that is an arena.
+// Every pass is counted and checked, warm-up passes too, in memory that is fresh, in memory
+// that stays mapped, and in an arena.
 func TestPassesAreCounted(t *testing.T) {
 	if !shm.Supported {
 		t.Skip("measuring needs Linux")

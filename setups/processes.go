@@ -127,9 +127,9 @@ type forbidden string
 func (f forbidden) Error() string { return string(f) }
 func (forbidden) Unwrap() error   { return shm.ErrForbidden }
 
-// NewProcesses starts the workers of a placement as NewTeam does, but each is a process:
-// this program, begun anew by WorkerCommand. Such a team carries Collectives out, and
-// nothing else. One whose process dies is of no use any more; its error has the name.
+// NewProcesses starts the workers of a placement as NewTeam does, each as a process: this
+// program, started by WorkerCommand. Such a team carries out only Collectives. When a process
+// dies the team is of no more use, and the error names the worker.
 func NewProcesses(p numa.Placement) (*Team, error) {
 	shared, err := shm.NewShared()
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	meeting       purpose = iota // the barrier
 	intermediate                 // segments from worker to worker
 	remoteCopies                 // what copies read or write on the node of intermediate buffers
-	localCopies                  // and on that of user buffers
+	localCopies                  // the same on the node of user buffers
 	userBuffer                   // of one measurement
 	arenaOfTrials                // user buffers off cache
 	arenaOfRanks                 // likewise, of collectives and round trips: one for each side
@@ -94,7 +94,7 @@ type memory struct {
 	used   []*region // by the measurement under way
 }
 
-// region returns n bytes or more, touched by nobody if they are fresh.
+// region returns n bytes or more, untouched if they are fresh.
 func (m *memory) region(k key, n int, life lifetime, write func([]byte, int)) (*region, error) {
 	n = max(n, 1)
 	r := m.kept[k]
@@ -222,7 +222,7 @@ func (m *memory) unmap() {
 	m.used = nil
 }
 
-// drop unmaps those of the regions that stay mapped.
+// drop unmaps the kept regions for which `which` returns true.
 func (m *memory) drop(which func(*region) bool) {
 	for k, r := range m.kept {
 		if which(r) {

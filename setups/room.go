@@ -29,8 +29,8 @@ type Fit struct {
 // times nothing (docs/method.md).
 const ArenaCaches = 4
 
-// WantedArena is in bytes, for a worker of a placement: so much that what messages come to
-// next is in no cache any more.
+// WantedArena is the size in bytes of an arena for one worker of a placement, such that the
+// next message is in no cache.
 func WantedArena(m *numa.Machine, p numa.Placement) int {
 	return ArenaCaches*m.CachedBytes(p) + 1<<20
 }
@@ -38,8 +38,8 @@ func WantedArena(m *numa.Machine, p numa.Placement) int {
 // ErrNoRoom is of buffers that memory does not hold.
 var ErrNoRoom = errors.New("use smaller segments, fewer workers or shorter messages, or another placement")
 
-// Rows returns those of the ascending ks whose messages fit, and the bytes of
-// each worker's arena, 0 in cache. An error says that not even the first fits.
+// Rows returns the ks, ascending, whose messages fit, and the bytes of each worker's arena, 0
+// in cache. It returns an error if not even the first one fits.
 func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	readers := max(1, f.Tau-1)
 	n, err := shm.ChannelBytes(f.Segments, f.SegmentBytes, readers)

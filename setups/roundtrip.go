@@ -20,14 +20,12 @@ type RoundTrip struct {
 	Segments     int // nseg of both channels
 	SegmentBytes int // S
 	Runs         int // timed, after one that warms up
-	// Receiver has the server time what it takes to receive each of the messages, from
-	// when it knows of it until it may wait for the next. Only messages a delay apart
-	// are known of while nobody sends.
+	// Receiver has the server time each reception, from when it sees the flag until it may wait
+	// for the next. Only messages sent a delay apart are waited for.
 	Receiver   bool
 	ArenaBytes int // > 0: off cache, messages walk through at least that much
-	// Layout, if not nil, is how messages lie in memory: they are packed before they
-	// are sent, and unpacked when they have come (mlognp-2009, section IV). Bytes is
-	// that of the layout then.
+	// Layout, if not nil, is how messages lie in memory: they are packed before they are sent
+	// and unpacked after they have come (mlognp-2009, section IV). Bytes is then the layout's.
 	Layout *strided.Message
 }
 

@@ -12,8 +12,8 @@ import (
 // A Work is something that a team can do any number of times in a row: a Trial, a
 // RoundTrip, a Between, Passes, a Collective.
 type Work interface {
-	// repeat does it n times in each of so many batches, and returns what one of
-	// them took in each batch, in ns.
+	// repeat does the work n times in each batch and returns the time of one in each batch, in
+	// ns.
 	repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error)
 	// batch says how long one should be, and how many of them make a sample.
 	batch() Batch
@@ -140,7 +140,7 @@ func (tr Trial) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 	return t.Run(ctx, tr)
 }
 
-// Brief is a Trial of which there are so many that each must be short.
+// A Brief is a Trial with a short batch, for surveys of many cells.
 type Brief struct{ Trial }
 
 func (Brief) batch() Batch { return Batch{100 * time.Microsecond, 2, 1, anyTimes} }
@@ -182,6 +182,5 @@ func (c Collective) repeat(ctx context.Context, t *Team, n, batches int) ([]floa
 	return times, nil
 }
 
-// HugeShare is how much of the buffers of the last trial lay in huge pages; nil
-// where nobody asked for them.
+// HugeShare is the share of the last trial's buffers in huge pages; nil if none were asked for.
 func (t *Team) HugeShare() *HugeShare { return t.share }

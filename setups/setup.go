@@ -1,11 +1,9 @@
-// Package setups measures transfers on real memory: bcast, ping and ring of
-// the τ-Lop paper as worker programs over shared memory, and the team of
-// pinned workers that runs them, decides how often, and checks that the bytes
-// that arrived are those that were sent.
+// Package setups measures transfers on real memory: bcast, ping and ring of the τ-Lop paper as
+// worker programs over shared memory, and the team of pinned workers that runs them, decides
+// how often, and checks that the bytes that arrived are the bytes that were sent.
 //
-// Its opinion: a setup is nothing but who copies what to whom; every
-// repetition gets fresh memory; a run that moved the wrong bytes is an error,
-// not a measurement; and nothing waits for ever.
+// Its opinion: a setup says only who copies what to whom; every repetition gets fresh memory; a
+// run that moved the wrong bytes is an error, not a measurement; and nothing waits for ever.
 package setups
 
 import (
@@ -15,22 +13,21 @@ import (
 	"github.com/taulop/taulop/reduce"
 )
 
-// A Setup says who copies what to whom. Every worker owns a user buffer, and
-// an intermediate buffer if somebody reads from it. Of each segment of a
-// message a worker first copies its own into its intermediate buffer, then
-// copies the one that it receives over it.
+// A Setup says who copies what to whom. Every worker owns a user buffer, and an intermediate
+// buffer if another worker reads from it. For each segment of a message a worker first copies
+// its own into its intermediate buffer, then copies the segment that it receives over it.
 type Setup struct {
 	Name  string
 	About string // one line for users
 	// Transfers that a segment takes one after the other, so that
 	// l(k,τ) = Transfers·k·L(S,τ).
 	Transfers int
-	// source is the worker from whose intermediate buffer worker w of tau
-	// reads, or nobody.
+	// source is the worker whose intermediate buffer worker w of tau reads, or the constant
+	// nobody.
 	source func(w, tau int) int
 	// check refuses numbers of workers that the setup has no meaning for.
 	check func(tau int) error
-	// alone: no flags, nobody waits for anybody.
+	// alone: no flags, workers do not wait for each other.
 	alone bool
 	// together: all copy out of worker 0's buffer, see Share.
 	together bool
@@ -102,8 +99,8 @@ var Isolated = Setup{
 	segments: 1,
 }
 
-// Sendrecv is a ring whose workers receive beside what they send, as those of
-// MPI_Sendrecv do; a ring is an MPI_Sendrecv_replace. l = 2k·L.
+// Sendrecv is a ring with separate send and receive buffers, as MPI_Sendrecv has; Ring
+// corresponds to MPI_Sendrecv_replace. l = 2k·L.
 var Sendrecv = Setup{
 	Name: "sendrecv", About: "a ring whose workers receive beside what they send", Transfers: 2,
 	source: Ring.source,
@@ -143,7 +140,7 @@ func atLeastOne(name string) func(int) error {
 // All are the setups that measure L(S,τ), in the paper's order.
 var All = []Setup{Bcast, Ping, Ring}
 
-// Lookup finds a setup by name; the error lists those that there are.
+// Lookup finds a setup by name; its error lists the names.
 func Lookup(name string) (Setup, error) {
 	var names []string
 	for _, s := range append([]Setup{Isolated, Sendrecv, Share}, All...) {

@@ -21,8 +21,8 @@ func (tr *trial) layShared() {
 	}
 }
 
-// copyOut is the timed loop of those who read one buffer: each message begins with
-// its first segment.
+// copyOut is the timed loop of the readers of one buffer: each message begins with its first
+// segment.
 func (tr *trial) copyOut(user []byte, shared [][]byte, at, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.last(tr.units) * unitBytes

@@ -52,7 +52,7 @@ type Team struct {
 	restore    func()
 
 	processes *processes // that the workers are, nil: they are threads of this one
-	self      int        // the worker that this process is; nobody: all, or none
+	self      int        // the worker that this process is; nobody: all workers, or none
 }
 
 // stallAfter is how long a run may stand still. A worker that lost its CPU is
@@ -104,7 +104,7 @@ func NewTeam(p numa.Placement) (*Team, error) {
 	return t, nil
 }
 
-// newTeam has workers that nobody has started yet.
+// newTeam makes a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
 	t := &Team{placement: p, stop: stop, stall: stallAfter, self: nobody, memory: memory{where: where{workers: p.Workers, stop: stop}, kept: make(map[key]*region)}}
 	cores := make(map[int]int) // workers of each
@@ -131,7 +131,7 @@ func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
 // without one would wait for another that waits for it).
 func quiet(tau int) (restore func()) {
 	percent := debug.SetGCPercent(-1)
-	if percent >= 0 { // else somebody who makes many teams collects between them
+	if percent >= 0 { // else the caller, who makes many teams, collects between them
 		runtime.GC()
 	}
 	procs := runtime.GOMAXPROCS(0)

@@ -40,7 +40,8 @@ func team(t testing.TB, tau int) *Team {
 	return team
 }
 
-// Workers of one core wait with pauses, all others without, and those that share a CPU yield.
+// Workers on sibling threads wait with pauses, workers that share a CPU yield, all others do
+// neither.
 func TestWaitersOfSiblings(t *testing.T) {
 	var stop atomic.Bool
 	alone, yields := shm.NewWaiter(&stop, false), shm.NewWaiter(&stop, true)
@@ -193,8 +194,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Messages of all sizes take turns: each comes down a grid of its own, and the
-// counts are those of a simulation unit by unit.
+// Messages of all sizes take turns: each comes down a grid of its own, and the counts agree
+// with a simulation unit by unit.
 func TestWalk(t *testing.T) {
 	for units := 1; units < 12; units++ {
 		k := newWalk(Ring, units*unitBytes, nil)
@@ -235,7 +236,7 @@ func TestStalledRunEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.channels[0] = shm.NewChannel(r.mem, 1, 64, 2) // worker 1 is one reader, nobody the other
+	run.channels[0] = shm.NewChannel(r.mem, 1, 64, 2) // one reader, worker 1; the other has none
 	err = team.run(context.Background(), run)
 	for _, want := range []string{"no worker made progress for 1s", "worker 0 on CPU", "make room for segment 1",
 		"worker 1 on CPU", "segment 1 from worker 0"} {

@@ -53,11 +53,8 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 // found its place in the caches.
 const leastWarm = 3
 
-// warmFar is how many it takes of so many bytes, which no inner cache holds. In the
-// last-level one, which others have filled, it goes slowly: of two workers who each copy
-// 4 MiB there again and again (AMD EPYC, 32 MiB of L3) the first copies took 190 to 330 µs,
-// the tenth 160 to 170 and the fortieth 143; exchanges of 547 KiB took 75 µs after 32, and
-// 60 after 100.
+// warmFar is the number of warm-up messages for buffers beyond the inner caches: the last-level
+// cache fills slowly (docs/method.md).
 func warmFar(bytes int) int {
 	const least, most, enough = 32, 128, 64 << 20 // bytes
 	return min(max(least, enough/bytes), most)
@@ -333,8 +330,8 @@ func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
 	return at
 }
 
-// check proves that the bytes which arrived are those that were sent, wherever
-// the trial's messages went. It is not timed.
+// check proves, untimed, that the bytes that arrived are the bytes that were sent, wherever the
+// trial's messages went.
 func (tr *trial) check(w int) error {
 	at, laps := tr.begin, 0
 	for range tr.total() {

@@ -25,9 +25,9 @@ func (w *where) place(k key) (node int, name string) {
 	return w.workers[k.worker].UserNode, fmt.Sprintf("user buffer of worker %d", k.worker)
 }
 
-// settle binds a buffer to its node after its worker has touched it,
-// and fails if a page of it lies elsewhere and cannot be moved. On a full node
-// the kernel kills those who touch memory that was bound before.
+// settle binds a buffer to its node after its worker has touched it, and fails if a page lies
+// elsewhere and cannot be moved. It does not bind before, because on a full node the kernel
+// kills a process that touches bound memory.
 func (w *where) settle(mem []byte, k key) error {
 	if w.stop != nil && w.stop.Load() {
 		return gaveUp{"its memory to be initialised"}

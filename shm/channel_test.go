@@ -59,8 +59,7 @@ func TestChannel(t *testing.T) {
 	}
 }
 
-// A writer never overtakes its slowest reader, and whoever is told to stop
-// while waiting stops.
+// A writer never overtakes its slowest reader, and a worker told to stop leaves its wait.
 func TestChannelBlocks(t *testing.T) {
 	n, _ := ChannelBytes(2, 8, 2)
 	var stop atomic.Bool

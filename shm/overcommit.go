@@ -20,14 +20,14 @@ var overcommitted = os.Getenv("TAULOP_OVERCOMMIT") != ""
 // Naps tells whether workers may sleep while they wait: what a flag takes says nothing then.
 const Naps = true
 
-// They are as long as a worker has waited by then, up to a bound: it wakes a few times, and
-// little later than it might, for those who wait for it in turn nap as well.
+// A nap lasts as long as the worker has waited, up to a bound: the worker wakes only a few
+// times, and little too late for workers that nap while they wait for it.
 const (
 	shortestNap = 500 * time.Microsecond
 	longestNap  = 8 * time.Millisecond
 )
 
-// naps are those of a worker.
+// naps is the state of one worker's naps.
 type naps struct {
 	last  time.Duration
 	awake time.Time // from the end of the last one on

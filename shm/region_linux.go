@@ -50,9 +50,9 @@ func (r *Region) HugeBytes() (int, error) {
 	return hugeBytes(smaps, begin, begin+uint64(len(r.mem)))
 }
 
-// Populate has the kernel give mem its pages at once, on the caller's node, as writing to each
-// would one fault at a time. Linux before 5.14 does nothing, nor does it where there is too
-// little memory: whoever writes there finds out.
+// Populate makes the kernel map all pages of mem at once, on the caller's node, instead of one
+// fault at a time. Linux before 5.14 does nothing; with too little memory it does nothing
+// either, and the first write fails.
 func Populate(mem []byte) {
 	if len(mem) > 0 {
 		_ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE)

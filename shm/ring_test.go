@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Workers pass flags round as often as worker 0 says, whoever comes first.
+// Workers pass flags round as often as worker 0 says, in whatever order they arrive.
 func TestRing(t *testing.T) {
 	for _, n := range []int{2, 3, 8} {
 		r, stop := NewRing(region(t, RingBytes(n)), n), new(atomic.Bool)

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// A Shared is memory of several processes, a file that is in memory alone. Each process
-// maps pieces of it one after the other: those that map the same sizes in the same order
-// have the same memory.
+// A Shared is the memory of several processes: a file in memory (memfd). Each process maps
+// pieces one after the other; processes that map the same sizes in the same order share them.
 type Shared struct {
 	file       *os.File
 	own        bool // made here, so that it grows here
@@ -24,7 +23,7 @@ func NewShared() (*Shared, error) {
 	return &Shared{file: file, own: true}, nil
 }
 
-// OpenShared is that of a process from which this one inherited the file.
+// OpenShared opens the file that this process inherited from the parent's Shared.
 func OpenShared(file *os.File) *Shared { return &Shared{file: file} }
 
 // File is what other processes inherit.

@@ -12,7 +12,7 @@ import (
 // pages, anonymous or shared.
 func hugeBytes(smaps io.Reader, begin, end uint64) (int, error) {
 	var (
-		from, to uint64  // of the mapping at hand
+		from, to uint64  // of the current mapping
 		total    float64 // of the range
 	)
 	lines := bufio.NewScanner(smaps)

@@ -13,8 +13,8 @@ import (
 	"unsafe"
 )
 
-// A Message is so many bytes of data in elements that lie Stride bytes apart. Its
-// notation is that of mlognp-2009: 4K8S are 4 KB of data at a stride of 8 bytes.
+// A Message is data in elements that lie Stride bytes apart, in the notation of mlognp-2009:
+// 4K8S are 4 KB of data at a stride of 8 bytes.
 type Message struct {
 	Bytes   int // s, of data
 	Stride  int // d, from element to element; Element: contiguous
@@ -155,8 +155,8 @@ func (m Message) Unpack(dst, src []byte) {
 	}
 }
 
-// move copies n elements that lie so many bytes apart. The caller has checked that
-// both ends hold them; memory begins on a line, strides are multiples of elements.
+// move copies n elements at the given strides in bytes. The caller has checked that both ends
+// hold them; memory begins on a line, strides are multiples of elements.
 func move[T uint8 | uint32 | uint64](dst, src []byte, dstStride, srcStride, n int) {
 	d, s := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	for i := range n {

@@ -33,7 +33,7 @@ const (
 	maxTotal   = 1 << 55 // of all
 )
 
-// New is of so many processes that send nothing.
+// New is a matrix of processes that send nothing.
 func New(ranks int) (*Matrix, error) {
 	if ranks < 1 || ranks > MaxRanks {
 		return nil, fmt.Errorf("%d processes: a communication matrix has 1 to %d", ranks, MaxRanks)
@@ -125,8 +125,8 @@ type Volume struct {
 	Bytes int64
 }
 
-// Volumes are those of each process, by the other one. Messages without bytes count as
-// one byte each, so that who only synchronises is near, too.
+// Volumes lists for each process what it exchanges with each other one. A message without bytes
+// counts as one byte, so that processes that only synchronise are near, too.
 func (m *Matrix) Volumes() [][]Volume {
 	volumes := make([][]Volume, m.Ranks())
 	for from, e := range m.All() {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// monitored is a line of Open MPI's monitoring component (ompi/mca/common/monitoring) of
-// two processes: E of the program's own messages, I of those that collectives are made
-// of, S and R of one-sided puts and gets.
+// monitored is a line of Open MPI's monitoring component (ompi/mca/common/monitoring) for two
+// processes: E are the program's own messages, I the messages of collectives, S and R one-sided
+// puts and gets.
 var monitored = regexp.MustCompile(`^([EISR])\s+(\d+)\s+(\d+)\s+(\d+) bytes\s+(\d+) msgs (?:sent|received)\b`)
 
 // pointToPoint begins the first line of a file.

@@ -20,9 +20,9 @@ type Pattern struct {
 	send func(p int, bytes int64, to func(from, to int, share float64, messages int64))
 }
 
-// Patterns are all. Those of the NAS Parallel Benchmarks send as their sources of version
-// 3.4 say, with shares of the bytes of one message that follow from them, not those of one
-// class and machine: bt, sp, lu, cg, mg, is, ft and ep.
+// Patterns are all patterns. The NAS Parallel Benchmarks bt, sp, lu, cg, mg, is, ft and ep send
+// as in their sources, version 3.4, with shares of one message's bytes that follow from these,
+// not from a class and machine.
 var Patterns = []Pattern{
 	{"grid2d", "halo of a grid in two dimensions, which is not closed", "", nil, func(p int, _ int64, to sends) { grid(dims(p, 2), false, to) }},
 	{"grid3d", "halo of a grid in three dimensions, which is not closed", "", nil, func(p int, _ int64, to sends) { grid(dims(p, 3), false, to) }},
@@ -62,13 +62,13 @@ func Lookup(name string) *Pattern {
 	return nil
 }
 
-// Names are those of all patterns.
+// Names are the names of all patterns.
 func Names() (names []string) {
 	return lists.Map(Patterns, func(p Pattern) string { return p.Name })
 }
 
-// Matrix is the pattern among so many processes, whose largest messages have so many
-// bytes. It fails where the pattern is not for so many.
+// Matrix is the pattern among the given ranks, whose largest messages have the given bytes. It
+// fails if the pattern does not exist for that number.
 func (p *Pattern) Matrix(ranks int, bytes int64) (*Matrix, error) {
 	m, err := New(ranks)
 	switch {

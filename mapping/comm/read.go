@@ -20,17 +20,17 @@ const (
 	maxLine = 1 << 20
 )
 
-// Read reads a matrix. It is told by its first line which of these it is:
+// Read reads a matrix. The first line tells which of these it is:
 //
 //   - a CSV file with a line for each process: the bytes that it sends to each;
 //   - a CSV file with a heading, from,to,bytes or from,to,bytes,messages, and a line for
 //     each two processes;
 //   - a Matrix Market file (%%MatrixMarket matrix coordinate or array);
-//   - what Open MPI's monitoring component writes of a process, or of several, one file
-//     behind the other: point-to-point messages and those that collectives are made of.
+//   - output of Open MPI's monitoring component for one process, or for several, one file
+//     behind the other: point-to-point messages, and the messages of collectives.
 //
-// Values of CSV files are separated by commas, semicolons, tabs or spaces. Who is not
-// mentioned sends nothing. An error begins with name, and the line where there is one.
+// Values of CSV files are separated by commas, semicolons, tabs or spaces. A
+// process that is not mentioned sends nothing. An error begins with name, and the line where there is one.
 func Read(r io.Reader, name string) (*Matrix, error) {
 	in := &reader{Lines: infile.NewLines(io.LimitReader(r, maxFile+1), name, maxLine)}
 	m, err := in.read()

@@ -63,7 +63,7 @@ func (d *drb) split(groups []*group, processes []int) {
 
 func abs(n int) int { return max(n, -n) }
 
-// halved parts processes so that the first part has so many.
+// halved divides processes so that the first part has `first` of them.
 func (d *drb) halved(processes []int, first int) (left, right []int) {
 	starts := [][]int{processes}
 	// Others begin at a process and take whom it, or those taken, send most: at the one

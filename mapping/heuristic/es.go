@@ -10,10 +10,10 @@ import (
 // MaxSearched is the most processes of which all mappings are compared.
 const MaxSearched = 16
 
-// ES compares all mappings (section 4.1) and returns the one of the fewest hop-bytes. What
-// a set of processes costs in a group of cores does not depend on where the others are, so
-// that no set is looked at twice. It fails for more than MaxSearched processes. Where levels
-// overlap, hops are those of the groups that the machine was taken for.
+// ES compares all mappings (section 4.1) and returns the one with the fewest hop-bytes. The
+// cost of a set of processes within a group of cores does not depend on the others, so each set
+// is visited once. It fails for more than MaxSearched processes. Where levels overlap, hops are
+// between the groups of New.
 func (m *Machine) ES(matrix *comm.Matrix) (Mapping, error) {
 	p := matrix.Ranks()
 	if err := m.Fits(p); err != nil {

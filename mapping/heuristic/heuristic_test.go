@@ -108,7 +108,7 @@ func TestTree(t *testing.T) {
 	if got := fmt.Sprint(m.Parts()); got != "[[0 1 2 3 4 5 6 7] [8 9 10 11 12 13 14 15]]" {
 		t.Error(got)
 	}
-	// Cores that are numbered round the chips: neighbours of the tree are those that share.
+	// Cores are numbered round the chips: cores that share are neighbours in the tree.
 	m, err := New(1, 8, []string{"L2", "package", "node"}, func(a, b int) int {
 		switch {
 		case a%4 == b%4:
@@ -255,7 +255,7 @@ func TestESIsTheBest(t *testing.T) {
 	}
 }
 
-// Nodes that nobody is on cost the search nothing.
+// Empty nodes cost the search nothing.
 func TestESOnManyNodes(t *testing.T) {
 	x := pattern(t, "ring", 12)
 	few, err := tree(t, 6, []int{2}).ES(x)
@@ -288,9 +288,10 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// The claims of the paper, for 16 processes of patterns like NAS's on its machine (Figs. 2
-// and 3) over what its process manager did, which dealt them round the nodes: on the mean ES gains most and MWPM least, as in 14.54, 14.07 and 13.79 %; MWPM is
-// within 1 % of ES; CG is among those that gain most; and EP and FT nothing, for all send each other as much.
+// The claims of the paper, for 16 processes of patterns like NAS's on its machine (Figs. 2 and
+// 3), over its process manager, which dealt processes round the nodes: on average ES gains most
+// and MWPM least, 14.54, 14.07 and 13.79 %; MWPM is within 1 % of ES; CG gains among the most;
+// EP and FT gain nothing, because every process sends each other as much.
 func TestPaper(t *testing.T) {
 	m := paper(t)
 	var mean [3]float64

@@ -17,8 +17,8 @@ import (
 	"github.com/taulop/taulop/mapping/comm"
 )
 
-// A Machine is cores that processes may be on, one each. Places 0 … are the cores of the
-// first node, then those of the next one, which is like it.
+// A Machine is cores that processes may be on, one each. Places 0 … are the first node's cores,
+// then the next node's, which is like it.
 type Machine struct {
 	Nodes  int
 	Cores  int      // of a node
@@ -41,10 +41,10 @@ type group struct {
 // MaxPlaces is the most cores that processes are mapped to.
 const MaxPlaces = comm.MaxRanks
 
-// New is a machine of nodes that are alike, whose cores share what between says, as an
-// index in levels. Groups of cores are those of which every two are as close, the ones with
-// the lowest numbers first; where levels overlap, as distances of NUMA nodes may, a core is
-// in the first that has it. It fails for machines without a core and for too large ones.
+// New is a machine of equal nodes, whose cores share what between says, as an index in levels.
+// Cores form a group if every two are as close, lowest numbers first; where levels overlap, as
+// distances of NUMA nodes may, a core is in the first group that has it. It fails for machines
+// without a core and for too large ones.
 func New(nodes, cores int, levels []string, between func(a, b int) int) (*Machine, error) {
 	if nodes < 1 || cores < 1 || nodes > MaxPlaces/cores {
 		return nil, fmt.Errorf("%d nodes of %d cores: processes are mapped to 1 to %d cores", nodes, cores, MaxPlaces)
@@ -146,8 +146,8 @@ func (m *Machine) Level(a, b int) int {
 // neighbours. It must not be changed.
 func (m *Machine) Order() []int { return m.order }
 
-// Groups are the cores of a node that are closest to each other, then those of which groups
-// are, and so on up to the node.
+// Groups are a node's groups, level by level: the closest cores first, then groups of groups,
+// up to the node.
 func (m *Machine) Groups() (all [][][]int) {
 	of := []*group{m.root}
 	for of[0].height > 0 {

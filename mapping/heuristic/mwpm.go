@@ -128,7 +128,7 @@ func (w *mwpm) singles(matrix *comm.Matrix) (all []*cluster) {
 	return all
 }
 
-// grouped makes groups of so many clusters.
+// grouped makes groups of arity clusters each.
 func (w *mwpm) grouped(clusters []*cluster, arity int) ([]*cluster, error) {
 	complete := make([]*cluster, len(clusters)) // with a part for each
 	for i, c := range clusters {
@@ -148,7 +148,7 @@ func (w *mwpm) grouped(clusters []*cluster, arity int) ([]*cluster, error) {
 	return w.joined(complete, arity)
 }
 
-// joined joins so many clusters each, as pairs, pairs of pairs and so on.
+// joined joins n clusters each, as pairs, pairs of pairs and so on.
 func (w *mwpm) joined(clusters []*cluster, n int) ([]*cluster, error) {
 	if n == 1 || len(clusters) == 0 {
 		return clusters, nil
@@ -187,8 +187,8 @@ func (w *mwpm) joined(clusters []*cluster, n int) ([]*cluster, error) {
 	return w.merged(all, partners), nil
 }
 
-// settled joins those that are all of a group already, for they have slots that are no
-// places of it.
+// settled joins the clusters that already belong to one group, because they have slots that are
+// no places of it.
 func (w *mwpm) settled(clusters []*cluster, n int) (joined, rest []*cluster) {
 	of := make(map[int][]int) // by group
 	for i, c := range clusters {
@@ -211,7 +211,7 @@ func (w *mwpm) settled(clusters []*cluster, n int) (joined, rest []*cluster) {
 	return w.merged(clusters, partners), rest
 }
 
-// paired pairs all clusters but so many, which it chooses.
+// paired pairs all clusters except `single` of them, which it chooses.
 func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluster, err error) {
 	apart := slices.ContainsFunc(clusters, func(c *cluster) bool { return c.slot != none })
 	n := len(clusters)
@@ -271,7 +271,7 @@ func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluste
 }
 
 // weight is what two clusters send each other. Slots that are no places weigh more than
-// all of it: those of one group belong together, those of two do not.
+// everything: within one group they belong together, in two they do not.
 func (w *mwpm) weight(a, b *cluster) int64 {
 	bytes := a.bytes[b]
 	if a.slot == none || b.slot == none {
@@ -307,7 +307,7 @@ func (w *mwpm) merged(clusters []*cluster, partners []int) (all []*cluster) {
 		}
 		all = append(all, whole)
 	}
-	// What is not joined yet, as those that are left out, is still sent.
+	// Messages between clusters that are not joined yet are still sent.
 	for i, first := range leaders {
 		for _, part := range members[first] {
 			for other, bytes := range part.bytes {

@@ -20,9 +20,9 @@ type Edge struct {
 	Weight int64
 }
 
-// Limits of graphs, within which no dual overflows. Those of a perfect matching may grow by
-// an edge's weight with every vertex, so that four times MaxWeight, over the number of
-// vertices, is the limit there too.
+// Limits of graphs within which no dual overflows. Duals of a perfect matching may grow by an
+// edge's weight with every vertex, so the limit there is four times MaxWeight over the number
+// of vertices.
 const (
 	MaxVertices = 1 << 14
 	MaxWeight   = 1 << 58 // of an edge, either way
@@ -93,7 +93,7 @@ type solver struct {
 	best     []int32 // edge of least slack to another outer blossom, or of a free vertex to an outer one
 	bests    [][]int32
 	unused   []int32
-	dual     []int64 // twice those of vertices, once those of blossoms
+	dual     []int64 // doubled for vertices, simple for blossoms
 	tight    []bool  // edges without slack
 	queue    []int32
 	bestTo   []int32 // by blossom, while one is made
