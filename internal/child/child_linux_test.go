@@ -83,7 +83,7 @@ func TestEndsWithParent(t *testing.T) {
 	cmd.Wait()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprint("/proc/", id, "/stat"))
-		if err != nil || strings.Contains(string(stat), ") Z ") { // nobody may wait for it here
+		if err != nil || strings.Contains(string(stat), ") Z ") { // not reaped in this test
 			return
 		}
 		if time.Now().After(end) {

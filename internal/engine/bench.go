@@ -48,8 +48,7 @@ func NewBench(m *numa.Machine) *Bench {
 	return b
 }
 
-// mostThreads is how many workers wait for work at the most, beyond those of a team
-// that is needed.
+// mostThreads bounds the workers that wait for work, beyond the team that is needed.
 const mostThreads = 256
 
 // Team is the team of a placement, which stays the bench's.
@@ -140,8 +139,7 @@ func (b *Bench) filled() (*setups.Fill, error) {
 	return b.fill, err
 }
 
-// Sample has the team of a placement do work that takes so many times what the cell
-// does.
+// Sample has a placement's team do work that takes `times` times as long as the cell.
 func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, times, hint float64) (Reading, error) {
 	t, err := b.Team(p)
 	if err != nil {
@@ -152,8 +150,8 @@ func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, 
 	return found, err
 }
 
-// Look is what the workers on these CPUs, a params.Cycle, take for nothing now, of a team that is there; 0:
-// nobody knows.
+// Look measures an empty exchange of the workers on these CPUs, a params.Cycle, if a team has
+// them; 0: unknown.
 func (b *Bench) Look(ctx context.Context, cpus []int) (ns float64) {
 	for _, s := range b.teams {
 		if s.processes || s.Tau() < len(cpus) {
@@ -227,7 +225,7 @@ func (b *Bench) Warnings() (warnings []error) {
 	return warnings
 }
 
-// Loads are those of the arenas of all teams, by placement and τ.
+// Loads are the loads of all teams' arenas, by placement and τ.
 func (b *Bench) Loads() (all []params.Loads) {
 	by := maps.Clone(b.loads)
 	for _, s := range b.teams {
@@ -241,7 +239,7 @@ func (b *Bench) Loads() (all []params.Loads) {
 	return all
 }
 
-// note adds a team's loads to those of others.
+// note adds the team's loads to the others'.
 func (s *seat) note(by map[params.Loads]setups.Loads) {
 	k := params.Loads{Placement: s.Placement().Policy, Tau: s.Tau()}
 	sum := by[k]

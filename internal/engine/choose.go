@@ -8,10 +8,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A chooser says what a launch visits next. Visits come in the order's order, but for those of
-// workers who have several states: what lacks most in the state in which the machine is comes
-// first, and each is to be visited once in each state, and then again, until the order's least
-// time is over and every visit was made.
+// A chooser says what a launch visits next. Visits follow the order, except where workers have
+// several states: then what lacks most in the present state comes first. Each visit is made
+// once in each state, and then again, until the order's least time is over and every visit was
+// made.
 type chooser struct {
 	order   received
 	done    []done
@@ -78,7 +78,7 @@ func (c *chooser) next(ctx context.Context) (at int, hint float64, ok bool) {
 			state = c.state(ctx, cpus)
 			now[cpus] = state
 		}
-		if state < 0 { // nobody knows; the visit will tell
+		if state < 0 { // unknown; the visit will tell
 			if c.done[i].visited {
 				continue
 			}
@@ -108,7 +108,7 @@ func (c *chooser) rank(i, state int) int {
 	return n
 }
 
-// state is that of workers now, −1 if nobody knows.
+// state is the workers' present state, −1 if unknown.
 func (c *chooser) state(ctx context.Context, cpus string) int {
 	if s, known := c.seen[cpus]; known && c.time()-s.at < fresh {
 		return s.state

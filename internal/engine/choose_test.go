@@ -53,7 +53,7 @@ func TestChooser(t *testing.T) {
 	if at, _, ok := c.next(context.Background()); ok {
 		t.Errorf("visit %d when all is done", at)
 	}
-	// Where nobody can look, every visit is made once.
+	// Without looks every visit is made once.
 	c = newChooser(received{Visits: visits, Watches: watches, Least: time.Hour}, func(context.Context, []int) (float64, bool) { return 0, false }, func() time.Duration { return now })
 	order = nil
 	for range visits {

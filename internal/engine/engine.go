@@ -32,8 +32,8 @@ import (
 // LeastLaunches is how many values a 95 % interval of a median takes.
 const LeastLaunches = 6
 
-// mostLaunches bounds those of a small plan. Of 30 values the interval is from the
-// 10th to the 21st: more would narrow it less than the next hour moves it.
+// mostLaunches bounds the launches of a small plan. The interval of 30 values is from the 10th
+// to the 21st: more would narrow it less than the next hour moves it.
 const mostLaunches = 30
 
 // A Cell is what is measured: its key, and what a launch must know to visit it.
@@ -58,19 +58,18 @@ type Experiment struct {
 	Over     time.Duration  // from Time on: launches begin spread over it, and in between nothing is measured
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
 	Most     int            // of these; 0: mostLaunches
-	// Doubtful are those of cells that were to be visited once, and all were, that
-	// every launch from then on is to visit. Nil: none.
+	// Doubtful returns, once all cells that are visited once were visited, the cells that every
+	// later launch visits. Nil: none.
 	Doubtful func([]params.Cell) []params.Key
 	Session  int // of the file, that the launches belong to
-	// FirstCPUs are those that launches take turns to begin placements at; none: at the
-	// first that there is.
+	// FirstCPUs are the CPUs at which launches begin placements, in turn; none: at the first
+	// one.
 	FirstCPUs []int
 	Probes    []int // cells that are visited at the beginning, the middle and the end of a launch too
 	// Journal is where launches put what they find before the file has it; nil: in
 	// memory that outlives them.
 	Journal *os.File
-	// Save, if not nil, is called when the file has changed, not so often that it
-	// takes more than a twentieth of the time.
+	// Save, if not nil, is called when the file has changed, at most a twentieth of the time.
 	Save func(*params.File) error
 	// Report, if not nil, is called a few times a second.
 	Report func(Progress)
@@ -111,7 +110,7 @@ type Conditions struct {
 type Visit struct {
 	Survey string     `json:"survey"`
 	Key    params.Key `json:"cell"`
-	Hint   float64    `json:"hint_ns,omitempty"` // what earlier launches found; 0: nobody knows
+	Hint   float64    `json:"hint_ns,omitempty"` // found by earlier launches; 0: unknown
 	Probe  bool       `json:"probe,omitempty"`
 	// Of workers who have several states, see Order.Watches: which they are, and for each
 	// state how many launches have samples in it, and what the last one found.
@@ -201,7 +200,7 @@ type run struct {
 	sorted   int           // looks that states were found in
 	last     time.Duration // that the last launch took
 	visits   []float64     // by set: how long its first launch visited cells, s by its clock
-	resumed  bool          // the session has samples: it gets those that it lacks, and no more
+	resumed  bool          // the session has samples: it gets only what it lacks
 }
 
 // A state is how far an experiment is with a cell.
@@ -260,8 +259,8 @@ func (x *Experiment) need(c Cell) int {
 	return LeastLaunches
 }
 
-// sampled is how many launches of the session have samples of the file's cell with that index;
-// −1 is that of none.
+// sampled is the number of the session's launches that have samples of the file's cell at this
+// index; 0 for −1.
 func (x *Experiment) sampled(states *params.Sorting, at int) int {
 	if at < 0 {
 		return 0
@@ -269,9 +268,9 @@ func (x *Experiment) sampled(states *params.Sorting, at int) int {
 	return states.Launches(&x.File.Cells[at], x.Session)
 }
 
-// plan fixes the number of launches by how long the second of each set took, which
-// had hints: what they found has no say in that. Where the first did not come to all
-// cells, there is one more, for those that the second is the first to visit.
+// plan fixes the number of launches by the duration of the second launch of each set, which had
+// hints; their results do not count. If the first launch did not come to all cells there is one
+// more, because the second is the first to visit the rest.
 func (r *run) plan(elapsed time.Duration) {
 	if r.launches > 0 {
 		return
@@ -289,8 +288,8 @@ func (r *run) plan(elapsed time.Duration) {
 	r.launches = r.sets * min(max(2+int(left/each), least), cmp.Or(r.Most, mostLaunches))
 }
 
-// least is how many launches there are at the least: where cells are visited once,
-// the first one, those that visit them, and those that visit again what is doubtful.
+// least is the least number of launches: where cells are visited once, the first launch, the
+// launches that visit them, and the launches that visit doubtful cells again.
 func (r *run) least() int {
 	if r.parts == 0 {
 		return LeastLaunches
@@ -358,8 +357,8 @@ func (r *run) ask() (again int) {
 	return again
 }
 
-// due tells whether a cell is to be visited in the launch at hand. What a launch of
-// those that visit cells once did not come to is left to the ones after it.
+// due reports whether the present launch is to visit a cell. Cells to be visited once that a
+// launch did not come to are left to the next ones.
 func (r *run) due(i int) bool {
 	p, turn := &r.cells[i], r.launch/r.sets
 	if !r.lacks(i) || r.Cells[i].Set != r.launch%r.sets {
@@ -388,7 +387,7 @@ func (r *run) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// slice is the time of the launch at hand.
+// slice is the time of the present launch.
 func (r *run) slice() time.Duration {
 	launches := r.launches
 	if launches == 0 {
@@ -400,9 +399,9 @@ func (r *run) slice() time.Duration {
 	return (r.Time - time.Since(r.began)) / time.Duration(max(1, launches-r.launch))
 }
 
-// goesOn tells whether there is a launch beyond those that were planned: while time is left, and
-// a state that has its share of it lacks samples of a cell, or any cell does in a session that
-// goes on. How many samples there are decides, never what they say.
+// goesOn reports whether there is a launch beyond the planned ones: while time is left and a
+// cell lacks samples in a state with its share of the time, or at all in a resumed session. The
+// number of samples decides, never their values.
 func (r *run) goesOn() bool {
 	if r.Launches > 0 || r.Over > r.Time || time.Since(r.began)+r.last > r.Time {
 		return false
@@ -422,11 +421,11 @@ func (r *run) goesOn() bool {
 	return false
 }
 
-// order is the visits of a launch: tier by tier, those that the first launch came
-// to before others, so that a short time gives intervals to some cells instead of
-// a sample to all; else at random. Where a session goes on, the cells that fewest of its
-// launches have samples of come first, but for those of the first tier. The cells of a group
-// follow each other, because laying out their memory takes longer than a visit.
+// order is the visits of a launch: tier by tier, cells that the first launch came to before
+// others, so that a short time gives intervals to some cells instead of a sample to all; else
+// at random. In a resumed session, except in the first tier, cells with samples of the fewest
+// launches come first. Cells of a group follow each other, because laying out their memory
+// takes longer than a visit.
 func (r *run) order() (visits []Visit) {
 	type place struct {
 		Visit
@@ -747,7 +746,7 @@ func (x *Experiment) firstCPU(launch int) int {
 	return x.FirstCPUs[order[launch%len(order)]]
 }
 
-// cellsOf counts visits without those of probes.
+// cellsOf counts visits, without probes.
 func cellsOf(visits []Visit) (n int) {
 	for _, v := range visits {
 		if !v.Probe {
@@ -847,8 +846,8 @@ func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 	return lacking, visited
 }
 
-// Left is how long the visits take that cells lack, each as long as those of the session took
-// in the mean; 0: it has none. As many in each state that workers are to have samples in.
+// Left is how long the missing visits take, each as long as the session's mean visit, and in
+// each state that needs samples; 0 if the session has none.
 func (x *Experiment) Left() time.Duration {
 	var seconds, visits, left float64
 	for _, l := range x.File.Launches {
@@ -920,7 +919,7 @@ type entry struct {
 	Before      float64         `json:"before_ns,omitempty"`
 	After       float64         `json:"after_ns,omitempty"`
 	Visit       int             `json:"visit,omitempty"`   // index of the order's
-	Begins      int             `json:"begins,omitempty"`  // 1 more than that of a visit which is not the next one
+	Begins      int             `json:"begins,omitempty"`  // 1 + the index of a visit that is not the next one
 	Look        float64         `json:"look_ns,omitempty"` // between two visits
 	Loads       []params.Loads  `json:"loads,omitempty"`
 	Instruction float64         `json:"instruction_ns,omitempty"`
@@ -931,7 +930,7 @@ type entry struct {
 	Alive       bool            `json:"alive,omitempty"`
 }
 
-// sample is that of a launch which an entry has.
+// sample is the launch's sample that an entry holds.
 func (e entry) sample(f *params.File, session, launch int) params.Sample {
 	s := params.Sample{NS: e.NS, Launch: int32(launch), At: float32(e.At), Spread: float32(e.Spread)}
 	if w := e.Workers; w != nil {

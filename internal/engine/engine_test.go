@@ -137,8 +137,8 @@ func TestFirstCPUs(t *testing.T) {
 	}
 }
 
-// Every launch visits every cell once, in another order, and hands on what earlier
-// ones found; the centre over launches is that of the machine.
+// Every launch visits every cell once, in another order, and hands on what earlier ones found;
+// the centre over launches is the machine's.
 func TestLaunches(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
@@ -236,8 +236,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Where the time is too short for all, some cells get intervals, those of lower
-// tiers first, and not all of them a sample.
+// If the time is too short for all, some cells, of lower tiers first, get intervals instead of
+// all a sample.
 func TestShortTime(t *testing.T) {
 	var x *Experiment
 	known := make(map[int]int)
@@ -424,8 +424,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// What launches have put into a journal is found by whoever comes after a parent
-// that was killed, once.
+// What launches have put into a journal is recovered once, after the parent was killed.
 func TestRecover(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)

@@ -48,7 +48,7 @@ func start(o Order, journal *os.File) (*Process, error) {
 		return nil, fmt.Errorf("no launch could be begun: %w", err)
 	}
 	go func() {
-		// An error is that of a launch that has ended, which Wait tells.
+		// Wait reports the error if the launch has ended.
 		orders.Write(order)
 	}()
 	end := func() error {

@@ -26,13 +26,13 @@ type Sampler interface {
 	Sample(ctx context.Context, k params.Key, hint float64) (Reading, error)
 	// Warnings say what speaks against trusting the samples.
 	Warnings() []error
-	// Loads say whether what was to be off cache was; nil where nobody knows.
+	// Loads say whether off-cache data were off cache; nil if unknown.
 	Loads() []params.Loads
 	Close()
 }
 
-// A looker is a sampler whose workers can look where they are: what those on these CPUs take
-// for nothing now, ns; 0: nobody knows.
+// A looker is a sampler that can measure an empty exchange of the workers on these CPUs, in ns;
+// 0: unknown.
 type looker interface {
 	Look(ctx context.Context, cpus []int) (ns float64)
 }

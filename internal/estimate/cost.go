@@ -56,8 +56,8 @@ func NewMachine(name string, files []*params.File, c model.Choice) *Machine {
 	return m
 }
 
-// cells are those of the first file that has any, and of others from the same host, each
-// once wherever it was measured.
+// cells are the cells of the first file that has any, and of other files from the same host,
+// each once wherever it was measured.
 func (m *Machine) cells(match func(*params.Cell) bool) (all []params.Cell) {
 	there := make(map[params.Key]bool)
 	host := ""
@@ -151,9 +151,9 @@ func (m *Machine) pass(p access.Pass, off bool) (Cost, error) {
 	return Cost{}, lacking
 }
 
-// measuredPass is what an element costs of passes that were measured, interpolated: in
-// the logarithm of N at the nearest strides on both sides, and in that of the stride
-// between these. Beyond them the nearest stands.
+// measuredPass is the cost of an element, interpolated between measured passes: in the
+// logarithm of N at the nearest strides on both sides, then in the logarithm of the stride.
+// Beyond them the nearest counts.
 func measuredPass(cells []params.Cell, p access.Pass) Cost {
 	curves := make(map[int][]point)
 	for _, c := range cells {
@@ -238,7 +238,7 @@ func between(a, b fit.Estimate, at func(a, b float64) float64) fit.Estimate {
 	return e
 }
 
-// fitted is a cost without an interval: a fit's errors are not those of one number.
+// fitted is a cost without an interval: a fit's errors do not apply to one number.
 func fitted(ns float64, from string) Cost {
 	return Cost{Estimate: fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)}, From: from}
 }
@@ -269,8 +269,7 @@ func (m *Machine) disk(h *Phase) (Cost, error) {
 	return Cost{}, lacking
 }
 
-// message is the cost of a message, that of the cheapest algorithm where a collective does
-// not say which.
+// message is the cost of a message, by the cheapest algorithm if a collective names none.
 func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 	algorithms, err := h.algorithms()
 	if err != nil {
@@ -368,7 +367,7 @@ func (m *Machine) way(off bool, ranks int) (*way, error) {
 	return nil, lacking
 }
 
-// measuredPermutation is the time of messages among so many ranks, if it was measured at
+// measuredPermutation is the time of messages among that many ranks, if it was measured at
 // sizes on both sides.
 func (m *Machine) measuredPermutation(call collective.Call, off bool) (Cost, bool) {
 	variant := fmt.Sprintf("%s-%d", Permutation, call.Distance)
@@ -382,8 +381,8 @@ func (m *Machine) measuredPermutation(call collective.Call, off bool) (Cost, boo
 	return Cost{Estimate: e, From: "measured permutations"}, !beyond
 }
 
-// line is T_s + m·τ_d of all permutations among so many ranks; where there are none, of
-// those among others.
+// line is T_s + m·τ_d of all permutations among that many ranks; without these, of permutations
+// among others.
 func (m *Machine) line(ranks int, off bool) (model.Linear, string, error) {
 	for _, exactly := range []bool{true, false} {
 		var ms []int

@@ -98,7 +98,7 @@ func (h *Phase) does() string {
 // size is bytes with their unit.
 func size(bytes Number) string { return view.Size(int(bytes)) }
 
-// A better way is a phase instead of another, so many times, in words.
+// A better way is another phase, `times` times, in place of a phase, in words.
 type better struct {
 	how   string
 	phase Phase
@@ -140,8 +140,8 @@ func (h *Phase) betters(ranks int) (all []better) {
 // worthwhile is the share of the whole that a better way must save to be named.
 const worthwhile = 0.1
 
-// advice says in a sentence which phase is worth improving: that of which the most can be
-// saved, as far as the parameters know another way, else the longest.
+// advice says in a sentence which phase to improve: the one of which most can be saved in a way
+// that the parameters know, else the longest.
 func (m *Machine) advice(p *Program, e *Estimate) string {
 	longest, saved := 0, 0.
 	text := ""
@@ -194,7 +194,7 @@ func span(e fit.Estimate) string {
 	return digits(e.Scale(1/scale)) + " " + name
 }
 
-// digits are those that an interval leaves, or three.
+// digits are the digits that the interval leaves, or three.
 func digits(e fit.Estimate) string {
 	if e.Known() {
 		return view.Rough(e)

@@ -354,10 +354,10 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// Section 6: 512 × 512 on each node of a T3E; predicted were 68.5 s, and measured 54.6 s.
-// The report does not say how many nodes. The prediction is that of two steps, on 2 × 2
-// nodes, in which every element of a column of C comes with a line of its own: 2·512³·(120
-// + 135) ns of Table 3 are 68.45 s, and the messages of Table 4 add 0.04 s.
+// Section 6: 512 × 512 on each node of a T3E; predicted were 68.5 s, and measured 54.6 s. The
+// report does not say how many nodes. The prediction is two steps on 2 × 2 nodes in which every
+// element of a column of C comes with a line of its own: 2·512³·(120 + 135) ns of Table 3 are
+// 68.45 s, and the messages of Table 4 add 0.04 s.
 func TestSection6(t *testing.T) {
 	plain, transposed := t3e.estimate(t, "cannon-t3e.toml", sp), t3e.estimate(t, "cannon-t3e-transposed.toml", sp)
 	near(t, "plain, s", plain.Total.Center/1e9, 68.5, 0.05)

@@ -178,7 +178,7 @@ func (h *Phase) at(i int, lines []int) (text string) {
 	return text
 }
 
-// phaseLines are those on which phases begin.
+// phaseLines are the lines on which phases begin.
 func phaseLines(text []byte) (lines []int) {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[[phase]]")) {
@@ -296,7 +296,7 @@ func (h *Phase) settleMessage(ranks int) error {
 	return err
 }
 
-// algorithms are those that a message may be carried out by.
+// algorithms are the algorithms that can carry the message out.
 func (h *Phase) algorithms() ([]*collective.Algorithm, error) {
 	switch h.Message {
 	case Permutation:
@@ -313,7 +313,7 @@ func (h *Phase) algorithms() ([]*collective.Algorithm, error) {
 	return found, err
 }
 
-// schedules lays algorithms out that exist for so many ranks. It fails where none does.
+// schedules lays out the algorithms that exist for that many ranks. It fails if none does.
 func (h *Phase) schedules(algorithms []*collective.Algorithm, ranks, bytes int) (all []*collective.Schedule, err error) {
 	for _, a := range algorithms {
 		call := collective.Call{P: ranks, M: bytes, Root: h.Root}

@@ -19,7 +19,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Kind is that of the cells of Survey, whose variant says which program.
+// Kind is the kind of Survey's cells, whose variant names the program.
 const Kind params.Kind = "program"
 
 // Survey is programs that are carried out, of which there is one: a Cannon, both ways.

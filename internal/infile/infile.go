@@ -29,8 +29,8 @@ func Open(path string) (*os.File, error) {
 	return f, err
 }
 
-// Read reads a file by a function that is given its name, too. Errors are those of Open, and
-// those of the function.
+// Read reads a file by a function that also gets its name. It returns errors of Open and of the
+// function.
 func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (all T, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (a
 	return read(in, path)
 }
 
-// Plain fails for a file that begins as those that gzip compressed.
+// Plain fails for a file that gzip compressed.
 func Plain(in *bufio.Reader, path string) error {
 	if start, _ := in.Peek(2); string(start) == "\x1f\x8b" {
 		return fmt.Errorf("%s is compressed by gzip: unpack it with gunzip first", path)

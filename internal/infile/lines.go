@@ -28,7 +28,7 @@ func NewLines(r io.Reader, name string, longest int) *Lines {
 	return l
 }
 
-// Scan goes to the next line. Where it fails for an error, Number is that of the line that has it.
+// Scan goes to the next line. After an error, Number is the line that has it.
 func (l *Lines) Scan() bool {
 	more := l.Scanner.Scan()
 	if more || l.Err() != nil {

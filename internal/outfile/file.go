@@ -28,7 +28,7 @@ func (m *Moved) Error() string {
 	return fmt.Sprintf("%s %s, and stays as it is: the result is in %s, so compare the two", m.From, m.why, m.To)
 }
 
-// Open finds out whether path can be written, as Check does, and by nobody else just now.
+// Open checks that path can be written, as Check does, and that no other taulop is writing it.
 func Open(path string) (*File, error) {
 	if err := Check(path); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (f *File) Write(write func(io.Writer) error) error {
 		var refused error
 		if held, _, refused = lockFile(f.Path); refused == errLocked {
 			return f.beside("is being written by another taulop", write)
-		} else if refused == nil { // else nobody can lock it
+		} else if refused == nil { // else there are no locks
 			defer held.release()
 		}
 		to, err = find(f.Path)

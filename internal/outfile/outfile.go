@@ -1,10 +1,8 @@
 // Package outfile writes results into the files that users name.
 //
-// Its opinion: a regular file is replaced as a whole or not at all, and keeps its
-// owner and mode; behind a symbolic link it is the link's target that is replaced.
-// What is no regular file, a device, a pipe, a socket, stays what it is and is
-// written to. Of files that are there only the named one is ever touched: a
-// temporary one has no name at all, or one that nobody can know.
+// Its opinion: a regular file is replaced as a whole or not at all, and keeps its owner and
+// mode; behind a symbolic link the target is replaced. A device, a pipe or a socket is written
+// to. No other existing file is touched: a temporary file has no name, or an unpredictable one.
 package outfile
 
 import (
@@ -167,8 +165,8 @@ func dirOf(path string) string {
 	return dir
 }
 
-// perm is that of a temporary file. Nobody else may read it before it has the owner
-// and mode of the one that it replaces.
+// perm is a temporary file's mode: no other user may read it before it has the owner and mode
+// of the file that it replaces.
 func (to *place) perm() fs.FileMode {
 	if to.old != nil {
 		return 0o600

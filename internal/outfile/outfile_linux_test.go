@@ -62,7 +62,7 @@ func save(t *testing.T, path, text string, mode fs.FileMode) {
 	}
 }
 
-// open makes a directory that everybody may use.
+// open makes a directory that all users may use.
 func open(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,8 +74,8 @@ func open(t *testing.T) string {
 	return dir
 }
 
-// A new file and one that is there, as root and as anybody, with temporary files of
-// both kinds: the named file alone changes, and keeps its mode.
+// New and existing files, as root and as another user, with both kinds of temporary files: only
+// the named file changes, and it keeps its mode.
 func TestWriteReplaces(t *testing.T) {
 	for name, write := range map[string]func(string, func(io.Writer) error) error{"nameless": Write, "named": named} {
 		for who, as := range map[string]func(testing.TB, func()){"itself": func(_ testing.TB, f func()) { f() }, "nobody": sandbox.User} {

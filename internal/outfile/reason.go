@@ -39,7 +39,7 @@ func refusal(err error, what, into, choose string) error {
 	return nil
 }
 
-// bare leaves out the path, which may be that of a temporary file.
+// bare leaves out the path, which may be a temporary file's.
 func bare(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

@@ -34,7 +34,7 @@ var Launchers = []Launcher{
 	{"hosts", "the node of each process, a line each, for SLURM_HOSTFILE or mpiexec -f of MPICH", hosts},
 }
 
-// LauncherNames are those of all.
+// LauncherNames are the names of all launchers.
 func LauncherNames() (names []string) {
 	return lists.Map(Launchers, func(l Launcher) string { return l.Name })
 }

@@ -19,8 +19,8 @@ type Machine struct {
 	Hosts []string // names of the nodes; none: they have none
 }
 
-// A Core is where a place is. Logical numbers are those of hwloc, which counts what this
-// process may use in the order of the machine's tree.
+// A Core is where a place is. Logical numbers are hwloc's, which counts what this process may
+// use in the order of the machine's tree.
 type Core struct {
 	CPU     int `json:"cpu"`     // the first of the core that may be used, as the system numbers it
 	Package int `json:"package"` // logical
@@ -105,8 +105,8 @@ func machineOf(cpus []numa.CPU, levels numa.Levels, name string, nodes int) (*Ma
 	return m, nil
 }
 
-// Host is the name of a node: of one without a name, this machine's, and of several their
-// numbers among those that mpirun was given.
+// Host is a node's name: localhost for one node without a name, and for several their numbers
+// among the nodes that mpirun was given.
 func (r *Result) Host(node int) string {
 	switch {
 	case node < len(r.Hosts):

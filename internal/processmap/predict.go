@@ -109,7 +109,7 @@ func (p *program) core(place int) int32 {
 	return int32(core)
 }
 
-// level is that of the parameters, of two places of one node.
+// level is the parameters' level of two places of one node.
 func (p *program) level(a, b int) int {
 	if p.taulop.Level == nil {
 		return 0

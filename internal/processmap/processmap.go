@@ -173,7 +173,7 @@ func Run(r Request) (*Result, error) {
 		return nil, errors.New(strings.Join(result.LeftOut, "; "))
 	}
 	best := slices.MinFunc(result.Mappings, func(a, b Mapping) int {
-		switch { // the first of those that cost the same
+		switch { // the first of equal costs
 		case a.cost() < b.cost():
 			return -1
 		case a.cost() > b.cost():
@@ -233,7 +233,7 @@ func (r *Result) compare() {
 	}
 }
 
-// Mapping is that of a method, nil if there is none.
+// Mapping is a method's mapping, nil if there is none.
 func (r *Result) Mapping(method string) *Mapping {
 	at := slices.IndexFunc(r.Mappings, func(m Mapping) bool { return m.Method == method })
 	if at < 0 {

@@ -56,7 +56,7 @@ func Read(root string, m *numa.Machine) Provenance {
 	return p
 }
 
-// shorten keeps what should be a name from being a book: a tree may be anybody's.
+// shorten bounds names: the tree may come from anywhere.
 func shorten(p *Provenance) {
 	for _, fact := range []*string{&p.Hostname, &p.CPUModel, &p.Vendor, &p.Microcode, &p.Product, &p.Board, &p.BIOS,
 		&p.Hypervisor, &p.Kernel, &p.OS, &p.Arch, &p.Clocksource, &p.HugePages} {
@@ -67,8 +67,7 @@ func shorten(p *Provenance) {
 	}
 }
 
-// Version is the program's, as far as it was built in: that of a tag, or what Go makes of
-// a commit.
+// Version is the program's version as built in: a tag, or what Go derives from a commit.
 func Version() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok || build.Main.Version == "" {
@@ -82,8 +81,8 @@ func Version() string {
 	return version
 }
 
-// Commit is that of the checkout that the program was built from, "" where it was not built
-// from one: a module of a version has it in that.
+// Commit is the commit of the checkout that the program was built from, "" if it was built from
+// a module version, which names the commit itself.
 func Commit() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {

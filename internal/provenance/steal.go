@@ -36,7 +36,7 @@ func (t tree) steal() (stolen, total uint64, err error) {
 
 // A StealMeter tells what was stolen since it was started.
 type StealMeter struct {
-	Load          float64 // of the last minute when it was started; 0 where nobody says
+	Load          float64 // of the last minute when it was started; 0 if unknown
 	root          string
 	stolen, total uint64
 	err           error

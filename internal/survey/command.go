@@ -33,7 +33,7 @@ type Task struct {
 	Time     time.Duration // budget, unless the user says another, where the command has none
 	Warnings []error
 	About    []string // of what is measured and where, lines for people
-	// Tables are those that the command prints; nil: the survey's.
+	// Tables are what the command prints; nil: the survey's.
 	Tables func(*params.File) []view.Table
 	// Document is what -json writes; nil: the file.
 	Document func(*params.File) any

@@ -1,7 +1,6 @@
-// Package survey says what can be measured of a machine, each survey a value that
-// the engine drives: which cells there are, and how one sample of one is taken.
-// When, how often and in which process is the engine's business, how it is drawn
-// that of the reader.
+// Package survey says what can be measured of a machine. Each survey is a value that the engine
+// drives: which cells there are, and how one sample of one is taken. When, how often and in
+// which process is up to the engine, how it is drawn up to the reader.
 package survey
 
 import (
@@ -31,8 +30,8 @@ type Survey struct {
 	Time func(m *numa.Machine) time.Duration
 	// Command measures the survey alone; nil where a command has a file of its own.
 	Command *Command
-	// Tables are those of a file's cells, none where it has none; nil where report
-	// makes them.
+	// Tables returns the tables of a file's cells, none without cells; nil if report makes
+	// them.
 	Tables func(f *params.File) []view.Table
 	// Matrices are its cells between every two of some things, by size; an error says
 	// that the file has none. Nil where there are none ever.
@@ -107,7 +106,7 @@ func Drawn() []*Survey {
 	return drawn
 }
 
-// Planned are the names of those that a sweep can be asked for.
+// Planned are the names of the surveys that a sweep can include.
 func Planned() (names []string) {
 	for _, s := range All() {
 		if s.Plan != nil {

@@ -26,7 +26,7 @@ type visitor struct {
 	shape numatest.Shape
 	m     *numa.Machine
 	plan  params.Plan
-	laid  map[string]bool // groups, in the launch at hand
+	laid  map[string]bool // groups, in the present launch
 }
 
 // workers is how many a cell takes.

@@ -15,7 +15,7 @@ const (
 	coarse = iota // the first size of each series, the last, every eighth, and a segment
 	half          // every second
 	fine
-	unasked // reduction operators that nobody asked for
+	unasked // reduction operators that were not named
 )
 
 // long is the size from which on a message is long.

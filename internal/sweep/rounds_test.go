@@ -37,9 +37,8 @@ func cut(t *testing.T, f *params.File) *engine.Experiment {
 	return x
 }
 
-// Wherever the time of a launch is over, it has been at a few sizes of all that was asked for
-// before it was at more of anything, at y and segments before both, and at the operators that
-// nobody asked for last.
+// Whenever a launch ends, it has visited a few sizes of everything before more of anything, y
+// and segments before both, and operators that were not named last.
 func TestCoarseFirst(t *testing.T) {
 	partly := make(map[int]bool) // by how far a launch came that was cut short
 	for limit := 20 * time.Millisecond; limit < 2*time.Second; limit = limit * 5 / 4 {
@@ -130,10 +129,9 @@ func TestCoarseSingleCopies(t *testing.T) {
 	}
 }
 
-// A sweep that goes on begins with what it lacks most: where a launch was cut short, the cells
-// that it did not reach come before those that have a sample, but for y and segments. What a
-// launch could reach before it ended so comes to all after a few; each is visited as often as
-// an interval takes, and no more.
+// A resumed sweep begins with what it lacks most: where a launch was cut short, the cells that
+// it did not reach come before cells with a sample, except y and segments. So a few launches
+// come to all cells; each is visited as often as an interval takes, and no more.
 func TestGoesOn(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	x := cut(t, f)

@@ -30,12 +30,12 @@ type Request struct {
 	Add      bool          // add a session to it
 	Force    bool          // a new one replaces what is there
 	Plan     params.Plan   // of a new file: placements, τ and sizes may be left open
-	Budget   time.Duration // 0: that of the file; DefaultTime of a new one
+	Budget   time.Duration // 0: the file's; DefaultTime of a new one
 	Over     time.Duration
 	Launches int
 	Huge     bool   // pages of buffers, of a new file
 	Fill     bool   // idle cores are kept busy, of a new file
-	Name     string // of the machine, of a new file; "": that of the host
+	Name     string // of the machine, of a new file; "": the host's
 	// Warn gets what is to be known at once.
 	Warn func(error)
 }
@@ -325,7 +325,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 	return f, nil
 }
 
-// plan is that of a new file, with what was left open.
+// plan is a new file's plan, with defaults filled in.
 func (r *Request) plan(m *numa.Machine) params.Plan {
 	p := r.Plan
 	p.Budget, p.Copy = cmp.Or(r.Budget, DefaultTime(p.With, m)).Seconds(), shm.CopyName()
@@ -348,7 +348,8 @@ func (r *Request) plan(m *numa.Machine) params.Plan {
 	return p
 }
 
-// manyCores are so many that γ of all operators at every τ would take longer than all else.
+// manyCores is the number of cores from which γ of all operators at every τ would take longer
+// than everything else.
 const manyCores = 32
 
 // save writes the file while the sweep goes on. That it cannot be written is no

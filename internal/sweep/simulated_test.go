@@ -17,8 +17,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// simulatedCores are those of the simulated machine, of two threads each, in 16 complexes on
-// two nodes.
+// simulatedCores is the number of the simulated machine's cores, of two threads each, in 16
+// complexes on two nodes.
 const simulatedCores = 128
 
 // swept is a sweep of 8 KB on it.

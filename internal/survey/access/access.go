@@ -25,11 +25,10 @@ var Operations = []string{"read", "write", "multiply", "divide"}
 // cache. It is what a matrix multiplication does.
 const Dot = "dot"
 
-// AllOperations are those of the paper, which are measured unless others are asked for, and
-// ours.
+// AllOperations are the paper's, which are measured by default, and Dot.
 var AllOperations = append(slices.Clone(Operations), Dot)
 
-// Types are those of elements.
+// Types are the types of elements.
 var Types = []string{"int32", "float32", "float64"}
 
 // ElementBytes is the size of an element of a type, 0 if there is none such.

@@ -136,8 +136,8 @@ func divide[E element](a []E, n, stride int, x E) float64 {
 	return 0
 }
 
-// vectorElements are those of the vector of Dot: of the largest type a page, which with the
-// lines of an array at work fits any first-level cache.
+// vectorElements is the length of Dot's vector: a page of the largest type, which fits any
+// first-level cache together with the array's lines in use.
 const vectorElements = 512
 
 // A product returns the sum of the products of n elements of an array, `stride` elements

@@ -126,7 +126,7 @@ func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, 
 	return arena, warnings, nil
 }
 
-// Cells are all passes; those of a type walk through one arena, laid alike.
+// Cells are all passes; the passes of a type walk through one arena, laid alike.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, off := range r.Caches {
 		for _, p := range r.Passes {

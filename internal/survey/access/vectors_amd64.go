@@ -11,7 +11,7 @@ import (
 // a vector of them. Dividing int32 has no such instruction.
 var vectors map[string]vector
 
-// dotVectors are those of Dot, by type.
+// dotVectors are the vector loops of Dot, by type.
 var dotVectors map[string]dotVector
 
 func init() {

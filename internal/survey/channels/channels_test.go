@@ -7,8 +7,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A message alone is a line of its level, what others do at once a panel of theirs; a parameter
-// that nobody knows yet has its own name.
+// A message alone is a line of its level, concurrent messages have a panel of their own, and an
+// unknown parameter keeps its name.
 func TestProfiled(t *testing.T) {
 	cell := func(variant string, tau, m int, ns float64) params.Cell {
 		return params.Cell{Key: params.Key{Kind: params.ChannelCell, Variant: variant, Tau: tau, Bytes: m}, Time: fit.Median([]float64{ns})}

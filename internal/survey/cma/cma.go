@@ -24,7 +24,7 @@ var Survey = survey.Register(&survey.Survey{
 		return NewRequest(m, p), nil
 	},
 	Time: func(m *numa.Machine) time.Duration {
-		return usual + time.Duration(m.Concurrency())*time.Second/2 // processes that are begun
+		return usual + time.Duration(m.Concurrency())*time.Second/2 // to start processes
 	},
 	Command: &survey.Command{Help: help, Time: usual, Flags: flags},
 	Tables:  Tables,
@@ -39,12 +39,12 @@ var algorithms = map[string]*collective.Algorithm{
 	params.Ping: collective.Couples, params.Sendrecv: collective.Permutation, params.Bcast: collective.Readers,
 }
 
-// copied are those in which messages are copied to where they are sent from first.
+// copied are the algorithms in which messages are first copied to where they are sent from.
 var copied = map[string]*collective.Algorithm{
 	params.Ping: collective.CopiedCouples, params.Sendrecv: collective.CopiedPermutation,
 }
 
-// order is that of the setups in tables.
+// order is the order of setups in tables.
 var order = []string{params.Ping, params.Sendrecv, params.Bcast}
 
 // ranks are how many τ copies at once take: a couple each; as many; those and the source.
@@ -72,9 +72,8 @@ type Request struct {
 // leastBytes is the smallest message: libraries send smaller ones through segments.
 const leastBytes = 512
 
-// NewRequest is what a plan asks for: of its sizes those that double, and of its τ those
-// that the CPUs have ranks for. Where the kernel lets no process read another's memory
-// it says so, and asks for nothing.
+// NewRequest takes from a plan sizes that double, and the τ that the CPUs have ranks for. If
+// the kernel lets no process read another's memory the request says so and asks for nothing.
 func NewRequest(m *numa.Machine, p params.Plan) Request {
 	r := Request{Policies: p.Policies, CPUs: p.CPUs, Caches: p.Caches, Taus: p.Taus, Sizes: Sizes(p.Sizes)}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
@@ -86,8 +85,8 @@ func NewRequest(m *numa.Machine, p params.Plan) Request {
 	return r
 }
 
-// Sizes are those of a plan's that are measured: each twice the one before, or more, and
-// the largest.
+// Sizes are the plan's sizes that are measured: each at least twice the one before, and the
+// largest.
 func Sizes(all []int) (sizes []int) {
 	for _, bytes := range all {
 		if n := len(sizes); bytes >= leastBytes && (n == 0 || bytes >= 2*sizes[n-1] || bytes == all[len(all)-1]) {
@@ -120,8 +119,8 @@ func Allowed(m *numa.Machine) error {
 	return err
 }
 
-// Cells are y(τ), and L(m,τ) with send buffers rewritten, unchanged, which off cache, where
-// nobody has them at hand, are one, and copied.
+// Cells are y(τ), and L(m,τ) with send buffers rewritten, unchanged and copied. Off cache,
+// where no cache holds them, rewritten and unchanged are one.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	if r.Refused != "" {
 		return nil, []error{fmt.Errorf("single copies (cma) are not measured: %s", r.Refused)}, nil

@@ -56,8 +56,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Cells are those that CPUs have ranks for, and none where the kernel forbids single
-// copies, which is said.
+// Cells exist for the ranks that CPUs allow, and none, with a warning, where the kernel forbids
+// single copies.
 func TestCells(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	r := Request{Policies: []numa.Policy{numa.Local}, Sizes: []int{1024}, Taus: []int{1, m.Allowed.Len(), m.Allowed.Len() + 1}, Caches: []bool{false}}

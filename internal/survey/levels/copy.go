@@ -78,10 +78,10 @@ func NewRequest(m *numa.Machine, r Request) (Request, error) {
 	return r, nil
 }
 
-// CopySizes are what is measured if nobody chooses.
+// CopySizes are the default sizes.
 var CopySizes = []int{64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 
-// Taus are the τ that are measured if nobody chooses: doubling to the number of cores.
+// Taus are the default τ: doubling to the number of cores.
 func Taus(m *numa.Machine) (taus []int) {
 	cores := m.Concurrency()
 	for tau := 1; tau < cores; tau *= 2 {

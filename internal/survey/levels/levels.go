@@ -1,10 +1,9 @@
-// Package levels measures copies between the levels of the memory, caches, memory
-// and the memory of another node.
+// Package levels measures copies between the levels of the memory: caches, memory, and the
+// memory of another node.
 //
-// Its opinion: a level is a working set. What is walked through round and round
-// lies in the smallest cache that holds it and in none that does not; nobody asks
-// the hardware, so that whether it is so shows in the times, which are compared,
-// and where a level is no slower than the one nearer to the core, that is said.
+// Its opinion: a level is a working set. Data that are walked through again and again lie in
+// the smallest cache that holds them. The hardware is not asked; times are compared, and a
+// level that is no slower than the nearer one is marked.
 package levels
 
 import (
@@ -37,8 +36,8 @@ const (
 
 func (l Level) cache() bool { return l.Cache > 0 }
 
-// Levels are those of the first tau workers of a placement. What the machine does
-// not say of its caches is left out, and why a level is, has a sentence.
+// Levels are the levels of a placement's first tau workers. Caches that the machine does not
+// describe are left out, each level left out with its reason.
 func Levels(m *numa.Machine, p numa.Placement, tau int) (levels []Level, left []error) {
 	before := 0
 	for level := 1; level <= 4; level++ {

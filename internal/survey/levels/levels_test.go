@@ -95,7 +95,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Tam's three are those of the smallest cache that holds the message.
+// Tam's three are of the smallest cache that holds the message.
 func TestTam(t *testing.T) {
 	rows := Tam([]params.Cell{
 		cell("L1-L1", 1024, 20, 1), cell("L1-memory", 1024, 70, 1), cell("memory-memory", 1024, 100, 1),

@@ -21,7 +21,7 @@ type chain struct {
 	line  int32   // that the last step came to
 }
 
-// newChain is a chain through so many bytes.
+// newChain is a chain through an array of the given size.
 func newChain(bytes int) *chain {
 	n := bytes / lineBytes
 	c := &chain{order: make([]int32, n), next: make([]int32, n)}
@@ -36,7 +36,7 @@ func newChain(bytes int) *chain {
 	return c
 }
 
-// stepsOfPass are so many that calling it does not count.
+// stepsOfPass is large enough to make the call negligible.
 const stepsOfPass = 256
 
 // passes are steps along the chain, which go on where the last ones ended: no line

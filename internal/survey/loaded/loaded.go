@@ -26,9 +26,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Kind is that of the cells. Variant "read-25" is the latency of a read at a level of
-// 25 %, "pair-25" that of a pair; "rate-read-25" is what a line of 64 bytes takes the
-// injectors meanwhile.
+// Kind is the cells' kind. Variant "read-25" is the latency of a read at a level of 25 %,
+// "pair-25" a pair's; "rate-read-25" is the injectors' time for a line of 64 bytes meanwhile.
 const Kind params.Kind = "loaded"
 
 // Survey is latencies under load.
@@ -70,7 +69,7 @@ Examples:
 Flags:
 `
 
-// Levels are what others inject if nobody chooses, in % of the most.
+// Levels are the default injection levels, in % of full speed.
 var Levels = []int{0, 5, 10, 20, 40, 60, 80, 100}
 
 // What latencies are of.
@@ -165,7 +164,7 @@ func (r Request) place(m *numa.Machine) (numa.Placement, error) {
 	return m.PlaceOn(r.CPUs, len(r.CPUs))
 }
 
-// variant is the cell of a latency, and with `rate` that of what was injected.
+// variant names the cell of a latency, and with rate the cell of the injected rate.
 func variant(what string, level int, rate bool) string {
 	v := what + "-" + strconv.Itoa(level)
 	if rate {
@@ -222,8 +221,8 @@ type sampler struct {
 	place numa.Placement
 	chain *chain
 	most  map[string]float64 // by what is measured: ns a line at full speed
-	// other is of the cell that the visit before measured too: of a latency that of what
-	// was injected, and the other way round.
+	// other holds the second reading of the last visit, which measures a latency and the
+	// injected rate.
 	other map[params.Key]engine.Reading
 }
 
@@ -297,7 +296,7 @@ func (s *sampler) saturate(ctx context.Context, what string) error {
 	return nil
 }
 
-// every is how far apart chunks begin at a level: so much farther than at full speed.
+// every is the spacing of chunks at a level: 100/level times the spacing at full speed.
 func (s *sampler) every(what string, level int) time.Duration {
 	injectors := float64(len(s.CPUs) - measuring[what])
 	return time.Duration(s.most[what] * setups.ChunkBytes / lineBytes * injectors * 100 / float64(level))

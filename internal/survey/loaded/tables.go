@@ -77,11 +77,11 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 // names are what latencies are of, for readers.
 var names = map[string]string{Read: "a read of memory", Pair: "a pair, 64 bytes one way"}
 
-// alone is what tells states of those who measure.
+// alone is the quantity that tells the measuring workers' states apart.
 var alone = map[string]string{Read: "an instruction", Pair: "flag"}
 
-// Tables are one for reads and one for pairs, each with what it means; where the host moves
-// the CPUs of those who measure, one for each of their states.
+// Tables are one for reads and one for pairs, each with its meaning; where the host moves the
+// measuring CPUs, one for each state.
 func Tables(f *params.File) (tables []view.Table) {
 	sorting := f.Sort()
 	for _, points := range curves(f.Cells) {
@@ -105,8 +105,8 @@ func Tables(f *params.File) (tables []view.Table) {
 	return tables
 }
 
-// statesOf are those of who measures a curve which have their share of the time, none where
-// there was one.
+// statesOf are the states of a curve's measuring workers that have their share of the time;
+// none if there was one.
 func statesOf(f *params.File, sorting *params.Sorting, c curve) []params.State {
 	for i := range f.Cells {
 		of := &f.Cells[i]

@@ -45,7 +45,7 @@ func newGroup() *group { return &group{gates: make(map[uint32]*gate)} }
 // A gate is where the flows of a batch wait for each other before each message. They
 // sleep there after a moment: CPUs may be fewer than flows.
 type gate struct {
-	tau, left int // flows, and those that have not found it yet
+	tau, left int // flows, and flows that have not found the gate yet
 	arrived   atomic.Uint32
 	round     atomic.Uint32
 }
@@ -99,7 +99,7 @@ func newEnd(f *flow, index, cpu int, g *group, b *budget) *end {
 // pin has the calling goroutine be the end's, until it returns.
 func (e *end) pin() error { return numa.Pin(e.cpu) }
 
-// A side tells the bytes that one end sends from those of the other.
+// A side distinguishes the bytes that the two ends send.
 type side byte
 
 const (
@@ -305,7 +305,7 @@ func (e *end) answer(o order) error {
 				return err
 			}
 		case o.Operation == stream && i == int(o.Warm):
-			began = time.Now() // from the end of the first to that of the last
+			began = time.Now() // from the end of the first message to the end of the last
 		}
 	}
 	if o.Operation == stream {
@@ -318,11 +318,11 @@ func (e *end) answer(o order) error {
 	return e.write(encoded(r))
 }
 
-// mostIgnored is what is left unread at the most, bytes: a kernel whose net.ipv4.tcp_rmem
-// nobody changed keeps it.
+// mostIgnored bounds the bytes left unread: a kernel with the default net.ipv4.tcp_rmem keeps
+// them.
 const mostIgnored = 48 << 10
 
-// await waits until so many bytes can be read at once.
+// await waits until that many bytes can be read at once.
 func (e *end) await(bytes int) error {
 	for began := time.Now(); ; {
 		switch n, err := e.waiting(); {
@@ -337,8 +337,8 @@ func (e *end) await(bytes int) error {
 	}
 }
 
-// ignore computes on the CPU where the kernel receives, while so many bytes come, and
-// returns how much of its time that took away, beyond what the CPU loses anyway.
+// ignore computes on the CPU where the kernel receives, while that many bytes come, and returns
+// how much of its time that took, beyond what the CPU loses anyway.
 func (e *end) ignore(bytes int) (stolen time.Duration, cpu int, err error) {
 	cpu = e.cpu
 	if at, err := e.receiver(); err == nil && at >= 0 && at != e.cpu {

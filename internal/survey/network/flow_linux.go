@@ -86,7 +86,7 @@ func stuck(err error) error {
 	return err
 }
 
-// waiting is how many bytes have come that nobody has read.
+// waiting is the number of bytes that have come and are unread.
 func (f *flow) waiting() (int, error) { return unix.IoctlGetInt(f.fd, unix.SIOCINQ) }
 
 // unsent is how many bytes the kernel has taken and not given to the network yet.
@@ -111,8 +111,8 @@ func segment(c *net.TCPConn) (bytes int, err error) {
 	return option(c, unix.IPPROTO_TCP, unix.TCP_MAXSEG)
 }
 
-// keeps is what the kernel surely keeps of what nobody reads of a connection, bytes: half
-// of its buffer is for data, and of small packets it holds less.
+// keeps is the number of unread bytes that the kernel surely keeps for a connection: half of
+// its buffer is for data, and of small packets it holds less.
 func keeps(c *net.TCPConn) (bytes int, err error) {
 	bytes, err = option(c, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	return min(bytes/8*3, mostIgnored), err
@@ -141,8 +141,8 @@ const (
 	futexWake = 129
 )
 
-// sleep blocks the thread while a word has a value, but not so long that nobody could
-// stop it.
+// sleep blocks the thread while a word has a value, for 50 ms at most, so that it can be
+// stopped.
 func sleep(word *atomic.Uint32, while uint32) {
 	most := unix.NsecToTimespec(int64(50 * time.Millisecond))
 	// Woken, changed, or time is up: the caller looks.

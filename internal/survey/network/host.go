@@ -46,7 +46,7 @@ type Facts struct {
 	Rank       int               `json:"rank"` // of a task, from 0
 	CPUs       int               `json:"cpus"`
 	Memory     int               `json:"memory"` // that messages of all flows may take, bytes
-	Unread     int               `json:"unread"` // what its kernel keeps of what nobody reads, bytes
+	Unread     int               `json:"unread"` // unread bytes that its kernel keeps
 	Provenance params.Provenance `json:"provenance"`
 }
 
@@ -331,15 +331,15 @@ type Run struct {
 	Targets []Target
 	Facts   []Facts // by target
 	Segment int     // what a packet holds of a message, bytes, the least of all targets
-	Unread  int     // what kernels keep of what nobody reads, bytes, the least of all targets
-	// Interface is through which the first target was reached, or tcp where its name
-	// cannot be that of a network.
+	Unread  int     // unread bytes that kernels keep, the least of all targets
+	// Interface is the one through which the first target was reached, or tcp if its name
+	// cannot name a network.
 	Interface string
 	controls  []net.Conn
 }
 
-// Begin has all targets take part. It tries again for so long where nobody listens yet.
-// The error is a sentence; then no host takes part.
+// Begin has all targets take part. It retries for the given time while a target does not listen
+// yet. On error, one sentence, no host takes part.
 func Begin(ctx context.Context, targets []Target, s Secret, wait time.Duration) (r *Run, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -348,7 +348,7 @@ func Begin(ctx context.Context, targets []Target, s Secret, wait time.Duration) 
 		if err == nil {
 			return
 		}
-		// Those that were not asked yet need not wait for their patience.
+		// Targets that were not asked yet need not wait until their patience ends.
 		told, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		for _, t := range targets[min(len(targets), len(r.controls)+1):] {
@@ -438,8 +438,8 @@ func (r *Run) End(err error) {
 }
 
 // call connects to a host and shakes hands. A handshake that is cut off, as where strangers
-// flood the host, is tried again for as long as an end's patience. Again has it try until
-// ctx's end where nobody listens yet.
+// flood the host, is retried as long as an end's patience. With again it retries until ctx ends
+// while the host does not listen yet.
 func call(ctx context.Context, t Target, s Secret, h hello, again bool) (*net.TCPConn, error) {
 	if !again {
 		var cancel context.CancelFunc
@@ -498,7 +498,7 @@ type UnknownError struct{ error }
 // ErrNobody is of hosts that are up, and where no run waits.
 var ErrNobody = errors.New("nobody listens there: begin with the host that listens")
 
-// unreached says why nobody was reached.
+// unreached explains why the host was not reached.
 func unreached(ctx context.Context, t Target, err error) error {
 	var unknown *net.DNSError
 	var late net.Error

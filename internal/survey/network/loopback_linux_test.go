@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The interface lo is down in a network namespace that was just made, and whoever made it
-// may bring it up.
+// The interface lo is down in a new network namespace, and root in the namespace may bring it
+// up.
 func TestMain(m *testing.M) {
 	noLoopback = loopback()
 	os.Exit(m.Run())

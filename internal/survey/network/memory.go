@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// DefaultMemory is what messages may take on a host that listens, if nobody chooses.
+// DefaultMemory bounds messages on a listening host by default.
 const DefaultMemory = "256M"
 
 // ErrMemory is of messages that need more than the host that listens takes for them.
@@ -19,7 +19,7 @@ var ErrMemory = errors.New("let the host that listens take more memory, or choos
 // aligned has what comes begin on a page of its own.
 const aligned = 4 << 10
 
-// room is what a flow takes for messages of so many bytes: one that it sends and one that
+// room is the memory of a flow with messages of that many bytes: one that it sends and one that
 // it receives.
 func room(bytes int) int { return 2 * ((bytes + aligned - 1) / aligned * aligned) }
 
@@ -30,8 +30,8 @@ type budget struct {
 	taken atomic.Int64
 }
 
-// take has so many bytes be taken. Flows of a launch that has just ended may hold some for
-// a moment, and it waits for them.
+// take reserves bytes. It waits a moment, because flows of a launch that has just ended may
+// still hold some.
 func (b *budget) take(bytes int) error {
 	if b == nil {
 		return nil
@@ -54,8 +54,8 @@ func (b *budget) give(bytes int) {
 	}
 }
 
-// hold has e.out and e.in be of so many bytes. The memory is mapped and not the garbage
-// collector's, which would keep a multiple of it for a while.
+// hold makes e.out and e.in that many bytes long. The memory is mapped, because the garbage
+// collector would keep a multiple of it for a while.
 func (e *end) hold(bytes int) (err error) {
 	if need := room(bytes); need > e.room {
 		e.release()
@@ -73,8 +73,8 @@ func (e *end) hold(bytes int) (err error) {
 	return nil
 }
 
-// release gives the memory back. Only the end's own thread may: nobody else knows whether
-// it is in use.
+// release gives the memory back. Only the end's own thread may call it, because only it knows
+// whether the memory is in use.
 func (e *end) release() {
 	e.region.Close()
 	e.budget.give(e.room)

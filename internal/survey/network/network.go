@@ -35,8 +35,8 @@ var Survey = survey.Register(&survey.Survey{
 	},
 })
 
-// Of the messages that fill a network's queue, of those of a batch that the receiver
-// ignores, and of packets whose parts are measured.
+// Bytes that fill a network's queue, packets of a batch that the receiver ignores, and the
+// largest packet whose parts are measured.
 const (
 	queueBytes   = 64 << 10
 	leastIgnored = 4
@@ -53,14 +53,14 @@ type Request struct {
 	Sizes   []int    `json:"sizes"`   // m, bytes, rising
 	Taus    []int    `json:"taus"`    // flows at once, rising
 	Segment int      `json:"segment"` // what a packet holds, bytes; 0: Tam's parameters are left out
-	Unread  int      `json:"unread"`  // what the kernels of targets keep of what nobody reads, bytes
+	Unread  int      `json:"unread"`  // unread bytes that the targets' kernels keep
 }
 
-// Sizes are what is measured if nobody chooses.
+// Sizes are the default sizes.
 var Sizes = []int{1, 64, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 
-// Taus are the numbers of flows that are measured if nobody chooses: doubling to the
-// CPUs of the host that has fewest, and to eight at the most.
+// Taus are the default numbers of flows: doubling to the CPUs of the smallest host, and to
+// eight at most.
 func (r *Run) Taus(cpus int) (taus []int) {
 	for _, f := range r.Facts {
 		cpus = min(cpus, f.CPUs)
@@ -72,7 +72,7 @@ func (r *Run) Taus(cpus int) (taus []int) {
 	return append(taus, cpus)
 }
 
-// CPUs are those that flows of a host are pinned to, one after the other.
+// CPUs are the CPUs that a host's flows are pinned to, in turn.
 func CPUs(m *numa.Machine) (cpus []int, err error) {
 	p, err := m.Place(numa.Local, m.Allowed.Len())
 	for _, w := range p.Workers {
@@ -100,8 +100,8 @@ func (r Request) Packets() (sizes []int) {
 	return []int{1, most / 4, most / 2, most}
 }
 
-// Cells are L(m,τ) to the first target, o, L of the extremes to others, and Tam's
-// parameters of packets, without those that need more to be left unread than kernels keep.
+// Cells are L(m,τ) to the first target, o, L of the smallest and largest message to others, and
+// Tam's parameters of packets, except where kernels keep too few unread bytes.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	add := func(parameter string, tau, bytes, tier int) {
 		k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: params.NetVariant(r.Name, parameter)}

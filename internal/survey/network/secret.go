@@ -30,7 +30,7 @@ func OwnSecret() (path string, err error) {
 	return filepath.Join(dir, "taulop", "net-secret"), nil
 }
 
-// ReadSecret reads a secret from a file that nobody else may read. Make has it made where
+// ReadSecret reads a secret from a file that only its owner can read. makeIt has it made where
 // there is none, by one of several hosts that ask at once.
 func ReadSecret(path string, makeIt bool) (Secret, error) {
 	in, err := infile.Open(path)

@@ -55,7 +55,7 @@ func (u *unproven) displace() {
 	}
 }
 
-// leave takes c out of those that can be displaced, and reports whether it still was there.
+// leave removes c from the connections that can be displaced, and reports whether it was there.
 func (u *unproven) leave(c *net.TCPConn) bool {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
@@ -89,8 +89,8 @@ const (
 	lineTime  = 10 * time.Second
 )
 
-// Refusals tell of connections that were sent away. Whoever can reach the port can be
-// sent away thousands of times a second: most are only counted.
+// Refusals reports connections that were sent away. A stranger can cause thousands a second, so
+// most are only counted.
 type refusals struct {
 	mutex  sync.Mutex
 	told   int       // lines that count against mostLines

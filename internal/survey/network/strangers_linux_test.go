@@ -341,7 +341,7 @@ func TestStopsReading(t *testing.T) {
 	}
 	defer c.Close()
 	c.SetReadBuffer(4 << 10)
-	const times = 1000 // of 32 KB: more than kernels keep of what nobody reads
+	const times = 1000 // of 32 KB: more unread bytes than kernels keep
 	o := order{Operation: exchange, Tau: 1, Bytes: 32 << 10, Times: times}
 	c.Write(encoded(o))
 	c.SetWriteDeadline(time.Now().Add(3 * patience))

@@ -47,7 +47,7 @@ type hello struct {
 	_       uint8
 	Flow    uint32   // of flowing: which
 	Launch  uint64   // of flowing: flows of one launch work together
-	Run     [16]byte // what is begun, or what the flow belongs to
+	Run     [16]byte // what begins, or what the flow belongs to
 	Nonce   [16]byte
 }
 
@@ -76,7 +76,7 @@ const (
 	full
 )
 
-// A Secret is what all hosts of a run know and nobody else.
+// A Secret is known to all hosts of a run, and only to them.
 type Secret []byte
 
 // proof is what only who knows the secret can say of a handshake. The name of the end
@@ -249,7 +249,7 @@ type order struct {
 	Operation operation
 	_         uint8
 	Tau       uint16 // flows that take part
-	Warm      uint32 // messages before those that are timed
+	Warm      uint32 // messages before the timed ones
 	Times     uint32
 	Bytes     uint32 // of a message
 	Batch     uint32 // of the launch

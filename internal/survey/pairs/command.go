@@ -64,7 +64,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// sizes reads those of messages.
+// sizes reads message sizes.
 func sizes(list string) ([]int, error) {
 	const most = 64 << 20
 	return argument.List(list, false, func(text string) (int, error) {

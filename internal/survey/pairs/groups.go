@@ -45,17 +45,17 @@ const (
 	mostNested = 4
 )
 
-// FindGroups are the hidden groups of each set of CPUs that the topology takes for
-// alike, by the times of the least message alone.
+// FindGroups finds the hidden groups of each set of CPUs that the topology calls alike, by the
+// times of the smallest message.
 //
-// CPUs are joined by average linkage of their logarithmic times; what the topology says
-// to be closer is joined before. The tree is cut where its heights leap most, among the
-// cuts that leave two or more in every group, and where else they leap by leastRatio.
-// Groups stand if the median between them, within what they are nested in, is leastRatio
-// times that within and leastApart standard deviations from it, if both hardly overlap,
-// and if hardly any permutation of the same times over the pairs makes groups as far apart:
-// the cut is the best of many, and of noise alone one is the best, too. Where the host moves
-// CPUs, groups are those that stand whichever of their states pairs are in.
+// CPUs are joined by average linkage of their logarithmic times; CPUs that the topology calls
+// closer are joined before. The tree is cut where its heights leap most, among the cuts that
+// leave two or more in every group, and where else they leap by leastRatio. Groups stand if the
+// median between them, within the groups that enclose them, is leastRatio times the median
+// within and leastApart standard deviations away, if both hardly overlap, and if hardly any
+// permutation of the same times over the pairs makes groups as far apart: the cut is the best
+// of many, and noise has a best cut, too. Where the host moves CPUs groups must stand in all of
+// the pairs' states.
 func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 	level := make(map[string]int)
 	for i, l := range p.Levels {
@@ -190,8 +190,8 @@ type division struct {
 	within, between float64 // their medians
 }
 
-// cuts are those before the greatest leaps in the distance at which groups are joined, as
-// far as they leave nobody alone and are distinct, the smallest groups first.
+// cuts are the distinct cuts before the greatest leaps in the distance of joining that leave no
+// CPU alone, the smallest groups first.
 func (d *distances) cuts() (cuts []division) {
 	steps := d.joined()
 	members, alone := slices.Repeat([]int{1}, d.n), d.n
@@ -316,7 +316,7 @@ func (d *distances) split(cuts []division) {
 			}
 		}
 	}
-	times := make([][]float64, len(cuts)+1) // of pairs that the first so many cuts part
+	times := make([][]float64, len(cuts)+1) // of pairs that the first c cuts part
 	for i := range d.n {
 		for j := range i {
 			c := 0

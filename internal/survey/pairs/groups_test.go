@@ -12,9 +12,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// timed is n CPUs of one level, or of groups of `closer` CPUs that the topology tells,
-// whose pairs take what f says with noise of so many standard deviations of a normal
-// distribution of the logarithm.
+// timed is n CPUs of one level, or of groups of `closer` CPUs that the topology tells, whose
+// pairs take what f says, with normal noise on the logarithm of the given standard deviation.
 func timed(n, closer int, noise float64, random *rand.Rand, f func(a, b int) float64) *params.File {
 	file := &params.File{Format: params.Format, Version: params.Version}
 	var all numa.CPUSet

@@ -85,9 +85,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// Of two CPUs of one node memory is theirs or another node's; of two nodes the writer's,
-// the reader's, or that of a third, the farthest from both. A node without memory is
-// no home.
+// For two CPUs of one node memory is on theirs or another node; for CPUs of two nodes on the
+// writer's, the reader's, or a third, the farthest from both. A node without memory is no home.
 func TestHomes(t *testing.T) {
 	two, four := machine(2, 2), machine(4, 2)
 	bare := machine(3, 2)
@@ -119,7 +118,7 @@ func TestHomes(t *testing.T) {
 	}
 }
 
-// machine has nodes in a row with so many CPUs each.
+// machine has nodes in a row with `cpus` CPUs each.
 func machine(nodes, cpus int) *numa.Machine {
 	m := &numa.Machine{}
 	for id := range nodes {

@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Pairs of a simulated machine take what their level was given, and the slow ones are
-// those of the slow CPU.
+// Pairs of a simulated machine take what their level was given, and the slow pairs are the slow
+// CPU's.
 func TestSimulated(t *testing.T) {
 	m := numatest.EPYC(2, 1, 1, 4, 1)
 	for _, slower := range []float64{0, 1.5} {
@@ -49,8 +49,7 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// moving is a file of pairs of a machine of so many CPUs that its host moves between two
-// states.
+// moving is a file of pairs of a machine whose host moves its CPUs between two states.
 func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surveytest.Simulated) {
 	t.Helper()
 	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 60, Far: 1, PerByte: 0.05, Noise: 0.02, Between: 300 * time.Millisecond,

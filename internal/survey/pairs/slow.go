@@ -46,7 +46,7 @@ func FindSlow(p *params.Pairs) []Slow {
 	return slow
 }
 
-// slowOf are those of one home.
+// slowOf are the slow pairs of one home.
 func slowOf(p *params.Pairs) (slow []Slow) {
 	spreads := make([][]fit.Spread, len(p.Levels))
 	for l := range p.Levels {

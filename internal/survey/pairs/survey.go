@@ -1,9 +1,9 @@
-// Package pairs measures transfers between every two CPUs of a machine, one pair at
-// a time, and finds those that are slower than what the two share lets expect.
+// Package pairs measures transfers between every two CPUs of a machine, one pair at a time, and
+// finds pairs that are slower than what the two share lets expect.
 //
-// Its opinion: pairs that run at once disturb each other, so they are measured one
-// at a time; where the memory between two CPUs lies matters as much as where they are,
-// so it is part of the key; and no pair is called slow for one sample.
+// Its opinion: pairs that run at once disturb each other, so they are measured one at a time;
+// where the memory between two CPUs lies matters as much as where they are, so it is part of
+// the key; and no pair is called slow for one sample.
 package pairs
 
 import (
@@ -53,7 +53,7 @@ const (
 	visitTime = 1100 * time.Microsecond // a sample, with its part of a launch: 13.2 ms for two sizes in six launches were measured
 	shortTime = 10 * time.Second        // has every launch measure every cell, if that is enough
 	alike     = 8                       // pairs of a class that every launch measures, where it does not measure all
-	doubted   = 10                      // one in so many cells is measured again, at the most
+	doubted   = 10                      // at most one cell in ten is measured again
 	// mostLaunches tell shares of states within 3 points where these last less than from launch
 	// to launch.
 	mostLaunches = 300
@@ -80,11 +80,11 @@ func (r Request) Time(m *numa.Machine) time.Duration {
 	return max(shortTime, time.Duration(visits)*visitTime/doubted)
 }
 
-// Cells are all pairs with all homes and sizes; those of a pair follow each other.
+// Cells are all pairs with all homes and sizes; the cells of a pair follow each other.
 //
-// Where that takes longer than shortTime, every launch measures a few pairs of each
-// class, which have their level and home in common; every pair is measured once; and
-// those whose one sample is doubtful, as often as a few of each class.
+// Where that takes longer than shortTime every launch measures a few pairs of each class, which
+// share level and home; every pair is measured once; and pairs whose one sample is doubtful are
+// measured as often as the few of each class.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	if len(r.CPUs) < 2 {
 		return nil, []error{fmt.Errorf("there are no pairs to measure: this process may use one core")}, nil
@@ -128,8 +128,8 @@ func (r Request) classes(m *numa.Machine) func(params.Key) string {
 	}
 }
 
-// Doubtful are cells whose time is above that of their class by more than chance has it
-// for one sample; the farthest above, if those are many.
+// Doubtful returns the cells that lie above their class by more than chance allows one sample,
+// the farthest ones if they are many.
 func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
 	const score = 2.5 // of a robust z: 1 in 160 by chance
 	class := r.classes(m)
@@ -159,8 +159,8 @@ func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
 	}
 }
 
-// homes are those of a pair: of one node its own and another one, of two the writer's,
-// the reader's, and another one; where one node alone has memory it is not told.
+// homes are a pair's homes: on one node its own and another one, on two the writer's, the
+// reader's, and another one; unknown if only one node has memory.
 func homes(m *numa.Machine, a, b int) []params.Home {
 	place, err := m.PlaceOn([]int{a, b}, 2)
 	if err != nil {

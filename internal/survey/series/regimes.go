@@ -61,8 +61,8 @@ func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 	return all
 }
 
-// fits tells whether every worker has a cache of a level that holds so many bytes of each
-// worker who shares it.
+// fits reports whether every worker has a cache of the level that holds the given bytes for
+// each worker that shares it.
 func (r Request) fits(m *numa.Machine, level, bytes int) bool {
 	for _, w := range r.Placement.Workers {
 		i := slices.IndexFunc(m.Caches, func(c numa.Cache) bool {

@@ -75,7 +75,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// messages are those that are named, each contiguous too, or all of lists.
+// messages are the named messages, each contiguous too, or all of the lists.
 func messages(words []string, sizes, distances []int, element, array string) (all []strided.Message, err error) {
 	most, err := argument.Bytes(array)
 	if err != nil || most < 1 {

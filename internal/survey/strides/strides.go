@@ -54,15 +54,14 @@ type Request struct {
 	Most         int               `json:"most_bytes"` // that a worker's messages walk through off cache
 }
 
-// Sizes, strides and element of messages if nobody chooses: those of mlognp-2009,
-// and a size beyond.
+// Default sizes, strides and element of messages: as in mlognp-2009, and one larger size.
 var (
 	PackSizes   = []int{1 << 10, 4 << 10, 16 << 10, 64 << 10}
 	PackStrides = []int{8, 64, 512}
 )
 
-// Messages are all sizes at all strides, each size contiguous too. An error says
-// which of them cannot be, or does not fit into an array of so many bytes.
+// Messages are all sizes at all strides, each size contiguous too. The error names a message
+// that cannot exist, or that does not fit into an array of the given bytes.
 func Messages(sizes, strides []int, element, array int) (messages []strided.Message, err error) {
 	for _, s := range sizes {
 		for _, d := range append([]int{element}, strides...) {

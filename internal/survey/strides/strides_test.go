@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// o_mw is that of the same size contiguous, at the same level and state of the
-// cache; l_mw what the stride adds. Numbers in the proportions of mlognp-2009, Fig. 2.
+// o_mw is the time of the same size contiguous, at the same level and state of the cache; l_mw
+// what the stride adds. Numbers are in the proportions of mlognp-2009, Fig. 2.
 func TestPackRows(t *testing.T) {
 	packed := func(variant string, bytes int, off bool, ns float64) params.Cell {
 		return params.Cell{Key: params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes, Variant: variant},

@@ -72,7 +72,7 @@ type PackRow struct {
 	// Of packing alone, Level "": p(m,d) of one end, or what a copy takes of a
 	// contiguous message. Of a level: one way between two CPUs, o_mw + l_mw.
 	Time fit.Estimate
-	// Contiguous is that of the same size contiguous: of a level o_mw.
+	// Contiguous is the time of the same size contiguous: o_mw of a level.
 	Contiguous *fit.Estimate
 	// Latency of a level is l_mw = f(s,d) of both ends, what the stride adds.
 	Latency *fit.Estimate

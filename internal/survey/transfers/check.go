@@ -16,11 +16,11 @@ const mostCells = 1 << 20
 // ErrUnusable is of a file that no sweep can go on with.
 var ErrUnusable = errors.New("measure it anew")
 
-// ErrCPUs is of a file of other CPUs than those that may be used here.
+// ErrCPUs: the file is of other CPUs than this process may use.
 var ErrCPUs = errors.New("go on with it on the same CPUs")
 
-// Check refuses a plan that no sweep can carry out, before anything is made of its
-// numbers: it may come from a file that somebody else wrote.
+// Check refuses a plan that no sweep can carry out, before its numbers are used: the file may
+// come from anywhere.
 func Check(p *params.Plan) error {
 	switch {
 	case len(p.Policies) == 0 || len(p.Taus) == 0 || len(p.Sizes) == 0 || len(p.Caches) == 0:

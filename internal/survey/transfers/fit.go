@@ -51,9 +51,9 @@ func fits(fit setups.Fit, p params.Plan) (arena int, err error) {
 	return arena, err
 }
 
-// FirstCPUs are those that launches may begin a plan's placements at: where L3 complexes
-// or nodes are alike by topology, the first CPU of each where memory has room for its
-// buffers. There are none where all launches begin at the same.
+// FirstCPUs are the CPUs at which launches may begin a plan's placements: where L3 complexes or
+// nodes are alike by topology, the first CPU of each whose memory has room for the buffers.
+// Nil: all launches begin at the same CPU.
 func FirstCPUs(p params.Plan, m *numa.Machine) []int {
 	first := m.FirstCPUs()
 	free, err := numa.FreeMemoryBytes("/")
@@ -89,7 +89,7 @@ func place(p params.Plan, m *numa.Machine, start int, policy numa.Policy, tau in
 	return m.PlaceFrom(start, policy, tau)
 }
 
-// placements are those of the largest τ.
+// placements are the plan's placements at the largest τ.
 func placements(p params.Plan, m *numa.Machine, start int) (places []numa.Placement, err error) {
 	for _, policy := range p.Policies {
 		at, err := place(p, m, start, policy, p.Taus[len(p.Taus)-1])

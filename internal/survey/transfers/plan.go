@@ -42,10 +42,9 @@ func Taus(n int) []int {
 	return append(taus, max(n, 1))
 }
 
-// Policies are the placements that make a difference on a machine: local, one for each
-// level that none before is of, and remote where there are several nodes and no more than
-// two levels: it is of no level of its own, and time goes to those that are. Spread has
-// its name where it deals workers as another does.
+// Policies are the placements that differ on a machine: local, one for each further level, and
+// remote on several nodes with at most two levels, because it has no level of its own and costs
+// time. Spread counts under its name where it equals another.
 func Policies(m *numa.Machine) []numa.Policy {
 	cores := m.Count().Cores
 	levels := m.Levels(m.Allowed)
@@ -84,7 +83,7 @@ func Keys(p params.Plan, cpus int) []params.Key {
 		for _, tau := range p.Taus {
 			for _, name := range p.Setups {
 				if name == setups.Sendrecv.Name && tau == 1 && cpus >= setups.Isolated.Workers(1) {
-					continue // the column τ = 1 is that of isolated transfers
+					continue // isolated transfers are the column τ = 1
 				}
 				if name == setups.Share.Name {
 					ks = append(ks, sized(p, params.Key{Kind: params.CopyCell, Setup: name, Placement: policy, Tau: tau})...)
@@ -132,11 +131,10 @@ func Keys(p params.Plan, cpus int) []params.Key {
 // mostReduced is the longest vector that is reduced, in bytes: longer ones are as far away.
 const mostReduced = 4 << 20
 
-// reduced are the sizes of the vectors that an operator is measured with, from a single element
-// on. Of one element at a time, which takes in proportion to their number, three are enough,
-// and of operators that nobody asked for and few programs use powers of 4: lines between them
-// are within 5 % on average of what lies between, and at all sizes these operators would take
-// a third of a sweep's time.
+// reduced are the sizes of an operator's vectors, from a single element on. Three are enough
+// for one element at a time, whose time is proportional. Operators that were not named and that
+// few programs use are measured at powers of 4: lines between these are within 5 % on average,
+// and all sizes would take a third of a sweep's time.
 func reduced(p params.Plan, o reduce.Operator) (some []int) {
 	const enough = 3
 	coarse := len(p.Operators) == 0 && slices.Equal(p.Sizes, Sizes) && !slices.Contains(Common, o.Name)
@@ -160,8 +158,7 @@ func reduced(p params.Plan, o reduce.Operator) (some []int) {
 
 func powerOf4(m int) bool { return bits.OnesCount(uint(m)) == 1 && bits.TrailingZeros(uint(m))%2 == 0 }
 
-// operators are those that a plan measures, of which it may name some that there are
-// no more.
+// operators are the operators that a plan measures; names that no longer exist are skipped.
 func operators(p params.Plan) (all []reduce.Operator) {
 	if len(p.Operators) == 0 {
 		scalar, _ := reduce.Lookup(Common[0] + reduce.Scalar)
@@ -240,7 +237,7 @@ func messages(p params.Plan, k params.Key) (ks []params.Key) {
 	return ks
 }
 
-// spread takes so many values, evenly, the first and the last among them.
+// spread takes `most` values, evenly, the first and the last among them.
 func spread(values []int, most int) (some []int) {
 	n := min(most, len(values))
 	for i := range n {

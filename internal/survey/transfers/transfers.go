@@ -32,9 +32,9 @@ var Names = map[params.Kind]string{
 // A Request is a plan.
 type Request struct{ params.Plan }
 
-// Cells are all of the plan, by worth: segments at every τ before other sizes, those of
-// the first setup before others, γ last, one operator after the other. Which sizes come
-// first is up to the sweep.
+// Cells are all cells of the plan, by worth: segments at every τ before other sizes, the first
+// setup before others, γ last, one operator after the other. Which sizes come first is up to
+// the sweep.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, k := range Keys(r.Plan, m.Allowed.Len()) {
 		tr, _, err := trial(r.Plan, k)
@@ -45,7 +45,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 		if k.Kind == params.TransferCell {
 			c.K, c.Transfers = tr.K, tr.Setup.Transfers
 		}
-		if k.OffCache { // filled alike: those of a team and a setup, or of ranks
+		if k.OffCache { // filled alike: by a team and a setup, or by ranks
 			c.Group = fmt.Sprint(k.Placement, ranked(k), tr.Setup.Name, workers(k, tr.Setup))
 		}
 		cells = append(cells, c)
