@@ -21,14 +21,14 @@ func Bootstrapped(center float64, drawn []float64, replicates int) Estimate {
 	return e
 }
 
-// Drawn is a quantity as Bootstrapped takes it: what it is, and what it is under replicates
-// that were drawn again.
+// Drawn is a quantity as Bootstrapped takes it: its value, and its values under replicates
+// drawn again.
 type Drawn struct {
 	Center     float64
 	Values     []float64
 	Replicates int
-	// Sessions is how many there were of which launches were drawn, so that what another
-	// hour changes is not in Values; 0 where sessions were drawn.
+	// Sessions is the number of sessions whose launches were drawn: Values then lack what
+	// another hour changes. 0: sessions were drawn.
 	Sessions int
 }
 

@@ -62,7 +62,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// What times do not tell stays and says so; what they tell has a standard error.
+// A cost that times do not determine stays and is marked; the others have standard errors.
 func TestBoundedUndetermined(t *testing.T) {
 	terms, times := make([][]float64, 40), make([]float64, 40)
 	r := rand.New(rand.NewPCG(3, 5))

@@ -6,8 +6,8 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// L(S,τ) and c(S,τ) of what six launches found for a message of 4 segments, each of
-// which passes two transfers, and for transfers of nothing.
+// L(S,τ) and c(S,τ) from six launches with a message of 4 segments, each of which passes two
+// transfers, and with transfers of nothing.
 func Example() {
 	l := fit.Median([]float64{8800, 8720, 9040, 8880, 8640, 8960}) // ns
 	y := fit.Median([]float64{140, 150, 144, 146, 152, 138})

@@ -21,8 +21,8 @@ const (
 	LeastApart = 1.4
 	// LeastShare is what a mode has of all values at the least.
 	LeastShare = 0.03
-	// valleyError is how probable it is at the most that a valley is an accident. It is that
-	// small because the valley is looked for where values are fewest.
+	// valleyError bounds the probability that a valley is an accident. It is small because the
+	// valley is looked for where values are fewest.
 	valleyError = 1e-5
 )
 
@@ -177,7 +177,7 @@ func (d *density) modes(peaks []int) (modes []Mode) {
 	return modes
 }
 
-// ModeOf is the mode that a value is of.
+// ModeOf is the index of the mode that a value belongs to.
 func ModeOf(modes []Mode, v float64) int {
 	return max(0, sort.Search(len(modes), func(i int) bool { return modes[i].Above > v })-1)
 }

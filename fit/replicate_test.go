@@ -83,8 +83,8 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// Where nothing differs, a test at a level of 5 % finds something in 1 case of 20 at
-// the most; what it says that it can see it finds in 9 of 10.
+// Where nothing differs a test at 5 % finds something in at most 1 case of 20; a difference of
+// the size that it calls visible it finds in 9 of 10.
 func TestCompare(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, tt := range []struct {

@@ -45,8 +45,8 @@ func TestScalabilityExact(t *testing.T) {
 	}
 }
 
-// Intervals of one and of 2.78 standard errors hold the truth as often as those
-// of Student's t with 4 degrees of freedom should: 62.6 % and 95 %.
+// Intervals of 1 and of 2.78 standard errors hold the truth as often as Student's t with 4
+// degrees of freedom says: 62.6 % and 95 %.
 func TestScalabilityErrors(t *testing.T) {
 	const trials, sigma, kappa, noise = 2000, 0.2, 0.02, 0.02
 	taus := []int{1, 2, 3, 4, 5, 6, 8}
@@ -100,7 +100,7 @@ func TestScalabilityBounds(t *testing.T) {
 			t.Errorf("%v: %+v", L, s)
 		}
 	}
-	if s, err := ScalabilityOf([]int{7, 7, 7, 7}, []float64{1, 2, 3, 4}); err != nil || !s.Sigma.Held { // one τ says nothing of σ and κ
+	if s, err := ScalabilityOf([]int{7, 7, 7, 7}, []float64{1, 2, 3, 4}); err != nil || !s.Sigma.Held { // one τ does not determine σ and κ
 		t.Errorf("%+v, %v", s, err)
 	}
 }

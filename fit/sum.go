@@ -55,9 +55,9 @@ type regression struct {
 	variance   float64 // of the relative errors
 }
 
-// closest is the regression with all terms free or, where that has a negative cost or
-// cannot be told, the closest of those with some of them held. A set of terms is a
-// number, its highest bit the first term; the last one that is tried is given.
+// closest is the regression with all terms free or, if that has a negative cost or is
+// undetermined, the closest one with some terms held. A set of terms is a number, its highest
+// bit the first term; last is the last set tried.
 func closest(terms [][]float64, T []float64, last int) (best regression, ok bool) {
 	p := len(terms[0])
 	all := 1<<p - 1

@@ -29,8 +29,8 @@ func Slope(k []int, l []Estimate) Estimate {
 	if !(det > 0) {
 		return Median(nil)
 	}
-	// b is linear in l: b = Σ coef·l. Rows are measured one after the other,
-	// so that their errors are independent and add in squares.
+	// b is linear in l: b = Σ coef·l. Rows are measured one after the other, so their errors
+	// are independent and add in squares.
 	s := Estimate{N: l[0].N}
 	var lo, hi float64
 	for i, e := range l {

@@ -23,8 +23,8 @@ type Between struct {
 	Batches  int // timed, after a round that warms up
 }
 
-// A Room is memory that copies walk through. Its bytes decide the level: what
-// was touched last among more than a cache holds is no longer there.
+// A Room is memory that copies walk through. Its size decides the level: a cache no longer
+// holds what was touched before more than its size.
 type Room struct {
 	Bytes []int // by worker
 	// Memory: more than any cache holds. It stays mapped, and trials go on where
@@ -155,8 +155,8 @@ func (s *region) begin(stride int) int {
 	return at
 }
 
-// warm is how many copies it takes until everything lies where it belongs: twice
-// round what is to be in a cache.
+// warm is the number of copies until everything lies where it belongs: twice round what is to
+// be in a cache.
 func (b *between) warm(from, to *region, stride int) int {
 	n := leastWarm
 	if !b.From.Memory {

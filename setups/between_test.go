@@ -30,8 +30,8 @@ func TestCopyBetween(t *testing.T) {
 	}
 }
 
-// A copy that does not arrive is found: between trials the source moves on, so that
-// what the last one left is not what this one brings.
+// A copy that does not arrive is found: between trials the source moves on, so that the bytes
+// of the last trial are wrong in this one.
 func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	team := team(t, 1)
 	room := Room{Bytes: []int{1 << 16}, Memory: true}

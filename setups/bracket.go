@@ -27,7 +27,7 @@ const (
 	looksBetween  = 6                      // of a collective, whose runs are short; approximate
 )
 
-// A bracket is what looks need, and what they found.
+// A bracket holds what looks need and what they found.
 type bracket struct {
 	ring  *shm.Ring
 	alone *calls.Probe // of one worker
@@ -67,7 +67,7 @@ func (c *clock) look(w *worker) bool {
 		if !more {
 			break
 		}
-		if !pass(1) { // who follows comes later
+		if !pass(1) { // followers come later
 			return false
 		}
 		begin := time.Since(c.epoch)

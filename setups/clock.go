@@ -26,8 +26,8 @@ type clock struct {
 	late    []int           // rounds of batches that did not begin together
 	byTurns bool            // workers share CPUs: none counts as late
 	solo    bool            // one worker begins by itself
-	// notice is from the barrier's release to the moment. A barrier alone lets the one
-	// who opens it go first, and those go last who hear of it last.
+	// notice is the time from the barrier's release to the moment. With a barrier alone the
+	// worker that opens it starts first, and workers that see it late start last.
 	notice time.Duration
 	moment *atomic.Int64 // of the next round; noMoment if there is none
 	apart  bool          // other workers are processes, and count rounds for themselves
@@ -39,8 +39,8 @@ const (
 	noMoment = -1
 	// lateShare of a batch is how much later than the moment a worker may begin it.
 	lateShare = 0.01
-	// mostNotice bounds what a worker that lost its CPU makes of the notice, as a multiple
-	// of what it was at first: there may be thousands of rounds.
+	// mostNotice bounds the growth of the notice, as a multiple of its first value, after a
+	// worker lost its CPU: there may be thousands of rounds.
 	mostNotice = 16
 )
 
@@ -231,7 +231,7 @@ func (c *clock) begun() (s Begun) {
 type Workers struct {
 	Fastest float64 `json:"fastest"` // 0: unknown, or one worker
 	Typical float64 `json:"typical"` // the median of all but the last
-	Last    int     `json:"last"`    // CPU of the one who took longest
+	Last    int     `json:"last"`    // CPU of the slowest worker
 }
 
 // workersOf are what the workers took by themselves.
@@ -274,7 +274,7 @@ func (c *clock) meet(w *worker) error {
 	return nil
 }
 
-// missing says for whom a worker that gave up at the barrier had waited.
+// missing names the workers that a worker which gave up at the barrier waited for.
 func (c *clock) missing(w *worker) error {
 	for _, other := range c.workers {
 		if c.barrier.Arrived(other.id) < w.met {

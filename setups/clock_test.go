@@ -81,7 +81,7 @@ func TestTurnsAreNotLate(t *testing.T) {
 	}
 }
 
-// One who is slow is told from all who are.
+// One slow worker is told from all being slow.
 func TestWorkersAlone(t *testing.T) {
 	for _, tt := range []struct {
 		ns   []float64

@@ -21,21 +21,19 @@ type Collective struct {
 	Runs         int              // timed, after some that warm up
 	ArenaBytes   int              // > 0: off cache, ranks' buffers walk through at least that much each
 
-	// Of ranks that are processes: messages are single copies, which their receivers fetch
-	// from the senders' memory; and in cache, ranks write what they send anew before each
-	// run, not timed.
+	// For ranks that are processes: messages are single copies, which receivers fetch from the
+	// senders' memory; in cache, ranks rewrite what they send before each run, untimed.
 	Single, Rewritten bool
 	// Null: of single copies all is done but the copy.
 	Null bool
 }
 
-// RunCollective carries a schedule out and returns the time of each run in ns,
-// from the moment at which all ranks were to begin to the finish of the last
-// one, less what a run of nothing takes. It fails if any rank does not hold
-// afterwards what the collective promises.
+// RunCollective carries a schedule out and returns the time of each run in ns, from the
+// announced start to the last rank's finish, less the time of an empty run. It fails if a rank
+// does not hold afterwards what the collective promises.
 //
-// Off cache, ranks send from one arena and receive into another, which the team
-// keeps from call to call.
+// Off cache, ranks send from one arena and receive into another, which the team keeps from call
+// to call.
 func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, error) {
 	if p := c.Schedule.Call.P; p != t.Tau() {
 		return nil, fmt.Errorf("a schedule for %d ranks needs as many workers, there are %d", p, t.Tau())
@@ -46,7 +44,7 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 	run, err := t.lay(c)
 	defer run.unmap()
 	if err != nil {
-		if t.processes != nil { // who have no longer the same memory
+		if t.processes != nil { // they no longer share the same memory
 			t.broken = err
 		}
 		return nil, err
@@ -75,8 +73,8 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 
 // A performance is a Collective with its memory and a program for each rank.
 //
-// Its rounds alternate: even ones do nothing, odd ones are runs, the first of
-// which warms up. What a round of nothing takes is the clock's.
+// Its rounds alternate: even ones are empty, odd ones are runs, the first of which warms up. An
+// empty round takes what the clock takes.
 type performance struct {
 	Collective
 	measurement
@@ -193,8 +191,8 @@ func (p *performance) place(t *Team) error {
 			places[side] = bytes / n
 		}
 	}
-	// Each time that runs come by a place where they received, what they send
-	// comes from another one: bytes left there from before are wrong.
+	// Each time that runs come to a place where they received before, what they send comes from
+	// another place: bytes left there from before are wrong.
 	if places[sending] > 0 && places[receiving]%places[sending] == 0 {
 		places[receiving]--
 	}
@@ -239,7 +237,7 @@ type talk struct{ from, to int }
 // copies.
 func (p *performance) connect(t *Team) (wires map[talk]wire, err error) {
 	wires = make(map[talk]wire)
-	peers := make([][]int, t.Tau()) // by rank: to whom it sends
+	peers := make([][]int, t.Tau()) // by rank: the ranks that it sends to
 	known := make(map[talk]bool)
 	for _, stage := range p.Schedule.Steps() {
 		if stage.Pattern == collective.Local || stage.Pattern == collective.Transfer {
@@ -487,8 +485,8 @@ func (p *performance) exchange(id, run int, st *step) bool {
 	return true
 }
 
-// fetch says that what the rank sends lies ready, copies what it receives out of the
-// senders' memory, and waits until its own was fetched, before it reduces into that.
+// fetch announces that what the rank sends is ready, copies what it receives out of the
+// senders' memory, and waits until its own was fetched before it reduces into it.
 func (p *performance) fetch(id, run, s int, st *step) error {
 	for _, o := range st.offers {
 		o.Ready()
@@ -547,7 +545,7 @@ func (p *performance) rewrite(id, run int) {
 	}
 }
 
-// rewrites tells whether ranks do: off cache what they send is in memory.
+// rewrites reports whether ranks rewrite what they send: off cache it is in memory either way.
 func (p *performance) rewrites() bool { return p.Rewritten && p.ArenaBytes == 0 }
 
 func (p *performance) span(rank, run int, s collective.Span) []byte {

@@ -51,11 +51,11 @@ func (l Loaded) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 	return all, nil
 }
 
-// Injected is what a line of 64 bytes took all who injected together, in ns, in the
-// batches of the last sample of a Loaded: its bandwidth is 64 bytes over that.
+// Injected is the time in ns that all injectors together took for a line of 64 bytes, in the
+// batches of the last sample of a Loaded: their bandwidth is 64 bytes over it.
 func (t *Team) Injected() Sample { return sampleOf(t.injected) }
 
-// A load is a Load with its memory and what it has done.
+// A load is a Load with its memory and its counts.
 type load struct {
 	Load
 	epoch  time.Time

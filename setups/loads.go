@@ -28,9 +28,9 @@ func (l *Loads) Add(o Loads) {
 	l.Arenas += o.Arenas
 }
 
-// Lines are read in blocks, each in its three states, so that what disturbs one disturbs
-// all; the median of blocks counts. Pages of a block are few enough for the TLB, which is
-// filled before: what a page's address takes is the same in all three.
+// Lines are read in blocks, each in its three states, so that a disturbance hits all three; the
+// median of blocks counts. A block has few enough pages for the TLB, which is filled before:
+// translation costs the same in all three.
 const (
 	loadsOfBlock = 64
 	loadBlocks   = 32
@@ -42,9 +42,9 @@ const (
 // byte `at`.
 func below(at, bytes int) int { return (at - bytes/2 - 2*loadsAhead + 2*bytes) % bytes }
 
-// loadsOf reads lines of an arena from byte `from` on, and leaves its bytes as they are, and
-// the lines in memory. They are of no arena where it is too small to say anything, and where
-// nothing can be flushed.
+// loadsOf reads lines of an arena from byte `from` on. It leaves the arena's bytes as they are,
+// and the lines in memory. Arenas is 0 where the arena is too small, or where nothing can be
+// flushed.
 func loadsOf(arena []byte, from int) Loads {
 	const block = loadsOfBlock * loadPage
 	blocks := min(loadBlocks, len(arena)/2/block)
@@ -86,8 +86,8 @@ func (m *memory) read(worker, side, from int) {
 // Loads is the mean over the team's arenas.
 func (t *Team) Loads() Loads { return t.loads }
 
-// note takes in the loads of a task that is done. Workers who take turns read nothing of
-// each other's walks.
+// note includes the loads of a finished task. Workers that take turns read nothing of each
+// other's walks.
 func (t *Team) note() {
 	for _, r := range t.memory.used {
 		if r.loads != nil && !r.noted && !t.placement.Oversubscribed {

@@ -38,7 +38,7 @@ func TestLoads(t *testing.T) {
 	}
 	const small = 4 << 20
 	var share [2]float64
-	for range 10 { // others use the caches too, and may leave nothing of either there
+	for range 10 { // other processes use the caches, too, and may evict both
 		for i, n := range []int{small, len(mem)} {
 			for range 3 {
 				differ(mem[:n], pattern(0), 0)

@@ -12,7 +12,7 @@ import (
 type task interface {
 	common() *measurement
 	measure(w *worker) error // a worker's part, in batches
-	verify(w *worker) error  // that it holds what it should, when all have measured
+	verify(w *worker) error  // that it holds what it should, after all have measured
 }
 
 // A measurement is what all tasks have in common: the first workers of a team,
@@ -70,8 +70,8 @@ func (m *measurement) region(k key, n int, life lifetime, write func([]byte, int
 	return m.team.memory.region(k, n, life, write)
 }
 
-// user is memory of worker w for messages: with what it sends, or to receive into. An
-// arena stays, and what is sent from it is never changed.
+// user is memory of worker w for messages: with what it sends, or to receive into. An arena
+// stays, and what is sent from it never changes.
 func (m *measurement) user(of purpose, w, side, n int) ([]byte, error) {
 	life, write := fresh, zeros
 	if of == arenaOfRanks {

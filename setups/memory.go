@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// A walk is the path of messages through the workers' user buffers, all in
-// step, down from the end and round again. A message of a program is no continuation
-// of the last one, beyond whose end the processor has fetched already: so each lies
-// before the last. It counts, so that every byte's origin can be told afterwards.
+// A walk is the path of messages through the workers' user buffers, all in step, down from the
+// end and round again. A program's message does not follow the last one in memory, where the
+// processor has prefetched already: so each lies before the last. The walk counts, so that
+// every byte's origin can be told afterwards.
 type walk struct {
 	units  int      // of unitBytes, of a worker's user memory
 	next   int      // unit below which the next message lies
@@ -23,8 +23,7 @@ const unitBytes = 64
 // unitsOf is how many units n bytes take, 1 at the least.
 func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 
-// overwrites tells whether what a worker receives takes the place of what it
-// sent.
+// overwrites reports whether a worker receives over what it sent.
 func (s Setup) overwrites() bool { return !s.alone && !s.apart }
 
 // room is how much of n bytes of user memory messages walk through: half of it if
@@ -110,7 +109,7 @@ func (k *walk) advance(s Setup, units, n int) {
 	k.next = at + units
 }
 
-// patternBytes is prime, so that no two segments of a message look alike.
+// patternBytes is prime, so that no two segments of a message are equal.
 const patternBytes = 65521
 
 // pattern is what worker w sends, over and over: random, and different for

@@ -147,8 +147,8 @@ func (p *passes) stride() int { return unitsOf(p.Bytes) * unitBytes }
 
 func (p *passes) total() int { return p.warmed + p.Count*(p.Batches+1) }
 
-// begin is where the first pass begins: where those before ended if all fit in
-// from there, so that no array lies across another.
+// begin is where the first pass begins: where the last ones ended if all fit in from there, so
+// that no array straddles another.
 func (p *passes) begin() int {
 	if p.arena == nil || p.arena.next+p.total()*p.stride() > len(p.mem) {
 		return 0

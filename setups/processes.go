@@ -29,15 +29,14 @@ const WorkerCommand = "worker"
 // workerVariable is in the environment of workers.
 const workerVariable = "TAULOP_WORKER"
 
-// processes are the workers of a team as processes of their own. Each of them, and who
-// began them, lays out the same memory in the same order, and so has the same barrier,
-// clock and channels; a worker's user buffers are its own memory, which others read where
-// a schedule goes by single copies.
+// processes are the workers of a team as processes. Each of them and their parent lays out the
+// same memory in the same order, and so has the same barrier, clock and channels; a worker's
+// user buffers are its own memory, which others read where a schedule goes by single copies.
 type processes struct {
 	shared  *shm.Shared
 	head    *shm.Region // stop, steps, and by worker where its buffers begin
 	ids     []int       // of processes, by worker
-	members []*member   // of who began them; else none
+	members []*member   // in the parent; else none
 }
 
 // The head's lines.
@@ -57,7 +56,7 @@ func (p *processes) addresses(worker int) []atomic.Uint64 {
 
 func headBytes(workers int) int { return headAddresses + workers*128 }
 
-// A member is a worker's process, as who began it sees it.
+// A member is a worker's process, as its parent sees it.
 type member struct {
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
@@ -116,7 +115,7 @@ func (r reply) err() error {
 	return nil
 }
 
-// died is the error of a worker whose process is no more: its team is of no use.
+// died is the error of a worker whose process has ended: its team is of no more use.
 type died struct{ error }
 
 func (d died) Unwrap() error { return d.error }
@@ -228,7 +227,7 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 	} else {
 		_, err = m.reply(w) // which says how it died
 	}
-	if err != nil { // the others would wait for it
+	if err != nil { // the others would wait for the lost worker
 		t.stop.Store(true)
 		return err
 	}
@@ -262,7 +261,7 @@ func (p *processes) close() {
 // enlist begins a measurement: its memory is mapped anew.
 func (p *processes) enlist(m *measurement) error {
 	m.steps = shm.At[atomic.Uint64](p.head.Bytes(), headSteps)
-	for _, w := range m.team.workers { // what lay in shared memory is no longer there
+	for _, w := range m.team.workers { // the shared memory was replaced
 		w.start, w.finish = nil, nil
 	}
 	return p.shared.Rewind()
@@ -398,7 +397,7 @@ func (t *Team) obey(w *worker, o order) (r reply) {
 			r.Waited = stopped.waitedFor
 		} else {
 			r.Error, r.Forbidden = err.Error(), errors.Is(err, shm.ErrForbidden)
-			t.stop.Store(true) // the others would wait for it
+			t.stop.Store(true) // the others would wait for the lost worker
 		}
 	}
 	return r

@@ -126,7 +126,7 @@ func TestProcessesProveBytes(t *testing.T) {
 }
 
 // A worker's process that dies in the middle ends the run before the watchdog does, with its
-// name, and the team is of no use any more; who closes it does not wait.
+// name, and the team is of no more use; Close does not wait for it.
 func TestProcessDies(t *testing.T) {
 	team := processTeam(t, 2)
 	s, err := collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1})

@@ -37,7 +37,7 @@ func (p purpose) onIntermediateNode() bool { return p <= remoteCopies }
 // A key says which region a measurement means.
 type key struct {
 	of     purpose
-	worker int // who owns it
+	worker int // its owner
 	side   int // sending or receiving
 	bytes  int // if not 0: regions of other sizes are kept beside it
 }
@@ -83,9 +83,9 @@ func patternFrom(pattern []byte, phase int) func([]byte, int) {
 	return func(mem []byte, at int) { lay(mem, pattern, phase+at) }
 }
 
-// memory is all that a team has mapped. A measurement asks for the regions that it
-// uses; each worker initialises its own, so that pages which are not bound lie
-// where the worker is; and after the measurement fresh ones are unmapped.
+// memory is all that a team has mapped. A measurement asks for the regions that it uses; each
+// worker initialises its own, so that unbound pages lie on the worker's node; after the
+// measurement fresh regions are unmapped.
 type memory struct {
 	where
 	huge   bool
@@ -173,7 +173,7 @@ func (m *memory) touch(worker int, step func() bool) error {
 			}
 			at := i * pieceBytes
 			if r.of == arenaOfTrials || r.of == arenaOfRanks {
-				// Down, as messages go: what they come to first was written longest ago.
+				// Down, as messages go: the first that they reach was written longest ago.
 				at = (pieces - 1 - i) * pieceBytes
 			}
 			piece := mem[at:min(at+pieceBytes, len(mem))]
@@ -212,7 +212,7 @@ func (m *memory) stays(worker int) error {
 	return nil
 }
 
-// unmap ends a measurement: what was mapped for it alone is unmapped.
+// unmap ends a measurement: its fresh regions are unmapped.
 func (m *memory) unmap() {
 	for _, r := range m.used {
 		if r.life == fresh {

@@ -66,8 +66,8 @@ func flagsOf(smaps string, at *byte) []string {
 	return nil
 }
 
-// A region that stays is there again for who asks for the same: with what it
-// holds if it is kept, initialised once more if it is reused.
+// A region that stays is there again for the same request: with its contents if it is kept,
+// initialised again if it is reused.
 func TestRegionsStay(t *testing.T) {
 	team := team(t, 2)
 	ones := func(mem []byte, _ int) {

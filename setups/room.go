@@ -35,7 +35,7 @@ func WantedArena(m *numa.Machine, p numa.Placement) int {
 	return ArenaCaches*m.CachedBytes(p) + 1<<20
 }
 
-// ErrNoRoom is of buffers that memory does not hold.
+// ErrNoRoom: memory does not hold the buffers.
 var ErrNoRoom = errors.New("use smaller segments, fewer workers or shorter messages, or another placement")
 
 // Rows returns the ks, ascending, whose messages fit, and the bytes of each worker's arena, 0
@@ -68,8 +68,8 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	return fitting, arena, f.onNodes(n, max(arena, fitting[len(fitting)-1]*f.SegmentBytes))
 }
 
-// mostOfNodes is what the fullest node has for each worker whose user buffer lies there:
-// half of what is free on it. A machine of one node has been looked at as a whole.
+// mostOfNodes is the room of the fullest node for each worker whose user buffer lies there:
+// half of its free memory. A machine of one node was checked as a whole.
 func (f Fit) mostOfNodes() int64 {
 	users := make(map[int]int64)
 	for _, w := range f.Placement.Workers {

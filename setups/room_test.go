@@ -8,9 +8,9 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-// Wherever workers are, what they walk through together is several times what all caches
-// hold that can have it, each worker's share at least several times its own cache, and all
-// of it is within a quarter of the memory.
+// Wherever workers are, what they walk through together is several times all caches that can
+// hold it, each worker's share at least several times its own cache, and all of it within a
+// quarter of the memory.
 func TestArenas(t *testing.T) {
 	machines := make(map[string]*numa.Machine)
 	free := make(map[string]int64)

@@ -29,9 +29,9 @@ type Batch struct {
 	Least, Most int
 }
 
-// A Sample is what a visit found: the median of its batches, ns, and the standard
-// deviation of these relative to it. Batches share their memory, and what it
-// happens to collide with in the caches: they are no samples of their own.
+// A Sample is a visit's result: the median of its batches, ns, and their relative standard
+// deviation. Batches share their memory and its cache conflicts, so they are not samples of
+// their own.
 type Sample struct {
 	NS, Spread float64
 	Workers    Workers
@@ -159,7 +159,7 @@ func (p Passes) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 	return t.Passes(ctx, p)
 }
 
-// A round trip is timed by itself, so that batches are runs.
+// A round trip is timed by itself: batches are runs.
 func (rt RoundTrip) batch() Batch { return Batch{0, max(rt.Runs, 1), 1, 1} }
 
 func (rt RoundTrip) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
@@ -167,7 +167,7 @@ func (rt RoundTrip) repeat(ctx context.Context, t *Team, n, batches int) ([]floa
 	return t.RoundTrips(ctx, rt)
 }
 
-// So is a run of a collective, of which a sample has as many as last a few ms.
+// A run of a collective is timed by itself, too; a sample has as many as last a few ms.
 func (c Collective) batch() Batch { return Batch{3 * time.Millisecond, 1, 5, 1000} }
 
 func (c Collective) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {

@@ -19,8 +19,7 @@ import (
 type Setup struct {
 	Name  string
 	About string // one line for users
-	// Transfers that a segment takes one after the other, so that
-	// l(k,τ) = Transfers·k·L(S,τ).
+	// Transfers of a segment, one after the other, so that l(k,τ) = Transfers·k·L(S,τ).
 	Transfers int
 	// source is the worker whose intermediate buffer worker w of tau reads, or the constant
 	// nobody.
@@ -88,10 +87,10 @@ var Ring = Setup{
 	check:  atLeastOne("ring"),
 }
 
-// Isolated is a message whose transfers never run at once: one segment of
-// intermediate buffer, which the sender fills and the receiver empties in turn.
-// It is what L(S,1) means to a message between two processes, T = 2L(m,1), eq.
-// (11); a ring of one worker copies within its own cache. l = 2k·L(S,1).
+// Isolated is a message whose transfers never run at once: one segment of intermediate buffer,
+// which the sender fills and the receiver empties in turn. It is L(S,1) of a message between
+// two processes, T = 2L(m,1), eq. (11); a ring of one worker copies within its own cache. l =
+// 2k·L(S,1).
 var Isolated = Setup{
 	Name: "isolated", About: "one worker copies in, then another out, never both at once", Transfers: 2,
 	source:   Ping.source,
@@ -118,8 +117,8 @@ var Bare = Setup{
 	alone:  true,
 }
 
-// Own is what ranks copy within themselves, from what they send to where they receive,
-// all at once and without flags, whole messages. One copy a message.
+// Own is what ranks copy within themselves, from their send to their receive buffer, all at
+// once and without flags, whole messages. One copy a message.
 var Own = Setup{
 	Name: "own", About: "every worker copies from what it sends to where it receives, without flags", Transfers: 1,
 	source: func(w, tau int) int { return nobody },
@@ -175,8 +174,8 @@ func (s Setup) readers(w, tau int) []int {
 	return rs
 }
 
-// origin is the worker whose bytes lie in w's user buffer after n messages:
-// each message brings what lay at the source before it.
+// origin is the worker whose bytes lie in w's user buffer after n messages: each message brings
+// what lay at the source before it.
 func (s Setup) origin(w, tau, n int) int {
 	for at, step := w, 1; step <= n; step++ {
 		src := s.source(at, tau)

@@ -7,10 +7,9 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Simulation takes the place of CPUs and memory where it is tested what becomes of
-// times: its teams move no byte, and what that took is what it says. How often
-// something is done, which batches count and what the workers' times say is found out
-// as on a machine.
+// A Simulation replaces CPUs and memory in tests of the handling of times: its teams move no
+// byte, and take the times that it says. How often work is done, which batches count and how
+// workers compare is found as on a machine.
 type Simulation struct {
 	// Cost is what one of a work takes each of the workers that do it, in ns.
 	Cost func(w Work, workers []numa.Worker) []float64

@@ -20,8 +20,8 @@ import (
 // trials its workers sleep. While a team exists, the garbage collector is off and GOMAXPROCS
 // leaves every worker a processor and two to spare.
 type Team struct {
-	// Huge asks for huge pages in all buffers that are mapped from now on, which
-	// otherwise get none, so that no setting of the kernel decides.
+	// Huge asks for huge pages in all buffers mapped from now on; otherwise buffers get none,
+	// so that no setting of the kernel decides.
 	Huge bool
 
 	// Fill, if not nil, keeps cores busy that no worker is on while the team measures,
@@ -55,9 +55,9 @@ type Team struct {
 	self      int        // the worker that this process is; nobody: all workers, or none
 }
 
-// stallAfter is how long a run may stand still. A worker that lost its CPU is
-// back within the scheduler's time slices, far sooner. A run that ctx ended waits
-// no longer than stopAfter, so that who stopped it can still save what there is.
+// stallAfter bounds how long a run may stand still. A worker that lost its CPU is back much
+// sooner, within the scheduler's time slices. After ctx ends a run waits no longer than
+// stopAfter, so that the caller can still save its results.
 const (
 	stallAfter = 10 * time.Second
 	stopAfter  = 2 * time.Second
@@ -126,9 +126,9 @@ func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
 	return t
 }
 
-// quiet keeps the Go runtime out of the way: nothing is collected while
-// workers run, and every spinning worker has a processor (a spinning goroutine
-// without one would wait for another that waits for it).
+// quiet keeps the Go runtime out of the way: no garbage collection while workers run, and a
+// processor for every spinning worker, because a spinning goroutine without one would wait for
+// another that waits for it.
 func quiet(tau int) (restore func()) {
 	percent := debug.SetGCPercent(-1)
 	if percent >= 0 { // else the caller, who makes many teams, collects between them

@@ -222,7 +222,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// A reader that never comes: the run ends, and says who waited for what.
+// A reader that never comes: the run ends, and says which worker waited for what.
 func TestStalledRunEnds(t *testing.T) {
 	team := team(t, 2)
 	team.stall = time.Second

@@ -49,8 +49,8 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	return run.times(tr.Messages), nil
 }
 
-// leastWarm is how many messages it takes until memory that was just laid has
-// found its place in the caches.
+// leastWarm is the number of messages until freshly laid memory has found its place in the
+// caches.
 const leastWarm = 3
 
 // warmFar is the number of warm-up messages for buffers beyond the inner caches: the last-level
@@ -278,7 +278,7 @@ func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	return at, true
 }
 
-// apart is how far beyond what it sends a worker receives.
+// apart is the distance from what a worker sends to where it receives.
 func (tr *trial) apart() int {
 	if tr.Setup.apart {
 		return tr.walk.units * unitBytes
@@ -394,9 +394,8 @@ func (tr *trial) checkMessage(w, at int) error {
 	return nil
 }
 
-// checkOwn is for a worker that sends to itself, whose user buffer would look
-// right if nothing had been copied: the last segment must be in its
-// intermediate buffer too.
+// checkOwn is for a worker that sends to itself, whose user buffer would look right if nothing
+// had been copied: the last segment must be in its intermediate buffer, too.
 func (tr *trial) checkOwn(w int) error {
 	at := tr.begin
 	for range (tr.total() - 1) % (tr.walk.units / tr.units) {

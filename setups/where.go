@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// where knows what the kernel allows about the place of memory. What it forbids
-// is tried once, and said.
+// where knows what the kernel allows about the place of memory. What it forbids is tried once,
+// and reported.
 type where struct {
 	workers                        []numa.Worker
 	stop                           *atomic.Bool // memory is laid piece by piece, and this ends it

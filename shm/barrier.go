@@ -1,7 +1,7 @@
 package shm
 
-// A Barrier is where workers meet. Each raises a flag of its own; worker 0,
-// who waits for all, releases them.
+// A Barrier is where workers meet. Each raises a flag of its own; worker 0 waits for all flags
+// and releases the others.
 type Barrier struct {
 	arrived []*Flag
 	release *Flag

@@ -2,7 +2,7 @@ package shm
 
 import "errors"
 
-// ErrForbidden is of a kernel that lets no process read another's memory.
+// ErrForbidden: the kernel lets no process read another's memory.
 var ErrForbidden = errors.New("allow it with sysctl kernel.yama.ptrace_scope=1 or less, in a container with the capability SYS_PTRACE or a seccomp profile that has process_vm_readv")
 
 // A Post is where a sender says that a message lies ready in its memory, and a receiver

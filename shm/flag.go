@@ -11,15 +11,13 @@ const lineBytes = 128
 
 // A Flag is a counter that one worker raises and others wait for.
 //
-// Set is Go's sequentially consistent store, XCHG on amd64. A plain release
-// store is no faster between two cores, see BenchmarkFlag.
+// Set is Go's sequentially consistent store, XCHG on amd64. A plain release store is no faster
+// between two cores, see BenchmarkFlag.
 //
-// On arm64 Set is STLR and Load is LDAR, which is what C compilers make of a release
-// store and an acquire load too: the loop of Await has eight instructions with the LDAR,
-// C's three, while the line is on its way. LDAR waits until an STLR before it is seen, LDAPR would not.
-// Only a writer who asks whether a segment is free right after it has filled one could
-// gain by that: what others wait for is the answer to the flag that was set. Go has
-// no LDAPR but in assembly, a call that costs more.
+// On arm64 Set is STLR and Load is LDAR, as in C. LDAR waits until an earlier STLR is seen,
+// LDAPR would not. Only a writer that asks whether a segment is free right after it has filled
+// one could gain by LDAPR: what others wait for is the answer to the flag that was set. Go has
+// LDAPR only in assembly, and the call costs more.
 type Flag struct {
 	n atomic.Uint64
 	_ [lineBytes - 8]byte
@@ -54,9 +52,9 @@ func (f *Flag) Await(n uint64, w *Waiter) uint64 {
 	}
 }
 
-// flagAt is the flag at offset off of mapped memory. The only place where the
-// package leaves Go's memory safety: off is a multiple of lineBytes within mem,
-// and mem is page-aligned, so that the flag is aligned and inside.
+// flagAt is the flag at offset off of mapped memory. This is the only place where the package
+// leaves Go's memory safety: off is a multiple of lineBytes within mem, and mem is
+// page-aligned, so that the flag is aligned and inside.
 func flagAt(mem []byte, off int) *Flag {
 	return (*Flag)(unsafe.Pointer(&mem[off : off+lineBytes][0]))
 }
@@ -82,8 +80,8 @@ func NewWaiter(stop *atomic.Bool, yield bool) *Waiter {
 	return &Waiter{stop: stop, mask: 1<<12 - 1}
 }
 
-// BesideSibling returns a Waiter that pauses at every spin, so that it leaves the core to
-// the worker on the core's other hardware thread. It is as it was if it yields.
+// BesideSibling returns a Waiter that pauses at every spin, so that it leaves the core to the
+// worker on the core's other hardware thread. A Waiter that yields stays as it is.
 func (w *Waiter) BesideSibling() *Waiter {
 	if w.yield {
 		return w

@@ -14,12 +14,11 @@ import (
 	"unsafe"
 )
 
-// Litmus tests of what transfers rely on: who sees a flag raised sees what was written
-// before, and who hands a segment back has read it. The hardware that reorders writes
-// or reads would show it here, as would a compiler. amd64, and an emulator on it, keep
-// stores and loads in order but for a store before a load; there a protocol is wrong,
-// and found, that raises a flag too early, hands back too early, or loads before a
-// store is seen.
+// Litmus tests of what transfers rely on: a worker that sees a raised flag sees what was
+// written before, and a reader that hands a segment back has read it. Hardware or a compiler
+// that reorders writes or reads would show here. amd64, and an emulator on it, reorder only a
+// store before a load; there a protocol is found to be wrong if it raises a flag too early,
+// hands back too early, or loads before a store is seen.
 
 const (
 	litmusRounds = 1_000_000 // of each case, if there is time for them
@@ -41,8 +40,8 @@ func litmus(tb testing.TB) (rounds int, end time.Time) {
 	return rounds, time.Now().Add(limit)
 }
 
-// A passing is messages from one writer to readers, message n of nothing but the number
-// n. Send and receive are the protocol.
+// A passing is messages from one writer to readers; message n consists of the number n. Send
+// and receive are the protocol.
 type passing struct {
 	segments, readers int
 	send              func(s *Sender, src []byte) bool
@@ -111,9 +110,9 @@ func TestLitmusMessages(t *testing.T) {
 	}
 }
 
-// The test finds a flag that is raised before the data are there, a writer who does not
-// wait, and a reader who hands a segment back before it has read it. They give others
-// the CPU in between, or a busy machine would seldom show it.
+// The test finds a flag that is raised before the data are there, a writer that does not wait,
+// and a reader that hands a segment back before it has read it. They yield the CPU in between,
+// or a busy machine would seldom show the fault.
 func TestLitmusFindsBrokenMessages(t *testing.T) {
 	needTwoCPUs(t)
 	for name, p := range map[string]passing{

@@ -10,11 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// overcommitted: in a virtual machine that has far more CPUs than its host, a worker that
-// spins takes the time of the one that it waits for, and the guest's kernel, which sees
-// a CPU for each, has nothing else to run on its CPU. With TAULOP_OVERCOMMIT, in builds for
-// such machines alone, it sleeps while it waits, so that the host has. What is timed
-// then means nothing.
+// overcommitted: in a virtual machine with far more CPUs than its host, a spinning worker takes
+// the time of the worker that it waits for, and the guest's kernel sees nothing else to run.
+// With TAULOP_OVERCOMMIT, in builds for such machines, a worker sleeps while it waits. Times
+// then mean nothing.
 var overcommitted = os.Getenv("TAULOP_OVERCOMMIT") != ""
 
 // Naps tells whether workers may sleep while they wait: what a flag takes says nothing then.

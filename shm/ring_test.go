@@ -41,7 +41,7 @@ func TestRing(t *testing.T) {
 		if want := uint64(n) * 19 * 7; r.Progress() != want {
 			t.Errorf("%d workers: %d flags, want %d", n, r.Progress(), want)
 		}
-		// Who is told to stop does not wait.
+		// A worker that is told to stop does not wait.
 		stop.Store(true)
 		w := NewWaiter(stop, true)
 		if r.Pass(0, passed[0], 1, w) {

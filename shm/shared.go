@@ -10,11 +10,11 @@ import (
 // pieces one after the other; processes that map the same sizes in the same order share them.
 type Shared struct {
 	file       *os.File
-	own        bool // made here, so that it grows here
+	own        bool // made by this process, which extends it
 	base, next int64
 }
 
-// NewShared makes one, whose file other processes inherit.
+// NewShared makes a Shared, whose file other processes inherit.
 func NewShared() (*Shared, error) {
 	file, err := memoryFile("taulop")
 	if err != nil {

@@ -53,7 +53,7 @@ func FuzzHugeBytes(f *testing.F) {
 	})
 }
 
-// What the kernel says of real memory stays within what there is.
+// The kernel's numbers for real memory stay within its size.
 func TestRegionHugeBytes(t *testing.T) {
 	if !Supported {
 		t.Skip("needs Linux")
