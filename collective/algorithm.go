@@ -27,10 +27,9 @@ type Algorithm struct {
 // String is the name that Lookup takes: collective:name.
 func (a *Algorithm) String() string { return a.Collective.Name + ":" + a.Name }
 
-// Schedule lays the algorithm out for a call. Its size depends on neither P nor
-// M, logarithms aside; only of a chain whatever fills and empties it has stages of its
-// own, as many as it has chunks. It fails where the call makes no sense or the algorithm
-// does not exist for that P.
+// Schedule lays the algorithm out for a call. Its size depends on neither P nor M, except by
+// logarithms; only a chain has stages of its own while it fills and empties, as many as it has
+// chunks. It fails for a senseless call, and if the algorithm does not exist for that P.
 func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
 	c, err := c.check(a)
 	if err != nil {
@@ -41,7 +40,7 @@ func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
 	return s, nil
 }
 
-// Reduces tells whether ranks combine what they receive, for which a model needs γ.
+// Reduces reports whether ranks combine what they receive, for which a model needs γ.
 func (a *Algorithm) Reduces() bool { return a.Collective.Reduces }
 
 // Among are numbers of ranks.
@@ -76,7 +75,7 @@ func (a Among) Has(p int) bool {
 	return true
 }
 
-// nearest says which to take instead of p, that is none of them.
+// nearest says which numbers to take instead of p, which is not among them.
 func (a Among) nearest(p int) string {
 	switch below := floorPowerOfTwo(p); {
 	case a == PowerOfTwo:

@@ -83,7 +83,7 @@ func recursiveDoubling(s *Schedule, b blocks) {
 	}
 }
 
-// twoRanks: both send what they bring, and put their own block in place afterwards.
+// twoRanks: both send their block, and put their own block in place afterwards.
 func twoRanks(s *Schedule) {
 	c := s.Call
 	s.add(1, c.P, Stage{Phase: "exchange", Pattern: Exchange, Peers: c.shiftedBy(1, 0)}, func(_, rank int) Message {
@@ -201,8 +201,8 @@ func sparbit(s *Schedule) {
 	}
 }
 
-// allgatherExchange: the groups of an exchanger exchange all that their members have by
-// then, and who stays out sends its block before and gets all blocks in the end.
+// allgatherExchange: the groups of an exchanger exchange all that their members have by then; a
+// rank that stays out sends its block before and gets all blocks in the end.
 func allgatherExchange(s *Schedule) {
 	c := s.Call
 	b := ownBlock(s)
@@ -214,7 +214,7 @@ func allgatherExchange(s *Schedule) {
 		return own, own
 	})
 	x.rounds(func(n, away int) {
-		all := n * (x.radix - 1) // ranks that stay out, for n of the core that each have as many as there may be
+		all := n * (x.radix - 1) // ranks that stay out for n of the core, if each has the most
 		full, mixed := x.out/all, x.out%all
 		single := x.core/n - full - min(mixed, 1)
 		shape := tally(Batch{full * n, n * x.radix * c.M}, Batch{min(mixed, 1) * n, (n + mixed) * c.M}, Batch{single * n, n * c.M})

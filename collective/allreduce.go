@@ -136,11 +136,11 @@ func allreduceRecursiveDoubling(s *Schedule) {
 }
 
 // allreduceHalving is Rabenseifner's: a reduce-scatter by recursive halving, in which partners
-// at distance 1, 2, 4 … exchange the halves that the other one keeps, then an
-// allgather by recursive doubling that goes the same way back. 2·log2 P stages.
-// Where P is no power of two, the ranks beyond fold in first and get the result
-// last, see fold. Blocks are of ⌈M/2^⌊log2 P⌋⌉ bytes, the last ones shorter or
-// empty; the libraries' differ from each other by at most one element.
+// at distance 1, 2, 4 … exchange the halves that the other one keeps, then an allgather by
+// recursive doubling that goes the same way back. 2·log2 P stages. Where P is no power of two
+// the ranks beyond fold in first and get the result last, see fold. Blocks have ⌈M/2^⌊log2 P⌋⌉
+// bytes, the last ones fewer or none; the libraries' blocks differ from each other by at most
+// one element.
 func allreduceHalving(s *Schedule, f fold) {
 	c := s.Call
 	ownVector(s)

@@ -33,9 +33,8 @@ func alltoallPairwise(s *Schedule) {
 	alltoall(s, "pairwise", s.Call.flippedBy(1, 1), func(rank, t int) int { return rank ^ t })
 }
 
-// alltoallLinear: every rank posts all its messages at once, to its right
-// neighbour first and then onwards, so that no two meet at one rank. P−1
-// identical stages of P messages.
+// alltoallLinear: every rank posts all its messages at once, beginning with its right
+// neighbour, so that no two meet at one rank. P−1 identical stages of P messages.
 func alltoallLinear(s *Schedule) {
 	s.Posted = true
 	alltoallShifted(s)
@@ -59,11 +58,11 @@ func alltoall(s *Schedule, phase string, peers func(repetition int) Peers, to fu
 	})
 }
 
-// alltoallBruck: every rank turns its blocks in Temp so that the i-th is for the rank i to
-// its right. With n = 1, k, k² … and j = 1 … k−1 it sends all blocks i of which the digit of
-// n, in base k, is j to the rank jn to its right, packed into one message, and puts what
-// arrives in their place. With k = 2 these are ⌈log2 P⌉ exchanges of about half of all
-// blocks. Then the i-th block is of the rank i to its left.
+// alltoallBruck: every rank rotates its blocks in Temp so that the i-th is for the rank i to
+// its right. With n = 1, k, k² … and j = 1 … k−1 it sends all blocks i whose digit of n, in
+// base k, is j to the rank jn to its right, packed into one message, and puts what arrives in
+// their place. With k = 2 there are ⌈log2 P⌉ exchanges of about half of all blocks. Then the
+// i-th block is from the rank i to its left.
 func alltoallBruck(s *Schedule, k int) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}

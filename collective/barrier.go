@@ -20,9 +20,9 @@ func init() {
 	register(Barrier, "recexch", "MPICH's barrier_intra_recexch.c", barrierExchange).Branched = true
 }
 
-// barrierDissemination: with n = 1, k, k² … every rank tells the ranks n, 2n … (k−1)n to
-// its right that it has arrived, and who it has heard of. P empty messages a stage; with
-// k = 2 ⌈log2 P⌉ stages.
+// barrierDissemination: with n = 1, k, k² … every rank tells the ranks n, 2n … (k−1)n to its
+// right that it has arrived, and which ranks it has heard of. P empty messages a stage; with k
+// = 2 ⌈log2 P⌉ stages.
 func barrierDissemination(s *Schedule, k int) {
 	c, p := s.Call, s.Call.P
 	for n := 1; n < p; n *= k {
@@ -68,8 +68,8 @@ func barrierDoubleRing(s *Schedule) {
 	})
 }
 
-// barrierRecursiveDoubling: partners at distance 1, 2, 4 … tell each other whom they have
-// heard of, log2 P stages. Where P is no power of two, the ranks beyond tell one of the
+// barrierRecursiveDoubling: partners at distance 1, 2, 4 … tell each other which ranks they
+// have heard of, log2 P stages. Where P is no power of two the ranks beyond tell one of the
 // others first, and hear from it last.
 func barrierRecursiveDoubling(s *Schedule) {
 	c := s.Call
@@ -107,7 +107,7 @@ func barrierTree(s *Schedule) {
 	}
 }
 
-// barrierExchange: the groups of an exchanger tell each other whom they have heard of.
+// barrierExchange: the groups of an exchanger tell each other which ranks they have heard of.
 func barrierExchange(s *Schedule) {
 	x := exchangerOf(s.Call)
 	nothing := func(int) (src, dst Span) { return }

@@ -42,10 +42,10 @@ func bcastPipeline(s *Schedule) {
 	s.pipeline("pipeline", false, f)
 }
 
-// bcastSplitBinary: of a binary tree the left half gets the first half of the message and
-// the right half the other one, chunk by chunk, which for the same stages are half as many
-// bytes. Then each rank of one half exchanges with one of the other, its neighbour; if one
-// of the left is over, it gets its second half from the root.
+// bcastSplitBinary: in a binary tree the left half gets the first half of the message and the
+// right half the other one, chunk by chunk: as many stages with half the bytes. Then each rank
+// of one half exchanges with its neighbour in the other; a left rank without one gets its
+// second half from the root.
 func bcastSplitBinary(s *Schedule) {
 	c := s.Call
 	left := Span{Recv, 0, (c.M + 1) / 2}

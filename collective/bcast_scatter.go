@@ -5,10 +5,10 @@ func init() {
 	register(Bcast, "scatter-ring", "τ-Lop, eqs. (16) and (21); Thakur, Rabenseifner and Gropp 2005", bcastScatterRing)
 }
 
-// bcastScatterRecursiveDoubling: the message is scattered along a binomial tree
-// in log2 P stages of halving messages, then gathered by all in log2 P exchanges
-// of doubling ones. Where P is no power of two, ranks that have no partner get what they
-// lack from others, as in MPICH and Open MPI.
+// bcastScatterRecursiveDoubling: the message is scattered along a binomial tree in log2 P
+// stages of halving messages, then gathered by all in log2 P exchanges of doubling ones. Where
+// P is no power of two ranks without a partner get what they lack from others, as in MPICH and
+// Open MPI.
 func bcastScatterRecursiveDoubling(s *Schedule) {
 	b := bcastScatter(s)
 	recursiveDoubling(s, b)

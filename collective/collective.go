@@ -7,10 +7,9 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// Collective is what a collective does, whichever algorithm carries it out.
-// Buffer sizes, checks of results, default algorithms, help and the reading of
-// benchmarks' output all come from it, so that a new collective is a value of
-// this type and its algorithms, in a file of its own.
+// Collective is what a collective does, whichever algorithm carries it out. Buffer sizes,
+// checks of results, default algorithms, help and the reading of benchmarks' output come from
+// it, so a new collective is a value of this type and its algorithms, in one file.
 type Collective struct {
 	Name  string // such as "bcast"
 	About string // what it does, a clause

@@ -1,9 +1,9 @@
 package collective
 
-// An exchanger is MPICH's recursive exchange: a core of ranks, a power of the radix k, in
-// which with n = 1, k, k² … groups of k ranks at distance n exchange what they have. Of the
-// others up to k−1 in a row give theirs to the one of the core to their right, stay out, and
-// get the result from it in the end. k = 2 is recursive doubling, see fold. Its source is
+// An exchanger is MPICH's recursive exchange: a core of ranks, a power of the radix k, in which
+// with n = 1, k, k² … groups of k ranks at distance n exchange what they have. Of the other
+// ranks up to k−1 in a row give theirs to the core's rank to their right, stay out, and get the
+// result from it in the end. k = 2 is recursive doubling, see fold. Its source is
 // recexchalgo.c.
 type exchanger struct {
 	radix, core, out int

@@ -67,8 +67,8 @@ func gatherLinearSync(s *Schedule) {
 	s.takeTurns(before)
 }
 
-// takeTurns makes of the blocks from one on, all of which are repeated as often, one whose
-// stages follow each other in each repetition.
+// takeTurns joins the blocks from one on, which have equal repetitions, into one whose stages
+// follow each other in each repetition.
 func (s *Schedule) takeTurns(from int) {
 	for _, b := range s.Blocks[min(from+1, len(s.Blocks)):] {
 		s.Blocks[from].Stages = append(s.Blocks[from].Stages, b.Stages...)

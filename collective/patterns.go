@@ -110,8 +110,8 @@ var (
 		Source: "what ranks copy within themselves, as in an allgather",
 		plan:   func(s *Schedule) { ownMessage(s, s.Call.P, 1) },
 	}
-	// CopiedCouples are Couples whose senders copy their message to where it is sent from
-	// first, onto what the receivers read in the call before, as is usual in collectives.
+	// CopiedCouples are Couples whose senders first copy their message to where they send it
+	// from, onto what the receivers read in the last call, as is usual in collectives.
 	CopiedCouples = &Algorithm{
 		Collective: &Collective{
 			Name: "copied-couples", About: "every other rank copies its message and gives it to its right neighbour", M: "a message",

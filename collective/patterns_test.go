@@ -42,7 +42,7 @@ func TestEveryRankEndsWithWhatThePatternPromises(t *testing.T) {
 	})
 }
 
-// Each message that the pattern means is sent, once, in as many stages as it has.
+// Each message of the pattern is sent once, in its number of stages.
 func TestPatternsSendEachMessageOnce(t *testing.T) {
 	patternCalls(t, func(s *Schedule) {
 		p := s.Call.P

@@ -44,14 +44,14 @@ func reduceInOrder(s *Schedule) {
 	}
 }
 
-// up adds vectors up along a tree whose root is top, ranks counted to its right, or with by
-// = −1 to its left. Who has children adds up in Temp, or in Recv if the result is for it.
+// up adds vectors up along a tree whose root is top, ranks counted to its right, or with by =
+// −1 to its left. Inner ranks add up in Temp, or in Recv if the result is for them.
 func (s *Schedule) up(phase string, t tree, top, by int, peers func(first, last int) Peers) {
 	c := s.Call
 	rank := func(number int) int { return (top + by*number + c.P) % c.P }
 	number := func(rank int) int { return (by*(rank-top) + c.P) % c.P }
 	inner := func(i int) bool { return i == 0 || t.place(i).inner }
-	sum := func(i int) Buffer { // in which who has children adds up
+	sum := func(i int) Buffer { // in which inner ranks add up
 		if i == 0 && top == c.Root {
 			return Recv
 		}
@@ -85,7 +85,7 @@ func (s *Schedule) up(phase string, t tree, top, by int, peers func(first, last 
 			return Message{From: rank(from), To: rank(to), Src: src, Dst: dst}
 		},
 	})
-	if len(s.Blocks) > before+1 { // each who copies may be receiving meanwhile
+	if len(s.Blocks) > before+1 { // the ranks that copy may be receiving meanwhile
 		copies, first := &s.Blocks[before].Stages[0], &s.Blocks[before+1].Stages[0]
 		if first.Pattern == OneWay && len(first.Shape) == 1 && first.Shape[0].Count == inners {
 			copies.Beside = first.Shape

@@ -1,9 +1,9 @@
 package collective
 
-// ReduceScatter has a block of every rank for every rank, in rank order, and
-// combines those for one rank: MPI_Reduce_scatter_block. As its recvcount, m is one
-// block, so a rank's vector has P·m bytes. That is the size that IMB prints since
-// 2019; before, and in OSU's output, it is the vector's.
+// ReduceScatter has a block of every rank for every rank, in rank order, and combines the
+// blocks for each rank: MPI_Reduce_scatter_block. As its recvcount, m is one block, so a rank's
+// vector has P·m bytes. IMB has printed the block since 2019; earlier versions, and OSU, print
+// the vector.
 var ReduceScatter = &Collective{
 	Name: "reduce_scatter", About: "each rank gets its block of the ranks' vectors combined", M: "one rank's block, of P in a vector",
 	Reduces: true,
@@ -20,7 +20,7 @@ var ReduceScatter = &Collective{
 	},
 }
 
-// largestBlock is of a vector that is dealt out as evenly as can be.
+// largestBlock is the largest block of a vector that is divided as evenly as possible.
 func largestBlock(vector, p int) int { return (vector + p - 1) / p }
 
 func init() {
@@ -41,11 +41,10 @@ func reduceScatterRing(s *Schedule) {
 
 func everyRank(i int) int { return i }
 
-// reduceScatterHalving: every rank copies its vector to Temp. Then partners at
-// distance P/2 … 1 exchange the halves that the other one keeps: log2 P stages, each
-// of half as many bytes as the one before. Where P is no power of two, the ranks
-// beyond fold in first, see fold; who has folded another one in gathers both blocks,
-// and gives it its own in the end.
+// reduceScatterHalving: every rank copies its vector to Temp. Then partners at distance P/2 … 1
+// exchange the halves that the other one keeps: log2 P stages, each of half as many bytes as
+// the one before. Where P is no power of two the ranks beyond fold in first, see fold; their
+// partners gather both blocks, and give them theirs in the end.
 func reduceScatterHalving(s *Schedule) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}

@@ -38,8 +38,8 @@ type Schedule struct {
 	// Formulas count their segments k in it.
 	Unit int
 
-	// Levels is the height of the tree where stages are made of transfers
-	// instead of messages, and 0 elsewhere.
+	// Levels is the height of the tree if stages consist of transfers instead of messages, else
+	// 0.
 	Levels int
 
 	// Blocking: a rank sends and receives one message after another, as with MPI_Send and
@@ -50,8 +50,8 @@ type Schedule struct {
 	// the others; unless the schedule is Blocking.
 	Posted bool
 
-	// ToSelf: what ranks have for themselves in local stages they send to themselves, as a message
-	// of the library's, instead of copying it.
+	// ToSelf: in local stages ranks send to themselves, as a message of the library's, instead
+	// of copying.
 	ToSelf bool
 
 	// Touched is the bytes that each rank touches, where no algorithm says it.
@@ -76,9 +76,9 @@ type Stage struct {
 	// Blocking is as a schedule's, of this stage alone.
 	Blocking bool
 	Shape    []Batch // sizes falling, none twice; the same in every repetition
-	// Beside, of a Local stage, is the shape of the one-way stage ahead of it
-	// whose last transfer, or of the one after it whose first transfer, goes on
-	// meanwhile: the ranks that copy have no part in that transfer.
+	// Beside, of a Local stage, is the shape of the one-way stage before it whose last
+	// transfer, or of the stage after it whose first transfer, goes on meanwhile: the ranks
+	// that copy take no part in it.
 	Beside []Batch
 
 	// Peers, if not nil, is a rule that says who sends to whom, so that messages can be
@@ -102,9 +102,9 @@ func (s *Stage) Count() (n int) {
 	return n
 }
 
-// Peers are the ranks of a step that send, each one message: Ranks in a row from First on,
-// the last one's neighbour being rank 0. The receiver is the rank Distance to the right,
-// or, under Flip, of whose number the bits of Distance differ.
+// Peers are the ranks of a step that send one message each: Ranks in a row from First on, the
+// last rank's neighbour being rank 0. The receiver is the rank Distance to the right, or, under
+// Flip, the rank whose number differs in the bits of Distance.
 type Peers struct {
 	First, Ranks int
 	Distance     int
@@ -201,10 +201,10 @@ const (
 	maxDegree = 1 << 10
 )
 
-// maxBytes bounds what a call may add up to, so that no size overflows.
+// maxBytes bounds the bytes of a call, so that no size overflows.
 const maxBytes = 1 << 60
 
-// check refuses a call that no schedule exists for, and fills in what it left open.
+// check refuses a call that no schedule exists for, and fills in defaults.
 func (c Call) check(a *Algorithm) (Call, error) {
 	c.Element, c.Segment, c.Chunk, c.Degree = cmp.Or(c.Element, 1), cmp.Or(c.Segment, 8192), cmp.Or(c.Chunk, max(64<<10, c.M/maxChunks+1)), cmp.Or(c.Degree, 2)
 	if !a.Collective.Rooted {
@@ -349,8 +349,8 @@ func (s *Schedule) Footprint(rank int) (n int) {
 	return n + arrives
 }
 
-// Join is a call's schedule that is made of others of as many ranks, one after the other: what
-// one leaves in buffers the next finds there.
+// Join is a call's schedule made of others of as many ranks, one after the other: each finds in
+// the buffers what the last one left.
 func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 	s := &Schedule{Algorithm: a, Call: c, Unit: c.M}
 	for _, part := range parts {

@@ -157,8 +157,8 @@ func (m *machine) checkRanks(n int, step Step, messages []Message) {
 	}
 }
 
-// send reads a message, which its sender must have in full and not have sent before.
-// Messages of nothing, which only say that a rank is there, may be sent again.
+// send reads a message, which its sender must have in full and not have sent before. Empty
+// messages, which only announce a rank, may be sent again.
 func (m *machine) send(n, i int, step Step, msg Message) []cell {
 	if msg.Src.Bytes != msg.Dst.Bytes || msg.Bytes() == 0 && step.Shape[0].Bytes > 0 {
 		m.Errorf("stage %d: %+v is empty or changes its size on the way", n, msg)
@@ -293,7 +293,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A barrier moves no bytes; what it moves is knowledge of who has arrived.
+// A barrier moves no bytes but knowledge of the ranks that have arrived.
 func TestBarrierLetsNobodyPassBeforeAllArrived(t *testing.T) {
 	for _, a := range Barrier.Algorithms() {
 		t.Run(a.Name, func(t *testing.T) { calls(t, a, func(s *Schedule) { checkBarrier(t, s) }) })
@@ -483,7 +483,7 @@ func TestStages(t *testing.T) {
 }
 
 // A message of k chunks takes h + g(k−1) stages down a tree in which the last rank gets the
-// first one in stage h, and the most children are g; and up as many.
+// first one in stage h, and no rank has more than g children; and as many up.
 func TestPipelineStages(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

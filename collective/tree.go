@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// A tree is how a message cut into chunks goes from a root to all ranks, or the other way
-// while it is reduced. Ranks are numbered from the root, 0, on. Who has a chunk sends it to
+// A tree is how a message cut into chunks goes from a root to all ranks, or the other way while
+// it is reduced. Ranks are numbered from the root, 0, on. A rank that has a chunk sends it to
 // one child after another, and only then the next chunk: a stage each.
 type tree struct {
 	ranks  int
-	fan    int     // most children of a rank: a chunk comes as many stages after the one before
+	fan    int     // most children of a rank, and stages from one chunk to the next
 	most   int     // most children of a rank that is not the root
 	delays []delay // of all ranks but the root
 	inner  int     // ranks with children
@@ -147,9 +147,9 @@ func inOrder(p int) tree {
 	})
 }
 
-// levels is a tree that is filled level by level. The ranks of a level are dealt out to
-// parents in turn, as Open MPI does, or, packed, to the first parent until it has all its
-// children, as MPICH does. It is the same tree but for who sits where.
+// levels is a tree that is filled level by level. The ranks of a level are dealt to parents in
+// turn, as by Open MPI, or, packed, to the first parent until it has all its children, as by
+// MPICH. Only the ranks' places differ.
 func levels(p, degree int, packed bool) tree {
 	t := counted(p, filled(degree, packed), func(rank, i int, _ part) int {
 		if packed {
@@ -279,9 +279,9 @@ func (f *flow) part(j int) Span {
 }
 
 // pipeline adds the stages in which flows go down their trees, or up, which is the same
-// backwards, but for the chunks, whose first goes first. From the stage on in which each
-// rank has something to do, stages recur until the last chunk leaves the root: they are
-// stored once. What fills and what empties a chain has stages of its own.
+// backwards except that the first chunk still goes first. Once each rank has something to do
+// stages recur until the last chunk leaves the root, and are stored once. What fills and what
+// empties a chain has stages of its own.
 func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 	flows = slices.DeleteFunc(flows, func(f flow) bool { return f.bytes == 0 || len(f.delays) == 0 })
 	if len(flows) == 0 {

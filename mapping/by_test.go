@@ -53,7 +53,7 @@ func TestBy(t *testing.T) {
 	}
 }
 
-// On a node whose cores are numbered in turn of its sockets, and there of its NUMA nodes, ranks
+// On a node whose cores are numbered across its sockets, and there across its NUMA nodes, ranks
 // are where hwloc's logical order has them.
 func TestByInterleaved(t *testing.T) {
 	levels := numa.Levels{

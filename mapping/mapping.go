@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// An Order places ranks on nodes. Its zero value is block: it fills a node, then the
-// next, and where they cannot all have as many the first ones have one more.
+// An Order places ranks on nodes. Its zero value is block: it fills a node, then the next;
+// where the nodes do not divide the ranks the first ones have one more.
 type Order struct {
 	plane int      // ranks in a row on each node in turn; 0: block
 	list  []int32  // nodes of ranks, in place of all that
@@ -129,13 +129,13 @@ func (o Order) Map(ranks, nodes int) (*Map, error) {
 type Map struct {
 	Ranks, Nodes int
 
-	plane int     // see Order; a block of as many ranks on each node is one plane
+	plane int     // see Order; a block of equal numbers of ranks is one plane
 	list  []int32 // node of each rank; nil but of a list
 	slots []int32 // of each rank of a list
 	cores []int32 // of each rank of a list that says so
 }
 
-// place is of a list.
+// place fills in a list's nodes.
 func (m *Map) place(list []int32) {
 	m.list, m.slots = list, make([]int32, len(list))
 	next := make([]int32, m.Nodes)

@@ -15,7 +15,7 @@ type Traffic struct {
 	Both            int // most of both that one node has
 	Arrive          int // most that end on one node, from wherever they come
 
-	Levels [Levels]Share // of those within nodes, by how far apart their ranks are; see Counter
+	Levels [Levels]Share // of messages within nodes, by their ranks' level; see Counter
 }
 
 // Levels is the most levels within a node.
@@ -40,14 +40,14 @@ const (
 	maxRuns = 1 << 12
 )
 
-// ErrMany is of messages that would take too long to count.
+// ErrMany: the messages would take too long to count.
 var ErrMany = fmt.Errorf("has more than %d messages or repetitions that must be looked at one by one: take fewer ranks, another algorithm, or as many ranks on each node, of which both are powers of two if the ranks are", Most)
 
 // A Counter counts the messages of stages.
 type Counter struct {
 	*Map
 	// Level, if not nil, is the level of messages between two cores of a node, from 0 to
-	// Levels−1. Where there are too many messages to look at each they all are of level 0.
+	// Levels−1. Where there are too many messages to visit all are of level 0.
 	Level func(a, b int) int
 
 	on      []int32 // node of each rank, when messages are looked at
@@ -61,9 +61,9 @@ type counts struct {
 	levels          [Levels]int
 }
 
-// Runs finds which repetitions of a stage are alike. Where a rule says who sends to whom
-// it takes as long for a million ranks as for ten; else it looks at each message, see Work.
-// Of more than 4096 runs, neighbours count as one with the most messages of either.
+// Runs finds the repetitions of a stage that are alike. With a rule for senders and receivers
+// it takes as long for a million ranks as for ten; else it visits each message, see Work. Above
+// 4096 runs neighbours count as one with the most messages of either.
 func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run) {
 	of := c.rule(stage, repeat)
 	if of == nil {
@@ -89,7 +89,7 @@ func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run) {
 	return runs
 }
 
-// remembered looks at each message, once of repetitions whose messages are the same.
+// remembered visits each message, once for repetitions with the same messages.
 func (c *Counter) remembered(stage *collective.Stage) func(repetition int) Traffic {
 	memo := make(map[collective.Peers]Traffic)
 	return func(repetition int) Traffic {
@@ -265,7 +265,7 @@ func (c *Counter) aligned() bool {
 	return c.even() && c.plane&(c.plane-1) == 0 && c.Nodes&(c.Nodes-1) == 0 && c.Ranks&(c.Ranks-1) == 0
 }
 
-// alike is the same for shifts whose traffic is.
+// alike is the same result for shifts with the same traffic.
 func (c *Counter) alike(p collective.Peers) collective.Peers {
 	if !c.even() {
 		return p

@@ -12,9 +12,8 @@ import (
 // a filter on system calls: then pages lie where they are first touched.
 var ErrForbidden = errors.New("the kernel does not let this process choose or look up where pages lie")
 
-// Verify asks the kernel for the node of every page of mem, which has been
-// touched, and returns an error that names the first page that lies elsewhere;
-// name says whose memory it is.
+// Verify asks the kernel for the node of every page of mem, which has been touched, and returns
+// an error that names the first page that lies elsewhere; name is the memory's owner.
 func Verify(mem []byte, node int, name string) error {
 	pages, elsewhere, first, at, nowhere := 0, 0, 0, 0, false
 	look := func() error {

@@ -60,8 +60,8 @@ func (t tree) memory() (total, available int64, known bool) {
 	return total, 0, false
 }
 
-// nodeMemory reads a node's meminfo, whose lines begin with "Node 0 ". What the
-// kernel only keeps of files counts as free, for it gives that up.
+// nodeMemory reads a node's meminfo, whose lines begin with "Node 0 ". Page cache counts as
+// free, because the kernel gives it up.
 func (t tree) nodeMemory(dir string) (total, free int64, known bool) {
 	for line := range strings.Lines(t.Text(dir + "/meminfo")) {
 		words := strings.Fields(line)
@@ -104,9 +104,8 @@ func parseKiB(text string) (bytes int64, known bool) {
 	return n << 10, true
 }
 
-// memoryLeft is the least that the limits of the process's group and of those
-// round it leave. File pages that are not in use count as left, for the kernel
-// drops them on demand.
+// memoryLeft is the least that the limits of the process's control group and its parents leave.
+// Unused file pages count as left, because the kernel drops them on demand.
 func (t tree) memoryLeft() int64 {
 	left := unlimited
 	for _, g := range []struct {
@@ -173,9 +172,8 @@ func (t tree) cpuset(what string) CPUSet {
 	return nil
 }
 
-// groups lists the directories of the process's control group and of those
-// round it, innermost first. The controller of the one hierarchy of version 2
-// is "".
+// groups lists the directories of the process's control group and its parents, innermost first.
+// The controller of the one hierarchy of version 2 is "".
 func (t tree) groups(controller string) []string {
 	mount, top := t.hierarchy(controller)
 	if mount == "" {

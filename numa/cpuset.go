@@ -42,8 +42,8 @@ func ParseList(list string) (CPUSet, error) {
 		}
 		spans = append(spans, s)
 	}
-	// Spans are merged before they are written out, so that no repetition in
-	// the text makes a set larger than maxCPU.
+	// Spans are merged before they are expanded, so that repetition in the text makes no set
+	// larger than maxCPU.
 	slices.SortFunc(spans, func(a, b span) int { return a.first - b.first })
 	var set CPUSet
 	next := 0

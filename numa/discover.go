@@ -16,11 +16,10 @@ import (
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
-// Discover reads the machine from the sys and proc directories below root: "/"
-// is the machine that the program runs on, any other directory holds a copy of
-// those two from another machine. What is missing there is assumed as little as
-// possible and listed in Machine.Unknown; an error means that not even the CPUs
-// could be found.
+// Discover reads the machine from the sys and proc directories below root: "/" is the running
+// machine, any other directory holds a copy of the two from another machine. What is missing
+// there is listed in Machine.Unknown, and as little as possible is assumed; an error means that
+// not even the CPUs could be found.
 func Discover(root string) (*Machine, error) {
 	files, err := os.OpenRoot(root)
 	if err != nil {
@@ -75,8 +74,8 @@ func (m *Machine) unknown(format string, args ...any) {
 	m.Unknown = append(m.Unknown, fmt.Sprintf(format, args...))
 }
 
-// online falls back from the kernel's list to the directories of the CPUs, from
-// those to the counters in proc/stat, and from those to the affinity.
+// online falls back from the kernel's list to the CPUs' directories, then to the counters in
+// proc/stat, then to the affinity.
 func (t tree) online(affinity CPUSet) CPUSet {
 	if set := t.set(cpuDir+"/online", ""); len(set) > 0 {
 		return set
@@ -176,8 +175,8 @@ func (t tree) ids(online CPUSet, file string) map[int]int {
 	return ids
 }
 
-// siblings are the sets that the files of CPUs say, see agree, and the CPUs that are in none.
-// CPUs whose files, or whose number in idFile, say otherwise are warned of.
+// siblings are the sets that the CPUs' files state, see agree, and the CPUs in none. It warns
+// of CPUs whose files, or whose number in idFile, contradict them.
 func (t tree) siblings(m *Machine, online CPUSet, id map[int]int, idFile string, names ...string) (sets []CPUSet, others CPUSet) {
 	var all []claim
 	for _, cpu := range online {
@@ -240,9 +239,10 @@ func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
 	return all
 }
 
-// agree puts each CPU into the set that most claims make which have it; of several, into one
-// whose CPUs have one id, and then into the largest. It warns of claims that are not believed, in a
-// sentence for all files of a name. Sets rise by their first CPUs; CPUs without a claim are in none.
+// agree puts each CPU into the set that most of the claims with it make; among several, into
+// one whose CPUs have one id, then into the largest. It warns of claims that it does not
+// believe, in one sentence for all files of a name. Sets rise by their first CPUs; CPUs without
+// a claim are in none.
 func (m *Machine) agree(all []claim, id map[int]int) (sets []CPUSet) {
 	type choice struct {
 		CPUSet
@@ -392,8 +392,8 @@ func (t tree) distances(dir string, ids CPUSet) map[int]int {
 	return distances
 }
 
-// caches are of CPUs that their files say share them, see agree. Which of a CPU's caches that is
-// its level and type tell; the first CPU of a cache tells the rest.
+// caches are shared by CPUs as their files say, see agree. Level and type identify a CPU's
+// cache; the first CPU of a cache tells the rest.
 func (t tree) caches(m *Machine, online CPUSet) {
 	type kind struct {
 		level int
@@ -437,7 +437,7 @@ func (t tree) caches(m *Machine, online CPUSet) {
 		}
 		all[of.kind] = append(all[of.kind], t.claims(of.cpu, of.dir+"/shared_cpu_map", of.dir+"/shared_cpu_list", online)...)
 	}
-	var alone []Cache // of which it is not said who shares them, each with its CPU
+	var alone []Cache // of unknown sharers, each with its CPU
 	for _, k := range order {
 		held := make(map[int]bool)
 		for _, set := range m.agree(all[k], nil) {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A Kind is allowed CPUs whose cores are alike, as the kernel names them or by how fast
-// they may become.
+// A Kind is allowed CPUs whose cores are alike, as the kernel names them or by their highest
+// clock.
 type Kind struct {
 	Name string
 	CPUs CPUSet
@@ -71,7 +71,7 @@ func (m *Machine) rank() map[int]int {
 	return rank
 }
 
-// cores is how many cores CPUs are of.
+// cores is the number of cores that the CPUs belong to.
 func (m *Machine) cores(of CPUSet) int {
 	cores := make(map[int]bool)
 	for _, cpu := range m.CPUs {

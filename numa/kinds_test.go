@@ -19,9 +19,9 @@ func kindOf(m *numa.Machine, cpu int) string {
 	return ""
 }
 
-// On every machine, under every placement that it has, as many workers as there are by
-// default are each on a core of their own, on cores of one kind, and fewer of them on the
-// same ones; more than that are placed, too.
+// On every machine, under each of its placements, the default number of workers are each on a
+// core of their own, on cores of one kind, and fewer workers on the same ones; more are placed,
+// too.
 func TestPlacements(t *testing.T) {
 	machines := make(map[string]*numa.Machine)
 	for _, s := range numatest.Shapes {

@@ -32,8 +32,8 @@ func (ls Levels) Of(a, b int) int {
 	return -1
 }
 
-// Channel is Of as placements tell levels apart: what is closer than the last-level
-// cache counts as sharing that.
+// Channel is Of as placements tell levels apart: levels closer than the last-level cache count
+// as sharing it.
 func (ls Levels) Channel(a, b int) int {
 	of := ls.Of(a, b)
 	for i := len(ls) - 1; i > of && of >= 0; i-- {
@@ -44,7 +44,7 @@ func (ls Levels) Channel(a, b int) int {
 	return of
 }
 
-// Between is Of of any two of some CPUs, by their indexes.
+// Between is Of for every two of the CPUs, by their indexes.
 func (ls Levels) Between(cpus []int) [][]int8 {
 	of := make([][]int8, len(cpus))
 	for i := range of {

@@ -1,11 +1,9 @@
-// Package numa knows the machine: its logical CPUs, cores, caches and NUMA
-// nodes, how far the nodes are from each other, and which of it this process
-// may use. It places workers on CPUs, pins threads, binds memory to nodes and
-// asks the kernel where a page really is.
+// Package numa knows the machine: its logical CPUs, cores, caches and NUMA nodes, the distances
+// of nodes, and which of these this process may use. It places workers on CPUs, pins threads,
+// binds memory to nodes and asks the kernel where a page really is.
 //
-// Its opinion: what the kernel says in /sys is believed, what it leaves out is
-// said to be unknown, and nothing about placement is taken for granted that
-// can be asked back.
+// Its opinion: what the kernel says in /sys is believed, what it leaves out is reported as
+// unknown, and placement is confirmed by the kernel wherever it can be.
 package numa
 
 import (
@@ -32,7 +30,7 @@ type CPU struct {
 	Core    int `json:"core"`    // index of the physical core in this machine, 0 …
 	Thread  int `json:"thread"`  // index among the core's SMT siblings, 0 …
 	Package int `json:"package"` // physical package (socket), as the kernel numbers it
-	Node    int `json:"node"`    // NUMA node whose memory is the CPU's own
+	Node    int `json:"node"`    // the CPU's NUMA node
 }
 
 // A Node is a NUMA node; one without CPUs is memory only.

@@ -50,7 +50,7 @@ func (p Policy) About() string {
 	}[p]
 }
 
-// ErrNoSuchLevel is of a placement for a level that the machine does not have.
+// ErrNoSuchLevel: the machine does not have the placement's level.
 var ErrNoSuchLevel = errors.New("leave it out: taulop topo shows the levels that there are")
 
 // A Placement says where each worker of a run is and where its buffers lie.
@@ -83,8 +83,8 @@ func (m *Machine) Place(policy Policy, tau int) (Placement, error) {
 	return m.PlaceFrom(-1, policy, tau)
 }
 
-// PlaceFrom is Place that begins at an allowed CPU, one of FirstCPUs, instead of the first
-// one: at its L3 complex, its node and its package, and goes round.
+// PlaceFrom is Place that begins at an allowed CPU, one of FirstCPUs, instead of the first one:
+// at its L3 complex, its node and its package, and goes round.
 func (m *Machine) PlaceFrom(start int, policy Policy, tau int) (Placement, error) {
 	if policy == List {
 		return Placement{}, fmt.Errorf("placement %s needs the CPUs to use: name them, or choose %s", List, names(Policies))
@@ -142,8 +142,8 @@ func (m *Machine) BindIntermediate(p Placement, node int) (Placement, error) {
 	return p, nil
 }
 
-// MostWorkers is as many as a machine has CPUs at the most, and fewer than the threads
-// at which the Go runtime gives up.
+// MostWorkers is the largest number of a machine's CPUs, and fewer than the threads at which
+// the Go runtime gives up.
 const MostWorkers = maxCPU + 1
 
 // mostByTurns is how many workers may outnumber the CPUs: each thread takes memory, and
@@ -262,7 +262,7 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, there bool) {
 		units   = make(map[int]int)
 		span    = make(map[int]int)
 		within  = make(map[[2]int]bool) // units by group, cores where neighbours share a unit
-		several = make(map[int]int)     // how many of those a group has
+		several = make(map[int]int)     // number of units of a group
 		dealt   = make(map[[4]int]int)
 		at      = make(map[int]place)
 	)
@@ -425,9 +425,8 @@ func (m *Machine) farApart(start int) map[int]int {
 	return pairs
 }
 
-// FirstCPUs are the CPUs that placements may begin at, of L3 complexes that are alike by
-// topology the first CPU each, in the order in which Local fills them: those like the
-// one that Place begins at, which is the first of them.
+// FirstCPUs are the CPUs at which placements may begin: the first CPU of each L3 complex that
+// is like, by topology, the one at which Place begins, in the order in which Local fills them.
 func (m *Machine) FirstCPUs() (all []int) {
 	complexes, rank, first := m.complexes(), m.rank(), ""
 	seen := make(map[int]bool)
@@ -503,8 +502,8 @@ func (m *Machine) nearest(from int, memory []int) int {
 	return slices.MinFunc(memory, func(a, b int) int { return m.span(from, a) - m.span(from, b) })
 }
 
-// farthest looks from the node upwards and then from 0, so that where all are
-// equally far not every worker's buffer falls on the same node.
+// farthest looks from the node upwards and then from 0, so that with equal distances not every
+// worker's buffer falls on the same node.
 func (m *Machine) farthest(from int, memory []int) int {
 	start, _ := slices.BinarySearch(memory, from+1)
 	round := append(slices.Clone(memory[start:]), memory[:start]...)

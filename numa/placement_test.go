@@ -373,8 +373,8 @@ func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
 	}
 }
 
-// Machines like EPYC, whole and in parts, with complexes of odd numbers of cores, from
-// wherever placements may begin.
+// Machines like EPYC, whole and in parts, with complexes of odd numbers of cores, from every
+// CPU at which placements may begin.
 func TestPlacementsOfEPYC(t *testing.T) {
 	for _, tt := range []struct {
 		shape [5]int

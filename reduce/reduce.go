@@ -30,8 +30,8 @@ type Operator struct {
 	vector  int    // bytes of one of the kernel's vectors
 }
 
-// Apply reduces in into inout, as many whole elements as both hold. They are aligned
-// for an element, and the same memory or apart.
+// Apply reduces in into inout, as many whole elements as both hold. They are aligned for an
+// element, and equal or disjoint.
 func (o *Operator) Apply(inout, in []byte) {
 	n := min(len(inout), len(in))
 	to, from := unsafe.Pointer(unsafe.SliceData(inout)), unsafe.Pointer(unsafe.SliceData(in))
@@ -70,9 +70,8 @@ var Published = []Operator{
 	elementwise("MAXLOC_R", largestAt[float64]), elementwise("MINLOC_R", smallestAt[float64]),
 }
 
-// Scalar, behind an operator's name, is that operator one element at a time, without
-// vector instructions: SUM_I_SCALAR. Its loop is the one in Go, and MPI libraries whose compiler
-// made no vector instructions of theirs have such.
+// Scalar, behind an operator's name, is that operator one element at a time, as in MPI
+// libraries whose compiler did not vectorise: SUM_I_SCALAR. Its loop is the one in Go.
 const Scalar = "_SCALAR"
 
 // Lookup finds an operator by name; its error lists the names.

@@ -217,7 +217,7 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s has %d kernels", v.name, len(v.kernels))
 		}
 	}
-	// Where an emulated processor is there for the sake of some instructions, those are used.
+	// An emulated processor that is there for some instructions uses them.
 	if want := os.Getenv("TAULOP_REDUCE"); want != "" && want != Instructions() {
 		t.Errorf("reduced by %s, want %s", Instructions(), want)
 	}
@@ -231,7 +231,7 @@ func aligned(n int) []byte {
 	return all[skip : skip+n]
 }
 
-// laid is n elements of all kinds, and as many bytes as may lie around them.
+// laid is n elements of all kinds, with up to `around` bytes around them.
 func laid(o tried, rnd *rand.Rand, n, around int) []byte {
 	mem := aligned(n*o.Element + 3*around)
 	for at := 0; at+o.Element <= len(mem); at += o.Element {

@@ -1,9 +1,7 @@
-// Package strided is about strided messages: how they are
-// written down, and how they are packed and unpacked.
+// Package strided describes, packs and unpacks strided messages.
 //
-// Its opinion: a message is elements at a constant stride, in the notation of
-// mlognp-2009, section IV; other layouts are measured as what they cost at the
-// stride that comes nearest.
+// Its opinion: a message is elements at a constant stride, in the notation of mlognp-2009,
+// section IV; other layouts count as the stride that comes nearest.
 package strided
 
 import (

@@ -1,8 +1,8 @@
-// Package child begins this program again, as a process that measures for it.
+// Package child starts this program again, as a process that measures for it.
 //
-// Its opinion: such a process has no purpose without its parent, and ends with it. What
-// the Go runtime prints when the system refuses it memory, a thread or a file says
-// nothing to users: the limit that they can raise does.
+// Its opinion: such a process has no purpose without its parent, and ends with it. What the Go
+// runtime prints when the system refuses it memory, a thread or a file means nothing to users;
+// the limit that they can raise does.
 package child
 
 import (
@@ -48,8 +48,8 @@ func Start(cmd *exec.Cmd) (err error) {
 	return err
 }
 
-// refusals are what the Go runtime prints when it ends a program that the system gives no
-// more of something, and who wants it.
+// refusals are what the Go runtime prints when it ends a program because the system refuses it
+// something.
 var refusals = []struct {
 	printed *regexp.Regexp
 	means   string
@@ -59,7 +59,7 @@ var refusals = []struct {
 	{regexp.MustCompile(`(?i)out of memory|cannot allocate memory|cannot map pages|address space|failed to (allocate|reserve) `), "the system gave it no more memory: allow more address space (ulimit -v), or stop what else uses memory"},
 }
 
-// Ended adds to the error of a child why it ended, by what it printed.
+// Ended adds to a child's error why it ended, from what it printed.
 func Ended(err error, stderr []byte) error {
 	first, _, _ := strings.Cut(string(bytes.TrimSpace(stderr)), "\n")
 	if !strings.HasPrefix(first, "taulop: ") { // which says it

@@ -58,7 +58,7 @@ func parent() {
 	select {}
 }
 
-// A child outlives the thread that asked for it, and not its parent.
+// A child outlives the thread that started it, and not its parent.
 func TestEndsWithParent(t *testing.T) {
 	cmd, err := Command("parent")
 	if err != nil {

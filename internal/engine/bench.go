@@ -28,7 +28,7 @@ type Bench struct {
 	loads map[params.Loads]setups.Loads // of teams that were dismissed, by placement and τ
 }
 
-// A seat is a team with what it keeps mapped.
+// A seat is a team and its mapped memory.
 type seat struct {
 	*setups.Team
 	where     string // tells placements apart
@@ -90,7 +90,8 @@ func (b *Bench) team(p numa.Placement, where string, begin func(numa.Placement) 
 		b.dismiss(b.teams[0])
 		b.teams = b.teams[1:]
 	}
-	// A team gives back what it took, in the order of a stack, which this is not.
+	// A team restores GOMAXPROCS when it closes, which needs teams to close in reverse order.
+	// Here they do not, so it is raised beforehand.
 	procs := len(p.Workers) + 2
 	if b.Fill {
 		procs += b.Machine.Allowed.Len()
@@ -247,7 +248,7 @@ func (s *seat) note(by map[params.Loads]setups.Loads) {
 	by[k] = sum
 }
 
-// On is a sampler that remembers nothing between samples, whose workers are a bench's.
+// On is a sampler on a bench's workers that remembers nothing between samples.
 func On(b *Bench, sample func(ctx context.Context, b *Bench, k params.Key, hint float64) (Reading, error)) Sampler {
 	return forgetful{OnBench{b}, sample}
 }
@@ -261,7 +262,7 @@ func (f forgetful) Sample(ctx context.Context, k params.Key, hint float64) (Read
 	return f.sample(ctx, f.Bench, k, hint)
 }
 
-// OnBench is what samplers have in common whose workers are a bench's.
+// OnBench is the common part of samplers on a bench's workers.
 type OnBench struct{ *Bench }
 
 // Close leaves the bench to others.

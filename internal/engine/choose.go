@@ -15,7 +15,7 @@ import (
 type chooser struct {
 	order   received
 	done    []done
-	seen    map[string]seen // by CPUs, when the workers who have several states were looked at
+	seen    map[string]seen // by CPUs, when workers with several states were looked at
 	look    func(ctx context.Context, cpus []int) (ns float64, known bool)
 	time    func() time.Duration // since the launch began
 	watches map[string]*params.Watch

@@ -1,10 +1,9 @@
-// Package engine decides when, how often and in which process something is
-// measured: the one sampler of everything that measures.
+// Package engine decides when, how often and in which process a cell is measured: it is the one
+// sampler of everything that measures.
 //
-// Its opinion: the replicate is the launch, a fresh process with fresh threads,
-// mappings and pages, which visits each cell once, in random order; how many
-// launches there are follows from the time that one takes, never from what it
-// found; and whatever becomes of a launch, what it has found is kept.
+// Its opinion: the replicate is the launch, a fresh process with fresh threads, mappings and
+// pages, which visits each cell once, in random order; the number of launches follows from the
+// time of one, never from its results; and whatever becomes of a launch, its results are kept.
 package engine
 
 import (
@@ -66,8 +65,8 @@ type Experiment struct {
 	// one.
 	FirstCPUs []int
 	Probes    []int // cells that are visited at the beginning, the middle and the end of a launch too
-	// Journal is where launches put what they find before the file has it; nil: in
-	// memory that outlives them.
+	// Journal is where launches put results before the file has them; nil: in memory that
+	// outlives them.
 	Journal *os.File
 	// Save, if not nil, is called when the file has changed, at most a twentieth of the time.
 	Save func(*params.File) error
@@ -93,8 +92,9 @@ type Order struct {
 	Visits   []Visit        `json:"visits"`
 	Time     time.Duration  `json:"time_ns"` // no visit begins later
 	Watches  []params.Watch `json:"watches,omitempty"`
-	// Least is how long the launch visits cells again and again whose workers have several
-	// states. It is told in advance, so that a state's share is none of who stops in it.
+	// Least is how long the launch goes on visiting cells whose workers have several states. It
+	// is set in advance, so that a state's share does not depend on the state in which launches
+	// stop.
 	Least time.Duration `json:"least_ns,omitempty"`
 	Conditions
 }
@@ -112,8 +112,8 @@ type Visit struct {
 	Key    params.Key `json:"cell"`
 	Hint   float64    `json:"hint_ns,omitempty"` // found by earlier launches; 0: unknown
 	Probe  bool       `json:"probe,omitempty"`
-	// Of workers who have several states, see Order.Watches: which they are, and for each
-	// state how many launches have samples in it, and what the last one found.
+	// For workers with several states, see Order.Watches: which they are, and for each state
+	// the number of launches with samples in it, and the last one's time.
 	Watch int       `json:"watch,omitempty"` // number of the order's watches, from 1
 	Have  []int     `json:"have,omitempty"`
 	Hints []float64 `json:"hints_ns,omitempty"`
@@ -297,9 +297,9 @@ func (r *run) least() int {
 	return 1 + r.parts + LeastLaunches - 1
 }
 
-// divide deals the cells that are visited once, groups as a whole and at random, among
-// the launches from the second on: what is found of cells that are alike is of several
-// launches. It leaves time to visit them again where few launches were asked for.
+// divide deals the cells that are visited once, groups as a whole and at random, among the
+// launches from the second on, so that results for like cells are from several launches. It
+// leaves time to visit them again where few launches were asked for.
 func (r *run) divide() {
 	groups := make(map[string]int)
 	for i, c := range r.Cells {
@@ -367,8 +367,8 @@ func (r *run) due(i int) bool {
 	return p.part < 0 || p.part <= turn && !p.reached
 }
 
-// lacks tells whether a cell is to be visited still. In a session that goes on it is until it
-// has what it needs, in others as long as there is time.
+// lacks reports whether a cell is still to be visited: in a resumed session until it has what
+// it needs, in others as long as there is time.
 func (r *run) lacks(i int) bool {
 	p := &r.cells[i]
 	return p.lacking && !(r.resumed && r.sampled(r.states, p.at) >= r.need(r.Cells[i]))
@@ -477,7 +477,7 @@ func (r *run) visitOf(i int) Visit {
 	return v
 }
 
-// watched says of a visit whose workers have several states what there is in each.
+// watched adds to a visit whose workers have several states what there is in each.
 func (r *run) watched(v *Visit) {
 	p := &r.cells[v.at]
 	number := p.watch[r.firstCPU(len(r.File.Launches)/r.sets)]
@@ -543,7 +543,7 @@ func (r *run) visit(ctx context.Context, visits []Visit) error {
 		if r.failed++; len(rest) < len(visits)-1 { // something beside what it died of
 			r.failed = 1
 		}
-		if errors.Is(err, errJournal) && r.journal.disk { // it is full; memory is not, and what it has it keeps
+		if errors.Is(err, errJournal) && r.journal.disk { // the disk is full; memory keeps what it has
 			if r.journal, err = newJournal(nil); err != nil {
 				return err
 			}
@@ -571,8 +571,8 @@ const (
 	beat    = 5 * time.Second
 )
 
-// once runs one launch and takes in what it finds. It returns the visits that are left, and
-// at which one the launch died if it did.
+// once runs one launch and takes in its results. It returns the visits that are left, and the
+// visit at which the launch died if it did.
 func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (rest []Visit, culprit int, err error) {
 	launch := params.Launch{Session: r.Session, Began: time.Now().UTC().Format(time.RFC3339Nano)}
 	index := len(r.File.Launches)
@@ -808,8 +808,7 @@ func (r *run) estimate() {
 	}
 }
 
-// known tells whether a cell has what it was to have: an interval, or a visit where
-// that is enough.
+// known reports whether a cell has what it needs: an interval, or a visit where that is enough.
 func (x *Experiment) known(c *params.Cell) bool {
 	return c.Time.Known() || x.enough[c.Key] && c.Time.N > 0
 }
@@ -906,7 +905,7 @@ func (x *Experiment) Missing() error {
 
 // An entry is a line of a journal.
 type entry struct {
-	Launch      *params.Launch  `json:"launch,omitempty"` // that the lines after it are of
+	Launch      *params.Launch  `json:"launch,omitempty"` // of the lines after it
 	Cell        *params.Key     `json:"cell,omitempty"`
 	NS          float64         `json:"ns,omitempty"`
 	Spread      float64         `json:"spread,omitempty"`

@@ -19,8 +19,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A simulated machine answers for every cell what it was told, with noise of its
-// own for every launch.
+// A simulated machine answers each cell with the time that it was told, with noise of its own
+// for every launch.
 type simulated struct {
 	centers    map[int]float64 // by size
 	between    float64         // launches differ by
@@ -395,7 +395,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A session that lacks launches gets those, and one that lacks none none.
+// A session that lacks launches gets as many, and one that lacks none gets none.
 func TestResume(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
@@ -480,8 +480,8 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// Sets of cells take turns: what is to be predicted is measured by other launches
-// than what it is predicted from.
+// Sets of cells take turns: parameters and what is predicted from them are measured by
+// different launches.
 func TestSets(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)

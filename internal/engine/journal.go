@@ -26,7 +26,7 @@ type journal struct {
 	disk bool   // it can be full
 }
 
-// errJournal is why a launch ended that could not write what it found.
+// errJournal: the launch ended because it could not write its results.
 var errJournal = errors.New("the journal cannot be written")
 
 func newJournal(f *os.File) (*journal, error) {
@@ -114,7 +114,7 @@ func MakeJournal(path, mark string) (*os.File, error) {
 	return f, nil
 }
 
-// ErrNoJournal is of a path beside which there is no journal with the mark.
+// ErrNoJournal: there is no journal with the mark beside the path.
 var ErrNoJournal = errors.New("there is no journal of it")
 
 // OpenJournal opens the journal of the file at path that has its mark, to read and to

@@ -14,8 +14,8 @@ import (
 // Command is the word that has a program begin as a launch, see Serve.
 const Command = "launch"
 
-// noJournal is the exit status of a launch that could not write what it found,
-// EX_IOERR of sysexits.
+// noJournal is the exit status of a launch that could not write its results, EX_IOERR of
+// sysexits.
 const noJournal = 74
 
 // preemption is what GODEBUG must say before a process begins: a worker in a batch

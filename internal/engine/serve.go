@@ -54,9 +54,9 @@ type received struct {
 	Conditions
 }
 
-// Serve is a launch, and returns its exit status: it reads an order from standard input and appends what it
-// finds to file descriptor 3. It ends when it is done, when standard input does, or
-// by an error, which the journal then has. Signals are its parent's.
+// Serve runs a launch and returns its exit status: it reads an order from standard input and
+// appends results to file descriptor 3. It ends when it is done, when standard input does, or
+// by an error, which it writes to the journal. Signals are left to its parent.
 func Serve(open Open) (status int) {
 	err := serveOrder(open)
 	switch {
@@ -232,8 +232,8 @@ func (s *service) conclude() error {
 }
 
 // garbageLimit is how much the heap may grow before it is collected, between two visits: a
-// launch of 256 workers makes some 0.3 MB of garbage a visit, and the runtime is kept from
-// collecting in the middle of one. What it does at its limit of memory is a last resort.
+// launch of 256 workers makes some 0.3 MB of garbage a visit, and the runtime must not collect
+// in the middle of one. The runtime's memory limit is a last resort.
 const garbageLimit = 64 << 20
 
 // tidy collects garbage where there is much, while no worker works.

@@ -42,7 +42,7 @@ func (c Cannon) Check() error {
 // q is the side of the square of ranks.
 func (c Cannon) q() int { return int(math.Sqrt(float64(c.P))) }
 
-// Program is what it does on every rank.
+// Program is the program of every rank.
 func (c Cannon) Program(variant string) *Program {
 	n, steps := Number(c.N), Number(c.q())
 	p := &Program{Name: "Cannon's matrix multiplication", Ranks: Number(c.P)}
@@ -71,7 +71,7 @@ func (c Cannon) Program(variant string) *Program {
 	return p
 }
 
-// b and c are the elements of the whole matrices: small whole numbers, so that every sum is
+// The elements of the whole matrices B and C are small whole numbers, so that every sum is
 // exact.
 func elementOfB(row, column int) float64 { return float64((7*row+3*column)%11 - 5) }
 func elementOfC(row, column int) float64 { return float64((5*row+13*column)%9 - 4) }

@@ -46,8 +46,8 @@ type way struct {
 	ensemble *model.Ensemble
 }
 
-// NewMachine is a machine with several files: of what more than one has, the first counts.
-// The choice is of messages; its model may be IMH.
+// NewMachine is a machine with several files; the first that has a parameter counts. The choice
+// is about messages; its model may be IMH.
 func NewMachine(name string, files []*params.File, c model.Choice) *Machine {
 	m := &Machine{name: name, files: files, choice: c, imh: c.Model == IMH, ways: make(map[bool]*way), costs: make(map[asked]Cost)}
 	if m.imh {

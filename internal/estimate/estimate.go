@@ -105,8 +105,8 @@ type better struct {
 	times float64
 }
 
-// betters are the ways that a phase could go instead: as many elements of the same array one
-// after another, or in cache; fewer and longer messages or transfers; another algorithm.
+// betters are the alternatives to a phase: as many neighbouring elements of the same array, or
+// in cache; fewer and longer messages or transfers; another algorithm.
 func (h *Phase) betters(ranks int) (all []better) {
 	other, times := *h, float64(h.Times)
 	together := h.Bytes > 0 && h.Times > 1 && h.Bytes <= math.MaxInt64/h.Times>>10

@@ -108,8 +108,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// simple is a machine whose passes take 2 ns an element, those at stride 64 ten, whose
-// disk takes 1 ms and 1 ns a byte, and whose permutations of two ranks 1 µs and 1 ns a byte.
+// simple is a machine whose passes take 2 ns an element, at stride 64 10 ns, whose disk takes 1
+// ms and 1 ns a byte, and whose permutations of two ranks take 1 µs and 1 ns a byte.
 func simple() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	for _, n := range []int{1 << 10, 1 << 14} {
@@ -364,7 +364,7 @@ func TestSection6(t *testing.T) {
 	// The transposition took 109 ms.
 	near(t, "transposition, ms", (transposed.Phases[0].Total.Center+transposed.Phases[1].Total.Center)/1e6, 109, 7)
 	// With the columns laid out as rows it took 8.6 s. Table 3's costs, which are the SP's,
-	// make 36.8 s of it: 120 ns an element is no longer what one takes that follows another.
+	// make 36.8 s of it: 120 ns an element is too much for neighbouring elements.
 	near(t, "transposed, s", transposed.Total.Center/1e9, 36.9, 0.05)
 	t.Logf("plain: predicted %.2f s, measured 54.6 s (%+.0f %%); transposed: predicted %.1f s, measured 8.6 s",
 		plain.Total.Center/1e9, 100*(plain.Total.Center/54.6e9-1), transposed.Total.Center/1e9)

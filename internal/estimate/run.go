@@ -47,13 +47,14 @@ const matrices = 6
 // Open prepares for samples.
 func (c Cannon) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, c.sample), nil }
 
-// longRun is worth one run a sample; of shorter ones the median of as many as last so long.
+// longRun is worth one run a sample; a sample of shorter ones is the median of the runs of this
+// time.
 const (
 	longRun  = 100 * time.Millisecond
 	mostRuns = 20
 )
 
-// sample runs it once to see how long it takes, and more often where that is short.
+// sample runs the program once to see how long it takes, and more often if that is short.
 func (c Cannon) sample(ctx context.Context, b *engine.Bench, k params.Key, _ float64) (r engine.Reading, err error) {
 	place, err := b.Machine.PlaceFrom(b.FirstCPU, numa.Local, c.P)
 	if err != nil {
@@ -115,7 +116,7 @@ const (
 	segmentBytes = 8 << 10
 )
 
-// lay maps memory. What it returns is to be closed, on an error too.
+// lay maps memory. Its result must be closed, on an error too.
 func (c Cannon) lay(place numa.Placement, transposed, huge bool) (*multiplication, error) {
 	m := &multiplication{Cannon: c, transposed: transposed, place: place}
 	mem, err := m.region(shm.BarrierBytes(c.P), false)
@@ -173,8 +174,8 @@ func (m *multiplication) close() {
 // at is the rank at a place of the square, which goes round.
 func (m *multiplication) at(i, j int) int { return i%m.q()*m.q() + j%m.q() }
 
-// once runs it, checks what A has become, and returns what it took, in ns: from the moment
-// at which all ranks begin to the finish of the last one.
+// once runs the program, checks A, and returns the time in ns, from the common start to the
+// last rank's finish.
 func (m *multiplication) once(ctx context.Context) (ns float64, err error) {
 	var all sync.WaitGroup
 	failed := make([]error, len(m.ranks))
@@ -327,7 +328,7 @@ func (m *multiplication) check(r *rank) error {
 	return nil
 }
 
-// A Run is what a program took beside what it was estimated at.
+// A Run is a program's measured time beside its estimate.
 type Run struct {
 	*Estimate
 	Variant  string       `json:"variant"`

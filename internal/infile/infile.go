@@ -52,7 +52,7 @@ func Plain(in *bufio.Reader, path string) error {
 	return nil
 }
 
-// missing is of a file that is not there, fs.ErrNotExist.
+// missing: the file is not there, fs.ErrNotExist.
 type missing string
 
 func (m missing) Error() string      { return string(m) + " is not there: check its name" }

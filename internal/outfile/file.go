@@ -14,7 +14,7 @@ import (
 type File struct {
 	Path string      // of the result, also where it went beside
 	seen fs.FileInfo // nil: nothing was there
-	like fs.FileInfo // whose owner and mode a new file gets, if not nil
+	like fs.FileInfo // its owner and mode are given to a new file, if not nil
 	lock *lock       // from Hold on
 }
 
@@ -72,9 +72,9 @@ func (f *File) Release() {
 	}
 }
 
-// Write writes a result as the function Write does. If the file is not the one any more that
-// was opened, or that Write has left there, or if another process holds it, the result goes
-// beside it, this one and those after it, and the error is a Moved.
+// Write writes a result as the function Write does. If the file is no longer the one that was
+// opened, or that Write has left there, or if another process holds it, this result and later
+// ones go beside it, and the error is a Moved.
 func (f *File) Write(write func(io.Writer) error) error {
 	to, err := find(f.Path)
 	if err == nil && to.stream {

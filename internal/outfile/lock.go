@@ -24,7 +24,7 @@ type lock struct {
 // lockMark begins a lock's file, and tells it from files that only have its name.
 const lockMark = "taulop sweep locks "
 
-// errLocked is of a file that another process writes.
+// errLocked: another process writes the file.
 var errLocked = errors.New("another taulop writes it: wait for it, or choose another file")
 
 // lockPatience is for processes that write for a moment.

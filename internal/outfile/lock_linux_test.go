@@ -13,8 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/test/sandbox"
 )
 
-// A lock goes with who made it, also one that a killed process has left, and one beside
-// the target of a link.
+// A lock goes with its process, also if that was killed, and for the target of a link.
 func TestLocks(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.json")
@@ -54,8 +53,7 @@ func TestLocks(t *testing.T) {
 	holder.Unlock()
 }
 
-// Where there are no locks who writes goes on with a warning, which is not about what this
-// user may do.
+// Without locks a writer goes on with a warning, which is not about this user's rights.
 func TestNoLock(t *testing.T) {
 	dir := t.TempDir()
 	for _, errno := range []unix.Errno{unix.ENOSYS, unix.ENOTSUP, unix.ENOLCK, unix.EPERM} {

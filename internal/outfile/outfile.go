@@ -55,13 +55,12 @@ func (to *place) write(write func(io.Writer) error) error {
 // writing counts the files that are being replaced.
 var writing atomic.Int32
 
-// Writing tells whether a file is being replaced just now. Who ends the process waits
-// until it is: what was measured would be lost.
+// Writing reports whether a file is being replaced just now. A process that ends waits until it
+// is replaced, or the result would be lost.
 func Writing() bool { return writing.Load() > 0 }
 
-// Check finds out whether path can be written, before there is a result: it opens
-// and changes nothing that is there, and what it makes is gone when it returns. An
-// error is a sentence without the path.
+// Check finds out whether path can be written, before there is a result: it opens and changes
+// nothing that is there, and removes what it makes. The error is a sentence without the path.
 func Check(path string) error {
 	to, err := find(path)
 	if err != nil || to.stream {
@@ -141,8 +140,8 @@ func find(path string) (*place, error) {
 	return to, nil
 }
 
-// standard is the open file that info is of: a shell's >file would lose its name to
-// the file that replaces it, and what else is printed with it.
+// standard is the open standard stream that info belongs to: a shell's >file would lose its
+// name to the file that replaces it, and everything else that is printed with it.
 func standard(info fs.FileInfo) *os.File {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
 		if is, err := f.Stat(); err == nil && os.SameFile(info, is) {
@@ -302,7 +301,7 @@ type temporary struct {
 	dir, name string
 }
 
-// createNamed makes one whose name cannot be anyone's.
+// createNamed makes a temporary file with an unpredictable name.
 func createNamed(dir string, perm fs.FileMode) (*temporary, error) {
 	name := temporaryName(dir)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)

@@ -292,7 +292,7 @@ func TestWriteToOpenFile(t *testing.T) {
 	}
 }
 
-// Root leaves a file to whom it belongs; others, who cannot, leave it as it is.
+// Root leaves a file to its owner; other users, who cannot, leave it as it is.
 func TestWriteKeepsOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to others")

@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Launcher is what starts programs, and what it takes to put processes on cores.
+// A Launcher starts programs, and takes an option or a file to put processes on cores.
 type Launcher struct {
 	Name, About string
 	write       func(r *Result, m *Mapping, w io.Writer) error
@@ -61,7 +61,7 @@ func rankfile(r *Result, m *Mapping, w io.Writer) error {
 	return nil
 }
 
-// errLists is of launchers that have one list for all nodes.
+// errLists: the launcher has one list for all nodes.
 var errLists = errors.New("the processes of each node are on other CPUs, in their order, and the launcher has one list for all nodes: take a rankfile of Open MPI, or another mapping")
 
 // oneList is the CPU of each process of a node, in the order of processes.
@@ -85,7 +85,7 @@ func oneList(r *Result, m *Mapping, w io.Writer, format string) error {
 	return nil
 }
 
-// ErrHosts is of nodes without names.
+// ErrHosts: nodes have no names.
 var ErrHosts = errors.New("the nodes have no names: give them")
 
 func hosts(r *Result, m *Mapping, w io.Writer) error {

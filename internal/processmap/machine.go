@@ -27,7 +27,7 @@ type Core struct {
 	Core    int `json:"core"`    // logical, within its package
 }
 
-// OfTopology is nodes like a machine whose topology is known.
+// OfTopology is equal nodes like a machine with a known topology.
 func OfTopology(m *numa.Machine, name string, nodes int) (*Machine, error) {
 	var cpus []numa.CPU
 	for _, id := range m.CoreCPUs() {
@@ -38,12 +38,12 @@ func OfTopology(m *numa.Machine, name string, nodes int) (*Machine, error) {
 	return machineOf(cpus, m.Levels(m.CoreCPUs()), name, nodes)
 }
 
-// errNoCPUs is of files that do not say where their workers were.
+// errNoCPUs: the file does not say where its workers were.
 var errNoCPUs = errors.New("it does not say what its CPUs share, as published tables and files of other programs do not: name a machine's topology beside it")
 
-// OfFile is nodes like the machine of a parameter file, with the cores that a placement has
-// workers on; places are where they are among those. It fails where the file does not say
-// what they share.
+// OfFile is equal nodes like the machine of a parameter file, with the cores that a placement
+// has workers on; places are their indexes among those workers. It fails if the file does not
+// say what cores share.
 func OfFile(f *params.File, placement numa.Policy, name string, nodes int) (m *Machine, places []int32, err error) {
 	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
 	if at < 0 {

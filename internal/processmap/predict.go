@@ -25,8 +25,8 @@ type Model struct {
 	channels  []int   // level of the machine that each level of the parameters is
 }
 
-// NewModel is of a file's transfers. places says where cores are among the workers of the
-// predictor's placement, nil where the file does not say what its CPUs share.
+// NewModel predicts from a file's transfers. places says where cores are among the workers of
+// the predictor's placement, nil if the file does not say what its CPUs share.
 func NewModel(f *params.File, p *model.Predictor, places []int32) *Model {
 	m := &Model{Says: p.Title() + ", " + p.Channel, Warnings: p.Warnings, predictor: p, places: places}
 	if p.Cluster != nil {
@@ -43,8 +43,8 @@ func NewModel(f *params.File, p *model.Predictor, places []int32) *Model {
 	return m
 }
 
-// NewPairsModel is of a file that has pairs of CPUs and no transfers at once. It fails where
-// it has none.
+// NewPairsModel predicts from a file with pairs of CPUs and no concurrent transfers. It fails
+// without pairs.
 func NewPairsModel(f *params.File, machine *Machine, network *model.Network) (*Model, error) {
 	cpus := lists.Map(machine.CPUs, func(core Core) int { return core.CPU })
 	of, levels, err := model.OfPairsOf(f, cpus)
@@ -66,7 +66,7 @@ type program struct {
 	alike    bool // all mappings cost the same
 }
 
-// A round is messages at once, as often as they are on the mean.
+// A round is messages at once, and how often they are repeated on average.
 type round struct {
 	stage    *collective.Stage
 	times    float64

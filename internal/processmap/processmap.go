@@ -58,7 +58,7 @@ type Result struct {
 	Machine   string         `json:"machine"`
 	Nodes     int            `json:"nodes"`
 	Cores     []Core         `json:"cores"`  // of a node
-	Groups    [][][]int      `json:"groups"` // of a node's cores, the closest first, each made of groups of those before
+	Groups    [][][]int      `json:"groups"` // of a node's cores, closest first, each made of groups of the last level
 	Hosts     []string       `json:"hosts,omitempty"`
 	Levels    []string       `json:"levels"` // what two cores share, from the closest on; a hop more each
 	Predicted string         `json:"predicted,omitempty"`
@@ -185,8 +185,8 @@ func Run(r Request) (*Result, error) {
 	return result, nil
 }
 
-// Predict is what a request's program costs whose processes are on the given places. It
-// fails as Run does.
+// Predict is the cost of a request's program with its processes on the given places. It fails
+// as Run does.
 func Predict(r Request, places heuristic.Mapping) (seconds float64, extrapolated bool, err error) {
 	p, err := newProgram(r.Matrix, r.Machine, r.Model)
 	if err != nil {

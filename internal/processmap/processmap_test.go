@@ -24,8 +24,8 @@ func two() *numa.Machine {
 	return numatest.Shape{Packages: 2, Nodes: 2, L3s: 2, Cores: 8, Threads: 1, L3: 8 << 20, L2: 1 << 20, Memory: 8 << 30}.Machine()
 }
 
-// swept is a parameter file of a machine, in whose levels a transfer of m bytes takes
-// m/10·(1 + share·(τ−1)) ns, and times as much from level to level.
+// swept is a parameter file of a machine on whose levels a transfer of m bytes takes m/10·(1 +
+// share·(τ−1)) ns, times `farther` from level to level.
 func swept(t testing.TB, m *numa.Machine, share, farther float64) *params.File {
 	t.Helper()
 	n := m.Allowed.Len()

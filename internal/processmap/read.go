@@ -13,7 +13,7 @@ import (
 // maxDocument is what a document has at most, in bytes.
 const maxDocument = 1 << 28
 
-// ErrNoDocument is of files that are something else.
+// ErrNoDocument: the file is something else.
 var ErrNoDocument = errors.New("write it anew")
 
 // Read reads the document of a result. Errors begin with name.

@@ -12,10 +12,9 @@ import (
 	"github.com/taulop/taulop/mapping/heuristic"
 )
 
-// swaps makes mappings cheaper by exchanging two processes, or moving one to a core without
-// any: what is predicted, and of what costs the same the hop-bytes. It knows of each round
-// which messages each node has at which level, so that an exchange costs no more than the
-// messages of two processes.
+// swaps makes mappings cheaper by exchanging two processes, or moving one to a free core: first
+// by the predicted cost, then by hop-bytes. It knows for each round which messages each node
+// has at which level, so that an exchange costs no more than the messages of two processes.
 type swaps struct {
 	machine *Machine
 	matrix  *comm.Matrix
@@ -147,7 +146,7 @@ func (s *swaps) descend(until time.Time) bool {
 		gained = false
 		for _, process := range random.Perm(len(s.at)) {
 			if len(s.incident[process]) == 0 {
-				continue // who moves there will come by
+				continue // found from the other process
 			}
 			first := random.IntN(len(s.on))
 			for i := range s.on {
@@ -168,8 +167,7 @@ func (s *swaps) descend(until time.Time) bool {
 	return true
 }
 
-// try moves a process to a place, and who is there to its own, and takes that back where it
-// does not gain.
+// try exchanges a process with the one on a place, if any, and undoes that if it gains nothing.
 func (s *swaps) try(process, place int) bool {
 	seconds, hops, was := s.seconds, s.hops, s.at[process]
 	s.exchange(process, place)
@@ -228,7 +226,7 @@ func (s *swaps) count(m *message, by int32) {
 	t.nodes[a].levels[s.program.level(from, to)] += by
 }
 
-// settle costs rounds anew whose messages changed.
+// settle recomputes the cost of rounds whose messages changed.
 func (s *swaps) settle() {
 	for _, round := range s.touched {
 		t := &s.traffic[round]

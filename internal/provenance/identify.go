@@ -44,8 +44,8 @@ func identify(p *Provenance, root string) {
 	}
 }
 
-// named joins what ghw found; it writes unknown for what it did not. Many a name
-// begins with the vendor's.
+// named joins what ghw found; for what it did not find it writes unknown. Many names begin with
+// the vendor's.
 func named(vendor string, parts ...string) string {
 	var known []string
 	for _, part := range append([]string{vendor}, parts...) {

@@ -10,14 +10,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Command is what users are told, and say, of a survey.
+// A Command is a survey as a command: its help, its flags and its tables.
 type Command struct {
 	Help   string        // before the flags
 	Time   time.Duration // budget, unless they say another; 0: the task has it
-	Budget string        // what they are told of that
+	Budget string        // what its help says of Time
 	Takes  bool          // arguments besides flags
-	// Most, if not 0, is how many launches there are at the most where no number was asked for.
-	// They are spread over the time, for what they find depends on the moment.
+	// Most, if not 0, bounds the launches unless their number was asked for. They are spread
+	// over the time, because results depend on the moment.
 	Most int
 	// Flags adds flags, and returns what makes a task of them and of arguments. An error
 	// is about what was asked for.
@@ -39,8 +39,8 @@ type Task struct {
 	Document func(*params.File) any
 }
 
-// OnCPU adds the flag -cpu of surveys that have one worker. What it returns places
-// that worker, with a plan that says so.
+// OnCPU adds the flag -cpu of surveys with one worker. The returned function places that
+// worker, with a plan that says so.
 func OnCPU(f *flag.FlagSet) func(*numa.Machine) (numa.Placement, params.Plan, error) {
 	cpu := f.Int("cpu", -1, "measure on this `CPU` (default the first that may be used)")
 	return func(m *numa.Machine) (place numa.Placement, plan params.Plan, err error) {

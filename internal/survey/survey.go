@@ -26,7 +26,7 @@ type Survey struct {
 	// Plan is what a sweep measures that is asked for the survey too; nil where it
 	// cannot be.
 	Plan func(m *numa.Machine, p params.Plan) (Request, error)
-	// Time is what a sweep takes longer for it; nil: DefaultTime.
+	// Time is what a survey adds to a sweep's time; nil: DefaultTime.
 	Time func(m *numa.Machine) time.Duration
 	// Command measures the survey alone; nil where a command has a file of its own.
 	Command *Command
@@ -146,7 +146,7 @@ func TimeOf(names []string, m *numa.Machine) (all time.Duration) {
 	return all
 }
 
-// Add has an experiment measure what a request asks for, after what it has already.
+// Add has an experiment measure a request, after what it has already.
 func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings []error, err error) {
 	cells, warnings, err := r.Cells(m)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 // carries, short enough for many visits.
 const checked = 1 << 20
 
-// Check is an experiment that measures again, under the same circumstances, those cells of a
-// sweep's file that say the most of a machine in a few seconds. Its file is a new one. An
-// error is about the file: it is of another kind of machine, or nothing in it is of use. The
-// host may have another name: one node's file may be the measure of all that should be alike.
+// Check is an experiment that measures again, under the same circumstances, the cells of a
+// sweep's file that say most of a machine in a few seconds. Its file is a new one. It fails if
+// the file is of another kind of machine or has no such cells. The host may have another name:
+// one node's file may serve all like nodes.
 func Check(was *params.File, m *numa.Machine, budget time.Duration) (*engine.Experiment, error) {
 	here := provenance.Read("/", m)
 	same := *was

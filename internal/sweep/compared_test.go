@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/internal/test/sweeptest"
 )
 
-// halves are two states, of which the nearer has a share of the time, and the farther takes so
-// many times as long as its flag lets expect.
+// halves are two states: the nearer one has a share of the time, and the farther one takes
+// `slower` times what its flag lets expect.
 func halves(share, slower float64) []surveytest.State {
 	const period = 100 * time.Millisecond
 	return []surveytest.State{{Flag: 60, Times: 1, Lasts: time.Duration(share * float64(period))},

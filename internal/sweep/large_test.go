@@ -75,7 +75,7 @@ func (v *visitor) visit(c engine.Cell, known bool) time.Duration {
 	return time.Duration(all)
 }
 
-// launch adds the cells that a launch comes to within its time.
+// launch adds the cells that a launch reaches within its time.
 func (v *visitor) launch(x *engine.Experiment, slice time.Duration) (reached []engine.Cell) {
 	v.laid = make(map[string]bool)
 	cells := slices.Clone(x.Cells)
@@ -90,9 +90,9 @@ func (v *visitor) launch(x *engine.Experiment, slice time.Duration) (reached []e
 	return reached
 }
 
-// The default minute of a large machine is of use: a segment at every τ with every setup and
-// placement in cache up to 256 cores, and enough sizes for predictions of the largest P. A longer budget
-// reaches more, and nothing of less worth before what is worth more.
+// The default minute of a large machine suffices for a segment at every τ with every setup and
+// placement in cache up to 256 cores, and for the sizes that predictions of the largest P need.
+// A longer budget reaches more, in the order of worth.
 func TestLargeMachines(t *testing.T) {
 	for _, s := range numatest.Shapes {
 		m := s.Machine()
@@ -134,7 +134,7 @@ func TestLargeMachines(t *testing.T) {
 			if t.Logf("%v, %v: %v", s, budget, missing); missing != nil && !strings.Contains(missing.Error(), "a segment at every τ in cache") {
 				t.Errorf("%v, %v: %v", s, budget, missing)
 			}
-			if s.Cores > 128 && budget == time.Minute { // who needs a longer one is told so
+			if s.Cores > 128 && budget == time.Minute { // a warning asks for a longer one
 				continue
 			}
 			p, err := model.NewPredictor(f, model.Choice{})
@@ -159,9 +159,9 @@ func TestLargeMachines(t *testing.T) {
 	}
 }
 
-// The default plan of every machine reaches from one worker to as many as run by default,
-// with one fewer, in placements that it has and that differ; each cell is there once, all
-// can be placed without taking turns, and a segment comes before other sizes.
+// The default plan of every machine reaches from one worker to the default number, and has one
+// fewer, in placements that it has and that differ; each cell is there once, all can be placed
+// without taking turns, and a segment comes before other sizes.
 func TestDefaultPlans(t *testing.T) {
 	machines := make(map[string]*numa.Machine)
 	for _, s := range numatest.Shapes {

@@ -8,9 +8,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// The rounds of a sweep. Each has short sizes in cache first, then those off cache, whose memory
-// takes long to lay out, and last long ones, of which a visit takes tens of ms where many workers
-// send them at once.
+// The rounds of a sweep. Each has short sizes in cache first, then off cache, whose memory
+// takes long to lay out, and last long ones, of which a visit takes tens of ms where many
+// workers send them at once.
 const (
 	coarse = iota // the first size of each series, the last, every eighth, and a segment
 	half          // every second
@@ -21,9 +21,9 @@ const (
 // long is the size from which on a message is long.
 const long = 1 << 20
 
-// inRounds has all that a sweep measures visited at a few sizes before any of it is at more:
-// a launch whose time is over has something of everything, and sizes that it has not lie
-// between others. Within a round cells keep their order.
+// inRounds has everything that a sweep measures visited at a few sizes before any of it is at
+// more: a launch whose time is over has something of everything, and missing sizes lie between
+// others. Within a round cells keep their order.
 func inRounds(p params.Plan, cells []engine.Cell) {
 	series := func(k params.Key) params.Key { // cells of one differ in nothing but their sizes
 		k.Bytes = 0

@@ -40,7 +40,7 @@ type Request struct {
 	Warn func(error)
 }
 
-// ErrThere is of a file that a new one would replace.
+// ErrThere: a new file would replace this one.
 var ErrThere = errors.New("go on with it, replace it, or choose another file")
 
 // A Session is a sweep that keeps its file up to date while it measures.
@@ -180,8 +180,7 @@ func (s *Session) Discard() error {
 	return os.Remove(s.target)
 }
 
-// Missing says what was not reached, and of what there are too few samples; nil where
-// all is there.
+// Missing says what was not reached, and what has too few samples; nil if all is there.
 func (s *Session) Missing() error {
 	how := s.Experiment.Missing()
 	if how == nil {
@@ -235,7 +234,7 @@ func (s *Session) complete() (all []string) {
 	return all
 }
 
-// parts are what a cell is of.
+// parts are the parts of the plan that a cell belongs to.
 func (s *Session) parts(c engine.Cell) (of []string) {
 	switch {
 	case c.Survey != transfers.Survey.Name:

@@ -107,7 +107,7 @@ func TestSimulatedDisturbances(t *testing.T) {
 	}
 }
 
-// What only the last CPU costs is told from the line of those before.
+// What only the last CPU costs is told from the line through the CPUs before.
 func TestSimulatedLastCPU(t *testing.T) {
 	f, _ := swept(t, surveytest.Simulated{Machine: numatest.EPYC(2, 1, 8, 8, 1)}, 3) // siblings would be free
 	for i := range f.Cells {

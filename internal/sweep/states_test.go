@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A machine whose host moves its CPUs has the numbers of each state, and the shares of these:
-// within 5 points of 2,000 launches (TAULOP_LONG), which 300 cannot tell so well.
+// A machine whose host moves its CPUs has the numbers of each state, and their shares: within 5
+// points in 2,000 launches (TAULOP_LONG); 300 launches are too few for that.
 func TestStates(t *testing.T) {
 	launches, within := 300, 0.09
 	if os.Getenv("TAULOP_LONG") != "" {

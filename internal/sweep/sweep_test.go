@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// What a short sweep has not reached is said by what it was to measure.
+// Missing names what a short sweep has not reached.
 func TestMissing(t *testing.T) {
 	m, err := numa.Discover("/")
 	if err != nil {

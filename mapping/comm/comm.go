@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// A Matrix is who sends how much to whom. What a process sends to itself is not in it.
+// A Matrix is who sends how much to whom, without what processes send to themselves.
 type Matrix struct {
 	Name string // a file or a pattern, for users
 	rows [][]Entry
@@ -111,7 +111,7 @@ func (m *Matrix) Total() (bytes, messages int64) {
 	return bytes, messages
 }
 
-// Pairs is how many send something to whom.
+// Pairs is the number of ordered pairs with messages.
 func (m *Matrix) Pairs() (n int) {
 	for _, row := range m.rows {
 		n += len(row)

@@ -19,7 +19,7 @@ func read(t testing.TB, text string) *Matrix {
 	return m
 }
 
-// text is who sends what to whom.
+// text lists the messages of a matrix.
 func text(m *Matrix) string {
 	var all []string
 	for from, e := range m.All() {
@@ -159,7 +159,7 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// peers are whom a process sends to.
+// peers are the processes that a process sends to.
 func peers(m *Matrix, rank int) (all []int) {
 	for _, e := range m.Row(rank) {
 		all = append(all, e.To)

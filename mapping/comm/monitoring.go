@@ -16,7 +16,7 @@ var monitored = regexp.MustCompile(`^([EISR])\s+(\d+)\s+(\d+)\s+(\d+) bytes\s+(\
 // pointToPoint begins the first line of a file.
 const pointToPoint = "# POINT TO POINT"
 
-// other is a line that says nothing of two processes, or says it again: by collectives.
+// other is a line about no pair of processes, or one that repeats messages by collectives.
 var other = regexp.MustCompile(`^(#|[CD]\s|O2A\s|A2O\s|A2A\s)`)
 
 // monitoring reads files of one process or several. Collectives are counted as the

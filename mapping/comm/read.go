@@ -47,8 +47,8 @@ func Read(r io.Reader, name string) (*Matrix, error) {
 	return m, nil
 }
 
-// WithMessages puts the numbers of another matrix, which is read as one of bytes, in the
-// place of the messages. It fails where the two are not of as many processes.
+// WithMessages takes the numbers of messages from another matrix, which was read as one of
+// bytes. It fails if the two have different numbers of processes.
 func (m *Matrix) WithMessages(counts *Matrix) error {
 	if counts.Ranks() != m.Ranks() {
 		return fmt.Errorf("%s is of %d processes, and %s of %d: give matrices of as many", counts.Name, counts.Ranks(), m.Name, m.Ranks())

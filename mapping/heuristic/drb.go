@@ -6,12 +6,12 @@ import (
 	"github.com/taulop/taulop/mapping/comm"
 )
 
-// DRB halves the machine and the processes, so that the halves of these send each other as
+// DRB halves the machine and the processes, so that the halves of processes send each other as
 // little as can be found, and goes on with each half until a core is left (section 4.3; F.
-// Pellegrini, "Static mapping by dual recursive bipartitioning", 1994). A half of the
-// machine is half of the parts that it falls into; cores without a process have one that
-// sends nothing. Processes are halved as B. W. Kernighan and S. Lin do, "An Efficient
-// Heuristic Procedure for Partitioning Graphs", 1970, from several halves to start with.
+// Pellegrini, "Static mapping by dual recursive bipartitioning", 1994). A half of the machine
+// is half of its parts; cores without a process have one that sends nothing. Processes are
+// halved as by B. W. Kernighan and S. Lin, "An Efficient Heuristic Procedure for Partitioning
+// Graphs", 1970, from several first halves.
 func (m *Machine) DRB(matrix *comm.Matrix) (Mapping, error) {
 	if err := m.Fits(matrix.Ranks()); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func abs(n int) int { return max(n, -n) }
 // halved divides processes so that the first part has `first` of them.
 func (d *drb) halved(processes []int, first int) (left, right []int) {
 	starts := [][]int{processes}
-	// Others begin at a process and take whom it, or those taken, send most: at the one
-	// that sends most, and at some, evenly spread.
+	// Others begin at a process and add the processes that it, and those added, send most: at
+	// the one that sends most, and at some, evenly spread.
 	heaviest := slices.MaxFunc(processes, func(a, b int) int { return compare(d.sum(a), d.sum(b)) })
 	seeds := []int{heaviest}
 	const most = 6

@@ -357,8 +357,8 @@ func TestPaperOrder(t *testing.T) {
 	}
 }
 
-// Processes that are numbered at random come where those belong whose messages they send: the
-// two find again what blocks save of a program in order, and save more of one without.
+// Processes numbered at random get places near the processes that they send to: the heuristics
+// find again what block saves of a program in order, and save more of one without.
 func TestLarge(t *testing.T) {
 	m := tree(t, 32, []int{2, 2, 8})
 	for _, tt := range []struct {

@@ -1,12 +1,12 @@
-// Package heuristic maps the processes of a program to the cores of a machine so that those
-// that send each other most share most: the static mappings of M. K. Ferreira, V. S. Cruz,
-// R. V. Kassick, P. O. A. Navaux and H. C. de Freitas, "Static Process Mapping Heuristics
-// for MPI Parallel Processes in Homogeneous Multi-core Clusters", CLCAR 2011: maximum
-// weighted perfect matching (MWPM), dual recursive bipartitioning (DRB) and exhaustive
-// search (ES); beside them the two that MPI libraries have by themselves, block and cyclic.
+// Package heuristic maps the processes of a program to the cores of a machine so that processes
+// that send each other most share most: the static mappings of M. K. Ferreira, V. S. Cruz, R.
+// V. Kassick, P. O. A. Navaux and H. C. de Freitas, "Static Process Mapping Heuristics for MPI
+// Parallel Processes in Homogeneous Multi-core Clusters", CLCAR 2011: maximum weighted perfect
+// matching (MWPM), dual recursive bipartitioning (DRB) and exhaustive search (ES); and the two
+// mappings of MPI libraries, block and cyclic.
 //
-// They know of a machine what two of its cores share, and of a program how many bytes two
-// of its processes send each other. What a mapping costs in time they do not know.
+// They know what two cores of a machine share, and how many bytes two processes of a program
+// send each other. They do not know what a mapping costs in time.
 package heuristic
 
 import (
@@ -221,9 +221,9 @@ func (m *Machine) Fits(processes int) error {
 	return nil
 }
 
-// Block puts processes in a row on the cores of a node, then of the next, all nodes having
-// as many, as Slurm's block does and mpirun does where the nodes are full; of
-// a node it fills what is closest first. Where not all nodes get as many, the first have one
+// Block puts processes in a row on the cores of a node, then of the next, as many on each node,
+// as Slurm's block does, and mpirun where the nodes are full; of a node it fills the closest
+// cores first. Where the number of nodes does not divide the processes the first nodes have one
 // more.
 func (m *Machine) Block(processes int) (Mapping, error) { return m.ordered(processes, mapping.Order{}) }
 

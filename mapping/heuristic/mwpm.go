@@ -9,13 +9,13 @@ import (
 )
 
 // MWPM pairs processes by a maximum weighted perfect matching of what they send each other,
-// then pairs of processes, and so on up to the whole machine (section 4.2). A group of the
-// machine that has not two parts but n of them: an even number is halved by a matching, and
-// of an odd one a matching chooses who is not paired, then another one whom he joins.
+// then pairs of processes, and so on up to the whole machine (section 4.2). Groups of n parts:
+// an even number is halved by a matching; for an odd one a matching chooses the process that
+// stays unpaired, and another one the pair that it joins.
 //
-// Cores without a process have one that sends nothing. Where groups are not all as large,
-// processes that stay together stand for what the smaller ones lack. It fails where that
-// would take many more of them than there are cores.
+// Cores without a process have one that sends nothing. Where groups differ in size, processes
+// that stay together fill up the smaller ones. It fails if that would take many more processes
+// than there are cores.
 func (m *Machine) MWPM(matrix *comm.Matrix) (Mapping, error) {
 	if err := m.Fits(matrix.Ranks()); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ type mwpm struct {
 	heavy     int64 // more than all processes send together
 }
 
-// pad lays the machine out as a tree whose groups of a height have all as many children:
+// pad lays the machine out as a tree whose groups of a height have equal numbers of children:
 // places gets a slot for each leaf.
 func (w *mwpm) pad(root *group) {
 	w.arities = make([]int, root.height)
@@ -218,7 +218,7 @@ func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluste
 	var edges []matching.Edge
 	var partners []int
 	if single == 0 && !apart {
-		// Who sends each other nothing may be paired with anyone.
+		// Clusters that send each other nothing may be paired with any.
 		at := make(map[*cluster]int, n)
 		for i, c := range clusters {
 			at[c] = i
@@ -283,8 +283,8 @@ func (w *mwpm) weight(a, b *cluster) int64 {
 	return bytes - w.heavy
 }
 
-// merged makes one cluster of all that have the same leader: a partner, the first of them.
-// Those whose partner is no cluster are left out.
+// merged makes one cluster of all clusters with the same leader, the first partner. A cluster
+// whose partner is no cluster is left out.
 func (w *mwpm) merged(clusters []*cluster, partners []int) (all []*cluster) {
 	of := make(map[*cluster]*cluster)
 	members := make(map[int][]*cluster) // by the first
@@ -325,8 +325,8 @@ func (w *mwpm) merged(clusters []*cluster, partners []int) (all []*cluster) {
 	return all
 }
 
-// place puts the clusters of a group in its slots, the one with the lowest process first,
-// and tells whether those with slots that are no places are where these are.
+// place puts the clusters of a group in its slots, the one with the lowest process first, and
+// reports whether every cluster whose slots are no places is at such slots.
 func (w *mwpm) place(c *cluster, at Mapping) bool {
 	var put func(c *cluster, first, size int) bool
 	put = func(c *cluster, first, size int) bool {

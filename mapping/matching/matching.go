@@ -1,11 +1,10 @@
-// Package matching finds the heaviest matching of a general graph: edges no two of which
-// share a vertex.
+// Package matching finds the heaviest matching of a general graph: edges no two of which share
+// a vertex.
 //
 // It is Edmonds' algorithm with blossoms and duals (J. Edmonds, "Maximum matching and a
-// polyhedron with 0,1-vertices", 1965) with the bookkeeping that Z. Galil, "Efficient
-// algorithms for finding maximum matching in graphs", ACM Computing Surveys, 1986,
-// describes: stages of one augmentation each, O(n³) in all. Weights are whole numbers and
-// so are all duals, so that what it returns is exact.
+// polyhedron with 0,1-vertices", 1965) with the bookkeeping of Z. Galil, "Efficient algorithms
+// for finding maximum matching in graphs", ACM Computing Surveys, 1986: stages of one
+// augmentation each, O(n³) in all. Weights and duals are whole numbers, so the result is exact.
 package matching
 
 import (
@@ -224,8 +223,8 @@ func (s *solver) appendLeaves(to []int32, b int32) []int32 {
 	return to
 }
 
-// reach labels the blossom of a vertex that a tree came to through an end. Whom an inner
-// one is matched with is outer.
+// reach labels the blossom of a vertex that a tree reached through an end. The partner of an
+// inner one is outer.
 func (s *solver) reach(v int32, as label, through int32) {
 	for {
 		b := s.in[v]
@@ -422,8 +421,8 @@ func (s *solver) index(b, child int32) int {
 	panic("matching: a blossom without its child")
 }
 
-// expand takes a blossom apart, whose dual is zero. Between stages, or of an inner one
-// within a stage, whose children on the way through it stay in the tree.
+// expand takes apart a blossom whose dual is zero: between stages, or an inner one within a
+// stage, whose children on the way through it stay in the tree.
 func (s *solver) expand(b int32, ended bool) {
 	for _, child := range s.children[b] {
 		s.parent[child] = none

@@ -1,10 +1,10 @@
-// Package access measures what a processor pays to touch memory: passes that
-// read, write, multiply or divide N elements of an array at a stride, with the
-// array in cache and out of it (usc-hpc-benchmarks-1999, section 4.2.1).
+// Package access measures the cost of touching memory: passes that read, write, multiply or
+// divide N elements of an array at a stride, with the array in cache and out of it
+// (usc-hpc-benchmarks-1999, section 4.2.1).
 //
-// Its opinion: an array of N elements at stride S is N·S elements large; out of
-// cache means memory that was last used before everything that the caches hold;
-// and a loop counts only if what it left behind was looked at.
+// Its opinion: an array of N elements at stride S is N·S elements large; out of cache means
+// memory that was last used before everything that the caches hold; and a loop counts only if
+// its result was checked.
 package access
 
 import (

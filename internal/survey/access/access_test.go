@@ -243,7 +243,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// The compiled loops hold what they are named after, at least eight times: once
+// The compiled loops hold the instruction that they are named after at least eight times: once
 // for each element of an unrolled round.
 func TestLoopsAreThere(t *testing.T) {
 	goTool, err := exec.LookPath("go")

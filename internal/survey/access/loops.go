@@ -2,17 +2,16 @@ package access
 
 import "unsafe"
 
-// An element is what arrays are of.
+// An element is the type of arrays' elements.
 type element interface{ int32 | float32 | float64 }
 
-// A loop takes n elements of an array, `stride` elements apart. What it computes is
-// used, see workOf, and TestLoopsAreThere looks at its instructions.
+// A loop takes n elements of an array, `stride` elements apart. Its result is used, see workOf,
+// and TestLoopsAreThere looks at its instructions.
 //
-// Loops are unrolled eight times, so that a sum, whose additions wait for each
-// other, keeps up with memory: a processor has two adders of four cycles each.
-// Their addresses are plain sums: a bounds check and an index of its own for every
-// element would fill the window in which the processor looks ahead for misses, and
-// reading int32 from memory would take three times as long.
+// Loops are unrolled eight times, so that a sum, whose additions wait for each other, keeps up
+// with memory: a processor has two adders of four cycles each. Their addresses are plain sums:
+// a bounds check and an index for every element would fill the window in which the processor
+// looks ahead for misses, and reading int32 from memory would take three times as long.
 type loop[E element] func(a []E, n, stride int, x E) float64
 
 // loopOf is the loop of an operation.

@@ -115,7 +115,7 @@ func Tables(f *params.File) (tables []view.Table) {
 	return tables
 }
 
-// table is of rows of one N, in cache or off it.
+// table has the rows of one N, in cache or off it.
 func table(rows []Row) view.Table {
 	strides := lists.Rising(lists.Map(rows, func(r Row) int { return r.Stride }))
 	t := view.Table{

@@ -31,9 +31,8 @@ func loopsName() string {
 	return "stride 1 in vectors (" + vectorName + "), others element by element"
 }
 
-// inVectors is the loop of an operation at stride 1 that takes as much as it can in
-// vectors and the rest by itself; nil where there are no such instructions. What it
-// returns belongs to one worker.
+// inVectors is the loop of an operation at stride 1 that takes as much as it can in vectors and
+// the rest by `rest`; nil without such instructions. The result belongs to one worker.
 func inVectors[E element](operation, typ string, rest loop[E]) loop[E] {
 	v := vectors[operation+"-"+typ]
 	if v == nil {

@@ -47,7 +47,8 @@ var copied = map[string]*collective.Algorithm{
 // order is the order of setups in tables.
 var order = []string{params.Ping, params.Sendrecv, params.Bcast}
 
-// ranks are how many τ copies at once take: a couple each; as many; those and the source.
+// ranks is the number of ranks for τ copies at once: a couple for each; one for each; readers
+// and a source.
 func ranks(setup string, tau int) int {
 	switch setup {
 	case params.Ping:

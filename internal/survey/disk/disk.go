@@ -1,10 +1,10 @@
-// Package disk measures what it costs to move data between memory and a file:
-// the start of a transfer and its bandwidth, reading and writing, past the page
-// cache and through it (usc-hpc-benchmarks-1999, section 4.2.3).
+// Package disk measures the cost of moving data between memory and a file: startup and
+// bandwidth, reading and writing, past the page cache and through it (usc-hpc-benchmarks-1999,
+// section 4.2.3).
 //
-// Its opinion: the page cache is memory, so a time says whether it took part;
-// files have no name, so that nothing can be left behind; and what was read is
-// compared with what was written.
+// Its opinion: the page cache is memory, so a time says whether it took part; files have no
+// name, so that nothing can be left behind; and what was read is compared with what was
+// written.
 package disk
 
 import (
@@ -91,8 +91,8 @@ func (p Request) Check() error {
 	return nil
 }
 
-// Settle leaves out what the directory's file system cannot do. The error says that
-// it takes no file.
+// Settle leaves out what the directory's file system cannot do. It fails if the directory takes
+// no file.
 func (p Request) Settle() (r Request, warnings []error, err error) {
 	r = p
 	r.Modes = nil
@@ -173,8 +173,8 @@ type sampler struct {
 	warnings        []error
 }
 
-// A sample is the mean of as many transfers as last so long, but a few at the most: a
-// disk has no memory that a walk could wear out, only a queue.
+// A sample is the mean of the transfers of this time, within a bound: a disk has no memory that
+// a walk could wear out, only a queue.
 const (
 	sampleTime    = 5 * time.Millisecond
 	mostTransfers = 64
@@ -221,7 +221,7 @@ func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, e
 
 func (s *sampler) Warnings() []error { return s.warnings }
 
-// Loads are of memory, which it does not measure.
+// Loads are of memory, which disk does not measure.
 func (s *sampler) Loads() []params.Loads { return nil }
 
 // Close has files, which have no name, gone.

@@ -195,8 +195,8 @@ func Ends(c params.Cell) (from, to string) {
 	return from, to
 }
 
-// A Step is what it costs that one end of a copy lies one level farther out, while
-// the other stays no farther than the nearer of them: it would hide the difference.
+// A Step is the cost of moving one end of a copy one level farther out, while the other end
+// stays no farther than the nearer level, where it would hide the difference.
 type Step struct {
 	Tau      int
 	End      string // from or to
@@ -204,7 +204,7 @@ type Step struct {
 	Far      string
 	Ratio    fit.Estimate // of times: the median over sizes and the other end
 	Compared int
-	SlowerOf int // of those compared, beyond both intervals
+	SlowerOf int // of the sizes compared, beyond both intervals
 	Slower   bool
 }
 

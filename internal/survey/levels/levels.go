@@ -18,10 +18,10 @@ import (
 // A Level is where one end of a copy lies, nearest to the core first.
 type Level struct {
 	Name string // L1, L2, L3, Memory or Remote
-	// Least and Most are the bytes that one end of one worker's copies may walk
-	// through: twice what the level before holds, so that nothing is left there, and
-	// a quarter of the level itself, for the other end and for the rest of the
-	// program. Workers who share a cache have a share each. Memory has Least alone.
+	// Least and Most are the bytes that one end of one worker's copies may walk through: at
+	// least twice the level before, so that nothing is left there, and at most a quarter of the
+	// level itself, for the other end and for the rest of the program. Workers who share a
+	// cache have a share each. Memory has Least alone.
 	Least int
 	Most  int
 	Cache int

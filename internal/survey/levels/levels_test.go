@@ -8,8 +8,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// machine has two cores with caches as the kernel of a Xeon of 2023 reports them:
-// 48 KB and 2 MB a core, 60 MB for both.
+// machine has two cores with the caches of a Xeon of 2023: 48 KB and 2 MB a core, 60 MB for
+// both.
 func machine() *numa.Machine {
 	m := &numa.Machine{Allowed: numa.SetOf(0, 1), Nodes: []numa.Node{{ID: 0, CPUs: numa.SetOf(0, 1), MemoryBytes: 1 << 34}}}
 	for cpu := range 2 {

@@ -72,7 +72,7 @@ Flags:
 // Levels are the default injection levels, in % of full speed.
 var Levels = []int{0, 5, 10, 20, 40, 60, 80, 100}
 
-// What latencies are of.
+// The latencies.
 const (
 	Read = "read"
 	Pair = "pair"
@@ -117,8 +117,8 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// NewRequest settles how much memory is read: a chain of four times what caches hold,
-// and as much by all injectors of one. Without CPUs it takes one of each core.
+// NewRequest settles how much memory is read: a chain of four times the caches, and as much by
+// the injectors of each cache together. Without CPUs it takes one of each core.
 func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []error, err error) {
 	if cpus == nil {
 		cpus = m.CoreCPUs()
@@ -281,8 +281,8 @@ func (s *sampler) measure(ctx context.Context, what string, level int, hint floa
 	return latency, injected, err
 }
 
-// saturate finds out how fast others inject at the most: the best of three, of which
-// one may have lost its CPU. It takes what was just laid out of the caches too.
+// saturate finds the injectors' full speed: the best of three, because one may have lost its
+// CPU. It also evicts what was just laid.
 func (s *sampler) saturate(ctx context.Context, what string) error {
 	best := math.Inf(1)
 	for range 3 {

@@ -21,8 +21,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A chain comes to every line once before it comes to one again, and a link that is
-// read wrong is found.
+// A chain comes to every line once before it comes to one again, and a wrong link is found.
 func TestChain(t *testing.T) {
 	const lines = 1024
 	c := newChain(lines * lineBytes)
@@ -106,7 +105,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// invented is a file of 4 cores whose latency of a read doubles.
+// invented is a file of 4 cores with a read latency that doubles.
 func invented() *params.File {
 	f := &params.File{}
 	add := func(v string, ns float64) {

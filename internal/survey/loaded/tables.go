@@ -74,7 +74,7 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 	return profiles
 }
 
-// names are what latencies are of, for readers.
+// names are the latencies' names for readers.
 var names = map[string]string{Read: "a read of memory", Pair: "a pair, 64 bytes one way"}
 
 // alone is the quantity that tells the measuring workers' states apart.

@@ -35,7 +35,7 @@ type end struct {
 // together.
 type group struct {
 	flows int         // on a host that listens, guarded by it
-	stop  atomic.Bool // one has failed: none waits for it
+	stop  atomic.Bool // one has failed: others do not wait for it
 	mutex sync.Mutex
 	gates map[uint32]*gate // of batches under way
 }

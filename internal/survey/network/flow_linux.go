@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A flow is a connection whose reads and writes block in the kernel: the thread that
-// waits there is the one that data wake, with no poller of the runtime in between.
+// A flow is a connection whose reads and writes block in the kernel: data wake the thread that
+// waits there, without the runtime's poller in between.
 type flow struct {
 	file *os.File
 	fd   int
@@ -130,7 +130,7 @@ func option(c *net.TCPConn, level, name int) (value int, err error) {
 	return value, err
 }
 
-// stop wakes who waits in a read or a write.
+// stop wakes a thread that waits in a read or a write.
 func (f *flow) stop() { unix.Shutdown(f.fd, unix.SHUT_RDWR) }
 
 func (f *flow) close() { f.file.Close() }
@@ -149,7 +149,7 @@ func sleep(word *atomic.Uint32, while uint32) {
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(while), uintptr(unsafe.Pointer(&most)), 0, 0)
 }
 
-// wake wakes all who sleep on a word.
+// wake wakes all threads that sleep on a word.
 func wake(word *atomic.Uint32) {
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Host takes part in one run that another host leads: it answers what that sends,
-// and listens no longer than the run lasts.
+// A Host takes part in one run that another host leads: it answers that host, and listens no
+// longer than the run lasts.
 type Host struct {
 	Secret Secret
 	CPUs   []int           // that flows are pinned to, in this order, and round again
 	Facts  Facts           // what it says of itself
 	Wait   time.Duration   // for a run to begin
-	Say    func(err error) // is told who was sent away, if not nil
+	Say    func(err error) // is told of connections that were sent away, if not nil
 
 	unproven *unproven
 	refusals refusals
@@ -142,14 +142,14 @@ func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
 	return nil
 }
 
-// say tells what there is to tell.
+// say reports an error to Say.
 func (h *Host) say(err error) {
 	if err != nil && h.Say != nil {
 		h.Say(err)
 	}
 }
 
-// greet shakes hands with who connects.
+// greet shakes hands with a new connection.
 func (h *Host) greet(c *net.TCPConn) {
 	proven, let := false, false
 	hello, err := receive(c, h.Secret, func(hello hello) (a answer) {
@@ -197,11 +197,11 @@ func (h *Host) fail(err error) {
 	h.mutex.Unlock()
 	if !known && control != nil {
 		control.SetWriteDeadline(time.Now().Add(handshakeTime))
-		writeFrame(control, ending{err.Error()}) // who is gone needs no telling
+		writeFrame(control, ending{err.Error()}) // fails if the host is gone
 	}
 }
 
-// admit lets in who begins the run, and then its flows.
+// admit lets in the leader of a run, and then its flows.
 func (h *Host) admit(hello hello) answer {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -431,7 +431,7 @@ func (r *Run) End(err error) {
 	}
 	for _, c := range r.controls {
 		c.SetDeadline(time.Now().Add(handshakeTime))
-		writeFrame(c, e) // who is gone needs no telling
+		writeFrame(c, e) // fails if the host is gone
 		c.Close()
 	}
 	r.controls = nil
@@ -492,10 +492,10 @@ func connect(ctx context.Context, t Target, s Secret, h hello) (*net.TCPConn, er
 	return c.(*net.TCPConn), nil
 }
 
-// An UnknownError is of a host whose name does not resolve.
+// An UnknownError is about a host whose name does not resolve.
 type UnknownError struct{ error }
 
-// ErrNobody is of hosts that are up, and where no run waits.
+// ErrNobody: the host is up and no run waits there.
 var ErrNobody = errors.New("nobody listens there: begin with the host that listens")
 
 // unreached explains why the host was not reached.

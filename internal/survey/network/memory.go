@@ -13,7 +13,7 @@ import (
 // DefaultMemory bounds messages on a listening host by default.
 const DefaultMemory = "256M"
 
-// ErrMemory is of messages that need more than the host that listens takes for them.
+// ErrMemory: messages need more memory than the listening host allows.
 var ErrMemory = errors.New("let the host that listens take more memory, or choose smaller messages or fewer flows")
 
 // aligned has what comes begin on a page of its own.

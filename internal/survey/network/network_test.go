@@ -74,7 +74,7 @@ func TestHandshake(t *testing.T) {
 		_, err := io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n")
 		return err
 	}
-	// It has no secret, and says what it was told.
+	// It has no secret, and repeats what it was told.
 	mirror := func(c net.Conn) error {
 		var h hello
 		binary.Read(c, binary.BigEndian, &h)
@@ -397,7 +397,7 @@ func TestNobodyThere(t *testing.T) {
 	if _, err := Listen(address); err == nil || !strings.Contains(err.Error(), "in use already") {
 		t.Errorf("a port in use: %v", err)
 	}
-	// It takes connections into its queue and never says a word, as a stopped process.
+	// It takes connections into its queue and never answers, like a stopped process.
 	silent := Target{"silent", address}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

@@ -14,9 +14,9 @@ import (
 // mostUnproven is how many connections may be without a proof at once.
 const mostUnproven = 128
 
-// Unproven are connections whose handshake is under way. They have slots of their own:
-// where all are taken, the oldest connection makes room for the newest, and no connection
-// that has proved the secret ever does.
+// Unproven are connections whose handshake is under way. They have slots of their own: if all
+// are taken the oldest connection makes room for the newest; connections that have proved the
+// secret are never closed for others.
 type unproven struct {
 	slots chan struct{} // one for each handshake that has not returned
 	mutex sync.Mutex

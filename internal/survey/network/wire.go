@@ -79,8 +79,8 @@ const (
 // A Secret is known to all hosts of a run, and only to them.
 type Secret []byte
 
-// proof is what only who knows the secret can say of a handshake. The name of the end
-// is in it, so that what one end says is of no use as an answer of the other.
+// proof is what only a holder of the secret can say of a handshake. It includes the end's name,
+// so that one end's proof is of no use as the other's.
 func (s Secret) proof(end string, h hello, c challenge) (p [sha256.Size]byte) {
 	mac := hmac.New(sha256.New, s)
 	fmt.Fprintf(mac, "taulop net %s\n", end)
@@ -98,7 +98,7 @@ var (
 	errAlien    = errors.New("what answers there is not taulop net: is the port right?")
 )
 
-// versionError is of a peer that speaks another protocol.
+// A versionError is a peer's protocol version, another than this one.
 type versionError uint16
 
 func (v versionError) Error() string {
@@ -143,8 +143,8 @@ func introduce(c net.Conn, s Secret, h hello) error {
 	return nil
 }
 
-// receive is the handshake of the end that listens. Admit says whether one who knows
-// the secret is let in; only who is gets a proof that this end knows it.
+// receive is the handshake of the end that listens. admit says whether a peer that knows the
+// secret is let in; only such a peer gets a proof that this end knows it.
 func receive(c net.Conn, s Secret, admit func(hello) answer) (h hello, err error) {
 	c.SetDeadline(time.Now().Add(handshakeTime))
 	defer c.SetDeadline(time.Time{})
@@ -183,10 +183,10 @@ func receive(c net.Conn, s Secret, admit func(hello) answer) (h hello, err error
 	return h, err
 }
 
-// cutOff is of a handshake that ended before a verdict: another one may succeed.
+// cutOff: the handshake ended before a verdict, and another one may succeed.
 type cutOff struct{ error }
 
-// silent says what it means that a handshake was cut off.
+// silent explains a handshake that was cut off.
 func silent(err error) error {
 	var late net.Error
 	switch {
@@ -279,7 +279,7 @@ func decodeOrder(b []byte) (o order, err error) {
 type result struct {
 	Wrong uint8 // 1: what arrived is not what was sent
 	_     [7]byte
-	NS    uint64 // of stream, alone and ignored: what they took here
+	NS    uint64 // of stream, alone and ignored: the time here
 	CPU   uint64 // of ignored: where the kernel received them, from 1; 0 is unknown
 }
 

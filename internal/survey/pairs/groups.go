@@ -14,9 +14,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Groups are CPUs of one level that their times divide further: an EPYC whose L3
-// caches are not told, or a virtual machine that hides them. One that hides packages too
-// has groups of groups.
+// Groups are CPUs of one level that their times divide further: an EPYC that does not show its
+// L3 caches, or a virtual machine that hides them. One that hides packages, too, has groups of
+// groups.
 type Groups struct {
 	Level   string        `json:"level"`
 	CPUs    numa.CPUSet   `json:"cpus"`
@@ -31,11 +31,11 @@ const (
 	// leastUnits are enough for chance to be told from groups: of six cores there are
 	// ten ways to make two groups of three, and 5,005 ways to choose their six pairs.
 	leastUnits = 6
-	// leastRatio of times between groups to those within: caches that are not shared
-	// cost several times as much, and the way over a mesh of cores some per cent.
+	// leastRatio is of times between groups to times within: caches that are not shared cost
+	// several times as much, a mesh of cores some per cent.
 	leastRatio = 1.2
-	// overlap is the share of pairs within that may take as long as the fastest
-	// twentieth of those between.
+	// overlap is the share of pairs within that may take as long as the fastest twentieth of
+	// the pairs between.
 	overlap = 0.05
 	// leastApart is by how many standard deviations medians differ.
 	leastApart = 4
@@ -81,8 +81,8 @@ func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 }
 
 // divide looks for groups of a set of CPUs, all of whose pairs are at a level or closer; the
-// smallest come first. Two states of one pair are no two groups: groups of pairs in the state
-// in which they are closest are groups where they are farthest, too.
+// smallest come first. Two states of one pair are not two groups: groups must stand with each
+// pair's quickest and with its slowest state.
 func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair) []Groups {
 	all := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 { return pair.Times[0].Center })
 	if !slices.ContainsFunc(p.Pairs, func(pair params.Pair) bool { return len(pair.States) > 0 }) {
@@ -181,8 +181,8 @@ func newDistances(n int) *distances { return &distances{n, make([]float64, n*(n-
 func (d *distances) set(i, j int, v float64) { d.of[max(i, j)*(max(i, j)-1)/2+min(i, j)] = v }
 func (d *distances) at(i, j int) float64     { return d.of[max(i, j)*(max(i, j)-1)/2+min(i, j)] }
 
-// A division is groups with the times within them, but for those within smaller groups that
-// they are made of, and between them, but for those between larger groups; both rising.
+// A division is groups with the times within them, except within smaller groups that they are
+// made of, and between them, except between larger groups; both rising.
 type division struct {
 	groups          [][]int
 	leap            float64 // of the distance at which groups are joined
@@ -336,14 +336,14 @@ func (d *distances) split(cuts []division) {
 	}
 }
 
-// distinct tells whether times between are longer than those within beyond doubt, and
-// hardly any as short.
+// distinct reports whether times between are longer than times within beyond doubt, and hardly
+// any as short.
 func (d *division) distinct() bool {
 	return d.between-d.within >= math.Log(leastRatio) && d.apart() >= leastApart && d.overlap() <= overlap
 }
 
-// overlap is the share of times within that are not below the fastest twentieth of
-// those between.
+// overlap is the share of times within that are not below the fastest twentieth of the times
+// between.
 func (d *division) overlap() float64 {
 	least := d.out[len(d.out)/20]
 	below, _ := slices.BinarySearch(d.in, least)

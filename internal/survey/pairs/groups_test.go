@@ -56,13 +56,12 @@ func found(t *testing.T, f *params.File) (sets []string) {
 	return sets
 }
 
-// Groups that the topology does not tell are found through noise of 5 %: four caches of
-// an EPYC on one node (25 against 95 ns), CPUs that are numbered across them, two of
-// unequal size, caches of three cores, groups that differ by half, cores of two
-// siblings, and groups in groups: cores, caches and packages. Nothing else is: neither in
-// what the topology tells, nor in a mesh, whose times rise with the way, nor in pairs of
-// CPUs that are slow, nor in packages of which one has the memory, so that within the other
-// transfers take as long as between the two.
+// Groups that the topology does not tell are found through noise of 5 %: four caches of an EPYC
+// on one node (25 against 95 ns), CPUs that are numbered across them, two of unequal size,
+// caches of three cores, groups that differ by half, cores of two siblings, and groups in
+// groups: cores, caches and packages. None are found in what the topology tells, in a mesh,
+// whose times rise with the distance, in pairs of slow CPUs, or in packages of which one has
+// the memory, so that transfers within the other take as long as between the two.
 func TestFindGroups(t *testing.T) {
 	split := func(near, far float64, of func(cpu int) int) func(a, b int) float64 {
 		return func(a, b int) float64 {

@@ -139,10 +139,10 @@ func machine(nodes, cpus int) *numa.Machine {
 	return m
 }
 
-// simulated is a machine by arithmetic, on which a visit takes visitTime: 8 nodes of 16
-// CPUs, of which 8 each share a cache that the topology does not tell. Memory on the
-// reader's node costs 111 ns from node to node, on the writer's 176 ns, as was measured on
-// a Xeon Platinum 8269CY. Samples have 5 % of noise.
+// simulated is a machine by arithmetic, on which a visit takes visitTime: 8 nodes of 16 CPUs,
+// in groups of 8 that share a cache unknown to the topology. Memory on the reader's node costs
+// 111 ns from node to node, on the writer's 176 ns, as on a Xeon Platinum 8269CY. Samples have
+// 5 % of noise.
 type simulated struct {
 	random *rand.Rand
 	visits int

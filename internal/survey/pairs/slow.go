@@ -23,11 +23,10 @@ type Slow struct {
 	Beyond float64     `json:"closer_than_median_ns,omitempty"`
 }
 
-// FindSlow are the pairs whose robust z-score within their level is above
-// fit.OutlierScore, and whose interval, where it is known, lies above the level's
-// median; of each its worst size and home, the worst pair first. Of a level with fewer than
-// three pairs none is, for a median of two shows no outlier: there a pair counts that
-// takes longer than the median of a level farther away, which Above names.
+// FindSlow are the pairs whose robust z-score within their level is above fit.OutlierScore, and
+// whose interval, where known, lies above the level's median; of each its worst size and home,
+// the worst pair first. A level of fewer than three pairs has no outliers by its median: there
+// a pair counts that takes longer than the median of a level farther away, which Above names.
 func FindSlow(p *params.Pairs) []Slow {
 	slow, at := []Slow{}, make(map[[2]int]int)
 	for _, of := range p.Each() {

@@ -59,8 +59,8 @@ const (
 	mostLaunches = 300
 )
 
-// Time is what it takes to measure every pair in LeastLaunches launches, 10 s at the
-// least. Of many it is what Cells does instead: two minutes for 128 cores.
+// Time is the time to measure every pair in LeastLaunches launches, at least 10 s. With many
+// pairs it is the time of the shorter plan of Cells: two minutes for 128 cores.
 func (r Request) Time(m *numa.Machine) time.Duration {
 	cells, _, err := r.Cells(m)
 	if err != nil {

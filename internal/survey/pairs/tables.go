@@ -72,7 +72,7 @@ func Matrices(f *params.File) ([]view.Matrix, error) {
 	return all, nil
 }
 
-// via says through whose memory, nothing where there is no choice.
+// via names the node of the memory, if there is a choice.
 func via(h params.Home) string {
 	switch h {
 	case params.UnknownHome:
@@ -219,7 +219,7 @@ func levelCells(p *params.Pairs, l int) []string {
 // mostSlow pairs, and sets of CPUs with hidden groups, are told one by one.
 const mostSlow = 10
 
-// slowNotes say which pairs are slow, nothing of levels with too few pairs to tell.
+// slowNotes name the slow pairs of levels with enough pairs to tell.
 func slowNotes(p *params.Pairs) (notes []string) {
 	slow := FindSlow(p)
 	for _, s := range slow[:min(mostSlow, len(slow))] {

@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Regime is the rows whose buffers fit the same caches, and L(S,τ) of these alone.
+// A Regime is the rows whose buffers fit the same caches, and L(S,τ) of these rows.
 type Regime struct {
 	Level string       `json:"level"` // L2, L3 … that buffers fit; Memory: none
 	K     [2]int       `json:"k"`     // of the first row and the last
@@ -28,10 +28,9 @@ func (r Regime) Name() string {
 	return "in " + r.Level
 }
 
-// Regimes takes rows apart by the caches, from level 2 on, that hold what the workers
-// who share them walk through: a user buffer each, of a message or off cache an arena,
-// and an intermediate buffer. There are none where the machine names no such cache, or
-// nothing is copied.
+// Regimes divides rows by the caches, from level 2 on, that hold what the workers sharing them
+// walk through: a user buffer each, of a message or off cache an arena, and an intermediate
+// buffer. There are none if the machine names no such cache, or nothing is copied.
 func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 	var levels []int
 	for _, c := range m.Caches {

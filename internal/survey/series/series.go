@@ -205,7 +205,7 @@ type Result struct {
 	Y     fit.Estimate `json:"y_ns"`     // y(τ), a transfer of nothing
 	C     fit.Estimate `json:"c_ns"`     // c(S,τ) = L − y
 	Copy  fit.Estimate `json:"copy_ns"`  // c(S,τ) measured by copies without flags, mean over k
-	// Over are the k that means are over, where those are not all that were asked for.
+	// Over are the k of the means, if not all that were asked for.
 	Over []int `json:"over_k,omitempty"`
 }
 
@@ -280,8 +280,8 @@ func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
 	return all
 }
 
-// counted are the rows that means are over: those with launches enough for an interval, or
-// all where none has.
+// counted are the rows of the means: rows with enough launches for an interval, or all if none
+// has.
 func (res *Result) counted() []Row {
 	rows := lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() })
 	if len(rows) == 0 {

@@ -13,7 +13,7 @@ import (
 // mostCells keeps a plan within what a file holds.
 const mostCells = 1 << 20
 
-// ErrUnusable is of a file that no sweep can go on with.
+// ErrUnusable: no sweep can go on with the file.
 var ErrUnusable = errors.New("measure it anew")
 
 // ErrCPUs: the file is of other CPUs than this process may use.
@@ -37,8 +37,8 @@ func Check(p *params.Plan) error {
 	return nil
 }
 
-// cells are at least as many as the plan's keys, but for the few that two ranks measure,
-// counted without listing them.
+// cells counts the plan's keys without listing them, at least, except the few that two ranks
+// measure.
 func cells(p *params.Plan) float64 {
 	known := 1 // the isolated transfer
 	for _, name := range p.Setups {
@@ -56,8 +56,8 @@ func cells(p *params.Plan) float64 {
 	return n
 }
 
-// Holds refuses to go on with a plan whose buffers this machine cannot hold: memory
-// that is not there does not fail, it gets the process killed.
+// Holds refuses to go on with a plan whose buffers this machine cannot hold: the kernel would
+// kill the process.
 func Holds(p params.Plan, m *numa.Machine) error {
 	places, err := placements(p, m, -1)
 	if err != nil {

@@ -23,9 +23,9 @@ var Sizes = []int{
 	1048576, 1572864, 2097152, 3145728, 4194304, 8388608, 16777216,
 }
 
-// Taus are the numbers of concurrent transfers worth measuring on n cores:
-// every one to 8, then a geometric series, n−1 and n included: of n workers those are
-// disturbed on whose CPUs the rest of the system runs, of n−1 none need be.
+// Taus are the numbers of concurrent transfers worth measuring on n cores: every one to 8, then
+// a geometric series, n−1 and n included: with n workers the rest of the system disturbs some,
+// with n−1 it need not.
 func Taus(n int) []int {
 	var taus []int
 	for tau := 1; tau < n-1; {
@@ -276,10 +276,9 @@ func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 	return tr, nil
 }
 
-// ranked tells cells that are measured by ranks, which send from one arena and receive into
-// another. Own copies off cache are: of a row of them each finds the first lines of its
-// message fetched ahead, and with 1.2 KB takes 0.19 µs instead of 0.3. Short ones are within
-// what was fetched with the last one either way, and over before a clock can tell.
+// ranked reports whether a cell is measured by ranks, which send from one arena and receive
+// into another. Own copies off cache are: in a row each would find its first lines prefetched.
+// Short ones are prefetched with the last one either way, and too short for the clock.
 func ranked(k params.Key) bool {
 	const long = 1 << 10
 	return k.Kind == params.OwnCell && k.OffCache && k.Bytes >= long || slices.Contains([]params.Kind{params.PRTTCell, params.MessageCell, params.ExchangeCell}, k.Kind)

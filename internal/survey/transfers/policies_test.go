@@ -39,8 +39,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Every level of a machine that two cores can be at has a placement, but for those
-// between the nearest nodes and the farthest, and closer than a shared cache.
+// Every level that two cores of a machine can be at has a placement, except levels between the
+// nearest and the farthest nodes, and levels closer than a shared cache.
 func TestPoliciesOfSnapshots(t *testing.T) {
 	for _, name := range snapshot.Names(t) {
 		m, err := numa.Discover(snapshot.Unpack(t, name))
@@ -81,8 +81,8 @@ func TestPoliciesOfSnapshots(t *testing.T) {
 	}
 }
 
-// Eight nodes that are alike have the cells of one, and launches take turns at them;
-// those without room for the buffers are left out, and chosen CPUs leave no choice.
+// Eight equal nodes have the cells of one, and launches take turns at them; nodes without room
+// for the buffers are left out, and chosen CPUs leave no choice.
 func TestFirstCPUs(t *testing.T) {
 	m := numatest.EPYC(2, 4, 1, 2, 1)
 	p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64, 1 << 20}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,

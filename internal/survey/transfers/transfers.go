@@ -23,7 +23,7 @@ var Survey = survey.Register(&survey.Survey{
 	Decode: survey.Decoder[Request],
 })
 
-// Names are what cells are of, in a sentence.
+// Names are the kinds of cells in a sentence.
 var Names = map[params.Kind]string{
 	params.TransferCell: "transfers", params.NullCell: "y", params.CopyCell: "copies", params.OwnCell: "own copies", params.MessageCell: "messages", params.ExchangeCell: "exchanges",
 	params.OverheadCell: "o", params.GammaCell: "γ", params.PRTTCell: "round trips",

@@ -97,8 +97,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Without a choice γ is of the published files' operators, and of sums one element at a time; any may be chosen, and a plan
-// may have names of others, which an imported file brought.
+// Without a choice γ is measured of the published files' operators, and of sums one element at
+// a time; any may be chosen, and a plan may name others, from an imported file.
 func TestOperators(t *testing.T) {
 	p := params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 64}, Taus: []int{1}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}
 	for _, tt := range []struct{ chosen, want []string }{
@@ -128,7 +128,7 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("%d cells, want %d", len(f.Cells), want)
 	}
 	for _, c := range f.Cells {
-		// What ranks take is less what a round of nothing takes, which may be as long on a busy machine.
+		// Ranks' times are less an empty round's, which may be as long on a busy machine.
 		if !(c.Time.Center > 0 || ranked(c.Key) && c.Time.Center == 0) {
 			t.Errorf("%v takes %v", c.Key, c.Time)
 		}
