@@ -245,6 +245,11 @@ model=$(awk '/^CPU / { $1 = ""; sub(/^ */, ""); print }' "$tmp/topo")
 hypervisor=$(tr '\n' ' ' <"$tmp/topo" | sed -n 's/.*virtual machine (hypervisor \([^)]*\)).*/\1/p')
 unit=cores
 [ "$n" -gt 1 ] || unit=core
+# few keeps a third of the sizes of L(m,τ); host.json has all.
+few() {
+  awk '/^L\(m/ { table = 1 } !NF { table = 0 }
+    !table || $1 !~ /^[0-9]+[KM]?$/ || $1 ~ /^(1|64|256|1K|4K|8K|16K|64K|256K|1M|4M|16M)$/'
+}
 block() { printf '```\n'; sed '/./,$!d'; printf '```\n'; }
 {
   echo "# ${model:-unnamed processor ($(uname -m))}, $n $unit"
@@ -256,7 +261,7 @@ block() { printf '```\n'; sed '/./,$!d'; printf '```\n'; }
   sed '/^host /d; /^kernel /d' "$tmp/topo" | block
   echo
   echo "## Transfers"
-  awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^L\(m,τ\) in ns, (ping|sendrecv|bcast)/ && !/^(o\(m\)|γ|g\(m)/' "$out/tables.txt" | sed '$d' | block
+  awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^L\(m,τ\) in ns, (ping|sendrecv|bcast)/ && !/^(o\(m\)|γ|g\(m)/' "$out/tables.txt" | sed '$d' | few | block
   echo
   echo "A second session of the ring in cache and off cache, minutes later, beside it:"
   block <"$tmp/aa"
