@@ -19,7 +19,7 @@ func TestTransportCMA(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.json")
-	if out, errOut, err := run(t, "sweep", "-with", "cma", "-tau", "1,2", "-sizes", "1K,8K", "-cache", "in", "-gamma=false", "-budget", "2m", "-launches", "6", "-o", file); err != nil || !strings.Contains(out, "over cma in ns, sendrecv") {
+	if out, errOut, err := run(t, "sweep", "-with", "cma", "-tau", "1,2", "-m", "1K,8K", "-cache", "in", "-gamma=false", "-time", "2m", "-launches", "6", "-o", file); err != nil || !strings.Contains(out, "over cma in ns, sendrecv") {
 		t.Fatalf("%v\n%s\n%s", err, out, errOut)
 	}
 	for _, buffers := range []string{"rewritten", "unchanged"} {

@@ -167,7 +167,7 @@ func TestPredictStride(t *testing.T) {
 		"-params " + file + " -stride 24 bcast":              "there are those of 64",
 		"-params " + file + " -stride 0 bcast":               "-stride",
 		"-params " + file + " -stride x bcast":               "-stride",
-		"-params " + file + " -stride 64 -off_cache bcast":   "off cache",
+		"-params " + file + " -stride 64 -cache off bcast":   "off cache",
 		"-params " + file + " -stride 64 bcast:sm-tree":      "contiguous",
 		"-params " + file + " -stride 64 -model loggp bcast": "contiguous",
 		strings.Join(machine, " ") + " -stride 64 bcast":     "-with pack",

@@ -47,7 +47,7 @@ ls -A "$1"; exit $code`, program, dir, tt.options)
 func TestDiskStopped(t *testing.T) {
 	program, dir := build(t), t.TempDir()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
-		cmd := exec.Command(program, "disk", "-quiet", "-time", "60s", "-file", "4M", "-sizes", "4K,1M", dir)
+		cmd := exec.Command(program, "disk", "-quiet", "-time", "60s", "-file", "4M", "-m", "4K,1M", dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -411,7 +411,7 @@ func TestSysfsDoesNotSteerTerminals(t *testing.T) {
 				checkShown(t, where, []string{"topo", "-root", root})
 				checkShown(t, where, []string{"topo", "-root", root, "-json"})
 			}
-			checkShown(t, name, []string{"topo", "-root", root, "-placements", "2"})
+			checkShown(t, name, []string{"topo", "-root", root, "-tau", "2"})
 		}
 		save(t, root, name, text+"\n")
 	}
@@ -426,11 +426,11 @@ func TestWordsDoNotSteerTerminals(t *testing.T) {
 			{"a" + plant}, {plant, "2", "2"}, {"2", plant, "2"}, {"2", "2", plant}, {"-k", plant, "2", "2", "2"}, {"-cpus", plant, "2", "2", "2"}, {"-" + plant},
 			{"predict", "-params", plant, "-P", "2", "bcast"}, {"predict", "-params", native, "-P", plant, "bcast"}, {"predict", "-params", native, "-P", "2", "-m", plant, "bcast"},
 			{"predict", "-params", native, "-P", "2", plant}, {"predict", "-params", native, "-P", "2", "bcast:" + plant}, {"predict", "-params", native, "-P", "2", "-op", plant, "reduce"},
-			{"predict", "-params", native, "-P", "2", "-setup", plant, "bcast"}, {"predict", "-params", native, "-P", "2", "-machine", plant, "-tsv", "-m", "64", "bcast"},
+			{"predict", "-params", native, "-P", "2", "-setup", plant, "bcast"}, {"predict", "-params", native, "-P", "2", "-name", plant, "-tsv", "-m", "64", "bcast"},
 			{"plot", plant}, {"plot", "l-m", "-o", plant, native}, {"plot", "l-m", "-o", "x.svg", "-setup", plant, native}, {"plot", "access", "-o", "x.svg", "-variant", plant, native},
 			{"plot", "copy", "-o", "x.svg", "-levels", plant, native}, {"compare", plant, native}, {"compare", "-as", plant, native, native}, {"export", "-format", plant, native},
-			{"topo", plant}, {"topo", "-root", plant}, {"sweep", "-setups", plant, "-o", filepath.Join(dir, "new.json")}, {"sweep", plant}, {"verify", "-P", plant}, {"verify", "-against", plant, "-params", native},
-			{"verify", "-patterns", plant}, {"access", "-ops", plant}, {"disk", "-sizes", plant, dir}, {"copy", "-m", plant}, {"copy", "-tau", plant},
+			{"topo", plant}, {"topo", "-root", plant}, {"sweep", "-setup", plant, "-o", filepath.Join(dir, "new.json")}, {"sweep", plant}, {"verify", "-P", plant}, {"verify", "-against", plant, "-params", native},
+			{"verify", "-patterns", plant}, {"access", "-ops", plant}, {"disk", "-m", plant, dir}, {"copy", "-m", plant}, {"copy", "-tau", plant},
 		} {
 			checkShown(t, "", line)
 		}

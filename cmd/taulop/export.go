@@ -88,7 +88,6 @@ func parseExport(out io.Writer, args []string) (*exportRequest, error) {
 	flags.StringVar(&req.setup, "setup", "", "of taulop: the transfers of a `setup` (default the first that was measured)")
 	flags.StringVar(&req.placement, "placement", "", "of taulop: under this `placement` (default the first that was measured)")
 	argument.Var(flags, &req.offCache, "cache", "", "of taulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache)
-	argument.Switch(flags, "off_cache", "cache", "off", "in")
 	req.state.add(flags, "each by itself; of taulop "+mixture)
 	if err := parse(flags, out, args, exportHelp); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func TestImportThenExport(t *testing.T) {
 	dir := t.TempDir()
 	shm, gamma := save(t, dir, "SHM.txt", tinySHM), save(t, dir, "gamma.txt", tinyGamma)
 	native := filepath.Join(dir, "tiny.json")
-	out, errOut, err := run(t, "import", "-o", native, "-host", "tiny", shm, gamma)
+	out, errOut, err := run(t, "import", "-o", native, "-name", "tiny", shm, gamma)
 	if err != nil || out != "" || !strings.Contains(errOut, "warning: eq. (8) is broken (") || !strings.Contains(errOut, "and so in 1 more place") || !strings.Contains(errOut, "tiny.json has 10 cells") {
 		t.Fatalf("%q, %q, %v", out, errOut, err)
 	}
@@ -171,7 +171,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"export -format csv " + dir, "is a directory: name the files in it"},
 		{"export -format taulop -setup bcast " + dir + "/d " + native, "no transfers of bcast, placement local, off cache: the file has ring"},
 		{"export -format taulop -placement spread " + dir + "/d " + native, "no transfers of ring, placement spread"},
-		{"export -format taulop -off_cache=false " + dir + "/d " + native, "no transfers of ring, placement local, in cache"},
+		{"export -format taulop -cache in " + dir + "/d " + native, "no transfers of ring, placement local, in cache"},
 		{"export -frob", "-frob"},
 		{"import", "it needs files: SHM.txt, what IMB-MPI1"},
 		{"import a b c", "got 3 arguments"},
@@ -187,7 +187,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"import -params " + native + " " + shm, "-params is of what MPI benchmarks printed"},
 		{"import -pairs 2 " + shm, "-pairs is of what MPI benchmarks printed"},
 		{"import -net ib0 " + shm, "-net is of what MPI benchmarks printed"},
-		{"import -off_cache " + shm, "-cache is of what MPI benchmarks printed"},
+		{"import -cache off " + shm, "-cache is of what MPI benchmarks printed"},
 		{"import -overheads " + text + " -params " + native, "notes.txt holds no table"},
 		{"import -overheads " + dir + "/missing.txt -params " + native, "missing.txt is not there"},
 		{"import -overheads " + text + " -params " + native + " -as openmpi3", `-as: unknown MPI library "openmpi3"; did you mean "openmpi4"?`},
@@ -253,7 +253,7 @@ func TestImportOverheads(t *testing.T) {
 	if err != nil || !strings.Contains(out+errOut, "Reduce_local") || !strings.Contains(out+errOut, "it times reductions, and no message") {
 		t.Errorf("%s%s, %v", out, errOut, err)
 	}
-	_, _, err = run(t, "import", "-overheads", imb, "-params", native, "-off_cache")
+	_, _, err = run(t, "import", "-overheads", imb, "-params", native, "-cache", "off")
 	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "no time of PingPong") {
 		t.Errorf("off cache, which the file has not: %v", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/spelling"
 )
@@ -48,8 +47,6 @@ func parse(flags *flag.FlagSet, out io.Writer, args []string, help string) error
 		hint := ""
 		name, undefined := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 		switch {
-		case name == "ci" && undefined:
-			hint = "; a width no longer decides when a measurement stops, which made intervals too narrow: -launches says how many processes measure"
 		case undefined:
 			if nearest := spelling.Nearest(name, flagNames(flags)); nearest != "" {
 				return usagef("there is no flag -%s; did you mean -%s? %s -h shows what there is", name, nearest, flags.Name())
@@ -89,8 +86,8 @@ func valueHint(value flag.Getter) string {
 	return ""
 }
 
-// refusedFlag is the flag that an error of package flag is of, by its newest spelling, and why;
-// that is not said of a boolean.
+// refusedFlag is the flag that an error of package flag is of, and why; that is not said of a
+// boolean.
 func refusedFlag(flags *flag.FlagSet, err error) (f *flag.Flag, why string) {
 	_, after, found := strings.Cut(err.Error(), " for flag -")
 	if !found {
@@ -99,10 +96,6 @@ func refusedFlag(flags *flag.FlagSet, err error) (f *flag.Flag, why string) {
 	name, why, _ := strings.Cut(after, ": ")
 	if f = flags.Lookup(name); f == nil || !found {
 		return f, ""
-	}
-	if now, old := argument.AliasOf(f); old {
-		now, _, _ = strings.Cut(strings.TrimPrefix(now, "-"), " ")
-		f = flags.Lookup(now)
 	}
 	return f, why
 }
@@ -189,18 +182,11 @@ type description struct {
 	flags *flag.FlagSet
 }
 
-// printFlags prints what flags there are, and older spellings once.
+// printFlags prints what flags there are.
 func printFlags(w io.Writer, flags *flag.FlagSet, width int) {
 	var b bytes.Buffer
-	shown := flag.NewFlagSet(flags.Name(), flag.ContinueOnError)
-	shown.SetOutput(&b)
-	flags.VisitAll(func(f *flag.Flag) {
-		if _, old := argument.AliasOf(f); !old {
-			shown.Var(f.Value, f.Name, f.Usage)
-			shown.Lookup(f.Name).DefValue = f.DefValue
-		}
-	})
-	shown.PrintDefaults()
+	flags.SetOutput(&b)
+	flags.PrintDefaults()
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimRight(line, "\n")
 		usage, below := strings.CutPrefix(line, "    \t")
@@ -213,23 +199,6 @@ func printFlags(w io.Writer, flags *flag.FlagSet, width int) {
 		}
 		fmt.Fprintln(w, printable.Wrap(line, width, "        "))
 	}
-	if old := olderSpellings(flags); old != "" {
-		fmt.Fprintf(w, "\n%s\n", printable.Wrap(old, width, ""))
-	}
-}
-
-// olderSpellings is a sentence on the flags that others have replaced, "" where none are.
-func olderSpellings(flags *flag.FlagSet) string {
-	var parts []string
-	flags.VisitAll(func(f *flag.Flag) {
-		if now, old := argument.AliasOf(f); old {
-			parts = append(parts, fmt.Sprintf("-%s is %s", f.Name, now))
-		}
-	})
-	if len(parts) == 0 {
-		return ""
-	}
-	return "Older spellings: " + strings.Join(parts, ", ") + "."
 }
 
 // givenFlags are the names of the flags that the user gave.
@@ -250,9 +219,6 @@ func settings(flags *flag.FlagSet) (all []setting) {
 		return nil
 	}
 	flags.VisitAll(func(f *flag.Flag) {
-		if _, old := argument.AliasOf(f); old {
-			return
-		}
 		value, usage := flag.UnquoteUsage(f)
 		all = append(all, setting{f.Name, value, usage})
 	})

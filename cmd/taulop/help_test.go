@@ -155,28 +155,3 @@ func TestFlagsAnywhere(t *testing.T) {
 		t.Errorf("a flag behind -- is a file: %v", err)
 	}
 }
-
-// Older spellings do what the flags do that replaced them, and are listed once.
-func TestOlderSpellings(t *testing.T) {
-	dir := t.TempDir()
-	host := node(t, dir, "host", 1000, 0.3, 0.02, 1, 2)
-	for _, tt := range [][2]string{
-		{"predict -params " + host + " -P 2 -m 8K -name x bcast", "predict -params " + host + " -P 2 -m 8K -machine x bcast"},
-		{"predict -params " + host + " -P 2 -m 8K -cache off bcast", "predict -params " + host + " -P 2 -m 8K -off_cache bcast"},
-		{"predict -params " + host + " -P 2 -m 8K -cache in bcast", "predict -params " + host + " -P 2 -m 8K -off_cache=false bcast"},
-		{"sweep -resume " + host + " -setup ring", "sweep -resume " + host + " -setups ring"},
-		{"sweep -m 8Q -o x", "sweep -sizes 8Q -o x"},
-		{"sweep -time 0s -o x", "sweep -budget 0s -o x"},
-		{"topo -tau 0", "topo -placements 0"},
-	} {
-		now, _, err := run(t, strings.Fields(tt[0])...)
-		old, _, errOld := run(t, strings.Fields(tt[1])...)
-		if now != old || fmt.Sprint(err) != fmt.Sprint(errOld) {
-			t.Errorf("%s\n%s%v\n%s\n%s%v", tt[0], now, err, tt[1], old, errOld)
-		}
-	}
-	out, _, _ := run(t, "sweep", "-h")
-	if n := strings.Count(out, "-budget"); n != 1 || !strings.Contains(out, "Older spellings: -budget is -time, ") {
-		t.Errorf("-budget is there %d times", n)
-	}
-}

@@ -104,10 +104,8 @@ func importCommand(_ context.Context, out, errOut io.Writer, args []string) erro
 		net    = flags.String("net", "", "the ranks of a pair were on two nodes: `name` of the network between them, such as ib0")
 	)
 	argument.Var(flags, &off, "cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off", argument.Cache)
-	argument.Switch(flags, "off_cache", "cache", "off", "in")
 	state.add(flags, mixture)
 	output.add(flags, "write to a new `file`")
-	argument.Alias(flags, "host", "name")
 	if err := parse(flags, out, args, importHelp); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func TestImportBenchmarks(t *testing.T) {
 	dir := t.TempDir()
 	ring, pairs := save(t, dir, "ring.txt", ringOutput), save(t, dir, "pairs.txt", pairsOutput)
 	node, network := filepath.Join(dir, "node.json"), filepath.Join(dir, "ib.json")
-	out, errOut, err := run(t, "import", "-o", node, "-host", "node7", ring)
+	out, errOut, err := run(t, "import", "-o", node, "-name", "node7", ring)
 	if err != nil || out != "" || errOut != "taulop: "+node+" has 7 cells\n" {
 		t.Fatal(out, errOut, err)
 	}

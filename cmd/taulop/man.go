@@ -92,9 +92,6 @@ func writeManual(w io.Writer, d *description, heading string) {
 		}
 		fmt.Fprintf(w, "\n%s\n", roff(s.usage))
 	}
-	if d.flags != nil && olderSpellings(d.flags) != "" {
-		fmt.Fprintf(w, ".PP\n%s\n", roff(olderSpellings(d.flags)))
-	}
 }
 
 // roff is a line of text that troff takes for nothing else.

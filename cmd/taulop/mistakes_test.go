@@ -38,7 +38,7 @@ func TestMistakes(t *testing.T) {
 		{"topo -tau x", "give one whole number"},
 		{"map -P 2,4 bt", "give one whole number"},
 		{"topo -tau 99999999999999999999", "give one whole number"},
-		{"sweep -budget 5 -o x.json", "a time has a unit"},
+		{"sweep -time 5 -o x.json", "a time has a unit"},
 		{"predict -json=2 bcast", "it is true or false"},
 		{"version x", "version takes no arguments"},
 	} {

@@ -138,8 +138,8 @@ func TestPredictBesideTauLop(t *testing.T) {
 		t.Fatal(err)
 	}
 	for flag, want := range map[string]string{
-		"-off_cache=false": "8.392       ?\n\n? unknown: the parameters have a time of 0 for it, or less\n",
-		"-tsv":             "\t8.392000\t\n", "-json": "",
+		"-cache=in": "8.392       ?\n\n? unknown: the parameters have a time of 0 for it, or less\n",
+		"-tsv":      "\t8.392000\t\n", "-json": "",
 	} {
 		out, _, err = run(t, "predict", flag, "-model", "mlognp", "-params", file, "-P", "2", "-m", "8K", "bcast:binomial")
 		if err != nil || !strings.Contains(out, want) || strings.Contains(out, "taulop_us\":") {

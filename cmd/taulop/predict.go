@@ -378,8 +378,6 @@ func (p *parameterFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)")
 	flags.StringVar((*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)")
 	argument.Var(flags, &p.choice.OffCache, "cache", "", "`where` user data are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache)
-	argument.Switch(flags, "off_cache", "cache", "off", "in")
-	argument.Alias(flags, "machine", "name")
 	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such", model.ParseTransport)
 	argument.Var(flags, &p.choice.Buffers, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma", params.ParseBuffers)
 	argument.Var(flags, &p.choice.As, "as", "", "`library` whose way messages take, by their size: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named)

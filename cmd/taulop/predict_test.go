@@ -296,9 +296,9 @@ func TestTwice(t *testing.T) {
 	_, directory := smallMachine(t)
 	file := filepath.Join(directory, "SHM.txt")
 	for line, want := range map[string]string{
-		"predict -P 2 -P 4 -m 8K bcast -params " + file:               "-P is there twice",
-		"predict -P 2 -machine a -name b -m 8K bcast -params " + file: "-name is there twice",
-		"explain -P 2 bcast:linear -m 1 -m 2 -params " + file:         "-m is there twice",
+		"predict -P 2 -P 4 -m 8K bcast -params " + file:            "-P is there twice",
+		"predict -P 2 -name a -name b -m 8K bcast -params " + file: "-name is there twice",
+		"explain -P 2 bcast:linear -m 1 -m 2 -params " + file:      "-m is there twice",
 	} {
 		if _, _, err := run(t, strings.Fields(line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
@@ -365,7 +365,7 @@ new,bcast,linear,2,8192,33.268000,,,false,false,bcast:linear,1.97039,,,,
 
 func TestPredictJSON(t *testing.T) {
 	machine, _ := smallMachine(t)
-	out, _, err := run(t, on(machine, "predict", "-json -P 2,3 -m 8K,64K -machine here bcast")...)
+	out, _, err := run(t, on(machine, "predict", "-json -P 2,3 -m 8K,64K -name here bcast")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestPredictNative(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, line := range []string{"-P 2,4 -m 1,8K,1M -tsv -machine x bcast allreduce", "-P 2,4 -m 8K -tsv -machine x -transport whole alltoall"} {
+	for _, line := range []string{"-P 2,4 -m 1,8K,1M -tsv -name x bcast allreduce", "-P 2,4 -m 8K -tsv -name x -transport whole alltoall"} {
 		want, _, err := run(t, on(machine, "predict", line)...)
 		if err != nil {
 			t.Fatal(err)
@@ -419,7 +419,7 @@ func TestPredictNative(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"-params " + full + " -setup ping -P 2 bcast", "no transfers of ping"},
 		{"-params " + full + " -placement local -P 2 bcast", "placement local"},
-		{"-params " + full + " -off_cache -P 2 bcast", "off cache"},
+		{"-params " + full + " -cache off -P 2 bcast", "off cache"},
 		{"-params " + full + " -model loggp -P 2 bcast", "no LogGP parameters"},
 		{"-params " + bare + " -P 2 reduce", "no γ"},
 	} {

@@ -35,12 +35,12 @@ type signalled struct {
 var signalledCommands = []signalled{
 	{name: "plain", args: "-time 60s -launches 1000 -o NEW.txt 2 8 2"},
 	{name: "plain, off cache", args: "-time 60s -launches 1000 -off_cache 2 8 2"},
-	{name: "sweep", args: "sweep -launches 1000 -budget 60s -o NEW.json"},
+	{name: "sweep", args: "sweep -launches 1000 -time 60s -o NEW.json"},
 	{name: "pairs", args: "pairs -time 60s -launches 1000 -o NEW.json"},
 	{name: "copy", args: "copy -time 60s -launches 1000 -o NEW.json"},
 	{name: "pack", args: "pack -time 60s -launches 1000 -o NEW.json"},
 	{name: "access", args: "access -time 60s -launches 1000 -o NEW.json"},
-	{name: "disk", args: "disk -time 60s -launches 1000 -file 4M -sizes 4K,1M -o NEW.json DIR"},
+	{name: "disk", args: "disk -time 60s -launches 1000 -file 4M -m 4K,1M -o NEW.json DIR"},
 	{name: "verify", args: "verify -time 60s -P 2 -m 8K,64K -o NEW.txt message bcast:binomial"},
 	{name: "verify -patterns", args: "verify -patterns -time 60s -P 2 -save NEW.json"},
 	{name: "topo", args: "topo", ends: true},
@@ -341,7 +341,7 @@ func TestBudgetIsKept(t *testing.T) {
 	}
 	program, dir := build(t), t.TempDir()
 	for i, args := range []string{ // at the same time, as many as there are CPUs
-		"-off_cache -time %s 2 8 2", "sweep -budget %s -o DIR/sweep%d.json", "pairs -time %s", "copy -time %s", "pack -cache off -time %s",
+		"-off_cache -time %s 2 8 2", "sweep -time %s -o DIR/sweep%d.json", "pairs -time %s", "copy -time %s", "pack -cache off -time %s",
 		"access -time %s", "disk -time %s DIR", "verify -time %s", "verify -patterns -time %s", "verify -patterns -time %s -save DIR/patterns%d.json",
 	} {
 		for j, budget := range []time.Duration{time.Millisecond, time.Second} {

@@ -175,10 +175,6 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
 	flags.BoolVar(&req.Force, "force", false, "with -o, replace a file that is there already")
 	say.add(flags, "no progress and no warnings")
-	argument.Alias(flags, "budget", "time")
-	argument.Alias(flags, "setups", "setup")
-	argument.Alias(flags, "placements", "placement")
-	argument.Alias(flags, "sizes", "m")
 	list := flags.Bool("list", false, "list the setups, placements, surveys and operators that there are, and measure nothing")
 	if err := parse(flags, out, args, sweepHelp); err != nil {
 		return nil, say, err
@@ -188,9 +184,6 @@ func parseSweep(out io.Writer, args []string) (req *sweep.Request, say sweepSayi
 	}
 	var others []string // flags of a plan
 	flags.Visit(func(f *flag.Flag) {
-		if _, old := argument.AliasOf(f); old { // its flag is visited, too
-			return
-		}
 		switch f.Name {
 		case "time":
 			req.Budget = budget

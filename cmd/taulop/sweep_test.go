@@ -333,7 +333,7 @@ func TestNothingSwept(t *testing.T) {
 // The first setup of a plan is what predictions take by themselves, which copies out of
 // one buffer are not.
 func TestSharedCopiesComeLast(t *testing.T) {
-	req, _, err := parseSweep(io.Discard, []string{"-setups", "share,bcast,share", "-o", "x.json"})
+	req, _, err := parseSweep(io.Discard, []string{"-setup", "share,bcast,share", "-o", "x.json"})
 	if err != nil || !slices.Equal(req.Plan.Setups, []string{"bcast", "share"}) {
 		t.Errorf("%+v, %v", req, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
@@ -33,7 +32,6 @@ func topo(_ context.Context, out, _ io.Writer, args []string) error {
 		root  = flags.String("root", "/", "read the sys and proc below `DIR`, of another machine")
 		tau   = flags.Int("tau", 0, "only show where the workers of each placement would be, for `TAU` of them")
 	)
-	argument.Alias(flags, "placements", "tau")
 	to.add(flags)
 	if err := parse(flags, out, args, topoHelp); err != nil {
 		return err

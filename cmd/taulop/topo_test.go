@@ -40,7 +40,7 @@ func TestTopoCounts(t *testing.T) {
 		want := strings.Split(row, "\t")
 		t.Run(want[0], func(t *testing.T) {
 			root := snapshot.Unpack(t, want[0])
-			text, err := runTopo(t, "-json", "-placements", "5", "-root", root)
+			text, err := runTopo(t, "-json", "-tau", "5", "-root", root)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestTopoText(t *testing.T) {
 			"What would spoil a measurement here:",
 			"- the frequency governor is powersave, so clocks change during a run: set performance (cpupower frequency-set -g performance)",
 		}},
-		{[]string{"-placements", "3"}, []string{
+		{[]string{"-tau", "3"}, []string{
 			"-local, 3 workers:", "-spread, 3 workers:", "-remote, 3 workers:",
 			"worker CPU core package node user buffer intermediate distance", "on node on node",
 			"1 1 1 0 0 0 0 10",
@@ -151,10 +151,10 @@ func TestTopoRefuses(t *testing.T) {
 		{[]string{"-root", ""}, "-root is there with an empty name"},
 		{[]string{"-root", empty}, "no online CPU found"},
 		{[]string{"-root", filepath.Join(empty, "missing")}, "is not a directory"},
-		{[]string{"-placements", "0"}, "-tau 0 is no number of workers"},
-		{[]string{"-placements", "-2"}, "give 1 to"},
-		{[]string{"-placements", "x"}, "invalid value"},
-		{[]string{"-placements", "9999999"}, "give 1 to"},
+		{[]string{"-tau", "0"}, "-tau 0 is no number of workers"},
+		{[]string{"-tau", "-2"}, "give 1 to"},
+		{[]string{"-tau", "x"}, "invalid value"},
+		{[]string{"-tau", "9999999"}, "give 1 to"},
 		{[]string{"-roof", "x"}, "-roof"},
 		{[]string{"all"}, `got "all"`},
 	} {
