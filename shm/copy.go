@@ -22,10 +22,9 @@ func Copy(dst, src []byte) {
 	copy(dst, src)
 }
 
-// piece is how much is copied at once. From 1 MiB on the runtime's memmove of amd64 stores
-// past the caches. C libraries do so from a large part of the last-level cache on, and what
-// a rank copied it finds in cache: on one machine of two cores 1 MiB took each of two ranks
-// 31 µs through the cache, and 83 past it.
+// piece is how much is copied at once. From 1 MiB on the runtime's memmove of amd64 stores past
+// the caches, C libraries only from a large part of the last-level cache on; a rank then finds
+// what it copied in cache.
 const piece = 512 << 10
 
 // CopyName says which copy the transfers use: part of every result, since

@@ -32,9 +32,8 @@ func Fetch(process int, dst []byte, from uintptr) error {
 	return nil
 }
 
-// activations is how often the kernel meets a page before Fetch takes the same time again. On
-// Linux 6.18 pages become active at the second time, and the time of 16 of them goes from 10 to
-// 12–15 µs for that once; multi-generational lists count up to four.
+// activations is how often the kernel meets a page before Fetch takes the same time again.
+// Linux makes pages active at the second time; multi-generational lists count up to four.
 const activations = 4
 
 // Activate makes the kernel meet every page of mem several times: this process fetches one byte
