@@ -62,7 +62,7 @@ func (a Among) String() string {
 	}[a]
 }
 
-// Has tells whether p is one of them.
+// Has reports whether p is one of them.
 func (a Among) Has(p int) bool {
 	switch a {
 	case PowerOfTwo:

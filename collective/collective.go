@@ -63,7 +63,7 @@ type Benchmark struct {
 
 func (c *Collective) String() string { return c.Name }
 
-// Empty tells whether messages have no bytes, whatever m is.
+// Empty reports whether messages have no bytes, whatever m is.
 func (c *Collective) Empty() bool { return c.Promise == nil }
 
 // Algorithms are the collective's algorithms, in order.

@@ -118,7 +118,7 @@ func (v treeBuffers) span(relative, skip, ranks int) Span {
 	return Span{in, skip * m, ranks * m}
 }
 
-// inner tells whether a rank relative to the root has children, or is the root.
+// inner reports whether a rank relative to the root has children, or is the root.
 func (v treeBuffers) inner(relative int) bool {
 	return relative == 0 || relative%2 == 0 && relative+1 < v.call.P
 }

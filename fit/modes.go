@@ -17,9 +17,9 @@ type Mode struct {
 
 // What tells two modes apart.
 const (
-	// LeastApart is how many times the one before the centre of a mode is at the least.
+	// LeastApart is the least ratio of a mode's centre to the one before it.
 	LeastApart = 1.4
-	// LeastShare is what a mode has of all values at the least.
+	// LeastShare is the least share of all values in a mode.
 	LeastShare = 0.03
 	// valleyError bounds the probability that a valley is an accident. It is small because the
 	// valley is looked for where values are fewest.
@@ -128,7 +128,7 @@ func (d *density) depth(a, b int) float64 {
 	return min(d.smooth[a], d.smooth[b]) / max(d.smooth[d.valley(a, b)], 1e-9)
 }
 
-// apart tells whether the i-th peak and the next are modes of their own.
+// apart reports whether the i-th peak and the next are modes of their own.
 func (d *density) apart(peaks []int, i int) bool {
 	modes := d.modes(peaks)
 	if modes[i+1].Center < LeastApart*modes[i].Center || min(modes[i].Share, modes[i+1].Share) < LeastShare {

@@ -257,10 +257,10 @@ func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int)
 	return nil
 }
 
-// even tells whether moving all ranks on by a plane moves all nodes on by one.
+// even reports whether moving all ranks on by a plane moves all nodes on by one.
 func (c *Counter) even() bool { return c.plane > 0 && c.Ranks%(c.plane*c.Nodes) == 0 }
 
-// aligned tells whether a node is some bits of its ranks.
+// aligned reports whether a node is some bits of its ranks.
 func (c *Counter) aligned() bool {
 	return c.even() && c.plane&(c.plane-1) == 0 && c.Nodes&(c.Nodes-1) == 0 && c.Ranks&(c.Ranks-1) == 0
 }

@@ -81,7 +81,7 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// disputes tells whether a changed file contradicts another of its CPU's, or one of a CPU that
+// disputes reports whether a changed file contradicts another of its CPU's, or one of a CPU that
 // shares with it.
 func disputes(files fstest.MapFS, file, was string, cpu int, online CPUSet) bool {
 	set := func(file string) CPUSet {

@@ -121,10 +121,9 @@ const (
 	unnamedOwn    = 2 << 20
 )
 
-// CachedBytes is how much of one worker's data caches can hold at the most: of each level
-// the largest share that a worker of the placement has of a cache, and all levels together,
-// for a line need not be in two of them. A cache that a package shares is assumed where no
-// level beyond the second is known.
+// CachedBytes is the most of one worker's data that caches can hold: at each level the largest
+// share that a worker of the placement has of a cache, all levels together, because a line need
+// not be in two of them. Without a known level beyond the second a package is taken to share one.
 func (m *Machine) CachedBytes(p Placement) int {
 	const most = 1 << 40 // of what a machine says
 	on, packages := make(map[int]int), make(map[int]int)

@@ -99,7 +99,7 @@ func (m *Machine) PlaceFrom(start int, policy Policy, tau int) (Placement, error
 	return m.place(policy, cpus, tau)
 }
 
-// Has tells whether the machine has a placement's level.
+// Has reports whether the machine has a placement's level.
 func (m *Machine) Has(policy Policy) bool {
 	_, there := m.order(-1, policy)
 	return there
@@ -245,7 +245,7 @@ func (m *Machine) dealt(start int, policy Policy) deal {
 	return deal{group: node, unit: all, filled: true, always: true}
 }
 
-// order lists the allowed CPUs as a placement takes them, and tells whether the machine
+// order lists the allowed CPUs as a placement takes them, and reports whether the machine
 // has its level: a group in which two workers are as it wants them. Groups that are
 // none come last.
 func (m *Machine) order(start int, policy Policy) (cpus []CPU, there bool) {

@@ -148,7 +148,7 @@ func (c *clock) finish(w *worker, b int) {
 	}
 }
 
-// goesOn tells whether there is a round b, now that all before are over. The longer the
+// goesOn reports whether there is a round b, now that all before are over. The longer the
 // last one's workers took to begin, the longer is the notice of the next.
 func (c *clock) goesOn(b int) bool {
 	if b%c.group != 0 || b == 0 {

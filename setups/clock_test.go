@@ -51,7 +51,7 @@ func TestLateStarts(t *testing.T) {
 		{"once", []time.Duration{0, 0, 100 * us}, Begun{Batches: 4, Late: 1}, 1000},
 		{"in the warm-up", []time.Duration{100 * us}, Begun{Batches: 3}, 1000},
 		{"always the same", slices.Repeat([]time.Duration{20 * us}, 20), Begun{Batches: 3}, 1000},                                       // which the warm-up has shown
-		{"always too late", slices.Repeat([]time.Duration{50 * us}, 20), Begun{Batches: 6, Late: 6, Forced: 6}, 1055.2},                 // the notice is 22.4 µs at the most
+		{"always too late", slices.Repeat([]time.Duration{50 * us}, 20), Begun{Batches: 6, Late: 6, Forced: 6}, 1055.2},                 // the notice is 22.4 µs at most
 		{"more and more", []time.Duration{0, 1e5, 4e5, 16e5, 64e5, 256e5, 1024e5, 0, 0}, Begun{Batches: 6, Late: 6, Forced: 6}, 8955.2}, // the median of lags, from 99 µs to 102 ms, over 500 messages
 	} {
 		s := &Simulation{Cost: costs(1000, 1000, 1000, 1000), Hear: hearing(tt.hear...)}

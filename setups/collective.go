@@ -157,7 +157,7 @@ func (t *Team) lay(c Collective) (*performance, error) {
 	return run, run.place(t)
 }
 
-// brings tells whether a buffer holds something before the collective begins.
+// brings reports whether a buffer holds something before the collective begins.
 func (p *performance) brings(id int, b collective.Buffer) bool {
 	given := p.Schedule.Brings(id)
 	return given.Buffer == b && given.Bytes > 0

@@ -18,7 +18,7 @@ type Loads struct {
 	Arenas  int
 }
 
-// Add includes the reads of other arenas in the mean.
+// Add averages in the reads of other arenas.
 func (l *Loads) Add(o Loads) {
 	n, m := float64(l.Arenas), float64(o.Arenas)
 	if n+m == 0 {

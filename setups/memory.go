@@ -20,7 +20,7 @@ type walk struct {
 // unitBytes is a cache line: no two messages share one.
 const unitBytes = 64
 
-// unitsOf is how many units n bytes take, 1 at the least.
+// unitsOf is how many units n bytes take, 1 at least.
 func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 
 // overwrites reports whether a worker receives over what it sent.

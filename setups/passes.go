@@ -128,7 +128,7 @@ func (p *passes) verify(w *worker) error {
 // one of 64 MB was passed over at the memory's speed up to twenty times.
 const (
 	warmPasses = 24
-	warmTime   = 100 * time.Millisecond // at the most, of what fits no cache
+	warmTime   = 100 * time.Millisecond // at most, of what fits no cache
 )
 
 // warm passes over the array until it lies where it will, beside the first batch.

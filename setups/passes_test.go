@@ -33,7 +33,7 @@ func TestPassesAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		kept, arena int
-		passes      int // of an array, at the least
+		passes      int // of an array, at least
 	}{
 		{"fresh", 1 << 20, 0, warmPasses},
 		{"kept", 1 << 10, 0, 3 * 4},

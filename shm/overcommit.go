@@ -16,7 +16,7 @@ import (
 // then mean nothing.
 var overcommitted = os.Getenv("TAULOP_OVERCOMMIT") != ""
 
-// Naps tells whether workers may sleep while they wait: what a flag takes says nothing then.
+// Naps reports whether workers may sleep while they wait: what a flag takes says nothing then.
 const Naps = true
 
 // A nap lasts as long as the worker has waited, up to a bound: the worker wakes only a few

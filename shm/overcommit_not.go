@@ -4,7 +4,7 @@ package shm
 
 const overcommitted = false
 
-// Naps tells whether workers may sleep while they wait: what a flag takes says nothing then.
+// Naps reports whether workers may sleep while they wait: what a flag takes says nothing then.
 const Naps = false
 
 type naps struct{}

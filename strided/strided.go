@@ -112,7 +112,7 @@ func (m Message) String() string {
 	return text
 }
 
-// Contiguous tells whether the message is contiguous.
+// Contiguous reports whether the message is contiguous.
 func (m Message) Contiguous() bool { return m.Stride == m.Element }
 
 // Span is how many bytes of memory the message lies in, gaps included.

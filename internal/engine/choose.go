@@ -37,7 +37,7 @@ type seen struct {
 }
 
 const (
-	// fresh is how long a look is good for: states last 0.1 s in the mean.
+	// fresh is how long a look is good for: states last 0.1 s on average.
 	fresh = 20 * time.Millisecond
 	// mostTries is how often a visit is made at once in a launch if the machine changes its
 	// state meanwhile.

@@ -188,7 +188,7 @@ type run struct {
 	launches int
 	journal  *journal
 	saved    time.Time
-	pause    time.Duration // until the next save, at the least
+	pause    time.Duration // until the next save, at least
 	failed   int           // launches in a row that found nothing
 	sets     int
 	parts    int                     // of the cells that are visited once, a launch each
@@ -322,7 +322,7 @@ func (r *run) divide() {
 }
 
 // ask has every launch from now on visit the cells that are doubtful, when all that are
-// visited once have been. It returns how many more visits these lack at the most.
+// visited once have been. It returns how many more visits these lack at most.
 func (r *run) ask() (again int) {
 	if r.asked || r.Doubtful == nil || r.parts == 0 {
 		return 0

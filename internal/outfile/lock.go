@@ -103,7 +103,7 @@ func makeLock(path, target string) (made bool, err error) {
 	return false, nil
 }
 
-// inPlace tells whether what is locked still has the lock's name.
+// inPlace reports whether what is locked still has the lock's name.
 func (l *lock) inPlace() bool {
 	is, err := os.Lstat(l.Path())
 	if err != nil {

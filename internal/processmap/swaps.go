@@ -96,7 +96,7 @@ func shapeName(r round) string {
 }
 
 // best starts from each of the mappings, the cheapest first, and returns the cheapest that
-// it finds until time is up. done tells whether no exchange makes any of them cheaper.
+// it finds until time is up. done reports whether no exchange makes any of them cheaper.
 func (s *swaps) best(starts []Mapping, until time.Time) (best heuristic.Mapping, done bool) {
 	starts = slices.Clone(starts)
 	slices.SortStableFunc(starts, func(a, b Mapping) int {
@@ -136,7 +136,7 @@ func (s *swaps) begin(at heuristic.Mapping) {
 	s.settle()
 }
 
-// descend exchanges as long as that gains, and tells whether it came to an end before its
+// descend exchanges as long as that gains, and reports whether it came to an end before its
 // time.
 func (s *swaps) descend(until time.Time) bool {
 	random := rand.New(rand.NewPCG(1, uint64(len(s.at))))

@@ -56,7 +56,7 @@ func (in *reader) monitoring() (*Matrix, error) {
 	return s.matrix()
 }
 
-// IsMonitoring tells whether a file begins like one of Open MPI's monitoring component,
+// IsMonitoring reports whether a file begins like one of Open MPI's monitoring component,
 // of which a program has one for each process.
 func IsMonitoring(first []byte) bool {
 	line, _, _ := strings.Cut(string(first), "\n")

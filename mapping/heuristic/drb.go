@@ -163,7 +163,7 @@ func (d *drb) cut(processes []int) (bytes int64) {
 }
 
 // improve is a pass of Kernighan and Lin: it exchanges two at a time, each once, even where
-// that is a loss, and keeps the best beginning of the row. It tells whether that gained.
+// that is a loss, and keeps the best beginning of the row. It reports whether that gained.
 func (d *drb) improve(processes []int) bool {
 	for _, p := range processes {
 		d.gain[p] = 0

@@ -67,7 +67,7 @@ func randomMatrix(random *rand.Rand, p int) *comm.Matrix {
 	return m
 }
 
-// check tells whether each process has a core of its own.
+// check reports whether each process has a core of its own.
 func check(m *Machine, at Mapping, processes int) error {
 	taken := make(map[int]bool)
 	for process, place := range at {

@@ -107,7 +107,7 @@ func (m *Machine) grow() {
 	}
 }
 
-// within tells whether all cores of two groups are at a level or closer.
+// within reports whether all cores of two groups are at a level or closer.
 func (m *Machine) within(level int, a, b *group) bool {
 	for _, p := range a.places {
 		for _, q := range b.places {

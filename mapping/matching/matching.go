@@ -171,7 +171,7 @@ func (s *solver) solve() {
 }
 
 // stage grows trees from all vertices without a partner until one more edge can be
-// matched, and tells whether it was.
+// matched, and reports whether it was.
 func (s *solver) stage() bool {
 	clear(s.label)
 	clear(s.tight)
@@ -240,7 +240,7 @@ func (s *solver) reach(v int32, as label, through int32) {
 	}
 }
 
-// scan looks at edges of outer vertices and tells whether one augmented the matching.
+// scan looks at edges of outer vertices and reports whether one augmented the matching.
 func (s *solver) scan() bool {
 	for len(s.queue) > 0 {
 		last := len(s.queue) - 1
@@ -529,7 +529,7 @@ func (s *solver) augment(k int32) {
 	}
 }
 
-// adjust changes duals as far as they stay feasible, and tells whether there is more to
+// adjust changes duals as far as they stay feasible, and reports whether there is more to
 // scan then. If not, the matching is the best.
 func (s *solver) adjust() bool {
 	const (

@@ -31,7 +31,7 @@ func Dir(t testing.TB) string {
 	return filepath.Join(shared, "topologies")
 }
 
-// Available tells whether there are any.
+// Available reports whether there are any.
 func Available() bool { return os.Getenv("TAULOP_SHARED") != "" }
 
 // Names lists the machines.

@@ -196,7 +196,7 @@ func TestSized(t *testing.T) {
 func TestArena(t *testing.T) {
 	m := &numa.Machine{Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 32 << 20, CPUs: numa.CPUSet{0}}}}
 	place := numa.Placement{Workers: []numa.Worker{{CPU: numa.CPU{ID: 0}}}}
-	passes := Grid(Operations, Types, []int{1 << 20}, []int{1, 2}) // 16 MB at the most
+	passes := Grid(Operations, Types, []int{1 << 20}, []int{1, 2}) // 16 MB at most
 	for _, tt := range []struct {
 		free, arena int64
 		warnings    int

@@ -13,7 +13,7 @@ type dotVector func(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)
 
 const roundBytes = 256
 
-// inRounds tells whether an operation at stride 1 is in rounds.
+// inRounds reports whether an operation at stride 1 is in rounds.
 func inRounds(operation, typ string) bool {
 	if operation == Dot {
 		return dotVectors[typ] != nil

@@ -66,7 +66,7 @@ type Request struct {
 	Sizes      []int         `json:"sizes"`
 	Taus       []int         `json:"taus"`
 	Caches     []bool        `json:"off_cache"`
-	ArenaBytes int           `json:"arena_bytes"` // off cache, of a rank's buffers of one side, at the most
+	ArenaBytes int           `json:"arena_bytes"` // off cache, of a rank's buffers of one side, at most
 	Refused    string        `json:"refused,omitempty"`
 }
 

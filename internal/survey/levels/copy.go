@@ -52,7 +52,7 @@ type Request struct {
 	Sizes  []int    `json:"sizes"`            // m, bytes, rising
 	Taus   []int    `json:"taus"`             // rising
 	Levels []string `json:"levels,omitempty"` // only between these; empty: between all
-	// Most is what a worker's copies walk through at each end at the most.
+	// Most bounds what a worker's copies walk through at each end.
 	Most int `json:"most_bytes"`
 }
 

@@ -129,7 +129,7 @@ func (e *end) prepare(o order, s side) error {
 	return nil
 }
 
-// arrived tells whether what came last is what the other side sent.
+// arrived reports whether what came last is what the other side sent.
 func (e *end) arrived(o order, s side) bool {
 	var want [4096]byte
 	content := e.content(o, 1-s)
@@ -369,7 +369,7 @@ func (e *end) ignore(bytes int) (stolen time.Duration, cpu int, err error) {
 
 // gaps reads the clock for a while, and returns how long it could not.
 func gaps(d time.Duration) (lost time.Duration) {
-	const reading = 400 * time.Nanosecond // the clock, at the most
+	const reading = 400 * time.Nanosecond // the clock, at most
 	began := time.Now()
 	for last := time.Duration(0); last < d; {
 		now := time.Since(began)

@@ -97,7 +97,7 @@ func (f *flow) receiver() (int, error) {
 	return unix.GetsockoptInt(f.fd, unix.SOL_SOCKET, unix.SO_INCOMING_CPU)
 }
 
-// queue is what TCP knows of the round trip: as it is, and as it was at the least.
+// queue is the round trip as TCP measures it: now, and the least one.
 func (f *flow) queue() (now, least time.Duration, err error) {
 	info, err := unix.GetsockoptTCPInfo(f.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {

@@ -138,7 +138,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, warnings, nil
 }
 
-// unread is how many messages a parameter needs to wait at the receiver at the least.
+// unread is the least number of messages that must wait at the receiver for a parameter.
 func unread(parameter string) int {
 	switch parameter {
 	case params.TamTake:

@@ -235,7 +235,7 @@ func (d *distances) cuts() (cuts []division) {
 	return cuts
 }
 
-// joins tells whether each group is made of several smaller ones.
+// joins reports whether each group is made of several smaller ones.
 func (d *division) joins(smaller division) bool {
 	return !slices.ContainsFunc(smaller.groups, func(g []int) bool {
 		return slices.ContainsFunc(d.groups, func(of []int) bool { return len(of) == len(g) && slices.Contains(of, g[0]) })

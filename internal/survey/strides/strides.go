@@ -40,7 +40,7 @@ var Survey = survey.Register(&survey.Survey{
 	},
 })
 
-// packArray is what messages of a sweep lie in at the most.
+// packArray bounds the array that a sweep's messages lie in.
 const packArray = 16 << 20
 
 // A Request is messages at strides: what packing them costs, p(m,d), and one way of a
