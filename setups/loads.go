@@ -8,8 +8,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Loads are what reads of single lines of an arena take, ns, each of which waits for the one
-// before and goes to another page: whether what messages come to next is in a cache. Of
+// Loads are the times of single reads of lines of an arena, ns, each of which waits for the one
+// before and goes to another page. They tell whether the next messages are in a cache. For
 // several arenas they are the mean.
 type Loads struct {
 	Next    float64 // as the walk left them

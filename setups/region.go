@@ -154,12 +154,12 @@ func (m *memory) mapped(k key, n int) (*shm.Region, error) {
 	return pages, nil
 }
 
-// pieceBytes is what is initialised between two signs of life.
+// pieceBytes is initialised between two calls of step.
 const pieceBytes = 4 << 20
 
-// touch initialises the regions of a worker that are not, from its own thread. Then
-// the kernel is asked where their pages are, and holds them there. It ends when
-// step, told of every piece, says so.
+// touch initialises the regions of a worker that need it, from the worker's own thread. Then it
+// confirms their pages' node and binds them. It gives up if step, called before every piece,
+// returns false.
 func (m *memory) touch(worker int, step func() bool) error {
 	for _, r := range m.used {
 		if r.worker != worker || r.write == nil || r.ready {

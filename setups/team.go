@@ -284,8 +284,8 @@ func (t *Team) moved() error {
 	return nil
 }
 
-// verdict is what a finished trial amounts to: the first real error, the
-// watchdog's report, or the reason of the context.
+// verdict is a finished trial's error: the first real error, the watchdog's report, or the
+// context's.
 func (t *Team) verdict(ctx context.Context, stalled bool) error {
 	var waiting []string
 	for _, w := range t.workers {

@@ -28,12 +28,12 @@ type Trial struct {
 	Kept bool
 }
 
-// Run runs a trial and returns the time of one message in each batch, in ns:
-// from the moment at which all workers were to begin to the finish of the last one,
-// divided by the messages. A batch that one of them began late, by more than 1 % of
-// it, is measured again, as long as no more than three and a tenth of all are. Intermediate buffers, and user buffers below 8 MiB outside an
-// arena, are mapped afresh unless they are kept. It fails if mapping does, if bytes arrived that were not
-// sent, if ctx ends, or if the workers stop making progress.
+// Run runs a trial and returns the time of one message in each batch, in ns: from the announced
+// start to the last worker's finish, divided by the messages. A batch that a worker began late,
+// by more than 1 % of it, is measured again, up to three and a tenth of all. Intermediate
+// buffers, and user buffers below 8 MiB outside an arena, are mapped afresh unless they are
+// kept. It fails if mapping does, if bytes arrived that were not sent, if ctx ends, or if the
+// workers stop making progress.
 func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	run, err := t.prepare(tr)
 	defer run.unmap()

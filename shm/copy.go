@@ -6,7 +6,7 @@ import (
 )
 
 // Copy copies src to dst, which do not overlap, as far as both reach. It is
-// the copy of every transfer: the runtime's memmove, but for one case that
+// the copy of every transfer: the runtime's memmove, except for the case that
 // copy_amd64.go explains, in pieces that go through the cache.
 //
 //go:nosplit

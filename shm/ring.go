@@ -1,7 +1,7 @@
 package shm
 
-// A Ring is what workers pass round that have nothing to say: a flag each, which its right
-// neighbour waits for. Its rounds tell how far from each other the workers are.
+// A Ring is one flag a worker, which its right neighbour waits for. Its rounds tell how far
+// apart the workers are.
 type Ring struct {
 	flags []*Flag
 	lead  *Flag // worker 0's: whether there are more rounds
@@ -28,7 +28,7 @@ func (r *Ring) Lead(n uint64, more bool) {
 	r.lead.Set(v)
 }
 
-// Follow is what Lead says to the others. Not ok: told to stop meanwhile.
+// Follow waits for Lead and returns what it says. Not ok: told to stop meanwhile.
 func (r *Ring) Follow(n uint64, w *Waiter) (more, ok bool) {
 	v := r.lead.Await(2*n, w)
 	return v == 2*n, v >= 2*n
