@@ -139,7 +139,7 @@ func changes(file, text string, cpu int) map[string]*fstest.MapFile {
 		if at := len(words) - 1 - cpu/32; at >= 0 {
 			words[at] = fmt.Sprintf("%08x", 1<<(cpu%32))
 		}
-		return map[string]*fstest.MapFile{"is cut": as(strings.Join(words, ",")), "is 0": as("0"), "is missing": nil}
+		return map[string]*fstest.MapFile{"is cut": as(strings.Join(words, ",")), "is f": as("0000000f"), "is 0": as("0"), "is missing": nil}
 	}
 	return nil
 }

@@ -108,8 +108,8 @@ func (t tree) online(affinity CPUSet) CPUSet {
 // within a book of a mainframe, and −1 where firmware does not number packages.
 func (t tree) cpus(m *Machine, online CPUSet) {
 	id := t.ids(online, "physical_package_id") // by CPU, as the kernel numbers its package
-	cores, alone := t.siblings(m, online, t.ids(online, "core_id"), "core_id", "core_cpus", "thread_siblings")
-	packages, outside := t.siblings(m, online, id, "physical_package_id", "package_cpus", "core_siblings")
+	cores, alone := t.siblings(m, online, "core_id", []map[int]int{t.ids(online, "core_id"), id}, "core_cpus", "thread_siblings")
+	packages, outside := t.siblings(m, online, "physical_package_id", []map[int]int{id}, "package_cpus", "core_siblings")
 	own := make(map[int]int) // package by that number
 	number := make([]int, len(packages))
 	for i, cpus := range packages {
@@ -176,8 +176,8 @@ func (t tree) ids(online CPUSet, file string) map[int]int {
 }
 
 // siblings are the sets that the CPUs' files state, see agree, and the CPUs in none. It warns
-// of CPUs whose files, or whose number in idFile, contradict them.
-func (t tree) siblings(m *Machine, online CPUSet, id map[int]int, idFile string, names ...string) (sets []CPUSet, others CPUSet) {
+// of CPUs whose files, or whose number in idFile, the first of ids, contradict them.
+func (t tree) siblings(m *Machine, online CPUSet, idFile string, ids []map[int]int, names ...string) (sets []CPUSet, others CPUSet) {
 	var all []claim
 	for _, cpu := range online {
 		dir := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology")
@@ -185,7 +185,8 @@ func (t tree) siblings(m *Machine, online CPUSet, id map[int]int, idFile string,
 			all = append(all, t.claims(cpu, path.Join(dir, name), path.Join(dir, name+"_list"), online)...)
 		}
 	}
-	sets = m.agree(all, id)
+	sets = m.agree(all, ids...)
+	id := ids[0]
 	others = slices.Clone(online)
 	for _, set := range sets {
 		others = slices.DeleteFunc(others, set.Contains)
@@ -240,14 +241,20 @@ func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
 }
 
 // agree puts each CPU into the set that most of the claims with it make; among several, into
-// one whose CPUs have one id, then into the largest. It warns of claims that it does not
+// one whose CPUs have the same ids, then into the largest. It warns of claims that it does not
 // believe, in one sentence for all files of a name. Sets rise by their first CPUs; CPUs without
 // a claim are in none.
-func (m *Machine) agree(all []claim, id map[int]int) (sets []CPUSet) {
+func (m *Machine) agree(all []claim, ids ...map[int]int) (sets []CPUSet) {
 	type choice struct {
 		CPUSet
 		votes int
-		one   bool // id
+		one   bool // of each id
+	}
+	differ := func(set CPUSet) func(id map[int]int) bool {
+		return func(id map[int]int) bool {
+			most, _ := mostly(id, set)
+			return slices.ContainsFunc(set, func(cpu int) bool { n, known := id[cpu]; return known && n != most })
+		}
 	}
 	said := make(map[string]*choice)
 	keys := make([]string, len(all))
@@ -255,8 +262,7 @@ func (m *Machine) agree(all []claim, id map[int]int) (sets []CPUSet) {
 		keys[i] = c.set.String()
 		of := said[keys[i]]
 		if of == nil {
-			most, _ := mostly(id, c.set)
-			of = &choice{CPUSet: c.set, one: !slices.ContainsFunc(c.set, func(cpu int) bool { n, known := id[cpu]; return known && n != most })}
+			of = &choice{CPUSet: c.set, one: !slices.ContainsFunc(ids, differ(c.set))}
 			said[keys[i]] = of
 		}
 		of.votes++
@@ -286,7 +292,7 @@ func (m *Machine) agree(all []claim, id map[int]int) (sets []CPUSet) {
 	first := make(map[string]int) // claim that is not believed, by the name of its file
 	others := make(map[string]CPUSet)
 	for i, c := range all {
-		if in[c.cpu] == said[keys[i]] {
+		if of := in[c.cpu]; of == said[keys[i]] && len(members[of]) == len(c.set) {
 			continue
 		}
 		name := path.Base(c.file)
@@ -440,7 +446,7 @@ func (t tree) caches(m *Machine, online CPUSet) {
 	var alone []Cache // of unknown sharers, each with its CPU
 	for _, k := range order {
 		held := make(map[int]bool)
-		for _, set := range m.agree(all[k], nil) {
+		for _, set := range m.agree(all[k]) {
 			for _, cpu := range set {
 				held[cpu] = true
 			}

@@ -30,22 +30,25 @@ func (d Drift) Error() string {
 // test at 1 %, by 5 % or more of Theil's line. Readings of workers whose samples are sorted by
 // state say nothing of it: nobody knows of which state they are.
 func (f *File) Drifts() (all []error) {
-	for session := range f.Sessions() {
-		if d, sure := f.drift(session); sure && math.Abs(d.Change) > leastDrift {
+	apart := f.toldApart()
+	for session, launches := range f.bySession() {
+		if d, sure := drift(session, launches, apart); sure && math.Abs(d.Change) > leastDrift {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-func (f *File) drift(session int) (d Drift, sure bool) {
+// mostDrifting bounds the launches of a session that are held against each other, two and two:
+// of more, so many at even distances tell as much.
+const mostDrifting = 1 << 10
+
+func drift(session int, all []*Launch, apart map[workersIn]bool) (d Drift, sure bool) {
 	logs := make(map[Key][]float64) // by cell of the probe
-	tells := func(l *Launch, p *ProbeReading) bool {
-		return l.Session == session && p.NS > 0 && !f.tellsApart(session, p.workers())
-	}
-	for _, l := range f.Launches {
+	tells := func(p *ProbeReading) bool { return p.NS > 0 && !apart[workersIn{session, p.workers()}] }
+	for _, l := range all {
 		for _, p := range l.Probe {
-			if tells(&l, &p) {
+			if tells(&p) {
 				logs[p.Key] = append(logs[p.Key], math.Log(p.NS))
 			}
 		}
@@ -55,16 +58,22 @@ func (f *File) drift(session int) (d Drift, sure bool) {
 		typical[k] = fit.Median(of).Center
 	}
 	var launches []float64 // how far from what the cells took in the session
-	for _, l := range f.Launches {
+	for _, l := range all {
 		var off []float64
 		for _, p := range l.Probe {
-			if tells(&l, &p) {
+			if tells(&p) {
 				off = append(off, math.Log(p.NS)-typical[p.Key])
 			}
 		}
 		if len(off) > 0 {
 			launches = append(launches, fit.Median(off).Center)
 		}
+	}
+	if n := len(launches); n > mostDrifting {
+		for i := range mostDrifting {
+			launches[i] = launches[i*(n-1)/(mostDrifting-1)]
+		}
+		launches = launches[:mostDrifting]
 	}
 	var slopes []float64
 	rises := 0.

@@ -210,10 +210,12 @@ func (f *File) move() []bool {
 
 // watchesOf are the numbers of the watches of a cell's samples, each once.
 func (f *File) watchesOf(c *Cell) (watches []int32) {
+	last := int32(0) // of a session's launches most samples have the same
 	for _, x := range c.Samples {
-		if x.Watch > 0 && int(x.Watch) <= len(f.Watches) && !slices.Contains(watches, x.Watch) {
+		if x.Watch != last && x.Watch > 0 && int(x.Watch) <= len(f.Watches) && !slices.Contains(watches, x.Watch) {
 			watches = append(watches, x.Watch)
 		}
+		last = x.Watch
 	}
 	return watches
 }

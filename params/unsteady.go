@@ -54,8 +54,9 @@ func (u Unsteady) Error() string {
 // Unsteady says which sessions met the machine in different states; nil: none.
 func (f *File) Unsteady() error {
 	var all Unsteady
-	for session := range f.Sessions() {
-		u := f.unsteady(session)
+	apart := f.toldApart()
+	for session, launches := range f.bySession() {
+		u := unsteady(session, launches, apart)
 		if u.High > 0 || u.moved() {
 			all.Sessions = append(all.Sessions, session)
 		}
@@ -72,18 +73,15 @@ func (f *File) Unsteady() error {
 	return all
 }
 
-func (f *File) unsteady(session int) Unsteady {
+func unsteady(session int, launches []*Launch, apart map[workersIn]bool) Unsteady {
 	var u Unsteady
 	var instructions, flags []float64
-	for _, l := range f.Launches {
-		if l.Session != session {
-			continue
-		}
-		if l.Instruction > 0 && !f.tellsApart(session, 1) {
+	for _, l := range launches {
+		if l.Instruction > 0 && !apart[workersIn{session, 1}] {
 			instructions = append(instructions, l.Instruction)
 		}
 		for _, p := range l.Probe {
-			if p.Kind == NullCell && p.NS > 0 && !f.tellsApart(session, p.workers()) {
+			if p.Kind == NullCell && p.NS > 0 && !apart[workersIn{session, p.workers()}] {
 				flags = append(flags, p.NS)
 			}
 		}
@@ -105,12 +103,28 @@ func (f *File) unsteady(session int) Unsteady {
 	return u
 }
 
-// tellsApart tells whether a session's samples of so many workers are of states that are told
-// apart.
-func (f *File) tellsApart(session, workers int) bool {
-	return slices.ContainsFunc(f.Watches, func(w Watch) bool {
-		return w.Session == session && len(w.CPUs) == workers && len(w.States) > 1
-	})
+// workersIn is as many workers in a session.
+type workersIn struct{ session, workers int }
+
+// toldApart has those whose samples are of states that are told apart.
+func (f *File) toldApart() map[workersIn]bool {
+	apart := make(map[workersIn]bool)
+	for _, w := range f.Watches {
+		if len(w.States) > 1 {
+			apart[workersIn{w.Session, len(w.CPUs)}] = true
+		}
+	}
+	return apart
+}
+
+// bySession has the launches of each session in their order.
+func (f *File) bySession() [][]*Launch {
+	all := make([][]*Launch, f.Sessions())
+	for i := range f.Launches {
+		l := &f.Launches[i]
+		all[l.Session] = append(all[l.Session], l)
+	}
+	return all
 }
 
 // workers is how many worked on a reading.

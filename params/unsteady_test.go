@@ -2,8 +2,11 @@ package params
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/numa"
 )
 
 func TestUnsteady(t *testing.T) {
@@ -73,6 +76,33 @@ func TestSortedIsSteady(t *testing.T) {
 		}
 		if drifts := f.Drifts(); (len(drifts) > 0) != (workers != 2) {
 			t.Errorf("states of %d workers: %v", workers, drifts)
+		}
+	}
+}
+
+// As many launches as a file holds, in one session or in thousands, are looked through in
+// moments, and a drift is found where there is one.
+func TestManyLaunches(t *testing.T) {
+	for _, sessions := range []int{1, maxLaunches / 16} {
+		f := machine(2, numa.Local)
+		f.Launches = nil
+		each := maxLaunches / sessions
+		for i := range maxLaunches {
+			at := 1 + float64(i%each)/float64(each) // twice as long at the end
+			f.Launches = append(f.Launches, Launch{Session: i / each, Probe: []ProbeReading{{Key: f.Cells[0].Key, NS: 100 * at}}})
+		}
+		for session := range sessions {
+			f.Watches = append(f.Watches, Watch{Session: session, CPUs: []int{0, 1, 2}, States: []State{{NS: 60, Share: 0.5}, {NS: 240, Above: 120, Share: 0.5}}})
+		}
+		drifts := f.Drifts()
+		if len(drifts) != sessions {
+			t.Fatalf("%d of %d sessions drift", len(drifts), sessions)
+		}
+		if d := drifts[0].(Drift); math.Abs(d.Change-1) > 0.5 {
+			t.Errorf("%d sessions: %+v", sessions, d)
+		}
+		if f.Unsteady() != nil {
+			t.Error(f.Unsteady())
 		}
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,37 @@ import (
 )
 
 const estimateDocs = "../../docs/estimate.md"
+
+// Messages among millions of ranks on several nodes take seconds: of a collective the algorithms
+// that take longest to cost are left out, and a program of too many messages is refused.
+func TestEstimatesManyRanks(t *testing.T) {
+	machine, directory := smallMachine(t)
+	program := filepath.Join(directory, "p.toml")
+	for _, tt := range []struct {
+		phases []string
+		want   string // said
+	}{
+		{[]string{"bcast"}, "algorithms left out: too many messages to look at one by one)"},
+		{[]string{"alltoall"}, "left out: too many messages"},
+		{[]string{"bcast:binomial"}, "bcast:binomial"},
+		{slices.Repeat([]string{"alltoall:pairwise"}, 12), "beside those of other phases: take fewer"},
+	} {
+		text := "ranks = 2_000_000\n"
+		for i, message := range tt.phases {
+			text += fmt.Sprintf("[[phase]]\nmessage = %q\nbytes = %d\n", message, 8000+i)
+		}
+		if err := os.WriteFile(program, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, _, err := run(t, on(machine, "estimate", "-nodes 16 -net "+filepath.Join(directory, "SHM.txt")+" "+program)...)
+		if err != nil {
+			out = err.Error()
+		}
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), tt.want) {
+			t.Errorf("%s: %s", tt.phases[0], out)
+		}
+	}
+}
 
 // What docs/estimate.md shows is what the commands print. TAULOP_UPDATE=1 writes it.
 func TestEstimateDocs(t *testing.T) {

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,9 +11,11 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/internal/survey/disk"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
 )
@@ -32,6 +35,7 @@ type Machine struct {
 	imh    bool
 	ways   map[bool]*way // of messages, in cache and off
 	costs  map[asked]Cost
+	work   int // of all messages so far, see model.Predictor.Work
 }
 
 // asked is a phase that was costed, without its name and how often it happens.
@@ -282,13 +286,13 @@ func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 	if err != nil {
 		return best, err
 	}
-	found := false
+	found, leftOut := false, 0
+	if w, err := m.way(h.Cache == "off", ranks); err == nil && !m.imh && len(schedules) > 1 {
+		all := lists.Filter(schedules, func(s *collective.Schedule) bool { return !w.TooCheap(s.Algorithm, ranks) })
+		schedules = w.quick(all)
+		leftOut = len(all) - len(schedules)
+	}
 	for _, s := range schedules {
-		if len(schedules) > 1 && !m.imh {
-			if w, err := m.way(h.Cache == "off", ranks); err == nil && w.TooCheap(s.Algorithm, ranks) {
-				continue
-			}
-		}
 		c, failed := m.schedule(s, h.Cache == "off")
 		if failed != nil {
 			err = cmp.Or(err, failed)
@@ -301,7 +305,26 @@ func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 	if found {
 		err = nil
 	}
+	if leftOut > 0 {
+		best.From += fmt.Sprintf(" (%s left out: too many messages to look at one by one)", printable.Count(leftOut, "algorithm"))
+	}
 	return best, err
+}
+
+// together is how much work all messages of an estimate may take, see model.Predictor.Work: a few
+// seconds.
+const together = 4 * mapping.Most
+
+// errTogether is of messages beyond that.
+var errTogether = errors.New("its messages must be looked at one by one, too many beside those of other phases: take fewer phases or ranks, or as many ranks on each node, of which both are powers of two")
+
+// quick are those of several schedules that take little work, one at the least.
+func (w *way) quick(all []*collective.Schedule) []*collective.Schedule {
+	least := math.MaxInt
+	for _, s := range all {
+		least = min(least, w.Work(s))
+	}
+	return lists.Filter(all, func(s *collective.Schedule) bool { return w.Work(s) <= max(least, mapping.Most/16) })
 }
 
 // schedule is the cost of one: of a permutation as it was measured where that is, else as
@@ -326,6 +349,12 @@ func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
 	if s.Algorithm.Reduces() && w.NoGamma != nil {
 		return Cost{}, &LackingError{Kind: params.GammaCell, P: s.Call.P, What: fmt.Sprintf("%s needs γ, the time of a reduction: %v", s.Algorithm.Collective.Name, w.NoGamma)}
 	}
+	work := w.Work(s)
+	if work <= mapping.Most { // else it fails without a look at any
+		if m.work += work; m.work > together {
+			return Cost{}, errTogether
+		}
+	}
 	cost, err := w.Cost(s)
 	if err != nil {
 		return Cost{}, err
@@ -337,14 +366,14 @@ func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
 	if s.Algorithm.Collective != collective.Permutation.Collective && s.Algorithm.Collective != collective.PingPong.Collective {
 		c.From += ", " + s.Algorithm.String()
 	}
-	if c.Extrapolated = cost.Extrapolated; w.ensemble.Known() && s.Call.P <= mostRanks {
+	if c.Extrapolated = cost.Extrapolated; w.ensemble.Known() && s.Call.P <= mostRanks && work <= mapping.Most/64 {
 		c.Estimate = w.ensemble.Interval(cost.Seconds, w.ensemble.Costs(s)).Scale(1e9)
 	}
 	return c, nil
 }
 
-// mostRanks is among how many ranks messages have intervals: they are costed once for every member
-// of the ensemble.
+// mostRanks is among how many ranks messages have intervals, where they take little work besides: they
+// are costed once for every member of the ensemble.
 const mostRanks = 1 << 14
 
 // way finds parameters of messages, in the first file that has them.
