@@ -225,13 +225,14 @@ func TestAgainstBadInput(t *testing.T) {
 	}
 }
 
-func TestAsks(t *testing.T) {
+func TestModes(t *testing.T) {
 	for line, want := range map[string]bool{
 		"-against x": true, "--against=x": true, "-P 2 -against": true,
 		"": false, "against": false, "-m 8K message": false, "-against-all": false,
 	} {
-		if got := asks(strings.Fields(line), "against"); got != want {
-			t.Errorf("%q: %v", line, got)
+		c, _ := lookup("verify")
+		if got := c.mode(strings.Fields(line)); (got.name == "verify -against OUTPUT") != want {
+			t.Errorf("%q: %v", line, got.name)
 		}
 	}
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
 )
 
@@ -36,9 +36,14 @@ func carryOut(ctx context.Context, said io.Writer, budget time.Duration, report 
 type saying struct{ quiet, noProgress bool }
 
 // add adds -quiet, of which usage says what is left out, and -no-progress.
-func (s *saying) add(flags *flag.FlagSet, usage string) {
-	flags.BoolVar(&s.quiet, "quiet", false, usage)
+func (s *saying) add(flags *argument.Set, usage string) {
+	s.addQuiet(flags, usage)
 	flags.BoolVar(&s.noProgress, "no-progress", false, "no progress; warnings are printed")
+}
+
+// addQuiet adds -quiet alone, of what measures nothing.
+func (s *saying) addQuiet(flags *argument.Set, usage string) {
+	flags.BoolVar(&s.quiet, "quiet", false, usage)
 }
 
 // aside is where warnings go.

@@ -4,45 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/sweep"
-	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/shm"
 )
-
-const checkHelp = `Check says whether this node is as it was: it measures a few cells of a baseline
-again, what memory carries, transfers between cores, flags, and tests them against it.
-
-  taulop check -baseline FILE [flags]
-
-FILE is what taulop sweep wrote on this node, or on one that it should be like. The more
-sessions it has (taulop sweep -add FILE, at other times), the smaller the change that is
-seen: hours of one machine differ, and one session cannot say by how much. Sessions that
-began less than an hour apart count as one. Where the host moves the CPUs of a virtual
-machine, like states are compared: those in which a flag between two CPUs takes alike.
-
-It prints one line and ends as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, 3
-UNKNOWN. A cell counts as slower if the test says so and it is above a level.
-
-Examples:
-  taulop sweep -o /var/lib/taulop/baseline.json           once, on a node that is well
-  taulop check -baseline /var/lib/taulop/baseline.json
-  taulop check -baseline baseline.json -warning 0.05 -critical 0.2
-  taulop check -baseline baseline.json -prom /var/lib/node_exporter/taulop.prom
-
-Flags:
-`
 
 // mostChecking is how long a check may take: schedulers wait for it.
 const mostChecking = 10 * time.Second
@@ -57,20 +32,32 @@ type checkRequest struct {
 	saying
 }
 
-// checkCommand is the subcommand. Whatever goes wrong is a line, too, and the state unknown.
-func checkCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
+// checkFlags is the subcommand. Whatever goes wrong is a line, too, and the state unknown.
+func checkFlags(flags *argument.Set) action {
 	req := &checkRequest{}
-	var b *compare.Baseline
-	err := req.parse(out, args)
-	if errors.Is(err, flag.ErrHelp) {
-		return err
+	req.add(flags)
+	flags.Failed = func(out io.Writer, err error) error {
+		if req.checkProm() != nil {
+			req.prom = ""
+		}
+		return req.say(out, unknownState(err))
 	}
-	if err == nil {
-		b, err = req.check(ctx, errOut)
+	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+		b, err := req.check(ctx, errOut)
+		if err != nil {
+			b = unknownState(err)
+		}
+		return req.say(out, b)
 	}
-	if err != nil {
-		b = &compare.Baseline{State: compare.Unknown, Text: fmt.Sprint(advised([]error{err})[0])}
-	}
+}
+
+// unknownState is what a check found that failed.
+func unknownState(err error) *compare.Baseline {
+	return &compare.Baseline{State: compare.Unknown, Text: fmt.Sprint(advised([]error{err})[0])}
+}
+
+// say writes what was found, and returns the verdict.
+func (req *checkRequest) say(out io.Writer, b *compare.Baseline) (err error) {
 	if req.prom != "" {
 		if failed := outfile.Write(req.prom, (*report.Check)(b).WriteMetrics); failed != nil {
 			if b.State == compare.OK {
@@ -107,10 +94,9 @@ type verdict compare.State
 
 func (v verdict) Error() string { return compare.State(v).String() }
 
-func (req *checkRequest) parse(out io.Writer, args []string) error {
-	flags := flag.NewFlagSet("taulop check", flag.ContinueOnError)
+func (req *checkRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.baseline, "baseline", "", "`file` of taulop sweep to be measured by")
-	addNode(flags)
+	flags.Func("node", nodeUsage, keepTo)
 	flags.DurationVar(&req.time, "time", 8*time.Second, "time for all, 10s at the most")
 	flags.Float64Var(&req.levels.Warning, "warning", 0.10, "a cell that is slower by this `share` is a warning")
 	flags.Float64Var(&req.levels.Critical, "critical", 0.30, "a cell that is slower by this `share` is critical")
@@ -119,47 +105,44 @@ func (req *checkRequest) parse(out io.Writer, args []string) error {
 	flags.BoolVar(&req.perf, "perfdata", false, "each cell's ratio to the baseline, behind the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
 	req.saying.add(flags, "no progress and no warnings")
-	words, err := parseWords(flags, out, args, checkHelp)
-	switch {
-	case err != nil:
-		return err
-	case len(words) > 0:
-		return usagef("check takes no arguments, got %q: name the file with -baseline", words[0])
-	case req.baseline == "":
-		return usagef("-baseline is missing: name a file of taulop sweep, measured when this node was well")
-	case req.time <= 0 || req.time > mostChecking:
-		return usagef("-time is %v: give a time up to %v, like 8s", req.time, mostChecking)
-	case !(req.levels.Warning > 0 && req.levels.Warning <= req.levels.Critical):
-		return usagef("-warning is %v and -critical %v: give shares above 0, the critical one not below the other, like 0.1 and 0.3", req.levels.Warning, req.levels.Critical)
-	case !(req.drift >= 0 && req.drift <= 1):
-		return usagef("-drift is %v: give a share from 0 to 1, like 0.05", req.drift)
+	flags.Within("drift", 0, 1, "give a share from 0 to 1, like 0.05")
+	flags.Check(func() error {
+		switch {
+		case req.baseline == "":
+			return usagef("-baseline is missing: name a file of taulop sweep, measured when this node was well")
+		case req.time > mostChecking:
+			return usagef("-time is %v: give a time up to %v, like 8s", req.time, mostChecking)
+		case !(req.levels.Warning > 0 && req.levels.Warning <= req.levels.Critical):
+			return usagef("-warning is %v and -critical %v: give shares above 0, the critical one not below the other, like 0.1 and 0.3", req.levels.Warning, req.levels.Critical)
+		}
+		return req.checkProm()
+	})
+}
+
+// checkProm refuses a file that cannot be written, or should not be.
+func (req *checkRequest) checkProm() error {
+	if req.prom == "" {
+		return nil
 	}
-	prom := req.prom
-	req.prom = "" // until it is known that the state can be written there
-	switch err := outfile.Check(prom); {
-	case prom == "":
-	case err != nil:
-		return usagef("-prom %s cannot be written: %v", prom, err)
-	case outfile.Replaces(prom) && holdsParameters(prom):
-		return usagef("-prom %s holds the parameters of a machine, which would be lost: choose another name", prom)
+	if err := outfile.Check(req.prom); err != nil {
+		return usagef("-prom %s cannot be written: %v", req.prom, err)
 	}
-	req.prom = prom
+	if outfile.Replaces(req.prom) && holdsParameters(req.prom) {
+		return usagef("-prom %s holds the parameters of a machine, which would be lost: choose another name", req.prom)
+	}
 	return nil
 }
 
 // check measures, and tests what it found.
 func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.Baseline, error) {
-	if !shm.Supported {
-		return nil, errNoMeasuring
-	}
 	began := time.Now()
-	m, err := numa.Discover("/")
+	m, err := here()
 	if err != nil {
 		return nil, err
 	}
-	was, err := params.ReadFile(req.baseline)
+	was, err := readParameters("baseline", req.baseline)
 	if err != nil {
-		return nil, usagef("-baseline: %v", err)
+		return nil, err
 	}
 	x, err := sweep.Check(was, m, req.time)
 	if err != nil {

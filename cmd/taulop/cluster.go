@@ -3,11 +3,12 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/mapping"
@@ -22,18 +23,16 @@ type clusterFlags struct {
 	mapping, net string
 }
 
-func (c *clusterFlags) add(flags *flag.FlagSet) {
+func (c *clusterFlags) add(flags *argument.Set) {
 	flags.IntVar(&c.nodes, "nodes", 0, "`nodes` that ranks are on (default one, or those of a -map file)")
-	flags.StringVar(&c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile, a hostfile or a node a line")
+	flags.Within("nodes", 1, math.MaxInt32, "give a number of nodes from 1")
+	argument.Var(flags, &c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile, a hostfile or a node a line", verbatimWord, "block", "cyclic", "block:block", "block:cyclic", "cyclic:block", "cyclic:cyclic")
 	flags.StringVar(&c.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
 }
 
 // cluster is what the flags say, nil where that is nothing. A mapping that says where ranks
 // are in a node chooses the placement.
-func (c *clusterFlags) cluster(given map[string]bool, placement *numa.Policy) (*model.Cluster, error) {
-	if given["nodes"] && c.nodes < 1 {
-		return nil, usagef("-nodes is %d: give a number of nodes from 1", c.nodes)
-	}
+func (c *clusterFlags) cluster(flags *argument.Set, placement *numa.Policy) (*model.Cluster, error) {
 	order, within, known, err := mapping.ParseOrder(c.mapping)
 	switch {
 	case err != nil:
@@ -44,13 +43,13 @@ func (c *clusterFlags) cluster(given map[string]bool, placement *numa.Policy) (*
 		if order, err = readMapping(c.mapping); err != nil {
 			return nil, err
 		}
-		if given["nodes"] && c.nodes != order.Nodes() {
+		if flags.Given("nodes") && c.nodes != order.Nodes() {
 			return nil, usagef("-nodes is %d, and %s names %d: leave -nodes out, or give another file", c.nodes, c.mapping, order.Nodes())
 		}
 		c.nodes = order.Nodes()
 	}
 	if within != mapping.AnyWithin {
-		if given["placement"] {
+		if flags.Given("placement") {
 			return nil, usagef("-map %s chooses a placement, and so does -placement: leave one of them out", c.mapping)
 		}
 		if *placement = numa.Local; within == mapping.CyclicWithin {
@@ -59,7 +58,7 @@ func (c *clusterFlags) cluster(given map[string]bool, placement *numa.Policy) (*
 	}
 	if c.nodes == 0 {
 		for _, name := range []string{"map", "net"} {
-			if given[name] && !(name == "map" && within != mapping.AnyWithin) {
+			if flags.Given(name) && !(name == "map" && within != mapping.AnyWithin) {
 				return nil, usagef("-%s is of several nodes: say of how many with -nodes", name)
 			}
 		}
@@ -119,4 +118,9 @@ func readNetwork(name, path string) (*model.Network, error) {
 		return nil, usagef("%s: %v; give it one like ib=%s", path, err, path)
 	}
 	return &model.Network{Network: n, Table: table}, nil
+}
+
+// needsNetwork is the error where messages between nodes are of no network.
+func needsNetwork(nodes int, file string) error {
+	return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", nodes, file)
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 
@@ -13,27 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/setups"
 )
-
-const compareHelp = `Compare puts machines side by side: what concurrent transfers cost on each, how
-many of them each really carries, and whether the difference is real.
-
-  taulop compare [flags] A.json B.json [C.json …]
-
-Files are what taulop sweep writes, or pairs, copy, access, pack and disk, or tables
-in the published text format. Ratios are to the first. Where the host moved the CPUs of
-a machine, like states are compared: those in which a flag between two CPUs takes alike.
-From ten files on it is a fleet: medians and spread of all, and outliers.
-
-Examples:
-  taulop compare old.json new.json
-  taulop compare -m 8K,1M -cache off a.json b.json
-  taulop compare -as ring host.json metropolis/SHM.txt
-  taulop compare -csv -o fleet.csv nodes/*.json
-
-Flags:
-`
 
 // compareRequest is what the user asked to compare.
 type compareRequest struct {
@@ -41,41 +19,52 @@ type compareRequest struct {
 	as     string
 	destination
 	saying
-	paths []string
 }
 
-// compareCommand is the subcommand.
-func compareCommand(_ context.Context, out, errOut io.Writer, args []string) error {
-	req, err := parseCompare(out, args)
-	if err != nil {
-		return err
+// compareFlags is the subcommand.
+func compareFlags(flags *argument.Set) action {
+	var (
+		req  compareRequest
+		test fit.Test
+	)
+	choice := &req.choice
+	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
+	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, bcast, ping (default all)", argument.Names, setupNames()...)
+	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names, policies()...)
+	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches, "in", "off")
+	addAs(flags, &req.as)
+	addTest(flags, &test)
+	choice.Test = &test
+	req.saying.addQuiet(flags, "no warnings")
+	req.destination.add(flags)
+	return func(_ context.Context, out, errOut io.Writer, paths []string) error {
+		said := req.aside(errOut)
+		machines, skipped, err := compare.ReadAll(paths)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		for _, s := range skipped {
+			tell(said, "skipped: %v", s)
+		}
+		warn(said, takePublished(machines, req.as))
+		compared, err := req.compare(machines, len(paths))
+		if err != nil {
+			return usagef("%v", err)
+		}
+		if err := req.put(out, compared); err != nil {
+			return err
+		}
+		warn(said, compared.Warned())
+		if compared.Untested() {
+			return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
+		}
+		return skippedFiles(skipped, len(paths))
 	}
-	said := req.aside(errOut)
-	machines, skipped, err := compare.ReadAll(req.paths)
-	if err != nil {
-		return usagef("%v", err)
-	}
-	for _, s := range skipped {
-		tell(said, "skipped: %v", s)
-	}
-	warn(said, takePublished(machines, req.as))
-	compared, err := req.compare(machines)
-	if err != nil {
-		return usagef("%v", err)
-	}
-	if err := req.put(out, compared); err != nil {
-		return err
-	}
-	warn(said, compared.Warned())
-	if compared.Untested() {
-		return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
-	}
-	return skippedFiles(skipped, len(req.paths))
 }
 
 // compare puts a few machines beside the first, and many beside their median.
-func (req *compareRequest) compare(machines []compare.Machine) (report.Compared, error) {
-	if len(req.paths) < compare.Fleet {
+func (req *compareRequest) compare(machines []compare.Machine, files int) (report.Compared, error) {
+	if files < compare.Fleet {
 		c, err := compare.New(machines, req.choice)
 		return (*report.SideBySide)(c), err
 	}
@@ -92,50 +81,17 @@ func skippedFiles(skipped []error, of int) error {
 	return fmt.Errorf("%d of %s skipped", len(skipped), printable.Count(of, "file"))
 }
 
-func parseCompare(out io.Writer, args []string) (*compareRequest, error) {
-	req := &compareRequest{}
-	flags := flag.NewFlagSet("taulop compare", flag.ContinueOnError)
-	choice, test := &req.choice, fit.Test{}
-	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
-	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, bcast, ping (default all)", argument.Names)
-	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names)
-	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches)
-	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
-	addTest(flags, &test)
-	flags.BoolVar(&req.quiet, "quiet", false, "no warnings")
-	req.destination.add(flags)
-	if err := parse(flags, out, args, compareHelp); err != nil {
-		return nil, err
-	}
-	req.paths = flags.Args()
-	if len(req.paths) < 2 {
-		return nil, usagef("got %s, a comparison takes two or more: taulop compare A.json B.json", printable.Count(len(req.paths), "file"))
-	}
-	choice.Test = &test
-	return req, cmp.Or(checkTest(test), checkAs(req.as), req.destination.check())
-}
-
 // addTest adds the flags that say when machines differ.
-func addTest(flags *flag.FlagSet, test *fit.Test) {
+func addTest(flags *argument.Set, test *fit.Test) {
 	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")
 	flags.Float64Var(&test.Least, "least", compare.DefaultLeast, "the least difference between machines that counts: a `share`")
+	flags.Within("drift", 0, 1, "give a share from 0 to 1, like 0.1")
+	flags.Within("least", 0, 1, "give a share from 0 to 1, like 0.1")
 }
 
-func checkTest(test fit.Test) error {
-	if !(test.Drift >= 0 && test.Drift <= 1) || !(test.Least >= 0 && test.Least <= 1) {
-		return usagef("-drift is %v and -least %v: give shares from 0 to 1, like 0.1", test.Drift, test.Least)
-	}
-	return nil
-}
-
-func checkAs(setup string) error {
-	if setup == "" {
-		return nil
-	}
-	if _, err := setups.Lookup(setup); err != nil {
-		return usagef("-as: %v", err)
-	}
-	return nil
+// addAs adds -as of what reads published tables beside others.
+func addAs(flags *argument.Set, as *string) {
+	argument.Word(flags, as, "as", "", "take published tables for this `setup`, placement local", setupNames())
 }
 
 // takePublished takes published tables for transfers of a setup, if one is asked

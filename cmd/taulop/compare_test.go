@@ -259,8 +259,8 @@ func TestCompareRefuses(t *testing.T) {
 	gamma := save(t, dir, "gamma.txt", tinyGamma)
 	empty := save(t, dir, "empty.json", "")
 	for _, tt := range []struct{ line, want string }{
-		{"compare", "got 0 files, a comparison takes two or more"},
-		{"compare " + a, "got 1 file, a comparison takes two or more"},
+		{"compare", "a comparison takes two files or more"},
+		{"compare " + a, "got 1 argument: a comparison takes two files or more"},
 		{"compare " + a + " " + a, "is there twice"},
 		{"compare " + a + " " + dir, "is a directory"},
 		{"compare " + a + " " + empty, "is empty"},

@@ -179,9 +179,8 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 	flags := make(map[string][]*flag.FlagSet) // of each command, and "" of those without one
 	known := make(map[string]bool)            // flags of any command
 	for _, c := range commands {
-		flags[c.name] = append(flags[c.name], describe(c).flags)
-		if c.also != nil {
-			flags[c.name] = append(flags[c.name], describe(c, c.also...).flags)
+		for _, m := range c.all() {
+			flags[c.name] = append(flags[c.name], m.set().FlagSet)
 		}
 		for _, set := range flags[c.name] {
 			if set != nil {

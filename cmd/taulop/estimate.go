@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/estimate"
 	"github.com/taulop/taulop/internal/lists"
@@ -16,48 +16,6 @@ import (
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
 )
-
-const estimateHelp = `Estimate says what a whole program costs on the machine of parameter files: passes
-over arrays, messages between ranks and transfers of a disk, the share of each, and
-which is worth improving.
-
-  taulop estimate -params FILE[,FILE ...] [flags] PROGRAM.toml
-  taulop estimate -run cannon -params FILE[,FILE ...] [flags]
-
-With -run a program is carried out on this machine, beside its estimate; taulop
-estimate -run cannon -h says more. PROGRAM.toml lists phases:
-
-  name = "smoothing"
-  ranks = 4
-  [[phase]]
-  pass = "read"              # read, write, multiply, divide, dot
-  type = "float64"           # int32, float32, float64
-  n = "256K"                 # elements
-  stride = 2                 # elements from one to the next
-  times = 100
-  [[phase]]
-  message = "permutation"    # ping-pong, bcast, bcast:binomial ...
-  bytes = "64K"
-  times = 100
-  [[phase]]
-  disk = "write"             # read
-  bytes = "16M"
-
-A phase may have a name, and cache = "off" for data in memory ("in" for a disk whose
-page cache takes part). docs/estimate.md says more, and docs/programs has examples.
-
-Examples:
-  taulop estimate -params host.json cannon.toml
-  taulop estimate -params host.json,disk.json -csv cannon.toml
-  taulop estimate -params host.json -model imh cannon.toml
-  taulop estimate -params host.json -nodes 4 -net ib.json program.toml
-
-Models: those of taulop predict, for messages, beside passes and transfers of a disk as
-they were measured; imh, the Integrated Memory Hierarchy model, has three lines instead:
-T_n·N + T_c·N_c + T_e·S for passes, T_s + m·τ_d for messages, T_s + m·τ for disks.
-
-Flags:
-`
 
 // An estimateRequest is what the user asked to estimate.
 type estimateRequest struct {
@@ -69,11 +27,17 @@ type estimateRequest struct {
 }
 
 // add adds the flags that say which machine.
-func (req *estimateRequest) add(flags *flag.FlagSet) {
+func (req *estimateRequest) add(flags *argument.Set) {
 	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; of what several have, the first counts")
 	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	req.state.add(flags, mixture)
-	flags.StringVar(&req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "))
+	argument.Word(flags, &req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "), estimateModels())
+	flags.Check(func() error {
+		if len(req.files) == 0 {
+			return usagef("-params is missing: name files that taulop sweep, taulop access or taulop disk wrote, like -params host.json,disk.json")
+		}
+		return nil
+	})
 }
 
 func estimateModels() []string { return append(slices.Clone(model.Models), estimate.IMH) }
@@ -106,63 +70,41 @@ func (n *parameterFiles) Set(list string) error {
 	return nil
 }
 
-func estimateCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
-	if asks(args, "run") {
-		return estimateRun(ctx, out, errOut, args)
-	}
+// estimateFlags is the subcommand.
+func estimateFlags(flags *argument.Set) action {
 	var (
-		req   estimateRequest
-		flags = flag.NewFlagSet("taulop estimate", flag.ContinueOnError)
-		to    destination
-		say   saying
+		req estimateRequest
+		to  destination
+		say saying
 	)
-	to.add(flags)
 	req.add(flags)
 	req.clusterFlags.add(flags)
-	flags.BoolVar(&say.quiet, "quiet", false, "no warnings")
-	words, err := parseWords(flags, out, args, estimateHelp)
-	if err != nil {
-		return err
+	say.addQuiet(flags, "no warnings")
+	to.add(flags)
+	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+		p, err := estimate.ReadFile(words[0])
+		if err != nil {
+			return usageError(err.Error())
+		}
+		if req.choice.Cluster, err = req.cluster(flags, &req.choice.Placement); err != nil {
+			return err
+		}
+		m, err := req.machine(say.aside(errOut))
+		if err != nil {
+			return err
+		}
+		e, err := m.Estimate(p)
+		if err != nil {
+			return req.lacking(err)
+		}
+		return to.put(out, e)
 	}
-	given := givenFlags(flags)
-	if len(words) != 1 {
-		return usagef("estimate takes one program, got %d: name a file of phases, like docs/programs/cannon.toml", len(words))
-	}
-	if err := to.check(); err != nil {
-		return err
-	}
-	p, err := estimate.ReadFile(words[0])
-	if err != nil {
-		return usageError(err.Error())
-	}
-	m, err := req.machine(say.aside(errOut), given)
-	if err != nil {
-		return err
-	}
-	e, err := m.Estimate(p)
-	if err != nil {
-		return req.lacking(err)
-	}
-	return to.put(out, e)
 }
 
 // machine reads the parameter files. It is called as they are, each name once.
-func (req *estimateRequest) machine(errOut io.Writer, given map[string]bool) (m *estimate.Machine, err error) {
-	if models := estimateModels(); !slices.Contains(models, req.choice.Model) {
-		return nil, usagef("unknown model %q: take one of %s", req.choice.Model, strings.Join(models, ", "))
-	}
-	if len(req.files) == 0 {
-		return nil, usagef("-params is missing: name files that taulop sweep, taulop access or taulop disk wrote, like -params host.json,disk.json")
-	}
-	if req.mapping != "" { // a run is on one node
-		if req.choice.Cluster, err = req.cluster(given, &req.choice.Placement); err != nil {
-			return nil, err
-		}
-	}
-	if req.gamma != "" {
-		if req.choice.Gamma, err = readText(req.gamma, params.ReadGammaText); err != nil {
-			return nil, usagef("-gamma: %v", err)
-		}
+func (req *estimateRequest) machine(errOut io.Writer) (m *estimate.Machine, err error) {
+	if req.choice.Gamma, err = readGamma(req.gamma); err != nil {
+		return nil, err
 	}
 	var machines []compare.Machine
 	for _, path := range req.files {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/estimate"
 	"github.com/taulop/taulop/internal/printable"
@@ -16,69 +17,54 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-const estimateRunHelp = `Estimate -run carries a program out on this machine's memory and prints what it took
-beside what it was estimated at.
-
-  taulop estimate -run cannon -params FILE[,FILE ...] [flags]
-
-cannon multiplies matrices by Cannon's algorithm, N × N elements on each of P ranks (P =
-1, 4, 9 …), as the report's section 6: on columns of C, which lie a row apart, and on rows
-of what C is transposed to first. Every product is checked.
-
-Examples:
-  taulop access -ops read,write,multiply,dot -types float64 -size 2M -stride 1,512 -cache in -o access.json
-  taulop estimate -run cannon -N 512 -params access.json
-  taulop sweep -o host.json
-  taulop estimate -run cannon -P 4 -params access.json,host.json
-
-Flags:
-`
-
-// estimateRun is estimate -run.
-func estimateRun(ctx context.Context, out, errOut io.Writer, args []string) error {
+// estimateRunFlags is estimate -run.
+func estimateRunFlags(flags *argument.Set) action {
 	var req estimateRequest
 	var c estimate.Cannon
 	measuring := surveyRequest{name: "estimate"}
-	flags := measuring.flags(30*time.Second, "")
-	program := flags.String("run", "", "`program` to be carried out: cannon")
+	var program string
+	argument.Word(flags, &program, "run", "", "`program` to be carried out: cannon", []string{estimate.Plain})
 	flags.IntVar(&c.N, "N", 512, "rows and columns of the matrices on each rank, a `number`")
 	flags.IntVar(&c.P, "P", 1, "ranks, a square `number`")
 	share := flags.Bool("oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
-	req.add(flags)
-	machine, err := measuring.parse(flags, out, args, estimateRunHelp)
-	if err != nil {
-		return err
-	}
-	if *program != estimate.Plain {
-		return usagef("-run is %q: the one program that is carried out is %s", *program, estimate.Plain)
-	}
-	if err := c.Check(); err != nil {
-		return usagef("-N, -P: %v", err)
-	}
-	if c.P > machine.Allowed.Len() && !*share {
-		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -oversubscribe, and then it is the scheduler that is measured", c.P, machine.Allowed.Len())
-	}
-	if free, err := numa.FreeMemoryBytes("/"); err == nil && c.Memory() > free/2 {
-		return usagef("-N %d, -P %d: matrices take %d MB, and this process may take %d: take a smaller -N", c.N, c.P, c.Memory()>>20, free>>21)
-	}
-	place, err := machine.Place(numa.Local, c.P)
-	if err != nil {
-		return usagef("%v", err)
-	}
-	m, err := req.machine(errOut, nil)
-	if err != nil {
-		return err
-	}
-	for _, variant := range []string{estimate.Plain, estimate.Transposed} { // before anything is measured
-		if _, err := m.Estimate(c.Program(variant)); err != nil {
-			return req.lacking(err)
+	flags.Check(func() error {
+		if err := c.Check(); err != nil {
+			return usagef("-N, -P: %v", err)
 		}
-	}
-	task := survey.Task{Request: c, Places: []numa.Placement{place}, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
-	return measuring.measure(ctx, out, errOut, machine, estimate.Survey, task, func(f *params.File) (documented, error) {
-		runs, err := c.Runs(f, m)
-		return programRuns{Cannon: c, Runs: runs, file: f}, err
+		return nil
 	})
+	req.add(flags)
+	measuring.add(flags, 30*time.Second, "")
+	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+		machine, err := here()
+		if err != nil {
+			return err
+		}
+		if err := fewEnough(c.P, machine.Allowed.Len(), *share); err != nil {
+			return err
+		}
+		if free, err := numa.FreeMemoryBytes("/"); err == nil && c.Memory() > free/2 {
+			return usagef("-N %d, -P %d: matrices take %d MB, and this process may take %d: take a smaller -N", c.N, c.P, c.Memory()>>20, free>>21)
+		}
+		place, err := machine.Place(numa.Local, c.P)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		m, err := req.machine(errOut)
+		if err != nil {
+			return err
+		}
+		for _, variant := range []string{estimate.Plain, estimate.Transposed} { // before anything is measured
+			if _, err := m.Estimate(c.Program(variant)); err != nil {
+				return req.lacking(err)
+			}
+		}
+		task := survey.Task{Request: c, Places: []numa.Placement{place}, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
+		return measuring.measure(ctx, out, errOut, machine, estimate.Survey, task, func(f *params.File) (documented, error) {
+			runs, err := c.Runs(f, m)
+			return programRuns{Cannon: c, Runs: runs, file: f}, err
+		})
+	}
 }
 
 // programRuns are estimates beside what was measured.

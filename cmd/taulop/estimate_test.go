@@ -143,11 +143,11 @@ func TestEstimateBadInput(t *testing.T) {
 	messages := write("messages.toml", "ranks = 2\n[[phase]]\nmessage = \"bcast\"\nbytes = \"1M\"\n")
 	t.Chdir("../../docs/programs")
 	for _, tt := range []struct{ line, want string }{
-		{"estimate -params access.json", "estimate takes one program, got 0"},
+		{"estimate -params access.json", "name a file of phases"},
 		{"estimate -params access.json cannon.toml boundary.toml", "got 2"},
 		{"estimate cannon.toml", "-params is missing"},
 		{"estimate -params access.json -csv -json cannon.toml", "choose one"},
-		{"estimate -params access.json -model inh cannon.toml", "unknown model"},
+		{"estimate -params access.json -model inh cannon.toml", "did you mean \"imh\"?"},
 		{"estimate -params access.json missing.toml", "missing.toml is not there"},
 		{"estimate -params missing.json cannon.toml", "missing.json is not there"},
 		{"estimate -params access.json " + bad, `did you mean "read"?`},
@@ -157,7 +157,7 @@ func TestEstimateBadInput(t *testing.T) {
 		{"estimate -params access.json -model imh " + messages, "taulop verify -patterns -P 2 -save patterns.json measures it"},
 		{"estimate -params ibm-sp.json cannon.toml", "taulop access -ops multiply -types float64 -n 262144 -stride 1 -cache in -o access.json measures it"},
 		{"estimate -params access.json -nodes 0 cannon.toml", "-nodes is 0"},
-		{"estimate -run canon -params access.json", "the one program that is carried out is cannon"},
+		{"estimate -run canon -params access.json", "did you mean \"cannon\"?"},
 		{"estimate -run cannon -P 3 -params access.json", "3 ranks make no square"},
 		{"estimate -run cannon -N 4000 -params access.json", "from 8 to 2048"},
 		{"estimate -run cannon -N 2048 -P 1024 -oversubscribe -params access.json", "take a smaller -N"},

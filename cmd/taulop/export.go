@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -14,170 +13,90 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
-const exportHelp = `Export writes a parameter file in the format of other tools.
-
-  taulop export [flags] -format taulop DIR host.json
-  taulop export [flags] -format csv host.json
-  taulop export [flags] -format benchfmt host.json
-
-taulop    DIR/SHM.txt with o(m) and L(m,τ), DIR/gamma.txt with γ(m), as the
-          authors' τ-Lop library reads them: one setup, placement and state of
-          the cache. It wants every τ; those not measured lie between their
-          neighbours.
-csv       a row for each cell, with units in the header, and where the host moved the
-          CPUs for each state of the machine
-benchfmt  all samples as results of Go benchmarks, for benchstat
-
-Nothing that exists is replaced without -force.
-
-Examples:
-  taulop export -format taulop params/here host.json
-  taulop export -format csv -o host.csv host.json
-  taulop export -format benchfmt -o a.txt a.json
-  taulop export -format benchfmt -o b.txt b.json
-  benchstat a.txt b.txt                 two machines side by side
-
-Flags:
-`
-
-// exportRequest is what the user asked to export.
+// An exportRequest is what the user asked to export.
 type exportRequest struct {
 	format string
 	output
 	setup     string
 	placement string
 	offCache  bool
+	cached    bool // -cache is given
 	state     stateChoice
-	given     map[string]bool // flags that were given
-	dir       string
 	file      string
 }
 
-// export is the subcommand.
-func export(_ context.Context, out, errOut io.Writer, args []string) error {
-	req, err := parseExport(out, args)
-	if err != nil {
-		return err
-	}
-	read, err := compare.Read(req.file)
-	if err != nil {
-		return usagef("%v", err)
-	}
-	if err := req.state.one(&read); err != nil {
-		return err
-	}
-	f := read.File
-	switch req.format {
-	case "csv":
-		return req.write(out, asText(func(w io.Writer) error { return f.WriteValues(w, ',') }))
-	case "benchfmt":
-		return req.write(out, asText(f.WriteBenchmarks))
-	}
-	return req.text(out, errOut, f)
-}
-
-func parseExport(out io.Writer, args []string) (*exportRequest, error) {
-	req := &exportRequest{}
-	flags := flag.NewFlagSet("taulop export", flag.ContinueOnError)
-	flags.StringVar(&req.format, "format", "", "`format`: taulop, csv or benchfmt")
+// exportFlags is the subcommand.
+func exportFlags(flags *argument.Set) action {
+	var req exportRequest
+	argument.Word(flags, &req.format, "format", "", "`format`: libtaulop, csv or benchfmt", []string{"libtaulop", "csv", "benchfmt"})
+	argument.Var(flags, &req.setup, "setup", "", "of libtaulop: the transfers of a `setup` (default the first that was measured)", verbatimWord, setupNames()...)
+	argument.Var(flags, &req.placement, "placement", "", "of libtaulop: under this `placement` (default the first that was measured)", verbatimWord, policies()...)
+	argument.Var(flags, &req.offCache, "cache", "", "of libtaulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache, "in", "off")
+	req.state.add(flags, "each by itself; of libtaulop "+mixture)
+	flags.Rules(
+		argument.Rule{Flags: "setup placement cache", Needs: "format=libtaulop", Why: "chooses a table of format libtaulop, and other formats have all of them", Do: "leave it out"},
+		argument.Rule{Flags: "o", Not: "format=libtaulop", Why: "is for one file, and format libtaulop writes two into a directory"},
+	)
 	req.output.add(flags, "of csv and benchfmt: write to a new `file`")
-	flags.StringVar(&req.setup, "setup", "", "of taulop: the transfers of a `setup` (default the first that was measured)")
-	flags.StringVar(&req.placement, "placement", "", "of taulop: under this `placement` (default the first that was measured)")
-	argument.Var(flags, &req.offCache, "cache", "", "of taulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache)
-	req.state.add(flags, "each by itself; of taulop "+mixture)
-	if err := parse(flags, out, args, exportHelp); err != nil {
-		return nil, err
-	}
-	req.given = givenFlags(flags)
-	want, example := 1, "taulop export -format csv host.json"
-	switch req.format {
-	case "taulop":
-		want, example = 2, "taulop export -format taulop DIR host.json"
-		if req.given["o"] {
-			return nil, usageError("-o is for one file, format taulop writes two: name their directory, taulop export -format taulop DIR host.json")
+	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+		want, example := 1, "taulop export -format csv host.json"
+		if req.format == "libtaulop" {
+			want, example = 2, "taulop export -format libtaulop DIR host.json"
 		}
-	case "csv", "benchfmt":
-		for _, name := range []string{"setup", "placement", "cache"} {
-			if req.given[name] {
-				return nil, usagef("-%s chooses a table of format taulop: %s has all of them, so leave it out", name, req.format)
-			}
+		switch {
+		case req.format == "":
+			return usagef("-format is missing: use libtaulop, csv or benchfmt")
+		case len(words) != want:
+			return usagef("got %s, want %d, like %s", printable.Count(len(words), "argument"), want, example)
 		}
-	case "":
-		return nil, usageError("-format is missing: use taulop, csv or benchfmt")
-	default:
-		return nil, usagef("-format is %q: use taulop, csv or benchfmt", req.format)
-	}
-	if flags.NArg() != want {
-		return nil, usagef("got %d arguments, want %d, like %s", flags.NArg(), want, example)
-	}
-	req.file = flags.Arg(want - 1)
-	if want == 2 {
-		req.dir = flags.Arg(0)
-	}
-	return req, req.output.check()
-}
-
-// text writes the published text format. Everything is made before anything is
-// written.
-func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
-	placement, offCache := numa.Policy(req.placement), req.offCache || !req.given["cache"] && f.Plan.OffCacheOnly()
-	table, err := f.Table(req.setup, placement, offCache)
-	if err != nil {
-		return usagef("%s: %v", req.file, err)
-	}
-	lacking := table.Lacking
-	table, notes, err := table.Fill()
-	if err != nil {
-		return usagef("%s: %v", req.file, err)
-	}
-	if below := f.BelowZero(placement, offCache); below != nil {
-		notes = append(notes, below.Error())
-	}
-	if lacking != nil {
-		notes = append(notes, usagef("SHM.txt has only the sizes that are complete: %v", lacking).Error())
-	}
-	var shm, reductions bytes.Buffer
-	if err := params.WriteText(&shm, table); err != nil {
-		return usagef("%s: %v", req.file, err)
-	}
-	if gamma, err := f.Gamma(placement); err != nil {
-		notes = append(notes, usagef("gamma.txt is not written: %v", err).Error())
-	} else {
-		for _, name := range slices.Sorted(maps.Keys(gamma.Unfinished)) {
-			notes = append(notes, usagef("gamma.txt has no %s: %v", name, gamma.Unfinished[name]).Error())
+		req.file, req.cached = words[want-1], flags.Given("cache")
+		read, err := compare.Read(req.file)
+		if err != nil {
+			return usagef("%v", err)
 		}
-		gamma, missing := gamma.Fit(table.Transfers.Sizes)
-		notes = append(notes, missing...)
-		if len(gamma.Operators) == 0 {
-			notes = append(notes, "gamma.txt is not written: no operator is complete")
-		} else if err := params.WriteGammaText(&reductions, gamma); err != nil {
-			return usagef("%s: %v", req.file, err)
-		}
-	}
-	if err := os.MkdirAll(req.dir, 0o755); err != nil {
-		return usagef("directory %s cannot be made: %v", req.dir, err)
-	}
-	type file struct {
-		path string
-		text []byte
-		to   *outfile.File
-	}
-	files := []file{{path: filepath.Join(req.dir, "SHM.txt"), text: shm.Bytes()}}
-	if reductions.Len() > 0 {
-		files = append(files, file{path: filepath.Join(req.dir, "gamma.txt"), text: reductions.Bytes()})
-	}
-	for i, file := range files {
-		if files[i].to, err = fresh(file.path, file.path, req.force); err != nil {
+		if err := req.state.one(&read); err != nil {
 			return err
 		}
+		f := read.File
+		switch req.format {
+		case "csv":
+			return req.write(out, asText(func(w io.Writer) error { return f.WriteValues(w, ',') }))
+		case "benchfmt":
+			return req.write(out, asText(f.WriteBenchmarks))
+		}
+		return req.text(words[0], out, errOut, f)
 	}
-	for _, file := range files {
-		whole := func(w io.Writer) error { _, err := w.Write(file.text); return err }
-		if err := put(out, file.to, whole); err != nil {
+}
+
+// text writes the published text format into a directory. Everything is made before anything
+// is written.
+func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File) error {
+	shm, reductions, notes, err := req.tables(f)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return usagef("directory %s cannot be made: %v", dir, err)
+	}
+	var files []*outfile.File
+	texts := [][]byte{shm, reductions}
+	for i, name := range []string{"SHM.txt", "gamma.txt"} {
+		if path := filepath.Join(dir, name); len(texts[i]) > 0 {
+			to, err := fresh(path, path, req.force)
+			if err != nil {
+				return err
+			}
+			files = append(files, to)
+		}
+	}
+	for i, to := range files {
+		whole := func(w io.Writer) error { _, err := w.Write(texts[i]); return err }
+		if err := put(out, to, whole); err != nil {
 			return err
 		}
 	}
@@ -191,4 +110,44 @@ func (req *exportRequest) text(out, errOut io.Writer, f *params.File) error {
 		tell(errOut, "%s", note)
 	}
 	return nil
+}
+
+// tables are both, the second empty where no operator is complete, and what they lack.
+func (req *exportRequest) tables(f *params.File) (shm, reductions []byte, notes []string, err error) {
+	placement, offCache := numa.Policy(req.placement), req.offCache || !req.cached && f.Plan.OffCacheOnly()
+	table, err := f.Table(req.setup, placement, offCache)
+	if err != nil {
+		return nil, nil, nil, usagef("%s: %v", req.file, err)
+	}
+	lacking := table.Lacking
+	table, notes, err = table.Fill()
+	if err != nil {
+		return nil, nil, nil, usagef("%s: %v", req.file, err)
+	}
+	if below := f.BelowZero(placement, offCache); below != nil {
+		notes = append(notes, below.Error())
+	}
+	if lacking != nil {
+		notes = append(notes, usagef("SHM.txt has only the sizes that are complete: %v", lacking).Error())
+	}
+	var b bytes.Buffer
+	if err := params.WriteText(&b, table); err != nil {
+		return nil, nil, nil, usagef("%s: %v", req.file, err)
+	}
+	gamma, err := f.Gamma(placement)
+	if err != nil {
+		return b.Bytes(), nil, append(notes, usagef("gamma.txt is not written: %v", err).Error()), nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(gamma.Unfinished)) {
+		notes = append(notes, usagef("gamma.txt has no %s: %v", name, gamma.Unfinished[name]).Error())
+	}
+	gamma, missing := gamma.Fit(table.Transfers.Sizes)
+	if notes = append(notes, missing...); len(gamma.Operators) == 0 {
+		return b.Bytes(), nil, append(notes, "gamma.txt is not written: no operator is complete"), nil
+	}
+	var g bytes.Buffer
+	if err := params.WriteGammaText(&g, gamma); err != nil {
+		return nil, nil, nil, usagef("%s: %v", req.file, err)
+	}
+	return b.Bytes(), g.Bytes(), notes, nil
 }

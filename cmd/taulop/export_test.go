@@ -47,7 +47,7 @@ func TestImportThenExport(t *testing.T) {
 	if err != nil || out != "" || !strings.Contains(errOut, "warning: eq. (8) is broken (") || !strings.Contains(errOut, "and so in 1 more place") || !strings.Contains(errOut, "tiny.json has 10 cells") {
 		t.Fatalf("%q, %q, %v", out, errOut, err)
 	}
-	out, errOut, err = run(t, "export", "-format", "taulop", filepath.Join(dir, "out", "here"), native)
+	out, errOut, err = run(t, "export", "-format", "libtaulop", filepath.Join(dir, "out", "here"), native)
 	if err != nil || out != "" || errOut != "" {
 		t.Fatalf("%q, %q, %v", out, errOut, err)
 	}
@@ -71,7 +71,7 @@ func TestImportThenExport(t *testing.T) {
 		t.Errorf("%v, %v", f, err)
 	}
 	native = save(t, dir, "nogamma.json", out)
-	_, errOut, err = run(t, "export", "-format", "taulop", filepath.Join(dir, "nogamma"), native)
+	_, errOut, err = run(t, "export", "-format", "libtaulop", filepath.Join(dir, "nogamma"), native)
 	if err != nil || !strings.Contains(errOut, "gamma.txt is not written: no γ") {
 		t.Errorf("%q, %v", errOut, err)
 	}
@@ -104,7 +104,7 @@ func swept(t *testing.T, dir string) string {
 // What the format wants and was not measured is made up, and it says so.
 func TestExportFillsIn(t *testing.T) {
 	dir := t.TempDir()
-	_, errOut, err := run(t, "export", "-format", "taulop", "-placement", "remote", dir, swept(t, dir))
+	_, errOut, err := run(t, "export", "-format", "libtaulop", "-placement", "remote", dir, swept(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,25 +153,25 @@ func TestExportAndImportRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ line, want string }{
-		{"export " + native, "-format is missing: use taulop, csv or benchfmt"},
-		{"export -format xml " + native, `-format is "xml"`},
+		{"export " + native, "-format is missing: use libtaulop, csv or benchfmt"},
+		{"export -format xml " + native, `-format: there is no "xml"`},
 		{"export -format csv", "got 0 arguments, want 1, like taulop export -format csv host.json"},
 		{"export -format csv " + native + " " + native, "got 2 arguments, want 1"},
-		{"export -format taulop " + native, "got 1 arguments, want 2, like taulop export -format taulop DIR host.json"},
+		{"export -format libtaulop " + native, "got 1 argument, want 2, like taulop export -format libtaulop DIR host.json"},
 		{"export -format csv " + native + " -oo x", "there is no flag -oo; did you mean -o?"},
-		{"export -format taulop -o x " + dir + " " + native, "-o is for one file"},
-		{"export -format csv -setup ring " + native, "-setup chooses a table of format taulop"},
+		{"export -format libtaulop -o x " + dir + " " + native, "-o is for one file"},
+		{"export -format csv -setup ring " + native, "-setup chooses a table of format libtaulop"},
 		{"export -format csv -o " + shm + " " + native, "SHM.txt is there already"},
 		{"export -format csv -o " + dir + "/no/such/x.csv " + native, "cannot be written"},
-		{"export -format taulop " + dir + " " + native, "SHM.txt is there already"},
-		{"export -format taulop " + shm + " " + native, "cannot be made"},
-		{"export -format taulop " + dir + "/d " + dir + "/missing.json", "missing.json is not there"},
+		{"export -format libtaulop " + dir + " " + native, "SHM.txt is there already"},
+		{"export -format libtaulop " + shm + " " + native, "cannot be made"},
+		{"export -format libtaulop " + dir + "/d " + dir + "/missing.json", "missing.json is not there"},
 		{"export -format csv " + text, `notes.txt:1: this is no parameter file: name one that taulop sweep or import wrote`},
 		{"export -format csv " + broken, "broken.json:1: version 9 of the format is newer"},
 		{"export -format csv " + dir, "is a directory: name the files in it"},
-		{"export -format taulop -setup bcast " + dir + "/d " + native, "no transfers of bcast, placement local, off cache: the file has ring"},
-		{"export -format taulop -placement spread " + dir + "/d " + native, "no transfers of ring, placement spread"},
-		{"export -format taulop -cache in " + dir + "/d " + native, "no transfers of ring, placement local, in cache"},
+		{"export -format libtaulop -setup bcast " + dir + "/d " + native, "no transfers of bcast, placement local, off cache: the file has ring"},
+		{"export -format libtaulop -placement spread " + dir + "/d " + native, "no transfers of ring, placement spread"},
+		{"export -format libtaulop -cache in " + dir + "/d " + native, "no transfers of ring, placement local, in cache"},
 		{"export -frob", "-frob"},
 		{"import", "it needs files: SHM.txt, what IMB-MPI1"},
 		{"import a b c", "got 3 arguments"},
@@ -182,7 +182,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"import -o " + native + " " + shm, "swept.json is there already"},
 		{"import -o " + dir + "/no/such/x.json " + shm, "cannot be written"},
 		{"import -overheads " + text, "-overheads takes a file of ping-pongs and one of parameters"},
-		{"import -overheads " + text + " -params " + native + " " + shm, "and nothing else"},
+		{"import -overheads " + text + " -params " + native + " " + shm, "takes no arguments"},
 		{"import -as mpich4 " + shm, "-as goes with -overheads"},
 		{"import -params " + native + " " + shm, "-params is of what MPI benchmarks printed"},
 		{"import -pairs 2 " + shm, "-pairs is of what MPI benchmarks printed"},
@@ -226,7 +226,7 @@ func TestImportOverheads(t *testing.T) {
 	if err != nil || !strings.Contains(errOut, "o(m) seems to be below zero (placement local, in cache) at m = 4K, with too few samples to tell") {
 		t.Fatalf("%q, %v", errOut, err)
 	}
-	if _, _, err = run(t, "export", "-format", "taulop", filepath.Join(dir, "shm"), output); err != nil {
+	if _, _, err = run(t, "export", "-format", "libtaulop", filepath.Join(dir, "shm"), output); err != nil {
 		t.Fatal(err)
 	}
 	if text := load(t, dir, "shm", "SHM.txt"); !strings.Contains(text, "\n1\t0.000000250000\t") || !strings.Contains(text, "\n4096\t0.000000000000\t") {
@@ -290,7 +290,7 @@ func TestExportStreams(t *testing.T) {
 	}
 	for _, format := range []string{"csv", "benchfmt"} {
 		var out largest
-		if err := export(context.Background(), &out, io.Discard, []string{"-format", format, file}); err != nil {
+		if err := named("export").run(context.Background(), &out, io.Discard, []string{"-format", format, file}); err != nil {
 			t.Fatal(err)
 		}
 		if out.all < 1<<19 || out.most > 1<<16 {

@@ -66,7 +66,7 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 		"access -quiet -launches 6 -time 30s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT.json": "{\n  \"format\"",
 		"disk -quiet -launches 6 -time 30s -sizes 4K -file 64K -cache in -o OUT.json DIR":                  "{\n  \"format\"",
 		"pairs -quiet -launches 6 -time 30s -cpus TWO -o OUT.json":                                         "{\n  \"format\"",
-		"sweep -quiet -launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64 -o OUT.json":         "{\n  \"format\"",
+		"sweep -quiet -launches 6 -time 30s -cache in -gamma=false -tau 1 -m 64 -o OUT.json":               "{\n  \"format\"",
 		"verify -quiet -patterns -time 16s -cache in -P 2 -m 64:1K -save OUT.json permutation":             "{\n  \"format\"",
 	} {
 		words := []string{begins}
@@ -204,7 +204,7 @@ func TestSweepOutlastsFullDisk(t *testing.T) {
 		save(t, dir, "filler", strings.Repeat("x", 1<<20))
 		said := &onWarning{do: func() { os.Remove(filler) }}
 		var out bytes.Buffer
-		err := sweepCommand(context.Background(), &out, said, strings.Fields("-launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64,1K -o "+file))
+		err := named("sweep").run(context.Background(), &out, said, strings.Fields("-launches 6 -time 30s -cache in -gamma=false -tau 1 -m 64,1K -o "+file))
 		if err != nil || strings.Count(said.String(), "tries again") != 1 || strings.Contains(out.String(), `"format"`) {
 			t.Errorf("%v\n%s\n%s", err, out.String(), said.String())
 		}
@@ -229,7 +229,7 @@ func TestSweepKeepsFilesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweep := func(file string) error {
-		_, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64 -o "+dir+"/"+file)...)
+		_, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -time 30s -cache in -gamma=false -tau 1 -m 64 -o "+dir+"/"+file)...)
 		return err
 	}
 	if err := sweep("x"); err != nil {
@@ -261,7 +261,7 @@ func TestNoLocks(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.json")
 	sandbox.Without(t, unix.SYS_FLOCK, unix.ENOSYS, func() {
-		_, errOut, err := run(t, strings.Fields("sweep -launches 6 -budget 30s -cache in -gamma=false -tau 1 -sizes 64 -o "+file)...)
+		_, errOut, err := run(t, strings.Fields("sweep -launches 6 -time 30s -cache in -gamma=false -tau 1 -m 64 -o "+file)...)
 		if err != nil || !strings.Contains(errOut, "see to it that no other taulop writes") {
 			t.Errorf("%v\n%s", err, errOut)
 		}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"embed"
 	"flag"
 	"fmt"
 	"io"
@@ -13,56 +15,148 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/internal/estimate"
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/survey"
-	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping/comm"
-	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/setups"
 )
 
-// commandList is a line for each command.
-func commandList() string {
+// pages are what help says of commands before their flags, a file each. A line in capitals
+// is in the place of a list that is made of what there is.
+//
+//go:embed help
+var pages embed.FS
+
+var listed = map[string]func(io.Writer){
+	"COMMANDS": func(w io.Writer) {
+		group := mainGroup
+		for _, c := range commands[1:] {
+			if c.group != group {
+				group = c.group
+				fmt.Fprintf(w, "\n%s:\n", group)
+			}
+			fmt.Fprintf(w, "  taulop %-10s %s\n", c.name, c.about)
+		}
+	},
+	"COLLECTIVES": func(w io.Writer) {
+		for _, c := range collective.Collectives() {
+			fmt.Fprintf(w, "  %-15s %s", c.Name, c.About)
+			if !c.Empty() {
+				fmt.Fprintf(w, "; m is %s", c.M)
+			}
+			fmt.Fprintln(w)
+		}
+	},
+	"KINDS": func(w io.Writer) {
+		for _, k := range plotKinds {
+			fmt.Fprintf(w, "  %-12s %s\n  %-12s   %s\n", k.name, k.about, "", k.example)
+		}
+	},
+	"PATTERNS": func(w io.Writer) {
+		for _, p := range comm.Patterns {
+			fmt.Fprintf(w, "  %-9s  %s\n", p.Name, p.About)
+		}
+	},
+	"METHODS": func(w io.Writer) {
+		for _, m := range processmap.Methods {
+			fmt.Fprintf(w, "  %-9s  %s\n", m, processmap.About[m])
+		}
+	},
+	"LAUNCHERS": func(w io.Writer) {
+		for _, l := range processmap.Launchers {
+			fmt.Fprintf(w, "  %-9s  %s\n", l.Name, l.About)
+		}
+	},
+}
+
+// page is what help says before the flags.
+func (c command) page() string {
+	text := strings.TrimSuffix(c.words, "Flags:\n")
+	if text == "" {
+		words := strings.Fields(strings.ReplaceAll(c.name+" ", " -", "-"))
+		file, err := pages.ReadFile("help/" + append(words, "taulop")[0] + ".txt")
+		if err != nil {
+			return ""
+		}
+		text = string(file)
+	}
 	var b strings.Builder
-	for _, c := range commands[1:] {
-		fmt.Fprintf(&b, "  taulop %-10s %s\n", c.name, c.about)
+	for line := range strings.Lines(text) {
+		if list := listed[strings.TrimRight(line, "\n")]; list != nil {
+			list(&b)
+		} else {
+			b.WriteString(line)
+		}
 	}
 	return b.String()
 }
 
-// helpCommand is the subcommand.
-func helpCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
-	flags := flag.NewFlagSet("taulop help", flag.ContinueOnError)
-	words, err := parseWords(flags, out, args, `Help says what a command is for, and which flags it has, as COMMAND -h does.
-
-  taulop help [COMMAND]
-`)
-	switch {
-	case err != nil:
-		return err
-	case len(words) > 1:
-		return usagef("help takes one command, got %q", words)
-	case len(words) == 0:
-		return commands[0].run(ctx, out, errOut, []string{"-h"})
+// writeHelp writes the page and the flags.
+func (c command) writeHelp(out io.Writer, flags *argument.Set) {
+	width := columns(out)
+	io.WriteString(out, printable.Reflow(c.page(), width))
+	if len(flags.Names()) == 0 {
+		return
 	}
-	c, known := lookup(words[0])
-	if !known || c.name == "" {
-		return unknown(words[0])(ctx, out, errOut, nil)
+	fmt.Fprint(out, "\nFlags:\n")
+	var b bytes.Buffer
+	flags.SetOutput(&b)
+	flags.PrintDefaults()
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimRight(line, "\n")
+		usage, below := strings.CutPrefix(line, "    \t")
+		if name, beside, found := strings.Cut(line, "\t"); !below && found { // of one letter
+			fmt.Fprintln(out, name)
+			usage, below = beside, true
+		}
+		if below {
+			line = "        " + usage
+		}
+		fmt.Fprintln(out, printable.Wrap(line, width, "        "))
 	}
-	return c.run(ctx, out, errOut, []string{"-h"})
 }
 
-// describe asks a command for its help: its words, and its flags.
-func describe(c command, args ...string) *description {
-	d := &description{Writer: io.Discard}
-	c.run(context.Background(), d, io.Discard, append(args, "-h"))
-	return d
+// set is the flags of a command.
+func (c command) set() *argument.Set {
+	flags := argument.NewSet(c.called())
+	c.flags(flags)
+	return flags
+}
+
+// A setting is a flag as man page and completion show it.
+type setting struct {
+	name, value, usage string // value is what it takes, "" for nothing
+	words              []string
+}
+
+// settings are the flags of a command.
+func (c command) settings() (all []setting) {
+	c.set().VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		all = append(all, setting{f.Name, value, usage, argument.Words(f)})
+	})
+	return all
+}
+
+// helpFlags is the subcommand.
+func helpFlags(*argument.Set) action {
+	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+		if len(words) == 0 {
+			return commands[0].run(ctx, out, errOut, []string{"-h"})
+		}
+		c, known := lookup(words[0])
+		if !known || c.name == "" {
+			return unknown(words[0])
+		}
+		return c.run(ctx, out, errOut, []string{"-h"})
+	}
 }
 
 // columns is how wide a text may be: as the terminal, or without one as COLUMNS says, or 80
@@ -80,93 +174,23 @@ func columns(w io.Writer) int {
 	return view.DefaultWidth
 }
 
-// choices are the words that a flag takes, for completion; nil where there are too many, or
-// none. A flag's name means the same in all commands, but for those that are named here.
-func choices(command, name string) []string {
-	switch command + " -" + name {
-	case "disk -cache":
-		return []string{"in", "out"}
-	case "plot -setup":
-		return []string{"ring", "ping", "bcast", "sendrecv", "copy", "share"}
-	case "export -format":
-		return []string{"taulop", "csv", "benchfmt"}
-	case "map -format":
-		return processmap.LauncherNames()
-	case "map -method":
-		return processmap.Methods
-	case "net -cache":
-		return nil
-	case "estimate -model":
-		return estimateModels()
-	case "predict -as", "explain -as", "tune -as", "verify -as", "import -as":
-		return libraryNames()
-	case "estimate -run":
-		return []string{estimate.Plain}
-	}
-	switch name {
-	case "cache":
-		return []string{"in", "off"}
-	case "for":
-		return tune.Names()
-	case "setup", "as":
-		return append(names(setups.All), setups.Sendrecv.Name, setups.Share.Name)
-	case "placement":
-		return policies()
-	case "model":
-		return model.Models
-	case "transport":
-		return transportNames()
-	case "map":
-		return []string{"block", "cyclic", "block:block", "block:cyclic", "cyclic:block", "cyclic:cyclic"}
-	case "with":
-		return survey.Planned()
-	case "algorithm":
-		return algorithmNames()
-	}
-	return nil
+// collectiveNames are all collectives.
+func collectiveNames() []string { return collective.Names(collective.Collectives()) }
+
+// patternNames are those of communication matrices.
+func patternNames() []string { return comm.Names() }
+
+// verifiable is what verify carries out.
+func verifiable() []string {
+	return slices.Concat(algorithmNames(), []string{verify.Message}, verify.PatternNames())
 }
 
-// operands are the words that a command takes besides flags, and whether it takes files.
-func operands(command string) (words []string, files bool) {
-	switch command {
-	case "tune":
-		words = collective.Names(collective.Collectives())
-	case "", "help", "man":
-		for _, c := range commands[1:] {
-			words = append(words, c.name)
-		}
-	case "completion":
-		words = shells
-	case "map":
-		words, files = comm.Names(), true
-	case "predict", "explain":
-		words = algorithmNames()
-	case "verify":
-		words = append(append(algorithmNames(), verify.Message), verify.PatternNames()...)
-	case "plot":
-		for _, k := range plotKinds {
-			words = append(words, k.name)
-		}
-		files = true
-	case "compare", "report", "export", "import", "disk", "estimate":
-		files = true
-	}
-	return words, files
-}
-
-// transportNames are those of -transport.
-func transportNames() (all []string) {
-	for t := model.Transport(0); ; t++ {
-		if _, err := model.ParseTransport(t.String()); err != nil {
-			return all
-		}
-		all = append(all, t.String())
-	}
-}
+// kindNames are those of charts.
+func kindNames() []string { return lists.Map(plotKinds, func(k plotKind) string { return k.name }) }
 
 // algorithmNames are all collectives, and all of their algorithms.
 func algorithmNames() (all []string) {
-	all = collective.Names(collective.Collectives())
+	all = collectiveNames()
 	for _, a := range collective.All() {
 		all = append(all, a.String())
 	}

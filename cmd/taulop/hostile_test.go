@@ -41,7 +41,7 @@ func TestNumbersThatAreTooLarge(t *testing.T) {
 		{"sweep -o FILE -segment 400000G", "memory"},
 		{"sweep -o FILE -segments 9223372036854775807", "not possible"},
 		{"sweep -o FILE -cpus 0-99999999", "the largest that makes sense"},
-		{"topo -tau 1000000000", "no number of workers"},
+		{"topo -tau 1000000000", "give a number of workers"},
 		{"-ring 2 8 1000000000", "use at most"},
 		{"-ring 9223372036854775807 8 2", "not possible"},
 		{"-ring 2 4000000G 2", "memory"},

@@ -7,14 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/params"
@@ -31,26 +28,47 @@ func isTidy(path string) bool {
 	return tidy.Is(head)
 }
 
-// importTidy is import of tables with named columns.
-func importTidy(out, errOut io.Writer, files []string, output output, host, cores, from string) error {
-	if len(files) == 0 {
-		return usageError("no table: name one, like taulop import -format tidy p2p.tsv")
-	}
-	if err := output.check(); err != nil {
-		return err
-	}
-	given, err := parseCores(cores)
+// tables is import of tables with named columns.
+func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File, error) {
+	tables, timed, err := req.readTables(files)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var tables, timed []*tidy.Table
+	all := slices.Concat(tables, timed)
+	if err := tidy.OneMachine(all); err != nil && req.name == "" {
+		return nil, usagef("%v: give tables of one machine, or its name with -name", err)
+	}
+	f, err := tidy.File(tables, req.cores)
+	if err != nil {
+		return nil, usagef("%s: %v", printable.List(files), err)
+	}
+	if len(timed) > 0 {
+		choice := published.Choice{Collectives: req.from}
+		alone := f
+		if f, err = withNetwork(errOut, f, tables, timed, req.cores, choice); err != nil {
+			return nil, usagef("%s: %v", printable.List(files), err)
+		}
+		if err := estimateFrom(errOut, f, timed, choice); err != nil && (f == alone || req.from != nil) {
+			return nil, err
+		}
+	}
+	as := imported(cmp.Or(req.name, namedMachine(all)))
+	f.Provenance.Time, f.Provenance.Hostname, f.Provenance.Go, f.Provenance.Taulop, f.Provenance.Command = as.Time, as.Hostname, as.Go, as.Taulop, as.Command
+	if path, err := filepath.Abs(files[0]); err == nil && as.Hostname == "" {
+		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
+	}
+	return f, nil
+}
+
+// readTables reads tables of messages, and of collectives beside them.
+func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Table, err error) {
 	for _, file := range files {
-		t, err := tidy.ReadFileOf(file, host)
+		t, err := tidy.ReadFileOf(file, req.name)
 		switch {
 		case errors.Is(err, tidy.ErrMachines):
-			return usagef("%v, or name it with -name", err)
+			return nil, nil, usagef("%v, or name it with -name", err)
 		case err != nil:
-			return usagef("%v", err)
+			return nil, nil, usagef("%v", err)
 		case len(t.Collectives) > 0:
 			timed = append(timed, t)
 		default:
@@ -59,35 +77,13 @@ func importTidy(out, errOut io.Writer, files []string, output output, host, core
 	}
 	switch {
 	case len(tables) == 0:
-		return usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(files))
+		return nil, nil, usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(files))
 	case !slices.ContainsFunc(tables, func(t *tidy.Table) bool { return len(t.Messages) > 0 }):
-		return usagef("%s: one sender to many, and streams, do not say what a message alone takes: give a table of messages too", printable.List(files))
-	case from != "" && len(timed) == 0:
-		return usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
+		return nil, nil, usagef("%s: one sender to many, and streams, do not say what a message alone takes: give a table of messages too", printable.List(files))
+	case req.from != nil && len(timed) == 0:
+		return nil, nil, usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
 	}
-	if err := tidy.OneMachine(slices.Concat(tables, timed)); err != nil && host == "" {
-		return usagef("%v: give tables of one machine, or its name with -name", err)
-	}
-	f, err := tidy.File(tables, given)
-	if err != nil {
-		return usagef("%s: %v", printable.List(files), err)
-	}
-	if len(timed) > 0 {
-		choice := published.Choice{Collectives: strings.FieldsFunc(from, func(r rune) bool { return r == ',' || r == ' ' })}
-		alone := f
-		if f, err = withNetwork(errOut, f, tables, timed, given, choice); err != nil {
-			return usagef("%s: %v", printable.List(files), err)
-		}
-		if err := estimateFrom(errOut, f, timed, choice); err != nil && (f == alone || from != "") {
-			return err
-		}
-	}
-	f.Provenance.Time, f.Provenance.Hostname = time.Now().UTC().Format(time.RFC3339), cmp.Or(host, namedMachine(slices.Concat(tables, timed)))
-	f.Provenance.Go, f.Provenance.Taulop, f.Provenance.Command = runtime.Version(), provenance.Version(), os.Args
-	if path, err := filepath.Abs(files[0]); err == nil && f.Provenance.Hostname == "" {
-		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
-	}
-	return putFile(out, errOut, &output, f)
+	return tables, timed, nil
 }
 
 // namedMachine is what tables call their machine, without what follows the name; "" where
@@ -123,14 +119,14 @@ func withNetwork(errOut io.Writer, f *params.File, tables, timed []*tidy.Table, 
 	return f, nil
 }
 
-// parseCores reads how many cores share levels: same_socket=28,other_socket=56.
-func parseCores(text string) (map[string]int, error) {
+// readCores reads how many cores share levels: same_socket=28,other_socket=56.
+func readCores(text string) (map[string]int, error) {
 	given := make(map[string]int)
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		level, number, _ := strings.Cut(word, "=")
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 2 || level == "" || given[level] > 0 {
-			return nil, usagef("-cores has %q: give each level's number of cores once, like same_socket=28,other_socket=56", word)
+			return nil, fmt.Errorf("%q is no level: give each level's number of cores once, like same_socket=28,other_socket=56", word)
 		}
 		given[level] = n
 	}

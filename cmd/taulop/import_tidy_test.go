@@ -78,7 +78,7 @@ func TestImportTidy(t *testing.T) {
 		{"-from bcast:1 node.tsv two.tsv", "no row of two.tsv is among what is asked for"},
 		{"-o m.json p2p.tsv", "m.json is there already"},
 		{"bare.tsv", "level same_socket: nothing says which cores share it: say how many cores in a row share each level (-cores same_socket=28"},
-		{"-cores same_socket=x bare.tsv", "-cores has \"same_socket=x\""},
+		{"-cores same_socket=x bare.tsv", "-cores: \"same_socket=x\""},
 		{"-cores socket=4 bare.tsv", "no row is of level \"socket\""},
 		{"lacks.tsv", "lacks.tsv:1: no column latency_us among level, m_bytes"},
 		{"commas.csv", "commas.csv:1: columns are separated by tabs"},
@@ -86,9 +86,9 @@ func TestImportTidy(t *testing.T) {
 		{"bad.tsv", "bad.tsv:2: latency_us is \"-0.2\""},
 		{"-format tidy other.tsv", "other.tsv:1: no column"},
 		{"-format tidy none.tsv", "none.tsv is not there"},
-		{"-format tidy", "no table: name one"},
-		{"-format csv p2p.tsv", "-format csv: files are text, tidy or mpi"},
-		{"-format text -cores a=2 p2p.tsv", "-cores and -from are of tables with named columns"},
+		{"-format tidy", "it needs files"},
+		{"-format csv p2p.tsv", "-format: there is no \"csv\""},
+		{"-format text -cores a=2 p2p.tsv", "-cores is of tables with named columns"},
 	} {
 		if _, _, err := run(t, append([]string{"import"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)

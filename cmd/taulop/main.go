@@ -24,7 +24,7 @@
 //	taulop compare [flags] A.json B.json ...
 //	taulop check -baseline host.json [flags]
 //	taulop verify -against OUTPUT -params host.json [flags] [COLLECTIVE[:ALGORITHM] ...]
-//	taulop export -format taulop|csv|benchfmt [flags] [DIR] host.json
+//	taulop export -format libtaulop|csv|benchfmt [flags] [DIR] host.json
 //	taulop import [flags] SHM.txt [gamma.txt]
 //	taulop help [COMMAND]
 //	taulop version
@@ -47,9 +47,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/estimate"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
@@ -58,15 +61,173 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A command is one subcommand; each has a file of its own.
+// A command is one subcommand; each has a file of its own, and its words in help/. What it
+// refuses, its help, its manual and its completion are made of this.
 type command struct {
 	name     string
 	about    string // one line for users
-	run      func(ctx context.Context, out, errOut io.Writer, args []string) error
-	measures bool     // has something to save when it is stopped
-	plugin   bool     // of monitoring: it ends with 3 where others do that found nothing out
-	also     []string // words with which it is another one, with flags of its own
+	group    string // of commands, in the list that help prints
+	flags    func(*argument.Set) action
+	operands operands
+	measures bool      // has something to save when it is stopped
+	plugin   bool      // of monitoring: it ends with 3 where others do that found nothing out
+	modes    []command // what it is with a flag of that name, where its flags are others
+	words    string    // what help says, for surveys; others have a file
 }
+
+// An action is what a command does once its flags are known.
+type action func(ctx context.Context, out, errOut io.Writer, words []string) error
+
+// Operands are the words that a command takes besides flags.
+type operands struct {
+	least, most int             // -1: as many as there are
+	want        string          // what to do where there are too few or too many
+	words       func() []string // for completion
+	files       bool            // files too
+}
+
+// The groups of commands, in their order.
+const (
+	mainGroup    = "The most used"
+	surveyGroup  = "Measuring more"
+	machineGroup = "Deciding"
+	fileGroup    = "Files and figures"
+	selfGroup    = "About taulop"
+)
+
+// commands are all that there are, the paper's, which has no name, first; help, man page
+// and completion list them in this order.
+var commands []command
+
+func init() {
+	var own []command
+	for _, s := range survey.All() { // those that say what users are told
+		if s.Command != nil {
+			own = append(own, command{name: s.Name, about: s.Doc, group: surveyGroup, flags: surveyFlags(s), measures: true, words: s.Command.Help,
+				operands: operands{most: map[bool]int{true: -1}[s.Command.Takes], files: s.Command.Takes}})
+		}
+	}
+	commands = slices.Concat([]command{
+		{name: "", about: "L(S,τ) of a setup, as the paper's program", group: mainGroup, flags: measureFlags, measures: true, operands: operands{most: -1, words: commandNames}},
+		{name: "sweep", about: "every parameter of this machine into one file", group: mainGroup, flags: sweepFlags, measures: true,
+			operands: operands{want: "name the file with -o or -resume"}},
+		{name: "predict", about: "what collectives cost, from such a file", group: mainGroup, flags: predictFlags, operands: operands{most: -1, words: algorithmNames}},
+		{name: "compare", about: "two machines side by side, or the nodes of a cluster", group: mainGroup, flags: compareFlags,
+			operands: operands{least: 2, most: -1, files: true, want: "a comparison takes two files or more: taulop compare A.json B.json"}},
+		{name: "tune", about: "a tuning file for an MPI library: which algorithm for which size", group: mainGroup, flags: tuneFlags, operands: operands{most: -1, words: collectiveNames},
+			modes: []command{{name: "eval", about: "TABLE", flags: evaluateFlags, operands: operands{most: -1, words: collectiveNames}}}},
+		{name: "topo", about: "what this machine is, and what would spoil a measurement", group: surveyGroup, flags: topoFlags,
+			operands: operands{want: "flags begin with a dash"}},
+	}, own, []command{
+		{name: "net", about: "a network between hosts: messages over TCP, and the parts of their way", group: surveyGroup, flags: netFlags, measures: true,
+			operands: operands{most: 1, want: "there is one argument, the ADDRESS of -listen"}},
+		{name: "verify", about: "predicted beside measured, on this machine's memory", group: surveyGroup, flags: verifyFlags, measures: true,
+			operands: operands{most: -1, words: verifiable}, modes: []command{
+				{name: "against", about: "OUTPUT", flags: againstFlags, operands: operands{most: -1, words: verifiable}},
+				{name: "map", flags: verifyMapFlags, measures: true, operands: operands{most: -1, least: 1, words: patternNames, files: true,
+					want: "say what to carry out: a communication matrix, or with -P a pattern such as grid2d"}}}},
+		{name: "check", about: "whether this node is as it was, for monitoring", group: surveyGroup, flags: checkFlags, measures: true, plugin: true,
+			operands: operands{want: "name the file with -baseline"}},
+		{name: "explain", about: "the formula behind a prediction, and where one algorithm overtakes another", group: machineGroup, flags: explainFlags, operands: operands{most: -1, words: algorithmNames}},
+		{name: "estimate", about: "what a whole program costs, phase by phase", group: machineGroup, flags: estimateFlags, measures: true,
+			operands: operands{least: 1, most: 1, files: true, want: "name a file of phases, like docs/programs/cannon.toml"},
+			modes:    []command{{name: "run", about: estimate.Plain, flags: estimateRunFlags, measures: true}}},
+		{name: "map", about: "on which cores the processes of a program should be", group: machineGroup, flags: mapFlags,
+			operands: operands{least: 1, most: -1, words: patternNames, files: true, want: "say what to map: a communication matrix, or with -P a pattern: " + strings.Join(patternNames(), ", ")}},
+		{name: "report", about: "one HTML page of such files", group: fileGroup, flags: reportFlags,
+			operands: operands{least: 1, most: -1, files: true, want: "name the parameter files: taulop report -o report.html host.json"}},
+		{name: "plot", about: "charts of such files, and of what verify found", group: fileGroup, flags: plotFlags,
+			operands: operands{least: 1, most: -1, words: kindNames, files: true, want: "say which chart: " + plotKinds[0].example}},
+		{name: "export", about: "a file in the format of other tools", group: fileGroup, flags: exportFlags, operands: operands{most: -1, files: true}},
+		{name: "import", about: "published parameters, and what benchmarks printed, into such a file", group: fileGroup, flags: importFlags,
+			operands: operands{least: 1, most: -1, files: true, want: "it needs files: SHM.txt, what IMB-MPI1 or OSU micro-benchmarks printed, or tables of messages between cores"},
+			modes:    []command{{name: "overheads", about: "OUTPUT", flags: overheadsFlags, operands: operands{want: "one file is of ping-pongs and one, that of -params, of parameters"}}}},
+		{name: "help", about: "this, or what a command is for", group: selfGroup, flags: helpFlags, operands: operands{most: 1, words: commandNames, want: "help takes one command"}},
+		{name: "version", about: "which taulop this is", group: selfGroup, flags: versionFlags},
+		{name: "man", about: "the manual page, for man -l", group: selfGroup, flags: manFlags, operands: operands{most: 1, words: commandNames, want: "man takes one command"}},
+		{name: "completion", about: "completion for bash, zsh or fish", group: selfGroup, flags: completionFlags, operands: operands{most: -1, words: func() []string { return shells }}},
+	})
+}
+
+// run runs a command, or the one that a flag makes of it.
+func (c command) run(ctx context.Context, out, errOut io.Writer, args []string) error {
+	plain := c
+	c = c.mode(args)
+	flags := argument.NewSet(c.called())
+	act := c.flags(flags)
+	flags.Elsewhere = func(name string) string { return plain.elsewhere(c, name) }
+	words, err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		c.writeHelp(out, flags)
+		return err
+	}
+	if err == nil {
+		err = c.operands.check(c.called(), words)
+	}
+	if err == nil {
+		err = flags.Checked()
+	}
+	switch {
+	case err == nil:
+		return act(ctx, out, errOut, words)
+	case flags.Failed != nil:
+		return flags.Failed(out, err)
+	}
+	return usagef("%v", err)
+}
+
+// check counts operands.
+func (o operands) check(name string, words []string) error {
+	n, most := len(words), o.most
+	switch {
+	case most < 0 && n >= o.least, n >= o.least && n <= most:
+		return nil
+	case most == 0 && o.want == "":
+		return usagef("%s takes no arguments, got %q: all is said by flags", strings.TrimPrefix(name, "taulop "), words[0])
+	case most == 0:
+		return usagef("%s takes no arguments, got %q: %s", strings.TrimPrefix(name, "taulop "), words[0], o.want)
+	case n == 0:
+		return usagef("%s", o.want)
+	}
+	return usagef("got %s: %s", printable.Count(n, "argument"), o.want)
+}
+
+// mode is the command, or what a flag makes of it.
+func (c command) mode(args []string) command {
+	for _, m := range c.modes {
+		if slices.ContainsFunc(args, func(arg string) bool {
+			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+			return name == m.name && strings.HasPrefix(arg, "-")
+		}) {
+			return c.as(m)
+		}
+	}
+	return c
+}
+
+// elsewhere says where a flag belongs that the command has not in this mode, and in another.
+func (c command) elsewhere(in command, name string) string {
+	for i, m := range c.all() {
+		switch {
+		case m.name == in.name || m.set().Lookup(name) == nil:
+		case i == 0:
+			return "does not go with " + strings.Fields(in.name)[1] + ": leave one of them out"
+		default:
+			return "goes with -" + c.modes[i-1].name + ": add that, or leave it out"
+		}
+	}
+	return ""
+}
+
+// as is a command in a mode, verify -against OUTPUT.
+func (c command) as(m command) command {
+	m.name = strings.TrimSpace(c.name + " -" + m.name + " " + m.about)
+	m.about, m.group = c.about, c.group
+	return m
+}
+
+// called is what a command is called in sentences: taulop verify.
+func (c command) called() string { return strings.TrimSpace("taulop " + c.name) }
 
 // status is how the program ends.
 func (c command) status(err error) int {
@@ -75,42 +236,6 @@ func (c command) status(err error) int {
 		return int(compare.Unknown)
 	}
 	return status
-}
-
-// commands are all that there are, the paper's, which has no name, first; help, man page
-// and completion list them in this order.
-var commands []command
-
-func init() {
-	commands = []command{
-		{name: "", about: "L(S,τ) of a setup, as the paper's program", run: measure, measures: true},
-		{name: "topo", about: "what this machine is, and what would spoil a measurement", run: topo},
-		{name: "sweep", about: "every parameter of this machine into one file", run: sweepCommand, measures: true},
-	}
-	for _, s := range survey.All() { // those that say what users are told
-		if s.Command != nil {
-			commands = append(commands, command{name: s.Name, about: s.Doc, run: surveyCommand(s), measures: true})
-		}
-	}
-	commands = append(commands, []command{
-		{name: "net", about: "a network between hosts: messages over TCP, and the parts of their way", run: netCommand, measures: true},
-		{name: "predict", about: "what collectives cost, from such a file", run: predict},
-		{name: "explain", about: "the formula behind a prediction, and where one algorithm overtakes another", run: explain},
-		{name: "tune", about: "a tuning file for an MPI library: which algorithm for which size", run: tuneCommand, also: []string{"-eval", "TABLE"}},
-		{name: "estimate", about: "what a whole program costs, phase by phase", run: estimateCommand, measures: true, also: []string{"-run", "cannon"}},
-		{name: "map", about: "on which cores the processes of a program should be", run: mapCommand},
-		{name: "verify", about: "predicted beside measured, on this machine's memory", run: verifyCommand, measures: true, also: []string{"-against", "OUTPUT"}},
-		{name: "compare", about: "two machines side by side, or the nodes of a cluster", run: compareCommand},
-		{name: "check", about: "whether this node is as it was, for monitoring", run: checkCommand, measures: true, plugin: true},
-		{name: "report", about: "one HTML page of such files", run: reportCommand},
-		{name: "plot", about: "charts of such files, and of what verify found", run: plotCommand},
-		{name: "export", about: "a file in the format of other tools", run: export},
-		{name: "import", about: "published parameters into such a file", run: importCommand},
-		{name: "help", about: "this, or what a command is for", run: helpCommand},
-		{name: "version", about: "which taulop this is", run: version},
-		{name: "man", about: "the manual page, for man -l", run: manCommand},
-		{name: "completion", about: "completion for bash, zsh or fish", run: completionCommand},
-	}...)
 }
 
 // lookup finds a command.
@@ -129,38 +254,36 @@ func find(args []string) (command, []string) {
 			return c, args[1:]
 		}
 		if first, _ := utf8.DecodeRuneInString(args[0]); unicode.IsLetter(first) {
-			return command{run: unknown(args[0])}, nil
+			return command{flags: func(*argument.Set) action {
+				return func(context.Context, io.Writer, io.Writer, []string) error { return unknown(args[0]) }
+			}}, nil
 		}
 	}
 	return commands[0], args
 }
 
-// version says which program this is.
-func version(_ context.Context, out, _ io.Writer, args []string) error {
-	flags := flag.NewFlagSet("taulop version", flag.ContinueOnError)
-	if err := parse(flags, out, args, "Version says which taulop this is, and with which Go it was built.\n"); err != nil {
-		return err
+// versionFlags is the command that says which program this is.
+func versionFlags(*argument.Set) action {
+	return func(_ context.Context, out, _ io.Writer, _ []string) error {
+		version := provenance.Version()
+		if commit := provenance.Commit(); !strings.Contains(version, commit) { // that of a tag
+			version += ", commit " + commit
+		}
+		fmt.Fprintf(out, "taulop %s, %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return nil
 	}
-	if flags.NArg() > 0 {
-		return usagef("version takes no arguments, got %q", flags.Arg(0))
-	}
-	version := provenance.Version()
-	if commit := provenance.Commit(); !strings.Contains(version, commit) { // that of a tag
-		version += ", commit " + commit
-	}
-	fmt.Fprintf(out, "taulop %s, %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return nil
 }
 
-// unknown is for a word that is no command.
-func unknown(word string) func(context.Context, io.Writer, io.Writer, []string) error {
-	return func(context.Context, io.Writer, io.Writer, []string) error {
-		if slices.ContainsFunc(measured, func(s setups.Setup) bool { return s.Name == word }) {
-			return usagef("there is no command %q: setups are flags, like taulop -%s 2 8 4; taulop -h says more", word, word)
-		}
-		known := lists.Map(commands[1:], func(c command) string { return c.name })
-		return usagef("there is no command %q; %s; taulop -h says more", word, spelling.Suggest(word, known))
+// unknown is what a word is answered that is no command.
+func unknown(word string) error {
+	if slices.ContainsFunc(measured, func(s setups.Setup) bool { return s.Name == word }) {
+		return usagef("there is no command %q: setups are flags, like taulop -%s 2 8 4; taulop -h says more", word, word)
 	}
+	return usagef("there is no command %q; %s; taulop -h says more", word, spelling.Suggest(word, commandNames()))
+}
+
+func commandNames() []string {
+	return lists.Map(commands[1:], func(c command) string { return c.name })
 }
 
 func main() {

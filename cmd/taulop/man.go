@@ -3,67 +3,110 @@ package main
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 )
 
-const manHelp = `Man writes the manual page of taulop, or of one command, made of what -h says.
-
-  taulop man [COMMAND]
-
-Examples:
-  taulop man | man -l -
-  taulop man >/usr/local/share/man/man1/taulop.1
-
-Flags:
-`
-
-// manCommand is the subcommand.
-func manCommand(_ context.Context, out, _ io.Writer, args []string) error {
-	flags := flag.NewFlagSet("taulop man", flag.ContinueOnError)
-	words, err := parseWords(flags, out, args, manHelp)
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriter(verbatim(out))
-	defer b.Flush()
-	switch len(words) {
-	case 0:
-		fmt.Fprintf(b, ".TH TAULOP 1 \"\" \"taulop %s\" \"User Commands\"\n", provenance.Version())
-		fmt.Fprintf(b, ".SH NAME\ntaulop \\- measures how a machine's memory carries concurrent transfers, and predicts MPI collectives\n")
-		for _, c := range commands {
-			name := strings.ToUpper(strings.TrimSpace("taulop " + c.name))
-			writeManual(b, describe(c), name)
-			if c.also != nil {
-				writeManual(b, describe(c, c.also...), name+" "+strings.Join(c.also, " "))
-			}
+// manFlags is the subcommand.
+func manFlags(*argument.Set) action {
+	return func(_ context.Context, out, _ io.Writer, words []string) error {
+		b := bufio.NewWriter(verbatim(out))
+		defer b.Flush()
+		if len(words) == 0 {
+			writeManual(b)
+			return nil
 		}
-	case 1:
 		c, known := lookup(words[0])
 		if !known || c.name == "" {
-			return unknown(words[0])(context.Background(), out, out, nil)
+			return unknown(words[0])
 		}
 		fmt.Fprintf(b, ".TH TAULOP-%s 1 \"\" \"taulop %s\" \"User Commands\"\n", strings.ToUpper(c.name), provenance.Version())
 		fmt.Fprintf(b, ".SH NAME\ntaulop\\-%s \\- %s\n", roff(c.name), roff(c.about))
-		writeManual(b, describe(c), "DESCRIPTION")
-		if c.also != nil {
-			writeManual(b, describe(c, c.also...), strings.Join(c.also, " "))
+		for i, m := range c.all() {
+			writeSection(b, m, append([]string{"DESCRIPTION"}, m.called())[min(i, 1)])
 		}
-	default:
-		return usagef("man takes one command, got %q", words)
+		return nil
 	}
-	return nil
 }
 
-// writeManual writes a section of the manual: what the help says, and the flags.
-func writeManual(w io.Writer, d *description, heading string) {
-	fmt.Fprintf(w, ".SH \"%s\"\n", heading)
+// shared are flags that mean the same in many commands, which the manual of all says once.
+var shared = []string{"o", "force", "json", "csv", "md", "quiet", "no-progress", "node", "name", "state", "launches", "huge"}
+
+// writeManual writes the manual of all commands: of each what it is for, how it is called, and
+// its flags in short. The manual of a command has all of them.
+func writeManual(w io.Writer) {
+	fmt.Fprintf(w, ".TH TAULOP 1 \"\" \"taulop %s\" \"User Commands\"\n", provenance.Version())
+	fmt.Fprint(w, ".SH NAME\ntaulop \\- measures how a machine's memory carries concurrent transfers, and predicts MPI collectives\n")
+	writePage(w, commands[0], "DESCRIPTION")
+	var once []setting
+	told := make(map[string]bool)
+	for _, c := range commands {
+		for _, m := range c.all() {
+			var own []setting
+			var before []string
+			for _, s := range m.settings() {
+				known := slices.ContainsFunc(once, func(o setting) bool { return o.name == s.name })
+				switch key := s.name + s.usage; {
+				case !slices.Contains(shared, s.name) && told[key]:
+					before = append(before, `\fB\-`+roff(s.name)+`\fR`)
+				case !slices.Contains(shared, s.name):
+					own = append(own, s)
+					told[key] = true
+				case !known:
+					once = append(once, s)
+				}
+			}
+			fmt.Fprintf(w, ".SH \"%s\"\n%s\n", roff(strings.ToUpper(m.called())), roff(m.about))
+			if calls := m.calls(); m.name != "" && len(calls) > 0 {
+				fmt.Fprintf(w, ".nf\n%s\n.fi\n", strings.Join(lists.Map(calls, roff), "\n"))
+			}
+			writeFlags(w, own, setting.first)
+			if before != nil {
+				fmt.Fprintf(w, "Flags as above: %s.\n", strings.Join(before, ", "))
+			}
+		}
+	}
+	fmt.Fprint(w, ".SH \"FLAGS OF MANY COMMANDS\"\n")
+	writeFlags(w, once, func(s setting) string { return s.usage })
+	fmt.Fprint(w, ".SH \"SEE ALSO\"\ntaulop man COMMAND, the whole manual of a command\n")
+}
+
+// all are a command and its modes.
+func (c command) all() []command {
+	return append([]command{c}, lists.Map(c.modes, c.as)...)
+}
+
+// calls are the lines of a page that say how a command is called.
+func (c command) calls() []string {
+	page, _, _ := strings.Cut(c.page(), "\nExamples:")
+	lines := lists.Filter(strings.Split(page, "\n"), func(line string) bool { return strings.HasPrefix(line, "  taulop "+c.name) })
+	return lists.Map(lines, strings.TrimSpace)
+}
+
+// first is the first clause of a usage, for a list of flags.
+func (s setting) first() string {
+	text, _, _ := strings.Cut(strings.ReplaceAll(s.usage, "`", ""), ";")
+	text, _, _ = strings.Cut(text, " (default")
+	return text
+}
+
+// writeSection writes all of a command: what the help says, and the flags.
+func writeSection(w io.Writer, c command, heading string) {
+	writePage(w, c, heading)
+	writeFlags(w, c.settings(), func(s setting) string { return s.usage })
+}
+
+// writePage writes what the help says.
+func writePage(w io.Writer, c command, heading string) {
+	fmt.Fprintf(w, ".SH \"%s\"\n", roff(heading))
 	literal := false
-	for line := range strings.Lines(strings.TrimSuffix(d.help, "Flags:\n")) {
+	for line := range strings.Lines(c.page()) {
 		line = strings.TrimRight(line, "\n")
 		switch indented := strings.HasPrefix(line, " ") || strings.Contains(strings.TrimSpace(line), "  "); {
 		case line == "":
@@ -85,13 +128,19 @@ func writeManual(w io.Writer, d *description, heading string) {
 	if literal {
 		fmt.Fprintln(w, ".RE\n.fi")
 	}
-	for _, s := range settings(d.flags) {
-		fmt.Fprintf(w, ".TP\n\\fB\\-%s\\fR", roff(s.name))
+}
+
+// writeFlags writes a list of flags.
+func writeFlags(w io.Writer, all []setting, text func(setting) string) {
+	fmt.Fprintln(w, ".PD 0")
+	for _, s := range all {
+		name := `\fB\-` + roff(s.name) + `\fR`
 		if s.value != "" {
-			fmt.Fprintf(w, " \\fI%s\\fR", roff(s.value))
+			name += ` \fI` + roff(s.value) + `\fR`
 		}
-		fmt.Fprintf(w, "\n%s\n", roff(s.usage))
+		fmt.Fprintf(w, ".IP \"%s\" 20\n%s\n", name, roff(text(s)))
 	}
+	fmt.Fprintln(w, ".PD")
 }
 
 // roff is a line of text that troff takes for nothing else.

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,198 +23,147 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// mapHelp is made of patterns, methods and launchers.
-func mapHelp() string {
-	var b strings.Builder
-	b.WriteString(`Map says on which cores the processes of a program should be, from who sends how
-much to whom.
+// matrixFlags say what is to be mapped.
+type matrixFlags struct {
+	p, pattern int // ranks and bytes of a pattern
+	messages   string
+}
 
-  taulop map [flags] MATRIX ...
-  taulop map -P RANKS [flags] PATTERN
-
-MATRIX is a communication matrix: a CSV file with a line for each process, or with lines
-from,to,bytes,messages under that heading; a Matrix Market file; or the files of all
-processes that Open MPI's monitoring component writes (mpirun --mca pml_monitoring_enable 2
---mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename trace). PATTERN is one of
-those below. The machine is this one, that of -root, or that of -params, from whose
-parameters the time of each mapping is predicted, too.
-
-Examples:
-  taulop map trace.*.prof                    on this machine, by its topology
-  taulop map -params host.json -P 16 bt      predicted by τ-Lop
-  taulop map -params host.json -net net.json -nodes 4 m.csv
-  taulop map -format openmpi -o ranks.txt m.mtx
-                                             for mpirun --rankfile ranks.txt
-  taulop map -json -o map.json -P 64 cg      for taulop plot map -o map.svg
-
-Patterns:
-`)
-	for _, p := range comm.Patterns {
-		fmt.Fprintf(&b, "  %-9s  %s\n", p.Name, p.About)
-	}
-	b.WriteString("\nMethods:\n")
-	for _, m := range processmap.Methods {
-		fmt.Fprintf(&b, "  %-9s  %s\n", m, processmap.About[m])
-	}
-	b.WriteString("\nFormats:\n")
-	for _, l := range processmap.Launchers {
-		fmt.Fprintf(&b, "  %-9s  %s\n", l.Name, l.About)
-	}
-	b.WriteString("\nFlags:\n")
-	return b.String()
+func (m *matrixFlags) add(flags *argument.Set) {
+	flags.IntVar(&m.p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
+	flags.Within("P", 1, comm.MaxRanks, fmt.Sprintf("give 1 to %d processes", comm.MaxRanks))
+	argument.Var(flags, &m.pattern, "m", "64K", "of a pattern, the `size` of its largest messages", argument.Some)
 }
 
 // A mapRequest is what the user asked to map.
 type mapRequest struct {
 	processmap.Request
-	params, root, net, cache string
-	offCache                 bool
-	state                    stateChoice
-	nodes                    int
-	hosts                    []string
-	format                   string
+	matrixFlags
+	params, root, net string
+	offCache          bool
+	state             stateChoice
+	nodes             int
+	hosts             []string
+	format            string
 	destination
-	given map[string]bool
 }
 
-func mapCommand(_ context.Context, out, errOut io.Writer, args []string) error {
+// mapFlags is the subcommand.
+func mapFlags(flags *argument.Set) action {
 	req := &mapRequest{}
-	if err := req.parse(out, args); err != nil {
-		return err
-	}
-	result, err := processmap.Run(req.Request)
-	if err != nil {
-		return usagef("%v", err)
-	}
-	for _, w := range result.Warnings {
-		tell(errOut, "warning: %s", w)
-	}
-	doc := (*report.ProcessMap)(result)
-	if req.format == "" {
-		return req.destination.put(out, doc)
-	}
-	m := result.Mapping(result.Best)
-	return req.write(out, func(w io.Writer) error {
-		err := result.WriteFor(req.format, m, w)
-		if err != nil {
-			return usagef("-format %s: %v", req.format, err)
+	req.add(flags)
+	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+		if err := req.read(flags, words); err != nil {
+			return err
 		}
-		return nil
-	})
+		if req.Methods == nil {
+			req.Methods = slices.Clone(processmap.Methods)
+			if req.Matrix.Ranks() > heuristic.MaxSearched {
+				req.Methods = slices.DeleteFunc(req.Methods, func(m string) bool { return m == processmap.ES })
+			}
+		}
+		if err := req.machine(); err != nil {
+			return err
+		}
+		result, err := processmap.Run(req.Request)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		for _, w := range result.Warnings {
+			tell(errOut, "warning: %s", w)
+		}
+		if req.format == "" {
+			return req.destination.put(out, (*report.ProcessMap)(result))
+		}
+		return req.write(out, func(w io.Writer) error {
+			if err := result.WriteFor(req.format, result.Mapping(result.Best), w); err != nil {
+				return usagef("-format %s: %v", req.format, err)
+			}
+			return nil
+		})
+	}
 }
 
-func (req *mapRequest) parse(out io.Writer, args []string) error {
-	flags := flag.NewFlagSet("taulop map", flag.ContinueOnError)
-	var p int
-	var size, messages string
-	flags.IntVar(&p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
-	flags.StringVar(&size, "m", "64K", "of a pattern, the `size` of its largest messages")
-	flags.StringVar(&messages, "messages", "", "a `file` like MATRIX with numbers of messages in the place of bytes")
+func (req *mapRequest) add(flags *argument.Set) {
+	req.matrixFlags.add(flags)
+	flags.StringVar(&req.messages, "messages", "", "a `file` like MATRIX with numbers of messages in the place of bytes")
 	flags.StringVar(&req.params, "params", "", "parameters of a machine, a `file` of taulop sweep or pairs, or in the published text format")
 	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR` (default this one, or that of -params)")
 	flags.StringVar(&req.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
 	flags.IntVar(&req.nodes, "nodes", 0, "`nodes` like the machine (default 1, or those of -hosts)")
+	flags.Within("nodes", 1, heuristic.MaxPlaces, fmt.Sprintf("give 1 to %d", heuristic.MaxPlaces))
 	argument.Var(flags, &req.hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)", argument.Names)
-	flags.StringVar(&req.cache, "cache", "in", "where user data are when times are predicted: in, off")
+	argument.Var(flags, &req.offCache, "cache", "in", "`where` user data are when times are predicted: in, off", argument.Cache, "in", "off")
 	req.state.add(flags, mixture)
-	argument.Var(flags, &req.Methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)", argument.Among(processmap.Methods))
+	argument.Var(flags, &req.Methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)", argument.Among(processmap.Methods), processmap.Methods...)
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")
-	flags.StringVar(&req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "))
-	req.destination.add(flags)
-	words, err := parseWords(flags, out, args, mapHelp())
-	if err != nil {
-		return err
-	}
-	req.given = givenFlags(flags)
-	switch {
-	case len(words) == 0:
-		return usagef("say what to map: a communication matrix, or with -P a pattern: %s", strings.Join(comm.Names(), ", "))
-	case req.given["P"] && (p < 1 || p > comm.MaxRanks):
-		return usagef("-P is %d: give 1 to %d processes", p, comm.MaxRanks)
-	case req.given["nodes"] && (req.nodes < 1 || req.nodes > heuristic.MaxPlaces):
-		return usagef("-nodes is %d: give 1 to %d", req.nodes, heuristic.MaxPlaces)
-	case req.Time <= 0:
-		return usagef("-time is %v: give a time above zero, like 5s", req.Time)
-	case req.format != "" && req.destination.format() != nil:
-		return usagef("-format, and -json or -csv, cannot be used together: choose one")
-	case req.format != "" && !slices.Contains(processmap.LauncherNames(), req.format):
-		return usagef("-format is %q: take one of %s", req.format, strings.Join(processmap.LauncherNames(), ", "))
-	case req.given["state"] && req.params == "":
-		return usagef("-state is of parameters: name their file with -params, or leave -state out")
-	case req.net != "" && req.params == "":
-		return usagef("-net says what messages between nodes take, and those within them come from -params: name a file of taulop sweep, or leave -net out")
-	}
-	if err := req.destination.check(); err != nil {
-		return err
-	}
-	if req.offCache, err = argument.Cache(req.cache); err != nil {
-		return usagef("-cache: %v", err)
-	}
-	if len(req.hosts) > 0 {
-		if req.nodes == 0 {
-			req.nodes = len(req.hosts)
+	argument.Word(flags, &req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "), processmap.LauncherNames())
+	flags.Rules(
+		argument.Rule{Flags: "state", Needs: "params", Why: "is of parameters", Do: "name their file with -params, or leave it out"},
+		argument.Rule{Flags: "net", Needs: "params", Why: "says what messages between nodes take, and those within them come from -params", Do: "name a file of taulop sweep, or leave -net out"},
+	)
+	flags.Check(req.checkHosts)
+	flags.Check(func() error {
+		if req.root == "" {
+			return nil
 		}
-		if req.nodes != len(req.hosts) {
-			return usagef("-hosts names %d nodes, and -nodes is %d: give as many names", len(req.hosts), req.nodes)
-		}
-		for _, host := range req.hosts {
-			if len(host) > 253 || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == '=' || r == '#' || r == 0x7f }) {
-				return usagef("-hosts: %.60q is no name of a node", host)
-			}
-		}
-	}
-	if err := req.matrix(words, p, size, messages); err != nil {
-		return err
-	}
-	if req.Methods == nil {
-		req.Methods = slices.Clone(processmap.Methods)
-		if req.Matrix.Ranks() > heuristic.MaxSearched {
-			req.Methods = slices.DeleteFunc(req.Methods, func(m string) bool { return m == processmap.ES })
-		}
-	}
-	return req.machine()
+		return checkRoot(req.root)
+	})
+	req.destination.add(flags, "format")
 }
 
-// matrix reads or makes what is to be mapped.
-func (req *mapRequest) matrix(words []string, p int, size, messages string) error {
+// checkHosts checks the names of nodes, which say how many there are.
+func (req *mapRequest) checkHosts() error {
+	if len(req.hosts) > 0 && req.nodes == 0 {
+		req.nodes = len(req.hosts)
+	}
+	if n := len(req.hosts); n > 0 && req.nodes != n {
+		return usagef("-hosts names %d nodes, and -nodes is %d: give as many names", n, req.nodes)
+	}
+	for _, host := range req.hosts {
+		if len(host) > 253 || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == '=' || r == '#' || r == 0x7f }) {
+			return usagef("-hosts: %.60q is no name of a node", host)
+		}
+	}
+	return nil
+}
+
+// read reads or makes what is to be mapped.
+func (req *mapRequest) read(flags *argument.Set, words []string) error {
 	pattern := comm.Lookup(words[0])
 	switch {
 	case pattern != nil && len(words) > 1:
 		return usagef("%s is a pattern, and %s is one word too many", words[0], printable.Name(words[1]))
-	case pattern != nil && p == 0:
+	case pattern != nil && req.p == 0:
 		return usagef("-P is missing: say of how many processes %s is, like -P 16", pattern.Name)
-	case pattern != nil && messages != "":
+	case pattern != nil && req.messages != "":
 		return usagef("-messages is of a file: leave it out of a pattern")
 	case pattern != nil:
-		bytes, err := argument.Some(size)
-		if err != nil {
-			return usagef("-m: %v", err)
-		}
-		if req.Matrix, err = pattern.Matrix(p, int64(bytes)); err != nil {
+		var err error
+		if req.Matrix, err = pattern.Matrix(req.p, int64(req.pattern)); err != nil {
 			return usagef("-P: %v", err)
 		}
 		return nil
-	case req.given["m"]:
+	case flags.Given("m"):
 		return usagef("-m is of a pattern, and a file has its own sizes: leave it out")
-	}
-	if len(words) == 1 && !isFile(words[0]) && !strings.ContainsAny(words[0], "./\\") {
+	case len(words) == 1 && !isFile(words[0]) && !strings.ContainsAny(words[0], "./\\"):
 		return usagef("%s is neither a file nor a pattern; %s", printable.Name(words[0]), spelling.Suggest(words[0], comm.Names()))
 	}
 	var err error
 	if req.Matrix, err = readMatrix(words); err != nil {
 		return usagef("%v", err)
 	}
-	if messages != "" {
-		counts, err := readMatrix([]string{messages})
+	if req.messages != "" {
+		counts, err := readMatrix([]string{req.messages})
+		if err == nil {
+			err = req.Matrix.WithMessages(counts)
+		}
 		if err != nil {
 			return usagef("-messages: %v", err)
 		}
-		if err := req.Matrix.WithMessages(counts); err != nil {
-			return usagef("-messages: %v", err)
-		}
 	}
-	if ranks := req.Matrix.Ranks(); p > 0 && p != ranks {
-		return usagef("%s is of %d processes, and -P is %d: leave -P out, or give another file", printable.Name(words[0]), ranks, p)
+	if ranks := req.Matrix.Ranks(); req.p > 0 && req.p != ranks {
+		return usagef("%s is of %d processes, and -P is %d: leave -P out, or give another file", printable.Name(words[0]), ranks, req.p)
 	}
 	return nil
 }
@@ -252,11 +199,6 @@ func readMatrix(paths []string) (*comm.Matrix, error) {
 
 // machine finds the cores, and what messages between them take.
 func (req *mapRequest) machine() error {
-	if req.root != "" {
-		if info, err := os.Stat(req.root); err != nil || !info.IsDir() {
-			return usagef("-root %s is not a directory: name the one that holds the machine's sys and proc", req.root)
-		}
-	}
 	if req.params == "" {
 		return req.topology()
 	}
@@ -297,7 +239,7 @@ func (req *mapRequest) machine() error {
 	req.Machine.Hosts = req.hosts
 	if nodes := req.Machine.Nodes; nodes > 1 {
 		if network == nil && len(f.File.Networks) == 0 {
-			return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", nodes, req.params)
+			return needsNetwork(nodes, req.params)
 		}
 		choice.Cluster = &model.Cluster{Nodes: nodes, Network: network}
 		predictor, lacking = model.NewPredictor(f.File, choice)

@@ -22,7 +22,7 @@ import (
 
 func mapped(t *testing.T, args ...string) (out, errOut string, err error) {
 	var o, e bytes.Buffer
-	err = mapCommand(t.Context(), &o, &e, args)
+	err = named("map").run(t.Context(), &o, &e, args)
 	return o.String(), e.String(), err
 }
 
@@ -132,7 +132,7 @@ func TestMapMistakes(t *testing.T) {
 		{"-time 0s -P 2 ring", "-time is 0s"},
 		{"-method best -P 2 ring", `there is no "best"`},
 		{"-method es -nodes 20 -P 17 ring", "too many mappings"},
-		{"-format lsf -P 2 ring", `-format is "lsf"`},
+		{"-format lsf -P 2 ring", `-format: there is no "lsf"`},
 		{"-format hosts -P 1 ring", "have no names: give them (-hosts a,b)"},
 		{"-format openmpi -json -P 2 ring", "choose one"},
 		{"-format openmpi -csv -P 2 ring", "choose one"},
@@ -197,7 +197,7 @@ func TestMapPlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	plot := func(args ...string) error {
-		return plotCommand(t.Context(), io.Discard, io.Discard, append([]string{"map"}, args...))
+		return named("plot").run(t.Context(), io.Discard, io.Discard, append([]string{"map"}, args...))
 	}
 	for _, format := range []string{"svg", "png", "pdf"} {
 		if err := plot("-o", filepath.Join(dir, "map."+format), doc); err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
@@ -29,10 +30,41 @@ func run(t testing.TB, line ...string) (out, errOut string, err error) {
 	return o.String(), e.String(), err
 }
 
+// named is a command that there is.
+func named(name string) command {
+	c, _ := lookup(name)
+	return c
+}
+
+// parsed reads a command line without carrying it out.
+func parsed(add func(*argument.Set), args []string) (flags *argument.Set, words []string, err error) {
+	flags = argument.NewSet("taulop")
+	add(flags)
+	if words, err = flags.Parse(args); err == nil {
+		err = flags.Checked()
+	}
+	return flags, words, err
+}
+
+func parseRequest(args []string) (*request, error) {
+	req := &request{}
+	flags, words, err := parsed(req.add, args)
+	if err == nil {
+		err = req.read(flags, words)
+	}
+	return req, err
+}
+
+func parseSweep(args []string) (*sweepRequest, error) {
+	req := &sweepRequest{}
+	_, _, err := parsed(req.flags, args)
+	return req, err
+}
+
 // The three commands of taulop-2015, section 5, as printed there, and one for Fig. 4.
 func TestPapersCommands(t *testing.T) {
 	for _, setup := range []string{"bcast", "ping", "ring", "share"} {
-		req, err := parseRequest(io.Discard, []string{"-" + setup, "-off_cache", "-local", "2", "8", "4"})
+		req, err := parseRequest([]string{"-" + setup, "-off_cache", "-local", "2", "8", "4"})
 		if err != nil {
 			t.Fatalf("%s: %v", setup, err)
 		}
@@ -41,7 +73,7 @@ func TestPapersCommands(t *testing.T) {
 			t.Errorf("%s: %+v", setup, req)
 		}
 	}
-	req, err := parseRequest(io.Discard, []string{"2", "64B", "3"})
+	req, err := parseRequest([]string{"2", "64B", "3"})
 	if err != nil || req.setup.Name != "ring" || req.policy != numa.Local || req.size != 64 || len(req.k) != 15 || req.k[14] != 12288 {
 		t.Errorf("defaults: %+v, %v", req, err)
 	}
@@ -233,7 +265,7 @@ func TestInterrupt(t *testing.T) {
 	var err error
 	stoppedInTime(t, func(ctx context.Context, _ time.Duration) bool {
 		out.Reset()
-		err = measure(ctx, &out, io.Discard, strings.Fields("-time 10m -launches 1000 -ring 2 8 2"))
+		err = named("").run(ctx, &out, io.Discard, strings.Fields("-time 10m -launches 1000 -ring 2 8 2"))
 		return strings.Contains(out.String(), "\nL(8KB,2) = ")
 	})
 	if exitStatus(err) != 130 || !strings.Contains(err.Error(), "launch") {

@@ -56,7 +56,7 @@ func TestMistakes(t *testing.T) {
 func TestEmptyFileNames(t *testing.T) {
 	tried := 0
 	for _, c := range commands {
-		for _, s := range settings(describe(c).flags) {
+		for _, s := range c.settings() {
 			if !slices.Contains([]string{"file", "table", "DIR"}, s.value) && s.name != "params" {
 				continue
 			}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
 )
@@ -125,7 +126,7 @@ func mutable(t *testing.T, dir string) (all []original) {
 		"compare MUTANT GOOD", "predict -params MUTANT -P 2,5 -m 1:4G bcast", "explain -params MUTANT -P 8 -m 64K bcast:binomial allgather:ring",
 		"plot l-tau -o DIR/made.svg MUTANT", "report -o DIR/made.html MUTANT GOOD",
 	}
-	native1 := append(tables, "export -format csv MUTANT", "export -format benchfmt MUTANT", "export -format taulop DIR MUTANT",
+	native1 := append(tables, "export -format csv MUTANT", "export -format benchfmt MUTANT", "export -format libtaulop DIR MUTANT",
 		"predict -params MUTANT -model loggp -P 4 bcast", "predict -params MUTANT -model mlognp -P 2 bcast", "plot copy -o DIR/made.svg MUTANT",
 		"plot pairs -o DIR/made.svg MUTANT", "explain -compare -params MUTANT -P 4 bcast:linear bcast:binomial")
 	add := func(text, good string, commands []string) { all = append(all, original{text, good, commands}) }
@@ -191,7 +192,9 @@ func mutate(random *rand.Rand, text string) string {
 func TestBounded(t *testing.T) {
 	all := commands
 	defer func() { commands = all }()
-	commands = append(slices.Clone(all), command{name: "panics", run: func(context.Context, io.Writer, io.Writer, []string) error { panic("on purpose") }})
+	commands = append(slices.Clone(all), command{name: "panics", flags: func(*argument.Set) action {
+		return func(context.Context, io.Writer, io.Writer, []string) error { panic("on purpose") }
+	}})
 	if err := bounded([]string{"panics"}); err == nil || !strings.Contains(err.Error(), "on purpose") {
 		t.Errorf("a panic: %v", err)
 	}

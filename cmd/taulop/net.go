@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -22,27 +21,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-const netHelp = `Net measures a network between hosts by messages over TCP: L(m,τ) while τ flows
-are under way at once, o(m), and the parameters of Tam's model.
-
-  srun -N 2 --ntasks-per-node=1 taulop net [flags]
-  taulop net [flags] -listen [ADDRESS]      on one host
-  taulop net [flags] -to HOST,HOST          on the other
-
-The first task, or the host with -to, measures and writes the file; the others answer
-it and end with it. All of them need the same secret, which is made in a home that
-they share, or named with -secret. InfiniBand and its kind are measured by MPI and
-imported: TCP over them is another network.
-
-Examples:
-  srun -N 4 --ntasks-per-node=1 taulop net -o net.json
-  taulop net -listen                        on node2
-  taulop net -to node2 -o net.json          on node1
-  taulop net -to 10.0.0.2:7000 -m 1,64K,1M -tau 1,2,4 -secret s
-
-Flags:
-`
-
 // netPort is what is listened on by hand.
 const netPort = "7415"
 
@@ -56,14 +34,62 @@ type netRequest struct {
 	wait   time.Duration
 	tam    bool
 
+	request network.Request
+
 	task slurm.Task
 	step bool // started by srun
 }
 
-func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
-	req := netRequest{surveyRequest: surveyRequest{name: "net", takes: true}}
-	flags := req.flags(20*time.Second, "")
-	r := network.Request{Sizes: network.Sizes}
+// netFlags is the subcommand.
+func netFlags(flags *argument.Set) action {
+	req := &netRequest{surveyRequest: surveyRequest{name: "net"}}
+	req.add(flags)
+	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+		machine, err := here()
+		if err != nil {
+			return err
+		}
+		if req.task, req.step, err = slurm.Find(os.Getenv); req.listen || req.to != "" {
+			req.step = false
+		} else if err != nil {
+			return usagef("%v", err)
+		}
+		switch {
+		case len(words) == 1 && !req.listen:
+			return usagef("there is one argument, the ADDRESS of -listen, got %q", words[0])
+		case !req.listen && req.to == "" && !req.step:
+			return usagef("a network has two ends: say -listen here and -to THIS-HOST on another, or start both with srun -N 2 --ntasks-per-node=1 taulop net")
+		}
+		r := &req.request
+		// All hosts look at all of it: where one finds a mistake, none waits for it.
+		if err := r.Check(); err != nil {
+			return usagef("%v", err)
+		}
+		if r.Secret, err = req.readSecret(); err != nil {
+			return usagef("%v", err)
+		}
+		if req.listen || req.step && req.task.Rank > 0 {
+			address := net.JoinHostPort("", netPort)
+			switch {
+			case req.step:
+				address = net.JoinHostPort("", strconv.Itoa(req.task.Port(req.task.Rank)))
+			case len(words) == 1:
+				if address, err = withPort(words[0]); err != nil {
+					return err
+				}
+			}
+			return req.answer(ctx, errOut, machine, r.Secret, address)
+		}
+		if r.Targets, err = req.targets(ctx); err != nil {
+			return err
+		}
+		return req.lead(ctx, out, errOut, machine, *r)
+	}
+}
+
+func (req *netRequest) add(flags *argument.Set) {
+	r := &req.request
+	r.Sizes = network.Sizes
 	flags.BoolVar(&req.listen, "listen", false, "answer one run, on ADDRESS (default all addresses, port "+netPort+"), and end")
 	flags.StringVar(&req.to, "to", "", "measure with these hosts, a `list` of HOST or HOST:PORT")
 	argument.Var(flags, &r.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default nine from 1 to 4M)", argument.Rising(argument.Sizes))
@@ -72,69 +98,18 @@ func netCommand(ctx context.Context, out, errOut io.Writer, args []string) error
 	argument.Var(flags, &req.memory, "memory", network.DefaultMemory, "`size` that messages of all flows may take on the host that listens, in bytes or with a unit; a run needs 2·τ·m", argument.Some)
 	flags.DurationVar(&req.wait, "wait", time.Minute, "how long to wait for the other hosts")
 	flags.BoolVar(&req.tam, "tam", true, "measure the parameters of Tam's model too")
-	words, err := parseWords(flags, out, args, netHelp)
-	if err != nil {
-		return err
-	}
-	machine, err := req.check(flags)
-	if err != nil {
-		return err
-	}
-	var led []string // flags of the host that leads
-	var tooMuch error
-	bounded := false
-	flags.Visit(func(f *flag.Flag) {
-		if f.Name == "memory" {
-			bounded, tooMuch = true, argument.FitsMemory("-memory", f.Value.String())
+	flags.Rules(
+		argument.Rule{Flags: "listen", Not: "to", Why: "and -to are of two hosts", Do: "one listens, the other goes to it"},
+		argument.Rule{Flags: "o time launches json m tau tam", Not: "listen", Why: "is of the host with -to, for the host that listens measures nothing and writes no file", Do: "say it there"},
+		argument.Rule{Flags: "memory", Not: "to", Why: "bounds what the host that listens takes", Do: "say it there"},
+	)
+	flags.Check(func() error {
+		if !flags.Given("memory") {
+			return nil
 		}
-		if slices.Contains([]string{"o", "time", "launches", "json", "m", "tau", "tam"}, f.Name) {
-			led = append(led, "-"+f.Name)
-		}
+		return argument.FitsMemory("-memory", flags.Lookup("memory").Value.String())
 	})
-	if req.task, req.step, err = slurm.Find(os.Getenv); req.listen || req.to != "" {
-		req.step = false
-	} else if err != nil {
-		return usagef("%v", err)
-	}
-	switch {
-	case req.listen && req.to != "":
-		return usagef("-listen and -to are of two hosts: one listens, the other goes to it")
-	case len(words) > 1 || len(words) == 1 && !req.listen:
-		return usagef("there is one argument, the ADDRESS of -listen, got %q", strings.Join(words, " "))
-	case req.listen && len(led) > 0:
-		return usagef("%s: the host that listens measures nothing and writes no file: say that on the host with -to", strings.Join(led, ", "))
-	case !req.listen && req.to == "" && !req.step:
-		return usagef("a network has two ends: say -listen here and -to THIS-HOST on another, or start both with srun -N 2 --ntasks-per-node=1 taulop net")
-	case bounded && req.to != "":
-		return usagef("-memory bounds what the host that listens takes: say it there")
-	case tooMuch != nil:
-		return usagef("%v", tooMuch)
-	case req.wait <= 0:
-		return usagef("-wait is %v: give a time above zero, like 60s", req.wait)
-	}
-	// All hosts look at all of it: where one finds a mistake, none waits for it.
-	if err := r.Check(); err != nil {
-		return usagef("%v", err)
-	}
-	if r.Secret, err = req.readSecret(); err != nil {
-		return usagef("%v", err)
-	}
-	if req.listen || req.step && req.task.Rank > 0 {
-		address := net.JoinHostPort("", netPort)
-		switch {
-		case req.step:
-			address = net.JoinHostPort("", strconv.Itoa(req.task.Port(req.task.Rank)))
-		case len(words) == 1:
-			if address, err = withPort(words[0]); err != nil {
-				return err
-			}
-		}
-		return req.answer(ctx, errOut, machine, r.Secret, address)
-	}
-	if r.Targets, err = req.targets(ctx); err != nil {
-		return err
-	}
-	return req.lead(ctx, out, errOut, machine, r)
+	req.surveyRequest.add(flags, 20*time.Second, "")
 }
 
 func (req *netRequest) readSecret() (network.Secret, error) {

@@ -371,7 +371,7 @@ func TestNetMistakes(t *testing.T) {
 		{"a", 2, "there is one argument"},
 		{"-listen a b", 2, "there is one argument"},
 		{"-listen 127.0.0.1 -wait 0s", 2, "-wait is 0s"},
-		{"-listen -o net.json -time 5s", 2, "-o, -time: the host that listens measures nothing"},
+		{"-listen -o net.json -time 5s", 2, "-o is of the host with -to"},
 		{"-to a,a", 2, "-to has a twice"},
 		{"-to a:b", 2, "want a number from 1 to 65535"},
 		{"-to ,", 2, "is no address"},
@@ -394,13 +394,13 @@ func TestNetMistakes(t *testing.T) {
 		if !slices.Contains(args, "-wait") { // no mistake is waited with
 			args = slices.Insert(args, 0, "-wait", "24h")
 		}
-		err := netCommand(t.Context(), &out, &errOut, args)
+		err := named("net").run(t.Context(), &out, &errOut, args)
 		if err == nil || exitStatus(err) != tt.status || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("net %s: status %d, %v; want %d with %q", tt.args, exitStatus(err), err, tt.status, tt.says)
 		}
 	}
 	used.Close()
-	if err := netCommand(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-to", used.Addr().String(), "-wait", "200ms"}); err == nil || !strings.Contains(err.Error(), "nobody listens") {
+	if err := named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-to", used.Addr().String(), "-wait", "200ms"}); err == nil || !strings.Contains(err.Error(), "nobody listens") {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
@@ -424,9 +424,9 @@ func TestNetOtherSecret(t *testing.T) {
 	ended := make(chan error, 1)
 	var heard bytes.Buffer
 	go func() {
-		ended <- netCommand(ctx, &bytes.Buffer{}, &heard, []string{"-secret", filepath.Join(dir, "one"), "-listen", address})
+		ended <- named("net").run(ctx, &bytes.Buffer{}, &heard, []string{"-secret", filepath.Join(dir, "one"), "-listen", address})
 	}()
-	err = netCommand(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-secret", filepath.Join(dir, "other"), "-to", address, "-wait", "20s"})
+	err = named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-secret", filepath.Join(dir, "other"), "-to", address, "-wait", "20s"})
 	if err == nil || exitStatus(err) != 1 || !strings.Contains(err.Error(), "another secret") {
 		t.Errorf("%v", err)
 	}

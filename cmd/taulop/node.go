@@ -2,17 +2,21 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/numa"
 )
 
-// addNode adds -node to a command that measures.
-func addNode(flags *flag.FlagSet) {
-	flags.Func("node", "measure on the CPUs of this NUMA `node` alone, as if there were no others", keepTo)
+// nodeUsage is what -node says.
+const nodeUsage = "measure on the CPUs of this NUMA `node` alone, as if there were no others"
+
+// addNode adds -node and -name to a command that measures.
+func addNode(flags *argument.Set, name *string) {
+	flags.StringVar(name, "name", "", "`name` of this machine in the file and in what is made of it (default the host's)")
+	flags.Func("node", nodeUsage, keepTo)
 }
 
 // keepTo keeps this program to the CPUs of a NUMA node: it begins anew on them, as under

@@ -5,14 +5,13 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/params"
@@ -28,19 +27,18 @@ type output struct {
 	file  *outfile.File // at path, once check has found it writable; nil: standard output
 }
 
-// add adds -o, of which usage says what is written, and -force.
-func (o *output) add(flags *flag.FlagSet, usage string) {
+// add adds -o, of which usage says what is written, and -force. A file that is there, and one
+// that cannot be made, are refused before there is a result.
+func (o *output) add(flags *argument.Set, usage string) {
 	flags.StringVar(&o.path, "o", "", usage+"; - is standard output")
 	flags.BoolVar(&o.force, "force", false, "replace a file that is there already")
-}
-
-// check refuses a file that is there, and one that cannot be made, before there is a result.
-func (o *output) check() (err error) {
-	if o.path == "-" {
-		o.path = ""
-	}
-	o.file, err = fresh("-o "+o.path, o.path, o.force)
-	return err
+	flags.Check(func() (err error) {
+		if o.path == "-" {
+			o.path = ""
+		}
+		o.file, err = fresh("-o "+o.path, o.path, o.force)
+		return err
+	})
 }
 
 // write writes a result where put does.
@@ -71,25 +69,15 @@ type destination struct {
 	formats map[*document.Format]*bool // asked for
 }
 
-func (d *destination) add(flags *flag.FlagSet) {
-	d.output.add(flags, "write to a new `file`")
+// add adds -o and the formats, of which one is chosen, or one of others that are named.
+func (d *destination) add(flags *argument.Set, others ...string) {
 	d.formats = make(map[*document.Format]*bool)
 	for _, f := range document.Formats {
 		d.formats[f] = flags.Bool(f.Name, false, f.Usage)
+		others = append(others, f.Name)
 	}
-}
-
-func (d *destination) check() error {
-	var asked []string
-	for _, f := range document.Formats {
-		if *d.formats[f] {
-			asked = append(asked, "-"+f.Name)
-		}
-	}
-	if len(asked) > 1 {
-		return usagef("%s cannot be used together: choose one", strings.Join(asked, " and "))
-	}
-	return d.output.check()
+	flags.OneOf(others...)
+	d.output.add(flags, "write to a new `file`")
 }
 
 // format is what was asked for, nil for text.

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,32 +88,6 @@ var drawnNames []string
 // bandwidthKinds can show how much messages carry instead of how long they take.
 var bandwidthKinds = []string{"l-tau", "l-m", "copy", "predict"}
 
-// plotHelp is made of the kinds.
-func plotHelp() string {
-	var b strings.Builder
-	b.WriteString(`Plot draws what parameter files, or what taulop predict, verify and map with -json
-wrote, say.
-
-  taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
-
-Kinds:
-`)
-	for _, k := range plotKinds {
-		fmt.Fprintf(&b, "  %-12s %s\n  %-12s   %s\n", k.name, k.about, "", k.example)
-	}
-	b.WriteString(`
-Parameter files are those of taulop sweep and import, and tables in the published
-text format. Bars are 95 % intervals. Where a flag does not say otherwise, charts
-show all setups (over m: the ring), the first placement, user data in cache, and
-over τ the segment's size; of accesses the largest N, of patterns the largest P.
--variant takes parts of what panels and lines are called, whatever their case and
-spaces: float64,read,write are reads and writes of float64.
-
-Flags:
-`)
-	return b.String()
-}
-
 // plotRequest is what the user asked to draw.
 type plotRequest struct {
 	kind   plotKind
@@ -122,123 +96,115 @@ type plotRequest struct {
 	format string
 	width  float64
 	title  string
-	titled bool   // not by the chart itself
 	as     string // what published tables are taken for
 	state  stateChoice
+	levels []string
 	files  []string
+	flags  *argument.Set
 }
 
-func plotCommand(_ context.Context, out, errOut io.Writer, args []string) error {
-	req := &plotRequest{}
-	if err := req.parse(out, args); err != nil {
-		return err
+// plotFlags is the subcommand.
+func plotFlags(flags *argument.Set) action {
+	req := &plotRequest{flags: flags}
+	req.add(flags)
+	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+		if err := req.read(words); err != nil {
+			return err
+		}
+		c, skipped, err := req.chart()
+		if err != nil {
+			return err
+		}
+		if flags.Given("title") {
+			c.Title = printable.Line(req.title)
+		}
+		for _, err := range skipped {
+			tell(errOut, "skipped: %v", err)
+		}
+		if len(c.Omitted) > 0 {
+			tell(errOut, "%s has %s as well, which is not drawn: choose with -algorithm, like -algorithm %s", req.files[0], printable.List(c.Omitted), c.Omitted[0])
+		}
+		if req.path != "" {
+			out = offTerminal(out)
+		}
+		if err := req.write(out, func(w io.Writer) error { return c.Write(w, req.format, req.width) }); err != nil {
+			return err
+		}
+		return skippedFiles(skipped, len(req.files))
 	}
-	c, skipped, err := req.chart()
-	if err != nil {
-		return err
-	}
-	if req.titled {
-		c.Title = req.title
-	}
-	for _, err := range skipped {
-		tell(errOut, "skipped: %v", err)
-	}
-	if len(c.Omitted) > 0 {
-		tell(errOut, "%s has %s as well, which is not drawn: choose with -algorithm, like -algorithm %s", req.files[0], printable.List(c.Omitted), c.Omitted[0])
-	}
-	figure := func(w io.Writer) error { return c.Write(w, req.format, req.width) }
-	if req.path != "" {
-		out = offTerminal(out)
-	}
-	if err := req.write(out, figure); err != nil {
-		return err
-	}
-	return skippedFiles(skipped, len(req.files))
 }
 
-func (req *plotRequest) parse(out io.Writer, args []string) error {
-	flags := flag.NewFlagSet("taulop plot", flag.ContinueOnError)
+func (req *plotRequest) add(flags *argument.Set) {
 	choice := &req.choice
-	var levels []string
-	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own, \"\" for none, as journals want it")
 	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all messages under way instead of times; of predict m over the time of the call")
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
-	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share", argument.Names)
-	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+", cpus", argument.Names)
-	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user data are: in, off", argument.Caches)
+	flags.Within("width", chart.MinWidth, chart.MaxWidth, fmt.Sprintf("give %d to %d cm, a column of print has %g", chart.MinWidth, chart.MaxWidth, chart.ColumnWidth))
+	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share", argument.Names, append(setupNames(), "copy")...)
+	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+", cpus", argument.Names, policies()...)
+	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user data are: in, off", argument.Caches, "in", "off")
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Rising(argument.Messages(0)))
 	argument.Var(flags, &choice.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16", argument.Taus)
-	argument.Var(flags, &levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory", argument.Names)
+	argument.Var(flags, &req.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory", argument.Names)
 	argument.Var(flags, &choice.Variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read", argument.Names)
-	flags.StringVar(&req.as, "as", "", "take published tables for this `setup`, placement local")
+	addAs(flags, &req.as)
 	req.state.add(flags, "each by itself; of heat maps means over all by their shares")
-	argument.Var(flags, &choice.Algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message", argument.Names)
-	flags.IntVar(&req.choice.P, "P", 0, "of files of verify and predict, patterns and mlognp: `ranks` (default the most)")
-	flags.IntVar(&req.choice.Nodes, "nodes", 0, "of mlognp: `nodes` like the file's machine, with its first network between them (default 1)")
-	words, err := parseWords(flags, out, args, plotHelp())
-	if err != nil {
-		return err
+	argument.Var(flags, &choice.Algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message", argument.Names, algorithmNames()...)
+	flags.IntVar(&choice.P, "P", 0, "of files of verify and predict, patterns and mlognp: `ranks` (default the most)")
+	flags.Within("P", 0, math.MaxInt32, "give the number of ranks")
+	flags.IntVar(&choice.Nodes, "nodes", 0, "of mlognp: `nodes` like the file's machine, with its first network between them (default 1)")
+	flags.Within("nodes", 0, numa.MostWorkers, fmt.Sprintf("give the chart mlognp 1 to %d", numa.MostWorkers))
+	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
+}
+
+// ofKinds are flags of some kinds of charts.
+var ofKinds = []struct {
+	flags string
+	of    func(plotKind) bool
+	why   string
+}{
+	{"setup placement cache m tau as state algorithm P", func(k plotKind) bool { return k.command != "map" }, "is of other charts, and map shows all of its file"},
+	{"levels", func(k plotKind) bool { return k.name == "copy" }, "chooses copies between levels of the memory, and is of the chart copy"},
+	{"variant", func(k plotKind) bool { return k.drawing != nil }, "chooses what surveys measured, and is of the charts DRAWN"},
+	{"bandwidth", func(k plotKind) bool { return slices.Contains(bandwidthKinds, k.name) }, "is of the charts " + strings.Join(bandwidthKinds, ", ")},
+	{"nodes", func(k plotKind) bool { return k.costs }, "is of the chart mlognp"},
+	{"setup placement tau as", func(k plotKind) bool { return k.document == nil && k.matrices == nil }, "chooses from parameter files, and is of other charts"},
+	{"state", func(k plotKind) bool { return k.document == nil }, "chooses from parameter files, and is of other charts"},
+	{"cache", func(k plotKind) bool { return k.matrices == nil && k.command != "predict" }, "is of other charts"},
+	{"algorithm", func(k plotKind) bool { return k.costs || k.document != nil }, "chooses from what taulop verify or predict wrote, and is of the chart predicted"},
+	{"P", func(k plotKind) bool {
+		return k.costs || k.document != nil || k.drawing != nil && k.drawing.Ranks
+	}, "chooses from what taulop verify or predict wrote, and is of the chart predicted"},
+	{"setup as", func(k plotKind) bool { return k.drawing == nil }, "chooses transfers, and -variant what surveys measured"},
+}
+
+// read takes the kind and the files.
+func (req *plotRequest) read(words []string) error {
+	i := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.name == words[0] })
+	if i < 0 && isFile(words[0]) {
+		return usagef("%s is a file: say first which chart, like %s", words[0], plotKinds[0].example)
 	}
-	req.titled = givenFlags(flags)["title"]
-	req.title = printable.Line(req.title)
-	if len(words) == 0 {
-		return usagef("say which chart: taulop plot %s", plotKinds[0].example[len("taulop plot "):])
+	if i < 0 {
+		return usagef("there is no chart %q; %s", words[0], spelling.Suggest(words[0], kindNames()))
 	}
-	if err := req.choose(words[0]); err != nil {
-		if isFile(words[0]) {
-			return usagef("%s is a file: say first which chart, like %s", words[0], plotKinds[0].example)
+	req.kind = plotKinds[i]
+	for _, of := range ofKinds {
+		for _, name := range strings.Fields(of.flags) {
+			if req.flags.On(name) && !of.of(req.kind) {
+				return usagef("-%s %s: leave it out of %s", name, strings.Replace(of.why, "DRAWN", strings.Join(drawnNames, ", "), 1), req.kind.name)
+			}
 		}
-		return err
 	}
 	if req.files = words[1:]; len(req.files) == 0 {
 		return usagef("name the file to draw, like %s", req.kind.example)
 	}
-	if err := checkAs(req.as); err != nil {
-		return err
+	if len(req.files) > 1 && (req.kind.document != nil || req.kind.matrices != nil) {
+		return usagef("%s draws one file, got %d: draw them one by one, and choose within one with flags", req.kind.name, len(req.files))
 	}
-	if len(levels) > 0 && req.kind.name != "copy" {
-		return usagef("-levels chooses copies between levels of the memory: leave it out of %s, or take the chart copy", req.kind.name)
-	}
-	if len(choice.Variants) > 0 && req.kind.drawing == nil {
-		return usagef("-variant chooses what surveys measured: leave it out of %s, or take one of the charts %s", req.kind.name, strings.Join(drawnNames, ", "))
-	}
-	choice.Variants = append(choice.Variants, levels...)
-	if req.choice.Bandwidth && !slices.Contains(bandwidthKinds, req.kind.name) {
-		return usagef("-bandwidth is of the charts %s: leave it out of %s", strings.Join(bandwidthKinds, ", "), req.kind.name)
-	}
-	if req.choice.P < 0 {
-		return usagef("-P is %d: give the number of ranks", req.choice.P)
-	}
-	if n := req.choice.Nodes; n < 0 || n > numa.MostWorkers || n > 0 && !req.kind.costs {
-		return usagef("-nodes is %d: give the chart mlognp 1 to %d, and leave it out of others", n, numa.MostWorkers)
-	}
-	if !(req.width >= chart.MinWidth && req.width <= chart.MaxWidth) {
-		return usagef("-width is %g: give %d to %d cm, a column of print has %g", req.width, chart.MinWidth, chart.MaxWidth, chart.ColumnWidth)
-	}
-	return req.checkOutput()
-}
-
-// choose finds the kind.
-func (req *plotRequest) choose(word string) error {
-	var names []string
-	for _, k := range plotKinds {
-		if k.name == word {
-			req.kind = k
-			return nil
-		}
-		names = append(names, k.name)
-	}
-	return usagef("there is no chart %q; %s", word, spelling.Suggest(word, names))
-}
-
-// checkOutput finds the format, and refuses to draw over what is drawn.
-func (req *plotRequest) checkOutput() error {
-	if req.path == "" {
+	if !req.flags.Given("o") {
 		return usagef("-o is missing: say where the figure goes, like %s", req.kind.example)
 	}
-	req.format = strings.ToLower(strings.TrimPrefix(filepath.Ext(req.path), "."))
-	if req.path == "-" {
+	if req.format = strings.ToLower(strings.TrimPrefix(filepath.Ext(req.path), ".")); req.path == "" {
 		req.format = "svg"
 	}
 	if !slices.Contains(chart.Formats, req.format) {
@@ -251,26 +217,22 @@ func (req *plotRequest) checkOutput() error {
 			}
 		}
 	}
-	return req.output.check()
+	req.choice.Variants = append(req.choice.Variants, req.levels...)
+	return nil
 }
 
 // chart reads the files and lays the chart out.
 func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	if req.kind.document != nil {
-		if c, err = req.written(); err != nil {
-			return nil, nil, usagef("%v", err)
+		c, err = req.kind.document(req)
+		if errors.Is(err, fs.ErrNotExist) && req.kind.command != "map" {
+			err = fmt.Errorf("%s is not there: write it with taulop %s -json -o %[1]s", req.files[0], req.kind.command)
 		}
-		return c, nil, nil
-	}
-	if !req.kind.costs && (len(req.choice.Algorithms) > 0 || req.choice.P > 0 && (req.kind.drawing == nil || !req.kind.drawing.Ranks)) {
-		return nil, nil, usagef("-algorithm and -P choose from what taulop verify wrote: leave them out of %s, or take the chart predicted", req.kind.name)
+		return c, nil, asUsage(err)
 	}
 	if req.kind.matrices != nil {
 		c, err := req.heatMaps()
 		return c, nil, err
-	}
-	if req.kind.drawing != nil && (len(req.choice.Setups) > 0 || req.as != "") {
-		return nil, nil, usagef("-setup and -as choose transfers: leave them out of %s, or choose with -variant", req.kind.name)
 	}
 	machines, skipped, err := compare.ReadAll(req.files)
 	if err != nil {
@@ -292,13 +254,15 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	return c, skipped, nil
 }
 
+// asUsage is an error about what was asked for, nil where there is none.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usagef("%v", err)
+}
+
 func (req *plotRequest) heatMaps() (*chart.Chart, error) {
-	if len(req.choice.Setups)+len(req.choice.Placements)+len(req.choice.Taus)+len(req.choice.Caches) > 0 || req.as != "" {
-		return nil, usagef("-setup, -placement, -cache, -tau and -as choose from other charts: leave them out of %s, or choose sizes with -m", req.kind.name)
-	}
-	if len(req.files) > 1 {
-		return nil, usagef("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
-	}
 	f, err := compare.Read(req.files[0])
 	if err != nil {
 		return nil, usagef("%v", err)
@@ -329,27 +293,4 @@ func drawn[T any](read func(io.Reader, string) (T, error), draw func(T, chart.Ch
 		}
 		return draw(d, req.choice)
 	}
-}
-
-// written is a chart of what taulop verify, predict or map wrote.
-func (req *plotRequest) written() (*chart.Chart, error) {
-	command, ch := req.kind.command, req.choice
-	ofFiles := len(ch.Setups)+len(ch.Placements)+len(ch.Taus) > 0 || req.as != "" || req.state != (stateChoice{})
-	switch {
-	case command == "map" && (ofFiles || len(ch.Caches)+len(ch.Sizes)+len(ch.Algorithms)+ch.P > 0):
-		return nil, errors.New("the chart map shows all of its file: leave out what chooses from other charts")
-	case command == "map" && len(req.files) > 1:
-		return nil, fmt.Errorf("%s draws one file, got %d: draw them one by one", req.kind.name, len(req.files))
-	case ofFiles:
-		return nil, fmt.Errorf("-setup, -placement, -tau, -state and -as choose from parameter files: leave them out of %s, or choose with -algorithm, -P, -cache and -m", req.kind.name)
-	case len(req.files) > 1:
-		return nil, fmt.Errorf("%s draws one file, which taulop %s -json wrote, got %d: draw them one by one, and choose within one with -algorithm, -P and -m", req.kind.name, command, len(req.files))
-	case command == "predict" && len(ch.Caches) > 0:
-		return nil, errors.New("-cache chooses from other files: leave it out, and choose when you predict")
-	}
-	c, err := req.kind.document(req)
-	if errors.Is(err, fs.ErrNotExist) && command != "map" {
-		return nil, fmt.Errorf("%s is not there: write it with taulop %s -json -o %[1]s", req.files[0], command)
-	}
-	return c, err
 }

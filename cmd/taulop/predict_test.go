@@ -190,10 +190,10 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -transport pigeon bcast", `unknown transport "pigeon"`},
 			{"-P 4 -as openmpi3 bcast", `unknown MPI library "openmpi3"; did you mean "openmpi4"? Known are openmpi4, openmpi4-none,`},
 			{"-P 4 -as openmpi4 bcast", "it has no transfers over cma"},
-			{"-P 4 -as openmpi4 -transport whole bcast", "-as openmpi4 has transports and segments of its own: leave -transport out"},
-			{"-P 4 -as mpich4 -segment 8K bcast", "leave -segment out"},
+			{"-P 4 -as openmpi4 -transport whole bcast", "-transport does not go with -as"},
+			{"-P 4 -as mpich4 -segment 8K bcast", "-segment does not go with -as"},
 			{"-P 4 -as openmpi4-none -model loggp bcast", "one way of messages"},
-			{"-P 4 -model hockney bcast", "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
+			{"-P 4 -model hockney bcast", "known are taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
 			{"-P 4 -model loggp bcast", "has no LogGP parameters"},
 			{"-P 4 -model libtaulop -transport steady bcast", "whole messages only"},
 			{"-P 4 -op xor reduce", `no γ of operator "xor"; measured are SUM_I`},
@@ -285,7 +285,7 @@ func TestPredictUnfinished(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	_, errOut, err = run(t, "export", "-format", "taulop", dir, path)
+	_, errOut, err = run(t, "export", "-format", "libtaulop", dir, path)
 	if err != nil || !strings.Contains(errOut, "SHM.txt has only the sizes that are complete") || !strings.Contains(errOut, "gamma.txt has no MAX_I: ") {
 		t.Errorf("export: %v\n%s", err, errOut)
 	}
@@ -354,7 +354,7 @@ new,bcast,linear,2,8192,33.268000,,,false,false,bcast:linear,1.97039,,,,
 		"predict -P 2 bcast -tsv -params " + small + "," + slow:                "-tsv is of one machine",
 		"predict -P 2 bcast -name a -params " + small + "," + slow:             "-name names 1, and -params 2",
 		"predict -P 2 bcast -params " + small + "," + directory + "/./SHM.txt": "are the same file",
-		"predict -P 2 bcast -drift 2 -params " + small + "," + slow:            "give shares from 0 to 1",
+		"predict -P 2 bcast -drift 2 -params " + small + "," + slow:            "give a share from 0 to 1",
 		"explain -P 2 bcast -params " + small + " -params " + slow:             "-params names 2 files, and this is of one machine",
 	} {
 		if _, errOut, err := run(t, strings.Fields(line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) || errOut != "" {

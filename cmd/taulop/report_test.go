@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 	output := filepath.Join(dir, "report.html")
 	run := func(args ...string) (string, error) {
 		var errOut bytes.Buffer
-		err := reportCommand(context.Background(), io.Discard, &errOut, args)
+		err := named("report").run(context.Background(), io.Discard, &errOut, args)
 		return errOut.String(), err
 	}
 
@@ -74,7 +74,7 @@ func TestReportRefuses(t *testing.T) {
 		{[]string{"-o", output, files[0], files[0]}, "twice"},
 		{[]string{"-o", output, files[0], "-baer"}, "did you mean -bare"},
 	} {
-		err := reportCommand(context.Background(), io.Discard, io.Discard, tt.args)
+		err := named("report").run(context.Background(), io.Discard, io.Discard, tt.args)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: exit %d, %v; want one line with %q", tt.args, exitStatus(err), err, tt.want)
 		}
@@ -93,7 +93,7 @@ func BenchmarkReportThousand(b *testing.B) {
 	files := nodes.Write(b, dir, 1000)
 	output := filepath.Join(dir, "report.html")
 	for b.Loop() {
-		if err := reportCommand(context.Background(), io.Discard, io.Discard, append([]string{"-o", output}, files...)); err != nil {
+		if err := named("report").run(context.Background(), io.Discard, io.Discard, append([]string{"-o", output}, files...)); err != nil {
 			b.Fatal(err)
 		}
 	}

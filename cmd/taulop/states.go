@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"math"
 	"strconv"
 	"strings"
@@ -18,8 +17,8 @@ type stateChoice struct {
 	among bool // the file is one of several
 }
 
-func (s *stateChoice) add(flags *flag.FlagSet, otherwise string) {
-	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or most, the most frequent (default "+otherwise+")", parseState)
+func (s *stateChoice) add(flags *argument.Set, otherwise string) {
+	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or most, the most frequent (default "+otherwise+")", parseState, "most")
 }
 
 // mixture is what parameters are of where nobody chooses.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/printable"
@@ -26,7 +26,6 @@ import (
 // A surveyRequest is what the commands have in common that measure one survey.
 type surveyRequest struct {
 	name     string
-	takes    bool // arguments
 	time     time.Duration
 	launches int
 	most     int // launches, if none are asked for; 0: 30
@@ -37,45 +36,34 @@ type surveyRequest struct {
 	huge    bool
 }
 
-func (req *surveyRequest) flags(budget time.Duration, about string) *flag.FlagSet {
-	flags := flag.NewFlagSet("taulop "+req.name, flag.ContinueOnError)
+// add adds the flags that they have in common.
+func (req *surveyRequest) add(flags *argument.Set, budget time.Duration, about string) {
 	flags.DurationVar(&req.time, "time", budget, "budget of the measurement"+about)
-	flags.IntVar(&req.launches, "launches", 0, fmt.Sprintf("measure in `n` launches, fresh processes each (default as many as there is time for, 6 to %d)", cmp.Or(req.most, 30)))
+	addLaunches(flags, &req.launches, cmp.Or(req.most, 30))
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	addName(flags, &req.machine)
-	addNode(flags)
+	addNode(flags, &req.machine)
+	req.saying.add(flags, "no progress and no warnings")
+	flags.Check(func() error {
+		req.spread = flags.Given("time") && req.launches == 0
+		return nil
+	})
 	req.destination.add(flags)
 	flags.Lookup("o").Usage = "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed; - is standard output"
-	req.saying.add(flags, "no progress and no warnings")
-	return flags
 }
 
-// parse parses flags, and looks at the machine.
-func (req *surveyRequest) parse(flags *flag.FlagSet, out io.Writer, args []string, help string) (*numa.Machine, error) {
-	if err := parse(flags, out, args, help); err != nil {
-		return nil, err
-	}
-	return req.check(flags)
+// addLaunches adds -launches; 0 is as many as there is time for.
+func addLaunches(flags *argument.Set, n *int, usual int) {
+	const most = 1000 // than any day has time for
+	flags.IntVar(n, "launches", 0, fmt.Sprintf("measure in `n` launches, fresh processes each (default as many as there is time for, 6 to %d)", usual))
+	flags.Within("launches", engine.LeastLaunches, most, fmt.Sprintf("an interval takes %d or more, and %d are the most", engine.LeastLaunches, most))
 }
 
-// check checks flags that are parsed, and looks at the machine.
-func (req *surveyRequest) check(flags *flag.FlagSet) (*numa.Machine, error) {
-	machine, discovery := numa.Discover("/")
-	given := givenFlags(flags)["time"]
-	switch {
-	case flags.NArg() > 0 && !req.takes:
-		return nil, usagef("%s takes no arguments, got %q: all is said by flags", req.name, flags.Arg(0))
-	case given && req.time <= 0:
-		return nil, usagef("-time is %v: give a budget above zero, like 20s", req.time)
-	}
-	req.spread = given && req.launches == 0
-	if err := cmp.Or(checkLaunches(req.launches), req.destination.check()); err != nil {
-		return nil, err
-	}
+// here is this machine, to be measured.
+func here() (*numa.Machine, error) {
 	if !shm.Supported {
 		return nil, errNoMeasuring
 	}
-	return machine, discovery
+	return numa.Discover("/")
 }
 
 // hugeUsage is what -huge says in every command that measures.
@@ -84,38 +72,31 @@ const hugeUsage = "ask for transparent huge pages of buffers, which otherwise ge
 // fillUsage is what -fill says in the commands that have it.
 const fillUsage = "keep cores busy that no worker is on, so that few workers run at no higher clock than many"
 
-// checkLaunches checks -launches; 0 is as many as there is time for.
-func checkLaunches(n int) error {
-	const most = 1000 // than any day has time for
-	if n != 0 && (n < engine.LeastLaunches || n > most) {
-		return usagef("-launches is %d: an interval takes %d or more, and %d are the most", n, engine.LeastLaunches, most)
-	}
-	return nil
-}
-
 // native: the output is a parameter file.
 func (req *surveyRequest) native() bool {
 	return req.format() == nil && strings.EqualFold(filepath.Ext(req.path), ".json")
 }
 
-// surveyCommand is the command of a survey.
-func surveyCommand(s *survey.Survey) func(ctx context.Context, out, errOut io.Writer, args []string) error {
-	return func(ctx context.Context, out, errOut io.Writer, args []string) error {
-		req := surveyRequest{name: s.Name, takes: s.Command.Takes, most: s.Command.Most}
-		flags := req.flags(s.Command.Time, s.Command.Budget)
-		asked := s.Command.Flags(flags)
-		machine, err := req.parse(flags, out, args, s.Command.Help)
-		if err != nil {
-			return err
+// surveyFlags is the command of a survey.
+func surveyFlags(s *survey.Survey) func(*argument.Set) action {
+	return func(flags *argument.Set) action {
+		req := surveyRequest{name: s.Name, most: s.Command.Most}
+		asked := s.Command.Flags(flags.FlagSet)
+		req.add(flags, s.Command.Time, s.Command.Budget)
+		return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+			machine, err := here()
+			if err != nil {
+				return err
+			}
+			t, err := asked(machine)
+			if err != nil {
+				return usagef("%v", err)
+			}
+			if req.time == 0 {
+				req.time = t.Time
+			}
+			return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (documented, error) { return surveyed{f, s, t}, nil })
 		}
-		t, err := asked(machine)
-		if err != nil {
-			return usagef("%v", err)
-		}
-		if req.time == 0 {
-			req.time = t.Time
-		}
-		return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (documented, error) { return surveyed{f, s, t}, nil })
 	}
 }
 
@@ -140,12 +121,12 @@ func (d surveyed) Document() *document.Document {
 
 // measure measures, and writes what it has, also if it ends early.
 func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (documented, error)) error {
-	here := provenance.Read("/", m)
-	here.Give(req.huge)
-	here.Name = printable.Name(req.machine)
+	now := provenance.Read("/", m)
+	now.Give(req.huge)
+	now.Name = printable.Name(req.machine)
 	plan := t.Plan
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
-	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: plan, Placements: t.Places, Networks: t.Networks}
+	f := &params.File{Format: params.Format, Version: params.Version, Provenance: now, Plan: plan, Placements: t.Places, Networks: t.Networks}
 	x := &engine.Experiment{File: f, Time: req.time, Launches: req.launches, Most: req.most}
 	if req.spread || req.most > 0 && req.launches == 0 {
 		x.Over = req.time
@@ -154,7 +135,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if err != nil {
 		return usageError(err.Error())
 	}
-	f.Warn(slices.Concat(advised(here.Warnings()), starved(), t.Warnings, more)...)
+	f.Warn(slices.Concat(advised(now.Warnings()), starved(), t.Warnings, more)...)
 	if len(x.Cells) == 0 {
 		return usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -309,7 +308,7 @@ func TestNothingSwept(t *testing.T) {
 			t.Errorf("%s leaves %v", how, entries)
 		}
 		if how == "-o" { // one that a sweep was interrupted in before its first cell
-			req, _, err := parseSweep(io.Discard, []string{"-o", file, "-tau", "1", "-m", "64"})
+			req, err := parseSweep([]string{"-o", file, "-tau", "1", "-m", "64"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -318,7 +317,7 @@ func TestNothingSwept(t *testing.T) {
 				t.Skip(err)
 			}
 			req.Warn = func(error) {}
-			s, err := sweep.Open(*req, machine)
+			s, err := sweep.Open(req.Request, machine)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +332,7 @@ func TestNothingSwept(t *testing.T) {
 // The first setup of a plan is what predictions take by themselves, which copies out of
 // one buffer are not.
 func TestSharedCopiesComeLast(t *testing.T) {
-	req, _, err := parseSweep(io.Discard, []string{"-setup", "share,bcast,share", "-o", "x.json"})
+	req, err := parseSweep([]string{"-setup", "share,bcast,share", "-o", "x.json"})
 	if err != nil || !slices.Equal(req.Plan.Setups, []string{"bcast", "share"}) {
 		t.Errorf("%+v, %v", req, err)
 	}
@@ -345,7 +344,7 @@ func TestListsOfSegments(t *testing.T) {
 		"-o x.json": {Segments: 2, SegmentBytes: 8192},
 		"-segments 4,2:8 -segment 32K,8K,32K -o x.json": {Segments: 4, MoreSegments: []int{2, 8}, SegmentBytes: 32 << 10, MoreSegmentBytes: []int{8192}},
 	} {
-		req, _, err := parseSweep(io.Discard, strings.Fields(line))
+		req, err := parseSweep(strings.Fields(line))
 		if err != nil {
 			t.Fatal(err)
 		}

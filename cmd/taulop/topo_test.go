@@ -21,7 +21,7 @@ import (
 func runTopo(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	err := topo(t.Context(), &out, &errOut, args)
+	err := named("topo").run(t.Context(), &out, &errOut, args)
 	if errOut.Len() > 0 {
 		t.Errorf("topo %q wrote to stderr: %s", args, &errOut)
 	}
@@ -151,10 +151,10 @@ func TestTopoRefuses(t *testing.T) {
 		{[]string{"-root", ""}, "-root is there with an empty name"},
 		{[]string{"-root", empty}, "no online CPU found"},
 		{[]string{"-root", filepath.Join(empty, "missing")}, "is not a directory"},
-		{[]string{"-tau", "0"}, "-tau 0 is no number of workers"},
-		{[]string{"-tau", "-2"}, "give 1 to"},
+		{[]string{"-tau", "0"}, "-tau is 0: give a number of workers"},
+		{[]string{"-tau", "-2"}, "give a number of workers from 1"},
 		{[]string{"-tau", "x"}, "invalid value"},
-		{[]string{"-tau", "9999999"}, "give 1 to"},
+		{[]string{"-tau", "9999999"}, "give a number of workers from 1"},
 		{[]string{"-roof", "x"}, "-roof"},
 		{[]string{"all"}, `got "all"`},
 	} {

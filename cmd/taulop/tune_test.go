@@ -141,7 +141,7 @@ func TestTuneBadInput(t *testing.T) {
 		{"-for openmpi4 -P 2 -margin -1", "-margin is -1: give a percentage"},
 		{"-for openmpi4 -P 2 -degree 4", "-degree is not for tune"},
 		{"-for openmpi4 -P 2 -tsv -json", "-tsv and -json cannot be used together"},
-		{"-for openmpi4 -P 2 -csv -tsv", "-tsv and -json cannot be used together"},
+		{"-for openmpi4 -P 2 -csv -tsv", "-csv and -tsv cannot be used together"},
 		{"-for openmpi4 -P 2 -o " + directory, "cannot be written"},
 	} {
 		out, _, err := run(t, on(machine, "tune", tt.line)...)

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -22,48 +22,12 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-const verifyHelp = `Verify holds the models to what they say: it carries collectives out on this
-machine's memory, every rank's data checked, and prints what was measured beside
-what τ-Lop, log_nP and LogGP predict from transfers alone.
-
-  taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
-  taulop verify -patterns [flags] [PATTERN ...]
-  taulop verify -against OUTPUT -params FILE [flags] [COLLECTIVE[:ALGORITHM] ...]
-  taulop verify -map -params FILE [flags] MATRIX ... | PATTERN
-
-With -patterns all ranks follow a message pattern instead: permutation, at every
-distance; ping-pong, of every pair; scatter and broadcast, from every rank. Times of
-each are fitted by T_s + m·τ_d at every other size, and at the sizes between they
-stand beside what that, the same line of permutations and τ-Lop predict.
-
-With -against nothing is measured: what IMB-MPI1 or OSU micro-benchmarks printed
-stands beside predictions; taulop verify -against OUTPUT -h says more. With -map it is a
-program's messages under two mappings to cores; taulop verify -map -h says more.
-
-Without a collective it takes one-way messages ("message") and one algorithm of
-each collective. It sweeps what it needs too, in launches of its own between those of
-the collectives, and tests other sizes than it sweeps, and on more than four cores
-other τ. With -params FILE, what another session measured predicts beside that; with
--no-sweep, as with -patterns, instead of it. Stopped by a signal, or out of time, it
-prints what was measured, with a dash where parameters lack for a prediction. Where the
-host moves the CPUs, each state has its own predictions, runs and errors.
-
-Examples:
-  taulop verify                                   messages and every collective, in two minutes
-  taulop verify -cache in -m 60000 bcast          all broadcasts of 60000 bytes
-  taulop verify -params host.json                 what yesterday's parameters are worth today
-  taulop verify -params host.json -no-sweep -P 4,8 message allgather:ring
-  taulop verify -transport cma                    ranks that are processes, single copies
-  taulop verify -P 8 -tau 1,2,4                   eight ranks, from four transfers and fewer
-  taulop verify -patterns                         four patterns, 1 KB to 4 MB
-  taulop verify -patterns -P 8 -save host.json ping-pong
-
-Flags:
-`
-
 // A verifyRequest is what the user asked to verify.
 type verifyRequest struct {
 	verify.Request
+	scheduleFlags
+	transport     string
+	machine       string        // what it is to be called
 	save          string        // parameter file to write
 	saving        *outfile.File // it, or nil
 	oversubscribe bool
@@ -72,50 +36,52 @@ type verifyRequest struct {
 	saying
 }
 
-func verifyCommand(ctx context.Context, out, errOut io.Writer, args []string) error {
-	if asks(args, "against") {
-		return against(out, errOut, args)
-	}
-	if asks(args, "map") {
-		return verifyMap(ctx, out, errOut, args)
-	}
-	machine, discovery := numa.Discover("/")
+// verifyFlags is the subcommand.
+func verifyFlags(flags *argument.Set) action {
 	req := &verifyRequest{}
-	if err := req.parse(out, args, machine); err != nil {
-		return err
-	}
-	if !shm.Supported {
-		return errNoMeasuring
-	}
-	if discovery != nil {
-		return discovery
-	}
-	limited, cancel := within(ctx, req.Time)
-	defer cancel()
-	slow, said := starved(), req.aside(errOut)
-	warn(said, slow)
-	if req.Source != "" {
-		var err error
-		if req.Params, err = params.ReadFile(req.Source); err != nil {
-			return usagef("-params: %v", err)
+	req.add(flags)
+	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+		if !shm.Supported {
+			return errNoMeasuring
 		}
+		machine, err := numa.Discover("/")
+		if err != nil {
+			return err
+		}
+		if err := req.complete(flags, words, machine); err != nil {
+			return err
+		}
+		limited, cancel := within(ctx, req.Time)
+		defer cancel()
+		slow, said := starved(), req.aside(errOut)
+		warn(said, slow)
+		if req.Source != "" {
+			if req.Params, err = readParameters("params", req.Source); err != nil {
+				return err
+			}
+		}
+		now := provenance.Read("/", machine)
+		now.Give(req.huge)
+		e, err := verify.New(req.Request, machine, now)
+		if err != nil {
+			return err
+		}
+		e.Warn(advised(now.Warnings())...)
+		ended, err := carryOutCases(limited, req.progress(errOut), req.Time, e)
+		if err != nil {
+			return err
+		}
+		if short := e.Short(); short != nil {
+			e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
+		}
+		untold := e.Warnings
+		e.Warn(slow...)
+		return req.show(out, said, e, untold, ended)
 	}
-	here := provenance.Read("/", machine)
-	here.Give(req.huge)
-	e, err := verify.New(req.Request, machine, here)
-	if err != nil {
-		return err
-	}
-	e.Warn(advised(here.Warnings())...)
-	ended, err := carryOutCases(limited, req.progress(errOut), req.Time, e)
-	if err != nil {
-		return err
-	}
-	if short := e.Short(); short != nil {
-		e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
-	}
-	untold := e.Warnings
-	e.Warn(slow...)
+}
+
+// show writes what was found, and the patterns that are to be saved.
+func (req *verifyRequest) show(out, said io.Writer, e *verify.Experiment, untold []string, ended error) error {
 	var saved *params.File
 	var unsaved error
 	if req.save != "" {
@@ -154,106 +120,86 @@ func carryOutCases(ctx context.Context, said io.Writer, budget time.Duration, e 
 	return ended, nil
 }
 
-func (req *verifyRequest) parse(out io.Writer, args []string, machine *numa.Machine) error {
-	flags := flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-	var transport string
-	var schedule scheduleFlags
+func (req *verifyRequest) add(flags *argument.Set) {
 	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)", argument.Ranks(2))
 	argument.Var(flags, &req.M, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default three a decade from 1200 to 2400000, between those of a sweep)", argument.Messages(1))
 	flags.BoolVar(&req.Patterns, "patterns", false, "carry out message patterns; -m is then 1K:4M by default")
 	flags.IntVar(&req.Variants, "variants", 32, "of a pattern, the most distances, pairs or roots, evenly spread; 0 for all")
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
 	argument.Var(flags, &req.Tau, "tau", "", "τ that parameters may be of, a `list` like 1,2,4 or 1-4 (default all, on more than four cores to half of the largest P)", argument.Rising(argument.Taus))
-	schedule.add(flags)
+	req.scheduleFlags.add(flags)
 	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep too: what another session is worth")
 	flags.BoolVar(&req.NoSweep, "no-sweep", false, "sweep nothing: predict from -params alone")
-	flags.StringVar(&transport, "transport", "segmented", "`way` of messages: segmented, through channels between threads; cma, single copies by the kernel between processes")
-	argument.Var(flags, &req.Buffers, "buffers", "rewritten", "with -transport cma, `state` of send buffers: rewritten before each run, or unchanged", params.ParseBuffers)
-	argument.Var(flags, &req.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
+	argument.Word(flags, &req.transport, "transport", "segmented", "`way` of messages: segmented, through channels between threads; cma, single copies by the kernel between processes", []string{"segmented", "cma"})
+	argument.Var(flags, &req.Buffers, "buffers", "rewritten", "with -transport cma, `state` of send buffers: rewritten before each run, or unchanged", params.ParseBuffers, "rewritten", "unchanged")
+	argument.Var(flags, &req.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches, "in", "off")
 	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
-	addNode(flags)
+	addNode(flags, &req.machine)
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	req.destination.add(flags)
 	req.saying.add(flags, "no progress and no warnings")
-	names, err := parseWords(flags, out, args, verifyHelp)
-	if err != nil {
+	flags.Within("variants", 0, math.MaxInt32, "give a number from 1 up, or 0 for all")
+	flags.Rules(
+		argument.Rule{Flags: "variants save", Needs: "patterns", Why: "is of message patterns"},
+		argument.Rule{Flags: "degree chunk tau", Not: "patterns", Why: "is of collectives"},
+		argument.Rule{Flags: "transport", Not: "patterns", Why: "is of collectives"},
+		argument.Rule{Flags: "buffers", Needs: "transport=cma", Why: "is of single copies"},
+		argument.Rule{Flags: "no-sweep", Needs: "params", Why: "leaves nothing to predict from", Do: "name a file of taulop sweep with -params"},
+	)
+	req.destination.add(flags)
+	flags.Check(func() (err error) {
+		req.saving, err = fresh("-save "+req.save, req.save, req.force)
 		return err
-	}
-	given := givenFlags(flags)
-	for _, name := range []string{"variants", "save"} {
-		if given[name] && !req.Patterns {
-			return usagef("-%s is of message patterns: add -patterns", name)
-		}
-	}
+	})
+}
+
+// complete makes the request of what flags and operands say, on a machine.
+func (req *verifyRequest) complete(flags *argument.Set, words []string, machine *numa.Machine) (err error) {
 	switch {
-	case given["m"]:
+	case flags.Given("m"):
 	case req.Patterns:
 		req.M, _ = argument.Sizes("1K:4M")
 	default:
 		req.M = verify.Sizes
 	}
-	if req.Patterns && !given["time"] {
-		req.Time = time.Minute
-	}
-	switch {
-	case req.NoSweep && req.Source == "":
-		return usagef("-no-sweep leaves nothing to predict from: name a file of taulop sweep with -params")
-	case req.Patterns && (given["degree"] || given["chunk"]):
-		return usagef("-degree and -chunk are of collectives: leave them out, or -patterns")
-	case req.Patterns && given["tau"]:
-		return usagef("-tau is of collectives: leave it out, or -patterns")
-	}
-	if req.Transport, err = model.ParseTransport(transport); err != nil || req.Transport != model.Segmented && req.Transport != model.CMA {
-		return usagef("-transport is %q: messages are carried out segmented or by cma, choose one", transport)
-	}
-	switch cma := req.Transport == model.CMA; {
-	case cma && req.Patterns:
-		return usagef("-transport cma is of collectives: leave it out, or -patterns")
-	case given["buffers"] && !cma:
-		return usagef("-buffers is of single copies: add -transport cma")
-	}
-	if len(req.P) == 0 {
-		req.P = []int{2}
-		if machine != nil {
-			req.P[0] = max(2, machine.Concurrency())
-		}
-	}
-	if err := schedule.check(given); err != nil {
-		return err
-	}
-	req.Degree, req.Chunk = schedule.degree, schedule.chunk
-	if err := req.Name(names); err != nil {
-		return usageError(err.Error())
-	}
-	if n := len(req.Tau); n > 0 && machine != nil && req.Tau[n-1] > machine.Allowed.Len() && !req.oversubscribe {
-		return usagef("-tau: τ = %d transfers need as many CPUs and %d may be used here: take fewer, or -oversubscribe", req.Tau[n-1], machine.Allowed.Len())
-	}
-	for _, p := range req.P {
-		switch {
-		case req.oversubscribe && p > numa.MostWorkers:
-			return usagef("-P: P = %d is more than the %d ranks that are measured at the most: take fewer", p, numa.MostWorkers)
-		case machine == nil || req.oversubscribe || p <= machine.Allowed.Len():
-			continue
-		}
-		return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -oversubscribe, and then it is the scheduler that is measured", p, machine.Allowed.Len())
-	}
-	n := len(req.M)
 	if req.Patterns {
 		slices.Sort(req.M)
+		if !flags.Given("time") {
+			req.Time = time.Minute
+		}
 	}
-	switch {
-	case req.Time <= 0:
-		return usagef("-time is %v: give a time above zero, like 60s", req.Time)
-	case req.Patterns && n < verify.LeastPatternSizes:
+	if req.Transport, err = model.ParseTransport(req.transport); err != nil {
+		return usagef("-transport: %v", err)
+	}
+	if len(req.P) == 0 {
+		req.P = []int{max(2, machine.Concurrency())}
+	}
+	req.Degree, req.Chunk = req.scheduleFlags.given(flags)
+	if err := req.Name(words); err != nil {
+		return usageError(err.Error())
+	}
+	cpus := machine.Allowed.Len()
+	if n := len(req.Tau); n > 0 && req.Tau[n-1] > cpus && !req.oversubscribe {
+		return usagef("-tau: τ = %d transfers need as many CPUs and %d may be used here: take fewer, or -oversubscribe", req.Tau[n-1], cpus)
+	}
+	if p := slices.Max(req.P); p > numa.MostWorkers && req.oversubscribe {
+		return usagef("-P: P = %d is more than the %d ranks that are measured at the most: take fewer", p, numa.MostWorkers)
+	}
+	if err := fewEnough(slices.Max(req.P), cpus, req.oversubscribe); err != nil {
+		return err
+	}
+	if n := len(req.M); req.Patterns && n < verify.LeastPatternSizes {
 		return usagef("-m has %s: a line is fitted to some and tested on others, so give %d or more, like 1K:4M", printable.Count(n, "size"), verify.LeastPatternSizes)
-	case req.Variants < 0:
-		return usagef("-variants is %d: give a number from 1 up, or 0 for all", req.Variants)
 	}
-	if err = req.destination.check(); err == nil {
-		req.saving, err = fresh("-save "+req.save, req.save, req.force)
+	return nil
+}
+
+// fewEnough refuses more ranks than CPUs, unless they may share them.
+func fewEnough(ranks, cpus int, oversubscribe bool) error {
+	if ranks <= cpus || oversubscribe {
+		return nil
 	}
-	return err
+	return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -oversubscribe, and then it is the scheduler that is measured", ranks, cpus)
 }
 
 // document is what was found, with what to do where something is missing.

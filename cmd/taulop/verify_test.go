@@ -220,7 +220,7 @@ func TestStoppedPatterns(t *testing.T) {
 		stoppedInTime(t, func(ctx context.Context, after time.Duration) bool {
 			out.Reset()
 			line := append([]string{"-patterns", "-cache", "in", "-m", "1K:1M", "-time", (4 * after).String(), "-oversubscribe", "-P", "2"}, tt.flags...)
-			err = verifyCommand(ctx, &out, io.Discard, append(line, "ping-pong"))
+			err = named("verify").run(ctx, &out, io.Discard, append(line, "ping-pong"))
 			return strings.Contains(out.String(), "ping-pong")
 		})
 		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out.String(), "ping-pong") {
@@ -274,7 +274,7 @@ func TestUnsavedPatterns(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer time.AfterFunc(budget/4, func() { os.RemoveAll(dir) }).Stop()
-		err = verifyCommand(t.Context(), &out, io.Discard, strings.Fields("-patterns -cache in -m 2K:32K -time "+budget.String()+" -oversubscribe -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
+		err = named("verify").run(t.Context(), &out, io.Discard, strings.Fields("-patterns -cache in -m 2K:32K -time "+budget.String()+" -oversubscribe -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
 		return strings.Contains(out.String(), "ping-pong-i-j") && exitStatus(err) == 1
 	})
 	if exitStatus(err) != 1 || !strings.Contains(out.String(), "ping-pong-i-j") {

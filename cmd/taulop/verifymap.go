@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"io"
 	"slices"
 	"strings"
@@ -17,81 +16,48 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/mapping/comm"
-	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/shm"
 )
 
-const verifyMapHelp = `Verify -map carries out what a program sends, under two mappings to this machine's
-cores, every rank's data checked, and prints what was measured beside what taulop map
-predicts of them.
-
-  taulop verify -map -params FILE [flags] MATRIX ...
-  taulop verify -map -params FILE -P RANKS [flags] PATTERN
-
-MATRIX and PATTERN are those of taulop map, and FILE is what taulop sweep wrote on this
-machine. Each two ranks that communicate exchange one message of their mean size, in
-rounds in which none sends more than one. The first mapping is block, and the second the
-cheapest that is another one, unless -method names two.
-
-Examples:
-  taulop verify -map -params host.json -P 16 bt
-  taulop verify -map -params host.json -method cyclic,mwpm trace.*.prof
-
-Flags:
-`
-
-// verifyMap is verify -map.
-func verifyMap(ctx context.Context, out, errOut io.Writer, args []string) error {
+// verifyMapFlags is verify -map.
+func verifyMapFlags(flags *argument.Set) action {
 	var (
-		flags = flag.NewFlagSet("taulop verify", flag.ContinueOnError)
-		req   mapRequest
-		r     verify.Request
-		p     int
-		say   saying
-		size  string
+		req mapRequest
+		r   verify.Request
+		say saying
 	)
 	flags.Bool("map", true, "carry out a program's messages under two mappings")
-	flags.IntVar(&p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
-	flags.StringVar(&size, "m", "64K", "of a pattern, the `size` of its largest messages")
+	req.matrixFlags.add(flags)
 	flags.StringVar(&req.params, "params", "", "parameters of this machine, a `file` of taulop sweep")
-	argument.Var(flags, &req.Methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)", argument.Among(processmap.Methods))
-	argument.Var(flags, &r.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
+	argument.Var(flags, &req.Methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)", argument.Among(processmap.Methods), processmap.Methods...)
+	argument.Var(flags, &r.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches, "in", "off")
 	flags.DurationVar(&r.Time, "time", 30*time.Second, "time for everything")
-	req.destination.add(flags)
 	say.add(flags, "no progress and no warnings")
-	words, err := parseWords(flags, out, args, verifyMapHelp)
-	if err != nil {
-		return err
+	flags.Check(func() error {
+		switch {
+		case req.params == "":
+			return usagef("-params is missing: name a file that taulop sweep wrote on this machine")
+		case flags.Given("method") && len(req.Methods) != 2:
+			return usagef("-method %s: give two, like block,mwpm", strings.Join(req.Methods, ","))
+		}
+		return nil
+	})
+	req.destination.add(flags)
+	return func(ctx context.Context, out, errOut io.Writer, words []string) (err error) {
+		if r.Source = req.params; req.Methods == nil {
+			req.Methods = processmap.Methods
+		}
+		if err := req.read(flags, words); err != nil {
+			return err
+		}
+		if req.Matrix, err = once(req.Matrix); err != nil {
+			return usagef("%v", err)
+		}
+		req.Time = 2 * time.Second
+		if r.Program, err = req.program(r.Caches); err != nil {
+			return err
+		}
+		return req.carryOutProgram(ctx, out, errOut, r, say)
 	}
-	req.given = givenFlags(flags)
-	switch {
-	case len(words) == 0:
-		return usagef("say what to carry out: a communication matrix, or with -P a pattern such as grid2d")
-	case req.params == "":
-		return usagef("-params is missing: name a file that taulop sweep wrote on this machine")
-	case r.Time <= 0:
-		return usagef("-time is %v: give a time above zero, like 30s", r.Time)
-	case req.given["method"] && len(req.Methods) != 2:
-		return usagef("-method %s: give two, like block,mwpm", strings.Join(req.Methods, ","))
-	}
-	if err := req.destination.check(); err != nil {
-		return err
-	}
-	if r.Source = req.params; req.Methods == nil {
-		req.Methods = processmap.Methods
-	}
-	if err := req.matrix(words, p, size, ""); err != nil {
-		return err
-	}
-	if req.Matrix, err = once(req.Matrix); err != nil {
-		return usagef("%v", err)
-	}
-	req.Time = 2 * time.Second
-	if r.Program, err = req.program(r.Caches); err != nil {
-		return err
-	}
-	return req.carryOutProgram(ctx, out, errOut, r, say)
 }
 
 // once is a matrix of one message of each two processes, of their mean size.
@@ -120,9 +86,7 @@ func (req *mapRequest) program(caches []bool) (*verify.Program, error) {
 	}
 	var places [][]int // of the mappings
 	for _, off := range caches {
-		if req.cache = "in"; off {
-			req.cache = "off"
-		}
+		req.offCache = off
 		if err := req.machine(); err != nil {
 			return nil, err
 		}
@@ -179,10 +143,7 @@ func twoOf(r *processmap.Result) []string {
 }
 
 func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Writer, r verify.Request, say saying) error {
-	if !shm.Supported {
-		return errNoMeasuring
-	}
-	machine, err := numa.Discover("/")
+	machine, err := here()
 	if err != nil {
 		return err
 	}
@@ -191,8 +152,8 @@ func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Write
 			return usagef("%s is not of this machine: %v", req.params, err)
 		}
 	}
-	if r.Params, err = params.ReadFile(req.params); err != nil {
-		return usagef("-params: %v", err)
+	if r.Params, err = readParameters("params", req.params); err != nil {
+		return err
 	}
 	limited, cancel := within(ctx, r.Time)
 	defer cancel()

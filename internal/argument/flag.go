@@ -2,18 +2,50 @@ package argument
 
 import (
 	"flag"
+	"fmt"
+	"slices"
 	"strconv"
+
+	"github.com/taulop/taulop/internal/spelling"
 )
+
+// Flags are where flags are added: a Set, or one of package flag.
+type Flags interface {
+	Var(value flag.Value, name, usage string)
+	Lookup(name string) *flag.Flag
+}
 
 // Var adds a flag whose value is read when it is given: what is wrong with it is then an error
 // of that flag. Unless it is empty, `otherwise` is what the flag says where nobody gives it;
-// else an empty value leaves what there is.
-func Var[T any](flags *flag.FlagSet, to *T, name, otherwise, usage string, read func(string) (T, error)) {
-	v := &value[T]{to, otherwise, otherwise == "", read}
+// else an empty value leaves what there is. Words are those that it takes, for completion.
+func Var[T any](flags Flags, to *T, name, otherwise, usage string, read func(string) (T, error), words ...string) {
+	v := &value[T]{to, otherwise, otherwise == "", read, words}
 	if flags.Var(v, name, usage); otherwise != "" {
 		*to, _ = read(otherwise)
 		flags.Lookup(name).DefValue = strconv.Quote(otherwise)
 	}
+}
+
+// Word adds a flag that takes one of some words.
+func Word[T ~string](flags Flags, to *T, name, otherwise, usage string, words []string) {
+	*to = T(otherwise)
+	flags.Var(&value[T]{to: to, text: otherwise, words: words, read: func(text string) (T, error) {
+		if !slices.Contains(words, text) {
+			return "", fmt.Errorf("there is no %q; %s", text, spelling.Suggest(text, words))
+		}
+		return T(text), nil
+	}}, name, usage)
+	if otherwise != "" {
+		flags.Lookup(name).DefValue = strconv.Quote(otherwise)
+	}
+}
+
+// Words are those that a flag takes, for completion; nil where they are not known.
+func Words(f *flag.Flag) []string {
+	if v, is := f.Value.(interface{ taken() []string }); is {
+		return v.taken()
+	}
+	return nil
 }
 
 type value[T any] struct {
@@ -21,6 +53,7 @@ type value[T any] struct {
 	text     string
 	optional bool
 	read     func(string) (T, error)
+	words    []string
 }
 
 func (v *value[T]) String() string { return v.text }
@@ -31,3 +64,5 @@ func (v *value[T]) Set(text string) (err error) {
 	}
 	return err
 }
+
+func (v *value[T]) taken() []string { return v.words }

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/reduce"
+)
+
+// parameterFlags choose parameters and the way of a message.
+type parameterFlags struct {
+	scheduleFlags
+	choice               model.Choice
+	state                stateChoice
+	files                parameterFiles
+	file, gamma, machine string          // file is the one that was read
+	of                   compare.Machine // which it is of
+	flags                *argument.Set
+	noGamma              error // why nothing can be reduced, nil where it can
+}
+
+// scheduleFlags lay algorithms out: -degree and -chunk, 0 where they are not given, which
+// is collective.Call's own choice.
+type scheduleFlags struct {
+	degree, chunk int
+}
+
+func (s *scheduleFlags) add(flags *argument.Set) {
+	flags.IntVar(&s.degree, "degree", 2, "`children` of a rank in a tree such as bcast:kary or bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
+	flags.Within("degree", 2, math.MaxInt32, "a tree needs 2 or more")
+	argument.Var(flags, &s.chunk, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on, which MPI libraries call segments, too", argument.Some)
+}
+
+// given are -degree and -chunk where they are on the command line.
+func (s *scheduleFlags) given(flags *argument.Set) (degree, chunk int) {
+	if flags.Given("degree") {
+		degree = s.degree
+	}
+	if flags.Given("chunk") {
+		chunk = s.chunk
+	}
+	return degree, chunk
+}
+
+func (p *parameterFlags) add(flags *argument.Set) {
+	p.flags = flags
+	flags.Var(&p.files, "params", "parameters of a machine, a `file`")
+	flags.StringVar(&p.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
+	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
+	flags.StringVar(&p.machine, "name", "", "`name` of the machine in the output (default from the file)")
+	argument.Var(flags, &p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)", verbatimWord, setupNames()...)
+	argument.Var(flags, (*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)", verbatimWord, policies()...)
+	argument.Var(flags, &p.choice.OffCache, "cache", "", "`where` user data are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache, "in", "off")
+	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such", model.ParseTransport, transportNames()...)
+	argument.Var(flags, &p.choice.Buffers, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma", params.ParseBuffers, "rewritten", "unchanged")
+	argument.Var(flags, &p.choice.As, "as", "", "`library` whose way messages take, by their size: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named, libraryNames()...)
+	argument.Var(flags, &p.choice.Segment, "segment", "", "`size` of a segment (default the file's, or 8K)", argument.Some)
+	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
+	flags.Within("segments", 1, math.MaxInt32, "give a number of segments from 1")
+	flags.Rules(argument.Rule{Flags: "transport segment segments", Not: "as", Why: "does not go with -as, for a library has transports and segments of its own", Do: "leave one of them out"})
+	p.state.add(flags, mixture)
+	p.scheduleFlags.add(flags)
+}
+
+func libraryNames() (names []string) {
+	return lists.Map(mpi.Libraries(), func(l *mpi.Library) string { return l.Name })
+}
+
+// verbatimWord reads a name that a file may have and taulop does not.
+func verbatimWord(text string) (string, error) { return text, nil }
+
+// transportNames are those of -transport.
+func transportNames() (all []string) {
+	for t := model.Transport(0); ; t++ {
+		if _, err := model.ParseTransport(t.String()); err != nil {
+			return all
+		}
+		all = append(all, t.String())
+	}
+}
+
+// readParameters reads the parameter file of a flag.
+func readParameters(flag, path string) (*params.File, error) {
+	f, err := params.ReadFile(path)
+	if err != nil {
+		return nil, usagef("-%s: %v", flag, err)
+	}
+	return f, nil
+}
+
+// A foreign file has no choice among what a sweep measures.
+var foreign = []struct {
+	is    func(*compare.Machine) bool
+	flags string
+	why   string // of a flag and a file
+}{
+	{func(f *compare.Machine) bool { return f.Text }, "setup placement cache buffers",
+		"-%s chooses among what taulop sweep measured; %s is in the published text format and has one table: leave it out"},
+	{func(f *compare.Machine) bool { return f.File.OfLevels() }, "setup placement cache buffers transport segment segments",
+		"-%s is of transfers that taulop sweep measured, and %s has messages by levels alone, as they were measured: leave it out"},
+	{func(f *compare.Machine) bool { return f.File.Plan.Whole }, "transport",
+		"-%s is of transfers, and %s has whole messages of an MPI library: leave it out"},
+	{func(f *compare.Machine) bool { return f.Text }, "stride",
+		"-%s needs p(m,d), which %s, a published table, does not have: name a file of taulop sweep -with pack"},
+}
+
+// read reads the file of -params, and refuses flags that choose what it does not have.
+func (p *parameterFlags) read() (f compare.Machine, err error) {
+	switch len(p.files) {
+	case 0:
+		return f, usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
+	case 1:
+		p.file = p.files[0]
+	default:
+		return f, usagef("-params names %d files, and this is of one machine: give one, or put them side by side with taulop predict", len(p.files))
+	}
+	f, err = compare.Read(p.file)
+	if err != nil && isTidy(p.file) {
+		return f, usagef("-params: %s is a table with names of columns: make a parameter file of it, taulop import -o machine.json %[1]s", p.file)
+	}
+	if err != nil {
+		return f, usagef("-params: %v", err)
+	}
+	if err := p.state.one(&f); err != nil {
+		return f, err
+	}
+	p.of = f
+	for _, of := range foreign {
+		for _, name := range strings.Fields(of.flags) {
+			if of.is(&f) && p.flags.Given(name) && (name != "transport" || p.choice.Transport != model.Whole) {
+				return f, usagef(of.why, name, p.file)
+			}
+		}
+	}
+	if !p.flags.Given("cache") {
+		p.choice.OffCache = f.File.Plan.OffCacheOnly()
+	}
+	p.choice.Gamma, err = readGamma(p.gamma)
+	return f, err
+}
+
+// readGamma reads the file of -gamma, nil without one.
+func readGamma(path string) (*params.Gamma, error) {
+	if path == "" {
+		return nil, nil
+	}
+	gamma, err := readText(path, params.ReadGammaText)
+	if err != nil {
+		return nil, usagef("-gamma: %v", err)
+	}
+	return gamma, nil
+}
+
+// source says what a predictor takes from the file, and settles what it lacks.
+func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) report.Source {
+	name := f.Name
+	if p.machine != "" {
+		name = f.Called(printable.Name(p.machine))
+	}
+	source := report.NewSource(m, name, p.file)
+	if f.File.State() == nil { // else the name says it
+		source.States = f.States()
+	}
+	source.Degree, source.Chunk = p.scheduleFlags.given(p.flags)
+	if f.Text {
+		source.Channel = ""
+	}
+	const needs, ask = "needs γ, the time of a reduction: ", "name a file that has γ with -gamma"
+	switch {
+	case m.NoGamma == nil:
+	case m.Gamma != nil && len(m.Gamma.Operators) > 0: // of other operators
+		p.noGamma = fmt.Errorf(needs+"%w; choose one of them with -op, or name a file that has γ of it with -gamma", m.NoGamma)
+	case f.Text:
+		p.noGamma = fmt.Errorf(needs+"%s has L and o alone; "+ask, p.file)
+	default:
+		p.noGamma = fmt.Errorf(needs+"%s: %w; "+ask, p.file, m.NoGamma)
+	}
+	return source
+}
+
+// checkOperator refuses an operator that neither the parameters nor MPI has.
+func (p *parameterFlags) checkOperator(m *model.Predictor) error {
+	name := strings.ToUpper(p.choice.Operator)
+	for _, full := range []string{name, name + "_I"} {
+		if _, err := reduce.Lookup(full); err == nil {
+			return nil
+		}
+	}
+	if m.Gamma != nil && len(m.Gamma.Operators) > 0 {
+		if _, err := m.Gamma.Operator(p.choice.Operator); err != nil {
+			return usagef("-op: %v", err)
+		}
+		return nil
+	}
+	_, err := reduce.Lookup(name)
+	return usagef("-op: %v", err)
+}
+
+// doubts are what speaks against a predictor's costs. The network is in a file of its own,
+// "" where it is in that of the machine.
+func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error) {
+	for _, w := range m.Warnings {
+		file := p.file
+		if of := (model.NetworkWarning{}); network != "" && errors.As(w, &of) {
+			file = network
+		}
+		all = append(all, fmt.Errorf("%s: %w", file, w))
+	}
+	return all
+}
