@@ -49,6 +49,7 @@ var plotKinds = []plotKind{
 		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
+	{name: "states", about: "L(m,τ) against m in each state that the machine was in, a panel each", example: "taulop plot states -o s.svg host.json", ofMachines: chart.States},
 	{name: "mlognp", about: "what strided messages cost under mlog_nP and its reductions, against the stride",
 		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: chart.StridedCosts, costs: true},
 	{name: "predict", about: "what collectives cost, against m: a line for each algorithm, or machine",

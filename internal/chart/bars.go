@@ -13,6 +13,7 @@ import (
 type bars struct {
 	draw.LineStyle
 	points []Point
+	beside vg.Length
 }
 
 // beyond is what the legend says of arrows.
@@ -22,7 +23,7 @@ const beyond = "the interval goes on"
 func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	across, up := p.Transforms(&c)
 	for _, pt := range b.points {
-		x := across(pt.X)
+		x := across(pt.X) + b.beside
 		lo, hi := up(pt.Y.Lo), up(pt.Y.Hi)
 		c.StrokeLine2(b.LineStyle, x, max(lo, c.Min.Y), x, min(hi, c.Max.Y))
 		b.end(c, x, lo, c.Min.Y, -1)

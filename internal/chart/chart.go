@@ -19,7 +19,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/view"
@@ -42,7 +41,9 @@ type Panel struct {
 	Levels []float64 // of y, to compare with
 	Series []Series
 	Heat   *view.Matrix // if not nil, all that is drawn, in a square
-	Nests  []Nest       // if there are some, all that is drawn
+	Least  float64      // with Most what its shades span, where several maps compare; 0: its own times
+	Most   float64
+	Nests  []Nest // if there are some, all that is drawn
 }
 
 // An Axis is a quantity with the range that its values need.
@@ -70,6 +71,7 @@ const (
 // A Series is values with their intervals, drawn with one colour, mark and dash.
 type Series struct {
 	Name   string
+	Of     string // the machine, where lines are of some
 	Points []Point
 	Colour int  // indices of style
 	Style  int  // of mark and dash
@@ -77,6 +79,9 @@ type Series struct {
 	Loose  bool // marks without a line between them
 	Faint  bool // thin and pale, behind the others, not in the legend
 	Bare   bool // dashes without marks: a formula, not measured
+	// Unmarked: a line alone, of many that only differ from others together.
+	Unmarked bool
+	beside   vg.Length // how far from X marks and bars are
 }
 
 // A Point is a value at X. An interval that is not known is not drawn.
@@ -116,9 +121,7 @@ func (c *Chart) Write(w io.Writer, format string, cm float64) error {
 	l := c.layout(width)
 	switch format {
 	case "svg":
-		canvas := &measured{Canvas: vgsvg.NewWith(vgsvg.UseWH(width, l.height))}
-		l.draw(draw.New(canvas))
-		return writeSVG(w, canvas, c.describe())
+		return l.writeSVG(w, c.describe())
 	case "png":
 		canvas := vgimg.NewWith(vgimg.UseWH(width, l.height), vgimg.UseDPI(pngDotsPerInch))
 		l.draw(draw.New(canvas))

@@ -62,7 +62,7 @@ func svg(t *testing.T, c *Chart) *drawing {
 			d.elements = append(d.elements, token.Name.Local)
 			inText = token.Name.Local == "text"
 			if token.Name.Local == "path" {
-				d.paths = append(d.paths, parsePath(token))
+				d.paths = append(d.paths, parsePaths(token)...)
 			}
 		case xml.EndElement:
 			inText = false
@@ -74,22 +74,27 @@ func svg(t *testing.T, c *Chart) *drawing {
 	}
 }
 
-// parsePath takes the ends of straight lines.
-func parsePath(e xml.StartElement) (p path) {
+// parsePaths takes the ends of straight lines of each part of a path, and how it looks.
+func parsePaths(e xml.StartElement) (paths []path) {
+	var style, data string
 	for _, a := range e.Attr {
-		switch a.Name.Local {
-		case "style":
-			p.style = a.Value
-		case "d":
-			for _, part := range strings.FieldsFunc(a.Value, func(r rune) bool { return strings.ContainsRune("MLAZ", r) }) {
-				var x, y float64
-				if n, _ := fmt.Sscanf(part, "%g,%g", &x, &y); n == 2 {
-					p.points = append(p.points, [2]float64{x, y})
-				}
-			}
+		if a.Name.Local == "d" {
+			data = a.Value
+		} else {
+			style += a.Name.Local + ":" + a.Value + ";"
 		}
 	}
-	return p
+	for part := range strings.SplitSeq(data[1:], "M") {
+		p := path{style: style}
+		for end := range strings.FieldsFuncSeq(part, func(r rune) bool { return strings.ContainsRune("LAZ", r) }) {
+			var x, y float64
+			if n, _ := fmt.Sscanf(end, "%g,%g", &x, &y); n == 2 {
+				p.points = append(p.points, [2]float64{x, y})
+			}
+		}
+		paths = append(paths, p)
+	}
+	return paths
 }
 
 // lines are the series of a colour: strokes thicker than axes, grid and bars, but
@@ -132,9 +137,9 @@ func TestConcurrencyOfMetropolis(t *testing.T) {
 	var serial, perfect path
 	for _, p := range d.paths {
 		switch {
-		case strings.Contains(p.style, "stroke-dasharray:3,2") && len(p.points) == 8:
+		case strings.Contains(p.style, "stroke-dasharray:3 2") && len(p.points) == 8:
 			perfect = p
-		case strings.Contains(p.style, "stroke-dasharray:1,1.5") && len(p.points) == 8:
+		case strings.Contains(p.style, "stroke-dasharray:1 1.5") && len(p.points) == 8:
 			serial = p
 		}
 	}
@@ -174,7 +179,7 @@ func TestTransfersOverSizeAreLogarithmic(t *testing.T) {
 		p := lines[0].points
 		for i := range 2 {
 			for _, axis := range []int{0, 1} {
-				if a, b := p[i+1][axis]-p[i][axis], p[i+2][axis]-p[i+1][axis]; a <= 0 || math.Abs(a-b) > 0.1 {
+				if a, b := p[i+1][axis]-p[i][axis], p[i+2][axis]-p[i+1][axis]; (a <= 0) == (axis == 0) || math.Abs(a-b) > 0.1 {
 					t.Errorf("%s: points are not evenly spaced: %v", colour, p)
 				}
 			}
@@ -207,15 +212,16 @@ func TestTransfersOverTau(t *testing.T) {
 	if bars == 0 {
 		t.Error("intervals are not drawn")
 	}
-	d = svg(t, made(t)(TransfersOverTau(two[:1], Choice{Choice: compare.Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, Caches: []bool{true}}, Taus: []int{1, 4}})))
-	if !d.has("a · S = 8K · ring · placement remote · off cache") || len(d.lines(blue)) != 1 || len(d.lines(blue)[0].points) != 2 || d.lines(vermillion) != nil {
+	d = svg(t, made(t)(TransfersOverTau(two[:1], Choice{Choice: compare.Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, Caches: []bool{true}}, Taus: []int{1, 2, 4}})))
+	if !d.has("a · S = 8K · ring · placement remote · off cache") || len(d.lines(blue)) != 1 || len(d.lines(blue)[0].points) != 3 || d.lines(vermillion) != nil {
 		t.Errorf("chosen: %q, %v", d.texts, d.lines(blue))
 	}
 }
 
 // A ratio of 2 is as far above 1 as ½ is below.
 func TestRatios(t *testing.T) {
-	a, b, c := fromText("a", []int{1, 8192}, 100, 200), fromText("b", []int{1, 8192}, 200, 400), fromText("c", []int{1, 8192}, 50, 100)
+	sizes := []int{1, 64, 8192}
+	a, b, c := fromText("a", sizes, 100, 200), fromText("b", sizes, 200, 400), fromText("c", sizes, 50, 100)
 	d := svg(t, made(t)(Ratios([]compare.Machine{a, b, c}, Choice{Taus: []int{2}})))
 	for _, want := range []string{"as a ratio to a", "below 1 faster than a", "τ = 2"} {
 		if !d.has(want) {
@@ -230,7 +236,7 @@ func TestRatios(t *testing.T) {
 		t.Fatalf("lines of b %v, of c %v, level %d", slower, faster, level)
 	}
 	one := d.paths[level].points[0][1]
-	if up, down := slower[0].points[0][1]-one, one-faster[0].points[0][1]; up <= 0 || math.Abs(up-down) > 0.05 {
+	if up, down := one-slower[0].points[0][1], faster[0].points[0][1]-one; up <= 0 || math.Abs(up-down) > 0.05 {
 		t.Errorf("2 is %g above 1, ½ is %g below", up, down)
 	}
 	_, err := Ratios([]compare.Machine{a, swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}, Choice{})
@@ -253,7 +259,7 @@ func TestPredictions(t *testing.T) {
 		t.Fatalf("lines of models: %d, %d, %d; want one for times, one for errors", len(right), len(half), len(double))
 	}
 	zero, low, high := right[1].points[0][1], half[1].points[0][1], double[1].points[0][1]
-	if math.Abs((high-zero)-2*(zero-low)) > 0.1 || low >= zero {
+	if math.Abs((high-zero)-2*(zero-low)) > 0.1 || low <= zero { // y grows downwards
 		t.Errorf("errors of −50, 0 and 100 %% are at %g, %g, %g", low, zero, high)
 	}
 	if d = svg(t, made(t)(Predictions(v, Choice{Choice: compare.Choice{Caches: []bool{true}}, Algorithms: []string{"message"}}))); !d.has("measured: message") || !d.has("off cache") {
@@ -449,7 +455,7 @@ func TestTextsKeepTheirWidths(t *testing.T) {
 	if n, of := strings.Count(b.String(), "textLength="), strings.Count(b.String(), "<text "); n != of || n == 0 {
 		t.Errorf("%d of %d texts have their width", n, of)
 	}
-	want := fmt.Sprintf("textLength=\"%.2f\"", titleStyle.Width(c.Title).Points())
+	want := fmt.Sprintf("textLength=\"%s\"", brief(titleStyle.Width(c.Title).Points()))
 	if first, _, _ := strings.Cut(b.String(), "more</text>"); !strings.Contains(first[strings.LastIndex(first, "<text "):], want) {
 		t.Errorf("the title has not %s: %s", want, first[strings.LastIndex(first, "<text "):])
 	}

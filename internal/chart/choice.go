@@ -70,13 +70,13 @@ func named(lines []line) (series []Series, caption []string) {
 			caption = append(caption, traits[0][i])
 		}
 	}
-	for _, t := range traits {
-		for i := range t {
-			if common[i] {
-				t[i] = ""
+	for i, t := range traits {
+		for j := range t {
+			if common[j] {
+				t[j] = ""
 			}
 		}
-		series = append(series, Series{Name: joined(", ", t...)})
+		series = append(series, Series{Name: joined(", ", t...), Of: lines[i].machine})
 	}
 	crossing := func(colour, dash func(t []string) string) bool {
 		ofColour, ofDash := lists.Map(traits, colour), lists.Map(traits, dash)

@@ -2,9 +2,11 @@ package chart
 
 import (
 	"fmt"
+	"image"
 	"image/color"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -58,7 +60,7 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 
 // shades are from slow to fast; their lightness rises evenly, so that they are told
 // apart without colours too.
-var shades, _ = moreland.NewLuminance([]color.Color{
+var ramp, _ = moreland.NewLuminance([]color.Color{
 	color.NRGBA{0x00, 0x23, 0x3F, 0xFF}, color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}, color.NRGBA{0xDC, 0xEE, 0xFB, 0xFF},
 })
 
@@ -68,9 +70,12 @@ type heat struct {
 	least, most float64
 }
 
-func heatOf(m *view.Matrix) heat {
-	least, most := m.Span()
-	return heat{m, least, most}
+func heatOf(p Panel) heat {
+	least, most := p.Heat.Span()
+	if p.Most > 0 {
+		least, most = p.Least, p.Most
+	}
+	return heat{p.Heat, least, most}
 }
 
 // unit is that of the numbers.
@@ -92,19 +97,21 @@ func (h heat) unit() (name string, scale float64) {
 // their whole range, so that noise does not look like structure.
 const narrow = 1.5
 
+// shades are the ramp in steps, which several charts read at once.
+var shades = func() []color.Color {
+	ramp.SetMin(0)
+	ramp.SetMax(1)
+	return ramp.Palette(256).Colors()
+}()
+
 // shade is a value's, on a logarithmic scale.
 func (h heat) shade(v float64) color.Color {
-	shades.SetMin(0)
-	shades.SetMax(1)
 	least := h.least
 	if h.Matrix != nil && h.Volume { // the least is not nothing, which is white
 		least /= 4
 	}
-	c, err := shades.At(min(max(1-math.Log(v/least)/math.Log(max(h.most, narrow*least)/least), 0), 1))
-	if err != nil {
-		return quiet
-	}
-	return c
+	at := 1 - math.Log(v/least)/math.Log(max(h.most, narrow*least)/least)
+	return shades[int(math.Round(min(max(at, 0), 1)*float64(len(shades)-1)))]
 }
 
 // dark tells whether a colour needs white text on it.
@@ -116,6 +123,38 @@ func dark(c color.Color) bool {
 // Plot draws the cells. It is a plot.Plotter.
 func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
+	n := float64(len(h.Names))
+	box := vg.Rectangle{Min: vg.Point{X: x(-0.5), Y: y(-0.5)}, Max: vg.Point{X: x(n - 0.5), Y: y(n - 0.5)}}
+	place := []string{"class", "heat", "data-cells", strconv.Itoa(len(h.Names))}
+	if s := svgOf(c); s != nil {
+		left, top := s.at(vg.Point{X: box.Min.X, Y: box.Max.Y})
+		place = append(place, "data-box", strings.Join([]string{brief(left), brief(top), brief(box.Size().X.Points()), brief(box.Size().Y.Points())}, " "))
+		if len(h.Names) > mostCells {
+			group(c, "", place, func() { s.pixels(box, h.image()) })
+			return
+		}
+	}
+	group(c, "", place, func() { h.cells(c, x, y) })
+}
+
+// mostCells are so many things that SVG has a shape for each pair.
+const mostCells = 32
+
+// image has a pixel for each cell.
+func (h heat) image() *image.NRGBA {
+	n := len(h.Names)
+	im := image.NewNRGBA(image.Rect(0, 0, n, n))
+	for i := range n {
+		for j := range n {
+			if i != j && h.At(i, j).Time.Center > 0 {
+				im.Set(j, i, h.shade(h.At(i, j).Time.Center))
+			}
+		}
+	}
+	return im
+}
+
+func (h heat) cells(c draw.Canvas, x, y func(float64) vg.Length) {
 	n := len(h.Names)
 	sty := textStyle(smallSize, ink, false)
 	sty.XAlign, sty.YAlign = draw.XCenter, draw.YAlignment(-0.6)
@@ -187,7 +226,7 @@ const cellRoom = vg.Length(34)
 // heat makes a panel of cells as high as it is wide. The legend has the least, the
 // middle and the most of it.
 func (l *layout) heat(c Panel, width vg.Length) panel {
-	h := heatOf(c.Heat)
+	h := heatOf(c)
 	width = min(width, axisRoom+cellRoom*vg.Length(len(h.Names)))
 	x, y := h.scaleOf(c.X.Label, width-axisRoom, true), h.scaleOf(c.Y.Label, width-axisRoom, false)
 	name := c.Name

@@ -1,9 +1,11 @@
 package chart
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -20,6 +22,7 @@ type layout struct {
 	panels         []panel
 	legend         []entry
 	shaded         bool        // the legend has shades of a matrix
+	clear          bool        // what is behind shows through
 	columns        []vg.Length // of the legend, their widths
 }
 
@@ -152,19 +155,20 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	for _, v := range c.Levels {
 		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo, Y: v}, {X: x.hi, Y: v}}, LineStyle: draw.LineStyle{Color: quiet, Width: 0.6}})
 	}
-	clipped := false
+	clipped, beside := false, c.beside()
 	for _, layer := range []func(s Series) bool{
 		func(s Series) bool { return s.Faint },
 		func(s Series) bool { return !s.Faint && !s.Loose },
 		func(s Series) bool { return !s.Faint && s.Loose },
 	} {
-		for _, s := range c.Series {
+		for i, s := range c.Series {
 			if !layer(s) {
 				continue
 			}
+			s.beside = beside[i]
 			drawn := s.plotters(x, y, width-axisRoom, height-axisRoom)
-			p.Add(drawn...)
-			for _, d := range drawn {
+			p.Add(drawn)
+			for _, d := range drawn.plotters {
 				if of, are := d.(bars); are && of.clipped(y) {
 					clipped = true
 				}
@@ -175,6 +179,34 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 		l.explain(beyond, bars{LineStyle: barStyle(ink)})
 	}
 	return framed(p, x, y, width, height)
+}
+
+// beside is how far from its x each series is drawn, so that bars that would lie on each other
+// stand beside each other.
+func (c Panel) beside() []vg.Length {
+	by := make([]vg.Length, len(c.Series))
+	var barred []int
+	overlap := false
+	for i, s := range c.Series {
+		if s.Faint || s.Bare || !slices.ContainsFunc(s.Points, func(p Point) bool { return p.Y.Known() && p.Y.Lo < p.Y.Hi }) {
+			continue
+		}
+		for _, j := range barred {
+			for _, p := range s.Points {
+				overlap = overlap || slices.ContainsFunc(c.Series[j].Points, func(q Point) bool {
+					return q.X == p.X && p.Y.Known() && q.Y.Known() && !p.Y.Differ(q.Y) && p.Y.Lo < p.Y.Hi
+				})
+			}
+		}
+		barred = append(barred, i)
+	}
+	const room = vg.Length(8)
+	for k, i := range barred {
+		if overlap {
+			by[i] = (vg.Length(k) - vg.Length(len(barred)-1)/2) * min(2, room/vg.Length(len(barred)))
+		}
+	}
+	return by
 }
 
 // framed gives what is drawn its axes.
@@ -304,40 +336,99 @@ const (
 // plotters draw the line, the intervals where they are longer than the mark, and
 // the marks, where those of many points have room, between axes of about that
 // length. On a logarithmic one a value that is not above zero has no place.
-func (s Series) plotters(across, axis scale, width, height vg.Length) (ps []plot.Plotter) {
-	var xys, marked plotter.XYs
+func (s Series) plotters(across, axis scale, width, height vg.Length) (ps drawn) {
+	ps.series = s
+	var xys plotter.XYs
+	at := &dots{GlyphStyle: s.mark(), across: across, up: axis, beside: s.beside}
 	last := -width
-	of := bars{LineStyle: barStyle(s.colour())}
+	of := bars{LineStyle: barStyle(s.colour()), beside: s.beside}
 	for _, p := range s.Points {
 		y := p.Y.Center
 		if !drawable(y) || axis.logarithmic && y <= 0 {
 			continue
 		}
 		xys = append(xys, plotter.XY{X: p.X, Y: y})
-		at := width * vg.Length(across.Normalize(across.lo, across.hi, p.X))
-		if len(s.Points) > tooManyPoints && at-last < 3*markRadius {
+		place := width * vg.Length(across.Normalize(across.lo, across.hi, p.X))
+		if len(s.Points) > tooManyPoints && place-last < 3*markRadius {
 			continue
 		}
-		last = at
-		marked = append(marked, plotter.XY{X: p.X, Y: y})
+		last = place
+		at.points = append(at.points, p)
 		if p.Y.Known() && vg.Length(axis.Normalize(axis.lo, axis.hi, p.Y.Hi)-axis.Normalize(axis.lo, axis.hi, p.Y.Lo))*height > 2*s.mark().Radius {
 			of.points = append(of.points, p)
 		}
 	}
-	if !s.Loose && len(xys) > 1 {
-		ps = append(ps, &plotter.Line{XYs: xys, LineStyle: s.line()})
+	if s.lined() {
+		ps.plotters = append(ps.plotters, &plotter.Line{XYs: xys, LineStyle: s.line()})
 	}
 	if len(of.points) > 0 && !s.Faint {
-		ps = append(ps, of)
+		ps.plotters = append(ps.plotters, of)
 	}
-	if len(marked) > 0 && !s.Bare {
-		ps = append(ps, &plotter.Scatter{XYs: marked, GlyphStyle: s.mark()})
+	if len(at.points) > 0 && !s.Bare && !s.Unmarked {
+		ps.plotters, ps.marks = append(ps.plotters, at), at
 	}
 	return ps
 }
 
+// lined tells whether a line joins the points: between two nothing is known.
+func (s Series) lined() bool { return s.Bare || s.Unmarked || !s.Loose && len(s.Points) > 2 }
+
+// drawn are a series' line, intervals and marks, one above the other.
+type drawn struct {
+	series   Series
+	plotters []plot.Plotter
+	marks    *dots // among them
+}
+
+// Plot draws them. It is a plot.Plotter.
+func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
+	attributes := []string{"class", "series", "data-name", d.series.Name}
+	if d.series.Of != "" {
+		attributes = append(attributes, "data-of", d.series.Of)
+	}
+	if s := svgOf(c); s != nil && s.terse && d.marks != nil {
+		attributes = append(attributes, "data-x", d.marks.across.name, "data-y", d.marks.up.name, "data-v", d.marks.values(s, c, p))
+	}
+	group(c, cmp.Or(d.series.Name, d.series.Of), attributes, func() {
+		for _, of := range d.plotters {
+			of.Plot(c, p)
+		}
+	})
+}
+
+// dots are marks.
+type dots struct {
+	draw.GlyphStyle
+	across, up scale
+	beside     vg.Length
+	points     []Point
+}
+
+// Plot draws them. It is a plot.Plotter.
+func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, pt := range d.points {
+		c.DrawGlyph(d.GlyphStyle, vg.Point{X: x(pt.X) + d.beside, Y: y(pt.Y.Center)})
+	}
+}
+
+// values are where marks are, with what they say: x, y and, where it is known, the interval.
+func (d *dots) values(s *svgCanvas, c draw.Canvas, p *plot.Plot) string {
+	x, y := p.Transforms(&c)
+	var all []string
+	for _, pt := range d.points {
+		left, top := s.at(vg.Point{X: x(pt.X) + d.beside, Y: y(pt.Y.Center)})
+		text := s.short(left) + "," + s.short(top) + "," + d.across.value(pt.X) + "," + d.up.value(pt.Y.Center)
+		if pt.Y.Known() && pt.Y.Lo != pt.Y.Hi {
+			text += "," + d.up.value(pt.Y.Lo) + "," + d.up.value(pt.Y.Hi)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ";")
+}
+
 func (s Series) thumbs() (ts []plot.Thumbnailer) {
-	if !s.Loose {
+	if s.lined() {
 		ts = append(ts, &plotter.Line{LineStyle: s.line()})
 	}
 	return append(ts, &plotter.Scatter{GlyphStyle: s.mark()})
@@ -385,8 +476,10 @@ func (l *layout) legendHeight() vg.Length {
 
 // draw draws everything.
 func (l *layout) draw(c draw.Canvas) {
-	c.SetColor(color.White)
-	c.Fill(c.Rectangle.Path())
+	if !l.clear {
+		c.SetColor(color.White)
+		c.Fill(c.Rectangle.Path())
+	}
 	y := c.Max.Y - margin
 	write := func(lines []string, sty text.Style) {
 		for _, line := range lines {

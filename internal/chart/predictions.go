@@ -27,7 +27,7 @@ func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
 		return nil, fmt.Errorf("this chart shows one algorithm, %d are named: name one, or take the chart accuracy", len(ch.Algorithms))
 	}
 	names := collectives(namesOf(rows))
-	measured := Series{Name: "measured", Colour: black, Style: ring, Loose: true}
+	measured := Series{Name: "measured", Colour: Black, Style: ring, Loose: true}
 	times, errors := models(rows), models(rows)
 	for _, r := range rows {
 		if r.Name != names[0] {

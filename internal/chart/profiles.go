@@ -26,7 +26,47 @@ func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, e
 	}
 	f := figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
 		return lists.Filter(report.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
-	}}
+	}, false}
+	return f.chart(ch.better())
+}
+
+// A Part is which lines of what surveys measured make one panel.
+type Part struct {
+	Panel     string
+	Placement numa.Policy
+	OffCache  bool
+	Line      string // "": all
+	Own       bool   // of all lines those that the drawing takes by itself
+}
+
+// Has tells whether a profile is of the part.
+func (p Part) Has(d *view.Drawing, of *view.Profile) bool {
+	return of.Kind == d.Kind && of.Panel == p.Panel && of.Placement == p.Placement && of.OffCache == p.OffCache &&
+		(p.Line == "" || of.Line == p.Line) && (!p.Own || d.Own(of))
+}
+
+// OfPart draws a part of machines that all have it, of all their profiles. More lines than can
+// be told apart it refuses.
+func OfPart(d *view.Drawing, machines []compare.Machine, profiles func(compare.Machine) []*view.Profile, part Part) (*Chart, error) {
+	whole := *d // no line stands for others
+	whole.Own, whole.Number, whole.Alike, whole.Fitted = nil, nil, false, nil
+	ch := Choice{Bandwidth: d.Rate}
+	if !d.Unplaced {
+		ch.Placements = []numa.Policy{part.Placement}
+	}
+	if !d.Uncached {
+		ch.Caches = []bool{part.OffCache}
+	}
+	f := figure{&whole, ch, machines, func(m compare.Machine) (of []*view.Profile) {
+		for _, p := range profiles(m) {
+			if part.Has(d, p) {
+				own := *p // which the figure changes
+				own.Points = slices.Clone(p.Points)
+				of = append(of, &own)
+			}
+		}
+		return of
+	}, true}
 	return f.chart(ch.better())
 }
 
@@ -36,6 +76,7 @@ type figure struct {
 	Choice
 	machines []compare.Machine
 	of       func(compare.Machine) []*view.Profile
+	lone     bool // lines of one value, which are none, are drawn all the same
 }
 
 // A profile is one of a machine.
@@ -439,7 +480,7 @@ var axes = map[view.Quantity]Quantity{view.MessageSize: Sizes, view.ElementStrid
 
 // draw puts profiles into panels, and facts below the title.
 func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
-	if !slices.ContainsFunc(of, func(p profile) bool { return len(p.Points) > 1 }) {
+	if !f.lone && !slices.ContainsFunc(of, func(p profile) bool { return len(p.Points) > 1 }) {
 		over, _, _ := strings.Cut(string(of[0].Over), ",")
 		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: %w with %s", over, ErrOthers, f.Measure)
 	}

@@ -16,9 +16,11 @@ type scale struct {
 	lo, hi      float64
 	logarithmic bool
 	label       string
-	length      vg.Length
-	horizontal  bool
-	ticks       []plot.Tick // those with a label that may have to go are thinned by fit
+	Quantity
+	name       string // of the quantity alone, in sentences
+	length     vg.Length
+	horizontal bool
+	ticks      []plot.Tick // those with a label that may have to go are thinned by fit
 }
 
 // Normalize places x between lo and hi; on a logarithmic axis what is not above
@@ -64,7 +66,11 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 	if math.IsInf(lo, 0) {
 		lo, hi = 1, 1
 	}
-	s := scale{lo: lo, hi: hi, label: a.Label, length: length, horizontal: horizontal}
+	name, _, _ := strings.Cut(a.Label, ",")
+	if strings.Contains(name, "(") {
+		name = a.Label // a comma within brackets, as in L(m,τ)
+	}
+	s := scale{lo: lo, hi: hi, Quantity: a.Quantity, name: name, label: a.Label, length: length, horizontal: horizontal}
 	switch a.Quantity {
 	case Sizes:
 		s.sizes()
@@ -94,6 +100,27 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 		}
 	}
 	return s
+}
+
+// value is a value with its unit.
+func (s scale) value(v float64) string {
+	switch s.Quantity {
+	case Sizes:
+		return view.Bytes(int(v))
+	case Times:
+		unit, ns := view.TimeUnit(v)
+		return view.Digits(v/ns, 0) + " " + unit
+	case Bandwidths:
+		return view.Digits(v, 0) + " GB/s"
+	case Fractions, Shares:
+		return view.Digits(100*v, 0) + " %"
+	case Proportions:
+		return view.Digits(v, 0)
+	}
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return view.Digits(v, 0)
 }
 
 func bytesLabel(v float64) string { return view.Bytes(int(v)) }

@@ -26,9 +26,10 @@ var palette = []color.Color{
 	color.NRGBA{0x00, 0x00, 0x00, 0xFF}, // black
 }
 
-// What was measured is black rings where models stand beside it as lines.
+// Black is the colour of what is measured where models stand beside it as lines, and ring
+// its mark.
 const (
-	black = 6
+	Black = 6
 	ring  = 3
 )
 

@@ -2,50 +2,321 @@ package chart
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"html"
+	"image"
+	"image/color"
+	"image/png"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 
+	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
-// A measured canvas remembers how wide texts are, so that they fit where another font
-// takes the place of theirs.
-type measured struct {
-	*vgsvg.Canvas
-	widths []vg.Length // of texts, in their order
+// An svgCanvas writes SVG with presentation attributes alone, which a page's style may
+// replace and its content policy allows. Neighbours that look alike are one path.
+type svgCanvas struct {
+	out    bytes.Buffer
+	height vg.Length
+	pen
+	saved []pen
+	look  string          // of the path that is not written yet
+	path  strings.Builder // its data
+	last  [2]string       // where it ends
+	// terse drawings are for screens: with one decimal, and texts in the page's fonts.
+	terse bool
 }
 
-func (c *measured) FillString(f font.Face, pt vg.Point, text string) {
-	c.widths = append(c.widths, f.Width(text))
-	c.Canvas.FillString(f, pt, text)
+// A pen is what Push saves.
+type pen struct {
+	width  vg.Length
+	dashes []vg.Length
+	offset vg.Length
+	colour color.Color
+	turn   transform
 }
 
-// writeSVG writes the canvas with what it shows in words, for those who do not see
-// it, and with fonts and widths of texts for those who do not have Liberation Sans.
-func writeSVG(w io.Writer, canvas *measured, description string) error {
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return err
+// A transform maps x, y to a·x + c·y + e, b·x + d·y + f.
+type transform struct{ a, b, c, d, e, f float64 }
+
+func (t transform) then(u transform) transform {
+	return transform{t.a*u.a + t.c*u.b, t.b*u.a + t.d*u.b, t.a*u.c + t.c*u.d, t.b*u.c + t.d*u.d, t.a*u.e + t.c*u.f + t.e, t.b*u.e + t.d*u.f + t.f}
+}
+
+func newSVG(height vg.Length) *svgCanvas {
+	c := &svgCanvas{height: height}
+	c.turn = transform{a: 1, d: 1}
+	vg.Initialize(c)
+	return c
+}
+
+func (c *svgCanvas) SetLineWidth(w vg.Length)                     { c.width = w }
+func (c *svgCanvas) SetLineDash(dashes []vg.Length, of vg.Length) { c.dashes, c.offset = dashes, of }
+func (c *svgCanvas) SetColor(to color.Color)                      { c.colour = to }
+func (c *svgCanvas) Push()                                        { c.saved = append(c.saved, c.pen) }
+func (c *svgCanvas) Pop() {
+	c.pen, c.saved = c.saved[len(c.saved)-1], c.saved[:len(c.saved)-1]
+}
+func (c *svgCanvas) Rotate(rad float64) {
+	sin, cos := math.Sincos(rad)
+	c.turn = c.turn.then(transform{cos, sin, -sin, cos, 0, 0})
+}
+func (c *svgCanvas) Translate(by vg.Point) {
+	c.turn = c.turn.then(transform{1, 0, 0, 1, by.X.Points(), by.Y.Points()})
+}
+func (c *svgCanvas) Scale(x, y float64) { c.turn = c.turn.then(transform{a: x, d: y}) }
+
+// DrawImage draws nothing: charts have pixels at the most.
+func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) {}
+
+// pixels draws an image of few pixels, whose edges stay.
+func (c *svgCanvas) pixels(in vg.Rectangle, im image.Image) {
+	var text bytes.Buffer
+	if png.Encode(&text, im) != nil { // which an image without an area has
+		return
 	}
-	text := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;font-variant:normal;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
-	var fitted bytes.Buffer
-	for _, width := range canvas.widths {
-		before, after, found := bytes.Cut(text, []byte("<text "))
-		if !found {
-			break
+	c.flush()
+	x, y := c.at(vg.Point{X: in.Min.X, Y: in.Max.Y})
+	fmt.Fprintf(&c.out, "<image x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" preserveAspectRatio=\"none\" image-rendering=\"pixelated\" href=\"data:image/png;base64,%s\"/>\n",
+		brief(x), brief(y), brief(in.Size().X.Points()), brief(in.Size().Y.Points()), base64.StdEncoding.EncodeToString(text.Bytes()))
+}
+
+// at is where a point is, from the left and from the top.
+func (c *svgCanvas) at(p vg.Point) (x, y float64) {
+	t := c.turn
+	return t.a*p.X.Points() + t.c*p.Y.Points() + t.e, c.height.Points() - (t.b*p.X.Points() + t.d*p.Y.Points() + t.f)
+}
+
+// brief is a number with two decimals at the most.
+func brief(v float64) string { return decimals(v, 2) }
+
+func decimals(v float64, n int) string {
+	text := strconv.FormatFloat(v, 'f', n, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+// short is a coordinate.
+func (c *svgCanvas) short(v float64) string {
+	if c.terse {
+		return decimals(v, 1)
+	}
+	return brief(v)
+}
+
+// paint is a colour as an attribute, and its opacity where it is not whole.
+func paint(attribute string, of color.Color) string {
+	if of == nil {
+		of = color.Black
+	}
+	n := color.NRGBAModel.Convert(of).(color.NRGBA)
+	text := fmt.Sprintf(` %s="#%02X%02X%02X"`, attribute, n.R, n.G, n.B)
+	if n.A < 0xFF {
+		text += fmt.Sprintf(` %s-opacity="%s"`, attribute, brief(float64(n.A)/0xFF))
+	}
+	return text
+}
+
+func (c *svgCanvas) Stroke(p vg.Path) {
+	if c.width <= 0 {
+		return
+	}
+	look := ` fill="none"` + paint("stroke", c.colour)
+	if c.width != 1 {
+		look += ` stroke-width="` + brief(c.width.Points()) + `"`
+	}
+	if len(c.dashes) > 0 {
+		var dashes []string
+		for _, d := range c.dashes {
+			dashes = append(dashes, brief(d.Points()))
 		}
-		fmt.Fprintf(&fitted, "%s<text textLength=\"%.2f\" lengthAdjust=\"spacingAndGlyphs\" ", before, width.Points())
-		text = after
+		look += ` stroke-dasharray="` + strings.Join(dashes, " ") + `"`
 	}
-	text = append(fitted.Bytes(), text...)
-	head, rest, found := bytes.Cut(text, []byte("<svg "))
-	tag, body, closed := bytes.Cut(rest, []byte(">"))
-	if !found || !closed {
-		return fmt.Errorf("the drawing has no <svg …> to describe")
+	c.add(look, p)
+}
+
+func (c *svgCanvas) Fill(p vg.Path) { c.add(paint("fill", c.colour), p) }
+
+// add adds a path to the one that is not written yet, if both look alike.
+func (c *svgCanvas) add(look string, p vg.Path) {
+	if look != c.look {
+		c.flush()
 	}
-	_, err := fmt.Fprintf(w, "%s<svg role=\"img\" %s>\n<title>%s</title>%s", head, tag, html.EscapeString(plain(description)), body)
+	c.look = look
+	write := func(command string, points ...vg.Point) {
+		for i, p := range points {
+			x, y := c.at(p)
+			to := [2]string{c.short(x), c.short(y)}
+			switch {
+			case i > 0:
+				c.path.WriteString(" " + to[0] + "," + to[1])
+			case c.terse && len(points) == 1 && command != "M": // relative, which is shorter
+				across, down := apartFrom(c.last[0], to[0]), apartFrom(c.last[1], to[1])
+				switch {
+				case command == "L" && down == "0":
+					c.path.WriteString("h" + across)
+				case command == "L" && across == "0":
+					c.path.WriteString("v" + down)
+				default:
+					c.path.WriteString(strings.ToLower(command) + across + "," + down)
+				}
+			default:
+				c.path.WriteString(command + to[0] + "," + to[1])
+			}
+			c.last = to
+		}
+	}
+	for _, part := range p {
+		switch part.Type {
+		case vg.MoveComp:
+			write("M", part.Pos)
+		case vg.LineComp:
+			write("L", part.Pos)
+		case vg.CurveComp:
+			write([]string{"L", "Q", "C"}[len(part.Control)], append(part.Control, part.Pos)...)
+		case vg.ArcComp: // in halves, since an arc that ends where it began is none
+			sweep := "0"
+			if part.Angle < 0 {
+				sweep = "1" // y grows downwards
+			}
+			for i := range 3 {
+				sin, cos := math.Sincos(part.Start + part.Angle*float64(i)/2)
+				end := vg.Point{X: part.Pos.X + part.Radius*vg.Length(cos), Y: part.Pos.Y + part.Radius*vg.Length(sin)}
+				switch {
+				case i > 0:
+					r := c.short(part.Radius.Points())
+					write("A"+r+","+r+" 0 0 "+sweep+" ", end)
+				case !c.ends(end):
+					write("L", end)
+				}
+			}
+		case vg.CloseComp:
+			c.path.WriteString("Z")
+		}
+	}
+}
+
+// apartFrom is how far one coordinate is from another.
+func apartFrom(from, to string) string {
+	a, _ := strconv.ParseFloat(from, 64) // both are numbers
+	b, _ := strconv.ParseFloat(to, 64)
+	return decimals(b-a, 1)
+}
+
+// ends tells whether the path that is not written yet ends at a point.
+func (c *svgCanvas) ends(p vg.Point) bool {
+	x, y := c.at(p)
+	return c.last == [2]string{c.short(x), c.short(y)}
+}
+
+// flush writes the path.
+func (c *svgCanvas) flush() {
+	if c.path.Len() > 0 {
+		fmt.Fprintf(&c.out, "<path%s d=\"%s\"/>\n", c.look, c.path.String())
+	}
+	c.path.Reset()
+	c.look = ""
+}
+
+// FillString keeps the width of a text, so that it fits where another font takes the place
+// of its own.
+func (c *svgCanvas) FillString(f font.Face, pt vg.Point, text string) {
+	c.flush()
+	x, y := c.at(pt)
+	look := ""
+	if c.colour != ink {
+		look = paint("fill", c.colour)
+	}
+	if f.Font.Size != smallSize {
+		look += ` font-size="` + brief(f.Font.Size.Points()) + `"`
+	}
+	if f.Font.Weight >= xfont.WeightBold {
+		look += ` font-weight="bold"`
+	}
+	if turned := math.Atan2(c.turn.b, c.turn.a); turned != 0 {
+		look += fmt.Sprintf(` transform="rotate(%s %s %s)"`, brief(-turned*180/math.Pi), c.short(x), c.short(y))
+	}
+	if !c.terse || len(text) > fewLetters {
+		look += fmt.Sprintf(` textLength="%s" lengthAdjust="spacingAndGlyphs"`, brief(f.Width(text).Points()))
+	}
+	fmt.Fprintf(&c.out, "<text x=\"%s\" y=\"%s\"%s>%s</text>\n", c.short(x), c.short(y), look, html.EscapeString(text))
+}
+
+// fewLetters have room whatever the font.
+const fewLetters = 8
+
+// svgOf is the canvas that is drawn on, if it writes SVG.
+func svgOf(c vg.Canvas) *svgCanvas {
+	for {
+		switch of := c.(type) {
+		case draw.Canvas:
+			c = of.Canvas
+		case *draw.Canvas:
+			c = of.Canvas
+		case *svgCanvas:
+			return of
+		default:
+			return nil
+		}
+	}
+}
+
+// group draws something as a group with these attributes, name and value in turns, and a
+// title, which browsers show under the pointer. Other canvases have no groups.
+func group(c draw.Canvas, title string, attributes []string, do func()) {
+	s := svgOf(c)
+	if s == nil {
+		do()
+		return
+	}
+	s.flush()
+	s.out.WriteString("<g")
+	for i := 0; i+1 < len(attributes); i += 2 {
+		fmt.Fprintf(&s.out, " %s=\"%s\"", attributes[i], html.EscapeString(plain(attributes[i+1])))
+	}
+	s.out.WriteString(">")
+	if title != "" {
+		s.out.WriteString("<title>" + html.EscapeString(plain(title)) + "</title>")
+	}
+	do()
+	s.flush()
+	s.out.WriteString("</g>\n")
+}
+
+const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
+
+// writeSVG writes a document with what it shows in words, for readers who do not see it.
+func (l *layout) writeSVG(w io.Writer, description string) error {
+	canvas := newSVG(l.height)
+	l.draw(draw.NewCanvas(canvas, l.width, l.height))
+	canvas.flush()
+	wide, high := brief(l.width.Points()), brief(l.height.Points())
+	_, err := fmt.Fprintf(w, "<?xml version=\"1.0\"?>\n<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]spt\" height=\"%[2]spt\" viewBox=\"0 0 %[1]s %[2]s\" font-family=\"%s\" font-size=\"%g\" fill=\"#222222\">\n<title>%s</title>\n%s</svg>\n",
+		wide, high, fontFamily, float64(smallSize), html.EscapeString(plain(description)), canvas.out.Bytes())
 	return err
+}
+
+// Inline is the drawing as an element of a page, which has title and caption itself.
+func (c *Chart) Inline() string {
+	bare := *c
+	bare.Title, bare.Caption = "", nil
+	l := bare.layout(ColumnWidth * vg.Centimeter)
+	l.clear = true
+	canvas := newSVG(l.height)
+	canvas.terse = true
+	l.draw(draw.NewCanvas(canvas, l.width, l.height))
+	canvas.flush()
+	return fmt.Sprintf("<svg role=\"img\" aria-label=\"%s\" viewBox=\"0 0 %s %s\" fill=\"#222222\">\n%s</svg>",
+		html.EscapeString(plain(c.describe())), brief(l.width.Points()), brief(l.height.Points()), canvas.out.Bytes())
 }

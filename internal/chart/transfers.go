@@ -70,7 +70,7 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 			lines = append(lines, p)
 		}
 		return lines
-	}}
+	}, false}
 	of, err := f.taken()
 	if err != nil {
 		return nil, "", err
@@ -109,7 +109,37 @@ func overSize(machines []compare.Machine, ch Choice) figure {
 			}
 		}
 		return perTau("L(m,τ)", params.Cell.Whole)(cells)
-	}}
+	}, false}
+}
+
+// ConcurrencyOverSize is A(τ) against m, a line for each τ above 1: of machines with few τ.
+func ConcurrencyOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
+	d := &view.Drawing{Title: "Memory concurrency against m: transfers carried at once", What: "transfers", Measure: "taulop sweep", Setup: setups.Ring.Name, Few: true}
+	f := figure{d, ch, machines, func(m compare.Machine) (lines []*view.Profile) {
+		curves, _ := compare.Curves(m.Name, m.File) // an error says that there are none
+		for _, c := range curves {
+			for _, q := range c.Points {
+				if q.Tau == 1 || !(q.A.Center > 0) {
+					continue
+				}
+				i := slices.IndexFunc(lines, func(p *view.Profile) bool {
+					return p.Tau == q.Tau && p.Setup == c.Setup && p.Placement == c.Placement && p.OffCache == c.OffCache
+				})
+				if i < 0 {
+					i, lines = len(lines), append(lines, &view.Profile{Line: view.TauName(q.Tau), Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache,
+						Tau: q.Tau, Over: view.MessageSize, Time: "A(τ)"})
+				}
+				lines[i].Points = append(lines[i].Points, view.ProfilePoint{X: c.Bytes, Y: q.A})
+			}
+		}
+		return lines
+	}, false}
+	c, err := f.chart("A(τ) = τ·L(m,1)/L(m,τ)", "higher is better")
+	if err != nil {
+		return nil, err
+	}
+	c.Panels[0].Y, c.Panels[0].Levels = Axis{"A(τ)", Counts}, []float64{1}
+	return c, nil
 }
 
 // perTau makes a line over m of the cells of each τ.
@@ -141,7 +171,7 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	}
 	d := &view.Drawing{Title: title, What: "copies", Measure: "taulop sweep", Few: true}
 	ofTau := perTau("c(m,τ)", func(c params.Cell) fit.Estimate { return c.Time })
-	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile { return ofTau(copies(m)) }}.chart("without flags and partners", ch.better())
+	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile { return ofTau(copies(m)) }, false}.chart("without flags and partners", ch.better())
 }
 
 // Ratios is L(m,τ) of each machine over that of the first, against m: above 1 a

@@ -66,6 +66,10 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		return nil, errors.New("a comparison takes two machines: name another file")
 	}
 	c := &Comparison{Tables: []Table{}, Warnings: []Warning{}}
+	machines, noisy := referred(machines)
+	if noisy != nil {
+		c.Warnings = append(c.Warnings, *noisy)
+	}
 	for _, m := range machines {
 		c.Machines = append(c.Machines, describe(m))
 	}

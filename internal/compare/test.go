@@ -60,11 +60,14 @@ func ratio(first fit.Estimate, a fit.Replicates, time fit.Estimate, b fit.Replic
 
 // A Verdict is what a comparison comes to.
 type Verdict struct {
-	Cells    int     `json:"cells"`     // that were tested
-	Differ   int     `json:"different"` // of them
-	Visible  float64 `json:"visible"`   // the median difference that would have been found
-	Sessions int     `json:"sessions"`  // the fewest of a machine
+	Headline string  `json:"headline,omitempty"` // the largest difference that is certain, a sentence
+	Cells    int     `json:"cells"`              // that were tested
+	Differ   int     `json:"different"`          // of them
+	Visible  float64 `json:"visible"`            // the median difference that would have been found
+	Sessions int     `json:"sessions"`           // the fewest of a machine
 	Text     string  `json:"text"`
+	// Notes say what else the reader must know of it, a sentence each.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // conclude corrects all tests for their number, and says what they come to.
@@ -115,6 +118,7 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 		slices.Sort(visible)
 		v.Visible = visible[len(visible)/2]
 	}
+	v.Headline = c.headline(machines)
 	v.Text = v.text(c.Machines, once, len(lists.Filter(c.States, common)), test)
 }
 
@@ -141,7 +145,7 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 	case v.Cells == 0:
 		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer. The ratios may be noise."
 	}
-	seen := "a difference of " + percent(v.Visible) + " or more would have been seen in 9 of 10 cases"
+	seen := "less than " + percent(v.Visible) + " may go unseen"
 	cells := printable.Count(v.Cells, "cell")
 	if states > 0 {
 		cells += " of " + printable.Count(states, "state")
@@ -152,26 +156,30 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 	}
 	var text string
 	if v.Differ == 0 {
-		text = fmt.Sprintf("No difference between %s was found in %s; %s (of half of the cells).", what, cells, seen)
+		text = fmt.Sprintf("No difference between %s was found in %s; %s.", what, cells, seen)
 	} else {
 		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, percent(test.Least), seen)
 	}
 	if tables != nil {
-		text += fmt.Sprintf(" Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): what is beyond the intervals may be the hour's.", printable.List(tables), percent(test.Drift))
+		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): what is beyond the intervals may be the hour's.", printable.List(tables), percent(test.Drift))
 	}
 	if v.Sessions == 1 && len(once) > 0 {
 		of := "each"
 		if len(once) < len(machines) {
 			of = "of " + printable.List(once)
 		}
-		text += fmt.Sprintf(" One session %s cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", of, percent(test.Drift))
+		v.note("One session %s cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", of, percent(test.Drift))
 	}
 	if v.Visible > 2*test.Least && tables == nil {
 		if n := test.SessionsFor(v.Sessions, v.Visible); n > 0 {
-			text += fmt.Sprintf(" %s more of each machine, at other times, would see half of it.", printable.Count(n, "session"))
+			v.note("%s more of each machine, at other times, would see half of it.", printable.Count(n, "session"))
 		}
 	}
 	return text
+}
+
+func (v *Verdict) note(format string, args ...any) {
+	v.Notes = append(v.Notes, fmt.Sprintf(format, args...))
 }
 
 func percent(share float64) string {

@@ -40,10 +40,14 @@ func (c *SideBySide) Document() *document.Document {
 // say writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
 // machines across and what sums up each machine; in the end a conclusion.
 func (c *SideBySide) say(w *document.Document) {
-	if states := (*compare.Comparison)(c).Compared(); states != "" {
-		fmt.Fprintf(w, "%s\n\n", states)
+	if c.Verdict.Headline != "" {
+		fmt.Fprintln(w, c.Verdict.Headline)
 	}
-	fmt.Fprintf(w, "%s\n\n", c.Verdict.Text)
+	fmt.Fprintf(w, "%s\n", c.Verdict.Text)
+	if states := (*compare.Comparison)(c).Compared(); states != "" {
+		fmt.Fprintln(w, states)
+	}
+	fmt.Fprintln(w)
 	var noise, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
@@ -74,6 +78,9 @@ func (c *SideBySide) say(w *document.Document) {
 			fmt.Fprintf(w, "%s: ", tableTitle(&t))
 		}
 		fmt.Fprintln(w, t.Conclusion)
+	}
+	for _, note := range c.Verdict.Notes {
+		fmt.Fprintln(w, note)
 	}
 }
 

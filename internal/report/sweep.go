@@ -257,8 +257,11 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 	}
 	for _, k := range keys {
 		name := "τ=" + strconv.Itoa(k.Tau)
-		if k.Setup == setups.Isolated.Name {
-			name = k.Setup
+		switch {
+		case k.Setup == setups.Isolated.Name:
+			name = "L(m,1)"
+		case k.Tau == 1 && keys[0].Setup == setups.Isolated.Name:
+			name = "1 worker"
 		}
 		t.Columns = append(t.Columns, view.Numbers(name)...)
 	}
@@ -269,7 +272,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		if ok {
 			less = fmt.Sprintf(", less half of y(1) = %s ns for each transfer", view.Center(y.Time))
 		}
-		t.Note("isolated is L(m,1), one transfer between two workers%s; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row", less)
+		t.Note("L(m,1) is one transfer between two workers%s; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row", less)
 	}
 	above, unsure, blank := false, false, 0
 	for _, m := range f.Plan.Sizes {

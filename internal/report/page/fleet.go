@@ -2,11 +2,12 @@ package page
 
 import (
 	"fmt"
-	"html/template"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
@@ -18,11 +19,11 @@ type fleet struct {
 	Why        string // nothing was compared
 	Outliers   []outlier
 	Medians    []median
-	Surveys    []outlier   // in surveys
-	Curves     template.JS // the median machine's, for the charts
-	Measured   template.JS // likewise
-	Score      float64     // from which on a machine is an outlier
+	Surveys    []outlier // in surveys
+	Score      float64   // from which on a machine is an outlier
 	warnings   []compare.Warning
+	tables     []compare.FleetTable // of all sizes, for charts
+	kinds      []compare.FleetKind
 }
 
 type outlier struct {
@@ -51,7 +52,7 @@ const drawn = 3
 
 // newFleet compares segments as taulop compare does, and takes medians of all
 // sizes for the charts.
-func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]int) (*fleet, error) {
+func newFleet(machines []compare.Machine, x *index) (*fleet, error) {
 	v := &fleet{Score: fit.OutlierScore}
 	o, err := compare.NewOverview(machines, compare.Choice{})
 	if err != nil {
@@ -78,9 +79,7 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 		cell := fmt.Sprintf("%s, L(%s,%d)", out.Channel, view.Bytes(out.Bytes), out.Tau)
 		v.Outliers = append(v.Outliers, newOutlier(n, out.Machine, cell, out.L, out.Median, out.Deviation))
 	}
-	if err := v.surveys(machines, x, o.Surveys, numbers); err != nil {
-		return nil, err
-	}
+	v.surveys(x, o.Surveys, numbers)
 	for _, t := range o.Tables {
 		for _, r := range t.Rows {
 			v.Medians = append(v.Medians, median{
@@ -100,8 +99,8 @@ func newFleet(machines []compare.Machine, x *index, groups map[compare.Channel]i
 			return nil, err
 		}
 	}
-	v.Curves, err = encodeMedians(o.Tables, groups)
-	return v, err
+	v.tables, v.kinds = o.Tables, o.Surveys
+	return v, nil
 }
 
 func newOutlier(number int, machine, cell string, ns fit.Estimate, median float64, d compare.Deviation) outlier {
@@ -115,9 +114,9 @@ func newOutlier(number int, machine, cell string, ns fit.Estimate, median float6
 // are off by chance on every machine.
 const mostOff = 100
 
-// surveys is about what surveys measured: outliers, which
-// charts begin with where transfers have shown fewer, and the median machine.
-func (v *fleet) surveys(machines []compare.Machine, x *index, kinds []compare.FleetKind, numbers map[string]int) error {
+// surveys is about outliers in what surveys measured, which charts begin with where transfers
+// have shown fewer.
+func (v *fleet) surveys(x *index, kinds []compare.FleetKind, numbers map[string]int) {
 	for _, k := range kinds {
 		for _, out := range k.Outliers[:min(mostOff, len(k.Outliers))] {
 			n := numbers[out.Machine]
@@ -127,14 +126,6 @@ func (v *fleet) surveys(machines []compare.Machine, x *index, kinds []compare.Fl
 			v.Surveys = append(v.Surveys, newOutlier(n, out.Machine, out.Key.String(), out.Time, out.Median, out.Deviation))
 		}
 	}
-	if len(kinds) == 0 {
-		return nil
-	}
-	m := newMeasured(medianMachine(machines, kinds))
-	x.MedianMaps = len(m.maps)
-	var err error
-	v.Measured, err = x.lines.encode(m)
-	return err
 }
 
 func newSpread(s fit.Spread) spread {
@@ -147,16 +138,112 @@ func newSpread(s fit.Spread) spread {
 	}
 }
 
-// encodeMedians makes tables of the median machine, its bounds a robust standard
-// deviation away.
-func encodeMedians(tables []compare.FleetTable, groups map[compare.Channel]int) (template.JS, error) {
-	var curves []compare.Curve
-	for _, t := range tables {
-		c := compare.Curve{Channel: t.Channel}
-		for _, r := range t.Rows {
-			c.Points = append(c.Points, compare.Point{Tau: r.Tau, L: middle(r.L), A: middle(r.A), Bandwidth: middle(r.Bandwidth)})
+// A quantity is what a chart of a fleet shows.
+type quantity struct {
+	name, title, about string
+	y                  chart.Axis
+	of                 func(compare.FleetRow) fit.Spread
+	score              func(compare.Score) float64
+}
+
+var quantities = []quantity{
+	{"A", "Memory concurrency: transfers carried at once", "A(τ) = τ·L(m,1)/L(m,τ) · higher is better", chart.Axis{Label: "A(τ)", Quantity: chart.Counts},
+		func(r compare.FleetRow) fit.Spread { return r.A }, func(s compare.Score) float64 { return s.A }},
+	{"B", "Bandwidth of all transfers together", "higher is better", chart.Axis{Label: "τ·m/L(m,τ)", Quantity: chart.Bandwidths},
+		func(r compare.FleetRow) fit.Spread { return r.Bandwidth }, func(s compare.Score) float64 { return s.Bandwidth }},
+	{"L", "Time of a transfer while τ of them are active", "lower is better", chart.Axis{Label: "L(m,τ)", Quantity: chart.Times},
+		func(r compare.FleetRow) fit.Spread { return r.L }, func(s compare.Score) float64 { return s.L.Center }},
+}
+
+// transfers adds the figures of a group: the median of all machines with the band of a robust
+// standard deviation, machines that charts begin with, and all others as thin lines, which a
+// reader may choose.
+func (v *fleet) transfers(f *figures, x *index, g *group) (added []*figure) {
+	var tables []compare.FleetTable
+	for _, t := range v.tables {
+		if grouped(t.Channel) == g.channel {
+			tables = append(tables, t)
 		}
-		curves = append(curves, c)
 	}
-	return encode(curves, groups)
+	over := func(q quantity, choice map[string]string, axis chart.Axis, rows map[int]compare.FleetRow) sketch {
+		return sketch{choice, func() (*chart.Chart, error) { return x.fleetChart(q, choice, axis, rows) }, nil}
+	}
+	for _, q := range quantities {
+		var of []sketch
+		for _, m := range first(some(g.Sizes), x.Bytes) {
+			for _, t := range tables {
+				if t.Bytes == m {
+					rows := make(map[int]compare.FleetRow)
+					for _, r := range t.Rows {
+						rows[r.Tau] = r
+					}
+					of = append(of, over(q, map[string]string{"m": view.Bytes(m)}, chart.Axis{Label: string(view.Tau), Quantity: chart.Counts}, rows))
+				}
+			}
+		}
+		if !g.few() {
+			added = append(added, f.add(q.name, nil, of))
+		}
+		if q.name == "L" || g.few() {
+			tau := g.Taus[len(g.Taus)-1]
+			rows := make(map[int]compare.FleetRow)
+			for _, t := range tables {
+				for _, r := range t.Rows {
+					if r.Tau == tau {
+						rows[t.Bytes] = r
+					}
+				}
+			}
+			of = []sketch{over(q, map[string]string{"τ": view.TauName(tau)}, chart.Axis{Label: string(view.MessageSize), Quantity: chart.Sizes}, rows)}
+			added = append(added, f.add(q.name+"m", nil, of))
+		}
+	}
+	return added
+}
+
+// median is what a fleet's middle is called.
+func (x *index) median() string { return fmt.Sprintf("median of %d", len(x.of)) }
+
+// fleetChart draws what machines have at values of x.
+func (x *index) fleetChart(q quantity, choice map[string]string, axis chart.Axis, rows map[int]compare.FleetRow) (*chart.Chart, error) {
+	exactly := func(at int, y float64) chart.Point {
+		return chart.Point{X: float64(at), Y: fit.Estimate{Center: y, Lo: y, Hi: y}}
+	}
+	median := chart.Series{Name: x.median(), Of: x.median(), Colour: chart.Black}
+	band := chart.Band{}
+	of := make(map[string][]chart.Point)
+	for _, at := range slices.Sorted(maps.Keys(rows)) {
+		s := q.of(rows[at])
+		if s == (fit.Spread{}) {
+			continue
+		}
+		median.Points = append(median.Points, exactly(at, s.Median))
+		band.X, band.Lo, band.Hi = append(band.X, float64(at)), append(band.Lo, max(s.Least, s.Median-s.Deviation)), append(band.Hi, s.Median+s.Deviation)
+		for _, score := range rows[at].Scores {
+			if y := q.score(score); y > 0 {
+				of[score.Machine] = append(of[score.Machine], exactly(at, y))
+			}
+		}
+	}
+	if len(median.Points) == 0 {
+		return nil, chart.ErrOthers
+	}
+	series := []chart.Series{median}
+	for i, m := range x.of {
+		s := chart.Series{Name: m.Name, Of: m.Name, Points: of[m.Name], Colour: chart.Black, Faint: true, Unmarked: true}
+		if at := slices.Index(x.First, i); at >= 0 {
+			s.Colour, s.Style, s.Faint, s.Unmarked = at, at+1, false, false
+		}
+		if len(s.Points) > 0 {
+			series = append(series, s)
+		}
+	}
+	about := []string{"band: a robust standard deviation about the median", "thin: all other machines", q.about}
+	for _, value := range choice {
+		if _, sized := choice["m"]; sized {
+			value = "m = " + value
+		}
+		about = append([]string{value}, about...)
+	}
+	return &chart.Chart{Title: q.title, Caption: about, Panels: []chart.Panel{{X: axis, Y: q.y, Bands: []chart.Band{band}, Series: series}}}, nil
 }

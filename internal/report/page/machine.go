@@ -1,44 +1,32 @@
 package page
 
 import (
-	"bytes"
-	"cmp"
 	"compress/gzip"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"html/template"
-	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
 // A machine is what the page has of one.
 type machine struct {
-	Number   int
-	Name     string
-	File     string // its name
-	Facts    []fact // what the table shows, the same of all machines
-	Details  []fact
-	Surveys  []surveyRow // of a few machines
-	Notes    []string    // what surveys of pairs found, of a few machines
-	Curves   template.JS // for the charts, JSON
-	Measured template.JS // surveys, for charts and maps; "" where there is nothing
-	Raw      string      // the file, gzip in base64
+	Number  int
+	Name    string
+	File    string // its name
+	Facts   []fact // what the table shows, the same of all machines
+	Details []fact
+	Surveys []surveyRow // of a few machines
+	Raw     string      // the file, gzip in base64
 }
 
 type fact struct{ Name, Value string }
@@ -47,52 +35,43 @@ type fact struct{ Name, Value string }
 type group struct {
 	channel  compare.Channel // but Bytes
 	machines int
-	Label    string `json:"label"`
-	Sizes    []int  `json:"m"` // of any machine
-	Taus     []int  `json:"t"`
-	Local    bool   `json:"local,omitempty"` // local memory and in cache, as published parameters are taken to be
+	Number   int
+	Label    string
+	Sizes    []int // of any machine
+	Taus     []int
+	Figures  []*figure
 }
 
 // An index is what charts and tables begin with.
 type index struct {
-	Machines   []entry       `json:"machines"`
-	Groups     []group       `json:"groups"`
-	Kinds      []kind        `json:"kinds,omitempty"` // of surveys
-	Bytes      int           `json:"S"`               // message size that charts begin with
-	Tau        int           `json:"tau"`             // likewise
-	Main       int           `json:"main"`            // the group that the verdict is about
-	Fleet      bool          `json:"fleet"`
-	First      []int         `json:"first"`                // machines that charts begin with, all if nil
-	MedianMaps int           `json:"medianMaps,omitempty"` // of a fleet's median machine
-	things     string        // that maps are of: CPUs
-	maps       []view.Matrix // of one machine
-	lines      *lines
-	overview   *overview
-	fleet      *fleet
-}
-
-type entry struct {
-	Name string `json:"name"`
-	File string `json:"file"`
-	Maps int    `json:"maps,omitempty"` // how many
-	// Published is the group of published parameters, from 1, which are drawn beside those
-	// that others measured: their file does not say how they were.
-	Published int `json:"published,omitempty"`
+	of       []compare.Machine
+	curves   [][]compare.Curve // of each
+	Groups   []group
+	Kinds    []kind // of surveys
+	Maps     []mapped
+	Bytes    int // message size that charts begin with
+	Main     int // the group that the verdict is about, from 0; -1: there is none
+	Fleet    bool
+	First    []int         // of a fleet, machines that charts begin with
+	things   string        // that maps are of: CPUs
+	matrices []view.Matrix // of the last machine that has some
+	overview *overview
+	fleet    *fleet
 }
 
 // describe makes what the page has of all machines, several at a time.
 func (p *Page) describe() ([]machine, *index, error) {
 	machines := make([]machine, len(p.Machines))
-	curves := make([][]compare.Curve, len(p.Machines))
+	x := &index{of: p.Machines, curves: make([][]compare.Curve, len(p.Machines)), Fleet: len(p.Machines) >= compare.Fleet}
 	err := p.each(func(i int) (err error) {
 		m := p.Machines[i]
 		machines[i] = facts(m)
 		machines[i].Number = i
-		if len(p.Machines) < compare.Fleet {
+		if !x.Fleet {
 			machines[i].Surveys = surveyRows(m)
 		}
-		curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
-		for _, c := range curves[i] {
+		x.curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
+		for _, c := range x.curves[i] {
 			for n := range c.Points {
 				c.Points[n].Replicates, c.Points[n].AReplicates = nil, nil // the page shows none, and they are most of the memory
 			}
@@ -117,87 +96,53 @@ func (p *Page) describe() ([]machine, *index, error) {
 			machines[i].File = m.Name + "-" + m.File
 		}
 	}
-	x := &index{Fleet: len(p.Machines) >= compare.Fleet, Groups: []group{}}
-	numbers := make(map[compare.Channel]int)
-	measured := make(map[int]int) // machines by τ
-	for i, of := range curves {
-		x.Machines = append(x.Machines, entry{Name: machines[i].Name, File: machines[i].File})
-		taus := make(map[int]bool)
-		groups := make(map[int]bool)
-		for _, c := range of {
-			key := grouped(c.Channel)
-			n, known := numbers[key]
-			if !known {
-				n = len(x.Groups)
-				numbers[key] = n
-				x.Groups = append(x.Groups, group{channel: key, Label: groupLabel(key), Local: key.Placement == numa.Local && !key.OffCache})
-			}
-			g := &x.Groups[n]
-			if !groups[n] {
-				groups[n] = true
-				g.machines++
-			}
-			if key.Setup == params.Published {
-				x.Machines[i].Published = n + 1
-			}
-			g.Sizes = lists.Insert(g.Sizes, c.Bytes)
-			for _, p := range c.Points {
-				g.Taus = lists.Insert(g.Taus, p.Tau)
-				taus[p.Tau] = true
-			}
-		}
-		for tau := range taus {
-			measured[tau]++
-		}
-	}
-	x.invite()
-	x.Bytes = size(curves)
-	for tau, n := range measured { // the largest that most machines have
-		if most := measured[x.Tau]; n > most || n == most && tau > x.Tau {
-			x.Tau = tau
-		}
-	}
-	err = p.each(func(i int) (err error) {
-		machines[i].Curves, err = encode(curves[i], numbers)
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := p.surveys(machines, x); err != nil {
-		return nil, nil, err
-	}
+	x.group()
 	if !x.Fleet {
 		if len(x.Groups) > 0 {
-			x.overview = newOverview(p.Machines, curves, x.Bytes)
+			x.overview = newOverview(p.Machines, x.curves, x.Bytes)
 		}
 		return machines, x, nil
 	}
-	x.fleet, err = newFleet(p.Machines, x, numbers)
+	x.fleet, err = newFleet(p.Machines, x)
 	return machines, x, err
 }
 
-// invite gives groups of local memory, in cache, what published parameters have, which are
-// drawn beside what was measured there: their files do not say how they were measured.
-func (x *index) invite() {
-	for _, m := range x.Machines {
-		if m.Published == 0 {
-			continue
+// group puts curves that compare together.
+func (x *index) group() {
+	for _, of := range x.curves {
+		var seen []int
+		for _, c := range of {
+			key := grouped(c.Channel)
+			n := slices.IndexFunc(x.Groups, func(g group) bool { return g.channel == key })
+			if n < 0 {
+				n, x.Groups = len(x.Groups), append(x.Groups, group{channel: key, Number: len(x.Groups), Label: groupLabel(key)})
+			}
+			g := &x.Groups[n]
+			if !slices.Contains(seen, n) {
+				seen = append(seen, n)
+				g.machines++
+			}
+			g.add(c)
 		}
-		from := x.Groups[m.Published-1]
-		for i := range x.Groups {
-			g := &x.Groups[i]
-			if !g.Local {
-				continue
-			}
-			g.machines++
-			for _, bytes := range from.Sizes {
-				g.Sizes = lists.Insert(g.Sizes, bytes)
-			}
-			for _, tau := range from.Taus {
-				g.Taus = lists.Insert(g.Taus, tau)
+	}
+	for _, of := range x.curves { // what was published is drawn beside what was measured
+		guest := slices.ContainsFunc(of, func(c compare.Curve) bool { return c.Setup == params.Published })
+		for n := range x.Groups {
+			if g := &x.Groups[n]; guest && g.local() {
+				g.machines++
+				for _, c := range of {
+					g.add(c)
+				}
 			}
 		}
+	}
+	x.Bytes = size(x.curves)
+}
+
+func (g *group) add(c compare.Curve) {
+	g.Sizes = lists.Insert(g.Sizes, c.Bytes)
+	for _, p := range c.Points {
+		g.Taus = lists.Insert(g.Taus, p.Tau)
 	}
 }
 
@@ -225,30 +170,17 @@ func (p *Page) each(do func(i int) error) error {
 	return workers.Wait()
 }
 
-// packers are kept, for each takes a megabyte.
-var packers = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // which is a level that there is
-	return w
-}}
-
-// raw is a file as the page holds it. Base64 is that of URLs, none of whose
-// letters HTML escapes.
+// raw is a file as the page holds it.
 func (p *Page) raw(path string) (string, error) {
 	text, err := p.Raw(path)
 	if err != nil {
 		return "", err
 	}
-	var packed bytes.Buffer
-	w := packers.Get().(*gzip.Writer)
-	defer packers.Put(w)
-	w.Reset(&packed)
-	if _, err := w.Write(text); err != nil {
-		return "", err
+	level := gzip.BestCompression
+	if len(p.Machines) >= compare.Fleet { // which takes seconds of a thousand files
+		level = gzip.BestSpeed
 	}
-	if err := w.Close(); err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(packed.Bytes()), nil
+	return pack(text, level)
 }
 
 // size is the message size that says most: a segment's, where the files know it,
@@ -372,96 +304,4 @@ func seconds(s float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f s", s)
-}
-
-// A table is the curves of a group: m down, τ across, values row by row, of each
-// the centres and, where any is known, the bounds.
-type table struct {
-	Group     int    `json:"g"`
-	Sizes     []int  `json:"m"`
-	Taus      []int  `json:"t"`
-	L         values `json:"L"`
-	A         values `json:"A"`
-	Bandwidth values `json:"B"`
-}
-
-type values struct {
-	Center column `json:"c"`
-	Lo     column `json:"l,omitempty"`
-	Hi     column `json:"h,omitempty"`
-}
-
-func (v *values) add(e fit.Estimate) {
-	if !e.Known() {
-		e.Lo, e.Hi = math.NaN(), math.NaN()
-	}
-	v.Center, v.Lo, v.Hi = append(v.Center, e.Center), append(v.Lo, e.Lo), append(v.Hi, e.Hi)
-}
-
-// trim leaves bounds out where none is known.
-func (v *values) trim() {
-	if !slices.ContainsFunc(v.Lo, func(x float64) bool { return !math.IsNaN(x) }) {
-		v.Lo, v.Hi = nil, nil
-	}
-}
-
-// A column is numbers with six digits; those that are none are null.
-type column []float64
-
-// MarshalJSON is what makes a thousand machines quick to write and small.
-func (c column) MarshalJSON() ([]byte, error) {
-	b := []byte{'['}
-	for i, v := range c {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			b = append(b, "null"...)
-		} else if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e15) {
-			b = strconv.AppendFloat(b, v, 'e', 5, 64)
-		} else if a >= 1e5 {
-			b = strconv.AppendFloat(b, v, 'f', 0, 64)
-		} else {
-			b = strconv.AppendFloat(b, v, 'g', 6, 64)
-		}
-	}
-	return append(b, ']'), nil
-}
-
-// encode makes tables of curves, for the charts.
-func encode(curves []compare.Curve, groups map[compare.Channel]int) (template.JS, error) {
-	byGroup := make(map[int][]compare.Curve)
-	for _, c := range curves {
-		g := groups[grouped(c.Channel)]
-		byGroup[g] = append(byGroup[g], c)
-	}
-	tables := []table{}
-	for g, of := range byGroup {
-		t := table{Group: g}
-		for _, c := range of {
-			t.Sizes = append(t.Sizes, c.Bytes)
-			for _, p := range c.Points {
-				t.Taus = lists.Insert(t.Taus, p.Tau)
-			}
-		}
-		none := fit.Median(nil)
-		for _, c := range of {
-			for _, tau := range t.Taus {
-				p, ok := c.At(tau)
-				if !ok {
-					p = compare.Point{L: none, A: none, Bandwidth: none}
-				}
-				t.L.add(p.L)
-				t.A.add(p.A)
-				t.Bandwidth.add(p.Bandwidth)
-			}
-		}
-		t.L.trim()
-		t.A.trim()
-		t.Bandwidth.trim()
-		tables = append(tables, t)
-	}
-	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(a.Group, b.Group) })
-	text, err := json.Marshal(tables)
-	return template.JS(text), err
 }

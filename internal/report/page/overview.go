@@ -17,6 +17,7 @@ type overview struct {
 	Rows        []summary
 	Compared    bool   // rows have what takes two machines
 	First       string // machine that ratios are to; "": not all are to the same, and each says to which
+	headline    string // the largest difference that is certain
 	tests       string // what the conclusions rest on
 	Notes       []string
 	warnings    []compare.Warning // nil: likewise
@@ -58,7 +59,8 @@ func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *o
 		c, err = compare.New(machines, compare.Choice{})
 	}
 	if c != nil && err == nil {
-		v.warnings, v.tests = c.Warnings, strings.TrimSpace(c.Compared()+" "+c.Verdict.Text)
+		v.warnings, v.headline = c.Warnings, c.Verdict.Headline
+		v.tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
 		for i := range c.Tables {
 			t := &c.Tables[i]
 			name := groupLabel(t.Channel) + ", m = " + view.Bytes(t.Bytes) + t.State.Title()

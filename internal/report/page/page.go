@@ -2,9 +2,10 @@
 // else: no network, no server, no mouse.
 //
 // Its opinion: what it comes to is the first thing, with the chart that shows it, and
-// how many warnings speak against it the second; a fleet comes before its machines; a
-// chart has the same numbers as its table and the file that they come from,
-// which is in the page; nothing that a file says is taken for markup.
+// how many warnings speak against it the second; a fleet comes before its machines; charts
+// are those of package chart, and the page is read without its script, which chooses among
+// charts, sorts tables and says what is under the pointer; nothing that a file says is taken
+// for markup.
 package page
 
 import (
@@ -12,10 +13,10 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
@@ -37,22 +38,18 @@ type Page struct {
 var markup string
 
 //go:embed page.css
-var style string
-
-//go:embed chart.js
-var chartScript string
-
-//go:embed heat.js
-var heatScript string
-
-//go:embed surveys.js
-var surveyScript string
+var styleText string
 
 //go:embed page.js
-var pageScript string
+var scriptText string
 
-// scripts are in the order in which they need each other.
-var scripts = []string{chartScript, heatScript, surveyScript, pageScript}
+// In the page they are without their comments and indents.
+var style, script = dense(styleText), dense(scriptText)
+
+func dense(text string) string {
+	lines := lists.Map(strings.Split(text, "\n"), strings.TrimSpace)
+	return strings.Join(lists.Filter(lines, func(line string) bool { return line != "" && !strings.HasPrefix(line, "//") }), "\n")
+}
 
 var page = template.Must(template.New("page").Parse(markup))
 
@@ -85,41 +82,38 @@ func (c *content) Told() string {
 type content struct {
 	Policy   string // of content: nothing but what is in the page
 	Style    template.CSS
-	Scripts  []template.JS
+	Script   template.JS
 	Title    string
 	Machines []machine
 	Verdict  verdict
-	Fleet    *fleet // of many machines
+	Chart    *figure // of the verdict
+	Fleet    *fleet  // of many machines
 	Skipped  []string
 	Warnings []warning
 	Breaches []breach
 	Groups   []group
-	Kinds    []kind    // of surveys
-	Maps     string    // what they are of: CPUs; "" where there are none
+	Sizes    []string // that charts of transfers are chosen by
+	Kinds    []kind   // of surveys
+	Maps     []mapped
+	Things   string    // what maps are of: CPUs
 	Overview *overview // of a few machines
-	Index    template.JS
+	Names    []string  // that charts have series of, if a reader can choose
+	More     string    // see more
+	Main     int       // the group that the verdict is about
 }
 
 func (p *Page) view() (*content, error) {
-	v := &content{Style: template.CSS(style)}
-	digests := make([]string, len(scripts))
-	for i, text := range scripts {
-		v.Scripts = append(v.Scripts, template.JS(text))
-		digests[i] = digest(text)
-	}
+	v := &content{Style: template.CSS(style), Script: template.JS(script), Title: title(p.Machines)}
 	// Scripts and styles are known by their hash: what got in otherwise is dead.
-	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-		digest(style), strings.Join(digests, " "))
+	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), digest(script))
 	for _, err := range p.Skipped {
 		v.Skipped = append(v.Skipped, err.Error())
 	}
-	v.Title = title(p.Machines)
-	machines, index, err := p.describe()
+	machines, x, err := p.describe()
 	if err != nil {
 		return nil, err
 	}
-	v.Machines, v.Groups, v.Overview, v.Fleet = machines, index.Groups, index.overview, index.fleet
-	v.Kinds, v.Maps = index.Kinds, index.things
+	v.Machines, v.Overview, v.Fleet = machines, x.overview, x.fleet
 	told := compare.Told(p.Machines)
 	if v.Overview != nil && v.Overview.warnings != nil {
 		told = v.Overview.warnings
@@ -130,13 +124,70 @@ func (p *Page) view() (*content, error) {
 		v.Breaches = breaches(p.Machines)
 	}
 	v.Warnings = warnings(told, len(p.Machines))
-	v.Verdict = newVerdict(p.Machines, index)
-	text, err := json.Marshal(index)
-	if err != nil {
-		return nil, err
+	err = v.draw(x)
+	v.Verdict = newVerdict(p.Machines, x)
+	return v, err
+}
+
+// draw adds the charts.
+func (v *content) draw(x *index) (err error) {
+	f := &figures{}
+	x.Main = x.main()
+	surveyed := x.of
+	transfers := x.transfers
+	if x.fleet != nil {
+		surveyed = nil
+		for _, n := range x.First {
+			surveyed = append(surveyed, x.of[n])
+		}
+		if x.fleet.Why == "" {
+			transfers = func(f *figures, g *group) []*figure { return x.fleet.transfers(f, x, g) }
+			middle := compare.Machine{Name: x.median(), File: medianMachine(x.of, x.fleet.kinds)}
+			surveyed = append([]compare.Machine{middle}, surveyed...)
+		}
 	}
-	v.Index = template.JS(text)
-	return v, nil
+	var numbers [][][]string
+	for i := range x.Groups {
+		g := &x.Groups[i]
+		g.Figures = transfers(f, g)
+		if i == x.Main && len(g.Figures) > 0 {
+			v.Chart, g.Figures = g.Figures[0], g.Figures[1:] // it shows most
+		}
+		for _, fig := range g.Figures {
+			fig.Later = i != x.Main
+		}
+		if x.fleet == nil {
+			numbers = append(numbers, x.numbers(g))
+		}
+	}
+	x.surveys(f, surveyed)
+	f.draw()
+	v.Groups, v.Kinds, v.Maps, v.Things, v.Main = x.Groups, x.Kinds, x.Maps, x.things, x.Main
+	v.choices(f, x)
+	v.More, err = f.packed(numbers)
+	return err
+}
+
+// choices are what a reader chooses of for all charts of transfers at once.
+func (v *content) choices(f *figures, x *index) {
+	for _, fig := range f.all {
+		for _, d := range fig.drawn {
+			if m := d.Choice["m"]; m != "" && len(d.Choice) == 1 && !slices.Contains(v.Sizes, m) {
+				v.Sizes = append(v.Sizes, m)
+			}
+		}
+	}
+	switch {
+	case x.fleet != nil:
+		if x.fleet.Why == "" {
+			v.Names = []string{x.median()}
+		}
+		for _, n := range x.First {
+			v.Names = append(v.Names, x.of[n].Name)
+		}
+	case len(x.of) > 1:
+		v.Names = lists.Map(x.of, func(m compare.Machine) string { return m.Name })
+	}
 }
 
 func digest(text string) string {

@@ -1,9 +1,8 @@
 "use strict";
-// Draws what is in sight, from what the page holds of each machine.
+// What needs a hand: values under the pointer, another chart, sorted tables, files.
 
-const index = JSON.parse(document.getElementById("index").textContent);
-const $ = id => document.getElementById(id);
-const state = { m: index.S, tau: index.tau, shown: new Map() }; // machine → look
+const $ = id => document.getElementById(id), all = (what, of = document) => [...of.querySelectorAll(what)];
+document.documentElement.classList.add("js");
 
 function make(name, attributes = {}, ...children) {
   const e = document.createElement(name);
@@ -12,222 +11,256 @@ function make(name, attributes = {}, ...children) {
   return e;
 }
 
-// The median machine of a fleet is one among the others, but a band about it.
-const median = "median";
-const nameOf = i => i === median ? `median of ${index.machines.length}` : index.machines[i].name;
-const lookOf = (i, slot) => i === median ? { colour: "var(--c6)", dash: "", mark: marks[0] } : look(slot);
-
-const parsed = new Map();
-// read is what the page holds of a machine, parsed when it is first drawn; undefined
-// where it holds nothing.
-function read(what, machine) {
-  const id = what + machine;
-  if (!parsed.has(id) && $(id)) parsed.set(id, JSON.parse($(id).textContent));
-  return parsed.get(id);
+// unpack reads what the page holds as gzip in base64.
+function unpack(id) {
+  const packed = atob($(id).textContent.trim().replace(/-/g, "+").replace(/_/g, "/"));
+  return new Response(new Blob([Uint8Array.from(packed, c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
-const table = (machine, group) => read("curves", machine).find(t => t.g === group);
-// guest is what published parameters have where others were measured with local memory and
-// in cache: their file does not say how they were, and they are drawn beside those.
-const guest = (machine, group) => {
-  const from = index.machines[machine]?.published;
-  return from && index.groups[group].local ? table(machine, from - 1) : undefined;
-};
-const seen = (machine, group) => table(machine, group) || guest(machine, group);
-const nameIn = (machine, group) => nameOf(machine) + (table(machine, group) ? "" : " (published)");
+let unpacked;
+const more = () => unpacked ??= unpack("more").json();
 
-// value is a centre with its bounds, null where nothing was measured.
-function value(values, i) {
-  const y = values.c[i];
-  if (y === null || y === undefined) return null;
-  return { y, lo: values.l ? values.l[i] : null, hi: values.h ? values.h[i] : null };
-}
+// Machines that are switched off, and of a fleet those that were switched on: their lines
+// differ in colour and dashes.
+const off = new Set(), on = new Map();
+const colours = ["#e69f00", "#56b4e9", "#d55e00", "#009e73", "#cc79a7", "#0072b2"], dashes = ["none", "5 2", "1.5 1.5", "7 2 1.5 2"];
 
-function over(what, machine, group, along, of = state.tau) {
-  const t = seen(machine, group), points = [];
-  if (!t) return points;
-  const n = t.t.length;
-  if (along === "τ") {
-    const row = t.m.indexOf(state.m);
-    if (row >= 0) t.t.forEach((tau, i) => { const v = value(t[what], row * n + i); if (v) points.push({ x: tau, ...v }); });
-  } else {
-    const i = t.t.indexOf(of);
-    if (i >= 0) t.m.forEach((m, row) => { const v = value(t[what], row * n + i); if (v) points.push({ x: m, ...v }); });
+// A figure is a chart whose values can be reached by pointer and by keyboard.
+class Figure {
+  constructor(figure) {
+    this.figure = figure;
+    this.plot = figure.querySelector(".plot");
+    this.tip = figure.querySelector(".tip");
+    this.choice = JSON.parse(figure.dataset.choice || "{}");
+    const p = this.plot;
+    p.setAttribute("role", "application");
+    p.setAttribute("aria-roledescription", "chart");
+    p.tabIndex = 0;
+    for (const e of ["pointermove", "pointerdown"]) p.addEventListener(e, e => this.point(e));
+    for (const e of ["pointerleave", "blur"]) p.addEventListener(e, () => this.leave());
+    p.addEventListener("keydown", e => this.key(e));
+    for (const select of all("select", figure)) {
+      this.mark(select);
+      select.addEventListener("change", () => this.choose(select.name, select.value));
+    }
+    this.read();
   }
-  return points;
-}
 
-// few says that a group has too few τ for charts over τ.
-const few = g => index.groups[g].t.length < 3;
-
-// spread says that τ double, so that their axis is logarithmic.
-const spread = taus => taus[taus.length - 1] >= 8 && taus.length <= 0.6 * taus[taus.length - 1];
-
-const short = v => String(parseFloat(v.toPrecision(3)));
-const shortTime = v => v < 1e3 ? short(v) + " ns" : v < 1e6 ? short(v / 1e3) + " µs" : short(v / 1e6) + " ms";
-
-const intervalOf = i => ({ between: i === median ? "robust deviation" : "95 % interval", band: i === median });
-
-function chartSpec(kind, g) {
-  const along = kind === "Lm" || few(g) ? "m" : "τ", what = kind === "Lm" ? "L" : kind;
-  const taus = index.groups[g].t;
-  const x = along === "τ"
-    ? { name: "τ, transfers at once", kind: spread(taus) ? "log2" : "linear", whole: true, tick: String, say: v => "τ = " + v }
-    : { name: "m, bytes", kind: "log2", tick: bytes, say: v => "m = " + bytes(v) };
-  const y = {
-    A: { kind: along === "τ" && spread(taus) ? "log2" : "linear", tick: short, say: v => "A = " + digits(v), plain: digits },
-    B: { kind: "linear", tick: short, say: v => digits(v) + " GB/s", plain: digits },
-    L: { kind: along === "m" ? "log10" : "linear", tick: shortTime, say: v => "L = " + time(v), plain: time },
-  }[what];
-  const series = [];
-  for (const [i, slot] of state.shown) {
-    const points = over(what, i, g, along);
-    if (points.length) series.push({ name: nameIn(i, g), look: lookOf(i, slot), points, ...intervalOf(i) });
+  // read takes what is drawn: lines of values, or a map.
+  read() {
+    this.svg = this.plot.querySelector("svg");
+    this.at = null;
+    if (!this.svg) return;
+    this.plot.setAttribute("aria-label", this.svg.getAttribute("aria-label") + " Arrow keys read its values.");
+    this.svg.removeAttribute("role");
+    this.svg.setAttribute("aria-hidden", "true");
+    this.map = this.svg.querySelector(".heat");
+    for (const e of all("title", this.svg)) e.remove(); // what is under the pointer stands beside it
+    this.show();
   }
-  const spec = { x, y, series, of: index.groups[g].label, ...caption(what, along) };
-  const xs = [...new Set(series.flatMap(s => s.points.map(p => p.x)))].sort((a, b) => a - b);
-  if (what === "A" && xs.length > 1) spec.bounds = xs.map(v => ({ x: v, low: 1, high: along === "τ" ? v : state.tau }));
-  return spec;
-}
 
-function caption(what, along) {
-  const [name, unit] = {
-    A: ["A(τ)", "memory concurrency: transfers really carried at once"],
-    B: ["Bandwidth", "GB/s of all transfers together"],
-    L: ["L(m,τ)", "time of one transfer while τ are active"],
-  }[what];
-  return { name: `${name} against ${along}, ${along === "τ" ? "m = " + bytes(state.m) : "τ = " + state.tau}`, unit };
-}
-
-// verdictSpec is the chart that says most: A(τ) or, of few τ, bandwidth over m, of one
-// machine with a line for each τ.
-function verdictSpec(g) {
-  if (!few(g)) return chartSpec("A", g);
-  const spec = chartSpec("B", g), alone = [...state.shown.keys()].filter(i => seen(i, g));
-  if (alone.length !== 1) return spec;
-  spec.name = "Bandwidth against m";
-  spec.series = index.groups[g].t.map((tau, slot) => ({ name: "τ = " + tau, look: look(slot), points: over("B", alone[0], g, "m", tau), ...intervalOf(alone[0]) }))
-    .filter(s => s.points.length);
-  return spec;
-}
-
-const figures = [];
-// addFigure adds one that is drawn from a spec with its name, unit and what it is of,
-// where it is not folded away.
-function addFigure(figure, Kind, spec, folded = () => false) {
-  const f = { figure, Kind, spec, folded, chart: null, stale: true, near: false };
-  figures.push(f);
-  nearby.observe(figure);
-  return f;
-}
-
-function dropFigure(f) {
-  nearby.unobserve(f.figure);
-  figures.splice(figures.indexOf(f), 1);
-}
-
-// drawFigure draws one that is stale. What goes wrong in it is its own: those after it
-// are drawn all the same.
-function drawFigure(f) {
-  if (!f.stale || f.folded()) return;
-  f.stale = false;
-  try {
-    draw(f);
-  } catch (e) {
-    f.figure.querySelector(".plot").replaceChildren();
-    f.figure.querySelector("figcaption").replaceChildren("This chart cannot be drawn: " + e.message);
-    reportError(e);
+  // show hides what is switched off.
+  show() {
+    if (!this.svg) return;
+    const lines = all(".series", this.svg);
+    for (const g of lines) {
+      g.style.display = off.has(g.dataset.of) ? "none" : "";
+      const n = on.get(g.dataset.of), line = g.querySelector("path");
+      if (g.dataset.v || !line) continue;
+      const chosen = n !== undefined;
+      Object.assign(line.style, { stroke: chosen ? colours[n % colours.length] : "", strokeWidth: chosen ? 1.4 : "", strokeOpacity: chosen ? 1 : "", strokeDasharray: chosen ? dashes[n % dashes.length] : "" });
+      if (chosen) g.parentNode.append(g);
+    }
+    const interval = v => v.length > 4 ? [["interval", `95 % interval ${v[4]} to ${v[5]}`]] : [];
+    this.rows = lines.filter(g => g.dataset.v && !off.has(g.dataset.of)).map(g => g.dataset.v.split(";").map(text => text.split(",")).map(v => ({
+      x: Number(v[0]), y: Number(v[1]),
+      lines: [["who", g.dataset.name || g.dataset.of || ""], ["value", `${g.dataset.x} = ${v[2]}: ${g.dataset.y} = ${v[3]}`], ...interval(v)],
+    })));
+    this.leave();
   }
-}
 
-function draw(f) {
-  f.chart ??= new f.Kind(f.figure);
-  const spec = f.spec();
-  f.figure.querySelector("figcaption").replaceChildren(make("span", {}, spec.name), make("span", { class: "unit" }, spec.unit));
-  f.chart.plot.setAttribute("aria-label", `${spec.name}, ${spec.unit}; ${spec.of}. Arrow keys read its values.`);
-  f.chart.show(spec);
-  if (!performance.getEntriesByName("first chart").length) performance.mark("first chart");
-}
-
-// Figures are drawn when they come near, and before printing.
-const nearby = new IntersectionObserver(entries => {
-  for (const e of entries) {
-    const f = figures.find(f => f.figure === e.target);
-    if (f && (f.near = e.isIntersecting)) drawFigure(f);
+  mark(select) {
+    select.value = this.choice[select.name];
   }
-}, { rootMargin: "300px" });
 
-for (const group of document.querySelectorAll("details.group")) {
-  const g = Number(group.dataset.group);
-  group.querySelector(".figures").classList.toggle("three", few(g));
-  for (const figure of group.querySelectorAll("figure")) {
-    const kind = figure.dataset.chart;
-    if (few(g) && kind === "L") figure.remove();
-    else addFigure(figure, Chart, () => chartSpec(kind, g), () => !group.open).near = g === 0;
+  // choose shows the drawing that has a value, and otherwise most of what is shown.
+  async choose(name, value) {
+    if (!(name in this.choice)) return;
+    const drawings = await this.drawings();
+    const alike = d => Object.keys(this.choice).filter(k => d.choice[k] === this.choice[k]).length;
+    const best = drawings.filter(d => d.choice[name] === value).sort((a, b) => alike(b) - alike(a))[0];
+    if (best) this.draw(best);
   }
-}
-document.querySelectorAll(".kind[data-kind]").forEach(addKind);
 
-{
-  const figure = document.querySelector("#verdict figure"), legend = document.querySelector("#verdict .legend");
-  if (figure) addFigure(figure, Chart, () => {
-    const spec = verdictSpec(index.main);
-    explain(legend, spec.series);
-    return spec;
-  }).near = true;
-}
-// explain lists what series look like.
-function explain(legend, series) {
-  legend.replaceChildren(...series.map(s => make("li", {}, swatch(s.look), s.name)));
-}
-
-function redraw() {
-  arrangeMaps();
-  for (const f of figures) {
-    f.stale = true;
-    if (f.near) drawFigure(f);
+  drawings() {
+    return more().then(m => m.figures[this.figure.dataset.number] || []);
   }
-  for (const d of document.querySelectorAll("details.numbers")) if (d.open) fill(d);
-}
 
-addEventListener("beforeprint", () => {
-  for (const d of document.querySelectorAll("#warnings > details")) d.open = true; // they belong to the numbers
-  for (const f of figures) { drawFigure(f); if (f.chart) f.chart.print(true); }
-});
-addEventListener("afterprint", () => { for (const f of figures) if (f.chart) f.chart.print(false); });
+  async load() {
+    if (!this.svg) this.draw((await this.drawings())[0]);
+  }
 
-// The numbers behind the charts, of the machines that are switched on.
-function fill(details) {
-  const g = Number(details.closest(".group").dataset.group);
-  const columns = ["machine", "m", "τ", "L(m,τ), ns", "95 % interval", "A(τ)", "95 % interval", "GB/s"];
-  const body = make("tbody");
-  const cell = (text, sort) => {
-    const td = make("td", { class: "n" }, text);
-    if (sort !== undefined) td.dataset.value = sort;
-    return td;
-  };
-  const span = v => v && v.lo !== null && v.lo !== v.hi ? `${digits(v.lo)} to ${digits(v.hi)}` : "";
-  for (const i of state.shown.keys()) {
-    const t = seen(i, g);
-    if (!t) continue;
-    t.m.forEach((m, row) => t.t.forEach((tau, k) => {
-      const at = row * t.t.length + k, L = value(t.L, at), A = value(t.A, at), B = value(t.B, at);
-      if (!L) return;
-      body.append(make("tr", {}, make("th", { scope: "row" }, nameIn(i, g)), cell(bytes(m), m), cell(String(tau)),
-        cell(digits(L.y)), cell(span(L)), cell(A ? digits(A.y) : ""), cell(span(A)), cell(B ? digits(B.y) : "")));
+  draw(best) {
+    this.choice = best.choice || {};
+    const [title, about] = all("figcaption span", this.figure);
+    title.textContent = best.title;
+    about.textContent = best.about;
+    this.plot.innerHTML = best.svg;
+    all("select", this.figure).forEach(s => this.mark(s));
+    this.read();
+  }
+
+  // say shows lines of text beside an element or a place in the plot.
+  say(x, y, ring, lines) {
+    this.leave();
+    if (ring) this.plot.append(make("div", { class: "ring" }));
+    const { tip } = this, mark = this.plot.querySelector("div.ring");
+    if (mark) Object.assign(mark.style, { left: ring.x + "px", top: ring.y + "px", width: ring.w + "px", height: ring.h + "px" });
+    tip.replaceChildren(...lines.map(([name, text]) => make("div", { class: name }, text)));
+    tip.classList.add("on");
+    const top = this.plot.offsetTop, w = tip.offsetWidth, h = tip.offsetHeight;
+    tip.style.left = Math.max(0, Math.min(this.plot.clientWidth - w, x + (x > this.plot.clientWidth / 2 ? -w - 14 : 14))) + "px";
+    tip.style.top = top + (y - h - 12 > 0 ? y - h - 12 : y + 14) + "px";
+  }
+
+  leave() {
+    this.tip.classList.remove("on");
+    this.tip.replaceChildren();
+    all("div.ring", this.plot).forEach(e => e.remove());
+  }
+
+  point(e) {
+    const box = this.plot.getBoundingClientRect(), x = e.clientX - box.x, y = e.clientY - box.y;
+    if (!this.svg) return;
+    if (this.map) return this.tellCell(...this.cellAt(x, y));
+    let best, least = Infinity;
+    const scale = this.pixels();
+    this.rows.forEach((row, i) => row.forEach((v, j) => {
+      const d = Math.hypot(v.x * scale - x, v.y * scale - y);
+      if (d < least) [least, best] = [d, [i, j]];
     }));
+    const line = e.target.closest?.(".series:not([data-v])");
+    if (line && least > 12) this.say(x, y, null, [["who", line.dataset.name]]);
+    else if (best) this.tell(...best);
   }
-  const head = make("tr", {}, ...columns.map(c => make("th", { scope: "col", "data-sort": "" }, c)));
-  const t = make("table", { class: "sortable" }, make("thead", {}, head), body);
-  sortable(t);
-  details.querySelector(".scroll").replaceChildren(t);
+
+  tell(row, i) {
+    this.at = [row, i];
+    const v = this.rows[row][i], scale = this.pixels(), x = v.x * scale, y = v.y * scale;
+    this.say(x, y, { x: x - 8, y: y - 8, w: 16, h: 16 }, v.lines);
+  }
+
+  // pixels are how many a unit of the drawing has.
+  pixels() {
+    return this.svg.getBoundingClientRect().width / this.svg.viewBox.baseVal.width;
+  }
+
+  // key walks along a line with left and right, between lines with up and down; in a map in
+  // all directions.
+  key(e) {
+    if (e.key === "Escape") return this.leave();
+    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1e6], End: [0, 1e6] }[e.key];
+    if (!step || !this.svg) return;
+    e.preventDefault();
+    const within = (v, n) => Math.max(0, Math.min(n - 1, v));
+    let [row, i] = this.at || [0, 0];
+    if (this.map) {
+      const n = Number(this.map.dataset.cells);
+      if (!this.at) return this.tellCell(0, 1);
+      const [r, c] = [within(row + step[0], n), within(i + step[1], n)];
+      return this.tellCell(...r !== c ? [r, c] : [within(r + step[0], n), within(c + (Math.sign(step[1]) * (Math.abs(step[1]) > 1 ? -1 : 1)), n)]);
+    }
+    if (!this.rows.length) return;
+    if (this.at && step[0]) row = (row + step[0] + this.rows.length) % this.rows.length;
+    this.tell(row, within(this.at ? i + step[1] : 0, this.rows[row].length));
+  }
+
+  // scale is pixels a unit of the drawing, and what of it the map's cells are.
+  scale() {
+    const [x, y, width, height] = this.map.dataset.box.split(" ").map(Number), s = this.pixels(), n = Number(this.map.dataset.cells);
+    return { left: x * s, top: y * s, w: width * s / n, h: height * s / n, n };
+  }
+
+  cellAt(x, y) {
+    const { left, top, w, h } = this.scale();
+    return [Math.floor((y - top) / h), Math.floor((x - left) / w)];
+  }
+
+  async tellCell(i, j) {
+    const { left, top, w, h, n } = this.scale();
+    if (i === j || i < 0 || j < 0 || i >= n || j >= n) return this.leave();
+    const [a, b] = [Math.min(i, j), Math.max(i, j)], [{ cells }] = await this.drawings();
+    const text = cells[a * n - a * (a + 1) / 2 + b - a - 1];
+    if (!text) return this.leave();
+    this.at = [i, j];
+    const [first, ...rest] = text.split("; "), [who, value] = first.split(": ");
+    this.say(left + (j + 0.5) * w, top + (i + 0.5) * h, { x: left + j * w, y: top + i * h, w, h },
+      [["who", who], ["value", value], ...rest.map(t => ["interval", t])]);
+  }
 }
-for (const d of document.querySelectorAll("details.numbers")) d.addEventListener("toggle", () => { if (d.open) fill(d); });
+
+const figures = all("figure").map(f => new Figure(f));
+for (const d of all("details.group")) d.addEventListener("toggle", () => {
+  if (d.open) figures.filter(f => d.contains(f.figure)).forEach(f => f.load());
+});
+
+const toolbar = $("toolbar");
+for (const form of all("form")) form.addEventListener("submit", e => e.preventDefault());
+for (const select of all("select", toolbar)) select.addEventListener("change", () => figures.forEach(f => f.choose(select.name, select.value)));
+
+// Switches of machines. A fleet's are made as machines are chosen in its tables.
+function redraw() {
+  figures.forEach(f => f.show());
+  for (const map of all(".map")) map.hidden = off.has(map.dataset.of);
+}
+const boxOf = name => all("[data-series]").find(b => b.dataset.series === name);
+function tick(name, checked) {
+  for (const b of all("[data-show]")) if (b.dataset.show === name) b.checked = checked;
+}
+function watch(box) {
+  box.addEventListener("change", () => {
+    const name = box.dataset.series;
+    if (box.checked) off.delete(name);
+    else off.add(name);
+    tick(name, box.checked);
+    redraw();
+  });
+  tick(box.dataset.series, true);
+}
+all("[data-series]").forEach(watch);
+const most = 12; // machines in a chart
+for (const box of all("[data-show]")) box.addEventListener("change", () => {
+  const name = box.dataset.show, own = boxOf(name);
+  if (own && !on.has(name)) {
+    own.checked = box.checked;
+    own.dispatchEvent(new Event("change"));
+    return;
+  }
+  if (box.checked && on.size >= most) {
+    box.checked = false;
+    alert(`A chart shows ${most} machines: switch one off first.`);
+    return;
+  }
+  if (box.checked) {
+    let n = 0;
+    while ([...on.values()].includes(n)) n++;
+    on.set(name, n);
+    const swatch = make("span", { class: "swatch" });
+    Object.assign(swatch.style, { borderTopColor: colours[n % colours.length], borderTopStyle: ["solid", "dashed", "dotted", "dashed"][n % dashes.length] });
+    const label = make("label", {}, make("input", { type: "checkbox", "data-series": name, checked: "" }), swatch, make("span", { class: "name" }, name));
+    label.firstChild.addEventListener("change", () => { box.checked = false; box.dispatchEvent(new Event("change")); });
+    $("series").append(label);
+  } else {
+    on.delete(name);
+    own?.parentElement.remove();
+  }
+  tick(name, box.checked);
+  redraw();
+});
 
 // sortable gives a table's header buttons that sort by their column.
 function sortable(t) {
   const heads = [...t.tHead.rows[0].cells], unit = { K: 1 << 10, M: 1 << 20 };
   const key = cell => {
-    if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
     const text = cell.textContent.trim(), number = /^-?\d[\d.]*(?=([KM]?)([ ,%]|$))/.exec(text);
     if (text === "") return null;
     return number ? parseFloat(text) * (unit[number[1]] || 1) : text;
@@ -251,101 +284,40 @@ function sortable(t) {
     });
   });
 }
-for (const t of document.querySelectorAll("table.sortable")) sortable(t);
+all("table.sortable").forEach(sortable);
 
-// The switches. A fleet's are made as machines are chosen.
-const most = 12; // machines in a chart
-function freeSlot() {
-  const taken = new Set(state.shown.values());
-  let slot = 1; // the median has the first look's dash and mark
-  while (taken.has(slot)) slot++;
-  return slot;
-}
-function toggle(i, on, slot = index.fleet ? freeSlot() : i) {
-  if (on) state.shown.set(i, slot);
-  else state.shown.delete(i);
-  // In the order of machines, so that a series that comes back is where it was.
-  if (!index.fleet) state.shown = new Map([...state.shown].sort((a, b) => a[0] - b[0]));
-}
-function addSwitch(i, slot) {
-  const box = make("input", { type: "checkbox", "data-series": i });
-  box.checked = true;
-  box.addEventListener("change", () => {
-    toggle(i, box.checked, slot);
-    if (index.fleet && i !== median && !box.checked) {
-      const label = box.parentElement, next = label.nextElementSibling || label.previousElementSibling;
-      label.remove();
-      if (next && next.querySelector("input")) next.querySelector("input").focus();
-    }
-    tick(i, box.checked);
-    redraw();
-  });
-  $("series").append(make("label", { title: nameOf(i) }, box, swatch(lookOf(i, slot)), make("span", { class: "name" }, nameOf(i))));
-}
-function tick(i, on) {
-  for (const row of document.querySelectorAll(`[data-show="${i}"]`)) row.checked = on;
-}
-function show(i) {
-  if (state.shown.has(i)) return;
-  const slot = i === median ? -1 : index.fleet ? freeSlot() : i;
-  toggle(i, true, slot);
-  addSwitch(i, slot);
-  tick(i, true);
-}
-if ($("curvesmedian")) show(median);
-(index.first || index.machines.map((_, i) => i)).forEach(show);
-for (const box of document.querySelectorAll("[data-show]"))
-  box.addEventListener("change", () => {
-    const i = Number(box.dataset.show);
-    if (!box.checked) {
-      const s = document.querySelector(`[data-series="${i}"]`);
-      toggle(i, false);
-      tick(i, false);
-      if (s) s.parentElement.remove();
-    } else if (state.shown.size >= most) {
-      box.checked = false;
-      alert(`A chart shows ${most} machines: switch one off first.`);
-      return;
-    } else show(i);
-    redraw();
-  });
-
-function choices(select, values, say, chosen, choose) {
-  for (const v of values) {
-    const o = make("option", { value: v }, say(v));
-    o.selected = v === chosen;
-    select.append(o);
-  }
-  select.addEventListener("change", () => { choose(Number(select.value)); redraw(); });
-}
-const union = of => [...new Set(index.groups.flatMap(of))].sort((a, b) => a - b);
-choices($("size"), union(g => g.m), bytes, state.m, v => { state.m = v; });
-choices($("tau"), union(g => g.t), String, state.tau, v => { state.tau = v; });
-const allFew = index.groups.every((_, g) => few(g));
-$("size-label").hidden = allFew;
-$("tau-label").hidden = !index.groups.length;
-$("few").hidden = !allFew || !index.groups.length;
-$("toolbar").addEventListener("submit", e => e.preventDefault());
+// The numbers behind charts.
+for (const d of all("details.numbers")) d.addEventListener("toggle", async () => {
+  const place = d.querySelector(".scroll");
+  if (!d.open || place.firstChild) return;
+  const rows = (await more()).numbers[d.closest(".group").dataset.group];
+  const row = (name, cells) => make("tr", {}, ...cells.map((c, i) => i || name === "th" ? make(name, name === "th" ? { scope: "col", "data-sort": "" } : { class: "n" }, c) : make("th", { scope: "row" }, c)));
+  const table = make("table", { class: "sortable" }, make("thead", {}, row("th", ["machine", "m", "τ", "L(m,τ), ns", "A(τ)", "GB/s"])), make("tbody", {}, ...rows.map(r => row("td", r))));
+  sortable(table);
+  place.replaceChildren(table);
+});
 
 const filter = $("filter");
 if (filter) {
-  const rows = [...document.querySelectorAll("#machines tbody tr")].map(row => ({ row, text: row.textContent.toLowerCase() }));
+  const rows = all("#machines tbody tr").map(row => ({ row, text: row.textContent.toLowerCase() }));
   filter.addEventListener("input", () => {
     const want = filter.value.toLowerCase();
-    let n = 0;
-    for (const r of rows) if (!(r.row.hidden = !r.text.includes(want))) n++;
-    $("matching").textContent = `${n} of ${rows.length}`;
+    for (const r of rows) r.row.hidden = !r.text.includes(want);
+    $("matching").textContent = `${rows.filter(r => !r.row.hidden).length} of ${rows.length}`;
   });
 }
 
-// Downloads: the files as they were, unpacked here.
-async function download(i) {
-  const packed = atob($("raw" + i).textContent.trim().replace(/-/g, "+").replace(/_/g, "/"));
-  const stream = new Blob([Uint8Array.from(packed, c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const url = URL.createObjectURL(await new Response(stream).blob());
-  make("a", { href: url, download: index.machines[i].file }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60000);
-}
-for (const b of document.querySelectorAll("button.download")) b.addEventListener("click", () =>
-  download(Number(b.dataset.raw)).catch(e => alert(`This browser cannot unpack the file (${e.message}): open the page in one since 2024.`)));
-redraw();
+addEventListener("beforeprint", () => {
+  for (const d of all("#warnings > details")) d.open = true; // they belong to the numbers
+});
+
+// Downloads: the files as they were.
+for (const b of all("button.download")) b.addEventListener("click", async () => {
+  try {
+    const url = URL.createObjectURL(await unpack("raw" + b.dataset.raw).blob());
+    make("a", { href: url, download: b.dataset.file }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60000);
+  } catch (e) {
+    alert(`This browser cannot unpack the file (${e.message}): open the page in one since 2024.`);
+  }
+});

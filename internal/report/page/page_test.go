@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -39,8 +38,8 @@ func TestNamesAreEscaped(t *testing.T) {
 			t.Errorf("%q is in the page", markup)
 		}
 	}
-	// As text in HTML, and in the JSON of the charts.
-	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", `"name":"\u003cscript\u003ealert(1)\u003c/script\u003e"`} {
+	// As text in HTML, and in charts.
+	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", `data-of="&lt;script&gt;alert(1)&lt;/script&gt;"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -164,8 +163,8 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(v.Fleet.Why, "no two machines") || !strings.Contains(string(v.Index), `"first":[0,1,2]`) {
-		t.Errorf("%q, %.200s", v.Fleet.Why, v.Index)
+	if !strings.HasPrefix(v.Fleet.Why, "no two machines") || !slices.Equal(v.Names, []string{p.Machines[0].Name, p.Machines[1].Name, p.Machines[2].Name}) {
+		t.Errorf("%q, %q", v.Fleet.Why, v.Names)
 	}
 	for _, m := range p.Machines {
 		addSurveys(m, 1)
@@ -173,7 +172,7 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	if v, err = p.view(); err != nil {
 		t.Fatal(err)
 	}
-	if v.Fleet.Why != "" || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || v.Fleet.Measured == "" {
+	if v.Fleet.Why != "" || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || len(v.Kinds) == 0 {
 		t.Errorf("with some survey: %q, %+v", v.Fleet.Why, v.Warnings)
 	}
 }
@@ -236,15 +235,15 @@ func TestNotesOfPairs(t *testing.T) {
 	if err := (&Page{Machines: []compare.Machine{m}}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if want := `<p class="found">hidden: The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`; strings.Count(b.String(), want) != 1 {
+	if want := `<p class="found">The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`; strings.Count(b.String(), want) != 1 {
 		t.Errorf("no %q in the page", want)
 	}
 }
 
-// The page holds what surveys machines have, and nothing of those that have
-// none. Profiles that differ in their placement alone are two lines.
+// The page has a chart of each kind that any machine has. Profiles that differ in their
+// placement alone are two panels.
 func TestMeasured(t *testing.T) {
-	spread := params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: numa.Spread, Tau: 1, Bytes: 64, Variant: "L1-L1"}, Time: fit.Median([]float64{5})}
+	spread := params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: numa.Spread, Tau: 1, Bytes: 64, Variant: "read"}, Time: fit.Median([]float64{5})}
 	odd := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "core"}, Time: fit.Median([]float64{5})} // of a newer version
 	with, newer := addSurveys(exact("with", []int{1, 2}, 1000, 1600), 1), exact("newer", []int{1, 2}, 1000, 1600)
 	with.File.Cells = append(with.File.Cells, spread)
@@ -253,41 +252,33 @@ func TestMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Maps != "CPUs" || v.Machines[1].Measured != "" || v.Machines[2].Measured != "" {
-		t.Errorf("maps of %q, %q, %q", v.Maps, v.Machines[1].Measured, v.Machines[2].Measured)
+	if len(v.Maps) != 1 || v.Maps[0].Machine != "with" || v.Things != "CPUs" {
+		t.Errorf("maps of %q, %+v", v.Things, v.Maps)
 	}
 	var got []string
 	for _, k := range v.Kinds {
-		for _, l := range k.Lines {
-			got = append(got, fmt.Sprintf("%s: %s: %s, off cache %v", k.Label, l.Panel, l.Name, l.OffCache))
+		text := k.Label
+		for _, s := range k.Figure.Selects {
+			text += "; " + s.Name + ": " + strings.Join(s.Values, ", ")
 		}
+		got = append(got, text)
 	}
 	want := []string{
-		"Copies between levels of the memory: τ = 1: L1 → L1, off cache false",
-		"Copies between levels of the memory: τ = 1, placement spread, τ = 1: L1 → L1, off cache false",
-		"Copies between levels of the memory: τ = 1: L1 → memory, off cache false",
-		"Copies between levels of the memory: τ = 2: L1 → L1, off cache false",
-		"Copies between levels of the memory: τ = 2: L1 → memory, off cache false",
-		"Accesses: float64, N = 1K: read, off cache false",
-		"Accesses: float64, N = 1K: read, off cache true",
-		"Strided messages: packing: 4K, off cache false",
-		"Strided messages: packing: 4K, off cache true",
-		"Message patterns: permutation, P = 4: permutation-1, off cache false",
-		"Disks: page cache out: read, off cache false",
+		"Copies between levels of the memory; panel: τ = 1, τ = 2; line: each to itself, all",
+		"Accesses; cache: in cache, off cache",
+		"Strided messages; cache: in cache, off cache",
+		"Message patterns",
+		"Disks",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	// The null transfer and the largest, of pairs in their order; a level has its own medians.
-	for _, want := range []string{
-		`{"k":0,"n":3,"x":[64,4096],"y":{"c":[64,64],"l":[58.1818,58.1818],"h":[71.1111,71.1111]}}`, // two copies of 64 bytes in 2 ns, and 4096 in 128: GB/s
-		`"maps":[{"name":"null transfer, one way","how":"one pair at a time","axis":"CPU","names":["0","1","2","3"],` +
-			`"groups":[{"name":"shared L2","pairs":2,"median_ns":50},{"name":"same package","pairs":4,"median_ns":200}],"of":[0,1,1,1,1,0],"t":{"c":[50,200,200,200,200,50],`,
-		`{"name":"transfer of 8K",`,
-	} {
-		if !strings.Contains(string(v.Machines[0].Measured), want) {
-			t.Errorf("no %s in %s", want, v.Machines[0].Measured)
-		}
+	if got, want := v.Maps[0].Groups, [][]string{{"shared L2", "2", "50.0 ns", "562 ns"}, {"same package", "4", "200 ns", "712 ns"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("levels %q", got)
+	}
+	if cells := v.Maps[0].Maps[0].drawn[0].Cells; len(cells) != 6 || cells[0] != "CPUs 0 and 1: 50.0 ns; 95 % interval 45.0 ns to 55.0 ns; shared L2: median 50.0 ns" {
+		t.Errorf("cells %q", cells)
 	}
 }
 
@@ -328,13 +319,6 @@ func TestBreaches(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the page", want)
 		}
-	}
-}
-
-func TestColumn(t *testing.T) {
-	got, err := column{0, 1, 1.6, 289.4, 4529.75, 123456.7, 1.23456789e9, 0.000123456789, 1e-9, math.NaN(), math.Inf(-1)}.MarshalJSON()
-	if want := "[0,1,1.6,289.4,4529.75,123457,1234567890,0.000123457,1.00000e-09,null,null]"; string(got) != want || err != nil {
-		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }
 

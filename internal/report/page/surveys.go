@@ -2,14 +2,15 @@ package page
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
@@ -44,26 +45,10 @@ func surveyRows(m compare.Machine) (rows []surveyRow) {
 	return rows
 }
 
-// A kind is what surveys measured on machines over sizes or strides, in a chart.
+// A kind is what surveys measured over sizes or strides, with its chart.
 type kind struct {
-	Kind     params.Kind   `json:"-"`
-	Label    string        `json:"label"`
-	Quantity string        `json:"quantity"` // its times
-	About    string        `json:"about"`    // what they are of
-	Panel    string        `json:"-"`        // what panels and lines are, where the reader chooses
-	Line     string        `json:"-"`
-	Over     view.Quantity `json:"over"`
-	Rate     bool          `json:"rate,omitempty"` // GB/s instead of times
-	Own      []int         `json:"own,omitempty"`  // lines that one machine's chart begins with
-	Lines    []line        `json:"lines"`          // of any machine
-	drawing  *view.Drawing
-}
-
-// A line is a profile that machines may have in common.
-type line struct {
-	Panel    string `json:"panel"`
-	Name     string `json:"line"`
-	OffCache bool   `json:"off,omitempty"`
+	Label  string
+	Figure *figure
 }
 
 // measured is what surveys found on a machine.
@@ -100,173 +85,186 @@ func notes(f *params.File) (all []string) {
 	return all
 }
 
-// ordered are the profiles as their kinds have them in order.
-func (m measured) ordered() (profiles []*view.Profile) {
-	order := make(map[params.Kind][]string)
-	for _, s := range survey.Drawn() {
-		order[s.Drawing.Kind] = s.Drawing.Order
-	}
-	rank := func(p *view.Profile) int {
-		return slices.IndexFunc(order[p.Kind], func(begin string) bool { return strings.HasPrefix(p.Line, begin) })
-	}
-	type panel struct {
-		kind params.Kind
-		name string
-	}
-	for _, of := range view.Grouped(m.profiles, func(p *view.Profile) panel { return panel{p.Kind, p.Panel} }) {
-		slices.SortStableFunc(of, func(a, b *view.Profile) int { return cmp.Compare(rank(a), rank(b)) })
-		profiles = append(profiles, of...)
-	}
-	return profiles
-}
-
-// surveys makes what the page has of surveys, of all machines.
-func (p *Page) surveys(machines []machine, x *index) error {
+// surveys adds what the page has of surveys: a chart of each kind that any machine has, and
+// maps of each machine. A fleet's are of its median and of the machines that charts begin
+// with.
+func (x *index) surveys(f *figures, machines []compare.Machine) {
 	found := make([]measured, len(machines))
-	p.each(func(i int) error {
-		found[i] = newMeasured(p.Machines[i].File)
-		if !x.Fleet {
-			machines[i].Notes = notes(p.Machines[i].File)
-		}
-		return nil
-	})
-	x.lines = newLines(found)
-	for i, m := range found {
-		x.lines.add(m.ordered())
-		if x.Machines[i].Maps = len(m.maps); len(m.maps) > 0 {
-			x.things = m.maps[0].Axis + "s"
-			x.maps = m.maps
-		}
-	}
-	x.Kinds = x.lines.kinds
-	return p.each(func(i int) (err error) {
-		machines[i].Measured, err = x.lines.encode(found[i])
-		return err
-	})
-}
-
-// lines numbers the profiles of machines, kind by kind.
-type lines struct {
-	kinds   []kind
-	numbers map[profileName][2]int // of kind and line
-}
-
-// newLines has the kinds that any machine has, in the order of files.
-func newLines(found []measured) *lines {
-	l := &lines{numbers: make(map[profileName][2]int)}
-	has := make(map[params.Kind]bool)
-	for _, m := range found {
-		for _, p := range m.profiles {
-			has[p.Kind] = true
-		}
+	for i, m := range machines {
+		found[i] = newMeasured(m.File)
 	}
 	for _, s := range survey.Drawn() {
-		if d := s.Drawing; has[d.Kind] {
-			l.kinds = append(l.kinds, kind{Kind: d.Kind, Label: d.Label, Panel: d.Panel, Line: d.Line, Quantity: d.Quantity, About: d.Of, Over: d.Over, Rate: d.Rate, drawing: d})
-		}
-	}
-	return l
-}
-
-// A profileName is what lines have in common that are compared.
-type profileName struct {
-	kind params.Kind
-	line
-	placement string
-	tau       int
-}
-
-func profileNameOf(p *view.Profile) profileName {
-	return profileName{p.Kind, line{p.Panel, p.Line, p.OffCache}, string(p.Placement), p.Tau}
-}
-
-// add gives numbers to profiles that are new. Those that differ from others in
-// placement or τ alone have that in their panel's name.
-func (l *lines) add(profiles []*view.Profile) {
-	for _, p := range profiles {
-		name := profileNameOf(p)
-		if _, known := l.numbers[name]; known {
-			continue
-		}
-		k := slices.IndexFunc(l.kinds, func(k kind) bool { return k.Kind == p.Kind })
-		if k < 0 {
-			continue
-		}
-		if slices.Contains(l.kinds[k].Lines, name.line) {
-			name.line.Panel += fmt.Sprintf(", placement %s, τ = %d", p.Placement, p.Tau)
-		}
-		n := len(l.kinds[k].Lines)
-		l.numbers[profileNameOf(p)] = [2]int{k, n}
-		l.kinds[k].Lines = append(l.kinds[k].Lines, name.line)
-		if own := l.kinds[k].drawing.Own; own != nil && own(p) {
-			l.kinds[k].Own = append(l.kinds[k].Own, n)
-		}
-	}
-}
-
-// A surveyData is what surveys found on a machine, for charts and maps.
-type surveyData struct {
-	Lines []lineData `json:"lines"`
-	Maps  []mapData  `json:"maps,omitempty"`
-}
-
-type lineData struct {
-	Kind int    `json:"k"`
-	Line int    `json:"n"` // of the kind's
-	X    []int  `json:"x"`
-	Time values `json:"y"`
-}
-
-// A mapData is times between every two of some things, the upper half of the matrix, row
-// by row.
-type mapData struct {
-	Name   string       `json:"name"`
-	How    string       `json:"how"`
-	Axis   string       `json:"axis"`
-	Names  []string     `json:"names"`
-	Groups []view.Group `json:"groups"`
-	Of     []int        `json:"of"` // each pair's group; −1: not measured
-	Times  values       `json:"t"`
-}
-
-func newMapData(m *view.Matrix) mapData {
-	d := mapData{Name: m.Name, How: m.How, Axis: m.Axis, Names: m.Names, Groups: m.Groups}
-	for _, c := range m.Cells {
-		d.Of = append(d.Of, c.Group)
-		d.Times.add(c.Time)
-	}
-	d.Times.trim()
-	return d
-}
-
-// encode makes the charts' data of a machine; nothing where it has none.
-func (l *lines) encode(m measured) (template.JS, error) {
-	data := surveyData{Lines: []lineData{}} // a list for scripts, of pairs alone too
-	for _, p := range m.profiles {
-		at, drawn := l.numbers[profileNameOf(p)]
-		if !drawn {
-			continue
-		}
-		d := lineData{Kind: at[0], Line: at[1]}
-		for _, point := range p.Points {
-			d.X = append(d.X, point.X)
-			if y := point.Y; l.kinds[at[0]].Rate {
-				d.Time.add(y.Rate(float64(p.Tau) * float64(point.X))) // bytes a ns are GB/s
-			} else {
-				d.Time.add(y)
+		var parts []chart.Part
+		for _, m := range found {
+			for _, p := range ordered(s.Drawing, m.profiles) {
+				if part := (chart.Part{Panel: p.Panel, Placement: p.Placement, OffCache: p.OffCache}); !slices.Contains(parts, part) {
+					parts = append(parts, part)
+				}
 			}
 		}
-		d.Time.trim()
-		data.Lines = append(data.Lines, d)
+		if len(parts) > 0 {
+			x.Kinds = append(x.Kinds, kind{s.Drawing.Label, ofKind(f, s.Drawing, machines, found, parts)})
+		}
 	}
-	for i := range m.maps {
-		data.Maps = append(data.Maps, newMapData(&m.maps[i]))
+	x.maps(f, machines, found)
+}
+
+// ordered are the profiles of a drawing with its panels and lines in order, the longest line
+// first where it has none.
+func ordered(d *view.Drawing, all []*view.Profile) []*view.Profile {
+	of := lists.Filter(all, func(p *view.Profile) bool { return p.Kind == d.Kind })
+	rank := func(p *view.Profile) int {
+		return slices.IndexFunc(d.Order, func(begin string) bool { return strings.HasPrefix(p.Line, begin) })
 	}
-	if len(data.Lines) == 0 && data.Maps == nil {
-		return "", nil
+	slices.SortStableFunc(of, func(a, b *view.Profile) int {
+		if a.Panel == b.Panel {
+			return cmp.Compare(rank(a), rank(b))
+		}
+		return 0
+	})
+	return of
+}
+
+// ofKind adds the figure of a kind: of each panel all lines, if they can be told apart, and
+// those that the drawing takes by itself before them; else each line.
+func ofKind(f *figures, d *view.Drawing, machines []compare.Machine, found []measured, parts []chart.Part) *figure {
+	const panel, placement, line, cache = "panel", "placement", "line", "cache"
+	profiles := func(m compare.Machine) []*view.Profile {
+		return found[slices.IndexFunc(machines, func(of compare.Machine) bool { return of.Name == m.Name })].profiles
 	}
-	text, err := json.Marshal(data)
-	return template.JS(text), err
+	var of []sketch
+	longest, most := 0, 0
+	for _, part := range parts {
+		var having []compare.Machine
+		var lines []string
+		points, own := 0, false
+		for i, m := range machines {
+			has := false
+			for _, p := range found[i].profiles {
+				if part.Has(d, p) {
+					has, points, own = true, max(points, len(p.Points)), own || d.Own != nil && !d.Own(p)
+					lines = lists.Insert(lines, p.Line)
+				}
+			}
+			if has {
+				having = append(having, m)
+			}
+		}
+		if points > most {
+			longest, most = len(of), points
+		}
+		add := func(called string, part chart.Part) {
+			of = append(of, sketch{map[string]string{panel: part.Panel, placement: string(part.Placement), line: called, cache: view.Cache(part.OffCache)},
+				func() (*chart.Chart, error) { return chart.OfPart(d, having, profiles, part) }, nil})
+		}
+		if own {
+			itself := part
+			itself.Own = true
+			add("each to itself", itself)
+		}
+		if len(lines)*len(having) <= chart.MaxLines {
+			add("all", part)
+			continue
+		}
+		for _, name := range lines {
+			one := part
+			one.Line = name
+			add(name, one)
+		}
+	}
+	if longest > 0 { // a chart begins with what it has most of
+		of = append(of[longest:longest+1:longest+1], slices.Delete(of, longest, longest+1)...)
+	}
+	return f.add(string(d.Kind), []string{panel, placement, cache, line}, of)
+}
+
+// A mapped machine has maps of pairs, and what those of a level have in common.
+type mapped struct {
+	Machine string
+	Maps    []*figure
+	Heads   []string // of the medians
+	Groups  [][]string
+	Notes   []string
+}
+
+// maps adds those of machines, which have one scale.
+func (x *index) maps(f *figures, machines []compare.Machine, found []measured) {
+	least, most := make(map[string]float64), make(map[string]float64)
+	for _, of := range found {
+		for i := range of.maps {
+			m := &of.maps[i]
+			lo, hi := m.Span()
+			if before, known := least[m.Name]; known {
+				lo, hi = min(lo, before), max(hi, most[m.Name])
+			}
+			least[m.Name], most[m.Name] = lo, hi
+		}
+	}
+	for i, of := range found {
+		if len(of.maps) == 0 {
+			continue
+		}
+		x.things, x.matrices = of.maps[0].Axis+"s", of.maps
+		one := mapped{Machine: machines[i].Name}
+		if !x.Fleet {
+			one.Notes = notes(machines[i].File)
+		}
+		for j := range of.maps {
+			m := of.maps[j]
+			one.Heads = append(one.Heads, strings.Split(m.Name, ",")[0]+", median")
+			one.Maps = append(one.Maps, f.add("map", nil, []sketch{{nil, func() (*chart.Chart, error) {
+				c, err := chart.HeatMaps(machines[i].Name, []view.Matrix{m}, chart.Choice{})
+				if err == nil {
+					c.Panels[0].Least, c.Panels[0].Most = least[m.Name], most[m.Name]
+				}
+				return c, err
+			}, cells(&m)}}))
+		}
+		for n, g := range of.maps[0].Groups {
+			row := []string{g.Name, strconv.Itoa(g.Pairs)}
+			for _, m := range of.maps {
+				median := ""
+				if of := m.Groups[n].Median; of > 0 {
+					median = duration(of)
+				}
+				row = append(row, median)
+			}
+			one.Groups = append(one.Groups, row)
+		}
+		x.Maps = append(x.Maps, one)
+	}
+}
+
+// cells are what is said of each pair, row by row of the upper half; "" of one that was not
+// measured.
+func cells(m *view.Matrix) (texts []string) {
+	for i := range m.Names {
+		for j := i + 1; j < len(m.Names); j++ {
+			c := m.At(i, j)
+			if c.Group < 0 {
+				texts = append(texts, "")
+				continue
+			}
+			text := fmt.Sprintf("%ss %s and %s: not measured", m.Axis, m.Names[i], m.Names[j])
+			if c.Time.Center > 0 {
+				text = fmt.Sprintf("%ss %s and %s: %s", m.Axis, m.Names[i], m.Names[j], duration(c.Time.Center))
+				if c.Time.Known() && c.Time.Lo != c.Time.Hi {
+					text += fmt.Sprintf("; 95 %% interval %s to %s", duration(c.Time.Lo), duration(c.Time.Hi))
+				}
+			}
+			if g := m.Groups[c.Group]; g.Median > 0 {
+				text += fmt.Sprintf("; %s: median %s", g.Name, duration(g.Median))
+			}
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// duration is a time in the unit that suits it.
+func duration(ns float64) string {
+	unit, scale := view.TimeUnit(ns)
+	return view.Digits(ns/scale, 0) + " " + unit
 }
 
 // medianMachine is what a fleet has in the middle of surveys, its bounds a
@@ -291,5 +289,5 @@ func middle(s fit.Spread) fit.Estimate {
 	if s == (fit.Spread{}) {
 		return fit.Median(nil)
 	}
-	return fit.Estimate{Center: s.Median, Lo: max(0, s.Median-s.Deviation), Hi: s.Median + s.Deviation}
+	return fit.Estimate{Center: s.Median, Lo: s.Median, Hi: s.Median}
 }

@@ -35,6 +35,9 @@ func newVerdict(machines []compare.Machine, x *index) verdict {
 		if x.overview.Why != "" {
 			v.Tests = "Nothing is compared: " + x.overview.Why + "."
 		}
+		if v.Text = x.overview.headline; v.Text != "" {
+			break
+		}
 		if i := slices.IndexFunc(x.overview.Conclusions, func(c conclusion) bool { return grouped(c.of) == main }); i >= 0 {
 			c := x.overview.Conclusions[i]
 			v.Text, v.Tests = c.Text, fmt.Sprintf("That is of %s. %s", c.Channel, v.Tests)
@@ -113,10 +116,10 @@ func surveyed(machines []compare.Machine, x *index) string {
 		return fmt.Sprintf("Of %s there is nothing to draw: neither transfers nor a survey that has a chart.", whose)
 	}
 	text := fmt.Sprintf("Of %s surveys alone were measured: %s.", whose, strings.Join(names, ", "))
-	if len(machines) > 1 || len(x.maps) == 0 {
+	if len(machines) > 1 || len(x.matrices) == 0 {
 		return text
 	}
-	m := &x.maps[0]
+	m := &x.matrices[0]
 	known := lists.Filter(m.Groups, func(g view.Group) bool { return g.Median > 0 })
 	if len(known) == 0 {
 		return text

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/test/sweeptest"
@@ -95,7 +93,7 @@ func TestVerdict(t *testing.T) {
 		}
 		main := ""
 		for i, g := range v.Groups {
-			if strings.Contains(string(v.Index), `"main":`+string(rune('0'+i))+`,`) {
+			if i == v.Main {
 				main = g.Label
 			}
 		}
@@ -107,82 +105,5 @@ func TestVerdict(t *testing.T) {
 	v, err := fleet.view()
 	if err != nil || v.Verdict.Text == "" || strings.ReplaceAll(v.Verdict.Text, "\u00a0", " ") != v.Fleet.Conclusion {
 		t.Errorf("a fleet: %q, %v", v.Verdict.Text, err)
-	}
-}
-
-// The verdict and its chart come first, and warnings are a count that opens. What was
-// published is drawn beside what was measured.
-func TestVerdictInBrowser(t *testing.T) {
-	vm := exact("vm", []int{1, 2}, 1000, 1600)
-	b := open(t, &Page{Machines: []compare.Machine{vm, published("paper", 1000, 1500, 2000)}})
-	defer b.clean()
-	b.until(`document.querySelector("#verdict svg") !== null`)
-	if got := b.texts("#verdict .legend li"); got != "vm|paper (published)" {
-		t.Errorf("the chart has %q", got)
-	}
-	if got := b.texts("#verdict figcaption span:first-child"); got != "A(τ) against τ, m = 8K" {
-		t.Errorf("the chart is of %q", got)
-	}
-	if got := b.texts("#verdict svg .note"); got != "ideal|serial" {
-		t.Errorf("the bounds are called %q", got)
-	}
-	if eval[bool](b, `document.querySelector("#warnings li").checkVisibility()`) {
-		t.Error("warnings are not folded")
-	}
-	b.click(`document.querySelector("#warnings summary")`)
-	if !eval[bool](b, `document.querySelector("#warnings li").checkVisibility()`) {
-		t.Error("warnings do not open")
-	}
-	eval[bool](b, `(document.querySelector("#warnings > details").open = false, dispatchEvent(new Event("beforeprint")))`)
-	if !eval[bool](b, `document.querySelector("#warnings > details").open`) {
-		t.Error("warnings are not on paper")
-	}
-
-	few := open(t, &Page{Machines: []compare.Machine{vm}})
-	few.until(`document.querySelector("#verdict svg") !== null`)
-	if got := few.texts("#verdict .legend li"); got != "τ = 1|τ = 2" {
-		t.Errorf("of two τ the chart has %q", got)
-	}
-	few.clean()
-}
-
-// An interval that goes on beyond the axis has an arrow, and a map of one value no scale.
-func TestEndsInBrowser(t *testing.T) {
-	m := exact("vm", []int{1, 2, 4}, 1000, 1600, 2500)
-	for i := range m.File.Cells {
-		if c := &m.File.Cells[i]; c.Tau == 4 && c.Kind == params.TransferCell {
-			c.Samples = nil
-			c.Time.Hi = 50 * c.Time.Center
-		}
-	}
-	m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairVariant(0, 1, params.UnknownHome)}, Time: m.File.Cells[0].Time})
-	b := open(t, &Page{Machines: []compare.Machine{m}})
-	defer b.clean()
-	b.sight(`figure[data-chart="L"]`)
-	if n := eval[int](b, `document.querySelectorAll('figure[data-chart="L"] .beyond').length`); n != 1 {
-		t.Errorf("%d arrows", n)
-	}
-	if got := b.texts(`figure[data-chart="L"] svg .note`); got != "↑ the interval goes on" {
-		t.Errorf("the chart says %q", got)
-	}
-	b.do(chromedp.EmulateViewport(900, 800))
-	if over := eval[int](b, `(s => s.scrollWidth - s.clientWidth)(document.querySelector("#machines > .scroll"))`); over > 0 {
-		t.Errorf("machines are %d px too wide for 900 px", over)
-	}
-	b.do(chromedp.EmulateViewport(400, 800)) // where beside the axis's name there is no room
-	b.until(`document.querySelector('figure[data-chart="L"] svg').viewBox.baseVal.width < 400`)
-	if eval[bool](b, `(() => {
-		const svg = document.querySelector('figure[data-chart="L"] svg');
-		const [note, name] = [".note", ".name"].map(s => svg.querySelector(s).getBoundingClientRect());
-		return note.top < name.bottom - 3 || note.bottom > svg.getBoundingClientRect().bottom + 3;
-	})()`) {
-		t.Error("the note of what goes on is not on a line of its own within the chart")
-	}
-	b.sight(".map figure")
-	if n := eval[int](b, `document.querySelectorAll(".map svg .frame").length`); n != 0 {
-		t.Error("one value has a scale")
-	}
-	if got := b.texts(".map svg .tick"); !strings.HasPrefix(got, "all: ") {
-		t.Errorf("one value is said as %q", got)
 	}
 }

@@ -1,0 +1,119 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/params"
+)
+
+// tooNoisy is the half-width from which on the intervals of a file hide a factor of two.
+const tooNoisy = 0.5
+
+// noise is the median half-width, as a share, of the intervals of what a machine's file has
+// samples of: +Inf where most are unknown, 0 without samples.
+func noise(m Machine) float64 {
+	var widths []float64
+	for _, c := range m.File.Cells {
+		if (c.Kind == params.TransferCell || c.Variant != "") && len(c.Samples) > 0 {
+			widths = append(widths, c.Time.Width())
+		}
+	}
+	if len(widths) == 0 {
+		return 0
+	}
+	slices.Sort(widths)
+	return widths[len(widths)/2]
+}
+
+// referred has the machine in front that others are compared with: the first, unless its file
+// is too noisy for that and another's is not.
+func referred(machines []Machine) (ordered []Machine, warning *Warning) {
+	if noise(machines[0]) < tooNoisy {
+		return machines, nil
+	}
+	for i, m := range machines {
+		if n := noise(m); n > 0 && n < tooNoisy {
+			ordered = append([]Machine{m}, slices.Delete(slices.Clone(machines), i, i+1)...)
+			return ordered, &Warning{[]string{machines[0].Name}, fmt.Errorf("too noisy to compare with, its intervals are %s in the median: ratios are to %s", view.HalfWidth(noise(machines[0])), m.Name)}
+		}
+	}
+	return machines, nil
+}
+
+// headline is the largest difference that is certain, or that the files are too noisy for any;
+// "" where there is none.
+func (c *Comparison) headline(machines []Machine) string {
+	text, most := "", 0.
+	take := func(r *Ratio, say func() string) {
+		if r == nil || !r.Differs {
+			return
+		}
+		if size := math.Log(max(r.Lo, 1/r.Hi, 1)); text == "" || size > most {
+			text, most = say(), size
+		}
+	}
+	for _, t := range c.Tables {
+		for _, row := range t.Rows[1:] {
+			for _, b := range row.Points {
+				take(b.Ratio, func() string {
+					one, _ := t.Rows[0].At(b.Tau)
+					return faster(t.Rows[0].Machine, row.Machine, b.Ratio.Value, one.Bandwidth, b.Bandwidth) +
+						fmt.Sprintf(" (%s, m = %s, τ = %d%s).", t.Channel, view.Bytes(t.Bytes), b.Tau, t.State.Title())
+				})
+			}
+		}
+	}
+	if text != "" { // what all transfers are like counts for more than one survey's cell
+		return text
+	}
+	for _, k := range c.Surveys {
+		for _, row := range k.Rows {
+			for _, cell := range row.Compared {
+				take(cell.Ratio, func() string {
+					first := k.First[slices.IndexFunc(k.First, func(o SurveyCell) bool { return o.Key == cell.Key })]
+					return slower(c.First(k.State), row.Machine, cell.Ratio.Value, first.Time, cell.Time) + fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
+				})
+			}
+		}
+	}
+	if text != "" {
+		return text
+	}
+	noisy := lists.Filter(machines, func(m Machine) bool { return noise(m) >= tooNoisy })
+	if len(noisy) < len(machines) {
+		return ""
+	}
+	return fmt.Sprintf("The files are too noisy to compare: their intervals are %s in the median. Measure again where nothing else runs.",
+		printable.List(lists.Map(noisy, func(m Machine) string { return view.HalfWidth(noise(m)) + " (" + m.Name + ")" })))
+}
+
+// factor says how many times something is, ratio being above 1.
+func factor(ratio float64, what, more string) string {
+	if ratio < 1.2 {
+		return fmt.Sprintf("%.0f %% %s", 100*(ratio-1), more)
+	}
+	return view.Digits(ratio, ratio/20) + " times " + what
+}
+
+// faster says which of two machines moves more bytes. Ratio is of times, of the second over
+// the first.
+func faster(first, second string, ratio float64, one, other fit.Estimate) string {
+	if ratio < 1 {
+		first, second, ratio, one, other = second, first, 1/ratio, other, one
+	}
+	return fmt.Sprintf("%s moves %s: %s against %s GB/s", first, factor(ratio, "the bytes of "+second, "more bytes than "+second), view.Rough(one), view.Rough(other))
+}
+
+// slower says which of two machines takes longer.
+func slower(first, second string, ratio float64, one, other fit.Estimate) string {
+	if ratio > 1 {
+		first, second, ratio, one, other = second, first, 1/ratio, other, one
+	}
+	return fmt.Sprintf("%s takes %s: %s against %s ns", first, factor(1/ratio, "as long as "+second, "longer than "+second), view.Rough(one), view.Rough(other))
+}
