@@ -536,26 +536,30 @@ func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func
 		}
 	}
 	return func(s *collective.Schedule) TauLop {
-		t, crowded := machine.whole(), crowd{}
+		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.between, Known: machine.known}
+		m, bytes := touched(s)
+		look, crowded := func(s *measured) curve { return s.whole.L }, crowd{}
 		switch {
 		case segments:
-			m, bytes := touched(s)
-			t = machine.call(m, bytes, p.Segment)
+			look, t.Segment = machine.inContext(m, bytes, p.Segment), p.Segment
+			t.Evicted = machine.ownCache > 0 && bytes > machine.ownCache
 		case p.Transport == CMA:
-			t, crowded = machine.single(s), crowdOf(s)
+			crowded = crowdOf(s)
+			look = crowded.crowded
+		}
+		t.Channels = machine.channels(p.Transport.Carried(), look)
+		t.Channels.contention = contention
+		if machine.copies != nil {
+			machine.addCopies(t.Channels, crowded.among(machine.copies, 2), crowd{bytes}.among(machine.temporary, 2), segments)
 		}
 		if s != nil && s.Algorithm != nil {
 			t.Call = s
+			if machine.written != nil {
+				machine.written.addWritten(t.Channels, crowded)
+			}
 		}
-		t.Contention = contention
-		t.Transport, t.Operator, t.Reductions, t.Cluster = p.Transport, p.Operator, nil, p.Cluster
 		if p.Gamma != nil {
 			t.Reductions = crowdedReductions{p.Gamma, crowded}
-		}
-		if t.Copies != nil && machine.temporary != nil {
-			t.CopiesIn, t.CopiesOut = machine.halfCopies(segments, t.Copies)
-			_, bytes := touched(s)
-			t.CopiesAtHand = crowd{bytes}.among(machine.temporary)
 		}
 		if p.Packing != nil {
 			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride
