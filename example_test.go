@@ -31,6 +31,6 @@ func Example() {
 		Overheads: []float64{0},
 	}
 	broadcast := must(must(collective.Lookup("bcast:binomial")).Schedule(collective.Call{P: 2, M: 64 << 10}))
-	cost := must(model.TauLop{Parameters: measured, Segment: 8192}.Cost(broadcast))
+	cost := must(model.TauLop{Channels: model.Uniform(measured), Segment: 8192}.Cost(broadcast))
 	fmt.Printf("%s = %.1f µs\n", cost.Formula(), 1e6*cost.Seconds)
 }

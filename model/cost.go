@@ -43,7 +43,7 @@ func (s StageCost) Channel() (level int, network bool) {
 		if t.Parameter == "L₁" {
 			return 0, true
 		}
-		level = max(level, t.from.level)
+		level = max(level, t.from.Level)
 	}
 	return level, false
 }
@@ -99,19 +99,26 @@ func (t Term) String() string { return t.Count.String() + t.Name() }
 
 // Name is the parameter with its arguments: L(S,2).
 func (t Term) Name() string {
+	of := t.from.Channel
+	if t.Parameter != "L" {
+		of.Transport, of.Readers = "", 0
+	}
+	name, readers := t.Parameter+of.String(), ""
+	if t.from.sent {
+		name += "°"
+	}
+	if of.Readers > 1 {
+		readers = fmt.Sprintf(",%d", of.Readers)
+	}
 	switch {
 	case t.Size == "":
 		return t.Parameter
 	case t.Tau == 0:
-		return fmt.Sprintf("%s%v(%s)", t.Parameter, t.from, t.Size)
+		return fmt.Sprintf("%s(%s)", name, t.Size)
 	case t.Parameter == "y": // of nothing
-		return fmt.Sprintf("y%v(%d)", t.from, t.Tau)
+		return fmt.Sprintf("%s(%d)", name, t.Tau)
 	}
-	mark := t.from
-	if t.Parameter == "c" && mark.setup != copyIn && mark.setup != copyOut && mark.setup != temporary { // it is of the transfer beside which a copy goes on
-		mark = source{}
-	}
-	return fmt.Sprintf("%s%v(%s,%d)", t.Parameter, mark, t.Size, t.Tau)
+	return fmt.Sprintf("%s(%s,%d%s)", name, t.Size, t.Tau, readers)
 }
 
 // Formula is the cost in the paper's notation: "2L(S,1) + (k−1)L(S,2)".

@@ -45,7 +45,7 @@ func (l Library) Cost(s *collective.Schedule) (Cost, error) {
 	}
 	s = asThere(s)
 	times := clamped{l.Table, l.Gamma}
-	m := TauLop{Parameters: times, Operator: l.Operator, Transport: Whole}
+	m := TauLop{Channels: Uniform(times), Operator: l.Operator, Transport: Whole}
 	if l.Gamma != nil {
 		m.Reductions = times
 	}

@@ -29,7 +29,7 @@ func TestPatternFormulas(t *testing.T) {
 	}
 	// L(S,τ) = 1 µs · τ, so that what happens at once shows.
 	const segment, k = 1024, 5
-	serial := TauLop{Parameters: serialChannel{}, Segment: segment}
+	serial := TauLop{Channels: Uniform(serialChannel{}), Segment: segment}
 	linear := Linear{Startup: 1e-6, PerByte: 1e-9}
 	const m = k * segment
 	for p := 2; p <= 17; p++ {

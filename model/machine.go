@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
@@ -31,7 +30,6 @@ type machine struct {
 	// written is of single copies out of what their senders wrote in the same call; nil where
 	// nothing was measured of them.
 	written  *machine
-	atHand   bool    // what is sent is in the sender's cache, even off cache
 	warnings []error // what lacks, and what it costs
 }
 
@@ -92,7 +90,7 @@ func (m *machine) tellWritten(f *params.File, setup string, placement numa.Polic
 	}
 	w, err := machineOf(f, setup, placement, offCache)
 	if err == nil && w.copies != nil && len(w.levels) == len(m.levels) {
-		w.atHand, m.written = true, &w
+		m.written = &w
 	}
 }
 
@@ -223,134 +221,123 @@ func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bo
 	return s, nil
 }
 
-// call is τ-Lop for messages in segments of the given size, in a call of m bytes in which
-// ranks touch so many. Segments of the measured size are looked up in context, unless that
-// is not wanted, and of other sizes as they are. Off cache, what is at hand was driven out of
-// a core's own cache where that does not hold what its rank touches: what comes from memory
-// and goes there passes through the caches that cores share.
-func (m machine) call(bytes, touched, segment int) TauLop {
-	t := m.taulop(segment, func(s *measured) Parameters {
-		if m.strict || segment != m.segment {
-			return s.whole
+// channels are the parameters of a machine, of transfers over one transport, each setup's
+// L(m,τ) looked up as look says.
+func (m *machine) channels(transport params.Transport, look func(*measured) curve) *Channels {
+	c := newChannels()
+	for level, of := range m.levels {
+		at := func(way Way, source, destination Place) Channel {
+			return Channel{level, transport, way, source, destination, 0}
 		}
-		return InContext{Parameters: s.segments, Segment: segment, Message: s.messageOf(bytes, touched)}
-	})
-	t.Evicted = m.ownCache > 0 && touched > m.ownCache
-	return t
-}
-
-// whole is τ-Lop for messages that are not cut into segments.
-func (m machine) whole() TauLop {
-	return m.taulop(0, func(s *measured) Parameters { return s.whole })
-}
-
-// single is τ-Lop for single copies in a call, whose ranks' data crowd their caches; nil: of
-// no call.
-func (m machine) single(call *collective.Schedule) TauLop {
-	c := crowdOf(call)
-	t := m.taulop(0, func(s *measured) Parameters {
-		each := 2 // what a receiver reads, and where to
-		if s.apart {
-			each = 3 // and what it sends
+		add := func(channel Channel, s *measured) {
+			if s != nil {
+				c.transfers[channel] = s.transfers(look(s))
+			}
 		}
-		return crowdedTransfers{s.whole, c, each}
-	})
-	if m.copies == nil {
-		return t
-	}
-	t.Copies = c.among(m.copies)
-	if w := m.written; w != nil && call != nil && call.Algorithm != nil {
-		of := w.taulop(0, func(s *measured) Parameters {
-			each, copies := 2, w.copies
-			if s.apart {
-				each = 4 // and what it copied there
-			}
-			if !s.off && w.temporary != nil {
-				copies = w.temporary
-			}
-			return writtenTransfers{crowdedTransfers{s.whole, c, each}, copies}
-		})
-		t.Written = &of
-	}
-	return t
-}
-
-func (m machine) taulop(segment int, look func(*measured) Parameters) TauLop {
-	synchronised := func(s *measured) Parameters {
+		add(at(Strict, 0, 0), of.common)
+		add(at(OneWay, 0, 0), of.oneWay)
+		add(at(Exchange, 0, 0), of.apart)
 		switch {
-		case s == nil:
-			return nil
-		case s.y == nil:
-			return look(s)
+		case of.temporary != nil: // off cache
+			add(at(Exchange, OwnCache, OwnCache), of.temporary)
+			add(at(Exchange, Untouched, OwnCache), of.common) // a ring receives over what it sends
+			if of.apart != nil && !of.common.apart {
+				c.transfers[at(Exchange, OwnCache, Untouched)] = onward(c.transfers, at)
+			}
+		case of.apart != nil:
+			add(at(Exchange, OwnCache, OwnCache), of.common)
 		}
-		return Synchronised{Parameters: look(s), Y: s.waits, Isolated: s.isolated}
-	}
-	of := func(c setups) TauLop {
-		t := TauLop{Segment: segment, Parameters: synchronised(c.common), OneWay: synchronised(c.oneWay), Apart: synchronised(c.apart), Temporary: synchronised(c.temporary)}
-		if c.oneWay != nil && c.near != nil {
-			near := synchronised(c.near)
-			if t.Arriving = (halfway{t.OneWay, near}); m.atHand {
-				t.Arriving = near
+		if of.oneWay != nil && of.near != nil {
+			far, near := c.transfers[at(OneWay, 0, 0)], of.near.transfers(look(of.near))
+			c.transfers[at(OneWay, 0, OwnCache)] = Transfers{l: mean(far.l, near.l), y: far.flag}
+		}
+		c.overheads[Channel{Level: level}] = of.common.whole.O
+		if len(of.exchanges) > 0 && !m.strict {
+			c.overheads[Channel{Level: level, Way: Exchange}] = func(m int) (float64, bool) {
+				_, beyond := of.common.whole.O(m)
+				return params.OverheadAt(of.exchanges, m), beyond
 			}
 		}
-		if c.temporary != nil && c.apart != nil && !c.common.apart {
-			t.Onward = onwards{atHand: t.Temporary, here: t.Parameters, apart: t.Apart}
+	}
+	return c
+}
+
+// transfers are a setup's, given how L(m,τ) is looked up. A transfer of nothing costs y(τ)
+// alone, for c(0,τ) = 0. Isolated ones wait for a flag each; of the two of a message that is
+// alone one does.
+func (s *measured) transfers(l curve) Transfers {
+	if s.y == nil {
+		return Transfers{l: l}
+	}
+	y := func(tau int) (float64, bool) { return s.y.At(1, tau) }
+	return Transfers{y: y, l: func(m, tau int) (seconds float64, extrapolated bool) {
+		if m > 0 {
+			return l(m, tau)
 		}
-		if len(c.exchanges) > 0 && !m.strict {
-			t.ExchangeOverhead = func(m int) float64 { return params.OverheadAt(c.exchanges, m) }
+		if seconds, extrapolated = y(tau); s.isolated && tau == 1 {
+			seconds /= 2
 		}
-		return t
-	}
-	t := of(m.levels[0])
-	if m.gamma != nil {
-		t.Reductions = m.gamma
-	}
-	if m.copies != nil {
-		t.Copies = m.copies.At
-	}
-	t.Level, t.Known = m.between, m.known
-	for _, farther := range m.levels[1:] {
-		t.Farther = append(t.Farther, of(farther))
-	}
-	return t
+		return seconds, extrapolated
+	}}
 }
 
-// halfway are transfers of which one end is where the one's are, and one where the other's
-// are.
-type halfway [2]Parameters
-
-func (h halfway) L(m, tau int) (seconds float64, extrapolated bool) {
-	one, beyond := h[0].L(m, tau)
-	other, further := h[1].L(m, tau)
-	return (one + other) / 2, beyond || further
+// mean is for transfers of which one end is where the one's are, and one where the other's are.
+func mean(a, b curve) curve {
+	return func(m, tau int) (seconds float64, extrapolated bool) {
+		one, beyond := a(m, tau)
+		other, further := b(m, tau)
+		return (one + other) / 2, beyond || further
+	}
 }
 
-func (h halfway) O(m int) (seconds float64, extrapolated bool) { return h[0].O(m) }
-
-// onwards are transfers in exchanges of what is at hand, to where nobody has been: those at
-// hand, and what it takes to receive there. A ring off cache does not, for it receives over
-// what it sends, and exchanges apart do.
-type onwards struct{ atHand, here, apart Parameters }
-
-func (o onwards) L(m, tau int) (seconds float64, extrapolated bool) {
-	near, beyond := o.atHand.L(m, tau)
-	here, further := o.here.L(m, tau)
-	far, farthest := o.apart.L(m, tau)
-	return min(max(near, near+far-here), max(near, far)), beyond || further || farthest
+// onward is of exchanges of what is at hand, to where the call has not been: those at hand, and
+// what it takes to receive there. A ring off cache does not, for it receives over what it
+// sends, and exchanges apart do.
+func onward(of map[Channel]Transfers, at func(way Way, source, destination Place) Channel) Transfers {
+	hand, here, apart := of[at(Exchange, OwnCache, OwnCache)].l, of[at(Exchange, Untouched, OwnCache)].l, of[at(Exchange, 0, 0)].l
+	return Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
+		near, beyond := hand(m, tau)
+		ring, further := here(m, tau)
+		far, farthest := apart(m, tau)
+		return min(max(near, near+far-ring), max(near, far)), beyond || further || farthest
+	}}
 }
 
-func (o onwards) O(m int) (seconds float64, extrapolated bool) { return o.apart.O(m) }
+// inContext is how segments of a call of so many bytes, in which ranks touch so many, are
+// looked up. What a segment costs depends on the bytes that its rank touches: in cache, those
+// of a long message come from farther away than those of a short one. So a whole segment is
+// looked up in the message of which a worker touches as much, and only what is no segment of
+// it at its own size. Segments of another size than the measured one are looked up as they are.
+func (m *machine) inContext(bytes, touched, segment int) func(*measured) curve {
+	return func(s *measured) curve {
+		if m.strict || segment != m.segment {
+			return s.whole.L
+		}
+		message := max(segment, s.messageOf(bytes, touched))
+		return func(m, tau int) (float64, bool) {
+			if m == segment {
+				m = message
+			}
+			return s.segments.L(m, tau)
+		}
+	}
+}
 
-// halfCopies are copies of which only what they read, or only what they write, is off cache:
-// those in cache and what transfers take longer for the same reason. A ring off cache reads
-// what it sends there, and receives over it; a sendrecv writes there, too. Reading and writing
-// go on at the same time, so that each takes half of what both ends do at the least, which is
-// what counts where one of these was not measured, and beside single copies.
-func (m machine) halfCopies(segments bool, off func(m, tau int) (seconds float64, extrapolated bool)) (in, out func(m, tau int) (seconds float64, extrapolated bool)) {
+// addCopies adds what ranks copy within themselves: between users' data, and between what is at
+// hand. Off cache, of copies only one end of which is there, what they take in cache and what
+// transfers take longer for the same reason counts. A ring off cache reads what it sends there,
+// and receives over it; a sendrecv writes there, too. Reading and writing go on at the same
+// time, so that each takes half of what both ends do at the least, which is what counts where
+// one of these was not measured, and beside single copies.
+func (m *machine) addCopies(c *Channels, users, hand curve, segments bool) {
+	c.transfers[Channel{Way: Alone}] = Transfers{l: users}
+	if m.temporary == nil {
+		return
+	}
 	of := m.levels[0]
-	half := func(far, near *measured) func(bytes, tau int) (float64, bool) {
-		return func(bytes, tau int) (float64, bool) {
-			both, beyond := off(bytes, tau)
+	half := func(far, near *measured) Transfers {
+		return Transfers{l: func(bytes, tau int) (float64, bool) {
+			both, beyond := users(bytes, tau)
 			none, _ := m.temporary.At(bytes, tau)
 			middle := (both + none) / 2
 			if of.apart == nil || of.temporary == nil || !segments || both < none {
@@ -360,9 +347,11 @@ func (m machine) halfCopies(segments bool, off func(m, tau int) (seconds float64
 			with, further := far.whole.L(bytes, pair)
 			without, _ := near.whole.L(bytes, pair)
 			return min(max(middle, none+2*(with-without)), both), beyond || further
-		}
+		}}
 	}
-	return half(of.common, of.temporary), half(of.apart, of.common)
+	c.transfers[Channel{Way: Alone, Destination: OwnCache}] = half(of.common, of.temporary)
+	c.transfers[Channel{Way: Alone, Source: OwnCache}] = half(of.apart, of.common)
+	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = Transfers{l: hand}
 }
 
 // messageOf is the size of the setup's message of which a worker touches so many bytes: it
@@ -379,4 +368,49 @@ func (s *measured) messageOf(bytes, touched int) int {
 	return bytes
 }
 
-func (s *measured) waits(tau int) (seconds float64, extrapolated bool) { return s.y.At(1, tau) }
+// crowded is how single copies are looked up in a call whose data fill the ranks' caches. For
+// each byte copied a receiver touches two, what it reads and where to, and in an exchange what
+// it sends, too.
+func (c crowd) crowded(s *measured) curve {
+	each := 2
+	if s.apart {
+		each = 3
+	}
+	return c.among(&s.whole.Transfers, each)
+}
+
+// addWritten adds single copies out of what their senders wrote in the same call: what w has of
+// copies of what was copied there in the same time, beyond what those copies take by
+// themselves. Off cache such data are at hand, and where they go may be, too.
+func (w *machine) addWritten(c *Channels, in crowd) {
+	look := func(s *measured) curve {
+		each, copies := 2, w.copies
+		if s.apart {
+			each = 4 // and what it copied there
+		}
+		if !s.off && w.temporary != nil {
+			copies = w.temporary
+		}
+		l := in.among(&s.whole.Transfers, each)
+		return func(m, tau int) (seconds float64, extrapolated bool) {
+			both, extrapolated := l(m, tau)
+			own, _ := crowd{max(in.bytes, each*m)}.among(copies, 2)(m, tau)
+			return max(0, both-own), extrapolated
+		}
+	}
+	of := w.channels(params.CMA, look)
+	for level, l := range w.levels {
+		at := func(way Way, source, destination Place) Channel {
+			return Channel{level, params.CMA, way, source, destination, 0}
+		}
+		for _, way := range []Way{Exchange, OneWay} {
+			c.transfers[at(way, OtherCache, Untouched)] = of.Transfers(at(way, Untouched, Untouched))
+		}
+		if l.temporary != nil {
+			c.transfers[at(Exchange, OtherCache, OwnCache)] = of.Transfers(at(Exchange, OwnCache, OwnCache))
+		}
+		if l.oneWay != nil && l.near != nil { // what is sent is at hand
+			c.transfers[at(OneWay, OtherCache, OwnCache)] = l.near.transfers(look(l.near))
+		}
+	}
+}

@@ -56,7 +56,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 		{numa.Local, "alltoall:pairwise", 2*1000 + 2*2*3000},
 		{numa.Local, "bcast:binomial", 2*3010 + 2*1010},
 	} {
-		m, err := machineOf(f, "", tt.placement, false)
+		p, err := NewPredictor(f, Choice{Placement: tt.placement})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := m.call(0, 8192, 8192).Cost(s)
+		c, err := p.Cost(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,11 +88,11 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 
 // With a setup named, every message is as that has it.
 func TestNamedSetup(t *testing.T) {
-	m, err := machineOf(twoNodes(), "ring", numa.Local, false)
+	p, err := NewPredictor(twoNodes(), Choice{Setup: "ring"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := m.call(0, 1024, 8192).Message(1024); err != nil || math.Abs(c.Seconds-2e-6) > 1e-15 {
+	if c, err := p.Cost(alone(1024)); err != nil || math.Abs(c.Seconds-2e-6) > 1e-15 {
 		t.Errorf("a message costs %g s, %v; want 2 µs", c.Seconds, err)
 	}
 }
@@ -257,7 +257,9 @@ func TestHalfCopies(t *testing.T) {
 		if tt.apart > 0 {
 			m.levels[0].apart = transfers(tt.apart)
 		}
-		in, out := m.halfCopies(true, off)
+		c := newChannels()
+		m.addCopies(c, off, off, true)
+		in, out := c.transfers[Channel{Way: Alone, Destination: OwnCache}].l, c.transfers[Channel{Way: Alone, Source: OwnCache}].l
 		for tau := 1; tau <= 2; tau++ {
 			reads, _ := in(1000, tau)
 			writes, _ := out(1000, tau)

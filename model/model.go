@@ -20,36 +20,6 @@ type Parameters interface {
 	O(m int) (seconds float64, extrapolated bool)      // before the first byte moves
 }
 
-// Synchronised is parameters where a transfer of nothing was measured: it costs
-// the synchronisation y(τ) alone, for c(0,τ) = 0.
-type Synchronised struct {
-	Parameters
-	Y func(tau int) (seconds float64, extrapolated bool)
-	// Isolated tells that Y(1) is of isolated transfers, each of which waits for a flag. Of
-	// the two of a message that is alone one does.
-	Isolated bool
-}
-
-// L is that of Parameters, and for m = 0 Y, of an isolated transfer half of it.
-func (s Synchronised) L(m, tau int) (seconds float64, extrapolated bool) {
-	if m > 0 {
-		return s.Parameters.L(m, tau)
-	}
-	seconds, extrapolated = s.Y(tau)
-	if s.Isolated && tau == 1 {
-		seconds /= 2
-	}
-	return seconds, extrapolated
-}
-
-// synchronisation is y(τ), as a flag takes that is waited for.
-func synchronisation(p Parameters, tau int) (seconds float64, extrapolated bool) {
-	if s, ok := p.(Synchronised); ok {
-		return s.Y(tau)
-	}
-	return p.L(0, tau)
-}
-
 // Reductions knows γ: the time of combining two vectors of m bytes while tau
 // ranks do so. It fails for an operator it does not know.
 type Reductions interface {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/params"
 )
 
 // plain is a channel in which every term has a value of its own, so that no two
@@ -84,7 +85,7 @@ func TestEquations(t *testing.T) {
 			"3o(0 B) + 6L(0 B,8)", 3*o(0) + 6*l(0, 8)},
 		{"nobody to talk to", "allreduce:ring", collective.Call{P: 1, M: m}, Segmented, "0", 0},
 	} {
-		c, err := TauLop{Parameters: plain{}, Reductions: plain{}, Transport: tt.transport, Segment: segment}.
+		c, err := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: tt.transport, Segment: segment}.
 			Cost(schedule(t, tt.algorithm, tt.call))
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +152,7 @@ func TestBaselines(t *testing.T) {
 // construction, and blind to what else is on its way.
 func TestLogNPOf(t *testing.T) {
 	const m = 4 * segment
-	taulop := TauLop{Parameters: plain{}, Segment: segment}
+	taulop := TauLop{Channels: Uniform(plain{}), Segment: segment}
 	baseline, err := LogNPOf(taulop)
 	if err != nil {
 		t.Fatal(err)
@@ -166,26 +167,28 @@ func TestLogNPOf(t *testing.T) {
 			t.Errorf("P = %d: %v, %v, want %v", tt.p, c.Seconds, err, tt.want)
 		}
 	}
-	if _, err := LogNPOf(TauLop{Parameters: plain{}}); err == nil {
+	if _, err := LogNPOf(TauLop{Channels: Uniform(plain{})}); err == nil {
 		t.Error("a segment of 0 bytes was accepted")
 	}
 }
 
 // A barrier moves nothing, so all it costs is synchronisation (and o).
 func TestSynchronised(t *testing.T) {
-	y := func(tau int) (float64, bool) { return 7 * float64(tau), false }
-	m := TauLop{Parameters: Synchronised{Parameters: plain{}, Y: y}, Segment: segment}
+	flags := &measured{y: &params.Curve{Sizes: []int{1}, Taus: []int{1, 2, 4}, Times: [][]float64{{7, 14, 28}}}}
+	m := TauLop{Channels: Uniform(plain{}), Segment: segment}
+	m.Channels.transfers[Channel{}] = flags.transfers(plain{}.L)
 	c, err := m.Cost(schedule(t, "barrier:dissemination", collective.Call{P: 4}))
 	if want := 2*o(0) + 4*28; err != nil || math.Abs(c.Seconds-want) > 1e-9*want {
 		t.Errorf("%v = %s, %v, want %v", c.Seconds, c.Formula(), err, want)
 	}
 	// Of two isolated transfers of nothing one waits, and its flag is all they take.
-	m.Parameters = Synchronised{Parameters: plain{}, Y: y, Isolated: true}
+	flags.isolated = true
+	m.Channels.transfers[Channel{}] = flags.transfers(plain{}.L)
 	c, err = m.Cost(schedule(t, "barrier:linear", collective.Call{P: 2}))
 	if want := 2*o(0) + 2*7; err != nil || math.Abs(c.Seconds-want) > 1e-9*want {
 		t.Errorf("%v = %s, %v, want %v", c.Seconds, c.Formula(), err, want)
 	}
-	if got, _ := m.Parameters.L(100, 4); got != l(100, 4) {
+	if got, _ := m.Channels.Transfers(Channel{}).l(100, 4); got != l(100, 4) {
 		t.Errorf("L(100,4) = %v, want %v", got, l(100, 4))
 	}
 }
@@ -203,7 +206,7 @@ func TestStageNumbers(t *testing.T) {
 		{"bcast:sm-tree", collective.Call{P: 8, M: 8 * segment}, // Fig. 14 with k = 8
 			[]stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {4, 2, 5}, {5, 2, 5}, {14, 1, 1}, {15, 1, 1}, {16, 1, 1}, {17, 1, 1}, {18, 1, 1}}},
 	} {
-		c, err := TauLop{Parameters: plain{}, Segment: segment}.Cost(schedule(t, tt.name, tt.call))
+		c, err := TauLop{Channels: Uniform(plain{}), Segment: segment}.Cost(schedule(t, tt.name, tt.call))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +279,7 @@ func TestTermsAddUp(t *testing.T) {
 		"log_nP": LogNP{Overhead: plain{}.O, Reductions: plain{}},
 	}
 	for transport := Segmented; transport <= SingleCopy; transport++ {
-		models[transport.String()] = TauLop{Parameters: plain{}, Reductions: plain{}, Transport: transport, Segment: 64, Copies: plain{}.L}
+		models[transport.String()] = TauLop{Channels: telling(plain{}.L, Channel{Way: Alone}), Reductions: plain{}, Transport: transport, Segment: 64}
 	}
 	for name, model := range models {
 		for _, a := range collective.All() {
@@ -312,12 +315,12 @@ func TestTermsAddUp(t *testing.T) {
 // Copies within ranks count where they are known.
 func TestLocalCopies(t *testing.T) {
 	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
-	m := TauLop{Parameters: plain{}, Transport: Whole, NoOverhead: true}
+	m := TauLop{Channels: Uniform(plain{}), Transport: Whole, NoOverhead: true}
 	without, err := m.Cost(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Copies = plain{}.L
+	m.Channels = telling(plain{}.L, Channel{Way: Alone})
 	with, err := m.Cost(s)
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +332,7 @@ func TestLocalCopies(t *testing.T) {
 
 func TestExtrapolatedIsMarked(t *testing.T) {
 	// In a gather the first stages are the crowded ones.
-	c, err := TauLop{Parameters: plain{}, Transport: Whole}.Cost(schedule(t, "gather:binomial", collective.Call{P: 64, M: 1}))
+	c, err := TauLop{Channels: Uniform(plain{}), Transport: Whole}.Cost(schedule(t, "gather:binomial", collective.Call{P: 64, M: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +343,7 @@ func TestExtrapolatedIsMarked(t *testing.T) {
 		p    int
 		want bool
 	}{{16, false}, {17, true}} {
-		c, err := TauLop{Parameters: plain{}, Transport: Whole}.Cost(schedule(t, "allgather:ring", collective.Call{P: tt.p, M: 1}))
+		c, err := TauLop{Channels: Uniform(plain{}), Transport: Whole}.Cost(schedule(t, "allgather:ring", collective.Call{P: tt.p, M: 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,7 +364,7 @@ func TestSymbols(t *testing.T) {
 		{"bcast:scatter-ring", collective.Call{P: 4, M: 8 * segment}, "P = 4, m = 65536 B, S = 8192 B, k = m/P/S = 2"},
 		{"bcast:scatter-ring", collective.Call{P: 3, M: 6*segment - 1}, "P = 3, m = 49151 B, S = 8192 B, k = ⌈m/P⌉/S = 2"},
 	} {
-		c, err := TauLop{Parameters: plain{}, Segment: segment}.Cost(schedule(t, tt.name, tt.call))
+		c, err := TauLop{Channels: Uniform(plain{}), Segment: segment}.Cost(schedule(t, tt.name, tt.call))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -378,10 +381,10 @@ func TestCostRefuses(t *testing.T) {
 		}
 		says string
 	}{
-		{TauLop{Parameters: plain{}, Transport: Whole}, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`},
-		{TauLop{Parameters: plain{}, Reductions: plain{}, Operator: "xor", Transport: Whole}, "unknown operator xor"},
-		{TauLop{Parameters: plain{}, Reductions: plain{}}, "segment of at least one byte, got 0"},
-		{TauLop{Parameters: plain{}, Reductions: plain{}, Transport: 7}, "unknown transport Transport(7)"},
+		{TauLop{Channels: Uniform(plain{}), Transport: Whole}, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`},
+		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Operator: "xor", Transport: Whole}, "unknown operator xor"},
+		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}}, "segment of at least one byte, got 0"},
+		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: 7}, "unknown transport Transport(7)"},
 		{LogGP{}, `no γ of operator "sum"`},
 		{LogGP{Segment: -1}, "segment of at least one byte"},
 		{LogNP{Overhead: plain{}.O, Operator: "max"}, `no γ of operator "max"`},
@@ -403,8 +406,8 @@ func TestCostRefuses(t *testing.T) {
 
 // A million ranks cost next to no memory, whatever the algorithm.
 func TestMillionRanks(t *testing.T) {
-	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: segment,
-		OneWay: plain{}, Arriving: plain{}, Apart: plain{}, Temporary: plain{}, Copies: plain{}.L, CopiesIn: plain{}.L, CopiesOut: plain{}.L}
+	m := TauLop{Reductions: plain{}, Segment: segment,
+		Channels: telling(plain{}.L, slices.Concat(oneWays, exchanges, copies)...)}
 	for _, a := range collective.All() {
 		p := 1_000_000
 		switch a.Among {
@@ -430,7 +433,7 @@ func TestMillionRanks(t *testing.T) {
 }
 
 func BenchmarkPredict(b *testing.B) {
-	m := TauLop{Parameters: plain{}, Segment: segment}
+	m := TauLop{Channels: Uniform(plain{}), Segment: segment}
 	for _, name := range []string{"bcast:binomial", "allgather:ring"} {
 		a, err := collective.Lookup(name)
 		if err != nil {
@@ -456,7 +459,7 @@ func BenchmarkPredict(b *testing.B) {
 // Each strided message is packed before its first transfer and unpacked after its
 // last, under log_nP too: o_mw + l_mw.
 func TestPacking(t *testing.T) {
-	m := TauLop{Parameters: plain{}, Segment: 64}
+	m := TauLop{Channels: Uniform(plain{}), Segment: 64}
 	packing := func(m int) (float64, bool) { return 10 * float64(m), false }
 	strided := m
 	strided.Packing, strided.Stride = packing, 512
@@ -495,9 +498,12 @@ func TestPacking(t *testing.T) {
 
 // A placement whose exchanges were not measured has o(m) of its messages there.
 func TestExchangeOverheadOfOneLevel(t *testing.T) {
-	m := TauLop{Parameters: plain{}, ExchangeOverhead: func(int) float64 { return 5 }, Farther: []TauLop{{Parameters: plain{}}}}
+	m := TauLop{Channels: telling(plain{}.L, Channel{Level: 1})}
+	m.Channels.overheads[Channel{Way: Exchange}] = func(int) (float64, bool) { return 5, false }
+	m.Channels.overheads[Channel{Level: 1}] = plain{}.O
 	for level, want := range []float64{5, 1001} {
-		if got, _, err := m.value(Term{Parameter: "o", Bytes: 7, from: source{setup: apart, level: level}}); err != nil || got != want {
+		of := m.Channels.overheadOf(Channel{Level: level, Way: Exchange, Source: OwnCache})
+		if got, _, err := m.value(Term{Parameter: "o", Bytes: 7, from: source{Channel: of}}); err != nil || got != want {
 			t.Errorf("level %d: %g, %v, want %g", level, got, err, want)
 		}
 	}
@@ -511,9 +517,9 @@ func TestMarks(t *testing.T) {
 		{"2L(S,1) + o(m) + own(m) + γ(m,2)", nil},
 		{"9y→(1) + 3o(m) + 3L¹(m,4)", []string{"y→", "L¹"}},
 		{"o⇄*(m) + 2L⇄**(m,2)", []string{"L⇄", "o⇄", "L*", "o*"}},
-		{"c→°(m,2) + L°(m,2) + c°→(m,2)", []string{"L°", "c→°", "c°→"}},
-		{"L°ʷ(m,2)", []string{"L°", "Lʷ"}},
-		{"L→°(m,2) + L→ʳ(m,1) + L₁(m,2) + o₁(m)", []string{"L→", "L→°", "Lʳ", "L₁"}},
+		{"c→°(m,2) + L°⇄°(m,2) + c°→(m,2)", []string{"c→", "L⇄", "L°", "c°"}},
+		{"L°→¹(m,2) + γ°(m,2)", []string{"L→", "L°", "γ°", "L¹"}},
+		{"L→°(m,2) + L→¹(m,4,3) + L₁(m,2) + o₁(m)", []string{"L→", "L°", "L¹", "L₁", "o₁"}},
 	} {
 		var got []string
 		for _, m := range Marks {

@@ -62,17 +62,19 @@ func TestLibraryChannelsOracle(t *testing.T) {
 	}
 }
 
+// times is a channel that is so many times as slow.
+func times(times float64) *params.Table {
+	return &params.Table{
+		Transfers: params.Curve{Sizes: []int{1, 1000}, Taus: []int{1, 2}, Times: [][]float64{{times, 2 * times}, {1000 * times, 2000 * times}}},
+		Overheads: []float64{100 * times, 100 * times},
+	}
+}
+
 // small is shared memory and a network of few sizes, whose times are easily reckoned: L(m,τ)
 // = m·τ and o = 100 within a node, ten times as much between nodes; γ(m) = m.
 func small(copies int) (TauLop, *Network) {
-	table := func(times float64) *params.Table {
-		return &params.Table{
-			Transfers: params.Curve{Sizes: []int{1, 1000}, Taus: []int{1, 2}, Times: [][]float64{{times, 2 * times}, {1000 * times, 2000 * times}}},
-			Overheads: []float64{100 * times, 100 * times},
-		}
-	}
 	gamma := &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1, 1000}, Times: [][]float64{{1}, {1000}}}}}}
-	return TauLop{Parameters: table(1), Reductions: gamma, Transport: Whole}, &Network{Network: params.Network{Name: "n", Kind: "n", Copies: copies}, Table: table(10)}
+	return TauLop{Channels: Uniform(times(1)), Reductions: gamma, Transport: Whole}, &Network{Network: params.Network{Name: "n", Kind: "n", Copies: copies}, Table: times(10)}
 }
 
 // A stage costs the slowest of its channels, each with its own τ on the busiest node.
@@ -139,7 +141,7 @@ func priced(t *testing.T, m Coster, s *collective.Schedule) Cost {
 func TestMappingsThatAreAlike(t *testing.T) {
 	m, n := small(2)
 	m.Transport, m.Segment = Segmented, 64
-	library := Library{Table: m.Parameters.(*params.Table), Gamma: &params.Gamma{Operators: []params.Operator{
+	library := Library{Table: times(1), Gamma: &params.Gamma{Operators: []params.Operator{
 		{Name: "sum", Curve: params.Curve{Sizes: []int{1, 1000}, Times: [][]float64{{1}, {1000}}}}}}}
 	everything(t, func(s *collective.Schedule) {
 		plain, theirs := priced(t, m, s), priced(t, library, s)
@@ -189,7 +191,7 @@ func slower(t *params.Table, times float64) *params.Table {
 func TestSlowerChannelsCostNoLess(t *testing.T) {
 	m, n := small(2)
 	m.Transport, m.Segment = Segmented, 64
-	table := m.Parameters.(*params.Table)
+	table := times(1)
 	everything(t, func(s *collective.Schedule) {
 		if s.Levels > 0 {
 			return
@@ -199,7 +201,7 @@ func TestSlowerChannelsCostNoLess(t *testing.T) {
 				for _, copies := range []int{0, 2} {
 					cost := func(memory, network float64) float64 {
 						one := m
-						one.Parameters = slower(table, memory)
+						one.Channels = Uniform(slower(table, memory))
 						one.Cluster = cluster(t, order, nodes, &Network{params.Network{Copies: copies}, slower(n.Table, network), nil})
 						return priced(t, one, s).Seconds
 					}
@@ -250,7 +252,7 @@ func TestClusterRefused(t *testing.T) {
 		{cluster(t, "block", 2, n), "bcast:sm-tree", ErrOneNode, "bcast:sm-tree copies from the buffers of other ranks"},
 	} {
 		m.Cluster = tt.cluster
-		library := Library{Table: m.Parameters.(*params.Table), Cluster: tt.cluster}
+		library := Library{Table: times(1), Cluster: tt.cluster}
 		for _, model := range []Coster{m, library} {
 			_, err := model.Cost(schedule(t, tt.name, collective.Call{P: 4, M: 100}))
 			if err == nil || !strings.Contains(err.Error(), tt.says) || tt.is != nil && !errors.Is(err, tt.is) {

@@ -132,7 +132,7 @@ func TestFormulasOracle(t *testing.T) {
 			if strings.HasSuffix(row["formula"], "g=3") {
 				call.Degree = 3
 			}
-			m := TauLop{Parameters: table, Transport: f.transport, Segment: s, NoOverhead: true}
+			m := TauLop{Channels: Uniform(table), Transport: f.transport, Segment: s, NoOverhead: true}
 			c, err := m.Cost(schedule(t, f.algorithm, call))
 			if err != nil {
 				t.Fatal(err)
@@ -164,7 +164,7 @@ func TestLibraryOracle(t *testing.T) {
 // than those of the paper, but for the ranks that fall out of step.
 func TestLibraryDiffersBeyondTheTablesOnly(t *testing.T) {
 	table, gamma := published(t, "metropolis")
-	model := TauLop{Parameters: table, Reductions: gamma, Transport: Whole}
+	model := TauLop{Channels: Uniform(table), Reductions: gamma, Transport: Whole}
 	for _, tt := range []struct {
 		name string
 		p, m int

@@ -21,19 +21,19 @@ func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 	for i, l := range known {
 		byName[l.Name] = i
 	}
-	t = TauLop{Transport: Whole, Known: len(cpus)}
+	t = TauLop{Transport: Whole, Known: len(cpus), Channels: newChannels()}
 	var found []int // of the machine
 	for i, l := range pairs.Levels[:min(len(pairs.Levels), mapping.Levels)] {
 		c := pairs.Curve(i)
 		if len(c.Sizes) == 0 {
 			continue
 		}
-		of := TauLop{Transport: Whole, Parameters: lone{c}}
-		if len(found) == 0 {
-			t.Parameters = of.Parameters
-		} else {
-			t.Farther = append(t.Farther, of)
-		}
+		level := Channel{Level: len(found)}
+		t.Channels.transfers[level] = Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
+			seconds, extrapolated = c.At(m, 1)
+			return seconds, extrapolated || tau > 1
+		}}
+		t.Channels.overheads[level] = func(int) (float64, bool) { return 0, false }
 		found = append(found, byName[l.Name])
 	}
 	if len(found) == 0 {
@@ -50,13 +50,3 @@ func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 	}
 	return t, found, nil
 }
-
-// lone is transfers that cost the same however many there are.
-type lone struct{ *params.Curve }
-
-func (l lone) L(m, tau int) (seconds float64, extrapolated bool) {
-	seconds, extrapolated = l.At(m, 1)
-	return seconds, extrapolated || tau > 1
-}
-
-func (lone) O(int) (seconds float64, extrapolated bool) { return 0, false }

@@ -294,7 +294,7 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := p.Cost(schedule(t, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4}))
-	if err != nil || !strings.Contains(c.Formula(), "L°(") || strings.Contains(c.Formula(), "L(") {
+	if err != nil || !strings.Contains(c.Formula(), "L°⇄°(") || strings.Contains(c.Formula(), "L(") {
 		t.Errorf("%s, %v", c.Formula(), err)
 	}
 	for _, term := range c.Terms {
@@ -395,7 +395,7 @@ func TestPredictorIsStrict(t *testing.T) {
 
 // LogGP counts local copies as τ-Lop does.
 func TestLogGPCountsLocalCopies(t *testing.T) {
-	copies := TauLop{Parameters: plain{}, Copies: func(m, tau int) (float64, bool) { return float64(m * tau), true }}
+	copies := TauLop{Channels: telling(func(m, tau int) (float64, bool) { return float64(m * tau), true }, Channel{Way: Alone})}
 	m := LogGP{Latency: 1, Overhead: 2, Gap: 3}
 	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
 	without, err := m.Cost(s)
@@ -407,7 +407,7 @@ func TestLogGPCountsLocalCopies(t *testing.T) {
 	if want := 100.*4 + 400*4; err != nil || math.Abs(with.Seconds-without.Seconds-want) > 1e-9 || !with.Extrapolated {
 		t.Errorf("local copies cost %g, want %g; %v", with.Seconds-without.Seconds, want, err)
 	}
-	if copies.Copies = nil; localOf(copies) != nil {
+	if copies.Channels = Uniform(plain{}); localOf(copies) != nil {
 		t.Error("copies that were not measured count")
 	}
 }

@@ -113,7 +113,6 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 		if term.from.way = i; term.Size == "S" {
 			term.Size = symbols.size(term.Bytes)
 		}
-		term.from.single = way.Single && term.Parameter == "L"
 		term.from.sent = way.Single && term.Parameter == "γ" && intoSent(stage)
 		add(term)
 	}
@@ -167,7 +166,6 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 	way := 0
 	mark := func(term Term) {
 		term.from.way, term.Size = way, symbols.size(term.Bytes)
-		term.from.single = term.Parameter == "L"
 		add(term)
 	}
 	add(p.computing(p.computes(&collective.Stage{Pattern: collective.OneWay}, p.library.Of(p.library.Self))))
@@ -209,7 +207,7 @@ func intoSent(stage *collective.Stage) bool {
 
 // flags are n lines that move from rank to rank, one after the other, for each message.
 func (m TauLop) flags(n int, stage *collective.Stage) Term {
-	return Term{Count: Count{Fixed: n}, Parameter: "y", Size: "0", Tau: active(stage), from: source{setup: m.setupOf(stage)}}
+	return Term{Count: Count{Fixed: n}, Parameter: "y", Size: "0", Tau: active(stage), from: source{Channel: m.channel(stage, 0)}}
 }
 
 func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error) {
@@ -223,7 +221,7 @@ func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error)
 	}
 	seconds, extrapolated, err = p.ways[t.from.way].value(t)
 	if t.from.sent && err == nil {
-		transfer, beyond := p.ways[0].Parameters.L(t.Bytes, t.Tau)
+		transfer, beyond := p.ways[0].Channels.Transfers(Channel{Transport: p.ways[0].Transport.Carried()}).l(t.Bytes, t.Tau)
 		seconds, extrapolated = max(seconds, transfer), extrapolated || beyond && transfer > seconds
 	}
 	return seconds, extrapolated, err

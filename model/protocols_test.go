@@ -222,14 +222,14 @@ func TestWritten(t *testing.T) {
 		each      float64 // ns a byte of m
 		formula   string
 	}{
-		{"allgather:two-proc", 2, false, 10 + 1, "o(m) + L⇄(m,2) + c(m,2)"},
-		{"allgather:ring", 2, false, 1 + 14, "c(m,2) + o(m) + L⇄ʷ(m,2)"},
-		{"allgather:ring", 2, true, 100 + 1400, "c(m,2) + o(m) + L⇄ʷ(m,2)"},
-		{"allreduce:recursive-doubling", 2, true, 100 + 14, "c(m,2) + o(m) + L°ʷ(m,2) + γ(m,2)"},
-		{"bcast:binomial", 4, false, 20 + 29, "2o(m) + L→(m,1) + L→ʷ(m,2)"}, // the root's is what it brought, and the other's takes longer
-		{"bcast:binomial", 4, true, 2000 + 2900, "2o(m) + L→(m,1) + L→ʷ(m,2)"},
-		{"reduce:binomial", 4, true, 100 + (2000+20)/2 + 29, "c(m,2) + 2o(m) + L→°(m,2) + γ(m,2) + L→°ʷ(m,1) + γ(m,1)"},
-		{"scatter:binomial", 2, false, 20 + 1, "o(m) + L→(m,1) + c(m,1)"}, // and not beside each other
+		{"allgather:two-proc", 2, false, 10 + 1, "o(m) + L⇄¹(m,2) + c(m,2)"},
+		{"allgather:ring", 2, false, 1 + 14, "c(m,2) + o(m) + L°⇄¹(m,2)"},
+		{"allgather:ring", 2, true, 100 + 1400, "c(m,2) + o(m) + L°⇄¹(m,2)"},
+		{"allreduce:recursive-doubling", 2, true, 100 + 14, "c(m,2) + o(m) + L°⇄°¹(m,2) + γ(m,2)"},
+		{"bcast:binomial", 4, false, 20 + 29, "2o(m) + L→¹(m,1) + L°→¹(m,2)"}, // the root's is what it brought, and the other's takes longer
+		{"bcast:binomial", 4, true, 2000 + 2900, "2o(m) + L→¹(m,1) + L°→¹(m,2)"},
+		{"reduce:binomial", 4, true, 100 + (2000+20)/2 + 29, "c(m,2) + 2o(m) + L→°¹(m,2) + γ(m,2) + L°→°¹(m,1) + γ(m,1)"},
+		{"scatter:binomial", 2, false, 20 + 1, "o(m) + L→¹(m,1) + c(m,1)"}, // and not beside each other
 	} {
 		p, err := NewPredictor(f, Choice{Transport: CMA, OffCache: tt.off})
 		if err != nil {

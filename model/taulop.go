@@ -3,9 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/mapping"
@@ -16,41 +14,16 @@ import (
 // o(m) and its transfers, eq. (9), and what happens at once shares the channel,
 // eq. (12). The zero value of each option is the paper's choice.
 type TauLop struct {
-	Parameters Parameters
+	Channels   *Channels
 	Reductions Reductions // may be nil where nothing is reduced
 	Operator   string     // of reductions; "" means "sum"
 	Transport  Transport
 	Segment    int // S in bytes; Whole, SingleCopy and CMA ignore it
 
-	// OneWay, if not nil, is L of transfers among ranks that only send or only
-	// receive, instead of that of Parameters, where every rank does both alternately
-	// and overwrites what it has just sent, which is then at hand in its cache.
-	OneWay Parameters
-	// Arriving, if not nil, is L of such transfers into temporary buffers, where what is to
-	// be reduced arrives: they are at hand even where what is sent is off cache.
-	Arriving Parameters
-
-	// Apart, if not nil, is L of transfers in exchanges that receive into memory apart
-	// from what they send, such as those of an alltoall or an allgather: in no end of them
-	// anybody was in the call before. Where they arrive in temporary buffers, as what is to
-	// be reduced does, they are as Parameters has them.
-	Apart Parameters
-
-	// Temporary, if not nil, is L of transfers in exchanges of what was written in the same
-	// call, to where the call has been, such as temporary buffers: both are at hand even where
-	// user buffers are off cache.
-	Temporary Parameters
-
-	// Onward, if not nil, is L of transfers in exchanges of what was written in the same call,
-	// to where nobody has been in it: what is sent is at hand.
-	Onward Parameters
-
 	// Level, if not nil, is how far apart two cores of a node are, see mapping.Map.Core: the
-	// places of a placement in their order. Messages of level 1, 2 … have the parameters of
-	// Farther[0], Farther[1] … and not those above. Of more cores than Known it is not asked.
-	Level   func(a, b int) int
-	Known   int
-	Farther []TauLop
+	// places of a placement in their order. Of more cores than Known it is not asked.
+	Level func(a, b int) int
+	Known int
 
 	Cluster *Cluster // nil: one node
 
@@ -58,22 +31,6 @@ type TauLop struct {
 	// bytes apart are packed before their first transfer and unpacked after their last.
 	Packing func(m int) (seconds float64, extrapolated bool)
 	Stride  int
-
-	// Contention, if not nil, is how many times as long single copies take that so many
-	// ranks make at once out of one process, whose page tables they all walk (Chakraborty,
-	// Subramoni and Panda, "Contention-aware kernel-assisted MPI collectives over
-	// multi-/many-core systems", CLUSTER 2017).
-	Contention func(m, readers int) float64
-
-	// ExchangeOverhead, if not nil, is o(m) of exchanges, in seconds, in place of that of
-	// Parameters, which is of one-way messages.
-	ExchangeOverhead func(m int) (seconds float64)
-
-	// Written, if not nil, has L of single copies out of what their senders wrote in the same
-	// call, see Call: to write it they took its lines back from the receivers, who read
-	// them in the call before, and these fetch changed ones. Off cache such data are at hand,
-	// and where they go may be, too: then L is that of its Temporary and Arriving.
-	Written *TauLop
 
 	// Call, if not nil, tells which stages send what was written in the same call, and to
 	// where their receivers were before in it.
@@ -84,16 +41,6 @@ type TauLop struct {
 
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
-	// Copies, if not nil, is c(m,τ), in seconds, of what ranks copy within themselves,
-	// which the paper leaves out. Of a copy beside which a transfer goes on only what
-	// takes longer than that counts.
-	Copies func(m, tau int) (seconds float64, extrapolated bool)
-	// CopiesIn and CopiesOut, if not nil, are c(m,τ) of copies into and out of temporary
-	// buffers, which are at hand even where user buffers are off cache.
-	CopiesIn, CopiesOut func(m, tau int) (seconds float64, extrapolated bool)
-	// CopiesAtHand, if not nil, is c(m,τ) of copies of what was written in the same call to
-	// where the rank was before in it.
-	CopiesAtHand func(m, tau int) (seconds float64, extrapolated bool)
 }
 
 // ErrContiguous is why strided messages cannot be costed.
@@ -241,22 +188,11 @@ func alone(bytes int) *collective.Schedule {
 func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	switch t.Parameter {
 	case "L":
-		seconds, extrapolated = m.source(t.from).L(t.Bytes, t.Tau)
-		if n := t.from.readers; n > 1 {
-			seconds *= m.Contention(t.Bytes, n)
-		}
+		seconds, extrapolated = m.Channels.Transfers(t.from.Channel).l(t.Bytes, t.Tau)
 	case "y": // c(0,τ) = 0
-		if t.from.setup == arriving { // whatever is in a cache
-			t.from.setup = oneWay
-		}
-		seconds, extrapolated = synchronisation(m.source(t.from), t.Tau)
+		seconds, extrapolated = m.Channels.Transfers(t.from.Channel).flag(t.Tau)
 	case "o":
-		if t.from.level > 0 {
-			m = m.Farther[t.from.level-1]
-		}
-		if seconds, extrapolated = m.Parameters.O(t.Bytes); (t.from.setup == apart || t.from.setup == onward) && m.ExchangeOverhead != nil { // a placement may lack it
-			seconds = m.ExchangeOverhead(t.Bytes)
-		}
+		seconds, extrapolated = m.Channels.overheads[t.from.Channel](t.Bytes)
 	case "L₁":
 		seconds, extrapolated = m.Cluster.Network.Table.L(t.Bytes, t.Tau)
 	case "o₁":
@@ -264,18 +200,9 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	case "p":
 		seconds, extrapolated = m.Packing(t.Bytes)
 	case "c":
-		copies := m.Copies
-		switch t.from.setup {
-		case copyIn:
-			copies = m.CopiesIn
-		case copyOut:
-			copies = m.CopiesOut
-		case temporary:
-			copies = m.CopiesAtHand
-		}
-		seconds, extrapolated = copies(t.Bytes, t.Tau)
+		seconds, extrapolated = m.Channels.Transfers(t.from.Channel).l(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
-			hidden, beyond := m.source(t.from).L(t.beside.bytes, t.beside.tau)
+			hidden, beyond := m.Channels.Transfers(Channel{Transport: m.Transport.Carried(), Way: OneWay}).l(t.beside.bytes, t.beside.tau)
 			seconds, extrapolated = max(0, seconds-hidden), extrapolated || beyond
 		}
 	default:
@@ -284,189 +211,11 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	return seconds, extrapolated, nil
 }
 
-// A source is which of a model's parameters a transfer has: those of a setup, at a level
-// of the node, and of a library's messages those of a way.
+// A source is where a term's parameter comes from.
 type source struct {
-	setup  setup
-	level  int
-	way    int  // of protocols
-	single bool // a copy by the kernel
-
-	written bool // of what its sender wrote in the same call
-	sent    bool // of "γ": into what another rank has just copied
-
-	readers int // of one process, where that matters
-}
-
-type setup int
-
-const (
-	common setup = iota
-	oneWay
-	apart
-	temporary
-	onward
-	arriving
-	copyIn
-	copyOut
-)
-
-// String marks the letter of the parameters in formulas, see Marks.
-func (s source) String() string {
-	text := s.setup.String() + strings.Repeat("*", s.level)
-	if s.single {
-		text += "¹"
-	}
-	if s.written {
-		text += "ʷ"
-	}
-	if s.readers > 1 {
-		text += "ʳ"
-	}
-	if s.sent {
-		text += "ˢ"
-	}
-	return text
-}
-
-func (s setup) String() string {
-	return [...]string{"", "→", "⇄", "°", "°⇄", "→°", "→°", "°→"}[s]
-}
-
-// A Mark is what may stand behind a letter of formulas where a machine's file tells
-// transfers apart.
-type Mark struct{ Letters, Mark, Meaning string }
-
-// Marks are those of TauLop.
-var Marks = []Mark{
-	{"Ly", oneWay.String(), "transfers of one-way messages, as ping has them"},
-	{"Ly", arriving.String(), "transfers of one-way messages into temporary buffers, half in cache"},
-	{"Ly", apart.String(), "transfers of exchanges that receive beside what they send, as sendrecv has them"},
-	{"Ly", temporary.String(), "transfers of exchanges of what the call has written, to where it has been, such as temporary buffers, which are in cache"},
-	{"Ly", onward.String(), "transfers of exchanges of what the call has written, which is in cache; where they are received is not"},
-	{"c", temporary.String(), "copies of what the call has written, to where it has been, which is in cache"},
-	{"c", copyIn.String(), "copies to where the call has been, such as temporary buffers, which are in cache; what they read is not"},
-	{"c", copyOut.String(), "copies of what the call has written, such as temporary buffers, which is in cache; what they write is not"},
-	{"o", apart.String(), "o(m) of exchanges, what two ranks take to exchange messages alone beyond their transfers; may be below zero"},
-	{"Lyo", "*", "of messages between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
-	{"L", "¹", "transfers of single copies by the kernel"},
-	{"L", "ʷ", "transfers of single copies of what their senders wrote in the same call"},
-	{"L", "ʳ", "transfers of single copies by several ranks at once out of one process"},
-	{"γ", "ˢ", "reductions into what another rank has just copied, whose lines its cache has: no less than a transfer"},
-	{"L", "₁", "transfers of messages between nodes, through the network; o₁ is its overhead"},
-}
-
-// Of are the letters that have the mark in a formula, each with its mark.
-func (m Mark) Of(formula string) (marked []string) {
-	for _, letter := range m.Letters {
-		for _, found := range markedLetter.FindAllStringSubmatch(formula, -1) {
-			at := strings.TrimRight(found[2], "*¹ʷʳˢ") // of the setup
-			if found[1] == string(letter) && (at == m.Mark || strings.Contains(found[2][len(at):], m.Mark)) {
-				marked = append(marked, string(letter)+m.Mark)
-				break
-			}
-		}
-	}
-	return marked
-}
-
-var markedLetter = regexp.MustCompile(`([Lyocγ])([^a-z(\s]*)\(`)
-
-func (m TauLop) source(s source) Parameters {
-	if s.written {
-		m = *m.Written
-	}
-	if s.level > 0 {
-		m = m.Farther[s.level-1]
-	}
-	switch {
-	case s.setup == oneWay && m.OneWay != nil:
-		return m.OneWay
-	case s.setup == arriving && m.Arriving != nil:
-		return m.Arriving
-	case s.setup == apart && m.Apart != nil:
-		return m.Apart
-	case s.setup == temporary && m.Temporary != nil:
-		return m.Temporary
-	case s.setup == onward && m.Onward != nil:
-		return m.Onward
-	}
-	return m.Parameters
-}
-
-// setupOf is that of a stage's messages, common where a model does not tell.
-func (m TauLop) setupOf(s *collective.Stage) setup {
-	switch {
-	case s.Pattern == collective.OneWay && s.Reduce && m.Arriving != nil:
-		return arriving
-	case s.Pattern == collective.OneWay && m.OneWay != nil:
-		return oneWay
-	case s.Pattern != collective.Exchange:
-		return common
-	}
-	from, to := buffersOf(s)
-	near, there := from != collective.Send, false
-	switch {
-	case m.Temporary == nil: // in cache, where all is at hand
-		there = s.Reduce && near
-	case m.Evicted:
-		near, there = false, near && to == collective.Temp
-	default:
-		there = m.arrivesAtHand(s)
-	}
-	switch {
-	case near && there && m.Temporary != nil:
-		return temporary
-	case near && !there && m.Onward != nil:
-		return onward
-	case m.Apart != nil && !there:
-		return apart
-	}
-	return common
-}
-
-// from is which parameters the messages of a stage have, at a level of the node.
-func (m TauLop) from(stage *collective.Stage, level int) source {
-	s := source{setup: m.setupOf(stage), level: level}
-	if m.Written == nil || !written(m.Call, stage) {
-		return s
-	}
-	s.written = true
-	switch near := m.Written.Temporary != nil && m.arrivesAtHand(stage); {
-	case stage.Pattern == collective.Exchange && near:
-		s.setup = temporary
-	case stage.Pattern == collective.Exchange:
-		s.setup = apart
-	case near:
-		s.setup = arriving
-	default:
-		s.setup = oneWay
-	}
-	return s
-}
-
-// buffersOf are those that a stage's messages come from and go to, which its first tells.
-// What is to be reduced arrives in a temporary one.
-func buffersOf(s *collective.Stage) (from, to collective.Buffer) {
-	for msg := range (collective.Step{Stage: s}).Messages() {
-		from, to = msg.Src.Buffer, msg.Dst.Buffer
-		break
-	}
-	if s.Reduce {
-		to = collective.Temp
-	}
-	return from, to
-}
-
-// readers are how many copies of a stage are out of the same rank's memory, the most. Of
-// stages of many the first tell.
-func readers(s *collective.Stage) (most int) {
-	of := make(map[int]int)
-	for msg := range firstMessages(s) {
-		of[msg.From]++
-		most = max(most, of[msg.From])
-	}
-	return most
+	Channel
+	way  int  // of protocols
+	sent bool // of "γ": into what another rank has just copied
 }
 
 // besides is the transfer beside which a local stage goes on, if any. A message by the kernel
@@ -498,7 +247,7 @@ func (m TauLop) terms(y Symbols) terms {
 		}
 		arrive := active(stage)
 		if t == (mapping.Traffic{}) {
-			if err := m.memory(stage, m.from(stage, 0), y, add); err != nil {
+			if err := m.memory(stage, m.channel(stage, 0), y, add); err != nil {
 				return err
 			}
 		} else {
@@ -525,7 +274,7 @@ func (m TauLop) terms(y Symbols) terms {
 				var channel sum
 				of := *stage
 				of.Shape = largestOf(stage.Shape, min(tau, t.Inside)+copied)
-				if err := m.memory(&of, m.from(stage, level), y, channel.add); err != nil {
+				if err := m.memory(&of, m.channel(stage, level), y, channel.add); err != nil {
 					return err
 				}
 				if err := take(channel); err != nil {
@@ -599,9 +348,10 @@ func (m TauLop) packing(bytes int, y Symbols, add func(Term)) {
 	}
 }
 
-// localTerms adds what ranks copy within themselves.
+// localTerms adds what ranks copy within themselves. Of a copy beside which a transfer goes on
+// only what takes longer than that counts.
 func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols, add func(Term)) {
-	if m.Copies == nil {
+	if !m.Channels.has(Channel{Way: Alone}) {
 		return
 	}
 	bytes, tau := stage.Shape[0].Bytes, active(stage)
@@ -609,47 +359,37 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 		tau = t.Inside
 	}
 	term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: bytes, Size: y.size(bytes), Tau: tau}
-	from, _ := buffersOf(stage)
-	there := (m.CopiesIn != nil || m.CopiesAtHand != nil) && m.arrivesAtHand(stage)
-	switch near := from != collective.Send; {
-	case m.CopiesAtHand != nil && near && there:
-		term.from.setup = temporary
-	case m.CopiesOut != nil && near:
-		term.from.setup = copyOut
-	case m.CopiesIn != nil && there:
-		term.from.setup = copyIn
-	default:
-		term.beside, term.from.setup = m.besides(stage), m.setupOf(&collective.Stage{Pattern: collective.OneWay})
+	if term.from.Channel = m.copied(stage); term.from.Channel == (Channel{Way: Alone}) {
+		term.beside = m.besides(stage)
 	}
 	add(term)
 }
 
 // memory adds the terms of messages through memory.
-func (m TauLop) memory(stage *collective.Stage, from source, y Symbols, add func(Term)) error {
+func (m TauLop) memory(stage *collective.Stage, of Channel, y Symbols, add func(Term)) error {
 	largest, tau := stage.Shape[0].Bytes, active(stage)
 	transfers := func(n Count, bytes, tau int) {
 		size := y.size(bytes)
 		if bytes == y.S {
 			size = "S"
 		}
-		add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, from: from})
+		add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, from: source{Channel: of}})
 	}
-	switch {
-	case stage.Pattern == collective.Transfer && m.Packing != nil:
-		return ErrContiguous
-	case stage.Pattern == collective.Transfer:
-		if m.Contention != nil {
-			from.setup, from.readers = m.setupOf(&collective.Stage{Pattern: collective.OneWay}), readers(stage)
+	if stage.Pattern == collective.Transfer {
+		if m.Packing != nil {
+			return ErrContiguous
 		}
 		transfers(Count{Fixed: 1}, largest, tau)
 		return nil
 	}
 	if !m.NoOverhead {
-		o := Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest), from: source{level: from.level}}
+		o := Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest)}
+		from := Channel{Level: of.Level}
 		// Of one message alone nothing is exchanged, such as of a root that receives nothing.
-		if stage.Pattern == collective.Exchange && tau > 1 && m.ExchangeOverhead != nil {
-			o.from.setup = apart
+		if stage.Pattern == collective.Exchange && tau > 1 {
+			from.Way = Exchange
 		}
+		o.from.Channel = m.Channels.overheadOf(from)
 		add(o)
 	}
 	m.packing(largest, y, add)
@@ -667,7 +407,7 @@ func (m TauLop) memory(stage *collective.Stage, from source, y Symbols, add func
 // localOf is a machine for the local copies of a baseline model, nil where they do not
 // count or were not measured.
 func localOf(m TauLop) *TauLop {
-	if m.Copies == nil {
+	if !m.Channels.has(Channel{Way: Alone}) {
 		return nil
 	}
 	return &m

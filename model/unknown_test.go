@@ -12,8 +12,15 @@ type steady struct{ plain }
 func (steady) L(int, int) (float64, bool) { return 1, false }
 func (steady) O(int) (float64, bool)      { return 0, false }
 
+// exchanging is steady, and o(m) of exchanges.
+func exchanging(overhead float64) *Channels {
+	c := Uniform(steady{})
+	c.overheads[Channel{Way: Exchange}] = func(int) (float64, bool) { return overhead, false }
+	return c
+}
+
 func TestExchangeOfOneMessage(t *testing.T) {
-	m := TauLop{Parameters: steady{}, Transport: Whole, ExchangeOverhead: func(int) float64 { return -1.5 }}
+	m := TauLop{Channels: exchanging(-1.5), Transport: Whole}
 	for _, c := range []struct {
 		ranks int
 		want  float64
@@ -30,7 +37,7 @@ func TestExchangeOfOneMessage(t *testing.T) {
 func TestCostBelowZeroIsUnknown(t *testing.T) {
 	for _, overhead := range []float64{-1.5, -3} {
 		p := &Predictor{in: func(*collective.Schedule) Coster {
-			return TauLop{Parameters: steady{}, Transport: Whole, ExchangeOverhead: func(int) float64 { return overhead }}
+			return TauLop{Channels: exchanging(overhead), Transport: Whole}
 		}}
 		s := alone(1000)
 		stage := &s.Blocks[0].Stages[0]

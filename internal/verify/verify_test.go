@@ -20,7 +20,7 @@ func (fixed) O(m int) (float64, bool)      { return 0, false }
 
 // fixedModels are those of Models on it.
 func fixedModels() (models []Model) {
-	taulop := model.TauLop{Parameters: fixed{}, Segment: 1024}
+	taulop := model.TauLop{Channels: model.Uniform(fixed{}), Segment: 1024}
 	lognp, _ := model.LogNPOf(taulop)
 	for i, m := range []model.Coster{taulop, taulop, taulop, lognp, model.LogGP{Latency: 1e-6, Overhead: 1e-7, Gap: 1e-7, GapPerByte: 1e-9, Segment: 1024}} {
 		models = append(models, Model{Name: Models[i], in: map[bool]model.Coster{false: m, true: m}})
@@ -45,7 +45,7 @@ func TestPredict(t *testing.T) {
 	}
 	// What is not known leaves the others standing, and of a time of nothing there is no error.
 	models := fixedModels()
-	models[0].in[false] = model.TauLop{Parameters: unknown{}, Segment: 1024}
+	models[0].in[false] = model.TauLop{Channels: model.Uniform(unknown{}), Segment: 1024}
 	models[2].in[false] = model.TauLop{}
 	delete(models[4].in, false)
 	ps, err = predict(models, false, c.Schedule, 5000)

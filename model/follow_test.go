@@ -2,23 +2,61 @@ package model
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/params"
 )
+
+// telling is plain, and l of channels that it tells apart.
+func telling(l curve, channels ...Channel) *Channels {
+	c := Uniform(plain{})
+	for _, of := range channels {
+		c.transfers[of] = Transfers{l: l}
+	}
+	return c
+}
+
+// Rows of a machine that tells all ends of transfers apart.
+var (
+	oneWays   = []Channel{{Way: OneWay}, {Way: OneWay, Destination: OwnCache}}
+	exchanges = []Channel{{Way: Exchange}, {Way: Exchange, Destination: OwnCache}, {Way: Exchange, Source: OwnCache}, {Way: Exchange, Source: OwnCache, Destination: OwnCache}}
+	copies    = []Channel{{Way: Alone}, {Way: Alone, Destination: OwnCache}, {Way: Alone, Source: OwnCache}, {Way: Alone, Source: OwnCache, Destination: OwnCache}}
+)
+
+// What was not measured has what is nearest to it: with the destination, and then the source,
+// where the call has not been, and at last what all transfers have.
+func TestNearestChannel(t *testing.T) {
+	c := telling(plain{}.L, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache}, Channel{Level: 1}, Channel{Level: 1, Way: OneWay})
+	for asked, want := range map[Channel]Channel{
+		{Way: Exchange, Source: OwnCache, Destination: OwnCache}:   {Way: Exchange, Source: OwnCache},
+		{Way: Exchange, Destination: OwnCache}:                     {Way: Exchange},
+		{Way: OneWay, Destination: OwnCache}:                       {},
+		{Level: 1, Way: OneWay, Source: OtherCache}:                {Level: 1, Way: OneWay},
+		{Level: 1, Way: Exchange}:                                  {Level: 1},
+		{Way: Exchange, Transport: params.CMA}:                     {},
+		{Level: 1, Way: OneWay, Destination: OwnCache, Readers: 3}: {Level: 1, Way: OneWay, Readers: 3},
+	} {
+		if got := c.Nearest(asked); got != want {
+			t.Errorf("%+v: %+v, want %+v", asked, got, want)
+		}
+	}
+}
 
 // A whole segment costs what it costs in its message, all else what it costs by
 // itself.
 func TestInContext(t *testing.T) {
-	c := InContext{Parameters: plain{}, Segment: 1000, Message: 5000}
-	for _, tt := range []struct{ got, want float64 }{
-		{first(c.L(1000, 2)), l(5000, 2)},
-		{first(c.L(999, 2)), l(999, 2)},
-		{first(InContext{Parameters: plain{}, Segment: 1000, Message: 500}.L(1000, 2)), l(1000, 2)},
-	} {
-		if tt.got != tt.want {
-			t.Errorf("%g, want %g", tt.got, tt.want)
+	s := &measured{segments: &params.Table{Transfers: params.Curve{Sizes: []int{500, 1000, 5000}, Times: [][]float64{{1}, {2}, {50}}}},
+		whole: &params.Table{Transfers: params.Curve{Sizes: []int{1}, Times: [][]float64{{7}}}}}
+	m := &machine{segment: 1000}
+	for _, tt := range []struct {
+		touched, segment, m int
+		want                float64
+	}{{5000, 1000, 1000, 50}, {5000, 1000, 500, 1}, {500, 1000, 1000, 2}, {5000, 500, 1, 7}} {
+		if got := first(m.inContext(1000, tt.touched, tt.segment)(s)(tt.m, 2)); got != tt.want {
+			t.Errorf("%+v: %g", tt, got)
 		}
 	}
 }
@@ -69,7 +107,7 @@ func (doubled) L(m, tau int) (float64, bool) { return 2 * l(m, tau), false }
 // written into temporary buffers, where what is to be reduced arrives, Temporary, and of what
 // nobody has touched into these, common ones.
 func TestPatternsOfStages(t *testing.T) {
-	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: 1000, NoOverhead: true}
+	m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Segment: 1000, NoOverhead: true}
 	cost := func(m TauLop, name string) Cost {
 		t.Helper()
 		c, err := m.Cost(schedule(t, name, collective.Call{P: 2, M: 5000}))
@@ -79,10 +117,10 @@ func TestPatternsOfStages(t *testing.T) {
 		return c
 	}
 	all := m
-	all.OneWay, all.Arriving, all.Apart, all.Temporary = doubled{}, doubled{}, doubled{}, doubled{}
+	all.Channels = telling(doubled{}.L, append(oneWays, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache, Destination: OwnCache})...)
 	for name, mark := range map[string]string{
-		"bcast:binomial": "→", "allgather:ring": "⇄", "alltoall:pairwise": "⇄", "allgather:bruck": "°", "barrier:dissemination": "⇄",
-		"allreduce:recursive-doubling": "°", "reduce_scatter:pairwise": "", "reduce_scatter:ring": "°", "reduce_scatter:recursive-halving": "°",
+		"bcast:binomial": "→", "allgather:ring": "⇄", "alltoall:pairwise": "⇄", "allgather:bruck": "⇄", "barrier:dissemination": "⇄",
+		"allreduce:recursive-doubling": "°⇄°", "reduce_scatter:pairwise": "⇄", "reduce_scatter:ring": "°⇄°", "reduce_scatter:recursive-halving": "°⇄°",
 	} {
 		twice, once := cost(all, name), cost(m, name)
 		for i, term := range twice.Terms {
@@ -105,8 +143,7 @@ func TestPatternsOfStages(t *testing.T) {
 // Off cache, where messages come from and go to decides: what the call has written is at hand,
 // and so is where it has been.
 func TestAtHandInTheCall(t *testing.T) {
-	m := TauLop{Parameters: plain{}, Reductions: plain{}, Segment: 1000, Copies: plain{}.L, CopiesIn: plain{}.L, CopiesOut: plain{}.L, CopiesAtHand: plain{}.L,
-		OneWay: plain{}, Apart: plain{}, Temporary: plain{}, Onward: plain{}}
+	m := TauLop{Channels: telling(plain{}.L, slices.Concat(oneWays, exchanges, copies)...), Reductions: plain{}, Segment: 1000}
 	for _, tt := range []struct {
 		name    string
 		p       int
@@ -116,11 +153,11 @@ func TestAtHandInTheCall(t *testing.T) {
 		{"alltoall:pairwise", 2, false, []string{"c(", "L⇄("}},
 		{"allgather:ring", 2, false, []string{"c(", "L°⇄("}},
 		{"allgather:ring", 2, true, []string{"c(", "L⇄("}},
-		{"alltoall:bruck", 2, false, []string{"c→°(", "c°(", "L°⇄(", "c°→("}},
-		{"alltoall:bruck", 2, true, []string{"c→°(", "c°(", "L⇄(", "c°→("}},
-		{"alltoall:bruck", 8, false, []string{"c→°(", "c°(", "L°⇄(", "L°("}}, // the second lands where the first did
-		{"allreduce:rabenseifner", 2, false, []string{"c(", "4kL°("}},
-		{"allreduce:rabenseifner", 2, true, []string{"c(", "L(", "L⇄("}},
+		{"alltoall:bruck", 2, false, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
+		{"alltoall:bruck", 2, true, []string{"c→°(", "c°→°(", "L⇄(", "c°→("}},
+		{"alltoall:bruck", 8, false, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second lands where the first did
+		{"allreduce:rabenseifner", 2, false, []string{"c(", "4kL°⇄°("}},
+		{"allreduce:rabenseifner", 2, true, []string{"c(", "L⇄°(", "L⇄("}},
 	} {
 		s := schedule(t, tt.name, collective.Call{P: tt.p, M: 8000, Element: 4})
 		m.Call, m.Evicted = s, tt.evicted

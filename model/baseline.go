@@ -1,0 +1,90 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/params"
+)
+
+// loggp makes LogGP of the file's round trips. What ranks do within themselves costs it
+// what it costs τ-Lop.
+func (p *Predictor) loggp(f *params.File, taulop func(*collective.Schedule) TauLop) error {
+	trips, latency := roundTrips(f, p.Placement, p.OffCache)
+	if len(trips) == 0 {
+		return errors.New("it has no LogGP parameters: they come from round trips, PRTT(n,d,m), which only a file of taulop sweep can hold")
+	}
+	m, warnings, err := assessLogGP(trips, latency)
+	if err != nil {
+		return err
+	}
+	p.Warnings = append(p.Warnings, warnings...)
+	if m.Operator = p.Operator; p.Segments() {
+		m.Segment = p.Segment
+	}
+	p.zeros, p.in = nil, func(s *collective.Schedule) Coster {
+		m, alike := m, taulop(s)
+		m.Local, m.Reductions = localOf(alike), alike.Reductions
+		return m
+	}
+	return nil
+}
+
+// mlognp makes a model of pairs of CPUs.
+func (p *Predictor) mlognp(f *params.File) error {
+	m, err := MLogNPOf(f, p.Placement)
+	if err != nil {
+		return err
+	}
+	if m.Operator = p.Operator; p.Gamma != nil {
+		m.Reductions = p.Gamma
+	}
+	var levels []string
+	for _, l := range m.Levels {
+		levels = append(levels, l.Name)
+		if sizes := l.Transfer.Sizes; len(sizes) > 0 {
+			p.Largest = max(p.Largest, sizes[len(sizes)-1])
+		}
+	}
+	p.Channel = fmt.Sprintf("placement %s, levels: %s", p.Placement, strings.Join(levels, ", "))
+	if p.Stride > 0 {
+		if m, err = m.Strided(f, p.Stride, p.OffCache); err != nil {
+			return err
+		}
+		p.Packing, _ = f.P(p.Stride, p.OffCache) // as Strided has it
+		p.Channel += fmt.Sprintf(", a stride of %d bytes", p.Stride)
+	}
+	if p.Cluster.several() {
+		network := m.NetworkLevel(p.Cluster.Network.Network, p.Cluster.Network.Table)
+		network.Stride = p.Packing
+		p.in = func(*collective.Schedule) Coster { return acrossNodes{p.Cluster, m, network, ofPairs[p.Model]} }
+		return nil
+	}
+	m = ofPairs[p.Model](m)
+	p.in = func(*collective.Schedule) Coster { return m }
+	return nil
+}
+
+// acrossNodes is a model of pairs for ranks on several nodes, which are elsewhere for every
+// number of them.
+type acrossNodes struct {
+	cluster *Cluster
+	within  MLogNP
+	network Level
+	model   func(MLogNP) MLogNP
+}
+
+// Cost is the cost of a schedule. It fails as MLogNP does, and where ranks cannot be
+// mapped or copy from each other's buffers.
+func (a acrossNodes) Cost(s *collective.Schedule) (Cost, error) {
+	if s.Levels > 0 {
+		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
+	}
+	place, err := a.cluster.place(s.Call.P)
+	if err != nil {
+		return Cost{}, err
+	}
+	return a.model(a.within.Across(a.network, place.Node, place.Slot)).Cost(s)
+}

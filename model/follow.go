@@ -1,0 +1,166 @@
+package model
+
+import (
+	"iter"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// channel is that of a stage's messages at a level of the node: where they come from and go
+// to is found by following the buffers through the call.
+func (m TauLop) channel(stage *collective.Stage, level int) Channel {
+	c := Channel{Level: level, Transport: m.Transport.Carried()}
+	switch stage.Pattern {
+	case collective.Exchange:
+		c.Way = Exchange
+		c.Source, c.Destination = m.ends(stage)
+	case collective.OneWay:
+		c.Way = OneWay
+		if stage.Reduce { // into a temporary buffer
+			c.Destination = OwnCache
+		}
+	}
+	at := Channel{Transport: c.Transport, Way: Exchange, Source: OtherCache} // of the closest level, which tells for all
+	if m.Channels.has(at) && written(m.Call, stage) {
+		if c.Source, c.Destination = OtherCache, Untouched; c.Way != Exchange {
+			c.Way = OneWay
+		}
+		if at.Destination = OwnCache; m.Channels.has(at) && m.arrivesAtHand(stage) {
+			c.Destination = OwnCache
+		}
+	}
+	if stage.Pattern == collective.Transfer && m.Channels.contention != nil {
+		c.Way, c.Destination, c.Readers = OneWay, Untouched, readers(stage)
+	}
+	return m.Channels.Nearest(c)
+}
+
+// ends are where the messages of an exchange come from and go to.
+func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
+	from, to := buffersOf(stage)
+	near := from != collective.Send
+	there := false
+	switch {
+	case !m.Channels.has(Channel{Transport: m.Transport.Carried(), Way: Exchange, Destination: OwnCache}): // in cache, where all is at hand
+		there = stage.Reduce && near
+		near = there
+	case m.Evicted:
+		there = near && to == collective.Temp
+		near = false
+	default:
+		there = m.arrivesAtHand(stage)
+	}
+	if near {
+		source = OwnCache
+	}
+	if there {
+		destination = OwnCache
+	}
+	return source, destination
+}
+
+// copied is the channel of what ranks copy within themselves in a local stage.
+func (m TauLop) copied(stage *collective.Stage) Channel {
+	c := Channel{Way: Alone, Destination: OwnCache}
+	tells := m.Channels.has(c)
+	if from, _ := buffersOf(stage); from != collective.Send {
+		c.Source = OwnCache
+	}
+	if !tells || !m.arrivesAtHand(stage) {
+		c.Destination = Untouched
+	}
+	return m.Channels.Nearest(c)
+}
+
+// buffersOf are those that a stage's messages come from and go to, which its first tells.
+// What is to be reduced arrives in a temporary one.
+func buffersOf(s *collective.Stage) (from, to collective.Buffer) {
+	for msg := range (collective.Step{Stage: s}).Messages() {
+		from, to = msg.Src.Buffer, msg.Dst.Buffer
+		break
+	}
+	if s.Reduce {
+		to = collective.Temp
+	}
+	return from, to
+}
+
+// readers are how many copies of a stage are out of the same rank's memory, the most.
+func readers(s *collective.Stage) (most int) {
+	of := make(map[int]int)
+	for msg := range firstMessages(s) {
+		of[msg.From]++
+		most = max(most, of[msg.From])
+	}
+	return most
+}
+
+// written tells whether some message of a stage comes out of what its sender wrote in the same
+// call: whatever is not what the rank brought. Of stages of many the first messages tell.
+func written(s *collective.Schedule, stage *collective.Stage) bool {
+	for msg := range firstMessages(stage) {
+		if given := s.Brings(msg.From); given.Buffer != msg.Src.Buffer || given.Bytes == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// arrivesAtHand tells whether messages of a stage arrive where their receivers were before in
+// the call, most of them, and so in their caches, wherever users have their data. What is to
+// be reduced arrives in the library's own memory, which is, like all temporary buffers.
+func (m TauLop) arrivesAtHand(stage *collective.Stage) bool {
+	if _, to := buffersOf(stage); to == collective.Temp {
+		return true
+	}
+	if m.Call == nil {
+		return false
+	}
+	var into []collective.Span // of one receiver
+	receiver, bytes := 0, 0
+	for msg := range firstMessages(stage) {
+		if len(into) == 0 {
+			receiver = msg.To
+		}
+		if msg.To == receiver {
+			into = append(into, msg.Dst)
+			bytes += msg.Dst.Bytes
+		}
+	}
+	for i := range m.Call.Blocks {
+		for j := range m.Call.Blocks[i].Stages {
+			before := &m.Call.Blocks[i].Stages[j]
+			if before == stage {
+				return false
+			}
+			there := 0
+			for msg := range firstMessages(before) {
+				if msg.To != receiver {
+					continue
+				}
+				for _, dst := range into {
+					if msg.Dst.Buffer == dst.Buffer {
+						there += max(0, min(msg.Dst.Offset+msg.Dst.Bytes, dst.Offset+dst.Bytes)-max(msg.Dst.Offset, dst.Offset))
+					}
+				}
+			}
+			if 2*there > bytes {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// firstMessages are those that a stage begins with, which tell for all where there are many.
+func firstMessages(stage *collective.Stage) iter.Seq[collective.Message] {
+	const enough = 1 << 12
+	return func(yield func(collective.Message) bool) {
+		n := 0
+		for msg := range (collective.Step{Stage: stage}).Messages() {
+			if n++; !yield(msg) || n == enough {
+				return
+			}
+		}
+	}
+}

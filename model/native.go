@@ -1,0 +1,135 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// channel says which of the file's times are taken.
+func (p *Predictor) channel(c setups) string {
+	text := p.Setup
+	if c.oneWay != nil && p.Setup != params.Ping {
+		text += ", one way " + params.Ping
+	}
+	if c.apart != nil && p.Setup != params.Sendrecv {
+		text += ", exchanges " + params.Sendrecv
+	}
+	cache := "in cache"
+	if p.OffCache {
+		cache = "off cache"
+	}
+	text += fmt.Sprintf(", placement %s, %s", p.Placement, cache)
+	if p.Transport == CMA {
+		text += fmt.Sprintf(", single copies by the kernel (cma), send buffers %s", p.Buffers)
+	}
+	if p.Stride > 0 {
+		text += fmt.Sprintf(", a stride of %d bytes", p.Stride)
+	}
+	if strings.HasSuffix(p.Operator, params.Scalar) {
+		text += ", reductions one element at a time"
+	}
+	return text
+}
+
+// taulop is τ-Lop by calls, of a file of one transport that is a part of all.
+func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func(*collective.Schedule) TauLop, error) {
+	machine, err := machineOf(f, setup, p.Placement, p.OffCache)
+	if err != nil {
+		return nil, err
+	}
+	machine.strict, p.Channel = p.Strict, p.channel(machine.levels[0])
+	if p.Stride > 0 {
+		if p.Packing, err = f.P(p.Stride, p.OffCache); err != nil {
+			return nil, err
+		}
+	}
+	segments := p.Transport == Segmented || p.Transport == Steady
+	p.inContext = segments && p.Segment == machine.segment && !p.Strict
+	for _, lacks := range machine.warnings {
+		switch {
+		case p.Model == "libtaulop": // neither copies nor channels of their own
+		case p.Model == "lognp" && lacks == errNoSendrecv: // messages alone
+		case p.Model == "loggp" && lacks != errNoOwn: // no transfers
+		default:
+			p.Warnings = append(p.Warnings, lacks)
+		}
+	}
+	var contention func(m, readers int) float64
+	if p.Transport == CMA {
+		contention = contentionOf(f, p.Placement, p.OffCache)
+		if !p.Strict {
+			machine.tellWritten(all, setup, p.Placement, p.OffCache)
+		}
+	}
+	return func(s *collective.Schedule) TauLop {
+		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.between, Known: machine.known}
+		m, bytes := touched(s)
+		look, crowded := func(s *measured) curve { return s.whole.L }, crowd{}
+		switch {
+		case segments:
+			look, t.Segment = machine.inContext(m, bytes, p.Segment), p.Segment
+			t.Evicted = machine.ownCache > 0 && bytes > machine.ownCache
+		case p.Transport == CMA:
+			crowded = crowdOf(s)
+			look = crowded.crowded
+		}
+		t.Channels = machine.channels(p.Transport.Carried(), look)
+		t.Channels.contention = contention
+		if machine.copies != nil {
+			machine.addCopies(t.Channels, crowded.among(machine.copies, 2), crowd{bytes}.among(machine.temporary, 2), segments)
+		}
+		if s != nil && s.Algorithm != nil {
+			t.Call = s
+			if machine.written != nil {
+				machine.written.addWritten(t.Channels, crowded)
+			}
+		}
+		if p.Gamma != nil {
+			t.Reductions = crowdedReductions{p.Gamma, crowded}
+		}
+		if p.Packing != nil {
+			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride
+		}
+		return t
+	}, nil
+}
+
+// contentionOf is what readers of one process take over as many who each read another;
+// nil where that was not measured.
+func contentionOf(f *params.File, placement numa.Policy, offCache bool) func(m, readers int) float64 {
+	together, err := f.Table(params.Bcast, placement, offCache)
+	if err != nil {
+		return nil
+	}
+	apart, err := f.Table(params.Ping, placement, offCache)
+	if err != nil {
+		return nil
+	}
+	return func(m, readers int) float64 {
+		one, _ := together.L(m, readers)
+		many, _ := apart.L(m, readers)
+		if !(many > 0) {
+			return 1
+		}
+		return max(1, one/many)
+	}
+}
+
+// touched is m of a call and the most bytes that a rank touches. Of many ranks, the first
+// and the last, the root and one in the middle tell.
+func touched(s *collective.Schedule) (m, most int) {
+	if s == nil {
+		return 0, 0
+	}
+	ranks := []int{0, s.Call.Root, 1, s.Call.P / 2, s.Call.P - 1}
+	for _, rank := range ranks {
+		if rank < s.Call.P {
+			most = max(most, s.Footprint(rank))
+		}
+	}
+	return s.Call.M, most
+}
