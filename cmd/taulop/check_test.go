@@ -63,9 +63,6 @@ func TestCheckUnknown(t *testing.T) {
 // A node is checked by what it measured a moment ago.
 func TestCheck(t *testing.T) {
 	needLinux(t)
-	if testing.Short() {
-		t.Skip("sweeps and checks for seconds")
-	}
 	dir := t.TempDir()
 	host, prom := filepath.Join(dir, "host.json"), filepath.Join(dir, "taulop.prom")
 	if _, _, err := run(t, strings.Fields("sweep -quiet -tau 1,2 -m 8K -cache in -gamma=false -launches 6 -time 5m -o "+host)...); err != nil {

@@ -47,16 +47,20 @@ var (
 	written  = regexp.MustCompile(` (?:-o|-add|-prom) (\S+)`)
 )
 
-// less is what there is to measure in two seconds.
-var less = map[string]string{"sweep": " -m 8K,1M -cache in -gamma=false", "verify": " -m 12000 -cache in"}
+// less is what there is to measure where a page's command does not say.
+var less = map[string]string{"sweep": " -launches 6 -m 8K,1M -cache in -gamma=false", "verify": " -time 1s -m 12000 -cache in", "check": ""}
 
-// shortened is a line of a command that measures, with so little time and work.
+// shortened is a line of a command that measures, with so little work.
 func shortened(line, command string) string {
 	line = strings.TrimSpace(line)
 	if strings.Contains(line, " -add ") { // under the file's own plan
 		return line
 	}
-	return duration.ReplaceAllString(line, "") + " -time 2s" + less[command]
+	fewer, known := less[command]
+	if !known {
+		fewer = " -launches 6"
+	}
+	return duration.ReplaceAllString(line, "") + fewer
 }
 
 // The pages of docs/tasks are run as they stand there, in one directory each. What measures

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -454,30 +453,6 @@ func TestJSONIsVerbatim(t *testing.T) {
 	if written := load(t, dir, "compared.json"); out != written || !strings.Contains(out, "\u009b") {
 		t.Errorf("%.80q and %.80q", out, written)
 	}
-}
-
-// itself lets the test's program be taulop: main, with its streams, is tested too.
-const itself = "TAULOP_TEST_COMMAND"
-
-func TestItself(t *testing.T) {
-	line, asked := os.LookupEnv(itself)
-	if !asked {
-		t.Skip("is for the tests that run taulop as a program")
-	}
-	os.Args = append([]string{"taulop"}, strings.Split(line, "\n")...)
-	main()
-}
-
-// program is taulop with a command line.
-func program(t *testing.T, line ...string) *exec.Cmd {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, "-test.run=^TestItself$")
-	cmd.Env = append(os.Environ(), itself+"="+strings.Join(line, "\n"), "GODEBUG=asyncpreemptoff=1") // or it runs itself again, as what it was
-	return cmd
 }
 
 // hostile writes a parameter file that says what it can to steer a terminal.

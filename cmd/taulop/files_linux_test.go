@@ -22,23 +22,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// The test's program is taulop itself where this says so.
-func init() {
-	if os.Getenv("TAULOP_TEST_AS_COMMAND") != "" {
-		main()
-	}
-}
-
 // process is taulop as a process, through a shell that redirects it.
 func process(t *testing.T, redirect string, args ...string) *exec.Cmd {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", append([]string{"-c", `exec "$0" "$@" ` + redirect, program}, args...)...)
-	cmd.Env = append(os.Environ(), "TAULOP_TEST_AS_COMMAND=1")
-	return cmd
+	return exec.Command("sh", append([]string{"-c", `exec "$0" "$@" ` + redirect, build(t)}, args...)...)
 }
 
 // writers are commands that write a file, quick ones, and how what they write begins.

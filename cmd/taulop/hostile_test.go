@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
@@ -58,11 +57,7 @@ func TestNumbersThatAreTooLarge(t *testing.T) {
 		{"disk -file 4000000G DIR", "memory"},
 	} {
 		line := strings.Fields(strings.NewReplacer("FILE", file, "DIR", t.TempDir()).Replace(tt.args))
-		began := time.Now()
 		err := frugal(t, line...)
-		if took := time.Since(began); took > hangs {
-			t.Errorf("%s took %v", tt.args, took)
-		}
 		if exitStatus(err) != 2 && exitStatus(err) != 1 || !strings.Contains(fmt.Sprint(err), tt.want) || strings.Contains(fmt.Sprint(err), "\n") {
 			t.Errorf("%s: %v; want a sentence with %q", tt.args, err, tt.want)
 		}

@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,64 +17,100 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// TestSweepSurvivesKilledLaunches kills launches, one half at random moments, the other
-// when they have measured something. Whatever a launch had written into the journal by
-// then is in the file at the end.
-func TestSweepSurvivesKilledLaunches(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes a minute")
+// kills is how often the tests of sweeps kill something.
+func kills() int {
+	if os.Getenv("TAULOP_LONG") != "" {
+		return 50
 	}
+	return 4
+}
+
+// A sweep that is killed while its launch is at its first sample, its second, … and resumed
+// each time: the file is always valid, and no cell ever loses a sample. With TAULOP_LONG it is
+// killed at random moments too.
+func TestSweepSurvivesKilling(t *testing.T) {
+	needLinux(t)
 	dir := t.TempDir()
-	program, file := build(t), filepath.Join(dir, "host.json")
-	most := times(t, killsEnv, 12)
-	plan := []string{"sweep", "-cache", "in", "-gamma=false", "-launches", "30", "-tau", "1,2", "-budget", "600s", "-o", file}
-	resume := []string{"sweep", "-resume", file}
-	random := randtest.New(t)
-	found := make(map[string]bool) // lines of journals
-	var said bytes.Buffer
-	kills, runs := 0, 0
-	for args := plan; kills < most; args = resume {
-		if runs++; runs > most {
-			t.Fatalf("%d runs for %d kills: %s", runs, kills, said.String())
-		}
-		cmd := exec.Command(program, args...)
-		cmd.Stderr = &said
+	file := filepath.Join(dir, "host.json")
+	var before *params.File
+	random, began := randtest.New(t), []string{"-cache", "in", "-gamma=false", "-launches", "6", "-tau", "1,2", "-m", "64,1K,64K", "-o", file}
+	for kill := range kills() {
+		cmd := program(t, append([]string{"sweep", "-quiet"}, began...)...)
+		variable, next := hanging(t, 1+3*kill)
+		cmd.Env = append(cmd.Environ(), variable)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		for running := true; running && kills < most; {
-			wait, seen := time.After(time.Duration(20+random.IntN(600))*time.Millisecond), len(found)
-			for waiting := true; waiting; {
-				select {
-				case <-ended:
-					waiting, running = false, false
-				case <-wait:
-					readJournals(t, dir, found)
-					waiting = kills%2 == 1 && len(found) == seen
-					wait = time.After(20 * time.Millisecond)
-				}
-			}
-			if !running {
-				continue
-			}
-			for _, launch := range children(cmd.Process.Pid) {
-				if syscall.Kill(launch, syscall.SIGKILL) == nil {
-					kills++
-				}
-			}
-			readJournals(t, dir, found)
+		ended := make(chan struct{})
+		go func() { cmd.Wait(); close(ended) }()
+		if kill < 4 {
+			next(ended)
+		} else {
+			time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
 		}
-		if kills >= most { // the next run resumes the rest
-			cmd.Process.Signal(syscall.SIGINT)
-			<-ended
+		cmd.Process.Kill()
+		<-ended
+		after, err := params.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) && before == nil {
+			continue // killed before the first cell
 		}
+		if err != nil {
+			t.Fatalf("kill %d: %v", kill, err)
+		}
+		keepsAll(t, before, after)
+		before, began = after, []string{"-resume", file}
 	}
-	if out, err := exec.Command(program, "sweep", "-resume", file, "-budget", "5s").CombinedOutput(); err != nil && !strings.Contains(string(out), "incomplete") {
+	if before == nil {
+		t.Fatal("no file after all kills")
+	}
+	if out, err := program(t, "sweep", "-quiet", "-resume", file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	after, err := params.ReadFile(file)
+	if err != nil || !after.Complete {
+		t.Fatalf("resumed to the end: %v, complete %v", err, after.Complete)
+	}
+	keepsAll(t, before, after)
+	for _, c := range after.Cells {
+		if !c.Time.Known() {
+			t.Errorf("no interval: %+v", c.Key)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left in the directory: %v, %v; want the file", entries, err)
+	}
+}
+
+// Launches are killed at their third sample. Whatever one had written into the journal by
+// then is in the file at the end, and the sweep tells of each.
+func TestSweepSurvivesKilledLaunches(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "host.json")
+	found := make(map[string]bool) // lines of journals
+	cmd := program(t, "sweep", "-cache", "in", "-gamma=false", "-launches", "30", "-tau", "1,2", "-m", "64,1K,64K", "-o", file)
+	variable, next := hanging(t, 3)
+	cmd.Env = append(cmd.Environ(), variable)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	most := kills()
+	for kill := range most {
+		launch := next(ended)
+		if launch == 0 {
+			t.Fatalf("it ended after %d kills: %s", kill, said.String())
+		}
+		readJournals(t, dir, found)
+		syscall.Kill(launch, syscall.SIGKILL)
+	}
+	next(ended)
+	cmd.Process.Signal(syscall.SIGINT)
+	<-ended
 	f, err := params.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -96,11 +132,8 @@ func TestSweepSurvivesKilledLaunches(t *testing.T) {
 			died++
 		}
 	}
-	if len(found) == 0 || died < most/4 { // a launch that dies before its first reading is no launch of the file
-		t.Errorf("%d visits were seen and %d launches died, of %d kills", len(found), died, kills)
-	}
-	if n := strings.Count(said.String(), "died"); n < most/4 {
-		t.Errorf("%d kills, and %d were told:\n%s", kills, n, said.String())
+	if told := strings.Count(said.String(), "died"); len(found) < most || died != most || told < most {
+		t.Errorf("%d visits were seen, %d launches died and %d were told, of %d:\n%s", len(found), died, told, most, said.String())
 	}
 }
 

@@ -7,22 +7,39 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/setups"
 )
 
+// simulated is set where launches are to measure a simulation of this machine, and no
+// work takes time.
+const simulated = "TAULOP_TEST_SIMULATED"
+
+// programName is what the test's program is called where it is taulop: main, with its streams,
+// is tested too.
+const programName = "taulop"
+
 // TestMain has this program begin as a launch where a measurement of a test begins it
-// again.
+// again, and as taulop by that name. Launches are simulated unless a test measures.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == engine.Command {
+		if os.Getenv(simulated) != "" {
+			os.Exit(surveytest.Serve(surveytest.Simulated{Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01, Cost: func(setups.Work) float64 { return 2000 }}))
+		}
 		os.Exit(survey.Serve())
 	}
 	if len(os.Args) == 2 && os.Args[1] == setups.WorkerCommand {
 		os.Exit(setups.ServeWorker())
+	}
+	if filepath.Base(os.Args[0]) == programName {
+		main()
 	}
 	for _, s := range stops { // under nohup, say: children of the tests are not to inherit it
 		if signal.Ignored(s) {
@@ -30,11 +47,19 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Setenv("COLUMNS", "100000") // what is printed is looked for line by line
+	os.Setenv(simulated, "1")
 	status := m.Run()
 	if builtIn != "" {
 		os.RemoveAll(builtIn)
 	}
 	os.Exit(status)
+}
+
+// measures has a test measure this machine, and nothing beside it.
+func measures(t *testing.T) {
+	t.Helper()
+	needLinux(t)
+	t.Setenv(simulated, "")
 }
 
 // builtIn is the directory of the program that the tests of processes share.
@@ -44,14 +69,22 @@ var built = sync.OnceValues(func() (program string, err error) {
 	if builtIn, err = os.MkdirTemp("", "taulop-test-"); err != nil {
 		return "", err
 	}
-	program = filepath.Join(builtIn, "taulop")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
 	}
-	return program, nil
+	program = filepath.Join(builtIn, programName)
+	if os.Link(own, program) == nil {
+		return program, nil
+	}
+	out, err := exec.Command("cp", own, program).CombinedOutput() // a file that this process wrote might be busy
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return program, err
 })
 
-// build builds the program.
+// build is a file that is taulop: this program by another name.
 func build(t *testing.T) string {
 	t.Helper()
 	program, err := built()
@@ -59,6 +92,36 @@ func build(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return program
+}
+
+// program is taulop with a command line.
+func program(t *testing.T, line ...string) *exec.Cmd {
+	t.Helper()
+	return exec.Command(build(t), line...)
+}
+
+// hanging is the variable of the environment that has launches hang at every n-th sample. The
+// function waits for the next that does, until the command has ended, and returns its process
+// ID, 0 if none does.
+func hanging(t *testing.T, n int) (variable string, next func(ended <-chan struct{}) (pid int)) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "hangs")
+	seen := 0
+	return fmt.Sprintf("%s=%d %s", surveytest.HangsVariable, n, file), func(ended <-chan struct{}) (pid int) {
+		for {
+			text, _ := os.ReadFile(file)
+			if lines := strings.Split(string(text), "\n"); len(lines) > seen+1 {
+				fmt.Sscan(lines[seen], &pid)
+				seen++
+				return pid
+			}
+			select {
+			case <-ended:
+				return 0
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
 }
 
 // scratch is a directory for hundreds of files, in memory where there is some: disks

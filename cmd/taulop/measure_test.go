@@ -203,8 +203,9 @@ func TestOversubscribed(t *testing.T) {
 	}
 }
 
+// The ring measures this machine.
 func TestMeasuresJSON(t *testing.T) {
-	needLinux(t)
+	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
 	out, errOut, err := run(t, "-json", "-quiet", "-o", file, "-k", "1,2,4", "-launches", "6", "-time", "30s", "2", "8", "2")
 	if err != nil || out != "" || errOut != "" {
@@ -247,31 +248,31 @@ func longEnough(t *testing.T, first time.Duration, enough func(time.Duration) bo
 	}
 }
 
-// stoppedInTime stops what measures after a while, in which it is to measure something.
-func stoppedInTime(t *testing.T, measures func(ctx context.Context, after time.Duration) bool) {
+// stoppedInTime runs a command and stops it when a launch hangs at a sample.
+func stoppedInTime(t *testing.T, sample int, line ...string) (out string, err error) {
 	t.Helper()
-	longEnough(t, 1500*time.Millisecond, func(after time.Duration) bool {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		defer time.AfterFunc(after, cancel).Stop()
-		return measures(ctx, after)
-	})
+	variable, hung := hanging(t, sample)
+	name, value, _ := strings.Cut(variable, "=")
+	t.Setenv(name, value)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan struct{})
+	go func() { hung(ended); cancel() }()
+	defer close(ended)
+	cmd, args := find(line)
+	var b bytes.Buffer
+	err = cmd.run(ctx, &b, io.Discard, args)
+	return b.String(), err
 }
 
 // Ctrl-C: what launches have found is printed, and the status is 130.
 func TestInterrupt(t *testing.T) {
 	needLinux(t)
-	var out bytes.Buffer
-	var err error
-	stoppedInTime(t, func(ctx context.Context, _ time.Duration) bool {
-		out.Reset()
-		err = named("").run(ctx, &out, io.Discard, strings.Fields("-time 10m -launches 1000 -ring 2 8 2"))
-		return strings.Contains(out.String(), "\nL(8KB,2) = ")
-	})
+	out, err := stoppedInTime(t, 50, strings.Fields("-time 10m -launches 1000 -k 1,2,4 -ring 2 8 2")...)
 	if exitStatus(err) != 130 || !strings.Contains(err.Error(), "launch") {
 		t.Errorf("exit status %d (%v), want 130", exitStatus(err), err)
 	}
-	if !strings.Contains(out.String(), "\nL(8KB,2) = ") {
-		t.Errorf("output:\n%s", &out)
+	if !strings.Contains(out, "L(8KB,2) = ") {
+		t.Errorf("output:\n%s", out)
 	}
 }

@@ -78,6 +78,8 @@ func bounded(line []string) (err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan error, 1)
+	var before runtime.MemStats // with what other tests left
+	runtime.ReadMemStats(&before)
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
@@ -103,8 +105,8 @@ func bounded(line []string) (err error) {
 			return fmt.Errorf("hang:\nno end within %v", hangs)
 		case <-look.C:
 			var m runtime.MemStats
-			if runtime.ReadMemStats(&m); m.HeapInuse > most {
-				return fmt.Errorf("memory:\n%d MB", m.HeapInuse>>20)
+			if runtime.ReadMemStats(&m); m.HeapInuse > before.HeapInuse+most {
+				return fmt.Errorf("memory:\n%d MB", (m.HeapInuse-before.HeapInuse)>>20)
 			}
 		}
 	}

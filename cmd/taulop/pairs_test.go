@@ -53,9 +53,11 @@ func TestPairsAreUsed(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pairs.json")
+	measures(t)
 	if _, _, err := run(t, "pairs", "-launches", "6", "-quiet", "-m", "1K,8K", "-o", file); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv(simulated, "1")
 	out, _, err := run(t, "pairs", "-launches", "6", "-json", "-quiet", "-m", "1K,8K")
 	if err != nil {
 		t.Fatal(err)

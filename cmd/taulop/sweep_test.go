@@ -2,20 +2,16 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/sweep"
-	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -89,12 +85,12 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 	}
 }
 
-// Another session goes into the file that is there.
+// Another session of this machine goes into the file that is there.
 func TestSweepAdds(t *testing.T) {
-	needLinux(t)
+	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
-	for _, line := range []string{"-cache in -gamma=false -tau 1 -sizes 64 -o ", "-add "} {
-		if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -budget 30s "+line+file)...); err != nil {
+	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -sizes 64 -o ", "-add "} {
+		if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -time 30s "+line+file)...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +105,7 @@ func small(t *testing.T, change func(*params.File)) (file string) {
 	t.Helper()
 	needLinux(t)
 	file = filepath.Join(t.TempDir(), "host.json")
-	if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -budget 2s -cache in -gamma=false -tau 1 -m 64 -o "+file)...); err != nil {
+	if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -time 2s -cache in -gamma=false -tau 1 -m 64 -o "+file)...); err != nil {
 		t.Fatal(err)
 	}
 	f, err := params.ReadFile(file)
@@ -210,69 +206,6 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 
 // plain is a text without its line breaks.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// killsEnv is how often the tests of sweeps kill something.
-const killsEnv = "TAULOP_KILLS"
-
-// A sweep that is killed at random moments and resumed each time: the file is always
-// valid, and no cell ever loses a sample.
-func TestSweepSurvivesKilling(t *testing.T) {
-	t.Parallel()
-	needLinux(t)
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
-	dir := t.TempDir()
-	program, file := build(t), filepath.Join(dir, "host.json")
-	plan := []string{"sweep", "-quiet", "-cache", "in", "-gamma=false", "-launches", "6", "-tau", "1,2", "-m", "64,256,1K,4K,16K,64K,256K,1M", "-time", "600s", "-o", file}
-	resume := []string{"sweep", "-quiet", "-resume", file}
-	var before *params.File
-	random := randtest.New(t)
-	slow := 1 // machines have no file after a fifth of a second
-	for kill := range times(t, killsEnv, 15) {
-		args := resume
-		if before == nil {
-			args = plan
-		}
-		cmd := exec.Command(program, args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(slow*(20+random.IntN(200))) * time.Millisecond)
-		cmd.Process.Kill()
-		cmd.Wait()
-		after, err := params.ReadFile(file)
-		if errors.Is(err, os.ErrNotExist) && before == nil {
-			slow++
-			continue // killed before the first cell
-		}
-		if err != nil {
-			t.Fatalf("kill %d: %v", kill, err)
-		}
-		keepsAll(t, before, after)
-		before = after
-	}
-	if before == nil {
-		t.Fatal("no file after all kills")
-	}
-	if out, err := exec.Command(program, resume...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	after, err := params.ReadFile(file)
-	if err != nil || !after.Complete {
-		t.Fatalf("resumed to the end: %v, complete %v", err, after.Complete)
-	}
-	keepsAll(t, before, after)
-	for _, c := range after.Cells {
-		if !c.Time.Known() {
-			t.Errorf("no interval: %+v", c.Key)
-		}
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
-		t.Errorf("left in the directory: %v, %v; want the file", entries, err)
-	}
-}
 
 func keepsAll(t *testing.T, before, after *params.File) {
 	t.Helper()

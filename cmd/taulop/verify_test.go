@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -97,13 +96,10 @@ func read(t *testing.T, file string, failed error, doc any) bool {
 // It measures, checks and predicts; how well is not for a test to say.
 func TestVerifies(t *testing.T) {
 	needLinux(t)
-	if testing.Short() {
-		t.Skip("measures for half a minute, as tests of patterns and single copies do in less")
-	}
 	file := filepath.Join(t.TempDir(), "v.json")
 	var doc report.Verification
 	var errOut string
-	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
+	longEnough(t, 2*time.Second, func(budget time.Duration) bool {
 		var err error
 		_, errOut, err = run(t, "verify", "-cache", "in", "-m", "512,9000", "-time", budget.String(), "-oversubscribe", "-P", "2", "-json", "-force", "-o", file,
 			"message", "allgather:ring", "barrier:dissemination")
@@ -146,7 +142,7 @@ func TestVerifiesPatterns(t *testing.T) {
 	dir := t.TempDir()
 	file, save := filepath.Join(dir, "v.json"), filepath.Join(dir, "host.json")
 	var doc report.Patterns
-	longEnough(t, 5*time.Second, func(budget time.Duration) bool {
+	longEnough(t, 2*time.Second, func(budget time.Duration) bool {
 		os.Remove(save)
 		_, _, err := run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-oversubscribe", "-P", "2", "-json", "-force", "-o", file, "-save", save, "ping-pong")
 		doc = report.Patterns{}
@@ -215,16 +211,10 @@ func TestStoppedPatterns(t *testing.T) {
 		flags []string
 		want  string
 	}{{[]string{"-save", save}, "the patterns that were are in " + save}, {nil, "were measured"}} {
-		var out strings.Builder
-		var err error
-		stoppedInTime(t, func(ctx context.Context, after time.Duration) bool {
-			out.Reset()
-			line := append([]string{"-patterns", "-cache", "in", "-m", "1K:1M", "-time", (4 * after).String(), "-oversubscribe", "-P", "2"}, tt.flags...)
-			err = named("verify").run(ctx, &out, io.Discard, append(line, "ping-pong"))
-			return strings.Contains(out.String(), "ping-pong")
-		})
-		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out.String(), "ping-pong") {
-			t.Errorf("%v: exit %d, %v, printed %q; want %q", tt.flags, exitStatus(err), err, &out, tt.want)
+		line := append([]string{"verify", "-patterns", "-cache", "in", "-m", "1K:1M", "-time", "1m", "-oversubscribe", "-P", "2"}, tt.flags...)
+		out, err := stoppedInTime(t, 250, append(line, "ping-pong")...)
+		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out, "ping-pong") {
+			t.Errorf("%v: exit %d, %v, printed %q; want %q", tt.flags, exitStatus(err), err, out, tt.want)
 		}
 	}
 	host, err := params.ReadFile(save)

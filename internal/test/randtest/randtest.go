@@ -12,11 +12,15 @@ import (
 // Env is the environment variable with the seed to repeat.
 const Env = "TAULOP_SEED"
 
-// New returns a generator with a seed of its own, or with the one that TAULOP_SEED
-// names. The seed is in the log of the test, which go test shows on failure.
+// New returns a generator with the same seed each time, with TAULOP_LONG one of its own, or
+// the one that TAULOP_SEED names. The seed is in the log of the test, which go test shows on
+// failure.
 func New(t testing.TB) *rand.Rand {
 	t.Helper()
-	seed := rand.Uint64()
+	seed := uint64(1)
+	if os.Getenv("TAULOP_LONG") != "" {
+		seed = rand.Uint64()
+	}
 	if text := os.Getenv(Env); text != "" {
 		var err error
 		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {

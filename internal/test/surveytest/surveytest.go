@@ -4,6 +4,7 @@ package surveytest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -47,7 +48,12 @@ func start(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Be
 	if simulation != nil {
 		now = func() time.Duration { return simulation.Now }
 	}
-	return engine.Within(now, func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
+	return engine.Within(now, open(m, simulation, benches))
+}
+
+// open opens samplers, each on a bench of its own.
+func open(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Bench) engine.Open {
+	return func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
 		s, err := survey.Lookup(name)
 		if err != nil {
 			return nil, err
@@ -60,7 +66,76 @@ func start(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Be
 		bench.Simulation, bench.Conditions = simulation, c
 		*benches = append(*benches, bench)
 		return r.Open(bench)
+	}
+}
+
+// Serve is survey.Serve with this machine's CPUs and caches, whose times are those of a
+// simulation: the process of a launch runs as it does, and no work takes time. Where
+// HangsVariable is "3 FILE", every third sample of such launches is none: the launch writes a
+// line with its process ID to the end of the file, and waits until it is told to end.
+func Serve(of Simulated) (status int) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
+		return 1
+	}
+	of.Machine = m
+	opened := open(m, &Simulate(of, 1).sim, new([]*engine.Bench))
+	var each int64
+	var file string
+	if n, _ := fmt.Sscan(os.Getenv(HangsVariable), &each, &file); n < 2 {
+		return engine.Serve(opened)
+	}
+	return engine.Serve(func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
+		s, err := opened(name, request, c)
+		return &hangs{s, each, file}, err
 	})
+}
+
+// HangsVariable has launches of Serve hang.
+const HangsVariable = "TAULOP_TEST_HANGS"
+
+// A hangs is a sampler of a launch that hangs.
+type hangs struct {
+	engine.Sampler
+	each int64
+	file string
+}
+
+func (h *hangs) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
+	counted := h.file + ".samples" // a byte each
+	n, err := add(counted, "x")
+	if err == nil && n < h.each {
+		return h.Sampler.Sample(ctx, k, hint)
+	}
+	if err == nil {
+		err = os.Truncate(counted, 0)
+	}
+	if err == nil {
+		_, err = add(h.file, fmt.Sprintln(os.Getpid()))
+	}
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	<-ctx.Done()
+	return engine.Reading{}, ctx.Err()
+}
+
+// add adds a text to a file, and returns how long the file is.
+func add(file, text string) (size int64, err error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		return 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }
 
 // session adds one to a file, of the machine or of a simulation of it.
