@@ -21,7 +21,7 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 		}
 	}
 	at := Channel{Transport: c.Transport, Way: Exchange, Source: OtherCache} // of the closest level, which tells for all
-	if m.Channels.has(at) && written(m.Call, stage) {
+	if m.Channels.has(at) && m.written(stage) {
 		if c.Source, c.Destination = OtherCache, Untouched; c.Way != Exchange {
 			c.Way = OneWay
 		}
@@ -37,18 +37,15 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 
 // ends are where the messages of an exchange come from and go to.
 func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
-	from, to := buffersOf(stage)
-	near := from != collective.Send
-	there := false
+	var near, there bool
 	switch {
 	case !m.Channels.has(Channel{Transport: m.Transport.Carried(), Way: Exchange, Destination: OwnCache}): // in cache, where all is at hand
-		there = stage.Reduce && near
-		near = there
+		near = stage.Reduce && m.written(stage)
+		there = near
 	case m.Evicted:
-		there = near && to == collective.Temp
-		near = false
+		there = intoTemporary(stage) && m.written(stage)
 	default:
-		there = m.arrivesAtHand(stage)
+		near, there = m.written(stage), m.arrivesAtHand(stage)
 	}
 	if near {
 		source = OwnCache
@@ -63,7 +60,7 @@ func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
 func (m TauLop) copied(stage *collective.Stage) Channel {
 	c := Channel{Way: Alone, Destination: OwnCache}
 	tells := m.Channels.has(c)
-	if from, _ := buffersOf(stage); from != collective.Send {
+	if m.written(stage) {
 		c.Source = OwnCache
 	}
 	if !tells || !m.arrivesAtHand(stage) {
@@ -72,17 +69,13 @@ func (m TauLop) copied(stage *collective.Stage) Channel {
 	return m.Channels.Nearest(c)
 }
 
-// buffersOf are those that a stage's messages come from and go to, which its first tells.
-// What is to be reduced arrives in a temporary one.
-func buffersOf(s *collective.Stage) (from, to collective.Buffer) {
+// intoTemporary tells whether a stage's messages arrive in temporary buffers, as its first
+// does: what is to be reduced arrives in the library's own memory.
+func intoTemporary(s *collective.Stage) bool {
 	for msg := range (collective.Step{Stage: s}).Messages() {
-		from, to = msg.Src.Buffer, msg.Dst.Buffer
-		break
+		return s.Reduce || msg.Dst.Buffer == collective.Temp
 	}
-	if s.Reduce {
-		to = collective.Temp
-	}
-	return from, to
+	return false
 }
 
 // readers are how many copies of a stage are out of the same rank's memory, the most.
@@ -97,9 +90,12 @@ func readers(s *collective.Stage) (most int) {
 
 // written tells whether some message of a stage comes out of what its sender wrote in the same
 // call: whatever is not what the rank brought. Of stages of many the first messages tell.
-func written(s *collective.Schedule, stage *collective.Stage) bool {
+func (m TauLop) written(stage *collective.Stage) bool {
+	if m.Call == nil {
+		return false
+	}
 	for msg := range firstMessages(stage) {
-		if given := s.Brings(msg.From); given.Buffer != msg.Src.Buffer || given.Bytes == 0 {
+		if given := m.Call.Brings(msg.From); msg.Bytes() > 0 && (given.Buffer != msg.Src.Buffer || given.Bytes == 0) {
 			return true
 		}
 	}
@@ -110,7 +106,7 @@ func written(s *collective.Schedule, stage *collective.Stage) bool {
 // the call, most of them, and so in their caches, wherever users have their data. What is to
 // be reduced arrives in the library's own memory, which is, like all temporary buffers.
 func (m TauLop) arrivesAtHand(stage *collective.Stage) bool {
-	if _, to := buffersOf(stage); to == collective.Temp {
+	if intoTemporary(stage) {
 		return true
 	}
 	if m.Call == nil {

@@ -110,7 +110,8 @@ func TestPatternsOfStages(t *testing.T) {
 	m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Segment: 1000, NoOverhead: true}
 	cost := func(m TauLop, name string) Cost {
 		t.Helper()
-		c, err := m.Cost(schedule(t, name, collective.Call{P: 2, M: 5000}))
+		m.Call = schedule(t, name, collective.Call{P: 2, M: 5000})
+		c, err := m.Cost(m.Call)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,6 +137,27 @@ func TestPatternsOfStages(t *testing.T) {
 			if term.Seconds != factor*once.Terms[i].Seconds {
 				t.Errorf("%s: %s is %g, want %g times %g", name, term.Name(), term.Seconds, factor, once.Terms[i].Seconds)
 			}
+		}
+	}
+}
+
+// What a rank brought it has not written, whatever buffer that is in: a root's in its receive
+// buffer. A message of nothing is written by nobody.
+func TestWrittenInTheCall(t *testing.T) {
+	for name, want := range map[string][]bool{
+		"bcast:split-binary": {false, false}, "bcast:binomial": {false}, "allgather:ring": {true}, "alltoall:pairwise": {false}, "barrier:dissemination": {false},
+	} {
+		m := TauLop{Call: schedule(t, name, collective.Call{P: 2, M: 8000})}
+		var got []bool
+		for _, block := range m.Call.Blocks {
+			for i := range block.Stages {
+				if stage := &block.Stages[i]; stage.Pattern != collective.Local {
+					got = append(got, m.written(stage))
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }
