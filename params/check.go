@@ -1,0 +1,437 @@
+package params
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/numa"
+)
+
+// Limits of a file, which may come from anywhere.
+const (
+	maxFile       = 64 << 20 // bytes of it
+	maxHeader     = 8 << 20  // bytes of a field that does not grow with sessions
+	maxLaunch     = 2 << 20  // bytes of one
+	maxSamples    = 4 << 20  // of all cells
+	maxWorkers    = 1 << 14
+	maxCount      = 1 << 30 // of samples, transfers, segments …
+	maxCPUs       = 1 << 16
+	maxName       = 64  // bytes
+	maxMark       = 255 // bytes
+	maxNs         = longest * 1e9
+	maxListed     = 1 << 16 // sizes, τ or CPUs of a plan
+	maxPlacements = 16
+	maxLaunches   = 1 << 16
+	maxWarnings   = 1 << 18
+	maxProbes     = 1 << 10 // of a launch
+	maxWatches    = 1 << 20 // every two of 1,400 CPUs
+	maxStates     = 1 << 6  // of a watch
+)
+
+// A LimitError is of a file that holds more than Read takes, and says what.
+type LimitError string
+
+func (e LimitError) Error() string { return string(e) }
+
+func limitf(format string, args ...any) error { return LimitError(fmt.Sprintf(format, args...)) }
+
+// Validate says what is wrong with a file, the first thing found: what it
+// accepts can be written and read again, unless it takes more bytes than Read takes.
+func (f *File) Validate() error {
+	if err := checkFormat(f.Format, f.Version); err != nil {
+		return err
+	}
+	if err := f.Plan.check(); err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	if err := f.checkState(); err != nil {
+		return err
+	}
+	if len(f.Launches) > maxLaunches {
+		return limitf("more than %d launches", maxLaunches)
+	}
+	for i := range f.Launches {
+		if err := f.Launches[i].Check(); err != nil {
+			return fmt.Errorf("launch %d: %w", i, err)
+		}
+	}
+	if len(f.Warnings) > maxWarnings {
+		return limitf("more than %d warnings", maxWarnings)
+	}
+	if err := f.checkNetworks(); err != nil {
+		return err
+	}
+	if len(f.Cells) > maxCells {
+		return limitf("more than %d cells", maxCells)
+	}
+	samples := 0
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if err := c.check(); err != nil {
+			return fmt.Errorf("cell %d (%s): %w", i+1, printable.Part(c.Key.String()), err)
+		}
+		if samples += len(c.Samples); samples > maxSamples {
+			return limitf("more than %d samples in all", maxSamples)
+		}
+		if err := c.checkLaunches(len(f.Launches), len(f.Watches)); err != nil {
+			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
+		}
+		if err := c.checkNetwork(f.Networks); err != nil {
+			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
+		}
+	}
+	if first, second := f.twice(); second > 0 {
+		return fmt.Errorf("cell %d (%v) is there twice, first as cell %d", second+1, f.Cells[second].Key, first+1)
+	}
+	return nil
+}
+
+// twice finds two cells of the same key; second is 0 if there are none.
+func (f *File) twice() (first, second int) {
+	order := f.sorted()
+	for i := 1; i < len(order); i++ {
+		a, b := order[i-1], order[i]
+		if f.Cells[a].Key == f.Cells[b].Key {
+			return int(a), int(b)
+		}
+	}
+	return 0, 0
+}
+
+// sorted is the indices of the cells in the file's order, equal ones as they are.
+func (f *File) sorted() []int32 {
+	order := make([]int32, len(f.Cells))
+	rising := true
+	for i := range order {
+		order[i] = int32(i)
+		rising = rising && (i == 0 || f.Cells[i-1].Key.order(&f.Cells[i].Key) < 0)
+	}
+	if !rising {
+		slices.SortFunc(order, func(a, b int32) int {
+			return cmp.Or(f.Cells[a].Key.order(&f.Cells[b].Key), int(a-b))
+		})
+	}
+	return order
+}
+
+func checkFormat(format string, version int) error {
+	switch {
+	case strings.HasPrefix(format, "taulop") && format != Format:
+		return fmt.Errorf("this is no parameter file but a result of %.40s: parameters are what taulop sweep writes", printable.Part(format))
+	case format != Format:
+		return fmt.Errorf("format is %.40q, want %q", format, Format)
+	case version < 1:
+		return fmt.Errorf("version is %d; the first is 1", version)
+	case version > Version:
+		return fmt.Errorf("version %d of the format is newer than %d, the newest that this taulop reads; use a newer taulop", version, Version)
+	}
+	return nil
+}
+
+// checkState is about the fields that are read as a whole, but for the plan and networks.
+func (f *File) checkState() error {
+	if math.IsNaN(f.Seconds) || f.Seconds < 0 || f.Seconds > longest {
+		return fmt.Errorf("seconds: %g is no time", f.Seconds)
+	}
+	if len(f.Journal) > maxMark {
+		return fmt.Errorf("journal is %.40q…; want the mark of one, up to %d bytes", f.Journal, maxMark)
+	}
+	if len(f.Watches) > maxWatches {
+		return limitf("more than %d watches", maxWatches)
+	}
+	for i := range f.Watches {
+		if err := f.Watches[i].check(); err != nil {
+			return fmt.Errorf("watch %d: %w", i+1, err)
+		}
+	}
+	if len(f.Placements) > maxPlacements {
+		return fmt.Errorf("placements: %d of them; the most is %d", len(f.Placements), maxPlacements)
+	}
+	for _, p := range f.Placements {
+		if err := checkPolicy(p.Policy); err != nil {
+			return fmt.Errorf("placements: %w", err)
+		}
+		if len(p.Workers) > maxWorkers {
+			return fmt.Errorf("placements: %d workers; the most is %d", len(p.Workers), maxWorkers)
+		}
+	}
+	return nil
+}
+
+// Swept tells whether the plan is that of a sweep, which can go on with it.
+func (p *Plan) Swept() bool {
+	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
+}
+
+// Ascending says that a sweep's messages off cache came one behind the other in memory, nil
+// if they did not.
+func (p *Plan) Ascending() error {
+	if !p.Swept() || p.Whole || p.ArenaDown || !slices.Contains(p.Caches, true) {
+		return nil
+	}
+	return errors.New("off cache its messages lay one behind the other, so that the processor fetched ahead and their times are too short")
+}
+
+// Warn adds warnings, each once.
+func (f *File) Warn(warnings ...error) {
+	for _, w := range warnings {
+		if text := w.Error(); !slices.Contains(f.Warnings, text) {
+			f.Warnings = append(f.Warnings, text)
+		}
+	}
+}
+
+// ErrUnfinished is of cells that a sweep has not measured yet.
+var ErrUnfinished = errors.New("resume its sweep, which measures what is missing")
+
+// Completion says how to complete a file that is not.
+func (f *File) Completion() error {
+	if f.Plan.Swept() {
+		return ErrUnfinished
+	}
+	return errors.New("measure it again, and allow more time")
+}
+
+func (p *Plan) check() error {
+	for _, list := range []struct {
+		what   string
+		values []int
+		most   int
+	}{{"size", p.Sizes, maxSize}, {"τ", p.Taus, maxCount}} {
+		if err := rising(list.what, list.values); err != nil {
+			return err
+		}
+		if n := len(list.values); n > maxListed || n > 0 && list.values[n-1] > list.most {
+			return fmt.Errorf("%d of %s, the largest %d; the most is %d, up to %d", n, list.what, list.values[n-1], maxListed, list.most)
+		}
+	}
+	if len(p.CPUs) > maxListed {
+		return fmt.Errorf("%d CPUs; the most is %d", len(p.CPUs), maxListed)
+	}
+	for _, cpu := range p.CPUs {
+		if cpu < 0 || cpu > maxCount {
+			return fmt.Errorf("%d is no CPU", cpu)
+		}
+	}
+	for _, setup := range p.Setups {
+		if err := checkSetup(setup); err != nil {
+			return err
+		}
+	}
+	for _, policy := range p.Policies {
+		if err := checkPolicy(policy); err != nil {
+			return err
+		}
+	}
+	for _, operator := range p.Operators {
+		if err := checkOperator(operator); err != nil {
+			return err
+		}
+	}
+	if repeated(p.Setups) || repeated(p.Policies) || repeated(p.Caches) || repeated(p.Operators) {
+		return errors.New("a setup, placement, operator or state of the cache is there twice")
+	}
+	for _, number := range []struct {
+		what  string
+		value int
+	}{{"segments", p.Segments}, {"segment_bytes", p.SegmentBytes}, {"cache_bytes", p.CacheBytes}, {"own_cache_bytes", p.OwnCacheBytes}} {
+		if number.value < 0 || number.value > maxSize {
+			return fmt.Errorf("%s is %d; want 0 … %d", number.what, number.value, maxSize)
+		}
+	}
+	if err := p.checkBuffers(); err != nil {
+		return err
+	}
+	if !(p.Budget >= 0 && p.Budget <= longest) {
+		return fmt.Errorf("budget_s is %g; want 0 … %g", p.Budget, float64(longest))
+	}
+	if !(p.ArenaCaches >= 0 && p.ArenaCaches <= 1<<10) {
+		return fmt.Errorf("arena_caches is %g; want 0 … 1024", p.ArenaCaches)
+	}
+	if !(p.Width >= 0 && p.Width <= 1) {
+		return fmt.Errorf("width is %g; want 0 … 1", p.Width)
+	}
+	return nil
+}
+
+func repeated[T comparable](values []T) bool {
+	seen := make(map[T]bool, len(values))
+	for _, v := range values {
+		if seen[v] {
+			return true
+		}
+		seen[v] = true
+	}
+	return false
+}
+
+func (k *Key) check() error {
+	var err error
+	least, leastTau := 0, 1
+	switch k.Kind {
+	case TransferCell:
+		err, least = checkSetup(k.Setup), 1
+	case NullCell:
+		err = checkSetup(k.Setup)
+	case CopyCell, OwnCell:
+		if least = 1; k.Setup != "" {
+			err = checkSetup(k.Setup)
+		}
+	case OverheadCell, ExchangeCell:
+	case PRTTCell:
+		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
+			return fmt.Errorf("n is %d, the delay %d ns; want n from 1 and no delay below 0", k.N, k.Delay)
+		}
+		if k.Variant != "" && k.Variant != Receiver {
+			return fmt.Errorf("variant %.40q of a round trip; want %s, or none", k.Variant, Receiver)
+		}
+	case GammaCell:
+		err, least, leastTau = checkOperator(k.Operator), 1, 0
+	case NetCell:
+		err = checkNetVariant(k.Variant)
+	case ChannelCell:
+		err = checkChannelVariant(k.Variant)
+	default:
+		if k.Variant == "" && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
+			return fmt.Errorf("kind %.40q is unknown", k.Kind)
+		}
+		err = checkVariant(k.Variant)
+	}
+	switch {
+	case err != nil:
+		return err
+	case k.Setup != "" && k.Kind != TransferCell && k.Kind != NullCell && k.Kind != CopyCell:
+		return fmt.Errorf("kind %s has no setup, got %.40q", k.Kind, k.Setup)
+	case k.Operator != "" && k.Kind != GammaCell:
+		return fmt.Errorf("kind %s has no operator, got %.40q", k.Kind, k.Operator)
+	case k.Variant != "" && k.Kind != PRTTCell && !k.Kind.varies():
+		return fmt.Errorf("kind %s has no variant, got %.40q", k.Kind, k.Variant)
+	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
+		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
+	case k.Segments != 0 && k.Kind != TransferCell && k.Kind != NullCell, k.SegmentBytes != 0 && k.Kind != TransferCell:
+		return fmt.Errorf("kind %s does not have segments, or their size, of its own", k.Kind)
+	case k.Transport != InSegments && !slices.Contains([]Kind{TransferCell, NullCell, OverheadCell}, k.Kind),
+		k.Buffers != Rewritten && k.Kind != TransferCell && k.Kind != NullCell:
+		return fmt.Errorf("kind %s has neither a transport nor buffers of its own", k.Kind)
+	case k.Transport != InSegments && checkSetup(string(k.Transport)) != nil:
+		return fmt.Errorf("%.40q is no transport; want a name in small letters like cma", string(k.Transport))
+	case k.Buffers != Rewritten && k.Buffers != Unchanged && k.Buffers != Copied:
+		return fmt.Errorf("buffers are %.40q; want unchanged or copied, or none where they are rewritten", string(k.Buffers))
+	case k.Segments < 0 || k.Segments > maxSize || k.SegmentBytes < 0 || k.SegmentBytes > maxSize:
+		return fmt.Errorf("%d segments of %d bytes; want 0 … %d", k.Segments, k.SegmentBytes, maxSize)
+	case k.Tau < leastTau || k.Tau > maxCount:
+		return fmt.Errorf("τ is %d; want %d … %d", k.Tau, leastTau, maxCount)
+	case k.Bytes < least || k.Bytes > maxSize:
+		return fmt.Errorf("m is %d bytes; want %d … %d", k.Bytes, least, maxSize)
+	case k.Kind == NullCell && k.Bytes != 0:
+		return fmt.Errorf("m is %d bytes; a transfer of nothing has 0", k.Bytes)
+	}
+	return checkPolicy(k.Placement)
+}
+
+// checkSetup leaves open which setups there are: whoever measures knows.
+func checkSetup(name string) error {
+	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-' }
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, odd) {
+		return fmt.Errorf("%.40q is no setup; want a name in small letters like ring", name)
+	}
+	return nil
+}
+
+func checkPolicy(policy numa.Policy) error {
+	if policy == numa.List || policy == Published || slices.Contains(numa.Policies, policy) {
+		return nil
+	}
+	return fmt.Errorf("placement %.40q is unknown", policy)
+}
+
+// varies tells whether cells of a kind have a variant, as those of all surveys have,
+// which may be of another version than this package.
+func (k Kind) varies() bool {
+	i := slices.Index(kinds, k)
+	return i < 0 || i >= slices.Index(kinds, MessageCell)
+}
+
+// Compare orders kinds as files do: those that this package knows come first.
+func (k Kind) Compare(o Kind) int {
+	rank := func(k Kind) int {
+		if i := slices.Index(kinds, k); i >= 0 {
+			return i
+		}
+		return len(kinds)
+	}
+	return cmp.Or(rank(k)-rank(o), strings.Compare(string(k), string(o)))
+}
+
+// checkVariant leaves open which variants there are: whoever measures knows.
+func checkVariant(name string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-"
+	if name == "" || len(name) > maxName || strings.Trim(name, letters) != "" {
+		return fmt.Errorf("%.40q is no variant; want a word of letters, digits and - such as 0-2 or 4K8S", name)
+	}
+	return nil
+}
+
+func checkOperator(name string) error {
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) }) {
+		return fmt.Errorf("%.40q is no operator; want a name like SUM_I", name)
+	}
+	return nil
+}
+
+func (c *Cell) check() error {
+	if err := c.Key.check(); err != nil {
+		return err
+	}
+	if c.Kind != TransferCell && (c.K != 0 || c.Transfers != 0) {
+		return fmt.Errorf("kind %s has neither k nor transfers", c.Kind)
+	}
+	if c.K < 0 || c.K > maxSize || c.Transfers < 0 || c.Transfers > maxCount {
+		return fmt.Errorf("k is %d, transfers %d; want none or whole numbers from 1", c.K, c.Transfers)
+	}
+	t := c.Time
+	if err := checkNs(t.Center); err != nil {
+		return err
+	}
+	if !(t.Lo <= t.Center && t.Center <= t.Hi) || t.Hi > maxNs && !math.IsInf(t.Hi, 1) || t.Lo < 0 && !math.IsInf(t.Lo, -1) {
+		return fmt.Errorf("%g … %g is no interval round %g", t.Lo, t.Hi, t.Center)
+	}
+	if t.N < 0 || t.N > maxCount || t.Sessions < 0 || t.Sessions > t.N {
+		return fmt.Errorf("%d samples of %d sessions", t.N, t.Sessions)
+	}
+	for _, s := range c.Samples {
+		if err := s.check(); err != nil {
+			return fmt.Errorf("sample: %w", err)
+		}
+	}
+	return c.checkSamples()
+}
+
+// checkSamples refuses a centre that the samples contradict: whoever changed one of
+// them, nobody knows which is true. Samples are written with five digits.
+func (c *Cell) checkSamples() error {
+	const rounded = 1e-4
+	if len(c.Samples) == 0 {
+		return nil
+	}
+	ns := c.Values()
+	least, most := slices.Min(ns), slices.Max(ns)
+	if c.Time.Center < least*(1-rounded) || c.Time.Center > most*(1+rounded) {
+		return fmt.Errorf("its time is %g ns, and its samples are %g … %g", c.Time.Center, least, most)
+	}
+	return nil
+}
+
+func checkNs(ns float64) error {
+	if !(ns >= 0 && ns <= maxNs) || math.Signbit(ns) {
+		return fmt.Errorf("%g is no time in ns; want 0 … %g", ns, float64(maxNs))
+	}
+	return nil
+}

@@ -1,0 +1,374 @@
+package params
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/fit"
+)
+
+// What a sample is of that is of no state of its own.
+const (
+	AnyState = -1 // workers who have one state, or nobody looked
+	Moved    = -2 // the machine changed its state meanwhile
+)
+
+// A Sorting sorts a file's samples by state. States of several sessions, and of as many
+// workers on other CPUs, are the same where flags take the same, within a factor of 1.25.
+type Sorting struct {
+	f     *File
+	pools map[int][]State // by number of workers, rising
+	to    [][]int         // by watch and its state: which of the pool
+}
+
+const sameState = 1.25
+
+// Sort takes the states of the file's watches together.
+func (f *File) Sort() *Sorting {
+	s := &Sorting{f: f, pools: make(map[int][]State), to: make([][]int, len(f.Watches))}
+	move := f.move()
+	members := make(map[int][]State)
+	for i, w := range f.Watches {
+		if move[i] {
+			members[len(w.CPUs)] = append(members[len(w.CPUs)], w.States...)
+		}
+	}
+	for n, all := range members {
+		s.pools[n] = pool(all)
+	}
+	for i, w := range f.Watches {
+		for _, state := range w.States {
+			at := AnyState
+			if move[i] {
+				at = nearest(s.pools[len(w.CPUs)], state.NS)
+			}
+			s.to[i] = append(s.to[i], at)
+		}
+	}
+	return s
+}
+
+// move tells which watches are of workers who have several states, in one session or from one
+// to the next. So are all that share a cell with one: of what its samples are the mean, those
+// of CPUs that stayed where they were are of one of the states.
+func (f *File) move() []bool {
+	first := make(map[string]float64)
+	several := make(map[string]bool) // by CPUs
+	for _, w := range f.Watches {
+		of := fmt.Sprint(w.CPUs)
+		for _, state := range w.States {
+			if first[of] == 0 {
+				first[of] = state.NS
+			}
+			several[of] = several[of] || len(w.States) > 1 || !within(state.NS, first[of], fit.LeastApart)
+		}
+	}
+	move := make([]bool, len(f.Watches))
+	for i, w := range f.Watches {
+		move[i] = several[fmt.Sprint(w.CPUs)]
+	}
+	if len(several) < 2 || !slices.Contains(move, true) {
+		return move
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range f.Cells {
+			watches := f.watchesOf(&f.Cells[i])
+			if !slices.ContainsFunc(watches, func(w int32) bool { return move[w-1] }) {
+				continue
+			}
+			for _, w := range watches {
+				changed = changed || !move[w-1]
+				move[w-1] = true
+			}
+		}
+	}
+	return move
+}
+
+// watchesOf are the numbers of the watches of a cell's samples, each once.
+func (f *File) watchesOf(c *Cell) (watches []int32) {
+	last := int32(0) // of a session's launches most samples have the same
+	for _, x := range c.Samples {
+		if x.Watch != last && x.Watch > 0 && int(x.Watch) <= len(f.Watches) && !slices.Contains(watches, x.Watch) {
+			watches = append(watches, x.Watch)
+		}
+		last = x.Watch
+	}
+	return watches
+}
+
+func within(a, b, factor float64) bool { return math.Abs(math.Log(a/b)) < math.Log(factor) }
+
+// pool takes states together that are the same. Their shares are means over watches.
+func pool(all []State) (states []State) {
+	all = slices.SortedFunc(slices.Values(all), func(a, b State) int { return cmp.Compare(a.NS, b.NS) })
+	var of [][]State
+	for _, state := range all {
+		if n := len(of); n > 0 && within(state.NS, of[n-1][0].NS, sameState) {
+			of[n-1] = append(of[n-1], state)
+			continue
+		}
+		of = append(of, []State{state})
+	}
+	total := 0.
+	for _, same := range of {
+		var sum State
+		var lasts []float64
+		weight := 0.
+		for _, state := range same {
+			sum.NS += state.Share * math.Log(state.NS)
+			weight += state.Share
+			if state.Lasts > 0 {
+				lasts = append(lasts, state.Lasts)
+			}
+		}
+		if weight > 0 {
+			sum.NS = math.Exp(sum.NS / weight)
+		} else {
+			sum.NS = same[0].NS
+		}
+		if sum.Share = weight; len(lasts) > 0 {
+			sum.Lasts = fit.Median(lasts).Center
+		}
+		total += weight
+		states = append(states, sum)
+	}
+	for i := range states {
+		states[i].Share /= max(total, 1e-300)
+		if i > 0 {
+			states[i].Above = math.Sqrt(states[i-1].NS * states[i].NS)
+		}
+	}
+	return states
+}
+
+// nearest is the state whose flag takes most nearly so long.
+func nearest(states []State, ns float64) (best int) {
+	for i := range states {
+		if math.Abs(math.Log(states[i].NS/ns)) < math.Abs(math.Log(states[best].NS/ns)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// States of so many workers that the file has met, rising; none where they had one.
+func (s *Sorting) States(workers int) []State { return s.pools[workers] }
+
+// Of is the state of the States of as many workers that a sample was taken in, AnyState or
+// Moved.
+func (s *Sorting) Of(x Sample) int {
+	if x.Watch < 1 || int(x.Watch) > len(s.to) {
+		return AnyState
+	}
+	w := &s.f.Watches[x.Watch-1]
+	if len(w.States) == 0 || s.to[x.Watch-1][0] == AnyState {
+		return AnyState
+	}
+	at := w.Of(x)
+	if at == Moved {
+		return Moved
+	}
+	return s.to[x.Watch-1][at]
+}
+
+// Of is the watch's state that one of its samples was taken in, or Moved.
+func (w *Watch) Of(x Sample) int {
+	before := w.At(float64(x.Before))
+	if before != w.At(float64(x.After)) {
+		return Moved
+	}
+	return before
+}
+
+// At is the state of which a look of so many ns is.
+func (w *Watch) At(ns float64) (at int) {
+	for at+1 < len(w.States) && ns >= w.States[at+1].Above {
+		at++
+	}
+	return at
+}
+
+// together tells whether samples of as many workers are of the same launch and state.
+func (s *Sorting) together(a, b Sample) bool {
+	if a.Launch != b.Launch {
+		return false
+	}
+	of, other := s.Of(a), s.Of(b)
+	return of == other || of == AnyState || other == AnyState
+}
+
+// Workers is how many worked on a cell's samples; 0: nobody looked.
+func (s *Sorting) Workers(c *Cell) int {
+	for _, x := range c.Samples {
+		if x.Watch > 0 && int(x.Watch) <= len(s.f.Watches) {
+			return len(s.f.Watches[x.Watch-1].CPUs)
+		}
+	}
+	return 0
+}
+
+// In are the samples of a cell in a state of as many workers.
+func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
+	for _, x := range c.Samples {
+		if at := s.Of(x); at == state || at == AnyState {
+			samples = append(samples, x)
+		}
+	}
+	return samples
+}
+
+// Each is a cell with the samples of one state after the other; the cell itself where there
+// was one.
+func (s *Sorting) Each(c *Cell) (all []Cell) {
+	for i, state := range s.StatesOf(c) {
+		in := *c
+		if in.Samples = s.In(c, i); len(in.Samples) > 0 && state.Share > 0 {
+			all = append(all, in)
+		}
+	}
+	if len(all) == 0 {
+		return []Cell{*c}
+	}
+	return all
+}
+
+// StatesOf are the States of as many workers with the shares, and the times for which they
+// last, of the workers on a cell's own CPUs: 0 of states that these were never in. None where
+// they had one.
+func (s *Sorting) StatesOf(c *Cell) (states []State) {
+	if len(s.pools) == 0 {
+		return nil
+	}
+	seen, total := make(map[int32]bool), 0.
+	var lasts [][]float64
+	for _, x := range c.Samples {
+		if seen[x.Watch] || x.Watch < 1 || int(x.Watch) > len(s.to) {
+			continue
+		}
+		seen[x.Watch] = true
+		w := &s.f.Watches[x.Watch-1]
+		for i, at := range s.to[x.Watch-1] {
+			if at == AnyState {
+				break
+			}
+			if states == nil {
+				states = slices.Clone(s.pools[len(w.CPUs)])
+				for j := range states {
+					states[j].Share, states[j].Lasts, states[j].NS = 0, 0, 0
+				}
+				lasts = make([][]float64, len(states))
+			}
+			states[at].NS += w.States[i].Share * math.Log(w.States[i].NS)
+			states[at].Share += w.States[i].Share
+			total += w.States[i].Share
+			if w.States[i].Lasts > 0 {
+				lasts[at] = append(lasts[at], w.States[i].Lasts)
+			}
+		}
+	}
+	for i := range states {
+		if of := &states[i]; of.Share > 0 {
+			of.NS = math.Exp(of.NS / of.Share)
+			of.Share /= total
+		}
+		if len(lasts[i]) > 0 {
+			states[i].Lasts = fit.Median(lasts[i]).Center
+		}
+	}
+	return states
+}
+
+// Launches counts those of a session that have samples of a cell in that state, of those
+// that have Settled of the time or more, in which there are the fewest.
+func (s *Sorting) Launches(c *Cell, session int) int {
+	fewest := math.MaxInt
+	for i, state := range s.StatesOf(c) {
+		if state.Share >= Settled {
+			in := Cell{Samples: s.In(c, i)}
+			fewest = min(fewest, in.InSession(s.f, session))
+		}
+	}
+	if fewest == math.MaxInt {
+		return c.InSession(s.f, session)
+	}
+	return fewest
+}
+
+// A Stay is a cell's time in a state of its workers.
+type Stay struct {
+	State
+	At      int // which of the States of as many workers
+	Samples []Sample
+	Time    fit.Estimate
+}
+
+// ByState are a cell's times in the states that it has samples in; none where its workers had
+// one state.
+func (s *Sorting) ByState(c *Cell) (all []Stay) {
+	for i, state := range s.StatesOf(c) {
+		in := Cell{Samples: s.In(c, i)}
+		if len(in.Samples) == 0 || state.Share == 0 {
+			continue
+		}
+		e := in.Replicates(s.f).Estimate()
+		if !e.Known() && state.Share < Settled {
+			e.Lo, e.Hi = extremes(in.Samples)
+		}
+		all = append(all, Stay{state, i, in.Samples, e})
+	}
+	return all
+}
+
+// Estimate is a cell's time: where workers had several states the mean of these by their
+// shares, each of which has an interval of its own. States without samples are left out. Where
+// one that is Settled has too few launches for an interval, it is that of all samples together.
+func (s *Sorting) Estimate(c *Cell) fit.Estimate {
+	mixed, total := fit.Estimate{}, 0.
+	for _, of := range s.ByState(c) {
+		part := of.Time.Scale(of.Share)
+		if total == 0 {
+			mixed = part
+		} else {
+			mixed = fit.Estimate{Center: mixed.Center + part.Center, Lo: mixed.Lo + part.Lo, Hi: mixed.Hi + part.Hi,
+				N: min(mixed.N, part.N), Sessions: min(mixed.Sessions, part.Sessions)}
+		}
+		total += of.Share
+	}
+	if total == 0 { // of one state, or all were taken while the machine changed its state
+		return c.Replicates(s.f).Estimate()
+	}
+	mixed = mixed.Scale(1 / total)
+	if all := c.Replicates(s.f).Estimate(); !mixed.Known() && all.Known() {
+		mixed.Lo, mixed.Hi = min(all.Lo, mixed.Center), max(all.Hi, mixed.Center)
+		mixed.N, mixed.Sessions = all.N, all.Sessions
+	}
+	return mixed
+}
+
+// center is that of Estimate, at less cost.
+func (s *Sorting) center(c *Cell) float64 {
+	sum, total := 0., 0.
+	for i, state := range s.StatesOf(c) {
+		in := Cell{Samples: s.In(c, i)}
+		if len(in.Samples) > 0 {
+			sum += state.Share * in.Replicates(s.f).Center()
+			total += state.Share
+		}
+	}
+	if total == 0 {
+		return c.Replicates(s.f).Center()
+	}
+	return sum / total
+}
+
+func extremes(samples []Sample) (least, most float64) {
+	least = math.Inf(1)
+	for _, x := range samples {
+		least, most = min(least, x.NS), max(most, x.NS)
+	}
+	return least, most
+}
