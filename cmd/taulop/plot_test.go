@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
@@ -91,6 +92,8 @@ func TestPlotsAreWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			files = []string{save(t, dir, "map.json", doc)}
+		case kind.name == "states":
+			files = []string{sweeptest.Moved(t)}
 		case kind.name == "ratio":
 			second := save(t, dir, "second.txt", load(t, published))
 			files = []string{published, second}

@@ -36,7 +36,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
-	if _, err := run("-force", "-bare", "-o", output, files[0]); err != nil || strings.Contains(load(t, output), "application/gzip") {
+	if _, err := run("-force", "-bare", "-o", output, files[0]); err != nil || strings.Contains(load(t, output), `id="raw`) {
 		t.Errorf("-bare: %v, or the file is in the page", err)
 	}
 

@@ -82,6 +82,7 @@ type Series struct {
 	// Unmarked: a line alone, of many that only differ from others together.
 	Unmarked bool
 	beside   vg.Length // how far from X marks and bars are
+	order    int       // among the lines of the chart
 }
 
 // A Point is a value at X. An interval that is not known is not drawn.

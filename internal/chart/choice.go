@@ -76,7 +76,7 @@ func named(lines []line) (series []Series, caption []string) {
 				t[j] = ""
 			}
 		}
-		series = append(series, Series{Name: joined(", ", t...), Of: lines[i].machine})
+		series = append(series, Series{Name: joined(", ", t...), Of: lines[i].machine, order: i})
 	}
 	crossing := func(colour, dash func(t []string) string) bool {
 		ofColour, ofDash := lists.Map(traits, colour), lists.Map(traits, dash)

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A layout is a chart with a place for everything: title and caption on top, the
@@ -141,6 +143,8 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	}
 	x := c.X.scaleOf(xs, at, width-axisRoom, true)
 	y := c.Y.scaleOf(ys, ats, height-axisRoom, false)
+	beside := c.beside()
+	x.widenBy(slices.Max(append(beside, 0)), width-axisRoom)
 	for _, s := range c.Series {
 		if !s.Faint {
 			l.explain(s.Name, s.thumbs()...)
@@ -155,7 +159,7 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	for _, v := range c.Levels {
 		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo, Y: v}, {X: x.hi, Y: v}}, LineStyle: draw.LineStyle{Color: quiet, Width: 0.6}})
 	}
-	clipped, beside := false, c.beside()
+	clipped := false
 	for _, layer := range []func(s Series) bool{
 		func(s Series) bool { return s.Faint },
 		func(s Series) bool { return !s.Faint && !s.Loose },
@@ -200,10 +204,13 @@ func (c Panel) beside() []vg.Length {
 		}
 		barred = append(barred, i)
 	}
-	const room = vg.Length(8)
+	most, room := vg.Length(2), vg.Length(8)
+	if xs, _, _, _ := c.values(); len(lists.Rising(xs)) <= 4 {
+		most, room = 5, 30
+	}
 	for k, i := range barred {
 		if overlap {
-			by[i] = (vg.Length(k) - vg.Length(len(barred)-1)/2) * min(2, room/vg.Length(len(barred)))
+			by[i] = (vg.Length(k) - vg.Length(len(barred)-1)/2) * min(most, room/vg.Length(len(barred)))
 		}
 	}
 	return by
@@ -318,6 +325,9 @@ func (s Series) mark() draw.GlyphStyle {
 		of = s.Colour
 	}
 	sty := draw.GlyphStyle{Color: s.colour(), Radius: markRadius, Shape: marks[of%len(marks)]}
+	if n := len(s.Points); n == 1 || n == 2 && !s.Loose { // without a line there is no dash
+		sty.Shape = lone[s.order%len(lone)]
+	}
 	if s.Faint {
 		sty.Radius /= 2
 	} else if len(s.Points) > manyPoints {
@@ -408,7 +418,7 @@ type dots struct {
 func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, pt := range d.points {
-		c.DrawGlyph(d.GlyphStyle, vg.Point{X: x(pt.X) + d.beside, Y: y(pt.Y.Center)})
+		c.DrawGlyphNoClip(d.GlyphStyle, vg.Point{X: x(pt.X) + d.beside, Y: y(pt.Y.Center)})
 	}
 }
 

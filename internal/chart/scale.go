@@ -342,6 +342,21 @@ func (s *scale) widen(unit float64) {
 	s.hi += room
 }
 
+// widenBy makes room at both ends for what is drawn beside its place, along an axis of a length.
+func (s *scale) widenBy(room, length vg.Length) {
+	if room == 0 {
+		return
+	}
+	share := float64((room + markRadius) / length)
+	if s.logarithmic {
+		f := math.Pow(s.hi/s.lo, share)
+		s.lo, s.hi = s.lo/f, s.hi*f
+		return
+	}
+	by := share * (s.hi - s.lo)
+	s.lo, s.hi = s.lo-by, s.hi+by
+}
+
 // even puts ticks at multiples of 1, 2 or 5 times a power of ten units, as many as have
 // room up to eight.
 func (s *scale) even(unit float64) {

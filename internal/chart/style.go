@@ -2,6 +2,7 @@ package chart
 
 import (
 	"image/color"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -43,6 +44,9 @@ var (
 // Seven colours, five marks and four dashes are out of step, so that no line looks
 // like another: with a colour of its own for each machine 20 of them can differ.
 var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}}
+
+// lone are marks of lines of too few values to have a dash.
+var lone = append(slices.Clip(marks), draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{})
 
 var dashes = [][]vg.Length{nil, {4, 1.5}, {1.2, 1.2}, {5, 1.5, 1.2, 1.5}}
 

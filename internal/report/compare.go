@@ -37,8 +37,7 @@ func (c *SideBySide) Document() *document.Document {
 	return document.New("taulop compare", c, c.writeValues, c.say)
 }
 
-// say writes the verdict and, for each table, L(m,τ), bandwidth and A(τ) with τ down and
-// machines across and what sums up each machine; in the end a conclusion.
+// say writes the answer, then the tables, and last what else the reader must know.
 func (c *SideBySide) say(w *document.Document) {
 	if c.Verdict.Headline != "" {
 		fmt.Fprintln(w, c.Verdict.Headline)
@@ -48,6 +47,18 @@ func (c *SideBySide) say(w *document.Document) {
 		fmt.Fprintln(w, states)
 	}
 	fmt.Fprintln(w)
+	c.sayTables(w)
+	for _, note := range c.Verdict.Notes {
+		fmt.Fprintln(w, note)
+	}
+}
+
+// Below is what the answer rests on: the tables, and who is ahead in each.
+func (c *SideBySide) Below() *document.Document { return document.New("", nil, nil, c.sayTables) }
+
+// sayTables writes for each table L(m,τ), bandwidth and A(τ) with τ down and machines across and
+// what sums up each machine; in the end a conclusion.
+func (c *SideBySide) sayTables(w *document.Document) {
 	var noise, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
@@ -78,9 +89,6 @@ func (c *SideBySide) say(w *document.Document) {
 			fmt.Fprintf(w, "%s: ", tableTitle(&t))
 		}
 		fmt.Fprintln(w, t.Conclusion)
-	}
-	for _, note := range c.Verdict.Notes {
-		fmt.Fprintln(w, note)
 	}
 }
 

@@ -41,18 +41,18 @@ func TestSweep(t *testing.T) {
 	for _, want := range []string{
 		"the same o(m) is taken for placement local, off cache, of which no message was measured\n",
 		"\nNothing is measured yet of ring, placement local, off cache.\n",
-		"  256K            9000\n", // and no A(τ) without L(m,1)
+		"  256K          9000\n", // and no A(τ) without L(m,1)
 		"    0  50\n",
 		"first CPU  launches  local\n          0         1  0.980\n          8         1  1.078\nlocal: from CPU 8 on transfers take 10.0 % longer than from CPU 0 on\n",
 		"1024 elements, in cache: ns an element",
 		"read       int32  2.00  2.00",
 		"L(m,τ) in ns, ring, placement local, in cache; segments of 8K",
-		"     m  isolated   τ=2  A(τ)",
-		"    64       130   200  1.30",   // A = 2·(150−20)/200
-		"    8K       980   800  2.45 ↑", // 2·(1000−20)/800, at least 2.35
-		"   64K      7840\n",             // 8000 − 8·20, and the rest is not there yet
-		"isolated is L(m,1), one transfer between two workers, less half of y(1) = 40.0 ns for each transfer; A(τ)",
-		"  512K      5000  4950  2.02 ?\n", // 2·(6280−64·20)/4950, at least 1.9
+		"     m  L(m,1)   τ=2  A(τ)",
+		"    64     130   200  1.30",   // A = 2·(150−20)/200
+		"    8K     980   800  2.45 ↑", // 2·(1000−20)/800, at least 2.35
+		"   64K    7840\n",             // 8000 − 8·20, and the rest is not there yet
+		"L(m,1) is one transfer between two workers, less half of y(1) = 40.0 ns for each transfer; A(τ)",
+		"  512K    5000  4950  2.02 ?\n", // 2·(6280−64·20)/4950, at least 1.9
 		"↑ more than τ",
 		"? outside 1 … τ by chance",
 		"o(m) in ns, placement local, in cache: what T(m), one message alone, takes beyond its transfers",

@@ -27,7 +27,7 @@ type figure struct {
 	Name    string
 	Shown   drawing
 	Selects []selects // what is chosen by itself; m and τ of transfers are chosen for all at once
-	Later   bool      // it is shown once its group is opened
+	Later   bool      // the script shows it once its group is open
 	drawn   []drawing // all, if the script shows some of them
 }
 
@@ -108,9 +108,10 @@ func (f *figures) draw() {
 		if len(fig.drawn) > 0 {
 			fig.Shown = fig.drawn[0]
 		}
+		const heavy = 12 << 10
 		switch {
-		case fig.Later:
-			fig.Shown.SVG = ""
+		case fig.Later || len(fig.Shown.SVG) > heavy && fig.Shown.Cells == nil:
+			fig.Shown.SVG = "" // packed it is a fifth
 		case len(fig.drawn) == 1 && fig.drawn[0].Cells == nil:
 			fig.drawn = nil
 		}
@@ -192,7 +193,11 @@ func (x *index) transfers(f *figures, g *group) (added []*figure) {
 	}
 	type drawn = func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	perSize := func(draw drawn, bandwidth bool) (of []sketch) {
-		for _, m := range first(some(g.Sizes), x.Bytes) {
+		sizes := first(some(g.Sizes), x.Bytes)
+		if g.Number != x.Main { // which would double the page
+			sizes = sizes[:1]
+		}
+		for _, m := range sizes {
 			ch := choice(bandwidth)
 			ch.Sizes = []int{m}
 			machines := lists.Map(x.having(g, func(c compare.Curve) bool { return c.Bytes == m }), func(of compare.Machine) compare.Machine { return sized(of, m) })
@@ -233,10 +238,10 @@ func sized(of compare.Machine, m int) compare.Machine {
 	return of
 }
 
-// some are up to four values, evenly, the least and the most among them: the numbers behind
+// some are up to three values, evenly, the least and the most among them: the numbers behind
 // the charts are of all.
 func some(of []int) (few []int) {
-	const most = 4
+	const most = 3
 	if len(of) <= most {
 		return of
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"html/template"
 	"maps"
 	"slices"
 	"strings"
@@ -10,41 +11,19 @@ import (
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
 )
 
 // A fleet is many machines beside their median.
 type fleet struct {
 	Conclusion string
-	Why        string // nothing was compared
-	Outliers   []outlier
-	Medians    []median
-	Surveys    []outlier // in surveys
-	Score      float64   // from which on a machine is an outlier
+	Why        string        // nothing was compared
+	Tables     template.HTML // as taulop compare has them
 	warnings   []compare.Warning
 	tables     []compare.FleetTable // of all sizes, for charts
 	kinds      []compare.FleetKind
 }
-
-type outlier struct {
-	Number  int // of the machine
-	Machine string
-	Cell    string // that gave it away
-	L       string
-	Median  string
-	Times   string
-	Score   string
-	Off     string // cells
-}
-
-type median struct {
-	Channel  string
-	Tau      int
-	Machines int
-	Values   []spread // L, bandwidth, A
-}
-
-type spread struct{ Median, Range, Deviation string }
 
 // drawn is how many machines charts begin with, beside the median: outliers, if
 // anything was compared.
@@ -53,7 +32,7 @@ const drawn = 3
 // newFleet compares segments as taulop compare does, and takes medians of all
 // sizes for the charts.
 func newFleet(machines []compare.Machine, x *index) (*fleet, error) {
-	v := &fleet{Score: fit.OutlierScore}
+	v := &fleet{}
 	o, err := compare.NewOverview(machines, compare.Choice{})
 	if err != nil {
 		v.Why = err.Error()
@@ -66,28 +45,8 @@ func newFleet(machines []compare.Machine, x *index) (*fleet, error) {
 	if o.State != nil {
 		v.Conclusion = "In the state that most machines have been in" + o.State.Title() + ": " + v.Conclusion
 	}
-	numbers := make(map[string]int)
-	for i, m := range machines {
-		numbers[m.Name] = i
-	}
-	x.First = []int{}
-	for _, out := range o.Outliers {
-		n := numbers[out.Machine]
-		if len(x.First) < drawn {
-			x.First = append(x.First, n)
-		}
-		cell := fmt.Sprintf("%s, L(%s,%d)", out.Channel, view.Bytes(out.Bytes), out.Tau)
-		v.Outliers = append(v.Outliers, newOutlier(n, out.Machine, cell, out.L, out.Median, out.Deviation))
-	}
-	v.surveys(x, o.Surveys, numbers)
-	for _, t := range o.Tables {
-		for _, r := range t.Rows {
-			v.Medians = append(v.Medians, median{
-				Channel: t.Channel.String() + ", " + view.Bytes(t.Bytes), Tau: r.Tau, Machines: r.Machines,
-				Values: []spread{newSpread(r.L), newSpread(r.Bandwidth), newSpread(r.A)},
-			})
-		}
-	}
+	v.Tables = rendered((*report.Overview)(o).Document())
+	x.begin(o)
 	var sizes []int
 	for _, g := range x.Groups {
 		for _, m := range g.Sizes {
@@ -103,38 +62,21 @@ func newFleet(machines []compare.Machine, x *index) (*fleet, error) {
 	return v, nil
 }
 
-func newOutlier(number int, machine, cell string, ns fit.Estimate, median float64, d compare.Deviation) outlier {
-	return outlier{
-		Number: number, Machine: machine, Cell: cell, L: value(ns), Median: view.Digits(median, 0), Times: view.Digits(ns.Center/median, 0),
-		Score: fmt.Sprintf("%+.1f", d.Score), Off: fmt.Sprintf("%d of %d", d.Off, d.Cells),
+// begin chooses the machines that charts begin with: those that are farthest off, in transfers
+// and where these show fewer in surveys.
+func (x *index) begin(o *compare.Overview) {
+	var off []string
+	for _, out := range o.Outliers {
+		off = append(off, out.Machine)
 	}
-}
-
-// mostOff is how many outliers a kind has: of thousands of cells some
-// are off by chance on every machine.
-const mostOff = 100
-
-// surveys is about outliers in what surveys measured, which charts begin with where transfers
-// have shown fewer.
-func (v *fleet) surveys(x *index, kinds []compare.FleetKind, numbers map[string]int) {
-	for _, k := range kinds {
-		for _, out := range k.Outliers[:min(mostOff, len(k.Outliers))] {
-			n := numbers[out.Machine]
-			if len(x.First) < drawn && !slices.Contains(x.First, n) {
-				x.First = append(x.First, n)
-			}
-			v.Surveys = append(v.Surveys, newOutlier(n, out.Machine, out.Key.String(), out.Time, out.Median, out.Deviation))
+	for _, k := range o.Surveys {
+		for _, out := range k.Outliers {
+			off = append(off, out.Machine)
 		}
 	}
-}
-
-func newSpread(s fit.Spread) spread {
-	if s == (fit.Spread{}) {
-		return spread{}
-	}
-	return spread{
-		view.Digits(s.Median, 0), view.Digits(s.Least, 0) + " … " + view.Digits(s.Most, 0),
-		fmt.Sprintf("± %.1f %%", 100*s.Deviation/s.Median),
+	off = lists.Unique(off)
+	for _, name := range off[:min(drawn, len(off))] {
+		x.First = append(x.First, slices.IndexFunc(x.of, func(m compare.Machine) bool { return m.Name == name }))
 	}
 }
 

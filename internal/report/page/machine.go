@@ -3,6 +3,7 @@ package page
 import (
 	"compress/gzip"
 	"fmt"
+	"html/template"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -25,8 +26,8 @@ type machine struct {
 	File    string // its name
 	Facts   []fact // what the table shows, the same of all machines
 	Details []fact
-	Surveys []surveyRow // of a few machines
-	Raw     string      // the file, gzip in base64
+	Surveys template.HTML // of a few machines
+	Raw     string        // the file, gzip in base64
 }
 
 type fact struct{ Name, Value string }
@@ -68,7 +69,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 		machines[i] = facts(m)
 		machines[i].Number = i
 		if !x.Fleet {
-			machines[i].Surveys = surveyRows(m)
+			machines[i].Surveys = surveysOf(m.File)
 		}
 		x.curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
 		for _, c := range x.curves[i] {
@@ -99,7 +100,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 	x.group()
 	if !x.Fleet {
 		if len(x.Groups) > 0 {
-			x.overview = newOverview(p.Machines, x.curves, x.Bytes)
+			x.overview = newOverview(p.Machines)
 		}
 		return machines, x, nil
 	}

@@ -1,177 +1,104 @@
 package page
 
 import (
+	"bytes"
 	"fmt"
+	"html/template"
 	"math"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/params"
 )
 
-// An overview is what a few machines carry, side by side.
+// rendered is a document as part of the page.
+func rendered(d *document.Document) template.HTML {
+	var text bytes.Buffer
+	d.WriteHTML(&text) // a buffer takes all
+	return template.HTML(text.String())
+}
+
+// surveysOf is what surveys found on a machine, as text has it, but for matrices, which are maps.
+func surveysOf(f *params.File) template.HTML {
+	var d document.Document
+	for _, s := range survey.All() {
+		if s.Tables != nil {
+			d.TablesAbove(s.Tables(f)...)
+		}
+	}
+	return rendered(&d)
+}
+
+// An overview is a few machines side by side.
 type overview struct {
-	Conclusions []conclusion
-	Why         string // nothing was compared
-	Rows        []summary
-	Compared    bool   // rows have what takes two machines
-	First       string // machine that ratios are to; "": not all are to the same, and each says to which
 	headline    string // the largest difference that is certain
 	tests       string // what the conclusions rest on
-	Notes       []string
-	warnings    []compare.Warning // nil: likewise
+	conclusions []conclusion
+	Why         string        // nothing was compared
+	Tables      template.HTML // of those that were
+	warnings    []compare.Warning
 }
 
 type conclusion struct {
-	Channel, Text string
+	channel, text string
 	of            compare.Channel
 }
 
-// A summary is what a machine carries at its largest τ.
-type summary struct {
-	Machine, Channel string // m with the channel
-	Tau              int
-	Alone, Many      string // L(m,1), L(m,τ)
-	Ratio            string // of L(m,τ) to that of the first machine
-	to               string // that machine
-	A, Bandwidth     string
-	unsure           bool   // A is known to no better than its own size
-	Full             string // the τ where the channel saturates
-	Sigma, Kappa     string
-	of               compare.Channel
-}
-
-// newOverview takes messages of m bytes where nothing could be compared, else
-// those that were.
-func newOverview(machines []compare.Machine, curves [][]compare.Curve, m int) *overview {
+func newOverview(machines []compare.Machine) *overview {
 	v := &overview{}
-	type which struct {
-		machine string
-		compare.Channel
+	if len(machines) < 2 || ofStates(machines) {
+		return v
 	}
-	compared := make(map[which]*compare.Row)
-	tables := make(map[compare.Channel]*compare.Table)
-	sizes := map[int]bool{m: true}
-	var c *compare.Comparison
-	var err error
-	if !ofStates(machines) {
-		c, err = compare.New(machines, compare.Choice{})
-	}
-	if c != nil && err == nil {
-		v.warnings, v.headline = c.Warnings, c.Verdict.Headline
-		v.tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
-		for i := range c.Tables {
-			t := &c.Tables[i]
-			name := groupLabel(t.Channel) + ", m = " + view.Bytes(t.Bytes) + t.State.Title()
-			v.Conclusions = append(v.Conclusions, conclusion{name, t.Conclusion, t.Channel})
-			sizes[t.Bytes], tables[t.Channel] = true, t
-			for j, curve := range t.Curves() {
-				compared[which{curve.Machine, t.Channel}] = &t.Rows[j]
-				if t.State != nil {
-					v.add(summarise(&curve), &t.Rows[j], t)
-				}
-			}
-		}
-	} else if len(machines) > 1 && err != nil {
+	c, err := compare.New(machines, compare.Choice{})
+	if err != nil {
 		v.Why = err.Error()
+		return v
 	}
-	for _, of := range curves {
-		for i := range of {
-			curve := &of[i]
-			row := compared[which{curve.Machine, curve.Channel}]
-			table := tables[curve.Channel]
-			if len(curve.Points) == 0 || !sizes[curve.Bytes] || row == nil && curve.Bytes != m || row != nil && table.State != nil {
-				continue // or it is there by state
-			}
-			v.add(summarise(curve), row, table)
-		}
+	v.warnings, v.headline = c.Warnings, c.Verdict.Headline
+	v.tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
+	for _, t := range c.Tables {
+		v.conclusions = append(v.conclusions, conclusion{groupLabel(t.Channel) + ", m = " + view.Bytes(t.Bytes) + t.State.Title(), t.Conclusion, t.Channel})
 	}
-	v.nameFirst()
+	v.Tables = rendered((*report.SideBySide)(c).Below())
 	return v
 }
 
-// add adds a summary, with what follows from its row of a table, nil for none.
-func (v *overview) add(s summary, row *compare.Row, of *compare.Table) {
-	if row != nil {
-		v.Compared = true
-		v.Notes = append(v.Notes, s.compare(row)...)
-		s.to, s.Channel = of.Rows[0].Machine, s.Channel+of.State.Title()
+// carries is the sentence about what a machine carries at its largest τ, from its curves: of
+// the group if it has that, of messages of m bytes if it has those; none without transfers.
+func carries(curves []compare.Curve, group compare.Channel, m int) []string {
+	var best *compare.Curve
+	weight := func(c *compare.Curve) (n int) {
+		if grouped(c.Channel) == group {
+			n += 2
+		}
+		if c.Bytes == m {
+			n++
+		}
+		return n
 	}
-	v.Rows = append(v.Rows, s)
-}
-
-// nameFirst says to which machines ratios are: in the column's head where that is the
-// same of all, else in each row.
-func (v *overview) nameFirst() {
-	to := make(map[string]bool)
-	for _, s := range v.Rows {
-		if s.Ratio != "" {
-			to[s.to], v.First = true, s.to
+	for i := range curves {
+		if c := &curves[i]; len(c.Points) > 0 && (best == nil || weight(c) > weight(best)) {
+			best = c
 		}
 	}
-	if len(to) < 2 {
-		return
+	if best == nil {
+		return nil
 	}
-	v.First = ""
-	for i := range v.Rows {
-		if s := &v.Rows[i]; s.Ratio != "" {
-			value, rest, _ := strings.Cut(s.Ratio, " ")
-			s.Ratio = value + " × " + s.to + " " + rest
-		}
+	last := best.Points[len(best.Points)-1]
+	where, rate := groupLabel(best.Channel)+", m = "+view.Bytes(best.Bytes), view.Center(last.Bandwidth)
+	switch A := value(last.A); {
+	case A == "" || last.Tau < 2:
+		return []string{fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", best.Machine, rate, last.Tau, where)}
+	case last.A.Known() && !(last.A.Width() <= 1): // it is known to no better than its own size
+		return []string{fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", last.Tau, best.Machine, rate, where)}
+	default:
+		return []string{fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, best.Machine, A, rate, where)}
 	}
-}
-
-func summarise(c *compare.Curve) summary {
-	last := c.Points[len(c.Points)-1]
-	s := summary{
-		Machine: c.Machine, Channel: groupLabel(c.Channel) + ", m = " + view.Bytes(c.Bytes), of: c.Channel, Tau: last.Tau,
-		Many: value(last.L), Bandwidth: value(last.Bandwidth), A: value(last.A),
-		unsure: last.A.Known() && !(last.A.Width() <= 1),
-	}
-	if first, ok := c.At(1); ok {
-		s.Alone = value(first.L)
-	}
-	return s
-}
-
-// compare adds what follows from a comparison, and returns what must be said
-// with it.
-func (s *summary) compare(row *compare.Row) (notes []string) {
-	last := row.Points[len(row.Points)-1]
-	for _, b := range row.Points { // at the largest τ that both have
-		switch r := b.Ratio; {
-		case r == nil:
-			continue
-		case !r.Tested:
-			s.Ratio = "not tested"
-		case !r.Differs:
-			s.Ratio = "within noise"
-		default:
-			s.Ratio = fmt.Sprintf("p = %.2g", r.Adjusted)
-		}
-		s.Ratio = fmt.Sprintf("%s at τ = %d, %s", view.Digits(b.Ratio.Value, 0), b.Tau, s.Ratio)
-	}
-	s.Full = fmt.Sprintf("> %d", last.Tau)
-	if row.Saturation.Unknown {
-		s.Full = "cannot tell"
-	} else if row.Saturation.Reached {
-		s.Full = fmt.Sprint(row.Saturation.Tau)
-	}
-	if law := row.Scalability; law != nil {
-		s.Sigma, s.Kappa = coefficient(law.Sigma), coefficient(law.Kappa)
-		if row.Poor {
-			notes = append(notes, fmt.Sprintf("%s, %s: σ and κ are a poor fit, times are off by %.0f %%.", s.Machine, s.Channel, 100*law.Residual))
-		}
-	}
-	return notes
-}
-
-func coefficient(c fit.Coefficient) string {
-	if c.Held {
-		return "0"
-	}
-	return view.Digits(c.Value, 0) + " ± " + view.Digits(c.Error, c.Error)
 }
 
 // value is a centre and half its interval, in percent, where it is known.

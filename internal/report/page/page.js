@@ -199,9 +199,11 @@ class Figure {
 }
 
 const figures = all("figure").map(f => new Figure(f));
-for (const d of all("details.group")) d.addEventListener("toggle", () => {
-  if (d.open) figures.filter(f => d.contains(f.figure)).forEach(f => f.load());
-});
+for (const d of all("details.group")) d.addEventListener("toggle", () => shown());
+function shown() {
+  for (const f of figures) if (f.figure.closest("details.group")?.open !== false) f.load();
+}
+shown();
 
 const toolbar = $("toolbar");
 for (const form of all("form")) form.addEventListener("submit", e => e.preventDefault());

@@ -17,34 +17,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A surveyRow is a cell of what surveys measured.
-type surveyRow struct {
-	Kind, Variant, Cache string
-	Placement            string
-	Tau, Bytes           int
-	Time, Interval       string // ns
-}
-
-// surveyRows are those of a machine, in the order of its file.
-func surveyRows(m compare.Machine) (rows []surveyRow) {
-	for _, c := range m.File.Cells {
-		if c.Variant == "" {
-			continue
-		}
-		row := surveyRow{Kind: string(c.Kind), Variant: c.Variant, Cache: "in", Placement: string(c.Placement), Tau: c.Tau, Bytes: c.Bytes,
-			Time: view.Center(c.Time)}
-		if c.OffCache {
-			row.Cache = "off"
-		}
-		if c.Time.Known() {
-			half := (c.Time.Hi - c.Time.Lo) / 2
-			row.Interval = view.Digits(c.Time.Lo, half) + " … " + view.Digits(c.Time.Hi, half)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // A kind is what surveys measured over sizes or strides, with its chart.
 type kind struct {
 	Label  string

@@ -38,17 +38,17 @@ func newVerdict(machines []compare.Machine, x *index) verdict {
 		if v.Text = x.overview.headline; v.Text != "" {
 			break
 		}
-		if i := slices.IndexFunc(x.overview.Conclusions, func(c conclusion) bool { return grouped(c.of) == main }); i >= 0 {
-			c := x.overview.Conclusions[i]
-			v.Text, v.Tests = c.Text, fmt.Sprintf("That is of %s. %s", c.Channel, v.Tests)
+		if i := slices.IndexFunc(x.overview.conclusions, func(c conclusion) bool { return grouped(c.of) == main }); i >= 0 {
+			c := x.overview.conclusions[i]
+			v.Text, v.Tests = c.text, fmt.Sprintf("That is of %s. %s", c.channel, v.Tests)
 			break
 		}
 		var texts []string
 		if ofStates(machines) {
 			texts = append(texts, "The host moves the CPUs between states, and the machine is shown in each.")
 		}
-		for _, m := range machines {
-			texts = append(texts, x.overview.carries(m.Name, main)...)
+		for _, of := range x.curves {
+			texts = append(texts, carries(of, main, x.Bytes)...)
 		}
 		v.Text = strings.Join(texts, " ")
 	default:
@@ -77,29 +77,6 @@ func (x *index) main() int {
 		}
 	}
 	return best
-}
-
-// carries is the sentence about a machine, in that group if it has it; none where it
-// has no transfers.
-func (v *overview) carries(machine string, group compare.Channel) []string {
-	rows := lists.Filter(v.Rows, func(s summary) bool { return s.Machine == machine })
-	if len(rows) == 0 {
-		return nil
-	}
-	s := rows[max(0, slices.IndexFunc(rows, func(s summary) bool { return grouped(s.of) == group }))]
-	if s.A == "" || s.Tau < 2 {
-		return []string{fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", s.Machine, s.rate(), s.Tau, s.Channel)}
-	}
-	if s.unsure {
-		return []string{fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", s.Tau, s.Machine, s.rate(), s.Channel)}
-	}
-	return []string{fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", s.Tau, s.Machine, s.A, s.rate(), s.Channel)}
-}
-
-// rate is the bandwidth without its interval.
-func (s *summary) rate() string {
-	rate, _, _ := strings.Cut(s.Bandwidth, " ")
-	return rate
 }
 
 // surveyed is of machines without transfers.
