@@ -118,124 +118,36 @@ func messageBytes(s *collective.Schedule) (bytes int, one bool) {
 	return bytes, bytes >= 0
 }
 
+// A search looks for the parameters of a size.
+type search struct {
+	h        *Hierarchy
+	bytes    int
+	timings  []Timing
+	measured map[string]bool // levels whose fan-out is not looked for
+	trials   []trial         // of each level, what it is without
+	unknowns []unknown
+	x        []float64 // the unknowns, in seconds
+	most     []float64 // their bounds
+	step     []float64 // for slopes
+}
+
+type unknown struct {
+	level int
+	relay bool
+}
+
 // estimate is that of one size.
 func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured map[string]bool) error {
-	type unknown struct {
-		level int
-		relay bool
-	}
-	var unknowns []unknown
-	var x, most, step []float64
-	trials := make([]trial, len(h.levels))
-	h.trial = nil
-	for level := range h.levels {
-		c := h.class(level, bytes, false)
-		t := &trials[level]
-		t.relay = c.waited + c.anew
-		const many = 16
-		if t.share = c.gap(many); c.copied {
-			t.share = (c.share(many) - (c.alone - c.latency)) / (many - 1)
-		}
-		bound := c.alone
-		if c.copied {
-			bound = c.alone - c.latency
-		}
-		if !measured[h.levels[level].name] {
-			unknowns = append(unknowns, unknown{level, false})
-			x, most, step = append(x, min(t.share, bound)), append(most, bound), append(step, c.alone/50)
-		}
-		unknowns = append(unknowns, unknown{level, true})
-		x, most, step = append(x, t.relay), append(most, 8*c.alone), append(step, c.alone/50)
-	}
-	costs := func(x []float64) ([]float64, error) {
-		now := slices.Clone(trials)
-		for i, u := range unknowns {
-			if u.relay {
-				now[u.level].relay = x[i]
-			} else {
-				now[u.level].share = x[i]
-			}
-		}
-		h.trial = make(map[[2]int]trial)
-		defer func() { h.trial = nil }()
-		for level, t := range now {
-			if measured[h.levels[level].name] {
-				t.share = math.NaN() // as measured
-			}
-			h.trial[[2]int{level, bytes}] = t
-		}
-		all := make([]float64, len(timings))
-		for i, t := range timings {
-			c, err := h.Cost(t.Schedule)
-			if err != nil {
-				return nil, err
-			}
-			if all[i] = c.Seconds; t.Mean {
-				all[i] = c.Mean
-			}
-		}
-		return all, nil
-	}
-	scale := lists.Map(timings, func(t Timing) float64 { return t.Seconds })
-	squares := func(costs []float64) (sum float64) {
-		for i, c := range costs {
-			sum += (c/scale[i] - 1) * (c/scale[i] - 1)
-		}
-		return sum
-	}
-	at, err := costs(x)
+	s := search{h: h, bytes: bytes, timings: timings, measured: measured, trials: make([]trial, len(h.levels))}
+	s.begin()
+	before := slices.Clone(s.x)
+	found, err := s.run(e)
 	if err != nil {
 		return err
 	}
-	before := slices.Clone(x)
-	var found []fit.Unknown
-	for range 8 {
-		slopes := make([][]float64, len(timings))
-		for i := range slopes {
-			slopes[i] = make([]float64, len(x))
-		}
-		for j := range x {
-			moved := slices.Clone(x)
-			moved[j] += step[j]
-			there, err := costs(moved)
-			if err != nil {
-				return err
-			}
-			for i := range there {
-				slopes[i][j] = (there[i] - at[i]) / step[j]
-			}
-		}
-		target := make([]float64, len(timings))
-		for i := range target {
-			target[i] = scale[i] - at[i]
-			for j := range x {
-				target[i] += slopes[i][j] * x[j]
-			}
-		}
-		if found, e.Residual[bytes], err = fit.Bounded(slopes, target, scale, x, most); err != nil {
-			return err
-		}
-		better := false
-		for part := 1.0; part > 0.02 && !better; part /= 2 {
-			next := slices.Clone(x)
-			for j := range next {
-				next[j] += part * (found[j].Value - x[j])
-			}
-			there, err := costs(next)
-			if err != nil {
-				return err
-			}
-			if better = squares(there) < squares(at); better {
-				x, at = next, there
-			}
-		}
-		if !better {
-			break
-		}
-	}
-	for i, u := range unknowns {
-		one := Estimate{Level: h.levels[u.level].name, Parameter: params.ChannelFanout, Bytes: bytes, Seconds: x[i],
-			Error: found[i].Error, Bound: found[i].Held && x[i] > most[i]*(1-1e-9), Determined: found[i].Determined, Timings: len(timings)}
+	for i, u := range s.unknowns {
+		one := Estimate{Level: h.levels[u.level].name, Parameter: params.ChannelFanout, Bytes: bytes, Seconds: s.x[i],
+			Error: found[i].Error, Bound: found[i].Held && s.x[i] > s.most[i]*(1-1e-9), Determined: found[i].Determined, Timings: len(timings)}
 		if u.relay {
 			one.Parameter = params.ChannelRelay
 		}
@@ -245,6 +157,126 @@ func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured
 		e.All = append(e.All, one)
 	}
 	return nil
+}
+
+// begin takes for the unknowns what the model does without them.
+func (s *search) begin() {
+	s.h.trial = nil
+	add := func(u unknown, seconds, most, alone float64) {
+		s.unknowns = append(s.unknowns, u)
+		s.x, s.most, s.step = append(s.x, seconds), append(s.most, most), append(s.step, alone/50)
+	}
+	for level := range s.h.levels {
+		c := s.h.class(level, s.bytes, false)
+		t := &s.trials[level]
+		t.relay = c.waited + c.anew
+		const many = 16
+		bound := c.alone
+		if t.share = c.gap(many); c.copied {
+			bound -= c.latency
+			t.share = (c.share(many) - bound) / (many - 1)
+		}
+		if !s.measured[s.h.levels[level].name] {
+			add(unknown{level, false}, min(t.share, bound), bound, c.alone)
+		}
+		add(unknown{level, true}, t.relay, 8*c.alone, c.alone)
+	}
+}
+
+// costs are what the timed schedules cost with unknowns as given.
+func (s *search) costs(x []float64) ([]float64, error) {
+	now := slices.Clone(s.trials)
+	for i, u := range s.unknowns {
+		if u.relay {
+			now[u.level].relay = x[i]
+		} else {
+			now[u.level].share = x[i]
+		}
+	}
+	s.h.trial = make(map[[2]int]trial)
+	defer func() { s.h.trial = nil }()
+	for level, t := range now {
+		if s.measured[s.h.levels[level].name] {
+			t.share = math.NaN() // as measured
+		}
+		s.h.trial[[2]int{level, s.bytes}] = t
+	}
+	all := make([]float64, len(s.timings))
+	for i, t := range s.timings {
+		c, err := s.h.Cost(t.Schedule)
+		if err != nil {
+			return nil, err
+		}
+		if all[i] = c.Seconds; t.Mean {
+			all[i] = c.Mean
+		}
+	}
+	return all, nil
+}
+
+// run improves the unknowns until costs fit no better: by the least squares of costs as they
+// change with each, and where these lead too far, by a part of the way.
+func (s *search) run(e *Estimates) (found []fit.Unknown, err error) {
+	scale := lists.Map(s.timings, func(t Timing) float64 { return t.Seconds })
+	squares := func(costs []float64) (sum float64) {
+		for i, c := range costs {
+			sum += (c/scale[i] - 1) * (c/scale[i] - 1)
+		}
+		return sum
+	}
+	at, err := s.costs(s.x)
+	if err != nil {
+		return nil, err
+	}
+	for range 8 {
+		slopes, target, err := s.slopes(at, scale)
+		if err != nil {
+			return nil, err
+		}
+		if found, e.Residual[s.bytes], err = fit.Bounded(slopes, target, scale, s.x, s.most); err != nil {
+			return nil, err
+		}
+		better := false
+		for part := 1.0; part > 0.02 && !better; part /= 2 {
+			next := slices.Clone(s.x)
+			for j := range next {
+				next[j] += part * (found[j].Value - s.x[j])
+			}
+			there, err := s.costs(next)
+			if err != nil {
+				return nil, err
+			}
+			if better = squares(there) < squares(at); better {
+				s.x, at = next, there
+			}
+		}
+		if !better {
+			break
+		}
+	}
+	return found, nil
+}
+
+// slopes are how costs change with each unknown, and what the sum of slopes and unknowns is to be
+// for costs to be as measured.
+func (s *search) slopes(at, measured []float64) (slopes [][]float64, target []float64, err error) {
+	slopes, target = make([][]float64, len(at)), make([]float64, len(at))
+	for i := range at {
+		slopes[i], target[i] = make([]float64, len(s.x)), measured[i]-at[i]
+	}
+	for j := range s.x {
+		moved := slices.Clone(s.x)
+		moved[j] += s.step[j]
+		there, err := s.costs(moved)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range there {
+			slopes[i][j] = (there[i] - at[i]) / s.step[j]
+			target[i] += slopes[i][j] * s.x[j]
+		}
+	}
+	return slopes, target, nil
 }
 
 // Cells are the estimates as cells of a file: of relays those that are determined, and

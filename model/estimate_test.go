@@ -29,7 +29,6 @@ func relaying() *params.File {
 // machine's.
 func TestEstimateLevels(t *testing.T) {
 	truth := predictorOf(t, relaying())
-	truth.levels.crowd = 0 // what transfers through buffers share is not estimated
 	var timings []Timing
 	sizes := []int{256, 4096, 65536, 1 << 20}
 	for _, m := range sizes {

@@ -1,0 +1,211 @@
+package model
+
+import (
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/params"
+)
+
+// A channel is what is known of messages at a level.
+type channel struct {
+	name    string
+	message *params.Curve // T(m)
+	single  *params.Curve // T(m) of single copies, from SingleCopy on
+	fanout  *params.Curve // F(m,τ), nil: unknown
+	sender  *params.Curve // T(m) of the level that F is of
+	gap     *params.Curve // between two messages of τ pairs; nil: unknown
+	relay   *params.Curve // what passing on takes longer; nil: unknown
+	perByte float64       // of large single copies, seconds
+	network bool
+}
+
+// latency is T(0), o of the model.
+func (c *channel) latency() float64 {
+	t, _ := c.message.At(0, 1)
+	return t
+}
+
+// singles finds the times of single copies: of a level with a fan-out, those to one receiver;
+// else T(m), and below the size at which ping-pongs change, the line through the next two sizes,
+// which are copied once.
+func (c *channel) singles(from, change int) {
+	c.single = c.message
+	one := c.fanout != nil && c.fanout.Taus[0] == 1
+	if sizes := c.message.Sizes; one || change > from && !c.network {
+		c.single = &params.Curve{}
+		i, _ := slices.BinarySearch(sizes, change)
+		for row, m := range sizes {
+			t := c.message.Times[row][0]
+			switch {
+			case m < from:
+				continue
+			case one:
+				t, _ = c.fanout.At(m, 1)
+			case m < change && i+1 < len(sizes):
+				first, second := c.message.Times[i][0], c.message.Times[i+1][0]
+				t = max(c.message.Times[0][0], first-(second-first)*float64(change-m)/float64(sizes[i+1]-change))
+			}
+			c.single.Sizes, c.single.Times = append(c.single.Sizes, m), append(c.single.Times, []float64{t})
+		}
+		if len(c.single.Sizes) < 2 {
+			c.single = c.message
+		}
+	}
+	largest := min(1<<20, c.single.Sizes[len(c.single.Sizes)-1])
+	much, _ := c.single.At(largest, 1)
+	less, _ := c.single.At(largest/4, 1)
+	c.perByte = max(0, (much-less)/float64(largest-largest/4))
+}
+
+// enoughReceivers is from how many on a fan-out tells what a sender is busy with each: with fewer,
+// the moments at which ranks begin make as much of a difference.
+const enoughReceivers = 8
+
+// busy is what a sender is busy with each of so many messages through buffers, one after another.
+// Without a fan-out that is one of the two transfers, with half of o.
+func (c *channel) busy(bytes, messages int, alone float64) float64 {
+	switch {
+	case c.network && c.gap != nil:
+		t, _ := c.gap.At(bytes, 1)
+		return min(t, alone)
+	case c.fanout == nil || c.fanout.Taus[len(c.fanout.Taus)-1] < enoughReceivers:
+		return alone / 2
+	}
+	tau := min(max(messages, enoughReceivers), c.fanout.Taus[len(c.fanout.Taus)-1])
+	all, _ := c.fanout.At(bytes, tau)
+	first, _ := c.sender.At(bytes, 1)
+	return max(all-first, 0) / float64(tau-1)
+}
+
+// share is L(m,τ) of single copies, L(m,1) being alone.
+func (c *channel) share(bytes, tau int, alone, latency float64) float64 {
+	switch {
+	case tau < 2:
+		return alone
+	case c.network && c.gap != nil:
+		t, _ := c.gap.At(bytes, tau)
+		return max(alone, t)
+	case c.fanout == nil: // what does not depend on the bytes is not of the memory
+		return alone + float64(tau-1)*min(alone, c.perByte*float64(bytes))
+	}
+	most := c.fanout.Taus[len(c.fanout.Taus)-1]
+	t, _ := c.fanout.At(bytes, min(tau, most))
+	return max(alone, (t-latency)*max(1, float64(tau)/float64(most)))
+}
+
+// passes is what an adapter is busy with one of many messages: a part of the gap in streams of
+// most pairs; else its bytes, and what an empty message keeps a sender busy longer than within a
+// node, where there is no adapter.
+func (h *Hierarchy) passes(c *channel, bytes int) float64 {
+	if c.gap != nil {
+		most := c.gap.Taus[len(c.gap.Taus)-1]
+		t, _ := c.gap.At(bytes, most)
+		return t / float64(most)
+	}
+	more := 0.0
+	if far := h.between - 1; far >= 0 && c.fanout != nil && h.levels[far].fanout != nil {
+		most := c.fanout.Taus[len(c.fanout.Taus)-1]
+		more = c.busy(0, most, c.latency()) - h.levels[far].busy(0, most, h.levels[far].latency())
+	}
+	return max(0, more) + c.perByte*float64(bytes)
+}
+
+// A class is messages of a size at a level: all that their times depend on, in seconds.
+type class struct {
+	of           *channel
+	bytes        int
+	copied       bool    // once
+	waits        bool    // through a buffer, at a size from which on others are copied once
+	latency      float64 // o = T(0)
+	alone        float64 // T(m)
+	waited, anew float64 // what it takes longer where its sender has waited for another message, and where it has just got these bytes
+	drain        float64 // the receiver's half of two transfers
+	adapter      float64 // a node's, of two transfers
+	extrapolated bool
+	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
+	gaps         []float64 // what a sender of τ messages is busy with each
+	trial        *trial
+}
+
+// class is that of messages whose sender waits for each, or does not.
+func (h *Hierarchy) class(level, bytes int, waits bool) *class {
+	l := &h.levels[level]
+	c := &class{bytes: bytes, of: l, latency: l.latency(), waits: waits && bytes >= h.SingleCopy && bytes < h.Waiting}
+	c.copied = bytes >= h.SingleCopy && !c.waits
+	times := l.message
+	if c.copied {
+		times = l.single
+	}
+	c.alone, c.extrapolated = times.At(bytes, 1)
+	c.alone = max(c.alone, c.latency)
+	moved := c.alone - c.latency
+	c.drain = (moved + min(h.levels[0].latency(), c.latency)) / 2
+	switch {
+	case l.network:
+		if h.within != nil { // flags of its own node
+			c.waited = c.latency
+		}
+		if !c.copied {
+			c.adapter = h.passes(l, bytes)
+		}
+	case h.within == nil: // a network's times stand for it, whose flags and bytes no cache has
+	case c.copied:
+		c.anew = min(moved, l.perByte*float64(bytes))
+	default:
+		if c.waited = c.latency; level > 0 { // the closest share a cache
+			c.anew = moved / 2
+		}
+	}
+	if c.waits { // what was measured and estimated at this size is of single copies
+		return c
+	}
+	if r := l.relay; r != nil && bytes >= r.Sizes[0] && bytes <= r.Sizes[len(r.Sizes)-1] {
+		t, _ := r.At(bytes, 1)
+		c.passOn(t)
+	}
+	if t, there := h.trial[[2]int{level, bytes}]; there {
+		c.trial = &t
+		c.passOn(t.relay)
+	}
+	return c
+}
+
+// passOn sets what passing on takes longer, of empty messages waiting alone.
+func (c *class) passOn(longer float64) {
+	c.waited = min(c.waited, longer)
+	if c.bytes == 0 {
+		c.waited = longer
+	}
+	c.anew = longer - c.waited
+}
+
+// share is L(m,τ) of a single copy among τ that leave a memory, or arrive in it.
+func (c *class) share(tau int) float64 {
+	if t := c.trial; t != nil && !math.IsNaN(t.share) {
+		return c.alone - c.latency + float64(max(0, tau-1))*t.share
+	}
+	return remembered(&c.shares, tau, func() float64 { return c.of.share(c.bytes, tau, c.alone-c.latency, c.latency) })
+}
+
+// gap is what a sender is busy with each of so many messages, one after another.
+func (c *class) gap(messages int) float64 {
+	if t := c.trial; t != nil && !math.IsNaN(t.share) {
+		return t.share
+	}
+	if c.waits {
+		return c.alone / 2
+	}
+	return remembered(&c.gaps, messages, func() float64 { return c.of.busy(c.bytes, messages, c.alone) })
+}
+
+// remembered is value i of a list, worked out once.
+func remembered(list *[]float64, i int, value func() float64) float64 {
+	if i >= len(*list) {
+		*list = append(*list, make([]float64, i+1-len(*list))...)
+	}
+	if (*list)[i] == 0 {
+		(*list)[i] = value()
+	}
+	return (*list)[i]
+}
