@@ -82,7 +82,7 @@ func evaluateFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.m, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)", argument.Messages(0))
 	argument.Var(flags, &req.mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
 	margin := flags.Float64("margin", 2, "the least predicted gain in `percent` for which the library's own choice is left")
-	flags.Within("margin", 0, 100, "give a percentage from 0 to 100")
+	flags.Within("margin", 0, 99, "give a percentage from 0 to 99")
 	req.saying.addQuiet(flags, "no warnings")
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {

@@ -106,7 +106,7 @@ func TestEachState(t *testing.T) {
 			t.Errorf("%s: lacks %q, or has %q", tt.line, tt.says, tt.not)
 		}
 	}
-	if _, errOut, err := run(t, "export", "-format", "taulop", dir+"/text", moved); err != nil || !strings.Contains(errOut, "times are means over 2 states of the machine by their shares, "+states+": choose one with -state") {
+	if _, errOut, err := run(t, "export", "-format", "libtaulop", dir+"/text", moved); err != nil || !strings.Contains(errOut, "times are means over 2 states of the machine by their shares, "+states+": choose one with -state") {
 		t.Errorf("%v %s", err, errOut)
 	}
 }

@@ -46,7 +46,7 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -segments 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,64,65 -o " + dir + "/x", "at most 64"},
 		{"sweep -m 100G -o " + dir + "/x", "may take"},
 		{"sweep -operators SUM_I,SUM_X -o " + dir + "/x", `-operators: there is no operator "SUM_X": use one of MAX_I`},
-		{"sweep -operators SUM_I -gamma=false -o " + dir + "/x", "choose one"},
+		{"sweep -operators SUM_I -gamma=false -o " + dir + "/x", "leave one of them out"},
 		{"sweep -o " + dir + "/no/x", "there is no directory"},
 		{"sweep -o " + there, "there already"},
 		{"sweep -resume " + there, "there.json"},
@@ -89,7 +89,7 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 func TestSweepAdds(t *testing.T) {
 	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
-	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -sizes 64 -o ", "-add "} {
+	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -m 64 -o ", "-add "} {
 		if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -time 30s "+line+file)...); err != nil {
 			t.Fatal(err)
 		}
