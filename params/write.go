@@ -131,63 +131,45 @@ func layOut(out *bytes.Buffer, text jsontext.Value, indent string) {
 
 // append writes the cell as one line of JSON.
 func (c *Cell) append(b []byte) []byte {
-	text := func(name, value string) {
-		b = append(b, `,"`...)
-		b = append(b, name...)
-		b = append(b, `":"`...)
-		b = append(b, value...)
-		b = append(b, '"')
-	}
-	number := func(name string, value int) {
-		b = append(b, `,"`...)
-		b = append(b, name...)
-		b = append(b, `":`...)
+	name := func(of string) { b = append(append(append(b, `,"`...), of...), `":`...) }
+	number := func(of string, value int) {
+		name(of)
 		b = strconv.AppendInt(b, int64(value), 10)
 	}
-	b = append(b, `{"kind":"`...)
-	b = append(b, c.Kind...)
-	b = append(b, '"')
-	if c.Setup != "" {
-		text("setup", c.Setup)
+	some := func(of string, value int) { // unless it is 0
+		if value != 0 {
+			number(of, value)
+		}
 	}
-	text("placement", string(c.Placement))
+	text := func(of, value string) { // unless it is empty
+		if value != "" {
+			name(of)
+			b = append(append(append(b, '"'), value...), '"')
+		}
+	}
+	b = append(append(append(b, `{"kind":"`...), c.Kind...), '"')
+	text("setup", c.Setup)
+	name("placement")
+	b = append(append(append(b, '"'), c.Placement...), '"')
 	if c.OffCache {
 		b = append(b, `,"off_cache":true`...)
 	}
 	number("tau", c.Tau)
 	number("bytes", c.Bytes)
-	if c.Segments != 0 {
-		number("segments", c.Segments)
-	}
-	if c.SegmentBytes != 0 {
-		number("segment_bytes", c.SegmentBytes)
-	}
-	if c.Transport != InSegments {
-		text("transport", string(c.Transport))
-	}
-	if c.Buffers != Rewritten {
-		text("buffers", string(c.Buffers))
-	}
+	some("segments", c.Segments)
+	some("segment_bytes", c.SegmentBytes)
+	text("transport", string(c.Transport))
+	text("buffers", string(c.Buffers))
 	if c.Operator != "" {
+		name("operator")
 		quoted, _ := json.Marshal(c.Operator) // a valid string has no error
-		b = append(b, `,"operator":`...)
 		b = append(b, quoted...)
 	}
-	if c.Variant != "" {
-		text("variant", c.Variant)
-	}
-	if c.N != 0 {
-		number("n", c.N)
-	}
-	if c.Delay != 0 {
-		number("delay_ns", c.Delay)
-	}
-	if c.K != 0 {
-		number("k", c.K)
-	}
-	if c.Transfers != 0 {
-		number("transfers", c.Transfers)
-	}
+	text("variant", c.Variant)
+	some("n", c.N)
+	some("delay_ns", c.Delay)
+	some("k", c.K)
+	some("transfers", c.Transfers)
 	digits := c.digits()
 	b = append(b, `,"time_ns":[`...)
 	for _, v := range []float64{c.Time.Center, c.Time.Lo, c.Time.Hi} {
@@ -198,32 +180,36 @@ func (c *Cell) append(b []byte) []byte {
 		b = strconv.AppendInt(append(b, ','), int64(c.Time.Sessions), 10)
 	}
 	b = append(b, ']')
-	for i, s := range c.Samples {
+	for i := range c.Samples {
+		before := `,`
 		if i == 0 {
-			b = append(b, `,"samples":[[`...)
-		} else {
-			b = append(b, `,[`...)
+			before = `,"samples":[`
 		}
-		b = append(strconv.AppendInt(b, int64(s.Launch), 10), ',')
-		b = append(appendNumber(b, s.NS, 5), ',')
-		b = append(appendNumber(b, float64(s.At), 5), ',')
-		b = appendNumber(b, float64(s.Spread), 2)
-		if w := s.Workers; w.Fastest > 0 || s.Watch > 0 {
-			b = append(appendNumber(append(b, ','), float64(w.Fastest), 3), ',')
-			b = append(appendNumber(b, float64(w.Typical), 3), ',')
-			b = strconv.AppendInt(b, int64(w.Last), 10)
-		}
-		if s.Watch > 0 {
-			b = append(strconv.AppendInt(append(b, ','), int64(s.Watch), 10), ',')
-			b = append(appendNumber(b, float64(s.Before), 3), ',')
-			b = appendNumber(b, float64(s.After), 3)
-		}
-		b = append(b, ']')
+		b = c.Samples[i].append(append(b, before...))
 	}
 	if len(c.Samples) > 0 {
 		b = append(b, ']')
 	}
 	return append(b, '}')
+}
+
+// append writes a sample as a row of numbers.
+func (s *Sample) append(b []byte) []byte {
+	b = append(strconv.AppendInt(append(b, '['), int64(s.Launch), 10), ',')
+	b = append(appendNumber(b, s.NS, 5), ',')
+	b = append(appendNumber(b, float64(s.At), 5), ',')
+	b = appendNumber(b, float64(s.Spread), 2)
+	if w := s.Workers; w.Fastest > 0 || s.Watch > 0 {
+		b = append(appendNumber(append(b, ','), float64(w.Fastest), 3), ',')
+		b = append(appendNumber(b, float64(w.Typical), 3), ',')
+		b = strconv.AppendInt(b, int64(w.Last), 10)
+	}
+	if s.Watch > 0 {
+		b = append(strconv.AppendInt(append(b, ','), int64(s.Watch), 10), ',')
+		b = append(appendNumber(b, float64(s.Before), 3), ',')
+		b = appendNumber(b, float64(s.After), 3)
+	}
+	return append(b, ']')
 }
 
 // digits is how many of a cell's time are worth writing: more than its samples
