@@ -249,14 +249,14 @@ func (h *Hierarchy) costWithin(s *collective.Schedule, most float64) (Cost, erro
 		c.Extrapolated = c.Extrapolated || t.Extrapolated
 	}
 	if p.crosses && h.levels[h.between].gap == nil {
-		c.Spread = unknownAdapter
+		c.Spread = betweenNodes
 	}
 	return c, nil
 }
 
-// unknownAdapter is the Spread of costs on several nodes where no streams were measured: which
-// rank sends, and from which socket, changes as much.
-const unknownAdapter = 0.2
+// betweenNodes is the Spread of costs on several nodes where no streams were measured: the mean error
+// of broadcasts there, docs/levels.md.
+const betweenNodes = 0.13
 
 // hierarchy makes a model of messages by levels.
 func (p *Predictor) hierarchy(f *params.File) error {
