@@ -76,5 +76,5 @@ func (s *StealMeter) Warnings() []error {
 	if !known || share <= params.StealLimit {
 		return nil
 	}
-	return []error{fmt.Errorf("the hypervisor took %s of the CPUs' time during the run: the slow samples are its, so measure again when its other guests are quiet", printable.Percent(share))}
+	return []error{fmt.Errorf("the hypervisor took %s of the CPUs' time during the run, and samples may be slow for it: measure again when its other guests are quiet", printable.Percent(share))}
 }

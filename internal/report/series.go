@@ -130,7 +130,7 @@ func (s *Series) remarks() (said []string) {
 		say("all %d CPUs that may be used have a worker, so that whatever else runs takes its time from one of them: τ = %d beside it says what that costs.", n, n-1)
 	}
 	if s.Tau == 1 {
-		say("one worker copies within its own cache: L(S,1) between two, which models take, is the setup isolated of taulop sweep.")
+		say("one worker copies within its own cache: L(S,1) between two, which models take, is the column L(m,1) of taulop sweep.")
 	} else if bytesPerNs := float64(s.Tau) * float64(s.SegmentBytes) / r.L.Center; s.Concurrent {
 		say("%d transfers at once move %s GB/s together.", s.Tau, view.Digits(bytesPerNs, bytesPerNs/100))
 	}

@@ -26,7 +26,7 @@ var Survey = survey.Register(&survey.Survey{
 		Name:  "patterns", About: "message patterns against m, with T_s + m·τ_d of each", Example: "taulop plot patterns -variant scatter -o p.svg host.json",
 		Title: "Time of message patterns", What: "message patterns", Measure: "taulop verify -patterns -save", Order: PatternNames(),
 		Number: func(p *view.Profile) int { return p.Tau }, Ranks: true, Alike: true, Fitted: FittedSizes,
-		Label: "Message patterns", Quantity: "Message", Of: "time of a message of m bytes while all P ranks send theirs", Panel: "pattern", Line: "messages",
+		Label: "Message patterns",
 	},
 })
 

@@ -114,8 +114,7 @@ type Drawing struct {
 	// drawn with theirs; nil: they have none.
 	Fitted func(sizes []int) []int
 
-	// Of pages: the section, what its times are, what of, and what panels and lines
-	// are, where the reader chooses.
-	Label, Quantity, Of, Panel, Line string
-	Rate                             bool // GB/s of all τ together instead of their times
+	// Of pages: the section, and what is in it.
+	Label string
+	Rate  bool // GB/s of all τ together instead of their times
 }

@@ -41,8 +41,7 @@ var Survey = survey.Register(&survey.Survey{
 		Title: "What it takes to touch an element of an array", What: "accesses", Measure: "taulop access",
 		Order: slices.Concat(Types, AllOperations), Number: func(p *view.Profile) int { return p.Size },
 		Sizeless: "-m chooses messages, and accesses are none: choose N with -variant, like -variant N=4K",
-		Label:    "Accesses", Quantity: "Access", Of: "time of one of the N elements that a pass takes, one every stride",
-		Panel: "array", Line: "operation",
+		Label:    "Accesses",
 	},
 })
 

@@ -21,7 +21,7 @@ var Survey = survey.Register(&survey.Survey{
 		Name:  "levels", About: "messages against m, a line for each level of the machine, from tables of others", Example: "taulop plot levels -o l.svg epyc.json",
 		Title: "T(m), messages by what two ranks share", What: "messages by levels", Measure: "taulop import",
 		Own: func(p *view.Profile) bool { return p.Panel == alone }, Unplaced: true, Uncached: true,
-		Label: "Messages by level", Quantity: "T(m)", Of: "time of a message of m bytes between two ranks, by what they share", Panel: "messages", Line: "level or τ",
+		Label: "Messages by level",
 	},
 })
 

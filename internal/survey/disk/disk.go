@@ -43,7 +43,7 @@ var Survey = survey.Register(&survey.Survey{
 		Name:  "disk", About: "reading and writing a file against m, past the page cache and through it", Example: "taulop plot disk -o d.svg disk.json",
 		Title: "Time of a transfer between memory and a file", What: "transfers of a disk", Measure: "taulop disk",
 		Order: append([]string{"page cache out", "page cache in"}, Operations...), Unplaced: true, Uncached: true,
-		Label: "Disks", Quantity: "Disk", Of: "time of a transfer of m bytes from or to a file", Panel: "file", Line: "operation",
+		Label: "Disks",
 	},
 })
 

@@ -32,8 +32,8 @@ var Survey = survey.Register(&survey.Survey{
 		Kind: params.LevelCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
 		Title: "Cost of a copy while τ processes copy at once", What: "copies between levels of the memory", Measure: "taulop copy, or taulop sweep -with copy",
 		Order: lines(), Own: func(p *view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, OnePanel: true, Unplaced: true, Uncached: true,
-		Label: "Copies between levels of the memory", Quantity: "Copies", Of: "GB/s of all τ copies together, τ·m/c(m,τ), from where m bytes lie to where they go",
-		Panel: "copies at once", Line: "from, to", Rate: true,
+		Label: "Copies between levels of the memory",
+		Rate:  true,
 	},
 })
 

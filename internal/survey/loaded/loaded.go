@@ -45,8 +45,7 @@ var Survey = survey.Register(&survey.Survey{
 		Name: "loaded", About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
 		Title: "Latency while other cores read memory", What: "latencies under load", Measure: "taulop loaded",
 		Order: []string{"read", "pair"}, Unplaced: true, Uncached: true,
-		Label: "Latency under load", Quantity: "Latency", Of: "time of one read of memory, or of a cache line one way between two cores, while others read memory",
-		Panel: "placement", Line: "latency",
+		Label: "Latency under load",
 	},
 })
 

@@ -31,7 +31,7 @@ var Survey = survey.Register(&survey.Survey{
 		Name:  "net", About: "messages between two hosts against m, by concurrent flows", Example: "taulop plot net -o n.svg net.json",
 		Title: "L(m,τ) of a network: a message between two hosts, without o", What: "messages of a network", Measure: "taulop net",
 		Unplaced: true, Uncached: true,
-		Label: "Network", Quantity: "L(m,τ)", Of: "time of a message of m bytes from host to host while τ are under way", Panel: "network", Line: "τ",
+		Label: "Network",
 	},
 })
 
