@@ -2,6 +2,7 @@ package setups
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -51,21 +52,23 @@ func TestLoaded(t *testing.T) {
 		return team.Injected().NS, err
 	}
 	const arena = 256 << 10
-	if full, err := sample(&Load{ArenaBytes: arena}); err != nil || !(full > 0) {
-		t.Fatalf("%g ns a line, %v", full, err)
-	}
-	// With a pause of an hour there is one chunk in all batches together, which take
-	// 2 ms each: a calibration that was interrupted makes them shorter now and then.
-	var slow float64
-	for range 5 {
+	// With a pause of an hour there is one chunk in all batches together, which without
+	// pauses have hundreds: where others have the injector's CPU it comes to fewer, and a
+	// calibration that was interrupted makes batches shorter, now and then.
+	full, slow := math.Inf(1), 0.
+	for try := 0; try < 20 && !(slow > 10*full); try++ {
+		fast, err := sample(&Load{ArenaBytes: arena})
+		if err != nil || !(fast > 0) {
+			t.Fatalf("%g ns a line, %v", fast, err)
+		}
 		ns, err := sample(&Load{arena, time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow = max(slow, ns)
+		full, slow = min(full, fast), max(slow, ns)
 	}
-	if !(slow > 1e6/chunkLines) {
-		t.Errorf("%g ns a line with pauses of an hour: more than a chunk was read", slow)
+	if !(slow > 10*full) {
+		t.Errorf("%g ns a line with pauses of an hour, %g without: more than a chunk was read", slow, full)
 	}
 	if none, err := sample(nil); err != nil || none == none {
 		t.Errorf("without a load %g ns a line, %v", none, err)

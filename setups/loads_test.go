@@ -46,9 +46,12 @@ func TestLoads(t *testing.T) {
 			l := loadsOf(mem[:n], 0)
 			share[i] = (l.Flushed - l.Next) / (l.Flushed - l.Cached)
 		}
-		if share[0] >= share[1] {
+		if share[0] >= 0.5 {
 			break
 		}
+	}
+	if share[0] < 0.5 {
+		t.Skipf("others leave %.0f %% of %d MB in caches", 100*share[0], small>>20)
 	}
 	if share[0] < share[1] {
 		t.Errorf("%.0f %% of %d MB is in a cache, and %.0f %% of %d MB", 100*share[0], small>>20, 100*share[1], len(mem)>>20)

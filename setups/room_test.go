@@ -18,7 +18,7 @@ func TestArenas(t *testing.T) {
 		machines[s.String()], free[s.String()] = s.Machine(), s.Memory-s.Memory/16
 	}
 	if snapshot.Available() {
-		for _, name := range snapshot.Names(t) {
+		for _, name := range snapshot.Few(t) {
 			m, err := numa.Discover(snapshot.Unpack(t, name))
 			if err != nil {
 				t.Fatal(err)

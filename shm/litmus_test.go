@@ -23,7 +23,7 @@ import (
 const (
 	litmusRounds = 1_000_000 // of each case, if there is time for them
 	litmusWords  = 32        // four lines
-	// litmusEnv is the time for a case, 2s where it is not set.
+	// litmusEnv is the time for a case, 500ms where it is not set.
 	litmusEnv = "TAULOP_LITMUS"
 )
 
@@ -33,7 +33,7 @@ func litmus(tb testing.TB) (rounds int, end time.Time) {
 	if testing.Short() {
 		rounds /= 20
 	}
-	limit, err := time.ParseDuration(cmp.Or(os.Getenv(litmusEnv), "2s"))
+	limit, err := time.ParseDuration(cmp.Or(os.Getenv(litmusEnv), "500ms"))
 	if err != nil || limit <= 0 {
 		tb.Fatalf("%s: give a time like 10s, not %q", litmusEnv, os.Getenv(litmusEnv))
 	}
@@ -216,8 +216,12 @@ func TestLitmusSetBeforeLoad(t *testing.T) {
 	}
 }
 
-// The test finds a store that is not ordered before the next load.
+// The test finds a store that is not ordered before the next load, where the two workers run
+// at once for long enough.
 func TestLitmusFindsPlainStores(t *testing.T) {
+	if os.Getenv("TAULOP_LONG") == "" {
+		t.Skip("takes a minute where the two seldom run at once")
+	}
 	needTwoCPUs(t)
 	rounds := 0
 	for began := time.Now(); time.Since(began) < time.Minute; { // on a busy machine the two seldom run at once

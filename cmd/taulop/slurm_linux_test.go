@@ -24,7 +24,8 @@ type cluster struct {
 	env []string // of who uses it
 }
 
-// newCluster starts one, which ends with the test. It skips where there is none to be had.
+// newCluster starts one, which ends with the test. It skips where there is none to be had,
+// and fails with TAULOP_SLURM.
 func newCluster(t *testing.T, program string) *cluster {
 	t.Helper()
 	shared := os.Getenv("TAULOP_SHARED")
@@ -36,6 +37,9 @@ func newCluster(t *testing.T, program string) *cluster {
 	}
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "srun", "scontrol"} {
 		if _, err := exec.LookPath(name); err != nil {
+			if os.Getenv("TAULOP_SLURM") != "" {
+				t.Fatal(err)
+			}
 			t.Skipf("%v: apt-get install slurm-wlm munge", err)
 		}
 	}

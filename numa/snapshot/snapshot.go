@@ -47,6 +47,15 @@ func Names(t testing.TB) []string {
 	return archives
 }
 
+// Few are machines of three kinds that take little time; with TAULOP_LONG all.
+func Few(t testing.TB) []string {
+	t.Helper()
+	if all := Names(t); os.Getenv("TAULOP_LONG") != "" {
+		return all
+	}
+	return []string{"16amd64-8n2c", "20em64t-hybrid-1p6c2t+2ca4co1t", "8em64t-2s2ca2c"}
+}
+
 // idle matches what no one here reads; leaving it packed saves most of the time.
 var idle = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|cpuidle|memory[0-9]|hugepages|device-tree|hwloc-nofile)|/(ways_of|number_of|physical_line|uevent|numastat|vmstat|.*throttle)` +
 	`|/(write_policy|allocation_policy|cache_disable_[01]|driver|power|(die|cluster)_.*)$|/sys/(bus|module)/`)

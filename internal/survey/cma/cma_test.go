@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -26,17 +28,15 @@ func TestMain(m *testing.M) {
 // Every cell of a plan is measured: both setups of two ranks, all states of buffers, in
 // cache and off; tables for predictions come of them.
 func TestSweep(t *testing.T) {
-	m := surveytest.Machine(t, 2)
+	m := numatest.EPYC(1, 1, 1, 4, 1)
 	p := params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 1024, 1536, 8192}, Taus: []int{1, 2}, Caches: []bool{false, true}}
 	r := NewRequest(m, p)
-	if r.Refused != "" {
-		t.Skip(r.Refused)
-	}
 	if want := []int{1024, 8192}; !slices.Equal(r.Sizes, want) {
 		t.Errorf("sizes %v, want %v", r.Sizes, want)
 	}
-	r.ArenaBytes = 1 << 20
-	f := surveytest.Run(t, m, Survey, r)
+	r.Refused, r.ArenaBytes = "", 1<<20
+	f := &params.File{Format: params.Format, Version: params.Version}
+	surveytest.Simulate(surveytest.Simulated{Machine: m, Cost: func(w setups.Work) float64 { return 100 + float64(w.(setups.Collective).Schedule.Call.M) }}, 1).Measure(t, f, Survey, r)
 	for _, b := range []params.Buffers{params.Rewritten, params.Unchanged, params.Copied} {
 		over, err := f.Over(params.CMA, b)
 		if err != nil {
@@ -52,6 +52,32 @@ func TestSweep(t *testing.T) {
 			if _, err := over.Y(setup, numa.Local); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// A message is measured on this machine, in cache and off, by workers that are processes.
+func TestMeasures(t *testing.T) {
+	m := surveytest.Machine(t, 2)
+	r := NewRequest(m, params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: []int{1024}, Taus: []int{1}, Caches: []bool{false, true}})
+	if r.Refused != "" {
+		t.Skip(r.Refused)
+	}
+	r.ArenaBytes = 1 << 20
+	cells, _, err := r.Cells(m)
+	if err != nil || len(cells) == 0 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	bench := engine.NewBench(m)
+	defer bench.Close()
+	s, err := r.Open(bench)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, c := range cells {
+		if found, err := s.Sample(t.Context(), c.Key, 0); err != nil || !(found.NS >= 0) {
+			t.Errorf("%v: %v, %v", c.Key, found, err)
 		}
 	}
 }
